@@ -1,0 +1,11 @@
+/* valise.h -- everything a host program needs. Those who extend Valise also want valise/sys/. */
+#ifndef VALISE_H
+#define VALISE_H
+
+#include <valise/api.h>
+#include <valise/error.h>
+#include <valise/id.h>
+#include <valise/progress.h>
+#include <valise/str.h>
+
+#endif

@@ -1,0 +1,72 @@
+/* base.h -- what every source file of Valise starts with.
+ *
+ * The plain types, the scope-cleanup macros and the ban list. Everything else in base/ is
+ * included by name: base/buf.h, base/map.h, ... */
+#ifndef VLS_BASE_H
+#define VLS_BASE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <valise/error.h>
+#include <valise/id.h>
+#include <valise/str.h>
+#include <valise/sys/env.h>
+
+/* Release a local on every way out of its scope: VLS_AUTO(buf) vls_buf b = ...;
+ * The type's header defines vls_auto_<name>(), which must accept a zeroed variable. */
+#define VLS_AUTO(name) __attribute__((cleanup(vls_auto_##name)))
+
+/* Hand a pointer out of a VLS_AUTO variable: the variable becomes NULL. */
+#define VLS_TAKE(ptr)                                                                              \
+    __extension__({                                                                                \
+        __typeof__(ptr) vls_taken_ = (ptr);                                                        \
+        (ptr) = NULL;                                                                              \
+        vls_taken_;                                                                                \
+    })
+
+#define VLS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define VLS_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define VLS_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define VLS_LIKELY(x) __builtin_expect(!!(x), 1)
+#define VLS_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VLS_NODISCARD __attribute__((warn_unused_result))
+
+/* A literal as a slice. */
+#define VLS_STR(literal) ((valise_str){"" literal, sizeof(literal) - 1})
+
+/* First line of a public function: refuse what no caller may pass. */
+#define VLS_ARG(ok, err)                                                                           \
+    do {                                                                                           \
+        if (!(ok))                                                                                 \
+            return vls_fail((err), VALISE_E_INVALID, "%s: invalid argument (%s)", __func__, #ok);  \
+    } while (0)
+
+/* Fill err (which may be NULL) and return code. The place that finds a problem calls this;
+ * everybody above it passes the code on and leaves the message alone. */
+int vls_fail(valise_error *err, int code, const char *format, ...) VALISE_PRINTF(3, 4);
+
+/* The same with the byte offset of the input it is about. */
+int vls_fail_at(valise_error *err, int code, size_t offset, const char *format, ...)
+    VALISE_PRINTF(4, 5);
+
+/* The usual message for VALISE_E_NO_MEMORY. */
+int vls_fail_memory(valise_error *err);
+
+/* "what PATH: strerror". Call it before anything else can change errno. */
+int vls_fail_errno(valise_error *err, const char *what, valise_str path);
+
+/* Say what to do about an error that was just reported. Returns err->code (0 when err is NULL). */
+int vls_hint(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);
+
+/* Put a step in front of the field path: "blocks" and then "[2]" in front of ".callId". */
+void vls_error_prepend(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);
+
+#include "base/banned.h"
+
+#endif

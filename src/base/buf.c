@@ -1,0 +1,114 @@
+/* buf.c -- the growing buffer. */
+#include "base/buf.h"
+
+#include "base/mem.h"
+
+void vls_buf_init(vls_buf *buf, const valise_env *env, size_t max)
+{
+    *buf = (vls_buf){.env = env, .max = max};
+}
+
+void vls_buf_release(vls_buf *buf)
+{
+    if (buf->env)
+        vls_mem_free(buf->env, buf->ptr, buf->cap);
+    *buf = (vls_buf){.env = buf->env, .max = buf->max};
+}
+
+void vls_buf_clear(vls_buf *buf)
+{
+    buf->len = 0;
+    buf->failed = 0;
+}
+
+char *vls_buf_reserve_slow(vls_buf *buf, size_t len)
+{
+    size_t need;
+
+    if (buf->failed)
+        return NULL;
+    if (__builtin_add_overflow(buf->len, len, &need) || need > buf->max) {
+        buf->failed = VALISE_E_TOO_LARGE;
+        return NULL;
+    }
+    if (need > buf->cap || !buf->ptr) {
+        size_t cap = VLS_MIN(vls_mem_grow(buf->cap, VLS_MAX(need, 1), 64), VLS_MAX(buf->max, 1));
+        char *ptr = vls_mem_resize(buf->env, buf->ptr, buf->cap, cap);
+        if (!ptr) {
+            buf->failed = VALISE_E_NO_MEMORY;
+            return NULL;
+        }
+        buf->ptr = ptr;
+        buf->cap = cap;
+    }
+    return buf->ptr + buf->len;
+}
+
+void vls_buf_add_text(vls_buf *buf, const char *text)
+{
+    vls_buf_add(buf, valise_str_of(text));
+}
+
+void vls_buf_add_u64(vls_buf *buf, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    vls_buf_add(buf, (valise_str){digits + at, sizeof(digits) - at});
+}
+
+void vls_buf_add_i64(vls_buf *buf, int64_t value)
+{
+    if (value < 0)
+        vls_buf_add_byte(buf, '-');
+    vls_buf_add_u64(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void vls_buf_vprintf(vls_buf *buf, const char *format, va_list args)
+{
+    va_list again;
+    int len;
+
+    va_copy(again, args);
+    len = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+
+    /* One byte more for vsnprintf's NUL, which is then not counted. */
+    char *at = len < 0 ? NULL : vls_buf_reserve(buf, (size_t)len + 1);
+    if (at) {
+        (void)vsnprintf(at, (size_t)len + 1, format, args);
+        buf->len += (size_t)len;
+    }
+}
+
+void vls_buf_printf(vls_buf *buf, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vls_buf_vprintf(buf, format, args);
+    va_end(args);
+}
+
+int vls_buf_check(const vls_buf *buf, valise_error *err)
+{
+    if (buf->failed == 0)
+        return 0;
+    if (buf->failed == VALISE_E_NO_MEMORY)
+        return vls_fail_memory(err);
+    return vls_fail(err, buf->failed, "output is larger than its limit of %zu bytes", buf->max);
+}
+
+const char *vls_buf_cstr(vls_buf *buf)
+{
+    char *at = vls_buf_reserve(buf, 1);
+
+    if (!at)
+        return NULL;
+    *at = '\0';
+    return buf->ptr;
+}

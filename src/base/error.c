@@ -1,0 +1,190 @@
+/* error.c -- filling valise_error, and the table behind the codes.
+ *
+ * Messages are one line of valid UTF-8: what an error quotes may come from anywhere, so
+ * control characters are replaced and a cut never splits a character. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+typedef struct error_row {
+    int code;
+    const char *name;
+    const char *text;
+    int exit_code;
+    int http_status;
+} error_row;
+
+static const error_row rows[] = {
+#define X(name, number, text, exit_code, http_status) {number, #name, text, exit_code, http_status},
+#include <valise/errors.def>
+#undef X
+};
+
+static const error_row *find_row(int code)
+{
+    for (size_t i = 0; i < VLS_COUNT(rows); i++) {
+        if (rows[i].code == code)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+const char *valise_error_name(int code)
+{
+    const error_row *row = find_row(code);
+
+    if (code == 0)
+        return "OK";
+    return row ? row->name : "UNKNOWN";
+}
+
+const char *valise_error_text(int code)
+{
+    const error_row *row = find_row(code);
+
+    if (code == 0)
+        return "ok";
+    return row ? row->text : "unknown error";
+}
+
+int valise_error_exit_code(int code)
+{
+    const error_row *row = find_row(code);
+
+    if (code == 0)
+        return 0;
+    return row ? row->exit_code : 1;
+}
+
+int valise_error_http_status(int code)
+{
+    const error_row *row = find_row(code);
+
+    if (code == 0)
+        return 200;
+    return row ? row->http_status : 500;
+}
+
+/* vsnprintf cuts at a byte; take back what is left of a character that was cut. */
+static void drop_cut_character(char *text, size_t len)
+{
+    size_t start = len;
+
+    while (start > 0 && len - start < 3 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start == 0)
+        return;
+
+    unsigned char lead = (unsigned char)text[start - 1];
+    size_t need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+    if (need > 1 && len - (start - 1) < need)
+        text[start - 1] = '\0';
+}
+
+static void format_line(char *out, size_t size, const char *format, va_list args)
+{
+    int wanted = vsnprintf(out, size, format, args);
+
+    if (wanted < 0)
+        out[0] = '\0';
+    else if ((size_t)wanted >= size)
+        drop_cut_character(out, size - 1);
+    for (char *c = out; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            *c = '?';
+    }
+}
+
+static void fill(valise_error *err, int code, int64_t offset, const char *format, va_list args)
+{
+    err->code = code;
+    err->offset = offset;
+    err->path[0] = '\0';
+    err->hint[0] = '\0';
+    format_line(err->message, sizeof(err->message), format, args);
+}
+
+int vls_fail(valise_error *err, int code, const char *format, ...)
+{
+    va_list args;
+
+    assert(code < 0);
+    if (!err)
+        return code;
+    va_start(args, format);
+    fill(err, code, -1, format, args);
+    va_end(args);
+    return code;
+}
+
+int vls_fail_at(valise_error *err, int code, size_t offset, const char *format, ...)
+{
+    va_list args;
+
+    assert(code < 0);
+    if (!err)
+        return code;
+    va_start(args, format);
+    fill(err, code, (int64_t)offset, format, args);
+    va_end(args);
+    return code;
+}
+
+int vls_fail_memory(valise_error *err)
+{
+    return vls_fail(err, VALISE_E_NO_MEMORY, "out of memory");
+}
+
+int vls_fail_errno(valise_error *err, const char *what, valise_str path)
+{
+    int saved = errno;
+    char reason[96];
+    int code = VALISE_E_IO;
+
+    if (saved == ENOENT || saved == ENOTDIR)
+        code = VALISE_E_NOT_FOUND;
+    else if (saved == EACCES || saved == EPERM)
+        code = VALISE_E_DENIED;
+    else if (saved == EEXIST)
+        code = VALISE_E_EXISTS;
+    else if (saved == ENOMEM)
+        code = VALISE_E_NO_MEMORY;
+
+    /* The GNU strerror_r: thread-safe, and it may not use our buffer at all. */
+    const char *text = strerror_r(saved, reason, sizeof(reason));
+    return vls_fail(err, code, "%s %.*s: %s", what, VALISE_STR_ARG(path), text);
+}
+
+int vls_hint(valise_error *err, const char *format, ...)
+{
+    va_list args;
+
+    if (!err)
+        return 0;
+    va_start(args, format);
+    format_line(err->hint, sizeof(err->hint), format, args);
+    va_end(args);
+    return err->code;
+}
+
+void vls_error_prepend(valise_error *err, const char *format, ...)
+{
+    char step[sizeof(err->path)];
+    char whole[2 * sizeof(err->path)];
+    va_list args;
+
+    if (!err)
+        return;
+    va_start(args, format);
+    format_line(step, sizeof(step), format, args);
+    va_end(args);
+
+    const char *dot = err->path[0] && err->path[0] != '[' ? "." : "";
+    size_t len = (size_t)snprintf(whole, sizeof(whole), "%s%s%s", step, dot, err->path);
+    size_t keep = VLS_MIN(len, sizeof(err->path) - 1);
+    memcpy(err->path, whole, keep);
+    err->path[keep] = '\0';
+    if (keep < len)
+        drop_cut_character(err->path, keep);
+}

@@ -1,0 +1,93 @@
+/* str.c -- slices: compare, search, split, numbers. */
+#define XXH_INLINE_ALL
+#include <xxhash.h> /* before ours: its inline functions mention malloc, which base.h bans */
+
+#include "base/str.h"
+
+valise_str valise_str_of(const char *text)
+{
+    return (valise_str){text, text ? strlen(text) : 0};
+}
+
+int vls_str_compare(valise_str a, valise_str b)
+{
+    size_t shared = VLS_MIN(a.len, b.len);
+    int order = shared ? memcmp(a.ptr, b.ptr, shared) : 0;
+
+    if (order != 0)
+        return order;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+size_t vls_str_find_byte(valise_str s, char c)
+{
+    const char *at = s.len ? memchr(s.ptr, c, s.len) : NULL;
+
+    return at ? (size_t)(at - s.ptr) : s.len;
+}
+
+size_t vls_str_find(valise_str s, valise_str needle)
+{
+    const char *at;
+
+    if (needle.len == 0)
+        return 0;
+    at = s.len ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
+    return at ? (size_t)(at - s.ptr) : s.len;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+valise_str vls_str_trim(valise_str s)
+{
+    while (s.len > 0 && is_blank(s.ptr[0]))
+        s = vls_str_from(s, 1);
+    while (s.len > 0 && is_blank(s.ptr[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+bool vls_str_cut(valise_str *head, valise_str *rest, valise_str s, char separator)
+{
+    size_t at = vls_str_find_byte(s, separator);
+
+    *head = vls_str_head(s, at);
+    *rest = vls_str_from(s, at + 1);
+    return at < s.len;
+}
+
+bool vls_str_to_u64(uint64_t *out, valise_str s)
+{
+    uint64_t value = 0;
+
+    if (s.len == 0)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned digit = (unsigned char)s.ptr[i] - (unsigned)'0';
+        if (digit > 9 || __builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, digit, &value))
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool vls_str_to_i64(int64_t *out, valise_str s)
+{
+    bool negative = s.len > 0 && s.ptr[0] == '-';
+    uint64_t limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+    uint64_t value;
+
+    if (!vls_str_to_u64(&value, negative ? vls_str_from(s, 1) : s) || value > limit)
+        return false;
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+uint64_t vls_str_hash(valise_str s, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(s.ptr, s.len, seed);
+}
