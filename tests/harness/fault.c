@@ -11,7 +11,6 @@
 
 #pragma weak CRYPTO_set_mem_functions
 
-#define MAX_FAULTS 20000
 #define FULL_DISK_STEPS 64
 
 typedef struct loop {
@@ -207,7 +206,7 @@ static bool run_once(loop *l, long long nth)
 
 static long long run_all(loop *l, test *t, fault_body *body, void *arg)
 {
-    long long nth;
+    long long nth, max = (long long)test_setting("VALISE_FAULT_MAX", 20000);
 
     l->f.t = t;
     l->f.env = &l->env.env;
@@ -217,13 +216,13 @@ static long long run_all(loop *l, test *t, fault_body *body, void *arg)
     test_defer(disarm, NULL);
     (void)run_once(l, 0);
     l->total_bytes = fault_io_bytes();
-    for (nth = 1; nth <= MAX_FAULTS; nth++) {
+    for (nth = 1; nth <= max; nth++) {
         if (l->plan.limited && nth > FULL_DISK_STEPS)
             break;
         if (!run_once(l, nth))
             break;
     }
-    NEED(nth <= MAX_FAULTS, "still another fault after %d: does the body ever end?", MAX_FAULTS);
+    NEED(nth <= max, "still another fault after %lld: does the body ever end?", max);
     test_note("%lld faults", nth - 1);
     NEED(nth > 1, "the body met no fault: nothing was tested");
     return nth - 1;

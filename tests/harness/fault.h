@@ -16,7 +16,8 @@
  * The body runs first without a fault, then once for each allocation (file call) it makes, which
  * fails. After each run: the code is VALISE_E_NO_MEMORY (for files: any error) or the body said
  * f->recovered; f->err agrees; all memory of f->env is freed and all files are closed. The loops
- * return how many faults there were, and fail when there were none. */
+ * return how many faults there were, and fail when there were none or more than 20,000 (or
+ * VALISE_FAULT_MAX). */
 #ifndef FAULT_H
 #define FAULT_H
 
@@ -50,7 +51,8 @@ void fault_check_state(const fault *f, int rc, valise_str before, valise_str aft
 enum {
     FAULT_ONWARD = 1,    /* from the nth on all fail, not only that one */
     FAULT_LIBRARIES = 2, /* allocations of OpenSSL, and of libraries that ask */
-                         /* fault_alloc_fails(), count and fail too */
+                         /* fault_alloc_fails(), count and fail too. Libraries do without */
+                         /* some of them: set f->recovered when the answer is right */
 };
 
 long long fault_each_alloc(test *t, unsigned flags, fault_body *body, void *arg);

@@ -21,6 +21,7 @@ enum { NOTHING, FAIL, KILL };
 static fault_io_plan plan;
 static char dir[PATH_MAX]; /* the plan's, resolved */
 static atomic_int state;
+atomic_bool fault_io_active;
 static atomic_llong counts[KIND_COUNT];
 static atomic_llong matched;
 static atomic_size_t written_bytes;
@@ -149,13 +150,12 @@ static bool apply(fault_io_step *step)
     return true;
 }
 
-bool fault_io_enter(fault_io_step *step, unsigned kind, const char *name, int fd, const char *path,
-                    size_t len)
+bool fault_io_enter(fault_io_step *step, const char *name, int fd, const char *path)
 {
+    unsigned kind = step->kind;
     char full[PATH_MAX];
     int saved = errno;
 
-    *step = (fault_io_step){.kind = kind, .len = len};
     if (atomic_load(&state) != ON || busy)
         return true;
     step->watched = is_ours(full, fd, path);
@@ -179,7 +179,7 @@ bool fault_io_leave(const fault_io_step *step, int fd, const char *path, bool ok
 {
     int saved = errno;
 
-    if (step->watched && ok && plan.record) {
+    if (ok && plan.record) {
         busy = true;
         if (step->kind == FAULT_SYNC)
             power_synced(fd);
@@ -220,10 +220,12 @@ void fault_io_begin(const fault_io_plan *next)
         power_begin(dir);
     test_defer(end_at_test_end, NULL);
     atomic_store(&state, ON);
+    atomic_store(&fault_io_active, true);
 }
 
 void fault_io_end(void)
 {
+    atomic_store(&fault_io_active, false);
     atomic_store(&state, OFF);
 }
 

@@ -4,6 +4,8 @@
  * anywhere in the program, shared libraries such as libsqlite3 included, comes here first. Where
  * no plan is active, or the file does not lie under the plan's directory, the call goes straight
  * on to the system. Calls that libc makes by itself (stdio, realpath, mkdtemp) are not seen.
+ * Plan or none, fsync does not wait for the disk unless VALISE_TEST_REAL_SYNC=1: a test loses
+ * nothing by it, and most of its time would go there.
  *
  *     fault_io_begin(&(fault_io_plan){.dir = dir, .kinds = FAULT_WRITE, .nth = 3, .error = EIO});
  *     ...                                   the third write below dir fails
@@ -15,6 +17,7 @@
 #ifndef FAULT_IO_H
 #define FAULT_IO_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -87,15 +90,16 @@ const char *fault_io_what(void);
 
 typedef struct fault_io_step {
     unsigned kind;
-    bool watched; /* a plan is active and the file lies under its directory */
+    bool watched; /* set by enter: the file lies under the directory of an active plan */
     bool fresh;   /* set by the caller: the call is about to make a new file */
     size_t len;   /* how much to transfer */
     int then;     /* what to do when the call was made */
 } fault_io_step;
 
+extern atomic_bool fault_io_active; /* may be true a little too long */
+
 /* Whether to make the call; false with errno set when it shall fail at once. */
-bool fault_io_enter(fault_io_step *step, unsigned kind, const char *name, int fd, const char *path,
-                    size_t len);
+bool fault_io_enter(fault_io_step *step, const char *name, int fd, const char *path);
 
 /* When the call was made; ok: it succeeded. The descriptor (of openat: the new one) and path are
  * those it was about. False with errno set when it shall fail all the same. */

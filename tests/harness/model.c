@@ -215,11 +215,35 @@ static bool leave_out_steps(driver *d)
     return better;
 }
 
-static bool try_param(driver *d, size_t at, unsigned i, uint64_t value)
+/* Set one parameter, or every one that has the same value: keys that must stay equal. */
+static bool try_param(driver *d, size_t at, unsigned i, uint64_t value, bool all)
 {
+    uint64_t old = d->best[at].params[i];
+
     propose(d, 0, 0);
+    for (size_t j = 0; all && j < d->best_count; j++) {
+        for (unsigned k = 0; k < d->best[j].used; k++) {
+            if (d->best[j].params[k] == old)
+                d->shared->steps[j].params[k] = value;
+        }
+    }
     d->shared->steps[at].params[i] = value;
     return probe(d);
+}
+
+static bool lower_param(driver *d, size_t at, unsigned i, bool all)
+{
+    bool better = false;
+
+    if (d->best[at].params[i] == 0)
+        return false;
+    if (try_param(d, at, i, 0, all))
+        return true;
+    while (at < d->best_count && d->best[at].params[i] > 1 &&
+           (try_param(d, at, i, d->best[at].params[i] / 2, all) ||
+            (at < d->best_count && try_param(d, at, i, d->best[at].params[i] - 1, all))))
+        better = true;
+    return better;
 }
 
 static bool lower_params(driver *d)
@@ -228,16 +252,9 @@ static bool lower_params(driver *d)
 
     for (size_t at = 0; at < d->best_count; at++) {
         for (unsigned i = 0; at < d->best_count && i < d->best[at].used; i++) {
-            if (d->best[at].params[i] == 0)
-                continue;
-            if (try_param(d, at, i, 0)) {
-                better = true;
-                continue;
-            }
-            while (at < d->best_count && d->best[at].params[i] > 1 && in_budget(d) &&
-                   (try_param(d, at, i, d->best[at].params[i] / 2) ||
-                    try_param(d, at, i, d->best[at].params[i] - 1)))
-                better = true;
+            better = lower_param(d, at, i, false) || better;
+            if (at < d->best_count)
+                better = lower_param(d, at, i, true) || better;
         }
     }
     return better;

@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 typedef struct leftover {
     struct leftover *next;
@@ -26,7 +27,7 @@ static deferred *deferreds;
 static char tmpdir[4096];
 
 static uint64_t seed;
-static bool seed_known;
+static bool seed_known, seed_noted;
 
 /* ---- memory and clean-up ---- */
 
@@ -83,6 +84,7 @@ void test_support_end(void)
         leftovers = l->next;
         free(l);
     }
+    seed_noted = false;
 }
 
 /* ---- threads ---- */
@@ -136,7 +138,9 @@ uint64_t test_seed(void)
         (void)valise_env_default()->random(NULL, &seed, sizeof(seed));
         test_support_seed(seed & 0xffffffff);
     }
-    test_note("seed %ju (repeat with VALISE_TEST_SEED=%ju)", (uintmax_t)seed, (uintmax_t)seed);
+    if (!seed_noted)
+        test_note("seed %ju (repeat with VALISE_TEST_SEED=%ju)", (uintmax_t)seed, (uintmax_t)seed);
+    seed_noted = true;
     return seed;
 }
 
@@ -225,15 +229,27 @@ void test_remove(const char *path)
         test_fail(__FILE__, __LINE__, "cannot remove %s", path);
 }
 
-const char *test_tmpdir(void)
+/* Memory is faster than a disk by far, where there is enough of it. */
+static const char *tmpdir_base(void)
 {
     const char *base = getenv("TMPDIR");
+    struct statvfs st;
+
+    if (base && base[0])
+        return base;
+    return statvfs("/dev/shm", &st) == 0 && access("/dev/shm", W_OK | X_OK) == 0 &&
+                   (uint64_t)st.f_bavail * st.f_frsize >= (1u << 30)
+               ? "/dev/shm"
+               : "/tmp";
+}
+
+const char *test_tmpdir(void)
+{
+    bool ok = true;
 
     pthread_mutex_lock(&lock);
-    bool ok = true;
     if (!tmpdir[0]) {
-        (void)snprintf(tmpdir, sizeof(tmpdir), "%s/valise-test-XXXXXX",
-                       base && base[0] ? base : "/tmp");
+        (void)snprintf(tmpdir, sizeof(tmpdir), "%s/valise-test-XXXXXX", tmpdir_base());
         ok = mkdtemp(tmpdir) != NULL;
     }
     pthread_mutex_unlock(&lock);

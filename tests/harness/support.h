@@ -48,7 +48,8 @@ void test_threads(size_t count, void (*body)(size_t index, void *arg), void *arg
 /* ---- files ---- */
 
 /* A new empty directory, removed with all in it when the test ends. The same one for all calls
- * in a test, and for its child processes. */
+ * in a test, and for its child processes. It lies in TMPDIR, else in /dev/shm if that has a
+ * gigabyte to spare, else in /tmp. */
 const char *test_tmpdir(void);
 
 /* A whole file, NUL-ended. Fails the test when it cannot be read. */
