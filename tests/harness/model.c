@@ -300,6 +300,9 @@ static void note_steps(const driver *d)
 static void report_failure(driver *d, const process_result *first)
 {
     uint64_t seed = d->seed + d->shared->run;
+    const char *param = d->t->param;
+    const char *command = test_format("%s --only %s.%s%s%s", test_program, d->t->suite, d->t->name,
+                                      param ? "/" : "", param ? param : "");
     size_t long_count;
     process_result r;
 
@@ -316,12 +319,11 @@ static void report_failure(driver *d, const process_result *first)
     test_note("seed %ju failed at step %zu; %zu steps are left after %ld attempts:",
               (uintmax_t)seed, long_count, d->best_count, d->probes);
     note_steps(d);
-    test_note("the whole run:\n  VALISE_TEST_SEED=%ju VALISE_MODEL_RUNS=1 VALISE_MODEL_STEPS=%zu "
-              "%s --only %s.%s",
-              (uintmax_t)seed, d->steps, test_program, d->t->suite, d->t->name);
+    test_note(
+        "the whole run:\n  VALISE_TEST_SEED=%ju VALISE_MODEL_RUNS=1 VALISE_MODEL_STEPS=%zu %s",
+        (uintmax_t)seed, d->steps, command);
     if (d->best_count <= 50)
-        test_note("these steps:\n  VALISE_MODEL_REPLAY='%s' %s --only %s.%s", replay_text(d),
-                  test_program, d->t->suite, d->t->name);
+        test_note("these steps:\n  VALISE_MODEL_REPLAY='%s' %s", replay_text(d), command);
     test_fail(__FILE__, __LINE__, "%s%s", process_describe(again ? &r : first),
               again ? "" : "\n(it does not fail every time)");
 }
