@@ -17,12 +17,20 @@ static const char *victim_path(void)
 
 void victim_run(process_result *out, const char *only, const char *const *env)
 {
-    static const char *const usual[] = {"VALISE_TEST_TIMEOUT_MS=1000", "VALISE_FAULT_MAX=300",
-                                        NULL};
-    process_options options = {.env = env ? env : usual, .timeout_ms = 60000};
+    /* What was asked of this program is not meant for that one. */
+    static const char *const usual[] = {
+        "VALISE_TEST_TIMEOUT_MS=1000", "VALISE_FAULT_MAX=300",  "VALISE_KILL_ROUNDS=",
+        "VALISE_MODEL_RUNS=",          "VALISE_MODEL_STEPS=",   "VALISE_MODEL_SECONDS=",
+        "VALISE_MODEL_REPLAY=",        "VALISE_UPDATE_GOLDEN=", NULL};
+    const char *all[16] = {NULL};
+    size_t count = 0;
 
+    for (; usual[count]; count++)
+        all[count] = usual[count];
+    for (; env && *env && count < VLS_COUNT(all) - 1; env++)
+        all[count++] = *env;
     process_run(out, (const char *[]){victim_path(), "--only", only, "--seed", "1", NULL},
-                &options);
+                &(process_options){.env = all, .timeout_ms = 60000});
     CHECK_MSG(!out->timed_out, "%s: %s", only, process_describe(out));
 }
 
