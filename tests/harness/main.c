@@ -174,6 +174,8 @@ int main(int argc, char **argv)
         else
             return usage(strcmp(argv[i], "--help") == 0 ? 0 : 2);
     }
+    if (seed_text && !seed_text[0])
+        seed_text = NULL;
     if (seed_text && !vls_str_to_u64(&seed, valise_str_of(seed_text)))
         return usage(2);
     if (seed_text)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "harness/counting_env.h"
 
 static unsigned no_bugs = 0;
 
@@ -47,6 +48,20 @@ TEST(fault, right_code_passes_every_kind_of_plan)
                               save_once, &no_bugs));
     CHECK_INT(6, fault_each_plan(t, &(fault_io_plan){.kinds = most, .onward = true, .error = EIO},
                                  save_once, &no_bugs));
+}
+
+TEST(fault, one_allocation_or_all_that_follow)
+{
+    counting_env c;
+
+    counting_env_init(&c);
+    counting_env_fail_at(&c, 1);
+    CHECK(!counting_env_count(&c) && counting_env_count(&c) && !counting_env_count(&c));
+    counting_env_fail_from(&c, 1);
+    CHECK(!counting_env_count(&c) && counting_env_count(&c) && counting_env_count(&c));
+    atomic_store(&c.paused, true);
+    CHECK(!counting_env_count(&c));
+    CHECK_INT(6, c.calls);
 }
 
 static int recovers(fault *f, void *arg)
@@ -94,6 +109,8 @@ TEST(fault, bugs_with_memory_are_caught)
                                     "# while allocation 2 fails");
     victim_must_fail("faults.wrong_code", "the body returned INVALID (-2): no path");
     victim_must_fail("faults.swallow_memory", "neither as before nor as after");
+    victim_must_fail("faults.swallow_unseen", "the fault was swallowed: the body returned OK\n"
+                                              "# while allocation 1 fails");
     victim_must_fail("faults.broken_without_faults",
                      "without any fault the body returned CONFLICT: cannot work at all");
     victim_must_fail("faults.nothing_to_fail", "the body met no fault");

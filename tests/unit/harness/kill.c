@@ -3,6 +3,7 @@
 #include "victim.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,21 +186,116 @@ TEST(power, tears_by_sectors)
     CHECK(kept > 0 && replaced > 0);
 }
 
+TEST(power, tears_what_grew)
+{
+    const char *dir = test_format("%s/grew", test_tmpdir());
+    char old[512], new[1024];
+    size_t sizes[3] = {0}; /* of 512, 1024 and 1536 bytes */
+
+    memset(old, 'o', sizeof(old));
+    memset(new, 'n', sizeof(new));
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        test_rng rng = test_rng_new(seed);
+        CHECK_INT(0, mkdir(dir, 0700));
+        test_write_file(test_format("%s/file", dir), vls_str(old, sizeof(old)));
+        fault_io_begin(&(fault_io_plan){.dir = dir, .record = true});
+        int fd = open(test_format("%s/file", dir), O_WRONLY | O_CLOEXEC);
+        CHECK_INT(sizeof(new), pwrite(fd, new, sizeof(new), 512));
+        close(fd);
+        fault_io_end();
+        power_cut(dir, POWER_TEAR, &rng);
+        valise_str now = test_read_file(test_format("%s/file", dir));
+        CHECK(now.len % 512 == 0 && now.len >= 512 && now.len <= 1536);
+        CHECK(memcmp(now.ptr, old, 512) == 0);
+        sizes[now.len / 512 - 1]++;
+        test_remove(dir);
+    }
+    CHECK(sizes[0] > 0 && sizes[1] > 0 && sizes[2] > 0);
+}
+
+static void remove_dir(void *path)
+{
+    test_remove(path);
+    test_remove(test_format("%s.safe", (char *)path));
+}
+
+/* On a disk: memory file systems do not use inode numbers again. */
 TEST(power, a_new_file_does_not_inherit_what_its_inode_held)
 {
-    const char *dir = test_format("%s/inode", test_tmpdir());
+    char dir[] = "/var/tmp/valise-test-XXXXXX";
+    struct stat first, last;
     test_rng rng = test_rng_new(1);
 
-    CHECK_INT(0, mkdir(dir, 0700));
+    CHECK(mkdtemp(dir) != NULL);
+    test_defer(remove_dir, (void *)(uintptr_t)test_format("%s", dir));
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     fault_io_begin(&(fault_io_plan){.dir = dir, .record = true});
-    for (int i = 0; i < 20; i++) { /* some of them get the same inode */
-        put(fd, "file", "old", true);
-        CHECK_INT(0, unlinkat(fd, "file", 0));
-    }
+    put(fd, "file", "old", true);
+    CHECK_INT(0, fstatat(fd, "file", &first, 0));
+    CHECK_INT(0, unlinkat(fd, "file", 0));
     put(fd, "file", "new", false);
+    CHECK_INT(0, fstatat(fd, "file", &last, 0));
     fault_io_end();
     close(fd);
+    if (first.st_ino != last.st_ino)
+        SKIP("this file system gives a new file a new inode");
     power_cut(dir, POWER_KEEP_NAMES, &rng);
     CHECK_TEXT("", text_of(dir, "file"));
+}
+
+TEST(power, nor_does_a_new_directory)
+{
+    char dir[] = "/var/tmp/valise-test-XXXXXX";
+    struct stat first, last;
+    test_rng rng = test_rng_new(1);
+
+    CHECK(mkdtemp(dir) != NULL);
+    test_defer(remove_dir, (void *)(uintptr_t)test_format("%s", dir));
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fault_io_begin(&(fault_io_plan){.dir = dir, .record = true});
+    CHECK_INT(0, mkdirat(fd, "sub", 0700));
+    put(fd, "sub/file", "old", true);
+    int sub = openat(fd, "sub", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_INT(0, fsync(sub) | fstat(sub, &first));
+    close(sub);
+    CHECK_INT(0, unlinkat(fd, "sub/file", 0) | unlinkat(fd, "sub", AT_REMOVEDIR));
+    CHECK_INT(0, mkdirat(fd, "sub", 0700));
+    CHECK_INT(0, fstatat(fd, "sub", &last, 0) | fsync(fd));
+    fault_io_end();
+    close(fd);
+    if (first.st_ino != last.st_ino)
+        SKIP("this file system gives a new directory a new inode");
+    power_cut(dir, POWER_LOSE_ALL, &rng);
+    CHECK(there(dir, "sub") && !there(dir, "sub/file"));
+}
+
+/* ---- where exactly a kill falls ---- */
+
+static int write_and_rename(size_t how, void *arg)
+{
+    const char *dir = arg;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    fault_io_begin(&(fault_io_plan){.dir = dir,
+                                    .kinds = how == FAULT_KILL_TORN ? FAULT_WRITE : FAULT_RENAME,
+                                    .nth = 1,
+                                    .how = (fault_how)how});
+    put(fd, "from", "12345678", false);
+    return renameat(fd, "from", fd, "to");
+}
+
+TEST(kill, falls_before_after_or_into_the_call)
+{
+    for (int how = FAULT_KILL_BEFORE; how <= FAULT_KILL_TORN; how++) {
+        const char *dir = test_format("%s/%d", test_tmpdir(), how);
+        process_result r;
+        process p;
+        CHECK_INT(0, mkdir(dir, 0700));
+        process_start(&p, write_and_rename, (size_t)how, (void *)(uintptr_t)dir);
+        process_wait(&r, &p, 0);
+        CHECK_INT(SIGKILL, r.signal);
+        CHECK_INT(how == FAULT_KILL_AFTER, there(dir, "to"));
+        CHECK_TEXT(how == FAULT_KILL_TORN ? "1234" : "12345678",
+                   text_of(dir, how == FAULT_KILL_AFTER ? "to" : "from"));
+    }
 }
