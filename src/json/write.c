@@ -34,61 +34,23 @@ static inline char *room(writer *w, char *at, size_t len)
 /* ---- strings ---- */
 
 /* One escape, as RFC 8785 has it: the short form where there is one, else \u00xx. */
-static char *put_escape(char *at, unsigned char c)
+static size_t make_escape(char out[6], unsigned char c)
 {
     static const char short_form[0x20] = {
         ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
     static const char hex[] = "0123456789abcdef";
 
-    *at++ = '\\';
+    memcpy(out, "\\u00", 4);
     if (c >= 0x20 || short_form[c]) {
-        *at++ = c >= 0x20 ? (char)c : short_form[c];
-        return at;
+        out[1] = c >= 0x20 ? (char)c : short_form[c];
+        return 2;
     }
-    memcpy(at, "u00", 3);
-    at[3] = hex[c >> 4];
-    at[4] = hex[c & 15];
-    return at + 5;
+    out[4] = hex[c >> 4];
+    out[5] = hex[c & 15];
+    return 6;
 }
 
-/* The rest of a string whose next byte needs an escape. */
-static char *write_escaped(writer *w, char *at, const char *p, size_t len)
-{
-    while (len > 0) {
-        /* The longest escape, the rest if it is plain, and a quote and a colon behind it. */
-        at = room(w, at, 6 + len + 2);
-        if (!at)
-            return NULL;
-        at = put_escape(at, (unsigned char)*p);
-        p++;
-        len--;
-        size_t plain = vls_scan_copy(at, p, len);
-        at += plain;
-        p += plain;
-        len -= plain;
-    }
-    return at;
-}
-
-/* A string in quotes; there is room for one byte more behind it. */
-static inline char *write_string(writer *w, char *at, vls_json v)
-{
-    at = room(w, at, (size_t)v.len + 3);
-    if (!at)
-        return NULL;
-    *at++ = '"';
-    size_t plain = vls_scan_copy(at, v.text, v.len);
-    at += plain;
-    if (VLS_UNLIKELY(plain < v.len))
-        at = write_escaped(w, at, v.text + plain, v.len - plain);
-    if (at)
-        *at++ = '"';
-    return at;
-}
-
-/* ---- the other values ---- */
-
-static char *write_bytes(writer *w, char *at, const char *p, size_t len)
+static inline char *write_bytes(writer *w, char *at, const char *p, size_t len)
 {
     at = room(w, at, len);
     if (at)
@@ -96,29 +58,64 @@ static char *write_bytes(writer *w, char *at, const char *p, size_t len)
     return at ? at + len : NULL;
 }
 
+/* The rest of a string whose next byte needs an escape, and its closing quote. */
+static char *write_escaped(writer *w, char *at, const char *p, size_t len)
+{
+    char escape[6];
+
+    while (len > 0) {
+        size_t size = make_escape(escape, (unsigned char)*p++);
+        len--;
+        at = room(w, at, size + len + 1); /* never more than what is still to come */
+        if (!at)
+            return NULL;
+        memcpy(at, escape, size);
+        at += size;
+        size_t plain = vls_scan_copy(at, p, len);
+        at += plain;
+        p += plain;
+        len -= plain;
+    }
+    *at = '"';
+    return at + 1;
+}
+
+static inline char *write_string(writer *w, char *at, vls_json v)
+{
+    at = room(w, at, (size_t)v.len + 2);
+    if (!at)
+        return NULL;
+    *at++ = '"';
+    size_t plain = vls_scan_copy(at, v.text, v.len);
+    at += plain;
+    if (VLS_UNLIKELY(plain < v.len))
+        return write_escaped(w, at, v.text + plain, v.len - plain);
+    *at = '"';
+    return at + 1;
+}
+
+/* ---- the other values ---- */
+
 static char *write_int(writer *w, char *at, int64_t value)
 {
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    char digits[20];
-    size_t first = sizeof(digits);
+    char text[20];
+    size_t first = sizeof(text);
 
     do {
-        digits[--first] = (char)('0' + rest % 10);
+        text[--first] = (char)('0' + rest % 10);
         rest /= 10;
     } while (rest > 0);
-    at = room(w, at, 1 + sizeof(digits));
-    if (!at)
-        return NULL;
     if (value < 0)
-        *at++ = '-';
-    memcpy(at, digits + first, sizeof(digits) - first);
-    return at + sizeof(digits) - first;
+        text[--first] = '-';
+    return write_bytes(w, at, text + first, sizeof(text) - first);
 }
 
 static char *write_real(writer *w, char *at, double value)
 {
-    at = room(w, at, VLS_NUMBER_TEXT);
-    return at ? at + vls_number_write(at, value) : NULL;
+    char text[VLS_NUMBER_TEXT];
+
+    return write_bytes(w, at, text, vls_number_write(text, value));
 }
 
 /* ---- containers ---- */
@@ -142,8 +139,7 @@ static inline char *write_key(writer *w, char *at, vls_json key)
     at = write_string(w, at, key);
     if (!at)
         return NULL;
-    *at++ = ':';
-    return w->indent >= 0 ? write_bytes(w, at, " ", 1) : at;
+    return w->indent >= 0 ? write_bytes(w, at, ": ", 2) : write_bytes(w, at, ":", 1);
 }
 
 static char *write_children(writer *w, char *at, vls_json v, unsigned depth)
@@ -154,10 +150,7 @@ static char *write_children(writer *w, char *at, vls_json v, unsigned depth)
         w->too_deep = true;
         return NULL;
     }
-    at = room(w, at, 2);
-    if (!at)
-        return NULL;
-    *at++ = is_object ? '{' : '[';
+    at = write_bytes(w, at, is_object ? "{" : "[", 1);
     w->indent += w->indent >= 0;
     for (size_t i = 0; i < v.len && at; i++) {
         if (i > 0)
