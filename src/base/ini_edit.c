@@ -28,12 +28,6 @@ static bool same_section(const vls_ini_name *a, const vls_ini_name *b)
            vls_str_equal(a->subsection, b->subsection);
 }
 
-static bool is_entry_of(const vls_ini_item *item, const vls_ini_name *name)
-{
-    return item->kind == VLS_INI_ENTRY && same_section(&item->entry.name, name) &&
-           equal_ignoring_case(item->entry.name.key, name->key);
-}
-
 static int check_word(valise_str word, const char *what, valise_error *err)
 {
     if (word.len == 0)
@@ -116,6 +110,41 @@ static void add_header(vls_buf *out, const vls_ini_name *name)
 
 /* ---- finding the place ---- */
 
+/* A walk over the items that knows which of them are meant. */
+typedef struct walk {
+    vls_ini_scan scan;
+    vls_ini_item item;
+    const vls_ini_name *name;
+    bool inside; /* the section of that name */
+    bool match;  /* the item is an entry of that name */
+} walk;
+
+static int walk_init(walk *w, const valise_env *env, valise_str file, valise_str text,
+                     const vls_ini_name *name, valise_error *err)
+{
+    *w = (walk){.item = {.kind = VLS_INI_HEADER}, .name = name};
+    return vls_ini_scan_init(&w->scan, env, file, text, err);
+}
+
+static int walk_next(walk *w, valise_error *err)
+{
+    int rc = vls_ini_scan_next(&w->item, &w->scan, err);
+
+    if (rc < 0)
+        return rc;
+    if (w->item.kind == VLS_INI_HEADER)
+        w->inside = same_section(&w->item.entry.name, w->name);
+    w->match = w->inside && w->item.kind == VLS_INI_ENTRY &&
+               equal_ignoring_case(w->item.entry.name.key, w->name->key);
+    return 0;
+}
+
+static void vls_auto_walk(walk *w)
+{
+    vls_ini_scan_release(&w->scan);
+}
+
+/* The places in it outlive the walk; the names and values its items borrowed do not. */
 typedef struct survey {
     bool has_entry, has_section, section_has_entry;
     vls_ini_item entry;         /* the last one of that name */
@@ -135,32 +164,25 @@ static valise_str newline_of(valise_str text)
 static int survey_text(survey *out, const valise_env *env, valise_str file, valise_str text,
                        const vls_ini_name *name, valise_error *err)
 {
-    VLS_AUTO(ini_scan) vls_ini_scan scan;
-    vls_ini_item item = {.kind = VLS_INI_HEADER};
+    VLS_AUTO(walk) walk w;
     survey s = {.newline = newline_of(text),
                 .missing_newlines = text.len > 0 && text.ptr[text.len - 1] != '\n'};
-    bool inside = false;
-    int rc = vls_ini_scan_init(&scan, env, file, text, err);
+    int rc = walk_init(&w, env, file, text, name, err);
 
-    while (rc == 0 && item.kind != VLS_INI_END) {
-        rc = vls_ini_scan_next(&item, &scan, err);
-        if (rc == 0 && item.kind == VLS_INI_HEADER) {
-            inside = same_section(&item.entry.name, name);
-            if (inside) {
-                s.section = item;
-                s.has_section = true;
-                s.section_has_entry = false;
-            }
-        } else if (rc == 0 && item.kind == VLS_INI_ENTRY && inside) {
-            s.section_entry = item;
+    while (rc == 0 && w.item.kind != VLS_INI_END && (rc = walk_next(&w, err)) == 0) {
+        if (w.inside && w.item.kind == VLS_INI_HEADER) {
+            s.section = w.item;
+            s.has_section = true;
+            s.section_has_entry = false;
+        } else if (w.inside && w.item.kind == VLS_INI_ENTRY) {
+            s.section_entry = w.item;
             s.section_has_entry = true;
         }
-        if (rc == 0 && is_entry_of(&item, name)) {
-            s.entry = item;
+        if (w.match) {
+            s.entry = w.item;
             s.has_entry = true;
         }
-        if (rc == 0)
-            s.missing_newlines = VLS_MAX(s.missing_newlines, item.missing_newlines);
+        s.missing_newlines = VLS_MAX(s.missing_newlines, w.item.missing_newlines);
     }
     if (rc < 0)
         return rc;
@@ -204,7 +226,7 @@ static void replace_value(vls_buf *out, valise_str text, const survey *s, valise
     bool empty = entry->value_start == entry->value_end;
 
     vls_buf_add(out, vls_str_head(text, entry->value_start));
-    if (!entry->entry.value.ptr) /* the key stands alone */
+    if (entry->alone)
         vls_buf_add(out, VLS_STR(" ="));
     if (empty)
         vls_buf_add_byte(out, ' ');
@@ -260,16 +282,14 @@ static void insert_entry(vls_buf *out, valise_str text, const survey *s, const v
 static int check_result(const valise_env *env, valise_str file, valise_str text,
                         const vls_ini_name *name, const valise_str *value, valise_error *err)
 {
-    VLS_AUTO(ini_scan) vls_ini_scan scan;
-    vls_ini_item item = {.kind = VLS_INI_HEADER};
+    VLS_AUTO(walk) walk w;
     bool found = false, right = false;
-    int rc = vls_ini_scan_init(&scan, env, file, text, err);
+    int rc = walk_init(&w, env, file, text, name, err);
 
-    while (rc == 0 && item.kind != VLS_INI_END) {
-        rc = vls_ini_scan_next(&item, &scan, err);
-        if (rc == 0 && is_entry_of(&item, name)) {
+    while (rc == 0 && w.item.kind != VLS_INI_END && (rc = walk_next(&w, err)) == 0) {
+        if (w.match) {
             found = true;
-            right = value && vls_str_equal(item.entry.value, *value);
+            right = value && vls_str_equal(w.item.entry.value, *value);
         }
     }
     assert(rc < 0 || (value ? found && right : !found));
@@ -325,15 +345,13 @@ static void removed_part(size_t *from, size_t *to, valise_str text, const vls_in
 static int copy_without(vls_buf *out, valise_str file, valise_str text, const vls_ini_name *name,
                         valise_error *err)
 {
-    VLS_AUTO(ini_scan) vls_ini_scan scan;
-    vls_ini_item item = {.kind = VLS_INI_HEADER};
+    VLS_AUTO(walk) walk w;
     size_t copied = 0, from, to;
-    int rc = vls_ini_scan_init(&scan, out->env, file, text, err);
+    int rc = walk_init(&w, out->env, file, text, name, err);
 
-    while (rc == 0 && item.kind != VLS_INI_END) {
-        rc = vls_ini_scan_next(&item, &scan, err);
-        if (rc == 0 && is_entry_of(&item, name)) {
-            removed_part(&from, &to, text, &item);
+    while (rc == 0 && w.item.kind != VLS_INI_END && (rc = walk_next(&w, err)) == 0) {
+        if (w.match) {
+            removed_part(&from, &to, text, &w.item);
             vls_buf_add(out, vls_str(text.ptr + copied, from - copied));
             copied = to;
         }

@@ -136,6 +136,8 @@ static int scan_header(vls_ini_scan *scan, valise_error *err)
         return fail_here(scan, err, "the section has no name");
     vls_buf_add_byte(&scan->name, '.');
     scan->stem_len = scan->name.len;
+    /* Like git, take the first dot for the end of the section, wherever it came from. */
+    scan->section_len = vls_str_find_byte(vls_buf_str(&scan->name), '.');
     return rc;
 }
 
@@ -232,7 +234,8 @@ static int scan_entry(vls_ini_item *item, vls_ini_scan *scan, char first, valise
 
     while (c == ' ' || c == '\t')
         c = next_char(scan);
-    if (c == '=') {
+    item->alone = c != '=';
+    if (!item->alone) {
         rc = scan_value(item, scan, err);
         item->entry.value = scan->value.len > 0 ? vls_buf_str(&scan->value) : VLS_STR("");
     } else if (c != '\n') {
@@ -244,8 +247,7 @@ static int scan_entry(vls_ini_item *item, vls_ini_scan *scan, char first, valise
 
 /* ---- items ---- */
 
-/* Point the names of the item into "section.subsection.key". Like git, take the first dot for
- * the end of the section, wherever it came from. */
+/* Point the names of the item into "section.subsection.key". */
 static void split_name(vls_ini_item *item, const vls_ini_scan *scan)
 {
     valise_str name = vls_buf_str(&scan->name);
@@ -254,15 +256,10 @@ static void split_name(vls_ini_item *item, const vls_ini_scan *scan)
     entry->file = scan->file;
     entry->name.key = vls_str_from(name, scan->stem_len);
     entry->full_name = name;
-    entry->name.section = VLS_STR("");
-    if (scan->stem_len == 0)
-        return;
-
-    valise_str stem = vls_str_head(name, scan->stem_len - 1);
-    size_t dot = vls_str_find_byte(stem, '.');
-    entry->name.section = vls_str_head(stem, dot);
-    if (dot < stem.len)
-        entry->name.subsection = vls_str(stem.ptr + dot + 1, stem.len - dot - 1);
+    entry->name.section = vls_str_head(name, scan->section_len);
+    if (scan->section_len + 1 < scan->stem_len)
+        entry->name.subsection =
+            vls_str(name.ptr + scan->section_len + 1, scan->stem_len - scan->section_len - 2);
 }
 
 int vls_ini_scan_next(vls_ini_item *out, vls_ini_scan *scan, valise_error *err)

@@ -1,12 +1,13 @@
 /* ini_scan.h -- the headers and entries of a configuration file with the places they stand at;
  * what reading and editing share. See base/ini.h for the syntax.
  *
- *     [remote "x"]  url = "a b" \      # why
- *     ^          ^  ^  ^  ^       ^           ^
- *     start    end  |  |  |       value_end   end (behind the newline)
- *                   |  |  value_start
- *                   |  key_end
- *                   start
+ *     [remote "x"]   url = "a b" c   # why
+ *     ^           ^  ^  ^  ^      ^        ^
+ *     start     end  |  |  |      |        end, behind the newline
+ *                    |  |  |      value_end
+ *                    |  |  value_start
+ *                    |  key_end
+ *                    start
  *
  * Threads: single. */
 #ifndef VLS_INI_SCAN_H
@@ -25,6 +26,7 @@ typedef struct vls_ini_item {
     vls_ini_entry entry; /* HEADER: section and subsection only. Valid until the next item */
     size_t start, end;
     size_t key_end;
+    bool alone;                    /* no '=' behind the key */
     size_t value_start, value_end; /* equal when nothing stands between '=' and newline or
                                     * comment: both are then right behind the '=' */
     uint32_t missing_newlines;     /* to add before anything can follow it: 0, 1 when the text ended
@@ -40,6 +42,7 @@ typedef struct vls_ini_scan {
     bool ended;         /* it was the end of the text, which reads as a newline */
     vls_buf name;       /* "section.subsection." and then the key */
     size_t stem_len;    /* of it without the key; 0 before the first header */
+    size_t section_len; /* of the section in it */
     vls_buf value;
 } vls_ini_scan;
 
