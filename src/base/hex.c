@@ -25,7 +25,7 @@ static int digit_value(char c)
 /* The value of a digit in either case, or -1. */
 static int digit_value_any_case(char c)
 {
-    return digit_value(c >= 'A' && c <= 'F' ? (char)(c + ('a' - 'A')) : c);
+    return digit_value((char)(c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c));
 }
 
 /* Where text first has something that is no lower-case digit; text.len when nowhere. */
@@ -94,10 +94,9 @@ int vls_hex_decode(vls_buf *out, valise_str text, valise_error *err)
 
 vls_id_text vls_id_hex(const valise_id *id)
 {
-    vls_id_text text;
+    vls_id_text text = {{0}};
 
     write_digits(text.s, id->bytes, sizeof(id->bytes));
-    text.s[sizeof(text.s) - 1] = '\0';
     return text;
 }
 
@@ -122,7 +121,7 @@ static bool is_dash_place(size_t at)
 
 vls_uuid_string vls_uuid_text(const valise_uuid *uuid)
 {
-    vls_uuid_string text;
+    vls_uuid_string text = {{0}};
     char *at = text.s;
 
     for (size_t i = 0; i < sizeof(uuid->bytes); i++) {
@@ -131,7 +130,6 @@ vls_uuid_string vls_uuid_text(const valise_uuid *uuid)
         write_digits(at, &uuid->bytes[i], 1);
         at += 2;
     }
-    *at = '\0';
     return text;
 }
 

@@ -23,9 +23,11 @@ static bool equal_ignoring_case(valise_str a, valise_str b)
 
 static bool same_section(const vls_ini_name *a, const vls_ini_name *b)
 {
-    return equal_ignoring_case(a->section, b->section) &&
-           (a->subsection.ptr == NULL) == (b->subsection.ptr == NULL) &&
-           vls_str_equal(a->subsection, b->subsection);
+    if (!equal_ignoring_case(a->section, b->section))
+        return false;
+    if (!a->subsection.ptr || !b->subsection.ptr)
+        return a->subsection.ptr == b->subsection.ptr;
+    return vls_str_equal(a->subsection, b->subsection);
 }
 
 static int check_word(valise_str word, const char *what, valise_error *err)
@@ -83,7 +85,7 @@ static void add_value(vls_buf *out, valise_str value)
         vls_buf_add_byte(out, '"');
     for (size_t i = 0; i < value.len; i++) {
         char c = value.ptr[i];
-        char escaped = c == '\n' ? 'n' : c == '\t' ? 't' : c == '\b' ? 'b' : c;
+        char escaped = (char)(c == '\n' ? 'n' : c == '\t' ? 't' : c == '\b' ? 'b' : c);
         if (escaped != c || c == '\\' || c == '"')
             vls_buf_add_byte(out, '\\');
         vls_buf_add_byte(out, escaped);
@@ -303,7 +305,7 @@ int vls_ini_set(vls_buf *out, valise_str file, valise_str text, const vls_ini_na
                 valise_str value, valise_error *err)
 {
     size_t start = out->len;
-    survey s;
+    survey s = {.has_entry = false};
     int rc = check_name(name, err);
 
     if (rc == 0 && vls_str_find_byte(value, '\0') < value.len)

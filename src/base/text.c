@@ -83,7 +83,7 @@ static unit neutral_unit(size_t *used, valise_str s, uint32_t flags)
         return plain;
     }
     if (c == '\n' || c == '\r' || c == '\t')
-        return escape(c == '\n' ? 'n' : c == '\r' ? 'r' : 't', 0, 0);
+        return escape((char)(c == '\n' ? 'n' : c == '\r' ? 'r' : 't'), 0, 0);
     return c <= 0x7F ? escape('x', c, 2) : escape('u', c, 4);
 }
 

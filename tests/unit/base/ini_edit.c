@@ -80,6 +80,7 @@ TEST(ini_edit, adds_a_key_to_its_section)
     check_set(t, "[a]\r\n\tl = 1\r\n", k, "v", "[a]\r\n\tl = 1\r\n\tK = v\r\n");
     check_set(t, "[a]\nl=1\n[b]\n[a]\n\tm=1\n[c]\n", k, "v",
               "[a]\nl=1\n[b]\n[a]\n\tm=1\n\tK = v\n[c]\n");
+    check_set(t, "[a]\n l=1\n[b]\n[a]\n# end\n", k, "v", "[a]\n l=1\n[b]\n[a]\n\tK = v\n# end\n");
 }
 
 TEST(ini_edit, adds_behind_lines_that_would_go_on)
