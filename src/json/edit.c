@@ -156,7 +156,7 @@ static int new_block(block **out, vls_edit *edit, vls_json v, size_t cap, valise
 static int own(void **children, vls_edit *edit, vls_json *slot, size_t extra, valise_error *err)
 {
     vls_json v = *slot;
-    block *old = NULL, *fresh;
+    block *old = NULL, *fresh = NULL;
     size_t need = (size_t)v.len + extra;
 
     if (may_have_block(v))
@@ -189,8 +189,8 @@ static int open_slot(vls_json **out, vls_edit *edit, const vls_pointer *path, si
                      valise_error *err)
 {
     vls_json *slot = &edit->root;
-    void *children;
-    size_t at;
+    void *children = NULL;
+    size_t at = 0;
 
     for (size_t i = 0; i < steps; i++) {
         int rc = vls_pointer_find(&at, *slot, path, i, err);
@@ -215,7 +215,7 @@ static int insert(vls_edit *edit, vls_json *parent, size_t at, valise_str key, v
     size_t size = child_size(*parent);
     size_t behind = parent->len - at;
     valise_str kept_key = {NULL, 0};
-    void *children;
+    void *children = NULL;
     int rc = own(&children, edit, parent, 1, err);
 
     if (rc == 0)
@@ -237,9 +237,9 @@ static int insert(vls_edit *edit, vls_json *parent, size_t at, valise_str key, v
 
 int vls_edit_add(vls_edit *edit, const vls_pointer *path, vls_json value, valise_error *err)
 {
-    vls_json *parent;
-    size_t at;
-    bool exists;
+    vls_json *parent = NULL;
+    size_t at = 0;
+    bool exists = false;
 
     if (path->count == 0) {
         edit->root = value;
@@ -258,7 +258,7 @@ int vls_edit_add(vls_edit *edit, const vls_pointer *path, vls_json value, valise
 
 int vls_edit_replace(vls_edit *edit, const vls_pointer *path, vls_json value, valise_error *err)
 {
-    vls_json *slot;
+    vls_json *slot = NULL;
     int rc = open_slot(&slot, edit, path, path->count, err);
 
     if (rc == 0)
@@ -268,9 +268,9 @@ int vls_edit_replace(vls_edit *edit, const vls_pointer *path, vls_json value, va
 
 int vls_edit_remove(vls_edit *edit, const vls_pointer *path, valise_error *err)
 {
-    vls_json *parent;
-    void *children;
-    size_t at;
+    vls_json *parent = NULL;
+    void *children = NULL;
+    size_t at = 0;
 
     if (path->count == 0)
         return vls_fail(err, VALISE_E_INVALID, "the whole document cannot be removed");

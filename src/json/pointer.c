@@ -251,7 +251,7 @@ int vls_pointer_get(const vls_json **out, const vls_json *root, const vls_pointe
                     valise_error *err)
 {
     const vls_json *value = root;
-    size_t at;
+    size_t at = 0;
 
     for (size_t i = 0; i < pointer->count; i++) {
         int rc = vls_pointer_find(&at, *value, pointer, i, err);

@@ -452,7 +452,7 @@ TEST(patch, every_allocation_may_fail)
                      "{\"a\":[{\"x/y\":[]}],\"c\":{\"d\":[1,{\"b\":2,\"x/y\":[]},1]}}") == 0);
         CHECK(n < 1000);
     }
-    CHECK(n > 5);
+    CHECK(n > 2); /* arenas of release builds take few blocks */
     CHECK_INT(0, counting_env_in_use(&counting));
 }
 
