@@ -69,6 +69,9 @@ TEST(diff, patches_say_little_and_in_order)
          "replacement of the array would have to say once again\"]}",
          "[{\"op\":\"remove\",\"path\":\"/l/3\"},{\"op\":\"remove\",\"path\":\"/l/2\"},"
          "{\"op\":\"remove\",\"path\":\"/l/1\"},{\"op\":\"remove\",\"path\":\"/l/0\"}]"},
+        /* keys count as much as values */
+        {"[{\"a\":1}]", "[{\"b\":1}]",
+         "[{\"op\":\"remove\",\"path\":\"/0/a\"},{\"op\":\"add\",\"path\":\"/0/b\",\"value\":1}]"},
         {"[{\"a\":1},{\"a\":1},{\"a\":1}]", "[{\"a\":1},{\"a\":1}]",
          "[{\"op\":\"remove\",\"path\":\"/2\"}]"},
     };
