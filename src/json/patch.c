@@ -200,7 +200,7 @@ static int run_test(vls_edit *edit, const op *o, valise_error *err)
 {
     const valise_env *env = edit->arena->env;
     first_change first = {o, env, "value", {"another"}, {"what the patch says"}};
-    const vls_json *value;
+    const vls_json *value = NULL;
     int rc = vls_edit_measure(edit, o->value, VLS_JSON_MAX_DEPTH, err);
 
     if (rc == 0)
