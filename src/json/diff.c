@@ -156,7 +156,7 @@ static int settle(walk *w, script_size start, vls_json a, vls_json b)
     uint64_t weight = s->size.weight - start.weight;
     bool replace = s->full || s->size.shift_bytes > MAX_SHIFT_BYTES;
 
-    if (!replace && s->edits.len == start.edits)
+    if (s->edits.len == start.edits && !s->full)
         return 0;
     if (!replace && w->weigh_work > 0)
         replace = weight > weigh_edit(w, &a, &b, weight) && w->weigh_work > 0;
