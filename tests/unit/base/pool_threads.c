@@ -55,6 +55,12 @@ static void drop_flag(void *arg)
     atomic_fetch_add(&count.dropped, 1);
 }
 
+static void wait_for(sem_t *sem)
+{
+    while (sem_wait(sem) != 0 && errno == EINTR)
+        continue;
+}
+
 /* ---- many producers ---- */
 
 #define PRODUCERS 6
@@ -166,10 +172,11 @@ TEST(pool_threads, tasks_may_submit_tasks)
     }
 }
 
-/* A comb: each task submits the rest of the comb and then some leaves, so that it nests deeper
- * than tasks may and the queue has to grow. */
+/* A comb: each task submits a leaf, which fills the queue, and then the rest of the comb, so that
+ * it would nest 500 deep; the queue has to grow instead. */
 typedef struct comb {
     atomic_int left, nodes;
+    atomic_uint too_deep; /* tasks nested deeper than they may be */
 } comb;
 
 static int leaf(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
@@ -184,20 +191,36 @@ static int leaf(void *arg, void *scratch, vls_pool_group *group, valise_error *e
 static int tooth(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
 {
     comb *c = arg;
-    int rc = 0;
+    unsigned *depth = scratch; /* of this thread */
+    int rc;
 
+    if (++*depth > VLS_POOL_MAX_DEPTH)
+        atomic_fetch_add(&c->too_deep, 1);
     atomic_fetch_add(&c->nodes, 1);
-    if (atomic_fetch_sub(&c->left, 1) > 0)
+    rc = vls_pool_submit(group, leaf, c, err);
+    if (rc == 0 && atomic_fetch_sub(&c->left, 1) > 0)
         rc = vls_pool_submit(group, tooth, c, err);
-    for (int i = 0; i < 3 && rc == 0; i++)
+    for (int i = 0; i < 2 && rc == 0; i++)
         rc = vls_pool_submit(group, leaf, c, err);
-    (void)scratch;
+    --*depth;
     return rc;
+}
+
+static int depth_init(void **scratch, void *arg, valise_error *err)
+{
+    unsigned **next = arg;
+
+    (void)err;
+    **next = 0;
+    *scratch = (*next)++;
+    return 0;
 }
 
 static int run_comb(const valise_env *env, unsigned threads, comb *c, valise_error *err)
 {
-    vls_pool_options options = {.threads = threads, .queue_max = 1};
+    unsigned depths[4], *next_depth = depths;
+    vls_pool_options options = {
+        .threads = threads, .queue_max = 1, .scratch_init = depth_init, .scratch_arg = &next_depth};
     VLS_AUTO(pool) vls_pool *pool = NULL;
     vls_pool_group group;
     int rc = vls_pool_new(&pool, env, &options, err);
@@ -216,6 +239,7 @@ TEST(pool_threads, deep_nesting_grows_the_queue)
         comb c = {.left = 500};
         CHECK_OK(run_comb(t->env, threads, &c, &t->err));
         CHECK_INT(501 * 4, atomic_load(&c.nodes));
+        CHECK_INT(0, atomic_load(&c.too_deep));
     }
 }
 
@@ -273,6 +297,69 @@ TEST(pool_threads, a_task_may_wait_for_its_own_group)
         CHECK_INT(4 * (1 + 3 + 9 + 27 + 81), atomic_load(&count.ran));
         vls_pool_free(pool);
     }
+}
+
+typedef struct late {
+    sem_t begun, waits, ran;
+} late;
+
+static int late_child(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
+{
+    (void)scratch;
+    (void)group;
+    (void)err;
+    (void)sem_post(&((late *)arg)->ran);
+    return 0;
+}
+
+/* Submits when the other thread waits already, and does not end before its child has run. */
+static int late_parent(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
+{
+    late *l = arg;
+    int rc;
+
+    (void)scratch;
+    (void)sem_post(&l->begun);
+    wait_for(&l->waits);
+    for (int i = 0; i < 1000; i++)
+        sched_yield();
+    rc = vls_pool_submit(group, late_child, l, err);
+    if (rc == 0)
+        wait_for(&l->ran);
+    return rc;
+}
+
+static int wait_for_late(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
+{
+    late *l = arg;
+    vls_pool_group inner;
+    int rc;
+
+    (void)scratch;
+    vls_pool_group_init(&inner, group->pool, NULL);
+    rc = vls_pool_submit(&inner, late_parent, l, err);
+    wait_for(&l->begun); /* on the other thread */
+    (void)sem_post(&l->waits);
+    return rc < 0 ? rc : vls_pool_wait(&inner, err);
+}
+
+/* Tasks that come while a task waits: the threads that wait must hear of them. */
+TEST(pool_threads, a_waiting_task_takes_what_comes_later)
+{
+    vls_pool *pool = new_pool(t, 2, 8);
+    vls_pool_group group;
+    late l;
+
+    (void)sem_init(&l.begun, 0, 0);
+    (void)sem_init(&l.waits, 0, 0);
+    (void)sem_init(&l.ran, 0, 0);
+    vls_pool_group_init(&group, pool, NULL);
+    CHECK_OK(vls_pool_submit(&group, wait_for_late, &l, &t->err));
+    CHECK_OK(vls_pool_wait(&group, &t->err));
+    (void)sem_destroy(&l.begun);
+    (void)sem_destroy(&l.waits);
+    (void)sem_destroy(&l.ran);
+    vls_pool_free(pool);
 }
 
 /* ---- errors ---- */
@@ -345,12 +432,6 @@ static void gate_release(gate *g)
 {
     (void)sem_destroy(&g->begun);
     (void)sem_destroy(&g->open);
-}
-
-static void wait_for(sem_t *sem)
-{
-    while (sem_wait(sem) != 0 && errno == EINTR)
-        continue;
 }
 
 static int wait_at_gate(void *arg, void *scratch, vls_pool_group *group, valise_error *err)

@@ -138,6 +138,25 @@ TEST(progress, cancelling_fails_this_and_every_later_step)
     CHECK_INT(2, l.calls);
 }
 
+/* However many steps were left until the next look at the clock. */
+TEST(progress, cancelling_holds_for_fast_steps_too)
+{
+    for (int64_t step_ns = 1000; step_ns < 100 * MS; step_ns *= 3) {
+        fake_env fake;
+        listener l = {.cancel_at = 1};
+        vls_progress p;
+        int rc = 0;
+        start(&p, &fake, &l, t);
+        vls_progress_begin(&p, "scan", "files", 0);
+        while (rc == 0) {
+            fake.ticks_ns += step_ns;
+            rc = vls_progress_step(&p, 1, &t->err);
+        }
+        for (int i = 0; i < 100; i++)
+            CHECK_RC(VALISE_E_CANCELLED, vls_progress_step(&p, 1, &t->err));
+    }
+}
+
 TEST(progress, the_last_call_of_a_stage_may_cancel_too)
 {
     fake_env fake;

@@ -59,6 +59,29 @@ TEST(uuid, has_the_layout_of_the_rfc)
     vls_uuid_gen_release(&gen);
 }
 
+/* Each bit of the counter has its own place, the higher ones in front. */
+TEST(uuid, the_counter_is_written_whole)
+{
+    fake_env fake;
+    vls_uuid_gen gen;
+    valise_uuid id;
+
+    vls_uuid_gen_init(&gen, fake_env_init(&fake, t->env));
+    fake.random_fixed = true;
+    CHECK_OK(vls_uuid_new(&id, &gen, &t->err));
+    for (unsigned bit = 0; bit < 26; bit++) {
+        gen.counter = (1u << bit) - 1; /* and one more */
+        CHECK_OK(vls_uuid_new(&id, &gen, &t->err));
+        uint64_t high = (uint64_t)(bit >= 14) << (bit - 14) % 64;
+        uint64_t low = (uint64_t)(bit < 14) << bit % 64;
+        CHECK_INT(0x70 | high >> 8, id.bytes[6]);
+        CHECK_INT(high & 0xFF, id.bytes[7]);
+        CHECK_INT(0x80 | low >> 8, id.bytes[8]);
+        CHECK_INT(low & 0xFF, id.bytes[9]);
+    }
+    vls_uuid_gen_release(&gen);
+}
+
 TEST(uuid, increases_while_the_clock_stands_still)
 {
     fake_env fake;
