@@ -93,8 +93,8 @@ int vls_pool_wait(vls_pool_group *group, valise_error *err);
  * meanwhile; not for tasks. */
 bool vls_pool_wait_for(vls_pool_group *group, int64_t timeout_ns);
 
-/* Drop the tasks that have not begun and ask the others to stop. Any thread may call it; it
- * does not wait. A task that fails does the same to its group. */
+/* Drop the tasks that have not begun and ask the others to stop. Any thread may call it as long
+ * as the group is not released; it does not wait. A task that fails does the same to its group. */
 void vls_pool_cancel(vls_pool_group *group);
 
 static inline bool vls_pool_cancelled(vls_pool_group *group)

@@ -170,7 +170,7 @@ int vls_time_write(vls_buf *out, vls_time time, valise_error *err)
 
 vls_time_text vls_time_text_of(int64_t ns)
 {
-    vls_time_text text;
+    vls_time_text text = {{0}};
 
     *put_time(text.s, vls_time_of_ns(ns)) = '\0';
     return text;
