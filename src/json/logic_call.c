@@ -35,8 +35,9 @@ int vls_logic_enter_array(vls_logic_call *call, vls_logic *run, vls_json array)
 static int check_call(const vls_logic_call *call)
 {
     if (!call->op) {
-        int rc = vls_logic_throw(call->run, VLS_LOGIC_UNKNOWN_OPERATOR,
-                                 "there is no operator \"%.*s\"", VALISE_STR_ARG(call->name));
+        int rc =
+            vls_logic_throw(call->run, VLS_LOGIC_UNKNOWN_OPERATOR, "there is no operator \"%.*s\"",
+                            VALISE_STR_ARG(vls_logic_shown(call->name)));
         (void)vls_hint(&call->run->error, "write data that is no rule as {\"preserve\": ...}");
         return rc;
     }

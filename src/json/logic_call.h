@@ -12,9 +12,11 @@
 #ifndef VLS_LOGIC_CALL_H
 #define VLS_LOGIC_CALL_H
 
+#include "base/utf8.h"
 #include "json/logic.h"
 
 #define VLS_LOGIC_NO_INDEX SIZE_MAX
+#define VLS_LOGIC_SHOWN 48 /* bytes of a name or text that a message quotes */
 
 typedef struct vls_logic_scope {
     const struct vls_logic_scope *up;
@@ -91,6 +93,12 @@ int vls_logic_throw(vls_logic *run, vls_logic_error type, const char *format, ..
     VALISE_PRINTF(3, 4);
 int vls_logic_throw_nan(vls_logic_call *call, size_t arg, vls_json v);
 int vls_logic_throw_value(vls_logic *run, vls_json error);
+
+/* As much of s as a message shows. */
+static inline valise_str vls_logic_shown(valise_str s)
+{
+    return vls_utf8_head(s, VLS_LOGIC_SHOWN);
+}
 
 /* VALISE_E_LIMIT, with the place. */
 int vls_logic_fail_limit(vls_logic *run, const char *what, uint64_t limit);

@@ -3,10 +3,6 @@
 
 #include "json/logic_call.h"
 
-#include "base/utf8.h"
-
-#define SHOWN_BYTES 48 /* of a name or text that a message quotes */
-
 typedef struct place {
     char text[160];
     size_t len;
@@ -26,12 +22,6 @@ static const vls_member builtin_errors[] = {
 
 static const vls_json type_key = TEXT("type");
 
-/* As much of s as a message shows. */
-static valise_str shown(valise_str s)
-{
-    return vls_utf8_head(s, SHOWN_BYTES);
-}
-
 /* ---- the place ---- */
 
 static void add_bytes(place *p, const char *bytes, size_t len)
@@ -44,10 +34,12 @@ static void add_bytes(place *p, const char *bytes, size_t len)
     p->len += len;
 }
 
-/* One step of a JSON pointer, with its escapes. */
+/* One step of a JSON pointer, with its escapes; all of it or nothing. */
 static void add_name(place *p, valise_str name)
 {
-    name = shown(name);
+    size_t before = p->len;
+
+    name = vls_logic_shown(name);
     add_bytes(p, "/", 1);
     for (size_t i = 0; i < name.len; i++) {
         if (name.ptr[i] == '~')
@@ -57,6 +49,8 @@ static void add_name(place *p, valise_str name)
         else
             add_bytes(p, name.ptr + i, 1);
     }
+    if (p->cut)
+        p->len = before;
 }
 
 static void add_index(place *p, size_t index)
@@ -95,7 +89,7 @@ static void set_path(vls_logic *run)
         if (c->listed && c->index != VLS_LOGIC_NO_INDEX)
             vls_error_prepend(&run->error, "[%zu]", c->index);
         if (c->name.ptr)
-            vls_error_prepend(&run->error, "%.*s", VALISE_STR_ARG(shown(c->name)));
+            vls_error_prepend(&run->error, "%.*s", VALISE_STR_ARG(vls_logic_shown(c->name)));
     }
 }
 
@@ -104,7 +98,7 @@ static int report(vls_logic *run, int code, valise_str type, const char *why)
     place p;
 
     find_place(&p, run);
-    (void)vls_fail(&run->error, code, "%.*s at %s%.*s%s: %s", VALISE_STR_ARG(shown(type)),
+    (void)vls_fail(&run->error, code, "%.*s at %s%.*s%s: %s", VALISE_STR_ARG(vls_logic_shown(type)),
                    p.len == 0 && !p.cut ? "the top of the rule" : "", (int)p.len, p.text,
                    p.cut ? "..." : "", why);
     set_path(run);
@@ -129,7 +123,7 @@ int vls_logic_throw(vls_logic *run, vls_logic_error type, const char *format, ..
 
 int vls_logic_throw_nan(vls_logic_call *call, size_t arg, vls_json v)
 {
-    valise_str text = shown(v.type == VLS_JSON_STRING ? vls_json_str(v) : VLS_STR(""));
+    valise_str text = vls_logic_shown(v.type == VLS_JSON_STRING ? vls_json_str(v) : VLS_STR(""));
 
     call->index = arg;
     if (v.type == VLS_JSON_STRING)

@@ -48,7 +48,7 @@ static const vls_logic_op ops[] = {
      "n, paths: [] when n of them are there, else those missing"},
     {NAME("none"), 2, 2, LIST, vls_logic_none, "array, rule: truthy for no item"},
     {NAME("or"), 0, ANY, LIST, vls_logic_or, "the first truthy argument, else the last"},
-    {NAME("preserve"), 0, ANY, AS_IS, vls_logic_preserve, "its argument, not evaluated"},
+    {NAME("preserve"), 1, 1, AS_IS, vls_logic_preserve, "its argument, not evaluated"},
     {NAME("reduce"), 2, 3, LIST, vls_logic_reduce,
      "array, rule over current and accumulator, first accumulator (else null)"},
     {NAME("some"), 2, 2, LIST, vls_logic_some, "array, rule: truthy for an item"},
