@@ -121,8 +121,9 @@ static bool read_radix(vls_json *out, valise_str digits, unsigned bits)
 
 static bool read_json_number(vls_json *out, valise_str s)
 {
-    vls_number n = vls_number_read(s.ptr, s.ptr + s.len);
+    vls_number n;
 
+    vls_number_read(&n, s.ptr, s.ptr + s.len);
     if (n.kind == VLS_NUMBER_BAD || n.kind == VLS_NUMBER_RANGE || n.end != s.ptr + s.len)
         return false;
     if (n.kind == VLS_NUMBER_INT)
