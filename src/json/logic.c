@@ -70,13 +70,13 @@ static bool is_unchanged(vls_json a, vls_json b)
 static int array_items(vls_json *out, vls_logic_call *call)
 {
     vls_json *items = NULL;
-    vls_json value;
+    vls_json value = vls_json_null();
 
     for (size_t i = 0; i < call->count; i++) {
         int rc = vls_logic_arg(&value, call, i);
         if (rc == 0 && !items && !is_unchanged(value, call->args[i])) {
             rc = vls_logic_array(&items, call->run, call->count);
-            if (rc == 0)
+            if (items)
                 memcpy(items, call->args, i * sizeof(*items));
         }
         if (rc < 0)
@@ -124,7 +124,7 @@ static int evaluate_args(vls_logic_call *call, vls_json room[FEW_ARGS])
 
 static int call_operator(vls_json *out, vls_logic_call *call)
 {
-    vls_json room[FEW_ARGS];
+    vls_json room[FEW_ARGS] = {{0}};
     vls_logic_style style = call->op->style;
     int rc = 0;
 

@@ -3,6 +3,8 @@
 
 #include "json/logic_call.h"
 
+#define WHY_BYTES 200 /* of a message: the reason */
+
 typedef struct place {
     char text[160];
     size_t len;
@@ -12,7 +14,7 @@ typedef struct place {
 /* {"type": NAME}: constant, so that throwing one of these cannot fail. */
 #define TEXT(literal)                                                                              \
     {                                                                                              \
-        .type = VLS_JSON_STRING, .len = sizeof(literal) - 1, .text = literal                       \
+        .type = VLS_JSON_STRING, .len = sizeof(literal) - 1, .text = (literal)                     \
     }
 static const vls_member builtin_errors[] = {
     [VLS_LOGIC_NAN] = {TEXT("type"), TEXT("NaN")},
@@ -107,16 +109,23 @@ static int report(vls_logic *run, int code, valise_str type, const char *why)
 
 /* ---- throwing ---- */
 
+static void format_why(char out[WHY_BYTES], const char *format, va_list args) VALISE_PRINTF(2, 0);
+
+static void format_why(char out[WHY_BYTES], const char *format, va_list args)
+{
+    (void)vsnprintf(out, WHY_BYTES, format, args);
+}
+
 int vls_logic_throw(vls_logic *run, vls_logic_error type, const char *format, ...)
 {
-    char why[200];
+    char why[WHY_BYTES];
     va_list args;
 
     run->thrown = (vls_json){.type = VLS_JSON_OBJECT, .len = 1, .members = &builtin_errors[type]};
     if (run->catchers > 0)
         return VALISE_E_INVALID;
     va_start(args, format);
-    (void)vsnprintf(why, sizeof(why), format, args);
+    format_why(why, format, args);
     va_end(args);
     return report(run, VALISE_E_INVALID, vls_json_str(builtin_errors[type].value), why);
 }

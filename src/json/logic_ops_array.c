@@ -44,7 +44,7 @@ static int array_arg_or_nothing(vls_json *out, vls_logic_call *call)
 
 int vls_logic_map(vls_json *out, vls_logic_call *call)
 {
-    vls_json input, *items;
+    vls_json input = vls_json_null(), *items = NULL;
     int rc = array_arg_or_nothing(&input, call);
 
     if (rc == 0)
@@ -58,7 +58,7 @@ int vls_logic_map(vls_json *out, vls_logic_call *call)
 
 int vls_logic_filter(vls_json *out, vls_logic_call *call)
 {
-    vls_json input, keep, *items;
+    vls_json input = vls_json_null(), keep, *items = NULL;
     size_t count = 0;
     int rc = array_arg_or_nothing(&input, call);
 
@@ -96,7 +96,7 @@ static int accumulate(vls_json *acc, vls_logic_call *call, vls_json current, siz
 
 int vls_logic_reduce(vls_json *out, vls_logic_call *call)
 {
-    vls_json input, acc = vls_json_null();
+    vls_json input = vls_json_null(), acc = vls_json_null();
     int rc = array_arg_or_nothing(&input, call);
 
     if (rc == 0 && call->count > 2)
@@ -111,7 +111,7 @@ int vls_logic_reduce(vls_json *out, vls_logic_call *call)
 /* Whether the rule is as truthy as wanted for an element; *empty says whether there are any. */
 static int find_one(bool *found, bool *empty, vls_logic_call *call, bool truthy)
 {
-    vls_json input, value;
+    vls_json input = vls_json_null(), value;
     bool hit = false;
     int rc = array_arg(&input, call);
 
@@ -159,7 +159,7 @@ int vls_logic_none(vls_json *out, vls_logic_call *call)
 int vls_logic_merge(vls_json *out, vls_logic_call *call)
 {
     size_t total = 0, at = 0;
-    vls_json *items;
+    vls_json *items = NULL;
     int rc;
 
     for (size_t i = 0; i < call->count; i++)
@@ -167,7 +167,7 @@ int vls_logic_merge(vls_json *out, vls_logic_call *call)
     rc = vls_logic_charge(call->run, total);
     if (rc == 0)
         rc = vls_logic_array(&items, call->run, total);
-    if (rc < 0)
+    if (!items)
         return rc;
     for (size_t i = 0; i < call->count; i++) {
         vls_json arg = call->args[i];

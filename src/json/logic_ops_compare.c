@@ -84,7 +84,7 @@ int vls_logic_equal(bool *out, vls_logic *run, vls_json a, vls_json b)
 static int order_of(int *order, vls_logic_call *call, vls_json a, vls_json b, bool equality)
 {
     vls_json x, y;
-    bool x_ok, y_ok;
+    bool x_ok = false, y_ok = false;
     int rc;
 
     if (a.type == VLS_JSON_STRING && b.type == VLS_JSON_STRING) {

@@ -63,7 +63,7 @@ static int look_up(bool *found, vls_json *out, vls_logic *run, vls_json path)
 int vls_logic_var(vls_json *out, vls_logic_call *call)
 {
     vls_json path = vls_json_null();
-    bool found;
+    bool found = false;
     int rc = call->count > 0 ? vls_logic_arg(&path, call, 0) : 0;
 
     if (rc == 0)
@@ -164,7 +164,7 @@ int vls_logic_exists(vls_json *out, vls_logic_call *call)
 /* The paths with nothing, null or "" there, as an array. */
 static int missing_of(vls_json *out, vls_logic *run, const vls_json *paths, size_t count)
 {
-    vls_json *items, value;
+    vls_json *items = NULL, value;
     size_t len = 0;
     bool found;
     int rc = vls_logic_array(&items, run, count);
@@ -192,7 +192,7 @@ int vls_logic_missing(vls_json *out, vls_logic_call *call)
 
 int vls_logic_missing_some(vls_json *out, vls_logic_call *call)
 {
-    vls_json needed, missing, paths = call->args[1];
+    vls_json needed, missing = vls_json_null(), paths = call->args[1];
     int rc = vls_logic_number_arg(&needed, call, 0);
 
     if (rc < 0)

@@ -80,7 +80,7 @@ static bool take_remainder(vls_json *acc, vls_json n)
 /* start (op) first (op) second ..., from argument `from` on. */
 static int fold(vls_json *out, vls_logic_call *call, vls_json acc, size_t from, arithmetic *op)
 {
-    vls_json number;
+    vls_json number = vls_json_null();
 
     for (size_t i = from; i < call->count; i++) {
         int rc = vls_logic_charge(call->run, 1);
@@ -100,7 +100,7 @@ static int fold(vls_json *out, vls_logic_call *call, vls_json acc, size_t from, 
 /* The same, starting with the first argument itself, which is not touched by arithmetic. */
 static int fold_from_first(vls_json *out, vls_logic_call *call, arithmetic *op)
 {
-    vls_json first;
+    vls_json first = vls_json_null();
     int rc = vls_logic_number_arg(&first, call, 0);
 
     return rc < 0 ? rc : fold(out, call, first, 1, op);
