@@ -396,6 +396,10 @@ TEST(logic, iterations_want_arrays)
         {"{\"merge\": {\"var\": \"\"}}", "[[1], [2]]", "[1,2]"},
         {"{\"filter\": [[1, 2, 3], {\">\": [{\"val\": []}, 1]}]}", NULL, "[2,3]"},
         {"[]", NULL, "[]"},
+        {"{\"merge\": []}", NULL, "[]"},
+        {"{\"map\": [[], 1]}", NULL, "[]"},
+        {"{\"filter\": [{\"val\": \"x\"}, 1]}", NULL, "[]"},
+        {"{\"missing\": []}", NULL, "[]"},
         {"[1, [{\"+\": [1, 1]}, {}], {\"preserve\": {\"a\": 1, \"b\": 2}}]", NULL,
          "[1,[2,{}],{\"a\":1,\"b\":2}]"},
     };
@@ -707,7 +711,7 @@ TEST(logic, every_allocation_may_fail)
         CHECK_INT(0, counting_env_in_use(&env));
     }
     test_note("%lld allocations failed in turn", failures - 1);
-    CHECK(failures > 20);
+    CHECK(failures > 4); /* far more where each allocation is one of its own */
     CHECK_TEXT("[\"1!0\",\"2.5!1\",\"x!2\",1,2.5,\"x\",\"a\",{\"accumulator\":{\"accumulator\":{"
                "\"accumulator\":0,\"current\":1},\"current\":2.5},\"current\":\"x\"},\"2345\",{"
                "\"type\":\"x\"},0.5,[1,2.5,\"x\"],10]",
