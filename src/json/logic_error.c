@@ -3,8 +3,6 @@
 
 #include "json/logic_call.h"
 
-#define WHY_BYTES 200 /* of a message: the reason */
-
 typedef struct place {
     char text[160];
     size_t len;
@@ -109,23 +107,16 @@ static int report(vls_logic *run, int code, valise_str type, const char *why)
 
 /* ---- throwing ---- */
 
-static void format_why(char out[WHY_BYTES], const char *format, va_list args) VALISE_PRINTF(2, 0);
-
-static void format_why(char out[WHY_BYTES], const char *format, va_list args)
-{
-    (void)vsnprintf(out, WHY_BYTES, format, args);
-}
-
 int vls_logic_throw(vls_logic *run, vls_logic_error type, const char *format, ...)
 {
-    char why[WHY_BYTES];
+    char why[200];
     va_list args;
 
     run->thrown = (vls_json){.type = VLS_JSON_OBJECT, .len = 1, .members = &builtin_errors[type]};
     if (run->catchers > 0)
         return VALISE_E_INVALID;
     va_start(args, format);
-    format_why(why, format, args);
+    (void)vsnprintf(why, sizeof(why), format, args);
     va_end(args);
     return report(run, VALISE_E_INVALID, vls_json_str(builtin_errors[type].value), why);
 }
