@@ -14,7 +14,7 @@ export MESON_TESTTHREADS := $(JOBS)
 endif
 
 release := build/release
-test_steps := build/gcc build/clang build/tsan:threads build/release tools/coverage
+test_steps := tools/tidy build/gcc build/clang build/tsan:threads build/release tools/coverage
 
 .PHONY: all help demo test test-long bench tidy format coverage fuzz install clean deps deps-build
 

@@ -2,9 +2,8 @@
 # lib.sh -- TAP for the tests of tools/. A test starts with  . "$(dirname "$0")/lib.sh"
 #
 #   green NAME COMMAND...           the command succeeds
-#   red NAME WORDS COMMAND...       the command fails and says WORDS (grep -e) on the way
+#   red NAME WORDS COMMAND...       the command fails, and says WORDS on the way
 #   says NAME WORDS COMMAND...      the command succeeds and says WORDS
-#   skip NAME REASON                no verdict
 #   done_testing                    the last line
 #
 # $root is the source tree, $build the build directory, $scratch a new directory that is
@@ -34,42 +33,42 @@ run() { # COMMAND...
 }
 
 green() {
-    name=$1
+    tap_name=$1
     shift
     if run "$@"; then
-        verdict ok "$name"
+        verdict ok "$tap_name"
     else
-        verdict 'not ok' "$name" "status $? of: $*"
+        verdict 'not ok' "$tap_name" "status $? of: $*"
     fi
 }
 
+# WORDS are a pattern for grep; none are said by any output.
+said() { # WORDS
+    [ -z "$1" ] || grep -q -e "$1" "$output"
+}
+
 red() {
-    name=$1 words=$2
+    tap_name=$1 tap_words=$2
     shift 2
     if run "$@"; then
-        verdict 'not ok' "$name" "this should fail: $*"
-    elif ! grep -q -e "$words" "$output"; then
-        verdict 'not ok' "$name" "it fails without saying '$words': $*"
+        verdict 'not ok' "$tap_name" "this should fail: $*"
+    elif ! said "$tap_words"; then
+        verdict 'not ok' "$tap_name" "it fails without saying '$tap_words': $*"
     else
-        verdict ok "$name"
+        verdict ok "$tap_name"
     fi
 }
 
 says() {
-    name=$1 words=$2
+    tap_name=$1 tap_words=$2
     shift 2
     if ! run "$@"; then
-        verdict 'not ok' "$name" "this should succeed: $*"
-    elif ! grep -q -e "$words" "$output"; then
-        verdict 'not ok' "$name" "it does not say '$words': $*"
+        verdict 'not ok' "$tap_name" "this should succeed: $*"
+    elif ! said "$tap_words"; then
+        verdict 'not ok' "$tap_name" "it does not say '$tap_words': $*"
     else
-        verdict ok "$name"
+        verdict ok "$tap_name"
     fi
-}
-
-skip() {
-    count=$((count + 1))
-    printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2"
 }
 
 done_testing() {
