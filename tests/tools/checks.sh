@@ -72,6 +72,11 @@ int main(void)
     return 0;
 }
 END
+    printf 'all: help\nhelp:\n' >Makefile
+    cat >README.md <<'END'
+See [the table](tools/layers.txt), `src/base/one.c`, `src/AREA/x.c`, `make help` and
+`src/later`, which is to come.
+END
     for folder in src/base cli; do
         seq 12 >"$folder/README.md"
     done
@@ -87,7 +92,7 @@ add() {
 }
 
 fresh
-for name in layers sizes names text headers clang-tidy; do
+for name in layers sizes names text docs headers clang-tidy; do
     green "$name: a clean tree is green" check $name
 done
 
@@ -208,6 +213,20 @@ red 'text: a folder without README' 'src/base/README.md: missing' check text
 fresh
 seq 31 >cli/README.md
 red 'text: a README that is too long' 'cli/README.md: 31 lines; 10 to 30' check text
+
+# ---- docs ----
+
+fresh
+printf '[a page](docs/gone.md)\n' | add README.md
+red 'docs: a link that leads nowhere' 'README.md: the link to docs/gone.md' check docs
+fresh
+# shellcheck disable=SC2016  # these are Markdown's quotes
+printf 'See `src/base/gone.h`.\n' | add cli/README.md
+red 'docs: a path that is not there' 'cli/README.md: there is no src/base/gone.h' check docs
+fresh
+# shellcheck disable=SC2016
+printf '```sh\nmake A=1 gone\n```\n' | add README.md
+red 'docs: a target that is not there' 'no target for "make gone"' check docs
 
 # ---- headers ----
 
