@@ -36,8 +36,8 @@ test-long: deps ## the same with more rounds, and ten minutes of fuzzing for eac
 	@VALISE_TEST_LONG=1 tools/test-run $(test_steps) 'tools/fuzz $(LONG_FUZZ_SECONDS)'
 
 bench: all ## measure, and compare with the raw baselines
-	@if [ -x $(release)/bench/bench ]; then $(release)/bench/bench $(BENCH_ARGS); \
-	else echo "bench: nothing is measured yet"; fi
+	@ninja -C $(release) --quiet bench/valise-bench
+	@$(release)/bench/valise-bench $(BENCH_ARGS)
 
 tidy: deps ## check the sources: format, layers, sizes, names, static analysis
 	@tools/tidy
