@@ -34,4 +34,16 @@ green 'fuzz: compiles' clang -g -O1 "-I$root/tests" -fsanitize=fuzzer,address,un
 red 'fuzz: finds the input that breaks it' '^not ok 1 - fuzz magic' tools/fuzz 30
 green 'fuzz: and keeps it' sh -c 'ls build/fuzz/magic.found-crash-*'
 
+# A target that is not in the list would never run.
+all_listed() {
+    for target in "$root"/tests/fuzz/fuzz_*.c; do
+        target=${target##*/fuzz_}
+        grep -qx "  '${target%.c}'," "$root/tests/fuzz/meson.build" || {
+            echo "fuzz_$target is not listed in tests/fuzz/meson.build"
+            return 1
+        }
+    done
+}
+green 'every target is listed' all_listed
+
 done_testing

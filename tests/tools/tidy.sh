@@ -6,7 +6,8 @@
 # A copy of the tree, with as little code as makes a library, in which things can be broken.
 cp -r "$root/tools" "$root/include" "$root/cli" "$root/.clang-format" "$root/.clang-tidy" \
     "$root/.shellcheckrc" "$root/meson.build" "$root/meson_options.txt" "$scratch"
-mkdir -p "$scratch/src/base"
+mkdir -p "$scratch/src/base" "$scratch/bench"
+touch "$scratch/bench/meson.build"
 cp "$root"/src/base/*.h "$root/src/base/version.c" "$scratch/src/base"
 cat >"$scratch/src/meson.build" <<'END'
 library = static_library('valise', 'base/version.c', include_directories: inc)

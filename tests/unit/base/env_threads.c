@@ -1,4 +1,4 @@
-/* env.c -- the default environment is shared: any thread may use it at any time. */
+/* env_threads.c -- the default environment is shared: any thread may use it at any time. */
 #include <pthread.h>
 
 #include "harness/test.h"
