@@ -53,9 +53,11 @@ fuzz: deps ## let each fuzz target look for new inputs for FUZZ_SECONDS
 	@tools/build clang
 	@tools/fuzz $(FUZZ_SECONDS)
 
-install: all ## install below PREFIX (and DESTDIR)
+install: all ## install below PREFIX, or for packagers below DESTDIR/PREFIX
 	@meson configure $(release) -Dprefix=$(abspath $(PREFIX))
-	@meson install -C $(release) --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@tools/build release >/dev/null
+	@meson install -C $(release) --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@echo "installed below $(if $(DESTDIR),$(abspath $(DESTDIR)))$(abspath $(PREFIX))"
 
 clean: ## remove what was built
 	rm -rf build

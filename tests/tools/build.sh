@@ -35,7 +35,7 @@ green 'with sanitizers and coverage' \
     logged 1 '^gcc setup build/gcc .*b_sanitize=address,undefined .*b_coverage=true'
 green 'and not compiled' logged 0 ninja
 green 'then it is compiled' build gcc
-green 'by ninja' logged 1 'ninja -C build/gcc'
+green 'by ninja' logged 1 'ninja .*-C build/gcc'
 green 'without being configured again' logged 1 '^gcc setup'
 echo 'gcc -Dother=true' >"$scratch/build/gcc/valise-options"
 green 'other options' build gcc
