@@ -81,7 +81,7 @@ bool vls_json_builder_close(vls_json_builder *b, bool last_key_wins, vls_member 
     size_t first = frame >> 1, count = b->len - first, duplicate;
     bool is_object = frame & 1;
     vls_json container = {.type = is_object ? VLS_JSON_OBJECT : VLS_JSON_ARRAY};
-    vls_json *children = first ? b->stack + first : b->stack; /* NULL + 0 is undefined */
+    vls_json *children = count > 0 ? b->stack + first : NULL; /* the stack may not exist yet */
 
     if (is_object) {
         vls_member *members = (vls_member *)(void *)children;
