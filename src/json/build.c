@@ -125,12 +125,12 @@ void vls_json_open(vls_json_builder *b, vls_json_type type)
 
 void vls_json_close(vls_json_builder *b)
 {
-    vls_member *twice;
+    vls_member *twice = NULL;
 
     if (b->error.code)
         return;
     assert(b->depth > 0);
-    if (!vls_json_builder_close(b, false, &twice) && b->error.code == 0)
+    if (!vls_json_builder_close(b, false, &twice) && twice)
         vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%.*s\"",
                  VALISE_STR_ARG(vls_json_str(twice->key)));
 }
