@@ -208,7 +208,7 @@ struct vls_schema {
     const vls_schema_node *root;
 };
 
-/* ---- compiling (schema_compile.c, schema_keyword.c, schema_ref.c) ---- */
+/* ---- compiling (schema_compile.c, schema_keyword.c, schema_resource.c, schema_ref.c) ---- */
 
 typedef enum vls_schema_vocabulary {
     VLS_VOCABULARY_CORE = 1,
@@ -237,7 +237,7 @@ typedef struct vls_schema_pending {
 typedef struct vls_schema_compiler {
     vls_schema *schema;
     const vls_schema_set *set; /* may be NULL */
-    vls_map resources;         /* names (schema_ref.c) by URI */
+    vls_map resources;         /* names (schema_resource.c) by URI */
     vls_map anchors;           /* vls_schema_anchor by resource and name */
     vls_map nodes;             /* vls_schema_node by the address of its value */
     vls_vec(vls_schema_pending) pending;
@@ -265,6 +265,11 @@ int vls_schema_enter_resource(vls_schema_compiler *c, vls_schema_node *node,
                               valise_str document_uri);
 int vls_schema_add_anchors(vls_schema_compiler *c, vls_schema_node *node);
 
+/* What has that name, or NULL. */
+const vls_schema_resource *vls_schema_find_resource(const vls_schema_compiler *c, valise_str uri);
+const vls_schema_anchor *vls_schema_find_anchor(const vls_schema_compiler *c,
+                                                const vls_schema_resource *home, valise_str text);
+
 /* Find what all references lead to, loading documents as they are met. */
 int vls_schema_resolve_pending(vls_schema_compiler *c);
 
@@ -282,10 +287,11 @@ int vls_schema_refuse_value(vls_schema_compiler *c, const vls_schema_site *site,
 /* The document with that URI, or NULL; set may be NULL. */
 const vls_json *vls_schema_set_find(const vls_schema_set *set, valise_str uri);
 
-/* The text of a metaschema of the draft, or an empty slice. */
-valise_str vls_schema_meta_text(valise_str uri);
+/* The metaschema of the draft with that URI; *found says whether there is one. */
+int vls_schema_meta_load(bool *found, vls_json *out, vls_arena *arena, valise_str uri,
+                         valise_error *err);
 
-/* ---- checking (schema_check.c, schema_array.c, schema_object.c, schema_apply.c) ---- */
+/* ---- checking (schema_check.c, and a file for each kind of rule) ---- */
 
 /* Which members or items of one container have been evaluated. */
 typedef struct vls_schema_seen {
@@ -387,6 +393,10 @@ int vls_schema_try(vls_schema_run *run, const vls_schema_frame *up, const vls_sc
 int vls_schema_matches(bool *matches, vls_schema_run *run, const vls_pattern *pattern,
                        valise_str text);
 
+/* The rules of f's node: those about any value, about numbers, about strings, ... */
+int vls_schema_check_any(vls_schema_run *run, const vls_schema_frame *f);
+int vls_schema_check_number(vls_schema_run *run, const vls_schema_frame *f);
+int vls_schema_check_text(vls_schema_run *run, const vls_schema_frame *f);
 int vls_schema_check_array(vls_schema_run *run, const vls_schema_frame *f, vls_schema_seen *seen);
 int vls_schema_check_object(vls_schema_run *run, const vls_schema_frame *f, vls_schema_seen *seen);
 int vls_schema_check_apply(vls_schema_run *run, const vls_schema_frame *f, vls_schema_seen *seen);
