@@ -16,11 +16,11 @@ static int find_dynamic(const vls_schema_node **out, vls_schema_run *run, const 
         for (; anchor; anchor = anchor->next, looked++) {
             if (vls_str_equal(anchor->name, ref->dynamic)) {
                 *out = anchor->node;
-                return vls_schema_spend(run, looked / 8);
+                return vls_schema_spend(run, looked / 4);
             }
         }
     }
-    return vls_schema_spend(run, looked / 8);
+    return vls_schema_spend(run, looked / 4);
 }
 
 static int check_refs(vls_schema_run *run, const vls_schema_frame *f, vls_schema_seen *seen)
@@ -42,9 +42,11 @@ static int check_refs(vls_schema_run *run, const vls_schema_frame *f, vls_schema
 /* ---- alternatives ---- */
 
 /* Go through failed alternatives once more for what is wrong with the one that was meant, which
- * is then in run->nearest. Only for messages, and not within each other. */
+ * is then in run->nearest. Only for messages, not within each other, and for at most half of the
+ * steps that are left: the verdict stands without it. */
 static int probe(vls_schema_run *run, const vls_schema_frame *f, const vls_schema_list *list)
 {
+    uint64_t kept = run->steps / 2;
     int verdict = 0;
 
     vls_buf_clear(&run->nearest);
@@ -53,10 +55,14 @@ static int probe(vls_schema_run *run, const vls_schema_frame *f, const vls_schem
     run->mode = VLS_MODE_PROBE;
     run->probe = f;
     run->nearest_score = -1;
+    run->steps -= kept;
     for (uint32_t i = 0; verdict >= 0 && i < list->count; i++)
         verdict = vls_schema_visit(run, f, list->nodes[i], VLS_WAY_SAME, 0, NULL);
+    run->steps += kept;
     run->mode = VLS_MODE_LOUD;
-    return verdict < 0 ? verdict : 0;
+    if (verdict == VALISE_E_LIMIT)
+        vls_buf_clear(&run->nearest);
+    return verdict < 0 && verdict != VALISE_E_LIMIT ? verdict : 0;
 }
 
 static int bad_alternatives(vls_schema_run *run, const vls_schema_frame *f, const char *keyword,

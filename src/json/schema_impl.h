@@ -52,6 +52,9 @@ bool vls_divisor_divides(const vls_divisor *divisor, vls_json v);
  * (For vls_json_equal 1e22 and its twenty-three digits are two.) */
 bool vls_schema_equal(vls_json a, vls_json b);
 
+/* How much there is in v, in the unit of work that hashing counts. */
+uint64_t vls_schema_weight(vls_json v);
+
 /* An index of some values. Equal values have equal hashes, so a lookup compares one value. */
 typedef struct vls_value_index {
     const vls_json *items;
@@ -190,6 +193,7 @@ struct vls_schema_node {
     uint8_t kind;  /* VLS_SCHEMA_RULES, or a boolean schema */
     uint8_t types; /* bits */
     const vls_json *constant;
+    uint64_t constant_work;              /* the work of comparing with it */
     const vls_json *choices;             /* the array of enum */
     const vls_value_index *choice_index; /* of its items */
     vls_schema_number *number;

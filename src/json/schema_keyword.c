@@ -59,9 +59,10 @@ static int compile_mark(vls_schema_compiler *c, const vls_schema_site *site, voi
     return compile_flag(c, site, &dropped);
 }
 
-static int compile_value(vls_schema_compiler *c, const vls_schema_site *site, void *field)
+static int compile_const(vls_schema_compiler *c, const vls_schema_site *site, void *field)
 {
     (void)c;
+    site->node->constant_work = vls_schema_weight(*site->value);
     *(const vls_json **)field = site->value;
     return 0;
 }
@@ -353,7 +354,7 @@ static const keyword keywords[] = {
     IN_GROUP("additionalProperties", APPLICATOR, object, additional, compile_schema),
     IN_GROUP("allOf", APPLICATOR, apply, all_of, compile_list),
     IN_GROUP("anyOf", APPLICATOR, apply, any_of, compile_list),
-    IN_NODE("const", VALIDATION, constant, compile_value),
+    IN_NODE("const", VALIDATION, constant, compile_const),
     IN_GROUP("contains", APPLICATOR, array, contains, compile_schema),
     FORM_ONLY("contentEncoding", CONTENT, compile_string),
     FORM_ONLY("contentMediaType", CONTENT, compile_string),

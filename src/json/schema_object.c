@@ -4,6 +4,22 @@
  * is additional depends on the other two, and patterns should be matched once. */
 #include "json/schema_impl.h"
 
+#define KEY_BYTES_PER_STEP 64u
+
+/* Looking for a long key costs more than a visit; for most keys this is nothing. */
+static inline int pay_for_key(vls_schema_run *run, vls_json key)
+{
+    return key.len < KEY_BYTES_PER_STEP ? 0 : vls_schema_spend(run, key.len / KEY_BYTES_PER_STEP);
+}
+
+/* Whether the object has a member of that name: 1, 0 or a negative code. */
+static int has_member(vls_schema_run *run, vls_json object, vls_json key)
+{
+    int rc = pay_for_key(run, key);
+
+    return rc < 0 ? rc : vls_json_get(object, vls_json_str(key)) != NULL;
+}
+
 /* ---- members by name ---- */
 
 /* Only the members that "properties" names matter: look up whichever side is shorter. */
@@ -16,13 +32,17 @@ static int check_named(vls_schema_run *run, const vls_schema_frame *f, vls_schem
     int bad = vls_schema_spend(run, outer.len / 4);
 
     for (uint32_t i = 0; bad >= 0 && i < outer.len; i++) {
+        vls_json key = outer.members[i].key;
         bool found;
-        uint32_t at = (uint32_t)vls_json_find(inner, vls_json_str(outer.members[i].key), &found);
+        int verdict = pay_for_key(run, key);
+        if (verdict < 0)
+            return verdict;
+        uint32_t at = (uint32_t)vls_json_find(inner, vls_json_str(key), &found);
         if (!found)
             continue;
         uint32_t member = by_table ? at : i;
         const vls_schema_node *node = table->nodes[by_table ? i : at];
-        int verdict = vls_schema_visit(run, f, node, VLS_WAY_KEY, member, NULL);
+        verdict = vls_schema_visit(run, f, node, VLS_WAY_KEY, member, NULL);
         if (vls_schema_ends(run, verdict))
             return verdict;
         bad |= verdict;
@@ -35,12 +55,14 @@ static int check_named(vls_schema_run *run, const vls_schema_frame *f, vls_schem
 static int check_member(bool *matched, vls_schema_run *run, const vls_schema_frame *f, uint32_t at)
 {
     const vls_schema_object *object = f->node->object;
-    valise_str key = vls_json_str(f->instance->members[at].key);
-    int bad = 0, verdict;
+    vls_json key = f->instance->members[at].key;
+    int bad = pay_for_key(run, key), verdict;
 
     *matched = false;
+    if (bad < 0)
+        return bad;
     if (object->properties.names.type == VLS_JSON_OBJECT) {
-        size_t index = vls_json_find(object->properties.names, key, matched);
+        size_t index = vls_json_find(object->properties.names, vls_json_str(key), matched);
         if (*matched)
             bad = vls_schema_visit(run, f, object->properties.nodes[index], VLS_WAY_KEY, at, NULL);
         if (vls_schema_ends(run, bad))
@@ -48,7 +70,8 @@ static int check_member(bool *matched, vls_schema_run *run, const vls_schema_fra
     }
     for (uint32_t i = 0; i < object->pattern_properties.count; i++) {
         bool matches;
-        int rc = vls_schema_matches(&matches, run, object->pattern_properties.patterns[i], key);
+        int rc = vls_schema_matches(&matches, run, object->pattern_properties.patterns[i],
+                                    vls_json_str(key));
         if (rc < 0)
             return rc;
         if (!matches)
@@ -145,9 +168,11 @@ static int check_present(vls_schema_run *run, const vls_schema_frame *f, vls_jso
     int bad = vls_schema_spend(run, names.len / 4);
 
     for (uint32_t i = 0; bad >= 0 && i < names.len; i++) {
-        if (vls_json_get(*f->instance, vls_json_str(names.items[i])))
+        int verdict = has_member(run, *f->instance, names.items[i]);
+        if (verdict == 1)
             continue;
-        int verdict = bad_missing(run, f, names.items[i], because);
+        if (verdict == 0)
+            verdict = bad_missing(run, f, names.items[i], because);
         if (vls_schema_ends(run, verdict))
             return verdict;
         bad |= verdict;
@@ -162,9 +187,11 @@ static int check_dependent_required(vls_schema_run *run, const vls_schema_frame 
 
     for (uint32_t i = 0; bad >= 0 && i < table.len; i++) {
         const vls_member *rule = &table.members[i];
-        if (!vls_json_get(*f->instance, vls_json_str(rule->key)))
+        int verdict = has_member(run, *f->instance, rule->key);
+        if (verdict == 0)
             continue;
-        int verdict = check_present(run, f, rule->value, &rule->key);
+        if (verdict == 1)
+            verdict = check_present(run, f, rule->value, &rule->key);
         if (vls_schema_ends(run, verdict))
             return verdict;
         bad |= verdict;
@@ -179,9 +206,11 @@ static int check_dependent_schemas(vls_schema_run *run, const vls_schema_frame *
     int bad = vls_schema_spend(run, table->names.len / 4);
 
     for (uint32_t i = 0; bad >= 0 && i < table->names.len; i++) {
-        if (!vls_json_get(*f->instance, vls_json_str(table->names.members[i].key)))
+        int verdict = has_member(run, *f->instance, table->names.members[i].key);
+        if (verdict == 0)
             continue;
-        int verdict = vls_schema_visit(run, f, table->nodes[i], VLS_WAY_SAME, 0, seen);
+        if (verdict == 1)
+            verdict = vls_schema_visit(run, f, table->nodes[i], VLS_WAY_SAME, 0, seen);
         if (vls_schema_ends(run, verdict))
             return verdict;
         bad |= verdict;

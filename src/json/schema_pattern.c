@@ -102,6 +102,12 @@ static int compile_failed(int number, PCRE2_SIZE at, valise_error *err)
     return vls_fail(err, VALISE_E_INVALID, "the pattern: %s", (char *)text);
 }
 
+/* PCRE2 wants a pointer even to nothing. */
+static PCRE2_SPTR bytes_of(valise_str s)
+{
+    return (PCRE2_SPTR)(const void *)(s.ptr ? s.ptr : "");
+}
+
 static int compile_code(pcre2_code **out, vls_pattern_pool *pool, valise_str text,
                         valise_error *err)
 {
@@ -114,8 +120,7 @@ static int compile_code(pcre2_code **out, vls_pattern_pool *pool, valise_str tex
     if (!context)
         return vls_fail_memory(err);
     pcre2_set_parens_nest_limit(context, MAX_NESTED_PARENTHESES);
-    pcre2_code *code =
-        pcre2_compile((PCRE2_SPTR)(const void *)text.ptr, text.len, options, &number, &at, context);
+    pcre2_code *code = pcre2_compile(bytes_of(text), text.len, options, &number, &at, context);
     pcre2_compile_context_free(context);
     if (!code)
         return compile_failed(number, at, err);
@@ -193,7 +198,7 @@ static int prepare(vls_matcher *matcher, const vls_pattern_pool *pool, valise_er
 static int match_once(const vls_pattern *pattern, vls_matcher *matcher, valise_str text,
                       uint32_t limit)
 {
-    PCRE2_SPTR start = (PCRE2_SPTR)(const void *)(text.ptr ? text.ptr : "");
+    PCRE2_SPTR start = bytes_of(text);
 
     pcre2_set_match_limit(matcher->limit, limit);
     int number = pcre2_match(pattern->code, start, text.len, 0, 0, matcher->data, matcher->limit);

@@ -191,6 +191,8 @@ static int put_property(regex *r, bool negative, size_t start)
         return refuse(r, start, "\\p needs a property in braces");
     r->at += name.len + 1;
     bool has_value = vls_str_cut(&name, &value, name, '=');
+    if (name.len == 0)
+        return refuse(r, start, "\\p needs a property in braces");
     for (size_t i = 0; i < name.len + value.len; i++) {
         if (!is_word(i < name.len ? name.ptr[i] : value.ptr[i - name.len]))
             return refuse(r, start, "malformed name of a property");

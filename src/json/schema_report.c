@@ -59,7 +59,7 @@ void vls_schema_place(vls_buf *out, const vls_schema_node *node)
         len += n->step.key ? 1 + escaped_len(vls_json_str(*n->step.key)) : 0;
         len += n->step.index >= 0 ? 1 + digits_of(room, (uint64_t)n->step.index).len : 0;
     }
-    char *start = vls_buf_reserve(out, len);
+    char *start = len > 0 ? vls_buf_reserve(out, len) : NULL;
     if (!start)
         return;
     char *end = start + len;
@@ -84,7 +84,7 @@ void vls_schema_path(vls_buf *out, const vls_schema_frame *frame)
         len += f->way == VLS_WAY_KEY ? 1 + escaped_len(vls_json_str(*f->key)) : 0;
         len += f->way == VLS_WAY_ITEM ? 1 + digits_of(room, f->index).len : 0;
     }
-    char *start = vls_buf_reserve(out, len);
+    char *start = len > 0 ? vls_buf_reserve(out, len) : NULL;
     if (!start)
         return;
     char *end = start + len;

@@ -5,6 +5,8 @@
  * "$schema" asks for. All that is read here, before any other keyword of the piece. */
 #include "json/schema_impl.h"
 
+#define MAX_ANCHOR_BYTES 255u
+
 /* A URI and the resource it names; a resource may have two names. */
 typedef struct name {
     valise_str uri;
@@ -221,6 +223,9 @@ static int add_anchor(vls_schema_compiler *c, vls_schema_node *node, valise_str 
         return vls_schema_refuse_value(c, &site,
                                        "must be a letter or \"_\" and then letters, digits, "
                                        "\"-\", \".\" or \"_\"");
+    if (value->len > MAX_ANCHOR_BYTES)
+        return vls_schema_refuse(c, &site, VALISE_E_LIMIT, "is longer than %u bytes",
+                                 MAX_ANCHOR_BYTES);
     anchor_key key = {home, vls_json_str(*value)};
     uint64_t hash = hash_anchor(c, home, key.name);
     vls_schema_anchor *anchor = vls_map_get(&c->anchors, hash, &key);

@@ -55,32 +55,45 @@ static int bad_choice(vls_schema_run *run, const vls_schema_frame *f)
     return vls_schema_bad_finish(run, f, "enum");
 }
 
-/* type, const, enum: about values of any type. */
+static int check_const(vls_schema_run *run, const vls_schema_frame *f)
+{
+    vls_json wanted = *f->node->constant, v = *f->instance;
+    int rc = wanted.len == v.len ? vls_schema_spend(run, f->node->constant_work / 4) : 0;
+
+    if (rc < 0 || vls_schema_equal(wanted, v))
+        return rc;
+    if (!vls_schema_bad_start(run))
+        return VLS_BAD;
+    vls_buf_add(&run->reason, VLS_STR("must be "));
+    vls_schema_describe(&run->reason, wanted);
+    vls_buf_add(&run->reason, VLS_STR(", is "));
+    vls_schema_describe(&run->reason, v);
+    return vls_schema_bad_finish(run, f, "const");
+}
+
+static int check_enum(vls_schema_run *run, const vls_schema_frame *f)
+{
+    uint64_t work = 0;
+    uint32_t at = vls_value_index_find(f->node->choice_index, *f->instance, &work);
+    int rc = vls_schema_spend(run, work / 4);
+
+    if (rc < 0 || at != VLS_VALUE_NONE)
+        return rc;
+    return bad_choice(run, f);
+}
+
 int vls_schema_check_any(vls_schema_run *run, const vls_schema_frame *f)
 {
     const vls_schema_node *node = f->node;
-    uint64_t work = 0;
+    int bad = 0;
 
     if (node->types != 0 && !has_type(*f->instance, node->types))
-        return bad_type(run, f);
-    if (node->constant && !vls_schema_equal(*node->constant, *f->instance)) {
-        if (!vls_schema_bad_start(run))
-            return VLS_BAD;
-        vls_buf_add(&run->reason, VLS_STR("must be "));
-        vls_schema_describe(&run->reason, *node->constant);
-        vls_buf_add(&run->reason, VLS_STR(", is "));
-        vls_schema_describe(&run->reason, *f->instance);
-        return vls_schema_bad_finish(run, f, "const");
-    }
-    if (node->choices) {
-        uint32_t at = vls_value_index_find(node->choice_index, *f->instance, &work);
-        int rc = vls_schema_spend(run, work / 4);
-        if (rc < 0)
-            return rc;
-        if (at == VLS_VALUE_NONE)
-            return bad_choice(run, f);
-    }
-    return 0;
+        bad = bad_type(run, f);
+    if (!vls_schema_ends(run, bad) && node->constant)
+        bad = vls_schema_both(bad, check_const(run, f));
+    if (!vls_schema_ends(run, bad) && node->choices)
+        bad = vls_schema_both(bad, check_enum(run, f));
+    return bad;
 }
 
 static int bad_number(vls_schema_run *run, const vls_schema_frame *f, const char *keyword,

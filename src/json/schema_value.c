@@ -97,6 +97,14 @@ static uint64_t hash_value(vls_json v, uint64_t seed, uint32_t depth, uint64_t *
     return hash;
 }
 
+uint64_t vls_schema_weight(vls_json v)
+{
+    uint64_t work = 0;
+
+    hash_value(v, 0, 0, &work);
+    return work;
+}
+
 int vls_value_index_init(vls_value_index *index, vls_arena *arena, const vls_json *items,
                          size_t count, uint64_t seed, valise_error *err)
 {
