@@ -96,6 +96,8 @@ int cli_flush(cli *c)
     valise_str text = vls_buf_str(&c->out);
 
     vls_buf_init(&harmless, c->env, SIZE_MAX);
+    if (vls_buf_check(&c->out, &err) < 0)
+        return cli_fail(c, &err); /* better nothing than a part that looks whole */
     if (isatty(STDOUT_FILENO)) {
         vls_text_neutralize(&harmless, text,
                             VLS_TEXT_KEEP_NEWLINE | VLS_TEXT_KEEP_TAB | VLS_TEXT_KEEP_BACKSLASH);
@@ -176,7 +178,7 @@ int cli_read_json(vls_json *out, cli *c, const char *operand, valise_error *err)
     rc = vls_json_parse(out, &c->arena, text, NULL, err);
     if (rc == VALISE_E_INVALID && operand[0] == '@')
         vls_hint(err, "The file is %s.", operand + 1);
-    else if (rc == VALISE_E_INVALID && strcmp(operand, "-") != 0)
+    else if (rc == VALISE_E_INVALID && err->offset == 0 && strcmp(operand, "-") != 0)
         vls_hint(err, "Give JSON, @FILE for the contents of a file, or - for standard input.");
     return rc;
 }

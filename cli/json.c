@@ -104,7 +104,7 @@ static int run_diff(cli *c, char **operands)
             return cli_fail(c, &list.err);
         if (print_value(c, patch, false) != CLI_DONE)
             return CLI_FAILED;
-    } else if (vls_json_changes(&c->arena, a, b, print_change, &list, &list.err) < 0) {
+    } else if (vls_json_changes(&c->arena, a, b, NULL, print_change, &list, &list.err) < 0) {
         return cli_fail(c, &list.err);
     }
     return c->exit_code && !vls_json_equal(a, b) ? CLI_DIFFERENT : CLI_DONE;

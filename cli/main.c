@@ -9,12 +9,12 @@
 
 #define MAX_OPERANDS 2
 
-typedef struct call {
+typedef struct cli_call {
     const cli_command *command;
     char *operands[MAX_OPERANDS];
     size_t count;
     bool help, version;
-} call;
+} cli_call;
 
 static int run_version(cli *c, char **operands);
 static int run_help(cli *c, char **operands);
@@ -95,7 +95,7 @@ static const cli_command *find_command(int argc, char **argv, int *used)
 }
 
 /* Set what the option stands for; false when there is no such option. */
-static bool take_option(cli *c, call *call, const char *word)
+static bool take_option(cli *c, cli_call *call, const char *word)
 {
     if (strcmp(word, "--json") == 0)
         return c->json = true;
@@ -116,7 +116,7 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0' && !(word[1] >= '0' && word[1] <= '9');
 }
 
-static int take_words(cli *c, call *call, int argc, char **argv)
+static int take_words(cli *c, cli_call *call, int argc, char **argv)
 {
     bool options = true;
 
@@ -142,7 +142,7 @@ static int take_words(cli *c, call *call, int argc, char **argv)
 
 static int run(cli *c, int argc, char **argv)
 {
-    call call = {0};
+    cli_call call = {0};
     int used = 0, status;
 
     /* --json in front of the command counts too. */
@@ -180,14 +180,9 @@ int main(int argc, char **argv)
     vls_arena_init(&c.arena, c.env, (size_t)4 << 30);
     vls_buf_init(&c.out, c.env, (size_t)1 << 30);
     status = run(&c, argc - 1, argv + 1);
-    if (c.out.failed) {
-        valise_error err = VALISE_ERROR_INIT;
-        (void)vls_buf_check(&c.out, &err);
-        status = cli_fail(&c, &err);
-    } else {
-        int flushed = cli_flush(&c);
-        status = flushed == CLI_DONE ? status : flushed;
-    }
+    int flushed = cli_flush(&c);
+    if (flushed != CLI_DONE)
+        status = flushed;
     vls_buf_release(&c.out);
     vls_arena_release(&c.arena);
     return status;
