@@ -11,8 +11,6 @@
  *     F4      80..8F  80..BF  80..BF */
 #include "base/utf8.h"
 
-#include "base/str.h"
-
 static bool is_continuation(unsigned char c)
 {
     return (c & 0xC0) == 0x80;

@@ -2,7 +2,7 @@
 #ifndef VLS_UTF8_H
 #define VLS_UTF8_H
 
-#include "base/base.h"
+#include "base/str.h"
 
 /* The length of the longest prefix that is valid; s.len when all of it is. */
 size_t vls_utf8_valid_len(valise_str s);

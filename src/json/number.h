@@ -37,7 +37,7 @@ typedef struct vls_number {
 } vls_number;
 
 /* Read the JSON number that starts at p. What follows it is the caller's business. */
-vls_number vls_number_read(const char *p, const char *end);
+void vls_number_read(vls_number *out, const char *p, const char *end);
 
 /* The double nearest to a whole JSON number; false when text is none or out of range. */
 bool vls_number_to_double(double *out, valise_str text);

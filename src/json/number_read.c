@@ -119,6 +119,7 @@ static bool eisel_lemire(double *out, uint64_t mantissa, int exponent)
     int zeros = __builtin_clzll(mantissa);
     mantissa <<= zeros;
     /* 217706 / 2^16 is log2(10) closely enough for every exponent in range. */
+    /* cppcheck-suppress shiftNegativeLHS ; our compilers shift a sign in */
     uint64_t exp2 = (uint64_t)(((217706 * exponent) >> 16) + 64 + 1023 - zeros);
 
     vls_u128 product = (vls_u128)mantissa * power.high;
@@ -208,37 +209,60 @@ static double to_double(const parts *n)
     return slow_double(n);
 }
 
-vls_number vls_number_read(const char *p, const char *end)
+/* The common case, alone: an integer of up to 18 digits. */
+static const char *read_short_integer(int64_t *out, const char *p, const char *end)
 {
-    vls_number out = {.kind = VLS_NUMBER_BAD};
+    bool negative = *p == '-';
+    const char *first = p + negative;
+    uint64_t value = 0;
+
+    end = end - first > 19 ? first + 19 : end;
+    for (p = first; p < end && is_digit(*p); p++)
+        value = value * 10 + (unsigned)(*p - '0');
+    if (p == first || p - first > 18 || p == end || *p == '.' || (*p | 0x20) == 'e' ||
+        (*first == '0' && p - first > 1))
+        return NULL;
+    *out = negative ? -(int64_t)value : (int64_t)value;
+    return p;
+}
+
+void vls_number_read(vls_number *out, const char *p, const char *end)
+{
     parts n;
     const char *bad;
 
-    out.end = split(&n, &bad, p, end);
-    if (!out.end) {
-        out.end = bad;
-        return out;
+    out->kind = VLS_NUMBER_INT;
+    out->end = p < end ? read_short_integer(&out->integer, p, end) : NULL;
+    if (out->end)
+        return;
+    out->kind = VLS_NUMBER_BAD;
+    out->end = split(&n, &bad, p, end);
+    if (!out->end) {
+        out->end = bad;
+        return;
     }
     if (n.integral && n.shift == 0 && n.mantissa <= (uint64_t)INT64_MAX + n.negative) {
-        out.kind = VLS_NUMBER_INT;
-        out.integer = n.negative ? (int64_t)(0 - n.mantissa) : (int64_t)n.mantissa;
-        return out;
+        out->kind = VLS_NUMBER_INT;
+        out->integer = n.negative ? (int64_t)(0 - n.mantissa) : (int64_t)n.mantissa;
+        return;
     }
     double magnitude = to_double(&n);
-    out.real = n.negative ? -magnitude : magnitude;
+    out->real = n.negative ? -magnitude : magnitude;
     if (isinf(magnitude))
-        out.kind = VLS_NUMBER_RANGE;
+        out->kind = VLS_NUMBER_RANGE;
     else
-        out.kind = n.integral ? VLS_NUMBER_BIG : VLS_NUMBER_REAL;
-    return out;
+        out->kind = n.integral ? VLS_NUMBER_BIG : VLS_NUMBER_REAL;
 }
 
 bool vls_number_to_double(double *out, valise_str text)
 {
-    vls_number n = vls_number_read(text.ptr, text.ptr + text.len);
+    const char *end = text.ptr + text.len;
+    vls_number n;
 
-    if (text.len == 0 || n.kind == VLS_NUMBER_BAD || n.kind == VLS_NUMBER_RANGE ||
-        n.end != text.ptr + text.len)
+    if (text.len == 0)
+        return false;
+    vls_number_read(&n, text.ptr, end);
+    if (n.kind == VLS_NUMBER_BAD || n.kind == VLS_NUMBER_RANGE || n.end != end)
         return false;
     *out = n.kind == VLS_NUMBER_INT ? (double)n.integer : n.real;
     return true;

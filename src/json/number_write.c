@@ -32,8 +32,17 @@ static uint64_t round_to_odd(vls_pow10 g, uint64_t c)
     return (uint64_t)(y >> 64) | ((uint64_t)y > 1);
 }
 
+/* At most 17 zeros, and where there are many there are mostly more than eight. */
 static vls_decimal without_trailing_zeros(vls_decimal d)
 {
+    if (d.digits % 100000000 == 0) {
+        d.digits /= 100000000;
+        d.exponent += 8;
+    }
+    while (d.digits % 10000 == 0) {
+        d.digits /= 10000;
+        d.exponent += 4;
+    }
     while (d.digits % 10 == 0) {
         d.digits /= 10;
         d.exponent++;

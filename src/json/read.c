@@ -14,7 +14,7 @@
 #include "json/number.h"
 
 typedef struct reader {
-    const char *start, *at, *end;
+    const char *start, *end;
     vls_json_builder values;
     uint32_t max_depth;
     bool last_key_wins;
@@ -22,49 +22,47 @@ typedef struct reader {
     int rc; /* of the first failure */
 } reader;
 
+/* The functions below take the place they start at and return the place behind what they read,
+ * or NULL when that failed: the place then stays in a register. */
+
 #define OFFSET_BYTES sizeof(uint32_t)
 
-/* ---- errors: all of these return false, for `return fail...` ---- */
+/* ---- errors: all of these return NULL, for `return fail...` ---- */
 
-static bool fail_at(reader *r, const char *where, const char *what)
+static const char *fail_at(reader *r, const char *where, const char *what)
 {
     size_t offset = (size_t)(where - r->start);
 
     r->rc =
         vls_fail_at(r->err, VALISE_E_INVALID, offset, "invalid JSON at byte %zu: %s", offset, what);
-    return false;
+    return NULL;
 }
 
 /* "expected X" with what is there instead. */
-static bool fail_expected(reader *r, const char *expected)
+static const char *fail_expected(reader *r, const char *p, const char *expected)
 {
-    size_t offset = (size_t)(r->at - r->start);
-    unsigned char c;
+    char what[96];
+    unsigned char c = p < r->end ? (unsigned char)*p : 0;
 
-    if (r->at == r->end) {
-        r->rc = vls_fail_at(r->err, VALISE_E_INVALID, offset,
-                            "invalid JSON at byte %zu: the text ends where %s should be", offset,
-                            expected);
-        return false;
-    }
-    c = (unsigned char)*r->at;
-    r->rc =
-        vls_fail_at(r->err, VALISE_E_INVALID, offset,
-                    c > 0x20 && c < 0x7F ? "invalid JSON at byte %zu: expected %s, found '%c'"
-                                         : "invalid JSON at byte %zu: expected %s, found 0x%02X",
-                    offset, expected, c);
-    return false;
+    if (p == r->end)
+        (void)snprintf(what, sizeof(what), "the text ends where %s should be", expected);
+    else if (c > 0x20 && c < 0x7F)
+        (void)snprintf(what, sizeof(what), "expected %s, found '%c'", expected, c);
+    else
+        (void)snprintf(what, sizeof(what), "expected %s, found byte 0x%02X", expected, c);
+    return fail_at(r, p, what);
 }
 
-static bool fail_builder(reader *r)
+static const char *fail_builder(reader *r)
 {
     if (r->err)
         *r->err = r->values.error;
     r->rc = r->values.error.code;
-    return false;
+    return NULL;
 }
 
-static size_t key_offset(const reader *r, vls_json key)
+/* Where a string of the document began. */
+static size_t string_offset(const reader *r, vls_json key)
 {
     uint32_t offset;
 
@@ -74,15 +72,22 @@ static size_t key_offset(const reader *r, vls_json key)
     return offset;
 }
 
-static bool fail_duplicate(reader *r, const vls_member *twice)
+static const char *fail_duplicate(reader *r, const vls_member *twice)
 {
-    size_t first = key_offset(r, twice[-1].key), second = key_offset(r, twice[0].key);
+    size_t first = string_offset(r, twice[-1].key), second = string_offset(r, twice[0].key);
     valise_str shown = vls_utf8_head(vls_json_str(twice->key), 80);
 
     r->rc = vls_fail_at(r->err, VALISE_E_INVALID, second,
                         "invalid JSON at byte %zu: duplicate key \"%.*s\" (first at byte %zu)",
                         second, VALISE_STR_ARG(shown), first);
-    return false;
+    return NULL;
+}
+
+/* Put a value on the stack and go on at p. */
+static inline const char *push(reader *r, vls_json v, const char *p)
+{
+    vls_json_builder_push(&r->values, v);
+    return VLS_LIKELY(r->values.error.code == 0) ? p : fail_builder(r);
 }
 
 /* ---- strings ---- */
@@ -108,84 +113,79 @@ static bool read_hex4(uint32_t *out, const char *p, const char *end)
 }
 
 /* A \uXXXX escape, p behind the u; two of them for a surrogate pair. */
-static bool read_unicode_escape(reader *r, uint32_t *out, const char **p)
+static const char *read_unicode_escape(reader *r, uint32_t *out, const char *p)
 {
-    const char *backslash = *p - 2;
+    const char *backslash = p - 2;
     uint32_t c, low;
 
-    if (!read_hex4(&c, *p, r->end))
+    if (!read_hex4(&c, p, r->end))
         return fail_at(r, backslash, "\\u needs four hex digits");
-    *p += 4;
+    p += 4;
     if (c >= 0xDC00 && c <= 0xDFFF)
         return fail_at(r, backslash, "lone low surrogate");
     if (c >= 0xD800 && c <= 0xDBFF) {
-        if (r->end - *p < 6 || (*p)[0] != '\\' || (*p)[1] != 'u' ||
-            !read_hex4(&low, *p + 2, r->end) || low < 0xDC00 || low > 0xDFFF)
+        if (r->end - p < 6 || p[0] != '\\' || p[1] != 'u' || !read_hex4(&low, p + 2, r->end) ||
+            low < 0xDC00 || low > 0xDFFF)
             return fail_at(r, backslash, "lone high surrogate");
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-        *p += 6;
+        p += 6;
     }
     *out = c;
-    return true;
+    return p;
 }
 
-/* One escape sequence; *p is behind the backslash and moves past it, *out past what it means. */
-static bool read_escape(reader *r, const char **p, char **out)
+/* One escape sequence, p behind the backslash; *to moves past what it means. */
+static const char *read_escape(reader *r, const char *p, char **to)
 {
     static const char meaning[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
                                       ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
     uint32_t code_point;
+    unsigned char c = (unsigned char)*p++;
 
-    if (*p == r->end)
-        return fail_at(r, *p, "the text ends inside a string");
-    unsigned char c = (unsigned char)*(*p)++;
     if (meaning[c]) {
-        *(*out)++ = meaning[c];
-        return true;
+        *(*to)++ = meaning[c];
+        return p;
     }
     if (c != 'u')
-        return fail_at(r, *p - 2, "unknown escape");
-    if (!read_unicode_escape(r, &code_point, p))
-        return false;
-    *out += vls_utf8_encode(*out, code_point);
-    return true;
+        return fail_at(r, p - 2, "unknown escape");
+    p = read_unicode_escape(r, &code_point, p);
+    if (p)
+        *to += vls_utf8_encode(*to, code_point);
+    return p;
 }
 
-/* Step over one byte that is not plain text: a non-ASCII character. */
-static bool skip_character(reader *r, const char **p)
+/* Step over one character that is not plain text. */
+static const char *skip_character(reader *r, const char *p)
 {
     uint32_t ignored;
     size_t used;
 
-    if ((unsigned char)**p < 0x20)
-        return fail_at(r, *p, "control character in a string; write it as \\u00XX");
-    used = vls_utf8_decode(&ignored, *p, (size_t)(r->end - *p));
-    if (used == 0)
-        return fail_at(r, *p, "not UTF-8");
-    *p += used;
-    return true;
+    if ((unsigned char)*p < 0x20)
+        return fail_at(r, p, "control character in a string; write it as \\u00XX");
+    used = vls_utf8_decode(&ignored, p, (size_t)(r->end - p));
+    return used ? p + used : fail_at(r, p, "not UTF-8");
 }
 
 /* Find the closing quote from p on. *escaped says whether a backslash stands before it. */
-static bool find_string_end(reader *r, const char **p, bool *escaped)
+static const char *find_quote(reader *r, const char *p, bool *escaped)
 {
-    *escaped = false;
-    for (;;) {
-        *p = vls_scan_text(*p, r->end);
-        if (*p == r->end)
+    while (p) {
+        p = vls_scan_text(p, r->end);
+        if (p < r->end && *p == '"')
+            return p;
+        if (p == r->end || (*p == '\\' && p + 1 == r->end))
             return fail_at(r, r->end, "the text ends inside a string");
-        if (**p == '"')
-            return true;
-        if (**p == '\\') {
+        if (*p == '\\') {
             *escaped = true;
-            *p += *p + 1 < r->end ? 2 : 1;
-        } else if (!skip_character(r, p)) {
-            return false;
+            p += 2; /* whatever it is, it is no closing quote; unescape() checks it */
+        } else {
+            p = skip_character(r, p);
         }
     }
+    return NULL;
 }
 
-/* Unescape text (which ends in front of the closing quote) into the arena. */
+/* Unescape the text from p to the closing quote at end into the arena. */
 static bool unescape(reader *r, vls_json *out, const char *p, const char *end)
 {
     uint32_t offset = (uint32_t)(p - 1 - r->start);
@@ -198,56 +198,53 @@ static bool unescape(reader *r, vls_json *out, const char *p, const char *end)
     }
     memcpy(room, &offset, OFFSET_BYTES);
     text = to = room + OFFSET_BYTES;
-    while (p < end) {
+    while (p && p < end) {
         const char *slash = memchr(p, '\\', (size_t)(end - p));
         size_t plain = (size_t)((slash ? slash : end) - p);
         memcpy(to, p, plain);
         to += plain;
         p += plain;
-        if (slash) {
-            p++;
-            if (!read_escape(r, &p, &to))
-                return false;
-        }
+        if (slash)
+            p = read_escape(r, p + 1, &to);
     }
     *out = vls_json_string(vls_str(text, (size_t)(to - text)));
-    return true;
+    return p != NULL;
 }
 
-/* A string; r->at is at its opening quote. */
-static bool read_string(reader *r)
+/* A string, p at its opening quote. */
+static inline const char *read_string(reader *r, const char *p)
 {
-    const char *first = r->at + 1, *p = first;
+    const char *first = p + 1;
     bool escaped = false;
     vls_json v;
 
-    p = vls_scan_text(p, r->end);
-    if (VLS_UNLIKELY(p == r->end || *p != '"') && !find_string_end(r, &p, &escaped))
-        return false;
+    p = vls_scan_text(first, r->end);
+    if (VLS_UNLIKELY(p == r->end || *p != '"')) {
+        p = find_quote(r, p, &escaped);
+        if (!p)
+            return NULL;
+    }
     v = vls_json_string(vls_str(first, (size_t)(p - first)));
     if (escaped && !unescape(r, &v, first, p))
-        return false;
-    r->at = p + 1;
-    vls_json_builder_push(&r->values, v);
-    return r->values.error.code == 0 || fail_builder(r);
+        return NULL;
+    return push(r, v, p + 1);
 }
 
 /* ---- the other values ---- */
 
-static bool read_word(reader *r, const char *word, size_t len, vls_json v)
+static const char *read_word(reader *r, const char *p, const char *word, size_t len, vls_json v)
 {
-    if ((size_t)(r->end - r->at) < len || memcmp(r->at, word, len) != 0)
-        return fail_expected(r, "a value");
-    r->at += len;
-    vls_json_builder_push(&r->values, v);
-    return r->values.error.code == 0 || fail_builder(r);
+    if ((size_t)(r->end - p) < len || memcmp(p, word, len) != 0)
+        return fail_expected(r, p, "a value");
+    return push(r, v, p + len);
 }
 
-static bool read_number(reader *r)
+static const char *read_number(reader *r, const char *p)
 {
-    vls_number n = vls_number_read(r->at, r->end);
+    vls_number n;
     vls_json v;
 
+    vls_number_read(&n, p, r->end);
     switch (n.kind) {
     case VLS_NUMBER_INT:
         v = vls_json_int(n.integer);
@@ -256,96 +253,90 @@ static bool read_number(reader *r)
         v = vls_json_real(n.real);
         break;
     case VLS_NUMBER_BIG:
-        v = vls_json_string(vls_str(r->at, (size_t)(n.end - r->at)));
+        v = vls_json_string(vls_str(p, (size_t)(n.end - p)));
         v.type = VLS_JSON_BIG;
         break;
     case VLS_NUMBER_RANGE:
-        return fail_at(r, r->at, "number larger than a double can hold");
+        return fail_at(r, p, "number larger than a double can hold");
     default:
-        r->at = n.end;
-        return fail_expected(r, "a digit");
+        return fail_expected(r, n.end, "a digit");
     }
-    r->at = n.end;
-    vls_json_builder_push(&r->values, v);
-    return r->values.error.code == 0 || fail_builder(r);
+    return push(r, v, n.end);
 }
 
 /* ---- structure ---- */
 
-static inline void skip_space(reader *r)
+static inline const char *skip_space(const reader *r, const char *p)
 {
-    const char *p = r->at;
-
     while (p < r->end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
-    r->at = p;
+    return p;
 }
 
 /* A key and its colon. */
-static bool read_key(reader *r)
+static inline const char *read_key(reader *r, const char *p)
 {
-    skip_space(r);
-    if (r->at == r->end || *r->at != '"')
-        return fail_expected(r, "a key in quotes");
-    if (!read_string(r))
-        return false;
-    skip_space(r);
-    if (r->at == r->end || *r->at != ':')
-        return fail_expected(r, "':'");
-    r->at++;
-    return true;
+    p = skip_space(r, p);
+    if (p == r->end || *p != '"')
+        return fail_expected(r, p, "a key in quotes");
+    p = read_string(r, p);
+    if (!p)
+        return NULL;
+    p = skip_space(r, p);
+    if (p == r->end || *p != ':')
+        return fail_expected(r, p, "':'");
+    return p + 1;
 }
 
-static bool close_container(reader *r)
+/* p at the closing bracket. */
+static const char *close_container(reader *r, const char *p)
 {
     vls_member *twice;
 
-    r->at++;
     if (vls_json_builder_close(&r->values, r->last_key_wins, &twice))
-        return true;
+        return p + 1;
     return r->values.error.code ? fail_builder(r) : fail_duplicate(r, twice);
 }
 
-/* At '{' or '['. *whole: it was empty and is closed already. */
-static bool open_container(reader *r, bool *whole)
+/* p at '{' or '['. *whole: it was empty and is closed already. */
+static const char *open_container(reader *r, const char *p, bool *whole)
 {
-    bool is_object = *r->at == '{';
+    bool is_object = *p == '{';
 
     if (r->values.depth == r->max_depth) {
-        size_t offset = (size_t)(r->at - r->start);
+        size_t offset = (size_t)(p - r->start);
         r->rc =
             vls_fail_at(r->err, VALISE_E_LIMIT, offset,
                         "invalid JSON at byte %zu: nested more than %u deep", offset, r->max_depth);
-        return false;
+        return NULL;
     }
     r->values.open[r->values.depth++] = (uint32_t)r->values.len << 1 | is_object;
-    r->at++;
-    skip_space(r);
-    *whole = r->at < r->end && *r->at == (is_object ? '}' : ']');
+    p = skip_space(r, p + 1);
+    *whole = p < r->end && *p == (is_object ? '}' : ']');
     if (*whole)
-        return close_container(r);
-    return !is_object || read_key(r);
+        return close_container(r, p);
+    return is_object ? read_key(r, p) : p;
 }
 
-/* The value at r->at, or its beginning: *whole is false when a container was opened. */
-static bool read_value(reader *r, bool *whole)
+/* The value at p, or its beginning: *whole is false when a container was opened. */
+static inline const char *read_value(reader *r, const char *p, bool *whole)
 {
     *whole = true;
-    skip_space(r);
-    if (r->at == r->end)
-        return fail_expected(r, "a value");
-    switch (*r->at) {
+    p = skip_space(r, p);
+    if (p == r->end)
+        return fail_expected(r, p, "a value");
+    switch (*p) {
     case '"':
-        return read_string(r);
+        return read_string(r, p);
     case '{':
     case '[':
-        return open_container(r, whole);
+        return open_container(r, p, whole);
     case 't':
-        return read_word(r, "true", 4, vls_json_bool(true));
+        return read_word(r, p, "true", 4, vls_json_bool(true));
     case 'f':
-        return read_word(r, "false", 5, vls_json_bool(false));
+        return read_word(r, p, "false", 5, vls_json_bool(false));
     case 'n':
-        return read_word(r, "null", 4, vls_json_null());
+        return read_word(r, p, "null", 4, vls_json_null());
     case '-':
     case '0':
     case '1':
@@ -357,45 +348,45 @@ static bool read_value(reader *r, bool *whole)
     case '7':
     case '8':
     case '9':
-        return read_number(r);
+        return read_number(r, p);
     default:
-        return fail_expected(r, "a value");
+        return fail_expected(r, p, "a value");
     }
 }
 
 /* Behind a value: close what ends here. *more says that another value follows. */
-static bool read_ends(reader *r, bool *more)
+static inline const char *read_ends(reader *r, const char *p, bool *more)
 {
     *more = false;
-    while (r->values.depth > 0) {
+    while (p && r->values.depth > 0) {
         bool in_object = r->values.open[r->values.depth - 1] & 1;
-        skip_space(r);
-        char c = r->at < r->end ? *r->at : '\0';
+        p = skip_space(r, p);
+        char c = p < r->end ? *p : '\0';
         if (c == ',') {
-            r->at++;
             *more = true;
-            return !in_object || read_key(r);
+            return in_object ? read_key(r, p + 1) : p + 1;
         }
         if (c != (in_object ? '}' : ']'))
-            return fail_expected(r, in_object ? "',' or '}'" : "',' or ']'");
-        if (!close_container(r))
-            return false;
+            return fail_expected(r, p, in_object ? "',' or '}'" : "',' or ']'");
+        p = close_container(r, p);
     }
-    return true;
+    return p;
 }
 
 static bool read_text(reader *r)
 {
+    const char *p = r->start;
     bool whole, more = true;
 
     while (more) {
-        if (!read_value(r, &whole))
-            return false;
-        if (whole && !read_ends(r, &more))
+        p = read_value(r, p, &whole);
+        if (p && whole)
+            p = read_ends(r, p, &more);
+        if (!p)
             return false;
     }
-    skip_space(r);
-    return r->at == r->end || fail_expected(r, "the end of the text");
+    p = skip_space(r, p);
+    return p == r->end || fail_expected(r, p, "the end of the text");
 }
 
 int vls_json_parse(vls_json *out, vls_arena *arena, valise_str text, const vls_json_limits *limits,
@@ -411,7 +402,7 @@ int vls_json_parse(vls_json *out, vls_arena *arena, valise_str text, const vls_j
         return vls_fail_at(err, VALISE_E_TOO_LARGE, max_bytes,
                            "JSON text of %zu bytes is over the limit of %zu", text.len, max_bytes);
 
-    r.start = r.at = text.ptr ? text.ptr : "";
+    r.start = text.ptr ? text.ptr : "";
     r.end = r.start + text.len;
     r.max_depth =
         VLS_MIN(limits->max_depth ? limits->max_depth : VLS_JSON_MAX_DEPTH, VLS_JSON_MAX_DEPTH);

@@ -1,9 +1,9 @@
 /* scan.h -- finding the bytes of a string that need attention, many at a time.
  *
- * Two questions, each in a version with SSE2 and one with plain 64-bit words:
- *   vls_scan_text    from p on, the first byte that is '"', '\\', a control or not ASCII
- *   vls_scan_escapes whether a text contains '"', '\\' or a control
- * Nothing is read outside the given bytes. */
+ *   vls_scan_text   for reading: from p on, the first byte that is '"', '\\', a control or not
+ *                   ASCII
+ *   vls_scan_copy   for writing: copy bytes up to the first that is '"', '\\' or a control
+ * Nothing is read or written outside the given bytes. */
 #ifndef VLS_SCAN_H
 #define VLS_SCAN_H
 
@@ -28,22 +28,9 @@ static inline uint64_t vls_scan_escape_bits(uint64_t w)
     return ((quote - ones) | (slash - ones) | (w - ones * 0x20)) & ~w & highs;
 }
 
-static inline bool vls_scan_word_escapes(const char *p)
+static inline bool vls_scan_needs_escape(unsigned char c)
 {
-    uint64_t w;
-
-    memcpy(&w, p, sizeof(w));
-    return vls_scan_escape_bits(w) != 0;
-}
-
-static inline bool vls_scan_short_escapes(const char *p, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)p[i];
-        if (c < 0x20 || c == '"' || c == '\\')
-            return true;
-    }
-    return false;
+    return c < 0x20 || c == '"' || c == '\\';
 }
 
 #if defined(__SSE2__)
@@ -90,17 +77,32 @@ static inline const char *vls_scan_text(const char *p, const char *end)
     return p;
 }
 
-static inline bool vls_scan_escapes(const char *p, size_t len)
+/* Copy eight bytes if none of them needs an escape. */
+static inline bool vls_scan_copy_word(char *to, const char *from)
 {
-    const char *end = p + len;
+    uint64_t w;
 
-    if (len < 8)
-        return vls_scan_short_escapes(p, len);
-    for (; end - p > 8; p += 8) {
-        if (vls_scan_word_escapes(p))
-            return true;
+    memcpy(&w, from, sizeof(w));
+    if (vls_scan_escape_bits(w))
+        return false;
+    memcpy(to, &w, sizeof(w));
+    return true;
+}
+
+/* Returns how many bytes were copied: len, or where the first byte stands that needs an escape. */
+static inline size_t vls_scan_copy(char *to, const char *from, size_t len)
+{
+    size_t i = 0;
+
+    for (; len - i >= 8; i += 8) {
+        if (!vls_scan_copy_word(to + i, from + i))
+            break;
     }
-    return vls_scan_word_escapes(end - 8); /* overlaps what was seen */
+    if (i > 0 && i < len && len - i < 8 && vls_scan_copy_word(to + len - 8, from + len - 8))
+        return len; /* the tail, overlapping what was copied */
+    for (; i < len && !vls_scan_needs_escape((unsigned char)from[i]); i++)
+        to[i] = from[i];
+    return i;
 }
 
 #endif

@@ -8,8 +8,14 @@
 
 #define RUN 16u
 
-static int compare(const vls_member *a, const vls_member *b)
+static inline int compare(const vls_member *a, const vls_member *b)
 {
+    /* The first bytes mostly decide. (Below 0x80 they order as UTF-16 does.) */
+    if (a->key.len > 0 && b->key.len > 0) {
+        int difference = (unsigned char)a->key.text[0] - (unsigned char)b->key.text[0];
+        if (difference != 0 && (((unsigned char)a->key.text[0] | b->key.text[0]) & 0x80) == 0)
+            return difference;
+    }
     return vls_json_key_compare(vls_json_str(a->key), vls_json_str(b->key));
 }
 

@@ -14,8 +14,11 @@ vls_json vls_json_real(double real)
     int64_t integer;
 
     assert(isfinite(real));
-    if (real == trunc(real) && fabs(real) < EXACT_INTEGERS)
-        return vls_json_int((int64_t)real);
+    if (fabs(real) < EXACT_INTEGERS) {
+        integer = (int64_t)real;
+        if ((double)integer == real)
+            return vls_json_int(integer);
+    }
     /* Larger ones are printed as integers too, with the digits of the shortest form. */
     if (fabs(real) < 1e19 && fabs(real) >= EXACT_INTEGERS) {
         size_t len = vls_number_write(text, real);
@@ -58,9 +61,16 @@ static int compare_unequal_bytes(unsigned char a, unsigned char b)
 
 int vls_json_key_compare(valise_str a, valise_str b)
 {
-    size_t shared = VLS_MIN(a.len, b.len);
+    size_t shared = VLS_MIN(a.len, b.len), i = 0;
+    uint64_t x, y;
 
-    for (size_t i = 0; i < shared; i++) {
+    for (; shared - i >= sizeof(x); i += sizeof(x)) {
+        memcpy(&x, a.ptr + i, sizeof(x));
+        memcpy(&y, b.ptr + i, sizeof(y));
+        if (x != y)
+            break;
+    }
+    for (; i < shared; i++) {
         if (a.ptr[i] != b.ptr[i])
             return compare_unequal_bytes((unsigned char)a.ptr[i], (unsigned char)b.ptr[i]);
     }
