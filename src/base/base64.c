@@ -188,9 +188,9 @@ static int close_group(vls_buf *out, uint32_t bits, unsigned count, size_t offse
     char bytes[3] = {(char)(whole >> 16 & 0xff), (char)(whole >> 8 & 0xff), (char)(whole & 0xff)};
 
     if (bits & ((1u << left_over) - 1)) {
-        vls_fail_at(err, VALISE_E_INVALID, offset - 1,
-                    "base64: the character at offset %zu has bits behind the last byte",
-                    offset - 1);
+        (void)vls_fail_at(err, VALISE_E_INVALID, offset - 1,
+                          "base64: the character at offset %zu has bits behind the last byte",
+                          offset - 1);
         vls_hint(err, "the text was cut, or written by a program that does not clear them");
         return VALISE_E_INVALID;
     }

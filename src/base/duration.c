@@ -7,7 +7,7 @@ static const struct {
     int64_t ns;
 } units[] = {
     /* from large to small */
-    {"w", 7 * 86400 * VLS_NS_PER_SECOND},
+    {"w", INT64_C(7) * 86400 * VLS_NS_PER_SECOND},
     {"d", 86400 * VLS_NS_PER_SECOND},
     {"h", 3600 * VLS_NS_PER_SECOND},
     {"m", 60 * VLS_NS_PER_SECOND},

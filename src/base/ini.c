@@ -102,9 +102,9 @@ static number_result parse_number(int64_t *out, valise_str s, uint64_t max)
 static int fail_value(const vls_ini_entry *entry, valise_error *err, const char *reason,
                       const char *hint)
 {
-    vls_fail(err, VALISE_E_INVALID, "%s:%u: %s = \"%s\": %s", vls_text_short(entry->file).s,
-             entry->line, vls_text_short(entry->full_name).s, vls_text_short(entry->value).s,
-             reason);
+    (void)vls_fail(err, VALISE_E_INVALID, "%s:%u: %s = \"%s\": %s", vls_text_short(entry->file).s,
+                   entry->line, vls_text_short(entry->full_name).s, vls_text_short(entry->value).s,
+                   reason);
     vls_hint(err, "%s", hint);
     return VALISE_E_INVALID;
 }

@@ -52,7 +52,7 @@ int vls_ini_scan_init(vls_ini_scan *scan, const valise_env *env, valise_str file
 void vls_ini_scan_release(vls_ini_scan *scan);
 
 /* The next header or entry, or VLS_INI_END. */
-int vls_ini_scan_next(vls_ini_item *item, vls_ini_scan *scan, valise_error *err) VLS_NODISCARD;
+int vls_ini_scan_next(vls_ini_item *out, vls_ini_scan *scan, valise_error *err) VLS_NODISCARD;
 
 /* What git takes for white space: blank, tab, CR, LF. */
 static inline bool vls_ini_is_space(char c)

@@ -278,7 +278,7 @@ static int read_offset(int32_t *east, size_t at, valise_str text, valise_error *
 
 int vls_time_parse(vls_time *out, valise_str text, valise_error *err)
 {
-    int32_t v[PARTS];
+    int32_t v[PARTS] = {0};
     int32_t east;
     uint32_t nanos = 0;
     size_t at = 19;
@@ -295,7 +295,8 @@ int vls_time_parse(vls_time *out, valise_str text, valise_error *err)
         return rc;
 
     int64_t days = days_since_1970((date){v[YEAR], v[MONTH], v[DAY]});
-    int64_t seconds = days * DAY_SECONDS + v[HOUR] * 3600 + v[MINUTE] * 60 + v[SECOND] - east;
+    int64_t seconds =
+        days * DAY_SECONDS + INT64_C(3600) * v[HOUR] + INT64_C(60) * v[MINUTE] + v[SECOND] - east;
     if (seconds < TEXT_MIN_SECONDS || seconds > TEXT_MAX_SECONDS)
         return refuse(err, text, 0, "in UTC the year is not 0001 to 9999");
     *out = (vls_time){seconds, nanos};

@@ -36,7 +36,7 @@ bool vls_json_builder_grow(vls_json_builder *b)
     vls_json *stack;
 
     if (cap > UINT32_MAX / 2) {
-        vls_fail(&b->error, VALISE_E_TOO_LARGE, "more values than a document can have");
+        (void)vls_fail(&b->error, VALISE_E_TOO_LARGE, "more values than a document can have");
         return false;
     }
     stack =
@@ -117,7 +117,8 @@ void vls_json_open(vls_json_builder *b, vls_json_type type)
     if (b->error.code)
         return;
     if (b->depth == VLS_JSON_MAX_DEPTH) {
-        vls_fail(&b->error, VALISE_E_LIMIT, "JSON nested more than %u deep", VLS_JSON_MAX_DEPTH);
+        (void)vls_fail(&b->error, VALISE_E_LIMIT, "JSON nested more than %u deep",
+                       VLS_JSON_MAX_DEPTH);
         return;
     }
     b->open[b->depth++] = (uint32_t)b->len << 1 | (type == VLS_JSON_OBJECT);
@@ -131,8 +132,8 @@ void vls_json_close(vls_json_builder *b)
         return;
     assert(b->depth > 0);
     if (!vls_json_builder_close(b, false, &twice) && twice)
-        vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%.*s\"",
-                 VALISE_STR_ARG(vls_json_str(twice->key)));
+        (void)vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%.*s\"",
+                       VALISE_STR_ARG(vls_json_str(twice->key)));
 }
 
 void vls_json_add(vls_json_builder *b, vls_json v)

@@ -288,7 +288,9 @@ static int walk_objects(walk *w, vls_json a, vls_json b, unsigned depth)
         int order = member_order(a, i, b, j);
         const vls_member *x = order <= 0 ? &a.members[i] : NULL;
         const vls_member *y = order >= 0 ? &b.members[j] : NULL;
-        vls_json key = order <= 0 ? a.members[i].key : b.members[j].key;
+
+        assert(x || y);
+        vls_json key = x ? x->key : y->key;
 
         vls_pointer_add_key(&w->path, vls_json_str(key));
         if (x && y) {

@@ -196,7 +196,7 @@ static int open_slot(vls_json **out, vls_edit *edit, const vls_pointer *path, si
         int rc = vls_pointer_find(&at, *slot, path, i, err);
         if (rc == 0)
             rc = own(&children, edit, slot, 0, err);
-        if (rc < 0)
+        if (rc != 0)
             return rc;
         if (slot->type == VLS_JSON_ARRAY)
             slot = (vls_json *)children + at;
@@ -223,7 +223,7 @@ static int insert(vls_edit *edit, vls_json *parent, size_t at, valise_str key, v
     /* Where the step was unescaped to does not live as long as the result. */
     if (rc == 0 && parent->type == VLS_JSON_OBJECT)
         rc = vls_arena_dup(&kept_key, edit->arena, key, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     char *place = (char *)children + at * size;
     memmove(place + size, place, behind * size);
@@ -249,7 +249,7 @@ int vls_edit_add(vls_edit *edit, const vls_pointer *path, vls_json value, valise
     int rc = open_slot(&parent, edit, path, last, err);
     if (rc == 0)
         rc = vls_pointer_place(&at, &exists, *parent, path, last, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     if (exists)
         return vls_edit_replace(edit, path, value, err);
@@ -279,7 +279,7 @@ int vls_edit_remove(vls_edit *edit, const vls_pointer *path, valise_error *err)
         rc = vls_pointer_find(&at, *parent, path, path->count - 1, err);
     if (rc == 0)
         rc = own(&children, edit, parent, 0, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
 
     size_t size = child_size(*parent);

@@ -205,7 +205,7 @@ static int run_test(vls_edit *edit, const op *o, valise_error *err)
 
     if (rc == 0)
         rc = vls_pointer_get(&value, &edit->root, &o->path, err);
-    if (rc < 0 || vls_json_equal(*value, o->value))
+    if (rc != 0 || vls_json_equal(*value, o->value))
         return rc;
     /* Item by item, with nothing spent on finding what moved. Its own failure, out of memory,
      * only makes the message poorer. */

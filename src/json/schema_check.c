@@ -19,8 +19,9 @@ int vls_schema_spend(vls_schema_run *run, uint64_t steps)
 {
     if (run->steps < steps) {
         run->steps = 0;
-        vls_fail(run->err, VALISE_E_LIMIT, "checking against the schema takes more than %llu steps",
-                 (unsigned long long)run->schema->limits.max_steps);
+        (void)vls_fail(run->err, VALISE_E_LIMIT,
+                       "checking against the schema takes more than %llu steps",
+                       (unsigned long long)run->schema->limits.max_steps);
         vls_hint(run->err, "raise max_steps, or make the schema or the instance smaller");
         return VALISE_E_LIMIT;
     }
@@ -57,6 +58,7 @@ int vls_schema_seen_init(vls_schema_seen *seen, vls_schema_run *run, const vls_j
 
 void vls_schema_seen_merge(vls_schema_seen *into, const vls_schema_seen *from)
 {
+    assert(into->count == 0 || (into->bits && from->bits));
     into->all |= from->all;
     for (uint32_t i = 0; i < into->count; i++)
         into->bits[i] |= from->bits[i];

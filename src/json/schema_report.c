@@ -225,7 +225,8 @@ static int say(vls_schema_run *run, const vls_schema_frame *f, const char *keywo
         int rc = vls_buf_check(&run->nearest, run->err);
         if (rc < 0)
             return rc;
-        vls_fail(&run->first, VALISE_E_INVALID, "%.*s", VALISE_STR_ARG(vls_buf_str(&run->nearest)));
+        (void)vls_fail(&run->first, VALISE_E_INVALID, "%.*s",
+                       VALISE_STR_ARG(vls_buf_str(&run->nearest)));
     }
     if (!run->report)
         return VLS_BAD;
