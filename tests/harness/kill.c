@@ -146,7 +146,8 @@ void kill_loop(test *t, int rounds, kill_child *child, kill_verify *verify, void
     session s = begin(t, child, verify, arg);
     kill_shared *shared = s.run.shared;
     test_rng rng = test_rng_new(test_seed());
-    size_t inside = 0, last = (size_t)test_setting("VALISE_KILL_ROUNDS", (uint64_t)rounds);
+    uint64_t usual = (uint64_t)rounds * (test_is_long() ? 20 : 1);
+    size_t inside = 0, last = (size_t)test_setting("VALISE_KILL_ROUNDS", usual);
     process p;
 
     begin_round(&s, &p);

@@ -38,8 +38,8 @@ typedef void kill_verify(test *t, const kill_run *run, void *arg);
 void kill_ack(kill_run *run, const char *format, ...) VALISE_PRINTF(2, 3);
 
 /* Kill at random moments: after a random number of acknowledgements and a random part of the
- * time between two. Round 0 is not killed; it measures both. VALISE_KILL_ROUNDS in the
- * environment replaces `rounds` (make test-long). */
+ * time between two. Round 0 is not killed; it measures both. With VALISE_TEST_LONG=1 there are
+ * 20 times as many rounds; VALISE_KILL_ROUNDS says another number. */
 void kill_loop(test *t, int rounds, kill_child *child, kill_verify *verify, void *arg);
 
 /* Kill at every file call of these kinds (FAULT_CHANGES: all that matter), one round each:

@@ -13,6 +13,7 @@
 
 #define MAX_STEPS 100000
 #define RUNS_PER_CHILD 200 /* a new child now and then: test_alloc() never shrinks */
+#define LONG_SECONDS 30    /* with VALISE_TEST_LONG */
 #define MAX_PROBES 3000
 #define SHRINK_MS 60000
 #define SHORT_TIMEOUT_MS 3000 /* for attempts to shorten a hang */
@@ -364,7 +365,7 @@ static void replay(driver *d, const char *text)
 void model_test(test *t, const model *m)
 {
     const char *given = getenv("VALISE_MODEL_REPLAY");
-    uint64_t seconds = test_setting("VALISE_MODEL_SECONDS", 0);
+    uint64_t seconds = test_setting("VALISE_MODEL_SECONDS", test_is_long() ? LONG_SECONDS : 0);
     driver d = {.t = t, .m = m, .timeout_ms = process_timeout_ms()};
     process_result r;
 

@@ -18,7 +18,7 @@
  * commands that repeat it.
  *
  * In the environment: VALISE_TEST_SEED; VALISE_MODEL_RUNS; VALISE_MODEL_STEPS (of one run);
- * VALISE_MODEL_SECONDS (go on for so long, whatever the number of runs: make test-long);
+ * VALISE_MODEL_SECONDS (go on for so long, whatever the number of runs; 30 in make test-long);
  * VALISE_MODEL_REPLAY="put 3 0; remove 3" (only these steps, in this process: for a debugger). */
 #ifndef MODEL_H
 #define MODEL_H

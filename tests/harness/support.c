@@ -174,6 +174,11 @@ uint64_t test_setting(const char *name, uint64_t otherwise)
     return value;
 }
 
+bool test_is_long(void)
+{
+    return test_setting("VALISE_TEST_LONG", 0) != 0;
+}
+
 /* ---- files ---- */
 
 valise_str test_read_file(const char *path)

@@ -69,7 +69,12 @@ const char *test_data(const char *name);
 #define CHECK_GOLDEN(path, actual) test_golden((path), (actual))
 void test_golden(const char *path, valise_str actual);
 
+/* ---- settings ---- */
+
 /* A number from the environment, or otherwise; a value that is no number fails the test. */
 uint64_t test_setting(const char *name, uint64_t otherwise);
+
+/* Whether there is time for many more rounds: make test-long sets VALISE_TEST_LONG=1. */
+bool test_is_long(void);
 
 #endif

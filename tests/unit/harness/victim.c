@@ -18,10 +18,11 @@ static const char *victim_path(void)
 void victim_run(process_result *out, const char *only, const char *const *env)
 {
     /* What was asked of this program is not meant for that one. */
-    static const char *const usual[] = {
-        "VALISE_TEST_TIMEOUT_MS=1000", "VALISE_FAULT_MAX=300",  "VALISE_KILL_ROUNDS=",
-        "VALISE_MODEL_RUNS=",          "VALISE_MODEL_STEPS=",   "VALISE_MODEL_SECONDS=",
-        "VALISE_MODEL_REPLAY=",        "VALISE_UPDATE_GOLDEN=", NULL};
+    static const char *const usual[] = {"VALISE_TEST_TIMEOUT_MS=1000", "VALISE_FAULT_MAX=300",
+                                        "VALISE_KILL_ROUNDS=",         "VALISE_MODEL_RUNS=",
+                                        "VALISE_MODEL_STEPS=",         "VALISE_MODEL_SECONDS=",
+                                        "VALISE_MODEL_REPLAY=",        "VALISE_TEST_LONG=",
+                                        "VALISE_UPDATE_GOLDEN=",       NULL};
     const char *all[16] = {NULL};
     size_t count = 0;
 
