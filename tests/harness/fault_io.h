@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Each name with the calls it stands for, their 64-bit and *at variants included. */
+/* Each name with the calls it stands for, their 64-bit and *at variants included. What is not
+ * here (statx, readlink, symlink, copy_file_range, ...) is not seen. */
 #define FAULT_IO_KINDS(X)                                                                          \
     X(OPEN, 0)     /* open, openat, creat, opendir, fdopendir */                                   \
     X(CLOSE, 1)    /* close: the descriptor is closed even when it fails, as on Linux */           \

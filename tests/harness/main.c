@@ -82,8 +82,8 @@ static int run_one(test_case *c, const char *param, int number)
         if (test_in_child())
             test_fail(c->file, c->line, "a child process came back from the test");
     }
-    (void)setjmp(
-        test_now.out); /* a deferred function that fails comes back here; the others follow */
+    /* A deferred function that fails comes back here; the others follow. */
+    (void)setjmp(test_now.out);
     test_support_end();
     if (setjmp(test_now.out) == 0 && test_now.state == TEST_RUNNING)
         check_leftovers(c, &files);

@@ -76,9 +76,12 @@ void test_support_end(void)
         deferreds = d->next; /* first: fn may fail, and must not be called again */
         d->fn(d->arg);
     }
-    if (tmpdir[0])
-        test_remove(tmpdir);
-    tmpdir[0] = '\0';
+    if (tmpdir[0]) {
+        char gone[sizeof(tmpdir)];
+        memcpy(gone, tmpdir, sizeof(gone));
+        tmpdir[0] = '\0'; /* first: it may fail, and must not be tried again */
+        test_remove(gone);
+    }
     while (leftovers) {
         leftover *l = leftovers;
         leftovers = l->next;
@@ -268,12 +271,13 @@ void test_list_files(test_files *out)
     DIR *dir = opendir("/proc/self/fd");
     struct dirent *entry;
     size_t at = 0;
-    char target[256];
+    char target[256], self[16];
 
     *out = (test_files){.count = 0};
+    (void)snprintf(self, sizeof(self), "%d", dir ? dirfd(dir) : -1);
     while (dir && (entry = readdir(dir))) {
         ssize_t len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-        if (len < 0 || strcmp(entry->d_name, test_format("%d", dirfd(dir))) == 0)
+        if (len < 0 || strcmp(entry->d_name, self) == 0)
             continue;
         target[len] = '\0';
         out->count++;

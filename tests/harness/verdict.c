@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "harness/fault_io.h"
+
 test_now_state test_now = {.lock = PTHREAD_MUTEX_INITIALIZER, .only_leaks = true};
 atomic_bool test_has_checked;
 
@@ -89,18 +91,30 @@ void test_rethrow(void)
         longjmp(test_now.out, 1);
 }
 
+/* The message and what was being tried, one per line. */
+static void describe(char *out, size_t size, const char *text)
+{
+    bool struck = atomic_load(&fault_io_active) && fault_io_hit();
+
+    (void)snprintf(out, size, "%s%s%s%s%s", text, test_now.context[0] ? "\n" : "", test_now.context,
+                   struck ? "\nafter a fault in " : "", struck ? fault_io_what() : "");
+}
+
 __attribute__((noreturn)) static void settle(int state, bool leak, const char *text)
 {
+    char message[sizeof(test_now.message)];
+
+    describe(message, sizeof(message), text);
     if (test_in_child()) {
-        (void)dprintf(STDERR_FILENO, "%s%s%s%s\n", state == TEST_SKIPPED ? "SKIP in a child: " : "",
-                      text, test_now.context[0] ? ", " : "", test_now.context);
+        (void)dprintf(STDERR_FILENO, "%s%s\n", state == TEST_SKIPPED ? "SKIP in a child: " : "",
+                      message);
         test_child_exit(TEST_EXIT_FAILED);
     }
     pthread_mutex_lock(&test_now.lock);
     if (test_now.state == TEST_RUNNING) { /* the first one is the cause of the others */
         test_now.state = (__typeof__(test_now.state))state;
-        (void)snprintf(test_now.message, sizeof(test_now.message), "%s%s%s", text,
-                       test_now.context[0] ? "\n" : "", test_now.context);
+        (void)snprintf(test_now.message, sizeof(test_now.message), "%s",
+                       state == TEST_SKIPPED ? text : message);
         test_now.only_leaks = test_now.only_leaks && (leak || state == TEST_SKIPPED);
     }
     pthread_mutex_unlock(&test_now.lock);

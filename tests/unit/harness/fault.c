@@ -120,6 +120,7 @@ TEST(fault, bugs_with_memory_are_caught)
 TEST(fault, bugs_with_files_are_caught)
 {
     victim_must_fail("faults.swallow_enospc", "neither as before nor as after");
+    victim_must_fail("faults.swallow_enospc", "# after a fault in write ");
     victim_must_fail("faults.disk_full", "neither as before nor as after");
     victim_must_fail("faults.no_repeat", "the call should have been repeated");
     victim_must_fail("faults.no_repeat", "while write ");
