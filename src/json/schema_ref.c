@@ -1,0 +1,199 @@
+/* schema_ref.c -- what references lead to.
+ *
+ * A reference is a URI, resolved against that of its resource, and a fragment:
+ *
+ *     other.json#/$defs/turn     JSON Pointer from the resource's top
+ *     other.json#turn            anchor
+ *     other.json                 the resource itself
+ *
+ * The URI names a resource that was met already, or a document of the set, or a metaschema.
+ * References wait in c->pending until the document they are in has been walked, because they may
+ * lead forward. Following one may load a document or compile a place nobody took for a schema so
+ * far, which may add to the list; it ends because documents are finitely many. */
+#include "json/schema_impl.h"
+
+static int leads_nowhere(vls_schema_compiler *c, const vls_schema_site *site, const char *why)
+{
+    return vls_schema_refuse(c, site, VALISE_E_INVALID, "\"%.*s\" leads nowhere: %s",
+                             VALISE_STR_ARG(vls_json_str(*site->value)), why);
+}
+
+/* Bring a document in, from the set or as a metaschema. *out becomes NULL when there is none. */
+static int load_value(const vls_json **out, vls_schema_compiler *c, valise_str uri)
+{
+    vls_arena *arena = &c->schema->arena;
+    const vls_json *known = vls_schema_set_find(c->set, uri);
+    vls_json *value = vls_arena_alloc(arena, sizeof(*value));
+    bool found = true;
+    int rc;
+
+    if (!value)
+        return vls_arena_fail(arena, c->err);
+    if (known)
+        rc = vls_json_copy(value, arena, *known, c->err);
+    else
+        rc = vls_schema_meta_load(&found, value, arena, uri, c->err);
+    *out = rc == 0 && found ? value : NULL;
+    return rc;
+}
+
+/* The resource a reference names, loading its document if need be. */
+static int reach_resource(const vls_schema_resource **out, vls_schema_compiler *c,
+                          const vls_schema_site *site, valise_str reference)
+{
+    const vls_schema_node *top;
+    const vls_json *value;
+    valise_str uri;
+    int rc;
+
+    *out = site->node->home;
+    if (reference.len == 0)
+        return 0;
+    vls_buf_clear(&c->uri);
+    vls_uri_resolve(&c->uri, site->node->home->uri, reference);
+    if (c->uri.failed == VALISE_E_TOO_LARGE)
+        return vls_schema_refuse(c, site, VALISE_E_LIMIT, "is longer than %u bytes",
+                                 VLS_URI_MAX_BYTES);
+    rc = vls_buf_check(&c->uri, c->err);
+    if (rc < 0)
+        return rc;
+    *out = vls_schema_find_resource(c, vls_buf_str(&c->uri));
+    if (*out)
+        return 0;
+
+    rc = load_value(&value, c, vls_buf_str(&c->uri));
+    if (rc < 0)
+        return rc;
+    if (!value) {
+        rc = leads_nowhere(c, site, "there is no such document in the set");
+        vls_hint(c->err, "add \"%.*s\" to the set; schemas are never fetched",
+                 VALISE_STR_ARG(vls_buf_str(&c->uri)));
+        return rc;
+    }
+    rc = vls_arena_dup(&uri, &c->schema->arena, vls_buf_str(&c->uri), c->err);
+    if (rc == 0)
+        rc = vls_schema_add_node(&top, c, NULL, (vls_schema_step){.index = -1}, value, uri);
+    if (rc == 0)
+        *out = top->home;
+    return rc;
+}
+
+/* Append a token of a JSON Pointer: "~1" is "/", "~0" is "~". False: it is malformed. */
+static bool unescape_token(vls_buf *out, valise_str token)
+{
+    for (size_t i = 0; i < token.len; i++) {
+        char ch = token.ptr[i];
+        if (ch == '~') {
+            char next = ++i < token.len ? token.ptr[i] : '\0';
+            if (next != '0' && next != '1')
+                return false;
+            ch = next == '0' ? '~' : '/';
+        }
+        vls_buf_add_byte(out, ch);
+    }
+    return true;
+}
+
+/* One step of a JSON Pointer; *out becomes NULL when there is nothing. */
+static int step_into(const vls_json **out, vls_schema_compiler *c, const vls_json *value,
+                     valise_str token)
+{
+    uint64_t index;
+    int rc;
+
+    *out = NULL;
+    vls_buf_clear(&c->text);
+    if (!unescape_token(&c->text, token))
+        return 0;
+    rc = vls_buf_check(&c->text, c->err);
+    if (rc < 0)
+        return rc;
+    token = vls_buf_str(&c->text);
+    if (value->type == VLS_JSON_OBJECT)
+        *out = vls_json_get(*value, token);
+    else if (value->type == VLS_JSON_ARRAY && !(token.len > 1 && token.ptr[0] == '0') &&
+             vls_str_to_u64(&index, token) && index < value->len)
+        *out = &value->items[index];
+    return 0;
+}
+
+/* Follow a JSON Pointer from the top of a resource. What it leads to need not be known as a
+ * schema yet: a place under a keyword nobody knows becomes one by being referred to. */
+static int reach_pointer(const vls_schema_node **out, vls_schema_compiler *c,
+                         const vls_schema_site *site, const vls_schema_resource *resource,
+                         valise_str pointer)
+{
+    const vls_schema_node *known = resource->root;
+    const vls_json *value = known->value;
+    valise_str rest = pointer, behind_known = pointer;
+
+    while (rest.len > 0) {
+        valise_str token = vls_str_from(rest, 1);
+        token = vls_str_head(token, vls_str_find_byte(token, '/'));
+        int rc = step_into(&value, c, value, token);
+        if (rc < 0)
+            return rc;
+        if (!value)
+            return leads_nowhere(c, site, "there is nothing at that place");
+        rest = vls_str_from(rest, 1 + token.len);
+        const vls_schema_node *node = vls_schema_find_node(c, value);
+        if (node) {
+            known = node;
+            behind_known = rest;
+        }
+    }
+    if (behind_known.len == 0) {
+        *out = known;
+        return 0;
+    }
+    vls_schema_step step = {.raw = vls_str_from(behind_known, 1), .index = -1};
+    return vls_schema_add_node(out, c, known, step, value, (valise_str){NULL, 0});
+}
+
+static int reach_anchor(vls_schema_ref *out, vls_schema_compiler *c, const vls_schema_site *site,
+                        const vls_schema_resource *resource, valise_str text)
+{
+    const vls_schema_anchor *anchor = vls_schema_find_anchor(c, resource, text);
+
+    if (!anchor)
+        return leads_nowhere(c, site, "there is no such anchor");
+    out->node = anchor->node;
+    if (anchor->dynamic && vls_str_equal(site->keyword, VLS_STR("$dynamicRef")))
+        out->dynamic = anchor->name;
+    return 0;
+}
+
+static int follow(vls_schema_compiler *c, const vls_schema_pending *pending)
+{
+    const vls_schema_site *site = &pending->site;
+    const vls_schema_resource *resource;
+    valise_str uri, fragment;
+    int rc;
+
+    vls_str_cut(&uri, &fragment, vls_json_str(*site->value), '#');
+    rc = reach_resource(&resource, c, site, uri);
+    if (rc < 0)
+        return rc;
+    vls_buf_clear(&c->text);
+    if (!vls_uri_decode(&c->text, fragment))
+        return leads_nowhere(c, site, "a \"%\" in it is malformed");
+    rc = vls_buf_check(&c->text, c->err);
+    if (rc == 0)
+        rc = vls_arena_dup(&fragment, &c->schema->arena, vls_buf_str(&c->text), c->err);
+    if (rc < 0)
+        return rc;
+    if (fragment.len > 0 && fragment.ptr[0] != '/')
+        return reach_anchor(pending->ref, c, site, resource, fragment);
+    return reach_pointer(&pending->ref->node, c, site, resource, fragment);
+}
+
+int vls_schema_resolve_pending(vls_schema_compiler *c)
+{
+    for (size_t i = 0; i < c->pending.len; i++) {
+        vls_schema_pending pending = c->pending.ptr[i]; /* the list may move meanwhile */
+        int rc = follow(c, &pending);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
