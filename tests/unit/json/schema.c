@@ -444,6 +444,8 @@ TEST(schema, set_refuses_names_it_has_and_documents_without_name)
 
 TEST(schema, places_nobody_took_for_a_schema_can_be_referred_to)
 {
+    collected c = {.len = 0};
+    vls_schema_report report = {.found = collect, .arg = &c};
     fixture f;
 
     fixture_init(&f, t);
@@ -453,6 +455,9 @@ TEST(schema, places_nobody_took_for_a_schema_can_be_referred_to)
     CHECK_RC(VALISE_E_INVALID, check(&f, "1"));
     CHECK_OK(compile(&f, "{'$ref':'#/definitions/a','definitions':{'a':{'type':'null'}}}"));
     CHECK_RC(VALISE_E_INVALID, check(&f, "1"));
+    CHECK_OK(compile(&f, "{'$ref':'#/$defs/a/x/y%20z','$defs':{'a':{'x':{'y z':{'const':2}}}}}"));
+    CHECK_RC(VALISE_E_INVALID, vls_schema_check(f.schema, js(&f, "1"), &report, &t->err));
+    CHECK_TEXT("|#/$defs/a/x/y z/const|const|must be 2, is 1\n", c.text);
     fixture_release(&f);
 }
 
@@ -529,6 +534,17 @@ TEST(schema, exponential_schemas_end_at_the_step_limit)
     CHECK_OK(compile_with(&f, vls_buf_cstr(&text), &(vls_schema_limits){.max_steps = 10000}));
     CHECK_RC(VALISE_E_LIMIT, check(&f, "1"));
     CHECK_TEXT("checking against the schema takes more than 10000 steps", t->err.message);
+    fixture_release(&f);
+}
+
+TEST(schema, every_visit_costs_a_step)
+{
+    fixture f;
+
+    fixture_init(&f, t);
+    CHECK_OK(compile_with(&f, "{'items':true}", &(vls_schema_limits){.max_steps = 1001}));
+    CHECK_OK(check(&f, repeat("[", "1,", 999, "1]")));
+    CHECK_RC(VALISE_E_LIMIT, check(&f, repeat("[", "1,", 1000, "1]")));
     fixture_release(&f);
 }
 
@@ -623,6 +639,7 @@ TEST(schema, memory_has_a_limit)
     CHECK_RC(VALISE_E_TOO_LARGE, check(&f, repeat("[", "1,", 5000, "1]")));
     CHECK_RC(VALISE_E_LIMIT, compile(&f, repeat("{'$ref':'", "a/", 5000, "'}")));
     CHECK_RC(VALISE_E_LIMIT, compile(&f, repeat("{'$id':'", "a/", 5000, "'}")));
+    CHECK_RC(VALISE_E_LIMIT, compile(&f, repeat("{'$anchor':'", "a", 300, "'}")));
     fixture_release(&f);
 }
 
@@ -734,6 +751,32 @@ static int try_all(int *verdict, const valise_env *env, const vls_json *v, valis
         return rc;
     *verdict = rc;
     return 0;
+}
+
+TEST(schema, a_set_that_ran_out_of_memory_is_as_it_was)
+{
+    fixture f;
+
+    fixture_init(&f, t);
+    vls_json document = js(&f, "{'$id':'http://x/id','type':'null'}");
+    for (long long n = 0;; n++) {
+        VLS_AUTO(schema_set) vls_schema_set *set = NULL;
+        VLS_AUTO(schema) vls_schema *schema = NULL;
+        counting_env counting;
+        counting_env_init(&counting);
+        CHECK_OK(vls_schema_set_new(&set, &counting.env, 0, &t->err));
+        counting_env_fail_at(&counting, n);
+        int rc = vls_schema_set_add(set, VLS_STR("http://x/a"), document, &t->err);
+        counting_env_fail_at(&counting, -1);
+        if (rc == 0)
+            break;
+        CHECK_INT(VALISE_E_NO_MEMORY, rc);
+        CHECK_OK(vls_schema_set_add(set, VLS_STR("http://x/a"), document, &t->err));
+        CHECK_OK(vls_schema_compile(&schema, t->env, js(&f, "{'$ref':'http://x/id'}"), set, NULL,
+                                    &t->err));
+        CHECK_RC(VALISE_E_INVALID, vls_schema_check(schema, js(&f, "1"), NULL, &t->err));
+    }
+    fixture_release(&f);
 }
 
 TEST(schema, every_allocation_may_fail)
