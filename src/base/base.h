@@ -31,6 +31,7 @@
     })
 
 #define VLS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* These two evaluate an argument twice. */
 #define VLS_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define VLS_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define VLS_LIKELY(x) __builtin_expect(!!(x), 1)

@@ -29,7 +29,8 @@ char *vls_buf_reserve_slow(vls_buf *buf, size_t len);
 
 static inline char *vls_buf_reserve(vls_buf *buf, size_t len)
 {
-    if (VLS_LIKELY(buf->cap - buf->len >= len && buf->failed == 0))
+    /* A buffer without memory goes the slow way even for no bytes: NULL + 0 is undefined. */
+    if (VLS_LIKELY(buf->ptr && buf->cap - buf->len >= len && buf->failed == 0))
         return buf->ptr + buf->len;
     return vls_buf_reserve_slow(buf, len);
 }

@@ -81,7 +81,7 @@ bool vls_json_builder_close(vls_json_builder *b, bool last_key_wins, vls_member 
     size_t first = frame >> 1, count = b->len - first, duplicate;
     bool is_object = frame & 1;
     vls_json container = {.type = is_object ? VLS_JSON_OBJECT : VLS_JSON_ARRAY};
-    vls_json *children = b->stack + first;
+    vls_json *children = count > 0 ? b->stack + first : NULL; /* the stack may not exist yet */
 
     if (is_object) {
         vls_member *members = (vls_member *)(void *)children;
@@ -125,12 +125,12 @@ void vls_json_open(vls_json_builder *b, vls_json_type type)
 
 void vls_json_close(vls_json_builder *b)
 {
-    vls_member *twice;
+    vls_member *twice = NULL;
 
     if (b->error.code)
         return;
     assert(b->depth > 0);
-    if (!vls_json_builder_close(b, false, &twice) && b->error.code == 0)
+    if (!vls_json_builder_close(b, false, &twice) && twice)
         vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%.*s\"",
                  VALISE_STR_ARG(vls_json_str(twice->key)));
 }
