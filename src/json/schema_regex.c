@@ -311,7 +311,7 @@ static int put_back_reference(regex *r, size_t start)
 static int put_escape(regex *r)
 {
     size_t start = r->at - 1;
-    uint32_t character;
+    uint32_t character = NO_CHARACTER;
     bool is_set;
     char c = peek(r, 0);
     int rc;

@@ -4,23 +4,17 @@
  *
  * 0xFF is in no UTF-8 text, so neither side can contain it. What must hold besides not crashing:
  * the verdict is the same with and without a report, and a second compilation agrees. */
+#include "fuzz/fuzz.h"
+
 #include "json/schema.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int count_finding(void *arg, const vls_schema_finding *finding)
 {
     uint32_t *count = arg;
 
-    MUST(finding->reason.len > 0);
-    MUST(finding->instance_path.len == 0 || finding->instance_path.ptr[0] == '/');
-    MUST(finding->schema_path.len == 0 || finding->schema_path.ptr[0] == '/');
+    FUZZ_CHECK(finding->reason.len > 0);
+    FUZZ_CHECK(finding->instance_path.len == 0 || finding->instance_path.ptr[0] == '/');
+    FUZZ_CHECK(finding->schema_path.len == 0 || finding->schema_path.ptr[0] == '/');
     (*count)++;
     return 0;
 }
@@ -33,13 +27,14 @@ static void check(const vls_schema *schema, vls_json instance)
     int rc = vls_schema_check(schema, instance, NULL, &err);
     int again = vls_schema_check(schema, instance, &report, NULL);
 
-    MUST((rc == 0) == (err.code == 0) && (rc == 0 || err.message[0]));
-    MUST(rc == 0 || rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT || rc == VALISE_E_TOO_LARGE);
-    MUST(report.count == count);
+    FUZZ_CHECK((rc == 0) == (err.code == 0) && (rc == 0 || err.message[0]));
+    FUZZ_CHECK(rc == 0 || rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT ||
+               rc == VALISE_E_TOO_LARGE);
+    FUZZ_CHECK(report.count == count);
     /* To find everything may take more work than to find something. */
-    MUST(again == rc || (rc == VALISE_E_INVALID && again == VALISE_E_LIMIT));
-    MUST(rc != 0 || count == 0);
-    MUST(again != VALISE_E_INVALID || count > 0);
+    FUZZ_CHECK(again == rc || (rc == VALISE_E_INVALID && again == VALISE_E_LIMIT));
+    FUZZ_CHECK(rc != 0 || count == 0);
+    FUZZ_CHECK(again != VALISE_E_INVALID || count > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -59,10 +54,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (vls_json_parse(&instance, &arena, instance_text, NULL, NULL) < 0)
         instance = value;
-    MUST(vls_schema_set_new(&set, env, 0, NULL) == 0);
+    FUZZ_CHECK(vls_schema_set_new(&set, env, 0, NULL) == 0);
     (void)vls_schema_set_add(set, VLS_STR("http://x/doc"), instance, NULL);
     int rc = vls_schema_compile(&schema, env, value, set, &limits, &err);
-    MUST((rc == 0) == (schema != NULL) && (rc == 0 || (err.code == rc && err.message[0])));
+    FUZZ_CHECK((rc == 0) == (schema != NULL) && (rc == 0 || (err.code == rc && err.message[0])));
     if (schema)
         check(schema, instance);
     return 0;
