@@ -39,29 +39,14 @@ static int load_value(const vls_json **out, vls_schema_compiler *c, valise_str u
     return rc;
 }
 
-/* The resource a reference names, loading its document if need be. */
-static int reach_resource(const vls_schema_resource **out, vls_schema_compiler *c,
-                          const vls_schema_site *site, valise_str reference)
+/* Load the document whose URI is in c->uri. */
+static int load_resource(const vls_schema_resource **out, vls_schema_compiler *c,
+                         const vls_schema_site *site)
 {
     const vls_schema_node *top;
     const vls_json *value = NULL;
     valise_str uri;
     int rc;
-
-    *out = site->node->home;
-    if (reference.len == 0)
-        return 0;
-    vls_buf_clear(&c->uri);
-    vls_uri_resolve(&c->uri, site->node->home->uri, reference);
-    if (c->uri.failed == VALISE_E_TOO_LARGE)
-        return vls_schema_refuse(c, site, VALISE_E_LIMIT, "is longer than %u bytes",
-                                 VLS_URI_MAX_BYTES);
-    rc = vls_buf_check(&c->uri, c->err);
-    if (rc < 0)
-        return rc;
-    *out = vls_schema_find_resource(c, vls_buf_str(&c->uri));
-    if (*out)
-        return 0;
 
     rc = load_value(&value, c, vls_buf_str(&c->uri));
     if (rc < 0)
@@ -78,6 +63,28 @@ static int reach_resource(const vls_schema_resource **out, vls_schema_compiler *
     if (rc == 0)
         *out = top->home;
     return rc;
+}
+
+/* The resource that a reference, which is not empty, names. */
+static int reach_resource(const vls_schema_resource **out, vls_schema_compiler *c,
+                          const vls_schema_site *site, valise_str reference)
+{
+    const vls_schema_resource *known;
+    int rc;
+
+    vls_buf_clear(&c->uri);
+    vls_uri_resolve(&c->uri, site->node->home->uri, reference);
+    if (c->uri.failed == VALISE_E_TOO_LARGE)
+        return vls_schema_refuse(c, site, VALISE_E_LIMIT, "is longer than %u bytes",
+                                 VLS_URI_MAX_BYTES);
+    rc = vls_buf_check(&c->uri, c->err);
+    if (rc < 0)
+        return rc;
+    known = vls_schema_find_resource(c, vls_buf_str(&c->uri));
+    if (!known)
+        return load_resource(out, c, site);
+    *out = known;
+    return 0;
 }
 
 /* Follow a JSON Pointer from the top of a resource. What it leads to need not be known as a
@@ -131,12 +138,13 @@ static int reach_anchor(vls_schema_ref *out, vls_schema_compiler *c, const vls_s
 static int follow(vls_schema_compiler *c, const vls_schema_pending *pending)
 {
     const vls_schema_site *site = &pending->site;
-    const vls_schema_resource *resource;
+    const vls_schema_resource *resource = site->node->home;
     valise_str uri, fragment;
-    int rc;
+    int rc = 0;
 
     vls_str_cut(&uri, &fragment, vls_json_str(*site->value), '#');
-    rc = reach_resource(&resource, c, site, uri);
+    if (uri.len > 0)
+        rc = reach_resource(&resource, c, site, uri);
     if (rc < 0)
         return rc;
     vls_buf_clear(&c->text);

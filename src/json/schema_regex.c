@@ -108,9 +108,11 @@ static char peek(const regex *r, size_t ahead)
 
 static bool skip(regex *r, const char *text)
 {
-    if (!vls_str_starts(vls_str_from(r->source, r->at), valise_str_of(text)))
+    size_t len = strlen(text);
+
+    if (r->source.len - r->at < len || memcmp(r->source.ptr + r->at, text, len) != 0)
         return false;
-    r->at += strlen(text);
+    r->at += len;
     return true;
 }
 
