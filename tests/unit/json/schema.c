@@ -759,9 +759,9 @@ TEST(schema, a_set_that_ran_out_of_memory_is_as_it_was)
     fixture_init(&f, t);
     vls_json document = js(&f, "{'$id':'http://x/id','type':'null'}");
     for (long long n = 0;; n++) {
+        counting_env counting; /* first: the set is released before it ends */
         VLS_AUTO(schema_set) vls_schema_set *set = NULL;
         VLS_AUTO(schema) vls_schema *schema = NULL;
-        counting_env counting;
         counting_env_init(&counting);
         CHECK_OK(vls_schema_set_new(&set, &counting.env, 0, &t->err));
         counting_env_fail_at(&counting, n);
@@ -804,7 +804,7 @@ TEST(schema, every_allocation_may_fail)
         failures++;
     }
     CHECK_INT(0, verdict);
-    CHECK(failures > 200);
+    CHECK(failures > 50); /* and many more where each allocation of an arena is one */
     test_note("schema: %d allocations failed in turn", failures);
     fixture_release(&f);
 }
