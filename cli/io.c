@@ -179,7 +179,7 @@ int cli_read_json(vls_json *out, cli *c, const char *operand, valise_error *err)
     rc = vls_json_parse(out, &c->arena, text, NULL, err);
     if (rc == VALISE_E_INVALID && operand[0] == '@')
         vls_hint(err, "the file is %s", operand + 1);
-    else if (rc == VALISE_E_INVALID && err->offset == 0 && strcmp(operand, "-") != 0)
+    else if (rc == VALISE_E_INVALID && err->offset == 0 && !strchr("-0123456789", operand[0]))
         vls_hint(err, "give JSON, @FILE for the contents of a file, or - for standard input");
     return rc;
 }
