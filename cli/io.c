@@ -52,6 +52,7 @@ static void report(const cli *c, const char *code, const char *message, const ch
         vls_text_neutralize(&text, valise_str_of(message), VLS_TEXT_KEEP_BACKSLASH);
         vls_buf_add_byte(&text, '\n');
         if (hint[0]) {
+            vls_buf_add_text(&text, "hint: ");
             vls_text_neutralize(&text, valise_str_of(hint), VLS_TEXT_KEEP_BACKSLASH);
             vls_buf_add_byte(&text, '\n');
         }
@@ -177,8 +178,8 @@ int cli_read_json(vls_json *out, cli *c, const char *operand, valise_error *err)
         return rc;
     rc = vls_json_parse(out, &c->arena, text, NULL, err);
     if (rc == VALISE_E_INVALID && operand[0] == '@')
-        vls_hint(err, "The file is %s.", operand + 1);
-    else if (rc == VALISE_E_INVALID && err->offset == 0 && strcmp(operand, "-") != 0)
-        vls_hint(err, "Give JSON, @FILE for the contents of a file, or - for standard input.");
+        vls_hint(err, "the file is %s", operand + 1);
+    else if (rc == VALISE_E_INVALID && err->offset == 0 && !strchr("-0123456789", operand[0]))
+        vls_hint(err, "give JSON, @FILE for the contents of a file, or - for standard input");
     return rc;
 }

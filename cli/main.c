@@ -125,15 +125,15 @@ static int take_words(cli *c, cli_call *call, int argc, char **argv)
             options = false;
         } else if (options && is_option(argv[i])) {
             if (!take_option(c, call, argv[i]))
-                return cli_usage(c, "Run 'valise help' for what there is.", "unknown option '%s'",
+                return cli_usage(c, "run 'valise help' for what there is", "unknown option '%s'",
                                  argv[i]);
         } else if (call->command && call->count < call->command->count) {
             call->operands[call->count++] = argv[i];
         } else if (call->command) {
-            return cli_usage(c, "Put JSON with spaces into quotes.", "'%s' takes %zu operands: %s",
+            return cli_usage(c, "put JSON with spaces into quotes", "'%s' takes %zu operands: %s",
                              call->command->name, call->command->count, call->command->operands);
         } else {
-            return cli_usage(c, "Run 'valise help' for the commands there are.",
+            return cli_usage(c, "run 'valise help' for the commands there are",
                              "there is no command '%s'", argv[i]);
         }
     }
@@ -167,7 +167,7 @@ static int run(cli *c, int argc, char **argv)
         return CLI_DONE;
     }
     if (call.count < call.command->count)
-        return cli_usage(c, "Run it with --help for an example.", "'valise %s' needs: %s",
+        return cli_usage(c, "run it with --help for an example", "'valise %s' needs: %s",
                          call.command->name, call.command->operands);
     return call.command->run(c, call.operands);
 }

@@ -95,7 +95,7 @@ bool vls_json_builder_close(vls_json_builder *b, bool last_key_wins, vls_member 
     } else {
         container.len = (uint32_t)count;
     }
-    if (count > 0) {
+    if (children && count > 0) {
         vls_json *kept = vls_arena_array(b->arena, count, sizeof(vls_json));
         if (!kept) {
             *twice = NULL;

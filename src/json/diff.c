@@ -288,11 +288,10 @@ static int walk_objects(walk *w, vls_json a, vls_json b, unsigned depth)
         int order = member_order(a, i, b, j);
         const vls_member *x = order <= 0 ? &a.members[i] : NULL;
         const vls_member *y = order >= 0 ? &b.members[j] : NULL;
+        const vls_member *named = x ? x : y;
 
-        assert(x || y);
-        vls_json key = x ? x->key : y->key;
-
-        vls_pointer_add_key(&w->path, vls_json_str(key));
+        assert(named);
+        vls_pointer_add_key(&w->path, vls_json_str(named->key));
         if (x && y) {
             rc = walk_values(w, x->value, y->value, depth + 1);
         } else {

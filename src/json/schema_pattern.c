@@ -7,10 +7,11 @@
  *     | size | padding | what PCRE2 sees  |
  *     +------+---------+------------------+
  *
- * PCRE2 can limit the work of a match but not say how much a match took. So a match starts with
- * a small limit, which nearly always suffices, and is repeated with a larger one when it does
- * not; each limit that was used up is paid for in steps. Work and payment stay in proportion, and
- * the repeated part is small beside the last attempt. */
+ * PCRE2's own limit on work starts anew at every position of the text, so it bounds nothing that
+ * counts. Instead a callout is compiled in before every item of the pattern. It sees each attempt
+ * to match the item, and how far the text was passed since the last one; both are paid for in
+ * steps. What it cannot see, one item that looks at much text and then fails, makes every call
+ * dearer: a character that must be repeated many times, or a reference back. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h> /* before ours: system headers behind it mention malloc, which base.h bans */
 
@@ -19,16 +20,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define FIRST_MATCH_LIMIT 4096u
-#define MATCH_LIMIT_GROWTH 8u
-#define MATCH_UNITS_PER_STEP 8u
-#define BYTES_PER_STEP 64u
+#define BYTES_PER_STEP 32u
 #define HEAP_LIMIT_KIB (16u << 10)
 #define MAX_NESTED_PARENTHESES 100u
 
 struct vls_pattern {
     pcre2_code *code;
     valise_str source;
+    vls_regex_traits traits;
     vls_pattern *next;
 };
 
@@ -112,7 +111,8 @@ static int compile_code(pcre2_code **out, vls_pattern_pool *pool, valise_str tex
                         valise_error *err)
 {
     const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALLOW_EMPTY_CLASS |
-                             PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C;
+                             PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C |
+                             PCRE2_AUTO_CALLOUT;
     pcre2_compile_context *context = pcre2_compile_context_create(pool->memory);
     PCRE2_SIZE at = 0;
     int number = 0;
@@ -128,25 +128,21 @@ static int compile_code(pcre2_code **out, vls_pattern_pool *pool, valise_str tex
     return 0;
 }
 
-/* Keep a compiled pattern in the pool, if there is room. */
-static int keep(const vls_pattern **out, vls_pattern_pool *pool, vls_arena *arena, pcre2_code *code,
-                valise_str source, valise_error *err)
+/* Put a compiled pattern into the pool, if there is room. */
+static int keep(vls_pattern_pool *pool, vls_pattern *pattern, pcre2_code *code, valise_error *err)
 {
-    vls_pattern *pattern = vls_arena_alloc(arena, sizeof(*pattern));
     size_t bytes = 0;
 
-    if (!pattern)
-        return vls_arena_fail(arena, err);
     if (pcre2_pattern_info(code, PCRE2_INFO_SIZE, &bytes) < 0 ||
         bytes > VLS_PATTERN_MAX_CODE - pool->code_bytes)
         return vls_fail(err, VALISE_E_LIMIT, "the patterns take more than %zu bytes together",
                         VLS_PATTERN_MAX_CODE);
     /* Machine code is an improvement, not a need: where there is none the interpreter runs. */
     (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-    *pattern = (vls_pattern){code, source, pool->patterns};
+    pattern->code = code;
+    pattern->next = pool->patterns;
     pool->patterns = pattern;
     pool->code_bytes += bytes;
-    *out = pattern;
     return 0;
 }
 
@@ -154,10 +150,14 @@ int vls_pattern_compile(const vls_pattern **out, vls_pattern_pool *pool, vls_are
                         valise_str source, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text;
+    vls_pattern *pattern = vls_arena_alloc(arena, sizeof(*pattern));
     pcre2_code *code = NULL;
     int rc;
 
     vls_buf_init(&text, pool->env, (size_t)16 * VLS_PATTERN_MAX_BYTES);
+    if (!pattern)
+        return vls_arena_fail(arena, err);
+    *pattern = (vls_pattern){.source = source};
     if (source.len > VLS_PATTERN_MAX_BYTES)
         return vls_fail(err, VALISE_E_LIMIT, "the pattern is longer than %u bytes",
                         VLS_PATTERN_MAX_BYTES);
@@ -166,20 +166,22 @@ int vls_pattern_compile(const vls_pattern **out, vls_pattern_pool *pool, vls_are
     if (!pool->memory)
         return vls_fail_memory(err);
 
-    rc = vls_regex_translate(&text, source, err);
+    rc = vls_regex_translate(&text, &pattern->traits, source, err);
     if (rc == 0)
         rc = compile_code(&code, pool, vls_buf_str(&text), err);
     if (rc == 0)
-        rc = keep(out, pool, arena, code, source, err);
+        rc = keep(pool, pattern, code, err);
     if (rc < 0)
         pcre2_code_free(code);
+    else
+        *out = pattern;
     return rc;
 }
 
 void vls_matcher_release(vls_matcher *matcher)
 {
     pcre2_match_data_free(matcher->data);
-    pcre2_match_context_free(matcher->limit);
+    pcre2_match_context_free(matcher->context);
     *matcher = (vls_matcher){NULL, NULL};
 }
 
@@ -187,66 +189,82 @@ static int prepare(vls_matcher *matcher, const vls_pattern_pool *pool, valise_er
 {
     if (!matcher->data)
         matcher->data = pcre2_match_data_create(1, pool->memory);
-    if (!matcher->limit) {
-        matcher->limit = pcre2_match_context_create(pool->memory);
-        if (matcher->limit)
-            pcre2_set_heap_limit(matcher->limit, HEAP_LIMIT_KIB);
+    if (!matcher->context) {
+        matcher->context = pcre2_match_context_create(pool->memory);
+        if (matcher->context)
+            pcre2_set_heap_limit(matcher->context, HEAP_LIMIT_KIB);
     }
-    return matcher->data && matcher->limit ? 0 : vls_fail_memory(err);
+    return matcher->data && matcher->context ? 0 : vls_fail_memory(err);
 }
 
-static int match_once(const vls_pattern *pattern, vls_matcher *matcher, valise_str text,
-                      uint32_t limit)
+/* The purse that a match is paid from. */
+typedef struct purse {
+    uint64_t *steps;
+    uint64_t price; /* of one callout */
+    size_t at;      /* where in the text the last one was */
+} purse;
+
+static bool pay(purse *p, uint64_t price)
+{
+    if (*p->steps < price) {
+        *p->steps = 0;
+        return false;
+    }
+    *p->steps -= price;
+    return true;
+}
+
+static int pay_for_item(pcre2_callout_block *block, void *arg)
+{
+    purse *p = arg;
+    size_t passed = block->current_position > p->at ? block->current_position - p->at : 0;
+
+    p->at = block->current_position;
+    return pay(p, p->price + passed / BYTES_PER_STEP) ? 0 : PCRE2_ERROR_CALLOUT;
+}
+
+static int match(const vls_pattern *pattern, vls_matcher *matcher, valise_str text)
 {
     PCRE2_SPTR start = bytes_of(text);
+    int number = pcre2_match(pattern->code, start, text.len, 0, 0, matcher->data, matcher->context);
 
-    pcre2_set_match_limit(matcher->limit, limit);
-    int number = pcre2_match(pattern->code, start, text.len, 0, 0, matcher->data, matcher->limit);
     /* Machine code has a small stack; the interpreter uses the heap. */
     if (number == PCRE2_ERROR_JIT_STACKLIMIT)
         number = pcre2_match(pattern->code, start, text.len, 0, PCRE2_NO_JIT, matcher->data,
-                             matcher->limit);
+                             matcher->context);
     return number;
 }
 
-static int too_much_work(const vls_pattern *pattern, valise_error *err)
+static int match_failed(int number, const vls_pattern *pattern, valise_error *err)
 {
-    return vls_fail(err, VALISE_E_LIMIT, "matching the pattern \"%.*s\" takes too much work",
-                    VALISE_STR_ARG(vls_utf8_head(pattern->source, 160)));
-}
+    valise_str source = vls_utf8_head(pattern->source, 160);
 
-static bool pay(uint64_t *steps, uint64_t price)
-{
-    if (*steps < price)
-        return false;
-    *steps -= price;
-    return true;
+    if (number == PCRE2_ERROR_NOMEMORY)
+        return vls_fail_memory(err);
+    if (number == PCRE2_ERROR_CALLOUT || number == PCRE2_ERROR_MATCHLIMIT ||
+        number == PCRE2_ERROR_HEAPLIMIT || number == PCRE2_ERROR_DEPTHLIMIT)
+        return vls_fail(err, VALISE_E_LIMIT, "matching the pattern \"%.*s\" takes too much work",
+                        VALISE_STR_ARG(source));
+    return vls_fail(err, VALISE_E_INVALID, "text that is not UTF-8 meets the pattern \"%.*s\"",
+                    VALISE_STR_ARG(source));
 }
 
 int vls_pattern_match(bool *matches, const vls_pattern *pattern, const vls_pattern_pool *pool,
                       vls_matcher *matcher, valise_str text, uint64_t *steps, valise_error *err)
 {
-    uint32_t limit = FIRST_MATCH_LIMIT;
+    uint64_t hidden = pattern->traits.longest_repeat + (pattern->traits.refers_back ? text.len : 0);
+    purse p = {.steps = steps, .price = 1 + hidden / BYTES_PER_STEP};
     int number, rc;
 
     rc = prepare(matcher, pool, err);
     if (rc < 0)
         return rc;
-    if (!pay(steps, 2 + text.len / BYTES_PER_STEP))
-        return too_much_work(pattern, err);
-    while ((number = match_once(pattern, matcher, text, limit)) == PCRE2_ERROR_MATCHLIMIT) {
-        if (limit == VLS_PATTERN_MAX_MATCH || !pay(steps, limit / MATCH_UNITS_PER_STEP))
-            return too_much_work(pattern, err);
-        limit = VLS_MIN(limit * MATCH_LIMIT_GROWTH, VLS_PATTERN_MAX_MATCH);
-    }
-    if (number >= 0 || number == PCRE2_ERROR_NOMATCH) {
-        *matches = number >= 0;
-        return 0;
-    }
-    if (number == PCRE2_ERROR_NOMEMORY)
-        return vls_fail_memory(err);
-    if (number == PCRE2_ERROR_HEAPLIMIT || number == PCRE2_ERROR_DEPTHLIMIT)
-        return too_much_work(pattern, err);
-    return vls_fail(err, VALISE_E_INVALID, "text that is not UTF-8 meets the pattern \"%.*s\"",
-                    VALISE_STR_ARG(vls_utf8_head(pattern->source, 160)));
+    if (!pay(&p, 2 + text.len / BYTES_PER_STEP))
+        return match_failed(PCRE2_ERROR_CALLOUT, pattern, err);
+    pcre2_set_callout(matcher->context, pay_for_item, &p);
+    number = match(pattern, matcher, text);
+    if (number < 0 && number != PCRE2_ERROR_NOMATCH)
+        return match_failed(number, pattern, err);
+    *matches = number >= 0;
+    return 0;
 }

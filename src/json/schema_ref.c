@@ -12,6 +12,8 @@
  * far, which may add to the list; it ends because documents are finitely many. */
 #include "json/schema_impl.h"
 
+#include "json/pointer.h"
+
 static int leads_nowhere(vls_schema_compiler *c, const vls_schema_site *site, const char *why)
 {
     return vls_schema_refuse(c, site, VALISE_E_INVALID, "\"%.*s\" leads nowhere: %s",
@@ -37,29 +39,14 @@ static int load_value(const vls_json **out, vls_schema_compiler *c, valise_str u
     return rc;
 }
 
-/* The resource a reference names, loading its document if need be. */
-static int reach_resource(const vls_schema_resource **out, vls_schema_compiler *c,
-                          const vls_schema_site *site, valise_str reference)
+/* Load the document whose URI is in c->uri. */
+static int load_resource(const vls_schema_resource **out, vls_schema_compiler *c,
+                         const vls_schema_site *site)
 {
     const vls_schema_node *top;
-    const vls_json *value;
+    const vls_json *value = NULL;
     valise_str uri;
     int rc;
-
-    *out = site->node->home;
-    if (reference.len == 0)
-        return 0;
-    vls_buf_clear(&c->uri);
-    vls_uri_resolve(&c->uri, site->node->home->uri, reference);
-    if (c->uri.failed == VALISE_E_TOO_LARGE)
-        return vls_schema_refuse(c, site, VALISE_E_LIMIT, "is longer than %u bytes",
-                                 VLS_URI_MAX_BYTES);
-    rc = vls_buf_check(&c->uri, c->err);
-    if (rc < 0)
-        return rc;
-    *out = vls_schema_find_resource(c, vls_buf_str(&c->uri));
-    if (*out)
-        return 0;
 
     rc = load_value(&value, c, vls_buf_str(&c->uri));
     if (rc < 0)
@@ -78,42 +65,25 @@ static int reach_resource(const vls_schema_resource **out, vls_schema_compiler *
     return rc;
 }
 
-/* Append a token of a JSON Pointer: "~1" is "/", "~0" is "~". False: it is malformed. */
-static bool unescape_token(vls_buf *out, valise_str token)
+/* The resource that a reference, which is not empty, names. */
+static int reach_resource(const vls_schema_resource **out, vls_schema_compiler *c,
+                          const vls_schema_site *site, valise_str reference)
 {
-    for (size_t i = 0; i < token.len; i++) {
-        char ch = token.ptr[i];
-        if (ch == '~') {
-            char next = ++i < token.len ? token.ptr[i] : '\0';
-            if (next != '0' && next != '1')
-                return false;
-            ch = next == '0' ? '~' : '/';
-        }
-        vls_buf_add_byte(out, ch);
-    }
-    return true;
-}
-
-/* One step of a JSON Pointer; *out becomes NULL when there is nothing. */
-static int step_into(const vls_json **out, vls_schema_compiler *c, const vls_json *value,
-                     valise_str token)
-{
-    uint64_t index;
+    const vls_schema_resource *known;
     int rc;
 
-    *out = NULL;
-    vls_buf_clear(&c->text);
-    if (!unescape_token(&c->text, token))
-        return 0;
-    rc = vls_buf_check(&c->text, c->err);
+    vls_buf_clear(&c->uri);
+    vls_uri_resolve(&c->uri, site->node->home->uri, reference);
+    if (c->uri.failed == VALISE_E_TOO_LARGE)
+        return vls_schema_refuse(c, site, VALISE_E_LIMIT, "is longer than %u bytes",
+                                 VLS_URI_MAX_BYTES);
+    rc = vls_buf_check(&c->uri, c->err);
     if (rc < 0)
         return rc;
-    token = vls_buf_str(&c->text);
-    if (value->type == VLS_JSON_OBJECT)
-        *out = vls_json_get(*value, token);
-    else if (value->type == VLS_JSON_ARRAY && !(token.len > 1 && token.ptr[0] == '0') &&
-             vls_str_to_u64(&index, token) && index < value->len)
-        *out = &value->items[index];
+    known = vls_schema_find_resource(c, vls_buf_str(&c->uri));
+    if (!known)
+        return load_resource(out, c, site);
+    *out = known;
     return 0;
 }
 
@@ -121,32 +91,34 @@ static int step_into(const vls_json **out, vls_schema_compiler *c, const vls_jso
  * schema yet: a place under a keyword nobody knows becomes one by being referred to. */
 static int reach_pointer(const vls_schema_node **out, vls_schema_compiler *c,
                          const vls_schema_site *site, const vls_schema_resource *resource,
-                         valise_str pointer)
+                         valise_str text)
 {
     const vls_schema_node *known = resource->root;
     const vls_json *value = known->value;
-    valise_str rest = pointer, behind_known = pointer;
+    size_t known_len = 0, at;
+    vls_pointer pointer;
+    int rc;
 
-    while (rest.len > 0) {
-        valise_str token = vls_str_from(rest, 1);
-        token = vls_str_head(token, vls_str_find_byte(token, '/'));
-        int rc = step_into(&value, c, value, token);
-        if (rc < 0)
-            return rc;
-        if (!value)
+    rc = vls_pointer_parse(&pointer, &c->schema->arena, text, c->err);
+    if (rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT)
+        return leads_nowhere(c, site, "its JSON Pointer is malformed or too long");
+    for (size_t i = 0; rc == 0 && i < pointer.count; i++) {
+        if (vls_pointer_find(&at, *value, &pointer, i, NULL) < 0)
             return leads_nowhere(c, site, "there is nothing at that place");
-        rest = vls_str_from(rest, 1 + token.len);
+        value = value->type == VLS_JSON_OBJECT ? &value->members[at].value : &value->items[at];
         const vls_schema_node *node = vls_schema_find_node(c, value);
         if (node) {
             known = node;
-            behind_known = rest;
+            known_len = vls_pointer_head(&pointer, i + 1).len;
         }
     }
-    if (behind_known.len == 0) {
+    if (rc < 0)
+        return rc;
+    if (known_len == text.len) {
         *out = known;
         return 0;
     }
-    vls_schema_step step = {.raw = vls_str_from(behind_known, 1), .index = -1};
+    vls_schema_step step = {.raw = vls_str_from(text, known_len + 1), .index = -1};
     return vls_schema_add_node(out, c, known, step, value, (valise_str){NULL, 0});
 }
 
@@ -166,12 +138,13 @@ static int reach_anchor(vls_schema_ref *out, vls_schema_compiler *c, const vls_s
 static int follow(vls_schema_compiler *c, const vls_schema_pending *pending)
 {
     const vls_schema_site *site = &pending->site;
-    const vls_schema_resource *resource;
+    const vls_schema_resource *resource = site->node->home;
     valise_str uri, fragment;
-    int rc;
+    int rc = 0;
 
     vls_str_cut(&uri, &fragment, vls_json_str(*site->value), '#');
-    rc = reach_resource(&resource, c, site, uri);
+    if (uri.len > 0)
+        rc = reach_resource(&resource, c, site, uri);
     if (rc < 0)
         return rc;
     vls_buf_clear(&c->text);

@@ -31,6 +31,7 @@ typedef struct regex {
     valise_str source;
     size_t at;
     vls_buf *out;
+    vls_regex_traits *traits;
     bool can_repeat; /* what was last written may have a quantifier */
     valise_error *err;
 } regex;
@@ -107,9 +108,11 @@ static char peek(const regex *r, size_t ahead)
 
 static bool skip(regex *r, const char *text)
 {
-    if (!vls_str_starts(vls_str_from(r->source, r->at), valise_str_of(text)))
+    size_t len = strlen(text);
+
+    if (r->source.len - r->at < len || memcmp(r->source.ptr + r->at, text, len) != 0)
         return false;
-    r->at += strlen(text);
+    r->at += len;
     return true;
 }
 
@@ -286,6 +289,7 @@ static int put_back_reference(regex *r, size_t start)
 {
     valise_str name, rest;
 
+    r->traits->refers_back = true;
     if (skip(r, "k<")) {
         if (!vls_str_cut(&name, &rest, vls_str_from(r->source, r->at), '>') || name.len == 0)
             return refuse(r, start, "\\k needs the name of a group");
@@ -309,7 +313,7 @@ static int put_back_reference(regex *r, size_t start)
 static int put_escape(regex *r)
 {
     size_t start = r->at - 1;
-    uint32_t character;
+    uint32_t character = NO_CHARACTER;
     bool is_set;
     char c = peek(r, 0);
     int rc;
@@ -456,7 +460,14 @@ static int put_quantifier(regex *r, size_t len)
 {
     if (!r->can_repeat)
         return refuse(r, r->at, "nothing to repeat");
-    vls_buf_add(r->out, vls_str(r->source.ptr + r->at, len));
+    valise_str text = vls_str(r->source.ptr + r->at, len), least, most;
+    uint64_t times = 0;
+
+    vls_buf_add(r->out, text);
+    vls_str_cut(&least, &most, vls_str_from(vls_str_head(text, len - 1), 1), ',');
+    if (vls_str_to_u64(&times, least))
+        r->traits->longest_repeat =
+            (uint32_t)VLS_MAX(r->traits->longest_repeat, VLS_MIN(times, UINT32_MAX));
     r->at += len;
     if (skip(r, "?"))
         put(r, "?");
@@ -511,10 +522,12 @@ static int put_next(regex *r)
     }
 }
 
-int vls_regex_translate(vls_buf *out, valise_str source, valise_error *err)
+int vls_regex_translate(vls_buf *out, vls_regex_traits *traits, valise_str source,
+                        valise_error *err)
 {
-    regex r = {.source = source, .out = out, .err = err};
+    regex r = {.source = source, .out = out, .traits = traits, .err = err};
 
+    *traits = (vls_regex_traits){0};
     while (r.at < source.len) {
         int rc = put_next(&r);
         if (rc < 0)
