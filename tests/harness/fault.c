@@ -9,6 +9,9 @@
 
 #include "harness/internal.h"
 
+/* Not every test program links OpenSSL. */
+#pragma weak CRYPTO_get_mem_functions
+#pragma weak CRYPTO_malloc
 #pragma weak CRYPTO_set_mem_functions
 
 #define FULL_DISK_STEPS 64
@@ -62,7 +65,12 @@ static void openssl_free(void *ptr, const char *file, int line)
 
 void fault_hook_openssl(void)
 {
-    if (CRYPTO_set_mem_functions)
+    CRYPTO_malloc_fn now = NULL;
+
+    if (!CRYPTO_set_mem_functions)
+        return;
+    CRYPTO_get_mem_functions(&now, NULL, NULL);
+    if (now == CRYPTO_malloc) /* else a test program has brought its own */
         (void)CRYPTO_set_mem_functions(openssl_malloc, openssl_realloc, openssl_free);
 }
 

@@ -50,9 +50,10 @@ void fault_check_state(const fault *f, int rc, valise_str before, valise_str aft
 
 enum {
     FAULT_ONWARD = 1,    /* from the nth on all fail, not only that one */
-    FAULT_LIBRARIES = 2, /* allocations of OpenSSL, and of libraries that ask */
-                         /* fault_alloc_fails(), count and fail too. Libraries do without */
-                         /* some of them: set f->recovered when the answer is right */
+    FAULT_LIBRARIES = 2, /* allocations of OpenSSL (unless the program replaced its allocator */
+                         /* itself), and of libraries that ask fault_alloc_fails(), count and */
+                         /* fail too. Libraries do without some of them: set f->recovered */
+                         /* when the answer is right */
 };
 
 long long fault_each_alloc(test *t, unsigned flags, fault_body *body, void *arg);
