@@ -82,6 +82,7 @@ static void drop_cut_character(char *text, size_t len)
         text[start - 1] = '\0';
 }
 
+VALISE_PRINTF(3, 0)
 static void format_line(char *out, size_t size, const char *format, va_list args)
 {
     int wanted = vsnprintf(out, size, format, args);
@@ -96,6 +97,7 @@ static void format_line(char *out, size_t size, const char *format, va_list args
     }
 }
 
+VALISE_PRINTF(4, 0)
 static void fill(valise_error *err, int code, int64_t offset, const char *format, va_list args)
 {
     err->code = code;

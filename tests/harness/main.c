@@ -63,6 +63,7 @@ void test_register_params(test_params *p)
 
 /* ---- verdicts ---- */
 
+VALISE_PRINTF(2, 0)
 static void leave(int state, const char *format, va_list args)
 {
     now.state = (__typeof__(now.state))state;
