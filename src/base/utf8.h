@@ -1,0 +1,25 @@
+/* utf8.h -- UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing over U+10FFFF. */
+#ifndef VLS_UTF8_H
+#define VLS_UTF8_H
+
+#include "base/str.h"
+
+/* The length of the longest prefix that is valid; s.len when all of it is. */
+size_t vls_utf8_valid_len(valise_str s);
+
+static inline bool vls_utf8_valid(valise_str s)
+{
+    return vls_utf8_valid_len(s) == s.len;
+}
+
+/* Decode the character at p, which has len > 0 bytes: how many bytes it takes, or 0 when it is
+ * invalid or cut (then *code_point is untouched). */
+size_t vls_utf8_decode(uint32_t *code_point, const char *p, size_t len);
+
+/* Encode into out and return the number of bytes; 0 for a surrogate or a number over U+10FFFF. */
+size_t vls_utf8_encode(char out[4], uint32_t code_point);
+
+/* The longest prefix of at most max bytes that splits no character of valid text. */
+valise_str vls_utf8_head(valise_str s, size_t max);
+
+#endif

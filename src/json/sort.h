@@ -1,0 +1,11 @@
+/* sort.h -- members in canonical order. */
+#ifndef VLS_JSON_SORT_H
+#define VLS_JSON_SORT_H
+
+#include "json/json.h"
+
+/* Sort by key, in place, stable, without allocating. True when no key stands twice; else *twice
+ * is the index of the second of two members with one key, both now side by side. */
+bool vls_json_sort_members(vls_member *members, size_t count, size_t *twice);
+
+#endif

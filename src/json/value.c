@@ -1,0 +1,251 @@
+/* value.c -- comparing, finding and sorting. */
+#include <math.h>
+
+#include "json/json.h"
+
+#include "json/number.h"
+#include "json/sort.h"
+
+#define EXACT_INTEGERS 9007199254740992.0 /* 2^53: from here on a double skips integers */
+
+vls_json vls_json_real(double real)
+{
+    char text[VLS_NUMBER_TEXT];
+    int64_t integer;
+
+    assert(isfinite(real));
+    if (fabs(real) < EXACT_INTEGERS) {
+        integer = (int64_t)real;
+        if ((double)integer == real)
+            return vls_json_int(integer);
+    }
+    /* Larger ones are printed as integers too, with the digits of the shortest form. */
+    if (fabs(real) < 1e19 && fabs(real) >= EXACT_INTEGERS) {
+        size_t len = vls_number_write(text, real);
+        if (vls_str_to_i64(&integer, vls_str(text, len)))
+            return vls_json_int(integer);
+    }
+    return (vls_json){.type = VLS_JSON_REAL, .real = real};
+}
+
+double vls_json_to_double(vls_json v)
+{
+    double result = 0;
+
+    if (v.type == VLS_JSON_INT)
+        return (double)v.integer;
+    if (v.type == VLS_JSON_REAL)
+        return v.real;
+    assert(v.type == VLS_JSON_BIG);
+    (void)vls_number_to_double(&result, vls_json_str(v)); /* a BIG is a number in range */
+    return result;
+}
+
+const char *vls_json_type_name(vls_json v)
+{
+    static const char *const names[] = {"null",   "boolean", "integer", "integer",
+                                        "number", "string",  "array",   "object"};
+
+    assert(v.type < VLS_COUNT(names));
+    return names[v.type];
+}
+
+/* UTF-8 bytes and UTF-16 units order alike but for this: characters from U+10000 on (lead byte
+ * F0 and up) come before U+E000 to U+FFFF (lead byte EE, EF) in UTF-16. */
+static int compare_unequal_bytes(unsigned char a, unsigned char b)
+{
+    if (a >= 0xEE && b >= 0xEE && (a >= 0xF0) != (b >= 0xF0))
+        return a >= 0xF0 ? -1 : 1;
+    return a < b ? -1 : 1;
+}
+
+int vls_json_key_compare(valise_str a, valise_str b)
+{
+    size_t shared = VLS_MIN(a.len, b.len), i = 0;
+    uint64_t x, y;
+
+    for (; shared - i >= sizeof(x); i += sizeof(x)) {
+        memcpy(&x, a.ptr + i, sizeof(x));
+        memcpy(&y, b.ptr + i, sizeof(y));
+        if (x != y)
+            break;
+    }
+    for (; i < shared; i++) {
+        if (a.ptr[i] != b.ptr[i])
+            return compare_unequal_bytes((unsigned char)a.ptr[i], (unsigned char)b.ptr[i]);
+    }
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+size_t vls_json_find(vls_json object, valise_str key, bool *found)
+{
+    size_t low = 0, high = object.len;
+
+    assert(object.type == VLS_JSON_OBJECT);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = vls_json_key_compare(key, vls_json_str(object.members[middle].key));
+        if (order == 0) {
+            *found = true;
+            return middle;
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *found = false;
+    return low;
+}
+
+const vls_json *vls_json_get(vls_json v, valise_str key)
+{
+    bool found;
+    size_t at;
+
+    if (v.type != VLS_JSON_OBJECT)
+        return NULL;
+    at = vls_json_find(v, key, &found);
+    return found ? &v.members[at].value : NULL;
+}
+
+int vls_json_object(vls_json *out, vls_member *members, size_t count, valise_error *err)
+{
+    size_t twice;
+
+    assert(count <= UINT32_MAX);
+    if (!vls_json_sort_members(members, count, &twice)) {
+        valise_str key = vls_json_str(members[twice].key);
+        return vls_fail(err, VALISE_E_INVALID, "duplicate key \"%.*s\"", VALISE_STR_ARG(key));
+    }
+    *out = (vls_json){.type = VLS_JSON_OBJECT, .len = (uint32_t)count, .members = members};
+    return 0;
+}
+
+/* ---- equality ---- */
+
+/* A REAL from 2^63 on is printed as an integer and then equals the BIG with those digits. */
+static bool equal_mixed_numbers(vls_json a, vls_json b)
+{
+    char text[VLS_NUMBER_TEXT];
+    vls_json real = a.type == VLS_JSON_REAL ? a : b;
+    vls_json big = a.type == VLS_JSON_BIG ? a : b;
+
+    if (real.type != VLS_JSON_REAL || big.type != VLS_JSON_BIG || fabs(real.real) >= 1e21)
+        return false;
+    return vls_str_equal(vls_str(text, vls_number_write(text, real.real)), vls_json_str(big));
+}
+
+static bool equal_at(vls_json a, vls_json b, unsigned depth);
+
+static bool equal_children(vls_json a, vls_json b, unsigned depth)
+{
+    if (a.len != b.len || depth == 0)
+        return false;
+    if (a.items == b.items)
+        return true;
+    for (size_t i = 0; i < a.len; i++) {
+        if (a.type == VLS_JSON_ARRAY
+                ? !equal_at(a.items[i], b.items[i], depth - 1)
+                : !equal_at(a.members[i].key, b.members[i].key, depth) ||
+                      !equal_at(a.members[i].value, b.members[i].value, depth - 1))
+            return false;
+    }
+    return true;
+}
+
+static bool equal_at(vls_json a, vls_json b, unsigned depth)
+{
+    if (a.type != b.type)
+        return equal_mixed_numbers(a, b);
+    switch ((vls_json_type)a.type) {
+    case VLS_JSON_NULL:
+        return true;
+    case VLS_JSON_BOOL:
+        return a.truth == b.truth;
+    case VLS_JSON_INT:
+        return a.integer == b.integer;
+    case VLS_JSON_REAL:
+        return a.real == b.real;
+    case VLS_JSON_BIG:
+    case VLS_JSON_STRING:
+        return vls_str_equal(vls_json_str(a), vls_json_str(b));
+    case VLS_JSON_ARRAY:
+    case VLS_JSON_OBJECT:
+        return equal_children(a, b, depth);
+    }
+    return false;
+}
+
+bool vls_json_equal(vls_json a, vls_json b)
+{
+    /* Values one level deeper than any that can be written or parsed do not exist. */
+    return equal_at(a, b, VLS_JSON_MAX_DEPTH + 1);
+}
+
+/* ---- order of numbers ---- */
+
+/* A number without its sign: 0.d1d2d3... * 10^point, d1 not 0; zero has no digits. */
+typedef struct magnitude {
+    char room[24];
+    valise_str digits;
+    int64_t point;
+    bool negative;
+} magnitude;
+
+static valise_str without_zeros_behind(valise_str s)
+{
+    while (s.len > 0 && s.ptr[s.len - 1] == '0')
+        s.len--;
+    return s;
+}
+
+static void put_u64(magnitude *m, uint64_t value)
+{
+    int len = snprintf(m->room, sizeof(m->room), "%llu", (unsigned long long)value);
+
+    m->digits = vls_str(m->room, value == 0 ? 0 : (size_t)len);
+    m->point = (int64_t)m->digits.len;
+}
+
+static void measure(magnitude *m, vls_json v)
+{
+    if (v.type == VLS_JSON_INT) {
+        m->negative = v.integer < 0;
+        put_u64(m, m->negative ? 0 - (uint64_t)v.integer : (uint64_t)v.integer);
+    } else if (v.type == VLS_JSON_REAL) {
+        vls_decimal d = vls_number_shortest(fabs(v.real));
+        m->negative = v.real < 0;
+        put_u64(m, d.digits);
+        m->point += d.exponent;
+    } else {
+        assert(v.type == VLS_JSON_BIG);
+        m->negative = v.text[0] == '-';
+        m->digits = vls_str_from(vls_json_str(v), m->negative);
+        m->point = (int64_t)m->digits.len;
+    }
+    m->digits = without_zeros_behind(m->digits);
+}
+
+int vls_json_number_compare(vls_json a, vls_json b)
+{
+    magnitude x, y;
+    int order;
+
+    if (a.type == VLS_JSON_INT && b.type == VLS_JSON_INT)
+        return a.integer < b.integer ? -1 : a.integer > b.integer;
+    if (a.type == VLS_JSON_REAL && b.type == VLS_JSON_REAL)
+        return a.real < b.real ? -1 : a.real > b.real;
+    measure(&x, a);
+    measure(&y, b);
+    if (x.negative != y.negative)
+        return x.negative ? -1 : 1; /* zero is an INT and not negative */
+    if (x.digits.len == 0 || y.digits.len == 0)
+        order = (x.digits.len > 0) - (y.digits.len > 0);
+    else if (x.point != y.point)
+        order = x.point < y.point ? -1 : 1;
+    else
+        order = vls_str_compare(x.digits, y.digits);
+    order = (order > 0) - (order < 0);
+    return x.negative ? -order : order;
+}
