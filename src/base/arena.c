@@ -117,7 +117,8 @@ void *vls_arena_alloc(vls_arena *arena, size_t size)
 {
     size_t aligned;
 
-    if (__builtin_add_overflow(size, ALIGN - 1, &aligned)) {
+    /* At least one byte: without a block yet there is nothing for a size of 0 to point at. */
+    if (__builtin_add_overflow(VLS_MAX(size, 1), ALIGN - 1, &aligned)) {
         arena->failed = VALISE_E_TOO_LARGE;
         return NULL;
     }
