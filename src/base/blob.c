@@ -3,19 +3,28 @@
 
 #include "base/mem.h"
 
-int vls_blob_new_draft(vls_blob **out, const valise_env *env, size_t len, valise_error *err)
+static vls_blob *new_draft(const valise_env *env, size_t len)
 {
     size_t size;
 
     if (__builtin_add_overflow(sizeof(vls_blob), len, &size))
-        return vls_fail_memory(err);
+        return NULL;
     vls_blob *blob = vls_mem_alloc(env, size);
     if (!blob)
-        return vls_fail_memory(err);
+        return NULL;
     vls_ref_init(&blob->refs);
     blob->sealed = false;
     blob->env = env;
     blob->len = len;
+    return blob;
+}
+
+int vls_blob_new_draft(vls_blob **out, const valise_env *env, size_t len, valise_error *err)
+{
+    vls_blob *blob = new_draft(env, len);
+
+    if (!blob)
+        return vls_fail_memory(err);
     *out = blob;
     return 0;
 }
@@ -34,11 +43,10 @@ void vls_blob_seal(vls_blob *blob)
 
 int vls_blob_new(vls_blob **out, const valise_env *env, valise_str bytes, valise_error *err)
 {
-    vls_blob *blob = NULL;
-    int rc = vls_blob_new_draft(&blob, env, bytes.len, err);
+    vls_blob *blob = new_draft(env, bytes.len);
 
-    if (rc < 0)
-        return rc;
+    if (!blob)
+        return vls_fail_memory(err);
     if (bytes.len)
         memcpy(blob->bytes, bytes.ptr, bytes.len);
     vls_blob_seal(blob);
