@@ -154,7 +154,7 @@ void *vls_arena_array(vls_arena *arena, size_t count, size_t size)
     return vls_arena_alloc(arena, bytes);
 }
 
-int vls_arena_fail(const vls_arena *arena, valise_error *err)
+int vls_arena_report(const vls_arena *arena, valise_error *err)
 {
     if (arena->failed == VALISE_E_NO_MEMORY)
         return vls_fail_memory(err);

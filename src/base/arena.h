@@ -41,7 +41,15 @@ void *vls_arena_zalloc(vls_arena *arena, size_t size) VLS_NODISCARD;
 void *vls_arena_array(vls_arena *arena, size_t count, size_t size) VLS_NODISCARD;
 
 /* Report a NULL of the functions above. */
-int vls_arena_fail(const vls_arena *arena, valise_error *err);
+int vls_arena_report(const vls_arena *arena, valise_error *err);
+
+static inline int vls_arena_fail(const vls_arena *arena, valise_error *err)
+{
+    int code = vls_arena_report(arena, err);
+
+    assert(code < 0);
+    return code;
+}
 
 /* Copy bytes in, with a NUL behind them. */
 int vls_arena_dup(valise_str *out, vls_arena *arena, valise_str s, valise_error *err);

@@ -31,6 +31,7 @@
     })
 
 #define VLS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* These two evaluate an argument twice. */
 #define VLS_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define VLS_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define VLS_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -47,19 +48,35 @@
             return vls_fail((err), VALISE_E_INVALID, "%s: invalid argument (%s)", __func__, #ok);  \
     } while (0)
 
-/* Fill err (which may be NULL) and return code. The place that finds a problem calls this;
- * everybody above it passes the code on and leaves the message alone. */
-int vls_fail(valise_error *err, int code, const char *format, ...) VALISE_PRINTF(3, 4);
+/* Fill err (which may be NULL) and give code, which is below 0. The place that finds a problem does
+ * this; everybody above it passes the code on and leaves the message alone. A macro, so that
+ * compilers and analyzers see that a failure is never 0; code is evaluated twice. */
+#define vls_fail(err, code, ...) (vls_report((err), (code), -1, __VA_ARGS__), (code))
 
 /* The same with the byte offset of the input it is about. */
-int vls_fail_at(valise_error *err, int code, size_t offset, const char *format, ...)
+#define vls_fail_at(err, code, offset, ...)                                                        \
+    (vls_report((err), (code), (int64_t)(offset), __VA_ARGS__), (code))
+
+void vls_report(valise_error *err, int code, int64_t offset, const char *format, ...)
     VALISE_PRINTF(4, 5);
 
 /* The usual message for VALISE_E_NO_MEMORY. */
-int vls_fail_memory(valise_error *err);
+static inline int vls_fail_memory(valise_error *err)
+{
+    return vls_fail(err, VALISE_E_NO_MEMORY, "out of memory");
+}
 
-/* "what PATH: strerror". Call it before anything else can change errno. */
-int vls_fail_errno(valise_error *err, const char *what, valise_str path);
+/* "what PATH: strerror", with the code that fits errno. Call it before anything else can change
+ * errno. */
+int vls_report_errno(valise_error *err, const char *what, valise_str path);
+
+static inline int vls_fail_errno(valise_error *err, const char *what, valise_str path)
+{
+    int code = vls_report_errno(err, what, path);
+
+    assert(code < 0);
+    return code;
+}
 
 /* Say what to do about an error that was just reported. Returns err->code (0 when err is NULL). */
 int vls_hint(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);

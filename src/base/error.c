@@ -115,48 +115,23 @@ static void format_line(char *out, size_t size, const char *format, va_list args
     clean_line(out);
 }
 
-VALISE_PRINTF(4, 0)
-static void fill(valise_error *err, int code, int64_t offset, const char *format, va_list args)
+void vls_report(valise_error *err, int code, int64_t offset, const char *format, ...)
 {
+    va_list args;
+
+    assert(code < 0);
+    if (!err)
+        return;
     err->code = code;
     err->offset = offset;
     err->path[0] = '\0';
     err->hint[0] = '\0';
+    va_start(args, format);
     format_line(err->message, sizeof(err->message), format, args);
-}
-
-int vls_fail(valise_error *err, int code, const char *format, ...)
-{
-    va_list args;
-
-    assert(code < 0);
-    if (!err)
-        return code;
-    va_start(args, format);
-    fill(err, code, -1, format, args);
     va_end(args);
-    return code;
 }
 
-int vls_fail_at(valise_error *err, int code, size_t offset, const char *format, ...)
-{
-    va_list args;
-
-    assert(code < 0);
-    if (!err)
-        return code;
-    va_start(args, format);
-    fill(err, code, (int64_t)offset, format, args);
-    va_end(args);
-    return code;
-}
-
-int vls_fail_memory(valise_error *err)
-{
-    return vls_fail(err, VALISE_E_NO_MEMORY, "out of memory");
-}
-
-int vls_fail_errno(valise_error *err, const char *what, valise_str path)
+int vls_report_errno(valise_error *err, const char *what, valise_str path)
 {
     int saved = errno;
     char reason[96];

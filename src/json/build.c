@@ -36,7 +36,7 @@ bool vls_json_builder_grow(vls_json_builder *b)
     vls_json *stack;
 
     if (cap > UINT32_MAX / 2) {
-        vls_fail(&b->error, VALISE_E_TOO_LARGE, "more values than a document can have");
+        (void)vls_fail(&b->error, VALISE_E_TOO_LARGE, "more values than a document can have");
         return false;
     }
     stack =
@@ -81,7 +81,7 @@ bool vls_json_builder_close(vls_json_builder *b, bool last_key_wins, vls_member 
     size_t first = frame >> 1, count = b->len - first, duplicate;
     bool is_object = frame & 1;
     vls_json container = {.type = is_object ? VLS_JSON_OBJECT : VLS_JSON_ARRAY};
-    vls_json *children = b->stack + first;
+    vls_json *children = count > 0 ? b->stack + first : NULL; /* the stack may not exist yet */
 
     if (is_object) {
         vls_member *members = (vls_member *)(void *)children;
@@ -95,7 +95,7 @@ bool vls_json_builder_close(vls_json_builder *b, bool last_key_wins, vls_member 
     } else {
         container.len = (uint32_t)count;
     }
-    if (count > 0) {
+    if (children && count > 0) {
         vls_json *kept = vls_arena_array(b->arena, count, sizeof(vls_json));
         if (!kept) {
             *twice = NULL;
@@ -117,7 +117,8 @@ void vls_json_open(vls_json_builder *b, vls_json_type type)
     if (b->error.code)
         return;
     if (b->depth == VLS_JSON_MAX_DEPTH) {
-        vls_fail(&b->error, VALISE_E_LIMIT, "JSON nested more than %u deep", VLS_JSON_MAX_DEPTH);
+        (void)vls_fail(&b->error, VALISE_E_LIMIT, "JSON nested more than %u deep",
+                       VLS_JSON_MAX_DEPTH);
         return;
     }
     b->open[b->depth++] = (uint32_t)b->len << 1 | (type == VLS_JSON_OBJECT);
@@ -125,14 +126,14 @@ void vls_json_open(vls_json_builder *b, vls_json_type type)
 
 void vls_json_close(vls_json_builder *b)
 {
-    vls_member *twice;
+    vls_member *twice = NULL;
 
     if (b->error.code)
         return;
     assert(b->depth > 0);
-    if (!vls_json_builder_close(b, false, &twice) && b->error.code == 0)
-        vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%.*s\"",
-                 VALISE_STR_ARG(vls_json_str(twice->key)));
+    if (!vls_json_builder_close(b, false, &twice) && twice)
+        (void)vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%.*s\"",
+                       VALISE_STR_ARG(vls_json_str(twice->key)));
 }
 
 void vls_json_add(vls_json_builder *b, vls_json v)

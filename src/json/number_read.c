@@ -119,6 +119,7 @@ static bool eisel_lemire(double *out, uint64_t mantissa, int exponent)
     int zeros = __builtin_clzll(mantissa);
     mantissa <<= zeros;
     /* 217706 / 2^16 is log2(10) closely enough for every exponent in range. */
+    /* cppcheck-suppress shiftNegativeLHS ; our compilers shift a sign in */
     uint64_t exp2 = (uint64_t)(((217706 * exponent) >> 16) + 64 + 1023 - zeros);
 
     vls_u128 product = (vls_u128)mantissa * power.high;

@@ -21,7 +21,8 @@ static char *grow(writer *w, char *at, size_t len)
     if (at)
         w->out->len = (size_t)(at - w->out->ptr);
     at = vls_buf_reserve(w->out, len);
-    w->end = w->out->ptr + w->out->cap;
+    if (at)
+        w->end = w->out->ptr + w->out->cap;
     return at;
 }
 

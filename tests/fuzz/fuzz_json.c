@@ -1,14 +1,8 @@
 /* fuzz_json.c -- any bytes at all: refused with an offset, or a value that survives the round trip
  * through its canonical and its readable form. [Q20] */
+#include "fuzz/fuzz.h"
+
 #include "json/json.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void round_trip(vls_arena *arena, vls_json v)
 {
@@ -18,16 +12,16 @@ static void round_trip(vls_arena *arena, vls_json v)
     vls_buf_init(&canonical, arena->env, SIZE_MAX);
     vls_buf_init(&pretty, arena->env, SIZE_MAX);
     vls_buf_init(&again, arena->env, SIZE_MAX);
-    MUST(vls_json_write(&canonical, v, NULL) == 0);
-    MUST(vls_json_write_pretty(&pretty, v, NULL) == 0);
-    MUST(vls_json_parse(&back, arena, vls_buf_str(&pretty), NULL, NULL) == 0);
-    MUST(vls_json_equal(v, back));
-    MUST(vls_json_parse(&back, arena, vls_buf_str(&canonical), NULL, NULL) == 0);
-    MUST(vls_json_equal(v, back));
-    MUST(vls_json_write(&again, back, NULL) == 0);
-    MUST(vls_str_equal(vls_buf_str(&canonical), vls_buf_str(&again)));
-    MUST(vls_json_copy(&back, arena, v, NULL) == 0);
-    MUST(vls_json_equal(v, back));
+    FUZZ_CHECK(vls_json_write(&canonical, v, NULL) == 0);
+    FUZZ_CHECK(vls_json_write_pretty(&pretty, v, NULL) == 0);
+    FUZZ_CHECK(vls_json_parse(&back, arena, vls_buf_str(&pretty), NULL, NULL) == 0);
+    FUZZ_CHECK(vls_json_equal(v, back));
+    FUZZ_CHECK(vls_json_parse(&back, arena, vls_buf_str(&canonical), NULL, NULL) == 0);
+    FUZZ_CHECK(vls_json_equal(v, back));
+    FUZZ_CHECK(vls_json_write(&again, back, NULL) == 0);
+    FUZZ_CHECK(vls_str_equal(vls_buf_str(&canonical), vls_buf_str(&again)));
+    FUZZ_CHECK(vls_json_copy(&back, arena, v, NULL) == 0);
+    FUZZ_CHECK(vls_json_equal(v, back));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -43,11 +37,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = vls_json_parse(&v, &arena, text, NULL, &err);
     if (rc == 0) {
         round_trip(&arena, v);
-        MUST(vls_json_parse(&w, &arena, text, &lenient, NULL) == 0);
-        MUST(vls_json_equal(v, w));
+        FUZZ_CHECK(vls_json_parse(&w, &arena, text, &lenient, NULL) == 0);
+        FUZZ_CHECK(vls_json_equal(v, w));
         (void)vls_json_parse(&w, &arena, text, &shallow, NULL);
     } else {
-        MUST(err.code == rc && err.offset >= 0 && (size_t)err.offset <= size && err.message[0]);
+        FUZZ_CHECK(err.code == rc && err.offset >= 0 && (size_t)err.offset <= size &&
+                   err.message[0]);
         if (vls_json_parse(&w, &arena, text, &lenient, NULL) == 0)
             round_trip(&arena, w);
     }

@@ -2,15 +2,9 @@
 #include <locale.h>
 #include <math.h>
 
+#include "fuzz/fuzz.h"
+
 #include "json/number.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,20 +15,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     vls_number_read(&n, text, text + size);
     used = (size_t)(n.end - text);
-    MUST(used <= size);
+    FUZZ_CHECK(used <= size);
     if (n.kind == VLS_NUMBER_BAD || used >= sizeof(copy))
         return 0;
     memcpy(copy, text, used);
     copy[used] = '\0';
     double expected = strtod_l(copy, NULL, newlocale(LC_ALL_MASK, "C", (locale_t)0));
     double actual = n.kind == VLS_NUMBER_INT ? (double)n.integer : n.real;
-    MUST((n.kind == VLS_NUMBER_RANGE) == (isinf(expected) != 0));
+    FUZZ_CHECK((n.kind == VLS_NUMBER_RANGE) == (isinf(expected) != 0));
     if (n.kind == VLS_NUMBER_RANGE)
         return 0;
-    MUST(actual == expected);
+    FUZZ_CHECK(actual == expected);
     size_t len = vls_number_write(written, actual);
     vls_number_read(&again, written, written + len);
-    MUST(again.end == written + len);
-    MUST((again.kind == VLS_NUMBER_INT ? (double)again.integer : again.real) == actual);
+    FUZZ_CHECK(again.end == written + len);
+    FUZZ_CHECK((again.kind == VLS_NUMBER_INT ? (double)again.integer : again.real) == actual);
     return 0;
 }

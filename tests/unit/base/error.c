@@ -75,11 +75,11 @@ TEST(error, may_always_be_null)
 
 TEST(error, hint_leaves_the_rest)
 {
-    vls_fail(&t->err, VALISE_E_LIMIT, "too many");
+    (void)vls_fail(&t->err, VALISE_E_LIMIT, "too many");
     CHECK_INT(VALISE_E_LIMIT, vls_hint(&t->err, "use %s", "fewer"));
     CHECK_TEXT("too many", t->err.message);
     CHECK_TEXT("use fewer", t->err.hint);
-    vls_fail(&t->err, VALISE_E_IO, "other"); /* a new error has no old hint */
+    (void)vls_fail(&t->err, VALISE_E_IO, "other"); /* a new error has no old hint */
     CHECK_TEXT("", t->err.hint);
 }
 
@@ -100,7 +100,7 @@ TEST(error, errno_becomes_a_code)
     }
     /* A path is no C string. */
     errno = EIO;
-    vls_fail_errno(&t->err, "read", (valise_str){"/a/bcd", 4});
+    (void)vls_fail_errno(&t->err, "read", (valise_str){"/a/bcd", 4});
     CHECK(strncmp(t->err.message, "read /a/b: ", 11) == 0);
 }
 
@@ -119,7 +119,7 @@ TEST(error, cut_never_splits_a_character)
             size_t len = shift;
             for (; len < 600; len += size)
                 memcpy(text + len, chars[i], size + 1);
-            vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
+            (void)vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
             CHECK_INT(shift + (room - shift) / size * size, strlen(t->err.message));
             CHECK(strncmp(t->err.message, text, strlen(t->err.message)) == 0);
             CHECK(vls_utf8_valid(valise_str_of(t->err.message)));
@@ -140,31 +140,32 @@ TEST(error, exactly_full_is_not_cut)
     text[room - 1] = 'a'; /* room is odd: 191 characters of two bytes and this one */
     text[room] = '\0';
     CHECK_INT(1, room % 2);
-    vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
+    (void)vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
     CHECK_TEXT(text, t->err.message);
 }
 
 TEST(error, controls_become_question_marks)
 {
-    vls_fail(&t->err, VALISE_E_INVALID,
-             "a\nb\tc\x1b[31md\x7f"
-             "e\re");
+    (void)vls_fail(&t->err, VALISE_E_INVALID,
+                   "a\nb\tc\x1b[31md\x7f"
+                   "e\re");
     CHECK_TEXT("a?b?c?[31md?e?e", t->err.message);
     /* C1 controls and the separators of lines and paragraphs, too. */
-    vls_fail(&t->err, VALISE_E_INVALID, "a\xc2\x85z\xc2\x9bz\u2028d\u2029e\u00a0f");
+    (void)vls_fail(&t->err, VALISE_E_INVALID, "a\xc2\x85z\xc2\x9bz\u2028d\u2029e\u00a0f");
     CHECK_TEXT("a??z??z???d???e\u00a0f", t->err.message);
 }
 
 /* What is quoted may be no text at all. */
 TEST(error, bytes_that_are_no_text_become_question_marks)
 {
-    vls_fail(&t->err, VALISE_E_INVALID, "a\xff z \xc3 \xe2\x82 \xc0\x80 \xed\xa0\x80 \x80 \u20ac");
+    (void)vls_fail(&t->err, VALISE_E_INVALID,
+                   "a\xff z \xc3 \xe2\x82 \xc0\x80 \xed\xa0\x80 \x80 \u20ac");
     CHECK_TEXT("a? z ? ?? ?? ??? ? \u20ac", t->err.message);
     for (unsigned i = 0; i < 256; i++) {
         char text[600];
         memset(text, (int)i, sizeof(text) - 1);
         text[sizeof(text) - 1] = '\0';
-        vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
+        (void)vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
         vls_hint(&t->err, "%s", text);
         vls_error_prepend(&t->err, "%s", text);
         CHECK(vls_utf8_valid(valise_str_of(t->err.message)));
@@ -177,7 +178,7 @@ TEST(error, bytes_that_are_no_text_become_question_marks)
 
 TEST(error, path_grows_from_the_inside_out)
 {
-    vls_fail(&t->err, VALISE_E_INVALID, "missing");
+    (void)vls_fail(&t->err, VALISE_E_INVALID, "missing");
     vls_error_prepend(&t->err, "%s", "callId");
     CHECK_TEXT("callId", t->err.path);
     vls_error_prepend(&t->err, "[%d]", 2);
@@ -189,7 +190,7 @@ TEST(error, path_grows_from_the_inside_out)
     vls_error_prepend(&t->err, "[0]");
     CHECK_TEXT("[0].turn.blocks[2].callId", t->err.path);
     CHECK_TEXT("missing", t->err.message);
-    vls_fail(&t->err, VALISE_E_INVALID, "new");
+    (void)vls_fail(&t->err, VALISE_E_INVALID, "new");
     CHECK_TEXT("", t->err.path);
 }
 

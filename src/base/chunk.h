@@ -1,0 +1,42 @@
+/* chunk.h -- content-defined chunking: where to cut bytes so that equal parts get equal chunks.
+ *
+ * Whether a chunk may end at a place depends on the 64 bytes before it and on nothing else (but
+ * for the limits below), so a change moves only the cuts around it:
+ *
+ *     before  [  chunk A  ][   B   ][     C     ][   D   ]
+ *     after   [  chunk A  ][   B with a change  ][   D   ]
+ *
+ * A gear hash rolls over the bytes (h = 2h + gear[byte]); a chunk ends where the highest bits of
+ * h are all zero. From min up to four fifths of avg two bits more must be zero than avg asks
+ * for, from there on two bits fewer, which draws the sizes together around avg ("normalized
+ * chunking"); at max the chunk ends in any case:
+ *
+ *     0            min                      4/5 avg                              max
+ *     |-- skipped --|-- log2(avg)+2 bits ----|-- log2(avg)-2 bits ----------------|
+ *
+ * Another table or other parameters cut elsewhere: old and new chunks then share nothing, but
+ * whatever was stored still reads the same.
+ *
+ * Threads: pure functions of immutable data. */
+#ifndef VLS_CHUNK_H
+#define VLS_CHUNK_H
+
+#include "base/base.h"
+
+typedef struct vls_chunk_params {
+    uint32_t min; /* 64 at least, at most half of avg */
+    uint32_t avg; /* a power of two; on random data the average is within 10 % of it */
+    uint32_t max; /* at least twice avg, 1 GiB at most */
+} vls_chunk_params;
+
+/* 256, 1,024 and 4,096 bytes: what the store uses. */
+extern const vls_chunk_params vls_chunk_default;
+
+/* VALISE_E_INVALID when the numbers break the rules above. */
+int vls_chunk_params_check(const vls_chunk_params *params, valise_error *err);
+
+/* The length of the first chunk of bytes, where len is either at least params->max or all that
+ * is left. 0 only when len is 0. A piece shorter than min is a chunk only at the very end. */
+size_t vls_chunk_next(const vls_chunk_params *params, const uint8_t *bytes, size_t len);
+
+#endif

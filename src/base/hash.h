@@ -1,0 +1,88 @@
+/* hash.h -- SHA-256: the ids of blobs, and the tagged hashes of everything else.
+ *
+ * This is the only place that knows which library computes SHA-256 (OpenSSL, through EVP).
+ *
+ * A blob's id is the plain SHA-256 of its bytes, so `sha256sum` prints it. Every other kind of
+ * object is hashed as a tag that names the kind and a list of fields, each behind its length:
+ *
+ *     +----------+-----+-----------+---------+-----------+---------+--
+ *     | u64 size | tag | u64 size  | field 1 | u64 size  | field 2 | ...
+ *     +----------+-----+-----------+---------+-----------+---------+--
+ *       big endian       big endian            big endian
+ *
+ *     id = SHA-256 of this message, with every bit inverted
+ *
+ *     bytes    the bytes themselves
+ *     number   a field of 8 bytes, big endian
+ *     none     a size of 2^64 - 1 and no bytes: "absent", which is not the same as empty
+ *     list     a number field that counts, then the fields of each item
+ *
+ * Reading from the front, each size says where its part ends, so the message gives back the one
+ * list of tag and fields it was made from: no two kinds and no two ways to split bytes into
+ * fields share a message. The inversion keeps blobs apart as well: anybody may store a blob with
+ * exactly the bytes of such a message, but its id is then the opposite of the object's.
+ * docs/formats.md has the test vectors.
+ *
+ * A hash is computed like a buffer is filled: a failure on the way is remembered and reported
+ * by vls_hash_end(). The size of a message is not limited.
+ *
+ * Threads: vls_hasher is single; keep one per thread. */
+#ifndef VLS_HASH_H
+#define VLS_HASH_H
+
+#include "base/base.h"
+
+/* The digest is fetched once and its context reused: 125 ns for 64 bytes instead of 450.
+ * (OpenSSL 3.0 still allocates inside every begin, with its own allocator.) */
+typedef struct vls_hasher {
+    struct evp_md_st *md;
+    struct evp_md_ctx_st *ctx;
+    uint64_t left; /* bytes that vls_hash_field_open announced and that did not come yet */
+    bool running;  /* between begin and end */
+    bool tagged;
+    int failed; /* 0, or why the running hash cannot be finished */
+} vls_hasher;
+
+/* VALISE_E_NO_MEMORY; VALISE_E_UNSUPPORTED when OpenSSL has no SHA-256 to give. */
+int vls_hasher_init(vls_hasher *hasher, valise_error *err);
+void vls_hasher_release(vls_hasher *hasher); /* a zeroed or released hasher is fine */
+
+/* The id of a blob, at once. Errors as for vls_hash_end. */
+int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err);
+
+/* The id of a blob, in pieces. A begin forgets a hash that was not ended. */
+void vls_hash_begin(vls_hasher *hasher);
+void vls_hash_update(vls_hasher *hasher, valise_str bytes);
+
+/* Take the result. *out is untouched on failure; either way the hasher can begin again.
+ * VALISE_E_NO_MEMORY; VALISE_E_INVALID when a field opened with vls_hash_field_open got more or
+ * fewer bytes than announced; VALISE_E_UNSUPPORTED when OpenSSL's provider broke down. */
+int vls_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err);
+
+/* A tagged hash. The tag names kind and version of the encoding: "valise.value.1". */
+void vls_hash_begin_tagged(vls_hasher *hasher, const char *tag);
+void vls_hash_field(vls_hasher *hasher, valise_str bytes);
+void vls_hash_field_u64(vls_hasher *hasher, uint64_t number);
+void vls_hash_field_id(vls_hasher *hasher, const valise_id *id); /* NULL: none */
+void vls_hash_field_none(vls_hasher *hasher);
+
+/* A field that comes in pieces: announce its size, then vls_hash_update exactly that much. */
+void vls_hash_field_open(vls_hasher *hasher, uint64_t size);
+
+static inline void vls_auto_hasher(vls_hasher *hasher)
+{
+    vls_hasher_release(hasher);
+}
+
+static inline bool vls_id_equal(const valise_id *a, const valise_id *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+/* Order by bytes, which is also the order of the hex digits: negative, 0 or positive. */
+static inline int vls_id_compare(const valise_id *a, const valise_id *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+#endif

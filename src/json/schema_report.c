@@ -1,0 +1,279 @@
+/* schema_report.c -- saying what is wrong and where.
+ *
+ * Places are JSON Pointers made from the way back: nodes and frames know whom they came from, so
+ * a pointer is measured from its end and then written from its end. Nothing of this happens while
+ * an instance is valid. */
+#include <stdarg.h>
+
+#include "json/schema_impl.h"
+
+#include "base/utf8.h"
+
+#define MAX_SHOWN_TEXT 64u
+#define MAX_SHOWN_DIGITS 40u
+#define MAX_SHOWN_PATH 120u
+
+/* ---- pointers ---- */
+
+static size_t escaped_len(valise_str token)
+{
+    size_t len = token.len;
+
+    for (size_t i = 0; i < token.len; i++)
+        len += token.ptr[i] == '~' || token.ptr[i] == '/';
+    return len;
+}
+
+/* These write what stands before *end and move it there. */
+static void put_before(char **end, valise_str text)
+{
+    *end -= text.len;
+    if (text.len)
+        memcpy(*end, text.ptr, text.len);
+}
+
+static void put_escaped_before(char **end, valise_str token)
+{
+    for (size_t i = token.len; i-- > 0;) {
+        char c = token.ptr[i];
+        if (c == '~' || c == '/')
+            put_before(end, c == '~' ? VLS_STR("~0") : VLS_STR("~1"));
+        else
+            *--*end = c;
+    }
+    *--*end = '/';
+}
+
+static valise_str digits_of(char room[24], uint64_t n)
+{
+    return vls_str(room, (size_t)snprintf(room, 24, "%llu", (unsigned long long)n));
+}
+
+void vls_schema_place(vls_buf *out, const vls_schema_node *node)
+{
+    char room[24];
+    size_t len = 0;
+
+    for (const vls_schema_node *n = node; n->parent; n = n->parent) {
+        len += 1 + n->step.raw.len;
+        len += n->step.key ? 1 + escaped_len(vls_json_str(*n->step.key)) : 0;
+        len += n->step.index >= 0 ? 1 + digits_of(room, (uint64_t)n->step.index).len : 0;
+    }
+    char *start = len > 0 ? vls_buf_reserve(out, len) : NULL;
+    if (!start)
+        return;
+    char *end = start + len;
+    for (const vls_schema_node *n = node; n->parent; n = n->parent) {
+        if (n->step.index >= 0)
+            put_escaped_before(&end, digits_of(room, (uint64_t)n->step.index));
+        if (n->step.key)
+            put_escaped_before(&end, vls_json_str(*n->step.key));
+        put_before(&end, n->step.raw); /* a whole piece of pointer, if need be */
+        *--end = '/';
+    }
+    assert(end == start);
+    vls_buf_advance(out, len);
+}
+
+void vls_schema_path(vls_buf *out, const vls_schema_frame *frame)
+{
+    char room[24];
+    size_t len = 0;
+
+    for (const vls_schema_frame *f = frame; f; f = f->up) {
+        len += f->way == VLS_WAY_KEY ? 1 + escaped_len(vls_json_str(*f->key)) : 0;
+        len += f->way == VLS_WAY_ITEM ? 1 + digits_of(room, f->index).len : 0;
+    }
+    char *start = len > 0 ? vls_buf_reserve(out, len) : NULL;
+    if (!start)
+        return;
+    char *end = start + len;
+    for (const vls_schema_frame *f = frame; f; f = f->up) {
+        if (f->way == VLS_WAY_KEY)
+            put_escaped_before(&end, vls_json_str(*f->key));
+        else if (f->way == VLS_WAY_ITEM)
+            put_escaped_before(&end, digits_of(room, f->index));
+    }
+    assert(end == start);
+    vls_buf_advance(out, len);
+}
+
+/* ---- values ---- */
+
+static void describe_text(vls_buf *out, valise_str text)
+{
+    valise_str shown = vls_utf8_head(text, MAX_SHOWN_TEXT);
+
+    vls_json_write_string(out, shown);
+    if (shown.len < text.len)
+        vls_buf_printf(out, "... (%zu bytes)", text.len);
+}
+
+static void describe_digits(vls_buf *out, valise_str digits)
+{
+    vls_buf_add(out, vls_str_head(digits, MAX_SHOWN_DIGITS));
+    if (digits.len > MAX_SHOWN_DIGITS)
+        vls_buf_printf(out, "... (%zu digits)", digits.len);
+}
+
+void vls_schema_describe(vls_buf *out, vls_json v)
+{
+    switch ((vls_json_type)v.type) {
+    case VLS_JSON_NULL:
+    case VLS_JSON_BOOL:
+    case VLS_JSON_INT:
+    case VLS_JSON_REAL:
+        (void)vls_json_write(out, v, NULL); /* a failure stays in the buffer */
+        break;
+    case VLS_JSON_BIG:
+        describe_digits(out, vls_json_str(v));
+        break;
+    case VLS_JSON_STRING:
+        describe_text(out, vls_json_str(v));
+        break;
+    case VLS_JSON_ARRAY:
+        vls_buf_printf(out, "an array of %u item%s", v.len, v.len == 1 ? "" : "s");
+        break;
+    case VLS_JSON_OBJECT:
+        vls_buf_printf(out, "an object with %u propert%s", v.len, v.len == 1 ? "y" : "ies");
+        break;
+    }
+}
+
+/* ---- findings ---- */
+
+bool vls_schema_bad_start(vls_schema_run *run)
+{
+    vls_buf_clear(&run->reason);
+    return run->mode != VLS_MODE_QUIET && (run->report || run->err);
+}
+
+/* The end of a pointer, which is the part that tells places apart. */
+static void add_shown_path(vls_buf *out, valise_str path)
+{
+    if (path.len == 0) {
+        vls_buf_add(out, VLS_STR("(root)"));
+        return;
+    }
+    if (path.len > MAX_SHOWN_PATH) {
+        path = vls_str_from(path, path.len - MAX_SHOWN_PATH);
+        while (path.len > 0 && ((unsigned char)path.ptr[0] & 0xC0) == 0x80)
+            path = vls_str_from(path, 1);
+        vls_buf_add(out, VLS_STR("..."));
+    }
+    vls_buf_add(out, path);
+}
+
+/* Among the findings of failed alternatives the one that came furthest is likely about the
+ * alternative that was meant. Failing by type at the spot, or by const or enum anywhere, means
+ * that it was not. */
+static int64_t score(const vls_schema_run *run, const vls_schema_frame *f, const char *keyword)
+{
+    bool other = strcmp(keyword, "const") == 0 || strcmp(keyword, "enum") == 0;
+    int64_t depth = 0;
+
+    for (const vls_schema_frame *at = f; at != run->probe; at = at->up)
+        depth += at->way == VLS_WAY_KEY || at->way == VLS_WAY_ITEM;
+    if (strcmp(keyword, "type") == 0 && depth == 0)
+        other = true;
+    return depth + (other ? 0 : VLS_JSON_MAX_DEPTH);
+}
+
+static int remember(vls_schema_run *run, const vls_schema_frame *f, const char *keyword)
+{
+    int64_t points = score(run, f, keyword);
+    int rc;
+
+    if (points <= run->nearest_score)
+        return VLS_BAD;
+    run->nearest_score = points;
+    vls_buf_clear(&run->nearest);
+    add_shown_path(&run->nearest, vls_buf_str(&run->path));
+    vls_buf_add_byte(&run->nearest, ' ');
+    vls_buf_add(&run->nearest, vls_buf_str(&run->reason));
+    rc = vls_buf_check(&run->nearest, run->err);
+    return rc < 0 ? rc : VLS_BAD;
+}
+
+/* The name that is being checked, if that is what is wrong. */
+static void name_the_name(vls_schema_run *run, const vls_schema_frame *f)
+{
+    while (f->up && (f->way == VLS_WAY_SAME || f->way == VLS_WAY_REF))
+        f = f->up;
+    if (f->way == VLS_WAY_NAME) {
+        vls_buf_add(&run->reason, VLS_STR(" in the property name "));
+        vls_schema_describe(&run->reason, *f->instance);
+    }
+}
+
+static int say(vls_schema_run *run, const vls_schema_frame *f, const char *keyword)
+{
+    vls_schema_finding finding = {
+        .instance_path = vls_buf_str(&run->path),
+        .schema_uri = f->node->home->document_uri,
+        .schema_path = vls_buf_str(&run->place),
+        .keyword = valise_str_of(keyword),
+        .reason = vls_buf_str(&run->reason),
+    };
+
+    if (run->found++ == 0 && run->err) {
+        vls_buf_clear(&run->nearest);
+        add_shown_path(&run->nearest, finding.instance_path);
+        vls_buf_printf(&run->nearest, ": %.*s", VALISE_STR_ARG(finding.reason));
+        if (keyword[0])
+            vls_buf_printf(&run->nearest, " (%s)", keyword);
+        int rc = vls_buf_check(&run->nearest, run->err);
+        if (rc < 0)
+            return rc;
+        (void)vls_fail(&run->first, VALISE_E_INVALID, "%.*s",
+                       VALISE_STR_ARG(vls_buf_str(&run->nearest)));
+    }
+    if (!run->report)
+        return VLS_BAD;
+    run->report->count = run->found;
+    if (run->report->found && run->report->found(run->report->arg, &finding) != 0)
+        run->more = false;
+    if (run->found == run->report->max_findings)
+        run->more = false;
+    return VLS_BAD;
+}
+
+int vls_schema_bad_finish(vls_schema_run *run, const vls_schema_frame *f, const char *keyword)
+{
+    int rc;
+
+    name_the_name(run, f);
+    vls_buf_clear(&run->path);
+    vls_schema_path(&run->path, f);
+    vls_buf_clear(&run->place);
+    vls_schema_place(&run->place, f->node);
+    if (f->node->kind == VLS_SCHEMA_RULES)
+        vls_buf_printf(&run->place, "/%s", keyword);
+    rc = vls_buf_check(&run->reason, run->err);
+    if (rc == 0)
+        rc = vls_buf_check(&run->path, run->err);
+    if (rc == 0)
+        rc = vls_buf_check(&run->place, run->err);
+    if (rc == 0)
+        rc = vls_schema_spend(run, 1 + (run->path.len + run->place.len) / 16);
+    if (rc < 0)
+        return rc;
+    return run->mode == VLS_MODE_PROBE ? remember(run, f, keyword) : say(run, f, keyword);
+}
+
+int vls_schema_bad(vls_schema_run *run, const vls_schema_frame *f, const char *keyword,
+                   const vls_json *is, const char *format, ...)
+{
+    va_list args;
+
+    if (!vls_schema_bad_start(run))
+        return VLS_BAD;
+    va_start(args, format);
+    vls_buf_vprintf(&run->reason, format, args);
+    va_end(args);
+    if (is) {
+        vls_buf_add(&run->reason, VLS_STR(", is "));
+        vls_schema_describe(&run->reason, *is);
+    }
+    return vls_schema_bad_finish(run, f, keyword);
+}

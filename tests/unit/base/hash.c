@@ -1,0 +1,447 @@
+/* hash.c -- SHA-256, tagged hashes, and OpenSSL out of memory. [K1] */
+#define VLS_ALLOW_MALLOC
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+
+#include "harness/test.h"
+
+#include "base/hash.h"
+
+/* ---- OpenSSL's allocator: it counts, and fails when told ---- */
+
+static struct {
+    long blocks;  /* now allocated */
+    long calls;   /* allocations so far */
+    long fail_at; /* counted down; below 0: none */
+} crypto;
+
+static bool fails_now(void)
+{
+    crypto.calls++;
+    return crypto.fail_at >= 0 && crypto.fail_at-- == 0;
+}
+
+static void *crypto_malloc(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    if (fails_now())
+        return NULL;
+    crypto.blocks++;
+    return malloc(size);
+}
+
+static void *crypto_realloc(void *ptr, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    if (fails_now())
+        return NULL;
+    crypto.blocks += ptr == NULL;
+    return realloc(ptr, size);
+}
+
+static void crypto_free(void *ptr, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    crypto.blocks -= ptr != NULL;
+    free(ptr);
+}
+
+/* OpenSSL takes its allocator only before its first allocation, hence before main. */
+__attribute__((constructor)) static void install_crypto_allocator(void)
+{
+    crypto.fail_at = -1;
+    (void)CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free);
+}
+
+static void need_crypto_allocator(void)
+{
+    long before = crypto.calls;
+
+    OPENSSL_free(OPENSSL_malloc(1));
+    if (crypto.calls == before)
+        SKIP("OpenSSL did not take another allocator");
+}
+
+/* ---- helpers ---- */
+
+static const char *hex(const valise_id *id)
+{
+    char *text = test_alloc(2 * sizeof(id->bytes));
+
+    for (size_t i = 0; i < sizeof(id->bytes); i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
+    return text;
+}
+
+static unsigned digit(char c)
+{
+    return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+}
+
+static valise_str unhex(valise_str text)
+{
+    char *bytes = test_alloc(text.len / 2);
+
+    for (size_t i = 0; i + 1 < text.len; i += 2)
+        bytes[i / 2] = (char)(digit(text.ptr[i]) << 4 | digit(text.ptr[i + 1]));
+    return (valise_str){bytes, text.len / 2};
+}
+
+static valise_id hash_of(test *t, vls_hasher *hasher, valise_str bytes)
+{
+    valise_id id;
+
+    CHECK_OK(vls_hash_bytes(&id, hasher, bytes, &t->err));
+    return id;
+}
+
+static void start(test *t, vls_hasher *hasher)
+{
+    CHECK_OK(vls_hasher_init(hasher, &t->err));
+}
+
+/* ---- plain ---- */
+
+TEST(hash, agrees_with_the_vectors_of_the_standard)
+{
+    static const struct {
+        const char *message, *id;
+    } cases[] = {
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"\xd3", "28969cdfa74a12c82f3bad960b0b000aca2ac329deea5c2328ebc6f2ba9802c1"},
+        {"\x11\xaf", "5ca7133fa735326081558ac312c620eeca9970d1e70a4b95533d956f072d1f98"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn"
+         "hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+         "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
+    };
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+
+    start(t, &hasher);
+    for (size_t i = 0; i < VLS_COUNT(cases); i++) {
+        valise_id id = hash_of(t, &hasher, valise_str_of(cases[i].message));
+        CHECK_TEXT(cases[i].id, hex(&id));
+    }
+}
+
+TEST(hash, a_million_times_a)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    char thousand[1000];
+    valise_id id;
+
+    start(t, &hasher);
+    memset(thousand, 'a', sizeof(thousand));
+    vls_hash_begin(&hasher);
+    for (int i = 0; i < 1000; i++)
+        vls_hash_update(&hasher, vls_str(thousand, sizeof(thousand)));
+    CHECK_OK(vls_hash_end(&id, &hasher, &t->err));
+    CHECK_TEXT("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0", hex(&id));
+}
+
+TEST(hash, pieces_give_the_same_as_the_whole)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    test_rng rng = test_rng_new(test_seed());
+    char bytes[300];
+    valise_id pieces;
+
+    start(t, &hasher);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)test_random(&rng);
+    for (size_t len = 0; len <= sizeof(bytes); len++) {
+        valise_id whole = hash_of(t, &hasher, vls_str(bytes, len));
+        vls_hash_begin(&hasher);
+        for (size_t at = 0; at < len;) {
+            size_t piece = test_random_below(&rng, len - at + 1);
+            vls_hash_update(&hasher, vls_str(bytes + at, piece));
+            at += piece;
+        }
+        CHECK_OK(vls_hash_end(&pieces, &hasher, &t->err));
+        CHECK(vls_id_equal(&whole, &pieces));
+    }
+}
+
+TEST(hash, a_begin_forgets_what_was_not_ended)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    valise_id id;
+
+    start(t, &hasher);
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field_open(&hasher, 5);
+    vls_hash_begin(&hasher);
+    vls_hash_update(&hasher, VLS_STR("abc"));
+    CHECK_OK(vls_hash_end(&id, &hasher, &t->err));
+    valise_id fresh = hash_of(t, &hasher, VLS_STR("abc"));
+    CHECK(vls_id_equal(&fresh, &id));
+}
+
+TEST(hash, a_released_or_zeroed_hasher_can_be_released)
+{
+    vls_hasher hasher = {0};
+
+    vls_hasher_release(&hasher);
+    start(t, &hasher);
+    vls_hash_begin(&hasher);
+    vls_hasher_release(&hasher);
+    vls_hasher_release(&hasher);
+    CHECK(hasher.md == NULL && hasher.ctx == NULL);
+}
+
+TEST(hash, ids_are_ordered_by_their_bytes)
+{
+    valise_id a = {{0}}, b = {{0}};
+
+    CHECK(vls_id_equal(&a, &b) && vls_id_compare(&a, &b) == 0);
+    b.bytes[31] = 1;
+    CHECK(!vls_id_equal(&a, &b) && vls_id_compare(&a, &b) < 0);
+    a.bytes[0] = 0x80;
+    CHECK(vls_id_compare(&a, &b) > 0);
+}
+
+/* ---- tagged ---- */
+
+/* One word of a vector: "text:ab", "hex:00ff", "u64:5", "none". */
+static void add_word(vls_hasher *hasher, valise_str word)
+{
+    valise_str kind, value;
+    uint64_t number;
+
+    (void)vls_str_cut(&kind, &value, word, ':');
+    if (vls_str_equal(kind, VLS_STR("none"))) {
+        vls_hash_field_none(hasher);
+    } else if (vls_str_equal(kind, VLS_STR("u64"))) {
+        CHECK(vls_str_to_u64(&number, value));
+        vls_hash_field_u64(hasher, number);
+    } else if (vls_str_equal(kind, VLS_STR("hex"))) {
+        vls_hash_field(hasher, unhex(value));
+    } else {
+        CHECK_STR(VLS_STR("text"), kind);
+        vls_hash_field(hasher, value);
+    }
+}
+
+static void check_vector(test *t, vls_hasher *hasher, valise_str line)
+{
+    valise_str left = vls_str_head(line, vls_str_find(line, VLS_STR(" = ")));
+    valise_str expected = vls_str_trim(vls_str_from(line, left.len + 3));
+    valise_str tag, word;
+    valise_id id;
+
+    CHECK_INT(64, expected.len);
+    left = vls_str_trim(left);
+    (void)vls_str_cut(&tag, &left, left, ' ');
+    vls_hash_begin_tagged(hasher, test_format("%.*s", VALISE_STR_ARG(tag)));
+    while (left.len > 0) {
+        (void)vls_str_cut(&word, &left, left, ' ');
+        add_word(hasher, word);
+    }
+    CHECK_OK(vls_hash_end(&id, hasher, &t->err));
+    CHECK_STR(expected, valise_str_of(hex(&id)));
+}
+
+/* The vectors were computed by another program; see docs/formats.md. */
+TEST(hash, agrees_with_the_vectors_in_the_documentation)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    const char *root = getenv("VALISE_SOURCE_ROOT");
+    valise_str text = test_read_file(test_format("%s/docs/formats.md", root ? root : "."));
+    valise_str fence = VLS_STR("```tagged-hash-vectors\n"), line;
+    int count = 0;
+
+    start(t, &hasher);
+    text = vls_str_from(text, vls_str_find(text, fence) + fence.len);
+    while (vls_str_cut(&line, &text, text, '\n') && !vls_str_starts(line, VLS_STR("```"))) {
+        check_vector(t, &hasher, line);
+        count++;
+    }
+    CHECK_INT(11, count);
+}
+
+TEST(hash, a_field_may_come_in_pieces)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    valise_id whole, pieces;
+
+    start(t, &hasher);
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field(&hasher, VLS_STR("hello world"));
+    vls_hash_field_u64(&hasher, 7);
+    CHECK_OK(vls_hash_end(&whole, &hasher, &t->err));
+
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field_open(&hasher, 11);
+    vls_hash_update(&hasher, VLS_STR("hello "));
+    vls_hash_update(&hasher, VLS_STR(""));
+    vls_hash_update(&hasher, VLS_STR("world"));
+    vls_hash_field_u64(&hasher, 7);
+    CHECK_OK(vls_hash_end(&pieces, &hasher, &t->err));
+    CHECK(vls_id_equal(&whole, &pieces));
+}
+
+TEST(hash, a_field_must_have_the_size_it_was_given)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    valise_id id, untouched;
+
+    start(t, &hasher);
+    memset(&id, 0x5A, sizeof(id));
+    untouched = id;
+    for (int way = 0; way < 4; way++) {
+        vls_hash_begin_tagged(&hasher, "valise.test.1");
+        if (way != 3)
+            vls_hash_field_open(&hasher, 3);
+        vls_hash_update(&hasher, way == 0 ? VLS_STR("ab") : VLS_STR("abcd"));
+        if (way == 2)
+            vls_hash_field_none(&hasher);
+        CHECK_RC(VALISE_E_INVALID, vls_hash_end(&id, &hasher, &t->err));
+        CHECK(vls_id_equal(&untouched, &id));
+    }
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field_open(&hasher, 3);
+    vls_hash_field(&hasher, VLS_STR("abc")); /* a new field while one is open */
+    CHECK_RC(VALISE_E_INVALID, vls_hash_end(&id, &hasher, &t->err));
+
+    (void)hash_of(t, &hasher, VLS_STR("abc")); /* and the hasher works on */
+}
+
+TEST(hash, an_id_field_is_its_bytes_and_none_when_null)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    valise_id field, a, b;
+
+    start(t, &hasher);
+    field = hash_of(t, &hasher, VLS_STR("abc"));
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field_id(&hasher, &field);
+    vls_hash_field_id(&hasher, NULL);
+    CHECK_OK(vls_hash_end(&a, &hasher, &t->err));
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field(&hasher, vls_str(field.bytes, sizeof(field.bytes)));
+    vls_hash_field_none(&hasher);
+    CHECK_OK(vls_hash_end(&b, &hasher, &t->err));
+    CHECK(vls_id_equal(&a, &b));
+}
+
+/* Whoever stores the message of an object as a blob must not get the object's id for it. */
+TEST(hash, a_blob_with_the_bytes_of_a_message_has_another_id)
+{
+    static const char message[] = "\0\0\0\0\0\0\0\x0dvalise.test.1"
+                                  "\0\0\0\0\0\0\0\x03"
+                                  "abc";
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    valise_id object, blob;
+
+    start(t, &hasher);
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field(&hasher, VLS_STR("abc"));
+    CHECK_OK(vls_hash_end(&object, &hasher, &t->err));
+    blob = hash_of(t, &hasher, vls_str(message, sizeof(message) - 1));
+    CHECK(!vls_id_equal(&object, &blob));
+    for (size_t i = 0; i < sizeof(blob.bytes); i++)
+        CHECK_INT(0xFF, object.bytes[i] ^ blob.bytes[i]);
+}
+
+/* Every way to cut a text into tag and fields, and every number of fields, is another id. */
+TEST(hash, no_two_field_splits_collide)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    static const char text[] = "valise";
+    valise_id ids[1 << 5];
+
+    start(t, &hasher);
+    for (unsigned cuts = 0; cuts < VLS_COUNT(ids); cuts++) {
+        size_t from = 0;
+        vls_hash_begin_tagged(&hasher, "t");
+        for (size_t i = 1; i <= 6; i++) {
+            if (i == 6 || (cuts >> (i - 1) & 1)) {
+                vls_hash_field(&hasher, vls_str(text + from, i - from));
+                from = i;
+            }
+        }
+        CHECK_OK(vls_hash_end(&ids[cuts], &hasher, &t->err));
+        for (unsigned other = 0; other < cuts; other++)
+            CHECK(!vls_id_equal(&ids[cuts], &ids[other]));
+    }
+}
+
+/* ---- out of memory ---- */
+
+static int init_and_hash(valise_id *out, valise_error *err)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    int rc = vls_hasher_init(&hasher, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_hash_bytes(out, &hasher, VLS_STR("abc"), err);
+    if (rc < 0)
+        return rc;
+    vls_hash_begin_tagged(&hasher, "valise.test.1");
+    vls_hash_field(&hasher, VLS_STR("abc"));
+    return vls_hash_end(out, &hasher, err);
+}
+
+TEST(hash, survives_every_failing_allocation_of_openssl)
+{
+    valise_id id, expected;
+    long n = 0;
+    int rc;
+
+    need_crypto_allocator();
+    CHECK_OK(init_and_hash(&expected, &t->err)); /* loads the provider, which stays */
+    long before = crypto.blocks;
+    do {
+        crypto.fail_at = n;
+        rc = init_and_hash(&id, &t->err);
+        bool reached = crypto.fail_at < 0;
+        crypto.fail_at = -1;
+        ERR_clear_error(); /* its entries own memory */
+        CHECK(rc == 0 || rc == VALISE_E_NO_MEMORY);
+        CHECK_INT(before, crypto.blocks);
+        if (!reached)
+            break;
+        n++;
+    } while (n < 1000);
+    CHECK_OK(rc);
+    CHECK(vls_id_equal(&expected, &id));
+    CHECK_MSG(n >= 3, "only %ld allocations failed", n); /* context, and one per begin */
+}
+
+TEST(hash, a_hasher_works_again_after_running_out_of_memory)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    valise_id id, expected;
+
+    need_crypto_allocator();
+    start(t, &hasher);
+    expected = hash_of(t, &hasher, VLS_STR("abc"));
+    memset(&id, 0, sizeof(id));
+    crypto.fail_at = 0;
+    vls_hash_begin(&hasher);
+    crypto.fail_at = -1;
+    vls_hash_update(&hasher, VLS_STR("abc"));
+    CHECK_RC(VALISE_E_NO_MEMORY, vls_hash_end(&id, &hasher, &t->err));
+    CHECK_INT(0, id.bytes[0]);
+    id = hash_of(t, &hasher, VLS_STR("abc"));
+    CHECK(vls_id_equal(&expected, &id));
+    ERR_clear_error();
+}
+
+TEST(hash, init_leaves_the_hosts_error_queue_alone)
+{
+    vls_hasher hasher = {0};
+
+    ERR_clear_error();
+    ERR_raise(ERR_LIB_USER, 7);
+    start(t, &hasher);
+    vls_hasher_release(&hasher);
+    CHECK_INT(7, ERR_GET_REASON(ERR_get_error()));
+    CHECK_INT(0, ERR_get_error());
+}
