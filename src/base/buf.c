@@ -2,6 +2,7 @@
 #include "base/buf.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 void vls_buf_init(vls_buf *buf, const valise_env *env, size_t max)
 {
@@ -59,14 +60,9 @@ void vls_buf_add_text(vls_buf *buf, const char *text)
 
 void vls_buf_add_u64(vls_buf *buf, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
+    char room[VLS_U64_DIGITS];
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    vls_buf_add(buf, (valise_str){digits + at, sizeof(digits) - at});
+    vls_buf_add(buf, vls_u64_digits(room, value));
 }
 
 void vls_buf_add_i64(vls_buf *buf, int64_t value)
