@@ -2,6 +2,7 @@
 #include "base/buf.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 void vls_buf_init(vls_buf *buf, const valise_env *env, size_t max)
 {
@@ -21,18 +22,21 @@ void vls_buf_clear(vls_buf *buf)
     buf->failed = 0;
 }
 
-char *vls_buf_reserve_slow(vls_buf *buf, size_t len)
+/* Room for len bytes and for `behind` (0 or 1) more that do not count, a NUL. */
+static char *make_room(vls_buf *buf, size_t len, size_t behind)
 {
-    size_t need;
+    size_t need, whole;
 
     if (buf->failed)
         return NULL;
-    if (__builtin_add_overflow(buf->len, len, &need) || need > buf->max) {
+    if (__builtin_add_overflow(buf->len, len, &need) || need > buf->max ||
+        __builtin_add_overflow(need, behind, &whole)) {
         buf->failed = VALISE_E_TOO_LARGE;
         return NULL;
     }
-    if (need > buf->cap || !buf->ptr) {
-        size_t cap = VLS_MIN(vls_mem_grow(buf->cap, VLS_MAX(need, 1), 64), VLS_MAX(buf->max, 1));
+    whole = VLS_MAX(whole, 1);
+    if (whole > buf->cap) {
+        size_t cap = VLS_MIN(vls_mem_grow(buf->cap, whole, 64), VLS_MAX(buf->max, whole));
         char *ptr = vls_mem_resize(buf->env, buf->ptr, buf->cap, cap);
         if (!ptr) {
             buf->failed = VALISE_E_NO_MEMORY;
@@ -44,6 +48,11 @@ char *vls_buf_reserve_slow(vls_buf *buf, size_t len)
     return buf->ptr + buf->len;
 }
 
+char *vls_buf_reserve_slow(vls_buf *buf, size_t len)
+{
+    return make_room(buf, len, 0);
+}
+
 void vls_buf_add_text(vls_buf *buf, const char *text)
 {
     vls_buf_add(buf, valise_str_of(text));
@@ -51,14 +60,9 @@ void vls_buf_add_text(vls_buf *buf, const char *text)
 
 void vls_buf_add_u64(vls_buf *buf, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
+    char room[VLS_U64_DIGITS];
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    vls_buf_add(buf, (valise_str){digits + at, sizeof(digits) - at});
+    vls_buf_add(buf, vls_u64_digits(room, value));
 }
 
 void vls_buf_add_i64(vls_buf *buf, int64_t value)
@@ -77,8 +81,12 @@ void vls_buf_vprintf(vls_buf *buf, const char *format, va_list args)
     len = vsnprintf(NULL, 0, format, again);
     va_end(again);
 
-    /* One byte more for vsnprintf's NUL, which is then not counted. */
-    char *at = len < 0 ? NULL : vls_buf_reserve(buf, (size_t)len + 1);
+    /* More than an int can count, or a character that cannot be written: either way the text is
+     * not complete. */
+    if (len < 0 && buf->failed == 0)
+        buf->failed = VALISE_E_TOO_LARGE;
+
+    char *at = len < 0 ? NULL : make_room(buf, (size_t)len, 1);
     if (at) {
         (void)vsnprintf(at, (size_t)len + 1, format, args);
         buf->len += (size_t)len;
@@ -105,7 +113,7 @@ int vls_buf_check(const vls_buf *buf, valise_error *err)
 
 const char *vls_buf_cstr(vls_buf *buf)
 {
-    char *at = vls_buf_reserve(buf, 1);
+    char *at = make_room(buf, 0, 1);
 
     if (!at)
         return NULL;

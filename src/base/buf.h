@@ -2,7 +2,7 @@
  *
  * Appending after a failure does nothing: a writer may append a hundred times and ask once,
  * with vls_buf_check(), whether all of it went in. A buffer that failed never pretends to be
- * complete: vls_buf_check() and vls_buf_take() both fail.
+ * complete: vls_buf_check() and vls_buf_cstr() both fail.
  *
  * Threads: single. */
 #ifndef VLS_BUF_H
@@ -14,9 +14,9 @@
 
 typedef struct vls_buf {
     const valise_env *env;
-    char *ptr; /* len bytes, not NUL-ended (see vls_buf_cstr) */
-    size_t len, cap, max;
-    int failed; /* 0, VALISE_E_NO_MEMORY or VALISE_E_TOO_LARGE; sticks until clear */
+    char *ptr;            /* len bytes, not NUL-ended (see vls_buf_cstr) */
+    size_t len, cap, max; /* len <= max; cap <= max + 1, for a NUL behind the last byte */
+    int failed;           /* 0, VALISE_E_NO_MEMORY or VALISE_E_TOO_LARGE; sticks until clear */
 } vls_buf;
 
 void vls_buf_init(vls_buf *buf, const valise_env *env, size_t max);
@@ -29,8 +29,8 @@ char *vls_buf_reserve_slow(vls_buf *buf, size_t len);
 
 static inline char *vls_buf_reserve(vls_buf *buf, size_t len)
 {
-    /* A buffer without memory goes the slow way even for no bytes: NULL + 0 is undefined. */
-    if (VLS_LIKELY(buf->ptr && buf->cap - buf->len >= len && buf->failed == 0))
+    /* Not ">=": the last byte may be the one behind the maximum, and there may be no memory yet. */
+    if (VLS_LIKELY(buf->cap - buf->len > len && buf->failed == 0))
         return buf->ptr + buf->len;
     return vls_buf_reserve_slow(buf, len);
 }

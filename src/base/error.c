@@ -1,8 +1,9 @@
 /* error.c -- filling valise_error, and the table behind the codes.
  *
  * Messages are one line of valid UTF-8: what an error quotes may come from anywhere, so
- * control characters are replaced and a cut never splits a character. */
-#include "base/base.h"
+ * control characters and bytes that are no UTF-8 are replaced, and a cut never splits a
+ * character. */
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -82,6 +83,26 @@ static void drop_cut_character(char *text, size_t len)
         text[start - 1] = '\0';
 }
 
+/* What would end the line, move the cursor or not be shown at all. */
+static bool is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
+}
+
+static void clean_line(char *text)
+{
+    size_t len = strlen(text);
+    uint32_t c;
+
+    for (size_t at = 0, used; at < len; at += used) {
+        used = vls_utf8_decode(&c, text + at, len - at);
+        if (used == 0 || is_control(c)) {
+            used = VLS_MAX(used, 1);
+            memset(text + at, '?', used);
+        }
+    }
+}
+
 VALISE_PRINTF(3, 0)
 static void format_line(char *out, size_t size, const char *format, va_list args)
 {
@@ -91,10 +112,7 @@ static void format_line(char *out, size_t size, const char *format, va_list args
         out[0] = '\0';
     else if ((size_t)wanted >= size)
         drop_cut_character(out, size - 1);
-    for (char *c = out; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            *c = '?';
-    }
+    clean_line(out);
 }
 
 void vls_report(valise_error *err, int code, int64_t offset, const char *format, ...)

@@ -87,6 +87,17 @@ bool vls_str_to_i64(int64_t *out, valise_str s)
     return true;
 }
 
+valise_str vls_u64_digits(char room[VLS_U64_DIGITS], uint64_t value)
+{
+    size_t at = VLS_U64_DIGITS;
+
+    do {
+        room[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return vls_str(room + at, VLS_U64_DIGITS - at);
+}
+
 uint64_t vls_str_hash(valise_str s, uint64_t seed)
 {
     return XXH3_64bits_withSeed(s.ptr, s.len, seed);

@@ -56,6 +56,11 @@ bool vls_str_cut(valise_str *head, valise_str *rest, valise_str s, char separato
 bool vls_str_to_i64(int64_t *out, valise_str s);
 bool vls_str_to_u64(uint64_t *out, valise_str s);
 
+#define VLS_U64_DIGITS 20 /* the most decimal digits a uint64_t has */
+
+/* The decimal digits of value at the end of room; the slice says where they begin. */
+valise_str vls_u64_digits(char room[VLS_U64_DIGITS], uint64_t value);
+
 /* A 64-bit hash for tables. Seed it per process or per table: keys may be chosen by others. */
 uint64_t vls_str_hash(valise_str s, uint64_t seed);
 

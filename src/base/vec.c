@@ -1,26 +1,42 @@
-/* vec.c -- the part of vls_vec that need not be a macro. */
+/* vec.c -- the part of vls_vec that need not be a macro.
+ *
+ * The slot holds a T * for some T; reading it as a void * would be against the aliasing rules of
+ * C, so its bytes are copied. */
 #include "base/vec.h"
 
 #include "base/mem.h"
 
-bool vls_vec_grow(void **ptr, size_t *cap, size_t count, size_t size, const valise_env *env)
+static void *load(const void *slot)
+{
+    void *ptr;
+
+    memcpy(&ptr, slot, sizeof(ptr));
+    return ptr;
+}
+
+static void store(void *slot, void *ptr)
+{
+    memcpy(slot, &ptr, sizeof(ptr));
+}
+
+bool vls_vec_grow(void *slot, size_t *cap, size_t count, size_t size, const valise_env *env)
 {
     size_t next = vls_mem_grow(*cap, count, 8);
     size_t bytes;
 
     if (!vls_mem_multiply(&bytes, next, size))
         return false;
-    void *grown = vls_mem_resize(env, *ptr, *cap * size, bytes);
+    void *grown = vls_mem_resize(env, load(slot), *cap * size, bytes);
     if (!grown)
         return false;
-    *ptr = grown;
+    store(slot, grown);
     *cap = next;
     return true;
 }
 
-void vls_vec_drop(void **ptr, size_t *cap, size_t size, const valise_env *env)
+void vls_vec_drop(void *slot, size_t *cap, size_t size, const valise_env *env)
 {
-    vls_mem_free(env, *ptr, *cap * size);
-    *ptr = NULL;
+    vls_mem_free(env, load(slot), *cap * size);
+    store(slot, NULL);
     *cap = 0;
 }

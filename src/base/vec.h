@@ -27,16 +27,17 @@
 /* Room for count elements in all; false when out of memory, and nothing changed. */
 #define vls_vec_reserve(vec, env, count)                                                           \
     ((count) <= (vec)->cap ||                                                                      \
-     vls_vec_grow((void **)&(vec)->ptr, &(vec)->cap, (count), sizeof(*(vec)->ptr), (env)))
+     vls_vec_grow(&(vec)->ptr, &(vec)->cap, (count), sizeof(*(vec)->ptr), (env)))
 
 /* Append one element; false when out of memory. The value is evaluated only on success. */
 #define vls_vec_push(vec, env, ...)                                                                \
     (vls_vec_reserve(vec, env, (vec)->len + 1) && ((vec)->ptr[(vec)->len++] = (__VA_ARGS__), true))
 
 #define vls_vec_release(vec, env)                                                                  \
-    (vls_vec_drop((void **)&(vec)->ptr, &(vec)->cap, sizeof(*(vec)->ptr), (env)), (vec)->len = 0)
+    (vls_vec_drop(&(vec)->ptr, &(vec)->cap, sizeof(*(vec)->ptr), (env)), (vec)->len = 0)
 
-bool vls_vec_grow(void **ptr, size_t *cap, size_t count, size_t size, const valise_env *env);
-void vls_vec_drop(void **ptr, size_t *cap, size_t size, const valise_env *env);
+/* slot: where the pointer to the elements is, whatever its type. */
+bool vls_vec_grow(void *slot, size_t *cap, size_t count, size_t size, const valise_env *env);
+void vls_vec_drop(void *slot, size_t *cap, size_t size, const valise_env *env);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "json/number.h"
 
+#include "base/str.h"
 #include "json/pow10.h"
 
 #define MANTISSA_BITS 52
@@ -97,15 +98,11 @@ vls_decimal vls_number_shortest(double positive)
 
 static size_t put_digits(char *out, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
+    char room[VLS_U64_DIGITS];
+    valise_str digits = vls_u64_digits(room, value);
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(out, digits + at, sizeof(digits) - at);
-    return sizeof(digits) - at;
+    memcpy(out, digits.ptr, digits.len);
+    return digits.len;
 }
 
 /* d.ddde+xx */
@@ -127,7 +124,7 @@ static size_t put_exponent(char *out, const char *digits, size_t count, int poin
 
 size_t vls_number_write(char out[VLS_NUMBER_TEXT], double number)
 {
-    char digits[20];
+    char digits[VLS_U64_DIGITS];
     size_t len = 0;
 
     assert(isfinite(number));

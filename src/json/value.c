@@ -187,7 +187,7 @@ bool vls_json_equal(vls_json a, vls_json b)
 
 /* A number without its sign: 0.d1d2d3... * 10^point, d1 not 0; zero has no digits. */
 typedef struct magnitude {
-    char room[24];
+    char room[VLS_U64_DIGITS];
     valise_str digits;
     int64_t point;
     bool negative;
@@ -202,9 +202,7 @@ static valise_str without_zeros_behind(valise_str s)
 
 static void put_u64(magnitude *m, uint64_t value)
 {
-    int len = snprintf(m->room, sizeof(m->room), "%llu", (unsigned long long)value);
-
-    m->digits = vls_str(m->room, value == 0 ? 0 : (size_t)len);
+    m->digits = value == 0 ? vls_str(NULL, 0) : vls_u64_digits(m->room, value);
     m->point = (int64_t)m->digits.len;
 }
 

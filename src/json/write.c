@@ -99,17 +99,13 @@ static inline char *write_string(writer *w, char *at, vls_json v)
 
 static char *write_int(writer *w, char *at, int64_t value)
 {
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    char text[20];
-    size_t first = sizeof(text);
+    char room_for_it[VLS_U64_DIGITS];
+    valise_str digits =
+        vls_u64_digits(room_for_it, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 
-    do {
-        text[--first] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
     if (value < 0)
-        text[--first] = '-';
-    return write_bytes(w, at, text + first, sizeof(text) - first);
+        at = write_bytes(w, at, "-", 1);
+    return at ? write_bytes(w, at, digits.ptr, digits.len) : NULL;
 }
 
 static char *write_real(writer *w, char *at, double value)

@@ -1,17 +1,11 @@
 /* fuzz_base64.c -- any bytes survive the round trip in pieces; any text is refused with an offset
  * or is the one text of its bytes. The first byte chooses the flags, the second where to cut.
  * [Q20] */
+#include "fuzz/fuzz.h"
+
 #include "base/base64.h"
 #include "base/hex.h"
 #include "base/str.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_bytes(valise_str bytes, size_t cut, uint32_t flags)
 {
@@ -24,16 +18,16 @@ static void check_bytes(valise_str bytes, size_t cut, uint32_t flags)
     vls_base64_encode_update(&text, &e, vls_str_head(bytes, cut));
     vls_base64_encode_update(&text, &e, vls_str_from(bytes, cut));
     vls_base64_encode_finish(&text, &e);
-    MUST(vls_buf_check(&text, NULL) == 0);
-    MUST(vls_base64_decode(&back, vls_buf_str(&text), flags, NULL) == 0);
-    MUST(vls_str_equal(bytes, vls_buf_str(&back)));
+    FUZZ_CHECK(vls_buf_check(&text, NULL) == 0);
+    FUZZ_CHECK(vls_base64_decode(&back, vls_buf_str(&text), flags, NULL) == 0);
+    FUZZ_CHECK(vls_str_equal(bytes, vls_buf_str(&back)));
 
     vls_buf_release(&text);
     vls_buf_release(&back);
     vls_buf_init(&text, valise_env_default(), 2 * bytes.len);
     vls_hex_encode(&text, bytes);
-    MUST(vls_hex_decode(&back, vls_buf_str(&text), NULL) == 0);
-    MUST(vls_str_equal(bytes, vls_buf_str(&back)));
+    FUZZ_CHECK(vls_hex_decode(&back, vls_buf_str(&text), NULL) == 0);
+    FUZZ_CHECK(vls_str_equal(bytes, vls_buf_str(&back)));
 }
 
 /* What decodes in one piece decodes in two, to the same bytes, and encodes to the same text. */
@@ -54,17 +48,17 @@ static void check_text(valise_str text, size_t cut, uint32_t flags)
         rc_pieces = vls_base64_decode_update(&pieces, &d, vls_str_from(text, cut), &err_pieces);
     if (rc_pieces == 0)
         rc_pieces = vls_base64_decode_finish(&pieces, &d, &err_pieces);
-    MUST(rc == rc_pieces);
-    MUST(err.offset == err_pieces.offset && strcmp(err.message, err_pieces.message) == 0);
+    FUZZ_CHECK(rc == rc_pieces);
+    FUZZ_CHECK(err.offset == err_pieces.offset && strcmp(err.message, err_pieces.message) == 0);
     if (rc < 0) {
-        MUST(err.offset >= 0 && (size_t)err.offset <= text.len && whole.len == 0);
+        FUZZ_CHECK(err.offset >= 0 && (size_t)err.offset <= text.len && whole.len == 0);
         return;
     }
-    MUST(vls_str_equal(vls_buf_str(&whole), vls_buf_str(&pieces)));
+    FUZZ_CHECK(vls_str_equal(vls_buf_str(&whole), vls_buf_str(&pieces)));
     bool padded = text.len > 0 && text.ptr[text.len - 1] == '=';
     vls_base64_encode(&again, vls_buf_str(&whole),
                       padded ? flags & ~(uint32_t)VLS_BASE64_NO_PADDING : flags);
-    MUST(vls_str_equal(text, vls_buf_str(&again)));
+    FUZZ_CHECK(vls_str_equal(text, vls_buf_str(&again)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -79,8 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_bytes(input, cut, data[0] & 3);
     check_text(input, cut, data[0] & 3);
     if (vls_id_parse(&id, input, NULL) == 0)
-        MUST(vls_str_equal(input, valise_str_of(vls_id_hex(&id).s)));
+        FUZZ_CHECK(vls_str_equal(input, valise_str_of(vls_id_hex(&id).s)));
     if (vls_uuid_parse(&uuid, input, NULL) == 0)
-        MUST(input.len == strlen(vls_uuid_text(&uuid).s));
+        FUZZ_CHECK(input.len == strlen(vls_uuid_text(&uuid).s));
     return 0;
 }

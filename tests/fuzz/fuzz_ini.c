@@ -4,16 +4,10 @@
  *     which name (1 byte) | length of value (1 byte) | value | text
  *
  * [Q20] */
+#include "fuzz/fuzz.h"
+
 #include "base/ini.h"
 #include "base/str.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const vls_ini_name names[] = {
     {{"a", 1}, {NULL, 0}, {"k", 1}},     {{"A", 1}, {"b", 1}, {"K", 1}},
@@ -80,13 +74,13 @@ static void check_set(const reading *before, valise_str text, valise_str value)
     vls_buf_init(&out, valise_env_default(), (size_t)4 << 20);
     int rc = vls_ini_set(&out, VLS_STR("f"), text, before->name, value, NULL);
     bool bad = vls_str_find_byte(value, '\0') < value.len;
-    MUST(bad ? rc == VALISE_E_INVALID : rc == 0 || rc == VALISE_E_TOO_LARGE);
+    FUZZ_CHECK(bad ? rc == VALISE_E_INVALID : rc == 0 || rc == VALISE_E_TOO_LARGE);
     if (rc < 0)
         return;
-    MUST(read_text(&after, before->name, vls_buf_str(&out), NULL) == 0);
-    MUST(after.count == VLS_MAX(before->count, 1));
-    MUST(vls_str_equal(vls_buf_str(&after.last), value));
-    MUST(vls_str_equal(vls_buf_str(&after.others), vls_buf_str(&before->others)));
+    FUZZ_CHECK(read_text(&after, before->name, vls_buf_str(&out), NULL) == 0);
+    FUZZ_CHECK(after.count == VLS_MAX(before->count, 1));
+    FUZZ_CHECK(vls_str_equal(vls_buf_str(&after.last), value));
+    FUZZ_CHECK(vls_str_equal(vls_buf_str(&after.others), vls_buf_str(&before->others)));
     release(&after);
 }
 
@@ -97,12 +91,12 @@ static void check_unset(const reading *before, valise_str text)
 
     vls_buf_init(&out, valise_env_default(), (size_t)4 << 20);
     int rc = vls_ini_unset(&out, VLS_STR("f"), text, before->name, NULL);
-    MUST(rc == (before->count > 0 ? 0 : VALISE_E_NOT_FOUND));
+    FUZZ_CHECK(rc == (before->count > 0 ? 0 : VALISE_E_NOT_FOUND));
     if (rc < 0)
         return;
-    MUST(read_text(&after, before->name, vls_buf_str(&out), NULL) == 0);
-    MUST(after.count == 0);
-    MUST(vls_str_equal(vls_buf_str(&after.others), vls_buf_str(&before->others)));
+    FUZZ_CHECK(read_text(&after, before->name, vls_buf_str(&out), NULL) == 0);
+    FUZZ_CHECK(after.count == 0);
+    FUZZ_CHECK(vls_str_equal(vls_buf_str(&after.others), vls_buf_str(&before->others)));
     release(&after);
 }
 
@@ -122,8 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_set(&before, text, value);
         check_unset(&before, text);
     } else {
-        MUST(err.code == rc && strncmp(err.message, "f:", 2) == 0);
-        MUST(rc == VALISE_E_TOO_LARGE || (err.offset >= 0 && (size_t)err.offset <= text.len));
+        FUZZ_CHECK(err.code == rc && strncmp(err.message, "f:", 2) == 0);
+        FUZZ_CHECK(rc == VALISE_E_TOO_LARGE || (err.offset >= 0 && (size_t)err.offset <= text.len));
     }
     release(&before);
     return 0;

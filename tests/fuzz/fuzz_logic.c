@@ -1,15 +1,9 @@
 /* fuzz_logic.c -- any rule (the first line) over any data (the rest): a value that can be
  * written, or an error that says what is wrong, the same every time. [F7, Q20] */
+#include "fuzz/fuzz.h"
+
 #include "json/json.h"
 #include "json/logic.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const vls_logic_limits limits = {.max_steps = 20000};
 
@@ -22,9 +16,9 @@ static int apply(vls_buf *text, bool *truthy, vls_json rule, vls_json data, vali
     vls_arena_init(&arena, text->env, (size_t)1 << 20);
     int rc = vls_logic_run(&out, &thrown, &arena, rule, data, &limits, err);
     if (rc == 0)
-        MUST(vls_json_write(text, out, NULL) == 0);
+        FUZZ_CHECK(vls_json_write(text, out, NULL) == 0);
     if (rc == VALISE_E_INVALID)
-        MUST(vls_json_write(text, thrown, NULL) == 0);
+        FUZZ_CHECK(vls_json_write(text, thrown, NULL) == 0);
     *truthy = rc == 0 && vls_logic_truthy(out);
     return rc;
 }
@@ -41,19 +35,19 @@ static void check_rule(vls_json rule, vls_json data)
     vls_buf_init(&text, env, SIZE_MAX);
     vls_buf_init(&again, env, SIZE_MAX);
     int rc = apply(&text, &truthy, rule, data, &err);
-    MUST(rc == apply(&again, &truthy2, rule, data, &err2));
-    MUST(rc == err.code && (rc == 0) == (err.message[0] == '\0'));
-    MUST(strcmp(err.message, err2.message) == 0 && strcmp(err.path, err2.path) == 0);
-    MUST(vls_str_equal(vls_buf_str(&text), vls_buf_str(&again)) && truthy == truthy2);
+    FUZZ_CHECK(rc == apply(&again, &truthy2, rule, data, &err2));
+    FUZZ_CHECK(rc == err.code && (rc == 0) == (err.message[0] == '\0'));
+    FUZZ_CHECK(strcmp(err.message, err2.message) == 0 && strcmp(err.path, err2.path) == 0);
+    FUZZ_CHECK(vls_str_equal(vls_buf_str(&text), vls_buf_str(&again)) && truthy == truthy2);
 
     int rc2 = vls_logic_holds(&holds, &arena, rule, data, &limits, NULL);
-    MUST(rc != 0 || (rc2 == 0 && holds == truthy));
-    MUST(rc2 != VALISE_E_INVALID || rc == rc2 || rc == VALISE_E_LIMIT);
+    FUZZ_CHECK(rc != 0 || (rc2 == 0 && holds == truthy));
+    FUZZ_CHECK(rc2 != VALISE_E_INVALID || rc == rc2 || rc == VALISE_E_LIMIT);
 
     /* Data is never read as a rule: what the check lets pass has no unknown operators. */
     if (vls_logic_check(rule, NULL) == 0 && rc == VALISE_E_INVALID &&
         strncmp(err.message, "Unknown Operator at ", 20) == 0)
-        MUST(strstr(err.message, "thrown by the rule") || strstr(err.path, "throw"));
+        FUZZ_CHECK(strstr(err.message, "thrown by the rule") || strstr(err.path, "throw"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

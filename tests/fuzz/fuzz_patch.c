@@ -1,16 +1,10 @@
 /* fuzz_patch.c -- two texts, split at the byte 0x1E. As documents: the diff of the two applied to
  * the first must give the second. As a document and a patch: applied or refused, and refused
  * without a trace. [Q20] */
+#include "fuzz/fuzz.h"
+
 #include "json/diff.h"
 #include "json/patch.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Equal texts, so that vls_json_equal is not the only judge. */
 static void must_be_written_alike(const valise_env *env, vls_json a, vls_json b)
@@ -19,15 +13,15 @@ static void must_be_written_alike(const valise_env *env, vls_json a, vls_json b)
 
     vls_buf_init(&a_text, env, SIZE_MAX);
     vls_buf_init(&b_text, env, SIZE_MAX);
-    MUST(vls_json_write(&a_text, a, NULL) == 0);
-    MUST(vls_json_write(&b_text, b, NULL) == 0);
-    MUST(vls_str_equal(vls_buf_str(&a_text), vls_buf_str(&b_text)));
+    FUZZ_CHECK(vls_json_write(&a_text, a, NULL) == 0);
+    FUZZ_CHECK(vls_json_write(&b_text, b, NULL) == 0);
+    FUZZ_CHECK(vls_str_equal(vls_buf_str(&a_text), vls_buf_str(&b_text)));
 }
 
 static int count_change(void *arg, valise_str path, const vls_json *before, const vls_json *after)
 {
-    MUST(before || after);
-    MUST(path.len == 0 || path.ptr[0] == '/');
+    FUZZ_CHECK(before || after);
+    FUZZ_CHECK(path.len == 0 || path.ptr[0] == '/');
     ++*(size_t *)arg;
     return 0;
 }
@@ -37,13 +31,13 @@ static void check_diff(vls_arena *arena, vls_json a, vls_json b, const vls_diff_
     vls_json patch, result;
     size_t changes = 0;
 
-    MUST(vls_json_diff(&patch, arena, a, b, options, NULL) == 0);
-    MUST(vls_json_patch(&result, arena, a, patch, NULL, NULL) == 0);
-    MUST(vls_json_equal(result, b));
+    FUZZ_CHECK(vls_json_diff(&patch, arena, a, b, options, NULL) == 0);
+    FUZZ_CHECK(vls_json_patch(&result, arena, a, patch, NULL, NULL) == 0);
+    FUZZ_CHECK(vls_json_equal(result, b));
     must_be_written_alike(arena->env, result, b);
-    MUST((patch.len == 0) == vls_json_equal(a, b));
-    MUST(vls_json_changes(arena, a, b, options, count_change, &changes, NULL) == 0);
-    MUST((changes == 0) == (patch.len == 0));
+    FUZZ_CHECK((patch.len == 0) == vls_json_equal(a, b));
+    FUZZ_CHECK(vls_json_changes(arena, a, b, options, count_change, &changes, NULL) == 0);
+    FUZZ_CHECK((changes == 0) == (patch.len == 0));
 }
 
 static void check_patch(vls_arena *arena, vls_json document, vls_json patch)
@@ -54,7 +48,7 @@ static void check_patch(vls_arena *arena, vls_json document, vls_json patch)
     size_t used;
     int rc;
 
-    MUST(vls_json_copy(&before, arena, document, NULL) == 0);
+    FUZZ_CHECK(vls_json_copy(&before, arena, document, NULL) == 0);
     used = arena->used;
     rc = vls_json_patch(&result, arena, document, patch, &budget, &err);
     must_be_written_alike(arena->env, document, before);
@@ -63,10 +57,10 @@ static void check_patch(vls_arena *arena, vls_json document, vls_json patch)
         check_diff(arena, document, result, NULL);
         return;
     }
-    MUST(err.code == rc && err.message[0]);
-    MUST(rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND || rc == VALISE_E_CONFLICT ||
-         rc == VALISE_E_LIMIT);
-    MUST(result.integer == 77 && arena->used == used);
+    FUZZ_CHECK(err.code == rc && err.message[0]);
+    FUZZ_CHECK(rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND || rc == VALISE_E_CONFLICT ||
+               rc == VALISE_E_LIMIT);
+    FUZZ_CHECK(result.integer == 77 && arena->used == used);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,17 +1,11 @@
 /* fuzz_text.c -- any bytes at all: neutralized they are harmless and can be read back, fitted
  * they take the columns they were given. The first byte chooses the flags, the second the
  * columns. [Q20] [Q26] */
+#include "fuzz/fuzz.h"
+
 #include "base/str.h"
 #include "base/text.h"
 #include "base/utf8.h"
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            abort();                                                                               \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool is_allowed(uint32_t c, uint32_t flags)
 {
@@ -29,7 +23,7 @@ static void check_harmless(valise_str s, uint32_t flags)
 
     for (size_t at = 0, used; at < s.len; at += used) {
         used = vls_utf8_decode(&c, s.ptr + at, s.len - at);
-        MUST(used > 0 && is_allowed(c, flags));
+        FUZZ_CHECK(used > 0 && is_allowed(c, flags));
     }
 }
 
@@ -60,7 +54,7 @@ static void restore(vls_buf *out, valise_str s)
             vls_buf_add_byte(out, (char)hex_value(s.ptr + i + 1, 2));
             i += 2;
         } else {
-            MUST(kind == 'n' || kind == 'r' || kind == 't' || kind == '\\');
+            FUZZ_CHECK(kind == 'n' || kind == 'r' || kind == 't' || kind == '\\');
             vls_buf_add_byte(out, kind == 'n'   ? '\n'
                                   : kind == 'r' ? '\r'
                                   : kind == 't' ? '\t'
@@ -76,11 +70,11 @@ static void check_neutral(valise_str s, uint32_t flags)
     vls_buf_init(&out, valise_env_default(), 6 * s.len);
     vls_buf_init(&back, valise_env_default(), s.len);
     vls_text_neutralize(&out, s, flags);
-    MUST(vls_buf_check(&out, NULL) == 0);
+    FUZZ_CHECK(vls_buf_check(&out, NULL) == 0);
     check_harmless(vls_buf_str(&out), flags);
     if (!(flags & VLS_TEXT_KEEP_BACKSLASH)) {
         restore(&back, vls_buf_str(&out));
-        MUST(vls_str_equal(s, vls_buf_str(&back)));
+        FUZZ_CHECK(vls_str_equal(s, vls_buf_str(&back)));
     }
     check_harmless(valise_str_of(vls_text_short(s).s), 0);
 }
@@ -92,13 +86,13 @@ static void check_fit(valise_str s, size_t columns)
     vls_buf_init(&out, valise_env_default(), 3 * s.len + columns + 3);
     vls_buf_init(&front, valise_env_default(), 3 * s.len + columns + 3);
     vls_text_fit(&out, s, columns, VLS_TEXT_PAD);
-    MUST(vls_buf_check(&out, NULL) == 0);
-    MUST(vls_utf8_valid(vls_buf_str(&out)));
-    MUST(vls_text_width(vls_buf_str(&out)) == columns);
+    FUZZ_CHECK(vls_buf_check(&out, NULL) == 0);
+    FUZZ_CHECK(vls_utf8_valid(vls_buf_str(&out)));
+    FUZZ_CHECK(vls_text_width(vls_buf_str(&out)) == columns);
     /* In front a space may carry a mark that the text begins with. */
     vls_text_fit(&front, s, columns, VLS_TEXT_PAD_FRONT);
-    MUST(vls_buf_check(&front, NULL) == 0 && front.len == out.len);
-    MUST(vls_text_width(vls_buf_str(&front)) <= columns);
+    FUZZ_CHECK(vls_buf_check(&front, NULL) == 0 && front.len == out.len);
+    FUZZ_CHECK(vls_text_width(vls_buf_str(&front)) <= columns);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -109,6 +103,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     check_neutral(input, data[0] & 7);
     check_fit(input, data[1]);
-    MUST(vls_text_width(input) <= 2 * input.len);
+    FUZZ_CHECK(vls_text_width(input) <= 2 * input.len);
     return 0;
 }

@@ -1,5 +1,4 @@
 /* write.c -- text from values. */
-#include "harness/counting_env.h"
 #include "harness/test.h"
 
 #include "json/json.h"
@@ -95,7 +94,7 @@ TEST(json_write, refuses_what_is_too_deep)
     vls_arena_release(&arena);
 }
 
-/* Random documents: write, parse, write gives the same bytes; with every allocation failing. */
+/* Random documents: write, parse, write gives the same bytes. */
 static vls_json random_value(test_rng *rng, vls_arena *arena, int depth)
 {
     switch (test_random_below(rng, depth > 0 ? 8 : 6)) {

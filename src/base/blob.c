@@ -1,0 +1,69 @@
+/* blob.c -- shared immutable bytes. */
+#include "base/blob.h"
+
+#include "base/mem.h"
+
+static vls_blob *new_draft(const valise_env *env, size_t len)
+{
+    size_t size;
+
+    if (__builtin_add_overflow(sizeof(vls_blob), len, &size))
+        return NULL;
+    vls_blob *blob = vls_mem_alloc(env, size);
+    if (!blob)
+        return NULL;
+    vls_ref_init(&blob->refs);
+    blob->sealed = false;
+    blob->env = env;
+    blob->len = len;
+    return blob;
+}
+
+int vls_blob_new_draft(vls_blob **out, const valise_env *env, size_t len, valise_error *err)
+{
+    vls_blob *blob = new_draft(env, len);
+
+    if (!blob)
+        return vls_fail_memory(err);
+    *out = blob;
+    return 0;
+}
+
+char *vls_blob_draft(vls_blob *blob)
+{
+    assert(!blob->sealed);
+    return blob->bytes;
+}
+
+void vls_blob_seal(vls_blob *blob)
+{
+    assert(!blob->sealed && vls_ref_single(&blob->refs));
+    blob->sealed = true;
+}
+
+int vls_blob_new(vls_blob **out, const valise_env *env, valise_str bytes, valise_error *err)
+{
+    vls_blob *blob = new_draft(env, bytes.len);
+
+    if (!blob)
+        return vls_fail_memory(err);
+    if (bytes.len)
+        memcpy(blob->bytes, bytes.ptr, bytes.len);
+    vls_blob_seal(blob);
+    *out = blob;
+    return 0;
+}
+
+vls_blob *vls_blob_ref(vls_blob *blob)
+{
+    assert(blob->sealed);
+    vls_ref_get(&blob->refs);
+    return blob;
+}
+
+vls_blob *vls_blob_unref(vls_blob *blob)
+{
+    if (blob && vls_ref_put(&blob->refs))
+        vls_mem_free(blob->env, blob, sizeof(vls_blob) + blob->len);
+    return NULL;
+}

@@ -1,0 +1,73 @@
+/* blob.c -- shared immutable bytes. */
+#include "base/blob.h"
+
+#include "harness/counting_env.h"
+#include "harness/test.h"
+
+TEST(blob, new_copies)
+{
+    VLS_AUTO(blob) vls_blob *blob = NULL;
+    char text[] = "some\0bytes";
+
+    CHECK_OK(vls_blob_new(&blob, t->env, (valise_str){text, 10}, &t->err));
+    text[0] = 'x';
+    CHECK_STR(((valise_str){"some\0bytes", 10}), vls_blob_bytes(blob));
+    CHECK_INT(sizeof(vls_blob) + 10, test_bytes_in_use(t)); /* one block */
+}
+
+TEST(blob, empty)
+{
+    VLS_AUTO(blob) vls_blob *blob = NULL;
+    VLS_AUTO(blob) vls_blob *draft = NULL;
+
+    CHECK_OK(vls_blob_new(&blob, t->env, (valise_str){NULL, 0}, &t->err));
+    CHECK_INT(0, vls_blob_bytes(blob).len);
+    CHECK_OK(vls_blob_new_draft(&draft, t->env, 0, &t->err));
+    vls_blob_seal(draft);
+    CHECK_INT(0, vls_blob_bytes(draft).len);
+}
+
+TEST(blob, lives_as_long_as_a_reference)
+{
+    vls_blob *blob = NULL;
+
+    CHECK_OK(vls_blob_new(&blob, t->env, VLS_STR("abc"), &t->err));
+    vls_blob *other = vls_blob_ref(blob);
+    CHECK(other == blob);
+    CHECK(!vls_blob_unref(blob));
+    CHECK_STR(VLS_STR("abc"), vls_blob_bytes(other));
+    CHECK(!vls_blob_unref(other));
+    CHECK(!vls_blob_unref(NULL));
+    CHECK_INT(0, test_bytes_in_use(t));
+}
+
+TEST(blob, draft_is_filled_and_sealed)
+{
+    VLS_AUTO(blob) vls_blob *blob = NULL;
+    VLS_AUTO(blob) vls_blob *given_up = NULL;
+
+    CHECK_OK(vls_blob_new_draft(&blob, t->env, 1000, &t->err));
+    memset(vls_blob_draft(blob), 'q', 1000);
+    vls_blob_seal(blob);
+    CHECK_INT(1000, vls_blob_bytes(blob).len);
+    CHECK(vls_blob_bytes(blob).ptr[999] == 'q');
+    CHECK_OK(vls_blob_new_draft(&given_up, t->env, 1000, &t->err));
+}
+
+TEST(blob, out_of_memory)
+{
+    vls_blob *blob = NULL;
+    counting_env c;
+
+    counting_env_init(&c);
+    counting_env_fail_at(&c, 0);
+    CHECK_RC(VALISE_E_NO_MEMORY, vls_blob_new(&blob, &c.env, VLS_STR("abc"), &t->err));
+    counting_env_fail_at(&c, 0);
+    CHECK_RC(VALISE_E_NO_MEMORY, vls_blob_new_draft(&blob, &c.env, 7, &t->err));
+    CHECK_RC(VALISE_E_NO_MEMORY, vls_blob_new_draft(&blob, &c.env, SIZE_MAX, &t->err));
+    CHECK_RC(VALISE_E_NO_MEMORY,
+             vls_blob_new_draft(&blob, &c.env, SIZE_MAX - sizeof(vls_blob) + 1, &t->err));
+    CHECK_RC(VALISE_E_NO_MEMORY, vls_blob_new_draft(&blob, &c.env, SIZE_MAX, NULL));
+    CHECK(!blob);
+    CHECK_INT(0, counting_env_in_use(&c));
+}
