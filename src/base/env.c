@@ -7,6 +7,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/time.h"
+
 static void *default_resize(void *self, void *ptr, size_t old_size, size_t new_size)
 {
     (void)self;
@@ -24,7 +26,7 @@ static int64_t read_clock(clockid_t id)
 
     /* Neither clock can fail on a system we run on. */
     (void)clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)now.tv_sec * VLS_NS_PER_SECOND + now.tv_nsec;
 }
 
 static int64_t default_now_ns(void *self)

@@ -17,10 +17,10 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 
 #define QUEUE_DEFAULT 256u
 #define QUEUE_LARGEST 65536u
-#define NS_PER_SECOND 1000000000
 
 typedef struct task {
     struct task *next; /* in the queue, among the spare ones, or in a list of dropped ones */
@@ -139,6 +139,22 @@ void vls_pool_group_init(vls_pool_group *group, vls_pool *pool, void (*drop)(voi
 {
     *group = (vls_pool_group){.pool = pool, .drop = drop, .error = VALISE_ERROR_INIT};
     atomic_init(&group->cancelled, false);
+}
+
+static int fail_cancelled(valise_error *err)
+{
+    return vls_fail(err, VALISE_E_CANCELLED, "the group of tasks was cancelled");
+}
+
+/* Under the lock: count a task as pending, for the caller to run now, or queue it. */
+static int take_in(vls_pool *pool, task t, bool now, valise_error *err)
+{
+    if (vls_pool_cancelled(t.group))
+        return fail_cancelled(err);
+    if (!now)
+        return push(pool, t, err);
+    t.group->pending++;
+    return 0;
 }
 
 /* Under the lock: count tasks of the group as over. */
@@ -284,17 +300,12 @@ static void run_queued(vls_pool *pool, const vls_pool_group *group)
 static int submit_here(vls_pool *pool, task t, valise_error *err)
 {
     worker *self = &pool->workers[0];
-    int rc = 0;
+    int rc;
 
     (void)pthread_mutex_lock(&pool->turn);
     bool now = self->depth < VLS_POOL_MAX_DEPTH;
     (void)pthread_mutex_lock(&pool->lock);
-    if (vls_pool_cancelled(t.group))
-        rc = vls_fail(err, VALISE_E_CANCELLED, "the group of tasks was cancelled");
-    else if (now)
-        t.group->pending++;
-    else
-        rc = push(pool, t, err);
+    rc = take_in(pool, t, now, err);
     (void)pthread_mutex_unlock(&pool->lock);
 
     if (rc == 0 && now)
@@ -312,7 +323,7 @@ int vls_pool_submit(vls_pool_group *group, vls_pool_fn *fn, void *arg, valise_er
     vls_pool *pool = group->pool;
     task t = {.fn = fn, .arg = arg, .group = group};
     worker *self = NULL;
-    int rc = 0;
+    int rc;
 
     if (pool->threads == 0)
         return submit_here(pool, t, err);
@@ -324,12 +335,7 @@ int vls_pool_submit(vls_pool_group *group, vls_pool_fn *fn, void *arg, valise_er
         (void)pthread_cond_wait(&pool->room, &pool->lock);
 
     bool now = self && self->depth < VLS_POOL_MAX_DEPTH;
-    if (vls_pool_cancelled(group))
-        rc = vls_fail(err, VALISE_E_CANCELLED, "the group of tasks was cancelled");
-    else if (now)
-        group->pending++;
-    else
-        rc = push(pool, t, err);
+    rc = take_in(pool, t, now, err);
     (void)pthread_mutex_unlock(&pool->lock);
     if (rc == 0 && now)
         run(self, t);
@@ -378,7 +384,7 @@ int vls_pool_wait(vls_pool_group *group, valise_error *err)
     (void)pthread_mutex_unlock(&pool->lock);
 
     if (code == 0 && vls_pool_cancelled(group))
-        return vls_fail(err, VALISE_E_CANCELLED, "the group of tasks was cancelled");
+        return fail_cancelled(err);
     if (code < 0 && err)
         *err = group->error;
     return code;
@@ -394,10 +400,10 @@ bool vls_pool_wait_for(vls_pool_group *group, int64_t timeout_ns)
     if (pool->threads == 0)
         wait_here(pool, group);
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(timeout_ns / NS_PER_SECOND);
-    until.tv_nsec += (long)(timeout_ns % NS_PER_SECOND);
-    if (until.tv_nsec >= NS_PER_SECOND) {
-        until.tv_nsec -= NS_PER_SECOND;
+    until.tv_sec += (time_t)(timeout_ns / VLS_NS_PER_SECOND);
+    until.tv_nsec += (long)(timeout_ns % VLS_NS_PER_SECOND);
+    if (until.tv_nsec >= VLS_NS_PER_SECOND) {
+        until.tv_nsec -= VLS_NS_PER_SECOND;
         until.tv_sec++;
     }
     (void)pthread_mutex_lock(&pool->lock);

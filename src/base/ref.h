@@ -42,9 +42,7 @@ static inline bool vls_ref_single(vls_ref *ref)
 }
 
 /* Drop a reference; true when it was the last and the thing is to be freed. */
-static inline bool vls_ref_put(vls_ref *ref) VLS_NODISCARD;
-
-static inline bool vls_ref_put(vls_ref *ref)
+VLS_NODISCARD static inline bool vls_ref_put(vls_ref *ref)
 {
     /* The only holder needs no locked instruction: nobody can be counting at the same time. */
     if (vls_ref_single(ref))
