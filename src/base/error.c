@@ -83,12 +83,6 @@ static void drop_cut_character(char *text, size_t len)
         text[start - 1] = '\0';
 }
 
-/* What would end the line, move the cursor or not be shown at all. */
-static bool is_control(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
-}
-
 static void clean_line(char *text)
 {
     size_t len = strlen(text);
@@ -96,7 +90,7 @@ static void clean_line(char *text)
 
     for (size_t at = 0, used; at < len; at += used) {
         used = vls_utf8_decode(&c, text + at, len - at);
-        if (used == 0 || is_control(c)) {
+        if (used == 0 || vls_utf8_is_control(c)) {
             used = VLS_MAX(used, 1);
             memset(text + at, '?', used);
         }

@@ -47,12 +47,6 @@ typedef struct unit {
     size_t len;
 } unit;
 
-static bool is_dangerous(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c <= 0x9F) || (c >= 0x2028 && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069);
-}
-
 static unit escape(char kind, uint32_t value, unsigned digits)
 {
     unit u = {{'\\', kind}, 2};
@@ -76,7 +70,7 @@ static unit neutral_unit(size_t *used, valise_str s, uint32_t flags)
     }
     if (c == '\\' && !(flags & VLS_TEXT_KEEP_BACKSLASH))
         return escape('\\', 0, 0);
-    if (!is_dangerous(c) || (c == '\n' && flags & VLS_TEXT_KEEP_NEWLINE) ||
+    if (!vls_utf8_is_control(c) || (c == '\n' && flags & VLS_TEXT_KEEP_NEWLINE) ||
         (c == '\t' && flags & VLS_TEXT_KEEP_TAB)) {
         memcpy(plain.text, s.ptr, *used);
         plain.len = *used;

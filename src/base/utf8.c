@@ -121,3 +121,12 @@ valise_str vls_utf8_head(valise_str s, size_t max)
         len--;
     return vls_str(s.ptr, len);
 }
+
+valise_str vls_utf8_tail(valise_str s, size_t max)
+{
+    size_t from = s.len - VLS_MIN(s.len, max);
+
+    while (from > 0 && from < s.len && is_continuation((unsigned char)s.ptr[from]))
+        from++;
+    return vls_str_from(s, from);
+}

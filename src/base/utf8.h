@@ -1,4 +1,6 @@
-/* utf8.h -- UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing over U+10FFFF. */
+/* utf8.h -- UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing over U+10FFFF.
+ *
+ * Threads: pure functions; safe anywhere. */
 #ifndef VLS_UTF8_H
 #define VLS_UTF8_H
 
@@ -21,5 +23,16 @@ size_t vls_utf8_encode(char out[4], uint32_t code_point);
 
 /* The longest prefix of at most max bytes that splits no character of valid text. */
 valise_str vls_utf8_head(valise_str s, size_t max);
+
+/* The longest end of at most max bytes that splits no character of valid text. */
+valise_str vls_utf8_tail(valise_str s, size_t max);
+
+/* Whether a reader or terminal would obey the character instead of showing it: C0, DEL, C1,
+ * line and paragraph separators, bidi embeddings, overrides and isolates. */
+static inline bool vls_utf8_is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c <= 0x9F) || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
 
 #endif

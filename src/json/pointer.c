@@ -20,11 +20,8 @@ vls_pointer_quote vls_pointer_brief(valise_str path)
     } else {
         size_t half = (room - 3) / 2;
         valise_str head = vls_utf8_head(path, half);
-        size_t from = path.len - half;
-        while (from < path.len && ((unsigned char)path.ptr[from] & 0xC0) == 0x80)
-            from++;
         (void)snprintf(quote.text, sizeof(quote.text), "%.*s...%.*s", VALISE_STR_ARG(head),
-                       VALISE_STR_ARG(vls_str_from(path, from)));
+                       VALISE_STR_ARG(vls_utf8_tail(path, half)));
     }
     return quote;
 }

@@ -153,6 +153,9 @@ TEST(error, controls_become_question_marks)
     /* C1 controls and the separators of lines and paragraphs, too. */
     (void)vls_fail(&t->err, VALISE_E_INVALID, "a\xc2\x85z\xc2\x9bz\u2028d\u2029e\u00a0f");
     CHECK_TEXT("a??z??z???d???e\u00a0f", t->err.message);
+    /* And what turns the order of letters round. */
+    (void)vls_fail(&t->err, VALISE_E_INVALID, "a\u202eb\u2066c\u200ed");
+    CHECK_TEXT("a???b???c\u200ed", t->err.message);
 }
 
 /* What is quoted may be no text at all. */

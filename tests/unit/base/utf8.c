@@ -63,3 +63,14 @@ TEST(utf8, head_never_splits_a_character)
     for (size_t max = 0; max < VLS_COUNT(expected); max++)
         CHECK_INT(expected[max], vls_utf8_head(s, max).len);
 }
+
+TEST(utf8, tail_never_splits_a_character)
+{
+    valise_str s = VLS_STR("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z");
+    static const size_t expected[] = {0, 1, 1, 1, 1, 5, 5, 5, 8, 8, 10, 11, 11};
+
+    for (size_t max = 0; max < VLS_COUNT(expected); max++) {
+        CHECK_INT(expected[max], vls_utf8_tail(s, max).len);
+        CHECK(vls_str_ends(s, vls_utf8_tail(s, max)));
+    }
+}
