@@ -63,8 +63,8 @@ static size_t drop_earlier_twins(vls_member *m, size_t count)
     return kept;
 }
 
-/* Sort the object's members where they lie. -1, or the index of a member whose key is there
- * twice (then its twin stands before it). */
+/* Sort the object's members where they lie. False: *twice is the index of a member whose key is
+ * there twice, its twin before it. */
 static bool settle_members(vls_member *m, size_t *count, bool last_key_wins, size_t *twice)
 {
     if (vls_json_sort_members(m, *count, twice))

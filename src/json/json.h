@@ -125,8 +125,12 @@ int vls_json_key_compare(valise_str a, valise_str b);
 /* Equal as values: same canonical text. */
 bool vls_json_equal(vls_json a, vls_json b);
 
+/* Equal as JSON Schema wants it: numbers are equal by value, whatever they are written like.
+ * (For vls_json_equal 1e22 and its twenty-three digits are two.) */
+bool vls_json_equal_by_value(vls_json a, vls_json b);
+
 /* Order of two numbers by value, exact for integers of any size: -1, 0, 1. (1 and 1.0 are the
- * same value; 9007199254740993 and 9007199254740992 are not.) */
+ * same value; 9007199254740993 and 9007199254740992 are not.) In decimal.c. */
 int vls_json_number_compare(vls_json a, vls_json b);
 
 /* ---- text to value (read.c) ---- */

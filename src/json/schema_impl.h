@@ -25,16 +25,6 @@
 
 /* ---- numbers (schema_number.c) ---- */
 
-/* A JSON number without its sign: digits * 10^exponent. The digits neither start nor end in a
- * zero; zero has none. */
-typedef struct vls_decimal_digits {
-    valise_str digits;
-    int64_t exponent;
-    char room[24]; /* where the digits are, unless in the value */
-} vls_decimal_digits;
-
-void vls_decimal_of(vls_decimal_digits *out, vls_json v);
-
 /* Whether a JSON number is mathematically an integer: 1e300 is, although it is a REAL. */
 bool vls_schema_is_integer(vls_json v);
 
@@ -47,10 +37,6 @@ int vls_divisor_new(const vls_divisor **out, vls_arena *arena, vls_json v, valis
 bool vls_divisor_divides(const vls_divisor *divisor, vls_json v);
 
 /* ---- finding equal values (schema_value.c) ---- */
-
-/* Equal as JSON Schema wants it: numbers are equal by value, whatever they are written like.
- * (For vls_json_equal 1e22 and its twenty-three digits are two.) */
-bool vls_schema_equal(vls_json a, vls_json b);
 
 /* How much there is in v, in the unit of work that hashing counts. */
 uint64_t vls_schema_weight(vls_json v);

@@ -15,7 +15,7 @@
 
 #include "json/schema_impl.h"
 
-#include "json/number.h"
+#include "json/decimal.h"
 
 #define LIMB 1000000000u
 #define LIMB_DIGITS 9u
@@ -34,29 +34,6 @@ bool vls_schema_is_integer(vls_json v)
     if (v.type == VLS_JSON_REAL)
         return v.real == trunc(v.real);
     return v.type == VLS_JSON_INT || v.type == VLS_JSON_BIG;
-}
-
-static void put_digits(vls_decimal_digits *out, uint64_t digits)
-{
-    int len = snprintf(out->room, sizeof(out->room), "%llu", (unsigned long long)digits);
-
-    out->digits = vls_str(out->room, (size_t)len);
-}
-
-void vls_decimal_of(vls_decimal_digits *out, vls_json v)
-{
-    out->exponent = 0;
-    if (v.type == VLS_JSON_BIG) {
-        out->digits = vls_str_from(vls_json_str(v), v.text[0] == '-');
-    } else if (v.type == VLS_JSON_INT) {
-        put_digits(out, v.integer < 0 ? 0 - (uint64_t)v.integer : (uint64_t)v.integer);
-    } else {
-        vls_decimal shortest = vls_number_shortest(fabs(v.real));
-        put_digits(out, shortest.digits);
-        out->exponent = shortest.exponent;
-    }
-    for (; out->digits.len > 0 && out->digits.ptr[out->digits.len - 1] == '0'; out->digits.len--)
-        out->exponent++;
 }
 
 int vls_divisor_new(const vls_divisor **out, vls_arena *arena, vls_json v, valise_error *err)

@@ -1,13 +1,13 @@
 /* schema_report.c -- saying what is wrong and where.
  *
- * Places are JSON Pointers made from the way back: nodes and frames know whom they came from, so
- * a pointer is measured from its end and then written from its end. Nothing of this happens while
- * an instance is valid. */
+ * Places are JSON Pointers made from the way back: nodes and frames know whom they came from.
+ * Nothing of this happens while an instance is valid. */
 #include <stdarg.h>
 
 #include "json/schema_impl.h"
 
 #include "base/utf8.h"
+#include "json/pointer.h"
 
 #define MAX_SHOWN_TEXT 64u
 #define MAX_SHOWN_DIGITS 40u
@@ -15,87 +15,42 @@
 
 /* ---- pointers ---- */
 
-static size_t escaped_len(valise_str token)
-{
-    size_t len = token.len;
-
-    for (size_t i = 0; i < token.len; i++)
-        len += token.ptr[i] == '~' || token.ptr[i] == '/';
-    return len;
-}
-
-/* These write what stands before *end and move it there. */
-static void put_before(char **end, valise_str text)
-{
-    *end -= text.len;
-    if (text.len)
-        memcpy(*end, text.ptr, text.len);
-}
-
-static void put_escaped_before(char **end, valise_str token)
-{
-    for (size_t i = token.len; i-- > 0;) {
-        char c = token.ptr[i];
-        if (c == '~' || c == '/')
-            put_before(end, c == '~' ? VLS_STR("~0") : VLS_STR("~1"));
-        else
-            *--*end = c;
-    }
-    *--*end = '/';
-}
-
-static valise_str digits_of(char room[24], uint64_t n)
-{
-    return vls_str(room, (size_t)snprintf(room, 24, "%llu", (unsigned long long)n));
-}
-
 void vls_schema_place(vls_buf *out, const vls_schema_node *node)
 {
-    char room[24];
+    const vls_schema_node *way[VLS_JSON_MAX_DEPTH + 1];
     size_t len = 0;
 
     for (const vls_schema_node *n = node; n->parent; n = n->parent) {
-        len += 1 + n->step.raw.len;
-        len += n->step.key ? 1 + escaped_len(vls_json_str(*n->step.key)) : 0;
-        len += n->step.index >= 0 ? 1 + digits_of(room, (uint64_t)n->step.index).len : 0;
+        assert(len < VLS_COUNT(way));
+        way[len++] = n;
     }
-    char *start = len > 0 ? vls_buf_reserve(out, len) : NULL;
-    if (!start)
-        return;
-    char *end = start + len;
-    for (const vls_schema_node *n = node; n->parent; n = n->parent) {
-        if (n->step.index >= 0)
-            put_escaped_before(&end, digits_of(room, (uint64_t)n->step.index));
-        if (n->step.key)
-            put_escaped_before(&end, vls_json_str(*n->step.key));
-        put_before(&end, n->step.raw); /* a whole piece of pointer, if need be */
-        *--end = '/';
+    while (len > 0) {
+        const vls_schema_step *step = &way[--len]->step;
+        vls_buf_add_byte(out, '/');
+        vls_buf_add(out, step->raw); /* a whole piece of pointer, if need be */
+        if (step->key)
+            vls_pointer_add_key(out, vls_json_str(*step->key));
+        if (step->index >= 0)
+            vls_pointer_add_index(out, (size_t)step->index);
     }
-    assert(end == start);
-    vls_buf_advance(out, len);
 }
 
 void vls_schema_path(vls_buf *out, const vls_schema_frame *frame)
 {
-    char room[24];
+    const vls_schema_frame *way[VLS_SCHEMA_MAX_DEPTH + 1];
     size_t len = 0;
 
     for (const vls_schema_frame *f = frame; f; f = f->up) {
-        len += f->way == VLS_WAY_KEY ? 1 + escaped_len(vls_json_str(*f->key)) : 0;
-        len += f->way == VLS_WAY_ITEM ? 1 + digits_of(room, f->index).len : 0;
+        assert(len < VLS_COUNT(way));
+        way[len++] = f;
     }
-    char *start = len > 0 ? vls_buf_reserve(out, len) : NULL;
-    if (!start)
-        return;
-    char *end = start + len;
-    for (const vls_schema_frame *f = frame; f; f = f->up) {
+    while (len > 0) {
+        const vls_schema_frame *f = way[--len];
         if (f->way == VLS_WAY_KEY)
-            put_escaped_before(&end, vls_json_str(*f->key));
+            vls_pointer_add_key(out, vls_json_str(*f->key));
         else if (f->way == VLS_WAY_ITEM)
-            put_escaped_before(&end, digits_of(room, f->index));
+            vls_pointer_add_index(out, f->index);
     }
-    assert(end == start);
-    vls_buf_advance(out, len);
 }
 
 /* ---- values ---- */
@@ -156,9 +111,7 @@ static void add_shown_path(vls_buf *out, valise_str path)
         return;
     }
     if (path.len > MAX_SHOWN_PATH) {
-        path = vls_str_from(path, path.len - MAX_SHOWN_PATH);
-        while (path.len > 0 && ((unsigned char)path.ptr[0] & 0xC0) == 0x80)
-            path = vls_str_from(path, 1);
+        path = vls_utf8_tail(path, MAX_SHOWN_PATH);
         vls_buf_add(out, VLS_STR("..."));
     }
     vls_buf_add(out, path);

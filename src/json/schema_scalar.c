@@ -60,7 +60,7 @@ static int check_const(vls_schema_run *run, const vls_schema_frame *f)
     vls_json wanted = *f->node->constant, v = *f->instance;
     int rc = wanted.len == v.len ? vls_schema_spend(run, f->node->constant_work / 4) : 0;
 
-    if (rc < 0 || vls_schema_equal(wanted, v))
+    if (rc < 0 || vls_json_equal_by_value(wanted, v))
         return rc;
     if (!vls_schema_bad_start(run))
         return VLS_BAD;

@@ -6,6 +6,8 @@
  * prepare items that all fall into one slot. */
 #include "json/schema_impl.h"
 
+#include "json/decimal.h"
+
 typedef struct vls_value_slot {
     uint32_t tag;      /* the high half of the hash */
     uint32_t at_plus1; /* 0: empty */
@@ -15,36 +17,11 @@ typedef struct hash_step {
     uint64_t so_far, next;
 } hash_step;
 
-static bool equal_at(vls_json a, vls_json b, uint32_t depth)
-{
-    bool is_object = a.type == VLS_JSON_OBJECT;
-
-    if (vls_json_is_number(a) && vls_json_is_number(b))
-        return vls_json_number_compare(a, b) == 0;
-    if (a.type != b.type || (a.type != VLS_JSON_ARRAY && !is_object))
-        return vls_json_equal(a, b);
-    if (a.len != b.len || depth == 0)
-        return false;
-    for (uint32_t i = 0; i < a.len; i++) {
-        if (is_object && !vls_json_equal(a.members[i].key, b.members[i].key))
-            return false;
-        if (!equal_at(is_object ? a.members[i].value : a.items[i],
-                      is_object ? b.members[i].value : b.items[i], depth - 1))
-            return false;
-    }
-    return true;
-}
-
 static uint64_t mix(uint64_t so_far, uint64_t next, uint64_t seed)
 {
     hash_step step = {so_far, next};
 
     return vls_str_hash(vls_str(&step, sizeof(step)), seed);
-}
-
-bool vls_schema_equal(vls_json a, vls_json b)
-{
-    return equal_at(a, b, VLS_JSON_MAX_DEPTH + 1);
 }
 
 static uint64_t hash_text(vls_json v, uint64_t seed, uint64_t *work)
@@ -57,10 +34,9 @@ static uint64_t hash_text(vls_json v, uint64_t seed, uint64_t *work)
 static uint64_t hash_decimal(vls_json v, uint64_t seed)
 {
     vls_decimal_digits d;
-    bool negative = v.type == VLS_JSON_BIG ? v.text[0] == '-' : v.real < 0;
 
     vls_decimal_of(&d, v);
-    return mix((uint64_t)d.exponent * 2 + negative, vls_str_hash(d.digits, seed), seed);
+    return mix((uint64_t)d.exponent * 2 + d.negative, vls_str_hash(d.digits, seed), seed);
 }
 
 static uint64_t hash_value(vls_json v, uint64_t seed, uint32_t depth, uint64_t *work)
@@ -129,7 +105,7 @@ static slot *find_slot(const vls_value_index *index, vls_json v, uint64_t hash)
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         slot *s = &index->slots[i];
         if (s->at_plus1 == 0 ||
-            (s->tag == hash >> 32 && vls_schema_equal(index->items[s->at_plus1 - 1], v)))
+            (s->tag == hash >> 32 && vls_json_equal_by_value(index->items[s->at_plus1 - 1], v)))
             return s;
     }
 }

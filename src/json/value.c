@@ -1,4 +1,4 @@
-/* value.c -- comparing, finding and sorting. */
+/* value.c -- making numbers and objects, finding members, equality. */
 #include <math.h>
 
 #include "json/json.h"
@@ -136,9 +136,9 @@ static bool equal_mixed_numbers(vls_json a, vls_json b)
     return vls_str_equal(vls_str(text, vls_number_write(text, real.real)), vls_json_str(big));
 }
 
-static bool equal_at(vls_json a, vls_json b, unsigned depth);
+static bool equal_at(vls_json a, vls_json b, bool by_value, unsigned depth);
 
-static bool equal_children(vls_json a, vls_json b, unsigned depth)
+static bool equal_children(vls_json a, vls_json b, bool by_value, unsigned depth)
 {
     if (a.len != b.len || depth == 0)
         return false;
@@ -146,16 +146,18 @@ static bool equal_children(vls_json a, vls_json b, unsigned depth)
         return true;
     for (size_t i = 0; i < a.len; i++) {
         if (a.type == VLS_JSON_ARRAY
-                ? !equal_at(a.items[i], b.items[i], depth - 1)
-                : !equal_at(a.members[i].key, b.members[i].key, depth) ||
-                      !equal_at(a.members[i].value, b.members[i].value, depth - 1))
+                ? !equal_at(a.items[i], b.items[i], by_value, depth - 1)
+                : !vls_str_equal(vls_json_str(a.members[i].key), vls_json_str(b.members[i].key)) ||
+                      !equal_at(a.members[i].value, b.members[i].value, by_value, depth - 1))
             return false;
     }
     return true;
 }
 
-static bool equal_at(vls_json a, vls_json b, unsigned depth)
+static bool equal_at(vls_json a, vls_json b, bool by_value, unsigned depth)
 {
+    if (a.type != b.type && by_value)
+        return vls_json_is_number(a) && vls_json_is_number(b) && vls_json_number_compare(a, b) == 0;
     if (a.type != b.type)
         return equal_mixed_numbers(a, b);
     switch ((vls_json_type)a.type) {
@@ -172,78 +174,20 @@ static bool equal_at(vls_json a, vls_json b, unsigned depth)
         return vls_str_equal(vls_json_str(a), vls_json_str(b));
     case VLS_JSON_ARRAY:
     case VLS_JSON_OBJECT:
-        return equal_children(a, b, depth);
+        return equal_children(a, b, by_value, depth);
     }
     return false;
 }
 
+/* Values one level deeper than any that can be written or parsed do not exist. */
+#define LEVELS (VLS_JSON_MAX_DEPTH + 1)
+
 bool vls_json_equal(vls_json a, vls_json b)
 {
-    /* Values one level deeper than any that can be written or parsed do not exist. */
-    return equal_at(a, b, VLS_JSON_MAX_DEPTH + 1);
+    return equal_at(a, b, false, LEVELS);
 }
 
-/* ---- order of numbers ---- */
-
-/* A number without its sign: 0.d1d2d3... * 10^point, d1 not 0; zero has no digits. */
-typedef struct magnitude {
-    char room[VLS_U64_DIGITS];
-    valise_str digits;
-    int64_t point;
-    bool negative;
-} magnitude;
-
-static valise_str without_zeros_behind(valise_str s)
+bool vls_json_equal_by_value(vls_json a, vls_json b)
 {
-    while (s.len > 0 && s.ptr[s.len - 1] == '0')
-        s.len--;
-    return s;
-}
-
-static void put_u64(magnitude *m, uint64_t value)
-{
-    m->digits = value == 0 ? vls_str(NULL, 0) : vls_u64_digits(m->room, value);
-    m->point = (int64_t)m->digits.len;
-}
-
-static void measure(magnitude *m, vls_json v)
-{
-    if (v.type == VLS_JSON_INT) {
-        m->negative = v.integer < 0;
-        put_u64(m, m->negative ? 0 - (uint64_t)v.integer : (uint64_t)v.integer);
-    } else if (v.type == VLS_JSON_REAL) {
-        vls_decimal d = vls_number_shortest(fabs(v.real));
-        m->negative = v.real < 0;
-        put_u64(m, d.digits);
-        m->point += d.exponent;
-    } else {
-        assert(v.type == VLS_JSON_BIG);
-        m->negative = v.text[0] == '-';
-        m->digits = vls_str_from(vls_json_str(v), m->negative);
-        m->point = (int64_t)m->digits.len;
-    }
-    m->digits = without_zeros_behind(m->digits);
-}
-
-int vls_json_number_compare(vls_json a, vls_json b)
-{
-    magnitude x, y;
-    int order;
-
-    if (a.type == VLS_JSON_INT && b.type == VLS_JSON_INT)
-        return a.integer < b.integer ? -1 : a.integer > b.integer;
-    if (a.type == VLS_JSON_REAL && b.type == VLS_JSON_REAL)
-        return a.real < b.real ? -1 : a.real > b.real;
-    measure(&x, a);
-    measure(&y, b);
-    if (x.negative != y.negative)
-        return x.negative ? -1 : 1; /* zero is an INT and not negative */
-    if (x.digits.len == 0 || y.digits.len == 0)
-        order = (x.digits.len > 0) - (y.digits.len > 0);
-    else if (x.point != y.point)
-        order = x.point < y.point ? -1 : 1;
-    else
-        order = vls_str_compare(x.digits, y.digits);
-    order = (order > 0) - (order < 0);
-    return x.negative ? -order : order;
+    return equal_at(a, b, true, LEVELS);
 }
