@@ -3,7 +3,7 @@
 #include "harness/test.h"
 
 #include "base/ini.h"
-#include "harness/counting_env.h"
+#include "harness/fault.h"
 #include "unit/base/ini_list.h"
 
 /* Entries as "name=value" ("name" alone for a key alone), one a line. */
@@ -241,26 +241,23 @@ TEST(ini, has_limits)
     CHECK_TEXT("config: the file is over 1048576 bytes", t->err.message);
 }
 
+static int read_with_faults(fault *f, void *arg)
+{
+    int count = 0;
+    int rc =
+        vls_ini_read(f->env, VLS_STR("f"), valise_str_of(arg), stop_at_second, &count, &f->err);
+
+    CHECK_INT(rc == 0, count);
+    return rc;
+}
+
 TEST(ini, every_allocation_that_fails_is_reported_and_nothing_leaks)
 {
-    static const char text[] = "[section-name \"a subsection that is longer than the first block "
-                               "of memory a buffer takes for itself\"]\nkey = value and more of "
-                               "it, so that this buffer has to grow once or twice as well, too\n";
-    counting_env c;
-    long long n = 0;
-    int rc, count;
+    char text[] = "[section-name \"a subsection that is longer than the first block of memory a "
+                  "buffer takes for itself\"]\nkey = value and more of it, so that this buffer "
+                  "has to grow once or twice as well, too\n";
 
-    counting_env_init(&c);
-    do {
-        count = 0;
-        counting_env_fail_at(&c, n++);
-        rc = vls_ini_read(&c.env, VLS_STR("f"), valise_str_of(text), stop_at_second, &count,
-                          &t->err);
-        CHECK_INT(c.failed ? VALISE_E_NO_MEMORY : 0, rc);
-        CHECK_INT(rc == 0, count);
-        CHECK_INT(0, counting_env_in_use(&c));
-    } while (rc < 0);
-    CHECK(n > 4);
+    CHECK(fault_each_alloc(t, 0, read_with_faults, text) >= 4);
 }
 
 /* ---- values ---- */

@@ -3,7 +3,7 @@
 #include "harness/test.h"
 
 #include "base/pool.h"
-#include "harness/counting_env.h"
+#include "harness/fault.h"
 
 static vls_pool *new_pool(test *t, unsigned queue_max)
 {
@@ -347,23 +347,20 @@ static int run_bush(const valise_env *env, chain *c, valise_error *err)
     return rc < 0 ? rc : vls_pool_wait(&group, err);
 }
 
+static int chain_with_faults(fault *f, void *arg)
+{
+    (void)arg;
+    return run_chain(f->env, &(chain){.left = 60}, &f->err);
+}
+
+static int bush_with_faults(fault *f, void *arg)
+{
+    (void)arg;
+    return run_bush(f->env, &(chain){.left = 60}, &f->err);
+}
+
 TEST(pool, survives_every_failing_allocation)
 {
-    int (*const programs[])(const valise_env *, chain *, valise_error *) = {run_chain, run_bush};
-    counting_env counting;
-
-    for (size_t i = 0; i < VLS_COUNT(programs); i++) {
-        long long n = 0;
-        int rc;
-        do {
-            chain c = {.left = 60};
-            counting_env_init(&counting);
-            counting_env_fail_at(&counting, n++);
-            rc = programs[i](&counting.env, &c, &t->err);
-            CHECK(rc == 0 || rc == VALISE_E_NO_MEMORY);
-            CHECK_INT(0, counting_env_in_use(&counting));
-        } while (atomic_load(&counting.failed));
-        CHECK_OK(rc);
-        CHECK_MSG(n > 3, "only %lld allocations", n - 1);
-    }
+    CHECK(fault_each_alloc(t, 0, chain_with_faults, NULL) >= 3);
+    CHECK(fault_each_alloc(t, 0, bush_with_faults, NULL) >= 3);
 }

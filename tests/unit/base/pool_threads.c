@@ -282,7 +282,7 @@ static int fork_join(void *arg, void *scratch, vls_pool_group *group, valise_err
 }
 
 /* With fewer threads than tasks that wait: the waiting ones must do the work themselves. */
-TEST(pool_threads, a_task_may_wait_for_its_own_group)
+TEST(pool_threads, a_task_may_wait_for_a_group_it_made)
 {
     for (unsigned threads = 0; threads <= 3; threads++) {
         vls_pool *pool = new_pool(t, threads, 2);

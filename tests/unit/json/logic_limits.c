@@ -1,7 +1,7 @@
 /* logic_limits.c -- JSON Logic with hostile rules: steps, depth, memory, random rules. */
 #include "logic_rows.h"
 
-#include "harness/counting_env.h"
+#include "harness/fault.h"
 
 /* ---- limits ---- */
 
@@ -148,6 +148,27 @@ TEST(logic, memory_that_led_to_a_scalar_is_given_back)
     CHECK_TEXT("false", logic_apply_limited(t, rule, test_format("[%s]", items), NULL, 4096));
 }
 
+typedef struct rule_and_data {
+    vls_json rule, data;
+    const char *result;
+} rule_and_data;
+
+static int apply_with_faults(fault *f, void *arg)
+{
+    const rule_and_data *r = arg;
+    VLS_AUTO(arena) vls_arena arena;
+    vls_json out = {.type = 77};
+
+    vls_arena_init(&arena, f->env, SIZE_MAX);
+    int rc = vls_logic_apply(&out, &arena, r->rule, r->data, NULL, &f->err);
+    CHECK_INT(rc, f->err.code);
+    if (rc == 0)
+        CHECK_TEXT(r->result, logic_text(f->t, out));
+    else
+        CHECK_INT(77, out.type);
+    return rc;
+}
+
 TEST(logic, every_allocation_may_fail)
 {
     const char *rule =
@@ -158,37 +179,15 @@ TEST(logic, every_allocation_may_fail)
         "[{\"throw\": \"x\"}, {\"val\": []}]}, {\"+\": \"+.5\"}, [{\"val\": \"n\"}], {\"max\": "
         "[1,2,3,4,5,6,7,8,9,{\"+\": 10}]}]}";
     VLS_AUTO(arena) vls_arena source;
-    const char *expected = NULL;
-    long long failures = 0;
 
     vls_arena_init(&source, t->env, SIZE_MAX);
-    vls_json parsed = logic_parse(t, &source, rule);
-    vls_json data = logic_parse(t, &source, "{\"n\": [1, 2.5, \"x\"]}");
-    for (bool done = false; !done; failures++) {
-        counting_env env;
-        vls_arena arena;
-        vls_json out = {.type = 77};
-        valise_error err = VALISE_ERROR_INIT;
-
-        counting_env_init(&env);
-        vls_arena_init(&arena, &env.env, SIZE_MAX);
-        counting_env_fail_at(&env, failures);
-        int rc = vls_logic_apply(&out, &arena, parsed, data, NULL, &err);
-        done = !env.failed;
-        CHECK_INT(done ? 0 : VALISE_E_NO_MEMORY, rc);
-        CHECK_INT(rc, err.code);
-        CHECK(done || out.type == 77);
-        if (done)
-            expected = logic_text(t, out);
-        vls_arena_release(&arena);
-        CHECK_INT(0, counting_env_in_use(&env));
-    }
-    test_note("%lld allocations failed in turn", failures - 1);
-    CHECK(failures > 4); /* far more where each allocation is one of its own */
-    CHECK_TEXT("[\"1!0\",\"2.5!1\",\"x!2\",1,2.5,\"x\",\"a\",{\"accumulator\":{\"accumulator\":{"
-               "\"accumulator\":0,\"current\":1},\"current\":2.5},\"current\":\"x\"},\"2345\",{"
-               "\"type\":\"x\"},0.5,[1,2.5,\"x\"],10]",
-               expected);
+    rule_and_data r = {
+        logic_parse(t, &source, rule), logic_parse(t, &source, "{\"n\": [1, 2.5, \"x\"]}"),
+        "[\"1!0\",\"2.5!1\",\"x!2\",1,2.5,\"x\",\"a\",{\"accumulator\":{\"accumulator\":{"
+        "\"accumulator\":0,\"current\":1},\"current\":2.5},\"current\":\"x\"},\"2345\",{"
+        "\"type\":\"x\"},0.5,[1,2.5,\"x\"],10]"};
+    /* Far more where each allocation is one of its own. */
+    CHECK(fault_each_alloc(t, 0, apply_with_faults, &r) >= 4);
 }
 
 /* ---- random rules ---- */

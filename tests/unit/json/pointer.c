@@ -2,7 +2,7 @@
  * nowhere. */
 #include "harness/test.h"
 
-#include "harness/counting_env.h"
+#include "harness/fault.h"
 #include "json/pointer.h"
 #include "values.h"
 
@@ -228,20 +228,17 @@ TEST(pointer, long_paths_are_cut_between_characters)
     }
 }
 
+static int parse_with_faults(fault *f, void *arg)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    vls_pointer pointer;
+
+    (void)arg;
+    vls_arena_init(&arena, f->env, SIZE_MAX);
+    return vls_pointer_parse(&pointer, &arena, VLS_STR("/a~0/b~1c/d"), &f->err);
+}
+
 TEST(pointer, every_allocation_may_fail)
 {
-    counting_env counting;
-    vls_pointer pointer;
-    int rc = VALISE_E_NO_MEMORY;
-
-    counting_env_init(&counting);
-    for (long long n = 0; rc != 0; n++) {
-        VLS_AUTO(arena) vls_arena arena;
-        vls_arena_init(&arena, &counting.env, SIZE_MAX);
-        counting_env_fail_at(&counting, n);
-        rc = vls_pointer_parse(&pointer, &arena, VLS_STR("/a~0/b~1c/d"), &t->err);
-        CHECK(rc == 0 || rc == VALISE_E_NO_MEMORY);
-        CHECK(n < 100);
-    }
-    CHECK_INT(0, counting_env_in_use(&counting));
+    fault_each_alloc(t, 0, parse_with_faults, NULL);
 }
