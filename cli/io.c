@@ -61,8 +61,9 @@ static void report(const cli *c, const char *code, const char *message, const ch
     vls_buf_release(&text);
 }
 
-int cli_fail(const cli *c, const valise_error *err)
+int cli_fail(cli *c, const valise_error *err)
 {
+    vls_buf_clear(&c->out);
     report(c, valise_error_name(err->code),
            err->message[0] ? err->message : valise_error_text(err->code), err->hint);
     return valise_error_exit_code(err->code);
@@ -98,7 +99,7 @@ int cli_flush(cli *c)
 
     vls_buf_init(&harmless, c->env, SIZE_MAX);
     if (vls_buf_check(&c->out, &err) < 0)
-        return cli_fail(c, &err); /* better nothing than a part that looks whole */
+        return cli_fail(c, &err);
     if (isatty(STDOUT_FILENO)) {
         vls_text_neutralize(&harmless, text,
                             VLS_TEXT_KEEP_NEWLINE | VLS_TEXT_KEEP_TAB | VLS_TEXT_KEEP_BACKSLASH);

@@ -95,6 +95,7 @@ static int run_diff(cli *c, char **operands)
     vls_diff_options options = {.flags = c->tests ? VLS_DIFF_WITH_TESTS : 0};
     change_list list = {.c = c, .err = VALISE_ERROR_INIT};
     vls_json a, b, patch;
+    int status = CLI_DONE;
 
     if (cli_read_json(&a, c, operands[0], &list.err) < 0 ||
         cli_read_json(&b, c, operands[1], &list.err) < 0)
@@ -102,12 +103,13 @@ static int run_diff(cli *c, char **operands)
     if (c->json) {
         if (vls_json_diff(&patch, &c->arena, a, b, &options, &list.err) < 0)
             return cli_fail(c, &list.err);
-        if (print_value(c, patch, false) != CLI_DONE)
-            return CLI_FAILED;
+        status = print_value(c, patch, false);
     } else if (vls_json_changes(&c->arena, a, b, NULL, print_change, &list, &list.err) < 0) {
         return cli_fail(c, &list.err);
     }
-    return c->exit_code && !vls_json_equal(a, b) ? CLI_DIFFERENT : CLI_DONE;
+    if (status == CLI_DONE && c->exit_code && !vls_json_equal(a, b))
+        status = CLI_DIFFERENT;
+    return status;
 }
 
 /* ---- validate ---- */
@@ -173,11 +175,10 @@ static int check_with(cli *c, const vls_schema *schema, vls_json v)
     }
     if (vls_json_builder_finish(&result, &list.json, &err) < 0)
         return cli_fail(c, &err);
-    if (c->json && print_value(c, result, false) != CLI_DONE)
-        return CLI_FAILED;
     if (!c->json && rc == 0)
         vls_buf_add_text(&c->out, "valid\n");
-    return valise_error_exit_code(rc);
+    int status = c->json ? print_value(c, result, false) : CLI_DONE;
+    return status != CLI_DONE ? status : valise_error_exit_code(rc);
 }
 
 static int run_validate(cli *c, char **operands)
