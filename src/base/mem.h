@@ -1,7 +1,9 @@
 /* mem.h -- allocation through the environment.
  *
  * Every block is freed with the size it was asked for with, so no header is needed in front
- * of it and accounting is exact. Sizes are checked for overflow here, once. */
+ * of it and accounting is exact. Sizes are checked for overflow here, once.
+ *
+ * Threads: as safe as the environment, which is shared. */
 #ifndef VLS_MEM_H
 #define VLS_MEM_H
 

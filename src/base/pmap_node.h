@@ -21,6 +21,8 @@
  *     appending leaves full nodes behind and starts new ones with a single slot) and where
  *     memory ran out: those have at least 1.
  *
+ * Threads: as pmap.h says; a node that is shared is immutable but for its count.
+ *
  * Internal to pmap*.c and its tests. */
 #ifndef VLS_PMAP_NODE_H
 #define VLS_PMAP_NODE_H

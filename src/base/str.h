@@ -1,4 +1,6 @@
-/* str.h -- what one does with slices. Pure functions; nothing allocates. */
+/* str.h -- what one does with slices. Nothing allocates.
+ *
+ * Threads: pure functions; safe anywhere. */
 #ifndef VLS_BASE_STR_H
 #define VLS_BASE_STR_H
 

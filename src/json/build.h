@@ -1,4 +1,6 @@
-/* build.h -- the inside of vls_json_builder, for the parser. */
+/* build.h -- the inside of vls_json_builder, for the parser.
+ *
+ * Threads: single. */
 #ifndef VLS_JSON_BUILD_H
 #define VLS_JSON_BUILD_H
 

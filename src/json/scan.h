@@ -3,7 +3,9 @@
  *   vls_scan_text   for reading: from p on, the first byte that is '"', '\\', a control or not
  *                   ASCII
  *   vls_scan_copy   for writing: copy bytes up to the first that is '"', '\\' or a control
- * Nothing is read or written outside the given bytes. */
+ * Nothing is read or written outside the given bytes.
+ *
+ * Threads: pure functions; safe anywhere. */
 #ifndef VLS_SCAN_H
 #define VLS_SCAN_H
 
