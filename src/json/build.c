@@ -67,7 +67,7 @@ static size_t drop_earlier_twins(vls_member *m, size_t count)
  * there twice, its twin before it. */
 static bool settle_members(vls_member *m, size_t *count, bool last_key_wins, size_t *twice)
 {
-    if (vls_json_sort_members(m, *count, twice))
+    if (vls_json_sort_members(twice, m, *count))
         return true;
     if (!last_key_wins)
         return false;

@@ -117,7 +117,7 @@ const char *vls_json_type_name(vls_json v);
 const vls_json *vls_json_get(vls_json v, valise_str key);
 
 /* Where the key is among the members, or where it would be inserted; *found says which. */
-size_t vls_json_find(vls_json object, valise_str key, bool *found);
+size_t vls_json_find(bool *found, vls_json object, valise_str key);
 
 /* The order of keys: by UTF-16 code units, as RFC 8785 wants. */
 int vls_json_key_compare(valise_str a, valise_str b);

@@ -34,7 +34,7 @@ typedef struct op {
 
 /* 5, "abc", or "an array of 12 items" where the text would be long. */
 typedef struct short_text {
-    char text[64];
+    char s[64];
 } short_text;
 
 static short_text describe(vls_json v, const valise_env *env)
@@ -42,17 +42,17 @@ static short_text describe(vls_json v, const valise_env *env)
     VLS_AUTO(buf) vls_buf buf;
     short_text out;
 
-    vls_buf_init(&buf, env, sizeof(out.text) - 1);
+    vls_buf_init(&buf, env, sizeof(out.s) - 1);
     if (vls_json_write(&buf, v, NULL) == 0)
-        (void)snprintf(out.text, sizeof(out.text), "%.*s", VALISE_STR_ARG(vls_buf_str(&buf)));
+        (void)snprintf(out.s, sizeof(out.s), "%.*s", VALISE_STR_ARG(vls_buf_str(&buf)));
     else if (v.type == VLS_JSON_ARRAY)
-        (void)snprintf(out.text, sizeof(out.text), "an array of %u items", v.len);
+        (void)snprintf(out.s, sizeof(out.s), "an array of %u items", v.len);
     else if (v.type == VLS_JSON_OBJECT)
-        (void)snprintf(out.text, sizeof(out.text), "an object of %u members", v.len);
+        (void)snprintf(out.s, sizeof(out.s), "an object of %u members", v.len);
     else if (v.type == VLS_JSON_STRING)
-        (void)snprintf(out.text, sizeof(out.text), "a string of %u bytes", v.len);
+        (void)snprintf(out.s, sizeof(out.s), "a string of %u bytes", v.len);
     else
-        (void)snprintf(out.text, sizeof(out.text), "of type %s", vls_json_type_name(v));
+        (void)snprintf(out.s, sizeof(out.s), "of type %s", vls_json_type_name(v));
     return out;
 }
 
@@ -71,7 +71,7 @@ static int read_kind(op *o, vls_json source, const valise_env *env, valise_error
             return 0;
         }
     }
-    (void)vls_fail(err, VALISE_E_INVALID, "unknown operation %s", describe(*name, env).text);
+    (void)vls_fail(err, VALISE_E_INVALID, "unknown operation %s", describe(*name, env).s);
     vls_hint(err, "the operations are add, remove, replace, move, copy and test");
     return VALISE_E_INVALID;
 }
@@ -134,8 +134,7 @@ static int get_from(vls_json *out, const vls_edit *edit, const op *o, valise_err
     int rc = vls_pointer_get(&found, &edit->root, &o->from, &reason);
 
     if (rc < 0)
-        return vls_fail(err, rc, "from %s: %s", vls_pointer_brief(o->from.text).text,
-                        reason.message);
+        return vls_fail(err, rc, "from %s: %s", vls_pointer_brief(o->from.text).s, reason.message);
     *out = *found;
     return 0;
 }
@@ -149,7 +148,7 @@ static int run_move(vls_edit *edit, const op *o, valise_error *err)
         return rc;
     if (vls_pointer_is_below(&o->path, &o->from))
         return vls_fail(err, VALISE_E_INVALID, "%s cannot be moved into itself",
-                        vls_pointer_brief(o->from.text).text);
+                        vls_pointer_brief(o->from.text).s);
     if (vls_str_equal(o->path.text, o->from.text))
         return 0;
     if (o->path.count > o->from.count)
@@ -189,8 +188,8 @@ static int note_change(void *arg, valise_str path, const vls_json *before, const
 
     if (path.len > 0)
         (void)snprintf(first->what, sizeof(first->what), "%s%s",
-                       tested.len > 0 ? vls_pointer_brief(tested).text : "",
-                       vls_pointer_brief(path).text);
+                       tested.len > 0 ? vls_pointer_brief(tested).s : "",
+                       vls_pointer_brief(path).s);
     first->is = before ? describe(*before, first->env) : (short_text){"missing"};
     first->expected = after ? describe(*after, first->env) : (short_text){"none"};
     return 1;
@@ -211,8 +210,8 @@ static int run_test(vls_edit *edit, const op *o, valise_error *err)
      * only makes the message poorer. */
     (void)vls_json_changes(edit->arena, *value, o->value, &(vls_diff_options){.max_work = 1},
                            note_change, &first, NULL);
-    (void)vls_fail(err, VALISE_E_CONFLICT, "%s is %s, expected %s", first.what, first.is.text,
-                   first.expected.text);
+    (void)vls_fail(err, VALISE_E_CONFLICT, "%s is %s, expected %s", first.what, first.is.s,
+                   first.expected.s);
     vls_hint(err, "the document is not the one the patch was made for");
     return VALISE_E_CONFLICT;
 }
@@ -251,7 +250,7 @@ static void name_op(size_t index, const op *o, const char *member, valise_error 
     reason = *err;
     if (o)
         (void)vls_fail(err, reason.code, "patch[%zu] %s %s: %s", index, rules[o->kind].name,
-                       vls_pointer_brief(o->path.text).text, reason.message);
+                       vls_pointer_brief(o->path.text).s, reason.message);
     else
         (void)vls_fail(err, reason.code, "patch[%zu]: %s", index, reason.message);
     err->offset = reason.offset;

@@ -11,16 +11,16 @@
 vls_pointer_quote vls_pointer_brief(valise_str path)
 {
     vls_pointer_quote quote;
-    size_t room = sizeof(quote.text) - 1;
+    size_t room = sizeof(quote.s) - 1;
 
     if (path.len == 0) {
-        (void)snprintf(quote.text, sizeof(quote.text), "\"\"");
+        (void)snprintf(quote.s, sizeof(quote.s), "\"\"");
     } else if (path.len <= room) {
-        (void)snprintf(quote.text, sizeof(quote.text), "%.*s", VALISE_STR_ARG(path));
+        (void)snprintf(quote.s, sizeof(quote.s), "%.*s", VALISE_STR_ARG(path));
     } else {
         size_t half = (room - 3) / 2;
         valise_str head = vls_utf8_head(path, half);
-        (void)snprintf(quote.text, sizeof(quote.text), "%.*s...%.*s", VALISE_STR_ARG(head),
+        (void)snprintf(quote.s, sizeof(quote.s), "%.*s...%.*s", VALISE_STR_ARG(head),
                        VALISE_STR_ARG(vls_utf8_tail(path, half)));
     }
     return quote;
@@ -98,7 +98,7 @@ static int check_text(size_t *count, valise_str text, valise_error *err)
 
     if (text.len > 0 && text.ptr[0] != '/') {
         int rc = vls_fail_at(err, VALISE_E_INVALID, 0, "pointer %s does not start with \"/\"",
-                             vls_pointer_brief(text).text);
+                             vls_pointer_brief(text).s);
         vls_hint(err, "a pointer is empty or \"/\" in front of each step: /a/0");
         return rc;
     }
@@ -108,14 +108,14 @@ static int check_text(size_t *count, valise_str text, valise_error *err)
         if (text.ptr[i] == '~' && !is_escape(vls_str_from(text, i))) {
             int rc = vls_fail_at(err, VALISE_E_INVALID, i,
                                  "pointer %s has a \"~\" without 0 or 1 behind it",
-                                 vls_pointer_brief(text).text);
+                                 vls_pointer_brief(text).s);
             vls_hint(err, "write \"~0\" for \"~\" and \"~1\" for \"/\"");
             return rc;
         }
     }
     if (steps > VLS_POINTER_MAX_STEPS)
         return vls_fail(err, VALISE_E_LIMIT, "pointer %s has %zu steps, the limit is %u",
-                        vls_pointer_brief(text).text, steps, VLS_POINTER_MAX_STEPS);
+                        vls_pointer_brief(text).s, steps, VLS_POINTER_MAX_STEPS);
     *count = steps;
     return 0;
 }
@@ -182,7 +182,7 @@ static int fail_no_container(vls_json parent, const vls_pointer *pointer, size_t
                              valise_error *err)
 {
     return vls_fail(err, VALISE_E_NOT_FOUND, "%s is no object or array, its type is %s",
-                    where(pointer, step).text, vls_json_type_name(parent));
+                    where(pointer, step).s, vls_json_type_name(parent));
 }
 
 static int fail_item(vls_json parent, const vls_pointer *pointer, size_t step, valise_error *err)
@@ -193,12 +193,12 @@ static int fail_item(vls_json parent, const vls_pointer *pointer, size_t step, v
 
     if (vls_str_equal(token, VLS_STR("-")))
         return vls_fail(err, VALISE_E_NOT_FOUND, "\"-\" is past the last of the %zu item%s of %s",
-                        (size_t)parent.len, plural(parent.len), array.text);
+                        (size_t)parent.len, plural(parent.len), array.s);
     if (vls_pointer_index(&index, token))
-        return vls_fail(err, VALISE_E_NOT_FOUND, "%s has %zu item%s and so no item %zu", array.text,
+        return vls_fail(err, VALISE_E_NOT_FOUND, "%s has %zu item%s and so no item %zu", array.s,
                         (size_t)parent.len, plural(parent.len), index);
     return vls_fail(err, VALISE_E_NOT_FOUND, "\"%.*s\" is no index of the array %s",
-                    VALISE_STR_ARG(vls_utf8_head(token, 60)), array.text);
+                    VALISE_STR_ARG(vls_utf8_head(token, 60)), array.s);
 }
 
 int vls_pointer_find(size_t *at, vls_json parent, const vls_pointer *pointer, size_t step,
@@ -212,10 +212,10 @@ int vls_pointer_find(size_t *at, vls_json parent, const vls_pointer *pointer, si
         if (!vls_pointer_index(&index, token) || index >= parent.len)
             return fail_item(parent, pointer, step, err);
     } else if (parent.type == VLS_JSON_OBJECT) {
-        index = vls_json_find(parent, token, &found);
+        index = vls_json_find(&found, parent, token);
         if (!found)
             return vls_fail(err, VALISE_E_NOT_FOUND, "%s has no member \"%.*s\"",
-                            where(pointer, step).text, VALISE_STR_ARG(vls_utf8_head(token, 60)));
+                            where(pointer, step).s, VALISE_STR_ARG(vls_utf8_head(token, 60)));
     } else {
         return fail_no_container(parent, pointer, step, err);
     }
@@ -235,7 +235,7 @@ int vls_pointer_place(size_t *at, bool *exists, vls_json parent, const vls_point
             (!vls_pointer_index(&index, token) || index > parent.len))
             return fail_item(parent, pointer, step, err);
     } else if (parent.type == VLS_JSON_OBJECT) {
-        index = vls_json_find(parent, token, &found);
+        index = vls_json_find(&found, parent, token);
     } else {
         return fail_no_container(parent, pointer, step, err);
     }

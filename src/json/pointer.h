@@ -58,7 +58,7 @@ int vls_pointer_place(size_t *at, bool *exists, vls_json parent, const vls_point
 
 /* A path for a message: in quotes when it is empty, cut in the middle when it is long. */
 typedef struct vls_pointer_quote {
-    char text[112];
+    char s[112]; /* NUL-ended */
 } vls_pointer_quote;
 
 vls_pointer_quote vls_pointer_brief(valise_str path);

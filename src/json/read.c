@@ -9,6 +9,7 @@
  *                                ^ vls_json.text */
 #include "json/scan.h" /* first: see there */
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "json/build.h"
 #include "json/number.h"
@@ -42,14 +43,11 @@ static const char *fail_at(reader *r, const char *where, const char *what)
 static const char *fail_expected(reader *r, const char *p, const char *expected)
 {
     char what[96];
-    unsigned char c = p < r->end ? (unsigned char)*p : 0;
 
     if (p == r->end)
         (void)snprintf(what, sizeof(what), "the text ends where %s should be", expected);
-    else if (c > 0x20 && c < 0x7F)
-        (void)snprintf(what, sizeof(what), "expected %s, found '%c'", expected, c);
     else
-        (void)snprintf(what, sizeof(what), "expected %s, found byte 0x%02X", expected, c);
+        (void)snprintf(what, sizeof(what), "expected %s, found %s", expected, vls_byte_text(*p).s);
     return fail_at(r, p, what);
 }
 

@@ -37,7 +37,7 @@ static int check_named(vls_schema_run *run, const vls_schema_frame *f, vls_schem
         int verdict = pay_for_key(run, key);
         if (verdict < 0)
             return verdict;
-        uint32_t at = (uint32_t)vls_json_find(inner, vls_json_str(key), &found);
+        uint32_t at = (uint32_t)vls_json_find(&found, inner, vls_json_str(key));
         if (!found)
             continue;
         uint32_t member = by_table ? at : i;
@@ -62,7 +62,7 @@ static int check_member(bool *matched, vls_schema_run *run, const vls_schema_fra
     if (bad < 0)
         return bad;
     if (object->properties.names.type == VLS_JSON_OBJECT) {
-        size_t index = vls_json_find(object->properties.names, vls_json_str(key), matched);
+        size_t index = vls_json_find(matched, object->properties.names, vls_json_str(key));
         if (*matched)
             bad = vls_schema_visit(run, f, object->properties.nodes[index], VLS_WAY_KEY, at, NULL);
         if (vls_schema_ends(run, bad))

@@ -90,7 +90,7 @@ static bool is_sorted(const vls_member *m, size_t count)
     return true;
 }
 
-bool vls_json_sort_members(vls_member *members, size_t count, size_t *twice)
+bool vls_json_sort_members(size_t *twice, vls_member *members, size_t count)
 {
     if (is_sorted(members, count))
         return true;

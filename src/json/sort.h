@@ -1,4 +1,6 @@
-/* sort.h -- members in canonical order. */
+/* sort.h -- members in canonical order.
+ *
+ * Threads: a pure function over the members given. */
 #ifndef VLS_JSON_SORT_H
 #define VLS_JSON_SORT_H
 
@@ -6,6 +8,6 @@
 
 /* Sort by key, in place, stable, without allocating. True when no key stands twice; else *twice
  * is the index of the second of two members with one key, both now side by side. */
-bool vls_json_sort_members(vls_member *members, size_t count, size_t *twice);
+bool vls_json_sort_members(size_t *twice, vls_member *members, size_t count);
 
 #endif

@@ -77,7 +77,7 @@ int vls_json_key_compare(valise_str a, valise_str b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-size_t vls_json_find(vls_json object, valise_str key, bool *found)
+size_t vls_json_find(bool *found, vls_json object, valise_str key)
 {
     size_t low = 0, high = object.len;
 
@@ -105,7 +105,7 @@ const vls_json *vls_json_get(vls_json v, valise_str key)
 
     if (v.type != VLS_JSON_OBJECT)
         return NULL;
-    at = vls_json_find(v, key, &found);
+    at = vls_json_find(&found, v, key);
     return found ? &v.members[at].value : NULL;
 }
 
@@ -114,7 +114,7 @@ int vls_json_object(vls_json *out, vls_member *members, size_t count, valise_err
     size_t twice;
 
     assert(count <= UINT32_MAX);
-    if (!vls_json_sort_members(members, count, &twice)) {
+    if (!vls_json_sort_members(&twice, members, count)) {
         valise_str key = vls_json_str(members[twice].key);
         return vls_fail(err, VALISE_E_INVALID, "duplicate key \"%.*s\"", VALISE_STR_ARG(key));
     }

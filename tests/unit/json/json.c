@@ -122,10 +122,10 @@ TEST(json, finds_members)
     CHECK_INT(0, vls_json_get(v, VLS_STR(""))->integer);
     CHECK(!vls_json_get(v, VLS_STR("c")));
     CHECK(!vls_json_get(parse(t, "[1]"), VLS_STR("0")));
-    CHECK_INT(3, vls_json_find(v, VLS_STR("c"), &found));
+    CHECK_INT(3, vls_json_find(&found, v, VLS_STR("c")));
     CHECK(!found);
-    CHECK_INT(4, vls_json_find(v, VLS_STR("e"), &found));
-    CHECK_INT(2, vls_json_find(v, VLS_STR("b"), &found));
+    CHECK_INT(4, vls_json_find(&found, v, VLS_STR("e")));
+    CHECK_INT(2, vls_json_find(&found, v, VLS_STR("b")));
     CHECK(found);
     vls_arena_release(&arena);
 }
@@ -148,7 +148,7 @@ TEST(json, sorts_members_of_any_number)
             m[j] = m[i - 1];
             m[i - 1] = other;
         }
-        CHECK(vls_json_sort_members(m, count, &twice));
+        CHECK(vls_json_sort_members(&twice, m, count));
         for (size_t i = 0; i < count; i++)
             CHECK_INT(i, m[i].value.integer);
     }
@@ -164,7 +164,7 @@ TEST(json, sorting_is_stable_and_finds_twins)
         const char *key = test_format("%zu", i % 99); /* only "0" stands twice: at 0 and 99 */
         m[i] = (vls_member){vls_json_string(valise_str_of(key)), vls_json_int((int64_t)i)};
     }
-    CHECK(!vls_json_sort_members(m, COUNT, &twice));
+    CHECK(!vls_json_sort_members(&twice, m, COUNT));
     CHECK_STR(VLS_STR("0"), vls_json_str(m[twice].key));
     CHECK_INT(0, m[twice - 1].value.integer);
     CHECK_INT(99, m[twice].value.integer);

@@ -211,18 +211,18 @@ TEST(pointer, long_paths_are_cut_between_characters)
 {
     char path[400];
 
-    CHECK_TEXT("\"\"", vls_pointer_brief(VLS_STR("")).text);
-    CHECK_TEXT("/a/b", vls_pointer_brief(VLS_STR("/a/b")).text);
+    CHECK_TEXT("\"\"", vls_pointer_brief(VLS_STR("")).s);
+    CHECK_TEXT("/a/b", vls_pointer_brief(VLS_STR("/a/b")).s);
     for (size_t shift = 0; shift < 3; shift++) {
         memset(path, 'x', sizeof(path));
         for (size_t i = shift; i + 3 <= sizeof(path); i += 3)
             memcpy(path + i, "\xE2\x82\xAC", 3);
         vls_pointer_quote quote = vls_pointer_brief(vls_str(path, sizeof(path) - shift));
-        valise_str left, right, all = valise_str_of(quote.text);
+        valise_str left, right, all = valise_str_of(quote.s);
         size_t dots = vls_str_find(all, VLS_STR("..."));
         left = vls_str_head(all, dots);
         right = vls_str_from(all, dots + 3);
-        CHECK(dots < all.len && all.len < sizeof(quote.text) && all.len > 100);
+        CHECK(dots < all.len && all.len < sizeof(quote.s) && all.len > 100);
         CHECK(left.len % 3 == shift);
         CHECK(right.len > 0 && (right.ptr[0] & 0xC0) != 0x80);
     }

@@ -87,7 +87,7 @@ TEST(json_read, refuses_with_reason_and_offset)
         {"\"\xff\"", 1, "not UTF-8"},
         {"\"\xc3\"", 1, "not UTF-8"},
         {"\"\xed\xa0\x80\"", 1, "not UTF-8"},
-        {"\xef\xbb\xbf[]", 0, "found byte 0xEF"},
+        {"\xef\xbb\xbf[]", 0, "found 0xef"},
         {"{\"a\":1,\"b\":2,\"a\":3}", 13, "duplicate key \"a\" (first at byte 1)"},
         {"{\"\\u0061\":1,\"a\":3}", 12, "(first at byte 1)"},
         {"{\"a\":1,\"\\u0061\":3}", 7, "(first at byte 1)"},
