@@ -35,7 +35,7 @@ vls_arena_mark vls_arena_here(const vls_arena *arena);
 void vls_arena_rewind(vls_arena *arena, vls_arena_mark mark);
 
 /* size bytes, aligned to 16, not initialised; NULL when out of memory or over the maximum
- * (vls_arena_fail says which). A size of 0 gives a pointer one must not read. */
+ * (vls_arena_fail says which). A size of 0 gives a pointer too, which one must not read. */
 void *vls_arena_alloc(vls_arena *arena, size_t size) VLS_NODISCARD;
 void *vls_arena_zalloc(vls_arena *arena, size_t size) VLS_NODISCARD;
 void *vls_arena_array(vls_arena *arena, size_t count, size_t size) VLS_NODISCARD;

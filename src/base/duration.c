@@ -1,5 +1,6 @@
 /* duration.c -- "90s", "15m", "2h". */
 #include "base/str.h"
+#include "base/text.h"
 #include "base/time.h"
 
 static const struct {
@@ -19,8 +20,8 @@ static const struct {
 
 static int refuse(valise_error *err, valise_str text, size_t offset, const char *why)
 {
-    (void)vls_fail_at(err, VALISE_E_INVALID, offset, "\"%.*s\" is not a duration: %s",
-                      VALISE_STR_ARG(vls_str_head(text, 48)), why);
+    (void)vls_fail_at(err, VALISE_E_INVALID, offset, "\"%s\" is not a duration: %s",
+                      vls_text_short(text).s, why);
     vls_hint(err, "write a whole number and a unit (ns us ms s m h d w), such as 90s or 15m");
     return VALISE_E_INVALID;
 }
@@ -51,8 +52,8 @@ int vls_duration_parse(int64_t *out_ns, valise_str text, valise_error *err)
         return refuse(err, text, digits, "behind the whole number there is no unit that is known");
     if (!vls_str_to_i64(&count, vls_str_head(text, digits)) ||
         __builtin_mul_overflow(count, unit, &ns))
-        return vls_fail_at(err, VALISE_E_LIMIT, 0, "duration %.*s is longer than 292 years",
-                           VALISE_STR_ARG(vls_str_head(text, 48)));
+        return vls_fail_at(err, VALISE_E_LIMIT, 0, "duration %s is longer than 292 years",
+                           vls_text_short(text).s);
     *out_ns = ns;
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "base/time.h"
 
 #include "base/str.h"
+#include "base/text.h"
 
 #define DAY_SECONDS 86400
 #define CYCLE_DAYS 146097                      /* 400 years, after which the calendar repeats */
@@ -180,8 +181,8 @@ vls_time_text vls_time_text_of(int64_t ns)
 
 static int refuse(valise_error *err, valise_str text, size_t offset, const char *why)
 {
-    (void)vls_fail_at(err, VALISE_E_INVALID, offset, "\"%.*s\" is not a time: %s",
-                      VALISE_STR_ARG(vls_str_head(text, 48)), why);
+    (void)vls_fail_at(err, VALISE_E_INVALID, offset, "\"%s\" is not a time: %s",
+                      vls_text_short(text).s, why);
     vls_hint(err, "write it like 2024-02-29T12:30:00Z or 2024-02-29T13:30:00.25+01:00");
     return VALISE_E_INVALID;
 }
@@ -311,7 +312,7 @@ int vls_time_parse_ns(int64_t *out, valise_str text, valise_error *err)
     if (rc < 0)
         return rc;
     if (!vls_time_to_ns(out, time))
-        return vls_fail_at(err, VALISE_E_LIMIT, 0, "time %.*s is outside 1677-09-21 to 2262-04-11",
-                           VALISE_STR_ARG(text));
+        return vls_fail_at(err, VALISE_E_LIMIT, 0, "time %s is outside 1677-09-21 to 2262-04-11",
+                           vls_text_short(text).s);
     return 0;
 }

@@ -95,7 +95,7 @@ static uint64_t hash_of(vls_json v, uint64_t *work, unsigned depth)
     }
     if (v.type == VLS_JSON_NULL || depth == VLS_JSON_MAX_DEPTH)
         return hash;
-    for (size_t i = 0; i<v.len && * work> 0; i++) {
+    for (size_t i = 0; i < v.len && work[0] > 0; i++) {
         if (v.type == VLS_JSON_OBJECT)
             hash = mix(hash, vls_str_hash(vls_json_str(v.members[i].key), 0));
         hash = mix(hash, hash_of(v.type == VLS_JSON_ARRAY ? v.items[i] : v.members[i].value, work,
@@ -352,7 +352,7 @@ int vls_align_arrays(const uint32_t **match, vls_arena *scratch, vls_json a, vls
          a_to--, b_to--)
         found[a_to - 1] = (uint32_t)(b_to - 1);
 
-    if (from < a_to && from<b_to && * work> 0 && a_to - from + b_to - from <= MAX_ITEMS) {
+    if (from < VLS_MIN(a_to, b_to) && work[0] > 0 && a_to - from + b_to - from <= MAX_ITEMS) {
         int rc = match_middle(found, scratch, a, b, from, a_to, b_to, work, err);
         if (rc < 0)
             return rc;

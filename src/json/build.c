@@ -11,6 +11,7 @@
 #include "json/build.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "json/sort.h"
 
 void vls_json_builder_init(vls_json_builder *b, vls_arena *arena)
@@ -132,8 +133,8 @@ void vls_json_close(vls_json_builder *b)
         return;
     assert(b->depth > 0);
     if (!vls_json_builder_close(b, false, &twice) && twice)
-        (void)vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%.*s\"",
-                       VALISE_STR_ARG(vls_json_str(twice->key)));
+        (void)vls_fail(&b->error, VALISE_E_INVALID, "duplicate key \"%s\"",
+                       vls_text_short(vls_json_str(twice->key)).s);
 }
 
 void vls_json_add(vls_json_builder *b, vls_json v)

@@ -33,8 +33,7 @@ int vls_logic_array(vls_json **out, vls_logic *run, size_t count)
     if (count > UINT32_MAX)
         return vls_fail(&run->error, VALISE_E_TOO_LARGE, "an array of %zu items is too large",
                         count);
-    /* Never none: for no bytes an arena may have no place to point to. */
-    items = vls_arena_array(run->arena, VLS_MAX(count, 1), sizeof(*items));
+    items = vls_arena_array(run->arena, count, sizeof(*items));
     if (!items)
         return vls_arena_fail(run->arena, &run->error);
     *out = items;

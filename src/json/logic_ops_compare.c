@@ -122,12 +122,9 @@ static int holds_between(bool *out, vls_logic_call *call, vls_json a, vls_json b
         return rc;
 
     const bool holds[] = {
-        [EQUAL] = order == 0,
-        [NOT_EQUAL] = order != 0,
-        [SAME] = same,
-        [NOT_SAME] = !same,
-        [LESS] = order<0, [AT_MOST] = order <= 0, [GREATER] = order> 0,
-        [AT_LEAST] = order >= 0,
+        [EQUAL] = order == 0,    [NOT_EQUAL] = order != 0,  [SAME] = same,
+        [NOT_SAME] = !same,      [LESS] = (order < 0),      [AT_MOST] = (order <= 0),
+        [GREATER] = (order > 0), [AT_LEAST] = (order >= 0),
     };
     *out = holds[wanted];
     return 0;

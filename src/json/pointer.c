@@ -4,6 +4,7 @@
  * that is what one looks at next: "/a has no member "b"". */
 #include "json/pointer.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 /* ---- text ---- */
@@ -197,8 +198,8 @@ static int fail_item(vls_json parent, const vls_pointer *pointer, size_t step, v
     if (vls_pointer_index(&index, token))
         return vls_fail(err, VALISE_E_NOT_FOUND, "%s has %zu item%s and so no item %zu", array.s,
                         (size_t)parent.len, plural(parent.len), index);
-    return vls_fail(err, VALISE_E_NOT_FOUND, "\"%.*s\" is no index of the array %s",
-                    VALISE_STR_ARG(vls_utf8_head(token, 60)), array.s);
+    return vls_fail(err, VALISE_E_NOT_FOUND, "\"%s\" is no index of the array %s",
+                    vls_text_short(token).s, array.s);
 }
 
 int vls_pointer_find(size_t *at, vls_json parent, const vls_pointer *pointer, size_t step,
@@ -214,8 +215,8 @@ int vls_pointer_find(size_t *at, vls_json parent, const vls_pointer *pointer, si
     } else if (parent.type == VLS_JSON_OBJECT) {
         index = vls_json_find(&found, parent, token);
         if (!found)
-            return vls_fail(err, VALISE_E_NOT_FOUND, "%s has no member \"%.*s\"",
-                            where(pointer, step).s, VALISE_STR_ARG(vls_utf8_head(token, 60)));
+            return vls_fail(err, VALISE_E_NOT_FOUND, "%s has no member \"%s\"",
+                            where(pointer, step).s, vls_text_short(token).s);
     } else {
         return fail_no_container(parent, pointer, step, err);
     }

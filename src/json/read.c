@@ -10,6 +10,7 @@
 #include "json/scan.h" /* first: see there */
 
 #include "base/hex.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "json/build.h"
 #include "json/number.h"
@@ -73,11 +74,10 @@ static size_t string_offset(const reader *r, vls_json key)
 static const char *fail_duplicate(reader *r, const vls_member *twice)
 {
     size_t first = string_offset(r, twice[-1].key), second = string_offset(r, twice[0].key);
-    valise_str shown = vls_utf8_head(vls_json_str(twice->key), 80);
 
     r->rc = vls_fail_at(r->err, VALISE_E_INVALID, second,
-                        "invalid JSON at byte %zu: duplicate key \"%.*s\" (first at byte %zu)",
-                        second, VALISE_STR_ARG(shown), first);
+                        "invalid JSON at byte %zu: duplicate key \"%s\" (first at byte %zu)",
+                        second, vls_text_short(vls_json_str(twice->key)).s, first);
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "json/json.h"
 
+#include "base/text.h"
 #include "json/number.h"
 #include "json/sort.h"
 
@@ -115,8 +116,8 @@ int vls_json_object(vls_json *out, vls_member *members, size_t count, valise_err
 
     assert(count <= UINT32_MAX);
     if (!vls_json_sort_members(&twice, members, count)) {
-        valise_str key = vls_json_str(members[twice].key);
-        return vls_fail(err, VALISE_E_INVALID, "duplicate key \"%.*s\"", VALISE_STR_ARG(key));
+        return vls_fail(err, VALISE_E_INVALID, "duplicate key \"%s\"",
+                        vls_text_short(vls_json_str(members[twice].key)).s);
     }
     *out = (vls_json){.type = VLS_JSON_OBJECT, .len = (uint32_t)count, .members = members};
     return 0;
