@@ -19,7 +19,7 @@ test_steps := tools/tidy build/gcc build/clang build/tsan:threads build/release 
 .PHONY: all help demo test test-long bench tidy format coverage fuzz install clean deps deps-build
 
 all: deps-build ## build the library and the command, optimised and hardened, in build/release
-	@tools/build release
+	@tools/build --product release
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -55,7 +55,7 @@ fuzz: deps ## let each fuzz target look for new inputs for FUZZ_SECONDS
 
 install: all ## install below PREFIX, or for packagers below DESTDIR/PREFIX
 	@meson configure $(release) -Dprefix=$(abspath $(PREFIX))
-	@tools/build release >/dev/null
+	@tools/build --product release >/dev/null
 	@meson install -C $(release) --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 	@echo "installed below $(if $(DESTDIR),$(abspath $(DESTDIR)))$(abspath $(PREFIX))"
 

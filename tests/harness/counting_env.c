@@ -11,6 +11,29 @@ typedef struct header {
 
 _Static_assert(sizeof(header) == 16, "blocks must stay aligned");
 
+bool counting_env_count(counting_env *c)
+{
+    long long fail_at = atomic_load(&c->fail_at);
+
+    if (atomic_load(&c->paused))
+        return false;
+    long long n = atomic_fetch_add(&c->calls, 1);
+    if (fail_at < 0 || n < fail_at || (n > fail_at && !atomic_load(&c->onward)))
+        return false;
+    atomic_store(&c->failed, true);
+    return true;
+}
+
+static void free_block(counting_env *c, header *h)
+{
+    if (!h)
+        return;
+    atomic_fetch_sub(&c->bytes, h->size);
+    atomic_fetch_sub(&c->blocks, 1);
+    h->magic = 0;
+    free(h);
+}
+
 static void *counting_resize(void *self, void *ptr, size_t old_size, size_t new_size)
 {
     counting_env *c = self;
@@ -25,19 +48,11 @@ static void *counting_resize(void *self, void *ptr, size_t old_size, size_t new_
         abort();
     }
     if (new_size == 0) {
-        if (h) {
-            atomic_fetch_sub(&c->bytes, h->size);
-            atomic_fetch_sub(&c->blocks, 1);
-            h->magic = 0;
-            free(h);
-        }
+        free_block(c, h);
         return NULL;
     }
-    atomic_fetch_add(&c->calls, 1);
-    if (atomic_load(&c->fail_at) >= 0 && atomic_fetch_sub(&c->fail_at, 1) == 0) {
-        atomic_store(&c->failed, true);
+    if (counting_env_count(c))
         return NULL;
-    }
 
     /* Always a new block: a pointer kept across a growth is then found by ASan. */
     header *fresh = new_size > SIZE_MAX - sizeof(header) ? NULL : malloc(sizeof(header) + new_size);
@@ -45,14 +60,11 @@ static void *counting_resize(void *self, void *ptr, size_t old_size, size_t new_
         return NULL;
     *fresh = (header){new_size, MAGIC};
     memset(fresh + 1, 0xA5, new_size);
-    if (h) {
+    atomic_fetch_add(&c->bytes, new_size);
+    atomic_fetch_add(&c->blocks, 1);
+    if (h)
         memcpy(fresh + 1, ptr, VLS_MIN(old_size, new_size));
-        h->magic = 0;
-        free(h);
-    } else {
-        atomic_fetch_add(&c->blocks, 1);
-    }
-    atomic_fetch_add(&c->bytes, new_size - old_size);
+    free_block(c, h);
     return fresh + 1;
 }
 
@@ -65,8 +77,10 @@ void counting_env_init(counting_env *c)
     c->env.resize = counting_resize;
     atomic_init(&c->bytes, 0);
     atomic_init(&c->blocks, 0);
-    atomic_init(&c->fail_at, -1);
     atomic_init(&c->calls, 0);
+    atomic_init(&c->fail_at, -1);
+    atomic_init(&c->onward, false);
+    atomic_init(&c->paused, false);
     atomic_init(&c->failed, false);
 }
 
@@ -80,8 +94,19 @@ size_t counting_env_blocks(const counting_env *c)
     return atomic_load(&((counting_env *)(uintptr_t)c)->blocks);
 }
 
-void counting_env_fail_at(counting_env *c, long long n)
+static void fail_at(counting_env *c, long long n, bool onward)
 {
     atomic_store(&c->failed, false);
-    atomic_store(&c->fail_at, n);
+    atomic_store(&c->onward, onward);
+    atomic_store(&c->fail_at, n < 0 ? -1 : atomic_load(&c->calls) + n);
+}
+
+void counting_env_fail_at(counting_env *c, long long n)
+{
+    fail_at(c, n, false);
+}
+
+void counting_env_fail_from(counting_env *c, long long n)
+{
+    fail_at(c, n, true);
 }

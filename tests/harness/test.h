@@ -10,11 +10,19 @@
  *         CHECK_RC(VALISE_E_TOO_LARGE, vls_buf_check(&buf, &t->err));
  *     }
  *
- * A test program is linked from any number of such files and harness/main.c; it speaks TAP.
- * A failed check ends its test. t->env counts: what a test allocates from it and does not free
- * fails the test. Run one program with --help for its options (--list, --only PATTERN). */
+ * A test program is linked from any number of such files and the harness; it speaks TAP on its
+ * standard output (what tests print themselves goes to standard error). A failed check ends its
+ * test, on whatever thread it stands; in a child process it ends the child. A test also fails
+ * when it leaves memory of t->env or a file descriptor behind, when it exits, when it crashes
+ * and when it ran no check at all. Run a program with --help for its options.
+ *
+ * The other kinds: fault.h (failing allocations), fault_io.h (failing file calls), kill.h
+ * (kill -9 and power cuts), process.h (children), model.h (random operations). tests/README.md
+ * has an example of each. */
 #ifndef TEST_H
 #define TEST_H
+
+#include <stdatomic.h>
 
 #include "base/base.h"
 #include "base/str.h"
@@ -66,14 +74,11 @@ void test_register_params(test_params *p);
 
 /* ---- checks: each ends the test when it fails ---- */
 
-#define CHECK(ok)                                                                                  \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            test_fail(__FILE__, __LINE__, "%s", #ok);                                              \
-    } while (0)
+#define CHECK(ok) CHECK_MSG(ok, "%s", #ok)
 
 #define CHECK_MSG(ok, ...)                                                                         \
     do {                                                                                           \
+        test_count_check();                                                                        \
         if (!(ok))                                                                                 \
             test_fail(__FILE__, __LINE__, __VA_ARGS__);                                            \
     } while (0)
@@ -103,42 +108,13 @@ void test_check_str(const char *file, int line, const char *what, valise_str exp
                     valise_str actual);
 void test_check_rc(const char *file, int line, const char *what, int expected, int actual, test *t);
 
-/* A line in the report ("# ...") that does not judge: how many cases ran, the seed. */
-void test_note(const char *format, ...) VALISE_PRINTF(1, 2);
+extern atomic_bool test_has_checked;
 
-/* ---- things tests need ---- */
+static inline void test_count_check(void)
+{
+    atomic_store_explicit(&test_has_checked, true, memory_order_relaxed);
+}
 
-/* Deterministic random numbers. test_seed() comes from --seed or VALISE_TEST_SEED, or is drawn
- * anew and noted in the report, so that a failure can be repeated. */
-typedef struct test_rng {
-    uint64_t state;
-} test_rng;
-
-uint64_t test_seed(void);
-test_rng test_rng_new(uint64_t seed);
-uint64_t test_random(test_rng *rng);
-uint64_t test_random_below(test_rng *rng, uint64_t limit); /* 0 .. limit-1; limit > 0 */
-
-/* A whole file, NUL-ended; freed when the test ends. Fails the test when it cannot be read. */
-valise_str test_read_file(const char *path);
-
-/* A new empty directory, removed with all in it when the test ends. */
-const char *test_tmpdir(void);
-
-/* printf into memory that is freed when the test ends. */
-const char *test_format(const char *format, ...) VALISE_PRINTF(1, 2);
-
-/* The path of a conformance suite under ../shared/data; SKIPs the test when it is not there. */
-const char *test_data(const char *name);
-
-/* Compare with tests/PATH; with VALISE_UPDATE_GOLDEN=1 write it instead. */
-void test_golden(const char *path, valise_str actual);
-#define CHECK_GOLDEN(path, actual) test_golden((path), (actual))
-
-/* Memory that is freed when the test ends, by plain malloc: for expected values and the like. */
-void *test_alloc(size_t size);
-
-/* Bytes now allocated from the test's environment. */
-size_t test_bytes_in_use(const test *t);
+#include "harness/support.h"
 
 #endif

@@ -40,6 +40,8 @@ green 'without being configured again' logged 1 '^gcc setup'
 echo 'gcc -Dother=true' >"$scratch/build/gcc/valise-options"
 green 'other options' build gcc
 green 'make it anew' logged 2 '^gcc setup'
+green 'the product alone' build --product gcc
+green 'is a target of its own' logged 1 'ninja .*-C build/gcc product'
 green 'clang' build clang
 green 'is another compiler' logged 1 '^clang setup build/clang .*fuzz=true'
 fake meson <<'END'

@@ -4,15 +4,17 @@
 . "$(dirname "$0")/lib.sh"
 
 # A copy of the tree, with as little code as makes a library, in which things can be broken.
-cp -r "$root/tools" "$root/include" "$root/cli" "$root/.clang-format" "$root/.clang-tidy" \
+cp -r "$root/tools" "$root/include" "$root/.clang-format" "$root/.clang-tidy" \
     "$root/.shellcheckrc" "$root/meson.build" "$root/meson_options.txt" "$scratch"
-mkdir -p "$scratch/src/base" "$scratch/bench"
+mkdir -p "$scratch/src/base" "$scratch/bench" "$scratch/cli"
 touch "$scratch/bench/meson.build"
 cp "$root"/src/base/*.h "$root/src/base/version.c" "$scratch/src/base"
 cat >"$scratch/src/meson.build" <<'END'
-library = static_library('valise', 'base/version.c', include_directories: inc)
-valise_static = declare_dependency(link_with: library, include_directories: inc)
+libvalise = both_libraries('valise', 'base/version.c', include_directories: inc)
+valise_static = declare_dependency(link_with: libvalise.get_static_lib(), include_directories: inc)
 END
+printf 'int main(void)\n{\n    return 0;\n}\n' >"$scratch/cli/main.c"
+echo "valise = executable('valise', 'main.c')" >"$scratch/cli/meson.build"
 tidy=$scratch/tools/tidy
 code=$scratch/src/base/version.c
 cp "$code" "$scratch.c"
@@ -39,6 +41,7 @@ red 'shellcheck: red, for files without ending too' 'SC2086' "$tidy" shellcheck
 rm "$scratch/tools/script"
 green 'shellcheck: clean' "$tidy" shellcheck
 
+green 'cppcheck: clean' "$tidy" cppcheck
 broken <<'END'
 int vls_late(int count);
 int vls_late(int count)
@@ -52,6 +55,8 @@ int vls_late(int count)
 END
 red 'cppcheck: red' 'arrayIndexOutOfBounds' "$tidy" cppcheck
 
+broken </dev/null
+green 'gcc -fanalyzer: clean' "$tidy" 'gcc -fanalyzer'
 broken <<'END'
 int vls_leak(const char *path);
 int vls_leak(const char *path)

@@ -87,6 +87,8 @@ TEST(schema_pattern, matches_as_ecma_262_does)
         {"^\\0$", NULL, "0"},
         {"^\\t\\n\\v\\f\\r$", "\t\n\v\f\r", " "},
         {"^# x$", "# x", "#x"},
+        {"\\bfoo\\b", "a foo", "afoo"},
+        {"o\\B", "oo", "o"},
     };
     fixture f;
 

@@ -1,0 +1,258 @@
+/* schema_bad.c -- what is refused when a schema is compiled, and what references lead to. */
+#include "schema_fixture.h"
+
+/* ---- schemas that are none ---- */
+
+/* Where also is set the metaschema must refuse it too: two opinions that ought to agree. */
+TEST(schema, bad_schemas_are_refused_with_their_place)
+{
+    static const struct {
+        const char *schema, *message;
+        int code;
+        bool also;
+    } cases[] = {
+        {"7", "(root): a schema must be an object or a boolean, is 7", VALISE_E_INVALID, true},
+        {"{'properties':{'a/b':{'type':'text'}}}",
+         "/properties/a~1b/type: must be null, boolean, object, array, number, string or integer, "
+         "or an array of those",
+         VALISE_E_INVALID, true},
+        {"{'type':['string','string']}", "/type: has \"string\" twice", VALISE_E_INVALID, true},
+        {"{'type':[]}", "/type: names no type", VALISE_E_INVALID, true},
+        {"{'items':[true]}",
+         "/items: a schema must be an object or a boolean, is an array of 1 "
+         "item",
+         VALISE_E_INVALID, true},
+        {"{'allOf':[]}", "/allOf: must be an array of at least one schema, is an array of 0 items",
+         VALISE_E_INVALID, true},
+        {"{'allOf':[{},null]}", "/allOf/1: a schema must be an object or a boolean, is null",
+         VALISE_E_INVALID, true},
+        {"{'minLength':-1}", "/minLength: must be an integer that is not negative, is -1",
+         VALISE_E_INVALID, true},
+        {"{'maxItems':1.5}", "/maxItems: must be an integer that is not negative, is 1.5",
+         VALISE_E_INVALID, true},
+        {"{'minimum':'1'}", "/minimum: must be a number, is \"1\"", VALISE_E_INVALID, true},
+        {"{'multipleOf':0}", "/multipleOf: must be a number over 0, is 0", VALISE_E_INVALID, true},
+        {"{'uniqueItems':1}", "/uniqueItems: must be a boolean, is 1", VALISE_E_INVALID, true},
+        {"{'deprecated':1}", "/deprecated: must be a boolean, is 1", VALISE_E_INVALID, true},
+        {"{'required':'a'}", "/required: must be an array of strings", VALISE_E_INVALID, true},
+        {"{'required':[1]}", "/required: must be an array of strings", VALISE_E_INVALID, true},
+        {"{'required':['a','a']}", "/required: has \"a\" twice", VALISE_E_INVALID, true},
+        {"{'dependentRequired':{'a':['b','b']}}", "/dependentRequired: has \"b\" twice",
+         VALISE_E_INVALID, true},
+        {"{'dependentRequired':[]}",
+         "/dependentRequired: must be an object, is an array of 0 items", VALISE_E_INVALID, true},
+        {"{'enum':1}", "/enum: must be an array, is 1", VALISE_E_INVALID, true},
+        {"{'title':1}", "/title: must be a string, is 1", VALISE_E_INVALID, true},
+        {"{'examples':1}", "/examples: must be an array, is 1", VALISE_E_INVALID, true},
+        {"{'format':1}", "/format: must be a string, is 1", VALISE_E_INVALID, true},
+        {"{'contentSchema':1}", "/contentSchema: a schema must be an object or a boolean, is 1",
+         VALISE_E_INVALID, true},
+        {"{'properties':[]}", "/properties: must be an object of schemas, is an array of 0 items",
+         VALISE_E_INVALID, true},
+        {"{'$defs':{'a':1}}", "/$defs/a: a schema must be an object or a boolean, is 1",
+         VALISE_E_INVALID, true},
+        {"{'$ref':1}", "/$ref: must be a string, is 1", VALISE_E_INVALID, true},
+        {"{'$id':1}", "/$id: must be a string, is 1", VALISE_E_INVALID, true},
+        {"{'$id':'a#b'}", "/$id: must be a URI reference without fragment, is \"a#b\"",
+         VALISE_E_INVALID, true},
+        {"{'$anchor':'1a'}",
+         "/$anchor: must be a letter or \"_\" and then letters, digits, \"-\", \".\" or \"_\", is "
+         "\"1a\"",
+         VALISE_E_INVALID, true},
+        {"{'$vocabulary':{'a':1}}", "/$vocabulary: must have booleans only", VALISE_E_INVALID,
+         true},
+        {"{'$schema':1}", "/$schema: must be a string, is 1", VALISE_E_INVALID, true},
+        {"{'pattern':'('}", "/pattern: the pattern: missing closing parenthesis", VALISE_E_INVALID,
+         false},
+        {"{'pattern':'a\\\\Zb'}",
+         "/pattern: an escape that ECMA-262 does not have at byte 1 of the pattern",
+         VALISE_E_INVALID, false},
+        {"{'patternProperties':{'[':true}}",
+         "/patternProperties: a class that is not closed at byte 0 of the pattern",
+         VALISE_E_INVALID, false},
+        {"{'allOf':[{'$anchor':'a'},{'$dynamicAnchor':'a'}]}",
+         "/allOf/1/$dynamicAnchor: \"a\" is the anchor of two schemas", VALISE_E_INVALID, false},
+        {"{'allOf':[{'$id':'http://a/'},{'$id':'http://a/','type':'null'}]}",
+         "/allOf/1/$id: \"http://a/\" names two different schemas", VALISE_E_INVALID, false},
+        {"{'$schema':'http://json-schema.org/draft-07/schema#'}",
+         "/$schema: \"http://json-schema.org/draft-07/schema\" is neither draft 2020-12 nor in "
+         "the set",
+         VALISE_E_UNSUPPORTED, false},
+    };
+    VLS_AUTO(schema) vls_schema *meta = NULL;
+    fixture f;
+
+    fixture_init(&f, t);
+    CHECK_OK(compile(&f, "{'$ref':'" META "'}"));
+    meta = VLS_TAKE(f.schema);
+    for (size_t i = 0; i < VLS_COUNT(cases); i++) {
+        CHECK_RC(cases[i].code, compile(&f, cases[i].schema));
+        CHECK(f.schema == NULL);
+        CHECK_TEXT(cases[i].message, t->err.message);
+        CHECK_RC(cases[i].also ? VALISE_E_INVALID : 0,
+                 vls_schema_check(meta, js(&f, cases[i].schema), NULL, &t->err));
+    }
+    fixture_release(&f);
+}
+
+TEST(schema, a_bad_document_of_the_set_is_named)
+{
+    fixture f;
+
+    fixture_init(&f, t);
+    CHECK_OK(
+        vls_schema_set_add(f.set, VLS_STR("http://x/bad"), js(&f, "{'not':{'type':1}}"), &t->err));
+    CHECK_OK(compile(&f, "{'properties':{'a':{}}}")); /* nobody refers to it */
+    CHECK_RC(VALISE_E_INVALID, compile(&f, "{'$ref':'http://x/bad'}"));
+    CHECK(vls_str_starts(valise_str_of(t->err.message), VLS_STR("http://x/bad#/not/type: must")));
+    fixture_release(&f);
+}
+
+/* ---- references and the set ---- */
+
+TEST(schema, a_reference_that_leads_nowhere_is_named_at_compile_time)
+{
+    static const struct {
+        const char *schema, *message;
+    } cases[] = {
+        {"{'$defs':{'a':{'$ref':'http://x/y.json#/a'}}}",
+         "/$defs/a/$ref: \"http://x/y.json#/a\" leads nowhere: there is no such document in the "
+         "set"},
+        {"{'$ref':'#/$defs/a'}",
+         "/$ref: \"#/$defs/a\" leads nowhere: there is nothing at that place"},
+        {"{'allOf':[{'$ref':'#/allOf/01'}]}",
+         "/allOf/0/$ref: \"#/allOf/01\" leads nowhere: there is nothing at that place"},
+        {"{'$ref':'#a'}", "/$ref: \"#a\" leads nowhere: there is no such anchor"},
+        {"{'$dynamicRef':'#a'}", "/$dynamicRef: \"#a\" leads nowhere: there is no such anchor"},
+        {"{'$ref':'#/a%2'}", "/$ref: \"#/a%2\" leads nowhere: a \"%\" in it is malformed"},
+        {"{'$ref':'#/a~2'}",
+         "/$ref: \"#/a~2\" leads nowhere: its JSON Pointer is malformed or too long"},
+        {"{'$ref':'file:///etc/hostname'}",
+         "/$ref: \"file:///etc/hostname\" leads nowhere: there is no such document in the set"},
+    };
+    fixture f;
+
+    fixture_init(&f, t);
+    for (size_t i = 0; i < VLS_COUNT(cases); i++) {
+        CHECK_RC(VALISE_E_INVALID, compile(&f, cases[i].schema));
+        CHECK_TEXT(cases[i].message, t->err.message);
+    }
+    CHECK_TEXT("add \"file:///etc/hostname\" to the set; schemas are never fetched", t->err.hint);
+    fixture_release(&f);
+}
+
+TEST(schema, the_compiled_schema_keeps_nothing_of_set_and_value)
+{
+    fixture f;
+
+    fixture_init(&f, t);
+    CHECK_OK(vls_schema_set_add(f.set, VLS_STR("http://x/a"),
+                                js(&f, "{'properties':{'b':{'$ref':'b#here'}}}"), &t->err));
+    CHECK_OK(vls_schema_set_add(f.set, (valise_str){NULL, 0},
+                                js(&f, "{'$id':'http://x/b','$defs':{'c':{'$anchor':'here',"
+                                       "'pattern':'^x','enum':['x','xx']}}}"),
+                                &t->err));
+    CHECK_OK(compile(&f, "{'$id':'http://x/top','$ref':'a'}"));
+    vls_schema_set_free(f.set);
+    f.set = NULL;
+    vls_arena_release(&f.arena);
+    CHECK_OK(check(&f, "{'b':'xx'}"));
+    CHECK_RC(VALISE_E_INVALID, check(&f, "{'b':'xy'}"));
+    CHECK_TEXT("/b: must be one of \"x\", \"xx\", is \"xy\" (enum)", t->err.message);
+    fixture_release(&f);
+}
+
+TEST(schema, set_refuses_names_it_has_and_documents_without_name)
+{
+    fixture f;
+
+    fixture_init(&f, t);
+    vls_json v = js(&f, "{'$id':'http://x/id'}");
+    CHECK_OK(vls_schema_set_add(f.set, VLS_STR("http://x/a#"), v, &t->err));
+    CHECK_RC(VALISE_E_EXISTS, vls_schema_set_add(f.set, VLS_STR("http://x/a"), v, &t->err));
+    CHECK_TEXT("schema \"http://x/a\" is in the set already", t->err.message);
+    CHECK_RC(VALISE_E_EXISTS, vls_schema_set_add(f.set, VLS_STR("http://x/b"), v, &t->err));
+    CHECK_TEXT("schema \"http://x/id\" is in the set already", t->err.message);
+    CHECK_RC(VALISE_E_INVALID, vls_schema_set_add(f.set, VLS_STR(""), js(&f, "{}"), &t->err));
+    CHECK_RC(VALISE_E_INVALID, vls_schema_set_add(f.set, VLS_STR("a#b"), js(&f, "{}"), &t->err));
+    /* The refused ones left nothing: b is still free. */
+    CHECK_OK(vls_schema_set_add(f.set, VLS_STR("http://x/b"), js(&f, "false"), &t->err));
+    CHECK_OK(compile(&f, "{'$ref':'http://x/b'}"));
+    CHECK_RC(VALISE_E_INVALID, check(&f, "1"));
+    fixture_release(&f);
+}
+
+TEST(schema, places_nobody_took_for_a_schema_can_be_referred_to)
+{
+    collected c = {.len = 0};
+    vls_schema_report report = {.found = collect, .arg = &c};
+    fixture f;
+
+    fixture_init(&f, t);
+    CHECK_OK(compile(&f, "{'$ref':'#/x-parts/0/a~1b','x-parts':[{'a/b':{'type':'null',"
+                         "'not':{'$ref':'#/x-parts/1'}}},false]}"));
+    CHECK_OK(check(&f, "null"));
+    CHECK_RC(VALISE_E_INVALID, check(&f, "1"));
+    CHECK_OK(compile(&f, "{'$ref':'#/definitions/a','definitions':{'a':{'type':'null'}}}"));
+    CHECK_RC(VALISE_E_INVALID, check(&f, "1"));
+    CHECK_OK(compile(&f, "{'$ref':'#/$defs/a/x/y%20z','$defs':{'a':{'x':{'y z':{'const':2}}}}}"));
+    CHECK_RC(VALISE_E_INVALID, vls_schema_check(f.schema, js(&f, "1"), &report, &t->err));
+    CHECK_TEXT("|#/$defs/a/x/y z/const|const|must be 2, is 1\n", c.text);
+    fixture_release(&f);
+}
+
+TEST(schema, one_piece_bundled_twice_is_one_piece)
+{
+    const char *piece = "{'$id':'http://x/piece','type':'null'}";
+    fixture f;
+
+    fixture_init(&f, t);
+    CHECK_OK(compile(&f, test_format("{'$ref':'http://x/piece','$defs':{'a':%s,'b':{'$id':"
+                                     "'http://x/b','$defs':{'c':%s}}}}",
+                                     piece, piece)));
+    CHECK_RC(VALISE_E_INVALID, check(&f, "1"));
+    fixture_release(&f);
+}
+
+TEST(schema, vocabularies_that_are_required_must_be_known)
+{
+    fixture f;
+
+    fixture_init(&f, t);
+    CHECK_OK(vls_schema_set_add(
+        f.set, VLS_STR("http://x/meta"),
+        js(&f, "{'$vocabulary':{'https://json-schema.org/draft/2020-12/vocab/core':true,"
+               "'https://json-schema.org/draft/2020-12/vocab/format-assertion':true}}"),
+        &t->err));
+    CHECK_RC(VALISE_E_UNSUPPORTED, compile(&f, "{'$schema':'http://x/meta'}"));
+    CHECK_TEXT("/$schema: requires the unknown vocabulary "
+               "\"https://json-schema.org/draft/2020-12/vocab/format-assertion\"",
+               t->err.message);
+
+    /* Without the validation vocabulary "type" is a word like any other, even malformed. */
+    CHECK_OK(vls_schema_set_add(
+        f.set, VLS_STR("http://x/less"),
+        js(&f, "{'$vocabulary':{'https://json-schema.org/draft/2020-12/vocab/core':true}}"),
+        &t->err));
+    CHECK_OK(compile(&f, "{'$schema':'http://x/less','type':7,'not':{}}"));
+    CHECK_OK(check(&f, "1"));
+    fixture_release(&f);
+}
+
+TEST(schema, the_metaschemas_accept_each_other)
+{
+    static const char *const names[] = {
+        "schema",          "meta/core",      "meta/applicator",        "meta/unevaluated",
+        "meta/validation", "meta/meta-data", "meta/format-annotation", "meta/format-assertion",
+        "meta/content"};
+    fixture f;
+
+    fixture_init(&f, t);
+    for (size_t i = 0; i < VLS_COUNT(names); i++) {
+        const char *uri = test_format("https://json-schema.org/draft/2020-12/%s", names[i]);
+        CHECK_OK(compile(&f, test_format("{'$ref':'%s'}", uri)));
+        CHECK_OK(check(&f, "{'type':'object','format':'x','properties':{'a':{'$ref':'#'}}}"));
+        CHECK_RC(VALISE_E_INVALID, check(&f, "7"));
+    }
+    fixture_release(&f);
+}
