@@ -78,8 +78,8 @@ static inline int vls_fail_errno(valise_error *err, const char *what, valise_str
     return code;
 }
 
-/* Say what to do about an error that was just reported. Returns err->code (0 when err is NULL). */
-int vls_hint(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);
+/* Say what to do about an error that was just reported. err may be NULL. */
+void vls_hint(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);
 
 /* Put a step in front of the field path: "blocks" and then "[2]" in front of ".callId". */
 void vls_error_prepend(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);

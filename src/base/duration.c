@@ -21,7 +21,7 @@ static int refuse(valise_error *err, valise_str text, size_t offset, const char 
 {
     (void)vls_fail_at(err, VALISE_E_INVALID, offset, "\"%.*s\" is not a duration: %s",
                       VALISE_STR_ARG(vls_str_head(text, 48)), why);
-    (void)vls_hint(err, "write a whole number and a unit (ns us ms s m h d w), such as 90s or 15m");
+    vls_hint(err, "write a whole number and a unit (ns us ms s m h d w), such as 90s or 15m");
     return VALISE_E_INVALID;
 }
 

@@ -151,16 +151,15 @@ int vls_report_errno(valise_error *err, const char *what, valise_str path)
     return vls_fail(err, code, "%s %.*s: %s", what, VALISE_STR_ARG(path), text);
 }
 
-int vls_hint(valise_error *err, const char *format, ...)
+void vls_hint(valise_error *err, const char *format, ...)
 {
     va_list args;
 
     if (!err)
-        return 0;
+        return;
     va_start(args, format);
     format_line(err->hint, sizeof(err->hint), format, args);
     va_end(args);
-    return err->code;
 }
 
 void vls_error_prepend(valise_error *err, const char *format, ...)

@@ -22,7 +22,7 @@ int vls_hasher_init(vls_hasher *hasher, valise_error *err)
 
     if (!md && ERR_GET_REASON(reason) != ERR_R_MALLOC_FAILURE) {
         (void)vls_fail(err, VALISE_E_UNSUPPORTED, "OpenSSL offers no SHA-256");
-        (void)vls_hint(err, "see which providers openssl.cnf loads (openssl list -providers)");
+        vls_hint(err, "see which providers openssl.cnf loads (openssl list -providers)");
         return VALISE_E_UNSUPPORTED;
     }
     if (!ctx) {

@@ -520,7 +520,7 @@ static int start_threads(vls_pool *pool, valise_error *err)
         char reason[96]; /* the GNU strerror_r may not use it */
         (void)vls_fail(err, VALISE_E_LIMIT, "cannot start a thread: %s",
                        strerror_r(rc, reason, sizeof(reason)));
-        (void)vls_hint(err, "see how many processes and how much memory you may use (ulimit -a)");
+        vls_hint(err, "see how many processes and how much memory you may use (ulimit -a)");
         return VALISE_E_LIMIT;
     }
     return 0;

@@ -182,7 +182,7 @@ static int refuse(valise_error *err, valise_str text, size_t offset, const char 
 {
     (void)vls_fail_at(err, VALISE_E_INVALID, offset, "\"%.*s\" is not a time: %s",
                       VALISE_STR_ARG(vls_str_head(text, 48)), why);
-    (void)vls_hint(err, "write it like 2024-02-29T12:30:00Z or 2024-02-29T13:30:00.25+01:00");
+    vls_hint(err, "write it like 2024-02-29T12:30:00Z or 2024-02-29T13:30:00.25+01:00");
     return VALISE_E_INVALID;
 }
 

@@ -69,14 +69,14 @@ TEST(error, may_always_be_null)
     CHECK_INT(VALISE_E_NO_MEMORY, vls_fail_memory(NULL));
     errno = ENOENT;
     CHECK_INT(VALISE_E_NOT_FOUND, vls_fail_errno(NULL, "open", VLS_STR("f")));
-    CHECK_INT(0, vls_hint(NULL, "x"));
+    vls_hint(NULL, "x");
     vls_error_prepend(NULL, "x");
 }
 
 TEST(error, hint_leaves_the_rest)
 {
     (void)vls_fail(&t->err, VALISE_E_LIMIT, "too many");
-    CHECK_INT(VALISE_E_LIMIT, vls_hint(&t->err, "use %s", "fewer"));
+    vls_hint(&t->err, "use %s", "fewer");
     CHECK_TEXT("too many", t->err.message);
     CHECK_TEXT("use fewer", t->err.hint);
     (void)vls_fail(&t->err, VALISE_E_IO, "other"); /* a new error has no old hint */
