@@ -18,9 +18,10 @@ typedef struct item {
 
 typedef struct state {
     size_t size, next;
-    item *items;
+    item *items; /* size of them, and a twin of each with the same key behind them */
+    bool twins;  /* which of the two the next round of puts brings */
     vls_map map;
-    vls_pmap tree, old;
+    vls_pmap tree;
     void *root; /* of the C library's tsearch tree */
 } state;
 
@@ -68,7 +69,7 @@ static void *set_up(size_t size)
     const valise_env *env = valise_env_default();
     state *s = vls_mem_zalloc(env, sizeof(*s));
 
-    if (!s || !(s->items = vls_mem_alloc(env, size * sizeof(item))))
+    if (!s || !(s->items = vls_mem_alloc(env, 2 * size * sizeof(item))))
         abort();
     s->size = size;
     vls_map_init(&s->map, env, item_equal);
@@ -77,12 +78,12 @@ static void *set_up(size_t size)
         item *it = &s->items[i];
         it->refs = 1;
         it->len = (unsigned)snprintf(it->key, sizeof(it->key), "run:1:item:%09zu", i);
+        s->items[size + i] = *it;
         valise_str key = item_key(it);
         if (vls_map_put(NULL, &s->map, vls_str_hash(key, SEED), &key, it) < 0 ||
             vls_pmap_put(&s->tree, it) < 0 || !tsearch(it, &s->root, item_compare))
             abort();
     }
-    vls_pmap_snapshot(&s->old, &s->tree);
     return s;
 }
 
@@ -98,9 +99,8 @@ static void tear_down(void *arg)
 
     vls_map_release(&s->map);
     vls_pmap_release(&s->tree);
-    vls_pmap_release(&s->old);
     tdestroy(s->root, keep_item);
-    vls_mem_free(env, s->items, s->size * sizeof(item));
+    vls_mem_free(env, s->items, 2 * s->size * sizeof(item));
     vls_mem_free(env, s, sizeof(*s));
 }
 
@@ -145,7 +145,10 @@ static void tree_put(void *arg, size_t times)
     state *s = arg;
 
     while (times--) {
-        if (vls_pmap_put(&s->tree, next_item(s)) < 0)
+        /* Each key in turn gets its other item: putting the same one again would do nothing. */
+        item *it = next_item(s);
+        s->twins ^= it == s->items;
+        if (vls_pmap_put(&s->tree, it + (s->twins ? s->size : 0)) < 0)
             abort();
     }
 }

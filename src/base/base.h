@@ -78,7 +78,7 @@ static inline int vls_fail_errno(valise_error *err, const char *what, valise_str
     return code;
 }
 
-/* Say what to do about an error that was just reported: lower case, no period. */
+/* Say what to do about an error that was just reported: lower case, no period. err may be NULL. */
 void vls_hint(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);
 
 /* Put a step in front of the field path: "blocks" and then "[2]" in front of ".callId". */

@@ -130,6 +130,14 @@ TEST(error, cut_never_splits_a_character)
     }
 }
 
+/* The locale of the tests has no such character, so vsnprintf gives up. */
+TEST(error, message_that_cannot_be_written_is_empty)
+{
+    CHECK_INT(VALISE_E_IO, vls_fail(&t->err, VALISE_E_IO, "b%ls", L"\u20ac"));
+    CHECK_TEXT("", t->err.message);
+    CHECK_INT(VALISE_E_IO, t->err.code);
+}
+
 TEST(error, exactly_full_is_not_cut)
 {
     size_t room = sizeof(t->err.message) - 1;

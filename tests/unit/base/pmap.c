@@ -545,6 +545,43 @@ TEST(pmap, remove_needs_no_memory)
     CHECK_INT(0, counting_env_in_use(&c));
 }
 
+/* When a neighbour is shared and cannot be copied, a node gets ever sparser until it is dropped,
+ * and then the one above it. */
+TEST(pmap, sparse_nodes_go_when_nothing_can_be_copied)
+{
+    vls_pmap maps[2];
+    counting_env c;
+    /* Appending left FANOUT - 1 in every node: the second node above the leaves, all of it, while
+     * its neighbours stay shared. */
+    unsigned from = (VLS_PMAP_FANOUT - 1) * (VLS_PMAP_FANOUT - 1), to = 2 * from, n = 3 * from;
+    unsigned starved = 0;
+
+    counting_env_init(&c);
+    build(&maps[0], &c.env, ASCENDING, n);
+    vls_pmap_snapshot(&maps[1], &maps[0]);
+    for (unsigned i = from; i < to; i++) {
+        /* Putting makes the way our own, so that removing copies neighbours only. */
+        CHECK_OK(put_key(&maps[0], &c.env, numbered("run:1:item:", i)));
+        counting_env_fail_from(&c, 0);
+        CHECK_OK(vls_pmap_remove(&maps[0], numbered("run:1:item:", i)));
+        starved += atomic_load(&c.failed);
+        counting_env_fail_from(&c, -1);
+        check_tree(&maps[0], true);
+    }
+    CHECK(starved > VLS_PMAP_FANOUT);
+    CHECK_INT(n - (to - from), maps[0].len);
+    check_tree(&maps[1], false);
+    check_counts(maps, NULL, 2);
+    for (unsigned i = 0; i < n; i++) {
+        bool kept = i < from || i >= to;
+        CHECK((vls_pmap_get(&maps[0], numbered("run:1:item:", i)) != NULL) == kept);
+        CHECK(vls_pmap_get(&maps[1], numbered("run:1:item:", i)));
+    }
+    vls_pmap_release(&maps[0]);
+    vls_pmap_release(&maps[1]);
+    CHECK_INT(0, counting_env_in_use(&c));
+}
+
 TEST(pmap, height_has_a_limit)
 {
     VLS_AUTO(pmap) vls_pmap map;
