@@ -21,6 +21,9 @@
  *     appending leaves full nodes behind and starts new ones with a single slot) and where
  *     memory ran out: those have at least 1.
  *
+ * Threads: a node with more than one reference is immutable, one with a single reference is single;
+ * refs is atomic.
+ *
  * Internal to pmap*.c and its tests. */
 #ifndef VLS_PMAP_NODE_H
 #define VLS_PMAP_NODE_H

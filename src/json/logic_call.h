@@ -8,7 +8,9 @@
  *     run->scope  element 2 of [1,2,3]  ->  the data    what var and val read
  *
  * An operator gets its call and gives a value or a negative code. It throws with vls_logic_throw
- * and the like; it reports nothing by itself. */
+ * and the like; it reports nothing by itself.
+ *
+ * Threads: single (one vls_logic per application); the tables are immutable. */
 #ifndef VLS_LOGIC_CALL_H
 #define VLS_LOGIC_CALL_H
 

@@ -1,6 +1,8 @@
 /* pow10.h -- powers of ten as 128-bit numbers, shared by reading and printing doubles.
  *
- * 10^e = (high * 2^64 + low) * 2^k, normalised so that high's top bit is set; k follows from e. */
+ * 10^e = (high * 2^64 + low) * 2^k, normalised so that high's top bit is set; k follows from e.
+ *
+ * Threads: immutable. */
 #ifndef VLS_POW10_H
 #define VLS_POW10_H
 

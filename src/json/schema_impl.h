@@ -14,7 +14,9 @@
  * anchors. References are pointers to nodes; a dynamic one also has a name, which is looked up in
  * the resources the check has come through, outermost first.
  *
- * Everything lives in the arena of the schema and never changes once vls_schema_compile returns. */
+ * Everything lives in the arena of the schema and never changes once vls_schema_compile returns.
+ *
+ * Threads: what is compiled is immutable; vls_schema_compiler and vls_schema_run are single. */
 #ifndef VLS_SCHEMA_IMPL_H
 #define VLS_SCHEMA_IMPL_H
 
