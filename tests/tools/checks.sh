@@ -238,6 +238,9 @@ fresh
 # shellcheck disable=SC2016
 printf '```\nSOME_TABLE\n```\n' | add README.md
 red 'docs: a block that was to be filled in' 'SOME_TABLE was never filled in' check docs
+fresh
+printf '    meson test -C build\n    build/tests/unit/x\n' | add README.md
+red 'docs: a build folder that is none' '"-C build" lacks the flavour' check docs
 
 # ---- headers ----
 
