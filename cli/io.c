@@ -9,15 +9,9 @@
 #include "base/text.h"
 
 #define READ_STEP ((size_t)64 << 10)
+#define REPORT_MAX ((size_t)64 << 10)
 
 /* ---- out ---- */
-
-static void add_json_member(vls_buf *out, const char *key, const char *text)
-{
-    vls_json_write_string(out, valise_str_of(key));
-    vls_buf_add_byte(out, ':');
-    vls_json_write_string(out, valise_str_of(text));
-}
 
 /* Write all of it, or as much as goes. 0, or -1 with errno. */
 static int write_all(int fd, valise_str s)
@@ -32,28 +26,46 @@ static int write_all(int fd, valise_str s)
     return 0;
 }
 
+/* Words of the command line may be any bytes: made harmless they are also valid UTF-8, as JSON
+ * must be. */
+static void add_harmless(vls_buf *out, const char *text)
+{
+    vls_text_neutralize(out, valise_str_of(text), VLS_TEXT_KEEP_BACKSLASH);
+}
+
+static void add_json_member(vls_buf *out, const cli *c, const char *key, const char *text)
+{
+    VLS_AUTO(buf) vls_buf harmless;
+
+    vls_buf_init(&harmless, c->env, REPORT_MAX);
+    add_harmless(&harmless, text);
+    vls_json_write_string(out, valise_str_of(key));
+    vls_buf_add_byte(out, ':');
+    vls_json_write_string(out, vls_buf_str(&harmless));
+}
+
 static void report(const cli *c, const char *code, const char *message, const char *hint)
 {
     vls_buf text;
 
-    vls_buf_init(&text, c->env, (size_t)64 << 10);
+    vls_buf_init(&text, c->env, REPORT_MAX);
     if (c->json) {
         vls_buf_add_text(&text, "{\"error\":{");
-        add_json_member(&text, "code", code);
+        add_json_member(&text, c, "code", code);
         vls_buf_add_byte(&text, ',');
         if (hint[0]) {
-            add_json_member(&text, "hint", hint);
+            add_json_member(&text, c, "hint", hint);
             vls_buf_add_byte(&text, ',');
         }
-        add_json_member(&text, "message", message);
+        add_json_member(&text, c, "message", message);
         vls_buf_add_text(&text, "}}\n");
     } else {
         vls_buf_add_text(&text, "valise: ");
-        vls_text_neutralize(&text, valise_str_of(message), VLS_TEXT_KEEP_BACKSLASH);
+        add_harmless(&text, message);
         vls_buf_add_byte(&text, '\n');
         if (hint[0]) {
             vls_buf_add_text(&text, "hint: ");
-            vls_text_neutralize(&text, valise_str_of(hint), VLS_TEXT_KEEP_BACKSLASH);
+            add_harmless(&text, hint);
             vls_buf_add_byte(&text, '\n');
         }
     }
@@ -162,6 +174,8 @@ int cli_read_operand(valise_str *out, cli *c, const char *operand, valise_error 
         return 0;
     }
     operand++;
+    if (operand[0] == '\0')
+        return vls_fail(err, VALISE_E_INVALID, "there is no name of a file behind @");
     fd = open(operand, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return vls_fail_errno(err, "cannot open", valise_str_of(operand));
@@ -180,7 +194,8 @@ int cli_read_json(vls_json *out, cli *c, const char *operand, valise_error *err)
     rc = vls_json_parse(out, &c->arena, text, NULL, err);
     if (rc == VALISE_E_INVALID && operand[0] == '@')
         vls_hint(err, "the file is %s", operand + 1);
-    else if (rc == VALISE_E_INVALID && err->offset == 0 && !strchr("-0123456789", operand[0]))
+    else if (rc == VALISE_E_INVALID && err->offset == 0 &&
+             (operand[0] == '\0' || !strchr("-0123456789", operand[0])))
         vls_hint(err, "give JSON, @FILE for the contents of a file, or - for standard input");
     return rc;
 }

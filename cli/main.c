@@ -11,6 +11,7 @@
 
 typedef struct cli_call {
     const cli_command *command;
+    const char *group; /* "json" where no command of that group was named, or NULL */
     char *operands[MAX_OPERANDS];
     size_t count;
     bool help, version;
@@ -21,20 +22,40 @@ static int run_help(cli *c, char **operands);
 
 static const cli_command own_commands[] = {
     {"version", "", 0, "Print the version.", NULL, "valise version", NULL, run_version},
-    {"help", "", 0, "Print this overview; with --help a command explains itself.", NULL,
-     "valise json diff --help", NULL, run_help},
+    {"help", "[COMMAND]", 0, "Print this overview, or what a command does.", NULL,
+     "valise help json diff", NULL, run_help},
 };
 
 /* ---- help ---- */
 
-static void list_commands(vls_buf *out, const cli_command *commands, size_t count)
+/* Does the name of this command start with the word? */
+static bool is_of_group(const cli_command *command, const char *word)
+{
+    size_t len = strlen(word);
+
+    return strncmp(command->name, word, len) == 0 && command->name[len] == ' ';
+}
+
+/* List all of them, or where group is not NULL those of the group. */
+static void list_commands(vls_buf *out, const cli_command *commands, size_t count,
+                          const char *group)
 {
     for (size_t i = 0; i < count; i++) {
         char call_text[64];
+        if (group && !is_of_group(&commands[i], group))
+            continue;
         (void)snprintf(call_text, sizeof(call_text), "%s %s", commands[i].name,
                        commands[i].operands);
         vls_buf_printf(out, "  %-28s %s\n", call_text, commands[i].help);
     }
+}
+
+static void add_how_values_come(vls_buf *out)
+{
+    vls_buf_add_text(
+        out, "\nA value is JSON, @FILE for the contents of a file, or - for standard input.\n"
+             "Options: --json (answers and errors as JSON), --help, --version, -- (no\n"
+             "options behind it).\n");
 }
 
 static int run_help(cli *c, char **operands)
@@ -43,12 +64,17 @@ static int run_help(cli *c, char **operands)
     vls_buf_add_text(
         &c->out, "Valise keeps the state of AI agents: what they work with, what they know and\n"
                  "what was said. This version has its foundation; the commands so far:\n\n");
-    list_commands(&c->out, cli_json_commands, cli_json_command_count);
-    list_commands(&c->out, own_commands, VLS_COUNT(own_commands));
-    vls_buf_add_text(
-        &c->out, "\nA value is JSON, @FILE for the contents of a file, or - for standard input.\n"
-                 "Options: --json (answers and errors as JSON), --help, --version, -- (no\n"
-                 "options behind it).\n");
+    list_commands(&c->out, cli_json_commands, cli_json_command_count, NULL);
+    list_commands(&c->out, own_commands, VLS_COUNT(own_commands), NULL);
+    add_how_values_come(&c->out);
+    return CLI_DONE;
+}
+
+static int run_group_help(cli *c, const char *group)
+{
+    vls_buf_printf(&c->out, "usage: valise %s COMMAND [options] ...\n\n", group);
+    list_commands(&c->out, cli_json_commands, cli_json_command_count, group);
+    add_how_values_come(&c->out);
     return CLI_DONE;
 }
 
@@ -94,6 +120,15 @@ static const cli_command *find_command(int argc, char **argv, int *used)
     return NULL;
 }
 
+static bool is_group(const char *word)
+{
+    for (size_t i = 0; i < cli_json_command_count; i++) {
+        if (is_of_group(&cli_json_commands[i], word))
+            return true;
+    }
+    return false;
+}
+
 /* Set what the option stands for; false when there is no such option. */
 static bool take_option(cli *c, cli_call *call, const char *word)
 {
@@ -116,6 +151,21 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0' && !(word[1] >= '0' && word[1] <= '9');
 }
 
+/* A word that is neither an option nor an operand. */
+static int refuse_word(const cli *c, const cli_call *call, const char *word)
+{
+    const cli_command *command = call->command;
+
+    if (command && command->count == 0)
+        return cli_usage(c, "run it with --help", "'valise %s' takes no operands", command->name);
+    if (command)
+        return cli_usage(c, "put JSON with spaces into quotes", "'valise %s' takes only %s",
+                         command->name, command->operands);
+    return cli_usage(c, "run 'valise help' for the commands there are",
+                     "there is no command '%s%s%s'", call->group ? call->group : "",
+                     call->group ? " " : "", word);
+}
+
 static int take_words(cli *c, cli_call *call, int argc, char **argv)
 {
     bool options = true;
@@ -125,16 +175,14 @@ static int take_words(cli *c, cli_call *call, int argc, char **argv)
             options = false;
         } else if (options && is_option(argv[i])) {
             if (!take_option(c, call, argv[i]))
-                return cli_usage(c, "run 'valise help' for what there is", "unknown option '%s'",
-                                 argv[i]);
+                return cli_usage(c,
+                                 call->command ? "run it with --help for its options"
+                                               : "run 'valise help' for what there is",
+                                 "unknown option '%s'", argv[i]);
         } else if (call->command && call->count < call->command->count) {
             call->operands[call->count++] = argv[i];
-        } else if (call->command) {
-            return cli_usage(c, "put JSON with spaces into quotes", "'%s' takes %zu operands: %s",
-                             call->command->name, call->command->count, call->command->operands);
         } else {
-            return cli_usage(c, "run 'valise help' for the commands there are",
-                             "there is no command '%s'", argv[i]);
+            return refuse_word(c, call, argv[i]);
         }
     }
     return CLI_DONE;
@@ -150,8 +198,16 @@ static int run(cli *c, int argc, char **argv)
         argc--;
         argv++;
     }
+    /* `help X` is `X --help`. */
+    if (argc > 0 && strcmp(argv[0], "help") == 0) {
+        call.help = true;
+        argc--;
+        argv++;
+    }
     call.command = find_command(argc, argv, &used);
-    if (call.command) {
+    if (!call.command && argc > 0 && is_group(argv[0]))
+        call.group = argv[0];
+    if (call.command || call.group) {
         argc -= used;
         argv += used;
     }
@@ -160,8 +216,13 @@ static int run(cli *c, int argc, char **argv)
         return status;
     if (call.version)
         return run_version(c, NULL);
-    if (!call.command)
+    if (!call.command && !call.group)
         return run_help(c, NULL);
+    if (!call.command && call.help)
+        return run_group_help(c, call.group);
+    if (!call.command)
+        return cli_usage(c, "run it with --help for the commands there are",
+                         "'valise %s' needs a command behind it", call.group);
     if (call.help) {
         explain(&c->out, call.command);
         return CLI_DONE;

@@ -21,7 +21,8 @@
  *     appending leaves full nodes behind and starts new ones with a single slot) and where
  *     memory ran out: those have at least 1.
  *
- * Threads: as pmap.h says; a node that is shared is immutable but for its count.
+ * Threads: a node with more than one reference is immutable, one with a single reference is single;
+ * refs is atomic.
  *
  * Internal to pmap*.c and its tests. */
 #ifndef VLS_PMAP_NODE_H

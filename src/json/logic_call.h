@@ -10,7 +10,7 @@
  * An operator gets its call and gives a value or a negative code. It throws with vls_logic_throw
  * and the like; it reports nothing by itself.
  *
- * Threads: single. */
+ * Threads: single (one vls_logic per application); the tables are immutable. */
 #ifndef VLS_LOGIC_CALL_H
 #define VLS_LOGIC_CALL_H
 

@@ -16,7 +16,7 @@
  *
  * Everything lives in the arena of the schema and never changes once vls_schema_compile returns.
  *
- * Threads: the compiled form is immutable; the compiler and a run are single. */
+ * Threads: what is compiled is immutable; vls_schema_compiler and vls_schema_run are single. */
 #ifndef VLS_SCHEMA_IMPL_H
 #define VLS_SCHEMA_IMPL_H
 

@@ -164,4 +164,48 @@ t 'version' '
     "$VALISE" json get "@$OUT" /version >/dev/null
 '
 
+t 'a group of commands explains itself, and so does each command [L4]' '
+    expect_exit 2 "$VALISE" json
+    stderr_has "needs a command" "--help"
+    expect_exit 0 "$VALISE" json --help
+    stdout_has "json canonical VALUE"
+    cp "$OUT" group
+    expect_exit 0 "$VALISE" help json
+    cmp "$OUT" group
+    expect_exit 0 "$VALISE" json diff --help
+    cp "$OUT" diff
+    expect_exit 0 "$VALISE" help json diff
+    cmp "$OUT" diff
+    stdout_has "--exit-code"
+    expect_exit 0 "$VALISE" help
+    stdout_has "json canonical VALUE" "version"
+    expect_exit 0 "$VALISE" help help
+    stdout_has "usage: valise help"
+'
+
+t 'a wrong word is named whole, with a way out [L5]' '
+    expect_exit 2 "$VALISE" json canonicl 1
+    stderr_has "no command '"'json canonicl'"'" "valise help"
+    expect_exit 2 "$VALISE" help jsn
+    stderr_has "no command '"'jsn'"'"
+    expect_exit 2 "$VALISE" json canonical 1 2
+    stderr_has "takes only VALUE"
+    expect_exit 2 "$VALISE" version extra
+    stderr_has "takes no operands"
+    expect_exit 2 "$VALISE" json diff --exitcode 1 2
+    stderr_has "--exitcode" "--help"
+    expect_exit 6 "$VALISE" json canonical ""
+    stderr_has "@FILE"
+    expect_exit 6 "$VALISE" json canonical @
+    stderr_has "behind @"
+'
+
+t 'a word that is not UTF-8 leaves the error valid JSON [L5]' '
+    expect_exit 2 "$VALISE" --json "$(printf "a\377\033")"
+    "$VALISE" json get "@$ERR" /error/message >message
+    grep -qF "a\\\\xff\\\\x1b" message
+    expect_exit 2 "$VALISE" --json json diff "$(printf -- "--\303")"
+    [ "$("$VALISE" json get "@$ERR" /error/code)" = "\"USAGE\"" ]
+'
+
 done_testing

@@ -3,6 +3,7 @@
 # ends with the summary. meson, ninja and make are played by scripts.
 . "$(dirname "$0")/lib.sh"
 
+unset JOBS # of `make JOBS=2 test`; what is built here says its own
 bin=$scratch/bin
 mkdir "$bin" "$scratch/tools" "$scratch/.ci"
 cp "$root/tools/build" "$scratch/tools/"

@@ -12,7 +12,7 @@ fresh() {
     cp "$root/tools/layers.txt" tools/
     cp "$root/.clang-format" "$root/.clang-tidy" .
     cat >include/valise/api.h <<'END'
-/* api.h */
+/* api.h -- Threads: immutable. */
 #ifndef VALISE_API_H
 #define VALISE_API_H
 #ifdef __cplusplus
@@ -214,6 +214,13 @@ fresh
 seq 31 >cli/README.md
 red 'text: a README that is too long' 'cli/README.md: 31 lines; 10 to 30' check text
 
+fresh
+printf 'typedef struct vls_one {\n    int a;\n} vls_one;\n' | add src/base/one.h
+red 'text: a type without a word about threads' 'src/base/one.h: declares vls_one' check text
+fresh
+printf '/* Threads: single. */\nstruct vls_one {\n    int a;\n};\n' | add src/base/one.h
+green 'text: with it, all is well' check text
+
 # ---- docs ----
 
 fresh
@@ -227,6 +234,13 @@ fresh
 # shellcheck disable=SC2016
 printf '```sh\nmake A=1 gone\n```\n' | add README.md
 red 'docs: a target that is not there' 'no target for "make gone"' check docs
+fresh
+# shellcheck disable=SC2016
+printf '```\nSOME_TABLE\n```\n' | add README.md
+red 'docs: a block that was to be filled in' 'SOME_TABLE was never filled in' check docs
+fresh
+printf '    meson test -C build\n    build/tests/unit/x\n' | add README.md
+red 'docs: a build folder that is none' '"-C build" lacks the flavour' check docs
 
 # ---- headers ----
 

@@ -85,11 +85,12 @@ rm "$bin/dpkg-query"
 red 'another system is told what it needs' 'not a Debian system.*libssl-dev' deps
 green 'unless it says that it has it' env VALISE_SKIP_DEPS=1 PATH="$bin" "$root/tools/deps"
 
-# The list is complete: what meson looks for comes in a package of it.
+# The list is complete: what meson looks for comes in a package of group build, which is all that
+# `make demo` installs.
 packaged() { # NAME: of a dependency, as pkg-config knows it
     dpkg-query -S "*/pkgconfig/$1.pc" >"$scratch/owners" &&
         sed 's/:.*//' "$scratch/owners" | sort -u >"$scratch/names" &&
-        awk '/^[a-z]/ {print $2}' "$root/tools/packages.txt" | grep -qxf "$scratch/names"
+        awk '$1 == "build" {print $2}' "$root/tools/packages.txt" | grep -qxf "$scratch/names"
 }
 names=$(find "$root" -name meson.build -not -path '*/build/*' -exec \
     sed -n "s/.*[ =]dependency('\([^']*\)'.*/\1/p" {} + | grep -vx threads | sort -u)
