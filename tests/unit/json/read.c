@@ -80,6 +80,8 @@ TEST(json_read, refuses_with_reason_and_offset)
         {"\"abc\\", 5, "ends inside a string"},
         {"\"a\nb\"", 2, "control character"},
         {"\"a\\qb\"", 2, "unknown escape"},
+        {"\"\\\xc3\xa9\"", 1, "unknown escape"}, /* the text itself is good UTF-8 */
+        {"\"\\\xff\"", 2, "not UTF-8"},
         {"\"\\u12G4\"", 1, "four hex digits"},
         {"\"x\\ud800\"", 2, "lone high surrogate"},
         {"\"\\ud800\\u0041\"", 1, "lone high surrogate"},
