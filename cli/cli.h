@@ -50,8 +50,9 @@ extern const cli_command cli_json_commands[];
 extern const size_t cli_json_command_count;
 
 /* Report err on stderr, as a line of what and a line of what to do, or with --json as
- * {"error":{...}}. Returns the exit code that goes with it. */
-int cli_fail(const cli *c, const valise_error *err);
+ * {"error":{...}}, and forget what was to be printed: a part would look whole. Returns the exit
+ * code that goes with it. */
+int cli_fail(cli *c, const valise_error *err);
 
 /* Say how the command is used wrongly; returns CLI_USAGE. */
 int cli_usage(const cli *c, const char *hint, const char *format, ...) VALISE_PRINTF(3, 4);

@@ -61,8 +61,9 @@ static void report(const cli *c, const char *code, const char *message, const ch
     vls_buf_release(&text);
 }
 
-int cli_fail(const cli *c, const valise_error *err)
+int cli_fail(cli *c, const valise_error *err)
 {
+    vls_buf_clear(&c->out);
     report(c, valise_error_name(err->code),
            err->message[0] ? err->message : valise_error_text(err->code), err->hint);
     return valise_error_exit_code(err->code);
@@ -71,12 +72,15 @@ int cli_fail(const cli *c, const valise_error *err)
 int cli_usage(const cli *c, const char *hint, const char *format, ...)
 {
     char message[512];
+    valise_error err;
     va_list args;
 
     va_start(args, format);
     (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    report(c, "USAGE", message, hint);
+    /* The words of a command line may be any bytes; those of an error are text. */
+    (void)vls_fail(&err, VALISE_E_INVALID, "%s", message);
+    report(c, "USAGE", err.message, hint);
     return CLI_USAGE;
 }
 
@@ -98,7 +102,7 @@ int cli_flush(cli *c)
 
     vls_buf_init(&harmless, c->env, SIZE_MAX);
     if (vls_buf_check(&c->out, &err) < 0)
-        return cli_fail(c, &err); /* better nothing than a part that looks whole */
+        return cli_fail(c, &err);
     if (isatty(STDOUT_FILENO)) {
         vls_text_neutralize(&harmless, text,
                             VLS_TEXT_KEEP_NEWLINE | VLS_TEXT_KEEP_TAB | VLS_TEXT_KEEP_BACKSLASH);
@@ -179,7 +183,8 @@ int cli_read_json(vls_json *out, cli *c, const char *operand, valise_error *err)
     rc = vls_json_parse(out, &c->arena, text, NULL, err);
     if (rc == VALISE_E_INVALID && operand[0] == '@')
         vls_hint(err, "the file is %s", operand + 1);
-    else if (rc == VALISE_E_INVALID && err->offset == 0 && !strchr("-0123456789", operand[0]))
+    else if (rc == VALISE_E_INVALID && err->offset == 0 &&
+             (operand[0] == '\0' || !strchr("-0123456789", operand[0])))
         vls_hint(err, "give JSON, @FILE for the contents of a file, or - for standard input");
     return rc;
 }
