@@ -143,6 +143,40 @@ TEST(json_read, keeps_to_its_limits)
     vls_arena_release(&arena);
 }
 
+#define ARENA_MAX ((size_t)100000)
+
+static void *resize_small(void *self, void *ptr, size_t old_size, size_t new_size)
+{
+    const valise_env *env = self;
+
+    CHECK_MSG(new_size <= ARENA_MAX, "a block of %zu bytes", new_size);
+    return env->resize(env->self, ptr, old_size, new_size);
+}
+
+/* The arena's maximum bounds what parsing takes on the way too, not only what the value keeps. */
+TEST(json_read, takes_no_more_memory_than_the_arena_may)
+{
+    enum { COUNT = 100000, FITS = 6200 };
+    valise_env env = {.size = sizeof(env), .self = (void *)(uintptr_t)t->env};
+    char *text = test_alloc(2 * COUNT + 1);
+    vls_arena arena;
+    vls_json v;
+
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(text + 2 * i, ",1", 2);
+    text[0] = '[';
+    text[2 * COUNT] = ']';
+    env.resize = resize_small;
+    vls_arena_init(&arena, &env, ARENA_MAX);
+    CHECK_RC(VALISE_E_TOO_LARGE,
+             vls_json_parse(&v, &arena, vls_str(text, 2 * COUNT + 1), NULL, &t->err));
+    CHECK(strstr(t->err.message, "100000 bytes is used up"));
+    text[2 * FITS] = ']'; /* nothing that fits is refused */
+    CHECK_OK(vls_json_parse(&v, &arena, vls_str(text, 2 * FITS + 1), NULL, &t->err));
+    CHECK_INT(FITS, v.len);
+    vls_arena_release(&arena);
+}
+
 TEST(json_read, the_last_key_wins_when_told_so)
 {
     vls_json_limits limits = {.flags = VLS_JSON_LAST_KEY_WINS};
