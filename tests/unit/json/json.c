@@ -1,4 +1,5 @@
 /* json.c -- values: making, finding, comparing, building, copying. */
+#include "harness/counting_env.h"
 #include "harness/fault.h"
 
 #include "json/json.h"
@@ -259,6 +260,75 @@ TEST(json, builder_stops_at_the_depth_limit_and_at_a_key_twice)
     vls_json_close(&b);
     CHECK_RC(VALISE_E_INVALID, vls_json_builder_finish(&v, &b, &t->err));
     CHECK(strstr(t->err.message, "\"k\"") != NULL);
+    vls_arena_release(&arena);
+}
+
+TEST(json, builder_takes_just_as_deep_as_the_limit)
+{
+    vls_json_builder b;
+    vls_json v = vls_json_null();
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    vls_json_builder_init(&b, &arena);
+    for (unsigned i = 0; i < VLS_JSON_MAX_DEPTH; i++)
+        vls_json_open(&b, VLS_JSON_ARRAY);
+    for (unsigned i = 0; i < VLS_JSON_MAX_DEPTH; i++)
+        vls_json_close(&b);
+    CHECK_OK(vls_json_builder_finish(&v, &b, &t->err));
+    CHECK_INT(VLS_JSON_ARRAY, v.type);
+    vls_arena_release(&arena);
+}
+
+/* Whatever is done after the first failure, that one is reported. */
+TEST(json, builder_remembers_its_first_failure)
+{
+    vls_json_builder b;
+    vls_json v = vls_json_bool(true);
+    counting_env c;
+
+    counting_env_init(&c);
+    for (int tell = 0; tell < 2; tell++) {
+        vls_arena_init(&arena, &c.env, SIZE_MAX);
+        vls_json_builder_init(&b, &arena);
+        vls_json_open(&b, VLS_JSON_OBJECT);
+        for (int i = 0; i < 4; i++)
+            vls_json_add(&b, vls_json_string(VLS_STR("k")));
+        vls_json_close(&b);
+        counting_env_fail_from(&c, 0);
+        for (unsigned i = 0; i < VLS_JSON_MAX_DEPTH + 1; i++) {
+            vls_json_open(&b, VLS_JSON_ARRAY);
+            vls_json_add(&b, vls_json_null());
+        }
+        counting_env_fail_at(&c, -1);
+        CHECK_INT(VALISE_E_INVALID, vls_json_builder_finish(&v, &b, tell ? &t->err : NULL));
+        vls_arena_release(&arena);
+    }
+    CHECK_TEXT("duplicate key \"k\"", t->err.message);
+    CHECK_INT(VLS_JSON_BOOL, v.type);
+    CHECK_INT(0, counting_env_in_use(&c));
+}
+
+static int copy_with_faults(fault *f, void *arg)
+{
+    VLS_AUTO(arena) vls_arena a;
+    vls_json v = vls_json_bool(true);
+
+    vls_arena_init(&a, f->env, SIZE_MAX);
+    int rc = vls_json_copy(&v, &a, *(vls_json *)arg, &f->err);
+    CHECK_INT(rc == 0 ? VLS_JSON_OBJECT : VLS_JSON_BOOL, v.type);
+    return rc;
+}
+
+/* [Q18] */
+TEST(json, copy_survives_every_failing_allocation)
+{
+    char *large = test_alloc(5001); /* so that a block is needed in the middle */
+
+    memset(large, 'x', 5000);
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    vls_json v =
+        parse(t, test_format("{\"a\":[\"%.*s\",[1]],\"b\":\"%.*s\"}", 5000, large, 5000, large));
+    CHECK(fault_each_alloc(t, 0, copy_with_faults, &v) >= 2);
     vls_arena_release(&arena);
 }
 

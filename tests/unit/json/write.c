@@ -109,6 +109,8 @@ TEST(json_write, refuses_what_is_too_deep)
     vls_arena arena;
     vls_json copy;
     vls_arena_init(&arena, t->env, SIZE_MAX);
+    CHECK_OK(vls_json_copy(&copy, &arena, levels[VLS_JSON_MAX_DEPTH - 1], &t->err));
+    CHECK_RC(VALISE_E_LIMIT, vls_json_copy(&copy, &arena, levels[VLS_JSON_MAX_DEPTH], &t->err));
     CHECK_RC(VALISE_E_LIMIT, vls_json_copy(&copy, &arena, levels[deepest], &t->err));
     vls_arena_release(&arena);
 }
