@@ -23,6 +23,7 @@ TEST(json_write, escapes_every_byte_at_every_place)
                 CHECK_STR(vls_str(text, len), vls_json_str(v));
                 bool escaped = c < 0x20 || c == '"' || c == '\\';
                 CHECK(escaped == (out.len > len + 2));
+                CHECK(!memchr(out.ptr, 'F', out.len) || c == 'F'); /* \u001f, not \u001F */
             }
             vls_arena_reset(&arena);
         }
