@@ -13,12 +13,13 @@
 typedef struct item {
     unsigned refs;
     unsigned len;
+    bool replaced; /* in the tree by its twin */
     char key[24];
 } item;
 
 typedef struct state {
     size_t size, next;
-    item *items;
+    item *items; /* size of them, and behind them as many twins with the same keys */
     vls_map map;
     vls_pmap tree, old;
     void *root; /* of the C library's tsearch tree */
@@ -68,7 +69,7 @@ static void *set_up(size_t size)
     const valise_env *env = valise_env_default();
     state *s = vls_mem_zalloc(env, sizeof(*s));
 
-    if (!s || !(s->items = vls_mem_alloc(env, size * sizeof(item))))
+    if (!s || !(s->items = vls_mem_alloc(env, 2 * size * sizeof(item))))
         abort();
     s->size = size;
     vls_map_init(&s->map, env, item_equal);
@@ -76,7 +77,9 @@ static void *set_up(size_t size)
     for (size_t i = 0; i < size; i++) {
         item *it = &s->items[i];
         it->refs = 1;
+        it->replaced = false;
         it->len = (unsigned)snprintf(it->key, sizeof(it->key), "run:1:item:%09zu", i);
+        s->items[size + i] = *it;
         valise_str key = item_key(it);
         if (vls_map_put(NULL, &s->map, vls_str_hash(key, SEED), &key, it) < 0 ||
             vls_pmap_put(&s->tree, it) < 0 || !tsearch(it, &s->root, item_compare))
@@ -100,7 +103,7 @@ static void tear_down(void *arg)
     vls_pmap_release(&s->tree);
     vls_pmap_release(&s->old);
     tdestroy(s->root, keep_item);
-    vls_mem_free(env, s->items, s->size * sizeof(item));
+    vls_mem_free(env, s->items, 2 * s->size * sizeof(item));
     vls_mem_free(env, s, sizeof(*s));
 }
 
@@ -140,13 +143,30 @@ static void tsearch_get(void *arg, size_t times)
         bench_use(tfind(next_item(s), &s->root, item_compare));
 }
 
+/* Each item and its twin in turns: the one that is there already would change nothing. */
 static void tree_put(void *arg, size_t times)
 {
     state *s = arg;
 
     while (times--) {
-        if (vls_pmap_put(&s->tree, next_item(s)) < 0)
+        item *it = next_item(s);
+        it->replaced = !it->replaced;
+        if (vls_pmap_put(&s->tree, it + (it->replaced ? s->size : 0)) < 0)
             abort();
+    }
+}
+
+/* One change to a map that was just shared: the nodes on the way are copied. */
+static void tree_put_shared(void *arg, size_t times)
+{
+    state *s = arg;
+
+    while (times--) {
+        vls_pmap copy;
+        vls_pmap_snapshot(&copy, &s->tree);
+        if (vls_pmap_put(&copy, next_item(s) + s->size) < 0)
+            abort();
+        vls_pmap_release(&copy);
     }
 }
 
@@ -227,6 +247,7 @@ BENCH(maps)
         {.name = "hash table get", .fn = map_get, .promised = 0},
         {.name = "persistent map get", .fn = tree_get, .promised = 0},
         {.name = "persistent map put", .fn = tree_put, .promised = 0},
+        {.name = "persistent map put, shared", .fn = tree_put_shared, .promised = 0},
         {.name = "persistent map snapshot", .fn = tree_snapshot, .promised = 0},
         {.name = "snapshot, one change, diff", .fn = tree_change_and_diff, .promised = 0},
         {.name = "persistent map, walk all", .fn = tree_walk, .promised = 1},
