@@ -13,13 +13,13 @@
 typedef struct item {
     unsigned refs;
     unsigned len;
+    bool replaced; /* in the tree by its twin */
     char key[24];
 } item;
 
 typedef struct state {
     size_t size, next;
-    item *items; /* size of them, and a twin of each with the same key behind them */
-    bool twins;  /* which of the two the next round of puts brings */
+    item *items; /* size of them, and behind them as many twins with the same keys */
     vls_map map;
     vls_pmap tree;
     void *root; /* of the C library's tsearch tree */
@@ -77,6 +77,7 @@ static void *set_up(size_t size)
     for (size_t i = 0; i < size; i++) {
         item *it = &s->items[i];
         it->refs = 1;
+        it->replaced = false;
         it->len = (unsigned)snprintf(it->key, sizeof(it->key), "run:1:item:%09zu", i);
         s->items[size + i] = *it;
         valise_str key = item_key(it);
@@ -140,16 +141,30 @@ static void tsearch_get(void *arg, size_t times)
         bench_use(tfind(next_item(s), &s->root, item_compare));
 }
 
+/* Each item and its twin in turns: the one that is there already would change nothing. */
 static void tree_put(void *arg, size_t times)
 {
     state *s = arg;
 
     while (times--) {
-        /* Each key in turn gets its other item: putting the same one again would do nothing. */
         item *it = next_item(s);
-        s->twins ^= it == s->items;
-        if (vls_pmap_put(&s->tree, it + (s->twins ? s->size : 0)) < 0)
+        it->replaced = !it->replaced;
+        if (vls_pmap_put(&s->tree, it + (it->replaced ? s->size : 0)) < 0)
             abort();
+    }
+}
+
+/* One change to a map that was just shared: the nodes on the way are copied. */
+static void tree_put_shared(void *arg, size_t times)
+{
+    state *s = arg;
+
+    while (times--) {
+        vls_pmap copy;
+        vls_pmap_snapshot(&copy, &s->tree);
+        if (vls_pmap_put(&copy, next_item(s) + s->size) < 0)
+            abort();
+        vls_pmap_release(&copy);
     }
 }
 
@@ -230,6 +245,7 @@ BENCH(maps)
         {.name = "hash table get", .fn = map_get, .promised = 0},
         {.name = "persistent map get", .fn = tree_get, .promised = 0},
         {.name = "persistent map put", .fn = tree_put, .promised = 0},
+        {.name = "persistent map put, shared", .fn = tree_put_shared, .promised = 0},
         {.name = "persistent map snapshot", .fn = tree_snapshot, .promised = 0},
         {.name = "snapshot, one change, diff", .fn = tree_change_and_diff, .promised = 0},
         {.name = "persistent map, walk all", .fn = tree_walk, .promised = 1},

@@ -49,8 +49,8 @@ extern const cli_command cli_json_commands[];
 extern const size_t cli_json_command_count;
 
 /* Report err on stderr, as a line of what and a line of what to do, or with --json as
- * {"error":{...}}. What c->out has so far is dropped: half an answer looks like a whole one.
- * Returns the exit code that goes with the error. */
+ * {"error":{...}}, and forget what was to be printed: a part would look whole. Returns the exit
+ * code that goes with it. */
 int cli_fail(cli *c, const valise_error *err);
 
 /* Say how the command is used wrongly; returns CLI_USAGE. */

@@ -35,7 +35,7 @@ static void add_harmless(vls_buf *out, const char *text)
 
 static void add_json_member(vls_buf *out, const cli *c, const char *key, const char *text)
 {
-    VLS_AUTO(buf) vls_buf harmless;
+    VLS_AUTO(buf) vls_buf harmless = {0};
 
     vls_buf_init(&harmless, c->env, REPORT_MAX);
     add_harmless(&harmless, text);
@@ -106,7 +106,7 @@ int cli_print_json(cli *c, vls_json v, bool pretty, valise_error *err)
 int cli_flush(cli *c)
 {
     valise_error err = VALISE_ERROR_INIT;
-    VLS_AUTO(buf) vls_buf harmless;
+    VLS_AUTO(buf) vls_buf harmless = {0};
     valise_str text = vls_buf_str(&c->out);
 
     vls_buf_init(&harmless, c->env, SIZE_MAX);
@@ -151,7 +151,7 @@ static int read_all(vls_buf *out, int fd, valise_str name, valise_error *err)
 /* Read what fd has into the run's arena. */
 static int read_into_arena(valise_str *out, cli *c, int fd, valise_str name, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf bytes;
+    VLS_AUTO(buf) vls_buf bytes = {0};
     int rc;
 
     vls_buf_init(&bytes, c->env, VLS_JSON_MAX_BYTES + READ_STEP);

@@ -6,6 +6,9 @@
  *     stack: [outer key][inner v0][inner v1]   --close-->   [outer key][inner]
  *                        ^ open[depth - 1]
  *
+ * The stack is the environment's memory but grows no larger than the arena may: what is on it
+ * would not fit there.
+ *
  * open[] keeps, for each open container, where its children start and (lowest bit) whether it
  * is an object; an object's children are key, value, key, value. */
 #include "json/build.h"
@@ -13,6 +16,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "json/sort.h"
+
+#define FIRST_CAP 64u
 
 void vls_json_builder_init(vls_json_builder *b, vls_arena *arena)
 {
@@ -33,11 +38,17 @@ void vls_json_builder_release(vls_json_builder *b)
 
 bool vls_json_builder_grow(vls_json_builder *b)
 {
-    size_t cap = vls_mem_grow(b->cap, b->len + 1, 64);
+    size_t most = VLS_MAX(b->arena->max / sizeof(vls_json), FIRST_CAP);
+    size_t cap = VLS_MIN(vls_mem_grow(b->cap, b->len + 1, FIRST_CAP), most);
     vls_json *stack;
 
     if (cap > UINT32_MAX / 2) {
         (void)vls_fail(&b->error, VALISE_E_TOO_LARGE, "more values than a document can have");
+        return false;
+    }
+    if (cap <= b->len) {
+        (void)vls_fail(&b->error, VALISE_E_TOO_LARGE, "working memory of %zu bytes is used up",
+                       b->arena->max);
         return false;
     }
     stack =

@@ -175,7 +175,8 @@ static const char *find_quote(reader *r, const char *p, bool *escaped)
             return fail_at(r, r->end, "the text ends inside a string");
         if (*p == '\\') {
             *escaped = true;
-            p += 2; /* whatever it is, it is no closing quote; unescape() checks it */
+            /* Whatever it is, it is no closing quote; unescape() checks it. */
+            p += (unsigned char)p[1] < 0x80 ? 2 : 1;
         } else {
             p = skip_character(r, p);
         }

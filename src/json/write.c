@@ -11,7 +11,7 @@
 
 typedef struct writer {
     vls_buf *out;
-    char *end;  /* of the buffer's memory */
+    char *end;  /* of what may be written: the buffer's memory or, before that, its maximum */
     int indent; /* levels; below 0: all on one line */
     bool too_deep;
 } writer;
@@ -22,7 +22,7 @@ static char *grow(writer *w, char *at, size_t len)
         w->out->len = (size_t)(at - w->out->ptr);
     at = vls_buf_reserve(w->out, len);
     if (at)
-        w->end = w->out->ptr + w->out->cap;
+        w->end = w->out->ptr + VLS_MIN(w->out->cap, w->out->max);
     return at;
 }
 

@@ -32,6 +32,8 @@ t 'bad JSON is refused with its byte and its file' '
     stderr_has "bad.json"
     expect_exit 6 "$VALISE" json canonical "{\"a\":1,\"a\":2}"
     stderr_has "duplicate key"
+    expect_exit 6 "$VALISE" json canonical ""
+    stderr_has "give JSON"
 '
 
 t 'errors are JSON with --json, before or behind the command [L5]' '
@@ -40,6 +42,19 @@ t 'errors are JSON with --json, before or behind the command [L5]' '
     [ "$("$VALISE" json get "@$ERR" /error/code)" = "\"INVALID\"" ]
     expect_exit 2 "$VALISE" json canonical --json
     [ "$("$VALISE" json get "@$ERR" /error/code)" = "\"USAGE\"" ]
+'
+
+t 'an error is JSON whatever bytes it quotes [L5]' '
+    expect_exit 2 "$VALISE" --json "$(printf "a\\377b\\033")"
+    [ "$("$VALISE" json get "@$ERR" /error/message)" = "\"there is no command '\''a\\\\xffb\\\\x1b'\''\"" ]
+'
+
+t 'of an answer that fails on the way nothing is printed' '
+    many=$(printf "a%.0s" {1..70})
+    expect_exit 1 "$VALISE" json validate "\"$many!\"" \
+        "{\"allOf\":[{\"maxLength\":1},{\"pattern\":\"^(a|a)*\$\"}]}"
+    stderr_has "too much work"
+    stdout_is_empty
 '
 
 t 'files that cannot be read' '

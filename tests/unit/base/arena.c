@@ -154,6 +154,23 @@ TEST(arena, sizes_that_overflow)
     CHECK_INT(arena.used, test_bytes_in_use(t));
 }
 
+/* The reason is that of the last failure, not of one before it. */
+TEST(arena, says_why_the_last_allocation_failed)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    counting_env c;
+
+    counting_env_init(&c);
+    vls_arena_init(&arena, &c.env, SIZE_MAX);
+    for (unsigned way = 0; way < 2; way++) {
+        counting_env_fail_at(&c, 0);
+        CHECK(!vls_arena_alloc(&arena, 10));
+        CHECK_RC(VALISE_E_NO_MEMORY, vls_arena_fail(&arena, NULL));
+        CHECK(way ? !vls_arena_alloc(&arena, SIZE_MAX) : !vls_arena_array(&arena, SIZE_MAX, 2));
+        CHECK_RC(VALISE_E_TOO_LARGE, vls_arena_fail(&arena, NULL));
+    }
+}
+
 TEST(arena, every_allocation_fails)
 {
     for (long long n = 0;; n++) {

@@ -88,6 +88,23 @@ TEST(buf, nothing_is_fine)
     CHECK_RC(VALISE_E_TOO_LARGE, vls_buf_check(&buf, &t->err));
 }
 
+TEST(buf, released_ones_are_as_new)
+{
+    vls_buf buf;
+
+    vls_buf_init(&buf, t->env, 4);
+    vls_buf_add_text(&buf, "abcde");
+    vls_buf_add_text(&buf, "abc");
+    vls_buf_release(&buf);
+    CHECK(!buf.ptr && buf.len == 0 && buf.cap == 0 && buf.failed == 0);
+    vls_buf_release(&buf);
+    vls_buf_add_text(&buf, "abcd");
+    CHECK_TEXT("abcd", vls_buf_cstr(&buf));
+    vls_buf_add_text(&buf, "e"); /* with the same maximum */
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_buf_check(&buf, NULL));
+    vls_buf_release(&buf);
+}
+
 TEST(buf, reserve_of_nothing_before_the_first_byte)
 {
     VLS_AUTO(buf) vls_buf buf;
@@ -225,6 +242,7 @@ TEST(buf, every_allocation_fails)
         }
         bool failed = atomic_load(&c.failed);
         CHECK_RC(failed ? VALISE_E_NO_MEMORY : 0, vls_buf_check(&buf, &t->err));
+        CHECK(!failed || strcmp(t->err.message, "out of memory") == 0);
         CHECK(failed ? buf.len < 4800 && !vls_buf_cstr(&buf) : buf.len == 4800);
         for (size_t i = 0; i < buf.len; i++)
             CHECK("0123456789abcdef"[i % 16] == buf.ptr[i]);

@@ -150,6 +150,20 @@ TEST(error, exactly_full_is_not_cut)
     CHECK_INT(1, room % 2);
     (void)vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
     CHECK_TEXT(text, t->err.message);
+    memcpy(text + room - 1, "\u00e9", 3); /* one byte more: the last character goes */
+    (void)vls_fail(&t->err, VALISE_E_INVALID, "%s", text);
+    CHECK_INT(room - 1, strlen(t->err.message));
+    CHECK(vls_utf8_valid(valise_str_of(t->err.message)));
+    CHECK((unsigned char)t->err.message[room - 2] == 0xA9);
+}
+
+/* A character that the locale does not have: no message rather than half of one. */
+TEST(error, text_that_cannot_be_formatted_is_empty)
+{
+    (void)vls_fail(&t->err, VALISE_E_INVALID, "before");
+    CHECK_INT(VALISE_E_IO, vls_fail(&t->err, VALISE_E_IO, "half %ls", L"\u20ac"));
+    CHECK_TEXT("", t->err.message);
+    CHECK_INT(VALISE_E_IO, t->err.code);
 }
 
 TEST(error, controls_become_question_marks)
@@ -158,6 +172,10 @@ TEST(error, controls_become_question_marks)
                    "a\nb\tc\x1b[31md\x7f"
                    "e\re");
     CHECK_TEXT("a?b?c?[31md?e?e", t->err.message);
+    for (int c = 1; c < 0x20; c++) {
+        (void)vls_fail(&t->err, VALISE_E_INVALID, "a%cb", c);
+        CHECK_TEXT("a?b", t->err.message);
+    }
     /* C1 controls and the separators of lines and paragraphs, too. */
     (void)vls_fail(&t->err, VALISE_E_INVALID, "a\xc2\x85z\xc2\x9bz\u2028d\u2029e\u00a0f");
     CHECK_TEXT("a??z??z???d???e\u00a0f", t->err.message);

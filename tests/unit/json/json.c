@@ -1,7 +1,11 @@
 /* json.c -- values: making, finding, comparing, building, copying. */
+#include <math.h>
+
+#include "harness/counting_env.h"
 #include "harness/fault.h"
 
 #include "json/json.h"
+#include "json/number.h"
 #include "json/sort.h"
 
 static vls_arena arena;
@@ -33,6 +37,7 @@ TEST(json, equal_means_the_same_canonical_text)
         {"1", "\"1\""},
         {"1", "true"},
         {"null", "false"},
+        {"true", "false"},
         {"9007199254740993", "9007199254740992"},
         {"9007199254740993", "9007199254740993.0"},
         {"100000000000000000001", "1e20"},
@@ -110,6 +115,52 @@ TEST(json, keys_are_in_the_order_of_utf16_units)
     CHECK(vls_json_key_compare(VLS_STR(""), VLS_STR("a")) < 0);
     CHECK(vls_json_key_compare(VLS_STR("abcdefghi"), VLS_STR("abcdefghi")) == 0);
     CHECK(vls_json_key_compare(VLS_STR("abcdefghX"), VLS_STR("abcdefghY")) < 0);
+
+    /* A difference at any place, of the last ones and of words of eight bytes. */
+    for (size_t len = 1; len < 40; len++) {
+        for (size_t at = 0; at < len; at++) {
+            char a[40], b[40];
+            memset(a, 'm', len);
+            memset(b, 'm', len);
+            a[at] = 'k';
+            memset(a + at + 1, 'z', len - at - 1);
+            CHECK(vls_json_key_compare(vls_str(a, len), vls_str(b, len)) < 0);
+            CHECK(vls_json_key_compare(vls_str(b, len), vls_str(a, len)) > 0);
+        }
+    }
+}
+
+/* As many levels as a value can have are compared to the innermost. */
+TEST(json, equal_looks_as_deep_as_values_are)
+{
+    char text[2 * VLS_JSON_MAX_DEPTH + 2];
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    memset(text, '[', VLS_JSON_MAX_DEPTH);
+    memset(text + VLS_JSON_MAX_DEPTH, ']', VLS_JSON_MAX_DEPTH + 1);
+    text[2 * VLS_JSON_MAX_DEPTH + 1] = '\0';
+    text[VLS_JSON_MAX_DEPTH] = '1';
+    vls_json one = parse(t, text), same = parse(t, text);
+    text[VLS_JSON_MAX_DEPTH] = '2';
+    CHECK(vls_json_equal(one, same) && !vls_json_equal(one, parse(t, text)));
+    vls_arena_release(&arena);
+}
+
+/* An integral double becomes the INT with the digits that it is written with, or stays REAL. */
+TEST(json, integral_doubles_are_ints_where_their_digits_fit)
+{
+    test_rng rng = test_rng_new(test_seed());
+
+    for (int i = 0; i < 20000; i++) {
+        char text[VLS_NUMBER_TEXT];
+        double d = ldexp((double)(test_random(&rng) >> 11), (int)test_random_below(&rng, 14));
+        int64_t integer = 0;
+        bool fits = vls_str_to_i64(&integer, vls_str(text, vls_number_write(text, d)));
+        vls_json v = vls_json_real(d);
+        CHECK_INT(fits ? VLS_JSON_INT : VLS_JSON_REAL, v.type);
+        CHECK(!fits || v.integer == integer);
+        CHECK(vls_json_to_double(v) == d);
+    }
 }
 
 TEST(json, finds_members)
@@ -259,6 +310,75 @@ TEST(json, builder_stops_at_the_depth_limit_and_at_a_key_twice)
     vls_json_close(&b);
     CHECK_RC(VALISE_E_INVALID, vls_json_builder_finish(&v, &b, &t->err));
     CHECK(strstr(t->err.message, "\"k\"") != NULL);
+    vls_arena_release(&arena);
+}
+
+TEST(json, builder_takes_just_as_deep_as_the_limit)
+{
+    vls_json_builder b;
+    vls_json v = vls_json_null();
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    vls_json_builder_init(&b, &arena);
+    for (unsigned i = 0; i < VLS_JSON_MAX_DEPTH; i++)
+        vls_json_open(&b, VLS_JSON_ARRAY);
+    for (unsigned i = 0; i < VLS_JSON_MAX_DEPTH; i++)
+        vls_json_close(&b);
+    CHECK_OK(vls_json_builder_finish(&v, &b, &t->err));
+    CHECK_INT(VLS_JSON_ARRAY, v.type);
+    vls_arena_release(&arena);
+}
+
+/* Whatever is done after the first failure, that one is reported. */
+TEST(json, builder_remembers_its_first_failure)
+{
+    vls_json_builder b;
+    vls_json v = vls_json_bool(true);
+    counting_env c;
+
+    counting_env_init(&c);
+    for (int tell = 0; tell < 2; tell++) {
+        vls_arena_init(&arena, &c.env, SIZE_MAX);
+        vls_json_builder_init(&b, &arena);
+        vls_json_open(&b, VLS_JSON_OBJECT);
+        for (int i = 0; i < 4; i++)
+            vls_json_add(&b, vls_json_string(VLS_STR("k")));
+        vls_json_close(&b);
+        counting_env_fail_from(&c, 0);
+        for (unsigned i = 0; i < VLS_JSON_MAX_DEPTH + 1; i++) {
+            vls_json_open(&b, VLS_JSON_ARRAY);
+            vls_json_add(&b, vls_json_null());
+        }
+        counting_env_fail_at(&c, -1);
+        CHECK_INT(VALISE_E_INVALID, vls_json_builder_finish(&v, &b, tell ? &t->err : NULL));
+        vls_arena_release(&arena);
+    }
+    CHECK_TEXT("duplicate key \"k\"", t->err.message);
+    CHECK_INT(VLS_JSON_BOOL, v.type);
+    CHECK_INT(0, counting_env_in_use(&c));
+}
+
+static int copy_with_faults(fault *f, void *arg)
+{
+    VLS_AUTO(arena) vls_arena a;
+    vls_json v = vls_json_bool(true);
+
+    vls_arena_init(&a, f->env, SIZE_MAX);
+    int rc = vls_json_copy(&v, &a, *(vls_json *)arg, &f->err);
+    CHECK_INT(rc == 0 ? VLS_JSON_OBJECT : VLS_JSON_BOOL, v.type);
+    return rc;
+}
+
+/* [Q18] */
+TEST(json, copy_survives_every_failing_allocation)
+{
+    char *large = test_alloc(5001); /* so that a block is needed in the middle */
+
+    memset(large, 'x', 5000);
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    vls_json v =
+        parse(t, test_format("{\"a\":[\"%.*s\",[1]],\"b\":\"%.*s\"}", 5000, large, 5000, large));
+    CHECK(fault_each_alloc(t, 0, copy_with_faults, &v) >= 2);
     vls_arena_release(&arena);
 }
 

@@ -41,6 +41,8 @@ TEST(json_read, gives_the_canonical_form)
         {"{\"\xEF\xBF\xBD\":1,\"\xF0\x9F\x98\x80\":2}",
          "{\"\xF0\x9F\x98\x80\":2,\"\xEF\xBF\xBD\":1}"},
         {"\"\\u0041\\/\\b\\f\\n\\r\\t\\u0001\\u007f\"", "\"A/\\b\\f\\n\\r\\t\\u0001\x7f\""},
+        {"\t[\t1\t,\r2\n]\t", "[1,2]"},
+        {"\"\\ud800\\udc00\\uDBFF\\uDFFF\"", "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\""},
         {"\"\\ud83d\\ude00\\u20ac\"", "\"\xF0\x9F\x98\x80\xE2\x82\xAC\""},
         {"\"\\\\\\\"\"", "\"\\\\\\\"\""},
         {"\"0123456789abcdef0123456789abcdef\\n\"", "\"0123456789abcdef0123456789abcdef\\n\""},
@@ -63,6 +65,8 @@ TEST(json_read, refuses_with_reason_and_offset)
         {"  ", 2, "ends where a value"},
         {"[1,]", 3, "expected a value, found ']'"},
         {"[1 2]", 3, "expected ',' or ']', found '2'"},
+        {"[1}", 2, "expected ',' or ']', found '}'"},
+        {"{\"a\":1]", 6, "expected ',' or '}', found ']'"},
         {"[1", 2, "ends where ',' or ']'"},
         {"{\"a\" 1}", 5, "expected ':'"},
         {"{a:1}", 1, "a key in quotes, found 'a'"},
@@ -80,8 +84,18 @@ TEST(json_read, refuses_with_reason_and_offset)
         {"\"abc\\", 5, "ends inside a string"},
         {"\"a\nb\"", 2, "control character"},
         {"\"a\\qb\"", 2, "unknown escape"},
+        {"\"\\\xc3\xa9\"", 1, "unknown escape"}, /* the text itself is good UTF-8 */
+        {"\"\\\xff\"", 2, "not UTF-8"},
         {"\"\\u12G4\"", 1, "four hex digits"},
+        {"\"\\u00@0\"", 1, "four hex digits"}, /* beside A and a */
+        {"\"\\u00`0\"", 1, "four hex digits"},
+        {"\"\\u12\"", 1, "four hex digits"},
         {"\"x\\ud800\"", 2, "lone high surrogate"},
+        {"\"\\udbff\"", 1, "lone high surrogate"},
+        {"\"\\ud800\\ue000\"", 1, "lone high surrogate"},
+        {"\"\\ud800\\xdc00\"", 1, "lone high surrogate"},
+        {"\"\\ud800xudc00\"", 1, "lone high surrogate"},
+        {"\"\\udfff\"", 1, "lone low surrogate"},
         {"\"\\ud800\\u0041\"", 1, "lone high surrogate"},
         {"\"\\udc00\"", 1, "lone low surrogate"},
         {"\"\xff\"", 1, "not UTF-8"},
@@ -106,6 +120,21 @@ TEST(json_read, refuses_with_reason_and_offset)
     vls_arena_release(&arena);
 }
 
+TEST(json_read, shows_the_beginning_of_a_long_key)
+{
+    char text[] =
+        "{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "\u00e9tail\":1,"
+        "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "\u00e9tail\":1}";
+    VLS_AUTO(arena) vls_arena arena;
+    vls_json v;
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    CHECK_RC(VALISE_E_INVALID, vls_json_parse(&v, &arena, valise_str_of(text), NULL, &t->err));
+    CHECK(strstr(t->err.message, "aaa\u2026\" (first at byte 1)")); /* cut, and it shows */
+}
+
 /* [K4] */
 TEST(json_read, keeps_to_its_limits)
 {
@@ -122,6 +151,11 @@ TEST(json_read, keeps_to_its_limits)
     CHECK_OK(vls_json_parse(&v, &arena, vls_str(deep, 512), NULL, &t->err));
     CHECK_OK(vls_json_parse(&v, &arena, VLS_STR("[[[]]]"), &limits, &t->err));
     CHECK_RC(VALISE_E_LIMIT, vls_json_parse(&v, &arena, VLS_STR("[[[[]]]]"), &limits, &t->err));
+
+    limits.max_depth = 1000; /* more than there can be */
+    CHECK_OK(vls_json_parse(&v, &arena, vls_str(deep, 512), &limits, &t->err));
+    memset(deep, '[', 257);
+    CHECK_RC(VALISE_E_LIMIT, vls_json_parse(&v, &arena, vls_str(deep, 257), &limits, &t->err));
 
     limits = (vls_json_limits){.max_bytes = 4};
     CHECK_OK(vls_json_parse(&v, &arena, VLS_STR("1234"), &limits, &t->err));
@@ -141,6 +175,40 @@ TEST(json_read, keeps_to_its_limits)
     vls_arena_release(&arena);
 }
 
+#define ARENA_MAX ((size_t)100000)
+
+static void *resize_small(void *self, void *ptr, size_t old_size, size_t new_size)
+{
+    const valise_env *env = self;
+
+    CHECK_MSG(new_size <= ARENA_MAX, "a block of %zu bytes", new_size);
+    return env->resize(env->self, ptr, old_size, new_size);
+}
+
+/* The arena's maximum bounds what parsing takes on the way too, not only what the value keeps. */
+TEST(json_read, takes_no_more_memory_than_the_arena_may)
+{
+    enum { COUNT = 100000, FITS = 6200 };
+    valise_env env = {.size = sizeof(env), .self = (void *)(uintptr_t)t->env};
+    char *text = test_alloc(2 * COUNT + 1);
+    vls_arena arena;
+    vls_json v;
+
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(text + 2 * i, ",1", 2);
+    text[0] = '[';
+    text[2 * COUNT] = ']';
+    env.resize = resize_small;
+    vls_arena_init(&arena, &env, ARENA_MAX);
+    CHECK_RC(VALISE_E_TOO_LARGE,
+             vls_json_parse(&v, &arena, vls_str(text, 2 * COUNT + 1), NULL, &t->err));
+    CHECK(strstr(t->err.message, "100000 bytes is used up"));
+    text[2 * FITS] = ']'; /* nothing that fits is refused */
+    CHECK_OK(vls_json_parse(&v, &arena, vls_str(text, 2 * FITS + 1), NULL, &t->err));
+    CHECK_INT(FITS, v.len);
+    vls_arena_release(&arena);
+}
+
 TEST(json_read, the_last_key_wins_when_told_so)
 {
     vls_json_limits limits = {.flags = VLS_JSON_LAST_KEY_WINS};
@@ -154,6 +222,9 @@ TEST(json_read, the_last_key_wins_when_told_so)
                             &limits, &t->err));
     CHECK_OK(vls_json_write(&out, v, &t->err));
     CHECK_STR(VLS_STR("{\"a\":4,\"b\":3}"), vls_buf_str(&out));
+    limits.flags = ~(uint32_t)VLS_JSON_LAST_KEY_WINS;
+    CHECK_RC(VALISE_E_INVALID,
+             vls_json_parse(&v, &arena, VLS_STR("{\"b\":1,\"b\":2}"), &limits, &t->err));
     vls_arena_release(&arena);
 }
 
@@ -200,22 +271,35 @@ TEST(json_read, finds_special_bytes_at_every_alignment)
 
 static int parse_with_faults(fault *f, void *arg)
 {
-    valise_str text = VLS_STR("{\"b\":[1,2,{\"c\":\"\\n\"}],\"a\":\"x\\u0041\",\"d\":[[[]]]}");
     VLS_AUTO(arena) vls_arena arena;
     vls_json v = vls_json_bool(true);
     int rc;
 
-    (void)arg;
     vls_arena_init(&arena, f->env, SIZE_MAX);
-    rc = vls_json_parse(&v, &arena, text, NULL, &f->err);
-    CHECK_INT(rc == 0 ? VLS_JSON_OBJECT : VLS_JSON_BOOL, v.type);
+    rc = vls_json_parse(&v, &arena, valise_str_of(arg), NULL, &f->err);
+    CHECK((rc == 0) == (v.type != VLS_JSON_BOOL));
     return rc;
+}
+
+static int parse_with_faults_and_nobody_to_tell(fault *f, void *arg)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    vls_json v;
+
+    vls_arena_init(&arena, f->env, SIZE_MAX);
+    int rc = vls_json_parse(&v, &arena, valise_str_of(arg), NULL, NULL);
+    return rc < 0 ? vls_fail(&f->err, rc, "told") : rc;
 }
 
 /* [Q18] */
 TEST(json_read, survives_every_failing_allocation)
 {
-    CHECK(fault_each_alloc(t, 0, parse_with_faults, NULL) >= 2);
+    char text[] = "{\"b\":[1,2,{\"c\":\"\\n\"}],\"a\":\"x\\u0041\",\"d\":[[[]]]}";
+    char empty[] = "[]"; /* its end is where the stack is made */
+
+    CHECK(fault_each_alloc(t, 0, parse_with_faults, text) >= 2);
+    CHECK(fault_each_alloc(t, 0, parse_with_faults, empty) >= 1);
+    CHECK(fault_each_alloc(t, 0, parse_with_faults_and_nobody_to_tell, text) >= 2);
 }
 
 /* Cutting a text anywhere, or changing any byte, gives an error or a value, never a crash. */

@@ -23,6 +23,7 @@ TEST(json_write, escapes_every_byte_at_every_place)
                 CHECK_STR(vls_str(text, len), vls_json_str(v));
                 bool escaped = c < 0x20 || c == '"' || c == '\\';
                 CHECK(escaped == (out.len > len + 2));
+                CHECK(!memchr(out.ptr, 'F', out.len) || c == 'F'); /* \u001f, not \u001F */
             }
             vls_arena_reset(&arena);
         }
@@ -72,6 +73,25 @@ TEST(json_write, all_or_nothing)
     }
 }
 
+/* The byte that a buffer keeps for a NUL behind its maximum is no room for text. */
+TEST(json_write, maximum_holds_in_a_buffer_that_was_a_c_string)
+{
+    VLS_AUTO(buf) vls_buf out;
+
+    vls_buf_init(&out, t->env, 6);
+    vls_buf_add(&out, VLS_STR("012345"));
+    CHECK_TEXT("012345", vls_buf_cstr(&out));
+    vls_buf_clear(&out);
+    CHECK_OK(vls_json_write(&out, vls_json_string(VLS_STR("abcd")), &t->err));
+    CHECK_STR(VLS_STR("\"abcd\""), vls_buf_str(&out));
+    vls_buf_clear(&out);
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_json_write(&out, vls_json_string(VLS_STR("abcde")), &t->err));
+    CHECK_INT(0, out.len);
+    vls_buf_clear(&out);
+    vls_json_write_string(&out, VLS_STR("abcde"));
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_buf_check(&out, &t->err));
+}
+
 TEST(json_write, refuses_what_is_too_deep)
 {
     VLS_AUTO(buf) vls_buf out;
@@ -90,6 +110,8 @@ TEST(json_write, refuses_what_is_too_deep)
     vls_arena arena;
     vls_json copy;
     vls_arena_init(&arena, t->env, SIZE_MAX);
+    CHECK_OK(vls_json_copy(&copy, &arena, levels[VLS_JSON_MAX_DEPTH - 1], &t->err));
+    CHECK_RC(VALISE_E_LIMIT, vls_json_copy(&copy, &arena, levels[VLS_JSON_MAX_DEPTH], &t->err));
     CHECK_RC(VALISE_E_LIMIT, vls_json_copy(&copy, &arena, levels[deepest], &t->err));
     vls_arena_release(&arena);
 }
