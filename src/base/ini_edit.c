@@ -166,7 +166,7 @@ static valise_str newline_of(valise_str text)
 static int survey_text(survey *out, const valise_env *env, valise_str file, valise_str text,
                        const vls_ini_name *name, valise_error *err)
 {
-    VLS_AUTO(walk) walk w;
+    VLS_AUTO(walk) walk w = {0};
     survey s = {.newline = newline_of(text),
                 .missing_newlines = text.len > 0 && text.ptr[text.len - 1] != '\n'};
     int rc = walk_init(&w, env, file, text, name, err);
@@ -284,7 +284,7 @@ static void insert_entry(vls_buf *out, valise_str text, const survey *s, const v
 static int check_result(const valise_env *env, valise_str file, valise_str text,
                         const vls_ini_name *name, const valise_str *value, valise_error *err)
 {
-    VLS_AUTO(walk) walk w;
+    VLS_AUTO(walk) walk w = {0};
     bool found = false, right = false;
     int rc = walk_init(&w, env, file, text, name, err);
 
@@ -347,7 +347,7 @@ static void removed_part(size_t *from, size_t *to, valise_str text, const vls_in
 static int copy_without(vls_buf *out, valise_str file, valise_str text, const vls_ini_name *name,
                         valise_error *err)
 {
-    VLS_AUTO(walk) walk w;
+    VLS_AUTO(walk) walk w = {0};
     size_t copied = 0, from, to;
     int rc = walk_init(&w, out->env, file, text, name, err);
 

@@ -329,7 +329,7 @@ int vls_json_changes(const vls_arena *arena, vls_json a, vls_json b,
                      const vls_diff_options *options, vls_json_change_fn *fn, void *arg,
                      valise_error *err)
 {
-    VLS_AUTO(walk) walk w;
+    VLS_AUTO(walk) walk w = {0};
 
     walk_init(&w, arena, options ? options->max_work : 0, err);
     w.fn = fn;
@@ -390,7 +390,7 @@ int vls_json_diff(vls_json *patch, vls_arena *arena, vls_json a, vls_json b,
     vls_diff_options chosen = options ? *options : (vls_diff_options){0};
     script s = {.edits = VLS_VEC_INIT, .with_tests = chosen.flags & VLS_DIFF_WITH_TESTS};
     vls_arena_mark mark = vls_arena_here(arena);
-    VLS_AUTO(walk) walk w;
+    VLS_AUTO(walk) walk w = {0};
 
     walk_init(&w, arena, chosen.max_work, err);
     vls_buf_init(&s.text, arena->env, MAX_PATH_BYTES);

@@ -148,7 +148,7 @@ int vls_logic_add_text(vls_buf *out, vls_logic *run, vls_json v)
 
 int vls_logic_to_text(valise_str *out, vls_logic *run, vls_json v)
 {
-    VLS_AUTO(buf) vls_buf buf;
+    VLS_AUTO(buf) vls_buf buf = {0};
     int rc;
 
     vls_logic_text_buf(&buf, run);

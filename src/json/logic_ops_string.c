@@ -6,7 +6,7 @@
 
 int vls_logic_cat(vls_json *out, vls_logic_call *call)
 {
-    VLS_AUTO(buf) vls_buf buf;
+    VLS_AUTO(buf) vls_buf buf = {0};
     vls_arena *arena = call->run->arena;
     valise_str text;
     int rc = 0;

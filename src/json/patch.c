@@ -39,7 +39,7 @@ typedef struct short_text {
 
 static short_text describe(vls_json v, const valise_env *env)
 {
-    VLS_AUTO(buf) vls_buf buf;
+    VLS_AUTO(buf) vls_buf buf = {0};
     short_text out;
 
     vls_buf_init(&buf, env, sizeof(out.s) - 1);
@@ -285,7 +285,7 @@ int vls_json_patch(vls_json *out, vls_arena *arena, vls_json document, vls_json 
 {
     vls_patch_budget whole = {0, 0};
     vls_arena_mark mark = vls_arena_here(arena);
-    VLS_AUTO(arena) vls_arena scratch;
+    VLS_AUTO(arena) vls_arena scratch = {0};
     vls_edit edit;
 
     vls_arena_init(&scratch, arena->env, arena->max);

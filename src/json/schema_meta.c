@@ -151,7 +151,7 @@ int vls_schema_meta_load(bool *found, vls_json *out, vls_arena *arena, valise_st
                          valise_error *err)
 {
     const metaschema *meta = find_metaschema(uri);
-    VLS_AUTO(buf) vls_buf text;
+    VLS_AUTO(buf) vls_buf text = {0};
     valise_str kept;
     int rc;
 

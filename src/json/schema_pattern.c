@@ -149,7 +149,7 @@ static int keep(vls_pattern_pool *pool, vls_pattern *pattern, pcre2_code *code, 
 int vls_pattern_compile(const vls_pattern **out, vls_pattern_pool *pool, vls_arena *arena,
                         valise_str source, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf text;
+    VLS_AUTO(buf) vls_buf text = {0};
     vls_pattern *pattern = vls_arena_alloc(arena, sizeof(*pattern));
     pcre2_code *code = NULL;
     int rc;

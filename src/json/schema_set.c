@@ -113,7 +113,7 @@ static int add_copy(vls_schema_set *set, valise_str uri, valise_str id, vls_json
 
 int vls_schema_set_add(vls_schema_set *set, valise_str uri, vls_json document, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf resolved;
+    VLS_AUTO(buf) vls_buf resolved = {0};
     const vls_json *id_value = vls_json_get(document, VLS_STR("$id"));
     valise_str id = {NULL, 0};
     vls_arena_mark mark;

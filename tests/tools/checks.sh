@@ -221,6 +221,10 @@ fresh
 printf '/* Threads: single. */\nstruct vls_one {\n    int a;\n};\n' | add src/base/one.h
 green 'text: with it, all is well' check text
 
+fresh
+printf 'void f(void)\n{\n    VLS_AUTO(buf) vls_buf b;\n}\n' | add src/base/one.c
+red 'text: a variable that may be released before it is set' 'src/base/one.c:3: not init' check text
+
 # ---- docs ----
 
 fresh
