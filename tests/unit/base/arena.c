@@ -42,7 +42,9 @@ TEST(arena, zeroed_and_released_ones_are_fine)
     vls_arena_release(&arena);
     CHECK_INT(0, arena.used);
     vls_arena_release(&arena);
-    CHECK(vls_arena_alloc(&arena, 10)); /* usable again */
+    char *again = vls_arena_alloc(&arena, 10); /* usable again */
+    CHECK(again && arena.used >= 10);
+    memset(again, 'a', 10);
     vls_arena_release(&arena);
 }
 
@@ -224,6 +226,33 @@ TEST(arena, reset_keeps_some_memory)
     CHECK(single || atomic_load(&c.calls) - calls <= 1);
     vls_arena_release(&arena);
     CHECK_INT(0, counting_env_in_use(&c));
+}
+
+/* Round after round in the memory of the first. */
+TEST(arena, reset_gives_all_of_it_back)
+{
+    VLS_AUTO(arena) vls_arena arena;
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    CHECK(vls_arena_alloc(&arena, 1000));
+    size_t used = arena.used;
+    for (unsigned i = 0; i < 100; i++) {
+        vls_arena_reset(&arena);
+        CHECK(vls_arena_alloc(&arena, 1000));
+        CHECK_INT(used, arena.used);
+    }
+}
+
+/* Blocks stop doubling, so that a large arena is not half empty. */
+TEST(arena, takes_little_more_than_is_used)
+{
+    enum { COUNT = 8500, SIZE = 1008 };
+    VLS_AUTO(arena) vls_arena arena;
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    for (unsigned i = 0; i < COUNT; i++)
+        CHECK(vls_arena_alloc(&arena, SIZE));
+    CHECK(arena.used < COUNT * (SIZE + 32) + (1u << 20));
 }
 
 TEST(arena, rewind_forgets_what_came_after)

@@ -236,6 +236,9 @@ TEST(json, object_refuses_a_key_twice)
     m[2].key = vls_json_string(VLS_STR("c"));
     CHECK_OK(vls_json_object(&v, m, 3, &t->err));
     CHECK_INT(2, v.members[0].value.integer);
+    m[2].key = vls_json_string((valise_str){NULL, 0}); /* there is no byte to look at */
+    CHECK_OK(vls_json_object(&v, m, 3, &t->err));
+    CHECK_INT(3, v.members[0].value.integer);
 }
 
 static int build_sample(vls_json *out, vls_arena *a, valise_error *err)

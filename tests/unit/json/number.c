@@ -153,6 +153,8 @@ TEST(number, reads_the_hard_cases)
         {"1.7976931348623158e308", 0x7fefffffffffffff},
         {"9007199254740993.0", 0x4340000000000000},
         {"9007199254740993.00000000000000000000000000000000000001", 0x4340000000000001},
+        {"9007199254740993e0", 0x4340000000000000}, /* halfway, the even one is below */
+        {"9007199254740995e0", 0x4340000000000002}, /* halfway, the even one is above */
         {"0e999999999999999999999", 0},
         {"1e-99999999999999999999", 0},
         {"123456789012345678901234567890e-30", 0x3fbf9add3746f65f},
@@ -181,6 +183,30 @@ TEST(number, the_eight_hundredth_digit_counts)
     CHECK(read_double(text) == 9007199254740992.0);
     text[len + 782] = '1';
     CHECK(read_double(text) == 9007199254740994.0);
+    memmove(text + len - 1, text + len, 784); /* the same without its point */
+    memcpy(text + len + 782, "e-783", 6);
+    CHECK(read_double(text) == 9007199254740994.0);
+}
+
+/* The middle of the two smallest doubles has 751 digits, and each of them counts. */
+TEST(number, the_middle_of_the_smallest_doubles)
+{
+    char text[1200];
+    int len = snprintf(text, sizeof(text), "%.1074f", from_bits(1));
+    unsigned carry = 0;
+
+    /* Half as much again: 15 times as much, and the point one place to the left. */
+    for (int i = len - 1; i > 1; i--) {
+        carry += 15u * (unsigned)(text[i] - '0');
+        text[i] = (char)('0' + carry % 10);
+        carry /= 10;
+    }
+    CHECK_INT(0, carry);
+    memmove(text + 3, text + 2, (size_t)len - 1);
+    text[2] = '0';
+    CHECK(read_double(text) == from_bits(2)); /* exactly the middle: the even one */
+    text[len]--;
+    CHECK(read_double(text) == from_bits(1));
 }
 
 TEST(number, tells_integers_from_other_numbers)
@@ -254,5 +280,7 @@ TEST(number, whole_text_to_double_refuses_what_is_left_over)
     CHECK(!vls_number_to_double(&d, VLS_STR("1e3 ")));
     CHECK(!vls_number_to_double(&d, VLS_STR("")));
     CHECK(!vls_number_to_double(&d, VLS_STR("1e999")));
+    CHECK(!vls_number_to_double(&d, VLS_STR("1e")) && !vls_number_to_double(&d, VLS_STR("1.")));
+    CHECK(!vls_number_to_double(&d, VLS_STR("-")) && !vls_number_to_double(&d, VLS_STR("x")));
     CHECK(d == 1000);
 }

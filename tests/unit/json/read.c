@@ -75,6 +75,8 @@ TEST(json_read, refuses_with_reason_and_offset)
         {"nul", 0, "a value, found 'n'"},
         {"truE", 0, "a value"},
         {"01", 1, "a digit, found '1'"},
+        {"[01]", 2, "a digit, found '1'"},
+        {"[-01]", 3, "a digit, found '1'"},
         {"-x", 1, "a digit, found 'x'"},
         {"1.x", 2, "a digit"},
         {"1e", 2, "ends where a digit"},
