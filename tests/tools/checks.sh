@@ -222,8 +222,8 @@ printf '/* Threads: single. */\nstruct vls_one {\n    int a;\n};\n' | add src/ba
 green 'text: with it, all is well' check text
 
 fresh
-printf 'void f(void)\n{\n    VLS_AUTO(buf) vls_buf b;\n}\n' | add src/base/one.c
-red 'text: a variable that may be released before it is set' 'src/base/one.c:3: not init' check text
+printf 'void f(void)\n{\n    VLS_AUTO(buf) vls_buf b;\n}\n' | add src/base/auto.c
+red 'text: a variable that may be released before it is set' 'src/base/auto.c:3: not init' check text
 
 # ---- docs ----
 
