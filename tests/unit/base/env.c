@@ -21,13 +21,29 @@ TEST(env, clocks)
     const valise_env *env = valise_env_default();
     int64_t year_2020 = INT64_C(1577836800) * 1000000000;
     int64_t before = env->ticks_ns(env->self);
+    bool within_a_second = false;
 
     CHECK(env->now_ns(env->self) > year_2020);
+    CHECK(before < year_2020); /* since the machine was started, not since 1970 */
     for (unsigned i = 0; i < 1000; i++) {
         int64_t now = env->ticks_ns(env->self);
         CHECK(now >= before);
+        within_a_second |= now % 1000000000 != 0;
         before = now;
     }
+    CHECK(within_a_second);
+}
+
+/* Linux gives 32 MiB at once at most. */
+TEST(env, more_random_bytes_than_one_call_gives)
+{
+    const valise_env *env = valise_env_default();
+    size_t len = ((size_t)32 << 20) + 64;
+    unsigned char *bytes = test_alloc(len), zero[64] = {0};
+
+    memset(bytes + len - 64, 0, 64);
+    CHECK_INT(0, env->random(env->self, bytes, len));
+    CHECK(memcmp(bytes + len - 64, zero, 64) != 0);
 }
 
 /* 64 bytes that come out equal twice are no random bytes. */
