@@ -34,18 +34,6 @@ TEST(env, clocks)
     CHECK(within_a_second);
 }
 
-/* Linux gives 32 MiB at once at most. */
-TEST(env, more_random_bytes_than_one_call_gives)
-{
-    const valise_env *env = valise_env_default();
-    size_t len = ((size_t)32 << 20) + 64;
-    unsigned char *bytes = test_alloc(len), zero[64] = {0};
-
-    memset(bytes + len - 64, 0, 64);
-    CHECK_INT(0, env->random(env->self, bytes, len));
-    CHECK(memcmp(bytes + len - 64, zero, 64) != 0);
-}
-
 /* 64 bytes that come out equal twice are no random bytes. */
 TEST(env, randomness)
 {
