@@ -216,6 +216,32 @@ TEST(map, reserved_room_cannot_fail)
     CHECK_INT(0, counting_env_in_use(&c));
 }
 
+/* Only a new item needs room: the table may be as full as it gets. */
+TEST(map, replacing_and_reserving_less_cannot_fail)
+{
+    static entry entries[12], others[12];
+    counting_env c;
+    vls_map map;
+
+    counting_env_init(&c);
+    vls_map_init(&map, &c.env, entry_is);
+    for (unsigned i = 0; i < VLS_COUNT(entries); i++) {
+        entries[i].key = others[i].key = i;
+        CHECK_OK(vls_map_put(NULL, &map, good_hash(i), &i, &entries[i]));
+    }
+    CHECK_INT(16 / 4 * 3, map.len); /* full */
+    CHECK_INT(16, map.cap);
+    counting_env_fail_from(&c, 0);
+    for (unsigned i = 0; i < VLS_COUNT(entries); i++) {
+        CHECK_OK(vls_map_put(NULL, &map, good_hash(i), &i, &others[i]));
+        CHECK(vls_map_get(&map, good_hash(i), &i) == &others[i]);
+    }
+    CHECK_OK(vls_map_reserve(&map, 0));
+    CHECK_OK(vls_map_reserve(&map, 12));
+    CHECK(!atomic_load(&c.failed));
+    vls_map_release(&map);
+}
+
 TEST(map, sizes_that_overflow)
 {
     VLS_AUTO(map) vls_map map;

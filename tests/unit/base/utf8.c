@@ -55,6 +55,19 @@ TEST(utf8, says_how_far_text_is_valid)
     CHECK_INT(3, vls_utf8_valid_len(VLS_STR("abc\x80rest")));
 }
 
+/* Eight bytes are looked at together: a bad one is found at each place among them. */
+TEST(utf8, finds_a_bad_byte_at_every_place)
+{
+    for (size_t len = 1; len < 30; len++) {
+        for (size_t at = 0; at < len; at++) {
+            char *text = test_alloc(len);
+            memset(text, 'x', len);
+            text[at] = '\x80';
+            CHECK_INT(at, vls_utf8_valid_len(vls_str(text, len)));
+        }
+    }
+}
+
 TEST(utf8, head_never_splits_a_character)
 {
     valise_str s = VLS_STR("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z");
@@ -62,6 +75,9 @@ TEST(utf8, head_never_splits_a_character)
 
     for (size_t max = 0; max < VLS_COUNT(expected); max++)
         CHECK_INT(expected[max], vls_utf8_head(s, max).len);
+    /* What is behind the slice is not looked at. */
+    CHECK_INT(2, vls_utf8_head(vls_str("ab\x80", 2), 2).len);
+    CHECK_INT(2, vls_utf8_head(vls_str("ab\x80", 2), 9).len);
 }
 
 TEST(utf8, tail_never_splits_a_character)

@@ -66,6 +66,8 @@ TEST(number, writes_the_rfc_8785_samples)
 
     for (size_t i = 0; i < VLS_COUNT(samples); i++)
         CHECK_TEXT(samples[i].text, written(from_bits(samples[i].bits)));
+    CHECK_TEXT("1.5e+300", written(1.5e300));
+    CHECK_TEXT("-2.5e-10", written(-2.5e-10));
 }
 
 /* Whatever is written reads back as the same bits, and no shorter text does. [K4] */
@@ -92,6 +94,8 @@ TEST(number, writes_the_shortest_text_that_reads_back)
         if (isfinite(d) && d != 0)
             check_shortest(d);
     }
+    for (uint64_t bits = 1; bits < 1000; bits++)
+        check_shortest(from_bits(bits)); /* few bits, few digits */
     for (int e = 1; e < 2047; e++) {
         check_shortest(from_bits((uint64_t)e << 52)); /* powers of two: uneven neighbours */
         check_shortest(from_bits(((uint64_t)e << 52) + 1));
@@ -276,6 +280,7 @@ TEST(number, whole_text_to_double_refuses_what_is_left_over)
 {
     double d = 7;
 
+    CHECK(vls_number_to_double(&d, VLS_STR("-12")) && d == -12);
     CHECK(vls_number_to_double(&d, VLS_STR("1e3")) && d == 1000);
     CHECK(!vls_number_to_double(&d, VLS_STR("1e3 ")));
     CHECK(!vls_number_to_double(&d, VLS_STR("")));
