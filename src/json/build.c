@@ -77,9 +77,10 @@ static size_t drop_earlier_twins(vls_member *m, size_t count)
 
 /* Sort the object's members where they lie. False: *twice is the index of a member whose key is
  * there twice, its twin before it. */
-static bool settle_members(vls_member *m, size_t *count, bool last_key_wins, size_t *twice)
+static bool settle_members(const vls_json_builder *b, vls_member *m, size_t *count,
+                           bool last_key_wins, size_t *twice)
 {
-    if (vls_json_sort_members(twice, m, *count))
+    if (vls_json_sort_members(twice, m, *count, b->arena->env))
         return true;
     if (!last_key_wins)
         return false;
@@ -98,7 +99,7 @@ bool vls_json_builder_close(vls_json_builder *b, bool last_key_wins, vls_member 
     if (is_object) {
         vls_member *members = (vls_member *)(void *)children;
         size_t pairs = count / 2;
-        if (!settle_members(members, &pairs, last_key_wins, &duplicate)) {
+        if (!settle_members(b, members, &pairs, last_key_wins, &duplicate)) {
             *twice = &members[duplicate];
             return false;
         }

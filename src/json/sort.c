@@ -1,12 +1,14 @@
-/* sort.c -- a stable in-place merge sort for members.
+/* sort.c -- a stable merge sort for members.
  *
  * Most objects arrive sorted (we wrote them) or have a dozen members, so: one pass that finds
- * nothing to do, then insertion into runs of 16. Larger objects merge the runs by rotation
- * (SymMerge: O(n log^2 n) worst case, no memory), so that hostile input costs little more than
- * friendly input and sorting cannot fail. */
+ * nothing to do, then insertion into runs of 16. Larger objects merge the runs through scratch
+ * memory, or without any by rotation (SymMerge, O(n log^2 n)), so that sorting cannot fail. */
 #include "json/sort.h"
 
+#include "base/mem.h"
+
 #define RUN 16u
+#define FEW 64u /* members that are sorted in place in any case */
 
 static inline int compare(const vls_member *a, const vls_member *b)
 {
@@ -52,7 +54,7 @@ static void rotate(vls_member *m, size_t left, size_t count)
 }
 
 /* Merge m[0..middle) and m[middle..count), both sorted. Recursion halves: at most 32 deep. */
-static void merge(vls_member *m, size_t middle, size_t count)
+static void merge_in_place(vls_member *m, size_t middle, size_t count)
 {
     size_t half, low, high, sum;
 
@@ -77,8 +79,24 @@ static void merge(vls_member *m, size_t middle, size_t count)
     size_t end = sum - low;
     if (low < middle && middle < end)
         rotate(m + low, middle - low, end - low);
-    merge(m, low, half);
-    merge(m + half, end - half, count - half);
+    merge_in_place(m, low, half);
+    merge_in_place(m + half, end - half, count - half);
+}
+
+/* The same through scratch, which has room for the first half. */
+static void merge_through(vls_member *scratch, vls_member *m, size_t middle, size_t count)
+{
+    size_t left = 0, right = middle, at = 0;
+
+    if (compare(&m[middle - 1], &m[middle]) <= 0)
+        return;
+    memcpy(scratch, m, middle * sizeof(*m));
+    while (left < middle) {
+        if (right < count && compare(&m[right], &scratch[left]) < 0)
+            m[at++] = m[right++];
+        else
+            m[at++] = scratch[left++];
+    }
 }
 
 static bool is_sorted(const vls_member *m, size_t count)
@@ -90,16 +108,30 @@ static bool is_sorted(const vls_member *m, size_t count)
     return true;
 }
 
-bool vls_json_sort_members(size_t *twice, vls_member *members, size_t count)
+static void merge_runs(vls_member *m, size_t count, const valise_env *env)
+{
+    size_t bytes = count * sizeof(*m); /* they are in memory, so this is a size */
+    vls_member *scratch = env && count > FEW ? vls_mem_alloc(env, bytes) : NULL;
+
+    for (size_t width = RUN; width < count; width *= 2) {
+        for (size_t i = 0; i + width < count; i += 2 * width) {
+            if (scratch)
+                merge_through(scratch, m + i, width, VLS_MIN(2 * width, count - i));
+            else
+                merge_in_place(m + i, width, VLS_MIN(2 * width, count - i));
+        }
+    }
+    if (scratch)
+        vls_mem_free(env, scratch, bytes);
+}
+
+bool vls_json_sort_members(size_t *twice, vls_member *members, size_t count, const valise_env *env)
 {
     if (is_sorted(members, count))
         return true;
     for (size_t i = 0; i < count; i += RUN)
         insertion_sort(members + i, VLS_MIN(RUN, count - i));
-    for (size_t width = RUN; width < count; width *= 2) {
-        for (size_t i = 0; i + width < count; i += 2 * width)
-            merge(members + i, width, VLS_MIN(2 * width, count - i));
-    }
+    merge_runs(members, count, env);
     for (size_t i = 1; i < count; i++) {
         if (compare(&members[i - 1], &members[i]) == 0) {
             *twice = i;

@@ -6,8 +6,10 @@
 
 #include "json/json.h"
 
-/* Sort by key, in place, stable, without allocating. True when no key stands twice; else *twice
- * is the index of the second of two members with one key, both now side by side. */
-bool vls_json_sort_members(size_t *twice, vls_member *members, size_t count);
+/* Sort by key, stable. True when no key stands twice; else *twice is the index of the second of two
+ * members with one key, both now side by side. Many members are sorted through memory of env, as
+ * much as they take themselves; where there is none, or env is NULL, it is done in place, which
+ * is several times slower and cannot fail either. */
+bool vls_json_sort_members(size_t *twice, vls_member *members, size_t count, const valise_env *env);
 
 #endif

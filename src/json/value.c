@@ -115,7 +115,7 @@ int vls_json_object(vls_json *out, vls_member *members, size_t count, valise_err
     size_t twice;
 
     assert(count <= UINT32_MAX);
-    if (!vls_json_sort_members(&twice, members, count)) {
+    if (!vls_json_sort_members(&twice, members, count, NULL)) {
         return vls_fail(err, VALISE_E_INVALID, "duplicate key \"%s\"",
                         vls_text_short(vls_json_str(members[twice].key)).s);
     }

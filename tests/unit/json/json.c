@@ -181,6 +181,30 @@ TEST(json, finds_members)
     vls_arena_release(&arena);
 }
 
+/* Many members: no scratch memory is no reason to fail. [Q18] */
+static int sort_with_faults(fault *f, void *arg)
+{
+    enum { COUNT = 100 };
+    vls_member m[COUNT];
+    size_t twice;
+
+    (void)arg;
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *key = test_format("%03zu", COUNT - i);
+        m[i] = (vls_member){vls_json_string(valise_str_of(key)), vls_json_null()};
+    }
+    CHECK(vls_json_sort_members(&twice, m, COUNT, f->env));
+    for (size_t i = 1; i < COUNT; i++)
+        CHECK(vls_json_key_compare(vls_json_str(m[i - 1].key), vls_json_str(m[i].key)) < 0);
+    f->recovered = true;
+    return 0;
+}
+
+TEST(json, sorts_without_scratch_memory_too)
+{
+    CHECK_INT(1, fault_each_alloc(t, 0, sort_with_faults, NULL));
+}
+
 /* Every size around the run length of the sort, in random order, keys with shared prefixes. */
 TEST(json, sorts_members_of_any_number)
 {
@@ -199,7 +223,11 @@ TEST(json, sorts_members_of_any_number)
             m[j] = m[i - 1];
             m[i - 1] = other;
         }
-        CHECK(vls_json_sort_members(&twice, m, count));
+        vls_member *copy = test_alloc(count * sizeof(*m) + 1);
+        memcpy(copy, m, count * sizeof(*m));
+        CHECK(vls_json_sort_members(&twice, copy, count, NULL)); /* in place */
+        CHECK(vls_json_sort_members(&twice, m, count, t->env));  /* through memory */
+        CHECK(memcmp(copy, m, count * sizeof(*m)) == 0);
         for (size_t i = 0; i < count; i++)
             CHECK_INT(i, m[i].value.integer);
     }
@@ -208,14 +236,17 @@ TEST(json, sorts_members_of_any_number)
 TEST(json, sorting_is_stable_and_finds_twins)
 {
     enum { COUNT = 100 };
-    vls_member m[COUNT];
+    vls_member m[COUNT], copy[COUNT];
     size_t twice = 0;
 
     for (size_t i = 0; i < COUNT; i++) {
         const char *key = test_format("%zu", i % 99); /* only "0" stands twice: at 0 and 99 */
         m[i] = (vls_member){vls_json_string(valise_str_of(key)), vls_json_int((int64_t)i)};
     }
-    CHECK(!vls_json_sort_members(&twice, m, COUNT));
+    memcpy(copy, m, sizeof(m));
+    CHECK(!vls_json_sort_members(&twice, copy, COUNT, t->env));
+    CHECK(!vls_json_sort_members(&twice, m, COUNT, NULL));
+    CHECK(memcmp(copy, m, sizeof(m)) == 0); /* stable either way */
     CHECK_STR(VLS_STR("0"), vls_json_str(m[twice].key));
     CHECK_INT(0, m[twice - 1].value.integer);
     CHECK_INT(99, m[twice].value.integer);
