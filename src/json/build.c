@@ -96,6 +96,7 @@ bool vls_json_builder_close(vls_json_builder *b, bool last_key_wins, vls_member 
     vls_json container = {.type = is_object ? VLS_JSON_OBJECT : VLS_JSON_ARRAY};
     vls_json *children = count > 0 ? b->stack + first : NULL; /* the stack may not exist yet */
 
+    assert(!is_object || count % 2 == 0); /* each key has its value */
     if (is_object) {
         vls_member *members = (vls_member *)(void *)children;
         size_t pairs = count / 2;
