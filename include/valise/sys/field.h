@@ -1,0 +1,157 @@
+/* valise/sys/field.h -- field tables: one description for everything that crosses a boundary.
+ *
+ * A table describes a C struct member by member: arguments and results of operations, rows of
+ * collections. Decoding and encoding JSON, columns and statements of the store, JSON Schemas,
+ * flags of the command line, help and completion are loops over it; so are the walks over
+ * references (what does this row keep alive?) and over contents (what must an erasure remove?).
+ *
+ *     typedef struct { valise_str name, target; int64_t since; } pin_args;
+ *
+ *     static const valise_field pin_in[] = {
+ *         VALISE_FIELD(pin_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the
+ * pin."), VALISE_FIELD(pin_args, target, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "What it
+ * holds."), VALISE_FIELD(pin_args, since, TIME, VALISE_NULLABLE, "When it was needed first."),
+ *         VALISE_FIELD_END,
+ *     };
+ *
+ * A member that is not given is zero: "", 0, false, no items. Where that must be told apart from
+ * "not given", the field is NULLABLE and has a value of its own for none:
+ *
+ *     type            C type            JSON                        none
+ *     BOOL            bool              true, false                 (cannot be NULLABLE)
+ *     INT             int64_t           integer                     VALISE_NONE
+ *     REAL            double            number                      NaN
+ *     STR             valise_str        string                      ptr NULL
+ *     BYTES           valise_str        base64 string               ptr NULL
+ *     TIME            int64_t, ns       "2026-01-02T03:04:05.000Z"  VALISE_NONE
+ *     DURATION        int64_t, ns       "90s", "30d"                VALISE_NONE
+ *     UUID            valise_uuid       8-4-4-4-12 digits           all zero
+ *     ID              valise_id         64 digits                   all zero
+ *     ENUM            int64_t           one of its names            VALISE_NONE
+ *     JSON            valise_str        any JSON (canonical text)   ptr NULL
+ *     VALUE           valise_content    any JSON                    size VALISE_NONE
+ *     TEXT            valise_content    string                      size VALISE_NONE
+ *     DATA            valise_content    base64 string               size VALISE_NONE
+ *     LIST            valise_list       array                       items NULL
+ *     STRUCT          pointer           object                      NULL
+ *     UNION           valise_variant    object with a tag           which VALISE_NONE
+ *
+ * VALUE, TEXT and DATA are *contents*: the engine stores them as objects of their own and keeps
+ * only their ids in the log and in rows. A row has an ID field for each (with `ref` "object").
+ * JSON is for small things that are part of a row, such as metadata.
+ *
+ * Threads: immutable. The layout of these structs is part of the ABI. */
+#ifndef VALISE_SYS_FIELD_H
+#define VALISE_SYS_FIELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <valise/api.h>
+#include <valise/id.h>
+#include <valise/str.h>
+
+VALISE_BEGIN
+
+#define VALISE_NONE INT64_MIN
+
+enum {
+    VALISE_T_END, /* ends a table */
+    VALISE_T_BOOL,
+    VALISE_T_INT,
+    VALISE_T_REAL,
+    VALISE_T_STR,
+    VALISE_T_BYTES,
+    VALISE_T_TIME,
+    VALISE_T_DURATION,
+    VALISE_T_UUID,
+    VALISE_T_ID,
+    VALISE_T_ENUM,
+    VALISE_T_JSON,
+    VALISE_T_VALUE,
+    VALISE_T_TEXT,
+    VALISE_T_DATA,
+    VALISE_T_LIST,
+    VALISE_T_STRUCT,
+    VALISE_T_UNION,
+};
+
+enum {
+    VALISE_REQUIRED = 1,   /* must be given */
+    VALISE_NULLABLE = 2,   /* may be none, see above; JSON null means the same as absent */
+    VALISE_POSITIONAL = 4, /* command line: an operand, in the order of the table */
+    VALISE_KEY = 8,        /* rows: part of the key; key fields come first */
+    VALISE_CONTENT = 16, /* rows: said by somebody; an erasure of the place removes it. NULLABLE */
+    VALISE_SECRET = 32,  /* arguments: never in a log, event or message; never on a command line */
+    VALISE_HIDDEN = 64,  /* not in help */
+};
+
+typedef struct valise_field {
+    const char
+        *name; /* in JSON, camelCase; `sessionId` is the column session_id, flag --session-id */
+    const char *help; /* one sentence */
+    uint16_t type;    /* VALISE_T_... */
+    uint16_t flags;
+    uint32_t offset;  /* of the member in its struct */
+    const void *more; /* ENUM: names, NULL-ended. LIST: const valise_field * of an item (offset 0).
+                         STRUCT: const valise_struct *. UNION: const valise_union * */
+    const char *ref;  /* the collection this is a key of, "object", "log", or NULL */
+    int64_t min, max; /* of the value, of bytes or of items; both 0: the type's own limits */
+} valise_field;
+
+/* What a VALUE, TEXT or DATA field holds. Who passes one fills bytes; the engine fills the rest. */
+typedef struct valise_content {
+    valise_id id;
+    int64_t size;     /* in bytes */
+    valise_str bytes; /* VALUE: canonical JSON once decoded. ptr NULL: only the id is known */
+} valise_content;
+
+typedef struct valise_list {
+    const void *items; /* of the C type of the element */
+    size_t count;
+} valise_list;
+
+typedef struct valise_struct {
+    size_t size;
+    const valise_field *fields;
+} valise_struct;
+
+/* One of several structs; the object's member `tag` says which. */
+typedef struct valise_case {
+    const char *name; /* NULL ends the list */
+    const valise_struct *type;
+} valise_case;
+
+typedef struct valise_union {
+    const char *tag;
+    const valise_case *cases;
+    int open; /* unknown tags are kept word for word */
+} valise_union;
+
+typedef struct valise_variant {
+    int64_t which;     /* number of the case; -1: unknown tag of an open union; VALISE_NONE */
+    const void *value; /* struct of that case */
+    valise_str json;   /* which == -1: the canonical text of the object */
+} valise_variant;
+
+#define VALISE_FIELD(struct_type, member, field_type, field_flags, text)                           \
+    {                                                                                              \
+        .name = #member, .help = (text), .type = VALISE_T_##field_type, .flags = (field_flags),    \
+        .offset = (uint32_t)offsetof(struct_type, member)                                          \
+    }
+
+/* The same with anything else of valise_field behind it: .name = "sessionId", .more = ..., */
+#define VALISE_FIELD_WITH(struct_type, member, field_type, field_flags, text, ...)                 \
+    {                                                                                              \
+        .name = #member, .help = (text), .type = VALISE_T_##field_type, .flags = (field_flags),    \
+        .offset = (uint32_t)offsetof(struct_type, member), __VA_ARGS__                             \
+    }
+
+#define VALISE_FIELD_END                                                                           \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+VALISE_END
+
+#endif

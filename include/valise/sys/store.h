@@ -1,0 +1,180 @@
+/* valise/sys/store.h -- the boundary to what keeps the bytes: tables of cells.
+ *
+ * Everything Valise keeps in a store is a row of a table: state, the log, objects, chunks. A row
+ * is a list of cells, a cell is NULL, an integer, a double, text or bytes. A backend moves cells
+ * and knows nothing else; hashing, history, access, garbage and erasure are done above it by
+ * code that all backends share. There are two in the library, `sqlite` and `memory`; a host may
+ * bring its own. tests/contract/store.c is what a backend must pass.
+ *
+ * Order: rows are ordered by their key cells, one after the other. Cells of one column have one
+ * type; integers are ordered by value, text and bytes by their bytes (a beginning comes first),
+ * NULL before everything.
+ *
+ * Threads: a store is shared; a transaction and a scan are single, but may be passed between
+ * threads. Any number of read transactions go on beside one write transaction; a read
+ * transaction sees the last commit before it began, to its end. */
+#ifndef VALISE_SYS_STORE_H
+#define VALISE_SYS_STORE_H
+
+#include <stdbool.h>
+
+#include <valise/error.h>
+#include <valise/str.h>
+#include <valise/sys/env.h>
+
+VALISE_BEGIN
+
+#define VALISE_STORE_ABI 1
+#define VALISE_MAX_COLUMNS 64
+
+enum { VALISE_CELL_NULL, VALISE_CELL_INT, VALISE_CELL_REAL, VALISE_CELL_TEXT, VALISE_CELL_BLOB };
+
+typedef struct valise_cell {
+    uint8_t type; /* VALISE_CELL_... */
+    union {
+        int64_t integer;
+        double real;
+        valise_str bytes; /* TEXT (UTF-8) and BLOB */
+    } as;
+} valise_cell;
+
+typedef struct valise_column {
+    const char *name; /* snake_case */
+    uint8_t type;     /* VALISE_CELL_...; a cell may also be NULL where nullable */
+    bool nullable;
+} valise_column;
+
+typedef struct valise_table_index {
+    const char *name;        /* of the index, unique within the table */
+    const uint16_t *columns; /* the key columns follow them, so that the order is total */
+    uint16_t count;
+} valise_table_index;
+
+enum {
+    VALISE_TABLE_NUMBERED = 1, /* the key is one integer column, mostly appended to */
+};
+
+/* Valid as long as the store is open. */
+typedef struct valise_table {
+    const char *name; /* snake_case */
+    const valise_column *columns;
+    uint16_t column_count;
+    uint16_t key_count; /* the first columns are the key; never NULL, together unique */
+    uint16_t index_count;
+    uint16_t flags;
+    const valise_table_index *indexes;
+} valise_table;
+
+enum {
+    VALISE_STORE_READ_ONLY = 1, /* write nothing, not even a file */
+    VALISE_STORE_CREATE = 2,    /* make it when it is not there */
+    VALISE_STORE_EXCLUSIVE = 4, /* with CREATE: fail with EXISTS when it is there */
+};
+
+typedef struct valise_store_open {
+    size_t size;
+    const char *where; /* folder (sqlite: valise.db in it); ignored by memory */
+    unsigned flags;
+    bool full_sync;          /* a commit survives a power cut */
+    int64_t busy_timeout_ns; /* how long begin waits for another writer */
+    const valise_env *env;
+    const valise_table *tables; /* the first tables: numbers 0 to table_count - 1 */
+    uint32_t table_count;
+} valise_store_open;
+
+enum { VALISE_TXN_READ, VALISE_TXN_WRITE };
+enum { VALISE_MARK_SET, VALISE_MARK_RELEASE, VALISE_MARK_BACK };
+
+enum {
+    VALISE_SCAN_REVERSE = 1,
+    VALISE_SCAN_AFTER = 2, /* begin behind the row(s) at `from`, not at them */
+};
+
+/* Rows whose index (or key) begins with `equal`, from `from` on, in order (or backwards). The
+ * cells of `from` stand for the components behind those of `equal`; together they may be fewer
+ * than index columns plus key columns. With REVERSE, `from` is where it starts downwards. */
+typedef struct valise_range {
+    uint32_t table;
+    int32_t index; /* -1: by key */
+    unsigned flags;
+    const valise_cell *equal;
+    uint16_t equal_count;
+    const valise_cell *from;
+    uint16_t from_count;
+} valise_range;
+
+enum {
+    VALISE_MAINTAIN_SIZE,       /* *result = bytes the store takes on disk (memory: 0) */
+    VALISE_MAINTAIN_CHECKPOINT, /* tidy up behind writers as far as possible without waiting;
+                                 *result = bytes still in the write-ahead log */
+    VALISE_MAINTAIN_TRUNCATE,   /* also empty the write-ahead log; *result = bytes left in it: not 0
+                                   while a reader of another process needs it */
+    VALISE_MAINTAIN_SHRINK,     /* give free space back, in a bounded step; *result = bytes given
+                                   back, 0 when there is nothing left to give */
+};
+
+typedef int valise_problem_fn(void *arg, const char *text, valise_error *err);
+
+/* Functions return 0, 1 where they say so, or a negative code with err filled. Cells handed out
+ * are valid until the next call with the same transaction or scan. */
+typedef struct valise_store_ops {
+    size_t size;
+    uint32_t abi; /* VALISE_STORE_ABI */
+    const char *name;
+
+    /* VALISE_E_NOT_FOUND without CREATE; VALISE_E_UNSUPPORTED for a file that is not ours;
+     * VALISE_E_CORRUPT for one that is damaged. Tables that are missing are made when CREATE is
+     * set and the store is new. */
+    int (*open)(void **self, const valise_store_open *how, valise_error *err);
+    void (*close)(void *self);
+
+    /* Make a further table known under `number` (the next free one), before it is used. Does not
+     * touch the disk. Called while no other thread uses the store. */
+    int (*attach)(void *self, uint32_t number, const valise_table *table, valise_error *err);
+
+    int (*begin)(void **txn, void *self, int mode, valise_error *err); /* VALISE_E_BUSY */
+    /* Ends the transaction also when it fails; then nothing of it was kept. */
+    int (*commit)(void *txn, valise_error *err);
+    void (*rollback)(void *txn);
+
+    /* A mark to go back to; they nest. RELEASE keeps what was done since, BACK undoes it; both
+     * remove the mark. */
+    int (*mark)(void *txn, int what, valise_error *err);
+
+    /* Has anybody but this handle committed since this handle's last write transaction? Ask in a
+     * write transaction. A first one says yes. */
+    int (*changed)(bool *out, void *txn, valise_error *err);
+
+    /* In a write transaction: make an attached table, or give it the columns behind the first
+     * `have` (0: there is no table yet). New columns are nullable and NULL in old rows. */
+    int (*create)(void *txn, uint32_t table, uint16_t have, valise_error *err);
+
+    /* 1 and the row, or 0. */
+    int (*get)(valise_cell *row, void *txn, uint32_t table, const valise_cell *key,
+               valise_error *err);
+    /* Insert or replace. */
+    int (*put)(void *txn, uint32_t table, const valise_cell *row, valise_error *err);
+    /* 1 when there was one, else 0. */
+    int (*del)(void *txn, uint32_t table, const valise_cell *key, valise_error *err);
+
+    /* A scan sees the table as it is; putting or deleting in it ends its validity, except for
+     * deleting or replacing the row it stands on without changing what it is ordered by. */
+    int (*scan_open)(void **scan, void *txn, const valise_range *range, valise_error *err);
+    int (*scan_next)(valise_cell *row, void *scan, valise_error *err); /* 1, or 0 at the end */
+    void (*scan_close)(void *scan);
+
+    /* ---- optional ---- */
+
+    /* Outside transactions of this thread. */
+    int (*maintain)(int64_t *result, void *self, int what, valise_error *err);
+    /* Look for damage of the store's own structures; fn gets a text for each. */
+    int (*check)(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
+} valise_store_ops;
+
+/* Static: never released. */
+VALISE_API const valise_store_ops *valise_store_sqlite(void);
+VALISE_API const valise_store_ops *valise_store_memory(void);
+
+VALISE_END
+
+#endif

@@ -1,0 +1,67 @@
+/* row.h -- rows as cells and as bytes.
+ *
+ * One field of a table is one cell:
+ *
+ *     BOOL, INT, TIME, DURATION          INT
+ *     REAL                               REAL
+ *     STR, ENUM (its name)               TEXT
+ *     BYTES, UUID (16), ID (32)          BLOB
+ *     VALUE, TEXT, DATA (its id, 32)     BLOB
+ *     JSON, LIST, STRUCT, UNION          TEXT, canonical JSON in LOGGED form
+ *     none                               NULL
+ *
+ * The encoding of a list of cells, for before-images, checksums and the state hash: each cell is
+ *
+ *     00                          NULL
+ *     01 varint(zigzag(number))   INT
+ *     02 8 bytes, big endian      REAL (the bits of the double; -0 is written as 0)
+ *     03 varint(length) bytes     TEXT
+ *     04 varint(length) bytes     BLOB
+ *
+ * and the list has no count: who reads it knows how many, or reads to the end. The bytes of a key
+ * are in base/order.h's encoding instead, so that keys compare as bytes.
+ *
+ * Threads: pure functions; arenas and buffers are single. */
+#ifndef VLS_ROW_H
+#define VLS_ROW_H
+
+#include <valise/sys/store.h>
+
+#include "field/field.h"
+
+/* The type of the cell a field becomes: VALISE_CELL_... */
+uint8_t vls_field_cell_type(const valise_field *field);
+
+/* One cell per field, in order. Texts are borrowed from the struct or made in arena. */
+int vls_row_to_cells(valise_cell *cells, const void *row, const valise_field *fields,
+                     vls_arena *arena, valise_error *err);
+
+/* Back; bytes are copied into arena. Cells that are missing at the end (a row of an older version
+ * of the table) are none or zero. VALISE_E_CORRUPT for a cell that does not fit its field. */
+int vls_row_from_cells(void *row, const valise_field *fields, size_t struct_size,
+                       const valise_cell *cells, size_t count, vls_arena *arena, valise_error *err);
+
+/* Append the encoding of the cells. */
+void vls_cells_write(vls_buf *out, const valise_cell *cells, size_t count);
+
+/* Read cells up to the end of bytes, at most max; bytes are borrowed. VALISE_E_CORRUPT. */
+int vls_cells_read(valise_cell *cells, size_t *count, size_t max, valise_str bytes,
+                   valise_error *err);
+
+/* XXH3 of the encoding, as the store keeps it beside a row. */
+int vls_cells_sum(int64_t *out, const valise_cell *cells, size_t count, vls_buf *scratch,
+                  valise_error *err);
+
+bool vls_cells_equal(const valise_cell *a, const valise_cell *b, size_t count);
+int vls_cells_compare(const valise_cell *a, const valise_cell *b, size_t count);
+
+/* Copy cells and the bytes they borrow into arena. */
+int vls_cells_copy(valise_cell **out, const valise_cell *cells, size_t count, vls_arena *arena,
+                   valise_error *err);
+
+/* The ordered encoding of key cells (base/order.h), and back (bytes decoded into arena). */
+void vls_key_write(vls_buf *out, const valise_cell *cells, size_t count);
+int vls_key_read(valise_cell *cells, size_t count, valise_str key, vls_arena *arena,
+                 valise_error *err);
+
+#endif
