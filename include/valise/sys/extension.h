@@ -1,0 +1,103 @@
+/* valise/sys/extension.h -- packages of collections, operations and whatever follows them.
+ *
+ * An extension is registered from C when a workspace is opened (valise_options), or loaded from a
+ * shared object that the user's own configuration names. A shared object exports one function:
+ *
+ *     VALISE_API const valise_extension *valise_extension_v1(void);
+ *
+ * examples/extension/ has a whole one. Tables are read only as far as their `size` says; missing
+ * members are as if zero.
+ *
+ * Threads: the tables are immutable; the functions are called from any thread, those of one
+ * workspace's commands and middleware never at the same time. */
+#ifndef VALISE_SYS_EXTENSION_H
+#define VALISE_SYS_EXTENSION_H
+
+#include <valise/sys/operation.h>
+
+VALISE_BEGIN
+
+#define VALISE_EXTENSION_ABI 1
+
+/* ---- middleware: sees each command before it is decided, and its result after ---- */
+
+typedef struct valise_pass valise_pass;
+
+typedef struct valise_middleware {
+    size_t size;
+    const char *name;
+    void *self;
+    /* Both optional. A negative code with err filled aborts the command: nothing is stored. */
+    int (*before)(void *self, valise_pass *pass, valise_error *err);
+    int (*after)(void *self, valise_pass *pass, valise_error *err);
+} valise_middleware;
+
+VALISE_API const valise_op *valise_pass_op(const valise_pass *pass);
+VALISE_API const valise_stamp *valise_pass_stamp(const valise_pass *pass);
+VALISE_API valise_view *valise_pass_view(valise_pass *pass); /* for reading only */
+/* The payload as JSON with contents inline, and, in `after`, the result. Valid during the call. */
+VALISE_API int valise_pass_payload(valise_str *json, valise_pass *pass, valise_error *err);
+VALISE_API int valise_pass_result(valise_str *json, valise_pass *pass, valise_error *err);
+/* In `before`: replace the payload; schema and access are checked again. */
+VALISE_API int valise_pass_change(valise_pass *pass, valise_str json, valise_error *err);
+/* In `before`: one more command in the same transaction, before or after this one, as another
+ * actor (who must be allowed to). It goes through no middleware itself. */
+VALISE_API int valise_pass_add(valise_pass *pass, bool after, const char *type, valise_str json,
+                               valise_str actor, valise_error *err);
+
+/* ---- indexers: read models in memory, a pure function of rows ---- */
+
+typedef struct valise_index_out valise_index_out;
+
+typedef struct valise_index_source {
+    const valise_coll *coll; /* NULL ends the list */
+    /* Say with valise_index_add which entries this row makes; none is fine. */
+    int (*map)(valise_index_out *out, const void *row, valise_error *err);
+} valise_index_source;
+
+typedef struct valise_indexer {
+    size_t size;
+    const char *name;
+    const char *help;
+    const valise_index_source *sources;
+} valise_indexer;
+
+/* key: any bytes, at most 4 KiB, unique over all rows (make it so by ending it with the row's own
+ * key). json: a canonical JSON text. */
+VALISE_API int valise_index_add(valise_index_out *out, valise_str key, valise_str json,
+                                valise_error *err);
+
+/* ---- processors: run after a change was committed, in commands of their own ---- */
+
+typedef struct valise_processor {
+    size_t size;
+    const char *name; /* also the actor of what it does */
+    void *self;
+    const valise_coll *coll; /* rows that were put into it make it run */
+    /* Is this row of interest? NULL: all. */
+    bool (*wants)(void *self, const void *row);
+    /* At least once for each; a stored cursor survives a crash. Commands it dispatches have the
+     * event's command as their cause, and do not make it run again. */
+    int (*run)(void *self, valise_job *job, const valise_event *event, const void *row,
+               valise_error *err);
+} valise_processor;
+
+/* ---- the package ---- */
+
+typedef struct valise_extension {
+    size_t size;
+    uint32_t abi;     /* VALISE_EXTENSION_ABI */
+    const char *name; /* [a-z][a-z0-9_]*; its collections are named "name.thing" */
+    const char *version;
+    const valise_coll *const *collections; /* this and the rest: NULL-ended, or NULL */
+    const valise_op *const *operations;
+    const valise_middleware *const *middleware;
+    const valise_indexer *const *indexers;
+    const valise_processor *const *processors;
+} valise_extension;
+
+typedef const valise_extension *valise_extension_fn(void);
+
+VALISE_END
+
+#endif

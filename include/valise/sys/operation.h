@@ -1,0 +1,81 @@
+/* valise/sys/operation.h -- one operation: everything anybody has to know about it, once.
+ *
+ * An entry of the registry gives the C dispatch, the command line with help, man page and
+ * completion, and later HTTP routes, MCP tools and bindings. docs/adding-an-operation.md walks
+ * through one.
+ *
+ * Threads: immutable. */
+#ifndef VALISE_SYS_OPERATION_H
+#define VALISE_SYS_OPERATION_H
+
+#include <valise/progress.h>
+#include <valise/sys/view.h>
+
+VALISE_BEGIN
+
+typedef struct valise_job valise_job;
+
+enum {
+    VALISE_COMMAND = 1, /* changes state, is logged */
+    VALISE_QUERY,       /* reads one consistent state */
+    VALISE_JOB,         /* outside or long work; submits commands */
+};
+
+enum {
+    VALISE_OP_IDEMPOTENT = 1,   /* twice is the same as once */
+    VALISE_OP_DESTRUCTIVE = 2,  /* takes something away that cannot be had back */
+    VALISE_OP_LIST = 4,         /* queries: the answer is a list; rows come by valise_view_emit */
+    VALISE_OP_NO_WORKSPACE = 8, /* queries: needs none (the view has no rows) */
+    VALISE_OP_INTERNAL = 16,    /* only the engine itself submits it */
+    VALISE_OP_READ_ONLY = 32,   /* jobs: change nothing in the workspace */
+};
+
+typedef struct valise_op {
+    size_t size;       /* sizeof(valise_op) */
+    const char *name;  /* "pin:add"; the command line is `valise pin add` */
+    const char *alias; /* another command line, "validate" for "workspace:validate", or NULL */
+    const char *brief; /* one line with a period */
+    const char *help;  /* paragraphs for --help and the man page, or NULL */
+    uint32_t kind;     /* VALISE_COMMAND, ... */
+    uint32_t flags;    /* VALISE_OP_... */
+
+    /* The capability it needs: "pin:write", "admin". A field of the arguments narrows it when a
+     * grant does: "context:write type=summary" allows only calls whose `type` is summary. NULL
+     * only with NO_WORKSPACE. */
+    const char *needs;
+
+    const valise_field *in; /* NULL: no arguments */
+    size_t in_size;
+    const valise_field *out; /* NULL: answers with {} */
+    size_t out_size;
+
+    /* What `expect` is compared with: fill *json with the canonical text of what is there now,
+     * "null" when there is nothing. NULL: the operation takes no `expect`. */
+    int (*current)(valise_str *json, valise_view *view, const void *args, valise_error *err);
+    const char *expect_help; /* what that is: "the version of the item" */
+
+    /* Exactly one of them. result is zeroed, out_size large. */
+    int (*decide)(valise_view *view, const void *args, void *result, valise_error *err);
+    int (*query)(valise_view *view, const void *args, void *result, valise_error *err);
+    int (*job)(valise_job *job, const void *args, void *result, valise_error *err);
+
+    const char *example; /* arguments as JSON; checked at registration */
+} valise_op;
+
+/* ---- what a job can do ---- */
+
+/* The workspace it runs in; dispatch with valise_dispatch, as the job's actor. */
+VALISE_API valise *valise_job_workspace(valise_job *job);
+VALISE_API valise_str valise_job_actor(const valise_job *job);
+
+VALISE_API void valise_job_stage(valise_job *job, const char *stage, const char *unit,
+                                 uint64_t total);
+/* n more are done. VALISE_E_CANCELLED: leave everything consistent and pass it on. */
+VALISE_API int valise_job_step(valise_job *job, uint64_t n, valise_error *err);
+
+VALISE_API int valise_job_alloc(void **out, valise_job *job, size_t size, valise_error *err);
+VALISE_API int valise_job_emit(valise_job *job, const void *row, valise_error *err); /* LIST */
+
+VALISE_END
+
+#endif

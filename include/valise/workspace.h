@@ -1,0 +1,145 @@
+/* valise/workspace.h -- open a workspace and dispatch operations in it.
+ *
+ *     valise *v = NULL;
+ *     valise_reply reply = VALISE_REPLY_INIT;
+ *     valise_error err = VALISE_ERROR_INIT;
+ *
+ *     if (valise_open(&v, ".", NULL, &err) < 0 ||
+ *         valise_dispatch(&reply, v, "pin:add", "{\"name\":\"v1\",\"target\":\"12\"}", NULL, &err)
+ * < 0) fprintf(stderr, "%s\n", err.message); valise_reply_release(&reply); valise_close(v);
+ *
+ * Every operation of every surface goes through valise_dispatch. `valise commands` lists them.
+ *
+ * Threads: valise is shared; two handles on one workspace, in one process or several, are fine.
+ * valise_reply is single. */
+#ifndef VALISE_WORKSPACE_H
+#define VALISE_WORKSPACE_H
+
+#include <stdbool.h>
+
+#include <valise/blob.h>
+#include <valise/event.h>
+#include <valise/progress.h>
+
+VALISE_BEGIN
+
+struct valise_env;
+struct valise_extension;
+struct valise_middleware;
+struct valise_store_ops;
+struct valise_blob_store_ops;
+
+enum {
+    VALISE_OPEN_READ_ONLY = 1, /* nothing is written, whoever asks */
+    VALISE_OPEN_CREATE = 2,    /* make the workspace when there is none (valise_init says how) */
+    VALISE_OPEN_NO_USER_CONFIG = 4, /* ignore the user's configuration: no extensions, no trust */
+};
+
+enum { VALISE_DURABILITY_WORKSPACE, VALISE_DURABILITY_FULL, VALISE_DURABILITY_NORMAL };
+
+typedef struct valise_options {
+    size_t size; /* sizeof(valise_options) */
+    unsigned flags;
+    int durability;     /* WORKSPACE: as its configuration says; FULL there by default */
+    valise_str actor;   /* who acts through this handle; "": "local" */
+    int64_t timeout_ns; /* how long a command waits for other writers; 0: 10 s */
+    const struct valise_env *env;
+    const struct valise_store_ops *store;              /* NULL: sqlite, memory for ":memory:" */
+    const struct valise_blob_store_ops *blobs;         /* NULL: files, memory for ":memory:" */
+    const struct valise_extension *const *extensions;  /* NULL-ended, or NULL */
+    const struct valise_middleware *const *middleware; /* in this order; NULL-ended, or NULL */
+    const char *user_config; /* file; NULL: $XDG_CONFIG_HOME/valise/config */
+} valise_options;
+
+#define VALISE_OPTIONS_INIT                                                                        \
+    {                                                                                              \
+        sizeof(valise_options), 0, 0, {NULL, 0}, 0, NULL, NULL, NULL, NULL, NULL, NULL             \
+    }
+
+/* Open the workspace in the folder `path` (which holds .valise/), or a new one in memory for
+ * ":memory:". options may be NULL. VALISE_E_NOT_FOUND when there is none. */
+VALISE_API int valise_open(valise **out, const char *path, const valise_options *options,
+                           valise_error *err);
+VALISE_API void valise_close(valise *v); /* NULL is fine */
+
+/* The folder at or above `path` that holds a workspace, as a new blob with its path. */
+VALISE_API int valise_find(valise_blob **out, const char *path, valise_error *err);
+
+/* ---- dispatch ---- */
+
+typedef struct valise_call {
+    size_t size;
+    unsigned flags;    /* VALISE_CALL_... */
+    valise_str actor;  /* "": the handle's */
+    valise_uuid id;    /* of the command; zero: the engine makes one. A command that was accepted
+                          before under the same id answers the same and changes nothing */
+    valise_uuid cause; /* zero: none */
+    valise_str expect; /* JSON: what must be there now; "": anything */
+    valise_str at;     /* queries: as of a seq "42", a time, a command id; "": now */
+    valise_progress progress;
+} valise_call;
+
+enum { VALISE_CALL_DRY_RUN = 1 /* commands: answer, but keep nothing */ };
+
+#define VALISE_CALL_INIT                                                                           \
+    {                                                                                              \
+        sizeof(valise_call), 0, {NULL, 0}, {{0}}, {{0}}, {NULL, 0}, {NULL, 0},                     \
+        {                                                                                          \
+            NULL, NULL                                                                             \
+        }                                                                                          \
+    }
+
+typedef struct valise_reply {
+    size_t size;
+    valise_blob *json;    /* canonical JSON; of a list {"items":[...]} */
+    valise_blob *current; /* after VALISE_E_CONFLICT: what was there instead, as JSON */
+    int64_t seq;          /* commands: of the entry; queries: the state they saw */
+    int64_t time;
+    valise_uuid id;
+    bool repeated; /* the command had been accepted before */
+} valise_reply;
+
+#define VALISE_REPLY_INIT                                                                          \
+    {                                                                                              \
+        sizeof(valise_reply), NULL, NULL, 0, 0, {{0}}, false                                       \
+    }
+
+/* Release what it holds; a zeroed or released one is fine. */
+VALISE_API void valise_reply_release(valise_reply *reply);
+
+/* Run an operation. payload: a JSON object, NULL for {}. call and out may be NULL. On failure only
+ * out->current may have been set. */
+VALISE_API int valise_dispatch(valise_reply *out, valise *v, const char *type, const char *payload,
+                               const valise_call *call, valise_error *err);
+
+/* The same with slices. */
+VALISE_API int valise_dispatch_str(valise_reply *out, valise *v, valise_str type,
+                                   valise_str payload, const valise_call *call, valise_error *err);
+
+/* Run a query or job and get the rows of its list one by one, as JSON. fn returns non-zero to
+ * stop, which is not an error. */
+typedef int valise_row_fn(void *arg, valise_str json);
+VALISE_API int valise_stream(valise_reply *out, valise *v, valise_str type, valise_str payload,
+                             const valise_call *call, valise_row_fn *fn, void *arg,
+                             valise_error *err);
+
+/* Several commands in one transaction: all of them or none. out has room for count replies, or is
+ * NULL. Each has its own id, cause and expect. err->path starts with "[i]". */
+typedef struct valise_command {
+    valise_str type, payload;
+    const valise_call *call; /* NULL: as for all */
+} valise_command;
+VALISE_API int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *commands,
+                                     size_t count, const valise_call *call, valise_error *err);
+
+/* ---- index patches ---- */
+
+/* An index (see `index:list`) as JSON Patch operations on an object {key: entry}: first one that
+ * adds everything, then one per commit. seq: the state the copy has after this patch. */
+typedef int valise_patch_fn(void *arg, int64_t seq, valise_str json_patch, valise_error *err);
+VALISE_API int valise_index_subscribe(valise_subscription **out, valise *v, const char *index,
+                                      valise_patch_fn *fn, void *arg, valise_error *err);
+
+VALISE_END
+
+#endif

@@ -1,0 +1,39 @@
+/* registry.h -- every operation, collection, middleware, indexer and processor there is.
+ *
+ * Areas of the library and extensions come in the same package, valise_extension. What is wrong
+ * with an entry is found here, when it is registered, and not when it is used: names that are
+ * taken, tables that make no sense, an example that does not decode, a command without a
+ * capability, a command whose answer would put contents into the log.
+ *
+ * Threads: single while it is filled, immutable afterwards. */
+#ifndef VLS_REGISTRY_H
+#define VLS_REGISTRY_H
+
+#include <valise/sys/extension.h>
+
+#include "base/arena.h"
+
+typedef struct vls_registry vls_registry;
+
+int vls_registry_new(vls_registry **out, const valise_env *env, valise_error *err);
+void vls_registry_free(vls_registry *registry); /* NULL is fine */
+
+/* Add a package. builtin: an area of the library; its names need no prefix. Members beyond the
+ * package's `size` are not read. VALISE_E_UNSUPPORTED (both ABI numbers in the message),
+ * VALISE_E_EXISTS, VALISE_E_INVALID: nothing of it was added. */
+int vls_registry_add(vls_registry *registry, const valise_extension *package, bool builtin,
+                     valise_error *err);
+
+/* "pin:add"; NULL when there is none. near: the most similar name for a message, or NULL. */
+const valise_op *vls_registry_op(const vls_registry *registry, valise_str name);
+const valise_op *vls_registry_near(const vls_registry *registry, valise_str name);
+
+/* All of them, NULL-ended; operations sorted by name, the rest in the order of registration. */
+const valise_op *const *vls_registry_ops(const vls_registry *registry);
+const valise_coll *const *vls_registry_colls(const vls_registry *registry);
+const valise_middleware *const *vls_registry_middleware(const vls_registry *registry);
+const valise_indexer *const *vls_registry_indexers(const vls_registry *registry);
+const valise_processor *const *vls_registry_processors(const vls_registry *registry);
+const valise_extension *const *vls_registry_packages(const vls_registry *registry);
+
+#endif

@@ -1,0 +1,162 @@
+/* store.h -- a store: a backend, the collections in it, and transactions that check what they read.
+ *
+ * Every row that comes out of a transaction was checked against its sum; every row that goes in
+ * gets one. Nobody but this file and the garbage collector talks to a backend.
+ *
+ * The store's own tables, by number:
+ *
+ *     0 meta        name -> JSON: format, workspace id, base_seq, base_hash, gc_epoch, residue, ...
+ *     1 collection  number -> name, description: what the tables behind these are
+ *     2 log         seq -> entry                                       (log.h)
+ *     3 object      number -> hash, kind, size, body or recipe         (object.h)
+ *     4 chunk       number -> bytes shared by large objects
+ *     5 gone        (collection, key) -> seq of the entry that deleted the row
+ *     6 read_log    number -> who read what; bounded, not state
+ *     7 cursor      name -> how far a follower of the log has come
+ *
+ * Threads: vls_store is shared; vls_txn and vls_txn_scan are single. */
+#ifndef VLS_STORE_H
+#define VLS_STORE_H
+
+#include <valise/sys/store.h>
+
+#include "base/fast_hash.h"
+#include "base/hash.h"
+#include "store/coll.h"
+
+#define VLS_FORMAT 1 /* of what is written; docs/formats.md, "The store" */
+
+enum {
+    VLS_TABLE_META,
+    VLS_TABLE_COLLECTION,
+    VLS_TABLE_LOG,
+    VLS_TABLE_OBJECT,
+    VLS_TABLE_CHUNK,
+    VLS_TABLE_GONE,
+    VLS_TABLE_READ_LOG,
+    VLS_TABLE_CURSOR,
+    VLS_TABLE_OWN_COUNT,
+};
+
+typedef struct vls_store vls_store;
+typedef struct vls_chunks vls_chunks; /* chunk.h: remembers where chunks are */
+
+/* Brings a store from format `from` to from + 1, inside the write transaction of the open. */
+typedef struct vls_migration {
+    int64_t from;
+    int (*run)(struct vls_txn *txn, valise_error *err);
+} vls_migration;
+
+typedef struct vls_store_options {
+    const valise_env *env;
+    const valise_store_ops *ops;
+    const char *where;
+    unsigned flags; /* VALISE_STORE_... */
+    bool full_sync;
+    int64_t busy_timeout_ns;
+    const valise_coll *const *colls; /* NULL-ended */
+    int64_t format;                  /* 0: VLS_FORMAT. Tests play an older or newer program */
+    const vls_migration *migrations; /* ended by from == 0; NULL: vls_migrations */
+} vls_store_options;
+
+/* VALISE_E_NOT_FOUND, VALISE_E_UNSUPPORTED (newer format; older and read-only), and all else that
+ * a backend may say. */
+int vls_store_open(vls_store **out, const vls_store_options *options, valise_error *err);
+void vls_store_close(vls_store *store); /* NULL is fine; every transaction must be over */
+
+const valise_env *vls_store_env(const vls_store *store);
+const valise_store_ops *vls_store_ops(const vls_store *store, void **self);
+valise_uuid vls_store_workspace(const vls_store *store);
+bool vls_store_read_only(const vls_store *store);
+
+/* Collections: by descriptor (asserted to be known), by name and by number (NULL when there is
+ * none), and all of them in order of number, the store's own first. */
+const vls_coll *vls_store_coll(const vls_store *store, const valise_coll *desc);
+const vls_coll *vls_store_coll_named(const vls_store *store, valise_str name);
+const vls_coll *vls_store_coll_at(const vls_store *store, uint32_t number);
+uint32_t vls_store_coll_count(const vls_store *store);
+
+/* ---- transactions ---- */
+
+/* The last entry of the log as a transaction sees it. */
+typedef struct vls_tip {
+    int64_t seq;      /* 0: the log is empty and always was */
+    int64_t time;     /* of that entry */
+    valise_id hash;   /* of that entry, or base_hash; zero: empty */
+    int64_t base_seq; /* the last entry that expired, or 0 */
+} vls_tip;
+
+typedef struct vls_txn {
+    vls_store *store;
+    void *backend; /* its transaction; NULL: over */
+    bool write;
+    bool changed; /* write: somebody else committed since our last one */
+    vls_tip tip;
+    vls_buf scratch;
+} vls_txn;
+
+/* VALISE_E_BUSY; VALISE_E_UNSUPPORTED when a newer program has changed the format meanwhile;
+ * VALISE_E_DENIED for a write transaction on a read-only store. */
+int vls_txn_begin(vls_txn *out, vls_store *store, int mode, valise_error *err);
+/* Over also when it fails. */
+int vls_txn_commit(vls_txn *txn, valise_error *err);
+void vls_txn_rollback(vls_txn *txn); /* a zeroed one, or one that is over, is fine */
+int vls_txn_mark(vls_txn *txn, int what, valise_error *err); /* VALISE_MARK_... */
+
+static inline void vls_auto_txn(vls_txn *txn)
+{
+    vls_txn_rollback(txn);
+}
+
+/* Rows as cells: all columns. 1, or 0 when there is none. The cells are the backend's and valid
+ * until the next call with this transaction. VALISE_E_CORRUPT names the row. */
+int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const valise_cell *key,
+                valise_error *err);
+/* fields: field_count cells; from_seq is ignored for the store's own tables. */
+int vls_txn_put(vls_txn *txn, const vls_coll *coll, const valise_cell *fields, int64_t from_seq,
+                valise_error *err);
+int vls_txn_del(vls_txn *txn, const vls_coll *coll, const valise_cell *key, valise_error *err);
+
+typedef struct vls_txn_scan {
+    vls_txn *txn;
+    const vls_coll *coll;
+    void *backend;
+    bool unchecked; /* hand out rows whose sum is wrong too: validate does */
+} vls_txn_scan;
+
+/* range.table is filled in from coll. */
+int vls_txn_scan(vls_txn_scan *out, vls_txn *txn, const vls_coll *coll, valise_range range,
+                 valise_error *err);
+int vls_txn_scan_next(valise_cell *row, vls_txn_scan *scan, valise_error *err);
+void vls_txn_scan_close(vls_txn_scan *scan);
+
+static inline void vls_auto_txn_scan(vls_txn_scan *scan)
+{
+    vls_txn_scan_close(scan);
+}
+
+/* The same with structs, for the store's own tables: strings live in arena. */
+int vls_own_get(void *row, vls_txn *txn, uint32_t table, vls_arena *arena, valise_error *err);
+int vls_own_put(vls_txn *txn, uint32_t table, const void *row, valise_error *err);
+int vls_own_del(vls_txn *txn, uint32_t table, const void *row, valise_error *err);
+
+/* ---- meta ---- */
+
+/* 1 and the number, or 0. VALISE_E_CORRUPT when it is no integer. */
+int vls_meta_get_int(int64_t *out, vls_txn *txn, const char *name, valise_error *err);
+int vls_meta_put_int(vls_txn *txn, const char *name, int64_t value, valise_error *err);
+/* Texts live in arena. */
+int vls_meta_get_str(valise_str *out, vls_txn *txn, const char *name, vls_arena *arena,
+                     valise_error *err);
+int vls_meta_put_str(vls_txn *txn, const char *name, valise_str value, valise_error *err);
+int vls_meta_delete(vls_txn *txn, const char *name, valise_error *err);
+
+/* ---- hashing ---- */
+
+/* Borrow a hasher, give it back. Any thread. */
+int vls_store_hasher(vls_hasher **out, vls_store *store, valise_error *err);
+void vls_store_hasher_return(vls_store *store, vls_hasher *hasher);
+
+vls_chunks *vls_store_chunks(vls_store *store);
+
+#endif

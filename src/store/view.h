@@ -1,0 +1,105 @@
+/* view.h -- the inside of valise_view: a transaction, the past, and the changes of one command.
+ *
+ *     reads      changes  ->  past  ->  transaction
+ *     writes     changes
+ *
+ * Changes and past are *overlays*: for some keys they say what the row is (or that there is none),
+ * for all others the layer below is asked. A scan merges: the rows below whose keys no overlay
+ * has, and the overlay's own, in order.
+ *
+ * Threads: single. */
+#ifndef VLS_VIEW_H
+#define VLS_VIEW_H
+
+#include <valise/sys/view.h>
+
+#include "base/blob.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/log.h"
+#include "store/object.h"
+
+/* ---- overlays ---- */
+
+typedef struct vls_overlay_row {
+    const vls_coll *coll;
+    valise_str key;            /* ordered encoding */
+    const valise_cell *row;    /* field_count cells; NULL: no row */
+    int64_t from_seq;          /* of row; 0 for a row of the running command */
+    int64_t gone_seq;          /* row NULL: the entry that deleted it, or 0 */
+    const valise_cell *before; /* changes: what was there, NULL: nothing */
+    int64_t before_seq; /* from_seq of before, or where there was none the deletion before it */
+} vls_overlay_row;
+
+typedef struct vls_overlay {
+    vls_map map;
+    vls_vec(vls_overlay_row *) rows; /* in the order in which they came */
+} vls_overlay;
+
+/* ---- views ---- */
+
+/* An object that the running command adds. Bytes are borrowed. */
+typedef struct vls_new_object {
+    valise_id id;
+    const char *kind;
+    valise_str bytes;
+} vls_new_object;
+
+/* What the layer above knows and the view does not. All optional. */
+typedef struct vls_view_hooks {
+    int (*allows)(void *self, const char *capability, const char *const *attrs, valise_error *err);
+    int (*emit)(void *self, const void *row, valise_error *err);
+    void *self;
+} vls_view_hooks;
+
+struct valise_view {
+    vls_txn *txn; /* NULL: there is no workspace; reads find nothing */
+    vls_arena arena;
+    valise_stamp stamp;
+    vls_view_hooks hooks;
+    bool changing;   /* put, delete, add are allowed */
+    int64_t at;      /* the state that is seen; txn->tip.seq unless it is the past */
+    bool past_built; /* past holds every row that differs from the transaction */
+    vls_overlay past;
+    vls_overlay changes;
+    vls_vec(vls_new_object) objects;
+    vls_vec(valise_blob *) blobs; /* objects that were handed out */
+    uint64_t uuid_count;          /* ids that valise_view_uuid derived */
+};
+
+#define VLS_VIEW_MAX_BYTES ((size_t)1 << 30) /* memory of one operation */
+
+/* See the newest state of txn (which must outlive the view), or none for NULL. */
+void vls_view_init(valise_view *view, vls_txn *txn, const valise_env *env);
+void vls_view_release(valise_view *view); /* a zeroed one is fine */
+
+/* See the state after entry `at` instead. VALISE_E_LIMIT before the retained log: it names the
+ * oldest seq; VALISE_E_NOT_FOUND after the newest. */
+int vls_view_go_to(valise_view *view, int64_t at, valise_error *err);
+
+/* For rows without their C struct: gc, validate, export, foreign collections. The cells live as
+ * long as the view. */
+int vls_view_get_cells(const valise_cell **row, int64_t *from_seq, valise_view *view,
+                       const vls_coll *coll, const valise_cell *key, valise_error *err);
+
+/* ---- what a command did (apply.c) ---- */
+
+/* Write the changes and objects of the view and the entry that describes them, with everything
+ * but id, time, actor, cause, type, nonce, payload, sent and result still to be filled in. seq is
+ * the view's stamp. Changes that change nothing are left out. VALISE_E_NOT_FOUND when a row refers
+ * to an object that is not there; VALISE_E_LIMIT when the entry would be too large;
+ * VALISE_E_CONFLICT for another row in an IMMUTABLE collection. After a failure the transaction
+ * must go back to a mark. */
+int vls_view_apply(vls_entry *entry, valise_view *view, valise_error *err);
+
+/* ---- state (state.c) ---- */
+
+/* SHA-256 over all collections that are state (docs/formats.md, "State hash"). */
+int vls_state_hash(valise_id *out, valise_view *view, valise_error *err);
+
+static inline void vls_auto_view(valise_view *view)
+{
+    vls_view_release(view);
+}
+
+#endif
