@@ -82,7 +82,7 @@ static void *set_up(size_t size)
         s->items[size + i] = *it;
         valise_str key = item_key(it);
         if (vls_map_put(NULL, &s->map, vls_str_hash(key, SEED), &key, it) < 0 ||
-            vls_pmap_put(&s->tree, it) < 0 || !tsearch(it, &s->root, item_compare))
+            vls_pmap_put(NULL, &s->tree, it) < 0 || !tsearch(it, &s->root, item_compare))
             abort();
     }
     return s;
@@ -149,7 +149,7 @@ static void tree_put(void *arg, size_t times)
     while (times--) {
         item *it = next_item(s);
         it->replaced = !it->replaced;
-        if (vls_pmap_put(&s->tree, it + (it->replaced ? s->size : 0)) < 0)
+        if (vls_pmap_put(NULL, &s->tree, it + (it->replaced ? s->size : 0)) < 0)
             abort();
     }
 }
@@ -162,7 +162,7 @@ static void tree_put_shared(void *arg, size_t times)
     while (times--) {
         vls_pmap copy;
         vls_pmap_snapshot(&copy, &s->tree);
-        if (vls_pmap_put(&copy, next_item(s) + s->size) < 0)
+        if (vls_pmap_put(NULL, &copy, next_item(s) + s->size) < 0)
             abort();
         vls_pmap_release(&copy);
     }
@@ -200,7 +200,7 @@ static void tree_change_and_diff(void *arg, size_t times)
         item *it = next_item(s);
         other = *it;
         vls_pmap_snapshot(&copy, &s->tree);
-        if (vls_pmap_put(&copy, &other) < 0 ||
+        if (vls_pmap_put(NULL, &copy, &other) < 0 ||
             vls_pmap_diff(&s->tree, &copy, count_change, &changes) != 0 || changes != 1)
             abort();
         vls_pmap_release(&copy);

@@ -4,6 +4,8 @@
 
 #include "base/hash.h"
 
+#include "base/bytes.h"
+
 #define NO_FIELD UINT64_MAX
 
 int vls_hasher_init(vls_hasher *hasher, valise_error *err)
@@ -30,6 +32,24 @@ int vls_hasher_init(vls_hasher *hasher, valise_error *err)
         return vls_fail_memory(err);
     }
     *hasher = (vls_hasher){.md = md, .ctx = ctx};
+    return 0;
+}
+
+int vls_hasher_init_like(vls_hasher *hasher, const vls_hasher *other, valise_error *err)
+{
+    EVP_MD_CTX *ctx;
+    bool shared;
+
+    (void)ERR_set_mark();
+    ctx = EVP_MD_CTX_new();
+    shared = ctx && EVP_MD_up_ref(other->md) == 1;
+    (void)ERR_pop_to_mark();
+
+    if (!shared) {
+        EVP_MD_CTX_free(ctx);
+        return vls_fail_memory(err);
+    }
+    *hasher = (vls_hasher){.md = other->md, .ctx = ctx};
     return 0;
 }
 
@@ -119,8 +139,7 @@ static void add_u64(vls_hasher *hasher, uint64_t number)
 {
     uint8_t bytes[8];
 
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        bytes[i] = (uint8_t)(number >> (56 - 8 * i));
+    vls_bytes_store_u64(bytes, number);
     add(hasher, bytes, sizeof(bytes));
 }
 

@@ -26,7 +26,7 @@
  * A hash is computed like a buffer is filled: a failure on the way is remembered and reported
  * by vls_hash_end(). The size of a message is not limited.
  *
- * Threads: vls_hasher is single; keep one per thread. */
+ * Threads: vls_hasher is single; keep one per thread, or borrow one (base/hashers.h). */
 #ifndef VLS_HASH_H
 #define VLS_HASH_H
 
@@ -46,6 +46,10 @@ typedef struct vls_hasher {
 /* VALISE_E_NO_MEMORY; VALISE_E_UNSUPPORTED when OpenSSL has no SHA-256 to give. */
 int vls_hasher_init(vls_hasher *hasher, valise_error *err);
 void vls_hasher_release(vls_hasher *hasher); /* a zeroed or released hasher is fine */
+
+/* The same with the digest that another hasher has fetched: nothing is fetched again.
+ * VALISE_E_NO_MEMORY. */
+int vls_hasher_init_like(vls_hasher *hasher, const vls_hasher *other, valise_error *err);
 
 /* The id of a blob, at once. Errors as for vls_hash_end. */
 int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err);

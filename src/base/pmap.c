@@ -175,28 +175,48 @@ static void spread_smallest(vls_pmap *map, vls_pmap_cursor *path)
     }
 }
 
-int vls_pmap_put(vls_pmap *map, void *item)
+/* What the map held until now: to the caller, or dropped. */
+static void hand_out(void **old, const vls_pmap *map, void *item)
+{
+    if (old)
+        *old = item;
+    else if (item)
+        map->ops->unref(item);
+}
+
+int vls_pmap_put(void **old, vls_pmap *map, void *item)
 {
     vls_pmap_cursor path;
     valise_str key = map->ops->key(item);
+    void *replaced = NULL;
+    int rc;
 
-    if (!map->root)
-        return put_first(map, item);
+    if (!map->root) {
+        rc = put_first(map, item);
+        if (rc == 0 && old)
+            *old = NULL;
+        return rc;
+    }
     bool found = vls_pmap_find(&path, map, &(vls_pmap_probe){key, false});
     step *last = &path.step[path.depth - 1];
-    if (found && last->node->item[last->at] == item)
+    if (found && last->node->item[last->at] == item) {
+        if (old) {
+            map->ops->ref(item);
+            *old = item;
+        }
         return 0;
+    }
 
-    int rc = own_path(map, &path);
+    rc = own_path(map, &path);
     if (rc == 0 && !found)
         rc = make_room(map, &path);
     if (rc < 0)
         return rc;
 
     last = &path.step[path.depth - 1];
-    void *old = found ? last->node->item[last->at] : NULL;
     map->ops->ref(item);
     if (found) {
+        replaced = last->node->item[last->at];
         last->node->item[last->at] = item;
     } else {
         vls_pmap_node_insert(map->ops, last->node, (unsigned)last->at, item, NULL);
@@ -204,8 +224,7 @@ int vls_pmap_put(vls_pmap *map, void *item)
     }
     if (last->at == 0)
         spread_smallest(map, &path);
-    if (old)
-        map->ops->unref(old);
+    hand_out(old, map, replaced);
     return 0;
 }
 
@@ -237,7 +256,7 @@ static void settle(vls_pmap *map, vls_pmap_cursor *path)
     }
 }
 
-int vls_pmap_remove(vls_pmap *map, valise_str key)
+int vls_pmap_remove(void **old, vls_pmap *map, valise_str key)
 {
     vls_pmap_cursor path;
 
@@ -253,6 +272,6 @@ int vls_pmap_remove(vls_pmap *map, valise_str key)
     map->len--;
     settle(map, &path);
     /* Last: separators borrowed it until now, and the caller's key may be in it. */
-    map->ops->unref(item);
+    hand_out(old, map, item);
     return 0;
 }

@@ -5,7 +5,7 @@
  * while the item is in a map.
  *
  *     vls_pmap_snapshot(&before, &map);      O(1): both now share every node
- *     vls_pmap_put(&map, item);              copies the nodes on the way to the item, no others
+ *     vls_pmap_put(NULL, &map, item);        copies the nodes on the way to the item, no others
  *     vls_pmap_diff(&before, &map, ...);     looks only at what was copied
  *     vls_pmap_release(&map);                and back:
  *     map = before;                          a map may be moved by assignment
@@ -45,14 +45,17 @@ void vls_pmap_snapshot(vls_pmap *out, const vls_pmap *map);
  * one beyond the next change. */
 void *vls_pmap_get(const vls_pmap *map, valise_str key);
 
-/* Put item in, in the place of the one with the same key if there is one (which the map then
- * drops). The map takes a reference of its own. VALISE_E_NO_MEMORY, VALISE_E_LIMIT (the tree
- * would be higher than VLS_PMAP_MAX_HEIGHT). */
-int vls_pmap_put(vls_pmap *map, void *item) VLS_NODISCARD;
+/* Put item in, in the place of the one with the same key if there is one. The map takes a
+ * reference of its own. *old gets the item that was replaced, as a reference of the caller's, or
+ * NULL when there was none; the item itself when it was in already. Where old is NULL the map
+ * drops what was replaced. VALISE_E_NO_MEMORY, VALISE_E_LIMIT (the tree would be higher than
+ * VLS_PMAP_MAX_HEIGHT). */
+int vls_pmap_put(void **old, vls_pmap *map, void *item) VLS_NODISCARD;
 
-/* Take the item with that key out and drop it. VALISE_E_NOT_FOUND; VALISE_E_NO_MEMORY, but never
- * in a map that shares nothing with a snapshot. */
-int vls_pmap_remove(vls_pmap *map, valise_str key) VLS_NODISCARD;
+/* Take the item with that key out: *old gets it, as a reference of the caller's; where old is NULL
+ * it is dropped. VALISE_E_NOT_FOUND; VALISE_E_NO_MEMORY, but never in a map that shares nothing
+ * with a snapshot. */
+int vls_pmap_remove(void **old, vls_pmap *map, valise_str key) VLS_NODISCARD;
 
 /* ---- in order ---- */
 

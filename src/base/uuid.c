@@ -1,6 +1,8 @@
 /* uuid.c -- the generator and the derivation of UUIDv7. */
 #include "base/uuid.h"
 
+#include "base/bytes.h"
+
 #define TIME_MAX_MS ((UINT64_C(1) << 48) - 1)
 #define COUNTER_MAX ((UINT32_C(1) << 26) - 1)
 #define COUNTER_START_MASK (COUNTER_MAX >> 1) /* the guard bit starts clear */
@@ -59,8 +61,7 @@ static int new_locked(valise_uuid *out, vls_uuid_gen *gen, valise_error *err)
         gen->drawn = VLS_UUID_BATCH;
     }
     random = gen->random[gen->drawn - 1];
-    uint32_t start = (uint32_t)random[6] << 24 | (uint32_t)random[7] << 16 |
-                     (uint32_t)random[8] << 8 | random[9];
+    uint32_t start = vls_bytes_load_u32(random + 6);
     if (!advance(gen, start & COUNTER_START_MASK))
         return vls_fail(err, VALISE_E_LIMIT, "the milliseconds of UUIDv7 are used up");
     gen->drawn--;

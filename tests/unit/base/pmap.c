@@ -39,7 +39,7 @@ TEST(pmap, empty)
 
     vls_pmap_init(&map, t->env, &thing_ops);
     CHECK(!get(&map, "a") && !get(&map, ""));
-    CHECK_RC(VALISE_E_NOT_FOUND, vls_pmap_remove(&map, VLS_STR("a")));
+    CHECK_RC(VALISE_E_NOT_FOUND, vls_pmap_remove(NULL, &map, VLS_STR("a")));
     CHECK(!vls_pmap_first(&c, &map) && !vls_pmap_next(&c) && !vls_pmap_prev(&c));
     CHECK(!vls_pmap_last(&c, &map) && !vls_pmap_prev(&c) && !vls_pmap_next(&c));
     CHECK(!vls_pmap_seek(&c, &map, VLS_STR("a")) && !vls_pmap_prev(&c));
@@ -61,19 +61,46 @@ TEST(pmap, holds_one_reference_and_drops_it)
     thing *one = thing_new(t->env, VLS_STR("k")), *two = thing_new(t->env, VLS_STR("k"));
 
     vls_pmap_init(&map, t->env, &thing_ops);
-    CHECK_OK(vls_pmap_put(&map, one));
+    CHECK_OK(vls_pmap_put(NULL, &map, one));
     CHECK_INT(2, one->refs.count);
-    CHECK_OK(vls_pmap_put(&map, one)); /* the same again: nothing happens */
+    CHECK_OK(vls_pmap_put(NULL, &map, one)); /* the same again: nothing happens */
     CHECK_INT(2, one->refs.count);
     CHECK(get(&map, "k") == one);
-    CHECK_OK(vls_pmap_put(&map, two));
+    CHECK_OK(vls_pmap_put(NULL, &map, two));
     CHECK_INT(1, one->refs.count);
     CHECK_INT(2, two->refs.count);
     CHECK(get(&map, "k") == two);
     CHECK_INT(1, map.len);
-    CHECK_OK(vls_pmap_remove(&map, VLS_STR("k")));
+    CHECK_OK(vls_pmap_remove(NULL, &map, VLS_STR("k")));
     CHECK_INT(1, two->refs.count);
     CHECK(map.len == 0 && !map.root);
+    thing_unref(one);
+    thing_unref(two);
+}
+
+TEST(pmap, hands_out_what_was_there)
+{
+    VLS_AUTO(pmap) vls_pmap map = {0};
+    thing *one = thing_new(t->env, VLS_STR("k")), *two = thing_new(t->env, VLS_STR("k"));
+    void *old = t;
+
+    vls_pmap_init(&map, t->env, &thing_ops);
+    CHECK_RC(VALISE_E_NOT_FOUND, vls_pmap_remove(&old, &map, VLS_STR("k")));
+    CHECK(old == t);
+    CHECK_OK(vls_pmap_put(&old, &map, one));
+    CHECK(!old);
+    CHECK_OK(vls_pmap_put(&old, &map, one)); /* the same again */
+    CHECK(old == one);
+    CHECK_INT(3, one->refs.count);
+    thing_unref(old);
+    CHECK_OK(vls_pmap_put(&old, &map, two));
+    CHECK(old == one);
+    CHECK_INT(2, one->refs.count); /* what the map had is ours now */
+    thing_unref(old);
+    CHECK_OK(vls_pmap_remove(&old, &map, VLS_STR("k")));
+    CHECK(old == two);
+    CHECK_INT(2, two->refs.count);
+    thing_unref(old);
     thing_unref(one);
     thing_unref(two);
 }
@@ -147,8 +174,8 @@ TEST(pmap, every_size_in_every_order)
             CHECK(!get(&map, "run") && !get(&map, "s") && !get(&map, "run:1:item:00000x"));
             for (unsigned i = 0; i < n; i++) {
                 valise_str key = numbered("run:1:item:", nth((order)(o % ORDERS), i, n));
-                CHECK_OK(vls_pmap_remove(&map, key));
-                CHECK_RC(VALISE_E_NOT_FOUND, vls_pmap_remove(&map, key));
+                CHECK_OK(vls_pmap_remove(NULL, &map, key));
+                CHECK_RC(VALISE_E_NOT_FOUND, vls_pmap_remove(NULL, &map, key));
                 check_tree(&map, false);
             }
             CHECK(!map.root);
@@ -185,7 +212,7 @@ TEST(pmap, every_place_beside_a_snapshot)
             } else if (i % 3 == 1) {
                 CHECK_OK(put_key(&maps[1], t->env, key));
             } else {
-                CHECK_OK(vls_pmap_remove(&maps[1], key));
+                CHECK_OK(vls_pmap_remove(NULL, &maps[1], key));
             }
             void *now = vls_pmap_get(&maps[1], key), *before = vls_pmap_get(&base, key);
             CHECK(i % 3 == 0 ? now && !before : i % 3 == 1 ? now && before && now != before : !now);
@@ -218,7 +245,7 @@ TEST(pmap, heads_follow_the_common_prefix)
     for (unsigned i = 0; i < n; i++)
         CHECK(vls_pmap_get(&map, numbered("run:1:item:", i)));
     for (unsigned i = 0; i < VLS_COUNT(outsiders); i++) {
-        CHECK_OK(vls_pmap_remove(&map, outsiders[i]));
+        CHECK_OK(vls_pmap_remove(NULL, &map, outsiders[i]));
         check_tree(&map, false);
     }
     for (unsigned i = 0; i < n; i++)
@@ -268,7 +295,7 @@ TEST(pmap, does_not_stay_sparse)
     build(&map, t->env, MIXED, n);
     for (unsigned i = 0; i < n; i++) {
         if (i % 16 != 0)
-            CHECK_OK(vls_pmap_remove(&map, numbered("run:1:item:", i)));
+            CHECK_OK(vls_pmap_remove(NULL, &map, numbered("run:1:item:", i)));
     }
     check_tree(&map, false);
     CHECK_MSG(fill_percent(&map) >= 30, "%u percent", fill_percent(&map));
@@ -285,7 +312,7 @@ TEST(pmap, queue_stays_level)
     for (unsigned i = 0; i < 6000; i++) {
         CHECK_OK(put_key(&map, t->env, numbered("q", i)));
         if (i >= 500)
-            CHECK_OK(vls_pmap_remove(&map, numbered("q", i - 500)));
+            CHECK_OK(vls_pmap_remove(NULL, &map, numbered("q", i - 500)));
         if (i == 1000)
             most = test_bytes_in_use(t);
         if (i % 100 == 0)
@@ -307,7 +334,7 @@ TEST(pmap, snapshot_costs_nothing_and_goes_back)
     CHECK_INT(bytes, test_bytes_in_use(t));
     CHECK(before.root == map.root);
     for (unsigned i = 0; i < n; i += 2)
-        CHECK_OK(vls_pmap_remove(&map, numbered("run:1:item:", i)));
+        CHECK_OK(vls_pmap_remove(NULL, &map, numbered("run:1:item:", i)));
     CHECK_OK(put_key(&map, t->env, VLS_STR("new")));
     CHECK_INT(n, before.len);
 
@@ -336,13 +363,13 @@ TEST(pmap, change_copies_one_node_a_level)
         thing *item = thing_new(&c.env, numbered("run:1:item:", i));
         vls_pmap_snapshot(&before, &map);
         size_t calls = (size_t)atomic_load(&c.calls);
-        CHECK_OK(vls_pmap_put(&map, item));
+        CHECK_OK(vls_pmap_put(NULL, &map, item));
         CHECK_INT(levels, (size_t)atomic_load(&c.calls) - calls);
         vls_pmap_release(&before);
 
         /* Now the way is the map's own: no copies at all. */
-        CHECK_OK(vls_pmap_remove(&map, thing_key(item)));
-        CHECK_OK(vls_pmap_put(&map, item));
+        CHECK_OK(vls_pmap_remove(NULL, &map, thing_key(item)));
+        CHECK_OK(vls_pmap_put(NULL, &map, item));
         thing_unref(item);
     }
     vls_pmap_release(&map);
@@ -359,8 +386,8 @@ TEST(pmap, absent_key_copies_nothing)
     build(&map, &c.env, MIXED, 5 * VLS_PMAP_FANOUT);
     vls_pmap_snapshot(&before, &map);
     counting_env_fail_at(&c, 0);
-    CHECK_RC(VALISE_E_NOT_FOUND, vls_pmap_remove(&map, VLS_STR("run:1:item:00001")));
-    CHECK_OK(vls_pmap_put(&map, vls_pmap_get(&map, numbered("run:1:item:", 3))));
+    CHECK_RC(VALISE_E_NOT_FOUND, vls_pmap_remove(NULL, &map, VLS_STR("run:1:item:00001")));
+    CHECK_OK(vls_pmap_put(NULL, &map, vls_pmap_get(&map, numbered("run:1:item:", 3))));
     CHECK(!atomic_load(&c.failed));
     CHECK(map.root == before.root);
     counting_env_fail_at(&c, -1);
@@ -444,12 +471,12 @@ typedef int change(vls_pmap *map, void *item);
 
 static int change_put(vls_pmap *map, void *item)
 {
-    return vls_pmap_put(map, item);
+    return vls_pmap_put(NULL, map, item);
 }
 
 static int change_remove(vls_pmap *map, void *item)
 {
-    return vls_pmap_remove(map, thing_key(item));
+    return vls_pmap_remove(NULL, map, thing_key(item));
 }
 
 /* Let each allocation of the change fail in turn. The map must then be as before, or, where the
@@ -537,7 +564,7 @@ TEST(pmap, remove_needs_no_memory)
     build(&map, &c.env, MIXED, n);
     for (unsigned i = 0; i < n; i++) {
         counting_env_fail_at(&c, 0);
-        CHECK_OK(vls_pmap_remove(&map, numbered("run:1:item:", nth(MIXED, i, n))));
+        CHECK_OK(vls_pmap_remove(NULL, &map, numbered("run:1:item:", nth(MIXED, i, n))));
         CHECK(!atomic_load(&c.failed));
         if (i % 16 == 0)
             check_tree(&map, false);
@@ -563,7 +590,7 @@ TEST(pmap, sparse_nodes_go_when_nothing_can_be_copied)
         /* Putting makes the way our own, so that removing copies neighbours only. */
         CHECK_OK(put_key(&maps[0], &c.env, numbered("run:1:item:", i)));
         counting_env_fail_from(&c, 0);
-        CHECK_OK(vls_pmap_remove(&maps[0], numbered("run:1:item:", i)));
+        CHECK_OK(vls_pmap_remove(NULL, &maps[0], numbered("run:1:item:", i)));
         starved += atomic_load(&c.failed);
         counting_env_fail_from(&c, -1);
         check_tree(&maps[0], true);
@@ -599,6 +626,6 @@ TEST(pmap, height_has_a_limit)
     CHECK(!vls_pmap_get(&map, numbered("", 999999 - n)));
     CHECK_OK(put_key(&map, t->env, numbered("", 999999))); /* replacing needs no room */
     for (unsigned i = 0; i < n; i++)
-        CHECK_OK(vls_pmap_remove(&map, numbered("", 999999 - i)));
+        CHECK_OK(vls_pmap_remove(NULL, &map, numbered("", 999999 - i)));
     CHECK_INT(0, map.len);
 }

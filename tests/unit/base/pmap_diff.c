@@ -44,8 +44,8 @@ TEST(pmap_diff, of_the_same_looks_at_nothing)
     /* Nodes copied, contents the same pointers: compared, not reported. */
     thing *item = vls_pmap_get(&map, numbered("run:1:item:", 500));
     vls_ref_get(&item->refs);
-    CHECK_OK(vls_pmap_remove(&map, thing_key(item)));
-    CHECK_OK(vls_pmap_put(&map, item));
+    CHECK_OK(vls_pmap_remove(NULL, &map, thing_key(item)));
+    CHECK_OK(vls_pmap_put(NULL, &map, item));
     thing_unref(item);
     CHECK(map.root != copy.root);
     CHECK_INT(0, diff_cost(&reports, &map, &copy));
@@ -66,7 +66,7 @@ TEST(pmap_diff, costs_what_was_changed)
         for (unsigned i = 0; i < changes; i++) {
             valise_str key = numbered("run:1:item:", (unsigned)((uint64_t)i * 7919 % n));
             if (i % 3 == 2)
-                CHECK_OK(vls_pmap_remove(&map, key));
+                CHECK_OK(vls_pmap_remove(NULL, &map, key));
             else
                 CHECK_OK(put_key(&map, t->env, key));
         }
@@ -106,7 +106,7 @@ TEST(pmap_diff, across_heights)
     vls_pmap_release(&copy);
     vls_pmap_snapshot(&copy, &map);
     for (unsigned i = small; i < n; i++)
-        CHECK_OK(vls_pmap_remove(&map, numbered("run:1:item:", i)));
+        CHECK_OK(vls_pmap_remove(NULL, &map, numbered("run:1:item:", i)));
     CHECK(map.root->height < copy.root->height);
     cost = diff_cost(&reports, &copy, &map);
     CHECK_INT(n - small, reports);
@@ -237,7 +237,7 @@ TEST(pmap_diff, never_enters_what_is_shared)
             valise_str key = numbered("run:1:item:", i);
             bool there = vls_pmap_get(&map, key) != NULL;
             if (there && map.len > 1)
-                CHECK_OK(vls_pmap_remove(&map, key));
+                CHECK_OK(vls_pmap_remove(NULL, &map, key));
             else
                 CHECK_OK(put_key(&map, t->env, key));
             expected++;

@@ -57,7 +57,7 @@ const vls_pmap_ops thing_ops = {thing_key, thing_ref, thing_unref};
 int put_key(vls_pmap *map, const valise_env *env, valise_str key)
 {
     thing *item = thing_new(env, key);
-    int rc = vls_pmap_put(map, item);
+    int rc = vls_pmap_put(NULL, map, item);
 
     thing_unref(item);
     return rc;

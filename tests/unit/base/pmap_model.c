@@ -46,23 +46,39 @@ static valise_str random_key(world *w)
     return (valise_str){w->key, (size_t)len};
 }
 
+/* What a change handed out, if it was asked to: the one the model has there, and ours to drop. */
+static void check_old(world *w, bool asked, int rc, void *old, void *expected)
+{
+    if (!asked || rc < 0) {
+        CHECK(old == w); /* untouched */
+        return;
+    }
+    CHECK(old == expected);
+    if (old)
+        thing_unref(old);
+}
+
 static void change_one(world *w, unsigned i)
 {
     valise_str key = random_key(w);
-    bool found;
+    bool found, asks = below(w, 2);
+    void *old = w, **out = asks ? &old : NULL;
     int rc;
 
-    (void)model_find(&w->models[i], key, &found);
+    size_t at = model_find(&w->models[i], key, &found);
+    void *expected = found ? w->models[i].ptr[at] : NULL;
     if (below(w, 100) < 55) {
         thing *item = thing_new(valise_env_default(), key);
-        rc = vls_pmap_put(&w->maps[i], item);
+        rc = vls_pmap_put(out, &w->maps[i], item);
+        check_old(w, asks, rc, old, expected);
         if (rc == 0)
             model_put(&w->models[i], item);
         thing_unref(item);
         CHECK(rc == 0 || w->starved);
     } else {
-        rc = vls_pmap_remove(&w->maps[i], key);
+        rc = vls_pmap_remove(out, &w->maps[i], key);
         CHECK(rc == (found ? 0 : VALISE_E_NOT_FOUND) || (w->starved && found));
+        check_old(w, asks, rc, old, expected);
         if (rc == 0)
             CHECK(model_remove(&w->models[i], key));
     }

@@ -74,12 +74,12 @@ static size_t work_on(vls_pmap *map, test_rng *rng)
     for (unsigned i = 0; i < 40; i++) {
         valise_str key = key_of(text, sizeof(text), (unsigned)test_random_below(rng, KEYS));
         if (i % 4 == 3) {
-            int rc = vls_pmap_remove(map, key);
+            int rc = vls_pmap_remove(NULL, map, key);
             wrong += rc != 0 && rc != VALISE_E_NOT_FOUND;
         } else {
             wrong += !vls_pmap_get(&before, key);
             thing *own = vls_pmap_get(&before, key);
-            wrong += vls_pmap_put(map, own) != 0;
+            wrong += vls_pmap_put(NULL, map, own) != 0;
         }
     }
     wrong += vls_pmap_diff(&before, map, count_report, &changed) != 0 || changed != 0;
@@ -125,7 +125,7 @@ static void fill_map(test *t, vls_pmap *map, const valise_env *env)
 
     for (unsigned i = 0; i < KEYS; i++) {
         thing *item = thing_new(env, key_of(text, sizeof(text), i));
-        CHECK_OK(vls_pmap_put(map, item));
+        CHECK_OK(vls_pmap_put(NULL, map, item));
         thing_unref(item);
     }
 }
@@ -139,8 +139,8 @@ static void change_some(test *t, vls_pmap *map, const valise_env *env, test_rng 
         thing *item = thing_new(env, key_of(text, sizeof(text), number));
         /* Out and in again, so that nodes are joined and split as well. */
         if (i % 5 == 0)
-            CHECK_OK(vls_pmap_remove(map, plain_key(item)));
-        CHECK_OK(vls_pmap_put(map, item));
+            CHECK_OK(vls_pmap_remove(NULL, map, plain_key(item)));
+        CHECK_OK(vls_pmap_put(NULL, map, item));
         thing_unref(item);
     }
 }
