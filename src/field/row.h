@@ -36,6 +36,10 @@ uint8_t vls_field_cell_type(const valise_field *field);
 int vls_row_to_cells(valise_cell *cells, const void *row, const valise_field *fields,
                      vls_arena *arena, valise_error *err);
 
+/* The cell of one field. */
+int vls_field_to_cell(valise_cell *cell, const void *row, const valise_field *field,
+                      vls_arena *arena, valise_error *err);
+
 /* Back; bytes are copied into arena. Cells that are missing at the end (a row of an older version
  * of the table) are none or zero. VALISE_E_CORRUPT for a cell that does not fit its field. */
 int vls_row_from_cells(void *row, const valise_field *fields, size_t struct_size,

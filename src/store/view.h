@@ -33,8 +33,17 @@ typedef struct vls_overlay_row {
 
 typedef struct vls_overlay {
     vls_map map;
+    uint64_t seed;
     vls_vec(vls_overlay_row *) rows; /* in the order in which they came */
 } vls_overlay;
+
+void vls_overlay_init(vls_overlay *overlay, const valise_env *env);
+void vls_overlay_release(vls_overlay *overlay); /* the rows lie in an arena */
+vls_overlay_row *vls_overlay_get(const vls_overlay *overlay, const vls_coll *coll, valise_str key);
+
+/* A new row with this key, otherwise zero; there must be none yet. The key is copied. */
+int vls_overlay_add(vls_overlay_row **out, vls_overlay *overlay, vls_arena *arena,
+                    const vls_coll *coll, valise_str key, valise_error *err);
 
 /* ---- views ---- */
 
@@ -69,6 +78,10 @@ struct valise_view {
 
 #define VLS_VIEW_MAX_BYTES ((size_t)1 << 30) /* memory of one operation */
 
+/* A reference renews the time of an object that is older than this; gc takes nothing that is
+ * younger than twice as much (gc.h). */
+#define VLS_OBJECT_RENEW_NS (INT64_C(1800) * 1000000000)
+
 /* See the newest state of txn (which must outlive the view), or none for NULL. */
 void vls_view_init(valise_view *view, vls_txn *txn, const valise_env *env);
 void vls_view_release(valise_view *view); /* a zeroed one is fine */
@@ -77,10 +90,38 @@ void vls_view_release(valise_view *view); /* a zeroed one is fine */
  * oldest seq; VALISE_E_NOT_FOUND after the newest. */
 int vls_view_go_to(valise_view *view, int64_t at, valise_error *err);
 
+/* A row as it is seen, whatever layer it comes from. */
+typedef struct vls_seen {
+    const valise_cell *row; /* field_count cells; NULL: no row */
+    int64_t from_seq;       /* of row */
+    int64_t gone_seq;       /* row NULL: the entry that deleted it, or 0 */
+} vls_seen;
+
 /* For rows without their C struct: gc, validate, export, foreign collections. The cells live as
  * long as the view. */
-int vls_view_get_cells(const valise_cell **row, int64_t *from_seq, valise_view *view,
-                       const vls_coll *coll, const valise_cell *key, valise_error *err);
+int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *key,
+                 valise_error *err);
+
+/* The row in the transaction, below changes and past; gone_seq is not filled in. */
+int vls_view_see_now(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *key,
+                     valise_error *err);
+
+/* The row of the past, found through the entries that changed it (past.c). key_cells and key are
+ * the same key. Only when view->at is before the newest entry. */
+int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll,
+                 const valise_cell *key_cells, valise_str key, valise_error *err);
+
+/* Make view->past complete, for scans. */
+int vls_past_build(valise_view *view, valise_error *err);
+
+/* ---- scans as cells (scan.c) ---- */
+
+/* range.table is filled in; cells of the range are copied. */
+int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,
+                  const valise_range *range, valise_error *err);
+/* 1 and field_count cells, valid until the next call; 0 at the end. from_seq may be NULL. */
+int vls_scan_next_cells(const valise_cell **row, int64_t *from_seq, valise_scan *scan,
+                        valise_error *err);
 
 /* ---- what a command did (apply.c) ---- */
 

@@ -98,7 +98,8 @@ typedef struct valise_select {
 } valise_select;
 
 /* select may be NULL: all rows by key. The scan must be closed before the view ends. Rows the same
- * operation changes while a scan is open may or may not be seen by it. */
+ * operation changes while a scan is open may or may not be seen by it. The strings of a row that a
+ * scan filled are valid until its next call: a long list takes no memory. */
 VALISE_API int valise_view_scan(valise_scan **out, valise_view *view, const valise_coll *coll,
                                 const valise_select *select, valise_error *err);
 VALISE_API int valise_scan_next(void *row, valise_scan *scan, valise_error *err); /* 1, 0 at end */

@@ -1,0 +1,204 @@
+/* apply.c -- a command's changes into the store, and the entry that tells of them.
+ *
+ * Every change goes through vls_view_apply; it is the only writer of state. For each changed row
+ * it writes the new version, tagged with the entry's seq, and puts the old one into the entry. */
+#include "base/str.h"
+#include "store/own.h"
+#include "store/view.h"
+
+static bool is_listed(const vls_coll *coll)
+{
+    return !(coll->desc->flags & (VALISE_COLL_EXEMPT | VALISE_COLL_QUIET));
+}
+
+static bool is_same(const vls_overlay_row *change)
+{
+    if (!change->row || !change->before)
+        return change->row == change->before;
+    return vls_cells_equal(change->row, change->before, change->coll->field_count);
+}
+
+/* ---- references ---- */
+
+static bool is_new(const valise_view *view, const valise_id *id)
+{
+    for (size_t i = 0; i < view->objects.len; i++) {
+        if (vls_id_equal(&view->objects.ptr[i].id, id))
+            return true;
+    }
+    return false;
+}
+
+typedef struct reference_check {
+    valise_view *view;
+    const vls_overlay_row *change;
+    valise_error *err;
+} reference_check;
+
+/* A reference that the row makes: what it names must be there, and gc must see that it is needed.
+ */
+static int check_reference(void *arg, const valise_field *field, void *member)
+{
+    const reference_check *check = arg;
+    valise_view *view = check->view;
+    const valise_id *id = member;
+    int rc;
+
+    if (!field->ref || strcmp(field->ref, "object") != 0 || field->type != VALISE_T_ID ||
+        is_new(view, id))
+        return 0;
+    rc = vls_object_touch(view->txn, id, view->stamp.time, view->stamp.time - VLS_OBJECT_RENEW_NS,
+                          check->err);
+    if (rc < 0)
+        vls_error_prepend(check->err, "%s.%s", check->change->coll->desc->name, field->name);
+    return rc;
+}
+
+static bool has_references(const vls_coll *coll)
+{
+    for (const valise_field *f = coll->desc->fields; f->name; f++) {
+        if (f->ref || f->type == VALISE_T_LIST || f->type == VALISE_T_STRUCT ||
+            f->type == VALISE_T_UNION)
+            return true;
+    }
+    return false;
+}
+
+static int check_references(valise_view *view, const vls_overlay_row *change, valise_error *err)
+{
+    const valise_coll *desc = change->coll->desc;
+    reference_check check = {view, change, err};
+    void *row;
+    int rc;
+
+    if (!change->row || !has_references(change->coll))
+        return 0;
+    row = vls_arena_zalloc(&view->arena, desc->row_size);
+    if (!row)
+        return vls_arena_fail(&view->arena, err);
+    rc = vls_row_from_cells(row, desc->fields, desc->row_size, change->row,
+                            change->coll->field_count, &view->arena, err);
+    return rc < 0 ? rc : vls_fields_each_ref(row, desc->fields, check_reference, &check);
+}
+
+/* ---- the entry's list ---- */
+
+static int list_change(vls_buf *list, vls_buf *cells, const vls_overlay_row *change,
+                       int64_t gone_seq)
+{
+    vls_image image = {.coll = change->coll->number, .key = change->key};
+
+    if (change->before) {
+        vls_buf_clear(cells);
+        vls_cells_write(cells, change->before, change->coll->field_count);
+        image.from_seq = change->before_seq;
+        image.cells = vls_buf_str(cells);
+    } else {
+        image.gone_seq = gone_seq;
+    }
+    vls_changes_write(list, &image);
+    return cells->failed;
+}
+
+/* ---- rows ---- */
+
+static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *gone_seq,
+                     valise_error *err)
+{
+    vls_txn *txn = view->txn;
+    const vls_coll *coll = change->coll;
+    vls_gone gone = {.coll = coll->number, .key = change->key};
+    int rc = 0;
+
+    *gone_seq = 0;
+    if (!change->before && is_listed(coll)) {
+        rc = vls_own_get(&gone, txn, VLS_TABLE_GONE, &view->arena, err);
+        if (rc > 0) {
+            *gone_seq = gone.seq;
+            rc = vls_own_del(txn, VLS_TABLE_GONE, &gone, err);
+        }
+    }
+    if (rc < 0)
+        return rc;
+    if (change->row)
+        return vls_txn_put(txn, coll, change->row, view->stamp.seq, err);
+    /* A key's own cells are at the front of the row. */
+    rc = vls_txn_del(txn, coll, change->before, err);
+    if (rc > 0 && is_listed(coll)) {
+        gone.seq = view->stamp.seq;
+        rc = vls_own_put(txn, VLS_TABLE_GONE, &gone, err);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static int check_immutable(const vls_overlay_row *change, valise_error *err)
+{
+    const vls_coll *coll = change->coll;
+
+    if (!change->before || !(coll->desc->flags & (VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET)) ||
+        (!change->row && !(coll->desc->flags & VALISE_COLL_QUIET)))
+        return 0;
+    return vls_fail(err, VALISE_E_CONFLICT, "%s is there already and cannot be changed",
+                    vls_coll_place(coll, change->before).s);
+}
+
+static int apply_change(vls_buf *list, vls_buf *cells, valise_view *view,
+                        const vls_overlay_row *change, valise_error *err)
+{
+    int64_t gone_seq;
+    int rc = check_immutable(change, err);
+
+    if (rc == 0)
+        rc = check_references(view, change, err);
+    if (rc == 0)
+        rc = write_row(view, change, &gone_seq, err);
+    if (rc == 0 && is_listed(change->coll) && list_change(list, cells, change, gone_seq) < 0)
+        rc = vls_buf_check(cells, err);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static int write_objects(valise_view *view, valise_error *err)
+{
+    for (size_t i = 0; i < view->objects.len; i++) {
+        const vls_new_object *o = &view->objects.ptr[i];
+        bool existed;
+        int rc =
+            vls_object_put(view->txn, &o->id, o->kind, o->bytes, view->stamp.time, &existed, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int vls_view_apply(vls_entry *entry, valise_view *view, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf list = {0};
+    VLS_AUTO(buf) vls_buf cells = {0};
+    int rc;
+
+    assert(view->changing && view->stamp.seq == view->txn->tip.seq + 1);
+    vls_buf_init(&list, view->arena.env, VLS_CHANGES_MAX);
+    vls_buf_init(&cells, view->arena.env, VLS_VIEW_MAX_BYTES);
+    rc = write_objects(view, err);
+    for (size_t i = 0; rc == 0 && i < view->changes.rows.len; i++) {
+        if (!is_same(view->changes.rows.ptr[i]))
+            rc = apply_change(&list, &cells, view, view->changes.rows.ptr[i], err);
+    }
+    if (rc < 0)
+        return rc;
+    if (list.failed == VALISE_E_TOO_LARGE) {
+        (void)vls_fail(err, VALISE_E_LIMIT,
+                       "one command cannot change so much (over %zu MiB of rows)",
+                       VLS_CHANGES_MAX >> 20);
+        vls_hint(err, "split it into several commands");
+        return VALISE_E_LIMIT;
+    }
+    rc = vls_buf_check(&list, err);
+    if (rc < 0)
+        return rc;
+    entry->seq = view->stamp.seq;
+    rc = vls_arena_dup(&entry->changes, &view->arena, vls_buf_str(&list), err);
+    return rc < 0 ? rc : vls_log_append(view->txn, entry, err);
+}

@@ -1,0 +1,173 @@
+/* past.c -- rows as they were after an earlier entry.
+ *
+ * A row knows the entry that made it (from_seq), and that entry holds the row as it was before,
+ * which knows the entry that made it, and so on. So one row of the past is found by following that
+ * chain back, at a cost that goes with its own changes since. A scan reads all entries since
+ * instead and remembers the first image of each key.
+ *
+ *     now        from_seq 90                    at = 50:  90 > 50, look into entry 90
+ *     entry 90   image: from_seq 60             60 > 50, look into entry 60
+ *     entry 60   image: from_seq 12             12 <= 50: this is the row
+ *
+ * An image that says "there was no row" names the entry that deleted the one before it, so that
+ * the chain goes on past a deletion. */
+#include "base/str.h"
+#include "store/own.h"
+#include "store/view.h"
+
+/* Rows of QUIET collections never change: they exist from the seq that made them. */
+static bool is_quiet(const vls_coll *coll)
+{
+    return coll->desc->flags & VALISE_COLL_QUIET;
+}
+
+static int fail_missing(int64_t seq, const vls_coll *coll, valise_error *err)
+{
+    return vls_fail(err, VALISE_E_CORRUPT,
+                    "log entry %lld does not say what it changed in collection %s", (long long)seq,
+                    coll->desc->name);
+}
+
+/* The cells of an image, in the view's arena. */
+static int see_image(vls_seen *out, valise_view *view, const vls_coll *coll, const vls_image *image,
+                     valise_error *err)
+{
+    valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
+    valise_cell *copy;
+    size_t count;
+    int rc;
+
+    *out = (vls_seen){.from_seq = image->from_seq, .gone_seq = image->gone_seq};
+    if (image->from_seq == 0)
+        return 0;
+    /* An older version of the table had fewer fields: the rest is NULL. */
+    rc = vls_cells_read(cells, &count, coll->field_count, image->cells, err);
+    if (rc == 0)
+        rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
+    if (rc == 0)
+        out->row = copy;
+    return rc;
+}
+
+/* What stood under the key before entry seq. */
+static int see_before(vls_seen *out, valise_view *view, const vls_coll *coll, valise_str key,
+                      int64_t seq, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_entry entry;
+    vls_image image;
+    size_t at = 0;
+    int rc;
+
+    vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
+    rc = vls_log_get(&entry, view->txn, seq, &arena, err);
+    if (rc == 0)
+        return fail_missing(seq, coll, err);
+    while (rc >= 0 && (rc = vls_changes_next(&image, &at, entry.changes, err)) > 0) {
+        if (image.coll == coll->number && vls_str_equal(image.key, key))
+            return see_image(out, view, coll, &image, err);
+    }
+    return rc < 0 ? rc : fail_missing(seq, coll, err);
+}
+
+/* The row as it is now, or the entry that deleted it. */
+static int see_now(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *cells,
+                   valise_str key, valise_error *err)
+{
+    vls_gone gone = {.coll = coll->number, .key = key};
+    int rc = vls_view_see_now(out, view, coll, cells, err);
+
+    if (rc < 0 || out->row)
+        return rc;
+    rc = vls_own_get(&gone, view->txn, VLS_TABLE_GONE, &view->arena, err);
+    if (rc > 0)
+        out->gone_seq = gone.seq;
+    return rc < 0 ? rc : 0;
+}
+
+/* The entry that made what is seen, a row or its absence. */
+static int64_t made_by(const vls_seen *seen)
+{
+    return seen->row ? seen->from_seq : seen->gone_seq;
+}
+
+int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *cells,
+                 valise_str key, valise_error *err)
+{
+    const vls_overlay_row *known = vls_overlay_get(&view->past, coll, key);
+    vls_overlay_row *row;
+    vls_seen seen;
+    int rc;
+
+    if (known) {
+        *out = (vls_seen){known->row, known->from_seq, known->gone_seq};
+        return 0;
+    }
+    rc = see_now(&seen, view, coll, cells, key, err);
+    if (rc == 0 && is_quiet(coll) && seen.from_seq > view->at)
+        seen = (vls_seen){0};
+    while (rc == 0 && made_by(&seen) > view->at) {
+        int64_t seq = made_by(&seen);
+        rc = see_before(&seen, view, coll, key, seq, err);
+        if (rc == 0 && made_by(&seen) >= seq)
+            return fail_missing(seq, coll, err); /* a chain that does not go back */
+    }
+    if (rc == 0)
+        rc = vls_overlay_add(&row, &view->past, &view->arena, coll, key, err);
+    if (rc < 0)
+        return rc;
+    row->row = seen.row;
+    row->from_seq = seen.from_seq;
+    row->gone_seq = seen.gone_seq;
+    *out = seen;
+    return 0;
+}
+
+/* Take the images of one entry over, where no earlier entry had one for the same key. */
+static int add_images(valise_view *view, valise_str changes, valise_error *err)
+{
+    vls_image image;
+    size_t at = 0;
+    int rc;
+
+    while ((rc = vls_changes_next(&image, &at, changes, err)) > 0) {
+        const vls_coll *coll = vls_store_coll_at(view->txn->store, image.coll);
+        vls_overlay_row *row;
+        vls_seen seen;
+        if (!coll || coll->own)
+            return vls_fail(err, VALISE_E_CORRUPT, "the log speaks of a collection number %u",
+                            (unsigned)image.coll);
+        if (vls_overlay_get(&view->past, coll, image.key))
+            continue;
+        rc = see_image(&seen, view, coll, &image, err);
+        if (rc == 0)
+            rc = vls_overlay_add(&row, &view->past, &view->arena, coll, image.key, err);
+        if (rc < 0)
+            return rc;
+        row->row = seen.row;
+        row->from_seq = seen.from_seq;
+        row->gone_seq = seen.gone_seq;
+    }
+    return rc;
+}
+
+int vls_past_build(valise_view *view, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(log_scan) vls_log_scan scan = {0};
+    vls_entry entry;
+    int rc;
+
+    if (view->past_built || view->at == view->txn->tip.seq)
+        return 0;
+    vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
+    rc = vls_log_scan_open(&scan, view->txn, view->at + 1, false, err);
+    while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &arena, err)) > 0) {
+        rc = add_images(view, entry.changes, err);
+        vls_arena_reset(&arena);
+    }
+    if (rc < 0)
+        return rc;
+    view->past_built = true;
+    return 0;
+}

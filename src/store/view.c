@@ -1,0 +1,364 @@
+/* view.c -- what an operation sees and changes (valise/sys/view.h; the layers are in view.h).
+ *
+ * Start reading at vls_view_see. Scans are in scan.c, the past in past.c, what becomes of the
+ * changes in apply.c. */
+#include "store/view.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/uuid.h"
+
+void vls_view_init(valise_view *view, vls_txn *txn, const valise_env *env)
+{
+    *view = (valise_view){.txn = txn, .objects = VLS_VEC_INIT, .blobs = VLS_VEC_INIT};
+    vls_arena_init(&view->arena, env, VLS_VIEW_MAX_BYTES);
+    vls_overlay_init(&view->past, env);
+    vls_overlay_init(&view->changes, env);
+    if (txn)
+        view->at = view->stamp.seq = txn->tip.seq;
+}
+
+void vls_view_release(valise_view *view)
+{
+    const valise_env *env = view->arena.env;
+
+    if (!env)
+        return;
+    for (size_t i = 0; i < view->blobs.len; i++)
+        (void)vls_blob_unref(view->blobs.ptr[i]);
+    vls_vec_release(&view->blobs, env);
+    vls_vec_release(&view->objects, env);
+    vls_overlay_release(&view->changes);
+    vls_overlay_release(&view->past);
+    vls_arena_release(&view->arena);
+    *view = (valise_view){0};
+}
+
+int vls_view_go_to(valise_view *view, int64_t at, valise_error *err)
+{
+    const vls_tip *tip = &view->txn->tip;
+
+    assert(!view->changing);
+    if (at < tip->base_seq) {
+        (void)vls_fail(err, VALISE_E_LIMIT, "the log no longer reaches back to seq %lld",
+                       (long long)at);
+        vls_hint(err, "the oldest state that can be seen is that of seq %lld",
+                 (long long)tip->base_seq);
+        return VALISE_E_LIMIT;
+    }
+    if (at > tip->seq)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no seq %lld yet: the newest is %lld",
+                        (long long)at, (long long)tip->seq);
+    view->at = view->stamp.seq = at;
+    return 0;
+}
+
+const valise_stamp *valise_view_stamp(const valise_view *view)
+{
+    return &view->stamp;
+}
+
+/* ---- cells of keys ---- */
+
+/* The key cells of a struct of which only the key members need to be set. */
+static int cells_of_key(valise_cell *cells, valise_view *view, const vls_coll *coll,
+                        const void *row, valise_error *err)
+{
+    for (uint16_t i = 0; i < coll->key_count; i++) {
+        int rc = vls_field_to_cell(&cells[i], row, &coll->desc->fields[i], &view->arena, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* The ordered encoding of a key, in the view's arena. */
+static int key_bytes(valise_str *out, valise_view *view, const vls_coll *coll,
+                     const valise_cell *key, valise_error *err)
+{
+    vls_buf *scratch = &view->txn->scratch;
+    int rc;
+
+    vls_buf_clear(scratch);
+    vls_key_write(scratch, key, coll->key_count);
+    rc = vls_buf_check(scratch, err);
+    return rc < 0 ? rc : vls_arena_dup(out, &view->arena, vls_buf_str(scratch), err);
+}
+
+/* ---- reading ---- */
+
+int vls_view_see_now(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *key,
+                     valise_error *err)
+{
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    valise_cell *copy;
+    int rc = vls_txn_get(cells, view->txn, coll, key, err);
+
+    *out = (vls_seen){0};
+    if (rc <= 0)
+        return rc;
+    rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
+    if (rc < 0)
+        return rc;
+    out->row = copy;
+    out->from_seq = cells[vls_coll_seq_column(coll)].as.integer;
+    return 0;
+}
+
+static void see_overlay(vls_seen *out, const vls_overlay_row *row)
+{
+    *out = (vls_seen){row->row, row->from_seq, row->gone_seq};
+}
+
+static int see_below_changes(vls_seen *out, valise_view *view, const vls_coll *coll,
+                             const valise_cell *cells, valise_str key, valise_error *err)
+{
+    if (view->at < view->txn->tip.seq && !(coll->desc->flags & VALISE_COLL_EXEMPT))
+        return vls_past_see(out, view, coll, cells, key, err);
+    return vls_view_see_now(out, view, coll, cells, err);
+}
+
+int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *cells,
+                 valise_error *err)
+{
+    const vls_overlay_row *changed;
+    valise_str key;
+    int rc = key_bytes(&key, view, coll, cells, err);
+
+    if (rc < 0)
+        return rc;
+    changed = vls_overlay_get(&view->changes, coll, key);
+    if (changed) {
+        see_overlay(out, changed);
+        return 0;
+    }
+    return see_below_changes(out, view, coll, cells, key, err);
+}
+
+/* The same for a struct. *coll is NULL when there is no workspace and so no row. */
+static int see_struct(vls_seen *out, const vls_coll **coll, valise_view *view,
+                      const valise_coll *desc, const void *row, valise_error *err)
+{
+    valise_cell key[VALISE_MAX_COLUMNS];
+    int rc;
+
+    *out = (vls_seen){0};
+    *coll = NULL;
+    if (!view->txn)
+        return 0;
+    *coll = vls_store_coll(view->txn->store, desc);
+    rc = cells_of_key(key, view, *coll, row, err);
+    return rc < 0 ? rc : vls_view_see(out, view, *coll, key, err);
+}
+
+int valise_view_get(void *row, valise_view *view, const valise_coll *desc, valise_error *err)
+{
+    const vls_coll *coll;
+    vls_seen seen;
+    int rc;
+
+    VLS_ARG(row && view && desc, err);
+    rc = see_struct(&seen, &coll, view, desc, row, err);
+    if (rc < 0 || !seen.row)
+        return rc;
+    rc = vls_row_from_cells(row, desc->fields, desc->row_size, seen.row, coll->field_count,
+                            &view->arena, err);
+    return rc < 0 ? rc : 1;
+}
+
+int valise_view_version(int64_t *seq, valise_view *view, const valise_coll *desc,
+                        const void *key_row, valise_error *err)
+{
+    const vls_coll *coll;
+    vls_seen seen;
+    int rc;
+
+    VLS_ARG(seq && view && desc && key_row, err);
+    rc = see_struct(&seen, &coll, view, desc, key_row, err);
+    if (rc < 0)
+        return rc;
+    /* A row that this very command put is made by it. */
+    *seq = !seen.row ? 0 : seen.from_seq ? seen.from_seq : view->stamp.seq;
+    return 0;
+}
+
+static const vls_new_object *find_new(const valise_view *view, const valise_id *id)
+{
+    for (size_t i = 0; i < view->objects.len; i++) {
+        if (vls_id_equal(&view->objects.ptr[i].id, id))
+            return &view->objects.ptr[i];
+    }
+    return NULL;
+}
+
+int valise_view_object(valise_str *out, valise_view *view, const valise_id *id, valise_error *err)
+{
+    const valise_env *env = view->arena.env;
+    const vls_new_object *added;
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    int rc;
+
+    VLS_ARG(out && view && id && view->txn, err);
+    added = find_new(view, id);
+    if (added) {
+        *out = added->bytes;
+        return 0;
+    }
+    if (!vls_vec_reserve(&view->blobs, env, view->blobs.len + 1))
+        return vls_fail_memory(err);
+    rc = vls_object_get(&blob, view->txn, id, err);
+    if (rc < 0)
+        return rc;
+    *out = vls_blob_bytes(blob);
+    view->blobs.ptr[view->blobs.len++] = VLS_TAKE(blob);
+    return 0;
+}
+
+int valise_view_allows(valise_view *view, const char *capability, const char *const *attrs,
+                       valise_error *err)
+{
+    VLS_ARG(view && capability, err);
+    return view->hooks.allows ? view->hooks.allows(view->hooks.self, capability, attrs, err) : 0;
+}
+
+int valise_view_alloc(void **out, valise_view *view, size_t size, valise_error *err)
+{
+    void *memory;
+
+    VLS_ARG(out && view && size > 0, err);
+    memory = vls_arena_alloc(&view->arena, size);
+    if (!memory)
+        return vls_arena_fail(&view->arena, err);
+    *out = memory;
+    return 0;
+}
+
+int valise_view_emit(valise_view *view, const void *row, valise_error *err)
+{
+    VLS_ARG(view && row && view->hooks.emit, err);
+    return view->hooks.emit(view->hooks.self, row, err);
+}
+
+/* ---- changing ---- */
+
+/* The overlay row of a key that is about to change, with what was there before. */
+static int change_of(vls_overlay_row **out, valise_view *view, const vls_coll *coll,
+                     const valise_cell *cells, valise_error *err)
+{
+    vls_overlay_row *change;
+    vls_seen seen;
+    valise_str key;
+    int rc = key_bytes(&key, view, coll, cells, err);
+
+    if (rc < 0)
+        return rc;
+    *out = vls_overlay_get(&view->changes, coll, key);
+    if (*out)
+        return 0;
+    rc = see_below_changes(&seen, view, coll, cells, key, err);
+    if (rc == 0)
+        rc = vls_overlay_add(&change, &view->changes, &view->arena, coll, key, err);
+    if (rc < 0)
+        return rc;
+    change->row = change->before = seen.row;
+    change->from_seq = change->before_seq = seen.from_seq;
+    *out = change;
+    return 0;
+}
+
+static int check_writable(const vls_coll **coll, const valise_view *view, const valise_coll *desc,
+                          valise_error *err)
+{
+    if (!view->changing)
+        return vls_fail(err, VALISE_E_INVALID, "only a command can change %s", desc->name);
+    *coll = vls_store_coll(view->txn->store, desc);
+    assert(!(*coll)->own && !(*coll)->foreign);
+    return 0;
+}
+
+int valise_view_put(valise_view *view, const valise_coll *desc, const void *row, valise_error *err)
+{
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    valise_cell *copy;
+    vls_overlay_row *change;
+    const vls_coll *coll;
+    int rc;
+
+    VLS_ARG(view && desc && row, err);
+    rc = check_writable(&coll, view, desc, err);
+    if (rc == 0)
+        rc = vls_fields_validate(row, desc->fields, err);
+    if (rc == 0)
+        rc = vls_row_to_cells(cells, row, desc->fields, &view->arena, err);
+    if (rc == 0)
+        rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
+    if (rc == 0)
+        rc = change_of(&change, view, coll, copy, err);
+    if (rc < 0)
+        return rc;
+    change->row = copy;
+    change->from_seq = 0;
+    return 0;
+}
+
+int valise_view_delete(valise_view *view, const valise_coll *desc, const void *key_row,
+                       valise_error *err)
+{
+    valise_cell key[VALISE_MAX_COLUMNS];
+    vls_overlay_row *change;
+    const vls_coll *coll;
+    bool was_there;
+    int rc;
+
+    VLS_ARG(view && desc && key_row, err);
+    rc = check_writable(&coll, view, desc, err);
+    if (rc == 0)
+        rc = cells_of_key(key, view, coll, key_row, err);
+    if (rc == 0)
+        rc = change_of(&change, view, coll, key, err);
+    if (rc < 0)
+        return rc;
+    was_there = change->row != NULL;
+    change->row = NULL;
+    change->from_seq = 0;
+    return was_there;
+}
+
+int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_str bytes,
+                    valise_error *err)
+{
+    vls_new_object object = {.kind = kind};
+    vls_hasher *hasher = NULL;
+    int rc;
+
+    VLS_ARG(out && view && kind && view->changing, err);
+    rc = vls_store_hasher(&hasher, view->txn->store, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_object_id(&object.id, hasher, kind, bytes, err);
+    vls_store_hasher_return(view->txn->store, hasher);
+    if (rc == 0 && !find_new(view, &object.id)) {
+        rc = vls_arena_dup(&object.bytes, &view->arena, bytes, err);
+        if (rc == 0 && !vls_vec_push(&view->objects, view->arena.env, object))
+            rc = vls_fail_memory(err);
+    }
+    if (rc == 0)
+        *out = object.id;
+    return rc;
+}
+
+int valise_view_uuid(valise_uuid *out, valise_view *view, valise_error *err)
+{
+    vls_hasher *hasher = NULL;
+    int rc;
+
+    VLS_ARG(out && view && view->changing, err);
+    rc = vls_store_hasher(&hasher, view->txn->store, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_uuid_derive(out, hasher, &view->stamp.command, view->uuid_count, err);
+    vls_store_hasher_return(view->txn->store, hasher);
+    if (rc == 0)
+        view->uuid_count++;
+    return rc;
+}
