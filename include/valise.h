@@ -3,6 +3,7 @@
 #define VALISE_H
 
 #include <valise/api.h>
+#include <valise/blob.h>
 #include <valise/error.h>
 #include <valise/id.h>
 #include <valise/progress.h>

@@ -3,13 +3,13 @@
 
 #include "base/mem.h"
 
-static vls_blob *new_draft(const valise_env *env, size_t len)
+static valise_blob *new_draft(const valise_env *env, size_t len)
 {
     size_t size;
 
-    if (__builtin_add_overflow(sizeof(vls_blob), len, &size))
+    if (__builtin_add_overflow(sizeof(valise_blob), len, &size))
         return NULL;
-    vls_blob *blob = vls_mem_alloc(env, size);
+    valise_blob *blob = vls_mem_alloc(env, size);
     if (!blob)
         return NULL;
     vls_ref_init(&blob->refs);
@@ -19,9 +19,9 @@ static vls_blob *new_draft(const valise_env *env, size_t len)
     return blob;
 }
 
-int vls_blob_new_draft(vls_blob **out, const valise_env *env, size_t len, valise_error *err)
+int vls_blob_new_draft(valise_blob **out, const valise_env *env, size_t len, valise_error *err)
 {
-    vls_blob *blob = new_draft(env, len);
+    valise_blob *blob = new_draft(env, len);
 
     if (!blob)
         return vls_fail_memory(err);
@@ -29,21 +29,21 @@ int vls_blob_new_draft(vls_blob **out, const valise_env *env, size_t len, valise
     return 0;
 }
 
-char *vls_blob_draft(vls_blob *blob)
+char *vls_blob_draft(valise_blob *blob)
 {
     assert(!blob->sealed);
     return blob->bytes;
 }
 
-void vls_blob_seal(vls_blob *blob)
+void vls_blob_seal(valise_blob *blob)
 {
     assert(!blob->sealed && vls_ref_single(&blob->refs));
     blob->sealed = true;
 }
 
-int vls_blob_new(vls_blob **out, const valise_env *env, valise_str bytes, valise_error *err)
+int vls_blob_new(valise_blob **out, const valise_env *env, valise_str bytes, valise_error *err)
 {
-    vls_blob *blob = new_draft(env, bytes.len);
+    valise_blob *blob = new_draft(env, bytes.len);
 
     if (!blob)
         return vls_fail_memory(err);
@@ -54,16 +54,21 @@ int vls_blob_new(vls_blob **out, const valise_env *env, valise_str bytes, valise
     return 0;
 }
 
-vls_blob *vls_blob_ref(vls_blob *blob)
+valise_str valise_blob_bytes(const valise_blob *blob)
+{
+    return vls_blob_bytes(blob);
+}
+
+valise_blob *valise_blob_ref(valise_blob *blob)
 {
     assert(blob->sealed);
     vls_ref_get(&blob->refs);
     return blob;
 }
 
-vls_blob *vls_blob_unref(vls_blob *blob)
+valise_blob *valise_blob_unref(valise_blob *blob)
 {
     if (blob && vls_ref_put(&blob->refs))
-        vls_mem_free(blob->env, blob, sizeof(vls_blob) + blob->len);
+        vls_mem_free(blob->env, blob, sizeof(valise_blob) + blob->len);
     return NULL;
 }

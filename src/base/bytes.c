@@ -54,12 +54,12 @@ void vls_bytes_add_string(vls_buf *out, valise_str bytes)
 
 /* ---- reading ---- */
 
-/* The place of the next len bytes, which are then read; NULL when there are not so many. */
+/* The place of the next len (not 0) bytes, which are then read; NULL when there are not so many. */
 static const uint8_t *take(vls_reader *in, uint64_t len)
 {
     const uint8_t *at = in->at;
 
-    if (in->failed || len > vls_reader_left(in)) {
+    if (len > vls_reader_left(in)) {
         vls_reader_fail(in);
         return NULL;
     }

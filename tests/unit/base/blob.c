@@ -6,19 +6,19 @@
 
 TEST(blob, new_copies)
 {
-    VLS_AUTO(blob) vls_blob *blob = NULL;
+    VLS_AUTO(blob) valise_blob *blob = NULL;
     char text[] = "some\0bytes";
 
     CHECK_OK(vls_blob_new(&blob, t->env, (valise_str){text, 10}, &t->err));
     text[0] = 'x';
     CHECK_STR(((valise_str){"some\0bytes", 10}), vls_blob_bytes(blob));
-    CHECK_INT(sizeof(vls_blob) + 10, test_bytes_in_use(t)); /* one block */
+    CHECK_INT(sizeof(valise_blob) + 10, test_bytes_in_use(t)); /* one block */
 }
 
 TEST(blob, empty)
 {
-    VLS_AUTO(blob) vls_blob *blob = NULL;
-    VLS_AUTO(blob) vls_blob *draft = NULL;
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    VLS_AUTO(blob) valise_blob *draft = NULL;
 
     CHECK_OK(vls_blob_new(&blob, t->env, (valise_str){NULL, 0}, &t->err));
     CHECK_INT(0, vls_blob_bytes(blob).len);
@@ -29,22 +29,24 @@ TEST(blob, empty)
 
 TEST(blob, lives_as_long_as_a_reference)
 {
-    vls_blob *blob = NULL;
+    valise_blob *blob = NULL;
 
     CHECK_OK(vls_blob_new(&blob, t->env, VLS_STR("abc"), &t->err));
-    vls_blob *other = vls_blob_ref(blob);
+    valise_blob *other = valise_blob_ref(blob);
     CHECK(other == blob);
-    CHECK(!vls_blob_unref(blob));
+    CHECK(!valise_blob_unref(blob));
     CHECK_STR(VLS_STR("abc"), vls_blob_bytes(other));
-    CHECK(!vls_blob_unref(other));
-    CHECK(!vls_blob_unref(NULL));
+    CHECK(valise_blob_bytes(other).ptr == vls_blob_bytes(other).ptr);
+    CHECK_INT(3, valise_blob_bytes(other).len);
+    CHECK(!valise_blob_unref(other));
+    CHECK(!valise_blob_unref(NULL));
     CHECK_INT(0, test_bytes_in_use(t));
 }
 
 TEST(blob, draft_is_filled_and_sealed)
 {
-    VLS_AUTO(blob) vls_blob *blob = NULL;
-    VLS_AUTO(blob) vls_blob *given_up = NULL;
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    VLS_AUTO(blob) valise_blob *given_up = NULL;
 
     CHECK_OK(vls_blob_new_draft(&blob, t->env, 1000, &t->err));
     memset(vls_blob_draft(blob), 'q', 1000);
@@ -56,7 +58,7 @@ TEST(blob, draft_is_filled_and_sealed)
 
 TEST(blob, out_of_memory)
 {
-    vls_blob *blob = NULL;
+    valise_blob *blob = NULL;
     counting_env c;
 
     counting_env_init(&c);
@@ -66,7 +68,7 @@ TEST(blob, out_of_memory)
     CHECK_RC(VALISE_E_NO_MEMORY, vls_blob_new_draft(&blob, &c.env, 7, &t->err));
     CHECK_RC(VALISE_E_NO_MEMORY, vls_blob_new_draft(&blob, &c.env, SIZE_MAX, &t->err));
     CHECK_RC(VALISE_E_NO_MEMORY,
-             vls_blob_new_draft(&blob, &c.env, SIZE_MAX - sizeof(vls_blob) + 1, &t->err));
+             vls_blob_new_draft(&blob, &c.env, SIZE_MAX - sizeof(valise_blob) + 1, &t->err));
     CHECK_RC(VALISE_E_NO_MEMORY, vls_blob_new_draft(&blob, &c.env, SIZE_MAX, NULL));
     CHECK(!blob);
     CHECK_INT(0, counting_env_in_use(&c));

@@ -192,7 +192,7 @@ TEST(pmap_threads, snapshots_are_used_while_the_map_changes)
 typedef struct reader {
     pthread_t thread;
     vls_pmap map;
-    vls_blob *blob;
+    valise_blob *blob;
     size_t count;
 } reader;
 
@@ -233,7 +233,7 @@ static void *read_blob(void *arg)
 
     for (size_t i = 0; i < bytes.len; i++)
         r->count += bytes.ptr[i] == 'b';
-    vls_blob_unref(r->blob);
+    valise_blob_unref(r->blob);
     return NULL;
 }
 
@@ -242,16 +242,16 @@ TEST(pmap_threads, last_reference_frees_a_blob)
 {
     for (unsigned round = 0; round < 20; round++) {
         reader readers[THREADS];
-        vls_blob *blob = NULL;
+        valise_blob *blob = NULL;
 
         CHECK_OK(vls_blob_new_draft(&blob, t->env, 1000, &t->err));
         memset(vls_blob_draft(blob), 'b', 1000);
         vls_blob_seal(blob);
         for (unsigned i = 0; i < THREADS; i++)
-            readers[i] = (reader){.blob = vls_blob_ref(blob)};
+            readers[i] = (reader){.blob = valise_blob_ref(blob)};
         for (unsigned i = 0; i < THREADS; i++)
             CHECK_INT(0, pthread_create(&readers[i].thread, NULL, read_blob, &readers[i]));
-        vls_blob_unref(blob);
+        valise_blob_unref(blob);
         for (unsigned i = 0; i < THREADS; i++) {
             CHECK_INT(0, pthread_join(readers[i].thread, NULL));
             CHECK_INT(1000, readers[i].count);
