@@ -14,12 +14,19 @@
 #include "base/arena.h"
 #include "json/json.h"
 
-#define VLS_FIELDS_MAX 62u       /* of one table; two more cells belong to the store */
-#define VLS_FIELDS_MAX_DEPTH 16u /* of structs, lists and unions inside each other */
+#define VLS_FIELDS_MAX 62u         /* of one table; two more cells belong to the store */
+#define VLS_FIELDS_MAX_DEPTH 16u   /* of structs, lists and unions inside each other */
+#define VLS_FIELDS_MAX_TOTAL 4096u /* of a table and all tables inside it */
+#define VLS_FIELDS_MAX_NAMES 256u  /* of an enumeration, and cases of a union */
 
-/* A table must make sense: names unique, camelCase and not too long, offsets inside the struct and
- * aligned for their type, more and min/max fitting the type, key fields first and never NULLABLE,
- * CONTENT fields NULLABLE, no NULLABLE BOOL. VALISE_E_INVALID names the field. */
+/* A table must make sense: names unique, camelCase and not too long, members inside the struct,
+ * aligned for their type and not over each other, more and min/max fitting the type, key fields
+ * first, scalar and never NULLABLE, CONTENT fields NULLABLE, no NULLABLE BOOL, nothing both
+ * REQUIRED and NULLABLE (null means absent), items of lists without flags, no member of a union's
+ * case with the name of the tag. The same for all tables inside it, which must come to an end
+ * (VLS_FIELDS_MAX_DEPTH, VLS_FIELDS_MAX_TOTAL). VALISE_E_INVALID names the field in err->path.
+ *
+ * Everything else here takes tables that passed. */
 int vls_fields_check(const valise_field *fields, size_t struct_size, valise_error *err);
 
 const valise_field *vls_fields_find(const valise_field *fields, valise_str name);
@@ -56,19 +63,29 @@ typedef enum vls_field_form {
 /* Decode an object into the struct: strings, lists and nested structs are made in arena or borrow
  * from v, and v's text from wherever it came. Every check the table asks for is done here: unknown
  * members, missing ones, types, limits, names, UTF-8 is known good. Contents in INPUT form:
- * canonical bytes in arena and size; ids are not computed. On failure *out is undefined. */
+ * canonical bytes in arena and size; ids are not computed. In LOGGED form: the id, size
+ * VALISE_SIZE_UNKNOWN, no bytes; SECRET fields may be missing even where REQUIRED. An id or UUID of
+ * zeros alone is refused, and so is the integer VALISE_NONE. null is a value for JSON and VALUE
+ * fields that are not NULLABLE. On failure *out is undefined. */
 int vls_fields_decode(void *out, const valise_field *fields, size_t struct_size, vls_json v,
                       vls_field_form form, vls_arena *arena, valise_error *err);
 
-/* The same checks on a struct that a typed caller filled. */
-int vls_fields_validate(const void *row, const valise_field *fields, valise_error *err);
+/* The same checks on a struct that a typed caller filled. JSON fields must be canonical text
+ * already; contents may be any JSON (VALUE) and text (TEXT), lifting makes them canonical. The
+ * arena is for parsing those and is as before afterwards. */
+int vls_fields_validate(const void *row, const valise_field *fields, vls_arena *arena,
+                        valise_error *err);
 
 enum {
-    VLS_FIELD_ALL = 1, /* also members that are zero; NULLABLE ones that are none never appear */
+    /* Also members that are zero, as REQUIRED ones always are. What has no zero never appears when
+     * it was not given: NULLABLE fields, ids, contents, JSON, structs and unions. */
+    VLS_FIELD_ALL = 1,
 };
 
-/* Append the canonical JSON text of the struct. Contents: in INPUT form their bytes (which must be
- * there), in LOGGED form their ids. SECRET fields are left out. */
+/* Append the canonical JSON text of the struct, or nothing. Contents: in INPUT form their bytes
+ * (which must be there and canonical), in LOGGED form their ids. SECRET fields are left out.
+ * VALISE_E_INVALID for what JSON has no text for: a number that is not finite, an enumeration
+ * without that name, a negative duration, a required struct that is NULL. */
 int vls_fields_write(vls_buf *out, const void *row, const valise_field *fields, vls_field_form form,
                      unsigned flags, valise_error *err);
 

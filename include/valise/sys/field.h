@@ -8,9 +8,9 @@
  *     typedef struct { valise_str name, target; int64_t since; } pin_args;
  *
  *     static const valise_field pin_in[] = {
- *         VALISE_FIELD(pin_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the
- * pin."), VALISE_FIELD(pin_args, target, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "What it
- * holds."), VALISE_FIELD(pin_args, since, TIME, VALISE_NULLABLE, "When it was needed first."),
+ *         VALISE_FIELD(pin_args, name, STR, VALISE_REQUIRED, "Name of the pin."),
+ *         VALISE_FIELD(pin_args, target, STR, VALISE_REQUIRED, "What it holds."),
+ *         VALISE_FIELD(pin_args, since, TIME, VALISE_NULLABLE, "When it was needed first."),
  *         VALISE_FIELD_END,
  *     };
  *
@@ -99,12 +99,15 @@ typedef struct valise_field {
     int64_t min, max; /* of the value, of bytes or of items; both 0: the type's own limits */
 } valise_field;
 
-/* What a VALUE, TEXT or DATA field holds. Who passes one fills bytes; the engine fills the rest. */
+/* What a VALUE, TEXT or DATA field holds. Who passes one fills bytes (an empty text has a ptr that
+ * is not NULL); the engine fills the rest. One with neither bytes nor id was not given. */
 typedef struct valise_content {
     valise_id id;
-    int64_t size;     /* in bytes */
-    valise_str bytes; /* VALUE: canonical JSON once decoded. ptr NULL: only the id is known */
+    int64_t size;     /* in bytes; VALISE_SIZE_UNKNOWN where only the id is known; VALISE_NONE */
+    valise_str bytes; /* VALUE: canonical JSON once decoded. ptr NULL: not at hand */
 } valise_content;
+
+#define VALISE_SIZE_UNKNOWN (-1)
 
 typedef struct valise_list {
     const void *items; /* of the C type of the element */
@@ -134,17 +137,25 @@ typedef struct valise_variant {
     valise_str json;   /* which == -1: the canonical text of the object */
 } valise_variant;
 
+/* A member whose name in JSON is its name in C. */
 #define VALISE_FIELD(struct_type, member, field_type, field_flags, text)                           \
+    VALISE_FIELD_AS(struct_type, member, #member, field_type, field_flags, text)
+
+/* The same with more of valise_field behind it: .more, .ref, .min, .max. */
+#define VALISE_FIELD_WITH(struct_type, member, field_type, field_flags, text, ...)                 \
+    VALISE_FIELD_AS_WITH(struct_type, member, #member, field_type, field_flags, text, __VA_ARGS__)
+
+/* Both with another name in JSON: session_id as "sessionId". */
+#define VALISE_FIELD_AS(struct_type, member, json_name, field_type, field_flags, text)             \
     {                                                                                              \
-        .name = #member, .help = (text), .type = VALISE_T_##field_type, .flags = (field_flags),    \
-        .offset = (uint32_t)offsetof(struct_type, member)                                          \
+        .name = (json_name), .help = (text), .type = VALISE_T_##field_type,                        \
+        .flags = (field_flags), .offset = (uint32_t)offsetof(struct_type, member)                  \
     }
 
-/* The same with anything else of valise_field behind it: .name = "sessionId", .more = ..., */
-#define VALISE_FIELD_WITH(struct_type, member, field_type, field_flags, text, ...)                 \
+#define VALISE_FIELD_AS_WITH(struct_type, member, json_name, field_type, field_flags, text, ...)   \
     {                                                                                              \
-        .name = #member, .help = (text), .type = VALISE_T_##field_type, .flags = (field_flags),    \
-        .offset = (uint32_t)offsetof(struct_type, member), __VA_ARGS__                             \
+        .name = (json_name), .help = (text), .type = VALISE_T_##field_type,                        \
+        .flags = (field_flags), .offset = (uint32_t)offsetof(struct_type, member), __VA_ARGS__     \
     }
 
 #define VALISE_FIELD_END                                                                           \
