@@ -7,8 +7,8 @@
  * bring its own. tests/contract/store.c is what a backend must pass.
  *
  * Order: rows are ordered by their key cells, one after the other. Cells of one column have one
- * type; integers are ordered by value, text and bytes by their bytes (a beginning comes first),
- * NULL before everything.
+ * type; integers and doubles are ordered by value, text and bytes by their bytes (a beginning
+ * comes first), NULL before everything. A double is never a NaN, and -0.0 is kept as 0.0.
  *
  * Threads: a store is shared; a transaction and a scan are single, but may be passed between
  * threads. Any number of read transactions go on beside one write transaction; a read
@@ -26,6 +26,7 @@ VALISE_BEGIN
 
 #define VALISE_STORE_ABI 1
 #define VALISE_MAX_COLUMNS 64
+#define VALISE_MAX_ROW_BYTES 900000000 /* text and bytes of one row; more is VALISE_E_TOO_LARGE */
 
 enum { VALISE_CELL_NULL, VALISE_CELL_INT, VALISE_CELL_REAL, VALISE_CELL_TEXT, VALISE_CELL_BLOB };
 
@@ -46,7 +47,8 @@ typedef struct valise_column {
 
 typedef struct valise_table_index {
     const char *name;        /* of the index, unique within the table */
-    const uint16_t *columns; /* the key columns follow them, so that the order is total */
+    const uint16_t *columns; /* the key columns that are not among them follow, so that the */
+                             /* order is total */
     uint16_t count;
 } valise_table_index;
 
@@ -73,10 +75,10 @@ enum {
 
 typedef struct valise_store_open {
     size_t size;
-    const char *where; /* folder (sqlite: valise.db in it); ignored by memory */
+    const char *where; /* folder (sqlite: valise.db in it); memory: ignored, always a new store */
     unsigned flags;
     bool full_sync;          /* a commit survives a power cut */
-    int64_t busy_timeout_ns; /* how long begin waits for another writer */
+    int64_t busy_timeout_ns; /* how long begin waits for another writer; 0: not at all */
     const valise_env *env;
     const valise_table *tables; /* the first tables: numbers 0 to table_count - 1 */
     uint32_t table_count;
@@ -87,12 +89,14 @@ enum { VALISE_MARK_SET, VALISE_MARK_RELEASE, VALISE_MARK_BACK };
 
 enum {
     VALISE_SCAN_REVERSE = 1,
-    VALISE_SCAN_AFTER = 2, /* begin behind the row(s) at `from`, not at them */
+    VALISE_SCAN_AFTER = 2, /* begin behind the row(s) at `from`, not at them; without `from` */
+                           /* it means nothing */
 };
 
 /* Rows whose index (or key) begins with `equal`, from `from` on, in order (or backwards). The
  * cells of `from` stand for the components behind those of `equal`; together they may be fewer
- * than index columns plus key columns. With REVERSE, `from` is where it starts downwards. */
+ * than the index columns and the key columns behind them. A row is at `from` when it has these
+ * cells, whatever follows. With REVERSE, `from` is where it starts downwards. */
 typedef struct valise_range {
     uint32_t table;
     int32_t index; /* -1: by key */
@@ -115,38 +119,50 @@ enum {
 
 typedef int valise_problem_fn(void *arg, const char *text, valise_error *err);
 
-/* Functions return 0, 1 where they say so, or a negative code with err filled. Cells handed out
- * are valid until the next call with the same transaction or scan. */
+/* Functions return 0, 1 where they say so, or a negative code with err filled. VALISE_E_INVALID:
+ * cells that do not fit the table, a table or a range that cannot be, a change in a transaction
+ * that reads. VALISE_E_NOT_FOUND: a table that was not created.
+ *
+ * Cells of get are valid until the next call with that transaction, and during it: a row may be
+ * read, changed and put. Cells of a scan are valid until the next call with that scan, whatever is
+ * done with the transaction meanwhile. */
 typedef struct valise_store_ops {
     size_t size;
     uint32_t abi; /* VALISE_STORE_ABI */
     const char *name;
 
     /* VALISE_E_NOT_FOUND without CREATE; VALISE_E_UNSUPPORTED for a file that is not ours;
-     * VALISE_E_CORRUPT for one that is damaged. Tables that are missing are made when CREATE is
-     * set and the store is new. */
+     * VALISE_E_CORRUPT for one that is damaged. The tables are made when the store is new; in one
+     * that was there, the caller looks after them with create. */
     int (*open)(void **self, const valise_store_open *how, valise_error *err);
     void (*close)(void *self);
 
-    /* Make a further table known under `number` (the next free one), before it is used. Does not
-     * touch the disk. Called while no other thread uses the store. */
+    /* Make a further table known under `number` (the next free one), before it is used; or the
+     * table of that number once more, with columns and indexes added at the end. Does not touch
+     * the disk. Called while no other thread uses the store and no transaction is open. */
     int (*attach)(void *self, uint32_t number, const valise_table *table, valise_error *err);
 
     int (*begin)(void **txn, void *self, int mode, valise_error *err); /* VALISE_E_BUSY */
-    /* Ends the transaction also when it fails; then nothing of it was kept. */
+    /* Scans are closed before a transaction ends. commit ends it also when it fails; then nothing
+     * of it was kept. A commit of a read transaction does not fail. */
     int (*commit)(void *txn, valise_error *err);
     void (*rollback)(void *txn);
 
     /* A mark to go back to; they nest. RELEASE keeps what was done since, BACK undoes it; both
-     * remove the mark. */
+     * remove the mark. No scan is open that was opened since the mark was set.
+     *
+     * When a put, del or create failed half way, every call fails with the same code until BACK
+     * or rollback; when BACK fails, only rollback is left. */
     int (*mark)(void *txn, int what, valise_error *err);
 
-    /* Has anybody but this handle committed since this handle's last write transaction? Ask in a
-     * write transaction. A first one says yes. */
+    /* Has anybody but this handle committed since this handle's last write transaction that asked
+     * and was committed? Ask in a write transaction. A first one says yes; later ones never say
+     * no wrongly, and yes without need only after upkeep (maintain). */
     int (*changed)(bool *out, void *txn, valise_error *err);
 
     /* In a write transaction: make an attached table, or give it the columns behind the first
-     * `have` (0: there is no table yet). New columns are nullable and NULL in old rows. */
+     * `have` (0: there is no table yet; VALISE_E_EXISTS when there is) and the indexes it lacks.
+     * New columns are nullable and NULL in old rows. */
     int (*create)(void *txn, uint32_t table, uint16_t have, valise_error *err);
 
     /* 1 and the row, or 0. */
@@ -165,7 +181,7 @@ typedef struct valise_store_ops {
 
     /* ---- optional ---- */
 
-    /* Outside transactions of this thread. */
+    /* Outside transactions of this thread; beside those of others. */
     int (*maintain)(int64_t *result, void *self, int what, valise_error *err);
     /* Look for damage of the store's own structures; fn gets a text for each. */
     int (*check)(void *self, valise_problem_fn *fn, void *arg, valise_error *err);

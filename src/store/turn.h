@@ -1,0 +1,31 @@
+/* turn.h -- whose turn it is to write.
+ *
+ * A lock that is not bound to a thread (a transaction may be passed on) and that one does not
+ * wait for longer than one wants to.
+ *
+ * Threads: shared. */
+#ifndef VLS_STORE_TURN_H
+#define VLS_STORE_TURN_H
+
+#include <pthread.h>
+
+#include "base/base.h"
+
+typedef struct vls_turn {
+    const valise_env *env;
+    pthread_mutex_t lock;
+    pthread_cond_t free;
+    bool taken;
+} vls_turn;
+
+void vls_turn_init(vls_turn *turn, const valise_env *env);
+void vls_turn_release(vls_turn *turn); /* nobody may have it or wait for it */
+
+/* False when it was not to be had before the clock of env said deadline_ns. */
+bool vls_turn_take(vls_turn *turn, int64_t deadline_ns) VLS_NODISCARD;
+void vls_turn_give(vls_turn *turn);
+
+/* Now and so long; never less than now, never over the end of time. */
+int64_t vls_turn_deadline(const valise_env *env, int64_t timeout_ns);
+
+#endif
