@@ -120,20 +120,29 @@ static bool is_null_cell(const valise_field *field, const void *member)
     return vls_field_is_absent(field, member);
 }
 
+int vls_field_to_cell(valise_cell *cell, const void *row, const valise_field *field,
+                      vls_arena *arena, valise_error *err)
+{
+    const void *member = vls_field_at(row, field);
+    int rc;
+
+    if (is_null_cell(field, member)) {
+        *cell = (valise_cell){.type = VALISE_CELL_NULL};
+        return 0;
+    }
+    rc = cell_of(cell, member, field, arena, err);
+    if (rc < 0)
+        vls_error_prepend(err, "%s", field->name);
+    return rc;
+}
+
 int vls_row_to_cells(valise_cell *cells, const void *row, const valise_field *fields,
                      vls_arena *arena, valise_error *err)
 {
     for (const valise_field *f = fields; f->type != VALISE_T_END; f++, cells++) {
-        const void *member = vls_field_at(row, f);
-        if (is_null_cell(f, member)) {
-            *cells = (valise_cell){.type = VALISE_CELL_NULL};
-            continue;
-        }
-        int rc = cell_of(cells, member, f, arena, err);
-        if (rc < 0) {
-            vls_error_prepend(err, "%s", f->name);
+        int rc = vls_field_to_cell(cells, row, f, arena, err);
+        if (rc < 0)
             return rc;
-        }
     }
     return 0;
 }
