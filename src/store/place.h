@@ -1,0 +1,44 @@
+/* place.h -- places: how people name a row, and how any printed id is found again.
+ *
+ *     session/018f2c4e-...-9b1d     collection, then each part of the key behind a slash
+ *     item/run-1/user%2Fname        in texts '%', '/' and control bytes are written as %XX
+ *     frame/3f2ab81c                ids as any unambiguous beginning of 4 or more digits
+ *     session/c0ffee12              UUIDs as any unambiguous ending of 4 or more digits
+ *
+ * Threads: pure functions over a transaction, which is single. */
+#ifndef VLS_PLACE_H
+#define VLS_PLACE_H
+
+#include "store/view.h"
+
+#define VLS_PLACE_MIN_DIGITS 4u
+#define VLS_PLACE_CANDIDATES 5u /* that an error lists */
+
+/* Append the place of a row. */
+void vls_place_write(vls_buf *out, const vls_coll *coll, const valise_cell *key);
+
+/* The row that a text names. The row need not be there unless a part of its key was shortened.
+ * Cells live in the view's arena. VALISE_E_INVALID (no place), VALISE_E_NOT_FOUND (no such
+ * collection; nothing begins or ends like this), VALISE_E_CONFLICT (several do: lists some). */
+int vls_place_parse(const vls_coll **coll, valise_cell *key, valise_view *view, valise_str text,
+                    valise_error *err);
+
+typedef enum vls_target_kind {
+    VLS_TARGET_ENTRY,  /* seq */
+    VLS_TARGET_OBJECT, /* object */
+    VLS_TARGET_ROW,    /* coll, key */
+} vls_target_kind;
+
+typedef struct vls_target {
+    vls_target_kind kind;
+    int64_t seq;
+    vls_object_info object;
+    const vls_coll *coll;
+    valise_cell key[VALISE_MAX_COLUMNS];
+} vls_target;
+
+/* Whatever a text may mean: a seq in decimal, a place, or the digits of an object, of a command,
+ * or of a row whose key is one id. Errors as above. */
+int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_error *err);
+
+#endif

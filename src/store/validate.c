@@ -1,0 +1,214 @@
+/* validate.c -- the order in which everything is looked at, and the log. The rest is in
+ * validate_objects.c and validate_rows.c. */
+#include "store/validate.h"
+
+#include <stdarg.h>
+
+#include "base/hex.h"
+#include "base/str.h"
+
+/* ---- findings ---- */
+
+static int report(valise_check *check, const char *problem, const char *remedy, valise_error *err)
+{
+    vls_finding finding = {check->place, problem, remedy};
+
+    check->result.problems++;
+    return check->fn ? check->fn(check->arg, &finding, err) : 0;
+}
+
+int valise_check_problem(valise_check *check, valise_error *err, const char *remedy,
+                         const char *format, ...)
+{
+    char problem[512];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(problem, sizeof(problem), format, args);
+    va_end(args);
+    return report(check, problem, remedy, err);
+}
+
+int vls_check_failed(valise_check *check, int rc, const valise_error *failure, const char *remedy,
+                     valise_error *err)
+{
+    if (rc >= 0)
+        return 0;
+    if (rc == VALISE_E_CORRUPT || rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND)
+        return report(check, failure->message, remedy, err);
+    if (err)
+        *err = *failure;
+    return rc;
+}
+
+/* ---- the backend ---- */
+
+static int backend_problem(void *arg, const char *text, valise_error *err)
+{
+    valise_check *check = arg;
+
+    (void)snprintf(check->place, sizeof(check->place), "store");
+    return report(check, text, "an index can be made again with 'valise repair'; else restore",
+                  err);
+}
+
+static int check_backend(valise_check *check, valise_error *err)
+{
+    void *self;
+    const valise_store_ops *ops = vls_store_ops(check->store, &self);
+
+    vls_progress_begin(check->progress, "check pages", "", 0);
+    if (ops->check) {
+        int rc = ops->check(self, backend_problem, check, err);
+        if (rc < 0)
+            return rc;
+    }
+    return vls_progress_end(check->progress, err);
+}
+
+/* ---- the log ---- */
+
+static int check_changes(valise_check *check, const vls_entry *entry, valise_error *err)
+{
+    valise_error failure = VALISE_ERROR_INIT;
+    vls_image image;
+    size_t at = 0;
+    int rc;
+
+    while ((rc = vls_changes_next(&image, &at, entry->changes, &failure)) > 0) {
+        rc = vls_witness_add(check->witness, image.coll, image.key, entry->seq, err);
+        if (rc < 0)
+            return rc;
+        if (image.from_seq >= entry->seq || image.gone_seq >= entry->seq) {
+            rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
+                                      "it names an entry that came after it");
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+}
+
+/* Where the walk along the log is. */
+typedef struct log_walk {
+    int64_t seq, time;
+    valise_id hash;
+    bool first; /* no entry before it, ever */
+} log_walk;
+
+static int check_entry(valise_check *check, log_walk *walk, const vls_entry *entry,
+                       valise_error *err)
+{
+    valise_error failure = VALISE_ERROR_INIT;
+    bool unverifiable = false;
+    int rc = 0;
+
+    (void)snprintf(check->place, sizeof(check->place), "log %lld", (long long)entry->seq);
+    if (entry->seq != walk->seq + 1)
+        rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
+                                  "the entries from %lld to before it are missing",
+                                  (long long)walk->seq + 1);
+    if (rc == 0 && entry->time < walk->time)
+        rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
+                                  "its time is before that of the entry before it");
+    if (rc < 0)
+        return rc;
+    rc = vls_log_verify(&unverifiable, entry, walk->first ? NULL : &walk->hash, check->hasher,
+                        &failure);
+    rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    if (unverifiable) {
+        check->result.unverifiable++;
+        check->result.partial = true;
+    }
+    *walk = (log_walk){entry->seq, VLS_MAX(walk->time, entry->time), entry->hash, false};
+    check->result.entries++;
+    return rc < 0 ? rc : check_changes(check, entry, err);
+}
+
+/* One row of the log: its sum, then what is in it. */
+static int check_log_row(valise_check *check, log_walk *walk, const vls_coll *log,
+                         const valise_cell *cells, vls_arena *arena, valise_error *err)
+{
+    valise_error failure = VALISE_ERROR_INIT;
+    vls_entry entry;
+    int rc;
+
+    (void)snprintf(check->place, sizeof(check->place), "log %lld", (long long)cells[0].as.integer);
+    rc = vls_txn_check_row(check->txn, log, cells, &failure);
+    rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_row_from_cells(&entry, log->desc->fields, sizeof(entry), cells, log->field_count,
+                            arena, &failure);
+    if (rc < 0)
+        return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    return check_entry(check, walk, &entry, err);
+}
+
+int vls_check_log(valise_check *check, valise_error *err)
+{
+    const vls_coll *log = vls_store_coll_at(check->store, VLS_TABLE_LOG);
+    const vls_txn *txn = check->txn;
+    log_walk walk = {txn->meta.base_seq, INT64_MIN, txn->meta.base_hash, txn->meta.base_seq == 0};
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    int rc;
+
+    check->result.partial = txn->meta.base_seq > 0;
+    vls_arena_init(&arena, vls_store_env(check->store), VLS_VIEW_MAX_BYTES);
+    vls_progress_begin(check->progress, "check log", "entries",
+                       (uint64_t)(txn->tip.seq - txn->meta.base_seq));
+    rc = vls_txn_scan_open(&scan, check->txn, log, (valise_range){.index = -1}, err);
+    scan.unchecked = true;
+    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+        rc = check_log_row(check, &walk, log, cells, &arena, err);
+        vls_arena_reset(&arena);
+        if (rc == 0)
+            rc = vls_progress_step(check->progress, 1, err);
+    }
+    vls_witness_seal(check->witness);
+    return rc < 0 ? rc : vls_progress_end(check->progress, err);
+}
+
+/* ---- all of it ---- */
+
+static int check_all(valise_check *check, valise_error *err)
+{
+    int rc = vls_txn_check_complete(check->txn, err);
+
+    if (rc == 0)
+        rc = check_backend(check, err);
+    if (rc == 0)
+        rc = vls_check_log(check, err);
+    if (rc == 0)
+        rc = vls_check_objects(check, err);
+    return rc < 0 ? rc : vls_check_rows(check, err);
+}
+
+int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, vls_finding_fn *fn,
+                 void *arg, valise_error *err)
+{
+    const valise_env *env = vls_store_env(store);
+    valise_check check = {.store = store, .progress = progress, .fn = fn, .arg = arg};
+    VLS_AUTO(txn) vls_txn txn = {0};
+    VLS_AUTO(view) valise_view view = {0};
+    int rc = vls_txn_begin(&txn, store, VALISE_TXN_READ, err);
+
+    if (rc < 0)
+        return rc;
+    vls_view_init(&view, &txn, env);
+    check.txn = &txn;
+    check.view = &view;
+    rc = vls_store_hasher(&check.hasher, store, err);
+    if (rc == 0)
+        rc = vls_witness_new(&check.witness, env, err);
+    if (rc == 0)
+        rc = check_all(&check, err);
+    vls_witness_free(check.witness);
+    if (check.hasher)
+        vls_store_hasher_return(store, check.hasher);
+    vls_view_release(&view);
+    *out = check.result;
+    return rc;
+}

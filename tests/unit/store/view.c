@@ -1,0 +1,383 @@
+/* view.c -- views: what a command sees and changes, once per backend. [K5 K8 K9 K10 K17] */
+#include "base/str.h"
+#include "kit.h"
+
+TEST_PARAMS(view, "memory", "sqlite")
+
+static int put_thing(valise_view *view, void *arg, valise_error *err)
+{
+    return valise_view_put(view, &kit_things, arg, err);
+}
+
+static int drop_thing(valise_view *view, void *arg, valise_error *err)
+{
+    int rc = valise_view_delete(view, &kit_things, arg, err);
+
+    return rc < 0 ? rc : 0;
+}
+
+static int get_thing(valise_view *view, void *arg, valise_error *err)
+{
+    int rc = valise_view_get(arg, view, &kit_things, err);
+
+    /* Outlives the view in these tests. */
+    if (rc > 0 && ((thing *)arg)->label.ptr)
+        ((thing *)arg)->label =
+            valise_str_of(test_format("%.*s", VALISE_STR_ARG(((thing *)arg)->label)));
+    if (rc > 0) {
+        ((thing *)arg)->bag =
+            valise_str_of(test_format("%.*s", VALISE_STR_ARG(((thing *)arg)->bag)));
+        ((thing *)arg)->name =
+            valise_str_of(test_format("%.*s", VALISE_STR_ARG(((thing *)arg)->name)));
+    }
+    return rc;
+}
+
+TEST(view, a_row_comes_back_at_every_seq_as_it_was)
+{
+    thing a = {VLS_STR("b"), VLS_STR("n"), 1, VLS_STR("one")};
+    thing seen = {VLS_STR("b"), VLS_STR("n"), 0, {NULL, 0}};
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    kit_do(&k, put_thing, &a); /* 1 */
+    a.count = 2;
+    kit_do(&k, put_thing, &a);  /* 2 */
+    kit_do(&k, drop_thing, &a); /* 3 */
+    a.count = 4;
+    a.label = (valise_str){NULL, 0};
+    kit_do(&k, put_thing, &a); /* 4 */
+
+    CHECK_INT(0, kit_read(&k, 0, get_thing, &seen, &t->err));
+    CHECK_INT(1, kit_read(&k, 1, get_thing, &seen, &t->err));
+    CHECK_INT(1, seen.count);
+    CHECK(vls_str_equal(VLS_STR("one"), seen.label));
+    CHECK_INT(1, kit_read(&k, 2, get_thing, &seen, &t->err));
+    CHECK_INT(2, seen.count);
+    CHECK_INT(0, kit_read(&k, 3, get_thing, &seen, &t->err));
+    CHECK_INT(1, kit_read(&k, 4, get_thing, &seen, &t->err));
+    CHECK_INT(4, seen.count);
+    CHECK(seen.label.ptr == NULL);
+    CHECK_INT(1, kit_read(&k, -1, get_thing, &seen, &t->err));
+    CHECK_INT(4, seen.count);
+    CHECK_RC(VALISE_E_NOT_FOUND, kit_read(&k, 5, get_thing, &seen, &t->err));
+    kit_close(&k);
+}
+
+static int read_own_writes(valise_view *view, void *arg, valise_error *err)
+{
+    thing row = {VLS_STR("b"), VLS_STR("x"), 0, {NULL, 0}};
+    int64_t version = -1;
+
+    (void)arg;
+    CHECK_INT(0, valise_view_get(&row, view, &kit_things, err));
+    CHECK_RC(0, valise_view_version(&version, view, &kit_things, &row, err));
+    CHECK_INT(0, version);
+    row.count = 7;
+    CHECK_RC(0, valise_view_put(view, &kit_things, &row, err));
+    row.count = 0;
+    CHECK_INT(1, valise_view_get(&row, view, &kit_things, err));
+    CHECK_INT(7, row.count);
+    CHECK_RC(0, valise_view_version(&version, view, &kit_things, &row, err));
+    CHECK_INT(view->stamp.seq, version);
+    CHECK_INT(1, valise_view_delete(view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_delete(view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_get(&row, view, &kit_things, err));
+    return 0;
+}
+
+TEST(view, a_command_sees_what_it_changed)
+{
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    kit_do(&k, read_own_writes, NULL);
+    CHECK_INT(1, kit_tip(&k));
+    kit_close(&k);
+}
+
+/* ---- what an entry lists ---- */
+
+typedef struct listing {
+    int64_t seq;
+    size_t count;
+    int64_t from_seq, gone_seq; /* of the first */
+} listing;
+
+static int list_changes(valise_view *view, void *arg, valise_error *err)
+{
+    listing *l = arg;
+    vls_entry entry;
+    vls_image image;
+    size_t at = 0;
+    int rc = vls_log_get(&entry, view->txn, l->seq, &view->arena, err);
+
+    CHECK_INT(1, rc);
+    l->count = 0;
+    while ((rc = vls_changes_next(&image, &at, entry.changes, err)) > 0) {
+        if (l->count++ == 0) {
+            l->from_seq = image.from_seq;
+            l->gone_seq = image.gone_seq;
+        }
+    }
+    return rc;
+}
+
+static listing listing_of(kit *k, int64_t seq)
+{
+    listing l = {.seq = seq};
+
+    CHECK_RC(0, kit_read(k, -1, list_changes, &l, &k->t->err));
+    return l;
+}
+
+static int change_nothing(valise_view *view, void *arg, valise_error *err)
+{
+    thing *row = arg;
+    int64_t count = row->count;
+    int rc;
+
+    row->count = 99;
+    rc = valise_view_put(view, &kit_things, row, err);
+    row->count = count;
+    return rc < 0 ? rc : valise_view_put(view, &kit_things, row, err);
+}
+
+TEST(view, what_changes_nothing_is_not_in_the_entry)
+{
+    thing a = {VLS_STR("b"), VLS_STR("n"), 1, {NULL, 0}};
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    kit_do(&k, put_thing, &a);      /* 1: insert */
+    kit_do(&k, change_nothing, &a); /* 2 */
+    kit_do(&k, drop_thing, &a);     /* 3 */
+    kit_do(&k, drop_thing, &a);     /* 4: nothing there */
+    kit_do(&k, put_thing, &a);      /* 5: again */
+    CHECK_INT(1, listing_of(&k, 1).count);
+    CHECK_INT(0, listing_of(&k, 1).from_seq);
+    CHECK_INT(0, listing_of(&k, 2).count);
+    CHECK_INT(1, listing_of(&k, 3).count);
+    CHECK_INT(1, listing_of(&k, 3).from_seq);
+    CHECK_INT(0, listing_of(&k, 4).count);
+    CHECK_INT(0, listing_of(&k, 5).from_seq);
+    CHECK_INT(3, listing_of(&k, 5).gone_seq);
+    kit_close(&k);
+}
+
+/* ---- kinds of collections ---- */
+
+static int put_stone(valise_view *view, void *arg, valise_error *err)
+{
+    return valise_view_put(view, &kit_stones, arg, err);
+}
+
+static int put_grain(valise_view *view, void *arg, valise_error *err)
+{
+    return valise_view_put(view, &kit_grains, arg, err);
+}
+
+static int put_cache(valise_view *view, void *arg, valise_error *err)
+{
+    return valise_view_put(view, &kit_cache, arg, err);
+}
+
+static int drop_grain(valise_view *view, void *arg, valise_error *err)
+{
+    int rc = valise_view_delete(view, &kit_grains, arg, err);
+
+    return rc < 0 ? rc : 0;
+}
+
+TEST(view, an_immutable_row_stays_as_it_is)
+{
+    stone s = {1, VLS_STR("first")};
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    kit_do(&k, put_stone, &s);
+    kit_do(&k, put_stone, &s); /* the same again is fine */
+    s.text = VLS_STR("other");
+    CHECK_RC(VALISE_E_CONFLICT, kit_command(&k, put_stone, &s, &t->err));
+    CHECK_INT(2, kit_tip(&k));
+    kit_close(&k);
+}
+
+static int get_grain(valise_view *view, void *arg, valise_error *err)
+{
+    stone s = {*(const int64_t *)arg, {NULL, 0}};
+
+    return valise_view_get(&s, view, &kit_grains, err);
+}
+
+static int count_grains(valise_view *view, void *arg, valise_error *err)
+{
+    valise_scan *scan = NULL;
+    stone s;
+    int rc = valise_view_scan(&scan, view, &kit_grains, NULL, err);
+
+    while (rc >= 0 && (rc = valise_scan_next(&s, scan, err)) > 0)
+        ++*(int *)arg;
+    valise_scan_close(scan);
+    return rc;
+}
+
+TEST(view, quiet_rows_exist_from_the_seq_that_made_them)
+{
+    stone one = {1, VLS_STR("a")}, two = {2, VLS_STR("b")};
+    int64_t number = 2;
+    int at_1 = 0, at_2 = 0;
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    kit_do(&k, put_grain, &one);
+    kit_do(&k, put_grain, &two);
+    CHECK_INT(0, listing_of(&k, 2).count);
+    CHECK_INT(0, kit_read(&k, 1, get_grain, &number, &t->err));
+    CHECK_INT(1, kit_read(&k, 2, get_grain, &number, &t->err));
+    CHECK_RC(0, kit_read(&k, 1, count_grains, &at_1, &t->err));
+    CHECK_RC(0, kit_read(&k, -1, count_grains, &at_2, &t->err));
+    CHECK_INT(1, at_1);
+    CHECK_INT(2, at_2);
+    CHECK_RC(VALISE_E_CONFLICT, kit_command(&k, drop_grain, &two, &t->err));
+    kit_close(&k);
+}
+
+static int hash_state(valise_view *view, void *arg, valise_error *err)
+{
+    return vls_state_hash(arg, view, err);
+}
+
+static valise_id state_of(kit *k, int64_t at)
+{
+    valise_id id = {{0}};
+
+    CHECK_RC(0, kit_read(k, at, hash_state, &id, &k->t->err));
+    return id;
+}
+
+TEST(view, derived_rows_are_not_state) /* [K5 K32] */
+{
+    stone c = {1, VLS_STR("x")};
+    thing a = {VLS_STR("b"), VLS_STR("n"), 1, {NULL, 0}};
+    valise_id empty, with_cache, with_thing, back;
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    empty = state_of(&k, -1);
+    kit_do(&k, put_cache, &c);
+    with_cache = state_of(&k, -1);
+    CHECK_INT(0, listing_of(&k, 1).count);
+    CHECK(vls_id_equal(&empty, &with_cache));
+    kit_do(&k, put_thing, &a);
+    with_thing = state_of(&k, -1);
+    CHECK(!vls_id_equal(&empty, &with_thing));
+    kit_do(&k, drop_thing, &a);
+    back = state_of(&k, -1);
+    CHECK(vls_id_equal(&empty, &back));
+    back = state_of(&k, 2);
+    CHECK(vls_id_equal(&with_thing, &back));
+    kit_close(&k);
+}
+
+/* ---- objects ---- */
+
+static int hold_new(valise_view *view, void *arg, valise_error *err)
+{
+    holder h = {VLS_STR("h"), {{0}}};
+    valise_str bytes = {NULL, 0};
+    int rc = valise_view_add(&h.object, view, "note", *(const valise_str *)arg, err);
+
+    if (rc < 0)
+        return rc;
+    CHECK_RC(0, valise_view_object(&bytes, view, &h.object, err));
+    CHECK(vls_str_equal(*(const valise_str *)arg, bytes));
+    return valise_view_put(view, &kit_holders, &h, err);
+}
+
+static int hold_missing(valise_view *view, void *arg, valise_error *err)
+{
+    holder h = {VLS_STR("m"), {{1, 2, 3}}};
+
+    (void)arg;
+    return valise_view_put(view, &kit_holders, &h, err);
+}
+
+static int read_held(valise_view *view, void *arg, valise_error *err)
+{
+    holder h = {VLS_STR("h"), {{0}}};
+    valise_str bytes = {NULL, 0};
+
+    CHECK_INT(1, valise_view_get(&h, view, &kit_holders, err));
+    CHECK_RC(0, valise_view_object(&bytes, view, &h.object, err));
+    CHECK(vls_str_equal(*(const valise_str *)arg, bytes));
+    return 0;
+}
+
+TEST(view, a_row_can_only_refer_to_an_object_that_is_there)
+{
+    valise_str note = VLS_STR("remember the milk");
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    kit_do(&k, hold_new, &note);
+    CHECK_RC(0, kit_read(&k, -1, read_held, &note, &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, kit_command(&k, hold_missing, NULL, &t->err));
+    CHECK_STR("holder.object", valise_str_of(t->err.path));
+    CHECK_INT(1, kit_tip(&k));
+    kit_close(&k);
+}
+
+static int put_in_a_query(valise_view *view, void *arg, valise_error *err)
+{
+    return valise_view_put(view, &kit_things, arg, err);
+}
+
+TEST(view, a_query_cannot_change_anything)
+{
+    thing a = {VLS_STR("b"), VLS_STR("n"), 1, {NULL, 0}};
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    CHECK_RC(VALISE_E_INVALID, kit_read(&k, -1, put_in_a_query, &a, &t->err));
+    kit_close(&k);
+}
+
+static int two_ids(valise_view *view, void *arg, valise_error *err)
+{
+    valise_uuid *ids = arg;
+    int rc = valise_view_uuid(&ids[0], view, err);
+
+    return rc < 0 ? rc : valise_view_uuid(&ids[1], view, err);
+}
+
+TEST(view, ids_are_derived_from_the_command) /* [K3 K32] */
+{
+    valise_uuid first[2], second[2];
+    kit k;
+
+    kit_open(&k, t, t->param, test_tmpdir());
+    kit_do(&k, two_ids, first);
+    kit_close(&k);
+    kit_open(&k, t, "memory", NULL);
+    kit_do(&k, two_ids, second);
+    kit_close(&k);
+    CHECK(memcmp(&first[0], &first[1], sizeof(first[0])) != 0);
+    CHECK(memcmp(first, second, sizeof(first)) == 0);
+}
+
+/* ---- the view without a workspace ---- */
+
+TEST(no_workspace, reads_find_nothing)
+{
+    VLS_AUTO(view) valise_view view = {0};
+    thing row = {VLS_STR("b"), VLS_STR("n"), 5, {NULL, 0}};
+    valise_scan *scan = NULL;
+
+    vls_view_init(&view, NULL, t->env);
+    CHECK_INT(0, valise_view_get(&row, &view, &kit_things, &t->err));
+    CHECK_INT(5, row.count);
+    CHECK_RC(0, valise_view_scan(&scan, &view, &kit_things, NULL, &t->err));
+    CHECK_INT(0, valise_scan_next(&row, scan, &t->err));
+    valise_scan_close(scan);
+}
