@@ -2,9 +2,16 @@
  *
  *     | fields of the table ... | from_seq | sum |
  *
- * from_seq is the seq of the command that made this version of the row; sum is XXH3 over the
- * encoding of everything before it (field/row.h), checked whenever the row is read. The store's own
- * tables (`own`) have no from_seq: nothing of them is state.
+ * from_seq is the seq of the command that made this version of the row. sum is XXH3 over the
+ * encoding (field/row.h) of from_seq and then the fields up to the last one that is not NULL,
+ * checked whenever the row is read: a row stays right when its table gets further fields. The
+ * store's own tables (`own`) have no from_seq: nothing of them is state.
+ *
+ * Backends add columns at the end only. So where fields came later, the table itself is
+ *
+ *     | first fields ... | from_seq | sum | later fields ... |
+ *
+ * and a transaction brings the cells of a row into the order above.
  *
  * Threads: immutable once the store is open. */
 #ifndef VLS_COLL_H
@@ -20,15 +27,38 @@ typedef struct vls_coll {
     const valise_coll *desc; /* made from the stored description when `foreign` */
     uint32_t number;         /* of the table; also what log entries call it */
     uint16_t field_count;    /* columns without from_seq and sum */
+    uint16_t first_count;    /* those the table had when it was made */
     uint16_t key_count;
     bool own;     /* one of the store's own tables */
     bool foreign; /* of an extension that is not here: can be read, not written */
+    bool missing; /* of a read-only store: there is no table yet, and so no row */
     valise_table table;
 } vls_coll;
 
 /* Build the table of a collection in arena. VALISE_E_INVALID when the descriptor makes no sense. */
 int vls_coll_build(vls_coll *out, const valise_coll *desc, bool own, vls_arena *arena,
                    valise_error *err);
+
+/* The same for a table that had first_count fields when it was made. */
+int vls_coll_build_grown(vls_coll *out, const valise_coll *desc, bool own, size_t first_count,
+                         vls_arena *arena, valise_error *err);
+
+/* ---- what stands in the store about a collection ---- */
+
+/* Append the canonical JSON that the table `collection` holds: {"fields", "first", "flags", "help",
+ * "indexes"}. */
+int vls_coll_describe(vls_buf *out, const vls_coll *coll, vls_arena *arena, valise_error *err);
+
+/* The collection that a description is about, for who has no descriptor of its own. */
+int vls_coll_restore(vls_coll *out, valise_str name, valise_str description, vls_arena *arena,
+                     valise_error *err);
+
+/* Build the collection of a descriptor whose table was made after an older description of it. Fields
+ * that are NULLABLE and indexes may have come behind those that were there; VALISE_E_UNSUPPORTED
+ * names whatever else has changed. *have: columns of the table as it is; *grown: it needs more of
+ * them, or indexes. */
+int vls_coll_build_over(vls_coll *out, uint16_t *have, bool *grown, const valise_coll *desc,
+                        valise_str description, vls_arena *arena, valise_error *err);
 
 /* Number of the index of that name; -1 for NULL, -2 when there is none. */
 int32_t vls_coll_index(const vls_coll *coll, const char *name);
@@ -43,6 +73,14 @@ static inline uint16_t vls_coll_seq_column(const vls_coll *coll)
 static inline uint16_t vls_coll_sum_column(const vls_coll *coll)
 {
     return (uint16_t)(coll->table.column_count - 1);
+}
+
+/* The field that a column of the table holds; not for from_seq and sum. */
+static inline uint16_t vls_coll_field_of(const vls_coll *coll, uint16_t column)
+{
+    uint16_t extra = (uint16_t)(coll->table.column_count - coll->field_count);
+
+    return column < coll->first_count ? column : (uint16_t)(column - extra);
 }
 
 /* "session 018f...": how messages name a row. */

@@ -38,7 +38,7 @@ static uint16_t order_columns(uint16_t *columns, const vls_coll *coll, int32_t i
     if (index >= 0) {
         const valise_table_index *i = &coll->table.indexes[index];
         for (uint16_t c = 0; c < i->count; c++)
-            columns[count++] = i->columns[c];
+            columns[count++] = vls_coll_field_of(coll, i->columns[c]);
     }
     for (uint16_t c = 0; c < coll->key_count; c++)
         columns[count++] = c;

@@ -20,7 +20,6 @@
 
 #include <valise/sys/store.h>
 
-#include "base/fast_hash.h"
 #include "base/hash.h"
 #include "store/coll.h"
 
@@ -39,13 +38,18 @@ enum {
 };
 
 typedef struct vls_store vls_store;
-typedef struct vls_chunks vls_chunks; /* chunk.h: remembers where chunks are */
+typedef struct vls_txn vls_txn;
+typedef struct vls_chunks vls_chunks; /* object.h: remembers where chunks are */
 
-/* Brings a store from format `from` to from + 1, inside the write transaction of the open. */
+/* Brings a store from format `from` to from + 1, inside the write transaction of the open. It sees
+ * the store's own tables only; `meta` and `collection` have the same columns in every format, so
+ * that any program can tell what a store is. */
 typedef struct vls_migration {
-    int64_t from;
-    int (*run)(struct vls_txn *txn, valise_error *err);
+    int64_t from; /* 0 ends a list */
+    int (*run)(vls_txn *txn, valise_error *err);
 } vls_migration;
+
+extern const vls_migration vls_migrations[];
 
 typedef struct vls_store_options {
     const valise_env *env;
@@ -86,18 +90,38 @@ typedef struct vls_tip {
     int64_t base_seq; /* the last entry that expired, or 0 */
 } vls_tip;
 
-typedef struct vls_txn {
+/* What `meta` says that every transaction needs. Each change of `meta` gives it another generation,
+ * so that one row tells whether what was read before is still true. */
+typedef struct vls_meta_state {
+    int64_t generation;
+    int64_t format;
+    int64_t schema;     /* changes when a collection gets further fields or indexes */
+    int64_t coll_count; /* tables, the store's own among them */
+    int64_t base_seq, base_time;
+    valise_id base_hash;
+    int64_t gc_epoch;                  /* changes when chunks were removed */
+    int64_t object_floor, chunk_floor; /* numbers up to these are not given again */
+    valise_uuid workspace;
+} vls_meta_state;
+
+struct vls_txn {
     vls_store *store;
     void *backend; /* its transaction; NULL: over */
     bool write;
-    bool changed; /* write: somebody else committed since our last one */
+    bool changed;      /* write: somebody else committed since our last one */
+    bool meta_changed; /* the generation was moved on already */
+    vls_meta_state meta; /* when it began */
     vls_tip tip;
     vls_buf scratch;
-} vls_txn;
+};
 
-/* VALISE_E_BUSY; VALISE_E_UNSUPPORTED when a newer program has changed the format meanwhile;
- * VALISE_E_DENIED for a write transaction on a read-only store. */
+/* VALISE_E_BUSY; VALISE_E_UNSUPPORTED when another program has changed the format or the fields of
+ * a collection meanwhile; VALISE_E_DENIED for a write transaction on a read-only store. */
 int vls_txn_begin(vls_txn *out, vls_store *store, int mode, valise_error *err);
+
+/* For who must see everything there is (gc, validate, export, the state hash): VALISE_E_UNSUPPORTED
+ * when another program has added a collection since this store was opened. */
+int vls_txn_check_complete(const vls_txn *txn, valise_error *err);
 /* Over also when it fails. */
 int vls_txn_commit(vls_txn *txn, valise_error *err);
 void vls_txn_rollback(vls_txn *txn); /* a zeroed one, or one that is over, is fine */
@@ -112,10 +136,16 @@ static inline void vls_auto_txn(vls_txn *txn)
  * until the next call with this transaction. VALISE_E_CORRUPT names the row. */
 int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const valise_cell *key,
                 valise_error *err);
-/* fields: field_count cells; from_seq is ignored for the store's own tables. */
+/* fields: field_count cells; from_seq is ignored for the store's own tables. VALISE_E_DENIED for a
+ * foreign collection, as del. */
 int vls_txn_put(vls_txn *txn, const vls_coll *coll, const valise_cell *fields, int64_t from_seq,
                 valise_error *err);
+/* 1 when there was one, else 0. */
 int vls_txn_del(vls_txn *txn, const vls_coll *coll, const valise_cell *key, valise_error *err);
+
+/* Is the sum of this row (all columns) right? */
+int vls_txn_check_row(vls_txn *txn, const vls_coll *coll, const valise_cell *row,
+                      valise_error *err);
 
 typedef struct vls_txn_scan {
     vls_txn *txn;
@@ -125,8 +155,8 @@ typedef struct vls_txn_scan {
 } vls_txn_scan;
 
 /* range.table is filled in from coll. */
-int vls_txn_scan(vls_txn_scan *out, vls_txn *txn, const vls_coll *coll, valise_range range,
-                 valise_error *err);
+int vls_txn_scan_open(vls_txn_scan *out, vls_txn *txn, const vls_coll *coll, valise_range range,
+                      valise_error *err);
 int vls_txn_scan_next(valise_cell *row, vls_txn_scan *scan, valise_error *err);
 void vls_txn_scan_close(vls_txn_scan *scan);
 
@@ -135,7 +165,7 @@ static inline void vls_auto_txn_scan(vls_txn_scan *scan)
     vls_txn_scan_close(scan);
 }
 
-/* The same with structs, for the store's own tables: strings live in arena. */
+/* The same with structs (store/own.h), for the store's own tables: strings live in arena. */
 int vls_own_get(void *row, vls_txn *txn, uint32_t table, vls_arena *arena, valise_error *err);
 int vls_own_put(vls_txn *txn, uint32_t table, const void *row, valise_error *err);
 int vls_own_del(vls_txn *txn, uint32_t table, const void *row, valise_error *err);
