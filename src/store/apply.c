@@ -107,7 +107,7 @@ static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *
 {
     vls_txn *txn = view->txn;
     const vls_coll *coll = change->coll;
-    vls_gone_row gone = {.collection = coll->number, .key = change->key};
+    vls_gone gone = {.coll = coll->number, .key = change->key};
     int rc = 0;
 
     *gone_seq = 0;

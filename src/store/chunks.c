@@ -248,8 +248,7 @@ static int find(int64_t *out, vls_txn *txn, int64_t h8, valise_str bytes, valise
 
 static int insert(int64_t *out, vls_txn *txn, int64_t h8, valise_str bytes, valise_error *err)
 {
-    valise_cell row[] = {int_cell(0), int_cell(h8),
-                         {.type = VALISE_CELL_BLOB, .as.bytes = bytes}};
+    valise_cell row[] = {int_cell(0), int_cell(h8), {.type = VALISE_CELL_BLOB, .as.bytes = bytes}};
     vls_chunks *chunks = txn->store->chunks;
     int rc = learn_numbers(chunks, txn, err);
 

@@ -105,10 +105,9 @@ static int build_columns(vls_coll *coll, vls_arena *arena, valise_error *err)
         int rc = vls_arena_dup(&name, arena, valise_str_of(words.s), err);
         if (rc < 0)
             return rc;
-        columns[column_of(coll, i)] =
-            (valise_column){.name = name.ptr,
-                            .type = vls_field_cell_type(f),
-                            .nullable = (f->flags & VALISE_KEY) == 0};
+        columns[column_of(coll, i)] = (valise_column){.name = name.ptr,
+                                                      .type = vls_field_cell_type(f),
+                                                      .nullable = (f->flags & VALISE_KEY) == 0};
     }
     uint16_t at = coll->first_count;
     if (!coll->own)

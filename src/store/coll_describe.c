@@ -89,8 +89,7 @@ static bool take_apart(description *out, vls_json v)
     const vls_json *flags = member(v, VLS_STR("flags"), VLS_JSON_INT);
     const vls_json *help = member(v, VLS_STR("help"), VLS_JSON_STRING);
     bool ok = fields && indexes && first && flags && help && first->integer > 0 &&
-              first->integer <= fields->len && flags->integer >= 0 &&
-              flags->integer <= UINT32_MAX;
+              first->integer <= fields->len && flags->integer >= 0 && flags->integer <= UINT32_MAX;
 
     for (uint32_t i = 0; ok && i < indexes->len; i++)
         ok = has_strings(indexes->items[i]);

@@ -161,10 +161,14 @@ static int take(vls_meta_state *state, valise_str name, valise_str text, valise_
         valise_str name;
         int64_t *number;
     } numbers[] = {
-        {VLS_STR("generation"), &state->generation}, {VLS_STR("format"), &state->format},
-        {VLS_STR("schema"), &state->schema},         {VLS_STR("collections"), &state->coll_count},
-        {VLS_STR("base_seq"), &state->base_seq},     {VLS_STR("base_time"), &state->base_time},
-        {VLS_STR("gc_epoch"), &state->gc_epoch},     {VLS_STR("object_floor"), &state->object_floor},
+        {VLS_STR("generation"), &state->generation},
+        {VLS_STR("format"), &state->format},
+        {VLS_STR("schema"), &state->schema},
+        {VLS_STR("collections"), &state->coll_count},
+        {VLS_STR("base_seq"), &state->base_seq},
+        {VLS_STR("base_time"), &state->base_time},
+        {VLS_STR("gc_epoch"), &state->gc_epoch},
+        {VLS_STR("object_floor"), &state->object_floor},
         {VLS_STR("chunk_floor"), &state->chunk_floor},
     };
 

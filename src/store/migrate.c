@@ -43,6 +43,7 @@ int vls_store_migrate(vls_store *store, const vls_migration *migrations, valise_
     if (rc == 0)
         rc = vls_meta_read_state(&meta, &txn, err);
     if (rc == 0)
-        rc = run_steps(&txn, migrations, meta.format, err); /* none, if another program was faster */
+        rc =
+            run_steps(&txn, migrations, meta.format, err); /* none, if another program was faster */
     return rc < 0 ? rc : vls_txn_commit(&txn, err);
 }

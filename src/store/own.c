@@ -112,10 +112,10 @@ static const valise_coll cursor_coll =
     COLL("cursor", "How far a follower has come.", vls_cursor_row, cursor_fields, NULL);
 
 const valise_coll *const vls_own_colls[VLS_TABLE_OWN_COUNT] = {
-    [VLS_TABLE_META] = &meta_coll,         [VLS_TABLE_COLLECTION] = &coll_coll,
-    [VLS_TABLE_LOG] = &log_coll,           [VLS_TABLE_OBJECT] = &object_coll,
-    [VLS_TABLE_CHUNK] = &chunk_coll,       [VLS_TABLE_GONE] = &gone_coll,
-    [VLS_TABLE_READ_LOG] = &read_coll,     [VLS_TABLE_CURSOR] = &cursor_coll,
+    [VLS_TABLE_META] = &meta_coll,     [VLS_TABLE_COLLECTION] = &coll_coll,
+    [VLS_TABLE_LOG] = &log_coll,       [VLS_TABLE_OBJECT] = &object_coll,
+    [VLS_TABLE_CHUNK] = &chunk_coll,   [VLS_TABLE_GONE] = &gone_coll,
+    [VLS_TABLE_READ_LOG] = &read_coll, [VLS_TABLE_CURSOR] = &cursor_coll,
 };
 
 /* ---- rows ---- */

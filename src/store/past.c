@@ -74,7 +74,7 @@ static int see_before(vls_seen *out, valise_view *view, const vls_coll *coll, va
 static int see_now(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *cells,
                    valise_str key, valise_error *err)
 {
-    vls_gone_row gone = {.collection = coll->number, .key = key};
+    vls_gone gone = {.coll = coll->number, .key = key};
     int rc = vls_view_see_now(out, view, coll, cells, err);
 
     if (rc < 0 || out->row)

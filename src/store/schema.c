@@ -1,9 +1,9 @@
 /* schema.c -- which collections are in a store, and which are to be.
  *
- * The table `collection` says what the tables behind the store's own are, by number. Opening a store
- * goes through that list: a collection the program knows is built from the program's descriptor
- * over the stored description, another one from the description alone (`foreign`). What the program
- * knows and the store does not is added behind.
+ * The table `collection` says what the tables behind the store's own are, by number. Opening a
+ * store goes through that list: a collection the program knows is built from the program's
+ * descriptor over the stored description, another one from the description alone (`foreign`). What
+ * the program knows and the store does not is added behind.
  *
  * Tables are attached while no transaction is open, but may be created only in one, when another
  * program may have done the same in between. So the plan is made in a read transaction, and carried
@@ -123,8 +123,8 @@ static int add_new(plan *p, vls_store *store, const valise_coll *const *descs, v
 static int check_names(const plan *p, const vls_store *store, valise_error *err)
 {
     for (size_t i = 0; i < store->colls.len + p->items.len; i++) {
-        const vls_coll *a = i < store->colls.len ? store->colls.ptr[i]
-                                                 : p->items.ptr[i - store->colls.len].coll;
+        const vls_coll *a =
+            i < store->colls.len ? store->colls.ptr[i] : p->items.ptr[i - store->colls.len].coll;
         for (size_t k = 0; k < p->items.len; k++) {
             const vls_coll *b = p->items.ptr[k].coll;
             if (a != b && strcmp(a->table.name, b->table.name) == 0)

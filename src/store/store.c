@@ -7,7 +7,7 @@
 #include "store/object.h"
 
 #define ARENA_MAX ((size_t)64 << 20) /* of all descriptions */
-#define ATTEMPTS 16u                 /* when other programs open the same store for the first time */
+#define ATTEMPTS 16u /* when other programs open the same store for the first time */
 
 /* ---- parts of open ---- */
 

@@ -2,9 +2,9 @@
  *
  * What a writer remembers (the tip of the log, chunks) is true only while nobody else has written
  * and only if its own commit went well. A commit ends the backend's write lock before it returns,
- * so the next writer may have begun before this one knows how it ended: `settle` is held from before
- * a commit until what follows from its outcome is written down, and every writer that has begun
- * passes through it. */
+ * so the next writer may have begun before this one knows how it ended: `settle` is held from
+ * before a commit until what follows from its outcome is written down, and every writer that has
+ * begun passes through it. */
 #include "base/hex.h"
 #include "store/chunks.h"
 #include "store/impl.h"
@@ -289,8 +289,8 @@ static int check_writable(const vls_coll *coll, valise_error *err)
 
     if (VLS_LIKELY(!coll->foreign))
         return 0;
-    rc = vls_fail(err, VALISE_E_DENIED,
-                  "collection %s belongs to an extension that is not loaded", coll->desc->name);
+    rc = vls_fail(err, VALISE_E_DENIED, "collection %s belongs to an extension that is not loaded",
+                  coll->desc->name);
     vls_hint(err, "load the extension that brought it");
     return rc;
 }

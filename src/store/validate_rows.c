@@ -104,7 +104,7 @@ static int check_fields(valise_check *check, const vls_coll *coll, const valise_
     rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
                             &check->view->arena, &failure);
     if (rc == 0)
-        rc = vls_fields_validate(row, desc->fields, &failure);
+        rc = vls_fields_validate(row, desc->fields, &check->view->arena, &failure);
     if (rc < 0)
         return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
     rc = vls_fields_each_ref(row, desc->fields, check_reference, &walk);
@@ -163,11 +163,11 @@ static int check_coll(valise_check *check, const vls_coll *coll, valise_error *e
 
 /* ---- what was deleted ---- */
 
-static int check_gone_row(valise_check *check, const vls_gone_row *gone, valise_error *err)
+static int check_gone_row(valise_check *check, const vls_gone *gone, valise_error *err)
 {
-    const vls_coll *coll = vls_store_coll_at(check->store, (uint32_t)gone->collection);
+    const vls_coll *coll = vls_store_coll_at(check->store, (uint32_t)gone->coll);
 
-    (void)snprintf(check->place, sizeof(check->place), "gone %lld %s", (long long)gone->collection,
+    (void)snprintf(check->place, sizeof(check->place), "gone %lld %s", (long long)gone->coll,
                    coll ? coll->desc->name : "?");
     if (!coll || coll->own)
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE, "there is no such collection");
@@ -186,7 +186,7 @@ static int check_gone(valise_check *check, valise_error *err)
     vls_arena_init(&arena, vls_store_env(check->store), VLS_VIEW_MAX_BYTES);
     while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
         valise_error failure = VALISE_ERROR_INIT;
-        vls_gone_row gone;
+        vls_gone gone;
         (void)snprintf(check->place, sizeof(check->place), "gone");
         rc = vls_txn_check_row(check->txn, coll, cells, &failure);
         if (rc == 0)

@@ -25,7 +25,7 @@ void vls_view_release(valise_view *view)
     if (!env)
         return;
     for (size_t i = 0; i < view->blobs.len; i++)
-        (void)vls_blob_unref(view->blobs.ptr[i]);
+        (void)valise_blob_unref(view->blobs.ptr[i]);
     vls_vec_release(&view->blobs, env);
     vls_vec_release(&view->objects, env);
     vls_overlay_release(&view->changes);
@@ -287,7 +287,7 @@ int valise_view_put(valise_view *view, const valise_coll *desc, const void *row,
     VLS_ARG(view && desc && row, err);
     rc = check_writable(&coll, view, desc, err);
     if (rc == 0)
-        rc = vls_fields_validate(row, desc->fields, err);
+        rc = vls_fields_validate(row, desc->fields, &view->arena, err);
     if (rc == 0)
         rc = vls_row_to_cells(cells, row, desc->fields, &view->arena, err);
     if (rc == 0)

@@ -112,7 +112,9 @@ int kit_command(kit *k, kit_fn *fn, void *arg, valise_error *err)
 
 void kit_do(kit *k, kit_fn *fn, void *arg)
 {
-    CHECK_RC(0, kit_command(k, fn, arg, &k->t->err));
+    test *t = k->t;
+
+    CHECK_RC(0, kit_command(k, fn, arg, &t->err));
 }
 
 int kit_read(kit *k, int64_t at, kit_fn *fn, void *arg, valise_error *err)
@@ -142,7 +144,8 @@ static int read_tip(valise_view *view, void *arg, valise_error *err)
 int64_t kit_tip(kit *k)
 {
     int64_t tip = -1;
+    test *t = k->t;
 
-    CHECK_RC(0, kit_read(k, -1, read_tip, &tip, &k->t->err));
+    CHECK_RC(0, kit_read(k, -1, read_tip, &tip, &t->err));
     return tip;
 }

@@ -102,7 +102,7 @@ static void check_scan(valise_view *view, const state *s, const char *index, boo
     thing row;
 
     expect_rows(&expected, s, index ? compare_labels : compare_keys, reverse);
-    CHECK_RC(0, valise_view_scan(&scan, view, &kit_things, &select, &err));
+    CHECK_INT(0, valise_view_scan(&scan, view, &kit_things, &select, &err));
     for (size_t i = 0; i < expected.count; i++) {
         CHECK_INT(1, valise_scan_next(&row, scan, &err));
         CHECK(compare_keys(&expected.rows[i], &row) == 0);
@@ -126,7 +126,7 @@ static void check_ranges(valise_view *view, const state *s)
             valise_scan *scan = NULL;
             found expected;
             expect_rows(&expected, s, compare_keys, reverse);
-            CHECK_RC(0, valise_view_scan(&scan, view, &kit_things, &select, &err));
+            CHECK_INT(0, valise_view_scan(&scan, view, &kit_things, &select, &err));
             for (size_t i = 0; i < expected.count; i++) {
                 int side = compare_keys(&expected.rows[i], &from);
                 if (!vls_str_equal(expected.rows[i].bag, from.bag) ||
@@ -178,7 +178,7 @@ static void look_at_all(void *arg)
     world *w = arg;
 
     for (int64_t seq = 0; seq <= w->tip; seq++)
-        CHECK_RC(0, kit_read(&w->k, seq, look, &w->states[seq], &w->k.t->err));
+        CHECK_INT(0, kit_read(&w->k, seq, look, &w->states[seq], &w->k.t->err));
 }
 
 /* ---- commands ---- */
@@ -208,7 +208,7 @@ static int change_some(valise_view *view, void *arg, valise_error *err)
         } else {
             *c = (cell){true, w->tip, (int)what - 1};
             row = thing_of(b, n, c);
-            CHECK_RC(0, valise_view_put(view, &kit_things, &row, err));
+            CHECK_INT(0, valise_view_put(view, &kit_things, &row, err));
         }
     }
     return look(view, &w->next, err);

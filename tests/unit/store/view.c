@@ -71,14 +71,14 @@ static int read_own_writes(valise_view *view, void *arg, valise_error *err)
 
     (void)arg;
     CHECK_INT(0, valise_view_get(&row, view, &kit_things, err));
-    CHECK_RC(0, valise_view_version(&version, view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_version(&version, view, &kit_things, &row, err));
     CHECK_INT(0, version);
     row.count = 7;
-    CHECK_RC(0, valise_view_put(view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_put(view, &kit_things, &row, err));
     row.count = 0;
     CHECK_INT(1, valise_view_get(&row, view, &kit_things, err));
     CHECK_INT(7, row.count);
-    CHECK_RC(0, valise_view_version(&version, view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_version(&version, view, &kit_things, &row, err));
     CHECK_INT(view->stamp.seq, version);
     CHECK_INT(1, valise_view_delete(view, &kit_things, &row, err));
     CHECK_INT(0, valise_view_delete(view, &kit_things, &row, err));
@@ -127,7 +127,7 @@ static listing listing_of(kit *k, int64_t seq)
 {
     listing l = {.seq = seq};
 
-    CHECK_RC(0, kit_read(k, -1, list_changes, &l, &k->t->err));
+    CHECK_INT(0, kit_read(k, -1, list_changes, &l, &k->t->err));
     return l;
 }
 
@@ -252,7 +252,7 @@ static valise_id state_of(kit *k, int64_t at)
 {
     valise_id id = {{0}};
 
-    CHECK_RC(0, kit_read(k, at, hash_state, &id, &k->t->err));
+    CHECK_INT(0, kit_read(k, at, hash_state, &id, &k->t->err));
     return id;
 }
 
@@ -290,7 +290,7 @@ static int hold_new(valise_view *view, void *arg, valise_error *err)
 
     if (rc < 0)
         return rc;
-    CHECK_RC(0, valise_view_object(&bytes, view, &h.object, err));
+    CHECK_INT(0, valise_view_object(&bytes, view, &h.object, err));
     CHECK(vls_str_equal(*(const valise_str *)arg, bytes));
     return valise_view_put(view, &kit_holders, &h, err);
 }
@@ -309,7 +309,7 @@ static int read_held(valise_view *view, void *arg, valise_error *err)
     valise_str bytes = {NULL, 0};
 
     CHECK_INT(1, valise_view_get(&h, view, &kit_holders, err));
-    CHECK_RC(0, valise_view_object(&bytes, view, &h.object, err));
+    CHECK_INT(0, valise_view_object(&bytes, view, &h.object, err));
     CHECK(vls_str_equal(*(const valise_str *)arg, bytes));
     return 0;
 }
@@ -323,7 +323,7 @@ TEST(view, a_row_can_only_refer_to_an_object_that_is_there)
     kit_do(&k, hold_new, &note);
     CHECK_RC(0, kit_read(&k, -1, read_held, &note, &t->err));
     CHECK_RC(VALISE_E_NOT_FOUND, kit_command(&k, hold_missing, NULL, &t->err));
-    CHECK_STR("holder.object", valise_str_of(t->err.path));
+    CHECK_TEXT("holder.object", t->err.path);
     CHECK_INT(1, kit_tip(&k));
     kit_close(&k);
 }
