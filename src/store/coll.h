@@ -53,10 +53,10 @@ int vls_coll_describe(vls_buf *out, const vls_coll *coll, vls_arena *arena, vali
 int vls_coll_restore(vls_coll *out, valise_str name, valise_str description, vls_arena *arena,
                      valise_error *err);
 
-/* Build the collection of a descriptor whose table was made after an older description of it. Fields
- * that are NULLABLE and indexes may have come behind those that were there; VALISE_E_UNSUPPORTED
- * names whatever else has changed. *have: columns of the table as it is; *grown: it needs more of
- * them, or indexes. */
+/* Build the collection of a descriptor whose table was made after an older description of it.
+ * Fields that are NULLABLE and indexes may have come behind those that were there;
+ * VALISE_E_UNSUPPORTED names whatever else has changed. *have: columns of the table as it is;
+ * *grown: it needs more of them, or indexes. */
 int vls_coll_build_over(vls_coll *out, uint16_t *have, bool *grown, const valise_coll *desc,
                         valise_str description, vls_arena *arena, valise_error *err);
 

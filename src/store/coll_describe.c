@@ -27,15 +27,18 @@ static int describe(vls_json *out, const valise_coll *desc, size_t first_count, 
                     valise_error *err)
 {
     VLS_AUTO(json_builder) vls_json_builder b = {0};
-    vls_json fields;
-    int rc = vls_fields_describe(&fields, desc->fields, arena, err);
+    const vls_json *fields;
+    vls_json table;
+    int rc = vls_fields_describe(&table, desc->fields, arena, err);
 
     if (rc < 0)
         return rc;
+    fields = vls_json_get(table, VLS_STR("fields"));
+    assert(fields && fields->type == VLS_JSON_ARRAY);
     vls_json_builder_init(&b, arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
     vls_json_add_key(&b, VLS_STR("fields"));
-    vls_json_add(&b, fields);
+    vls_json_add(&b, *fields);
     vls_json_add_key(&b, VLS_STR("first"));
     vls_json_add(&b, vls_json_int((int64_t)first_count));
     vls_json_add_key(&b, VLS_STR("flags"));
@@ -166,6 +169,22 @@ static int restore_indexes(const valise_coll_index **out, vls_json lists, vls_ar
     return 0;
 }
 
+/* fields as vls_fields_describe has them: in an object of their own. */
+static int restore_fields(valise_coll *desc, vls_json fields, vls_arena *arena, valise_error *err)
+{
+    vls_member *members = vls_arena_array(arena, 1, sizeof(*members));
+    vls_json table;
+    int rc;
+
+    if (!members)
+        return vls_arena_fail(arena, err);
+    members[0] = (vls_member){.key = vls_json_string(VLS_STR("fields")), .value = fields};
+    rc = vls_json_object(&table, members, 1, err);
+    if (rc < 0)
+        return rc;
+    return vls_fields_restore(&desc->fields, &desc->row_size, table, arena, err);
+}
+
 static int restore_desc(valise_coll **out, valise_str name, const description *from,
                         vls_arena *arena, valise_error *err)
 {
@@ -182,7 +201,7 @@ static int restore_desc(valise_coll **out, valise_str name, const description *f
     if (rc == 0)
         rc = restore_indexes(&desc->indexes, from->indexes, arena, err);
     if (rc == 0)
-        rc = vls_fields_restore(&desc->fields, &desc->row_size, from->fields, arena, err);
+        rc = restore_fields(desc, from->fields, arena, err);
     if (rc == 0)
         *out = desc;
     return rc;
@@ -227,10 +246,42 @@ static valise_str name_of(vls_json field)
     return name ? vls_json_str(*name) : VLS_STR("?");
 }
 
+static bool has_flag(vls_json field, valise_str flag)
+{
+    const vls_json *flags = member(field, VLS_STR("flags"), VLS_JSON_ARRAY);
+
+    for (uint32_t i = 0; flags && i < flags->len; i++) {
+        if (vls_json_equal(flags->items[i], vls_json_string(flag)))
+            return true;
+    }
+    return false;
+}
+
+/* Limits and how a command line shows a field may change: rows are read all the same. */
+static bool is_same_field(vls_json old, vls_json now)
+{
+    static const char *const parts[] = {"name",   "type", "ref",  "names", "item",
+                                        "fields", "tag",  "open", "cases"};
+    static const char *const flags[] = {"key", "nullable", "content"};
+
+    for (size_t i = 0; i < VLS_COUNT(parts); i++) {
+        const vls_json *a = vls_json_get(old, valise_str_of(parts[i]));
+        const vls_json *b = vls_json_get(now, valise_str_of(parts[i]));
+        if (!a != !b || (a && !vls_json_equal(*a, *b)))
+            return false;
+    }
+    for (size_t i = 0; i < VLS_COUNT(flags); i++) {
+        valise_str flag = valise_str_of(flags[i]);
+        if (has_flag(old, flag) != has_flag(now, flag))
+            return false;
+    }
+    return true;
+}
+
 static int compare_fields(const valise_coll *desc, vls_json old, vls_json now, valise_error *err)
 {
     for (uint32_t i = 0; i < old.len; i++) {
-        if (i >= now.len || !vls_json_equal(old.items[i], now.items[i]))
+        if (i >= now.len || !is_same_field(old.items[i], now.items[i]))
             return fail_changed(desc, "field", name_of(old.items[i]), err);
     }
     for (uint32_t i = old.len; i < now.len; i++) {

@@ -108,8 +108,8 @@ struct vls_txn {
     vls_store *store;
     void *backend; /* its transaction; NULL: over */
     bool write;
-    bool changed;      /* write: somebody else committed since our last one */
-    bool meta_changed; /* the generation was moved on already */
+    bool changed;        /* write: somebody else committed since our last one */
+    bool meta_changed;   /* the generation was moved on already */
     vls_meta_state meta; /* when it began */
     vls_tip tip;
     vls_buf scratch;

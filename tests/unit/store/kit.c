@@ -1,151 +1,83 @@
-/* kit.c -- see kit.h. */
-#include "kit.h"
+/* kit.c -- stores for tests. */
+#include "store/kit.h"
 
-static const valise_field thing_fields[] = {
-    VALISE_FIELD(thing, bag, STR, VALISE_REQUIRED | VALISE_KEY, "The bag it is in."),
-    VALISE_FIELD(thing, name, STR, VALISE_REQUIRED | VALISE_KEY, "Its name."),
-    VALISE_FIELD(thing, count, INT, 0, "How many."),
-    VALISE_FIELD(thing, label, STR, VALISE_NULLABLE | VALISE_CONTENT, "What is written on it."),
-    VALISE_FIELD_END,
-};
-static const char *const by_label[] = {"label", NULL};
-static const valise_coll_index thing_indexes[] = {{"label", by_label}, {NULL, NULL}};
+#include "base/mem.h"
 
-const valise_coll kit_things = {.size = sizeof(valise_coll),
-                                .name = "thing",
-                                .help = "A thing.",
-                                .fields = thing_fields,
-                                .row_size = sizeof(thing),
-                                .indexes = thing_indexes};
-
-static const valise_field stone_fields[] = {
-    VALISE_FIELD(stone, number, INT, VALISE_REQUIRED | VALISE_KEY, "Its number."),
-    VALISE_FIELD(stone, text, STR, 0, "What is carved into it."),
-    VALISE_FIELD_END,
-};
-
-const valise_coll kit_stones = {.size = sizeof(valise_coll),
-                                .name = "stone",
-                                .help = "A stone.",
-                                .fields = stone_fields,
-                                .row_size = sizeof(stone),
-                                .flags = VALISE_COLL_IMMUTABLE};
-const valise_coll kit_grains = {.size = sizeof(valise_coll),
-                                .name = "grain",
-                                .help = "A grain.",
-                                .fields = stone_fields,
-                                .row_size = sizeof(stone),
-                                .flags = VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET};
-const valise_coll kit_cache = {.size = sizeof(valise_coll),
-                               .name = "cache",
-                               .help = "Something derived.",
-                               .fields = stone_fields,
-                               .row_size = sizeof(stone),
-                               .flags = VALISE_COLL_EXEMPT};
-
-static const valise_field holder_fields[] = {
-    VALISE_FIELD(holder, name, STR, VALISE_REQUIRED | VALISE_KEY, "Its name."),
-    VALISE_FIELD_WITH(holder, object, ID, VALISE_NULLABLE, "What it holds.", .ref = "object"),
-    VALISE_FIELD_END,
-};
-
-const valise_coll kit_holders = {.size = sizeof(valise_coll),
-                                 .name = "holder",
-                                 .help = "Holds an object.",
-                                 .fields = holder_fields,
-                                 .row_size = sizeof(holder)};
-
-static const valise_coll *const kit_colls[] = {&kit_things, &kit_stones,  &kit_grains,
-                                               &kit_cache,  &kit_holders, NULL};
-
-void kit_open(kit *k, test *t, const char *param, const char *dir)
+const valise_store_ops *kit_ops(const char *backend)
 {
-    bool sqlite = strcmp(param, "sqlite") == 0;
-    vls_store_options options = {.env = t->env,
-                                 .ops = sqlite ? valise_store_sqlite() : valise_store_memory(),
-                                 .where = dir,
-                                 .flags = VALISE_STORE_CREATE,
-                                 .busy_timeout_ns = INT64_C(10000000000),
-                                 .colls = kit_colls};
-
-    *k = (kit){.t = t, .now = 1000};
-    CHECK_RC(0, vls_store_open(&k->store, &options, &t->err));
+    CHECK(backend);
+    CHECK_TEXT("memory", backend);
+    return valise_store_memory();
 }
 
-void kit_close(kit *k)
+bool kit_keeps(const test *t)
 {
-    vls_store_close(k->store);
-    k->store = NULL;
+    return strcmp(t->param, "memory") != 0;
 }
 
-static int run(kit *k, vls_txn *txn, kit_fn *fn, void *arg, valise_error *err)
+vls_store_options kit_options(const test *t, const valise_coll *const *colls)
 {
-    VLS_AUTO(view) valise_view view = {0};
-    vls_entry entry = {.actor = VLS_STR("tester"),
-                       .type = VLS_STR("kit:command"),
-                       .nonce = VLS_STR("0123456789abcdef"),
-                       .payload = VLS_STR("{}"),
-                       .result = VLS_STR("{}")};
-    int rc;
-
-    vls_view_init(&view, txn, k->t->env);
-    view.changing = true;
-    view.stamp.seq = txn->tip.seq + 1;
-    view.stamp.time = entry.time = k->now++;
-    view.stamp.actor = entry.actor;
-    for (int i = 0; i < 8; i++)
-        entry.id.bytes[i] = (uint8_t)((uint64_t)view.stamp.seq >> (56 - 8 * i));
-    view.stamp.command = entry.id;
-    rc = fn(&view, arg, err);
-    return rc < 0 ? rc : vls_view_apply(&entry, &view, err);
+    return (vls_store_options){
+        .env = t->env,
+        .ops = kit_ops(t->param),
+        .where = test_tmpdir(),
+        .flags = VALISE_STORE_CREATE,
+        .busy_timeout_ns = INT64_C(1000000000),
+        .colls = colls,
+    };
 }
 
-int kit_command(kit *k, kit_fn *fn, void *arg, valise_error *err)
+vls_store *kit_open(test *t, const valise_coll *const *colls)
 {
-    VLS_AUTO(txn) vls_txn txn = {0};
-    int rc = vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, err);
+    vls_store_options options = kit_options(t, colls);
+    vls_store *store = NULL;
 
-    if (rc == 0)
-        rc = run(k, &txn, fn, arg, err);
-    return rc < 0 ? rc : vls_txn_commit(&txn, err);
+    CHECK_OK(vls_store_open(&store, &options, &t->err));
+    return store;
 }
 
-void kit_do(kit *k, kit_fn *fn, void *arg)
+void kit_close(vls_store *store)
 {
-    test *t = k->t;
-
-    CHECK_RC(0, kit_command(k, fn, arg, &t->err));
+    vls_store_close(store);
 }
 
-int kit_read(kit *k, int64_t at, kit_fn *fn, void *arg, valise_error *err)
+void kit_begin(test *t, vls_txn *txn, vls_store *store, int mode)
 {
-    VLS_AUTO(txn) vls_txn txn = {0};
-    VLS_AUTO(view) valise_view view = {0};
-    int rc = vls_txn_begin(&txn, k->store, VALISE_TXN_READ, err);
-
-    if (rc < 0)
-        return rc;
-    vls_view_init(&view, &txn, k->t->env);
-    if (at >= 0)
-        rc = vls_view_go_to(&view, at, err);
-    if (rc == 0)
-        rc = fn(&view, arg, err);
-    vls_view_release(&view); /* before its transaction ends */
-    return rc;
+    CHECK_OK(vls_txn_begin(txn, store, mode, &t->err));
 }
 
-static int read_tip(valise_view *view, void *arg, valise_error *err)
+void kit_commit(test *t, vls_txn *txn)
 {
-    (void)err;
-    *(int64_t *)arg = view->txn->tip.seq;
-    return 0;
+    CHECK_OK(vls_txn_commit(txn, &t->err));
 }
 
-int64_t kit_tip(kit *k)
+static void flip(valise_cell *cell, size_t bit)
 {
-    int64_t tip = -1;
-    test *t = k->t;
+    static char copy[1 << 16];
+    size_t byte = bit / 8 % VLS_MAX(cell->as.bytes.len, 1);
 
-    CHECK_RC(0, kit_read(k, -1, read_tip, &tip, &t->err));
-    return tip;
+    if (cell->type == VALISE_CELL_INT) {
+        cell->as.integer ^= (int64_t)(UINT64_C(1) << bit % 63);
+        return;
+    }
+    CHECK(cell->type == VALISE_CELL_TEXT || cell->type == VALISE_CELL_BLOB);
+    CHECK(cell->as.bytes.len > 0 && cell->as.bytes.len <= sizeof(copy));
+    memcpy(copy, cell->as.bytes.ptr, cell->as.bytes.len);
+    copy[byte] = (char)(copy[byte] ^ 1 << bit % 7); /* stays UTF-8 where it was ASCII */
+    cell->as.bytes.ptr = copy;
+}
+
+void kit_damage(test *t, vls_store *store, uint32_t table, int64_t number, uint16_t column,
+                size_t bit)
+{
+    valise_cell key = {.type = VALISE_CELL_INT, .as.integer = number};
+    valise_cell row[VALISE_MAX_COLUMNS];
+    void *self, *txn;
+    const valise_store_ops *ops = vls_store_ops(store, &self);
+
+    CHECK_OK(ops->begin(&txn, self, VALISE_TXN_WRITE, &t->err));
+    CHECK_RC(1, ops->get(row, txn, table, &key, &t->err));
+    flip(&row[column], bit);
+    CHECK_OK(ops->put(txn, table, row, &t->err));
+    CHECK_OK(ops->commit(txn, &t->err));
 }

@@ -1,55 +1,32 @@
-/* kit.h -- a store with test collections, and commands on it without a bus.
+/* kit.h -- stores for the tests of src/store, on each backend.
  *
- * Threads: single. */
+ * TEST_PARAMS(suite, "memory", "sqlite") runs a suite on both; kit_open(t, ...) opens a store on
+ * t->param's backend in the test's directory. */
 #ifndef STORE_KIT_H
 #define STORE_KIT_H
 
 #include "harness/test.h"
+#include "store/own.h"
+#include "store/store.h"
 
-#include "store/view.h"
+const valise_store_ops *kit_ops(const char *backend);
 
-/* A row that changes; key (bag, name), index by label. */
-typedef struct thing {
-    valise_str bag, name;
-    int64_t count;
-    valise_str label; /* NULLABLE */
-} thing;
-extern const valise_coll kit_things;
+/* Does this test's backend keep anything when it is closed? */
+bool kit_keeps(const test *t);
 
-/* IMMUTABLE, QUIET and EXEMPT ones: number -> text. */
-typedef struct stone {
-    int64_t number;
-    valise_str text;
-} stone;
-extern const valise_coll kit_stones, kit_grains, kit_cache;
+/* Options for a store in the test's directory: CREATE, not synced, waits for a second. */
+vls_store_options kit_options(const test *t, const valise_coll *const *colls);
 
-/* A row that holds an object. */
-typedef struct holder {
-    valise_str name;
-    valise_id object; /* NULLABLE */
-} holder;
-extern const valise_coll kit_holders;
+/* Open, and close when the test ends at the latest. */
+vls_store *kit_open(test *t, const valise_coll *const *colls);
+void kit_close(vls_store *store);
 
-typedef struct kit {
-    test *t;
-    vls_store *store;
-    int64_t now;
-} kit;
+/* A transaction that must begin, and one that must be kept. */
+void kit_begin(test *t, vls_txn *txn, vls_store *store, int mode);
+void kit_commit(test *t, vls_txn *txn);
 
-/* param: "memory" or "sqlite". dir is where sqlite puts its file. */
-void kit_open(kit *k, test *t, const char *param, const char *dir);
-void kit_close(kit *k);
-
-/* Run fn as a command of its own: begin, view, fn, apply, commit. Returns what failed first, and
- * then nothing was kept. */
-typedef int kit_fn(valise_view *view, void *arg, valise_error *err);
-int kit_command(kit *k, kit_fn *fn, void *arg, valise_error *err);
-
-/* The same, which must succeed. */
-void kit_do(kit *k, kit_fn *fn, void *arg);
-
-/* Read the state at a seq (-1: the newest) through a view. */
-int kit_read(kit *k, int64_t at, kit_fn *fn, void *arg, valise_error *err);
-int64_t kit_tip(kit *k);
+/* Change one cell of a row behind the store's back: the sum stays as it was. */
+void kit_damage(test *t, vls_store *store, uint32_t table, int64_t number, uint16_t column,
+                size_t bit);
 
 #endif

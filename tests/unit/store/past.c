@@ -3,7 +3,7 @@
  * The model is a list of states, one per seq. [K35 K32 Q21] */
 #include "base/str.h"
 #include "harness/model.h"
-#include "kit.h"
+#include "view_kit.h"
 
 #define BAGS 3
 #define NAMES 6

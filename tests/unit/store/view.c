@@ -1,6 +1,6 @@
 /* view.c -- views: what a command sees and changes, once per backend. [K5 K8 K9 K10 K17] */
 #include "base/str.h"
-#include "kit.h"
+#include "view_kit.h"
 
 TEST_PARAMS(view, "memory", "sqlite")
 
