@@ -1,0 +1,58 @@
+/* kernel.c -- the tables of the kernel's collections. */
+#include "kernel/kernel.h"
+
+static const char *const pin_kinds[] = {"seq", "object", "row", NULL};
+
+const valise_field vls_pin_fields[] = {
+    VALISE_FIELD_WITH(vls_pin, name, STR, VALISE_REQUIRED | VALISE_KEY, "Name of the pin.",
+                      .max = 128),
+    VALISE_FIELD_WITH(vls_pin, kind, ENUM, 0, "What it holds.", .more = pin_kinds),
+    VALISE_FIELD_WITH(vls_pin, seq, INT, 0, "The log seq it holds.", .ref = "log"),
+    VALISE_FIELD_WITH(vls_pin, object, ID, VALISE_NULLABLE, "The object it holds.",
+                      .ref = "object"),
+    VALISE_FIELD(vls_pin, place, STR, VALISE_NULLABLE, "The row it holds."),
+    VALISE_FIELD(vls_pin, time, TIME, 0, "When it was made."),
+    VALISE_FIELD(vls_pin, actor, STR, 0, "Who made it."),
+    VALISE_FIELD_END,
+};
+
+const valise_coll vls_pins = {.size = sizeof(valise_coll),
+                              .name = "pin",
+                              .help = "A named hold on something that expiry must not take.",
+                              .fields = vls_pin_fields,
+                              .row_size = sizeof(vls_pin)};
+
+static const valise_field erasure_fields[] = {
+    VALISE_FIELD(vls_erasure, place, STR, VALISE_REQUIRED | VALISE_KEY, "What was erased."),
+    VALISE_FIELD_WITH(vls_erasure, seq, INT, VALISE_REQUIRED | VALISE_KEY,
+                      "The command that did it.", .ref = "log"),
+    VALISE_FIELD(vls_erasure, time, TIME, 0, "When."),
+    VALISE_FIELD(vls_erasure, actor, STR, 0, "Who."),
+    VALISE_FIELD(vls_erasure, reason, STR, 0, "Why."),
+    VALISE_FIELD_END,
+};
+
+const valise_coll vls_erasures = {.size = sizeof(valise_coll),
+                                  .name = "erasure",
+                                  .help = "A place whose contents were erased.",
+                                  .fields = erasure_fields,
+                                  .row_size = sizeof(vls_erasure)};
+
+static const valise_field retention_fields[] = {
+    VALISE_FIELD(vls_retention, kind, STR, VALISE_REQUIRED | VALISE_KEY, "Which history."),
+    VALISE_FIELD_WITH(vls_retention, keep_latest, INT, VALISE_NULLABLE, "Keep this many.",
+                      .name = "keepLatest", .min = 1, .max = INT64_MAX),
+    VALISE_FIELD_WITH(vls_retention, keep_one_in, INT, VALISE_NULLABLE,
+                      "Of the older ones keep one in this many.", .name = "keepOneIn", .min = 1,
+                      .max = INT64_MAX),
+    VALISE_FIELD_WITH(vls_retention, bytes, INT, VALISE_NULLABLE, "Keep at most this many bytes.",
+                      .min = 1, .max = INT64_MAX),
+    VALISE_FIELD(vls_retention, age, DURATION, VALISE_NULLABLE, "Keep what is younger than this."),
+    VALISE_FIELD_END,
+};
+
+const valise_coll vls_retentions = {.size = sizeof(valise_coll),
+                                    .name = "retention",
+                                    .help = "How long a kind of history is kept.",
+                                    .fields = retention_fields,
+                                    .row_size = sizeof(vls_retention)};

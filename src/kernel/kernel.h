@@ -1,0 +1,47 @@
+/* kernel.h -- the kernel's own collections, which its operations share.
+ *
+ *     pin         a named hold on something that expiry must not take
+ *     erasure     a place whose contents were erased, by whom and why
+ *     retention   how long each kind of history is kept
+ *
+ * (`actor` is in bus/access.h, which reads it for every command.)
+ *
+ * Threads: immutable. */
+#ifndef VLS_KERNEL_H
+#define VLS_KERNEL_H
+
+#include <valise/sys/operation.h>
+
+#include "base/base.h"
+
+enum { VLS_PIN_SEQ, VLS_PIN_OBJECT, VLS_PIN_ROW };
+
+typedef struct vls_pin {
+    valise_str name;
+    int64_t kind;     /* VLS_PIN_... */
+    int64_t seq;      /* the state that is held; of an object or row the state it was pinned in */
+    valise_id object; /* kind OBJECT; NULLABLE */
+    valise_str place; /* kind ROW; NULLABLE */
+    int64_t time;
+    valise_str actor;
+} vls_pin;
+extern const valise_field vls_pin_fields[];
+extern const valise_coll vls_pins;
+
+typedef struct vls_erasure {
+    valise_str place;
+    int64_t seq; /* of the erase command */
+    int64_t time;
+    valise_str actor, reason;
+} vls_erasure;
+extern const valise_coll vls_erasures;
+
+/* Limits of one kind of history; VALISE_NONE: none. */
+typedef struct vls_retention {
+    valise_str kind; /* "log", "read_log", or what an area says */
+    int64_t keep_latest, keep_one_in, bytes;
+    int64_t age; /* ns */
+} vls_retention;
+extern const valise_coll vls_retentions;
+
+#endif
