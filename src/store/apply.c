@@ -102,6 +102,15 @@ static int list_change(vls_buf *list, vls_buf *cells, const vls_overlay_row *cha
 
 /* ---- rows ---- */
 
+/* The entry that a row says it was made by. Of a QUIET row nothing else tells since when it is
+ * there, so that it stays the first one. */
+static int64_t seq_of(const valise_view *view, const vls_overlay_row *change)
+{
+    bool quiet = change->coll->desc->flags & VALISE_COLL_QUIET;
+
+    return quiet && change->before ? change->before_seq : view->stamp.seq;
+}
+
 static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *gone_seq,
                      valise_error *err)
 {
@@ -121,7 +130,7 @@ static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *
     if (rc < 0)
         return rc;
     if (change->row)
-        return vls_txn_put(txn, coll, change->row, view->stamp.seq, err);
+        return vls_txn_put(txn, coll, change->row, seq_of(view, change), err);
     /* A key's own cells are at the front of the row. */
     rc = vls_txn_del(txn, coll, change->before, err);
     if (rc > 0 && is_listed(coll)) {
@@ -135,7 +144,8 @@ static int check_immutable(const vls_overlay_row *change, valise_error *err)
 {
     const vls_coll *coll = change->coll;
 
-    if (!change->before || !(coll->desc->flags & (VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET)) ||
+    if (change->erasing || !change->before ||
+        !(coll->desc->flags & (VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET)) ||
         (!change->row && !(coll->desc->flags & VALISE_COLL_QUIET)))
         return 0;
     return vls_fail(err, VALISE_E_CONFLICT, "%s is there already and cannot be changed",

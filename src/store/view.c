@@ -301,6 +301,20 @@ int valise_view_put(valise_view *view, const valise_coll *desc, const void *row,
     return 0;
 }
 
+int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cell *row,
+                       bool erasing, valise_error *err)
+{
+    vls_overlay_row *change;
+    int rc = change_of(&change, view, coll, row, err);
+
+    if (rc < 0)
+        return rc;
+    change->row = row;
+    change->from_seq = 0;
+    change->erasing = erasing;
+    return 0;
+}
+
 int valise_view_delete(valise_view *view, const valise_coll *desc, const void *key_row,
                        valise_error *err)
 {

@@ -28,6 +28,7 @@ typedef struct vls_overlay_row {
     int64_t from_seq;          /* of row; 0 for a row of the running command */
     int64_t gone_seq;          /* row NULL: the entry that deleted it, or 0 */
     const valise_cell *before; /* changes: what was there, NULL: nothing */
+    bool erasing;              /* changes: contents are removed, also from an IMMUTABLE row */
     int64_t before_seq; /* from_seq of before, or where there was none the deletion before it */
 } vls_overlay_row;
 
@@ -101,6 +102,11 @@ typedef struct vls_seen {
  * long as the view. */
 int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *key,
                  valise_error *err);
+
+/* Put a row without its C struct. erasing: it is the row that is there without its contents, which
+ * may be done to an IMMUTABLE one too. The cells must live as long as the view. */
+int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cell *row,
+                       bool erasing, valise_error *err);
 
 /* The row in the transaction, below changes and past; gone_seq is not filled in. */
 int vls_view_see_now(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *key,
