@@ -49,29 +49,8 @@ static void state_unref(state *s)
 static int memory_attach(void *self, uint32_t number, const valise_table *table, valise_error *err)
 {
     vls_memory *store = self;
-    vls_table_def *def;
-    int rc;
 
-    if (number > store->defs.len || number >= VLS_STORE_MAX_TABLES)
-        return vls_fail(err, VALISE_E_INVALID, "table %u is attached, the next one is %zu", number,
-                        store->defs.len);
-    if (!vls_vec_reserve(&store->defs, store->env, number + 1u))
-        return vls_fail_memory(err);
-    rc = vls_table_def_new(&def, store->env, table, err);
-    if (rc < 0)
-        return rc;
-    if (number == store->defs.len) {
-        store->defs.ptr[store->defs.len++] = def;
-        return 0;
-    }
-    rc = vls_table_def_extends(store->defs.ptr[number]->table, table, err);
-    if (rc < 0) {
-        vls_table_def_free(def, store->env);
-        return rc;
-    }
-    vls_table_def_free(store->defs.ptr[number], store->env);
-    store->defs.ptr[number] = def;
-    return 0;
+    return vls_table_defs_attach(&store->defs, store->env, number, table, err);
 }
 
 static void memory_close(void *self)
@@ -82,9 +61,7 @@ static void memory_close(void *self)
         return;
     assert(store->open_txns == 0);
     state_unref(store->state);
-    for (size_t i = 0; i < store->defs.len; i++)
-        vls_table_def_free(store->defs.ptr[i], store->env);
-    vls_vec_release(&store->defs, store->env);
+    vls_table_defs_release(&store->defs, store->env);
     (void)pthread_mutex_destroy(&store->lock);
     vls_turn_release(&store->turn);
     vls_mem_free(store->env, store, sizeof(*store));

@@ -51,7 +51,7 @@ typedef struct vls_memory_state {
 typedef struct vls_memory {
     const valise_env *env;
     int64_t busy_timeout_ns;
-    vls_vec(vls_table_def *) defs;
+    vls_table_defs defs;
     vls_turn turn;
     pthread_mutex_t lock;    /* of what follows, and never held for long */
     vls_memory_state *state; /* the last commit */

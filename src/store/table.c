@@ -174,6 +174,41 @@ int vls_table_def_extends(const valise_table *from, const valise_table *to, vali
                     from->name);
 }
 
+int vls_table_defs_attach(vls_table_defs *defs, const valise_env *env, uint32_t number,
+                          const valise_table *table, valise_error *err)
+{
+    vls_table_def *def;
+    int rc;
+
+    if (number > defs->len || number >= VLS_STORE_MAX_TABLES)
+        return vls_fail(err, VALISE_E_INVALID, "table %u is attached, the next one is %zu", number,
+                        defs->len);
+    if (!vls_vec_reserve(defs, env, number + 1u))
+        return vls_fail_memory(err);
+    rc = vls_table_def_new(&def, env, table, err);
+    if (rc < 0)
+        return rc;
+    if (number == defs->len) {
+        defs->ptr[defs->len++] = def;
+        return 0;
+    }
+    rc = vls_table_def_extends(defs->ptr[number]->table, table, err);
+    if (rc < 0) {
+        vls_table_def_free(def, env);
+        return rc;
+    }
+    vls_table_def_free(defs->ptr[number], env);
+    defs->ptr[number] = def;
+    return 0;
+}
+
+void vls_table_defs_release(vls_table_defs *defs, const valise_env *env)
+{
+    for (size_t i = 0; i < defs->len; i++)
+        vls_table_def_free(defs->ptr[i], env);
+    vls_vec_release(defs, env);
+}
+
 /* ---- cells ---- */
 
 static int check_cell(const valise_table *table, uint16_t number, const valise_cell *cell,

@@ -8,7 +8,7 @@
 #ifndef VLS_STORE_TABLE_H
 #define VLS_STORE_TABLE_H
 
-#include "base/base.h"
+#include "base/vec.h"
 
 #include <valise/sys/store.h>
 
@@ -36,6 +36,14 @@ void vls_table_def_free(vls_table_def *def, const valise_env *env);
 /* Whether `to` is `from` with nothing but columns and indexes added at the end; else
  * VALISE_E_INVALID. */
 int vls_table_def_extends(const valise_table *from, const valise_table *to, valise_error *err);
+
+/* The tables of a store, by number. Threads: single. */
+typedef vls_vec(vls_table_def *) vls_table_defs;
+
+/* What valise_store_ops.attach says. */
+int vls_table_defs_attach(vls_table_defs *defs, const valise_env *env, uint32_t number,
+                          const valise_table *table, valise_error *err);
+void vls_table_defs_release(vls_table_defs *defs, const valise_env *env);
 
 /* index: -1 or one of the table's. */
 static inline const vls_table_order *vls_table_def_order(const vls_table_def *def, int32_t index)

@@ -1,0 +1,178 @@
+/* sqlite_sql.c -- statements from descriptions of tables. docs/formats.md has examples.
+ *
+ * Names were checked (table.c) to be words in lower case; they are quoted because such a word may
+ * be one of SQL's. */
+#include "store/sqlite.h"
+
+static void add_name(vls_buf *sql, const char *name)
+{
+    vls_buf_printf(sql, "\"%s\"", name);
+}
+
+/* "a","b","c" */
+static void add_columns(vls_buf *sql, const valise_table *table, uint16_t count)
+{
+    for (uint16_t i = 0; i < count; i++) {
+        if (i > 0)
+            vls_buf_add_byte(sql, ',');
+        add_name(sql, table->columns[i].name);
+    }
+}
+
+static const char *type_name(uint8_t type)
+{
+    static const char *const names[] = {
+        [VALISE_CELL_INT] = "INTEGER",
+        [VALISE_CELL_REAL] = "REAL",
+        [VALISE_CELL_TEXT] = "TEXT",
+        [VALISE_CELL_BLOB] = "BLOB",
+    };
+
+    return names[type];
+}
+
+/* ---- tables ---- */
+
+static void add_column(vls_buf *sql, const valise_column *column)
+{
+    vls_buf_printf(sql, "\"%s\" %s%s", column->name, type_name(column->type),
+                   column->nullable ? "" : " NOT NULL");
+}
+
+void vls_sqlite_sql_create(vls_buf *sql, const valise_table *table)
+{
+    bool numbered = (table->flags & VALISE_TABLE_NUMBERED) != 0;
+
+    vls_buf_printf(sql, "CREATE TABLE \"%s\"(", table->name);
+    for (uint16_t i = 0; i < table->column_count; i++) {
+        if (i > 0)
+            vls_buf_add_text(sql, ", ");
+        if (i == 0 && numbered)
+            vls_buf_printf(sql, "\"%s\" INTEGER PRIMARY KEY", table->columns[0].name);
+        else
+            add_column(sql, &table->columns[i]);
+    }
+    if (!numbered) {
+        vls_buf_add_text(sql, ", PRIMARY KEY(");
+        add_columns(sql, table, table->key_count);
+        vls_buf_add_byte(sql, ')');
+    }
+    vls_buf_add_text(sql, numbered ? ")" : ") WITHOUT ROWID");
+}
+
+void vls_sqlite_sql_column(vls_buf *sql, const valise_table *table, uint16_t column)
+{
+    vls_buf_printf(sql, "ALTER TABLE \"%s\" ADD COLUMN \"%s\" %s", table->name,
+                   table->columns[column].name, type_name(table->columns[column].type));
+}
+
+void vls_sqlite_sql_index(vls_buf *sql, const valise_table *table, uint16_t number)
+{
+    const valise_table_index *index = &table->indexes[number];
+
+    vls_buf_printf(sql, "CREATE INDEX \"%s_%s\" ON \"%s\"(", table->name, index->name, table->name);
+    for (uint16_t i = 0; i < index->count; i++) {
+        if (i > 0)
+            vls_buf_add_byte(sql, ',');
+        add_name(sql, table->columns[index->columns[i]].name);
+    }
+    vls_buf_add_byte(sql, ')');
+}
+
+/* ---- rows ---- */
+
+/* WHERE "a"=?1 AND "b"=?2 */
+static void add_key(vls_buf *sql, const valise_table *table)
+{
+    for (uint16_t i = 0; i < table->key_count; i++)
+        vls_buf_printf(sql, "%s\"%s\"=?%d", i > 0 ? " AND " : " WHERE ", table->columns[i].name,
+                       i + 1);
+}
+
+static void add_select(vls_buf *sql, const valise_table *table)
+{
+    vls_buf_add_text(sql, "SELECT ");
+    add_columns(sql, table, table->column_count);
+    vls_buf_printf(sql, " FROM \"%s\"", table->name);
+}
+
+static void add_put(vls_buf *sql, const valise_table *table)
+{
+    vls_buf_printf(sql, "REPLACE INTO \"%s\"(", table->name);
+    add_columns(sql, table, table->column_count);
+    vls_buf_add_text(sql, ") VALUES(");
+    for (uint16_t i = 0; i < table->column_count; i++)
+        vls_buf_printf(sql, "%s?%d", i > 0 ? "," : "", i + 1);
+    vls_buf_add_byte(sql, ')');
+}
+
+/* ---- scans ---- */
+
+static const char *op_text(uint8_t op)
+{
+    static const char *const texts[] = {
+        [VLS_SQLITE_NOT_NULL] = " IS NOT NULL",
+        [VLS_SQLITE_GT] = ">?",
+        [VLS_SQLITE_GE] = ">=?",
+        [VLS_SQLITE_LT] = "<?",
+        [VLS_SQLITE_LE] = "<=?",
+    };
+
+    return texts[op];
+}
+
+/* The components that are equal, and what is asked of the one behind them. Parameters stand in
+ * the order in which they are bound. */
+static void add_where(vls_buf *sql, const vls_table_def *def, const vls_sqlite_shape *shape)
+{
+    const vls_table_order *order = vls_table_def_order(def, shape->index);
+    const valise_column *columns = def->table->columns;
+    const char *word = " WHERE ";
+
+    for (uint16_t i = 0; i < shape->equal; i++) {
+        bool null = (shape->nulls >> i & 1) != 0;
+        vls_buf_printf(sql, "%s\"%s\"%s", word, columns[order->column[i]].name,
+                       null ? " IS NULL" : "=?");
+        word = " AND ";
+    }
+    if (shape->op != VLS_SQLITE_ANY)
+        vls_buf_printf(sql, "%s\"%s\"%s", word, columns[order->column[shape->equal]].name,
+                       op_text(shape->op));
+}
+
+static void add_scan(vls_buf *sql, const vls_table_def *def, const vls_sqlite_shape *shape)
+{
+    const valise_table *table = def->table;
+    const vls_table_order *order = vls_table_def_order(def, shape->index);
+
+    add_select(sql, table);
+    if (shape->index < 0)
+        vls_buf_add_text(sql, " NOT INDEXED");
+    else
+        vls_buf_printf(sql, " INDEXED BY \"%s_%s\"", table->name,
+                       table->indexes[shape->index].name);
+    add_where(sql, def, shape);
+    for (uint16_t i = shape->equal; i < order->count; i++)
+        vls_buf_printf(sql, "%s\"%s\"%s", i == shape->equal ? " ORDER BY " : ",",
+                       table->columns[order->column[i]].name, shape->reverse ? " DESC" : "");
+}
+
+void vls_sqlite_sql_stmt(vls_buf *sql, const vls_table_def *def, int kind,
+                         const vls_sqlite_shape *shape)
+{
+    switch (kind) {
+    case VLS_SQLITE_GET:
+        add_select(sql, def->table);
+        add_key(sql, def->table);
+        break;
+    case VLS_SQLITE_PUT:
+        add_put(sql, def->table);
+        break;
+    case VLS_SQLITE_DEL:
+        vls_buf_printf(sql, "DELETE FROM \"%s\"", def->table->name);
+        add_key(sql, def->table);
+        break;
+    default:
+        add_scan(sql, def, shape);
+    }
+}
