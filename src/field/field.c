@@ -8,27 +8,30 @@
 #include <valise/sys/store.h>
 
 #define KIND(c_type) .size = sizeof(c_type), .align = _Alignof(c_type)
+#define SCALAR true, true
+#define NAME true, false /* a scalar without a zero of its own */
+#define OTHER false, false
 
 const vls_field_kind vls_field_kinds[VLS_FIELD_TYPES] = {
-    [VALISE_T_BOOL] = {"bool", "true or false", KIND(bool), VALISE_CELL_INT, true},
-    [VALISE_T_INT] = {"int", "an integer", KIND(int64_t), VALISE_CELL_INT, true},
-    [VALISE_T_REAL] = {"real", "a number", KIND(double), VALISE_CELL_REAL, true},
-    [VALISE_T_STR] = {"str", "a string", KIND(valise_str), VALISE_CELL_TEXT, true},
-    [VALISE_T_BYTES] = {"bytes", "a base64 string", KIND(valise_str), VALISE_CELL_BLOB, true},
+    [VALISE_T_BOOL] = {"bool", "true or false", KIND(bool), VALISE_CELL_INT, SCALAR},
+    [VALISE_T_INT] = {"int", "an integer", KIND(int64_t), VALISE_CELL_INT, SCALAR},
+    [VALISE_T_REAL] = {"real", "a number", KIND(double), VALISE_CELL_REAL, SCALAR},
+    [VALISE_T_STR] = {"str", "a string", KIND(valise_str), VALISE_CELL_TEXT, SCALAR},
+    [VALISE_T_BYTES] = {"bytes", "a base64 string", KIND(valise_str), VALISE_CELL_BLOB, SCALAR},
     [VALISE_T_TIME] = {"time", "a time such as \"2026-01-02T03:04:05Z\"", KIND(int64_t),
-                       VALISE_CELL_INT, true},
+                       VALISE_CELL_INT, SCALAR},
     [VALISE_T_DURATION] = {"duration", "a duration such as \"90s\"", KIND(int64_t), VALISE_CELL_INT,
-                           true},
-    [VALISE_T_UUID] = {"uuid", "a UUID", KIND(valise_uuid), VALISE_CELL_BLOB, true},
-    [VALISE_T_ID] = {"id", "an id of 64 digits", KIND(valise_id), VALISE_CELL_BLOB, true},
-    [VALISE_T_ENUM] = {"enum", "a name", KIND(int64_t), VALISE_CELL_TEXT, true},
-    [VALISE_T_JSON] = {"json", "JSON", KIND(valise_str), VALISE_CELL_TEXT, false},
-    [VALISE_T_VALUE] = {"value", "JSON", KIND(valise_content), VALISE_CELL_BLOB, false},
-    [VALISE_T_TEXT] = {"text", "a string", KIND(valise_content), VALISE_CELL_BLOB, false},
-    [VALISE_T_DATA] = {"data", "a base64 string", KIND(valise_content), VALISE_CELL_BLOB, false},
-    [VALISE_T_LIST] = {"list", "an array", KIND(valise_list), VALISE_CELL_TEXT, false},
-    [VALISE_T_STRUCT] = {"struct", "an object", KIND(const void *), VALISE_CELL_TEXT, false},
-    [VALISE_T_UNION] = {"union", "an object", KIND(valise_variant), VALISE_CELL_TEXT, false},
+                           SCALAR},
+    [VALISE_T_UUID] = {"uuid", "a UUID", KIND(valise_uuid), VALISE_CELL_BLOB, NAME},
+    [VALISE_T_ID] = {"id", "an id of 64 digits", KIND(valise_id), VALISE_CELL_BLOB, NAME},
+    [VALISE_T_ENUM] = {"enum", "a name", KIND(int64_t), VALISE_CELL_TEXT, SCALAR},
+    [VALISE_T_JSON] = {"json", "JSON", KIND(valise_str), VALISE_CELL_TEXT, OTHER},
+    [VALISE_T_VALUE] = {"value", "JSON", KIND(valise_content), VALISE_CELL_BLOB, OTHER},
+    [VALISE_T_TEXT] = {"text", "a string", KIND(valise_content), VALISE_CELL_BLOB, OTHER},
+    [VALISE_T_DATA] = {"data", "a base64 string", KIND(valise_content), VALISE_CELL_BLOB, OTHER},
+    [VALISE_T_LIST] = {"list", "an array", KIND(valise_list), VALISE_CELL_TEXT, false, true},
+    [VALISE_T_STRUCT] = {"struct", "an object", KIND(const void *), VALISE_CELL_TEXT, OTHER},
+    [VALISE_T_UNION] = {"union", "an object", KIND(valise_variant), VALISE_CELL_TEXT, OTHER},
 };
 
 size_t vls_field_size(const valise_field *field)
@@ -113,7 +116,7 @@ bool vls_field_is_zero(const valise_field *field, const void *member)
     }
 }
 
-static bool is_none(const valise_field *field, const void *member)
+bool vls_field_is_null(const valise_field *field, const void *member)
 {
     switch (field->type) {
     case VALISE_T_INT:
@@ -145,27 +148,8 @@ bool vls_field_is_none(const valise_field *field, const void *row)
 {
     const void *member = vls_field_at(row, field);
 
-    return vls_field_has(field, VALISE_NULLABLE) ? is_none(field, member)
+    return vls_field_has(field, VALISE_NULLABLE) ? vls_field_is_null(field, member)
                                                  : vls_field_is_zero(field, member);
-}
-
-bool vls_field_is_absent(const valise_field *field, const void *member)
-{
-    if (vls_field_has(field, VALISE_NULLABLE))
-        return is_none(field, member);
-    switch (field->type) {
-    case VALISE_T_UUID:
-    case VALISE_T_ID:
-    case VALISE_T_JSON:
-    case VALISE_T_VALUE:
-    case VALISE_T_TEXT:
-    case VALISE_T_DATA:
-    case VALISE_T_STRUCT:
-    case VALISE_T_UNION:
-        return vls_field_is_zero(field, member);
-    default:
-        return false;
-    }
 }
 
 void vls_field_set_none(const valise_field *field, void *member)

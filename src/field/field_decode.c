@@ -17,6 +17,7 @@ typedef struct decoder {
     vls_arena *arena;
     valise_error *err;
     vls_field_form form;
+    bool stored; /* a cell of a row: the table may have become stricter since it was written */
 } decoder;
 
 /* ---- refusals ---- */
@@ -87,7 +88,7 @@ static int decode_int(const decoder *d, int64_t *out, const valise_field *field,
     if (v.type != VLS_JSON_INT)
         return fail_type(d, field, v);
     *out = v.integer;
-    return vls_field_check_number(field, v.integer, d->err);
+    return d->stored ? 0 : vls_field_check_number(field, v.integer, d->err);
 }
 
 static int decode_real(const decoder *d, double *out, const valise_field *field, vls_json v)
@@ -95,7 +96,7 @@ static int decode_real(const decoder *d, double *out, const valise_field *field,
     if (!vls_json_is_number(v))
         return fail_type(d, field, v);
     *out = vls_json_to_double(v);
-    return vls_field_check_real(field, *out, d->err);
+    return d->stored ? 0 : vls_field_check_real(field, *out, d->err);
 }
 
 static int decode_time(const decoder *d, int64_t *out, const valise_field *field, vls_json v)
@@ -113,7 +114,7 @@ static int decode_time(const decoder *d, int64_t *out, const valise_field *field
     if (*out == VALISE_NONE)
         return vls_fail(d->err, VALISE_E_LIMIT, "'%s' is the one moment that means none",
                         vls_field_label(field));
-    return vls_field_check_number(field, *out, d->err);
+    return d->stored ? 0 : vls_field_check_number(field, *out, d->err);
 }
 
 /* Ids are text of one length; one of zeros alone names nothing. */
@@ -145,6 +146,11 @@ static int decode_enum(const decoder *d, int64_t *out, const valise_field *field
 
 /* ---- bytes ---- */
 
+static int check_size(const decoder *d, const valise_field *field, size_t size)
+{
+    return d->stored ? 0 : vls_field_check_size(field, size, d->err);
+}
+
 /* An empty string has a pointer too: a NULL would be none. */
 static valise_str text_of(vls_json v)
 {
@@ -162,7 +168,7 @@ static int decode_base64(const decoder *d, valise_str *out, const valise_field *
     rc = vls_base64_decode(&bytes, vls_json_str(v), 0, d->err);
     if (rc < 0)
         return fail_text(d, rc);
-    rc = vls_field_check_size(field, bytes.len, d->err);
+    rc = check_size(d, field, bytes.len);
     return rc < 0 ? rc : vls_arena_dup(out, d->arena, vls_buf_str(&bytes), d->err);
 }
 
@@ -174,7 +180,7 @@ static int decode_json(const decoder *d, valise_str *out, const valise_field *fi
     vls_buf_init(&text, d->arena->env, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&text, v, d->err);
     if (rc == 0)
-        rc = vls_field_check_size(field, text.len, d->err);
+        rc = check_size(d, field, text.len);
     return rc < 0 ? rc : vls_arena_dup(out, d->arena, vls_buf_str(&text), d->err);
 }
 
@@ -183,7 +189,7 @@ static int decode_str(const decoder *d, valise_str *out, const valise_field *fie
     if (v.type != VLS_JSON_STRING)
         return fail_type(d, field, v);
     *out = text_of(v);
-    return vls_field_check_size(field, v.len, d->err);
+    return check_size(d, field, v.len);
 }
 
 static int decode_logged_content(const decoder *d, valise_content *out, const valise_field *field,
@@ -237,7 +243,7 @@ static int decode_list(const decoder *d, valise_list *out, const valise_field *f
 
     if (v.type != VLS_JSON_ARRAY)
         return fail_type(d, field, v);
-    rc = vls_field_check_size(field, v.len, d->err);
+    rc = check_size(d, field, v.len);
     if (rc < 0)
         return rc;
     char *items = vls_arena_array(d->arena, v.len, size);
@@ -378,6 +384,8 @@ static int check_required(const decoder *d, const valise_field *fields, uint64_t
         /* What is written leaves secrets out. */
         if (d->form == VLS_FIELD_LOGGED && vls_field_has(&fields[i], VALISE_SECRET))
             continue;
+        if (d->stored && vls_field_kinds[fields[i].type].has_zero)
+            continue;
         (void)vls_field_fail_missing(&fields[i], d->err);
         vls_error_prepend(d->err, "%s", fields[i].name);
         return VALISE_E_INVALID;
@@ -428,10 +436,10 @@ int vls_fields_decode(void *out, const valise_field *fields, size_t struct_size,
                                   err);
 }
 
-int vls_field_decode(void *member, const valise_field *field, vls_json v, vls_field_form form,
-                     vls_arena *arena, valise_error *err)
+int vls_field_decode_stored(void *member, const valise_field *field, vls_json v, vls_arena *arena,
+                            valise_error *err)
 {
-    decoder d = {.arena = arena, .err = err, .form = form};
+    decoder d = {.arena = arena, .err = err, .form = VLS_FIELD_LOGGED, .stored = true};
 
     return decode_member(&d, member, field, v, VLS_FIELDS_MAX_DEPTH);
 }

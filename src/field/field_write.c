@@ -130,18 +130,20 @@ static int write_content(const writer *w, const valise_content *c, const valise_
 /* ---- objects ---- */
 
 typedef struct named {
-    uint64_t prefix;           /* first eight bytes of the name, big endian */
-    const char *name;          /* */
+    uint64_t prefix; /* first eight bytes of the name, big endian */
+    const char *name;
+    size_t len;
     const valise_field *field; /* NULL: the tag of a union */
 } named;
 
-static uint64_t prefix_of(const char *name)
+static uint64_t prefix_of(const char *name, size_t len)
 {
-    uint64_t prefix = 0;
+    char bytes[8] = {0};
 
-    for (unsigned i = 0; i < 8 && name[i]; i++)
-        prefix |= (uint64_t)(uint8_t)name[i] << (56 - 8 * i);
-    return prefix;
+    if (VLS_LIKELY(len >= sizeof(bytes)))
+        return vls_bytes_load_u64(name);
+    memcpy(bytes, name, len);
+    return vls_bytes_load_u64(bytes);
 }
 
 static bool comes_before(const named *a, const named *b)
@@ -152,7 +154,8 @@ static bool comes_before(const named *a, const named *b)
 /* Put it among the first count, which are sorted. Tables are often nearly in order. */
 static void insert(named *sorted, size_t count, const char *name, const valise_field *field)
 {
-    named new = {prefix_of(name), name, field};
+    size_t len = strlen(name);
+    named new = {prefix_of(name, len), name, len, field};
 
     for (; count > 0 && comes_before(&new, &sorted[count - 1]); count--)
         sorted[count] = sorted[count - 1];
@@ -173,9 +176,8 @@ static bool is_written(const writer *w, const void *row, const valise_field *fie
            !vls_field_is_zero(field, member);
 }
 
-static void write_key(const writer *w, const char *name, bool first)
+static void write_key(const writer *w, const char *name, size_t len, bool first)
 {
-    size_t len = strlen(name);
     char *at = vls_buf_reserve(w->out, len + 4);
 
     if (!at)
@@ -203,7 +205,7 @@ static int write_object(const writer *w, const void *row, const valise_field *fi
             insert(sorted, count++, f->name, f);
     }
     for (size_t i = 0; i < count; i++) {
-        write_key(w, sorted[i].name, i == 0);
+        write_key(w, sorted[i].name, sorted[i].len, i == 0);
         if (!sorted[i].field) {
             write_quoted(w, tag_value, strlen(tag_value));
             continue;

@@ -13,8 +13,9 @@ typedef struct vls_field_kind {
     const char *name;   /* in descriptions: "str" */
     const char *expect; /* in messages: "a string" */
     uint8_t size, align;
-    uint8_t cell; /* VALISE_CELL_... */
-    bool is_scalar;
+    uint8_t cell;   /* VALISE_CELL_... */
+    bool is_scalar; /* may be a key */
+    bool has_zero;  /* zero is a value: 0, "", false, no items */
 } vls_field_kind;
 
 extern const vls_field_kind vls_field_kinds[VLS_FIELD_TYPES];
@@ -34,13 +35,19 @@ static inline bool vls_field_is_content(const valise_field *field)
     return field->type >= VALISE_T_VALUE && field->type <= VALISE_T_DATA;
 }
 
+/* All by the member's own address, as items of lists have no struct around them. */
+bool vls_field_is_zero(const valise_field *field, const void *member);
+bool vls_field_is_null(const valise_field *field, const void *member); /* of NULLABLE fields */
+void vls_field_set_none(const valise_field *field, void *member);
+
 /* Is the member not there: none, or something that has no value of its own for zero (an id, a
  * content, JSON, a struct or a union that was not given)? Such a member is never written. */
-bool vls_field_is_absent(const valise_field *field, const void *member);
-
-/* Both by the member's own address, as items of lists have no struct around them. */
-bool vls_field_is_zero(const valise_field *field, const void *member);
-void vls_field_set_none(const valise_field *field, void *member);
+static inline bool vls_field_is_absent(const valise_field *field, const void *member)
+{
+    if (vls_field_has(field, VALISE_NULLABLE))
+        return vls_field_is_null(field, member);
+    return !vls_field_kinds[field->type].has_zero && vls_field_is_zero(field, member);
+}
 
 /* How a message calls the field: its name, or "item". */
 const char *vls_field_label(const valise_field *field);
@@ -71,9 +78,10 @@ int vls_fields_decode_deep(void *out, const valise_field *fields, size_t struct_
                            vls_field_form form, unsigned depth, vls_arena *arena,
                            valise_error *err);
 
-/* One member alone, without its name: a cell of a row. */
-int vls_field_decode(void *member, const valise_field *field, vls_json v, vls_field_form form,
-                     vls_arena *arena, valise_error *err);
+/* One member alone, without its name: a cell of a row. Limits are not checked, and what is REQUIRED
+ * may be missing where it has a zero: the table may have been another when it was written. */
+int vls_field_decode_stored(void *member, const valise_field *field, vls_json v, vls_arena *arena,
+                            valise_error *err);
 int vls_field_write(vls_buf *out, const void *member, const valise_field *field,
                     vls_field_form form, valise_error *err);
 

@@ -111,11 +111,9 @@ static int cell_of(valise_cell *cell, const void *member, const valise_field *fi
 /* Ids have a zero of their own in a row, unlike in JSON: the bytes are always there. */
 static bool is_null_cell(const valise_field *field, const void *member)
 {
-    bool fixed = field->type == VALISE_T_UUID || field->type == VALISE_T_ID;
-
     if (vls_field_has(field, VALISE_SECRET))
         return true;
-    if (fixed && !vls_field_has(field, VALISE_NULLABLE))
+    if (vls_field_kinds[field->type].is_scalar && !vls_field_has(field, VALISE_NULLABLE))
         return false;
     return vls_field_is_absent(field, member);
 }
@@ -216,7 +214,7 @@ static int copy_parts(void *member, const valise_cell *cell, const valise_field 
     if (rc == 0)
         rc = vls_json_parse(&v, arena, text, NULL, err);
     if (rc == 0)
-        rc = vls_field_decode(member, field, v, VLS_FIELD_LOGGED, arena, err);
+        rc = vls_field_decode_stored(member, field, v, arena, err);
     return rc < 0 ? as_corrupt(rc, field, err) : 0;
 }
 
