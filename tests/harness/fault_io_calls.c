@@ -232,13 +232,16 @@ ALLOCATE(errno, posix_fallocate64, (int fd, off64_t at, off64_t len), (fd, at, l
 
 /* ---- opening and closing ---- */
 
+/* Not "&": __O_TMPFILE has the bit of O_DIRECTORY in it. */
+#define MAKES_TMPFILE(flags) (((flags)&__O_TMPFILE) == __O_TMPFILE)
+
 #define OPEN(name, in, params, args)                                                               \
     VISIBLE int name params                                                                        \
     {                                                                                              \
         fault_io_step step;                                                                        \
         int saved = errno;                                                                         \
         mode_t mode = 0;                                                                           \
-        if (flags & (O_CREAT | __O_TMPFILE)) {                                                     \
+        if ((flags & O_CREAT) || MAKES_TMPFILE(flags)) {                                           \
             va_list rest;                                                                          \
             va_start(rest, flags);                                                                 \
             mode = va_arg(rest, mode_t);                                                           \
@@ -247,7 +250,7 @@ ALLOCATE(errno, posix_fallocate64, (int fd, off64_t at, off64_t len), (fd, at, l
         if (!enter(&step, FAULT_OPEN, #name, in, path, 0))                                         \
             return -1;                                                                             \
         step.fresh =                                                                               \
-            step.watched && ((flags & __O_TMPFILE) || ((flags & O_CREAT) && !exists(in, path)));   \
+            step.watched && (MAKES_TMPFILE(flags) || ((flags & O_CREAT) && !exists(in, path)));    \
         errno = saved;                                                                             \
         int fd = NEXT(name) args;                                                                  \
         (void)leave(&step, fd, NULL, fd >= 0);                                                     \

@@ -219,6 +219,24 @@ static void remove_dir(void *path)
     test_remove(test_format("%s.safe", (char *)path));
 }
 
+/* O_TMPFILE has the bit of O_DIRECTORY in it: who opens a folder makes no new file. */
+TEST(power, a_directory_that_is_opened_stays_safe)
+{
+    const char *dir = test_format("%s/opened", test_tmpdir());
+    test_rng rng = test_rng_new(1);
+
+    CHECK_INT(0, mkdir(dir, 0700));
+    CHECK_INT(0, mkdir(test_format("%s/sub", dir), 0700));
+    test_write_file(test_format("%s/sub/file", dir), VLS_STR("safe"));
+    fault_io_begin(&(fault_io_plan){.dir = dir, .record = true});
+    int fd = open(test_format("%s/sub", dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    close(fd);
+    fault_io_end();
+    power_cut(dir, POWER_LOSE_ALL, &rng);
+    CHECK_TEXT("safe", text_of(dir, "sub/file"));
+}
+
 /* On a disk: memory file systems do not use inode numbers again. */
 TEST(power, a_new_file_does_not_inherit_what_its_inode_held)
 {
