@@ -157,10 +157,22 @@ static int learn_numbers(vls_chunks *chunks, vls_txn *txn, valise_error *err)
         rc = vls_object_last(&n.object, txn, err);
     if (rc < 0)
         return rc;
+    /* The floors of the transaction's beginning: this one has removed nothing yet. */
     n.chunk = VLS_MAX(n.chunk, txn->meta.chunk_floor);
     n.object = VLS_MAX(n.object, txn->meta.object_floor);
     chunks->last = chunks->before = n;
     return 0;
+}
+
+int vls_chunks_keep_number(vls_txn *txn, uint32_t table, int64_t number, valise_error *err)
+{
+    vls_chunks *chunks = txn->store->chunks;
+    bool chunk = table == VLS_TABLE_CHUNK;
+    int rc = learn_numbers(chunks, txn, err);
+
+    if (rc < 0 || number < (chunk ? chunks->last.chunk : chunks->last.object))
+        return rc;
+    return vls_meta_put_int(txn, chunk ? "chunk_floor" : "object_floor", number, err);
 }
 
 static int next_number(int64_t *out, int64_t *last, const char *what, valise_error *err)

@@ -23,6 +23,9 @@ void vls_chunks_end(vls_chunks *chunks, bool committed);
 /* The number of a chunk with these bytes: one that is there, or a new one that is inserted. */
 int vls_chunks_put(int64_t *number, vls_txn *txn, valise_str bytes, valise_error *err);
 
+/* The row of this number is about to go: see that the number is not given again. */
+int vls_chunks_keep_number(vls_txn *txn, uint32_t table, int64_t number, valise_error *err);
+
 /* The next number for an object. */
 int vls_chunks_next_object(int64_t *number, vls_txn *txn, valise_error *err);
 

@@ -32,9 +32,12 @@
 int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_str bytes,
                   valise_error *err);
 
-/* Store it under the id, which must be its own (asserted in debug builds: callers just computed
- * it). *existed: it was there; an erased one is filled again. Renews the time of one that is there.
- */
+/* A reference renews the time of an object that is older than this; gc takes nothing that is
+ * younger than twice as much (gc.h). */
+#define VLS_OBJECT_RENEW_NS (INT64_C(1800) * 1000000000)
+
+/* Store it under the id, which must be its own (callers just computed it; who reads it checks).
+ * *existed: it was there; its time is renewed as by touch. An erased one is filled again. */
 int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_str bytes,
                    int64_t time, bool *existed, valise_error *err);
 
@@ -69,13 +72,14 @@ int vls_object_find(vls_object_info *out, size_t *count, size_t max, vls_txn *tx
 typedef int vls_object_fn(void *arg, const vls_object_info *info, valise_error *err);
 int vls_object_each(vls_txn *txn, int64_t from, vls_object_fn *fn, void *arg, valise_error *err);
 
-/* Remove the contents but keep the row as erased; or the row as well. Chunks stay, for
- * vls_chunk_sweep. */
+/* Remove the contents but keep the row as erased (1, or 0 when there is none); or the row as well.
+ * Chunks stay, for vls_chunk_sweep. */
 int vls_object_erase(vls_txn *txn, const valise_id *id, valise_error *err);
 int vls_object_delete(vls_txn *txn, int64_t number, valise_error *err);
 
 /* Mark the chunks that an object needs in a bitmap over chunk numbers (also those of its recipe);
- * and remove those in [from, to) that are not marked. *removed, *bytes: how many. */
+ * and remove those in [from, to) that are not marked. *removed, *bytes: how many. What writers
+ * remember is void then (meta gc_epoch). */
 typedef struct vls_bits {
     const valise_env *env;
     uint64_t *words;

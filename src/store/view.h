@@ -79,10 +79,6 @@ struct valise_view {
 
 #define VLS_VIEW_MAX_BYTES ((size_t)1 << 30) /* memory of one operation */
 
-/* A reference renews the time of an object that is older than this; gc takes nothing that is
- * younger than twice as much (gc.h). */
-#define VLS_OBJECT_RENEW_NS (INT64_C(1800) * 1000000000)
-
 /* See the newest state of txn (which must outlive the view), or none for NULL. */
 void vls_view_init(valise_view *view, vls_txn *txn, const valise_env *env);
 void vls_view_release(valise_view *view); /* a zeroed one is fine */
