@@ -244,13 +244,14 @@ static void op_fail(void *arg, model_args *a)
 static void op_reopen(void *arg, model_args *a)
 {
     world *w = arg;
+    int64_t now = w->k.now;
 
     (void)a;
     if (strcmp(w->param, "memory") == 0)
         return;
     kit_close(&w->k);
     kit_open(&w->k, w->k.t, w->param, w->dir);
-    w->k.now = 1000 + w->tip;
+    w->k.now = now;
 }
 
 static void op_look(void *arg, model_args *a)
