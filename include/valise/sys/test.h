@@ -1,0 +1,53 @@
+/* valise/sys/test.h -- try one operation on given rows, and see what it would change.
+ *
+ * For the tests of those who write extensions. No workspace, no file, no log: a store in memory
+ * with the collections of the extensions, rows that the test gives, and one command that is decided
+ * but never applied. Everything is the same on every run: time, ids, seq.
+ *
+ *     valise_test *t = NULL;
+ *     valise_blob *json = NULL;
+ *
+ *     valise_test_new(&t, extensions, NULL, &err);
+ *     valise_test_put(t, "counter.tally", "{\"name\":\"a\",\"value\":7}", &err);
+ *     valise_test_run(&json, t, "counter:add", "{\"name\":\"a\",\"by\":2}", NULL, &err);
+ *
+ *     {"changes":[{"after":{"name":"a","value":9},"before":{"name":"a","value":7},
+ *                  "collection":"counter.tally","key":{"name":"a"}}],
+ *      "objects":[],"result":{"value":9}}
+ *
+ * Threads: single. */
+#ifndef VALISE_SYS_TEST_H
+#define VALISE_SYS_TEST_H
+
+#include <valise/blob.h>
+#include <valise/sys/extension.h>
+#include <valise/workspace.h>
+
+VALISE_BEGIN
+
+typedef struct valise_test valise_test;
+
+/* With the collections and operations of these extensions (NULL-ended). env may be NULL. */
+VALISE_API int valise_test_new(valise_test **out, const valise_extension *const *extensions,
+                               const struct valise_env *env, valise_error *err);
+VALISE_API void valise_test_free(valise_test *t); /* NULL is fine */
+
+/* A row that is there: a JSON object of the members of its table. One with the same key is
+ * replaced. VALISE_E_NOT_FOUND for a collection that no extension has, VALISE_E_INVALID. */
+VALISE_API int valise_test_put(valise_test *t, const char *collection, const char *json,
+                               valise_error *err);
+
+/* An object that is there, for rows to refer to. */
+VALISE_API int valise_test_object(valise_id *out, valise_test *t, const char *kind,
+                                  valise_str bytes, valise_error *err);
+
+/* Decide a command: what it would change, in order, each row as it was and as it would be (null:
+ * no row), the objects it would add, and its result. *out is a new blob with canonical JSON. call
+ * (which may be NULL) gives actor, id, cause and expect. Access is not checked and middleware does
+ * not run. Fails as the operation does. */
+VALISE_API int valise_test_run(valise_blob **out, valise_test *t, const char *type,
+                               const char *payload, const valise_call *call, valise_error *err);
+
+VALISE_END
+
+#endif

@@ -1,0 +1,84 @@
+/* bus.c -- the handle: opening, closing, and the transactions of those who run no operation. */
+#include "bus/bus.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "bus/read.h"
+#include "bus/request.h"
+
+static size_t count_middleware(const valise_middleware *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+int vls_bus_open(valise **out, const vls_bus_options *options, valise_error *err)
+{
+    valise_str actor = options->actor.len ? options->actor : VLS_STR("local");
+    valise *v;
+
+    assert(options->access.check && options->access.allows);
+    if (actor.len > VLS_ACTOR_MAX)
+        return vls_fail(err, VALISE_E_TOO_LARGE, "the name of an actor has at most %u bytes",
+                        VLS_ACTOR_MAX);
+    v = vls_mem_zalloc(options->env, sizeof(*v));
+    if (!v)
+        return vls_fail_memory(err);
+    v->env = options->env;
+    v->store = options->store;
+    v->registry = options->registry;
+    v->access = options->access;
+    v->middleware = options->middleware;
+    v->middleware_count = count_middleware(options->middleware);
+    v->engine = options->engine;
+    memcpy(v->actor_text, actor.ptr, actor.len);
+    v->actor = vls_str(v->actor_text, actor.len);
+    vls_uuid_gen_init(&v->ids, v->env);
+    vls_clock_init(&v->clock, v->env);
+    vls_group_init(&v->group, v->env, vls_commit_group, v, options->full_sync);
+    *out = v;
+    return 0;
+}
+
+void vls_bus_close(valise *v)
+{
+    if (!v)
+        return;
+    vls_group_release(&v->group);
+    vls_uuid_gen_release(&v->ids);
+    vls_vec_release(&v->commits, v->env);
+    vls_mem_free(v->env, v, sizeof(*v));
+}
+
+void vls_bus_follow(valise *v, const vls_feed_ops *feed, void *self)
+{
+    v->feed = feed;
+    v->feed_self = self;
+}
+
+void vls_memory_release(vls_memory *memory)
+{
+    vls_view_release(&memory->view);
+    vls_arena_release(&memory->arena);
+}
+
+int vls_with_view(valise *v, const valise_call *call, vls_view_fn *fn, void *arg, valise_error *err)
+{
+    VLS_AUTO(reading) vls_reading reading = {0};
+    valise_call how;
+    int rc = vls_call_read(&how, call, err);
+
+    if (rc == 0)
+        rc = vls_reading_begin(&reading, v, &how, true, err);
+    return rc < 0 ? rc : fn(arg, &reading.view, err);
+}
+
+int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
+{
+    vls_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg};
+
+    return vls_request_submit(&request, v, err);
+}

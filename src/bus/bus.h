@@ -1,0 +1,137 @@
+/* bus.h -- the handle, and the one path of every operation.
+ *
+ *     valise_dispatch   JSON in, JSON out          dispatch.c      every surface
+ *     vls_run           structs in, structs out    run.c           C code of the library
+ *          |
+ *     command           decode, check, lift        command.c       on the caller's thread
+ *     group             queue, lead, hand over     group.c
+ *     commit            one transaction            commit.c        on the leader's thread
+ *     pipeline          retry, access, expect,     pipeline.c
+ *                       middleware, decide, apply
+ *     feed              what follows               feed.h
+ *
+ * Nothing else writes state. What is no state (cursors, the read log, garbage collection) is
+ * written through vls_with_txn, in turn with the commands.
+ *
+ * Threads: struct valise is shared; everything else here is single. */
+#ifndef VLS_BUS_H
+#define VLS_BUS_H
+
+#include <valise/workspace.h>
+
+#include "base/time.h"
+#include "base/uuid.h"
+#include "bus/feed.h"
+#include "bus/group.h"
+#include "bus/registry.h"
+#include "store/view.h"
+
+#define VLS_ACTOR_MAX 128u
+#define VLS_REPLY_MAX ((size_t)256 << 20) /* bytes of an answer that is not streamed */
+#define VLS_BATCH_MAX 100000u             /* commands of one batch */
+#define VLS_NONCES 32u                    /* drawn at once */
+
+/* ---- opening ---- */
+
+/* Who may do what (access.h has the functions). Both return 0 or VALISE_E_DENIED with a message
+ * and the way out; rows of actors are read through the view. Never NULL. */
+typedef struct vls_bus_access {
+    /* May the actor run op with these arguments (a struct of op->in, which grants may narrow)? */
+    int (*check)(valise_view *view, valise_str actor, const valise_op *op, const void *args,
+                 valise_error *err);
+    /* valise_view_allows: one more capability, while an operation runs. */
+    int (*allows)(valise_view *view, valise_str actor, const char *capability,
+                  const char *const *attrs, valise_error *err);
+} vls_bus_access;
+
+/* Everything is borrowed and must outlive the handle. */
+typedef struct vls_bus_options {
+    const valise_env *env;
+    vls_store *store; /* NULL: only operations with NO_WORKSPACE */
+    const vls_registry *registry;
+    vls_bus_access access;
+    const valise_middleware *const *middleware; /* in this order, NULL-ended; or NULL */
+    valise_str actor;                           /* "": "local" */
+    bool full_sync;                             /* a commit waits for the disk */
+    void *engine;                               /* whatever the engine keeps with the handle */
+} vls_bus_options;
+
+struct valise {
+    const valise_env *env;
+    vls_store *store;
+    const vls_registry *registry;
+    vls_bus_access access;
+    const valise_middleware *const *middleware;
+    size_t middleware_count;
+    char actor_text[VLS_ACTOR_MAX + 1];
+    valise_str actor;
+    void *engine;
+
+    vls_uuid_gen ids;
+    vls_clock clock;
+    vls_group group;
+    const vls_feed_ops *feed; /* NULL: nobody follows */
+    void *feed_self;
+
+    /* Of whoever leads: */
+    vls_vec(vls_commit) commits; /* of the group, for the feed */
+    uint8_t nonces[VLS_NONCES][VLS_NONCE_SIZE];
+    unsigned nonces_left;
+};
+
+/* valise_open and valise_close (src/engine) call these. */
+int vls_bus_open(valise **out, const vls_bus_options *options, valise_error *err);
+void vls_bus_close(valise *v); /* nobody uses it any more; NULL is fine */
+
+/* Before the handle is used by others. */
+void vls_bus_follow(valise *v, const vls_feed_ops *feed, void *self);
+
+/* ---- the typed path ---- */
+
+/* What the strings of a result live in. Zeroed, or released with vls_memory_release. */
+typedef struct vls_memory {
+    valise_view view; /* over: nothing can be read through it any more */
+    vls_arena arena;
+} vls_memory;
+void vls_memory_release(vls_memory *memory);
+
+static inline void vls_auto_memory(vls_memory *memory)
+{
+    vls_memory_release(memory);
+}
+
+/* What only code of the library may ask for. */
+typedef struct vls_run_more {
+    /* Within the transaction of a command, after its changes were applied: erasure rewrites
+     * entries here. A failure undoes the command. May be NULL. */
+    int (*also)(void *arg, vls_txn *txn, valise_view *view, valise_error *err);
+    void *arg;
+    bool internal; /* the engine itself acts: INTERNAL operations too, no access check, no
+                      middleware */
+    /* LIST queries and jobs: gets each row, a struct of op->out. Positive: no more, please. */
+    int (*emit)(void *arg, const void *row, valise_error *err);
+    void *emit_arg;
+    valise_reply *reply; /* gets seq, time, id, repeated and current; json stays NULL. Or NULL */
+} vls_run_more;
+
+/* Run an operation of any kind with a struct of op->in (NULL where it takes none) and get a
+ * struct of op->out. The same checks as for JSON are made. The engine fills id and size of
+ * contents, in lists and nested structs in place: these must be writable, args itself is copied.
+ * result may be NULL when nobody wants it, memory when it is nothing but numbers and ids; call and
+ * more may be NULL. */
+int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
+            const valise_call *call, const vls_run_more *more, valise_error *err);
+
+/* ---- reading and writing outside operations ---- */
+
+/* Read one consistent state, that of call->at or the newest, as call->actor. No access check. */
+typedef int vls_view_fn(void *arg, valise_view *view, valise_error *err);
+int vls_with_view(valise *v, const valise_call *call, vls_view_fn *fn, void *arg,
+                  valise_error *err);
+
+/* Write what is not state, in a transaction of its own, in turn with the commands. Changes nothing
+ * when fn fails. Not from a decider or middleware: VALISE_E_INVALID. */
+typedef int vls_txn_fn(void *arg, vls_txn *txn, valise_error *err);
+int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err);
+
+#endif

@@ -1,0 +1,262 @@
+/* command.c -- a command before it is queued: who, arguments, contents. */
+#include "bus/command.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+/* ---- the caller's struct ---- */
+
+int vls_call_read(valise_call *out, const valise_call *call, valise_error *err)
+{
+    *out = (valise_call)VALISE_CALL_INIT;
+    if (!call)
+        return 0;
+    if (call->size < offsetof(valise_call, flags) || call->size > 4096)
+        return vls_fail(err, VALISE_E_INVALID,
+                        "valise_call has a size of %zu: use VALISE_CALL_INIT", call->size);
+    memcpy(out, call, VLS_MIN(call->size, sizeof(*out)));
+    out->size = sizeof(*out);
+    if (out->flags & ~(unsigned)VALISE_CALL_DRY_RUN)
+        return vls_fail(err, VALISE_E_INVALID, "valise_call has unknown flags 0x%x", out->flags);
+    return 0;
+}
+
+static int check_actor(valise_str actor, valise_error *err)
+{
+    if (actor.len > VLS_ACTOR_MAX)
+        return vls_fail(err, VALISE_E_TOO_LARGE,
+                        "the name of an actor has at most %u bytes, not %zu", VLS_ACTOR_MAX,
+                        actor.len);
+    for (size_t at = 0, used; at < actor.len; at += used) {
+        uint32_t c;
+        used = vls_utf8_decode(&c, actor.ptr + at, actor.len - at);
+        if (used == 0 || vls_utf8_is_control(c))
+            return vls_fail_at(err, VALISE_E_INVALID, at,
+                               "the name of the actor is no plain UTF-8 text");
+    }
+    return 0;
+}
+
+static int read_expect(vls_command *command, valise_str text, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf canonical = {0};
+    vls_json value;
+    int rc;
+
+    if (text.len == 0)
+        return 0;
+    if (!command->op->current)
+        return vls_fail(err, VALISE_E_INVALID, "%s takes no expect", command->op->name);
+    rc = vls_json_parse(&value, &command->arena, text, NULL, err);
+    if (rc < 0) {
+        vls_error_prepend(err, "expect");
+        return rc;
+    }
+    vls_buf_init(&canonical, command->bus->env, VLS_JSON_MAX_BYTES);
+    rc = vls_json_write(&canonical, value, err);
+    return rc < 0 ? rc
+                  : vls_arena_dup(&command->expect, &command->arena, vls_buf_str(&canonical), err);
+}
+
+static const valise_uuid no_uuid;
+
+int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
+                     bool internal, valise_error *err)
+{
+    int rc;
+
+    *out = (vls_command){.bus = bus, .op = op, .objects = VLS_VEC_INIT};
+    vls_arena_init(&out->arena, bus->env, VLS_COMMAND_MAX_BYTES);
+    out->actor = call->actor.len ? call->actor : bus->actor;
+    out->cause = call->cause;
+    out->id = call->id;
+    out->internal = out->no_middleware = internal;
+    out->id_given = !vls_uuid_equal(&call->id, &no_uuid);
+    rc = check_actor(out->actor, err);
+    if (rc == 0)
+        rc = read_expect(out, call->expect, err);
+    if (rc == 0 && !out->id_given)
+        rc = vls_uuid_new(&out->id, &bus->ids, err);
+    if (rc < 0)
+        vls_command_release(out);
+    return rc;
+}
+
+static void release_all(vls_command **commands, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vls_command_release(commands[i]);
+}
+
+void vls_command_release(vls_command *command)
+{
+    const valise_env *env;
+
+    if (!command->bus)
+        return;
+    env = command->bus->env;
+    release_all(command->before.ptr, command->before.len);
+    release_all(command->after.ptr, command->after.len);
+    vls_vec_release(&command->before, env);
+    vls_vec_release(&command->after, env);
+    (void)valise_blob_unref(command->answer);
+    vls_view_release(&command->view);
+    vls_vec_release(&command->objects, env);
+    vls_arena_release(&command->arena);
+    *command = (vls_command){.bus = NULL};
+}
+
+/* ---- arguments ---- */
+
+static size_t args_size(const valise_op *op)
+{
+    return op->in ? op->in_size : 1;
+}
+
+int vls_args_decode(void **out, const valise_op *op, valise_str json, vls_field_form form,
+                    vls_arena *arena, valise_error *err)
+{
+    static const valise_field none[] = {VALISE_FIELD_END};
+    void *args = vls_arena_zalloc(arena, args_size(op));
+    vls_json value;
+    int rc;
+
+    if (!args)
+        return vls_arena_fail(arena, err);
+    rc = vls_json_parse(&value, arena, json.len ? json : VLS_STR("{}"), NULL, err);
+    if (rc == 0)
+        rc =
+            vls_fields_decode(args, op->in ? op->in : none, args_size(op), value, form, arena, err);
+    if (rc == 0)
+        *out = args;
+    return rc;
+}
+
+int vls_command_decode(vls_command *command, valise_str json, vls_field_form form,
+                       valise_error *err)
+{
+    int rc = vls_args_decode(&command->args, command->op, json, form, &command->arena, err);
+
+    if (rc == 0 && form == VLS_FIELD_INPUT)
+        rc = vls_command_lift(command, true, err);
+    return rc;
+}
+
+int vls_command_take(vls_command *command, const void *args, valise_error *err)
+{
+    const valise_op *op = command->op;
+    int rc;
+
+    command->args = vls_arena_zalloc(&command->arena, args_size(op));
+    if (!command->args)
+        return vls_arena_fail(&command->arena, err);
+    if (op->in) {
+        memcpy(command->args, args, op->in_size);
+        rc = vls_fields_validate(command->args, op->in, &command->arena, err);
+        if (rc < 0)
+            return rc;
+    }
+    return vls_command_lift(command, false, err);
+}
+
+/* ---- lifting ---- */
+
+typedef struct lifting {
+    vls_command *command;
+    vls_hasher *hasher;
+    bool checked;
+    valise_error *err;
+} lifting;
+
+static const char *kind_of(const valise_field *field)
+{
+    switch (field->type) {
+    case VALISE_T_VALUE:
+        return "value";
+    case VALISE_T_TEXT:
+        return "text";
+    default:
+        return "data";
+    }
+}
+
+/* The canonical text of a VALUE that a typed caller gave. */
+static int make_canonical(valise_content *content, const lifting *l)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    vls_arena *arena = &l->command->arena;
+    vls_json value;
+    int rc = vls_json_parse(&value, arena, content->bytes, NULL, l->err);
+
+    if (rc < 0)
+        return rc;
+    vls_buf_init(&text, l->command->bus->env, VLS_JSON_MAX_BYTES);
+    rc = vls_json_write(&text, value, l->err);
+    if (rc < 0 || vls_str_equal(vls_buf_str(&text), content->bytes))
+        return rc;
+    return vls_arena_dup(&content->bytes, arena, vls_buf_str(&text), l->err);
+}
+
+static int lift_one(void *arg, const valise_field *field, void *member)
+{
+    lifting *l = arg;
+    valise_content *content = member;
+    const char *kind = kind_of(field);
+    int rc = 0;
+
+    if (!content->bytes.ptr)
+        return 0; /* an object that is there already */
+    if (!l->checked && field->type == VALISE_T_VALUE)
+        rc = make_canonical(content, l);
+    if (rc == 0 && !l->hasher)
+        rc = vls_store_hasher(&l->hasher, l->command->bus->store, l->err);
+    if (rc == 0)
+        rc = vls_object_id(&content->id, l->hasher, kind, content->bytes, l->err);
+    if (rc < 0)
+        return rc;
+    content->size = (int64_t)content->bytes.len;
+    if (!vls_vec_push(&l->command->objects, l->command->bus->env,
+                      (vls_new_object){content->id, kind, content->bytes}))
+        return vls_fail_memory(l->err);
+    return 0;
+}
+
+/* The payload as the log will hold it. */
+static int write_payload(vls_command *command, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    if (!command->op->in) {
+        command->payload = VLS_STR("{}");
+        return 0;
+    }
+    vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
+    rc = vls_fields_write(&text, command->args, command->op->in, VLS_FIELD_LOGGED, 0, err);
+    return rc < 0 ? rc : vls_arena_dup(&command->payload, &command->arena, vls_buf_str(&text), err);
+}
+
+int vls_command_lift(vls_command *command, bool checked, valise_error *err)
+{
+    lifting l = {.command = command, .checked = checked, .err = err};
+    int rc = 0;
+
+    command->objects.len = 0;
+    if (command->op->in)
+        rc = vls_fields_each_content(command->args, command->op->in, lift_one, &l);
+    if (l.hasher)
+        vls_store_hasher_return(command->bus->store, l.hasher);
+    return rc < 0 ? rc : write_payload(command, err);
+}
+
+/* ---- the answer ---- */
+
+valise_reply vls_command_reply(vls_command *command)
+{
+    return (valise_reply){.size = sizeof(valise_reply),
+                          .json = VLS_TAKE(command->answer),
+                          .seq = command->entry.seq,
+                          .time = command->entry.time,
+                          .id = command->id,
+                          .repeated = command->repeated};
+}

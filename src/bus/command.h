@@ -1,0 +1,103 @@
+/* command.h -- one command on its way through the pipeline.
+ *
+ *     vls_command_init     who, what, which id
+ *     vls_command_decode   JSON         \  on the caller's thread: parsing, checking, hashing
+ *     vls_command_take     a struct     /
+ *     vls_pipeline_run     on the leader's thread, inside the transaction
+ *     vls_command_reply    on the caller's thread again
+ *
+ * *Lifting* takes the contents out of the arguments: each becomes an object of its own, and the
+ * payload that goes into the log holds its id.
+ *
+ * Threads: single; passed from the caller to the leader and back. */
+#ifndef VLS_COMMAND_H
+#define VLS_COMMAND_H
+
+#include "bus/bus.h"
+
+#define VLS_COMMAND_MAX_BYTES VLS_VIEW_MAX_BYTES
+
+typedef struct vls_command {
+    valise *bus;
+    const valise_op *op;
+    valise_str actor; /* this and all that follows up to `view`: set before it is queued */
+    valise_uuid id;
+    valise_uuid cause;
+    valise_str expect;         /* canonical; "": anything */
+    bool id_given;             /* by the caller: it may have been accepted before */
+    bool internal;             /* no access check */
+    bool no_middleware;        /* internal, or added by a middleware */
+    bool want_json;            /* the answer is handed out as a blob */
+    bool want_struct;          /* the struct of the result, and so the view, is needed afterwards */
+    const vls_entry *replayed; /* not NULL: time, nonce, sent come from here */
+    int (*also)(void *arg, vls_txn *txn, valise_view *view, valise_error *err);
+    void *also_arg;
+
+    vls_arena arena;                 /* of arguments, result and texts */
+    void *args;                      /* struct of op->in */
+    vls_vec(vls_new_object) objects; /* contents of args */
+    valise_str payload;              /* in LOGGED form */
+    valise_str sent; /* the payload before a middleware changed it; ptr NULL: nobody did */
+
+    valise_view view; /* the changes, once it ran */
+    int64_t time;     /* frozen when it is looked at first; 0: not yet */
+    void *result;     /* struct of op->out; NULL without one */
+    valise_blob *answer;
+    vls_entry entry;    /* as stored, or as found by a retry */
+    valise_str current; /* after VALISE_E_CONFLICT */
+    bool repeated;      /* accepted before: entry is the old one and nothing was changed */
+    bool applied;       /* entry was appended by this command */
+
+    /* What middleware added, to run before and after it. They live in the arena. */
+    vls_vec(struct vls_command *) before;
+    vls_vec(struct vls_command *) after;
+} vls_command;
+
+/* Borrows actor and expect (which is made canonical) from call. internal: no access check. */
+int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
+                     bool internal, valise_error *err);
+void vls_command_release(vls_command *command); /* a zeroed one is fine */
+
+/* Arguments from JSON text, which is borrowed. INPUT: contents are lifted. LOGGED: they are ids,
+ * to be filled by the caller. */
+int vls_command_decode(vls_command *command, valise_str json, vls_field_form form,
+                       valise_error *err);
+
+/* The same for queries and jobs: only the struct, in arena. */
+int vls_args_decode(void **out, const valise_op *op, valise_str json, vls_field_form form,
+                    vls_arena *arena, valise_error *err);
+
+/* Arguments from a struct, of which only the outermost is copied. */
+int vls_command_take(vls_command *command, const void *args, valise_error *err);
+
+/* Make objects of the contents of args, and the payload from args. checked: VALUEs are known to be
+ * canonical. */
+int vls_command_lift(vls_command *command, bool checked, valise_error *err);
+
+/* Run the steps inside the transaction, of which some must be undone when it fails. */
+int vls_pipeline_run(vls_command *command, vls_txn *txn, valise_error *err);
+
+/* Parts of it, for middleware and replay: see the state of txn as this command; ask whether the
+ * actor may; decide and apply. */
+int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err);
+int vls_pipeline_allowed(vls_command *command, valise_error *err);
+int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err);
+
+/* Only expect and decide: nothing is written. view.changes and entry.result say what would be. */
+int vls_pipeline_try(vls_command *command, vls_txn *txn, valise_error *err);
+
+/* Steps 5 to 8 with the middleware of the handle (middleware.c). */
+int vls_middleware_run(vls_command *command, vls_txn *txn, valise_error *err);
+
+/* The answer of a command that ran. Gives the blob of the JSON away. */
+valise_reply vls_command_reply(vls_command *command);
+
+/* What is in `call`, of whatever size the caller's struct is. NULL: nothing. */
+int vls_call_read(valise_call *out, const valise_call *call, valise_error *err);
+
+static inline void vls_auto_command(vls_command *command)
+{
+    vls_command_release(command);
+}
+
+#endif

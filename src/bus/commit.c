@@ -1,0 +1,195 @@
+/* commit.c -- the requests of a group as one transaction.
+ *
+ *     begin   { mark, commands of a request, release or back }*   commit   followers are told
+ *
+ * A request that fails is undone and leaves the others alone; one that is alone needs no mark. When
+ * the transaction itself fails, all of its requests do, with its reason, and the state is as
+ * before.
+ */
+#include "bus/request.h"
+
+typedef struct work {
+    valise *v;
+    vls_txn txn;
+    bool alone;
+    bool kept;      /* there is something to commit */
+    size_t commits; /* entries there will be */
+} work;
+
+/* ---- one request ---- */
+
+static int run_commands(vls_request *r, vls_txn *txn)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        vls_command *command = &r->commands[i];
+        int rc = vls_pipeline_run(command, txn, &r->err);
+        if (rc < 0) {
+            r->failed = i;
+            return rc;
+        }
+        r->kept |= command->applied;
+    }
+    return 0;
+}
+
+static int run_request(vls_request *r, vls_txn *txn)
+{
+    if (r->fn) {
+        r->kept = true;
+        return r->fn(r->arg, txn, &r->err);
+    }
+    return run_commands(r, txn);
+}
+
+/* Take back what a request did. A failure means that the whole transaction is lost. */
+static int go_back(work *w, const vls_tip *tip, valise_error *err)
+{
+    w->txn.tip = *tip;
+    return w->alone ? 0 : vls_txn_mark(&w->txn, VALISE_MARK_BACK, err);
+}
+
+/* Run one request. Negative only when nothing can go on. */
+static int run_one(work *w, vls_request *r, valise_error *err)
+{
+    vls_tip tip = w->txn.tip;
+    int rc = w->alone ? 0 : vls_txn_mark(&w->txn, VALISE_MARK_SET, err);
+
+    if (rc < 0)
+        return rc;
+    r->rc = run_request(r, &w->txn);
+    if (r->rc < 0 || r->dry_run) {
+        r->kept = false;
+        return go_back(w, &tip, err);
+    }
+    w->kept |= r->kept;
+    return w->alone ? 0 : vls_txn_mark(&w->txn, VALISE_MARK_RELEASE, err);
+}
+
+/* ---- the group ---- */
+
+static vls_request *request_of(vls_group_item *item)
+{
+    return (vls_request *)item;
+}
+
+/* Nothing was kept: all who have not failed by themselves fail for this reason. */
+static void fail_all(vls_group_item *first, int rc, const valise_error *why)
+{
+    for (vls_group_item *item = first; item; item = item->next) {
+        vls_request *r = request_of(item);
+        if (r->rc < 0)
+            continue;
+        r->rc = rc;
+        r->err = *why;
+        r->failed = r->count; /* none in particular */
+    }
+}
+
+static int commit(work *w, valise_error *err)
+{
+    if (w->kept)
+        return vls_txn_commit(&w->txn, err);
+    vls_txn_rollback(&w->txn);
+    return 0;
+}
+
+/* ---- followers ---- */
+
+static size_t count_applied(const vls_command *command)
+{
+    return command->applied ? 1 + command->before.len + command->after.len : 0;
+}
+
+/* Room for what `committed` will be told, before the commit: afterwards nothing may fail. */
+static int reserve_commits(work *w, vls_group_item *first, valise_error *err)
+{
+    if (!w->v->feed)
+        return 0;
+    for (vls_group_item *item = first; item; item = item->next) {
+        const vls_request *r = request_of(item);
+        for (size_t i = 0; r->rc == 0 && r->kept && i < r->count; i++)
+            w->commits += count_applied(&r->commands[i]);
+    }
+    return vls_vec_reserve(&w->v->commits, w->v->env, w->commits) ? 0 : vls_fail_memory(err);
+}
+
+static void list_commit(valise *v, vls_command *command)
+{
+    command->view.txn = NULL; /* it is over */
+    v->commits.ptr[v->commits.len++] =
+        (vls_commit){command->op, &command->entry, &command->view.changes, &command->view};
+}
+
+static void list_command(valise *v, vls_command *command)
+{
+    if (!command->applied)
+        return;
+    for (size_t i = 0; i < command->before.len; i++)
+        list_commit(v, command->before.ptr[i]);
+    list_commit(v, command);
+    for (size_t i = 0; i < command->after.len; i++)
+        list_commit(v, command->after.ptr[i]);
+}
+
+static void tell_feed(work *w, vls_group_item *first)
+{
+    valise *v = w->v;
+
+    if (!v->feed || w->commits == 0)
+        return;
+    v->commits.len = 0;
+    for (vls_group_item *item = first; item; item = item->next) {
+        vls_request *r = request_of(item);
+        for (size_t i = 0; r->rc == 0 && r->kept && i < r->count; i++)
+            list_command(v, &r->commands[i]);
+    }
+    assert(v->commits.len == w->commits);
+    v->feed->committed(v->feed_self, v->commits.ptr, v->commits.len);
+}
+
+static int run_group(work *w, vls_group_item *first, valise_error *err)
+{
+    int rc = vls_txn_begin(&w->txn, w->v->store, VALISE_TXN_WRITE, err);
+
+    for (vls_group_item *item = first; rc == 0 && item; item = item->next)
+        rc = run_one(w, request_of(item), err);
+    if (rc == 0)
+        rc = reserve_commits(w, first, err);
+    if (rc == 0)
+        rc = commit(w, err);
+    vls_txn_rollback(&w->txn);
+    return rc;
+}
+
+void vls_commit_group(void *self, vls_group_item *first, size_t count)
+{
+    work w = {.v = self, .alone = count == 1};
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = run_group(&w, first, &why);
+
+    if (rc < 0)
+        fail_all(first, rc, &why);
+    else
+        tell_feed(&w, first);
+}
+
+/* ---- the caller's side ---- */
+
+int vls_request_submit(vls_request *request, valise *v, valise_error *err)
+{
+    bool led = false;
+
+    if (vls_group_is_leader(&v->group)) {
+        (void)vls_fail(err, VALISE_E_INVALID,
+                       "a command or middleware cannot dispatch in its own workspace");
+        vls_hint(err, "a middleware adds commands with valise_pass_add");
+        return VALISE_E_INVALID;
+    }
+    request->err = (valise_error)VALISE_ERROR_INIT;
+    vls_group_submit(&led, &v->group, &request->item);
+    if (led && v->feed && v->feed->publish)
+        v->feed->publish(v->feed_self);
+    if (request->rc < 0 && err)
+        *err = request->err;
+    return request->rc;
+}

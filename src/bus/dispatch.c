@@ -1,0 +1,217 @@
+/* dispatch.c -- valise_dispatch and its kin: JSON in, JSON out. */
+#include "bus/operate.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+void valise_reply_release(valise_reply *reply)
+{
+    if (!reply)
+        return;
+    reply->json = valise_blob_unref(reply->json);
+    reply->current = valise_blob_unref(reply->current);
+}
+
+/* Into the caller's struct, of whatever size that is. Without one, nobody wants it. */
+static void give_reply(valise_reply *out, valise_reply *reply)
+{
+    if (!out) {
+        valise_reply_release(reply);
+        return;
+    }
+    reply->size = out->size;
+    memcpy(out, reply, VLS_MIN(out->size, sizeof(*reply)));
+}
+
+static int check_reply(const valise_reply *out, valise_error *err)
+{
+    if (out && (out->size < offsetof(valise_reply, seq) || out->size > 4096))
+        return vls_fail(err, VALISE_E_INVALID,
+                        "valise_reply has a size of %zu: use VALISE_REPLY_INIT", out->size);
+    return 0;
+}
+
+static int dispatch(valise_reply *out, valise *v, valise_str type, vls_operation *o,
+                    const valise_call *call, valise_error *err)
+{
+    static const vls_run_more nothing_more;
+    int rc = check_reply(out, err);
+
+    o->v = v;
+    o->more = &nothing_more;
+    o->reply = (valise_reply)VALISE_REPLY_INIT;
+    if (rc == 0)
+        rc = vls_call_read(&o->call, call, err);
+    if (rc == 0)
+        rc = vls_operation_find(&o->op, v, type, err);
+    if (rc == 0)
+        rc = vls_operation_run(o, err);
+    if (rc < 0) {
+        if (out)
+            out->current = VLS_TAKE(o->reply.current);
+        valise_reply_release(&o->reply);
+        return rc;
+    }
+    give_reply(out, &o->reply);
+    return 0;
+}
+
+int valise_dispatch_str(valise_reply *out, valise *v, valise_str type, valise_str payload,
+                        const valise_call *call, valise_error *err)
+{
+    vls_operation o = {.payload = payload};
+
+    VLS_ARG(v, err);
+    return dispatch(out, v, type, &o, call, err);
+}
+
+int valise_dispatch(valise_reply *out, valise *v, const char *type, const char *payload,
+                    const valise_call *call, valise_error *err)
+{
+    VLS_ARG(v && type, err);
+    return valise_dispatch_str(out, v, valise_str_of(type),
+                               payload ? valise_str_of(payload) : VLS_STR("{}"), call, err);
+}
+
+int valise_stream(valise_reply *out, valise *v, valise_str type, valise_str payload,
+                  const valise_call *call, valise_row_fn *fn, void *arg, valise_error *err)
+{
+    vls_operation o = {.payload = payload, .fn = fn, .fn_arg = arg};
+
+    VLS_ARG(v && fn, err);
+    return dispatch(out, v, type, &o, call, err);
+}
+
+/* ---- batches ---- */
+
+typedef struct batch {
+    valise *v;
+    vls_command *commands;
+    size_t count; /* of commands, all of which are to be released */
+    size_t bytes; /* that they write, roughly */
+    valise_call call;
+} batch;
+
+static void vls_auto_batch(batch *b)
+{
+    if (!b->commands)
+        return;
+    for (size_t i = 0; i < b->count; i++)
+        vls_command_release(&b->commands[i]);
+    vls_mem_free(b->v->env, b->commands, b->count * sizeof(*b->commands));
+}
+
+static const valise_uuid no_uuid;
+
+/* What the call of one command leaves open, the call of all says. */
+static int read_call(valise_call *out, const batch *b, const valise_command *command,
+                     valise_error *err)
+{
+    int rc = vls_call_read(out, command->call, err);
+
+    if (rc < 0)
+        return rc;
+    if (command->call && ((out->flags ^ b->call.flags) & VALISE_CALL_DRY_RUN & out->flags))
+        return vls_fail(err, VALISE_E_INVALID, "a batch is tried as a whole or not at all");
+    if (out->actor.len == 0)
+        out->actor = b->call.actor;
+    if (vls_uuid_equal(&out->cause, &no_uuid))
+        out->cause = b->call.cause;
+    out->flags = b->call.flags;
+    return 0;
+}
+
+static int prepare(batch *b, size_t i, const valise_command *command, bool want_json,
+                   valise_error *err)
+{
+    static const vls_run_more nothing_more;
+    vls_operation o = {.v = b->v, .more = &nothing_more};
+    int rc = read_call(&o.call, b, command, err);
+
+    if (rc == 0)
+        rc = vls_operation_find(&o.op, b->v, command->type, err);
+    if (rc == 0 && o.op->kind != VALISE_COMMAND)
+        rc = vls_fail(err, VALISE_E_INVALID, "%s is no command: it cannot be part of a batch",
+                      o.op->name);
+    if (rc == 0)
+        rc = vls_operation_check(&o, err);
+    if (rc == 0)
+        rc = vls_command_init(&b->commands[i], b->v, o.op, &o.call, false, err);
+    if (rc < 0)
+        return rc;
+    b->commands[i].want_json = want_json;
+    rc = vls_command_decode(&b->commands[i], command->payload, VLS_FIELD_INPUT, err);
+    if (rc == 0)
+        b->bytes += vls_command_bytes(&b->commands[i]);
+    return rc;
+}
+
+static int prepare_all(batch *b, const valise_command *commands, bool want_json, valise_error *err)
+{
+    b->commands = vls_mem_zalloc(b->v->env, b->count * sizeof(*b->commands));
+    if (!b->commands)
+        return vls_fail_memory(err);
+    for (size_t i = 0; i < b->count; i++) {
+        int rc = prepare(b, i, &commands[i], want_json, err);
+        if (rc < 0) {
+            vls_error_prepend(err, "[%zu]", i);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* The caller's structs lie as far apart as the caller's idea of their size says. */
+static valise_reply *reply_at(valise_reply *out, size_t i)
+{
+    return out ? (valise_reply *)(void *)((char *)out + i * out->size) : NULL;
+}
+
+static int submit(valise_reply *out, batch *b, valise_error *err)
+{
+    vls_request request = {.item = {.commands = b->count, .bytes = b->bytes},
+                           .commands = b->commands,
+                           .count = b->count,
+                           .dry_run = b->call.flags & VALISE_CALL_DRY_RUN};
+    int rc = vls_request_submit(&request, b->v, err);
+
+    if (rc < 0 && request.failed < b->count) {
+        vls_error_prepend(err, "[%zu]", request.failed);
+        if (out)
+            vls_command_current(&reply_at(out, request.failed)->current,
+                                &b->commands[request.failed]);
+    }
+    for (size_t i = 0; rc == 0 && i < b->count; i++) {
+        valise_reply reply = vls_command_reply(&b->commands[i]);
+        give_reply(reply_at(out, i), &reply);
+    }
+    return rc;
+}
+
+static int check_batch(const valise_reply *out, const batch *b, valise_error *err)
+{
+    if (b->count > VLS_BATCH_MAX)
+        return vls_fail(err, VALISE_E_LIMIT, "a batch has at most %u commands, not %zu",
+                        VLS_BATCH_MAX, b->count);
+    if (b->call.expect.len > 0 || !vls_uuid_equal(&b->call.id, &no_uuid))
+        return vls_fail(err, VALISE_E_INVALID,
+                        "the commands of a batch have ids and expects of "
+                        "their own, the batch has none");
+    return check_reply(out, err);
+}
+
+int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *commands,
+                          size_t count, const valise_call *call, valise_error *err)
+{
+    VLS_AUTO(batch) batch b = {.v = v, .count = count};
+    int rc;
+
+    VLS_ARG(v && (commands || count == 0), err);
+    rc = vls_call_read(&b.call, call, err);
+    if (rc == 0)
+        rc = check_batch(out, &b, err);
+    if (rc < 0 || count == 0)
+        return rc;
+    rc = prepare_all(&b, commands, out != NULL, err);
+    return rc < 0 ? rc : submit(out, &b, err);
+}

@@ -1,0 +1,316 @@
+/* pipeline.c -- what happens to one command inside the transaction.
+ *
+ *     retry       a given id that was accepted before: the first answer again, and no more
+ *     access      may this actor do this?
+ *     expect      is there what the caller thinks there is?
+ *     middleware  may change, add or refuse (middleware.c)
+ *     decide      the operation reads a view and says what changes
+ *     apply       objects, rows, and the entry that tells of them
+ *
+ * Access comes before expect, since a conflict shows what is there. Whoever calls undoes the work
+ * of a command that failed: nothing here goes back. */
+#include "bus/command.h"
+
+#include "base/hex.h"
+#include "base/str.h"
+
+/* ---- retry ---- */
+
+static bool is_zero_id(const valise_id *id)
+{
+    static const valise_id zero;
+
+    return vls_id_equal(id, &zero);
+}
+
+/* Was the entry made by the payload this command came with? */
+static int is_same_payload(bool *out, const vls_command *command, const vls_entry *entry,
+                           valise_error *err)
+{
+    vls_store *store = command->bus->store;
+    vls_hasher *hasher = NULL;
+    valise_id sent;
+    int rc;
+
+    *out = false;
+    if (!entry->payload.ptr || !entry->nonce.ptr)
+        return 0; /* erased: nobody can tell any more */
+    if (is_zero_id(&entry->sent)) {
+        *out = vls_str_equal(entry->payload, command->payload);
+        return 0;
+    }
+    rc = vls_store_hasher(&hasher, store, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_log_commitment(&sent, hasher, entry->nonce, command->payload, err);
+    vls_store_hasher_return(store, hasher);
+    if (rc == 0)
+        *out = vls_id_equal(&sent, &entry->sent);
+    return rc;
+}
+
+/* The struct of an answer that is known as text. */
+static int restore_result(vls_command *command, valise_error *err)
+{
+    const valise_op *op = command->op;
+    vls_json value;
+    int rc;
+
+    if (!op->out || !command->want_struct)
+        return 0;
+    command->result = vls_arena_zalloc(&command->arena, op->out_size);
+    if (!command->result)
+        return vls_arena_fail(&command->arena, err);
+    rc = vls_json_parse(&value, &command->arena, command->entry.result, NULL, err);
+    return rc < 0 ? rc
+                  : vls_fields_decode(command->result, op->out, op->out_size, value,
+                                      VLS_FIELD_INPUT, &command->arena, err);
+}
+
+static int make_answer(vls_command *command, valise_error *err)
+{
+    if (!command->want_json)
+        return 0;
+    return vls_blob_new(&command->answer, command->bus->env, command->entry.result, err);
+}
+
+static int repeat(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    vls_entry entry;
+    bool same = false;
+    int rc = vls_log_find(&entry, txn, &command->id, &command->arena, err);
+
+    if (rc <= 0)
+        return rc;
+    if (vls_str_equal(entry.actor, command->actor) &&
+        vls_str_equal(entry.type, valise_str_of(command->op->name))) {
+        rc = is_same_payload(&same, command, &entry, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (!same) {
+        (void)vls_fail(err, VALISE_E_EXISTS,
+                       "the id of this command is that of another one: %.*s, "
+                       "seq %lld",
+                       VALISE_STR_ARG(entry.type), (long long)entry.seq);
+        vls_hint(err, "a retry has the same actor, type and payload; anything else, a new id");
+        return VALISE_E_EXISTS;
+    }
+    command->entry = entry;
+    command->repeated = true;
+    rc = restore_result(command, err);
+    if (rc == 0)
+        rc = make_answer(command, err);
+    return rc < 0 ? rc : 1;
+}
+
+/* ---- looking ---- */
+
+static int allows(void *self, const char *capability, const char *const *attrs, valise_error *err)
+{
+    vls_command *command = self;
+
+    if (command->internal)
+        return 0;
+    return command->bus->access.allows(&command->view, command->actor, capability, attrs, err);
+}
+
+/* The time of a command stands still while it runs, and never lies before that of another. */
+static int64_t freeze_time(vls_command *command, const vls_txn *txn)
+{
+    vls_clock *clock = &command->bus->clock;
+
+    if (command->time == 0)
+        command->time = vls_clock_now_ns(clock);
+    command->time = VLS_MAX(command->time, txn->tip.time);
+    return command->time;
+}
+
+int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    valise_view *view = &command->view;
+
+    vls_view_release(view);
+    vls_view_init(view, txn, command->bus->env);
+    view->stamp = (valise_stamp){.seq = txn->tip.seq + 1,
+                                 .time = freeze_time(command, txn),
+                                 .command = command->id,
+                                 .actor = command->actor,
+                                 .cause = command->cause};
+    view->hooks = (vls_view_hooks){.allows = allows, .self = command};
+    for (size_t i = 0; i < command->objects.len; i++) {
+        if (!vls_vec_push(&view->objects, command->bus->env, command->objects.ptr[i]))
+            return vls_fail_memory(err);
+    }
+    return 0;
+}
+
+int vls_pipeline_allowed(vls_command *command, valise_error *err)
+{
+    if (command->internal)
+        return 0;
+    return command->bus->access.check(&command->view, command->actor, command->op, command->args,
+                                      err);
+}
+
+static int check_expect(vls_command *command, valise_error *err)
+{
+    valise_str current = VLS_STR("null");
+    int rc;
+
+    if (command->expect.len == 0)
+        return 0;
+    rc = command->op->current(&current, &command->view, command->args, err);
+    if (rc < 0 || vls_str_equal(current, command->expect))
+        return rc;
+    rc = vls_arena_dup(&command->current, &command->arena, current, err);
+    if (rc < 0)
+        return rc;
+    return vls_fail(err, VALISE_E_CONFLICT, "%s expects %.100s, but there is %.100s",
+                    command->op->name, command->expect.ptr, command->current.ptr);
+}
+
+/* ---- deciding and applying ---- */
+
+static int next_nonce(valise_str *out, vls_command *command, valise_error *err)
+{
+    valise *v = command->bus;
+
+    if (v->nonces_left == 0) {
+        if (v->env->random(v->env->self, v->nonces, sizeof(v->nonces)) < 0)
+            return vls_fail(err, VALISE_E_IO, "there are no random bytes to be had");
+        v->nonces_left = VLS_NONCES;
+    }
+    return vls_arena_dup(out, &command->arena, vls_str(v->nonces[--v->nonces_left], VLS_NONCE_SIZE),
+                         err);
+}
+
+static int write_sent(vls_command *command, valise_error *err)
+{
+    vls_store *store = command->bus->store;
+    vls_hasher *hasher = NULL;
+    int rc;
+
+    if (!command->sent.ptr)
+        return 0;
+    rc = vls_store_hasher(&hasher, store, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_log_commitment(&command->entry.sent, hasher, command->entry.nonce, command->sent, err);
+    vls_store_hasher_return(store, hasher);
+    return rc;
+}
+
+static int write_result(vls_command *command, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    const valise_op *op = command->op;
+    int rc;
+
+    if (!op->out) {
+        command->entry.result = VLS_STR("{}");
+        return 0;
+    }
+    vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
+    rc = vls_fields_write(&text, command->result, op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
+    return rc < 0 ? rc
+                  : vls_arena_dup(&command->entry.result, &command->arena, vls_buf_str(&text), err);
+}
+
+static int fill_entry(vls_command *command, valise_error *err)
+{
+    const vls_entry *replayed = command->replayed;
+    vls_entry *entry = &command->entry;
+    int rc;
+
+    *entry = (vls_entry){.id = command->id,
+                         .time = command->view.stamp.time,
+                         .actor = command->actor,
+                         .cause = command->cause,
+                         .type = valise_str_of(command->op->name),
+                         .payload = command->payload};
+    rc = write_result(command, err);
+    if (rc < 0)
+        return rc;
+    if (replayed) {
+        entry->nonce = replayed->nonce;
+        entry->sent = replayed->sent;
+        return 0;
+    }
+    rc = next_nonce(&entry->nonce, command, err);
+    return rc < 0 ? rc : write_sent(command, err);
+}
+
+static int decide(vls_command *command, valise_error *err)
+{
+    const valise_op *op = command->op;
+    int rc;
+
+    if (op->out) {
+        command->result = vls_arena_zalloc(&command->arena, op->out_size);
+        if (!command->result)
+            return vls_arena_fail(&command->arena, err);
+        vls_fields_clear(command->result, op->out, op->out_size);
+    }
+    rc = op->decide(&command->view, command->args, command->result, err);
+    return rc < 0 ? rc : 0;
+}
+
+int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    int rc;
+
+    assert(command->view.txn == txn && command->view.at == txn->tip.seq);
+    command->view.changing = true;
+    rc = decide(command, err);
+    if (rc == 0)
+        rc = fill_entry(command, err);
+    if (rc == 0)
+        rc = vls_view_apply(&command->entry, &command->view, err);
+    command->view.changing = false;
+    if (rc == 0)
+        rc = make_answer(command, err);
+    if (rc == 0 && command->also)
+        rc = command->also(command->also_arg, txn, &command->view, err);
+    if (rc < 0)
+        return rc;
+    command->applied = true;
+    /* A large batch need not keep what nobody will look at. */
+    if (!command->want_struct && !command->bus->feed) {
+        command->entry.changes = (valise_str){NULL, 0};
+        vls_view_release(&command->view);
+    }
+    return 0;
+}
+
+int vls_pipeline_try(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    int rc = vls_pipeline_look(command, txn, err);
+
+    if (rc == 0)
+        rc = check_expect(command, err);
+    if (rc < 0)
+        return rc;
+    command->view.changing = true;
+    rc = decide(command, err);
+    command->view.changing = false;
+    return rc < 0 ? rc : write_result(command, err);
+}
+
+int vls_pipeline_run(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    int rc = command->id_given ? repeat(command, txn, err) : 0;
+
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    rc = vls_pipeline_look(command, txn, err);
+    if (rc == 0)
+        rc = vls_pipeline_allowed(command, err);
+    if (rc == 0)
+        rc = check_expect(command, err);
+    if (rc < 0)
+        return rc;
+    if (command->no_middleware || command->bus->middleware_count == 0)
+        return vls_pipeline_execute(command, txn, err);
+    return vls_middleware_run(command, txn, err);
+}

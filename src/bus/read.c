@@ -1,0 +1,180 @@
+/* read.c -- views of queries, `at`, and the rows they answer with. */
+#include "bus/read.h"
+
+#include "base/hex.h"
+#include "base/str.h"
+
+/* ---- at ---- */
+
+static int at_of_command(int64_t *seq, vls_reading *r, const valise_uuid *id, valise_error *err)
+{
+    vls_entry entry;
+    int rc = vls_log_find(&entry, &r->txn, id, &r->view.arena, err);
+
+    if (rc == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "at: the log has no command with that id");
+    if (rc > 0)
+        *seq = entry.seq;
+    return rc < 0 ? rc : 0;
+}
+
+static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error *err)
+{
+    valise_uuid id;
+    int64_t time;
+    int rc;
+
+    if (vls_str_to_i64(seq, at) && *seq >= 0)
+        return 0;
+    if (vls_uuid_parse(&id, at, NULL) == 0)
+        return at_of_command(seq, r, &id, err);
+    rc = vls_time_parse_ns(&time, at, NULL);
+    if (rc == 0)
+        return vls_log_at_time(seq, &r->txn, time, err);
+    (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is no seq, time or command id",
+                   (int)VLS_MIN(at.len, 60), at.ptr);
+    vls_hint(err, "such as 42, 2026-01-02T03:04:05Z, or the id of a command");
+    return VALISE_E_INVALID;
+}
+
+static int go_to(vls_reading *r, valise_str at, valise_error *err)
+{
+    int64_t seq;
+    int rc = resolve_at(&seq, r, at, err);
+
+    return rc < 0 ? rc : vls_view_go_to(&r->view, seq, err);
+}
+
+/* ---- a state ---- */
+
+static int allows(void *self, const char *capability, const char *const *attrs, valise_error *err)
+{
+    vls_reading *r = self;
+
+    if (r->internal || !r->view.txn)
+        return 0;
+    return r->bus->access.allows(&r->view, r->actor, capability, attrs, err);
+}
+
+static int emit(void *self, const void *row, valise_error *err)
+{
+    vls_reading *r = self;
+
+    if (!r->sink)
+        return vls_fail(err, VALISE_E_INVALID, "this operation answers with no list");
+    return vls_sink_emit(r->sink, row, err);
+}
+
+int vls_reading_begin(vls_reading *out, valise *v, const valise_call *call, bool workspace,
+                      valise_error *err)
+{
+    vls_txn *txn = NULL;
+    int rc = 0;
+
+    *out = (vls_reading){.bus = v, .actor = call->actor.len ? call->actor : v->actor};
+    if (workspace) {
+        rc = vls_txn_begin(&out->txn, v->store, VALISE_TXN_READ, err);
+        if (rc < 0)
+            return rc;
+        txn = &out->txn;
+    }
+    vls_view_init(&out->view, txn, v->env);
+    out->view.stamp.time = vls_clock_now_ns(&v->clock);
+    out->view.stamp.actor = out->actor;
+    out->view.stamp.cause = call->cause;
+    out->view.hooks = (vls_view_hooks){.allows = allows, .emit = emit, .self = out};
+    if (call->at.len > 0 && workspace)
+        rc = go_to(out, call->at, err);
+    if (rc == 0 && workspace && v->feed && v->feed->reading)
+        rc = v->feed->reading(v->feed_self, &out->view, err);
+    if (rc < 0)
+        vls_reading_end(out);
+    return rc;
+}
+
+void vls_reading_end(vls_reading *reading)
+{
+    vls_view_release(&reading->view);
+    vls_txn_rollback(&reading->txn);
+}
+
+/* ---- rows of a list ---- */
+
+void vls_sink_init(vls_sink *sink, const valise_op *op, const valise_env *env)
+{
+    *sink = (vls_sink){.op = op};
+    vls_buf_init(&sink->text, env, VLS_REPLY_MAX);
+}
+
+void vls_sink_release(vls_sink *sink)
+{
+    vls_buf_release(&sink->text);
+}
+
+static int stop(vls_sink *sink, valise_error *err)
+{
+    sink->stopped = true;
+    return vls_fail(err, VALISE_E_CANCELLED, "nobody wants more rows of %s", sink->op->name);
+}
+
+static int emit_text(vls_sink *sink, const void *row, valise_error *err)
+{
+    int rc;
+
+    vls_buf_clear(&sink->text);
+    rc = vls_fields_write(&sink->text, row, sink->op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
+    if (rc < 0)
+        return rc;
+    return sink->fn(sink->arg, vls_buf_str(&sink->text)) == 0 ? 0 : stop(sink, err);
+}
+
+static int too_large(const vls_sink *sink, int rc, valise_error *err)
+{
+    if (rc == VALISE_E_TOO_LARGE) {
+        (void)vls_fail(err, rc, "the answer of %s is over %zu MiB", sink->op->name,
+                       VLS_REPLY_MAX >> 20);
+        vls_hint(err, "take it row by row, with valise_stream");
+    }
+    return rc;
+}
+
+int vls_sink_emit(vls_sink *sink, const void *row, valise_error *err)
+{
+    int rc;
+
+    if (!(sink->op->flags & VALISE_OP_LIST) || !sink->op->out)
+        return vls_fail(err, VALISE_E_INVALID, "%s does not answer with a list", sink->op->name);
+    if (sink->stopped)
+        return stop(sink, err);
+    sink->count++;
+    if (sink->rows) {
+        rc = sink->rows(sink->arg, row, err);
+        return rc > 0 ? stop(sink, err) : rc;
+    }
+    if (sink->fn)
+        return emit_text(sink, row, err);
+    vls_buf_add(&sink->text, sink->count == 1 ? VLS_STR("{\"items\":[") : VLS_STR(","));
+    rc = vls_fields_write(&sink->text, row, sink->op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
+    return too_large(sink, rc, err);
+}
+
+int vls_sink_finish(valise_blob **out, vls_sink *sink, const void *result, valise_error *err)
+{
+    bool list = sink->op->flags & VALISE_OP_LIST;
+    int rc = 0;
+
+    if (list && (sink->rows || sink->fn))
+        return 0;
+    if (list)
+        vls_buf_add(&sink->text, sink->count > 0 ? VLS_STR("]}") : VLS_STR("{\"items\":[]}"));
+    else if (sink->op->out)
+        rc = vls_fields_write(&sink->text, result, sink->op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL,
+                              err);
+    else
+        vls_buf_add(&sink->text, VLS_STR("{}"));
+    if (rc == 0)
+        rc = vls_buf_check(&sink->text, err);
+    if (rc < 0)
+        return too_large(sink, rc, err);
+    return vls_blob_new(out, sink->text.env, vls_buf_str(&sink->text), err);
+}

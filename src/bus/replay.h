@@ -1,0 +1,28 @@
+/* replay.h -- run a whole log again, into an empty store of any backend.
+ *
+ * The same deciders run on the same payloads with the same ids and times, without middleware,
+ * access checks or followers: what these did is in the log as it was executed. Contents come from
+ * the objects of the source. Entry by entry, the chain must come out the same; the state hash then
+ * does too, unless a decider does not depend on its arguments and view alone.
+ *
+ * Threads: single; the stores are shared. */
+#ifndef VLS_REPLAY_H
+#define VLS_REPLAY_H
+
+#include "bus/bus.h"
+
+typedef struct vls_replay {
+    vls_store *from; /* read in one transaction */
+    vls_store *to;   /* empty, with the same collections */
+    const vls_registry *registry;
+    vls_bus_access access; /* for deciders that ask whether their actor may */
+    valise_progress progress;
+} vls_replay;
+
+/* *count: entries that were run (may be NULL). VALISE_E_UNSUPPORTED for a partial log (entries
+ * expired or were erased: the message says which) and for operations that are not registered;
+ * VALISE_E_EXISTS when `to` is not empty; VALISE_E_CORRUPT when an entry does not come out as it
+ * was logged. After a failure `to` has the entries before it, or some of them. */
+int vls_replay_run(int64_t *count, const vls_replay *replay, valise_error *err);
+
+#endif
