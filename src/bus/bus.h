@@ -33,14 +33,16 @@
 
 /* ---- opening ---- */
 
-/* Who may do what (access.h has the functions). Both return 0 or VALISE_E_DENIED with a message
- * and the way out; rows of actors are read through the view. Never NULL. */
+/* Who may do what (access.h has the functions). Both return 0, or VALISE_E_DENIED with a message
+ * and the way out; rows of actors are read through the view. 1: yes, and in front of a command the
+ * one that records this new actor is run (VLS_ACCESS_ADMIT). Never NULL. */
 typedef struct vls_bus_access {
+    void *self; /* passed to both */
     /* May the actor run op with these arguments (a struct of op->in, which grants may narrow)? */
-    int (*check)(valise_view *view, valise_str actor, const valise_op *op, const void *args,
-                 valise_error *err);
+    int (*check)(void *self, valise_view *view, valise_str actor, const valise_op *op,
+                 const void *args, valise_error *err);
     /* valise_view_allows: one more capability, while an operation runs. */
-    int (*allows)(valise_view *view, valise_str actor, const char *capability,
+    int (*allows)(void *self, valise_view *view, valise_str actor, const char *capability,
                   const char *const *attrs, valise_error *err);
 } vls_bus_access;
 

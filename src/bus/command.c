@@ -95,6 +95,8 @@ void vls_command_release(vls_command *command)
     if (!command->bus)
         return;
     env = command->bus->env;
+    if (command->admitted)
+        vls_command_release(command->admitted);
     release_all(command->before.ptr, command->before.len);
     release_all(command->after.ptr, command->after.len);
     vls_vec_release(&command->before, env);

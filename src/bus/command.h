@@ -48,6 +48,9 @@ typedef struct vls_command {
     bool repeated;      /* accepted before: entry is the old one and nothing was changed */
     bool applied;       /* entry was appended by this command */
 
+    struct vls_command *admitted; /* what recorded its new actor, in front of it; or NULL. Lives in
+                                     the arena */
+
     /* What middleware added, to run before and after it. They live in the arena. */
     vls_vec(struct vls_command *) before;
     vls_vec(struct vls_command *) after;

@@ -95,9 +95,21 @@ static int commit(work *w, valise_error *err)
 
 /* ---- followers ---- */
 
+/* Entries of one command, without those of the commands that middleware added. */
+static size_t count_own(const vls_command *command)
+{
+    return command->admitted ? 2 : 1;
+}
+
 static size_t count_applied(const vls_command *command)
 {
-    return command->applied ? 1 + command->before.len + command->after.len : 0;
+    size_t count = command->applied ? count_own(command) : 0;
+
+    for (size_t i = 0; command->applied && i < command->before.len; i++)
+        count += count_own(command->before.ptr[i]);
+    for (size_t i = 0; command->applied && i < command->after.len; i++)
+        count += count_own(command->after.ptr[i]);
+    return count;
 }
 
 /* Room for what `committed` will be told, before the commit: afterwards nothing may fail. */
@@ -113,11 +125,18 @@ static int reserve_commits(work *w, vls_group_item *first, valise_error *err)
     return vls_vec_reserve(&w->v->commits, w->v->env, w->commits) ? 0 : vls_fail_memory(err);
 }
 
-static void list_commit(valise *v, vls_command *command)
+static void list_one(valise *v, vls_command *command)
 {
     command->view.txn = NULL; /* it is over */
     v->commits.ptr[v->commits.len++] =
         (vls_commit){command->op, &command->entry, &command->view.changes, &command->view};
+}
+
+static void list_commit(valise *v, vls_command *command)
+{
+    if (command->admitted)
+        list_one(v, command->admitted);
+    list_one(v, command);
 }
 
 static void list_command(valise *v, vls_command *command)

@@ -72,7 +72,8 @@ static int check_access(const vls_operation *o, const void *args, valise_error *
     rc = vls_reading_begin(&reading, o->v, &o->call, true, err);
     if (rc < 0)
         return rc;
-    return o->v->access.check(&reading.view, reading.actor, o->op, args, err);
+    rc = o->v->access.check(o->v->access.self, &reading.view, reading.actor, o->op, args, err);
+    return rc < 0 ? rc : 0;
 }
 
 static int make_result(void **out, const vls_operation *o, vls_arena *arena, valise_error *err)

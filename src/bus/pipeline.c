@@ -13,6 +13,7 @@
 
 #include "base/hex.h"
 #include "base/str.h"
+#include "bus/access.h"
 
 /* ---- retry ---- */
 
@@ -109,10 +110,13 @@ static int repeat(vls_command *command, vls_txn *txn, valise_error *err)
 static int allows(void *self, const char *capability, const char *const *attrs, valise_error *err)
 {
     vls_command *command = self;
+    const vls_bus_access *access = &command->bus->access;
+    int rc;
 
     if (command->internal)
         return 0;
-    return command->bus->access.allows(&command->view, command->actor, capability, attrs, err);
+    rc = access->allows(access->self, &command->view, command->actor, capability, attrs, err);
+    return rc < 0 ? rc : 0;
 }
 
 /* The time of a command stands still while it runs, and never lies before that of another. */
@@ -145,12 +149,63 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
     return 0;
 }
 
+/* The arguments of the command that records an actor. */
+static int write_admission(valise_str *out, vls_command *command, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
+    vls_buf_add_text(&text, "{\"id\":");
+    vls_json_write_string(&text, command->actor);
+    vls_buf_add_text(&text, "}");
+    rc = vls_buf_check(&text, err);
+    return rc < 0 ? rc : vls_arena_dup(out, &command->arena, vls_buf_str(&text), err);
+}
+
+/* An open workspace records who comes in with the first command, by a command of its own in the
+ * same transaction. */
+static int admit(vls_command *command, valise_error *err)
+{
+    valise *v = command->bus;
+    vls_txn *txn = command->view.txn;
+    const valise_op *op = vls_registry_op(v->registry, VLS_STR(VLS_ACCESS_ADMIT));
+    valise_call call = VALISE_CALL_INIT;
+    vls_command *added = vls_arena_zalloc(&command->arena, sizeof(*added));
+    valise_str text;
+    int rc;
+
+    if (!added)
+        return vls_arena_fail(&command->arena, err);
+    if (!op)
+        return vls_fail(err, VALISE_E_UNSUPPORTED, "there is no operation " VLS_ACCESS_ADMIT);
+    rc = write_admission(&text, command, err);
+    call.actor = command->actor;
+    call.cause = command->id;
+    if (rc == 0)
+        rc = vls_command_init(added, v, op, &call, true, err);
+    if (rc < 0)
+        return rc;
+    command->admitted = added;
+    added->time = command->time;
+    rc = vls_command_decode(added, text, VLS_FIELD_INPUT, err);
+    if (rc == 0)
+        rc = vls_pipeline_look(added, txn, err);
+    if (rc == 0)
+        rc = vls_pipeline_execute(added, txn, err);
+    return rc < 0 ? rc : vls_pipeline_look(command, txn, err);
+}
+
 int vls_pipeline_allowed(vls_command *command, valise_error *err)
 {
+    const vls_bus_access *access = &command->bus->access;
+    int rc;
+
     if (command->internal)
         return 0;
-    return command->bus->access.check(&command->view, command->actor, command->op, command->args,
-                                      err);
+    rc = access->check(access->self, &command->view, command->actor, command->op, command->args,
+                       err);
+    return rc <= 0 ? rc : admit(command, err);
 }
 
 static int check_expect(vls_command *command, valise_error *err)

@@ -7,8 +7,8 @@ static int ask(vls_operation *o, vls_reading *r, const void *args, void *result,
     int rc = 0;
 
     if (op->needs && !o->more->internal)
-        rc = o->v->access.check(&r->view, r->actor, op, args, err);
-    if (rc == 0)
+        rc = o->v->access.check(o->v->access.self, &r->view, r->actor, op, args, err);
+    if (rc >= 0)
         rc = op->query(&r->view, args, result, err);
     if (rc == VALISE_E_CANCELLED && r->sink->stopped)
         rc = 0;

@@ -50,10 +50,13 @@ static int go_to(vls_reading *r, valise_str at, valise_error *err)
 static int allows(void *self, const char *capability, const char *const *attrs, valise_error *err)
 {
     vls_reading *r = self;
+    const vls_bus_access *access = &r->bus->access;
+    int rc;
 
     if (r->internal || !r->view.txn)
         return 0;
-    return r->bus->access.allows(&r->view, r->actor, capability, attrs, err);
+    rc = access->allows(access->self, &r->view, r->actor, capability, attrs, err);
+    return rc < 0 ? rc : 0;
 }
 
 static int emit(void *self, const void *row, valise_error *err)

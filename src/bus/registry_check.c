@@ -53,7 +53,7 @@ static bool is_words(valise_str name, char separator, size_t min, size_t max)
 
 bool vls_capability_is_name(valise_str name)
 {
-    return vls_str_equal(name, VLS_STR("admin")) || is_words(name, ':', 2, NAME_PARTS_MAX);
+    return vls_str_equal(name, VLS_STR("admin")) || is_words(name, ':', 2, 2);
 }
 
 /* One line of text that ends in a period. */

@@ -17,17 +17,17 @@ struct valise_test {
 
 /* ---- opening ---- */
 
-static int allow(valise_view *view, valise_str actor, const valise_op *op, const void *args,
-                 valise_error *err)
+static int allow(void *self, valise_view *view, valise_str actor, const valise_op *op,
+                 const void *args, valise_error *err)
 {
-    (void)view, (void)actor, (void)op, (void)args, (void)err;
+    (void)self, (void)view, (void)actor, (void)op, (void)args, (void)err;
     return 0;
 }
 
-static int allow_more(valise_view *view, valise_str actor, const char *capability,
+static int allow_more(void *self, valise_view *view, valise_str actor, const char *capability,
                       const char *const *attrs, valise_error *err)
 {
-    (void)view, (void)actor, (void)capability, (void)attrs, (void)err;
+    (void)self, (void)view, (void)actor, (void)capability, (void)attrs, (void)err;
     return 0;
 }
 
@@ -48,8 +48,10 @@ static int open_parts(valise_test *t, const valise_extension *const *extensions,
     if (rc < 0)
         return rc;
 
-    vls_bus_options bus = {
-        .env = t->env, .store = t->store, .registry = t->registry, .access = {allow, allow_more}};
+    vls_bus_options bus = {.env = t->env,
+                           .store = t->store,
+                           .registry = t->registry,
+                           .access = {NULL, allow, allow_more}};
     return vls_bus_open(&t->bus, &bus, err);
 }
 
@@ -240,7 +242,7 @@ static int write_changes(vls_buf *out, vls_command *command, valise_error *err)
     for (size_t i = 0; i < command->view.objects.len; i++) {
         const vls_new_object *o = &command->view.objects.ptr[i];
         vls_buf_printf(out, "%s{\"id\":\"%s\",\"kind\":\"%s\",\"size\":%zu}", i ? "," : "",
-                       vls_id_text(&o->id).s, o->kind, o->bytes.len);
+                       vls_id_hex(&o->id).s, o->kind, o->bytes.len);
     }
     vls_buf_add(out, VLS_STR("],\"result\":"));
     vls_buf_add(out, command->entry.result);

@@ -1,18 +1,37 @@
-/* kernel.h -- the kernel's own collections, which its operations share.
+/* kernel.h -- what the files of the kernel's operations share: its collections.
  *
  *     pin         a named hold on something that expiry must not take
  *     erasure     a place whose contents were erased, by whom and why
  *     retention   how long each kind of history is kept
  *
- * (`actor` is in bus/access.h, which reads it for every command.)
+ * (`actor` and `setting` are in bus/actor.h: every command is checked with them.)
  *
- * Threads: immutable. */
+ * Threads: immutable tables, pure functions. */
 #ifndef VLS_KERNEL_H
 #define VLS_KERNEL_H
 
-#include <valise/sys/operation.h>
+#include <valise/sys/extension.h>
 
 #include "base/base.h"
+#include "bus/actor.h"
+
+extern const valise_op *const vls_ops_kernel[]; /* made from src/ops.txt */
+extern const valise_extension vls_area_kernel;
+
+/* ---- actors ---- */
+
+typedef struct vls_agent_ref {
+    valise_str id;
+} vls_agent_ref;
+extern const valise_field vls_agent_ref_fields[];
+
+/* The row, or VALISE_E_NOT_FOUND. row->id is set. */
+int vls_agent_get(vls_actor_row *row, valise_view *view, valise_error *err);
+
+/* VALISE_E_CONFLICT when nobody but `id` may administer the workspace: then it cannot go. */
+int vls_agent_others_administer(valise_view *view, valise_str id, valise_error *err);
+
+/* ---- pins, erasures, retention ---- */
 
 enum { VLS_PIN_SEQ, VLS_PIN_OBJECT, VLS_PIN_ROW };
 

@@ -1,0 +1,58 @@
+/* op_agent_update.c -- agent:update, change what somebody may do. */
+#include "kernel/kernel.h"
+
+typedef struct update_args {
+    valise_str id;
+    int64_t role;
+    valise_list capabilities;
+} update_args;
+
+static const valise_field update_in[] = {
+    VALISE_FIELD_WITH(update_args, id, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Who it is.",
+                      .ref = "actor", .min = 1, .max = VLS_ACTOR_ID_MAX),
+    VALISE_FIELD_WITH(update_args, role, ENUM, VALISE_NULLABLE, "What it may do from now on.",
+                      .more = vls_role_names),
+    VALISE_FIELD_WITH(update_args, capabilities, LIST, VALISE_NULLABLE,
+                      "What it may do besides, instead of what it might before.",
+                      .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
+    VALISE_FIELD_END,
+};
+
+static int decide(valise_view *view, const void *args, void *result, valise_error *err)
+{
+    const update_args *a = args;
+    vls_actor_row row = {.id = a->id};
+    bool was_admin;
+    int rc = vls_agent_get(&row, view, err);
+
+    if (rc < 0)
+        return rc;
+    was_admin = vls_actor_is_admin(&row);
+    if (a->role != VALISE_NONE)
+        row.role = a->role;
+    if (a->capabilities.items)
+        row.capabilities = a->capabilities;
+    rc = vls_actor_check(&row, err);
+    if (rc == 0 && was_admin && !vls_actor_is_admin(&row))
+        rc = vls_agent_others_administer(view, a->id, err);
+    if (rc < 0)
+        return rc;
+    *(vls_actor_row *)result = row;
+    return valise_view_put(view, &vls_actor_coll, &row, err);
+}
+
+const valise_op vls_op_kernel_agent_update = {
+    .size = sizeof(valise_op),
+    .name = "agent:update",
+    .brief = "Change what an actor may do.",
+    .help = "What is not given stays as it is. Capabilities that are given replace the old ones.",
+    .kind = VALISE_COMMAND,
+    .flags = VALISE_OP_IDEMPOTENT,
+    .needs = "admin",
+    .in = update_in,
+    .in_size = sizeof(update_args),
+    .out = vls_actor_fields,
+    .out_size = sizeof(vls_actor_row),
+    .decide = decide,
+    .example = "{\"id\":\"planner\",\"role\":\"reader\"}",
+};
