@@ -38,8 +38,9 @@ const valise_coll vls_erasures = {.size = sizeof(valise_coll),
                                   .fields = erasure_fields,
                                   .row_size = sizeof(vls_erasure)};
 
-static const valise_field retention_fields[] = {
-    VALISE_FIELD(vls_retention, kind, STR, VALISE_REQUIRED | VALISE_KEY, "Which history."),
+const valise_field vls_retention_fields[] = {
+    VALISE_FIELD(vls_retention, kind, STR, VALISE_REQUIRED | VALISE_KEY | VALISE_POSITIONAL,
+                 "Which history."),
     VALISE_FIELD_AS_WITH(vls_retention, keep_latest, "keepLatest", INT, VALISE_NULLABLE,
                          "Keep this many.", .min = 1, .max = INT64_MAX),
     VALISE_FIELD_AS_WITH(vls_retention, keep_one_in, "keepOneIn", INT, VALISE_NULLABLE,
@@ -53,5 +54,5 @@ static const valise_field retention_fields[] = {
 const valise_coll vls_retentions = {.size = sizeof(valise_coll),
                                     .name = "retention",
                                     .help = "How long a kind of history is kept.",
-                                    .fields = retention_fields,
+                                    .fields = vls_retention_fields,
                                     .row_size = sizeof(vls_retention)};

@@ -61,6 +61,7 @@ typedef struct vls_retention {
     int64_t keep_latest, keep_one_in, bytes;
     int64_t age; /* ns */
 } vls_retention;
+extern const valise_field vls_retention_fields[];
 extern const valise_coll vls_retentions;
 
 #endif

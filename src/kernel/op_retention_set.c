@@ -1,0 +1,44 @@
+/* op_retention_set.c -- retention:set, how long a kind of history is kept. */
+#include "base/str.h"
+#include "kernel/kernel.h"
+
+/* What the kernel keeps itself; areas have theirs. */
+static bool is_log(valise_str kind)
+{
+    return vls_str_equal(kind, VLS_STR("log"));
+}
+
+static int decide(valise_view *view, const void *in, void *out, valise_error *err)
+{
+    const vls_retention *limits = in;
+    bool none = limits->keep_latest == VALISE_NONE && limits->keep_one_in == VALISE_NONE &&
+                limits->bytes == VALISE_NONE && limits->age == VALISE_NONE;
+    int rc;
+
+    (void)out;
+    if (!is_log(limits->kind))
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no history '%.*s'; there is: log",
+                        VALISE_STR_ARG(limits->kind));
+    if (limits->keep_one_in != VALISE_NONE)
+        return vls_fail(err, VALISE_E_INVALID,
+                        "of the log the older part goes as a whole: keepOneIn does not apply");
+    if (!none)
+        return valise_view_put(view, &vls_retentions, limits, err);
+    rc = valise_view_delete(view, &vls_retentions, limits, err);
+    return rc < 0 ? rc : 0;
+}
+
+const valise_op vls_op_kernel_retention_set = {
+    .size = sizeof(valise_op),
+    .name = "retention:set",
+    .brief = "Say how long a kind of history is kept.",
+    .help = "What any of the limits says may go, goes: in small steps while commands are written, "
+            "and with 'valise gc'. Without limits everything is kept. What a pin holds stays.",
+    .kind = VALISE_COMMAND,
+    .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
+    .needs = "admin",
+    .in = vls_retention_fields,
+    .in_size = sizeof(vls_retention),
+    .decide = decide,
+    .example = "{\"age\":\"90d\",\"kind\":\"log\"}",
+};

@@ -1,0 +1,156 @@
+/* op_workspace_show.c -- workspace:show, anything by its id. */
+#include "base/base64.h"
+#include "base/hex.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "json/json.h"
+#include "kernel/kernel.h"
+#include "store/place.h"
+
+typedef struct show_args {
+    valise_str target;
+} show_args;
+
+static const valise_field show_in[] = {
+    VALISE_FIELD_WITH(show_args, target, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "A seq, a place such as pin/NAME, or 4 or more digits of an id.", .min = 1,
+                      .max = 4096),
+    VALISE_FIELD_END,
+};
+
+typedef struct show_result {
+    valise_str kind, id;
+    int64_t seq, size, time; /* NULLABLE */
+    valise_str actor, type;  /* of an entry; NULLABLE */
+    valise_str value;        /* JSON; NULLABLE */
+    valise_str text, data;   /* of an object that is no JSON; NULLABLE */
+    bool erased;
+} show_result;
+
+static const valise_field show_out[] = {
+    VALISE_FIELD(show_result, kind, STR, 0,
+                 "\"entry\", the kind of an object, or the collection of a row."),
+    VALISE_FIELD(show_result, id, STR, 0, "The whole id, or place."),
+    VALISE_FIELD(show_result, seq, INT, VALISE_NULLABLE, "The log entry, or the one that made it."),
+    VALISE_FIELD(show_result, size, INT, VALISE_NULLABLE, "Bytes of an object."),
+    VALISE_FIELD(show_result, time, TIME, VALISE_NULLABLE, "When an entry was written."),
+    VALISE_FIELD(show_result, actor, STR, VALISE_NULLABLE, "Who wrote an entry."),
+    VALISE_FIELD(show_result, type, STR, VALISE_NULLABLE, "What an entry did."),
+    VALISE_FIELD(show_result, value, JSON, VALISE_NULLABLE, "The payload, the value or the row."),
+    VALISE_FIELD(show_result, text, STR, VALISE_NULLABLE, "An object that is text."),
+    VALISE_FIELD(show_result, data, BYTES, VALISE_NULLABLE, "An object that is neither."),
+    VALISE_FIELD(show_result, erased, BOOL, 0, "Its contents were erased."),
+    VALISE_FIELD_END,
+};
+
+static int show_entry(show_result *out, valise_view *view, int64_t seq, valise_error *err)
+{
+    vls_entry entry;
+    int rc = vls_log_get(&entry, view->txn, seq, &view->arena, err);
+
+    if (rc == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no log entry %lld", (long long)seq);
+    if (rc < 0)
+        return rc;
+    out->kind = VLS_STR("entry");
+    out->seq = seq;
+    out->time = entry.time;
+    out->actor = entry.actor;
+    out->type = entry.type;
+    out->value = entry.payload;
+    out->erased = !entry.payload.ptr;
+    return vls_arena_dup(&out->id, &view->arena, valise_str_of(vls_uuid_text(&entry.id).s), err);
+}
+
+static int show_object(show_result *out, valise_view *view, const vls_object_info *info,
+                       valise_error *err)
+{
+    valise_str bytes;
+    int rc = vls_arena_dup(&out->kind, &view->arena, valise_str_of(info->kind), err);
+
+    if (rc == 0)
+        rc = vls_arena_dup(&out->id, &view->arena, valise_str_of(vls_id_hex(&info->id).s), err);
+    if (rc < 0)
+        return rc;
+    out->size = info->size;
+    out->erased = info->erased;
+    if (info->erased)
+        return 0;
+    rc = valise_view_object(&bytes, view, &info->id, err);
+    if (rc < 0)
+        return rc;
+    if (strcmp(info->kind, "value") == 0)
+        out->value = bytes;
+    else if (vls_utf8_valid(bytes))
+        out->text = bytes.ptr ? bytes : VLS_STR("");
+    else
+        out->data = bytes;
+    return 0;
+}
+
+static int show_row(show_result *out, valise_view *view, const vls_target *target,
+                    valise_error *err)
+{
+    const valise_coll *desc = target->coll->desc;
+    VLS_AUTO(buf) vls_buf text = {0};
+    vls_seen seen;
+    void *row;
+    int rc;
+
+    vls_buf_init(&text, view->arena.env, VLS_VIEW_MAX_BYTES);
+    vls_place_write(&text, target->coll, target->key);
+    rc = vls_buf_check(&text, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&out->id, &view->arena, vls_buf_str(&text), err);
+    if (rc == 0)
+        rc = vls_view_see(&seen, view, target->coll, target->key, err);
+    if (rc < 0)
+        return rc;
+    if (!seen.row)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no %.*s", VALISE_STR_ARG(out->id));
+    row = vls_arena_zalloc(&view->arena, desc->row_size);
+    if (!row)
+        return vls_arena_fail(&view->arena, err);
+    rc = vls_row_from_cells(row, desc->fields, desc->row_size, seen.row, target->coll->field_count,
+                            &view->arena, err);
+    vls_buf_clear(&text);
+    if (rc == 0)
+        rc = vls_fields_write(&text, row, desc->fields, VLS_FIELD_LOGGED, VLS_FIELD_ALL, err);
+    out->kind = valise_str_of(desc->name);
+    out->seq = seen.from_seq;
+    return rc < 0 ? rc : vls_arena_dup(&out->value, &view->arena, vls_buf_str(&text), err);
+}
+
+static int query(valise_view *view, const void *in, void *result, valise_error *err)
+{
+    const show_args *args = in;
+    show_result *out = result;
+    vls_target target = {.kind = VLS_TARGET_ENTRY};
+    int rc = vls_target_find(&target, view, args->target, err);
+
+    out->seq = out->size = out->time = VALISE_NONE;
+    if (rc < 0)
+        return rc;
+    if (target.kind == VLS_TARGET_ENTRY)
+        return show_entry(out, view, target.seq, err);
+    if (target.kind == VLS_TARGET_OBJECT)
+        return show_object(out, view, &target.object, err);
+    return show_row(out, view, &target, err);
+}
+
+const valise_op vls_op_kernel_workspace_show = {
+    .size = sizeof(valise_op),
+    .name = "workspace:show",
+    .alias = "show",
+    .brief = "Show anything by its id.",
+    .help = "An object's id may be shortened to its first digits, a UUID to its last ones, as long "
+            "as there are 4 or more and only one thing fits.",
+    .kind = VALISE_QUERY,
+    .needs = "log:read",
+    .in = show_in,
+    .in_size = sizeof(show_args),
+    .out = show_out,
+    .out_size = sizeof(show_result),
+    .query = query,
+    .example = "{\"target\":\"12\"}",
+};
