@@ -1,9 +1,7 @@
 /* op_workspace_show.c -- workspace:show, anything by its id. */
-#include "base/base64.h"
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "json/json.h"
 #include "kernel/kernel.h"
 #include "store/place.h"
 

@@ -1,0 +1,29 @@
+/* erase.h -- what the two operations of an erasure share.
+ *
+ * `workspace:erase` is what people run: a job that finds the places, has the command below record
+ * them, and then makes the files forget. `erasure:record` is the command in the log: it puts the
+ * rows without their contents and says who, when and why.
+ *
+ * Threads: single. */
+#ifndef VLS_KERNEL_ERASE_H
+#define VLS_KERNEL_ERASE_H
+
+#include "kernel/kernel.h"
+#include "store/erase.h"
+
+typedef struct vls_erase_args {
+    valise_list places; /* of valise_str */
+    valise_str reason;
+} vls_erase_args;
+
+typedef struct vls_erase_result {
+    valise_list others; /* of valise_str */
+} vls_erase_result;
+
+extern const valise_op vls_op_kernel_erasure_record;
+
+/* The most places one erasure may have, and the most others it names. */
+#define VLS_ERASE_MAX_PLACES 10000
+#define VLS_ERASE_MAX_OTHERS 1000
+
+#endif

@@ -1,0 +1,276 @@
+/* op_workspace_erase.c -- workspace:erase, remove the contents of places from every file. */
+#include "base/hex.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "bus/bus.h"
+#include "kernel/erase.h"
+#include "store/own.h"
+#include "store/place.h"
+
+typedef struct erase_args {
+    valise_str place, content, reason;
+} erase_args;
+
+static const valise_field erase_in[] = {
+    VALISE_FIELD_WITH(erase_args, place, STR, VALISE_POSITIONAL,
+                      "The place, such as session/ID; all its versions go.", .max = 4096),
+    VALISE_FIELD_WITH(erase_args, content, STR, 0,
+                      "Instead: an object's id; every place that holds it goes.", .max = 64),
+    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
+    VALISE_FIELD_END,
+};
+
+typedef struct erase_result {
+    valise_list places, others; /* of valise_str */
+    int64_t entries, objects, chunks;
+    valise_str residue; /* NULLABLE */
+} erase_result;
+
+static const valise_field text_item = VALISE_FIELD_AS(erase_result, places, NULL, STR, 0, NULL);
+
+static const valise_field erase_out[] = {
+    VALISE_FIELD_WITH(erase_result, places, LIST, 0, "What was erased.", .more = &text_item),
+    VALISE_FIELD_WITH(erase_result, others, LIST, 0,
+                      "Other places that hold the same contents, and still do.",
+                      .more = &text_item),
+    VALISE_FIELD(erase_result, entries, INT, 0, "Log entries whose payload was removed."),
+    VALISE_FIELD(erase_result, objects, INT, 0, "Objects that were emptied."),
+    VALISE_FIELD(erase_result, chunks, INT, 0, "Chunks that were removed."),
+    VALISE_FIELD(erase_result, residue, STR, VALISE_NULLABLE,
+                 "Where bytes are left until a reader is done: \"wal\"."),
+    VALISE_FIELD_END,
+};
+
+/* ---- which places ---- */
+
+typedef struct finding {
+    valise_job *job;
+    valise_id id;
+    valise_str texts[VLS_ERASE_MAX_PLACES];
+    size_t count;
+    vls_arena arena;
+} finding;
+
+static int add_text(finding *f, valise_str text, valise_error *err)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        if (vls_str_equal(f->texts[i], text))
+            return 0;
+    }
+    if (f->count == VLS_ERASE_MAX_PLACES)
+        return vls_fail(err, VALISE_E_LIMIT, "more than %d places hold it", VLS_ERASE_MAX_PLACES);
+    int rc = vls_arena_dup(&f->texts[f->count], &f->arena, text, err);
+    if (rc == 0)
+        f->count++;
+    return rc;
+}
+
+static int add_holder(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
+{
+    finding *f = arg;
+    valise_cell key[VALISE_MAX_COLUMNS];
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    if (!site->coll || !vls_id_equal(id, &f->id))
+        return 0;
+    vls_buf_init(&text, f->arena.env, VLS_VIEW_MAX_BYTES);
+    rc = vls_key_read(key, site->coll->key_count, site->key, &f->arena, err);
+    if (rc < 0)
+        return rc;
+    vls_place_write(&text, site->coll, key);
+    rc = vls_buf_check(&text, err);
+    return rc < 0 ? rc : add_text(f, vls_buf_str(&text), err);
+}
+
+static int find_holders(void *arg, valise_view *view, valise_error *err)
+{
+    finding *f = arg;
+    vls_progress silent;
+    int rc;
+
+    vls_progress_init(&silent, view->arena.env, NULL);
+    rc = vls_refs_rows(view->txn, &silent, add_holder, f, err);
+    if (rc == 0)
+        rc = vls_refs_log(view->txn, &silent, add_holder, f, err);
+    if (rc == 0 && f->count == 0)
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "no place holds object %s", vls_id_hex(&f->id).s);
+    return rc;
+}
+
+/* A shortened place in its whole length. */
+typedef struct whole_place {
+    finding *f;
+    valise_str text;
+} whole_place;
+
+static int find_place(void *arg, valise_view *view, valise_error *err)
+{
+    const whole_place *w = arg;
+    valise_cell key[VALISE_MAX_COLUMNS];
+    VLS_AUTO(buf) vls_buf text = {0};
+    const vls_coll *coll;
+    int rc = vls_place_parse(&coll, key, view, w->text, err);
+
+    if (rc < 0)
+        return rc;
+    vls_buf_init(&text, view->arena.env, VLS_VIEW_MAX_BYTES);
+    vls_place_write(&text, coll, key);
+    rc = vls_buf_check(&text, err);
+    return rc < 0 ? rc : add_text(w->f, vls_buf_str(&text), err);
+}
+
+static int find(finding *f, valise *v, const erase_args *args, valise_error *err)
+{
+    whole_place w = {f, args->place};
+    int rc;
+
+    if ((args->place.len > 0) == (args->content.len > 0))
+        return vls_fail(err, VALISE_E_INVALID, "give either a place or --content ID");
+    if (args->place.len > 0)
+        return vls_with_view(v, NULL, find_place, &w, err);
+    rc = vls_id_parse(&f->id, args->content, err);
+    return rc < 0 ? rc : vls_with_view(v, NULL, find_holders, f, err);
+}
+
+/* ---- in the command's transaction ---- */
+
+typedef struct scrub {
+    const finding *found;
+    vls_erased erased;
+} scrub;
+
+/* What was there before the command, by the place's name. */
+static int place_of(vls_erase_place *out, vls_txn *txn, valise_view *view, valise_str text,
+                    valise_error *err)
+{
+    const vls_overlay_row *change;
+    valise_cell key[VALISE_MAX_COLUMNS];
+    VLS_AUTO(buf) vls_buf bytes = {0};
+    vls_gone gone = {0};
+    int rc = vls_place_parse(&out->coll, key, view, text, err);
+
+    if (rc < 0)
+        return rc;
+    vls_buf_init(&bytes, view->arena.env, VLS_VIEW_MAX_BYTES);
+    vls_key_write(&bytes, key, out->coll->key_count);
+    rc = vls_buf_check(&bytes, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&out->key, &view->arena, vls_buf_str(&bytes), err);
+    if (rc < 0)
+        return rc;
+    change = vls_overlay_get(&view->changes, out->coll, out->key);
+    if (change) {
+        out->before_seq = change->before_seq;
+        return 0;
+    }
+    gone = (vls_gone){.coll = out->coll->number, .key = out->key};
+    rc = vls_own_get(&gone, txn, VLS_TABLE_GONE, &view->arena, err);
+    out->before_seq = gone.seq;
+    return rc < 0 ? rc : 0;
+}
+
+static int also(void *arg, vls_txn *txn, valise_view *view, valise_error *err)
+{
+    scrub *s = arg;
+    size_t count = s->found->count;
+    vls_erase_place *places = vls_arena_array(&view->arena, count, sizeof(*places));
+    int rc = 0;
+
+    if (!places)
+        return vls_arena_fail(&view->arena, err);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = place_of(&places[i], txn, view, s->found->texts[i], err);
+    return rc < 0 ? rc : vls_erase_apply(&s->erased, txn, view->stamp.seq, places, count, err);
+}
+
+/* ---- the job ---- */
+
+static int copy_texts(valise_list *out, valise_job *job, const valise_str *texts, size_t count,
+                      valise_error *err)
+{
+    valise_str *copy = NULL;
+    int rc = 0;
+
+    if (count == 0)
+        return 0;
+    rc = valise_job_alloc((void **)&copy, job, count * sizeof(*copy), err);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        char *bytes = NULL;
+        rc = valise_job_alloc((void **)&bytes, job, texts[i].len + 1, err);
+        if (rc == 0) {
+            memcpy(bytes, texts[i].ptr, texts[i].len);
+            copy[i] = vls_str(bytes, texts[i].len);
+        }
+    }
+    if (rc == 0)
+        *out = (valise_list){copy, count};
+    return rc;
+}
+
+static int erase_found(erase_result *out, finding *f, const erase_args *args, valise_error *err)
+{
+    valise *v = valise_job_workspace(f->job);
+    vls_erase_args record = {.places = {f->texts, f->count}, .reason = args->reason};
+    valise_call call = VALISE_CALL_INIT;
+    scrub s = {.found = f};
+    vls_run_more more = {.also = also, .arg = &s, .internal = true};
+    VLS_AUTO(memory) vls_memory memory = {0};
+    vls_erase_result recorded = {0};
+    int64_t residue = 0;
+    int rc;
+
+    call.actor = valise_job_actor(f->job);
+    rc = vls_run(v, &vls_op_kernel_erasure_record, &record, &recorded, &memory, &call, &more, err);
+    if (rc == 0)
+        rc = copy_texts(&out->places, f->job, f->texts, f->count, err);
+    if (rc == 0)
+        rc = copy_texts(&out->others, f->job, recorded.others.items, recorded.others.count, err);
+    if (rc == 0)
+        rc = vls_erase_finish(&residue, v->store, err);
+    out->entries = s.erased.entries;
+    out->objects = s.erased.objects;
+    out->chunks = s.erased.chunks;
+    if (residue > 0)
+        out->residue = VLS_STR("wal");
+    return rc;
+}
+
+static int job(valise_job *j, const void *in, void *result, valise_error *err)
+{
+    valise *v = valise_job_workspace(j);
+    finding *f = NULL;
+    int rc = valise_job_alloc((void **)&f, j, sizeof(*f), err);
+
+    if (rc < 0)
+        return rc;
+    memset(f, 0, sizeof(*f));
+    f->job = j;
+    vls_arena_init(&f->arena, v->env, VLS_VIEW_MAX_BYTES);
+    rc = find(f, v, in, err);
+    if (rc == 0)
+        rc = erase_found(result, f, in, err);
+    vls_arena_release(&f->arena);
+    return rc;
+}
+
+const valise_op vls_op_kernel_workspace_erase = {
+    .size = sizeof(valise_op),
+    .name = "workspace:erase",
+    .alias = "erase",
+    .brief = "Remove the contents of a place from every file.",
+    .help = "The place stays, marked as erased, with who did it, when and why. Its contents leave "
+            "the row, every earlier version, the log entries that carried them, objects and chunks "
+            "that nobody else needs, and the write-ahead log. The log's chain still verifies. "
+            "Other places that hold the same contents are listed; --content takes them all. "
+            "Bundles, backups and free blocks of the disk are outside of what this reaches.",
+    .kind = VALISE_JOB,
+    .flags = VALISE_OP_DESTRUCTIVE,
+    .needs = "admin",
+    .in = erase_in,
+    .in_size = sizeof(erase_args),
+    .out = erase_out,
+    .out_size = sizeof(erase_result),
+    .job = job,
+    .example = "{\"place\":\"pin/v1\",\"reason\":\"a leaked key\"}",
+};
