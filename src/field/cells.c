@@ -19,7 +19,7 @@ static bool has_bytes(const valise_cell *cell)
 
 /* In place and not through vls_bytes_add_varint: room for all was made before, and checksums of
  * rows are made for every row that is read. */
-static uint8_t *put_varint(uint8_t *at, uint64_t value)
+static inline uint8_t *put_varint(uint8_t *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         *at++ = (uint8_t)(value | 0x80);
@@ -38,7 +38,7 @@ static uint8_t *put_real(uint8_t *at, double real)
     return at + sizeof(bits);
 }
 
-static uint8_t *put_cell(uint8_t *at, const valise_cell *cell)
+static inline uint8_t *put_cell(uint8_t *at, const valise_cell *cell)
 {
     *at++ = cell->type;
     switch (cell->type) {

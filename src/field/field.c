@@ -152,11 +152,9 @@ bool vls_field_is_none(const valise_field *field, const void *row)
                                                  : vls_field_is_zero(field, member);
 }
 
-void vls_field_set_none(const valise_field *field, void *member)
+/* Make a NULLABLE member that is zero none. */
+static void set_none(const valise_field *field, void *member)
 {
-    memset(member, 0, vls_field_size(field));
-    if (!vls_field_has(field, VALISE_NULLABLE))
-        return;
     switch (field->type) {
     case VALISE_T_INT:
     case VALISE_T_TIME:
@@ -186,7 +184,7 @@ void vls_fields_clear(void *row, const valise_field *fields, size_t struct_size)
         memset(row, 0, struct_size);
     for (const valise_field *f = fields; f->type != VALISE_T_END; f++) {
         if (vls_field_has(f, VALISE_NULLABLE))
-            vls_field_set_none(f, (char *)row + f->offset);
+            set_none(f, (char *)row + f->offset);
     }
 }
 
@@ -197,7 +195,7 @@ vls_field_name vls_field_words(const char *name, char separator)
     vls_field_name words;
     size_t len = 0;
 
-    for (size_t i = 0; name[i] && i < VLS_FIELD_NAME_MAX; i++) {
+    for (size_t i = 0; i < VLS_FIELD_NAME_MAX && name[i]; i++) {
         bool upper = name[i] >= 'A' && name[i] <= 'Z';
         if (upper)
             words.s[len++] = separator;

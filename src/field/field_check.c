@@ -30,9 +30,9 @@ static bool is_camel_case(const char *name)
 
     if (!name || name[0] < 'a' || name[0] > 'z')
         return false;
-    while (name[len] && is_alnum(name[len]) && len <= VLS_FIELD_NAME_MAX)
+    while (len < VLS_FIELD_NAME_MAX && is_alnum(name[len]))
         len++;
-    return name[len] == '\0' && len <= VLS_FIELD_NAME_MAX;
+    return name[len] == '\0';
 }
 
 /* Values that a caller writes: tool_result, text/plain, node:scan. */
@@ -40,10 +40,10 @@ static bool is_value_name(const char *name)
 {
     size_t len = 0;
 
-    while (name[len] && len <= VLS_FIELD_NAME_MAX &&
+    while (len < VLS_FIELD_NAME_MAX && name[len] &&
            (is_alnum(name[len]) || strchr("_-.:/+", name[len])))
         len++;
-    return len > 0 && name[len] == '\0' && len <= VLS_FIELD_NAME_MAX;
+    return len > 0 && name[len] == '\0';
 }
 
 static int check_names(checker *c, const char *const *names, const char *what)

@@ -36,21 +36,25 @@ static int fail_type(const decoder *d, const valise_field *field, vls_json v)
                     vls_field_kinds[field->type].expect, found_name(v));
 }
 
-/* All of the names, as far as there is room for them. */
+/* All of the names, as far as there is room for them: one name and the dots always fit behind. */
+static void list_names(char *list, size_t size, const char *const *names)
+{
+    size_t len = 0, i = 0;
+
+    for (; names[i] && len + VLS_FIELD_NAME_MAX + 12 < size; i++) {
+        int added = snprintf(list + len, size - len, "%s\"%s\"", i ? ", " : "", names[i]);
+        len += added > 0 ? (size_t)added : 0;
+    }
+    (void)snprintf(list + len, size - len, "%s", names[i] ? ", ..." : "");
+}
+
 static int fail_name(const decoder *d, const valise_field *field, valise_str found,
                      const char *const *names)
 {
     char list[240];
-    size_t len = 0;
     const char *near = vls_field_nearest(found, NULL, names);
 
-    list[0] = '\0';
-    for (size_t i = 0; names[i] && len < sizeof(list) - 60; i++) {
-        int added = snprintf(list + len, sizeof(list) - len, "%s\"%s\"", i ? ", " : "", names[i]);
-        len += added > 0 ? (size_t)added : 0;
-    }
-    if (len >= sizeof(list) - 60)
-        (void)snprintf(list + VLS_MIN(len, sizeof(list) - 8), 8, ", ...");
+    list_names(list, sizeof(list), names);
     (void)vls_fail(d->err, VALISE_E_INVALID, "'%s' must be one of %s, not \"%s\"",
                    vls_field_label(field), list, vls_text_short(found).s);
     if (near)
@@ -366,16 +370,6 @@ static int decode_member(const decoder *d, void *out, const valise_field *field,
     }
 }
 
-/* Say where, and of a secret nothing but that. */
-static int fail_member(const decoder *d, const valise_field *field, int rc)
-{
-    if (vls_field_has(field, VALISE_SECRET) && (rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT))
-        (void)vls_fail(d->err, rc, "'%s' is not what it must be: %s", vls_field_label(field),
-                       vls_field_kinds[field->type].expect);
-    vls_error_prepend(d->err, "%s", field->name);
-    return rc;
-}
-
 static int check_required(const decoder *d, const valise_field *fields, uint64_t seen)
 {
     for (size_t i = 0; fields[i].type != VALISE_T_END; i++) {
@@ -413,7 +407,7 @@ static int decode_object(const decoder *d, void *out, const valise_field *fields
             continue;
         rc = decode_member(d, (char *)out + field->offset, field, m->value, depth);
         if (rc < 0)
-            return fail_member(d, field, rc);
+            return vls_field_fail_at(field, rc, d->err);
         seen |= UINT64_C(1) << (field - fields);
     }
     return check_required(d, fields, seen);

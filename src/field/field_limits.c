@@ -18,6 +18,15 @@ int vls_field_fail_missing(const valise_field *field, valise_error *err)
     return VALISE_E_INVALID;
 }
 
+int vls_field_fail_at(const valise_field *field, int rc, valise_error *err)
+{
+    if (vls_field_has(field, VALISE_SECRET) && (rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT))
+        (void)vls_fail(err, rc, "'%s' is not what it must be: %s", vls_field_label(field),
+                       vls_field_kinds[field->type].expect);
+    vls_error_prepend(err, "%s", field->name);
+    return rc;
+}
+
 /* ---- limits ---- */
 
 static bool has_limits(const valise_field *field)

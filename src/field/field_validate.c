@@ -218,10 +218,8 @@ static int check_row(const validator *v, const void *row, const valise_field *fi
             rc = vls_field_fail_missing(f, v->err);
         else if (vls_field_has(f, VALISE_REQUIRED) || !vls_field_is_none(f, row))
             rc = check_member(v, member, f, depth); /* what was not given is always fine */
-        if (rc < 0) {
-            vls_error_prepend(v->err, "%s", f->name);
-            return rc;
-        }
+        if (rc < 0)
+            return vls_field_fail_at(f, rc, v->err);
     }
     return 0;
 }

@@ -152,7 +152,7 @@ static bool comes_before(const named *a, const named *b)
 }
 
 /* Put it among the first count, which are sorted. Tables are often nearly in order. */
-static void insert(named *sorted, size_t count, const char *name, const valise_field *field)
+static inline void insert(named *sorted, size_t count, const char *name, const valise_field *field)
 {
     size_t len = strlen(name);
     named new = {prefix_of(name, len), name, len, field};
@@ -176,7 +176,7 @@ static bool is_written(const writer *w, const void *row, const valise_field *fie
            !vls_field_is_zero(field, member);
 }
 
-static void write_key(const writer *w, const char *name, size_t len, bool first)
+static inline void write_key(const writer *w, const char *name, size_t len, bool first)
 {
     char *at = vls_buf_reserve(w->out, len + 4);
 

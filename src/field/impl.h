@@ -38,7 +38,6 @@ static inline bool vls_field_is_content(const valise_field *field)
 /* All by the member's own address, as items of lists have no struct around them. */
 bool vls_field_is_zero(const valise_field *field, const void *member);
 bool vls_field_is_null(const valise_field *field, const void *member); /* of NULLABLE fields */
-void vls_field_set_none(const valise_field *field, void *member);
 
 /* Is the member not there: none, or something that has no value of its own for zero (an id, a
  * content, JSON, a struct or a union that was not given)? Such a member is never written. */
@@ -54,6 +53,9 @@ const char *vls_field_label(const valise_field *field);
 
 /* "'count' is missing" with the path. */
 int vls_field_fail_missing(const valise_field *field, valise_error *err);
+
+/* Pass on what is wrong with a member: say where, and of a secret nothing but that. */
+int vls_field_fail_at(const valise_field *field, int rc, valise_error *err);
 
 /* Does the number, or the number of bytes or items, fit min and max? */
 int vls_field_check_number(const valise_field *field, int64_t number, valise_error *err);

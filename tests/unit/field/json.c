@@ -116,6 +116,29 @@ TEST(field_json, refusals_say_where_and_why)
     test_context_end();
 }
 
+/* As many as there is room for; the one that was meant is looked for among all. */
+TEST(field_json, a_refusal_with_many_names)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    const char *names[41] = {NULL};
+    valise_field fields[] = {{.name = "a", .type = VALISE_T_ENUM, .more = names}, {0}};
+    int64_t row;
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    for (size_t i = 0; i < 40; i++)
+        names[i] = test_format("name-%zu", i);
+    vls_json v = kit_parse(t, &arena, "{\"a\":\"nam-39\"}");
+    CHECK_RC(VALISE_E_INVALID,
+             vls_fields_decode(&row, fields, sizeof(row), v, VLS_FIELD_INPUT, &arena, &t->err));
+    CHECK(vls_str_ends(valise_str_of(t->err.message), VLS_STR(", ..., not \"nam-39\"")));
+    CHECK(strstr(t->err.message, "\"name-0\", \"name-1\","));
+    CHECK_TEXT("did you mean \"name-39\"?", t->err.hint);
+    names[16] = NULL; /* these fill the room just to its end */
+    CHECK_RC(VALISE_E_INVALID,
+             vls_fields_decode(&row, fields, sizeof(row), v, VLS_FIELD_INPUT, &arena, &t->err));
+    CHECK(vls_str_ends(valise_str_of(t->err.message), VLS_STR("\"name-15\", not \"nam-39\"")));
+}
+
 TEST(field_json, sizes_and_numbers_have_limits)
 {
     static const struct {
@@ -275,6 +298,9 @@ TEST(field_json, secrets_are_neither_written_nor_quoted)
     CHECK_RC(VALISE_E_LIMIT, vls_fields_decode(&row, login_fields, sizeof(row), v, VLS_FIELD_INPUT,
                                                &arena, &t->err));
     CHECK(!strstr(t->err.message, "9999"));
+    row = (login){.key = VLS_STR("abcd"), .since = -77};
+    CHECK_RC(VALISE_E_INVALID, vls_fields_validate(&row, login_fields, &arena, &t->err));
+    CHECK_TEXT("'since' is not what it must be: a duration such as \"90s\"", t->err.message);
 }
 
 /* ---- writing ---- */
