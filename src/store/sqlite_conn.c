@@ -178,6 +178,10 @@ static int set_up(vls_sqlite_conn *conn, bool writer)
     int persist = 1;
     int rc = open_db(&conn->db, conn->store);
 
+    /* Where SQLite may not write it opens all the same, and says so only at the first change. */
+    if (rc == SQLITE_OK && conn->store->access == VLS_SQLITE_WRITES &&
+        sqlite3_db_readonly(conn->db, "main") != 0)
+        return SQLITE_READONLY;
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_handler(conn->db, wait_for_lock, conn);
     if (rc == SQLITE_OK)
@@ -205,7 +209,8 @@ int vls_sqlite_conn_open(vls_sqlite_conn **out, vls_sqlite *store, bool writer, 
     conn->deadline_ns = vls_turn_deadline(store->env, store->busy_timeout_ns);
     rc = set_up(conn, writer);
     if (rc != SQLITE_OK) {
-        int code = vls_sqlite_fail(store, conn->db, rc, err);
+        bool said = conn->db && sqlite3_extended_errcode(conn->db) == rc;
+        int code = vls_sqlite_fail(store, said ? conn->db : NULL, rc, err);
         vls_sqlite_conn_close(conn);
         return code;
     }

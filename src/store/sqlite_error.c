@@ -110,7 +110,7 @@ int vls_sqlite_fail_busy(const char *path, valise_error *err)
     char proc[64];
     int rc;
 
-    vls_buf_init(&name, valise_env_default(), 64);
+    vls_buf_init(&name, valise_env_default(), 8192);
     (void)snprintf(proc, sizeof(proc), "/proc/%llu/comm", (unsigned long long)pid);
     if (pid == 0)
         rc = vls_fail(err, VALISE_E_BUSY, "%s: another process is writing", path);
