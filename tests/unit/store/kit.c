@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 
+const char *kit_backend;
+
 const valise_store_ops *kit_ops(const char *backend)
 {
     CHECK(backend);

@@ -9,6 +9,11 @@
 #include "store/own.h"
 #include "store/store.h"
 
+#define KIT_BACKENDS "memory"
+
+/* For functions that have no test at hand. */
+extern const char *kit_backend;
+
 const valise_store_ops *kit_ops(const char *backend);
 
 /* Does this test's backend keep anything when it is closed? */

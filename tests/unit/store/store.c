@@ -4,7 +4,7 @@
 #include "base/hex.h"
 #include "store/kit.h"
 
-TEST_PARAMS(store, "memory")
+TEST_PARAMS(store, KIT_BACKENDS)
 
 typedef struct pin {
     valise_str name;
