@@ -205,7 +205,7 @@ static int judge(const valise_pass *pass, const valise_middleware *m, int rc, va
     }
     if (rc >= 0)
         return 0;
-    if (said->code == 0)
+    if (said->code != rc) /* nothing, or what is left of something else */
         return vls_fail(err, rc, "middleware %s refused %s and gave no reason", m->name,
                         pass->command->op->name);
     if (err)

@@ -1,0 +1,263 @@
+/* replay.c -- the same log gives the same state, on every backend. [K32] */
+#include "bus/replay.h"
+#include "kit/bus.h"
+
+TEST_PARAMS(replay, "memory", "sqlite")
+
+static int replay(int64_t *count, kit *from, kit *to)
+{
+    return vls_replay_run(
+        count,
+        &(vls_replay){
+            .from = from->store, .to = to->store, .registry = from->registry, .access = kit_access},
+        &from->t->err);
+}
+
+static kit *empty(test *t, const char *backend)
+{
+    return kit_open(t, &(kit_options){.backend = backend,
+                                      .dir = test_format("%s/%s-copy", test_tmpdir(), backend)});
+}
+
+static void fill(kit *k)
+{
+    valise_call call = VALISE_CALL_INIT;
+
+    call.actor = VLS_STR("ann");
+    call.cause = kit_uuid(9);
+    kit_run_as(k, "counter:add",
+               "{\"name\":\"a\",\"note\":\"words\",\"tags\":[\"x\"],\"meta\":{\"a\":1},"
+               "\"parts\":[{\"label\":\"x\",\"body\":\"c2VjcmV0IGJ5dGVz\"}]}",
+               &call);
+    for (int i = 0; i < 20; i++)
+        kit_run(k, "counter:add", test_format("{\"name\":\"c%d\",\"by\":%d}", i % 3, i));
+    kit_run(k, "counter:remove", "{\"name\":\"a\"}");
+    kit_run(k, "counter:add", "{\"name\":\"a\"}");
+}
+
+TEST(replay, gives_the_same_chain_and_the_same_state_everywhere)
+{
+    static const char *const backends[] = {"memory", "sqlite"};
+    kit *k = kit_open(t, NULL);
+    int64_t count = 0;
+
+    fill(k);
+    for (size_t i = 0; i < VLS_COUNT(backends); i++) {
+        kit *copy = empty(t, backends[i]);
+        CHECK_OK(replay(&count, k, copy));
+        CHECK_INT(23, count);
+        CHECK_TEXT(kit_tip(k), kit_tip(copy));
+        CHECK_TEXT(kit_state(k), kit_state(copy));
+        CHECK_INT(-1, kit_value(copy, "a", "22"));
+        CHECK_INT(1, kit_value(copy, "a", "21"));
+    }
+}
+
+static int refuse(void *self, valise_pass *pass, valise_error *err)
+{
+    bool *active = self;
+
+    (void)pass;
+    return *active ? vls_fail(err, VALISE_E_DENIED, "no") : 0;
+}
+
+static int change(void *self, valise_pass *pass, valise_error *err)
+{
+    bool *active = self;
+
+    if (!*active)
+        return 0;
+    int rc = valise_pass_add(pass, true, "counter:add", VLS_STR("{\"name\":\"more\"}"),
+                             VLS_STR("helper"), err);
+    return rc < 0 ? rc : valise_pass_change(pass, VLS_STR("{\"name\":\"changed\"}"), err);
+}
+
+TEST(replay, runs_what_was_executed_and_no_middleware)
+{
+    bool active = true;
+    valise_middleware m = {.size = sizeof(m), .name = "m", .self = &active, .before = change};
+    const valise_middleware *list[] = {&m, NULL};
+    kit *k = kit_open(t, &(kit_options){.middleware = list});
+    kit *copy = empty(t, t->param);
+
+    kit_run(k, "counter:add", "{\"name\":\"a\"}");
+    m.before = refuse;
+    CHECK_OK(replay(NULL, k, copy));
+    CHECK_TEXT(kit_state(k), kit_state(copy));
+    CHECK_TEXT(kit_tip(k), kit_tip(copy));
+    CHECK_INT(1, kit_value(copy, "changed", ""));
+    CHECK_INT(1, kit_value(copy, "more", ""));
+}
+
+TEST(replay, goes_only_into_an_empty_store)
+{
+    kit *k = kit_open(t, NULL);
+    kit *copy = empty(t, t->param);
+
+    fill(k);
+    kit_run(copy, "counter:add", "{\"name\":\"a\"}");
+    CHECK_RC(VALISE_E_EXISTS, replay(NULL, k, copy));
+    CHECK_INT(1, kit_seq(copy));
+}
+
+static int erase_payload(void *arg, vls_txn *txn, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_entry entry;
+    int rc;
+
+    vls_arena_init(&arena, vls_store_env(txn->store), 1 << 20);
+    rc = vls_log_get(&entry, txn, *(int64_t *)arg, &arena, err);
+    CHECK_INT(1, rc);
+    entry.payload = entry.nonce = (valise_str){NULL, 0};
+    return vls_log_rewrite(txn, &entry, err);
+}
+
+TEST(replay, refuses_a_partial_log)
+{
+    kit *k = kit_open(t, NULL);
+    kit *copy = empty(t, t->param);
+    int64_t seq = 5;
+    valise_call call = VALISE_CALL_INIT;
+
+    fill(k);
+    call.id = kit_uuid(1);
+    kit_run_as(k, "counter:add", "{\"name\":\"a\"}", &call);
+    CHECK_OK(vls_with_txn(k->v, erase_payload, &seq, &t->err));
+    CHECK_RC(VALISE_E_UNSUPPORTED, replay(NULL, k, copy));
+    CHECK(strstr(t->err.message, "the payload of entry 5 was erased"));
+
+    /* A retry of an erased command cannot be told from another one. [K8] */
+    seq = 24;
+    CHECK_OK(vls_with_txn(k->v, erase_payload, &seq, &t->err));
+    kit_fails(k, VALISE_E_EXISTS, "counter:add", "{\"name\":\"a\"}", &call);
+}
+
+static int expire(void *arg, vls_txn *txn, valise_error *err)
+{
+    int rc = vls_log_delete(txn, 1, err);
+
+    (void)arg;
+    return rc < 0 ? rc : vls_meta_put_int(txn, "base_seq", 1, err);
+}
+
+TEST(replay, refuses_a_log_whose_beginning_expired)
+{
+    kit *k = kit_open(t, NULL);
+    kit *copy = empty(t, t->param);
+    valise_call call = VALISE_CALL_INIT;
+
+    fill(k);
+    CHECK_OK(vls_with_txn(k->v, expire, NULL, &t->err));
+    CHECK_RC(VALISE_E_UNSUPPORTED, replay(NULL, k, copy));
+    CHECK(strstr(t->err.message, "entries up to 1 have expired"));
+    call.at = VLS_STR("0");
+    kit_fails(k, VALISE_E_LIMIT, "counter:list", "{}", &call); /* [K35] */
+    CHECK(strstr(t->err.hint, "seq 1"));
+}
+
+TEST(replay, refuses_operations_it_does_not_know)
+{
+    kit *k = kit_open(t, NULL);
+    kit *copy = empty(t, t->param);
+    vls_registry *none = NULL;
+
+    fill(k);
+    CHECK_OK(vls_registry_new(&none, t->env, &t->err));
+    int rc = vls_replay_run(
+        NULL,
+        &(vls_replay){.from = k->store, .to = copy->store, .registry = none, .access = kit_access},
+        &t->err);
+    vls_registry_free(none);
+    CHECK_INT(VALISE_E_UNSUPPORTED, rc);
+    CHECK(strstr(t->err.message, "counter:add"));
+}
+
+/* A decider that looks at the world. */
+static int impure_decide(valise_view *view, const void *arguments, void *result, valise_error *err)
+{
+    static int64_t calls;
+    tally_row row = {.name = VLS_STR("impure")};
+
+    (void)arguments, (void)result;
+    row.value = ++calls;
+    return valise_view_put(view, &counter_tally, &row, err);
+}
+
+typedef struct impure_result {
+    int64_t value;
+} impure_result;
+
+static int impure_answer(valise_view *view, const void *arguments, void *result, valise_error *err)
+{
+    static int64_t calls;
+
+    (void)view, (void)arguments, (void)err;
+    ((impure_result *)result)->value = ++calls;
+    return 0;
+}
+
+static const valise_field impure_out[] = {
+    VALISE_FIELD(impure_result, value, INT, 0, "A number."),
+    VALISE_FIELD_END,
+};
+
+TEST(replay, notices_an_operation_that_is_not_pure)
+{
+    valise_op op = counter_reset;
+    const valise_op *ops[] = {&op, NULL};
+    valise_extension package = {.size = sizeof(package),
+                                .abi = VALISE_EXTENSION_ABI,
+                                .name = "impure",
+                                .version = "1",
+                                .operations = ops};
+    kit *k = kit_open(t, NULL);
+    kit *copy = empty(t, "memory");
+
+    op.name = "impure:count";
+    op.flags = 0;
+    op.needs = "impure:write";
+    op.decide = impure_answer;
+    op.out = impure_out;
+    op.out_size = sizeof(impure_result);
+    CHECK_OK(vls_registry_add(k->registry, &package, false, &t->err));
+    kit_run(k, "impure:count", "{}");
+    CHECK_RC(VALISE_E_CORRUPT, replay(NULL, k, copy));
+    CHECK(strstr(t->err.message, "entry 1 (impure:count) came out with another result"));
+
+    /* What it puts into rows shows in the state hash, and in what the next change replaces. */
+    op.decide = impure_decide;
+    op.out = NULL;
+    op.out_size = 0;
+    kit *two = kit_open(t, &(kit_options){.backend = "memory"});
+    kit *again = empty(t, "memory");
+    CHECK_OK(vls_registry_add(two->registry, &package, false, &t->err));
+    kit_run(two, "impure:count", "{}");
+    CHECK_OK(replay(NULL, two, again));
+    CHECK(strcmp(kit_state(two), kit_state(again)) != 0);
+    kit_run(two, "impure:count", "{}");
+    again = empty(t, "memory");
+    CHECK_RC(VALISE_E_CORRUPT, replay(NULL, two, again));
+    CHECK(strstr(t->err.message, "list of changes"));
+}
+
+static int stop_at_once(void *arg, const valise_progress_state *state)
+{
+    (void)arg, (void)state;
+    return 1;
+}
+
+TEST(replay, can_be_stopped)
+{
+    kit *k = kit_open(t, NULL);
+    kit *copy = empty(t, "memory");
+
+    fill(k);
+    CHECK_RC(VALISE_E_CANCELLED, vls_replay_run(NULL,
+                                                &(vls_replay){.from = k->store,
+                                                              .to = copy->store,
+                                                              .registry = k->registry,
+                                                              .access = kit_access,
+                                                              .progress = {stop_at_once, NULL}},
+                                                &t->err));
+}
