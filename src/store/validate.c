@@ -6,6 +6,7 @@
 
 #include "base/hex.h"
 #include "base/str.h"
+#include "store/impl.h"
 
 /* ---- findings ---- */
 
@@ -186,6 +187,48 @@ static int check_all(valise_check *check, valise_error *err)
     return rc < 0 ? rc : vls_check_rows(check, err);
 }
 
+/* ---- beginning ---- */
+
+/* The newest entry, whatever its state: the log is looked at later. */
+static int find_tip(vls_txn *txn, valise_error *err)
+{
+    const vls_coll *log = vls_store_coll_at(txn->store, VLS_TABLE_LOG);
+    valise_range range = {.index = -1, .flags = VALISE_SCAN_REVERSE};
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    int rc = vls_txn_scan_open(&scan, txn, log, range, err);
+
+    if (rc < 0)
+        return rc;
+    scan.unchecked = true;
+    rc = vls_txn_scan_next(cells, &scan, err);
+    txn->tip = (vls_tip){.seq = rc > 0 ? cells[0].as.integer : txn->meta.base_seq,
+                         .base_seq = txn->meta.base_seq};
+    return rc < 0 ? rc : 0;
+}
+
+/* A transaction that begins also where the newest entry is damaged. */
+static int begin(vls_txn *txn, valise_check *check, valise_error *err)
+{
+    valise_error failure = VALISE_ERROR_INIT;
+    int rc = vls_txn_begin(txn, check->store, VALISE_TXN_READ, &failure);
+
+    if (rc == 0)
+        return 0;
+    (void)snprintf(check->place, sizeof(check->place), "log");
+    if (rc != VALISE_E_CORRUPT) {
+        if (err)
+            *err = failure;
+        return rc;
+    }
+    rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    if (rc == 0)
+        rc = vls_txn_begin_bare(txn, check->store, VALISE_TXN_READ, err);
+    if (rc == 0)
+        rc = vls_meta_read_state(&txn->meta, txn, err);
+    return rc < 0 ? rc : find_tip(txn, err);
+}
+
 int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, vls_finding_fn *fn,
                  void *arg, valise_error *err)
 {
@@ -193,14 +236,14 @@ int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, 
     valise_check check = {.store = store, .progress = progress, .fn = fn, .arg = arg};
     VLS_AUTO(txn) vls_txn txn = {0};
     VLS_AUTO(view) valise_view view = {0};
-    int rc = vls_txn_begin(&txn, store, VALISE_TXN_READ, err);
+    int rc = begin(&txn, &check, err);
 
-    if (rc < 0)
-        return rc;
-    vls_view_init(&view, &txn, env);
-    check.txn = &txn;
-    check.view = &view;
-    rc = vls_store_hasher(&check.hasher, store, err);
+    if (rc == 0) {
+        vls_view_init(&view, &txn, env);
+        check.txn = &txn;
+        check.view = &view;
+        rc = vls_store_hasher(&check.hasher, store, err);
+    }
     if (rc == 0)
         rc = vls_witness_new(&check.witness, env, err);
     if (rc == 0)

@@ -3,7 +3,7 @@
  * The model is a list of states, one per seq. [K35 K32 Q21] */
 #include "base/str.h"
 #include "harness/model.h"
-#include "view_kit.h"
+#include "stage.h"
 
 #define BAGS 3
 #define NAMES 6
@@ -20,7 +20,7 @@ typedef struct state {
 } state;
 
 typedef struct world {
-    kit k;
+    stage k;
     const char *param, *dir;
     state states[STATES + 1]; /* by seq */
     int64_t tip;
@@ -102,7 +102,7 @@ static void check_scan(valise_view *view, const state *s, const char *index, boo
     thing row;
 
     expect_rows(&expected, s, index ? compare_labels : compare_keys, reverse);
-    CHECK_INT(0, valise_view_scan(&scan, view, &kit_things, &select, &err));
+    CHECK_INT(0, valise_view_scan(&scan, view, &stage_things, &select, &err));
     for (size_t i = 0; i < expected.count; i++) {
         CHECK_INT(1, valise_scan_next(&row, scan, &err));
         CHECK(compare_keys(&expected.rows[i], &row) == 0);
@@ -126,7 +126,7 @@ static void check_ranges(valise_view *view, const state *s)
             valise_scan *scan = NULL;
             found expected;
             expect_rows(&expected, s, compare_keys, reverse);
-            CHECK_INT(0, valise_view_scan(&scan, view, &kit_things, &select, &err));
+            CHECK_INT(0, valise_view_scan(&scan, view, &stage_things, &select, &err));
             for (size_t i = 0; i < expected.count; i++) {
                 int side = compare_keys(&expected.rows[i], &from);
                 if (!vls_str_equal(expected.rows[i].bag, from.bag) ||
@@ -149,7 +149,7 @@ static void check_gets(valise_view *view, const state *s)
         for (int n = 0; n < NAMES; n++) {
             const cell *c = &s->cells[b][n];
             thing row = thing_of(b, n, NULL), expected = thing_of(b, n, c);
-            CHECK_INT(c->there, valise_view_get(&row, view, &kit_things, &err));
+            CHECK_INT(c->there, valise_view_get(&row, view, &stage_things, &err));
             if (c->there) {
                 CHECK_INT(c->count, row.count);
                 CHECK(compare_labels(&expected, &row) == 0);
@@ -178,7 +178,7 @@ static void look_at_all(void *arg)
     world *w = arg;
 
     for (int64_t seq = 0; seq <= w->tip; seq++)
-        CHECK_INT(0, kit_read(&w->k, seq, look, &w->states[seq], &w->k.t->err));
+        CHECK_INT(0, stage_read(&w->k, seq, look, &w->states[seq], &w->k.t->err));
 }
 
 /* ---- commands ---- */
@@ -202,13 +202,13 @@ static int change_some(valise_view *view, void *arg, valise_error *err)
         int rc;
         if (what == 0) {
             row = thing_of(b, n, NULL);
-            rc = valise_view_delete(view, &kit_things, &row, err);
+            rc = valise_view_delete(view, &stage_things, &row, err);
             CHECK_INT(c->there, rc);
             *c = (cell){0};
         } else {
             *c = (cell){true, w->tip, (int)what - 1};
             row = thing_of(b, n, c);
-            CHECK_INT(0, valise_view_put(view, &kit_things, &row, err));
+            CHECK_INT(0, valise_view_put(view, &stage_things, &row, err));
         }
     }
     return look(view, &w->next, err);
@@ -222,7 +222,7 @@ static void op_change(void *arg, model_args *a)
     if (w->tip == STATES)
         return;
     w->next = w->states[w->tip];
-    kit_do(&w->k, change_some, &p);
+    stage_do(&w->k, change_some, &p);
     w->states[++w->tip] = w->next;
 }
 
@@ -238,7 +238,7 @@ static void op_fail(void *arg, model_args *a)
     plan p = {w, a};
 
     w->next = w->states[w->tip];
-    CHECK_INT(VALISE_E_CANCELLED, kit_command(&w->k, change_and_fail, &p, &w->k.t->err));
+    CHECK_INT(VALISE_E_CANCELLED, stage_command(&w->k, change_and_fail, &p, &w->k.t->err));
 }
 
 static void op_reopen(void *arg, model_args *a)
@@ -249,8 +249,8 @@ static void op_reopen(void *arg, model_args *a)
     (void)a;
     if (strcmp(w->param, "memory") == 0)
         return;
-    kit_close(&w->k);
-    kit_open(&w->k, w->k.t, w->param, w->dir);
+    stage_close(&w->k);
+    stage_open(&w->k, w->k.t, w->param, w->dir);
     w->k.now = now;
 }
 
@@ -266,7 +266,7 @@ static void *start(test *t, const char *dir)
 
     w->param = t->param;
     w->dir = dir;
-    kit_open(&w->k, t, t->param, dir);
+    stage_open(&w->k, t, t->param, dir);
     return w;
 }
 
@@ -275,7 +275,7 @@ static void stop(void *arg)
     world *w = arg;
 
     look_at_all(w);
-    kit_close(&w->k);
+    stage_close(&w->k);
 }
 
 TEST_PARAMS(past, "memory", "sqlite")

@@ -1,24 +1,24 @@
 /* view.c -- views: what a command sees and changes, once per backend. [K5 K8 K9 K10 K17] */
 #include "base/str.h"
-#include "view_kit.h"
+#include "stage.h"
 
 TEST_PARAMS(view, "memory", "sqlite")
 
 static int put_thing(valise_view *view, void *arg, valise_error *err)
 {
-    return valise_view_put(view, &kit_things, arg, err);
+    return valise_view_put(view, &stage_things, arg, err);
 }
 
 static int drop_thing(valise_view *view, void *arg, valise_error *err)
 {
-    int rc = valise_view_delete(view, &kit_things, arg, err);
+    int rc = valise_view_delete(view, &stage_things, arg, err);
 
     return rc < 0 ? rc : 0;
 }
 
 static int get_thing(valise_view *view, void *arg, valise_error *err)
 {
-    int rc = valise_view_get(arg, view, &kit_things, err);
+    int rc = valise_view_get(arg, view, &stage_things, err);
 
     /* Outlives the view in these tests. */
     if (rc > 0 && ((thing *)arg)->label.ptr)
@@ -37,31 +37,31 @@ TEST(view, a_row_comes_back_at_every_seq_as_it_was)
 {
     thing a = {VLS_STR("b"), VLS_STR("n"), 1, VLS_STR("one")};
     thing seen = {VLS_STR("b"), VLS_STR("n"), 0, {NULL, 0}};
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    kit_do(&k, put_thing, &a); /* 1 */
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, put_thing, &a); /* 1 */
     a.count = 2;
-    kit_do(&k, put_thing, &a);  /* 2 */
-    kit_do(&k, drop_thing, &a); /* 3 */
+    stage_do(&k, put_thing, &a);  /* 2 */
+    stage_do(&k, drop_thing, &a); /* 3 */
     a.count = 4;
     a.label = (valise_str){NULL, 0};
-    kit_do(&k, put_thing, &a); /* 4 */
+    stage_do(&k, put_thing, &a); /* 4 */
 
-    CHECK_INT(0, kit_read(&k, 0, get_thing, &seen, &t->err));
-    CHECK_INT(1, kit_read(&k, 1, get_thing, &seen, &t->err));
+    CHECK_INT(0, stage_read(&k, 0, get_thing, &seen, &t->err));
+    CHECK_INT(1, stage_read(&k, 1, get_thing, &seen, &t->err));
     CHECK_INT(1, seen.count);
     CHECK(vls_str_equal(VLS_STR("one"), seen.label));
-    CHECK_INT(1, kit_read(&k, 2, get_thing, &seen, &t->err));
+    CHECK_INT(1, stage_read(&k, 2, get_thing, &seen, &t->err));
     CHECK_INT(2, seen.count);
-    CHECK_INT(0, kit_read(&k, 3, get_thing, &seen, &t->err));
-    CHECK_INT(1, kit_read(&k, 4, get_thing, &seen, &t->err));
+    CHECK_INT(0, stage_read(&k, 3, get_thing, &seen, &t->err));
+    CHECK_INT(1, stage_read(&k, 4, get_thing, &seen, &t->err));
     CHECK_INT(4, seen.count);
     CHECK(seen.label.ptr == NULL);
-    CHECK_INT(1, kit_read(&k, -1, get_thing, &seen, &t->err));
+    CHECK_INT(1, stage_read(&k, -1, get_thing, &seen, &t->err));
     CHECK_INT(4, seen.count);
-    CHECK_RC(VALISE_E_NOT_FOUND, kit_read(&k, 5, get_thing, &seen, &t->err));
-    kit_close(&k);
+    CHECK_RC(VALISE_E_NOT_FOUND, stage_read(&k, 5, get_thing, &seen, &t->err));
+    stage_close(&k);
 }
 
 static int read_own_writes(valise_view *view, void *arg, valise_error *err)
@@ -70,30 +70,30 @@ static int read_own_writes(valise_view *view, void *arg, valise_error *err)
     int64_t version = -1;
 
     (void)arg;
-    CHECK_INT(0, valise_view_get(&row, view, &kit_things, err));
-    CHECK_INT(0, valise_view_version(&version, view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_get(&row, view, &stage_things, err));
+    CHECK_INT(0, valise_view_version(&version, view, &stage_things, &row, err));
     CHECK_INT(0, version);
     row.count = 7;
-    CHECK_INT(0, valise_view_put(view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_put(view, &stage_things, &row, err));
     row.count = 0;
-    CHECK_INT(1, valise_view_get(&row, view, &kit_things, err));
+    CHECK_INT(1, valise_view_get(&row, view, &stage_things, err));
     CHECK_INT(7, row.count);
-    CHECK_INT(0, valise_view_version(&version, view, &kit_things, &row, err));
+    CHECK_INT(0, valise_view_version(&version, view, &stage_things, &row, err));
     CHECK_INT(view->stamp.seq, version);
-    CHECK_INT(1, valise_view_delete(view, &kit_things, &row, err));
-    CHECK_INT(0, valise_view_delete(view, &kit_things, &row, err));
-    CHECK_INT(0, valise_view_get(&row, view, &kit_things, err));
+    CHECK_INT(1, valise_view_delete(view, &stage_things, &row, err));
+    CHECK_INT(0, valise_view_delete(view, &stage_things, &row, err));
+    CHECK_INT(0, valise_view_get(&row, view, &stage_things, err));
     return 0;
 }
 
 TEST(view, a_command_sees_what_it_changed)
 {
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    kit_do(&k, read_own_writes, NULL);
-    CHECK_INT(1, kit_tip(&k));
-    kit_close(&k);
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, read_own_writes, NULL);
+    CHECK_INT(1, stage_tip(&k));
+    stage_close(&k);
 }
 
 /* ---- what an entry lists ---- */
@@ -123,11 +123,11 @@ static int list_changes(valise_view *view, void *arg, valise_error *err)
     return rc;
 }
 
-static listing listing_of(kit *k, int64_t seq)
+static listing listing_of(stage *k, int64_t seq)
 {
     listing l = {.seq = seq};
 
-    CHECK_INT(0, kit_read(k, -1, list_changes, &l, &k->t->err));
+    CHECK_INT(0, stage_read(k, -1, list_changes, &l, &k->t->err));
     return l;
 }
 
@@ -138,22 +138,22 @@ static int change_nothing(valise_view *view, void *arg, valise_error *err)
     int rc;
 
     row->count = 99;
-    rc = valise_view_put(view, &kit_things, row, err);
+    rc = valise_view_put(view, &stage_things, row, err);
     row->count = count;
-    return rc < 0 ? rc : valise_view_put(view, &kit_things, row, err);
+    return rc < 0 ? rc : valise_view_put(view, &stage_things, row, err);
 }
 
 TEST(view, what_changes_nothing_is_not_in_the_entry)
 {
     thing a = {VLS_STR("b"), VLS_STR("n"), 1, {NULL, 0}};
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    kit_do(&k, put_thing, &a);      /* 1: insert */
-    kit_do(&k, change_nothing, &a); /* 2 */
-    kit_do(&k, drop_thing, &a);     /* 3 */
-    kit_do(&k, drop_thing, &a);     /* 4: nothing there */
-    kit_do(&k, put_thing, &a);      /* 5: again */
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, put_thing, &a);      /* 1: insert */
+    stage_do(&k, change_nothing, &a); /* 2 */
+    stage_do(&k, drop_thing, &a);     /* 3 */
+    stage_do(&k, drop_thing, &a);     /* 4: nothing there */
+    stage_do(&k, put_thing, &a);      /* 5: again */
     CHECK_INT(1, listing_of(&k, 1).count);
     CHECK_INT(0, listing_of(&k, 1).from_seq);
     CHECK_INT(0, listing_of(&k, 2).count);
@@ -162,29 +162,29 @@ TEST(view, what_changes_nothing_is_not_in_the_entry)
     CHECK_INT(0, listing_of(&k, 4).count);
     CHECK_INT(0, listing_of(&k, 5).from_seq);
     CHECK_INT(3, listing_of(&k, 5).gone_seq);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* ---- kinds of collections ---- */
 
 static int put_stone(valise_view *view, void *arg, valise_error *err)
 {
-    return valise_view_put(view, &kit_stones, arg, err);
+    return valise_view_put(view, &stage_stones, arg, err);
 }
 
 static int put_grain(valise_view *view, void *arg, valise_error *err)
 {
-    return valise_view_put(view, &kit_grains, arg, err);
+    return valise_view_put(view, &stage_grains, arg, err);
 }
 
 static int put_cache(valise_view *view, void *arg, valise_error *err)
 {
-    return valise_view_put(view, &kit_cache, arg, err);
+    return valise_view_put(view, &stage_cache, arg, err);
 }
 
 static int drop_grain(valise_view *view, void *arg, valise_error *err)
 {
-    int rc = valise_view_delete(view, &kit_grains, arg, err);
+    int rc = valise_view_delete(view, &stage_grains, arg, err);
 
     return rc < 0 ? rc : 0;
 }
@@ -192,29 +192,29 @@ static int drop_grain(valise_view *view, void *arg, valise_error *err)
 TEST(view, an_immutable_row_stays_as_it_is)
 {
     stone s = {1, VLS_STR("first")};
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    kit_do(&k, put_stone, &s);
-    kit_do(&k, put_stone, &s); /* the same again is fine */
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, put_stone, &s);
+    stage_do(&k, put_stone, &s); /* the same again is fine */
     s.text = VLS_STR("other");
-    CHECK_RC(VALISE_E_CONFLICT, kit_command(&k, put_stone, &s, &t->err));
-    CHECK_INT(2, kit_tip(&k));
-    kit_close(&k);
+    CHECK_RC(VALISE_E_CONFLICT, stage_command(&k, put_stone, &s, &t->err));
+    CHECK_INT(2, stage_tip(&k));
+    stage_close(&k);
 }
 
 static int get_grain(valise_view *view, void *arg, valise_error *err)
 {
     stone s = {*(const int64_t *)arg, {NULL, 0}};
 
-    return valise_view_get(&s, view, &kit_grains, err);
+    return valise_view_get(&s, view, &stage_grains, err);
 }
 
 static int count_grains(valise_view *view, void *arg, valise_error *err)
 {
     valise_scan *scan = NULL;
     stone s;
-    int rc = valise_view_scan(&scan, view, &kit_grains, NULL, err);
+    int rc = valise_view_scan(&scan, view, &stage_grains, NULL, err);
 
     while (rc >= 0 && (rc = valise_scan_next(&s, scan, err)) > 0)
         ++*(int *)arg;
@@ -227,20 +227,20 @@ TEST(view, quiet_rows_exist_from_the_seq_that_made_them)
     stone one = {1, VLS_STR("a")}, two = {2, VLS_STR("b")};
     int64_t number = 2;
     int at_1 = 0, at_2 = 0;
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    kit_do(&k, put_grain, &one);
-    kit_do(&k, put_grain, &two);
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, put_grain, &one);
+    stage_do(&k, put_grain, &two);
     CHECK_INT(0, listing_of(&k, 2).count);
-    CHECK_INT(0, kit_read(&k, 1, get_grain, &number, &t->err));
-    CHECK_INT(1, kit_read(&k, 2, get_grain, &number, &t->err));
-    CHECK_RC(0, kit_read(&k, 1, count_grains, &at_1, &t->err));
-    CHECK_RC(0, kit_read(&k, -1, count_grains, &at_2, &t->err));
+    CHECK_INT(0, stage_read(&k, 1, get_grain, &number, &t->err));
+    CHECK_INT(1, stage_read(&k, 2, get_grain, &number, &t->err));
+    CHECK_RC(0, stage_read(&k, 1, count_grains, &at_1, &t->err));
+    CHECK_RC(0, stage_read(&k, -1, count_grains, &at_2, &t->err));
     CHECK_INT(1, at_1);
     CHECK_INT(2, at_2);
-    CHECK_RC(VALISE_E_CONFLICT, kit_command(&k, drop_grain, &two, &t->err));
-    kit_close(&k);
+    CHECK_RC(VALISE_E_CONFLICT, stage_command(&k, drop_grain, &two, &t->err));
+    stage_close(&k);
 }
 
 static int hash_state(valise_view *view, void *arg, valise_error *err)
@@ -248,11 +248,11 @@ static int hash_state(valise_view *view, void *arg, valise_error *err)
     return vls_state_hash(arg, view, err);
 }
 
-static valise_id state_of(kit *k, int64_t at)
+static valise_id state_of(stage *k, int64_t at)
 {
     valise_id id = {{0}};
 
-    CHECK_INT(0, kit_read(k, at, hash_state, &id, &k->t->err));
+    CHECK_INT(0, stage_read(k, at, hash_state, &id, &k->t->err));
     return id;
 }
 
@@ -261,23 +261,23 @@ TEST(view, derived_rows_are_not_state) /* [K5 K32] */
     stone c = {1, VLS_STR("x")};
     thing a = {VLS_STR("b"), VLS_STR("n"), 1, {NULL, 0}};
     valise_id empty, with_cache, with_thing, back;
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     empty = state_of(&k, -1);
-    kit_do(&k, put_cache, &c);
+    stage_do(&k, put_cache, &c);
     with_cache = state_of(&k, -1);
     CHECK_INT(0, listing_of(&k, 1).count);
     CHECK(vls_id_equal(&empty, &with_cache));
-    kit_do(&k, put_thing, &a);
+    stage_do(&k, put_thing, &a);
     with_thing = state_of(&k, -1);
     CHECK(!vls_id_equal(&empty, &with_thing));
-    kit_do(&k, drop_thing, &a);
+    stage_do(&k, drop_thing, &a);
     back = state_of(&k, -1);
     CHECK(vls_id_equal(&empty, &back));
     back = state_of(&k, 2);
     CHECK(vls_id_equal(&with_thing, &back));
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* ---- objects ---- */
@@ -292,7 +292,7 @@ static int hold_new(valise_view *view, void *arg, valise_error *err)
         return rc;
     CHECK_INT(0, valise_view_object(&bytes, view, &h.object, err));
     CHECK(vls_str_equal(*(const valise_str *)arg, bytes));
-    return valise_view_put(view, &kit_holders, &h, err);
+    return valise_view_put(view, &stage_holders, &h, err);
 }
 
 static int hold_missing(valise_view *view, void *arg, valise_error *err)
@@ -300,7 +300,7 @@ static int hold_missing(valise_view *view, void *arg, valise_error *err)
     holder h = {VLS_STR("m"), {{1, 2, 3}}};
 
     (void)arg;
-    return valise_view_put(view, &kit_holders, &h, err);
+    return valise_view_put(view, &stage_holders, &h, err);
 }
 
 static int read_held(valise_view *view, void *arg, valise_error *err)
@@ -308,7 +308,7 @@ static int read_held(valise_view *view, void *arg, valise_error *err)
     holder h = {VLS_STR("h"), {{0}}};
     valise_str bytes = {NULL, 0};
 
-    CHECK_INT(1, valise_view_get(&h, view, &kit_holders, err));
+    CHECK_INT(1, valise_view_get(&h, view, &stage_holders, err));
     CHECK_INT(0, valise_view_object(&bytes, view, &h.object, err));
     CHECK(vls_str_equal(*(const valise_str *)arg, bytes));
     return 0;
@@ -317,30 +317,30 @@ static int read_held(valise_view *view, void *arg, valise_error *err)
 TEST(view, a_row_can_only_refer_to_an_object_that_is_there)
 {
     valise_str note = VLS_STR("remember the milk");
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    kit_do(&k, hold_new, &note);
-    CHECK_RC(0, kit_read(&k, -1, read_held, &note, &t->err));
-    CHECK_RC(VALISE_E_NOT_FOUND, kit_command(&k, hold_missing, NULL, &t->err));
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, hold_new, &note);
+    CHECK_RC(0, stage_read(&k, -1, read_held, &note, &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, stage_command(&k, hold_missing, NULL, &t->err));
     CHECK_TEXT("holder.object", t->err.path);
-    CHECK_INT(1, kit_tip(&k));
-    kit_close(&k);
+    CHECK_INT(1, stage_tip(&k));
+    stage_close(&k);
 }
 
 static int put_in_a_query(valise_view *view, void *arg, valise_error *err)
 {
-    return valise_view_put(view, &kit_things, arg, err);
+    return valise_view_put(view, &stage_things, arg, err);
 }
 
 TEST(view, a_query_cannot_change_anything)
 {
     thing a = {VLS_STR("b"), VLS_STR("n"), 1, {NULL, 0}};
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    CHECK_RC(VALISE_E_INVALID, kit_read(&k, -1, put_in_a_query, &a, &t->err));
-    kit_close(&k);
+    stage_open(&k, t, t->param, test_tmpdir());
+    CHECK_RC(VALISE_E_INVALID, stage_read(&k, -1, put_in_a_query, &a, &t->err));
+    stage_close(&k);
 }
 
 static int two_ids(valise_view *view, void *arg, valise_error *err)
@@ -354,14 +354,14 @@ static int two_ids(valise_view *view, void *arg, valise_error *err)
 TEST(view, ids_are_derived_from_the_command) /* [K3 K32] */
 {
     valise_uuid first[2], second[2];
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
-    kit_do(&k, two_ids, first);
-    kit_close(&k);
-    kit_open(&k, t, "memory", NULL);
-    kit_do(&k, two_ids, second);
-    kit_close(&k);
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, two_ids, first);
+    stage_close(&k);
+    stage_open(&k, t, "memory", NULL);
+    stage_do(&k, two_ids, second);
+    stage_close(&k);
     CHECK(memcmp(&first[0], &first[1], sizeof(first[0])) != 0);
     CHECK(memcmp(first, second, sizeof(first)) == 0);
 }
@@ -375,9 +375,9 @@ TEST(no_workspace, reads_find_nothing)
     valise_scan *scan = NULL;
 
     vls_view_init(&view, NULL, t->env);
-    CHECK_INT(0, valise_view_get(&row, &view, &kit_things, &t->err));
+    CHECK_INT(0, valise_view_get(&row, &view, &stage_things, &t->err));
     CHECK_INT(5, row.count);
-    CHECK_RC(0, valise_view_scan(&scan, &view, &kit_things, NULL, &t->err));
+    CHECK_RC(0, valise_view_scan(&scan, &view, &stage_things, NULL, &t->err));
     CHECK_INT(0, valise_scan_next(&row, scan, &t->err));
     valise_scan_close(scan);
 }

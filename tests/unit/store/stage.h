@@ -1,8 +1,8 @@
-/* view_kit.h -- a store with test collections, and commands on it without a bus.
+/* stage.h -- a store with test collections, and commands on it without a bus.
  *
  * Threads: single. */
-#ifndef STORE_VIEW_KIT_H
-#define STORE_VIEW_KIT_H
+#ifndef STORE_STAGE_H
+#define STORE_STAGE_H
 
 #include "harness/test.h"
 
@@ -14,42 +14,44 @@ typedef struct thing {
     int64_t count;
     valise_str label; /* NULLABLE */
 } thing;
-extern const valise_coll kit_things;
+extern const valise_coll stage_things;
 
 /* IMMUTABLE, QUIET and EXEMPT ones: number -> text. */
 typedef struct stone {
     int64_t number;
     valise_str text;
 } stone;
-extern const valise_coll kit_stones, kit_grains, kit_cache;
+extern const valise_coll stage_stones, stage_grains, stage_cache;
 
 /* A row that holds an object. */
 typedef struct holder {
     valise_str name;
     valise_id object; /* NULLABLE */
 } holder;
-extern const valise_coll kit_holders;
+extern const valise_coll stage_holders;
 
-typedef struct kit {
+typedef struct stage {
     test *t;
     vls_store *store;
     int64_t now;
-} kit;
+} stage;
+
+vls_store_options stage_options(const test *t, const char *param, const char *dir);
 
 /* param: "memory" or "sqlite". dir is where sqlite puts its file. */
-void kit_open(kit *k, test *t, const char *param, const char *dir);
-void kit_close(kit *k);
+void stage_open(stage *k, test *t, const char *param, const char *dir);
+void stage_close(stage *k);
 
 /* Run fn as a command of its own: begin, view, fn, apply, commit. Returns what failed first, and
  * then nothing was kept. */
-typedef int kit_fn(valise_view *view, void *arg, valise_error *err);
-int kit_command(kit *k, kit_fn *fn, void *arg, valise_error *err);
+typedef int stage_fn(valise_view *view, void *arg, valise_error *err);
+int stage_command(stage *k, stage_fn *fn, void *arg, valise_error *err);
 
 /* The same, which must succeed. */
-void kit_do(kit *k, kit_fn *fn, void *arg);
+void stage_do(stage *k, stage_fn *fn, void *arg);
 
 /* Read the state at a seq (-1: the newest) through a view. */
-int kit_read(kit *k, int64_t at, kit_fn *fn, void *arg, valise_error *err);
-int64_t kit_tip(kit *k);
+int stage_read(stage *k, int64_t at, stage_fn *fn, void *arg, valise_error *err);
+int64_t stage_tip(stage *k);
 
 #endif
