@@ -37,6 +37,15 @@ int vls_fd_close(int fd);
 /* The next entry; NULL at the end, and then errno is 0, or on failure. */
 struct dirent *vls_fd_next_entry(DIR *folder);
 
+/* Hand a descriptor out of a VLS_AUTO variable, which becomes -1. */
+static inline int vls_fd_take(int *fd)
+{
+    int taken = *fd;
+
+    *fd = -1;
+    return taken;
+}
+
 /* Unlike other VLS_AUTO variables these are -1 when they hold nothing: 0 is a descriptor. */
 static inline void vls_auto_fd(int *fd)
 {

@@ -180,9 +180,7 @@ static int make_shelf(folder *f, uint8_t number)
             return -1;
         atomic_store(&f->synced[number], true);
     }
-    int taken = fd;
-    fd = -1;
-    return taken;
+    return vls_fd_take(&fd);
 }
 
 /* ---- put ---- */
@@ -327,8 +325,7 @@ static int open_blob(int *out, uint64_t *size_bytes, const folder *f, const vali
     if (!S_ISREG(st.st_mode))
         return fail_not_a_file(id, err);
     *size_bytes = (uint64_t)st.st_size;
-    *out = fd;
-    fd = -1;
+    *out = vls_fd_take(&fd);
     return 0;
 }
 
