@@ -193,7 +193,7 @@ TEST(validate_cells, a_flipped_bit_in_any_cell_is_found)
     int tried = 0;
 
     /* meta is read before anything else: damage there is an error of its own (unit-store). */
-    for (uint32_t table = VLS_TABLE_LOG; table <= VLS_TABLE_OWN_COUNT + 5; table++) {
+    for (uint32_t table = VLS_TABLE_LOG; table < VLS_TABLE_OWN_COUNT + 5; table++) {
         if (table == VLS_TABLE_READ_LOG || table == VLS_TABLE_CURSOR)
             continue;
         for (int row = 0; row < 3; row++) {
