@@ -8,8 +8,7 @@ const char *kit_backend;
 const valise_store_ops *kit_ops(const char *backend)
 {
     CHECK(backend);
-    CHECK_TEXT("memory", backend);
-    return valise_store_memory();
+    return strcmp(backend, "sqlite") == 0 ? valise_store_sqlite() : valise_store_memory();
 }
 
 bool kit_keeps(const test *t)
@@ -41,6 +40,14 @@ vls_store *kit_open(test *t, const valise_coll *const *colls)
 void kit_close(vls_store *store)
 {
     vls_store_close(store);
+}
+
+void kit_remove(void)
+{
+    static const char *const names[] = {"valise.db", "valise.db-wal", "valise.db-shm"};
+
+    for (size_t i = 0; i < VLS_COUNT(names); i++)
+        test_remove(test_format("%s/%s", test_tmpdir(), names[i]));
 }
 
 void kit_begin(test *t, vls_txn *txn, vls_store *store, int mode)

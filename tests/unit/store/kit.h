@@ -9,7 +9,7 @@
 #include "store/own.h"
 #include "store/store.h"
 
-#define KIT_BACKENDS "memory"
+#define KIT_BACKENDS "memory", "sqlite"
 
 /* For functions that have no test at hand. */
 extern const char *kit_backend;
@@ -22,9 +22,9 @@ bool kit_keeps(const test *t);
 /* Options for a store in the test's directory: CREATE, not synced, waits for a second. */
 vls_store_options kit_options(const test *t, const valise_coll *const *colls);
 
-/* Open, and close when the test ends at the latest. */
 vls_store *kit_open(test *t, const valise_coll *const *colls);
 void kit_close(vls_store *store);
+void kit_remove(void); /* what is on disk: the next one is new */
 
 /* A transaction that must begin, and one that must be kept. */
 void kit_begin(test *t, vls_txn *txn, vls_store *store, int mode);

@@ -708,9 +708,7 @@ TEST(object, every_flipped_bit_is_found)
         CHECK(strstr(t->err.message, "object 1"));
         CHECK(strstr(t->err.hint, "valise validate"));
         kit_close(store);
-        test_remove(test_format("%s/valise.db", test_tmpdir()));
-        test_remove(test_format("%s/valise.db-wal", test_tmpdir()));
-        test_remove(test_format("%s/valise.db-shm", test_tmpdir()));
+        kit_remove();
     }
 }
 
