@@ -30,9 +30,10 @@ struct valise_store_ops;
 struct valise_blob_store_ops;
 
 enum {
-    VALISE_OPEN_READ_ONLY = 1, /* nothing is written, whoever asks */
-    VALISE_OPEN_CREATE = 2,    /* make the workspace when there is none (valise_init says how) */
+    VALISE_OPEN_READ_ONLY = 1,      /* nothing is written, whoever asks */
+    VALISE_OPEN_CREATE = 2,         /* make the workspace when there is none: `valise init` */
     VALISE_OPEN_NO_USER_CONFIG = 4, /* ignore the user's configuration: no extensions, no trust */
+    VALISE_OPEN_ANYBODY = 8, /* with CREATE: unknown actors are let in as writers and recorded */
 };
 
 enum { VALISE_DURABILITY_WORKSPACE, VALISE_DURABILITY_FULL, VALISE_DURABILITY_NORMAL };
@@ -57,7 +58,9 @@ typedef struct valise_options {
     }
 
 /* Open the workspace in the folder `path` (which holds .valise/), or a new one in memory for
- * ":memory:". options may be NULL. VALISE_E_NOT_FOUND when there is none. */
+ * ":memory:"; NULL opens none, and only operations that need none can be run. options may be NULL.
+ * VALISE_E_NOT_FOUND when there is none; VALISE_E_DENIED for an extension that is not trusted. A
+ * workspace that belongs to another user is opened read-only, unless the user trusts it. */
 VALISE_API int valise_open(valise **out, const char *path, const valise_options *options,
                            valise_error *err);
 VALISE_API void valise_close(valise *v); /* NULL is fine */

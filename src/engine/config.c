@@ -1,0 +1,344 @@
+/* config.c -- the layers of settings. */
+#include "engine/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/hex.h"
+#include "base/ini.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "engine/file.h"
+
+#define ARENA_MAX ((size_t)16 << 20)
+#define MAX_ENTRIES 10000u
+
+const char *const vls_layer_names[] = {"default", "workspace", "user", "environment", "flag"};
+
+#define ANY_LAYER                                                                                  \
+    (1u << VLS_LAYER_WORKSPACE | 1u << VLS_LAYER_USER | 1u << VLS_LAYER_ENVIRONMENT |              \
+     1u << VLS_LAYER_FLAG)
+#define NOT_WORKSPACE (ANY_LAYER & ~(1u << VLS_LAYER_WORKSPACE))
+#define ONLY_USER (1u << VLS_LAYER_USER)
+#define FILES (1u << VLS_LAYER_WORKSPACE | 1u << VLS_LAYER_USER)
+
+const vls_setting vls_settings[] = {
+    {"core.actor", "Who acts when nobody says so.", VLS_SETTING_TEXT, NULL, "local", "VALISE_ACTOR",
+     NOT_WORKSPACE},
+    {"core.color", "When to use colours.", VLS_SETTING_CHOICE, "auto always never", "auto",
+     "VALISE_COLOR", NOT_WORKSPACE},
+    {"core.durability",
+     "What a command waits for: full survives a power cut, normal the end of the process.",
+     VLS_SETTING_CHOICE, "full normal", "full", "VALISE_DURABILITY", ANY_LAYER},
+    {"core.pager", "What shows long lists on a terminal.", VLS_SETTING_TEXT, NULL, NULL,
+     "VALISE_PAGER", NOT_WORKSPACE},
+    {"core.timeout", "How long a command waits for other writers.", VLS_SETTING_DURATION, NULL,
+     "10s", "VALISE_TIMEOUT", ANY_LAYER},
+    {"extension.*.path", "A shared object to load.", VLS_SETTING_PATH, NULL, NULL, NULL, FILES},
+    {"extension.*.sha256", "What the bytes of the shared object must hash to.", VLS_SETTING_HASH,
+     NULL, NULL, NULL, ONLY_USER},
+    {"trust.*.owner", "The user whose workspace this is, and who is trusted.", VLS_SETTING_INT,
+     NULL, NULL, NULL, ONLY_USER},
+    {"trust.*.sha256", "The bytes of the program or shared object that is trusted.",
+     VLS_SETTING_HASH, NULL, NULL, NULL, ONLY_USER},
+    {NULL, NULL, VLS_SETTING_TEXT, NULL, NULL, NULL, 0},
+};
+
+struct vls_config {
+    const valise_env *env;
+    vls_arena arena;
+    vls_vec(vls_config_entry) entries;
+};
+
+/* ---- settings ---- */
+
+/* "extension.My.Name.path": what stands before the first dot, behind the last, and between. */
+static void split_name(valise_str *section, valise_str *subsection, valise_str *key,
+                       valise_str name)
+{
+    size_t last = name.len;
+
+    (void)vls_str_cut(section, key, name, '.');
+    *subsection = (valise_str){NULL, 0};
+    while (last > 0 && name.ptr[last - 1] != '.')
+        last--;
+    if (last <= section->len + 1)
+        return;
+    *key = vls_str_from(name, last);
+    *subsection = vls_str(name.ptr + section->len + 1, last - section->len - 2);
+}
+
+static bool is_same(valise_str a, valise_str b)
+{
+    valise_str section_a, section_b, sub_a, sub_b, key_a, key_b;
+
+    split_name(&section_a, &sub_a, &key_a, a);
+    split_name(&section_b, &sub_b, &key_b, b);
+    return vls_str_equal(section_a, section_b) && vls_str_equal(key_a, key_b) &&
+           (sub_a.ptr != NULL) == (sub_b.ptr != NULL);
+}
+
+const vls_setting *vls_setting_find(valise_str name)
+{
+    for (const vls_setting *s = vls_settings; s->name; s++) {
+        if (is_same(valise_str_of(s->name), name))
+            return s;
+    }
+    return NULL;
+}
+
+static bool is_choice(const char *choices, valise_str value)
+{
+    valise_str rest = valise_str_of(choices), word;
+    bool more;
+
+    do {
+        more = vls_str_cut(&word, &rest, rest, ' ');
+        if (vls_str_equal(word, value))
+            return true;
+    } while (more);
+    return false;
+}
+
+static bool takes(const vls_setting *setting, valise_str value)
+{
+    valise_id id;
+    int64_t number;
+
+    switch (setting->type) {
+    case VLS_SETTING_CHOICE:
+        return is_choice(setting->choices, value);
+    case VLS_SETTING_DURATION:
+        return vls_duration_parse(&number, value, NULL) == 0;
+    case VLS_SETTING_INT:
+        return vls_str_to_i64(&number, value) && number >= 0;
+    case VLS_SETTING_HASH:
+        return vls_id_parse(&id, value, NULL) == 0;
+    case VLS_SETTING_TEXT:
+    case VLS_SETTING_PATH:
+        break;
+    }
+    return value.len > 0 && vls_utf8_valid(value) && !memchr(value.ptr, '\0', value.len);
+}
+
+int vls_setting_check(const vls_setting *setting, valise_str value, valise_error *err)
+{
+    static const char *const kinds[] = {"a text",   "one of", "a time such as 90s",
+                                        "a number", "a path", "64 hexadecimal digits"};
+    bool choice = setting->type == VLS_SETTING_CHOICE;
+
+    if (takes(setting, value))
+        return 0;
+    return vls_fail(err, VALISE_E_INVALID, "%s is %s%s%s, not \"%s\"", setting->name,
+                    kinds[setting->type], choice ? " " : "", choice ? setting->choices : "",
+                    vls_text_short(value).s);
+}
+
+/* ---- loading ---- */
+
+/* What is being read. */
+typedef struct loading {
+    vls_config *config;
+    vls_layer layer;
+    valise_str file; /* in the arena */
+} loading;
+
+/* "config:3: " in front of what is wrong with a value. */
+static int check_value(const vls_config_entry *e, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = vls_setting_check(e->setting, e->value, &why);
+
+    if (rc == 0)
+        return 0;
+    if (e->line > 0)
+        return vls_fail(err, rc, "%.*s:%u: %s", VALISE_STR_ARG(e->file), (unsigned)e->line,
+                        why.message);
+    return vls_fail(err, rc, "%.*s: %s",
+                    VALISE_STR_ARG(e->file.len ? e->file : VLS_STR("command line")), why.message);
+}
+
+static int add_entry(const loading *l, valise_str name, valise_str value, uint32_t line,
+                     valise_error *err)
+{
+    vls_config *config = l->config;
+    vls_config_entry e = {.layer = l->layer, .file = l->file, .line = line};
+    valise_str section, key;
+    int rc = vls_arena_dup(&e.name, &config->arena, name, err);
+
+    if (rc == 0 && value.ptr)
+        rc = vls_arena_dup(&e.value, &config->arena, value, err);
+    if (rc < 0)
+        return rc;
+    split_name(&section, &e.subsection, &key, e.name);
+    e.setting = vls_setting_find(e.name);
+    e.ignored = e.setting && !(e.setting->layers & 1u << l->layer);
+    if (e.setting && !e.ignored)
+        rc = check_value(&e, err);
+    if (rc < 0)
+        return rc;
+    if (config->entries.len >= MAX_ENTRIES)
+        return vls_fail(err, VALISE_E_LIMIT, "%.*s: over %u settings", VALISE_STR_ARG(l->file),
+                        MAX_ENTRIES);
+    return vls_vec_push(&config->entries, config->env, e) ? 0 : vls_fail_memory(err);
+}
+
+static int add_from_file(void *arg, const vls_ini_entry *entry, valise_error *err)
+{
+    return add_entry(arg, entry->full_name, entry->value, entry->line, err);
+}
+
+static int load_file(vls_config *config, vls_layer layer, const char *path, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    loading l = {.config = config, .layer = layer};
+    int rc;
+
+    if (!path)
+        return 0;
+    vls_buf_init(&text, config->env, VLS_INI_MAX_BYTES);
+    rc = vls_file_read(&text, path, layer == VLS_LAYER_WORKSPACE ? VLS_FILE_NO_LINK : 0, err);
+    if (rc == VALISE_E_NOT_FOUND)
+        return 0;
+    if (rc == 0)
+        rc = vls_arena_dup(&l.file, &config->arena, valise_str_of(path), err);
+    if (rc < 0)
+        return rc;
+    return vls_ini_read(config->env, l.file, vls_buf_str(&text), add_from_file, &l, err);
+}
+
+static const vls_setting *setting_of_variable(valise_str variable)
+{
+    for (const vls_setting *s = vls_settings; s->name; s++) {
+        if (s->variable && vls_str_equal(valise_str_of(s->variable), variable))
+            return s;
+    }
+    return NULL;
+}
+
+static int load_environment(vls_config *config, const char *const *environment, valise_error *err)
+{
+    int rc = 0;
+
+    for (; rc == 0 && environment && *environment; environment++) {
+        loading l = {.config = config, .layer = VLS_LAYER_ENVIRONMENT};
+        valise_str name, value;
+        const vls_setting *setting;
+        if (!vls_str_cut(&name, &value, valise_str_of(*environment), '='))
+            continue;
+        setting = setting_of_variable(name);
+        if (!setting || value.len == 0)
+            continue; /* VALISE_DIR and the like are the command line's; empty is as if unset */
+        l.file = valise_str_of(setting->variable);
+        rc = add_entry(&l, valise_str_of(setting->name), value, 0, err);
+    }
+    return rc;
+}
+
+static int load_flags(vls_config *config, const char *const *flags, valise_error *err)
+{
+    int rc = 0;
+
+    for (; rc == 0 && flags && *flags; flags++) {
+        loading l = {.config = config, .layer = VLS_LAYER_FLAG, .file = VLS_STR("")};
+        valise_str name, value;
+        if (!vls_str_cut(&name, &value, valise_str_of(*flags), '='))
+            return vls_fail(err, VALISE_E_INVALID, "\"%s\" is not like core.color=never",
+                            vls_text_short(valise_str_of(*flags)).s);
+        if (!vls_setting_find(name))
+            return vls_fail(err, VALISE_E_INVALID, "there is no setting \"%s\"",
+                            vls_text_short(name).s);
+        rc = add_entry(&l, name, value, 0, err);
+    }
+    return rc;
+}
+
+int vls_config_load(vls_config **out, const valise_env *env, const vls_config_sources *sources,
+                    valise_error *err)
+{
+    vls_config *config = vls_mem_zalloc(env, sizeof(*config));
+    int rc;
+
+    if (!config)
+        return vls_fail_memory(err);
+    config->env = env;
+    vls_arena_init(&config->arena, env, ARENA_MAX);
+    rc = load_file(config, VLS_LAYER_WORKSPACE, sources->workspace_file, err);
+    if (rc == 0)
+        rc = load_file(config, VLS_LAYER_USER, sources->user_file, err);
+    if (rc == 0)
+        rc = load_environment(config, sources->environment, err);
+    if (rc == 0)
+        rc = load_flags(config, sources->flags, err);
+    if (rc < 0)
+        vls_config_free(config);
+    else
+        *out = config;
+    return rc;
+}
+
+void vls_config_free(vls_config *config)
+{
+    if (!config)
+        return;
+    vls_vec_release(&config->entries, config->env);
+    vls_arena_release(&config->arena);
+    vls_mem_free(config->env, config, sizeof(*config));
+}
+
+/* ---- asking ---- */
+
+const vls_config_entry *vls_config_entries(size_t *count, const vls_config *config)
+{
+    *count = config->entries.len;
+    return config->entries.ptr;
+}
+
+const vls_config_entry *vls_config_find(const vls_config *config, valise_str name)
+{
+    for (size_t i = config->entries.len; i > 0; i--) {
+        const vls_config_entry *e = &config->entries.ptr[i - 1];
+        if (!e->ignored && vls_str_equal(e->name, name))
+            return e;
+    }
+    return NULL;
+}
+
+valise_str vls_config_text(const vls_config *config, const char *name)
+{
+    const vls_config_entry *e = vls_config_find(config, valise_str_of(name));
+    const vls_setting *setting = vls_setting_find(valise_str_of(name));
+
+    assert(setting);
+    return e ? e->value : valise_str_of(setting->initial);
+}
+
+int64_t vls_config_duration_ns(const vls_config *config, const char *name)
+{
+    int64_t ns = 0;
+
+    (void)vls_duration_parse(&ns, vls_config_text(config, name), NULL);
+    return ns;
+}
+
+int vls_config_user_file(const char **out, vls_arena *arena, valise_error *err)
+{
+    static const char *const places[][2] = {{"XDG_CONFIG_HOME", "/valise/config"},
+                                            {"HOME", "/.config/valise/config"}};
+
+    for (size_t i = 0; i < VLS_COUNT(places); i++) {
+        const char *folder = getenv(places[i][0]);
+        /* A relative path is to be ignored, says the specification of these variables. */
+        if (folder && folder[0] == '/')
+            return vls_path_join(out, arena, folder, places[i][1] + 1, err);
+    }
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing says where your configuration is");
+    vls_hint(err, "set HOME or XDG_CONFIG_HOME");
+    return VALISE_E_NOT_FOUND;
+}

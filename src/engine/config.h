@@ -1,0 +1,106 @@
+/* config.h -- settings, from files in git's syntax, the environment and the command line.
+ *
+ *     layer         where                                  may set
+ *     workspace     .valise/config                         what concerns this workspace
+ *     user          $XDG_CONFIG_HOME/valise/config         everything; code and trust only here
+ *     environment   VALISE_... (as the host passes it)     what has a variable
+ *     flag          of the command line                    everything but code and trust
+ *
+ * A later layer is stronger. What a layer may not set is read, reported and has no effect: a
+ * workspace is a folder somebody else may have made, and cannot make code run or trust itself.
+ *
+ * The library itself reads the two files only, and the user's only when the options allow it.
+ *
+ * Threads: vls_config is immutable once loaded. Writing a file is safe beside other writers. */
+#ifndef VLS_CONFIG_H
+#define VLS_CONFIG_H
+
+#include "base/arena.h"
+#include "base/base.h"
+
+typedef struct vls_config vls_config;
+
+typedef enum vls_layer {
+    VLS_LAYER_DEFAULT,
+    VLS_LAYER_WORKSPACE,
+    VLS_LAYER_USER,
+    VLS_LAYER_ENVIRONMENT,
+    VLS_LAYER_FLAG,
+} vls_layer;
+
+extern const char *const vls_layer_names[]; /* "default", "workspace", ... */
+
+typedef enum vls_setting_type {
+    VLS_SETTING_TEXT,
+    VLS_SETTING_CHOICE, /* one of the words in `choices` */
+    VLS_SETTING_DURATION,
+    VLS_SETTING_INT,
+    VLS_SETTING_PATH, /* absolute, in the user's layer */
+    VLS_SETTING_HASH, /* 64 digits */
+} vls_setting_type;
+
+/* One key that means something. "extension.*.path": of any subsection. */
+typedef struct vls_setting {
+    const char *name;
+    const char *help; /* one sentence */
+    vls_setting_type type;
+    const char *choices;  /* separated by blanks */
+    const char *initial;  /* what holds when nobody sets it; NULL: nothing */
+    const char *variable; /* of the environment; NULL: none */
+    unsigned layers;      /* bits 1 << VLS_LAYER_... that may set it */
+} vls_setting;
+
+extern const vls_setting vls_settings[]; /* ended by name NULL */
+
+typedef struct vls_config_entry {
+    valise_str name;       /* "core.durability", "extension.Name.path" */
+    valise_str subsection; /* "Name"; ptr NULL: none */
+    valise_str value;      /* ptr NULL: the key stood alone, true */
+    vls_layer layer;
+    valise_str file;            /* path, or name of the variable; "" for flags */
+    uint32_t line;              /* 0 where there are none */
+    const vls_setting *setting; /* NULL: nobody knows this key */
+    bool ignored;               /* its layer may not set it */
+} vls_config_entry;
+
+typedef struct vls_config_sources {
+    const char *workspace_file; /* NULL: none; a file that is not there is empty. As the next */
+    const char *user_file;
+    const char *const *environment; /* "NAME=value", NULL-ended; NULL: none */
+    const char *const *flags;       /* "core.durability=normal", NULL-ended; NULL: none */
+} vls_config_sources;
+
+/* VALISE_E_INVALID with file and line for a file that cannot be read as such, and for a value that
+ * its setting does not take; VALISE_E_DENIED, VALISE_E_IO. */
+int vls_config_load(vls_config **out, const valise_env *env, const vls_config_sources *sources,
+                    valise_error *err);
+void vls_config_free(vls_config *config); /* NULL is fine */
+
+/* Everything that was read, weakest first; and only what counts under that name: NULL when nobody
+ * set it. */
+const vls_config_entry *vls_config_entries(size_t *count, const vls_config *config);
+const vls_config_entry *vls_config_find(const vls_config *config, valise_str name);
+
+/* The value that holds, the initial one too; ptr NULL: none. Values were checked when read. */
+valise_str vls_config_text(const vls_config *config, const char *name);
+int64_t vls_config_duration_ns(const vls_config *config, const char *name);
+
+/* The setting a name belongs to, or NULL. */
+const vls_setting *vls_setting_find(valise_str name);
+/* Does the setting take this value? VALISE_E_INVALID says what it takes. */
+int vls_setting_check(const vls_setting *setting, valise_str value, valise_error *err);
+
+/* $XDG_CONFIG_HOME/valise/config, or ~/.config/valise/config; VALISE_E_NOT_FOUND when neither
+ * variable says anything. The path lives in arena. */
+int vls_config_user_file(const char **out, vls_arena *arena, valise_error *err);
+
+/* ---- writing (config_edit.c) ---- */
+
+/* Set a value, or remove it (value NULL), in the file of a layer; comments and order stay. The file
+ * is there with the old text or the new one, whatever happens. VALISE_E_INVALID for a name nobody
+ * knows, a value it does not take, or a layer that may not set it; VALISE_E_NOT_FOUND when there is
+ * nothing to remove; VALISE_E_BUSY. */
+int vls_config_write(const valise_env *env, const char *file, vls_layer layer, valise_str name,
+                     const valise_str *value, valise_error *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* engine.h -- what belongs to an open handle besides the bus: the engine that wires it together.
+ *
+ *     configuration -> extensions -> registry -> store, blobs -> access -> bus
+ *
+ * It is opened in this order and closed in the reverse one.
+ *
+ * Threads: immutable while the handle is open. */
+#ifndef VLS_ENGINE_H
+#define VLS_ENGINE_H
+
+#include <valise/workspace.h>
+
+#include "base/hashers.h"
+#include "bus/access.h"
+#include "bus/bus.h"
+#include "bus/registry.h"
+#include "engine/config.h"
+#include "engine/extension.h"
+#include "store/blob.h"
+
+#define VLS_FOLDER ".valise"
+#define VLS_CONFIG_FILE "config"
+
+extern const valise_extension *const vls_areas[]; /* made from src/ops.txt */
+
+typedef struct vls_engine {
+    const valise_env *env;
+    vls_arena arena;    /* of the paths */
+    const char *root;   /* the folder that holds .valise; NULL: in memory, or no workspace */
+    const char *folder; /* root/.valise */
+    vls_config *config; /* as the files say; options may say otherwise */
+    bool foreign;       /* read-only because it is somebody else's and not trusted */
+    int64_t owner;      /* user id */
+    vls_extensions extensions;
+    vls_registry *registry;
+    vls_hashers hashers;
+    vls_store *store; /* NULL: no workspace */
+    vls_blobs *blobs; /* the same */
+    vls_access *access;
+    const valise_middleware **middleware; /* of extensions, then of the options; in arena */
+    valise *bus;
+} vls_engine;
+
+static inline vls_engine *vls_engine_of(const valise *v)
+{
+    return v->engine;
+}
+
+/* ---- folders (folder.c) ---- */
+
+/* The workspace in folder `path`: real paths of root and .valise, and who owns it.
+ * VALISE_E_NOT_FOUND with the line that makes one. */
+int vls_folder_open(vls_engine *engine, const char *path, valise_error *err);
+
+/* Make .valise (0700) in `path`, with .gitignore and config (0600), as far as they are missing.
+ * `path` itself is made too, but nothing above it. */
+int vls_folder_create(const valise_env *env, const char *path, valise_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* extension.h -- shared objects: loaded for a handle, gone with it.
+ *
+ * What is loaded is a sealed copy of the file in memory (trust.h), so that the bytes that run are
+ * those that were checked, and each handle has one of its own: two workspaces in one process do not
+ * share an extension's variables.
+ *
+ * It is unloaded when the handle is closed, after everything that may point into it is gone.
+ * Keeping it for ever would leak a copy with every open. An extension that leaves a thread behind
+ * must be linked with -Wl,-z,nodelete.
+ *
+ * Threads: single. */
+#ifndef VLS_ENGINE_EXTENSION_H
+#define VLS_ENGINE_EXTENSION_H
+
+#include <valise/sys/extension.h>
+
+#include "base/vec.h"
+#include "engine/trust.h"
+
+#define VLS_EXTENSIONS_MAX 64u /* shared objects of one handle */
+
+typedef struct vls_loaded {
+    void *library;
+    vls_sealed sealed; /* open as long as it is loaded: the linker knows it by this number */
+} vls_loaded;
+
+typedef struct vls_extensions {
+    const valise_env *env;
+    vls_vec(vls_loaded) loaded;
+} vls_extensions;
+
+void vls_extensions_init(vls_extensions *list, const valise_env *env);
+/* Nothing may point into them any more. */
+void vls_extensions_release(vls_extensions *list); /* a zeroed one is fine */
+
+/* A function that gets each package right after it was loaded. */
+typedef int vls_extension_fn(void *arg, const valise_extension *package, valise_error *err);
+
+/* Load what the configuration names: the user's own, and those of the workspace in this folder
+ * that the user trusts. VALISE_E_DENIED, with the line that trusts it; VALISE_E_UNSUPPORTED for
+ * what is no extension, or one of another ABI; VALISE_E_NOT_FOUND. */
+int vls_extensions_load(vls_extensions *list, const vls_config *config, const char *workspace,
+                        vls_extension_fn *fn, void *arg, valise_error *err);
+
+#endif

@@ -1,0 +1,137 @@
+/* folder.c -- .valise/: found, made, and whose it is.
+ *
+ *     .valise/              0700
+ *         .gitignore        "*": nothing in here belongs into a repository
+ *         config            settings of this workspace
+ *         valise.db         the store (sqlite)
+ *         blobs/            the blob store
+ *
+ * Files are 0600. */
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/file.h"
+
+#define PATHS_MAX ((size_t)256 << 10)
+
+static const char ignore_text[] = "*\n";
+static const char config_text[] = "# Settings of this workspace; `valise config` changes them.\n"
+                                  "[core]\n"
+                                  "\tdurability = full\n";
+
+/* 1 when there is a folder (no link to one), 0 when there is nothing. */
+static int look_for(struct stat *st, const char *path, valise_error *err)
+{
+    if (lstat(path, st) < 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return 0;
+        return vls_fail_errno(err, "cannot look at", valise_str_of(path));
+    }
+    if (S_ISLNK(st->st_mode))
+        return vls_fail(err, VALISE_E_INVALID, "%s is a symbolic link, not a workspace", path);
+    if (!S_ISDIR(st->st_mode))
+        return vls_fail(err, VALISE_E_INVALID, "%s is no folder", path);
+    return 1;
+}
+
+int vls_folder_open(vls_engine *engine, const char *path, valise_error *err)
+{
+    vls_arena *arena = &engine->arena;
+    const char *folder;
+    struct stat st;
+    int rc = vls_path_real(&engine->root, arena, path, err);
+
+    if (rc == 0)
+        rc = vls_path_join(&folder, arena, engine->root, VLS_FOLDER, err);
+    if (rc == 0)
+        rc = look_for(&st, folder, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no workspace in %s", engine->root);
+        vls_hint(err, "valise init %s", path);
+        return VALISE_E_NOT_FOUND;
+    }
+    engine->folder = folder;
+    engine->owner = (int64_t)st.st_uid;
+    return 0;
+}
+
+/* ---- making ---- */
+
+static int make_file(const char *folder, const char *name, const char *text, vls_arena *arena,
+                     valise_error *err)
+{
+    const char *path;
+    struct stat st;
+    int rc = vls_path_join(&path, arena, folder, name, err);
+
+    if (rc < 0 || lstat(path, &st) == 0)
+        return rc;
+    return vls_file_replace(path, valise_str_of(text), 0600, err);
+}
+
+int vls_folder_create(const valise_env *env, const char *path, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    const char *folder;
+    struct stat st;
+    int rc;
+
+    vls_arena_init(&arena, env, PATHS_MAX);
+    rc = vls_path_join(&folder, &arena, path, VLS_FOLDER, err);
+    if (rc == 0)
+        rc = vls_folder_make(path, 0777, err);
+    if (rc == 0)
+        rc = look_for(&st, folder, err);
+    if (rc == 0)
+        rc = vls_folder_make(folder, 0700, err);
+    else if (rc > 0)
+        rc = 0;
+    if (rc == 0)
+        rc = make_file(folder, ".gitignore", ignore_text, &arena, err);
+    return rc < 0 ? rc : make_file(folder, VLS_CONFIG_FILE, config_text, &arena, err);
+}
+
+/* ---- finding ---- */
+
+/* Cut the last part off; false at the root. */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash || path[1] == '\0')
+        return false;
+    slash[slash == path] = '\0';
+    return true;
+}
+
+static bool holds_workspace(const char *folder)
+{
+    char path[PATH_MAX + sizeof(VLS_FOLDER) + 1];
+    struct stat st;
+
+    (void)snprintf(path, sizeof(path), "%s/" VLS_FOLDER, folder);
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int valise_find(valise_blob **out, const char *path, valise_error *err)
+{
+    char folder[PATH_MAX];
+
+    VLS_ARG(out && path, err);
+    if (!realpath(path, folder))
+        return vls_fail_errno(err, "cannot find", valise_str_of(path));
+    do {
+        if (holds_workspace(folder))
+            return vls_blob_new(out, valise_env_default(), valise_str_of(folder), err);
+    } while (go_up(folder));
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no workspace in %s or above it", path);
+    vls_hint(err, "valise init");
+    return VALISE_E_NOT_FOUND;
+}

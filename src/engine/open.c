@@ -1,0 +1,318 @@
+/* open.c -- valise_open and valise_close: the parts of a handle, one after the other. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/file.h"
+#include "engine/trust.h"
+
+#define ARENA_MAX ((size_t)4 << 20)
+#define MAX_MIDDLEWARE 1024u
+
+/* ---- options ---- */
+
+/* As much of the caller's struct as there is; the rest is as if not given. */
+static int read_options(valise_options *out, const valise_options *options, valise_error *err)
+{
+    const unsigned known = VALISE_OPEN_READ_ONLY | VALISE_OPEN_CREATE | VALISE_OPEN_NO_USER_CONFIG |
+                           VALISE_OPEN_ANYBODY;
+    size_t size = options ? options->size : 0;
+
+    *out = (valise_options)VALISE_OPTIONS_INIT;
+    if (options && (size < offsetof(valise_options, env) || size > ((size_t)1 << 20)))
+        return vls_fail(err, VALISE_E_INVALID,
+                        "options say that they have %zu bytes: start from VALISE_OPTIONS_INIT",
+                        size);
+    if (options)
+        memcpy(out, options, VLS_MIN(size, sizeof(*out)));
+    if (!out->env)
+        out->env = valise_env_default();
+    if (out->flags & ~known)
+        return vls_fail(err, VALISE_E_INVALID, "options have flags that nobody knows (0x%x)",
+                        out->flags & ~known);
+    if ((out->flags & VALISE_OPEN_READ_ONLY) &&
+        (out->flags & (VALISE_OPEN_CREATE | VALISE_OPEN_ANYBODY)))
+        return vls_fail(err, VALISE_E_INVALID, "a workspace cannot be made read-only");
+    if (out->durability < VALISE_DURABILITY_WORKSPACE ||
+        out->durability > VALISE_DURABILITY_NORMAL || out->timeout_ns < 0)
+        return vls_fail(err, VALISE_E_INVALID, "options have a durability or timeout that is none");
+    return 0;
+}
+
+/* ---- configuration ---- */
+
+static int find_user_file(const char **out, vls_engine *e, const valise_options *o,
+                          valise_error *err)
+{
+    int rc;
+
+    *out = o->user_config;
+    if ((o->flags & VALISE_OPEN_NO_USER_CONFIG) || o->user_config)
+        return 0;
+    rc = vls_config_user_file(out, &e->arena, err);
+    if (rc != VALISE_E_NOT_FOUND)
+        return rc;
+    *out = NULL; /* a user without a home has no configuration */
+    return 0;
+}
+
+static int load_config(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    vls_config_sources sources = {0};
+    int rc = find_user_file(&sources.user_file, e, o, err);
+
+    if (rc == 0 && e->folder)
+        rc = vls_path_join(&sources.workspace_file, &e->arena, e->folder, VLS_CONFIG_FILE, err);
+    return rc < 0 ? rc : vls_config_load(&e->config, e->env, &sources, err);
+}
+
+/* ---- registry ---- */
+
+static int add_package(void *arg, const valise_extension *package, valise_error *err)
+{
+    vls_engine *e = arg;
+
+    return vls_registry_add(e->registry, package, false, err);
+}
+
+static int fill_registry(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    int rc = vls_registry_new(&e->registry, e->env, err);
+
+    for (size_t i = 0; rc == 0 && vls_areas[i]; i++)
+        rc = vls_registry_add(e->registry, vls_areas[i], true, err);
+    for (size_t i = 0; rc == 0 && o->extensions && o->extensions[i]; i++)
+        rc = vls_registry_add(e->registry, o->extensions[i], false, err);
+    if (rc == 0 && !(o->flags & VALISE_OPEN_NO_USER_CONFIG))
+        rc = vls_extensions_load(&e->extensions, e->config, e->root, add_package, e, err);
+    return rc;
+}
+
+static size_t count_middleware(const valise_middleware *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n] && n <= MAX_MIDDLEWARE)
+        n++;
+    return n;
+}
+
+/* Those of extensions first, then the host's, which so have the last word. */
+static int list_middleware(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    const valise_middleware *const *first = vls_registry_middleware(e->registry);
+    size_t count = count_middleware(first), more = count_middleware(o->middleware);
+
+    if (more > MAX_MIDDLEWARE)
+        return vls_fail(err, VALISE_E_LIMIT, "over %u middleware", MAX_MIDDLEWARE);
+    e->middleware = vls_arena_array(&e->arena, count + more + 1, sizeof(*e->middleware));
+    if (!e->middleware)
+        return vls_arena_fail(&e->arena, err);
+    for (size_t i = 0; i < count; i++)
+        e->middleware[i] = first[i];
+    for (size_t i = 0; i < more; i++)
+        e->middleware[count + i] = o->middleware[i];
+    e->middleware[count + more] = NULL;
+    return 0;
+}
+
+/* ---- store ---- */
+
+/* Somebody else's workspace is read and not written, until the user says otherwise. */
+static void judge_owner(vls_engine *e)
+{
+    e->foreign = e->folder && e->owner != (int64_t)geteuid() &&
+                 !vls_trust_has_workspace(e->config, e->root, e->owner);
+}
+
+static bool is_full_sync(const vls_engine *e, const valise_options *o)
+{
+    if (o->durability != VALISE_DURABILITY_WORKSPACE)
+        return o->durability == VALISE_DURABILITY_FULL;
+    return vls_str_equal(vls_config_text(e->config, "core.durability"), VLS_STR("full"));
+}
+
+static int open_store(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    bool read_only = e->foreign || (o->flags & VALISE_OPEN_READ_ONLY);
+    bool create = !e->folder || (o->flags & VALISE_OPEN_CREATE);
+    vls_store_options store = {
+        .env = e->env,
+        .ops = o->store,
+        .where = e->folder,
+        .flags = (read_only ? (unsigned)VALISE_STORE_READ_ONLY : 0) |
+                 (create && !read_only ? (unsigned)VALISE_STORE_CREATE : 0),
+        .full_sync = is_full_sync(e, o),
+        .busy_timeout_ns =
+            o->timeout_ns ? o->timeout_ns : vls_config_duration_ns(e->config, "core.timeout"),
+        .colls = vls_registry_colls(e->registry),
+    };
+
+    if (!store.ops)
+        store.ops = e->folder ? valise_store_sqlite() : valise_store_memory();
+    return vls_store_open(&e->store, &store, err);
+}
+
+static int open_blobs(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    bool read_only = vls_store_read_only(e->store);
+    vls_blobs_options blobs = {
+        .env = e->env,
+        .hashers = &e->hashers,
+        .ops = o->blobs,
+        .flags =
+            read_only ? (unsigned)VALISE_BLOB_STORE_READ_ONLY : (unsigned)VALISE_BLOB_STORE_CREATE,
+    };
+    int rc = 0;
+
+    if (!blobs.ops)
+        blobs.ops = e->folder ? valise_blob_store_file() : valise_blob_store_memory();
+    if (e->folder)
+        rc = vls_path_join(&blobs.where, &e->arena, e->folder, "blobs", err);
+    return rc < 0 ? rc : vls_blobs_open(&e->blobs, &blobs, err);
+}
+
+/* ---- bus ---- */
+
+static int check_access(void *self, valise_view *view, valise_str actor, const valise_op *op,
+                        const void *args, valise_error *err)
+{
+    return vls_access_check(self, view, actor, op, args, err);
+}
+
+static int allows(void *self, valise_view *view, valise_str actor, const char *capability,
+                  const char *const *attrs, valise_error *err)
+{
+    return vls_access_allows(self, view, actor, capability, attrs, err);
+}
+
+static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    vls_bus_options bus = {
+        .env = e->env,
+        .store = e->store,
+        .registry = e->registry,
+        .middleware = e->middleware,
+        .actor = o->actor,
+        .full_sync = is_full_sync(e, o),
+        .engine = e,
+    };
+    int rc = vls_access_new(&e->access, e->env, err);
+
+    bus.access = (vls_bus_access){.self = e->access, .check = check_access, .allows = allows};
+    return rc < 0 ? rc : vls_bus_open(&e->bus, &bus, err);
+}
+
+static int is_empty(bool *out, vls_store *store, valise_error *err)
+{
+    vls_txn txn = {0};
+    int rc = vls_txn_begin(&txn, store, VALISE_TXN_READ, err);
+
+    if (rc < 0)
+        return rc;
+    *out = txn.tip.seq == 0;
+    vls_txn_rollback(&txn);
+    return 0;
+}
+
+/* The first entry of the log: without it nobody may do anything. It is missing in a new workspace,
+ * and in one that was being made when the power went. */
+static int create_workspace(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    const valise_op *op = vls_registry_op(e->registry, VLS_STR("workspace:create"));
+    valise_call call = VALISE_CALL_INIT;
+    vls_run_more more = {.internal = true};
+    bool open = (o->flags & VALISE_OPEN_ANYBODY) != 0; /* its arguments are this one member */
+    bool empty = false;
+    int rc = vls_store_read_only(e->store) ? 0 : is_empty(&empty, e->store, err);
+
+    if (rc < 0 || !empty)
+        return rc;
+    assert(op && op->in_size == sizeof(open));
+    call.actor = VLS_STR(VLS_ACTOR_LOCAL);
+    rc = vls_run(e->bus, op, &open, NULL, NULL, &call, &more, err);
+    return rc == VALISE_E_EXISTS ? 0 : rc; /* another process was quicker */
+}
+
+/* ---- opening and closing ---- */
+
+static void close_engine(vls_engine *e)
+{
+    const valise_env *env = e->env;
+
+    vls_bus_close(e->bus);
+    vls_access_free(e->access);
+    vls_blobs_close(e->blobs);
+    vls_store_close(e->store);
+    vls_hashers_release(&e->hashers);
+    vls_registry_free(e->registry);
+    vls_extensions_release(&e->extensions); /* after all that may point into them */
+    vls_config_free(e->config);
+    vls_arena_release(&e->arena);
+    vls_mem_free(env, e, sizeof(*e));
+}
+
+static int open_workspace(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    int rc = vls_hashers_init(&e->hashers, e->env, err);
+
+    if (rc == 0)
+        rc = open_store(e, o, err);
+    return rc < 0 ? rc : open_blobs(e, o, err);
+}
+
+static int open_engine(vls_engine *e, const char *path, const valise_options *o, valise_error *err)
+{
+    bool on_disk = path && strcmp(path, ":memory:") != 0;
+    int rc = 0;
+
+    if (on_disk && (o->flags & VALISE_OPEN_CREATE))
+        rc = vls_folder_create(e->env, path, err);
+    if (rc == 0 && on_disk)
+        rc = vls_folder_open(e, path, err);
+    if (rc == 0)
+        rc = load_config(e, o, err);
+    if (rc < 0)
+        return rc;
+    judge_owner(e);
+    rc = fill_registry(e, o, err);
+    if (rc == 0)
+        rc = list_middleware(e, o, err);
+    if (rc == 0 && path)
+        rc = open_workspace(e, o, err);
+    if (rc == 0)
+        rc = open_bus(e, o, err);
+    return rc < 0 || !path ? rc : create_workspace(e, o, err);
+}
+
+int valise_open(valise **out, const char *path, const valise_options *options, valise_error *err)
+{
+    valise_options o;
+    vls_engine *e;
+    int rc;
+
+    VLS_ARG(out, err);
+    rc = read_options(&o, options, err);
+    if (rc < 0)
+        return rc;
+    e = vls_mem_zalloc(o.env, sizeof(*e));
+    if (!e)
+        return vls_fail_memory(err);
+    e->env = o.env;
+    vls_arena_init(&e->arena, e->env, ARENA_MAX);
+    vls_extensions_init(&e->extensions, e->env);
+    rc = open_engine(e, path, &o, err);
+    if (rc < 0)
+        close_engine(e);
+    else
+        *out = e->bus;
+    return rc;
+}
+
+void valise_close(valise *v)
+{
+    if (v)
+        close_engine(vls_engine_of(v));
+}

@@ -1,0 +1,55 @@
+/* trust.h -- whose code runs here, and whose workspaces are written to. [K34]
+ *
+ * A workspace alone never makes code run. What the user trusts stands in the user's own
+ * configuration and nowhere else:
+ *
+ *     [trust "/home/u/ext/libx.so"]       a program or shared object, by path and bytes
+ *         sha256 = 1f3a...
+ *     [trust "/srv/shared/project"]       a workspace that belongs to somebody else
+ *         owner = 1001
+ *     [extension "x"]                     naming it here is trust already; with sha256 only
+ *         path = /home/u/ext/libx.so      these bytes
+ *         sha256 = 1f3a...
+ *
+ * Threads: pure functions over a configuration and the file system. */
+#ifndef VLS_TRUST_H
+#define VLS_TRUST_H
+
+#include "engine/config.h"
+
+#define VLS_TRUST_MAX_BYTES ((size_t)256 << 20) /* of a shared object or program */
+
+/* Bytes that cannot change any more, and what they hash to. */
+typedef struct vls_sealed {
+    int fd; /* a copy in memory, sealed against writing; -1: none */
+    valise_id id;
+} vls_sealed;
+
+/* Copy a file (not through a link in its last step) and hash the copy. VALISE_E_NOT_FOUND,
+ * VALISE_E_INVALID for what is no regular file, VALISE_E_TOO_LARGE. */
+int vls_sealed_open(vls_sealed *out, const char *path, valise_error *err);
+void vls_sealed_close(vls_sealed *sealed); /* one with fd -1 is fine */
+
+static inline void vls_auto_sealed(vls_sealed *sealed)
+{
+    vls_sealed_close(sealed);
+}
+
+/* May these bytes at this path (absolute, without links) run? VALISE_E_DENIED with the line that
+ * would trust them. */
+int vls_trust_check(const vls_config *config, const char *path, const valise_id *id,
+                    valise_error *err);
+
+/* Is the workspace in this folder (absolute, without links), which belongs to the user `owner`,
+ * trusted? */
+bool vls_trust_has_workspace(const vls_config *config, const char *folder, int64_t owner);
+
+/* `valise trust PATH`: record a file by its bytes, or a workspace by its owner, in the user's
+ * file. */
+int vls_trust_add(const valise_env *env, const char *user_file, const char *path,
+                  valise_error *err);
+/* `valise trust --remove PATH`. VALISE_E_NOT_FOUND. */
+int vls_trust_remove(const valise_env *env, const char *user_file, const char *path,
+                     valise_error *err);
+
+#endif
