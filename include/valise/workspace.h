@@ -138,7 +138,8 @@ VALISE_API int valise_dispatch_batch(valise_reply *out, valise *v, const valise_
 /* ---- index patches ---- */
 
 /* An index (see `index:list`) as JSON Patch operations on an object {key: entry}: first one that
- * adds everything, then one per commit. seq: the state the copy has after this patch. */
+ * adds everything, before this function returns, then one for each commit that changes it, in the
+ * order of seq. seq: the state the copy has after this patch. */
 typedef int valise_patch_fn(void *arg, int64_t seq, valise_str json_patch, valise_error *err);
 VALISE_API int valise_index_subscribe(valise_subscription **out, valise *v, const char *index,
                                       valise_patch_fn *fn, void *arg, valise_error *err);

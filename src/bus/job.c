@@ -1,16 +1,6 @@
 /* job.c -- jobs: work outside any transaction, which submits commands. */
+#include "bus/job.h"
 #include "bus/operate.h"
-
-#include "base/progress.h"
-
-struct valise_job {
-    valise *v;
-    valise_str actor;
-    vls_arena arena;
-    vls_progress progress;
-    bool in_stage;
-    vls_sink *sink;
-};
 
 valise *valise_job_workspace(valise_job *job)
 {

@@ -49,6 +49,12 @@ int vls_reading_begin(vls_reading *out, valise *v, const valise_call *call, bool
                       valise_error *err);
 void vls_reading_end(vls_reading *reading); /* a zeroed one is fine */
 
+/* What the view of a query is part of. */
+static inline vls_reading *vls_reading_of(valise_view *view)
+{
+    return (vls_reading *)((char *)view - offsetof(vls_reading, view));
+}
+
 static inline void vls_auto_reading(vls_reading *reading)
 {
     vls_reading_end(reading);

@@ -1,5 +1,6 @@
 /* op_workspace_validate.c -- workspace:validate, look at everything and say what is wrong. */
 #include "bus/bus.h"
+#include "bus/index.h"
 #include "bus/job.h"
 #include "kernel/kernel.h"
 #include "store/validate.h"

@@ -62,8 +62,8 @@ typedef struct valise_indexer {
     const valise_index_source *sources;
 } valise_indexer;
 
-/* key: any bytes, at most 4 KiB, unique over all rows (make it so by ending it with the row's own
- * key). json: a canonical JSON text. */
+/* key: UTF-8 without NUL, 1 byte to 4 KiB, unique over all rows (make it so by ending it with the
+ * row's own key). json: a JSON text of at most 1 MiB; the index keeps its canonical form. */
 VALISE_API int valise_index_add(valise_index_out *out, valise_str key, valise_str json,
                                 valise_error *err);
 
@@ -76,8 +76,11 @@ typedef struct valise_processor {
     const valise_coll *coll; /* rows that were put into it make it run */
     /* Is this row of interest? NULL: all. */
     bool (*wants)(void *self, const void *row);
-    /* At least once for each; a stored cursor survives a crash. Commands it dispatches have the
-     * event's command as their cause, and do not make it run again. */
+    /* At least once for each; a stored cursor survives a crash. It dispatches its commands with
+     * valise_job_call: they have the event's command as their cause, do not make it run again, and
+     * take effect once even where it runs twice. A failure is tried again later; VALISE_E_EXISTS
+     * counts as done. Without a row (it was replaced or deleted by the same command) it does not
+     * run. */
     int (*run)(void *self, valise_job *job, const valise_event *event, const void *row,
                valise_error *err);
 } valise_processor;

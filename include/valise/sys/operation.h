@@ -68,6 +68,14 @@ typedef struct valise_op {
 VALISE_API valise *valise_job_workspace(valise_job *job);
 VALISE_API valise_str valise_job_actor(const valise_job *job);
 
+struct valise_call;
+
+/* How to dispatch a command of this job: as its actor. Within a processor also with the cause, and
+ * with an id that is the same when the processor runs again for the same event: what was done
+ * before a crash is then recognised as a retry. Ask anew for each command, in the same order each
+ * time. Change other members of *out as you like. */
+VALISE_API int valise_job_call(struct valise_call *out, valise_job *job, valise_error *err);
+
 VALISE_API void valise_job_stage(valise_job *job, const char *stage, const char *unit,
                                  uint64_t total);
 /* n more are done. VALISE_E_CANCELLED: leave everything consistent and pass it on. */

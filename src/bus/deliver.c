@@ -1,0 +1,347 @@
+/* deliver.c -- from a subscription's place in the log to its callback or queue (follow.h).
+ *
+ * A batch of entries is read in one transaction, which is over before the first event is handed
+ * out. Start reading at vls_subscription_serve. */
+#include "bus/follow.h"
+
+#include "base/mem.h"
+
+/* ---- what waits ---- */
+
+bool vls_subscription_push(valise_subscription *s, vls_note note)
+{
+    if (s->ring_len == s->ring_max)
+        return false;
+    s->ring[(s->ring_first + s->ring_len++) % s->ring_max] = note;
+    return true;
+}
+
+vls_note vls_subscription_pop(valise_subscription *s)
+{
+    vls_note note = s->ring[s->ring_first];
+
+    assert(s->ring_len > 0);
+    s->ring_first = (s->ring_first + 1) % s->ring_max;
+    s->ring_len--;
+    return note;
+}
+
+static bool log_has_more(const valise_subscription *s)
+{
+    return s->place.seq <= s->feed->tip;
+}
+
+static bool work_is_left(const valise_subscription *s)
+{
+    return (!s->replaying && log_has_more(s)) || (!s->queued && s->ring_len > 0);
+}
+
+bool vls_subscription_has_work(const valise_subscription *s)
+{
+    return !s->busy && !s->closed && work_is_left(s);
+}
+
+/* ---- who may see it ---- */
+
+static int allowed(bool *out, const valise_subscription *s, valise_view *view,
+                   const valise_event *event, valise_str command, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    vls_event_need need;
+    int rc;
+
+    vls_event_need_of(&need, event, command);
+    rc = s->feed->v->access.allows(s->feed->v->access.self, view, s->actor, need.capability,
+                                   need.attrs, &why);
+    if (rc < 0 && rc != VALISE_E_DENIED) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    *out = rc >= 0;
+    return 0;
+}
+
+int vls_subscription_sees(bool *out, valise_subscription *s, const valise_event *event,
+                          valise_error *err)
+{
+    VLS_AUTO(txn) vls_txn txn = {0};
+    VLS_AUTO(view) valise_view view = {0};
+    int rc = vls_txn_begin(&txn, s->feed->v->store, VALISE_TXN_READ, err);
+
+    if (rc < 0)
+        return rc;
+    vls_view_init(&view, &txn, s->feed->v->env);
+    return allowed(out, s, &view, event, event->type, err);
+}
+
+/* ---- a batch ---- */
+
+typedef struct batch {
+    valise_subscription *s;
+    size_t max; /* events */
+    vls_txn txn;
+    valise_view view; /* to ask who may see what */
+    vls_vec(vls_note) notes;
+    valise_cursor next; /* behind what was read */
+    uint64_t lost;      /* entries that have expired meanwhile */
+} batch;
+
+static void batch_release(batch *b)
+{
+    const valise_env *env = b->s->feed->v->env;
+
+    vls_view_release(&b->view);
+    vls_txn_rollback(&b->txn);
+    for (size_t i = 0; i < b->notes.len; i++)
+        vls_events_unref(b->notes.ptr[i].events);
+    vls_vec_release(&b->notes, env);
+}
+
+static int add_note(batch *b, vls_events *events, size_t at, valise_error *err)
+{
+    vls_note note = {.events = events, .at = (uint32_t)at};
+
+    if (!vls_vec_push(&b->notes, b->s->feed->v->env, note))
+        return vls_fail_memory(err);
+    (void)vls_events_ref(events);
+    return 0;
+}
+
+/* The events of one entry that the subscriber wants and may see. */
+static int take_events(batch *b, vls_events *events, uint32_t from_index, valise_error *err)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        const valise_event *event = &events->events[i];
+        bool sees = false;
+        int rc = 0;
+        if (event->index < from_index)
+            continue;
+        if (b->notes.len == b->max)
+            return 0; /* b->next says how far it came */
+        if (vls_filter_match(&b->s->filter, event))
+            rc = allowed(&sees, b->s, &b->view, event, events->events[0].type, err);
+        if (rc == 0 && sees)
+            rc = add_note(b, events, i, err);
+        if (rc < 0)
+            return rc;
+        b->next = (valise_cursor){event->seq, event->index + 1};
+    }
+    b->next = (valise_cursor){events->seq + 1, 0};
+    return 0;
+}
+
+/* The patch of one entry to an index is handed around as the payload of an event. */
+static int take_patch(batch *b, const vls_entry *entry, valise_error *err)
+{
+    VLS_AUTO(events) vls_events *events = NULL;
+    int rc = vls_index_patch(&events, b->s->index, &b->txn, entry, err);
+
+    if (rc > 0)
+        rc = add_note(b, events, 0, err);
+    if (rc == 0)
+        b->next = (valise_cursor){entry->seq + 1, 0};
+    return rc;
+}
+
+static int take_entry(batch *b, const vls_entry *entry, valise_error *err)
+{
+    uint32_t from = entry->seq == b->next.seq ? b->next.index : 0;
+    VLS_AUTO(events) vls_events *events = NULL;
+    int rc;
+
+    if (b->s->index)
+        return take_patch(b, entry, err);
+    rc = vls_feed_events(&events, b->s->feed, &b->txn, entry, err);
+    return rc < 0 ? rc : take_events(b, events, from, err);
+}
+
+static int take_entries(batch *b, valise_error *err)
+{
+    VLS_AUTO(log_scan) vls_log_scan scan = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    unsigned count = 0;
+    vls_entry entry;
+    int rc = vls_log_scan_open(&scan, &b->txn, b->next.seq, false, err);
+
+    vls_arena_init(&arena, b->s->feed->v->env, VLS_VIEW_MAX_BYTES);
+    while (rc >= 0 && b->notes.len < b->max && count++ < VLS_FEED_BATCH) {
+        rc = vls_log_scan_next(&entry, &scan, &arena, err);
+        if (rc == 0) {
+            b->next = (valise_cursor){VLS_MAX(b->next.seq, b->txn.tip.seq + 1), 0};
+            return 0;
+        }
+        if (rc > 0)
+            rc = take_entry(b, &entry, err);
+        vls_arena_reset(&arena);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* Read from b->next on. The transaction is over when it returns. */
+static int batch_read(batch *b, valise_error *err)
+{
+    vls_feed *feed = b->s->feed;
+    int rc = vls_txn_begin(&b->txn, feed->v->store, VALISE_TXN_READ, err);
+
+    if (rc < 0)
+        return rc;
+    vls_view_init(&b->view, &b->txn, feed->v->env);
+    if (b->next.seq <= b->txn.tip.base_seq) {
+        b->lost = (uint64_t)(b->txn.tip.base_seq - b->next.seq) + 1;
+        b->next = (valise_cursor){b->txn.tip.base_seq + 1, 0};
+    }
+    rc = take_entries(b, err);
+    vls_feed_hold(feed);
+    vls_feed_raise(feed, b->txn.tip.seq);
+    vls_feed_drop(feed);
+    vls_view_release(&b->view);
+    vls_txn_rollback(&b->txn);
+    return rc;
+}
+
+/* ---- handing over ---- */
+
+static int call(const valise_subscription *s, const valise_event *event)
+{
+    valise_error err = VALISE_ERROR_INIT; /* counted, not told */
+
+    return s->patch ? s->patch(s->arg, event->seq, event->payload, &err)
+                    : s->fn(s->arg, event, &err);
+}
+
+/* Lock held, but not during the calls. */
+static void call_all(valise_subscription *s, const batch *b)
+{
+    for (size_t i = 0; i < b->notes.len && !s->closed; i++) {
+        const vls_note *note = &b->notes.ptr[i];
+        const valise_event *event = &note->events->events[note->at];
+        int rc;
+        s->place = (valise_cursor){event->seq, event->index + 1};
+        vls_feed_drop(s->feed);
+        rc = call(s, event);
+        vls_feed_hold(s->feed);
+        s->failed += rc < 0;
+    }
+}
+
+static void queue_all(valise_subscription *s, batch *b)
+{
+    for (size_t i = 0; i < b->notes.len; i++) {
+        if (vls_subscription_push(s, b->notes.ptr[i]))
+            (void)vls_events_ref(b->notes.ptr[i].events);
+        else
+            s->dropped++;
+    }
+    if (b->notes.len > 0)
+        (void)pthread_cond_broadcast(&s->came);
+}
+
+/* One batch from the log; at most max events. Lock held, but not while reading and calling. */
+static int deliver_batch(valise_subscription *s, size_t max, valise_error *err)
+{
+    batch b = {.s = s, .max = max, .next = s->place, .notes = VLS_VEC_INIT};
+    int rc;
+
+    vls_feed_drop(s->feed);
+    rc = batch_read(&b, err);
+    vls_feed_hold(s->feed);
+    if (rc == 0) {
+        s->dropped += b.lost;
+        if (s->queued)
+            queue_all(s, &b);
+        else
+            call_all(s, &b);
+        s->place = b.next;
+    }
+    vls_feed_drop(s->feed);
+    batch_release(&b);
+    vls_feed_hold(s->feed);
+    return rc;
+}
+
+static bool live_is_due(const valise_subscription *s)
+{
+    return !s->queued && s->ring_len > 0 && s->place.seq > s->ring[s->ring_first].after;
+}
+
+static int deliver_live(valise_subscription *s, valise_error *err)
+{
+    vls_note note = vls_subscription_pop(s);
+    const valise_event *event = &note.events->events[note.at];
+    bool sees = false;
+    int rc, called = 0;
+
+    vls_feed_drop(s->feed);
+    rc = vls_subscription_sees(&sees, s, event, err);
+    if (rc == 0 && sees)
+        called = call(s, event);
+    vls_events_unref(note.events);
+    vls_feed_hold(s->feed);
+    s->failed += called < 0;
+    s->dropped += rc < 0;
+    return rc;
+}
+
+static void end_serving(valise_subscription *s)
+{
+    s->busy = false;
+    (void)pthread_cond_broadcast(&s->feed->idle);
+}
+
+int vls_subscription_serve(valise_subscription *s, valise_error *err)
+{
+    int done = 0, rc = 0;
+
+    s->busy = true;
+    while (rc >= 0 && !s->closed && work_is_left(s)) {
+        rc = live_is_due(s) ? deliver_live(s, err) : deliver_batch(s, VLS_FEED_BATCH_EVENTS, err);
+        done |= rc == 0;
+    }
+    end_serving(s);
+    return rc < 0 ? rc : done;
+}
+
+int vls_subscription_fetch(valise_subscription *s, valise_error *err)
+{
+    int rc = 0;
+
+    s->busy = true;
+    if (log_has_more(s))
+        rc = deliver_batch(s, s->ring_max - s->ring_len, err);
+    else
+        s->replaying = false; /* from here on it is pushed to: under the lock, so nothing is lost */
+    end_serving(s);
+    return rc;
+}
+
+/* ---- the end ---- */
+
+void vls_subscription_detach(valise_subscription *s)
+{
+    assert(!s->closed);
+    s->closed = true;
+    if (s->prev)
+        s->prev->next = s->next;
+    else
+        s->feed->first = s->next;
+    if (s->next)
+        s->next->prev = s->prev;
+}
+
+void vls_subscription_unref(valise_subscription *s)
+{
+    const valise_env *env = s->feed->v->env;
+
+    assert(s->refs > 0);
+    if (--s->refs > 0)
+        return;
+    while (s->ring_len > 0)
+        vls_events_unref(vls_subscription_pop(s).events);
+    if (s->ring)
+        vls_mem_free(env, s->ring, s->ring_max * sizeof(*s->ring));
+    vls_events_unref(s->current);
+    vls_arena_release(&s->arena);
+    (void)pthread_cond_destroy(&s->came);
+    vls_mem_free(env, s, sizeof(*s));
+}

@@ -1,0 +1,223 @@
+/* index_check.c -- indexes against the store they are made from (index.h, "checking"). */
+#include "bus/follow.h"
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/text.h"
+
+#define CHECK_THREADS 4u
+#define TICK_NS INT64_C(20000000)
+
+/* ---- one index ---- */
+
+static void note_key(vls_index_report *report, valise_str key)
+{
+    if (report->example[0] == '\0')
+        (void)snprintf(report->example, sizeof(report->example), "%s", vls_text_short(key).s);
+}
+
+static int compare_items(void *arg, void *in_memory, void *in_store)
+{
+    vls_index_report *report = arg;
+
+    if (in_memory && in_store &&
+        vls_str_equal(vls_index_entry_of(in_memory).json, vls_index_entry_of(in_store).json))
+        return 0;
+    report->differences++;
+    note_key(report, vls_index_entry_of(in_memory ? in_memory : in_store).key);
+    return 0;
+}
+
+static void count_duplicates(vls_index_report *report, const vls_pmap *map)
+{
+    vls_pmap_cursor cursor;
+    valise_str last = {NULL, 0};
+
+    for (void *it = vls_pmap_first(&cursor, map); it; it = vls_pmap_next(&cursor)) {
+        valise_str key = vls_index_entry_of(it).key;
+        if (last.ptr && vls_str_equal(last, key)) {
+            report->duplicates++;
+            note_key(report, key);
+        }
+        last = key;
+    }
+}
+
+/* What is in memory, as view sees it, against what was built from the store. */
+static int compare(vls_index_report *report, vls_index *index, valise_view *view,
+                   const vls_pmap *fresh, valise_error *err)
+{
+    VLS_AUTO(pmap) vls_pmap memory = {0};
+    int rc = 0;
+
+    (void)pthread_mutex_lock(&index->lock);
+    report->loaded = index->loaded;
+    (void)pthread_mutex_unlock(&index->lock);
+    if (report->loaded)
+        rc = vls_index_read(&memory, index, view, err);
+    if (rc == 0 && report->loaded)
+        (void)vls_pmap_diff(&memory, fresh, compare_items, report);
+    return rc;
+}
+
+static void swap_in(vls_index *index, vls_pmap *fresh, int64_t seq)
+{
+    (void)pthread_mutex_lock(&index->lock);
+    vls_pmap_release(&index->map);
+    index->map = *fresh;
+    index->seq = seq;
+    index->loaded = true;
+    (void)pthread_mutex_unlock(&index->lock);
+    *fresh = (vls_pmap){0};
+}
+
+int vls_index_check(vls_index_report *out, vls_index *index, bool swap, _Atomic uint64_t *rows,
+                    const atomic_bool *stop, valise_error *err)
+{
+    vls_index_report report = {.name = index->indexer->name};
+    const valise_env *env = vls_store_env(index->store);
+    VLS_AUTO(txn) vls_txn txn = {0};
+    VLS_AUTO(view) valise_view view = {0};
+    VLS_AUTO(pmap) vls_pmap fresh = {0};
+    int rc = vls_txn_begin(&txn, index->store, VALISE_TXN_READ, err);
+
+    if (rc < 0)
+        return rc;
+    vls_view_init(&view, &txn, env);
+    vls_pmap_init(&fresh, env, &vls_index_items);
+    rc = vls_index_build(&fresh, index, &view, rows, stop, err);
+    if (rc == 0)
+        rc = compare(&report, index, &view, &fresh, err);
+    if (rc < 0)
+        return rc;
+    report.seq = txn.tip.seq;
+    report.entries = (int64_t)fresh.len;
+    count_duplicates(&report, &fresh);
+    if (swap)
+        swap_in(index, &fresh, txn.tip.seq);
+    *out = report;
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+typedef struct job {
+    vls_index *index;
+    bool swap;
+    _Atomic uint64_t *rows;
+    vls_index_report report;
+} job;
+
+static int run_job(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
+{
+    job *j = arg;
+
+    (void)scratch;
+    return vls_index_check(&j->report, j->index, j->swap, j->rows, &group->cancelled, err);
+}
+
+/* Report progress until all are done. */
+static int wait_for_jobs(vls_pool_group *group, const vls_index_sync *how, _Atomic uint64_t *rows,
+                         valise_error *err)
+{
+    uint64_t told = 0;
+    bool done = false;
+    int rc = 0;
+
+    while (!done && rc == 0) {
+        uint64_t now;
+        done = vls_pool_wait_for(group, TICK_NS);
+        now = atomic_load_explicit(rows, memory_order_relaxed);
+        if (how->tick)
+            rc = how->tick(how->arg, now - told, err);
+        told = now;
+    }
+    if (rc < 0) {
+        vls_pool_cancel(group);
+        (void)vls_pool_wait(group, NULL);
+        return rc;
+    }
+    return vls_pool_wait(group, err);
+}
+
+static int run_jobs(job *jobs, size_t count, const vls_index_sync *how, _Atomic uint64_t *rows,
+                    const valise_env *env, valise_error *err)
+{
+    const vls_pool_options options = {.threads = (unsigned)VLS_MIN(count, CHECK_THREADS)};
+    VLS_AUTO(pool) vls_pool *pool = NULL;
+    VLS_AUTO(pool_group) vls_pool_group group = {0};
+    int rc = vls_pool_new(&pool, env, &options, err);
+
+    if (rc < 0)
+        return rc;
+    vls_pool_group_init(&group, pool, NULL);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = vls_pool_submit(&group, run_job, &jobs[i], err);
+    /* When one could not be submitted, the failure of another may be why. */
+    return rc < 0 && rc != VALISE_E_CANCELLED ? rc : wait_for_jobs(&group, how, rows, err);
+}
+
+int vls_indexes_check(vls_indexes *indexes, const vls_index_sync *how, valise_error *err)
+{
+    const valise_env *env = indexes->env;
+    size_t size = indexes->count * sizeof(job);
+    _Atomic uint64_t rows = 0;
+    job *jobs;
+    int rc;
+
+    if (indexes->count == 0)
+        return 0;
+    jobs = vls_mem_zalloc(env, size);
+    if (!jobs)
+        return vls_fail_memory(err);
+    for (size_t i = 0; i < indexes->count; i++)
+        jobs[i] = (job){.index = &indexes->items[i], .swap = how->swap, .rows = &rows};
+    rc = run_jobs(jobs, indexes->count, how, &rows, env, err);
+    for (size_t i = 0; rc == 0 && i < indexes->count; i++)
+        rc = how->report(how->arg, &jobs[i].report, err);
+    vls_mem_free(env, jobs, size);
+    return rc;
+}
+
+/* ---- as part of `validate` ---- */
+
+typedef struct verify {
+    vls_finding_fn *fn;
+    void *arg;
+    int64_t *problems;
+} verify;
+
+static int find(verify *f, const vls_index_report *report, const char *remedy, valise_error *err,
+                const char *format, long long count)
+{
+    char place[128], problem[320];
+    const vls_finding finding = {place, problem, remedy};
+
+    (void)snprintf(place, sizeof(place), "index %s", report->name);
+    (void)snprintf(problem, sizeof(problem), "%lld %s, such as \"%s\"", count, format,
+                   report->example);
+    ++*f->problems;
+    return f->fn(f->arg, &finding, err);
+}
+
+static int verify_report(void *arg, const vls_index_report *report, valise_error *err)
+{
+    int rc = 0;
+
+    if (report->differences > 0)
+        rc = find(arg, report, "run 'valise sync'", err,
+                  "entries in memory are not what the rows say", (long long)report->differences);
+    if (rc == 0 && report->duplicates > 0)
+        rc = find(arg, report, "correct the indexer: its keys must be unique over all rows", err,
+                  "entries have a key that another row has too", (long long)report->duplicates);
+    return rc;
+}
+
+int vls_index_verify(valise *v, vls_finding_fn *fn, void *arg, int64_t *problems, valise_error *err)
+{
+    verify f = {fn, arg, problems};
+    const vls_index_sync how = {.report = verify_report, .arg = &f};
+    vls_feed *feed = vls_feed_of(v);
+
+    return feed ? vls_indexes_check(&feed->indexes, &how, err) : 0;
+}

@@ -1,0 +1,48 @@
+/* read_log.h -- who read what, and who was refused: a bounded ring beside the state.
+ *
+ * It is written in batches, in turn with the commands; what was not written yet is lost in a crash.
+ * Nothing of it is state: not in the log, not in the state hash, and the oldest rows go.
+ *
+ * Threads: vls_read_log is shared. */
+#ifndef VLS_READ_LOG_H
+#define VLS_READ_LOG_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "store/own.h"
+
+#define VLS_READ_LOG_BATCH 64u     /* rows that are written at once */
+#define VLS_READ_LOG_WAITING 1024u /* that wait at most: further ones are dropped */
+#define VLS_READ_LOG_MAX 10000     /* rows that are kept */
+#define VLS_READ_LOG_MAX_TEXT 512u
+
+typedef struct valise valise;
+
+typedef struct vls_read_log {
+    valise *v;
+    pthread_mutex_t lock; /* over the rest */
+    vls_arena arena;      /* texts of what waits */
+    vls_vec(vls_read_row) waiting;
+    bool writing;
+    uint64_t dropped;
+} vls_read_log;
+
+void vls_read_log_init(vls_read_log *log, valise *v);
+void vls_read_log_release(vls_read_log *log); /* writes what waits; a zeroed one is fine */
+
+/* An operation was answered (outcome 0) or refused (its code) at a place such as "session 018f...".
+ * Never fails: what cannot be kept is counted. Writes a batch when it is full, except within a
+ * command. */
+void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str place, int outcome);
+
+/* Write what waits. */
+int vls_read_log_flush(valise *v, valise_error *err);
+
+/* The rows of the ring that txn sees, newest first; then it is over. fn returns non-zero to stop,
+ * which is the result. */
+typedef int vls_read_log_fn(void *arg, const vls_read_row *row, valise_error *err);
+int vls_read_log_each(vls_txn *txn, vls_read_log_fn *fn, void *arg, valise_error *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* op_index_query.c -- index:query, entries of a memory index by the beginning of their keys. */
+#include "bus/follow.h"
+#include "bus/read.h"
+#include "kernel/kernel.h"
+
+typedef struct query_args {
+    valise_str name, prefix, after;
+    int64_t limit;
+} query_args;
+
+static const valise_field query_in[] = {
+    VALISE_FIELD(query_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the index."),
+    VALISE_FIELD_WITH(query_args, prefix, STR, VALISE_POSITIONAL, "How the keys begin.",
+                      .max = VLS_INDEX_KEY_MAX),
+    VALISE_FIELD_WITH(query_args, after, STR, 0,
+                      "Only keys behind this one, such as the last of the page before.",
+                      .max = VLS_INDEX_KEY_MAX),
+    VALISE_FIELD_WITH(query_args, limit, INT, 0, "At most this many; 0: all.", .max = INT64_MAX),
+    VALISE_FIELD_END,
+};
+
+typedef struct query_row {
+    valise_str key, value;
+} query_row;
+
+static const valise_field query_out[] = {
+    VALISE_FIELD(query_row, key, STR, 0, "Key of the entry."),
+    VALISE_FIELD(query_row, value, JSON, 0, "What it says."),
+    VALISE_FIELD_END,
+};
+
+static int emit(void *arg, const vls_index_entry *entry, valise_error *err)
+{
+    query_row row = {entry->key, entry->json};
+
+    return valise_view_emit(arg, &row, err);
+}
+
+static int query(valise_view *view, const void *in, void *result, valise_error *err)
+{
+    const query_args *args = in;
+    const vls_index_range range = {args->prefix, args->after, (uint64_t)args->limit};
+    VLS_AUTO(pmap) vls_pmap map = {0};
+    vls_feed *feed;
+    vls_index *index;
+    int rc = vls_feed_need(&feed, vls_reading_of(view)->bus, err);
+
+    (void)result;
+    if (rc == 0)
+        rc = vls_indexes_find(&index, &feed->indexes, args->name, err);
+    if (rc == 0)
+        rc = vls_index_read(&map, index, view, err);
+    return rc < 0 ? rc : vls_index_each(&map, &range, emit, view, err);
+}
+
+const valise_op vls_op_kernel_index_query = {
+    .size = sizeof(valise_op),
+    .name = "index:query",
+    .brief = "Show entries of an index, in the order of their keys.",
+    .kind = VALISE_QUERY,
+    .flags = VALISE_OP_LIST,
+    .needs = "index:read",
+    .in = query_in,
+    .in_size = sizeof(query_args),
+    .out = query_out,
+    .out_size = sizeof(query_row),
+    .query = query,
+    .example = "{\"name\":\"notes\",\"prefix\":\"2026-\",\"limit\":20}",
+};

@@ -1,0 +1,67 @@
+/* op_workspace_sync.c -- workspace:sync, build the memory indexes anew and compare. */
+#include "bus/follow.h"
+#include "kernel/kernel.h"
+
+typedef struct sync_row {
+    valise_str name, example;
+    int64_t seq, entries, differences, duplicates;
+} sync_row;
+
+static const valise_field sync_out[] = {
+    VALISE_FIELD(sync_row, name, STR, 0, "Name of the index."),
+    VALISE_FIELD(sync_row, seq, INT, 0, "The state it shows now."),
+    VALISE_FIELD(sync_row, entries, INT, 0, "How many entries it has."),
+    VALISE_FIELD(sync_row, differences, INT, 0,
+                 "Entries in which what was in memory differed; there must be none."),
+    VALISE_FIELD(sync_row, duplicates, INT, 0,
+                 "Entries whose key another row has too; there must be none."),
+    VALISE_FIELD(sync_row, example, STR, 0, "A key for which one of the two is so."),
+    VALISE_FIELD_END,
+};
+
+static int tick(void *arg, uint64_t rows, valise_error *err)
+{
+    return valise_job_step(arg, rows, err);
+}
+
+static int report(void *arg, const vls_index_report *r, valise_error *err)
+{
+    sync_row row = {.name = valise_str_of(r->name),
+                    .example = valise_str_of(r->example),
+                    .seq = r->seq,
+                    .entries = r->entries,
+                    .differences = r->differences,
+                    .duplicates = r->duplicates};
+
+    return valise_job_emit(arg, &row, err);
+}
+
+static int sync_job(valise_job *job, const void *args, void *result, valise_error *err)
+{
+    const vls_index_sync how = {.swap = true, .tick = tick, .report = report, .arg = job};
+    vls_feed *feed;
+    int rc = vls_feed_need(&feed, valise_job_workspace(job), err);
+
+    (void)args;
+    (void)result;
+    if (rc < 0)
+        return rc;
+    valise_job_stage(job, "build indexes", "rows", 0);
+    return vls_indexes_check(&feed->indexes, &how, err);
+}
+
+const valise_op vls_op_kernel_workspace_sync = {
+    .size = sizeof(valise_op),
+    .name = "workspace:sync",
+    .alias = "sync",
+    .brief = "Build the indexes in memory anew, and compare them with what was there.",
+    .help = "Indexes follow each command; there must be no difference. Changes nothing that is "
+            "stored.",
+    .kind = VALISE_JOB,
+    .flags = VALISE_OP_LIST | VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
+    .needs = "index:read",
+    .out = sync_out,
+    .out_size = sizeof(sync_row),
+    .job = sync_job,
+    .example = "{}",
+};
