@@ -1,6 +1,6 @@
 /* engine.h -- what belongs to an open handle besides the bus: the engine that wires it together.
  *
- *     configuration -> extensions -> registry -> store, blobs -> access -> bus
+ *     configuration -> extensions -> registry -> store, blobs -> access -> bus -> feed
  *
  * It is opened in this order and closed in the reverse one.
  *
@@ -13,6 +13,7 @@
 #include "base/hashers.h"
 #include "bus/access.h"
 #include "bus/bus.h"
+#include "bus/follow.h"
 #include "bus/registry.h"
 #include "engine/config.h"
 #include "engine/extension.h"
@@ -39,6 +40,7 @@ typedef struct vls_engine {
     vls_access *access;
     const valise_middleware **middleware; /* of extensions, then of the options; in arena */
     valise *bus;
+    vls_feed *feed; /* what follows the log; NULL: no workspace */
 } vls_engine;
 
 static inline vls_engine *vls_engine_of(const valise *v)

@@ -242,6 +242,7 @@ static void close_engine(vls_engine *e)
 {
     const valise_env *env = e->env;
 
+    vls_feed_close(e->feed);
     vls_bus_close(e->bus);
     vls_access_free(e->access);
     vls_blobs_close(e->blobs);
@@ -284,7 +285,13 @@ static int open_engine(vls_engine *e, const char *path, const valise_options *o,
         rc = open_workspace(e, o, err);
     if (rc == 0)
         rc = open_bus(e, o, err);
-    return rc < 0 || !path ? rc : create_workspace(e, o, err);
+    if (rc == 0 && path)
+        rc = vls_feed_open(&e->feed, e->bus, err);
+    if (rc == 0 && path)
+        rc = create_workspace(e, o, err);
+    if (rc == 0 && path)
+        vls_feed_start(e->feed);
+    return rc;
 }
 
 int valise_open(valise **out, const char *path, const valise_options *options, valise_error *err)
