@@ -13,8 +13,16 @@
 
 typedef struct vls_erase_args {
     valise_list places; /* of valise_str */
+    valise_id content;  /* only this object; zero: all contents of the places */
     valise_str reason;
 } vls_erase_args;
+
+static inline const valise_id *vls_erase_only(const vls_erase_args *args)
+{
+    static const valise_id none = {{0}};
+
+    return memcmp(&args->content, &none, sizeof(none)) == 0 ? NULL : &args->content;
+}
 
 typedef struct vls_erase_result {
     valise_list others; /* of valise_str */

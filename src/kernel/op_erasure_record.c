@@ -10,6 +10,7 @@ static const valise_field place_item =
 static const valise_field record_in[] = {
     VALISE_FIELD_WITH(vls_erase_args, places, LIST, VALISE_REQUIRED, "What is erased.",
                       .more = &place_item, .min = 1, .max = VLS_ERASE_MAX_PLACES),
+    VALISE_FIELD(vls_erase_args, content, ID, VALISE_NULLABLE, "Only this object of theirs."),
     VALISE_FIELD_WITH(vls_erase_args, reason, STR, 0, "Why.", .max = 1024),
     VALISE_FIELD_END,
 };
@@ -101,7 +102,7 @@ static int erase_place(vls_erase_place *out, valise_view *view, valise_str text,
                         "collection %s belongs to an extension that is not loaded",
                         coll->desc->name);
     if (rc == 0)
-        rc = vls_erase_decide(out, view, coll, key, err);
+        rc = vls_erase_decide(out, view, coll, key, vls_erase_only(args), err);
     return rc < 0 ? rc : valise_view_put(view, &vls_erasures, &record, err);
 }
 

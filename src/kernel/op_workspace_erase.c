@@ -14,8 +14,8 @@ typedef struct erase_args {
 static const valise_field erase_in[] = {
     VALISE_FIELD_WITH(erase_args, place, STR, VALISE_POSITIONAL,
                       "The place, such as session/ID; all its versions go.", .max = 4096),
-    VALISE_FIELD_WITH(erase_args, content, STR, 0,
-                      "Instead: an object's id; every place that holds it goes.", .max = 64),
+    VALISE_FIELD_WITH(erase_args, content, STR, 0, "Instead: an object's id, wherever it is.",
+                      .max = 64),
     VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
     VALISE_FIELD_END,
 };
@@ -86,13 +86,11 @@ static int add_holder(void *arg, const vls_ref_site *site, const valise_id *id, 
 static int find_holders(void *arg, valise_view *view, valise_error *err)
 {
     finding *f = arg;
-    vls_progress silent;
     int rc;
 
-    vls_progress_init(&silent, view->arena.env, NULL);
-    rc = vls_refs_rows(view->txn, &silent, add_holder, f, err);
+    rc = vls_refs_rows(view->txn, NULL, add_holder, f, err);
     if (rc == 0)
-        rc = vls_refs_log(view->txn, &silent, add_holder, f, err);
+        rc = vls_refs_log(view->txn, NULL, add_holder, f, err);
     if (rc == 0 && f->count == 0)
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "no place holds object %s", vls_id_hex(&f->id).s);
     return rc;
@@ -137,6 +135,7 @@ static int find(finding *f, valise *v, const erase_args *args, valise_error *err
 
 typedef struct scrub {
     const finding *found;
+    const valise_id *only;
     vls_erased erased;
 } scrub;
 
@@ -179,8 +178,10 @@ static int also(void *arg, vls_txn *txn, valise_view *view, valise_error *err)
 
     if (!places)
         return vls_arena_fail(&view->arena, err);
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = place_of(&places[i], txn, view, s->found->texts[i], err);
+        places[i].only = s->only;
+    }
     return rc < 0 ? rc : vls_erase_apply(&s->erased, txn, view->stamp.seq, places, count, err);
 }
 
@@ -211,9 +212,10 @@ static int copy_texts(valise_list *out, valise_job *job, const valise_str *texts
 static int erase_found(erase_result *out, finding *f, const erase_args *args, valise_error *err)
 {
     valise *v = valise_job_workspace(f->job);
-    vls_erase_args record = {.places = {f->texts, f->count}, .reason = args->reason};
+    vls_erase_args record = {
+        .places = {f->texts, f->count}, .content = f->id, .reason = args->reason};
     valise_call call = VALISE_CALL_INIT;
-    scrub s = {.found = f};
+    scrub s = {.found = f, .only = vls_erase_only(&record)};
     vls_run_more more = {.also = also, .arg = &s, .internal = true};
     VLS_AUTO(memory) vls_memory memory = {0};
     vls_erase_result recorded = {0};

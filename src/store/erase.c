@@ -10,10 +10,32 @@ static bool is_content(const valise_field *field)
     return field->flags & VALISE_CONTENT;
 }
 
+static bool names(const valise_cell *cell, const valise_id *id)
+{
+    return cell->type == VALISE_CELL_BLOB && cell->as.bytes.len == sizeof(*id) &&
+           memcmp(cell->as.bytes.ptr, id, sizeof(*id)) == 0;
+}
+
+/* Take the contents out of a version: all of them, or those that name one object. True when there
+ * were any. */
+static bool empty(valise_cell *row, size_t count, const vls_coll *coll, const valise_id *only)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_content(&coll->desc->fields[i]) || row[i].type == VALISE_CELL_NULL ||
+            (only && !names(&row[i], only)))
+            continue;
+        row[i] = (valise_cell){.type = VALISE_CELL_NULL};
+        any = true;
+    }
+    return any;
+}
+
 /* ---- deciding ---- */
 
 int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *coll,
-                     const valise_cell *key, valise_error *err)
+                     const valise_cell *key, const valise_id *only, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf bytes = {0};
     vls_gone gone = {.coll = coll->number};
@@ -30,7 +52,8 @@ int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *co
         rc = vls_view_see(&seen, view, coll, key, err);
     if (rc < 0)
         return rc;
-    *out = (vls_erase_place){.coll = coll, .key = gone.key, .before_seq = seen.from_seq};
+    *out =
+        (vls_erase_place){.coll = coll, .key = gone.key, .before_seq = seen.from_seq, .only = only};
     if (!seen.row) {
         rc = vls_own_get(&gone, view->txn, VLS_TABLE_GONE, &view->arena, err);
         if (rc == 0)
@@ -42,10 +65,7 @@ int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *co
     rc = vls_cells_copy(&row, seen.row, coll->field_count, &view->arena, err);
     if (rc < 0)
         return rc;
-    for (uint16_t i = 0; i < coll->field_count; i++) {
-        if (is_content(&coll->desc->fields[i]))
-            row[i] = (valise_cell){.type = VALISE_CELL_NULL};
-    }
+    (void)empty(row, coll->field_count, coll, only);
     return vls_view_put_cells(view, coll, row, true, err);
 }
 
@@ -70,13 +90,16 @@ static int add_id(id_list *ids, const valise_env *env, const valise_id *id, vali
 }
 
 /* The objects that the contents of a version name. */
-static int add_contents(id_list *ids, const valise_env *env, const vls_coll *coll,
+static int add_contents(id_list *ids, const valise_env *env, const vls_erase_place *place,
                         const valise_cell *row, valise_error *err)
 {
+    const vls_coll *coll = place->coll;
+
     for (uint16_t i = 0; i < coll->field_count; i++) {
         int rc;
         if (!is_content(&coll->desc->fields[i]) || coll->desc->fields[i].type != VALISE_T_ID ||
-            row[i].type != VALISE_CELL_BLOB || row[i].as.bytes.len != sizeof(valise_id))
+            row[i].type != VALISE_CELL_BLOB || row[i].as.bytes.len != sizeof(valise_id) ||
+            (place->only && !names(&row[i], place->only)))
             continue;
         rc = add_id(ids, env, (const valise_id *)row[i].as.bytes.ptr, err);
         if (rc < 0)
@@ -95,6 +118,7 @@ typedef struct scrubbing {
     vls_arena arena; /* of one entry */
     vls_buf changes, cells;
     int64_t next; /* the entry before, in the place's chain; 0: none */
+    bool had;     /* the version that entry made had what is erased */
     bool rewrite; /* false: only look */
 } scrubbing;
 
@@ -107,19 +131,17 @@ static int scrub_image(scrubbing *s, vls_image image, valise_error *err)
     int rc = 0;
 
     s->next = image.from_seq ? image.from_seq : image.gone_seq;
+    s->had = false;
     if (image.from_seq == 0) {
         vls_changes_write(&s->changes, &image);
         return 0;
     }
     rc = vls_cells_read(cells, &count, coll->field_count, image.cells, err);
     if (rc == 0)
-        rc = add_contents(s->ids, vls_store_env(s->txn->store), coll, cells, err);
+        rc = add_contents(s->ids, vls_store_env(s->txn->store), s->place, cells, err);
     if (rc < 0)
         return rc;
-    for (uint16_t i = 0; i < count; i++) {
-        if (is_content(&coll->desc->fields[i]))
-            cells[i] = (valise_cell){.type = VALISE_CELL_NULL};
-    }
+    s->had = empty(cells, count, coll, s->place->only);
     vls_buf_clear(&s->cells);
     vls_cells_write(&s->cells, cells, count);
     image.cells = vls_buf_str(&s->cells);
@@ -149,6 +171,7 @@ static int scrub_changes(scrubbing *s, valise_str changes, valise_error *err)
 /* One entry of the chain. own: it is the erase command's, whose payload says only where and why. */
 static int scrub_entry(scrubbing *s, int64_t seq, bool own, valise_error *err)
 {
+    bool brought = !own && (s->had || !s->place->only);
     vls_entry entry;
     int rc;
 
@@ -162,7 +185,7 @@ static int scrub_entry(scrubbing *s, int64_t seq, bool own, valise_error *err)
     if (rc < 0 || !s->rewrite)
         return rc;
     entry.changes = vls_buf_str(&s->changes);
-    if (!own && entry.payload.ptr) {
+    if (brought && entry.payload.ptr) {
         entry.payload = entry.nonce = entry.result = (valise_str){NULL, 0};
         entry.sent = (valise_id){{0}};
         s->out->entries++;
@@ -248,15 +271,13 @@ static int sweep_chunks(vls_erased *out, vls_txn *txn, valise_error *err)
 
 static int erase_objects(vls_erased *out, vls_txn *txn, id_list *ids, valise_error *err)
 {
-    vls_progress silent;
     int rc;
 
     if (ids->len == 0)
         return 0;
-    vls_progress_init(&silent, vls_store_env(txn->store), NULL);
-    rc = vls_refs_rows(txn, &silent, keep_held, ids, err);
+    rc = vls_refs_rows(txn, NULL, keep_held, ids, err);
     if (rc == 0)
-        rc = vls_refs_log(txn, &silent, keep_held, ids, err);
+        rc = vls_refs_log(txn, NULL, keep_held, ids, err);
     for (size_t i = 0; rc == 0 && i < ids->len; i++) {
         vls_object_info info;
         rc = vls_object_stat(&info, txn, &ids->ptr[i], err);
@@ -279,6 +300,8 @@ static int scrub_place(vls_erased *out, vls_txn *txn, int64_t seq, const vls_era
     int rc;
 
     scrub_begin(&s, txn, place, ids, out, true);
+    /* The erase command's own image is that of the newest version. Of a QUIET row there is none. */
+    s.had = place->coll->desc->flags & VALISE_COLL_QUIET;
     rc = scrub_entry(&s, seq, true, err);
     if (rc == 0)
         rc = scrub_chain(&s, place->before_seq, err);
@@ -331,7 +354,7 @@ static int all_contents(id_list *ids, valise_view *view, const vls_erase_place *
     int rc = 0;
 
     if (change && change->before)
-        rc = add_contents(ids, view->arena.env, place->coll, change->before, err);
+        rc = add_contents(ids, view->arena.env, place, change->before, err);
     if (rc < 0)
         return rc;
     scrub_begin(&s, view->txn, place, ids, &nothing, false);
@@ -345,14 +368,12 @@ int vls_erase_others(valise_view *view, const vls_erase_place *place, vls_ref_fn
 {
     id_list ids = VLS_VEC_INIT;
     other_walk walk = {place, &ids, fn, arg};
-    vls_progress silent;
     int rc = all_contents(&ids, view, place, err);
 
-    vls_progress_init(&silent, view->arena.env, NULL);
     if (rc == 0 && ids.len > 0)
-        rc = vls_refs_rows(view->txn, &silent, other_site, &walk, err);
+        rc = vls_refs_rows(view->txn, NULL, other_site, &walk, err);
     if (rc == 0 && ids.len > 0)
-        rc = vls_refs_log(view->txn, &silent, other_site, &walk, err);
+        rc = vls_refs_log(view->txn, NULL, other_site, &walk, err);
     vls_vec_release(&ids, view->arena.env);
     return rc;
 }

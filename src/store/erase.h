@@ -23,14 +23,16 @@
 
 typedef struct vls_erase_place {
     const vls_coll *coll;
-    valise_str key;     /* ordered encoding */
-    int64_t before_seq; /* the entry that made or deleted what was there; 0: none is kept */
+    valise_str key;        /* ordered encoding */
+    int64_t before_seq;    /* the entry that made or deleted what was there; 0: none is kept */
+    const valise_id *only; /* NULL: all contents of all versions. Else only this object, and the
+                              payloads of the commands that brought it */
 } vls_erase_place;
 
-/* Put the row without its contents. VALISE_E_NOT_FOUND when there is neither a row nor a version of
- * one in the log. *out lives as long as the view. */
+/* Put the row without its contents (only: see above). VALISE_E_NOT_FOUND when there is neither a
+ * row nor a version of one in the log. *out lives as long as the view. */
 int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *coll,
-                     const valise_cell *key, valise_error *err);
+                     const valise_cell *key, const valise_id *only, valise_error *err);
 
 /* Every place but this one that holds one of the objects which the contents of this place name, as
  * it is now or in any version that is kept. fn gets each once or more. */

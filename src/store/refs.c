@@ -96,7 +96,7 @@ static int walk_coll(vls_txn *txn, vls_progress *progress, const vls_coll *coll,
         site.key = vls_buf_str(&key);
         if (rc == 0)
             rc = vls_refs_row(&arena, &site, cells, fn, arg, err);
-        if (rc == 0)
+        if (rc == 0 && progress)
             rc = vls_progress_step(progress, 1, err);
         if (rc != 0)
             return rc;
@@ -197,7 +197,7 @@ int vls_refs_log(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg
         rc = walk_images(txn, &arena, &entry, fn, arg, err);
         if (rc == 0)
             rc = walk_payload(&entry, fn, arg, err);
-        if (rc == 0)
+        if (rc == 0 && progress)
             rc = vls_progress_step(progress, 1, err);
         if (rc != 0)
             return rc;

@@ -26,6 +26,7 @@ typedef int vls_ref_fn(void *arg, const vls_ref_site *site, const valise_id *id,
 int vls_refs_row(vls_arena *arena, const vls_ref_site *site, const valise_cell *row, vls_ref_fn *fn,
                  void *arg, valise_error *err);
 
+/* progress may be NULL. */
 int vls_refs_rows(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg,
                   valise_error *err);
 /* Images and payloads. */

@@ -13,7 +13,8 @@ const char *ws_path(void)
 
 valise *ws_open_at(test *t, const char *path)
 {
-    static const valise_extension *const extensions[] = {&counter_extension, NULL};
+    static const valise_extension *const extensions[] = {&counter_extension, &vault_extension,
+                                                         NULL};
     valise_options o = VALISE_OPTIONS_INIT;
     valise *v = NULL;
 

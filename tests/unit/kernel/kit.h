@@ -7,6 +7,7 @@
 
 #include "harness/test.h"
 #include "kit/counter.h"
+#include "kit/vault.h"
 
 /* A new workspace ("memory": in memory, "sqlite": in a folder below test_tmpdir()), closed when the
  * test ends. */

@@ -1,0 +1,10 @@
+/* vault.h -- an extension for tests: entries with contents of every kind, to be erased. */
+#ifndef TEST_VAULT_H
+#define TEST_VAULT_H
+
+#include <valise/sys/extension.h>
+
+/* vault:put {name, label, body, meta}; vault:remove {name}; vault:get {name}. */
+extern const valise_extension vault_extension;
+
+#endif
