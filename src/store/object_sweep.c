@@ -157,7 +157,9 @@ static int next_epoch(vls_txn *txn, valise_error *err)
     int rc = vls_meta_get_int(&epoch, txn, "gc_epoch", err);
 
     vls_chunks_forget(vls_store_chunks(txn->store));
-    return rc < 0 ? rc : vls_meta_put_int(txn, "gc_epoch", epoch + 1, err);
+    if (rc < 0 || epoch != txn->meta.gc_epoch)
+        return rc < 0 ? rc : 0; /* once in a transaction is enough */
+    return vls_meta_put_int(txn, "gc_epoch", epoch + 1, err);
 }
 
 typedef struct sweep {
