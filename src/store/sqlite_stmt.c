@@ -180,20 +180,15 @@ int vls_sqlite_bind(vls_sqlite_stmt *stmt, int number, const valise_cell *cell)
     }
 }
 
+static_assert(SQLITE_INTEGER == VALISE_CELL_INT && SQLITE_FLOAT == VALISE_CELL_REAL &&
+                  SQLITE_TEXT == VALISE_CELL_TEXT && SQLITE_BLOB == VALISE_CELL_BLOB,
+              "types are numbered as SQLite numbers them");
+
 static uint8_t type_at(sqlite3_stmt *handle, int number)
 {
-    switch (sqlite3_column_type(handle, number)) {
-    case SQLITE_INTEGER:
-        return VALISE_CELL_INT;
-    case SQLITE_FLOAT:
-        return VALISE_CELL_REAL;
-    case SQLITE_TEXT:
-        return VALISE_CELL_TEXT;
-    case SQLITE_BLOB:
-        return VALISE_CELL_BLOB;
-    default:
-        return VALISE_CELL_NULL;
-    }
+    int type = sqlite3_column_type(handle, number);
+
+    return type == SQLITE_NULL ? VALISE_CELL_NULL : (uint8_t)type;
 }
 
 /* Text too is read as a blob: as text it would be copied to get a NUL behind it. */

@@ -47,6 +47,13 @@ const valise_table kit_tables[KIT_TABLES] = {
                   .key_count = 1,
                   .indexes = (const valise_table_index[]){{"by_v", (const uint16_t[]){1}, 1}},
                   .index_count = 1},
+    [KIT_BLOB] = {.name = "blob",
+                  .columns = (const valise_column[]){{"k", VALISE_CELL_BLOB, false},
+                                                     {"v", VALISE_CELL_BLOB, true}},
+                  .column_count = 2,
+                  .key_count = 1,
+                  .indexes = (const valise_table_index[]){{"by_v", (const uint16_t[]){1}, 1}},
+                  .index_count = 1},
 };
 
 /* ---- opening ---- */

@@ -15,6 +15,7 @@ enum {
     KIT_NUMBER, /* numbered: (id), body BLOB, tag INT?; by_tag(tag) */
     KIT_PLACE,  /* (x INT, y TEXT), z INT?, w TEXT?; by_z(z), by_zw(z, w), by_yz(y, z) */
     KIT_REAL,   /* (r REAL), by_v(v): v REAL? */
+    KIT_BLOB,   /* (k BLOB), v BLOB?; by_v(v) */
     KIT_TABLES,
 };
 

@@ -82,10 +82,11 @@ TEST(sqlite_file, has_readable_names)
                raw(k, "SELECT sql FROM sqlite_schema WHERE name='number'"));
     CHECK_TEXT("CREATE INDEX \"note_by_f\" ON \"note\"(\"f\",\"a\")",
                raw(k, "SELECT sql FROM sqlite_schema WHERE name='note_by_f'"));
-    CHECK_TEXT("note_by_c\nnote_by_e\nnote_by_f\nnumber_by_tag\norder_by_yz\norder_by_zw\n"
-               "order_group\nreal_by_v",
-               raw(k, "SELECT name FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL "
-                      "ORDER BY name"));
+    CHECK_TEXT(
+        "blob_by_v\nnote_by_c\nnote_by_e\nnote_by_f\nnumber_by_tag\norder_by_yz\norder_by_zw\n"
+        "order_group\nreal_by_v",
+        raw(k, "SELECT name FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL "
+               "ORDER BY name"));
 }
 
 /* ---- whose file it is ---- */
@@ -229,6 +230,37 @@ TEST(sqlite_file, cells_of_another_type_are_damage)
     CHECK_RC(VALISE_E_CORRUPT, k->ops->scan_next(row, scan, &t->err)); /* it does not go on */
     k->ops->scan_close(scan);
     kit_commit(k, txn);
+}
+
+/* A change that fails spoils its transaction, until it goes back to a mark. */
+TEST(sqlite_file, what_it_refuses_spoils_the_transaction)
+{
+    kit *k = kit_open(t);
+    const valise_cell bad[] = {cell_int(200), cell_blob(VLS_STR("")), CELL_NULL};
+    valise_cell row[3];
+    void *scan;
+
+    raw(k, "ALTER TABLE number ADD COLUMN z CHECK(id < 100)");
+    for (int back = 0; back < 2; back++) {
+        void *txn = kit_begin(k, VALISE_TXN_WRITE);
+        kit_put_number(k, txn, back, "a", 1);
+        CHECK_OK(k->ops->mark(txn, VALISE_MARK_SET, &t->err));
+        kit_put_number(k, txn, 2, "b", 1);
+        CHECK_RC(VALISE_E_CORRUPT, k->ops->put(txn, KIT_NUMBER, bad, &t->err));
+        CHECK_RC(VALISE_E_CORRUPT, k->ops->get(row, txn, KIT_NUMBER, bad, &t->err));
+        CHECK_RC(VALISE_E_CORRUPT, k->ops->del(txn, KIT_NUMBER, bad, &t->err));
+        CHECK_RC(VALISE_E_CORRUPT, k->ops->mark(txn, VALISE_MARK_SET, &t->err));
+        CHECK_RC(VALISE_E_CORRUPT, k->ops->mark(txn, VALISE_MARK_RELEASE, &t->err));
+        CHECK_RC(VALISE_E_CORRUPT,
+                 k->ops->scan_open(&scan, txn, &(valise_range){.index = -1}, &t->err));
+        if (!back) {
+            CHECK_RC(VALISE_E_CORRUPT, k->ops->commit(txn, &t->err));
+            continue;
+        }
+        CHECK_OK(k->ops->mark(txn, VALISE_MARK_BACK, &t->err));
+        CHECK_TEXT("(1)", kit_all(k, txn, KIT_NUMBER, 1)); /* nothing of the first is there */
+        kit_commit(k, txn);
+    }
 }
 
 TEST(sqlite_file, code_in_it_does_not_run)

@@ -430,6 +430,19 @@ TEST(store, open_says_what_is_wrong)
     CHECK(k->self == NULL);
 }
 
+TEST(store, upkeep_of_what_is_small)
+{
+    kit *k = kit_open(t);
+    int64_t result = -1;
+
+    CHECK_OK(k->ops->maintain(&result, k->self, VALISE_MAINTAIN_SIZE, &t->err));
+    CHECK(kit_is_memory(k) ? result == 0 : result > 0);
+    for (int what = VALISE_MAINTAIN_CHECKPOINT; what <= VALISE_MAINTAIN_SHRINK; what++) {
+        CHECK_OK(k->ops->maintain(&result, k->self, what, &t->err));
+        CHECK_INT(0, result);
+    }
+}
+
 TEST(store, a_hundred_thousand_rows)
 {
     enum { ROWS = 100000 };

@@ -229,6 +229,8 @@ TEST(faults, memory_of_the_store_in_memory)
 /* A change that fails half way spoils the transaction until it goes back. [Q18] */
 TEST(faults, what_failed_is_undone_by_going_back)
 {
+    int spoiled = 0;
+
     for (long long nth = 0; nth < 60; nth++) {
         valise_error err = VALISE_ERROR_INIT;
         counting_env mem;
@@ -243,6 +245,14 @@ TEST(faults, what_failed_is_undone_by_going_back)
         int rc = put_pair(&s, 2, "new");
         counting_env_fail_at(&mem, -1);
         CHECK(rc == 0 || rc == VALISE_E_NO_MEMORY);
+        int then = s.ops->mark(s.txn, VALISE_MARK_SET, &err);
+        CHECK(then == 0 || then == rc); /* spoiled, when it failed half way */
+        spoiled += then < 0;
+        if (then == 0)
+            CHECK_INT(0, s.ops->mark(s.txn, VALISE_MARK_RELEASE, &err));
+        else
+            CHECK_INT(rc, s.ops->mark(s.txn, VALISE_MARK_RELEASE, &err));
+        CHECK_INT(then, count(&rows, &s, KIT_NOTE, 0));
         CHECK_INT(0, s.ops->mark(s.txn, VALISE_MARK_BACK, &err));
         for (int32_t i = -1; i < 3; i++) {
             CHECK_INT(0, count(&rows, &s, KIT_NOTE, i));
@@ -253,6 +263,7 @@ TEST(faults, what_failed_is_undone_by_going_back)
         close_session(&s);
         CHECK_INT(0, counting_env_in_use(&mem));
     }
+    CHECK(spoiled > 0);
 }
 
 /* ---- the hook for SQLite's allocator ---- */

@@ -202,6 +202,63 @@ TEST(scan, every_range)
     w.k->ops->rollback(w.txn);
 }
 
+/* Bytes in keys: what is in an id, with zeros and all. */
+TEST(scan, by_bytes)
+{
+    const valise_str bytes[] = {VLS_STR("\xff"), VLS_STR("\0\xff"), VLS_STR("\0\0"), VLS_STR("\0"),
+                                VLS_STR("b"),    VLS_STR("ab"),     VLS_STR(""),     VLS_STR("a")};
+    static const unsigned sorted[] = {6, 3, 2, 1, 7, 5, 4, 0};
+    kit *k = kit_open(t);
+    void *txn = kit_begin(k, VALISE_TXN_WRITE), *scan = NULL;
+    valise_cell row[2];
+
+    for (size_t i = 0; i < VLS_COUNT(bytes); i++) {
+        row[0] = row[1] = cell_blob(bytes[i]);
+        CHECK_OK(k->ops->put(txn, KIT_BLOB, row, &t->err));
+    }
+    for (int32_t index = -1; index < 1; index++) {
+        CHECK_OK(k->ops->scan_open(&scan, txn, &(valise_range){.table = KIT_BLOB, .index = index},
+                                   &t->err));
+        for (size_t i = 0; i < VLS_COUNT(sorted); i++) {
+            CHECK_RC(1, k->ops->scan_next(row, scan, &t->err));
+            CHECK_STR(bytes[sorted[i]], row[0].as.bytes);
+            CHECK_STR(bytes[sorted[i]], row[1].as.bytes);
+        }
+        CHECK_RC(0, k->ops->scan_next(row, scan, &t->err));
+        k->ops->scan_close(scan);
+    }
+    for (size_t i = 0; i < VLS_COUNT(bytes); i++) {
+        valise_cell key = cell_blob(bytes[i]);
+        CHECK_RC(1, k->ops->get(row, txn, KIT_BLOB, &key, &t->err));
+        CHECK_STR(bytes[i], row[1].as.bytes);
+    }
+    kit_commit(k, txn);
+}
+
+/* An outer scan goes on while marks are set and undone inside it. */
+TEST(scan, goes_on_beside_marks)
+{
+    kit *k = kit_open(t);
+    void *txn = kit_begin(k, VALISE_TXN_WRITE), *scan = NULL;
+    valise_cell row[3];
+
+    for (int64_t i = 0; i < 50; i++)
+        kit_put_number(k, txn, i, "a", 1);
+    CHECK_OK(
+        k->ops->scan_open(&scan, txn, &(valise_range){.table = KIT_NUMBER, .index = -1}, &t->err));
+    for (int64_t i = 0; i < 50; i++) {
+        CHECK_RC(1, k->ops->scan_next(row, scan, &t->err));
+        CHECK_INT(i, row[0].as.integer);
+        CHECK_OK(k->ops->mark(txn, VALISE_MARK_SET, &t->err));
+        kit_put_note(k, txn, "n", i, NULL, 1);
+        CHECK_OK(k->ops->mark(txn, i % 2 ? VALISE_MARK_BACK : VALISE_MARK_RELEASE, &t->err));
+    }
+    CHECK_RC(0, k->ops->scan_next(row, scan, &t->err));
+    k->ops->scan_close(scan);
+    CHECK_INT(25, kit_count(k, txn, KIT_NOTE, 1));
+    kit_commit(k, txn);
+}
+
 TEST(scan, numbered_ranges)
 {
     kit *k = kit_open(t);
