@@ -34,6 +34,7 @@
 enum {
     VLS_SQLITE_GET,
     VLS_SQLITE_PUT,
+    VLS_SQLITE_INSERT, /* a put that finds no row */
     VLS_SQLITE_DEL,
     VLS_SQLITE_SCAN,
     VLS_SQLITE_KINDS,

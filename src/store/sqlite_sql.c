@@ -96,9 +96,9 @@ static void add_select(vls_buf *sql, const valise_table *table)
     vls_buf_printf(sql, " FROM \"%s\"", table->name);
 }
 
-static void add_put(vls_buf *sql, const valise_table *table)
+static void add_put(vls_buf *sql, const valise_table *table, const char *verb)
 {
-    vls_buf_printf(sql, "REPLACE INTO \"%s\"(", table->name);
+    vls_buf_printf(sql, "%s INTO \"%s\"(", verb, table->name);
     add_columns(sql, table, table->column_count);
     vls_buf_add_text(sql, ") VALUES(");
     for (uint16_t i = 0; i < table->column_count; i++)
@@ -166,7 +166,10 @@ void vls_sqlite_sql_stmt(vls_buf *sql, const vls_table_def *def, int kind,
         add_key(sql, def->table);
         break;
     case VLS_SQLITE_PUT:
-        add_put(sql, def->table);
+        add_put(sql, def->table, "REPLACE");
+        break;
+    case VLS_SQLITE_INSERT:
+        add_put(sql, def->table, "INSERT");
         break;
     case VLS_SQLITE_DEL:
         vls_buf_printf(sql, "DELETE FROM \"%s\"", def->table->name);

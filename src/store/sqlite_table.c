@@ -75,17 +75,39 @@ int vls_sqlite_get(valise_cell *row, vls_sqlite_conn *conn, uint32_t table, cons
     return rc;
 }
 
-/* Step a change. Unless nothing was begun, a failure spoils the transaction. */
-static int change(vls_sqlite_conn *conn, vls_sqlite_stmt *stmt, valise_error *err)
+/* A change was stepped. Unless nothing was begun, a failure spoils the transaction. */
+static int finish(vls_sqlite_conn *conn, vls_sqlite_stmt *stmt, int rc, valise_error *err)
 {
-    int rc = sqlite3_step(stmt->handle);
-
     vls_sqlite_settle(conn);
     rc = rc == SQLITE_DONE ? 0 : vls_sqlite_stmt_fail(conn, stmt->table, -1, rc, err);
     vls_sqlite_stmt_give(conn, stmt);
     if (rc < 0 && rc != VALISE_E_NOT_FOUND)
         conn->spoiled = rc;
     return rc;
+}
+
+static int change(vls_sqlite_conn *conn, vls_sqlite_stmt *stmt, valise_error *err)
+{
+    return finish(conn, stmt, sqlite3_step(stmt->handle), err);
+}
+
+/* To replace a row that indexes know, SQLite prepares to undo the statement, page by page; to insert
+ * one it need not. So a table that is mostly appended to tries an insert first. 1: done. */
+static int insert(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row, uint16_t count,
+                  valise_error *err)
+{
+    vls_sqlite_stmt *stmt;
+    int rc = ready(&stmt, conn, table, VLS_SQLITE_INSERT, row, count, err);
+
+    if (rc < 0)
+        return rc;
+    rc = sqlite3_step(stmt->handle);
+    if ((rc & 0xff) == SQLITE_CONSTRAINT) {
+        vls_sqlite_stmt_give(conn, stmt);
+        return 0; /* there is one: nothing was changed */
+    }
+    rc = finish(conn, stmt, rc, err);
+    return rc < 0 ? rc : 1;
 }
 
 int vls_sqlite_put(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row, valise_error *err)
@@ -96,6 +118,11 @@ int vls_sqlite_put(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row
 
     if (rc == 0)
         rc = vls_table_check_row(def, row, err);
+    if (rc == 0 && def->table->index_count > 0 && (def->table->flags & VALISE_TABLE_NUMBERED)) {
+        rc = insert(conn, table, row, def->table->column_count, err);
+        if (rc > 0)
+            return 0;
+    }
     if (rc == 0)
         rc = ready(&stmt, conn, table, VLS_SQLITE_PUT, row, def->table->column_count, err);
     return rc < 0 ? rc : change(conn, stmt, err);
