@@ -1,6 +1,6 @@
 /* engine.h -- what belongs to an open handle besides the bus: the engine that wires it together.
  *
- *     configuration -> extensions -> registry -> store, blobs -> access -> bus -> feed
+ *     configuration -> extensions -> registry -> store, blobs -> access -> bus
  *
  * It is opened in this order and closed in the reverse one.
  *
@@ -40,7 +40,7 @@ typedef struct vls_engine {
     vls_access *access;
     const valise_middleware **middleware; /* of extensions, then of the options; in arena */
     valise *bus;
-    vls_feed *feed; /* what follows the log; NULL: no workspace */
+    vls_feed *feed; /* NULL: no workspace */
 } vls_engine;
 
 static inline vls_engine *vls_engine_of(const valise *v)

@@ -172,8 +172,6 @@ static int load_one(vls_extensions *list, const vls_config *config, const vls_co
     const char *path;
     int rc;
 
-    if (list->loaded.len >= VLS_EXTENSIONS_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "over %u extensions", VLS_EXTENSIONS_MAX);
     vls_arena_init(&arena, list->env, PATHS_MAX);
     rc = find_file(&path, &arena, e, workspace, err);
     if (rc == 0)

@@ -17,8 +17,6 @@
 #include "base/vec.h"
 #include "engine/trust.h"
 
-#define VLS_EXTENSIONS_MAX 64u /* shared objects of one handle */
-
 typedef struct vls_loaded {
     void *library;
     vls_sealed sealed; /* open as long as it is loaded: the linker knows it by this number */

@@ -18,6 +18,7 @@
 #include "engine/file.h"
 
 #define PATHS_MAX ((size_t)256 << 10)
+#define LOCK_TIMEOUT_NS 5000000000
 
 static const char ignore_text[] = "*\n";
 static const char config_text[] = "# Settings of this workspace; `valise config` changes them.\n"
@@ -79,6 +80,7 @@ static int make_file(const char *folder, const char *name, const char *text, vls
 int vls_folder_create(const valise_env *env, const char *path, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(fd) int lock = -1;
     const char *folder;
     struct stat st;
     int rc;
@@ -93,6 +95,8 @@ int vls_folder_create(const valise_env *env, const char *path, valise_error *err
         rc = vls_folder_make(folder, 0700, err);
     else if (rc > 0)
         rc = 0;
+    if (rc == 0) /* others may be making the same one */
+        rc = vls_folder_lock(&lock, env, folder, LOCK_TIMEOUT_NS, err);
     if (rc == 0)
         rc = make_file(folder, ".gitignore", ignore_text, &arena, err);
     return rc < 0 ? rc : make_file(folder, VLS_CONFIG_FILE, config_text, &arena, err);

@@ -48,7 +48,7 @@ static int find_user_file(const char **out, vls_engine *e, const valise_options 
 {
     int rc;
 
-    *out = o->user_config;
+    *out = o->flags & VALISE_OPEN_NO_USER_CONFIG ? NULL : o->user_config;
     if ((o->flags & VALISE_OPEN_NO_USER_CONFIG) || o->user_config)
         return 0;
     rc = vls_config_user_file(out, &e->arena, err);
@@ -285,11 +285,17 @@ static int open_engine(vls_engine *e, const char *path, const valise_options *o,
         rc = open_workspace(e, o, err);
     if (rc == 0)
         rc = open_bus(e, o, err);
-    if (rc == 0 && path)
-        rc = vls_feed_open(&e->feed, e->bus, err);
-    if (rc == 0 && path)
+    return rc;
+}
+
+/* Followers come before the first command, and act after it. */
+static int start(vls_engine *e, const valise_options *o, valise_error *err)
+{
+    int rc = vls_feed_open(&e->feed, e->bus, err);
+
+    if (rc == 0)
         rc = create_workspace(e, o, err);
-    if (rc == 0 && path)
+    if (rc == 0)
         vls_feed_start(e->feed);
     return rc;
 }
@@ -311,6 +317,8 @@ int valise_open(valise **out, const char *path, const valise_options *options, v
     vls_arena_init(&e->arena, e->env, ARENA_MAX);
     vls_extensions_init(&e->extensions, e->env);
     rc = open_engine(e, path, &o, err);
+    if (rc == 0 && path)
+        rc = start(e, &o, err);
     if (rc < 0)
         close_engine(e);
     else

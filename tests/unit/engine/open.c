@@ -1,0 +1,417 @@
+/* open.c -- making, finding, opening and closing workspaces. [K26] [K34] [Q25] [L1] */
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <valise/workspace.h>
+
+#include "engine/engine.h"
+#include "engine/trust.h"
+#include "harness/fault.h"
+#include "harness/process.h"
+#include "harness/test.h"
+
+static const char *path_of(const char *name)
+{
+    return test_format("%s/%s", test_tmpdir(), name);
+}
+
+static void close_it(void *arg)
+{
+    valise_close(arg);
+}
+
+static valise_options options(test *t, unsigned flags)
+{
+    valise_options o = VALISE_OPTIONS_INIT;
+
+    o.env = t->env;
+    o.flags = flags;
+    o.user_config = path_of("user-config");
+    return o;
+}
+
+static valise *open_it(test *t, const char *path, unsigned flags)
+{
+    valise_options o = options(t, flags);
+    valise *v = NULL;
+
+    CHECK_OK(valise_open(&v, path, &o, &t->err));
+    return v;
+}
+
+static int pin(test *t, valise *v, const char *name)
+{
+    t->err = (valise_error)VALISE_ERROR_INIT;
+    return valise_dispatch(NULL, v, "pin:add",
+                           test_format("{\"name\":\"%s\",\"target\":\"1\"}", name), NULL, &t->err);
+}
+
+static bool has_pin(test *t, valise *v, const char *name)
+{
+    valise_reply reply = VALISE_REPLY_INIT;
+    bool found;
+
+    CHECK_OK(valise_dispatch(&reply, v, "pin:list", NULL, NULL, &t->err));
+    found = strstr(test_format("%.*s", VALISE_STR_ARG(valise_blob_bytes(reply.json))),
+                   test_format("\"name\":\"%s\"", name)) != NULL;
+    valise_reply_release(&reply);
+    return found;
+}
+
+/* ---- making ---- */
+
+/* The folder is the owner's alone, and so is every file in it. [Q25] */
+static void check_modes(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    CHECK(dir);
+    while ((entry = readdir(dir))) {
+        const char *path = test_format("%s/%s", folder, entry->d_name);
+        struct stat st;
+        if (strcmp(entry->d_name, "..") == 0)
+            continue;
+        CHECK_INT(0, lstat(path, &st));
+        test_context("%s has mode %o", path, (unsigned)st.st_mode & 0777);
+        CHECK_INT(S_ISDIR(st.st_mode) ? 0700 : 0600, st.st_mode & 0777);
+        if (S_ISDIR(st.st_mode) && strcmp(entry->d_name, ".") != 0)
+            check_modes(path);
+    }
+    CHECK_INT(0, closedir(dir));
+}
+
+TEST(open, makes_a_workspace_that_is_its_owners_alone) /* [Q25] */
+{
+    mode_t mask = umask(0); /* so that nothing is right by chance */
+    valise *v = open_it(t, path_of("new"), VALISE_OPEN_CREATE);
+
+    CHECK_OK(pin(t, v, "a"));
+    check_modes(path_of("new/.valise"));
+    CHECK_STR(VLS_STR("*\n"), test_read_file(path_of("new/.valise/.gitignore")));
+    CHECK(access(path_of("new/.valise/config"), F_OK) == 0);
+    valise_close(v);
+    (void)umask(mask);
+
+    v = open_it(t, path_of("new"), 0);
+    test_defer(close_it, v);
+    CHECK(has_pin(t, v, "a"));
+}
+
+TEST(open, making_it_again_changes_nothing)
+{
+    valise *v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+
+    CHECK_OK(pin(t, v, "a"));
+    valise_close(v);
+    test_write_file(path_of(".valise/config"), VLS_STR("# mine\n"));
+    v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE | VALISE_OPEN_ANYBODY);
+    test_defer(close_it, v);
+    CHECK(has_pin(t, v, "a"));
+    CHECK_STR(VLS_STR("# mine\n"), test_read_file(path_of(".valise/config")));
+    /* It was not open before, and is not now. */
+    valise_call call = VALISE_CALL_INIT;
+    call.actor = VLS_STR("new");
+    CHECK_RC(VALISE_E_DENIED, valise_dispatch(NULL, v, "pin:list", NULL, &call, &t->err));
+}
+
+TEST(open, says_how_to_make_one)
+{
+    valise_options o = options(t, 0);
+    valise *v = NULL;
+
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_open(&v, test_tmpdir(), &o, &t->err));
+    CHECK_TEXT(test_format("valise init %s", test_tmpdir()), t->err.hint);
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_open(&v, path_of("none"), &o, &t->err));
+    o.flags = VALISE_OPEN_CREATE;
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_open(&v, path_of("none/none"), &o, &t->err));
+    CHECK(!v);
+}
+
+TEST(open, refuses_links_and_files_in_the_place_of_the_folder)
+{
+    valise_options o = options(t, VALISE_OPEN_CREATE);
+    valise *v = NULL;
+
+    CHECK_INT(0, mkdir(path_of("a"), 0700));
+    CHECK_INT(0, mkdir(path_of("elsewhere"), 0700));
+    CHECK_INT(0, symlink(path_of("elsewhere"), path_of("a/.valise")));
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, path_of("a"), &o, &t->err));
+    CHECK(strstr(t->err.message, "symbolic link"));
+    CHECK_INT(0, mkdir(path_of("b"), 0700));
+    test_write_file(path_of("b/.valise"), VLS_STR("x"));
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, path_of("b"), &o, &t->err));
+    test_write_file(path_of("c"), VLS_STR("x"));
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, path_of("c"), &o, &t->err));
+}
+
+/* What was interrupted while it was made is finished by the next open. */
+TEST(open, finishes_what_was_half_made)
+{
+    valise *v;
+
+    CHECK_INT(0, mkdir(path_of(".valise"), 0700));
+    v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+    test_defer(close_it, v);
+    CHECK_OK(pin(t, v, "a"));
+}
+
+static int create_once(fault *f, void *arg)
+{
+    valise_options o = VALISE_OPTIONS_INIT;
+    valise *v = NULL;
+    int rc;
+
+    (void)arg;
+    o.env = f->env;
+    o.flags = VALISE_OPEN_CREATE | VALISE_OPEN_NO_USER_CONFIG;
+    rc = valise_open(&v, f->dir, &o, &f->err);
+    valise_close(v);
+    fault_off(f);
+    f->recovered = rc == 0; /* a close may fail to tidy up */
+
+    /* Again, and it is whole. */
+    valise_error err = VALISE_ERROR_INIT;
+    v = NULL;
+    CHECK_MSG(valise_open(&v, f->dir, &o, &err) == 0, "%s", err.message);
+    CHECK_MSG(valise_dispatch(NULL, v, "pin:list", NULL, NULL, &err) == 0, "%s", err.message);
+    valise_close(v);
+    return rc;
+}
+
+TEST(open, making_one_on_a_failing_disk)
+{
+    fault_each_io(t, FAULT_MKDIR | FAULT_RENAME | FAULT_WRITE, EIO, create_once, NULL);
+}
+
+TEST(open, without_memory)
+{
+    fault_each_alloc(t, 0, create_once, NULL);
+}
+
+/* ---- finding ---- */
+
+TEST(find, goes_up) /* [L1] */
+{
+    valise_blob *found = NULL;
+
+    CHECK_INT(0, mkdir(path_of(".valise"), 0700));
+    CHECK_INT(0, mkdir(path_of("a"), 0700));
+    CHECK_INT(0, mkdir(path_of("a/b"), 0700));
+    CHECK_OK(valise_find(&found, path_of("a/b"), &t->err));
+    CHECK_STR(valise_str_of(test_tmpdir()), valise_blob_bytes(found));
+    valise_blob_unref(found);
+    found = NULL;
+    CHECK_INT(0, mkdir(path_of("a/.valise"), 0700));
+    CHECK_OK(valise_find(&found, path_of("a/b/../b"), &t->err));
+    CHECK_STR(valise_str_of(path_of("a")), valise_blob_bytes(found));
+    valise_blob_unref(found);
+    found = NULL;
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_find(&found, path_of("none"), &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_find(&found, "/", &t->err));
+    CHECK_TEXT("valise init", t->err.hint);
+    CHECK(!found);
+}
+
+TEST(find, a_file_or_link_of_that_name_is_no_workspace)
+{
+    valise_blob *found = NULL;
+
+    CHECK_INT(0, mkdir(path_of(".valise"), 0700));
+    CHECK_INT(0, mkdir(path_of("a"), 0700));
+    CHECK_INT(0, mkdir(path_of("a/b"), 0700));
+    test_write_file(path_of("a/b/.valise"), VLS_STR(""));
+    CHECK_INT(0, symlink("..", path_of("a/.valise")));
+    CHECK_OK(valise_find(&found, path_of("a/b"), &t->err));
+    CHECK_STR(valise_str_of(test_tmpdir()), valise_blob_bytes(found));
+    valise_blob_unref(found);
+}
+
+/* ---- handles ---- */
+
+TEST(open, two_handles_on_one_workspace) /* [K26] */
+{
+    valise *a = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+    valise *b = open_it(t, test_tmpdir(), 0);
+
+    test_defer(close_it, a);
+    test_defer(close_it, b);
+    CHECK_OK(pin(t, a, "one"));
+    CHECK(has_pin(t, b, "one"));
+    CHECK_OK(pin(t, b, "two"));
+    CHECK(has_pin(t, a, "two"));
+}
+
+TEST(open, two_workspaces_share_nothing) /* [K37] */
+{
+    valise *a = open_it(t, ":memory:", 0), *b = open_it(t, ":memory:", 0);
+
+    test_defer(close_it, a);
+    test_defer(close_it, b);
+    CHECK_OK(pin(t, a, "one"));
+    CHECK(!has_pin(t, b, "one"));
+}
+
+TEST(open, without_a_workspace_nothing_that_needs_one_runs)
+{
+    valise *v = open_it(t, NULL, 0);
+
+    test_defer(close_it, v);
+    CHECK(pin(t, v, "a") < 0);
+    CHECK(valise_dispatch(NULL, v, "pin:list", NULL, NULL, &t->err) < 0);
+    CHECK(vls_registry_op(vls_engine_of(v)->registry, VLS_STR("pin:add")));
+    valise_close(NULL);
+}
+
+TEST(open, read_only)
+{
+    valise *v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+
+    CHECK_OK(pin(t, v, "a"));
+    valise_close(v);
+    v = open_it(t, test_tmpdir(), VALISE_OPEN_READ_ONLY);
+    test_defer(close_it, v);
+    CHECK(has_pin(t, v, "a"));
+    CHECK_RC(VALISE_E_DENIED, pin(t, v, "b"));
+}
+
+TEST(open, refuses_options_that_make_no_sense)
+{
+    valise *v = NULL;
+    valise_options o = options(t, 1u << 20);
+
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, ":memory:", &o, &t->err));
+    o = options(t, VALISE_OPEN_READ_ONLY | VALISE_OPEN_CREATE);
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, ":memory:", &o, &t->err));
+    o = options(t, 0);
+    o.durability = 7;
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, ":memory:", &o, &t->err));
+    o = options(t, 0);
+    o.timeout_ns = -1;
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, ":memory:", &o, &t->err));
+    o = options(t, 0);
+    o.size = 8;
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, ":memory:", &o, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_open(NULL, ":memory:", NULL, &t->err));
+    CHECK(!v);
+}
+
+/* Members behind the size that a caller's older header had are not read. */
+TEST(open, options_of_an_older_header)
+{
+    valise_options o = options(t, VALISE_OPEN_NO_USER_CONFIG);
+    valise *v = NULL;
+
+    o.size = offsetof(valise_options, store);
+    o.store = (const void *)(uintptr_t)1;
+    o.extensions = (const void *)(uintptr_t)1;
+    CHECK_OK(valise_open(&v, ":memory:", &o, &t->err));
+    valise_close(v);
+}
+
+TEST(open, durability_comes_from_the_workspace_unless_the_host_says)
+{
+    valise_options o = options(t, VALISE_OPEN_CREATE);
+    valise *v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+
+    CHECK_STR(VLS_STR("full"), vls_config_text(vls_engine_of(v)->config, "core.durability"));
+    valise_close(v);
+    test_write_file(path_of(".valise/config"), VLS_STR("[core]\n\tdurability = normal\n"));
+    v = open_it(t, test_tmpdir(), 0);
+    CHECK_STR(VLS_STR("normal"), vls_config_text(vls_engine_of(v)->config, "core.durability"));
+    CHECK_OK(pin(t, v, "a"));
+    valise_close(v);
+    test_write_file(path_of(".valise/config"), VLS_STR("[core]\n\tdurability = never\n"));
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, test_tmpdir(), &o, &t->err));
+    CHECK(strstr(t->err.message, "config:2: core.durability is one of full normal"));
+}
+
+/* ---- middleware of the host ---- */
+
+static int refuse(void *self, valise_pass *pass, valise_error *err)
+{
+    (void)pass;
+    return vls_fail(err, VALISE_E_CONFLICT, "not today, says %s", (const char *)self);
+}
+
+TEST(open, middleware_of_the_host)
+{
+    char who[] = "the host";
+    valise_middleware m = {sizeof(m), "guard", who, refuse, NULL};
+    const valise_middleware *list[] = {&m, NULL};
+    valise_options o = options(t, 0);
+    valise *v = NULL;
+
+    o.middleware = list;
+    CHECK_OK(valise_open(&v, ":memory:", &o, &t->err));
+    test_defer(close_it, v);
+    CHECK_RC(VALISE_E_CONFLICT, pin(t, v, "a"));
+    CHECK_TEXT("not today, says the host", t->err.message);
+}
+
+/* ---- somebody else's ---- */
+
+/* Whose the workspace is comes from the file system; root can give one away. */
+TEST(open, somebody_elses_workspace_is_read_only_until_trusted) /* [K34] */
+{
+    valise *v;
+
+    if (geteuid() != 0)
+        SKIP("only root can give a file away");
+    v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+    CHECK_OK(pin(t, v, "a"));
+    valise_close(v);
+    CHECK_INT(0, chown(path_of(".valise"), 4711, (gid_t)-1));
+
+    v = open_it(t, test_tmpdir(), 0);
+    CHECK(vls_engine_of(v)->foreign);
+    CHECK(has_pin(t, v, "a"));
+    CHECK_RC(VALISE_E_DENIED, pin(t, v, "b"));
+    valise_close(v);
+
+    CHECK_OK(vls_trust_add(t->env, path_of("user-config"), test_tmpdir(), &t->err));
+    v = open_it(t, test_tmpdir(), 0);
+    CHECK_OK(pin(t, v, "b"));
+    valise_close(v);
+    v = open_it(t, test_tmpdir(), VALISE_OPEN_NO_USER_CONFIG); /* and so without that trust */
+    CHECK_RC(VALISE_E_DENIED, pin(t, v, "c"));
+    valise_close(v);
+
+    CHECK_INT(0, chown(path_of(".valise"), 4712, (gid_t)-1)); /* that was not meant */
+    v = open_it(t, test_tmpdir(), 0);
+    CHECK_RC(VALISE_E_DENIED, pin(t, v, "c"));
+    valise_close(v);
+    CHECK_OK(vls_trust_remove(t->env, path_of("user-config"), test_tmpdir(), &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND,
+             vls_trust_remove(t->env, path_of("user-config"), test_tmpdir(), &t->err));
+}
+
+static int make_one(size_t index, void *arg)
+{
+    valise_options o = VALISE_OPTIONS_INIT;
+    valise_error err = VALISE_ERROR_INIT;
+    valise *v = NULL;
+
+    o.flags = VALISE_OPEN_CREATE | VALISE_OPEN_NO_USER_CONFIG;
+    CHECK_MSG(valise_open(&v, arg, &o, &err) == 0, "%s", err.message);
+    CHECK_MSG(valise_dispatch(NULL, v, "pin:add",
+                              test_format("{\"name\":\"p%zu\",\"target\":\"1\"}", index), NULL,
+                              &err) == 0,
+              "%s", err.message);
+    valise_close(v);
+    return 0;
+}
+
+/* Several processes make the same workspace at once: one makes it, all use it. */
+TEST(open, made_by_many_at_once)
+{
+    valise *v;
+
+    process_all(NULL, 4, make_one, (void *)(uintptr_t)test_tmpdir());
+    v = open_it(t, test_tmpdir(), 0);
+    test_defer(close_it, v);
+    for (int i = 0; i < 4; i++)
+        CHECK(has_pin(t, v, test_format("p%d", i)));
+}
