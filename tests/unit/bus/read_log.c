@@ -1,0 +1,136 @@
+/* read_log.c -- the ring of reads and refusals: batches, bounds, and no state. [K5] [K24] */
+#include "kit/feed.h"
+
+TEST_PARAMS(read_log, "memory", "sqlite")
+
+static int count_row(void *arg, const vls_read_row *row, valise_error *err)
+{
+    (void)row, (void)err;
+    ++*(int64_t *)arg;
+    return 0;
+}
+
+static int count_rows(void *arg, valise_view *view, valise_error *err)
+{
+    return vls_read_log_each(view->txn, count_row, arg, err);
+}
+
+static int64_t stored(garden *g)
+{
+    test *t = g->t;
+    int64_t count = 0;
+
+    CHECK_OK(vls_with_view(g->v, NULL, count_rows, &count, &t->err));
+    return count;
+}
+
+static void add(garden *g, int n)
+{
+    for (int i = 0; i < n; i++)
+        vls_read_log_add(g->v, VLS_STR("ann"), VLS_STR("frame:get"), VLS_STR("frame 12"), 0);
+}
+
+TEST(read_log, is_written_in_batches)
+{
+    garden *g = garden_open(t, NULL);
+    int64_t seq = garden_seq(g);
+
+    add(g, VLS_READ_LOG_BATCH - 1);
+    CHECK_INT(0, stored(g));
+    add(g, 1);
+    CHECK_INT(VLS_READ_LOG_BATCH, stored(g));
+    add(g, 1);
+    CHECK_INT(VLS_READ_LOG_BATCH, stored(g));
+    CHECK_OK(vls_read_log_flush(g->v, &t->err));
+    CHECK_INT(VLS_READ_LOG_BATCH + 1, stored(g));
+    CHECK_INT(seq, garden_seq(g)); /* not in the log */
+}
+
+static int hash(void *arg, valise_view *view, valise_error *err)
+{
+    return vls_state_hash(arg, view, err);
+}
+
+/* [K5] Not in the state hash. */
+TEST(read_log, is_no_state)
+{
+    garden *g = garden_open(t, NULL);
+    valise_id before, after;
+
+    garden_put(g, "a", "k", 1);
+    CHECK_OK(vls_with_view(g->v, NULL, hash, &before, &t->err));
+    add(g, 3);
+    CHECK_OK(vls_read_log_flush(g->v, &t->err));
+    CHECK_OK(vls_with_view(g->v, NULL, hash, &after, &t->err));
+    CHECK(vls_id_equal(&before, &after));
+}
+
+TEST(read_log, is_bounded)
+{
+    garden *g = garden_open(t, NULL);
+
+    add(g, VLS_READ_LOG_MAX + 3 * VLS_READ_LOG_BATCH);
+    CHECK_OK(vls_read_log_flush(g->v, &t->err));
+    CHECK_INT(VLS_READ_LOG_MAX, stored(g));
+}
+
+TEST(read_log, is_written_when_the_handle_is_closed)
+{
+    const char *dir = test_tmpdir();
+    garden_options o = {.env = t->env, .backend = "sqlite", .dir = dir};
+    garden g;
+
+    CHECK_OK(garden_try_open(&g, &o, &t->err));
+    g.t = t;
+    add(&g, 2);
+    garden_close(&g);
+    CHECK_OK(garden_try_open(&g, &o, &t->err));
+    g.t = t;
+    CHECK_INT(2, stored(&g));
+    garden_close(&g);
+    o.read_only = true;
+    CHECK_OK(garden_try_open(&g, &o, &t->err));
+    g.t = t;
+    add(&g, 100); /* a reader of a read-only workspace leaves nothing */
+    CHECK_INT(2, stored(&g));
+    garden_close(&g);
+}
+
+/* Inside a command nothing can be written: it waits, and what is too much is dropped. */
+static int add_many(void *arg, vls_txn *txn, valise_error *err)
+{
+    (void)txn, (void)err;
+    add(arg, 2000);
+    return 0;
+}
+
+TEST(read_log, waits_while_a_command_runs)
+{
+    garden *g = garden_open(t, NULL);
+
+    CHECK_OK(vls_with_txn(g->v, add_many, g, &t->err));
+    CHECK_INT(0, stored(g));
+    CHECK_INT(2000 - VLS_READ_LOG_WAITING, g->feed->reads.dropped);
+    CHECK_OK(vls_read_log_flush(g->v, &t->err));
+    CHECK_INT(VLS_READ_LOG_WAITING, stored(g));
+}
+
+TEST(read_log, can_be_listed)
+{
+    garden *g = garden_open(t, NULL);
+    const char *list;
+
+    vls_read_log_add(g->v, VLS_STR("ann"), VLS_STR("frame:get"), VLS_STR("frame 1"), 0);
+    vls_read_log_add(g->v, VLS_STR("bob"), VLS_STR("frame:get"), VLS_STR("frame 2"),
+                     VALISE_E_DENIED);
+    vls_read_log_add(g->v, VLS_STR("ann"), VLS_STR("frame:get"), VLS_STR("frame 3"), 0);
+    CHECK_OK(vls_read_log_flush(g->v, &t->err));
+    list = garden_ask(g, "log:reads", "{}");
+    CHECK(strstr(list, "frame 3") < strstr(list, "frame 2"));
+    CHECK(strstr(list, "\"number\":3,\"outcome\":\"OK\",\"place\":\"frame 3\""));
+    list = garden_ask(g, "log:reads", "{\"denied\":true}");
+    CHECK(strstr(list, "\"actor\":\"bob\"") && !strstr(list, "ann"));
+    CHECK(strstr(list, "\"outcome\":\"DENIED\""));
+    list = garden_ask(g, "log:reads", "{\"actor\":\"ann\",\"limit\":1}");
+    CHECK(strstr(list, "frame 3") && !strstr(list, "frame 1"));
+}
