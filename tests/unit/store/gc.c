@@ -8,7 +8,7 @@
 #include "harness/kill.h"
 #include "store/own.h"
 #include "store/validate.h"
-#include "view_kit.h"
+#include "stage.h"
 
 TEST_PARAMS(gc, "memory", "sqlite")
 
@@ -44,27 +44,27 @@ static int hold_fn(valise_view *view, void *arg, valise_error *err)
     else if (h->bytes.ptr)
         rc = valise_view_add(&row.object, view, "value", h->bytes, err);
     if (rc == 0)
-        rc = valise_view_put(view, &kit_holders, &row, err);
+        rc = valise_view_put(view, &stage_holders, &row, err);
     h->out = row.object;
     return rc;
 }
 
-static valise_id hold_bytes(kit *k, const char *name, valise_str bytes)
+static valise_id hold_bytes(stage *k, const char *name, valise_str bytes)
 {
     hold h = {.name = name, .bytes = bytes};
 
-    kit_do(k, hold_fn, &h);
+    stage_do(k, hold_fn, &h);
     return h.out;
 }
 
-static void hold_id(kit *k, const char *name, const valise_id *id)
+static void hold_id(stage *k, const char *name, const valise_id *id)
 {
-    kit_do(k, hold_fn, &(hold){.name = name, .id = id});
+    stage_do(k, hold_fn, &(hold){.name = name, .id = id});
 }
 
-static void hold_nothing(kit *k, const char *name)
+static void hold_nothing(stage *k, const char *name)
 {
-    kit_do(k, hold_fn, &(hold){.name = name});
+    stage_do(k, hold_fn, &(hold){.name = name});
 }
 
 /* An object that no row ever held. */
@@ -75,17 +75,17 @@ static int add_fn(valise_view *view, void *arg, valise_error *err)
     return valise_view_add(&h->out, view, "value", h->bytes, err);
 }
 
-static valise_id add_loose(kit *k, valise_str bytes)
+static valise_id add_loose(stage *k, valise_str bytes)
 {
     hold h = {.bytes = bytes};
 
-    kit_do(k, add_fn, &h);
+    stage_do(k, add_fn, &h);
     return h.out;
 }
 
 /* ---- looking ---- */
 
-static bool is_there(kit *k, const valise_id *id, valise_str bytes)
+static bool is_there(stage *k, const valise_id *id, valise_str bytes)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     VLS_AUTO(blob) valise_blob *blob = NULL;
@@ -120,7 +120,7 @@ static void check_valid(test *t, vls_store *store)
     CHECK_INT(0, findings);
 }
 
-static int run_gc(vls_gc_result *out, kit *k, int64_t grace, valise_progress_fn fn, void *arg)
+static int run_gc(vls_gc_result *out, stage *k, int64_t grace, valise_progress_fn fn, void *arg)
 {
     vls_progress progress;
 
@@ -128,7 +128,7 @@ static int run_gc(vls_gc_result *out, kit *k, int64_t grace, valise_progress_fn 
     return vls_gc(out, k->store, grace, k->now, &progress, &k->t->err);
 }
 
-static vls_gc_result collect(kit *k, int64_t grace)
+static vls_gc_result collect(stage *k, int64_t grace)
 {
     vls_gc_result result = {0};
     test *t = k->t;
@@ -137,7 +137,7 @@ static vls_gc_result collect(kit *k, int64_t grace)
     return result;
 }
 
-static int64_t rows_of(kit *k, uint32_t table)
+static int64_t rows_of(stage *k, uint32_t table)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
@@ -162,9 +162,9 @@ TEST(gc, keeps_what_rows_and_the_log_refer_to)
     valise_str small = VLS_STR("loose");
     valise_id one_id, two_id, old_id, loose_id, small_id;
     vls_gc_result result;
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     one_id = hold_bytes(&k, "one", one);
     two_id = hold_bytes(&k, "two", two);
     old_id = hold_bytes(&k, "was", old);
@@ -180,7 +180,7 @@ TEST(gc, keeps_what_rows_and_the_log_refer_to)
     result = collect(&k, 0);
     CHECK(result.objects == 0 && result.chunks == 0 && result.bytes == 0);
     check_valid(t, k.store);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* A string of 64 digits in a payload is an id: a replay needs the object. */
@@ -189,11 +189,11 @@ TEST(gc, keeps_what_a_payload_names)
     VLS_AUTO(txn) vls_txn txn = {0};
     valise_str bytes = random_bytes(10000, 1);
     valise_id id;
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     id = add_loose(&k, bytes);
-    vls_entry entry = {.seq = kit_tip(&k) + 1,
+    vls_entry entry = {.seq = stage_tip(&k) + 1,
                        .id = {{9}},
                        .time = k.now++,
                        .actor = VLS_STR("tester"),
@@ -207,16 +207,16 @@ TEST(gc, keeps_what_a_payload_names)
     CHECK_OK(vls_txn_commit(&txn, &t->err));
     CHECK_INT(0, collect(&k, 0).objects);
     CHECK(is_there(&k, &id, bytes));
-    kit_close(&k);
+    stage_close(&k);
 }
 
 TEST(gc, keeps_what_is_young)
 {
     valise_str young = random_bytes(10000, 1), old = random_bytes(10000, 2);
     valise_id young_id, old_id;
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     old_id = add_loose(&k, old);
     k.now += 10 * HOUR;
     young_id = add_loose(&k, young);
@@ -228,7 +228,7 @@ TEST(gc, keeps_what_is_young)
     CHECK_INT(0, collect(&k, HOUR + 1000).objects);
     k.now += HOUR; /* nobody writes, so the wall clock counts */
     CHECK_INT(1, collect(&k, HOUR + 1000).objects);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* A grace period under which renewing is too lazy: mark and sweep in one transaction. */
@@ -236,9 +236,9 @@ TEST(gc, short_grace_periods)
 {
     valise_str bytes = random_bytes(10000, 1);
     valise_id id;
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     id = add_loose(&k, bytes);
     k.now += 500;
     CHECK_INT(0, collect(&k, 1000).objects);
@@ -246,14 +246,14 @@ TEST(gc, short_grace_periods)
     CHECK_INT(1, collect(&k, 1000).objects);
     CHECK(!is_there(&k, &id, bytes));
     CHECK_INT(0, rows_of(&k, VLS_TABLE_CHUNK));
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* ---- writers at the worst moments ---- */
 
 /* Called at the end of each stage: somebody else writes between two of them. */
 typedef struct meddler {
-    kit *k;
+    stage *k;
     const char *stage;
     void (*fn)(struct meddler *m);
     valise_id id;
@@ -304,9 +304,9 @@ TEST(gc, writers_between_any_two_stages)
             vls_gc_result result;
             bool swept = s >= 3;
             meddler m = {.fn = fns[f], .stage = stages[s], .bytes = f < 2 ? bytes : longer};
-            kit k;
+            stage k;
             test_context("%s, %zu", stages[s], f);
-            kit_open(&k, t, t->param, test_tmpdir());
+            stage_open(&k, t, t->param, test_tmpdir());
             m.k = &k;
             m.id = add_loose(&k, bytes);
             k.now += 100 * HOUR;
@@ -321,7 +321,7 @@ TEST(gc, writers_between_any_two_stages)
             check_valid(t, k.store);
             collect(&k, 0);
             check_valid(t, k.store);
-            kit_close(&k);
+            stage_close(&k);
             test_remove(test_format("%s/valise.db", test_tmpdir()));
             test_remove(test_format("%s/valise.db-wal", test_tmpdir()));
             test_remove(test_format("%s/valise.db-shm", test_tmpdir()));
@@ -336,9 +336,9 @@ TEST(gc, a_clock_that_jumps_back_loses_nothing)
     valise_str bytes = random_bytes(50000, 1);
     vls_gc_result result;
     vls_progress progress;
-    kit k;
+    stage k;
 
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     meddler m = {.k = &k, .stage = "look for objects", .fn = refer};
     m.id = add_loose(&k, bytes);
     k.now += 10000;
@@ -349,7 +349,7 @@ TEST(gc, a_clock_that_jumps_back_loses_nothing)
     CHECK_INT(0, result.objects);
     CHECK(is_there(&k, &m.id, bytes));
     check_valid(t, k.store);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* ---- stopping ---- */
@@ -361,9 +361,9 @@ TEST(gc, cancelled_anywhere_it_leaves_a_consistent_store)
         vls_gc_result result, rest;
         meddler m = {.stage = stages[s], .cancel = true};
         valise_id kept_id;
-        kit k;
+        stage k;
         test_context("%s", stages[s]);
-        kit_open(&k, t, t->param, test_tmpdir());
+        stage_open(&k, t, t->param, test_tmpdir());
         kept_id = hold_bytes(&k, "kept", kept);
         add_loose(&k, loose);
         k.now += 100 * HOUR;
@@ -375,7 +375,7 @@ TEST(gc, cancelled_anywhere_it_leaves_a_consistent_store)
         CHECK_INT(50000, result.bytes + rest.bytes);
         check_valid(t, k.store);
         CHECK(is_there(&k, &kept_id, kept));
-        kit_close(&k);
+        stage_close(&k);
         test_remove(test_format("%s/valise.db", test_tmpdir()));
         test_remove(test_format("%s/valise.db-wal", test_tmpdir()));
         test_remove(test_format("%s/valise.db-shm", test_tmpdir()));
@@ -393,12 +393,12 @@ static int gc_once(fault *f, void *arg)
     vls_progress progress;
     test inner = *f->t;
     valise_id id;
-    kit k;
+    stage k;
     int rc;
 
     fault_off(f);
     inner.env = f->env;
-    kit_open(&k, &inner, f->t->param, f->dir);
+    stage_open(&k, &inner, f->t->param, f->dir);
     id = hold_bytes(&k, "kept", kept);
     add_loose(&k, loose);
     vls_progress_init(&progress, f->env, NULL);
@@ -410,7 +410,7 @@ static int gc_once(fault *f, void *arg)
     CHECK_INT(0, vls_object_get(&blob, &txn, &id, NULL));
     vls_txn_rollback(&txn);
     blob = valise_blob_unref(blob);
-    kit_close(&k);
+    stage_close(&k);
     return rc;
 }
 
@@ -434,10 +434,10 @@ TEST(gc, does_nothing_where_it_cannot_read)
         const valise_store_ops *ops;
         valise_cell key = {.type = VALISE_CELL_INT, .as.integer = 1}, row[VALISE_MAX_COLUMNS];
         vls_gc_result result;
-        kit k;
-        kit_open(&k, t, t->param, test_tmpdir());
+        stage k;
+        stage_open(&k, t, t->param, test_tmpdir());
         const vls_coll *coll =
-            i < 2 ? vls_store_coll_at(k.store, tables[i]) : vls_store_coll(k.store, &kit_holders);
+            i < 2 ? vls_store_coll_at(k.store, tables[i]) : vls_store_coll(k.store, &stage_holders);
         hold_bytes(&k, "kept", random_bytes(20000, 1));
         add_loose(&k, random_bytes(20000, 2));
         if (i == 2)
@@ -452,7 +452,7 @@ TEST(gc, does_nothing_where_it_cannot_read)
         CHECK_RC(VALISE_E_CORRUPT, run_gc(&result, &k, 0, NULL, NULL));
         CHECK(result.objects == 0 && result.chunks == 0);
         CHECK_INT(chunks, rows_of(&k, VLS_TABLE_CHUNK));
-        kit_close(&k);
+        stage_close(&k);
         test_remove(test_format("%s/valise.db", test_tmpdir()));
         test_remove(test_format("%s/valise.db-wal", test_tmpdir()));
         test_remove(test_format("%s/valise.db-shm", test_tmpdir()));
@@ -482,22 +482,22 @@ TEST(gc, rows_of_extensions_that_are_not_here_count)
     vls_gc_result result;
     vls_progress progress;
     vls_store *store;
-    kit k;
+    stage k;
 
     if (strcmp(t->param, "memory") == 0)
         SKIP("a store in memory is always new");
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     id = hold_bytes(&k, "kept", bytes);
     add_loose(&k, random_bytes(20000, 2));
-    kit_close(&k);
+    stage_close(&k);
     store = open_with(t, NULL, 0);
     vls_progress_init(&progress, t->env, NULL);
     CHECK_OK(vls_gc(&result, store, 0, HOUR, &progress, &t->err));
     CHECK_INT(1, result.objects);
     vls_store_close(store);
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     CHECK(is_there(&k, &id, bytes));
-    kit_close(&k);
+    stage_close(&k);
 }
 
 TEST(gc, refused_where_not_everything_is_known_or_nothing_may_be_written)
@@ -505,12 +505,12 @@ TEST(gc, refused_where_not_everything_is_known_or_nothing_may_be_written)
     vls_gc_result result;
     vls_progress progress;
     vls_store *store;
-    kit k;
+    stage k;
 
     if (strcmp(t->param, "memory") == 0)
         SKIP("two handles of a store in memory are two stores");
     store = open_with(t, NULL, VALISE_STORE_CREATE);
-    kit_open(&k, t, t->param, test_tmpdir()); /* with collections the first does not know */
+    stage_open(&k, t, t->param, test_tmpdir()); /* with collections the first does not know */
     hold_bytes(&k, "kept", random_bytes(20000, 1));
     vls_progress_init(&progress, t->env, NULL);
     CHECK_RC(VALISE_E_UNSUPPORTED, vls_gc(&result, store, 0, HOUR, &progress, &t->err));
@@ -518,7 +518,7 @@ TEST(gc, refused_where_not_everything_is_known_or_nothing_may_be_written)
     store = open_with(t, NULL, VALISE_STORE_READ_ONLY);
     CHECK_RC(VALISE_E_DENIED, vls_gc(&result, store, 0, HOUR, &progress, &t->err));
     vls_store_close(store);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* [K30] What it says it freed, the disk has back. */
@@ -528,11 +528,11 @@ TEST(gc, the_file_shrinks)
     vls_gc_result result;
     const valise_store_ops *ops;
     void *self;
-    kit k;
+    stage k;
 
     if (strcmp(t->param, "memory") == 0)
         SKIP("a store in memory has no file");
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     for (unsigned i = 0; i < 60; i++)
         add_loose(&k, random_bytes(100000, i));
     ops = vls_store_ops(k.store, &self);
@@ -546,7 +546,7 @@ TEST(gc, the_file_shrinks)
     CHECK_INT(0, result.residue);
     CHECK_MSG(before - after >= result.freed - 100000, "%lld bytes became %lld, freed %lld",
               (long long)before, (long long)after, (long long)result.freed);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* ---- kill -9 ---- */
@@ -563,10 +563,10 @@ static test *child_test(void)
 static void work(kill_run *run, void *arg)
 {
     vls_gc_result result;
-    kit k;
+    stage k;
 
     (void)arg;
-    kit_open(&k, child_test(), "sqlite", run->dir);
+    stage_open(&k, child_test(), "sqlite", run->dir);
     for (unsigned i = 0; i < 24; i++) {
         valise_str bytes = random_bytes(20000 + i, i);
         valise_id id;
@@ -579,15 +579,15 @@ static void work(kill_run *run, void *arg)
         if (i % 4 == 1)
             CHECK_INT(0, run_gc(&result, &k, 2 * HOUR, NULL, NULL));
     }
-    kit_close(&k);
+    stage_close(&k);
 }
 
 static void all_there(test *t, const kill_run *run, void *arg)
 {
-    kit k;
+    stage k;
 
     (void)arg;
-    kit_open(&k, t, "sqlite", run->dir);
+    stage_open(&k, t, "sqlite", run->dir);
     k.now += 1000 * HOUR;
     for (unsigned round = 0; round < 2; round++) {
         for (size_t i = 0; i < run->acked; i++) {
@@ -601,7 +601,7 @@ static void all_there(test *t, const kill_run *run, void *arg)
         check_valid(t, k.store);
         collect(&k, round ? 0 : 2 * HOUR);
     }
-    kit_close(&k);
+    stage_close(&k);
 }
 
 TEST(gc, killed_at_any_time_it_loses_nothing)

@@ -5,7 +5,7 @@
 #include "base/hashers.h"
 #include "store/retention.h"
 #include "store/validate.h"
-#include "view_kit.h"
+#include "stage.h"
 
 TEST_PARAMS(gc_beside, "memory", "sqlite")
 
@@ -41,7 +41,7 @@ static int write_fn(valise_view *view, const write *w, valise_error *err)
 
     if (w->bytes.ptr)
         rc = valise_view_add(&row.object, view, "value", w->bytes, err);
-    return rc < 0 ? rc : valise_view_put(view, &kit_holders, &row, err);
+    return rc < 0 ? rc : valise_view_put(view, &stage_holders, &row, err);
 }
 
 /* A command whose time follows the one before by 20 minutes, whoever did that. */
@@ -164,26 +164,26 @@ static void on_a_thread(size_t index, void *arg)
 
 TEST(gc_beside, two_threads_that_write)
 {
-    kit k;
+    stage k;
 
     test_seed();
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     test_threads(3, on_a_thread, k.store);
     check_valid(t, k.store);
     test_note("%lld chunks went at the end", (long long)collect_many(k.store, 2));
     check_valid(t, k.store);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 TEST(gc_beside, another_gc)
 {
-    kit k;
+    stage k;
 
     test_seed();
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     test_threads(4, on_a_thread, k.store);
     check_valid(t, k.store);
-    kit_close(&k);
+    stage_close(&k);
 }
 
 /* ---- processes ---- */
@@ -191,30 +191,30 @@ TEST(gc_beside, another_gc)
 static int in_a_process(size_t index, void *arg)
 {
     test t = {.param = "sqlite", .env = valise_env_default()};
-    kit k;
+    stage k;
 
-    kit_open(&k, &t, "sqlite", arg);
+    stage_open(&k, &t, "sqlite", arg);
     if (index < 2)
         write_many(k.store, test_seed() + index);
     else
         collect_many(k.store, 12);
-    kit_close(&k);
+    stage_close(&k);
     return 0;
 }
 
 TEST(gc_beside, two_processes_that_write)
 {
-    kit k;
+    stage k;
 
     if (strcmp(t->param, "memory") == 0)
         SKIP("a store in memory is of one process");
     test_seed();
-    kit_open(&k, t, t->param, test_tmpdir()); /* so that nobody has to make it */
-    kit_close(&k);
+    stage_open(&k, t, t->param, test_tmpdir()); /* so that nobody has to make it */
+    stage_close(&k);
     process_all(NULL, 3, in_a_process, (void *)(uintptr_t)test_tmpdir());
-    kit_open(&k, t, t->param, test_tmpdir());
+    stage_open(&k, t, t->param, test_tmpdir());
     check_valid(t, k.store);
     collect_many(k.store, 2);
     check_valid(t, k.store);
-    kit_close(&k);
+    stage_close(&k);
 }
