@@ -99,14 +99,13 @@ static int64_t size_on_disk(const vls_sqlite *store)
     return size;
 }
 
-/* In a write transaction. The result is SQLite's. */
-static int give_back(int64_t *pages, vls_sqlite_conn *conn)
+static int give_back(int64_t *bytes, vls_sqlite_conn *conn)
 {
     char sql[64];
     int64_t before, after;
     int rc = vls_sqlite_number(&before, conn->db, "PRAGMA freelist_count");
 
-    *pages = 0;
+    *bytes = 0;
     if (rc != SQLITE_OK || before == 0)
         return rc;
     (void)snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", SHRINK_PAGES);
@@ -114,19 +113,33 @@ static int give_back(int64_t *pages, vls_sqlite_conn *conn)
     if (rc == SQLITE_OK)
         rc = vls_sqlite_number(&after, conn->db, "PRAGMA freelist_count");
     if (rc == SQLITE_OK && after < before)
-        *pages = before - after;
+        *bytes = (before - after) * VLS_SQLITE_PAGE;
     return rc;
 }
 
-static int shrink(int64_t *result, vls_sqlite *store, valise_error *err)
+static int reindex(int64_t *count, vls_sqlite_conn *conn)
 {
-    int64_t pages;
+    int rc = vls_sqlite_exec(conn->db, "REINDEX");
+
+    if (rc != SQLITE_OK)
+        return rc;
+    return vls_sqlite_number(
+        count, conn->db,
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL");
+}
+
+/* Both in a write transaction of their own; what they return is SQLite's. */
+typedef int upkeep(int64_t *result, vls_sqlite_conn *conn);
+
+static int in_write(int64_t *result, vls_sqlite *store, upkeep *fn, valise_error *err)
+{
+    int64_t number;
     void *txn;
     int rc = vls_sqlite_begin(&txn, store, VALISE_TXN_WRITE, err);
 
     if (rc < 0)
         return rc;
-    int code = give_back(&pages, txn);
+    int code = fn(&number, txn);
     if (code != SQLITE_OK) {
         rc = vls_sqlite_fail(store, ((vls_sqlite_conn *)txn)->db, code, err);
         vls_sqlite_rollback(txn);
@@ -134,7 +147,7 @@ static int shrink(int64_t *result, vls_sqlite *store, valise_error *err)
     }
     rc = vls_sqlite_commit(txn, err);
     if (rc == 0)
-        *result = pages * VLS_SQLITE_PAGE;
+        *result = number;
     return rc;
 }
 
@@ -157,7 +170,9 @@ int vls_sqlite_maintain(int64_t *result, void *self, int what, valise_error *err
     case VALISE_MAINTAIN_TRUNCATE:
         return maintain_log(result, store, true, err);
     case VALISE_MAINTAIN_SHRINK:
-        return shrink(result, store, err);
+        return in_write(result, store, give_back, err);
+    case VALISE_MAINTAIN_REINDEX:
+        return in_write(result, store, reindex, err);
     default:
         return vls_fail(err, VALISE_E_INVALID, "there is no upkeep %d", what);
     }

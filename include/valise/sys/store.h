@@ -115,6 +115,7 @@ enum {
                                    while a reader of another process needs it */
     VALISE_MAINTAIN_SHRINK,     /* give free space back, in a bounded step; *result = bytes given
                                    back, 0 when there is nothing left to give */
+    VALISE_MAINTAIN_REINDEX,    /* build the indexes anew from the rows; *result = how many */
 };
 
 typedef int valise_problem_fn(void *arg, const char *text, valise_error *err);

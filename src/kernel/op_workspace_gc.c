@@ -1,0 +1,79 @@
+/* op_workspace_gc.c -- workspace:gc, let go of what nothing needs. */
+#include "bus/bus.h"
+#include "bus/job.h"
+#include "kernel/kernel.h"
+#include "kernel/retention.h"
+#include "store/gc.h"
+#include "store/view.h"
+
+#define GRACE_NS (INT64_C(14) * 24 * 3600 * 1000000000)
+
+typedef struct gc_args {
+    int64_t grace;
+} gc_args;
+
+static const valise_field gc_in[] = {
+    VALISE_FIELD(gc_args, grace, DURATION, VALISE_NULLABLE,
+                 "Keep what nothing refers to for so long, 14d when not given; below 1h writers "
+                 "wait meanwhile."),
+    VALISE_FIELD_END,
+};
+
+typedef struct gc_result {
+    int64_t entries, objects, chunks, bytes, freed;
+    valise_str residue;
+} gc_result;
+
+static const valise_field gc_out[] = {
+    VALISE_FIELD(gc_result, entries, INT, 0, "Log entries that expired."),
+    VALISE_FIELD(gc_result, objects, INT, 0, "Objects that were removed."),
+    VALISE_FIELD(gc_result, chunks, INT, 0, "Chunks that were removed."),
+    VALISE_FIELD(gc_result, bytes, INT, 0, "What objects and chunks held."),
+    VALISE_FIELD(gc_result, freed, INT, 0, "Bytes that the disk has back."),
+    VALISE_FIELD(gc_result, residue, STR, VALISE_NULLABLE,
+                 "Where bytes are left until a reader is done: \"wal\"."),
+    VALISE_FIELD_END,
+};
+
+static int job(valise_job *j, const void *in, void *result, valise_error *err)
+{
+    const gc_args *args = in;
+    gc_result *out = result;
+    valise *v = valise_job_workspace(j);
+    int64_t grace = args->grace == VALISE_NONE ? GRACE_NS : args->grace;
+    vls_gc_result gc = {0};
+    vls_expired expired;
+    bool more;
+    int rc = vls_retention_apply(&expired, &more, v, 0, err);
+
+    if (rc == 0)
+        rc = vls_gc(&gc, v->store, grace, vls_clock_now_ns(&v->clock), vls_job_progress(j), err);
+    *out = (gc_result){.entries = expired.entries,
+                       .objects = gc.objects,
+                       .chunks = gc.chunks,
+                       .bytes = gc.bytes,
+                       .freed = gc.freed};
+    if (gc.residue > 0)
+        out->residue = VLS_STR("wal");
+    return rc;
+}
+
+const valise_op vls_op_kernel_workspace_gc = {
+    .size = sizeof(valise_op),
+    .name = "workspace:gc",
+    .alias = "gc",
+    .brief = "Let go of what nothing needs, and shrink the store.",
+    .help =
+        "Applies the retention limits, removes objects that neither a row nor the log refers "
+        "to, and chunks that no object is made of, and gives the space back to the disk. Others "
+        "may go on writing meanwhile.",
+    .kind = VALISE_JOB,
+    .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
+    .needs = "admin",
+    .in = gc_in,
+    .in_size = sizeof(gc_args),
+    .out = gc_out,
+    .out_size = sizeof(gc_result),
+    .job = job,
+    .example = "{\"grace\":\"1h\"}",
+};

@@ -1,0 +1,112 @@
+/* retention.c -- see retention.h. */
+#include "kernel/retention.h"
+
+#include "base/str.h"
+#include "kernel/kernel.h"
+#include "store/retention.h"
+
+#define STEP 1000 /* entries of one transaction: others want to write too */
+
+/* ---- the limits ---- */
+
+typedef struct plan {
+    bool any;
+    vls_log_limits limits;
+} plan;
+
+static int read_pins(plan *p, valise_view *view, valise_error *err)
+{
+    valise_scan *scan = NULL;
+    vls_pin pin;
+    int rc = valise_view_scan(&scan, view, &vls_pins, NULL, err);
+
+    /* An object or a row is held by being referred to; what it was at the time is in the log. */
+    while (rc >= 0 && (rc = valise_scan_next(&pin, scan, err)) > 0) {
+        if (p->limits.pinned_seq == VALISE_NONE || pin.seq < p->limits.pinned_seq)
+            p->limits.pinned_seq = pin.kind == VLS_PIN_SEQ ? pin.seq : p->limits.pinned_seq;
+    }
+    valise_scan_close(scan);
+    return rc;
+}
+
+static int read_plan(void *arg, valise_view *view, valise_error *err)
+{
+    plan *p = arg;
+    vls_retention row = {.kind = VLS_STR("log")};
+    int rc = valise_view_get(&row, view, &vls_retentions, err);
+
+    if (rc <= 0)
+        return rc;
+    p->any = true;
+    p->limits = (vls_log_limits){row.keep_latest, row.age, row.bytes, VALISE_NONE};
+    return read_pins(p, view, err);
+}
+
+/* ---- steps ---- */
+
+typedef struct step {
+    const vls_log_limits *limits;
+    int64_t now, max;
+    int64_t removed;
+    bool more;
+} step;
+
+/* The bound is found under the write lock: a pin that comes meanwhile counts. */
+static int expire(void *arg, vls_txn *txn, valise_error *err)
+{
+    step *s = arg;
+    int64_t bound;
+    int rc = vls_log_bound(&bound, txn, s->limits, s->now, err);
+
+    return rc < 0 ? rc : vls_log_expire(&s->removed, &s->more, txn, bound, s->max, err);
+}
+
+typedef struct forgetting {
+    valise_str after;
+    vls_arena arena;
+    int64_t removed;
+} forgetting;
+
+static int forget(void *arg, vls_txn *txn, valise_error *err)
+{
+    forgetting *f = arg;
+
+    return vls_gone_expire(&f->removed, &f->after, txn, STEP, &f->arena, err);
+}
+
+static int forget_deletions(valise *v, valise_error *err)
+{
+    forgetting f = {.removed = 0};
+    int rc;
+
+    vls_arena_init(&f.arena, v->env, VLS_VIEW_MAX_BYTES);
+    do {
+        rc = vls_with_txn(v, forget, &f, err);
+    } while (rc == 0 && f.after.len > 0);
+    vls_arena_release(&f.arena);
+    return rc;
+}
+
+int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, valise_error *err)
+{
+    bool some = true;
+    int rc = 0;
+
+    *out = (vls_expired){0};
+    while (rc == 0 && some && (max == 0 || out->entries < max)) {
+        plan p = {.any = false};
+        step s = {.limits = &p.limits, .now = vls_clock_now_ns(&v->clock), .max = STEP};
+        if (max > 0)
+            s.max = VLS_MIN(s.max, max - out->entries);
+        rc = vls_with_view(v, NULL, read_plan, &p, err);
+        if (rc < 0 || !p.any)
+            break;
+        rc = vls_with_txn(v, expire, &s, err);
+        out->entries += s.removed;
+        some = s.more;
+    }
+    *more = some && out->entries > 0;
+    if (rc == 0 && out->entries > 0 && !*more)
+        rc = forget_deletions(v, err);
+    return rc;
+}

@@ -1,0 +1,174 @@
+/* retention.c -- expiry of the log, garbage, and repair, through the operations. [K21 K30 K32 K35]
+ */
+#include <sqlite3.h>
+
+#include "base/str.h"
+#include "kernel/kit.h"
+
+TEST_PARAMS(retention, "memory", "sqlite")
+
+static int64_t number_in(const char *json, const char *key)
+{
+    const char *at = strstr(json, test_format("\"%s\":", key));
+    long long number = 0;
+
+    CHECK_MSG(at, "%s has no %s", json, key);
+    CHECK_INT(1, sscanf(strchr(at, ':') + 1, "%lld", &number));
+    return number;
+}
+
+static void add(test *t, valise *v, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        (void)ws_run(t, v, "counter:add", test_format("{\"name\":\"%s\"}", name));
+}
+
+TEST(retention, keeps_the_latest_entries_and_the_chain)
+{
+    valise *v = ws_open(t);
+    const char *hash, *answer;
+
+    add(t, v, 30, "a"); /* 2 to 31 */
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":10}");
+    hash = ws_run(t, v, "workspace:hash", NULL);
+    answer = ws_run(t, v, "workspace:gc", NULL);
+    CHECK_INT(22, number_in(answer, "entries")); /* of 32 */
+    CHECK_TEXT(hash, ws_run(t, v, "workspace:hash", NULL));
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    CHECK_INT(22, number_in(ws_run(t, v, "workspace:status", NULL), "oldest"));
+    /* The past that is left is as it was, and what is before it is named. */
+    CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "22"), "\"value\":21"));
+    {
+        valise_call call = VALISE_CALL_INIT;
+        call.at = VLS_STR("21");
+        CHECK_RC(VALISE_E_LIMIT,
+                 valise_dispatch(NULL, v, "counter:get", "{\"name\":\"a\"}", &call, &t->err));
+        CHECK(strstr(t->err.hint, "22"));
+    }
+    CHECK_INT(0, number_in(ws_run(t, v, "workspace:gc", NULL), "entries"));
+}
+
+TEST(retention, a_pin_holds_the_state_it_names)
+{
+    valise *v = ws_open(t);
+
+    add(t, v, 10, "a");
+    (void)ws_run(t, v, "pin:add", "{\"name\":\"p\",\"target\":\"5\"}");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":1}");
+    CHECK_INT(5, number_in(ws_run(t, v, "workspace:gc", NULL), "entries"));
+    CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "5"), "\"value\":4"));
+    (void)ws_run(t, v, "pin:remove", "{\"name\":\"p\"}");
+    CHECK(number_in(ws_run(t, v, "workspace:gc", NULL), "entries") > 5);
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    (void)ws_run(t, v, "counter:add", "{\"name\":\"a\"}"); /* the chain goes on */
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+}
+
+TEST(retention, by_bytes_and_by_age)
+{
+    valise *v = ws_open(t);
+    int64_t by_bytes;
+
+    add(t, v, 50, "a");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"bytes\":5000}");
+    by_bytes = number_in(ws_run(t, v, "workspace:gc", NULL), "entries");
+    CHECK(by_bytes > 20 && by_bytes < 50);
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"age\":\"1000d\"}");
+    CHECK_INT(0, number_in(ws_run(t, v, "workspace:gc", NULL), "entries"));
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"age\":\"0s\"}");
+    CHECK(number_in(ws_run(t, v, "workspace:gc", NULL), "entries") > 0);
+    CHECK(strstr(ws_run(t, v, "retention:list", NULL), "\"age\":\"0s\""));
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\"}"); /* no limits: everything stays */
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "retention:list", NULL));
+    add(t, v, 5, "a");
+    CHECK_INT(0, number_in(ws_run(t, v, "workspace:gc", NULL), "entries"));
+}
+
+TEST(retention, refuses_what_it_does_not_keep)
+{
+    valise *v = ws_open(t);
+
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "retention:set", "{\"kind\":\"dust\"}");
+    ws_fails(t, v, VALISE_E_INVALID, "retention:set", "{\"kind\":\"log\",\"keepOneIn\":2}");
+    ws_fails(t, v, VALISE_E_INVALID, "retention:set", "{\"kind\":\"log\",\"keepLatest\":0}");
+}
+
+TEST(retention, deletions_are_forgotten_with_the_entries)
+{
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "counter:add", "{\"name\":\"gone\"}");
+    (void)ws_run(t, v, "counter:remove", "{\"name\":\"gone\"}");
+    add(t, v, 20, "a");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":2}");
+    CHECK(number_in(ws_run(t, v, "workspace:gc", NULL), "entries") > 10);
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    (void)ws_run(t, v, "counter:add", "{\"name\":\"gone\"}");
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+}
+
+TEST(retention, the_file_shrinks_and_nothing_says_freed_that_is_not)
+{
+    valise *v;
+    int64_t before, after, freed;
+    static char body[3000];
+
+    if (strcmp(t->param, "memory") == 0)
+        SKIP("memory has no file");
+    v = ws_open(t);
+    for (size_t i = 0; i < sizeof(body) - 1; i++)
+        body[i] = (char)('a' + i % 26);
+    for (int i = 0; i < 300; i++)
+        (void)ws_run(t, v, "vault:put",
+                     test_format("{\"name\":\"a\",\"body\":\"%d %s\"}", i, body));
+    (void)ws_run(t, v, "workspace:gc", NULL); /* the write-ahead log is in the file now */
+    before = number_in(ws_run(t, v, "workspace:status", NULL), "bytes");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":1}");
+    freed = number_in(ws_run(t, v, "workspace:gc", "{\"grace\":\"0s\"}"), "freed");
+    after = number_in(ws_run(t, v, "workspace:status", NULL), "bytes");
+    test_note("%lld bytes, then %lld; %lld freed", (long long)before, (long long)after,
+              (long long)freed);
+    CHECK(freed > 800000);
+    CHECK(after <= before - freed / 2);
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    CHECK(strstr(ws_run(t, v, "vault:get", "{\"name\":\"a\"}"), "\"readable\":true"));
+}
+
+/* ---- repair ---- */
+
+static void damage_index(void)
+{
+    const char *path = test_format("%s/.valise/valise.db", ws_path());
+    sqlite3 *db = NULL;
+    char *text = NULL;
+    int rc;
+
+    CHECK_INT(SQLITE_OK, sqlite3_open(path, &db));
+    /* An index that lacks rows: its own b-tree is emptied behind the table's back. */
+    rc = sqlite3_exec(db,
+                      "PRAGMA writable_schema=ON;"
+                      "UPDATE sqlite_schema SET sql = 'CREATE INDEX log_id8 ON log(id8) WHERE 0'"
+                      " WHERE name = 'log_id8';"
+                      "PRAGMA writable_schema=RESET; REINDEX log_id8;"
+                      "PRAGMA writable_schema=ON;"
+                      "UPDATE sqlite_schema SET sql = 'CREATE INDEX log_id8 ON log(id8)'"
+                      " WHERE name = 'log_id8';"
+                      "PRAGMA writable_schema=RESET;",
+                      NULL, NULL, &text);
+    CHECK_MSG(rc == SQLITE_OK, "%s", text ? text : "");
+    CHECK_INT(SQLITE_OK, sqlite3_close(db));
+}
+
+TEST(repair, an_index_of_the_store_is_made_again) /* [K22] */
+{
+    valise *v = ws_open_at(t, ws_path());
+
+    add(t, v, 5, "a");
+    valise_close(v);
+    damage_index();
+    v = ws_open_at(t, ws_path());
+    ws_fails(t, v, VALISE_E_CORRUPT, "workspace:validate", NULL);
+    CHECK(number_in(ws_run(t, v, "workspace:repair", NULL), "store") > 0);
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    valise_close(v);
+}
