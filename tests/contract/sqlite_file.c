@@ -238,11 +238,14 @@ TEST(sqlite_file, what_it_refuses_spoils_the_transaction)
     kit *k = kit_open(t);
     const valise_cell bad[] = {cell_int(200), cell_blob(VLS_STR("")), CELL_NULL};
     valise_cell row[3];
+    bool changed;
     void *scan;
 
     raw(k, "ALTER TABLE number ADD COLUMN z CHECK(id < 100)");
     for (int back = 0; back < 2; back++) {
         void *txn = kit_begin(k, VALISE_TXN_WRITE);
+        CHECK_OK(k->ops->changed(&changed, txn, &t->err));
+        CHECK(changed); /* the second time too: the first was not committed */
         kit_put_number(k, txn, back, "a", 1);
         CHECK_OK(k->ops->mark(txn, VALISE_MARK_SET, &t->err));
         kit_put_number(k, txn, 2, "b", 1);
@@ -543,6 +546,11 @@ TEST(sqlite_file, reading_what_was_immutable)
     reader->how.where = k->how.where;
     reader->how.flags = VALISE_STORE_READ_ONLY;
     CHECK_OK(kit_try_open(reader));
+    read_one(reader, false);
+    raw(k, "INSERT INTO number VALUES(1, x'', 1)"); /* a program that leaves no log behind */
+    CHECK(!is_file(k, "-wal") && !is_file(k, "-shm"));
+    read_one(reader, true);
+    raw(k, "DELETE FROM number");
     read_one(reader, false);
     process_all(NULL, 1, write_in_a_process, k);
     read_one(reader, true);

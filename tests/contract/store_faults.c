@@ -353,6 +353,37 @@ TEST(faults, a_full_disk_is_called_so)
     close_session(&s);
 }
 
+/* SQLite gives up a whole transaction when reading fails in it (EIO it takes for damage, others
+ * not). What was put before must not be taken for there, nor what is put afterwards be committed
+ * alone. [Q18] */
+TEST(faults, a_transaction_that_was_lost_says_so)
+{
+    session s = {.ops = valise_store_sqlite(), .err = &t->err};
+    const valise_cell key[] = {cell_text("old"), cell_int(1)};
+    const valise_cell number[] = {cell_int(7), cell_blob(VLS_STR("x")), CELL_NULL};
+    valise_cell row[6];
+
+    prepare(test_tmpdir());
+    CHECK_OK(open_session(&s, test_tmpdir(), t->env, true));
+    CHECK_OK(begin(&s, VALISE_TXN_WRITE));
+    CHECK_OK(s.ops->mark(s.txn, VALISE_MARK_SET, &t->err));
+    CHECK_OK(s.ops->put(s.txn, KIT_NUMBER, number, &t->err));
+    fault_io_begin(
+        &(fault_io_plan){.dir = test_tmpdir(), .kinds = FAULT_READ, .nth = 1, .error = ESTALE});
+    CHECK_RC(VALISE_E_IO, s.ops->get(row, s.txn, KIT_NOTE, key, &t->err));
+    CHECK(strstr(t->err.message, "valise.db"));
+    fault_io_end();
+    CHECK_RC(VALISE_E_IO, s.ops->put(s.txn, KIT_NUMBER, number, &t->err));
+    CHECK_RC(VALISE_E_IO, s.ops->mark(s.txn, VALISE_MARK_BACK, &t->err));
+    CHECK_RC(VALISE_E_IO, commit(&s));
+    CHECK_OK(begin(&s, VALISE_TXN_WRITE));
+    CHECK_OK(s.ops->put(s.txn, KIT_NUMBER, number, &t->err));
+    s.ops->rollback(s.txn);
+    s.txn = NULL;
+    close_session(&s);
+    CHECK_TEXT(before, state_of(test_tmpdir()));
+}
+
 /* ---- kill -9 and power cuts ---- */
 
 typedef struct plan {

@@ -152,8 +152,9 @@ typedef struct valise_store_ops {
     /* A mark to go back to; they nest. RELEASE keeps what was done since, BACK undoes it; both
      * remove the mark. No scan is open that was opened since the mark was set.
      *
-     * When a put, del or create failed half way, every call fails with the same code until BACK
-     * or rollback; when BACK fails, only rollback is left. */
+     * When a put, del or create failed half way, or a failure of any call (even get) lost the
+     * transaction, every call and the commit fail with the same code until BACK or rollback; when
+     * BACK fails, only rollback is left. */
     int (*mark)(void *txn, int what, valise_error *err);
 
     /* Has anybody but this handle committed since this handle's last write transaction that asked
