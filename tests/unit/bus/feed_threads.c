@@ -1,0 +1,267 @@
+/* feed_threads.c -- many threads dispatch, subscribers come and go: order, no gaps, no repetitions,
+ * and indexes that are what the rows say. [K15] [K16] [K26] */
+#include "kit/feed.h"
+
+#define WRITERS 16
+#define COMMANDS 60
+#define FOLLOWERS 6
+
+/* ---- strict order ---- */
+
+/* One event behind the other: (1,0) (1,1) (2,0) ... Each command here makes two. */
+typedef struct strict {
+    atomic_bool inside;
+    valise_cursor next;
+    uint64_t count, wrong;
+} strict;
+
+static int expect_next(void *arg, const valise_event *event, valise_error *err)
+{
+    strict *s = arg;
+
+    (void)err;
+    if (atomic_exchange(&s->inside, true))
+        s->wrong++; /* two at once */
+    if (s->next.seq == 0)
+        s->next = (valise_cursor){event->seq, event->index};
+    if (event->seq != s->next.seq || event->index != s->next.index)
+        s->wrong++;
+    s->next =
+        event->index == 0 ? (valise_cursor){event->seq, 1} : (valise_cursor){event->seq + 1, 0};
+    s->count++;
+    atomic_store(&s->inside, false);
+    return 0;
+}
+
+typedef struct crowd {
+    test *t;
+    garden *g;
+    strict whole, comers[FOLLOWERS];
+    atomic_int writing;
+    uint64_t taken;
+} crowd;
+
+static void write_some(crowd *c, size_t index)
+{
+    valise_error err = VALISE_ERROR_INIT;
+
+    for (int i = 0; i < COMMANDS; i++) {
+        char payload[96];
+        snprintf(payload, sizeof(payload), "{\"name\":\"p%zu\",\"kind\":\"k%d\",\"size\":%d}",
+                 index, i % 3, i + 1);
+        CHECK_MSG(valise_dispatch(NULL, c->g->v, "plant:put", payload, NULL, &err) == 0, "%s",
+                  err.message);
+    }
+    atomic_fetch_sub(&c->writing, 1);
+}
+
+/* Join from the beginning or from now on, stay for a while, leave. */
+static void come_and_go(crowd *c, size_t index)
+{
+    strict *s = &c->comers[index];
+    valise_error err = VALISE_ERROR_INIT;
+    const valise_cursor start = {1, 0};
+
+    for (int round = 0; atomic_load(&c->writing) > 0; round++) {
+        valise_follow how = {.size = sizeof(how), .fn = expect_next, .arg = s};
+        valise_subscription *sub = NULL;
+        s->next = (valise_cursor){0, 0};
+        if (round % 2)
+            how.since = &start;
+        CHECK_MSG(valise_subscribe(&sub, c->g->v, &how, &err) == 0, "%s", err.message);
+        for (int i = 0; i < 20 && atomic_load(&c->writing) > 0; i++)
+            CHECK(valise_poll(c->g->v, 100000, &err) >= 0);
+        valise_unsubscribe(sub);
+        CHECK(!atomic_load(&s->inside)); /* no callback runs any more */
+    }
+}
+
+/* A queue that is emptied by its own thread: begins in the past, and loses nothing. */
+static void take_from_queue(crowd *c)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    const valise_cursor start = {1, 0};
+    valise_follow how = {.size = sizeof(how), .queue_max = 1u << 16, .since = &start};
+    valise_subscription *sub = NULL;
+    strict s = {.next = {1, 0}};
+    const valise_event *event;
+    uint64_t dropped;
+
+    CHECK_MSG(valise_subscribe(&sub, c->g->v, &how, &err) == 0, "%s", err.message);
+    while (s.count < 2 * WRITERS * COMMANDS) {
+        CHECK_INT(1, valise_subscription_next(&event, sub, INT64_C(20000000000), &err));
+        CHECK_INT(0, expect_next(&s, event, &err));
+    }
+    valise_subscription_losses(&dropped, NULL, sub);
+    CHECK_INT(0, s.wrong);
+    CHECK_INT(0, dropped);
+    valise_unsubscribe(sub);
+}
+
+static int tell(void *arg, valise_view *view, valise_error *err)
+{
+    crowd *c = arg;
+    VLS_AUTO(pmap) vls_pmap memory = {0};
+    VLS_AUTO(pmap) vls_pmap fresh = {0};
+    vls_index *index;
+
+    CHECK_INT(0, vls_indexes_find(&index, &c->g->feed->indexes, VLS_STR("kinds"), err));
+    CHECK_INT(0, vls_index_read(&memory, index, view, err));
+    CHECK_INT(0, vls_index_load(&fresh, index, view, err));
+    CHECK_INT(fresh.len, memory.len);
+    return 0;
+}
+
+/* Read indexes, synchronise them, publish live events. */
+static void do_the_rest(crowd *c)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    valise_event live = {.size = sizeof(live), .type = VLS_STR("CHUNK")};
+
+    for (int i = 0; atomic_load(&c->writing) > 0; i++) {
+        valise_reply reply = VALISE_REPLY_INIT;
+        CHECK_INT(0, vls_with_view(c->g->v, NULL, tell, c, &err));
+        CHECK_INT(0, valise_publish(c->g->v, VLS_STR(""), &live, &err));
+        vls_read_log_add(c->g->v, VLS_STR("a"), VLS_STR("b"), VLS_STR("c"), 0);
+        if (i % 4 == 0) {
+            CHECK_INT(0, valise_dispatch(&reply, c->g->v, "workspace:sync", "{}", NULL, &err));
+            CHECK(!strstr(test_format("%.*s", VALISE_STR_ARG(valise_blob_bytes(reply.json))),
+                          "\"differences\":1"));
+            valise_reply_release(&reply);
+        }
+    }
+}
+
+static void play(size_t index, void *arg)
+{
+    crowd *c = arg;
+
+    if (index < WRITERS)
+        write_some(c, index);
+    else if (index < WRITERS + FOLLOWERS)
+        come_and_go(c, index - WRITERS);
+    else if (index == WRITERS + FOLLOWERS)
+        take_from_queue(c);
+    else
+        do_the_rest(c);
+}
+
+TEST_PARAMS(feed_threads, "memory", "sqlite")
+
+TEST(feed_threads, order_without_gaps_or_repetitions)
+{
+    garden *g = garden_open(t, NULL);
+    crowd *c = test_alloc(sizeof(*c));
+    valise_follow how = {.size = sizeof(how), .fn = expect_next, .arg = &c->whole, .live = false};
+    valise_subscription *s = NULL;
+    vls_index_report report;
+
+    c->t = t;
+    c->g = g;
+    c->writing = WRITERS;
+    c->whole.next = (valise_cursor){1, 0};
+    CHECK_OK(valise_subscribe(&s, g->v, &how, &t->err));
+    test_threads(WRITERS + FOLLOWERS + 2, play, c);
+    CHECK(valise_poll(g->v, 0, &t->err) >= 0);
+    CHECK_INT(WRITERS * COMMANDS, garden_seq(g));
+    CHECK_INT(2 * WRITERS * COMMANDS, c->whole.count);
+    CHECK_INT(0, c->whole.wrong);
+    for (size_t i = 0; i < FOLLOWERS; i++)
+        CHECK_INT(0, c->comers[i].wrong);
+    for (size_t i = 0; i < g->feed->indexes.count; i++) {
+        CHECK_OK(vls_index_check(&report, &g->feed->indexes.items[i], true, NULL, NULL, &t->err));
+        CHECK_INT(0, report.differences);
+    }
+    valise_unsubscribe(s);
+}
+
+/* ---- callbacks that leave while others deliver ---- */
+
+typedef struct pair {
+    valise_subscription *sub[2];
+    atomic_int calls;
+    pthread_mutex_t lock;
+} pair;
+
+static int leave_both(void *arg, const valise_event *event, valise_error *err)
+{
+    pair *p = arg;
+
+    (void)event, (void)err;
+    atomic_fetch_add(&p->calls, 1);
+    for (size_t i = 0; i < 2; i++) {
+        valise_subscription *taken;
+        pthread_mutex_lock(&p->lock);
+        taken = VLS_TAKE(p->sub[i]);
+        pthread_mutex_unlock(&p->lock);
+        valise_unsubscribe(taken);
+    }
+    return 0;
+}
+
+typedef struct duel {
+    garden *g;
+    pair pairs[20];
+} duel;
+
+static void put_some(size_t index, void *arg)
+{
+    duel *d = arg;
+    valise_error err = VALISE_ERROR_INIT;
+
+    (void)index;
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(0, valise_dispatch(NULL, d->g->v, "plant:put", "{\"name\":\"x\"}", NULL, &err));
+}
+
+/* Two callbacks on two threads, each of which ends both subscriptions: nobody waits for ever. */
+TEST(feed_threads, callbacks_end_each_other)
+{
+    duel *d = test_alloc(sizeof(*d));
+
+    d->g = garden_open(t, NULL);
+    for (size_t i = 0; i < 20; i++) {
+        pair *p = &d->pairs[i];
+        valise_follow how = {.size = sizeof(how), .fn = leave_both, .arg = p};
+        pthread_mutex_init(&p->lock, NULL);
+        CHECK_OK(valise_subscribe(&p->sub[0], d->g->v, &how, &t->err));
+        CHECK_OK(valise_subscribe(&p->sub[1], d->g->v, &how, &t->err));
+    }
+    test_threads(4, put_some, d);
+    for (size_t i = 0; i < 20; i++) {
+        CHECK(d->pairs[i].calls >= 1);
+        CHECK(d->pairs[i].sub[0] == NULL && d->pairs[i].sub[1] == NULL);
+        pthread_mutex_destroy(&d->pairs[i].lock);
+    }
+    CHECK(d->g->feed->first == NULL);
+}
+
+/* ---- processors ---- */
+
+static int count_run(void *self, valise_job *job, const valise_event *event, const void *row,
+                     valise_error *err)
+{
+    valise_call call;
+
+    (void)event, (void)row;
+    atomic_fetch_add((atomic_int *)self, 1);
+    CHECK_INT(0, valise_job_call(&call, job, err));
+    return valise_dispatch(NULL, valise_job_workspace(job), "plant:log", "{\"name\":\"x\"}", &call,
+                           err);
+}
+
+TEST(feed_threads, processors_run_once_in_one_process)
+{
+    atomic_int runs = 0;
+    const valise_processor p = {
+        .size = sizeof(p), .name = "echo", .self = &runs, .coll = &plant_item, .run = count_run};
+    const valise_processor *const list[] = {&p, NULL};
+    crowd *c = test_alloc(sizeof(*c));
+
+    c->g = garden_open(t, &(garden_options){.processors = list});
+    c->writing = 8;
+    test_threads(8, play, c);
+    CHECK(valise_poll(c->g->v, 0, &t->err) >= 0);
+    CHECK_INT(8 * COMMANDS, runs);
+    CHECK_INT(2 * 8 * COMMANDS, garden_seq(c->g));
+}
