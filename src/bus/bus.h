@@ -55,7 +55,9 @@ typedef struct vls_bus_options {
     const valise_middleware *const *middleware; /* in this order, NULL-ended; or NULL */
     valise_str actor;                           /* "": "local" */
     bool full_sync;                             /* a commit waits for the disk */
-    void *engine;                               /* whatever the engine keeps with the handle */
+    /* Called now and then after a command, with nothing held; may be NULL. */
+    void (*upkeep)(valise *v);
+    void *engine; /* whatever the engine keeps with the handle */
 } vls_bus_options;
 
 struct valise {
@@ -68,6 +70,7 @@ struct valise {
     char actor_text[VLS_ACTOR_MAX + 1];
     valise_str actor;
     void *engine;
+    void (*upkeep)(valise *v);
 
     vls_uuid_gen ids;
     vls_clock clock;

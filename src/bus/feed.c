@@ -7,6 +7,7 @@
 
 #define POLL_FIRST_NS INT64_C(1000000)
 #define POLL_MOST_NS INT64_C(50000000)
+#define UPKEEP_EVERY 1000
 
 /* ---- told by the bus ---- */
 
@@ -28,9 +29,26 @@ static void committed(void *self, const vls_commit *commits, size_t count)
     vls_feed_drop(feed);
 }
 
+/* Due whenever the log has passed another UPKEEP_EVERY entries, whoever wrote them: the processes
+ * of a command line write a few each. */
+static bool is_upkeep_due(vls_feed *feed)
+{
+    bool due;
+
+    vls_feed_hold(feed);
+    due = feed->tip / UPKEEP_EVERY > feed->kept / UPKEEP_EVERY;
+    feed->kept = feed->tip;
+    vls_feed_drop(feed);
+    return due;
+}
+
 static void publish(void *self)
 {
-    vls_feed_publish(self);
+    vls_feed *feed = self;
+
+    vls_feed_publish(feed);
+    if (feed->v->upkeep && is_upkeep_due(feed))
+        feed->v->upkeep(feed->v);
 }
 
 static const vls_feed_ops feed_ops = {.committed = committed, .publish = publish};
@@ -74,6 +92,7 @@ int vls_feed_open(vls_feed **out, valise *v, valise_error *err)
     (void)pthread_cond_init(&feed->idle, NULL);
     vls_read_log_init(&feed->reads, v);
     rc = read_tip(&feed->tip, feed, err);
+    feed->kept = feed->tip;
     if (rc == 0)
         rc = vls_indexes_open(&feed->indexes, v->store, vls_registry_indexers(v->registry), err);
     if (rc == 0)

@@ -91,6 +91,7 @@ struct vls_feed {
     pthread_mutex_t lock; /* over everything below */
     pthread_cond_t idle;  /* a subscription is not being served any more */
     int64_t tip;          /* the newest entry that is known of */
+    int64_t kept;         /* what it was at the last look whether upkeep is due */
     valise_subscription *first;
     vls_serving *serving;
     vls_events *cache[VLS_FEED_CACHE]; /* by seq */

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/file.h"
 #include "engine/trust.h"
+#include "kernel/retention.h"
 
 #define ARENA_MAX ((size_t)4 << 20)
 #define MAX_MIDDLEWARE 1024u
@@ -198,6 +199,7 @@ static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
         .actor = o->actor,
         .full_sync = is_full_sync(e, o),
         .engine = e,
+        .upkeep = vls_retention_upkeep,
     };
     int rc = vls_access_new(&e->access, e->env, err);
 

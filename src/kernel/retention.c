@@ -110,3 +110,16 @@ int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, va
         rc = forget_deletions(v, err);
     return rc;
 }
+
+void vls_retention_upkeep(valise *v)
+{
+    void *self;
+    const valise_store_ops *ops = vls_store_ops(v->store, &self);
+    vls_expired expired;
+    int64_t freed;
+    bool more;
+
+    if (vls_retention_apply(&expired, &more, v, 2 * STEP, NULL) == 0 && expired.entries > 0 &&
+        ops->maintain)
+        (void)ops->maintain(&freed, self, VALISE_MAINTAIN_SHRINK, NULL);
+}

@@ -14,4 +14,8 @@ typedef struct vls_expired {
  * commands. *more: there are still some. Nothing happens without limits. */
 int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, valise_error *err);
 
+/* A bounded step of it, after commands were written. What fails is tried again the next time, and
+ * `valise gc` says why. */
+void vls_retention_upkeep(valise *v);
+
 #endif

@@ -172,3 +172,15 @@ TEST(repair, an_index_of_the_store_is_made_again) /* [K22] */
     CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
     valise_close(v);
 }
+
+TEST(retention, goes_on_by_itself_while_commands_are_written)
+{
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":100}");
+    add(t, v, 990, "a");
+    CHECK_INT(0, number_in(ws_run(t, v, "workspace:status", NULL), "oldest"));
+    add(t, v, 20, "a");
+    CHECK_INT(900, number_in(ws_run(t, v, "workspace:status", NULL), "oldest"));
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+}
