@@ -174,8 +174,11 @@ static void txn_end(txn *x)
 
 static int fail_spoiled(const txn *x, valise_error *err)
 {
-    return vls_fail(err, x->spoiled, "a change of this transaction failed before: %s",
-                    valise_error_text(x->spoiled));
+    int code = x->spoiled;
+
+    assert(code < 0);
+    return vls_fail(err, code, "a change of this transaction failed before: %s",
+                    valise_error_text(code));
 }
 
 static int memory_commit(void *arg, valise_error *err)
@@ -300,7 +303,7 @@ static int own_table(const vls_table_def **def, vls_memory_table **out, txn *x, 
         rc = find_table(def, out, x, number, err);
     if (rc == 0)
         rc = own_state(x, number, err);
-    if (rc < 0 || vls_ref_single(&(*out)->refs))
+    if (rc != 0 || vls_ref_single(&(*out)->refs))
         return rc;
     vls_memory_table *copy = vls_memory_table_copy(*out);
     if (!copy)
@@ -366,7 +369,7 @@ static int memory_get(valise_cell *row, void *arg, uint32_t number, const valise
 
     if (rc == 0)
         rc = vls_table_check_key(def, key, err);
-    return rc < 0 ? rc : vls_memory_table_get(row, table, def, &x->key, key, err);
+    return rc != 0 ? rc : vls_memory_table_get(row, table, def, &x->key, key, err);
 }
 
 static int memory_put(void *arg, uint32_t number, const valise_cell *row, valise_error *err)
@@ -415,7 +418,7 @@ static int memory_scan_open(void **out, void *arg, const valise_range *range, va
     if (rc == 0 && range->index + 1 >= table->map_count)
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "table %s: index %s is not in the store",
                       def->table->name, def->table->indexes[range->index].name);
-    return rc < 0 ? rc : vls_memory_scan_open(out, x, def, table, range, err);
+    return rc != 0 ? rc : vls_memory_scan_open(out, x, def, table, range, err);
 }
 
 /* ---- upkeep ---- */

@@ -79,7 +79,7 @@ void vls_memory_table_unref(vls_memory_table *table); /* NULL is fine */
 /* table is the caller's own. A failure may leave it half changed: *half says so. scratch is
  * for keys. */
 int vls_memory_table_put(bool *half, vls_memory_table *table, const vls_table_def *def,
-                         vls_buf *scratch, const valise_cell *row, valise_error *err);
+                         vls_buf *scratch, const valise_cell *cells, valise_error *err);
 int vls_memory_table_del(bool *half, vls_memory_table *table, const vls_table_def *def,
                          vls_buf *scratch, const valise_cell *key, valise_error *err);
 int vls_memory_table_get(valise_cell *row, const vls_memory_table *table, const vls_table_def *def,
@@ -100,7 +100,7 @@ void vls_memory_key_add(vls_buf *key, const valise_cell *cell);
 /* table: of the range, as the transaction sees it; it has the index of the range. */
 int vls_memory_scan_open(void **out, vls_memory_txn *txn, const vls_table_def *def,
                          vls_memory_table *table, const valise_range *range, valise_error *err);
-int vls_memory_scan_next(valise_cell *row, void *scan, valise_error *err);
-void vls_memory_scan_close(void *scan);
+int vls_memory_scan_next(valise_cell *row, void *arg, valise_error *err);
+void vls_memory_scan_close(void *arg);
 
 #endif

@@ -139,8 +139,15 @@ typedef struct vls_sqlite {
 /* ---- sqlite_error.c ---- */
 
 /* Report what SQLite returned: the code that fits, the file, SQLite's own words. db may be NULL. */
-int vls_sqlite_fail(const vls_sqlite *store, sqlite3 *db, int rc, valise_error *err);
-int vls_sqlite_fail_path(const char *path, sqlite3 *db, int rc, valise_error *err);
+int vls_sqlite_report(const char *path, sqlite3 *db, int rc, valise_error *err);
+
+static inline int vls_sqlite_fail(const vls_sqlite *store, sqlite3 *db, int rc, valise_error *err)
+{
+    int code = vls_sqlite_report(store->path, db, rc, err);
+
+    assert(code < 0);
+    return code;
+}
 
 /* BUSY, naming the process that writes if it can be found. */
 int vls_sqlite_fail_busy(const char *path, valise_error *err);
@@ -182,7 +189,7 @@ bool vls_sqlite_beside(struct stat *out, const vls_sqlite *store, const char *en
 
 void vls_sqlite_sql_create(vls_buf *sql, const valise_table *table);
 void vls_sqlite_sql_column(vls_buf *sql, const valise_table *table, uint16_t column);
-void vls_sqlite_sql_index(vls_buf *sql, const valise_table *table, uint16_t index);
+void vls_sqlite_sql_index(vls_buf *sql, const valise_table *table, uint16_t number);
 void vls_sqlite_sql_stmt(vls_buf *sql, const vls_table_def *def, int kind,
                          const vls_sqlite_shape *shape);
 
@@ -226,8 +233,8 @@ void vls_sqlite_settle(vls_sqlite_conn *conn);
 /* ---- sqlite_scan.c ---- */
 
 int vls_sqlite_scan_open(void **out, void *txn, const valise_range *range, valise_error *err);
-int vls_sqlite_scan_next(valise_cell *row, void *scan, valise_error *err);
-void vls_sqlite_scan_close(void *scan);
+int vls_sqlite_scan_next(valise_cell *row, void *arg, valise_error *err);
+void vls_sqlite_scan_close(void *arg);
 
 /* ---- sqlite_keep.c ---- */
 

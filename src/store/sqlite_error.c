@@ -151,7 +151,7 @@ static int fail_corrupt(const char *path, const char *text, valise_error *err)
     return rc;
 }
 
-int vls_sqlite_fail_path(const char *path, sqlite3 *db, int rc, valise_error *err)
+int vls_sqlite_report(const char *path, sqlite3 *db, int rc, valise_error *err)
 {
     const char *text = db ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
     int os = db ? sqlite3_system_errno(db) : 0;
@@ -193,9 +193,4 @@ int vls_sqlite_fail_path(const char *path, sqlite3 *db, int rc, valise_error *er
     }
     return vls_fail(err, VALISE_E_IO, "%s: %s%s%s", path, text, os ? ": " : "",
                     os ? strerrordesc_np(os) : "");
-}
-
-int vls_sqlite_fail(const vls_sqlite *store, sqlite3 *db, int rc, valise_error *err)
-{
-    return vls_sqlite_fail_path(store->path, db, rc, err);
 }

@@ -101,7 +101,7 @@ static int start_piece(scan *s, valise_error *err)
         possible = choose(&shape, s);
     if (!possible)
         return 0;
-    for (uint16_t i = 0; i < VLS_MIN(shape.equal, s->cell_count); i++) {
+    for (unsigned i = 0; i < shape.equal && i < s->cell_count; i++) {
         if (s->cells[i].type == VALISE_CELL_NULL)
             shape.nulls |= UINT64_C(1) << i;
     }

@@ -10,11 +10,13 @@ static const vls_sqlite_shape no_shape = {.index = -1};
 int vls_sqlite_check(const vls_table_def **def, const vls_sqlite_conn *conn, uint32_t table,
                      bool change, valise_error *err)
 {
+    int code = conn->spoiled;
+
     if (change && !conn->writes)
         return vls_fail(err, VALISE_E_INVALID, "a change in a transaction that reads");
-    if (conn->spoiled)
-        return vls_fail(err, conn->spoiled, "%s: this transaction failed before: %s",
-                        conn->store->path, valise_error_text(conn->spoiled));
+    if (code < 0)
+        return vls_fail(err, code, "%s: this transaction failed before: %s", conn->store->path,
+                        valise_error_text(code));
     if (table >= conn->store->defs.len)
         return vls_fail(err, VALISE_E_INVALID, "table %u is not attached", table);
     *def = conn->store->defs.ptr[table];
@@ -37,12 +39,13 @@ static int ready(vls_sqlite_stmt **out, vls_sqlite_conn *conn, uint32_t table, i
     vls_sqlite_stmt *stmt;
     int rc = vls_sqlite_stmt_take(&stmt, conn, table, kind, &no_shape, err);
 
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     for (uint16_t i = 0; rc == SQLITE_OK && i < count; i++)
         rc = vls_sqlite_bind(stmt, i + 1, &cells[i]);
     if (rc != SQLITE_OK) {
         rc = vls_sqlite_stmt_fail(conn, table, -1, rc, err);
+        assert(rc < 0);
         vls_sqlite_stmt_give(conn, stmt);
         return rc;
     }
@@ -61,7 +64,7 @@ int vls_sqlite_get(valise_cell *row, vls_sqlite_conn *conn, uint32_t table, cons
         rc = vls_table_check_key(def, key, err);
     if (rc == 0)
         rc = ready(&stmt, conn, table, VLS_SQLITE_GET, key, def->table->key_count, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     rc = sqlite3_step(stmt->handle);
     vls_sqlite_settle(conn);
@@ -125,7 +128,7 @@ int vls_sqlite_put(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row
     }
     if (rc == 0)
         rc = ready(&stmt, conn, table, VLS_SQLITE_PUT, row, def->table->column_count, err);
-    return rc < 0 ? rc : change(conn, stmt, err);
+    return rc != 0 ? rc : change(conn, stmt, err);
 }
 
 int vls_sqlite_del(vls_sqlite_conn *conn, uint32_t table, const valise_cell *key, valise_error *err)
@@ -138,8 +141,9 @@ int vls_sqlite_del(vls_sqlite_conn *conn, uint32_t table, const valise_cell *key
         rc = vls_table_check_key(def, key, err);
     if (rc == 0)
         rc = ready(&stmt, conn, table, VLS_SQLITE_DEL, key, def->table->key_count, err);
-    if (rc == 0)
-        rc = change(conn, stmt, err);
+    if (rc != 0)
+        return rc;
+    rc = change(conn, stmt, err);
     return rc < 0 ? rc : sqlite3_changes(conn->db) > 0;
 }
 

@@ -233,7 +233,7 @@ static int check_cells(const valise_table *table, const valise_cell *cells, uint
 {
     size_t bytes = 0;
 
-    for (uint16_t i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         const valise_cell *cell = &cells[i];
         int rc = check_cell(table, i, cell, err);
         if (rc < 0)
@@ -271,7 +271,7 @@ int vls_table_check_range(const vls_table_def *def, const valise_range *range, v
     if (count > order->count)
         return vls_fail(err, VALISE_E_INVALID, "table %s: a range of %u cells, the order has %d",
                         table->name, count, order->count);
-    for (uint16_t i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         const valise_cell *cell =
             i < range->equal_count ? &range->equal[i] : &range->from[i - range->equal_count];
         int rc = check_cell(table, order->column[i], cell, err);
