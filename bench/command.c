@@ -7,16 +7,19 @@
  *
  * The files lie in VALISE_BENCH_DIR, else in /var/tmp: on a real disk, or FULL means nothing. */
 #define VLS_ALLOW_MALLOC
+#include <ftw.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
 
-#include "base/mem.h"
 #include "base/str.h"
-#include "bus/bus.h"
+
+#include <valise/sys/extension.h>
+#include <valise/workspace.h>
 
 #define ROWS 1000u
 #define THREADS 16u
@@ -134,20 +137,6 @@ static const valise_extension package = {.size = sizeof(package),
 
 /* ---- ours ---- */
 
-static int check(void *self, valise_view *view, valise_str actor, const valise_op *op,
-                 const void *args, valise_error *err)
-{
-    (void)self, (void)view, (void)actor, (void)op, (void)args, (void)err;
-    return 0;
-}
-
-static int allows(void *self, valise_view *view, valise_str actor, const char *capability,
-                  const char *const *attrs, valise_error *err)
-{
-    (void)self, (void)view, (void)actor, (void)capability, (void)attrs, (void)err;
-    return 0;
-}
-
 typedef struct payloads {
     char text[512];
 } payloads;
@@ -162,42 +151,28 @@ typedef struct raw {
 
 typedef struct state {
     char dir[256], raw_dir[256];
-    vls_registry *registry;
-    vls_store *store;
     valise *v;
     raw raw;
     _Atomic uint64_t next;
 } state;
 
+/* A whole workspace: access is checked, and indexes and subscribers follow. */
 static void open_ours(state *s, const char *dir, bool full)
 {
-    const valise_env *env = valise_env_default();
+    static const valise_extension *const extensions[] = {&package, NULL};
+    valise_options options = VALISE_OPTIONS_INIT;
     valise_error err = VALISE_ERROR_INIT;
 
-    MUST(vls_registry_new(&s->registry, env, &err) == 0);
-    MUST(vls_registry_add(s->registry, &package, false, &err) == 0);
-    vls_store_options store = {.env = env,
-                               .ops = valise_store_sqlite(),
-                               .where = dir,
-                               .flags = VALISE_STORE_CREATE,
-                               .full_sync = full,
-                               .busy_timeout_ns = INT64_C(10000000000),
-                               .colls = vls_registry_colls(s->registry)};
-    if (vls_store_open(&s->store, &store, &err) < 0)
+    options.flags = VALISE_OPEN_CREATE | VALISE_OPEN_NO_USER_CONFIG;
+    options.durability = full ? VALISE_DURABILITY_FULL : VALISE_DURABILITY_NORMAL;
+    options.extensions = extensions;
+    if (valise_open(&s->v, dir, &options, &err) < 0)
         die(__LINE__, err.message);
-    vls_bus_options bus = {.env = env,
-                           .store = s->store,
-                           .registry = s->registry,
-                           .access = {NULL, check, allows},
-                           .full_sync = full};
-    MUST(vls_bus_open(&s->v, &bus, &err) == 0);
 }
 
 static void close_ours(state *s)
 {
-    vls_bus_close(s->v);
-    vls_store_close(s->store);
-    vls_registry_free(s->registry);
+    valise_close(s->v);
 }
 
 static uint64_t next_number(state *s)
@@ -305,7 +280,7 @@ static void open_raw(raw *r, const char *dir, bool full)
     char path[300];
     int on = 1;
 
-    (void)snprintf(path, sizeof(path), "%s/valise.db", dir);
+    (void)snprintf(path, sizeof(path), "%s/.valise/valise.db", dir);
     MUST(sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
          SQLITE_OK);
     exec(r->db, "PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY;"
@@ -462,16 +437,15 @@ static void make_dir(char out[256], const char *name)
     MUST(mkdir(out, 0700) == 0);
 }
 
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path);
+}
+
 static void remove_dir(const char *dir)
 {
-    static const char *const names[] = {"valise.db", "valise.db-wal", "valise.db-shm"};
-    char path[300];
-
-    for (size_t i = 0; i < VLS_COUNT(names); i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(dir);
+    MUST(nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
 }
 
 /* Two files with the same 1,000 rows, one for each side. */

@@ -51,6 +51,7 @@ void vls_bus_close(valise *v)
     vls_group_release(&v->group);
     vls_uuid_gen_release(&v->ids);
     vls_vec_release(&v->commits, v->env);
+    vls_arena_release(&v->spare);
     vls_mem_free(v->env, v, sizeof(*v));
 }
 

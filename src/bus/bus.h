@@ -28,7 +28,7 @@
 
 #define VLS_ACTOR_MAX 128u
 #define VLS_REPLY_MAX ((size_t)256 << 20) /* bytes of an answer that is not streamed */
-#define VLS_BATCH_MAX 100000u             /* commands of one batch */
+#define VLS_BATCH_MAX 10000u              /* commands of one batch */
 #define VLS_NONCES 32u                    /* drawn at once */
 
 /* ---- opening ---- */
@@ -79,6 +79,7 @@ struct valise {
     void *feed_self;
 
     /* Of whoever leads: */
+    vls_arena spare;             /* for the next view; env NULL: none */
     vls_vec(vls_commit) commits; /* of the group, for the feed */
     uint8_t nonces[VLS_NONCES][VLS_NONCE_SIZE];
     unsigned nonces_left;

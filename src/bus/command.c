@@ -47,7 +47,7 @@ static int read_expect(vls_command *command, valise_str text, valise_error *err)
         return 0;
     if (!command->op->current)
         return vls_fail(err, VALISE_E_INVALID, "%s takes no expect", command->op->name);
-    rc = vls_json_parse(&value, &command->arena, text, NULL, err);
+    rc = vls_json_parse(&value, command->arena, text, NULL, err);
     if (rc < 0) {
         vls_error_prepend(err, "expect");
         return rc;
@@ -55,22 +55,19 @@ static int read_expect(vls_command *command, valise_str text, valise_error *err)
     vls_buf_init(&canonical, command->bus->env, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&canonical, value, err);
     return rc < 0 ? rc
-                  : vls_arena_dup(&command->expect, &command->arena, vls_buf_str(&canonical), err);
+                  : vls_arena_dup(&command->expect, command->arena, vls_buf_str(&canonical), err);
 }
 
 static const valise_uuid no_uuid;
 
-int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
-                     bool internal, valise_error *err)
+static int init(vls_command *out, const valise_call *call, valise_error *err)
 {
+    valise *bus = out->bus;
     int rc;
 
-    *out = (vls_command){.bus = bus, .op = op, .objects = VLS_VEC_INIT};
-    vls_arena_init(&out->arena, bus->env, VLS_COMMAND_MAX_BYTES);
     out->actor = call->actor.len ? call->actor : bus->actor;
     out->cause = call->cause;
     out->id = call->id;
-    out->internal = out->no_middleware = internal;
     out->id_given = !vls_uuid_equal(&call->id, &no_uuid);
     rc = check_actor(out->actor, err);
     if (rc == 0)
@@ -80,6 +77,25 @@ int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const v
     if (rc < 0)
         vls_command_release(out);
     return rc;
+}
+
+int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
+                     bool internal, valise_error *err)
+{
+    *out = (vls_command){.bus = bus,
+                         .op = op,
+                         .arena = &out->own_arena,
+                         .internal = internal,
+                         .no_middleware = internal};
+    vls_arena_init(&out->own_arena, bus->env, VLS_COMMAND_MAX_BYTES);
+    return init(out, call, err);
+}
+
+int vls_command_init_in(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
+                        vls_arena *arena, valise_error *err)
+{
+    *out = (vls_command){.bus = bus, .op = op, .arena = arena};
+    return init(out, call, err);
 }
 
 static void release_all(vls_command **commands, size_t count)
@@ -104,7 +120,7 @@ void vls_command_release(vls_command *command)
     (void)valise_blob_unref(command->answer);
     vls_view_release(&command->view);
     vls_vec_release(&command->objects, env);
-    vls_arena_release(&command->arena);
+    vls_arena_release(&command->own_arena);
     *command = (vls_command){.bus = NULL};
 }
 
@@ -137,7 +153,7 @@ int vls_args_decode(void **out, const valise_op *op, valise_str json, vls_field_
 int vls_command_decode(vls_command *command, valise_str json, vls_field_form form,
                        valise_error *err)
 {
-    int rc = vls_args_decode(&command->args, command->op, json, form, &command->arena, err);
+    int rc = vls_args_decode(&command->args, command->op, json, form, command->arena, err);
 
     if (rc == 0 && form == VLS_FIELD_INPUT)
         rc = vls_command_lift(command, true, err);
@@ -149,12 +165,12 @@ int vls_command_take(vls_command *command, const void *args, valise_error *err)
     const valise_op *op = command->op;
     int rc;
 
-    command->args = vls_arena_zalloc(&command->arena, args_size(op));
+    command->args = vls_arena_zalloc(command->arena, args_size(op));
     if (!command->args)
-        return vls_arena_fail(&command->arena, err);
+        return vls_arena_fail(command->arena, err);
     if (op->in) {
         memcpy(command->args, args, op->in_size);
-        rc = vls_fields_validate(command->args, op->in, &command->arena, err);
+        rc = vls_fields_validate(command->args, op->in, command->arena, err);
         if (rc < 0)
             return rc;
     }
@@ -186,7 +202,7 @@ static const char *kind_of(const valise_field *field)
 static int make_canonical(valise_content *content, const lifting *l)
 {
     VLS_AUTO(buf) vls_buf text = {0};
-    vls_arena *arena = &l->command->arena;
+    vls_arena *arena = l->command->arena;
     vls_json value;
     int rc = vls_json_parse(&value, arena, content->bytes, NULL, l->err);
 
@@ -234,8 +250,9 @@ static int write_payload(vls_command *command, valise_error *err)
         return 0;
     }
     vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
+    (void)vls_buf_reserve(&text, VLS_COMMAND_TEXT);
     rc = vls_fields_write(&text, command->args, command->op->in, VLS_FIELD_LOGGED, 0, err);
-    return rc < 0 ? rc : vls_arena_dup(&command->payload, &command->arena, vls_buf_str(&text), err);
+    return rc < 0 ? rc : vls_arena_dup(&command->payload, command->arena, vls_buf_str(&text), err);
 }
 
 int vls_command_lift(vls_command *command, bool checked, valise_error *err)

@@ -16,6 +16,7 @@
 #include "bus/bus.h"
 
 #define VLS_COMMAND_MAX_BYTES VLS_VIEW_MAX_BYTES
+#define VLS_COMMAND_TEXT 384u /* bytes of a payload or result, mostly */
 
 typedef struct vls_command {
     valise *bus;
@@ -33,7 +34,8 @@ typedef struct vls_command {
     int (*also)(void *arg, vls_txn *txn, valise_view *view, valise_error *err);
     void *also_arg;
 
-    vls_arena arena;                 /* of arguments, result and texts */
+    vls_arena *arena; /* of arguments, result and texts: its own, or a batch's */
+    vls_arena own_arena;
     void *args;                      /* struct of op->in */
     vls_vec(vls_new_object) objects; /* contents of args */
     valise_str payload;              /* in LOGGED form */
@@ -56,9 +58,14 @@ typedef struct vls_command {
     vls_vec(struct vls_command *) after;
 } vls_command;
 
-/* Borrows actor and expect (which is made canonical) from call. internal: no access check. */
+/* Borrows actor and expect (which is made canonical) from call. internal: no access check. The
+ * struct must stay where it is. */
 int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
                      bool internal, valise_error *err);
+
+/* The same with an arena that the commands of a batch share, and that outlives them. */
+int vls_command_init_in(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
+                        vls_arena *arena, valise_error *err);
 void vls_command_release(vls_command *command); /* a zeroed one is fine */
 
 /* Arguments from JSON text, which is borrowed. INPUT: contents are lifted. LOGGED: they are ids,

@@ -59,7 +59,7 @@ static int fill_content(void *arg, const valise_field *field, void *member)
     if (content->bytes.ptr)
         return 0;
     rc = valise_view_object(&bytes, &f->command->view, &content->id, f->err);
-    return rc < 0 ? rc : vls_arena_dup(&content->bytes, &f->command->arena, bytes, f->err);
+    return rc < 0 ? rc : vls_arena_dup(&content->bytes, f->command->arena, bytes, f->err);
 }
 
 int valise_pass_payload(valise_str *json, valise_pass *pass, valise_error *err)
@@ -117,7 +117,7 @@ static int change(valise_pass *pass, valise_str json, valise_error *err)
     if (pass->after)
         return vls_fail(err, VALISE_E_INVALID, "%s was decided: its payload cannot be changed",
                         command->op->name);
-    rc = vls_arena_dup(&text, &command->arena, json, err);
+    rc = vls_arena_dup(&text, command->arena, json, err);
     if (rc == 0)
         rc = vls_command_decode(command, text, VLS_FIELD_INPUT, err);
     if (rc == 0 && !command->sent.ptr)
@@ -161,14 +161,14 @@ static int add(valise_pass *pass, bool after, const char *type, valise_str json,
         return vls_fail(err, VALISE_E_LIMIT, "middleware may add %u commands to one", MAX_ADDED);
     rc = find_command(&op, v, type, err);
     if (rc == 0)
-        rc = vls_arena_dup(&text, &command->arena, json, err);
+        rc = vls_arena_dup(&text, command->arena, json, err);
     if (rc == 0)
-        rc = vls_arena_dup(&call.actor, &command->arena, actor.len ? actor : command->actor, err);
+        rc = vls_arena_dup(&call.actor, command->arena, actor.len ? actor : command->actor, err);
     if (rc < 0)
         return rc;
-    added = vls_arena_zalloc(&command->arena, sizeof(*added));
+    added = vls_arena_zalloc(command->arena, sizeof(*added));
     if (!added)
-        return vls_arena_fail(&command->arena, err);
+        return vls_arena_fail(command->arena, err);
     call.cause = command->id;
     rc = vls_command_init(added, v, op, &call, false, err);
     if (rc < 0)

@@ -132,9 +132,9 @@ static void give_result(vls_operation *o, vls_command *command)
     command->view.txn = NULL;
     command->view.hooks = (vls_view_hooks){0};
     o->memory->view = command->view;
-    o->memory->arena = command->arena;
+    o->memory->arena = command->own_arena;
     command->view = (valise_view){0};
-    command->arena = (vls_arena){0};
+    command->own_arena = (vls_arena){0};
 }
 
 static int run_command(vls_operation *o, valise_error *err)

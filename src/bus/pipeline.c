@@ -15,6 +15,8 @@
 #include "base/str.h"
 #include "bus/access.h"
 
+#define SPARE_MAX ((size_t)64 << 10) /* of memory that is kept for the next view */
+
 /* ---- retry ---- */
 
 static bool is_zero_id(const valise_id *id)
@@ -59,13 +61,13 @@ static int restore_result(vls_command *command, valise_error *err)
 
     if (!op->out || !command->want_struct)
         return 0;
-    command->result = vls_arena_zalloc(&command->arena, op->out_size);
+    command->result = vls_arena_zalloc(command->arena, op->out_size);
     if (!command->result)
-        return vls_arena_fail(&command->arena, err);
-    rc = vls_json_parse(&value, &command->arena, command->entry.result, NULL, err);
+        return vls_arena_fail(command->arena, err);
+    rc = vls_json_parse(&value, command->arena, command->entry.result, NULL, err);
     return rc < 0 ? rc
                   : vls_fields_decode(command->result, op->out, op->out_size, value,
-                                      VLS_FIELD_INPUT, &command->arena, err);
+                                      VLS_FIELD_INPUT, command->arena, err);
 }
 
 static int make_answer(vls_command *command, valise_error *err)
@@ -79,7 +81,7 @@ static int repeat(vls_command *command, vls_txn *txn, valise_error *err)
 {
     vls_entry entry;
     bool same = false;
-    int rc = vls_log_find(&entry, txn, &command->id, &command->arena, err);
+    int rc = vls_log_find(&entry, txn, &command->id, command->arena, err);
 
     if (rc <= 0)
         return rc;
@@ -136,6 +138,10 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
 
     vls_view_release(view);
     vls_view_init(view, txn, command->bus->env);
+    if (command->bus->spare.env) {
+        view->arena = command->bus->spare;
+        command->bus->spare = (vls_arena){0};
+    }
     view->stamp = (valise_stamp){.seq = txn->tip.seq + 1,
                                  .time = freeze_time(command, txn),
                                  .command = command->id,
@@ -160,7 +166,7 @@ static int write_admission(valise_str *out, vls_command *command, valise_error *
     vls_json_write_string(&text, command->actor);
     vls_buf_add_text(&text, "}");
     rc = vls_buf_check(&text, err);
-    return rc < 0 ? rc : vls_arena_dup(out, &command->arena, vls_buf_str(&text), err);
+    return rc < 0 ? rc : vls_arena_dup(out, command->arena, vls_buf_str(&text), err);
 }
 
 /* An open workspace records who comes in with the first command, by a command of its own in the
@@ -171,12 +177,12 @@ static int admit(vls_command *command, valise_error *err)
     vls_txn *txn = command->view.txn;
     const valise_op *op = vls_registry_op(v->registry, VLS_STR(VLS_ACCESS_ADMIT));
     valise_call call = VALISE_CALL_INIT;
-    vls_command *added = vls_arena_zalloc(&command->arena, sizeof(*added));
+    vls_command *added = vls_arena_zalloc(command->arena, sizeof(*added));
     valise_str text;
     int rc;
 
     if (!added)
-        return vls_arena_fail(&command->arena, err);
+        return vls_arena_fail(command->arena, err);
     if (!op)
         return vls_fail(err, VALISE_E_UNSUPPORTED, "there is no operation " VLS_ACCESS_ADMIT);
     rc = write_admission(&text, command, err);
@@ -218,7 +224,7 @@ static int check_expect(vls_command *command, valise_error *err)
     rc = command->op->current(&current, &command->view, command->args, err);
     if (rc < 0 || vls_str_equal(current, command->expect))
         return rc;
-    rc = vls_arena_dup(&command->current, &command->arena, current, err);
+    rc = vls_arena_dup(&command->current, command->arena, current, err);
     if (rc < 0)
         return rc;
     return vls_fail(err, VALISE_E_CONFLICT, "%s expects %.100s, but there is %.100s",
@@ -236,7 +242,7 @@ static int next_nonce(valise_str *out, vls_command *command, valise_error *err)
             return vls_fail(err, VALISE_E_IO, "there are no random bytes to be had");
         v->nonces_left = VLS_NONCES;
     }
-    return vls_arena_dup(out, &command->arena, vls_str(v->nonces[--v->nonces_left], VLS_NONCE_SIZE),
+    return vls_arena_dup(out, command->arena, vls_str(v->nonces[--v->nonces_left], VLS_NONCE_SIZE),
                          err);
 }
 
@@ -267,9 +273,10 @@ static int write_result(vls_command *command, valise_error *err)
         return 0;
     }
     vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
+    (void)vls_buf_reserve(&text, VLS_COMMAND_TEXT);
     rc = vls_fields_write(&text, command->result, op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
     return rc < 0 ? rc
-                  : vls_arena_dup(&command->entry.result, &command->arena, vls_buf_str(&text), err);
+                  : vls_arena_dup(&command->entry.result, command->arena, vls_buf_str(&text), err);
 }
 
 static int fill_entry(vls_command *command, valise_error *err)
@@ -302,13 +309,29 @@ static int decide(vls_command *command, valise_error *err)
     int rc;
 
     if (op->out) {
-        command->result = vls_arena_zalloc(&command->arena, op->out_size);
+        command->result = vls_arena_zalloc(command->arena, op->out_size);
         if (!command->result)
-            return vls_arena_fail(&command->arena, err);
+            return vls_arena_fail(command->arena, err);
         vls_fields_clear(command->result, op->out, op->out_size);
     }
     rc = op->decide(&command->view, command->args, command->result, err);
     return rc < 0 ? rc : 0;
+}
+
+/* A large batch need not keep what nobody will look at. The memory is used again for the next. */
+static void drop_view(vls_command *command)
+{
+    valise *v = command->bus;
+    vls_arena arena = command->view.arena;
+
+    command->entry.changes = (valise_str){NULL, 0};
+    vls_arena_init(&command->view.arena, v->env, VLS_VIEW_MAX_BYTES);
+    vls_view_release(&command->view);
+    vls_arena_reset(&arena);
+    if (v->spare.env || arena.used > SPARE_MAX)
+        vls_arena_release(&arena);
+    else
+        v->spare = arena;
 }
 
 int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
@@ -330,11 +353,8 @@ int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
     if (rc < 0)
         return rc;
     command->applied = true;
-    /* A large batch need not keep what nobody will look at. */
-    if (!command->want_struct && !command->bus->feed) {
-        command->entry.changes = (valise_str){NULL, 0};
-        vls_view_release(&command->view);
-    }
+    if (!command->want_struct && !command->bus->feed)
+        drop_view(command);
     return 0;
 }
 

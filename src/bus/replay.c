@@ -36,7 +36,7 @@ static int fetch_content(void *arg, const valise_field *field, void *member)
     (void)field;
     if (rc < 0)
         return rc;
-    rc = vls_arena_dup(&content->bytes, &f->command->arena, vls_blob_bytes(blob), f->err);
+    rc = vls_arena_dup(&content->bytes, f->command->arena, vls_blob_bytes(blob), f->err);
     content->size = (int64_t)content->bytes.len;
     return rc;
 }

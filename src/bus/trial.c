@@ -233,7 +233,7 @@ static int write_changes(vls_buf *out, vls_command *command, valise_error *err)
         if (!is_change(changes->rows.ptr[i]))
             continue;
         vls_buf_add_text(out, between);
-        int rc = write_change(out, changes->rows.ptr[i], &command->arena, err);
+        int rc = write_change(out, changes->rows.ptr[i], command->arena, err);
         if (rc < 0)
             return rc;
         between = ",";

@@ -54,31 +54,50 @@ static int check_reference(void *arg, const valise_field *field, void *member)
     return rc;
 }
 
-static bool has_references(const vls_coll *coll)
+static int check_cell(reference_check *check, const valise_field *field, const valise_cell *cell)
 {
-    for (const valise_field *f = coll->desc->fields; f->name; f++) {
-        if (f->ref || f->type == VALISE_T_LIST || f->type == VALISE_T_STRUCT ||
-            f->type == VALISE_T_UNION)
-            return true;
-    }
-    return false;
+    valise_id id;
+
+    if (!field->ref || cell->type != VALISE_CELL_BLOB || cell->as.bytes.len != sizeof(id))
+        return 0;
+    memcpy(&id, cell->as.bytes.ptr, sizeof(id));
+    return check_reference(check, field, &id);
 }
 
-static int check_references(valise_view *view, const vls_overlay_row *change, valise_error *err)
+/* References inside of lists and structs: for these the row is needed as a struct. */
+static int check_inside(reference_check *check)
 {
+    const vls_overlay_row *change = check->change;
     const valise_coll *desc = change->coll->desc;
-    reference_check check = {view, change, err};
-    void *row;
+    vls_arena *arena = &check->view->arena;
+    void *row = vls_arena_zalloc(arena, desc->row_size);
     int rc;
 
-    if (!change->row || !has_references(change->coll))
-        return 0;
-    row = vls_arena_zalloc(&view->arena, desc->row_size);
     if (!row)
-        return vls_arena_fail(&view->arena, err);
+        return vls_arena_fail(arena, check->err);
     rc = vls_row_from_cells(row, desc->fields, desc->row_size, change->row,
-                            change->coll->field_count, &view->arena, err);
-    return rc < 0 ? rc : vls_fields_each_ref(row, desc->fields, check_reference, &check);
+                            change->coll->field_count, arena, check->err);
+    return rc < 0 ? rc : vls_fields_each_ref(row, desc->fields, check_reference, check);
+}
+
+/* What the row referred to before is known to be there, and was seen by gc. */
+static int check_references(valise_view *view, const vls_overlay_row *change, valise_error *err)
+{
+    const valise_field *fields = change->coll->desc->fields;
+    reference_check check = {view, change, err};
+    bool inside = false;
+    int rc = 0;
+
+    for (uint16_t i = 0; change->row && rc == 0 && i < change->coll->field_count; i++) {
+        if (change->before && vls_cells_equal(&change->row[i], &change->before[i], 1))
+            continue;
+        if (fields[i].type == VALISE_T_LIST || fields[i].type == VALISE_T_STRUCT ||
+            fields[i].type == VALISE_T_UNION)
+            inside = true;
+        else
+            rc = check_cell(&check, &fields[i], &change->row[i]);
+    }
+    return rc < 0 || !inside ? rc : check_inside(&check);
 }
 
 /* ---- the entry's list ---- */

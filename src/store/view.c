@@ -50,6 +50,7 @@ int vls_view_go_to(valise_view *view, int64_t at, valise_error *err)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no seq %lld yet: the newest is %lld",
                         (long long)at, (long long)tip->seq);
     view->at = view->stamp.seq = at;
+    view->last_coll = NULL;
     return 0;
 }
 
@@ -113,9 +114,22 @@ static void see_overlay(vls_seen *out, const vls_overlay_row *row)
 static int see_below_changes(vls_seen *out, valise_view *view, const vls_coll *coll,
                              const valise_cell *cells, valise_str key, valise_error *err)
 {
+    int rc;
+
+    if (view->last_coll == coll && vls_str_equal(view->last_key, key)) {
+        *out = view->last_seen;
+        return 0;
+    }
     if (view->at < view->txn->tip.seq && !(coll->desc->flags & VALISE_COLL_EXEMPT))
-        return vls_past_see(out, view, coll, cells, key, err);
-    return vls_view_see_now(out, view, coll, cells, err);
+        rc = vls_past_see(out, view, coll, cells, key, err);
+    else
+        rc = vls_view_see_now(out, view, coll, cells, err);
+    if (rc < 0)
+        return rc;
+    view->last_coll = coll;
+    view->last_key = key;
+    view->last_seen = *out;
+    return 0;
 }
 
 int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *cells,

@@ -62,6 +62,13 @@ typedef struct vls_view_hooks {
     void *self;
 } vls_view_hooks;
 
+/* A row as it is seen, whatever layer it comes from. */
+typedef struct vls_seen {
+    const valise_cell *row; /* field_count cells; NULL: no row */
+    int64_t from_seq;       /* of row */
+    int64_t gone_seq;       /* row NULL: the entry that deleted it, or 0 */
+} vls_seen;
+
 struct valise_view {
     vls_txn *txn; /* NULL: there is no workspace; reads find nothing */
     vls_arena arena;
@@ -75,6 +82,11 @@ struct valise_view {
     vls_vec(vls_new_object) objects;
     vls_vec(valise_blob *) blobs; /* objects that were handed out */
     uint64_t uuid_count;          /* ids that valise_view_uuid derived */
+
+    /* The row below the changes that was read last: who gets a row mostly puts it next. */
+    const vls_coll *last_coll; /* NULL: none */
+    valise_str last_key;
+    vls_seen last_seen;
 };
 
 #define VLS_VIEW_MAX_BYTES ((size_t)1 << 30) /* memory of one operation */
@@ -86,13 +98,6 @@ void vls_view_release(valise_view *view); /* a zeroed one is fine */
 /* See the state after entry `at` instead. VALISE_E_LIMIT before the retained log: it names the
  * oldest seq; VALISE_E_NOT_FOUND after the newest. */
 int vls_view_go_to(valise_view *view, int64_t at, valise_error *err);
-
-/* A row as it is seen, whatever layer it comes from. */
-typedef struct vls_seen {
-    const valise_cell *row; /* field_count cells; NULL: no row */
-    int64_t from_seq;       /* of row */
-    int64_t gone_seq;       /* row NULL: the entry that deleted it, or 0 */
-} vls_seen;
 
 /* For rows without their C struct: gc, validate, export, foreign collections. The cells live as
  * long as the view. */
