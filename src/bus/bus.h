@@ -55,6 +55,7 @@ typedef struct vls_bus_options {
     const valise_middleware *const *middleware; /* in this order, NULL-ended; or NULL */
     valise_str actor;                           /* "": "local" */
     bool full_sync;                             /* a commit waits for the disk */
+    const char *read_only_hint; /* the way out where the store is read-only; NULL: there is none */
     /* Called now and then after a command, with nothing held; may be NULL. */
     void (*upkeep)(valise *v);
     void *engine; /* whatever the engine keeps with the handle */
@@ -70,6 +71,7 @@ struct valise {
     char actor_text[VLS_ACTOR_MAX + 1];
     valise_str actor;
     void *engine;
+    const char *read_only_hint;
     void (*upkeep)(valise *v);
 
     vls_uuid_gen ids;

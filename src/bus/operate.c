@@ -68,9 +68,13 @@ int vls_operation_check(const vls_operation *o, valise_error *err)
         vls_hint(err, "make one: valise init");
         return VALISE_E_NOT_FOUND;
     }
-    if (writes(op) && vls_store_read_only(v->store))
-        return vls_fail(err, VALISE_E_DENIED, "%s: the workspace is open for reading only",
-                        op->name);
+    if (writes(op) && vls_store_read_only(v->store)) {
+        (void)vls_fail(err, VALISE_E_DENIED, "%s: the workspace is open for reading only",
+                       op->name);
+        if (v->read_only_hint)
+            vls_hint(err, "%s", v->read_only_hint);
+        return VALISE_E_DENIED;
+    }
     return check_call(o, err);
 }
 

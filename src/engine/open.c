@@ -189,6 +189,18 @@ static int allows(void *self, valise_view *view, valise_str actor, const char *c
     return vls_access_allows(self, view, actor, capability, attrs, err);
 }
 
+static int say_way_out(const char **out, vls_engine *e, valise_error *err)
+{
+    size_t size = strlen(e->root) + 64;
+    char *text = vls_arena_alloc(&e->arena, size);
+
+    if (!text)
+        return vls_arena_fail(&e->arena, err);
+    (void)snprintf(text, size, "it belongs to another user: valise trust %s", e->root);
+    *out = text;
+    return 0;
+}
+
 static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
 {
     vls_bus_options bus = {
@@ -201,8 +213,10 @@ static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
         .engine = e,
         .upkeep = vls_retention_upkeep,
     };
-    int rc = vls_access_new(&e->access, e->env, err);
+    int rc = e->foreign ? say_way_out(&bus.read_only_hint, e, err) : 0;
 
+    if (rc == 0)
+        rc = vls_access_new(&e->access, e->env, err);
     bus.access = (vls_bus_access){.self = e->access, .check = check_access, .allows = allows};
     return rc < 0 ? rc : vls_bus_open(&e->bus, &bus, err);
 }

@@ -182,6 +182,8 @@ const vls_coll *vls_store_coll(const vls_store *store, const valise_coll *desc)
 {
     const vls_coll *coll = vls_map_get(&store->by_desc, desc_hash(desc), desc);
 
+    if (!coll) /* a short table of an extension, which the registry has copied */
+        coll = vls_store_coll_named(store, valise_str_of(desc->name));
     assert(coll);
     return coll;
 }

@@ -369,6 +369,8 @@ TEST(open, somebody_elses_workspace_is_read_only_until_trusted) /* [K34] */
     CHECK(vls_engine_of(v)->foreign);
     CHECK(has_pin(t, v, "a"));
     CHECK_RC(VALISE_E_DENIED, pin(t, v, "b"));
+    CHECK_TEXT(test_format("it belongs to another user: valise trust %s", test_tmpdir()),
+               t->err.hint);
     valise_close(v);
 
     CHECK_OK(vls_trust_add(t->env, path_of("user-config"), test_tmpdir(), &t->err));
@@ -414,4 +416,65 @@ TEST(open, made_by_many_at_once)
     test_defer(close_it, v);
     for (int i = 0; i < 4; i++)
         CHECK(has_pin(t, v, test_format("p%d", i)));
+}
+
+/* ---- extensions of the host ---- */
+
+typedef struct thing {
+    valise_str name;
+} thing;
+
+static const valise_field thing_fields[] = {
+    VALISE_FIELD(thing, name, STR, VALISE_KEY, "Its name."),
+    VALISE_FIELD_END,
+};
+/* As if made with an older header: nothing behind `indexes` is there. */
+static const valise_coll things = {
+    .size = offsetof(valise_coll, check),
+    .name = "host.thing",
+    .help = "A thing.",
+    .fields = thing_fields,
+    .row_size = sizeof(thing),
+};
+
+static int add_thing(valise_view *view, const void *args, void *result, valise_error *err)
+{
+    thing row = *(const thing *)args;
+    int rc = valise_view_get(&row, view, &things, err);
+
+    (void)result;
+    if (rc > 0)
+        return vls_fail(err, VALISE_E_EXISTS, "there is one");
+    return rc < 0 ? rc : valise_view_put(view, &things, &row, err);
+}
+
+TEST(open, an_extension_of_an_older_header) /* [K13] */
+{
+    static const valise_field in[] = {
+        VALISE_FIELD(thing, name, STR, VALISE_REQUIRED, "Its name."),
+        VALISE_FIELD_END,
+    };
+    static const valise_op op = {.size = sizeof(op),
+                                 .name = "thing:add",
+                                 .brief = "Add a thing.",
+                                 .kind = VALISE_COMMAND,
+                                 .needs = "thing:write",
+                                 .in = in,
+                                 .in_size = sizeof(thing),
+                                 .decide = add_thing,
+                                 .example = "{\"name\":\"a\"}"};
+    static const valise_op *const ops[] = {&op, NULL};
+    static const valise_coll *const colls[] = {&things, NULL};
+    static const valise_extension package = {
+        sizeof(package), VALISE_EXTENSION_ABI, "host", "1", colls, ops};
+    static const valise_extension *const list[] = {&package, NULL};
+    valise_options o = options(t, 0);
+    valise *v = NULL;
+
+    o.extensions = list;
+    CHECK_OK(valise_open(&v, ":memory:", &o, &t->err));
+    test_defer(close_it, v);
+    CHECK_OK(valise_dispatch(NULL, v, "thing:add", "{\"name\":\"a\"}", NULL, &t->err));
+    CHECK_RC(VALISE_E_EXISTS,
+             valise_dispatch(NULL, v, "thing:add", "{\"name\":\"a\"}", NULL, &t->err));
 }
