@@ -233,7 +233,7 @@ static int check_cells(const valise_table *table, const valise_cell *cells, uint
 {
     size_t bytes = 0;
 
-    for (unsigned i = 0; i < count; i++) {
+    for (uint16_t i = 0; i < count; i++) {
         const valise_cell *cell = &cells[i];
         int rc = check_cell(table, i, cell, err);
         if (rc < 0)
