@@ -255,7 +255,7 @@ void vls_feed_publish(vls_feed *feed)
 /* 1 when there is something new. */
 static int look(vls_feed *feed, valise_error *err)
 {
-    int64_t seq;
+    int64_t seq = 0;
     bool more;
     int rc = read_tip(&seq, feed, err);
 

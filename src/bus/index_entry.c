@@ -89,7 +89,7 @@ static int put_entry(valise_index_out *out, valise_str entry_key, valise_str jso
                      valise_error *err)
 {
     valise_str key;
-    item *it;
+    item *it = NULL;
     void *old = NULL;
     int rc = full_key(&key, out, entry_key, err);
 

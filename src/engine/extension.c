@@ -168,7 +168,7 @@ static int load_one(vls_extensions *list, const vls_config *config, const vls_co
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     VLS_AUTO(sealed) vls_sealed sealed = {.fd = -1};
-    const valise_extension *package;
+    const valise_extension *package = NULL;
     const char *path;
     int rc;
 
