@@ -352,6 +352,37 @@ TEST(gc, a_clock_that_jumps_back_loses_nothing)
     stage_close(&k);
 }
 
+/* With a short grace period a reference does not renew early enough, so nobody writes meanwhile. */
+static void try_to_write(meddler *m)
+{
+    vls_store_options options = {
+        .env = m->k->t->env, .ops = valise_store_sqlite(), .where = test_tmpdir()};
+    valise_error err = VALISE_ERROR_INIT;
+    vls_store *store = NULL;
+    vls_txn txn;
+
+    CHECK_INT(0, vls_store_open(&store, &options, &err));
+    CHECK_INT(VALISE_E_BUSY, vls_txn_begin(&txn, store, VALISE_TXN_WRITE, &err));
+    vls_store_close(store);
+}
+
+TEST(gc, with_a_short_grace_period_nobody_writes_meanwhile)
+{
+    static const int64_t graces[] = {0, 1, VLS_GC_MIN_GRACE_NS - 1};
+    vls_gc_result result;
+    stage k;
+
+    if (strcmp(t->param, "memory") == 0)
+        SKIP("two handles of a store in memory are two stores");
+    stage_open(&k, t, t->param, test_tmpdir());
+    for (size_t i = 0; i < VLS_COUNT(graces); i++) {
+        meddler m = {.k = &k, .stage = "look for objects", .fn = try_to_write};
+        CHECK_OK(run_gc(&result, &k, graces[i], meddle, &m));
+        CHECK_TEXT("", m.stage);
+    }
+    stage_close(&k);
+}
+
 /* ---- stopping ---- */
 
 TEST(gc, cancelled_anywhere_it_leaves_a_consistent_store)
