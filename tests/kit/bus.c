@@ -216,3 +216,34 @@ valise_uuid kit_uuid(uint64_t number)
         id.bytes[15 - i] = (uint8_t)(number >> (8 * i));
     return id;
 }
+
+typedef struct object_want {
+    const char *kind;
+    valise_str bytes;
+} object_want;
+
+static int has_object(void *arg, valise_view *view, valise_error *err)
+{
+    const object_want *want = arg;
+    vls_hasher *hasher = NULL;
+    vls_object_info info;
+    valise_id id;
+    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_object_id(&id, hasher, want->kind, want->bytes, err);
+    vls_store_hasher_return(view->txn->store, hasher);
+    return rc < 0 ? rc : vls_object_stat(&info, view->txn, &id, err);
+}
+
+bool kit_has_object(kit *k, const char *kind, const char *text)
+{
+    test *t = k->t;
+    object_want want = {kind, valise_str_of(text)};
+    int rc = vls_with_view(k->v, NULL, has_object, &want, &t->err);
+
+    if (rc < 0)
+        CHECK_OK(rc);
+    return rc == 1;
+}

@@ -362,12 +362,34 @@ static const valise_op counter_hello = {
     .example = "{\"name\":\"world\"}",
 };
 
-/* ---- a job ---- */
+/* A query that asks what its actor may; "emit" answers with a row where there is no list. */
+static int may_query(valise_view *view, const void *arguments, void *result, valise_error *err)
+{
+    const name_args *args = arguments;
+    char capability[64];
 
-typedef struct many_args {
-    valise_str name;
-    int64_t times;
-} many_args;
+    ((name_args *)result)->name = args->name;
+    if (vls_str_equal(args->name, VLS_STR("emit")))
+        return valise_view_emit(view, result, err);
+    snprintf(capability, sizeof(capability), "%.*s", VALISE_STR_ARG(args->name));
+    return valise_view_allows(view, capability, NULL, err);
+}
+
+static const valise_op counter_may = {
+    .size = sizeof(valise_op),
+    .name = "counter:may",
+    .brief = "Ask whether one may, without a trace.",
+    .kind = VALISE_QUERY,
+    .needs = "counter:read",
+    .in = name_in,
+    .in_size = sizeof(name_args),
+    .out = name_in,
+    .out_size = sizeof(name_args),
+    .query = may_query,
+    .example = "{\"name\":\"counter:write\"}",
+};
+
+/* ---- a job ---- */
 
 static const valise_field many_in[] = {
     VALISE_FIELD(many_args, name, STR, VALISE_REQUIRED, "Name of the counter."),
@@ -406,7 +428,7 @@ static int many_job(valise_job *job, const void *arguments, void *result, valise
     return 0;
 }
 
-static const valise_op counter_many = {
+const valise_op counter_many = {
     .size = sizeof(valise_op),
     .name = "counter:many",
     .brief = "Count often.",
@@ -424,9 +446,9 @@ static const valise_op counter_many = {
 /* ---- the package ---- */
 
 static const valise_coll *const collections[] = {&counter_tally, &counter_step, NULL};
-static const valise_op *const operations[] = {&counter_add,   &counter_remove, &counter_reset,
-                                              &counter_ask,   &counter_get,    &counter_list,
-                                              &counter_hello, &counter_many,   NULL};
+static const valise_op *const operations[] = {
+    &counter_add,  &counter_remove, &counter_reset, &counter_ask,  &counter_get,
+    &counter_list, &counter_hello,  &counter_may,   &counter_many, NULL};
 
 const valise_extension counter_extension = {
     .size = sizeof(valise_extension),

@@ -48,7 +48,12 @@ typedef struct get_result {
 } get_result;
 
 extern const valise_coll counter_tally, counter_step;
-extern const valise_op counter_add, counter_get, counter_list, counter_reset;
+extern const valise_op counter_add, counter_get, counter_list, counter_many, counter_reset;
+
+typedef struct many_args {
+    valise_str name;
+    int64_t times;
+} many_args;
 
 /* counter:add refuses to go above this. */
 #define COUNTER_MAX 1000000000
@@ -56,7 +61,7 @@ extern const valise_op counter_add, counter_get, counter_list, counter_reset;
 /* counter:add {name, by, note, tags, parts, meta}, with `expect` the value; counter:remove {name};
  * counter:reset {} (INTERNAL); counter:get {name}; counter:list {above} (LIST); counter:hello
  * (NO_WORKSPACE); counter:many {name, times} (a job, LIST); counter:ask {capability} (a command
- * that asks what its actor may). */
+ * that asks what its actor may); counter:may {name} (a query that does). */
 extern const valise_extension counter_extension;
 
 #endif

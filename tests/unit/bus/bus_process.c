@@ -100,10 +100,10 @@ static void all_there(test *t, const kill_run *run, void *arg)
 
 TEST(process, killed_at_any_moment_loses_nothing_it_acknowledged)
 {
-    kill_loop(t, 20, add_until_killed, all_there, NULL);
+    kill_loop(t, 35, add_until_killed, all_there, NULL);
 }
 
 TEST(process, killed_while_it_syncs_loses_nothing_it_acknowledged)
 {
-    kill_loop(t, 10, add_until_killed, all_there, t);
+    kill_loop(t, 20, add_until_killed, all_there, t);
 }

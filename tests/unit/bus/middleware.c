@@ -130,13 +130,16 @@ TEST(middleware, changes_the_payload)
     valise_reply reply = VALISE_REPLY_INIT;
 
     call.id = kit_uuid(1);
-    kit_run_as(s->k, "counter:add", "{\"name\":\"a\"}", &call);
+    kit_run_as(s->k, "counter:add", "{\"name\":\"a\",\"note\":\"sent\"}", &call);
     CHECK_TEXT("{\"by\":5,\"name\":\"b\",\"note\":\"changed\"}", two.payload);
+    CHECK(kit_has_object(s->k, "text", "changed"));
+    CHECK(!kit_has_object(s->k, "text", "sent")); /* nothing of it is kept */
     CHECK_INT(5, kit_value(s->k, "b", ""));
     CHECK_INT(-1, kit_value(s->k, "a", ""));
 
     /* A retry has the payload as it was sent; what was executed is another command. */
-    CHECK_OK(valise_dispatch(&reply, s->k->v, "counter:add", "{\"name\":\"a\"}", &call, &t->err));
+    CHECK_OK(valise_dispatch(&reply, s->k->v, "counter:add", "{\"name\":\"a\",\"note\":\"sent\"}",
+                             &call, &t->err));
     CHECK(reply.repeated);
     valise_reply_release(&reply);
     kit_fails(s->k, VALISE_E_EXISTS, "counter:add",
@@ -279,6 +282,58 @@ TEST(middleware, cannot_dispatch)
     one.ignore = true;
     kit_run(s->k, "counter:add", "{\"name\":\"a\"}");
     CHECK_INT(-1, kit_value(s->k, "z", ""));
+}
+
+static int write_meanwhile(void *self, valise_pass *pass, valise_error *err)
+{
+    kit *k = *(kit **)self;
+    valise_str text;
+
+    CHECK_INT(0, valise_pass_payload(&text, pass, err));
+    CHECK_INT(VALISE_E_INVALID, vls_with_txn(k->v, NULL, NULL, err));
+    return 0;
+}
+
+static int nothing_decide(valise_view *view, const void *args, void *result, valise_error *err)
+{
+    (void)view, (void)args, (void)result, (void)err;
+    return 0;
+}
+
+static const valise_op nothing_op = {
+    .size = sizeof(valise_op),
+    .name = "nothing:do",
+    .brief = "Do nothing.",
+    .kind = VALISE_COMMAND,
+    .needs = "nothing:write",
+    .decide = nothing_decide,
+    .example = "{}",
+};
+
+TEST(middleware, sees_contents_that_were_only_named_and_payloads_of_nothing)
+{
+    static const valise_op *const ops[] = {&nothing_op, NULL};
+    static const valise_extension package = {.size = sizeof(package),
+                                             .abi = VALISE_EXTENSION_ABI,
+                                             .name = "nothing",
+                                             .version = "1",
+                                             .operations = ops};
+    kit *k = NULL;
+    valise_middleware m = {.size = sizeof(m), .name = "m", .self = &k, .before = write_meanwhile};
+    const valise_middleware *list[] = {&m, NULL};
+    add_args args = {.name = VLS_STR("b")};
+    valise_str name = VLS_STR("a");
+    VLS_AUTO(memory) vls_memory memory = {0};
+    get_result got;
+
+    k = kit_open(t, &(kit_options){.middleware = list});
+    CHECK_OK(vls_registry_add(k->registry, &package, false, &t->err));
+    kit_run(k, "nothing:do", NULL);
+    kit_run(k, "counter:add", "{\"name\":\"a\",\"note\":\"words\"}");
+    CHECK_OK(vls_run(k->v, &counter_get, &name, &got, &memory, NULL, NULL, &t->err));
+    args.note = (valise_content){.id = got.note.id, .size = 5};
+    CHECK_OK(vls_run(k->v, &counter_add, &args, NULL, NULL, NULL, NULL, &t->err));
+    CHECK_INT(3, kit_seq(k));
 }
 
 static int add_query(void *self, valise_pass *pass, valise_error *err)

@@ -59,6 +59,7 @@ TEST(trial, takes_rows_and_objects)
     valise_test *trial = new_trial(t);
     valise_id id;
 
+    run(t, trial, "counter:ask", "{\"name\":\"anything\"}"); /* access is not checked */
     CHECK_OK(valise_test_object(&id, trial, "text", VLS_STR("words"), &t->err));
     CHECK_OK(valise_test_put(trial, "counter.tally",
                              test_format("{\"name\":\"a\",\"note\":\"%s\"}", vls_id_hex(&id).s),

@@ -206,6 +206,20 @@ TEST(typed, writes_what_is_no_state_in_turn)
     CHECK_INT(7, got);
 }
 
+TEST(typed, runs_jobs_too)
+{
+    kit *k = kit_open(t, NULL);
+    VLS_AUTO(memory) vls_memory memory = {0};
+    many_args args = {VLS_STR("a"), 3};
+    get_result result;
+    int64_t sum = 0;
+
+    CHECK_OK(vls_run(k->v, &counter_many, &args, &result, &memory, NULL,
+                     &(vls_run_more){.emit = sum_rows, .emit_arg = &sum}, &t->err));
+    CHECK_INT(0 + 1 + 2, sum);
+    CHECK_INT(3, kit_value(k, "a", ""));
+}
+
 /* ---- followers ---- */
 
 typedef struct follower {
