@@ -91,6 +91,8 @@ int vls_folder_create(const valise_env *env, const char *path, valise_error *err
         rc = vls_folder_make(path, 0777, err);
     if (rc == 0)
         rc = look_for(&st, folder, err);
+    if (rc > 0 && st.st_uid != geteuid())
+        return 0; /* there is one, and it is not ours to add to */
     if (rc == 0)
         rc = vls_folder_make(folder, 0700, err);
     else if (rc > 0)

@@ -377,6 +377,10 @@ TEST(open, somebody_elses_workspace_is_read_only_until_trusted) /* [K34] */
     v = open_it(t, test_tmpdir(), 0);
     CHECK_OK(pin(t, v, "b"));
     valise_close(v);
+    CHECK_INT(0, unlink(path_of(".valise/.gitignore")));
+    v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE); /* nothing is put into it */
+    CHECK(access(path_of(".valise/.gitignore"), F_OK) < 0);
+    valise_close(v);
     v = open_it(t, test_tmpdir(), VALISE_OPEN_NO_USER_CONFIG); /* and so without that trust */
     CHECK_RC(VALISE_E_DENIED, pin(t, v, "c"));
     valise_close(v);
@@ -477,4 +481,114 @@ TEST(open, an_extension_of_an_older_header) /* [K13] */
     CHECK_OK(valise_dispatch(NULL, v, "thing:add", "{\"name\":\"a\"}", NULL, &t->err));
     CHECK_RC(VALISE_E_EXISTS,
              valise_dispatch(NULL, v, "thing:add", "{\"name\":\"a\"}", NULL, &t->err));
+}
+
+/* What only shows while an operation runs is asked for then. [K23] */
+static int look_at(valise_view *view, const void *args, void *result, valise_error *err)
+{
+    const thing *a = args;
+    const char *const attrs[] = {"path", test_format("%.*s", VALISE_STR_ARG(a->name)), NULL};
+
+    (void)result;
+    return valise_view_allows(view, "secret:read", attrs, err);
+}
+
+static int write_at(valise_view *view, const void *args, void *result, valise_error *err)
+{
+    return look_at(view, args, result, err);
+}
+
+TEST(open, operations_ask_for_more_while_they_run)
+{
+    static const valise_op look = {.size = sizeof(look),
+                                   .name = "thing:look",
+                                   .brief = "Look.",
+                                   .kind = VALISE_QUERY,
+                                   .needs = "thing:read",
+                                   .in = thing_fields,
+                                   .in_size = sizeof(thing),
+                                   .query = look_at,
+                                   .example = "{\"name\":\"a\"}"};
+    static const valise_op write = {.size = sizeof(write),
+                                    .name = "thing:write",
+                                    .brief = "Write.",
+                                    .kind = VALISE_COMMAND,
+                                    .needs = "thing:read",
+                                    .in = thing_fields,
+                                    .in_size = sizeof(thing),
+                                    .decide = write_at,
+                                    .example = "{\"name\":\"a\"}"};
+    static const valise_op *const ops[] = {&look, &write, NULL};
+    static const valise_extension package = {
+        sizeof(package), VALISE_EXTENSION_ABI, "host", "1", NULL, ops};
+    static const valise_extension *const list[] = {&package, NULL};
+    static const char *const types[] = {"thing:look", "thing:write"};
+    valise_options o = options(t, 0);
+    valise_call call = VALISE_CALL_INIT;
+    valise *v = NULL;
+
+    o.extensions = list;
+    CHECK_OK(valise_open(&v, ":memory:", &o, &t->err));
+    test_defer(close_it, v);
+    CHECK_OK(valise_dispatch(NULL, v, "agent:add",
+                             "{\"id\":\"a\",\"capabilities\":[\"thing:read\",\"secret:read "
+                             "path=mine/*\"]}",
+                             NULL, &t->err));
+    call.actor = VLS_STR("a");
+    for (size_t i = 0; i < VLS_COUNT(types); i++) {
+        CHECK_OK(valise_dispatch(NULL, v, types[i], "{\"name\":\"mine/x\"}", &call, &t->err));
+        CHECK_RC(VALISE_E_DENIED,
+                 valise_dispatch(NULL, v, types[i], "{\"name\":\"yours/x\"}", &call, &t->err));
+        CHECK(strstr(t->err.message, "secret:read, which a has only with path=mine/*"));
+    }
+}
+
+TEST(open, the_users_configuration_is_found) /* [L9] */
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    valise_options o = options(t, 0);
+    valise *v = NULL;
+
+    CHECK_INT(0, mkdir(path_of("valise"), 0700));
+    test_write_file(path_of("valise/config"), VLS_STR("[core]\n\ttimeout = 3s\n"));
+    o.user_config = NULL;
+    CHECK_INT(0, setenv("XDG_CONFIG_HOME", test_tmpdir(), 1));
+    CHECK_OK(valise_open(&v, ":memory:", &o, &t->err));
+    CHECK_INT(3000000000, vls_config_duration_ns(vls_engine_of(v)->config, "core.timeout"));
+    valise_close(v);
+    /* Who has no home has no configuration, and that is fine. */
+    CHECK_INT(0, unsetenv("XDG_CONFIG_HOME"));
+    CHECK_INT(0, unsetenv("HOME"));
+    CHECK_OK(valise_open(&v, ":memory:", &o, &t->err));
+    CHECK_INT(10000000000, vls_config_duration_ns(vls_engine_of(v)->config, "core.timeout"));
+    valise_close(v);
+    if (home)
+        (void)setenv("HOME", home, 1);
+    if (xdg)
+        (void)setenv("XDG_CONFIG_HOME", xdg, 1);
+}
+
+static int trust_once(fault *f, void *arg)
+{
+    const char *user = test_format("%s/config", f->dir);
+    const char *file = test_format("%s/file", f->dir);
+    int rc;
+
+    (void)arg;
+    fault_off(f);
+    test_write_file(file, VLS_STR("hello"));
+    fault_on(f);
+    rc = vls_trust_add(f->env, user, file, &f->err);
+    fault_off(f);
+    if (rc < 0)
+        CHECK(access(user, F_OK) < 0 ||
+              vls_str_find(test_read_file(user), VLS_STR("trust")) < test_read_file(user).len);
+    return rc;
+}
+
+TEST(open, trust_with_a_failing_disk)
+{
+    fault_each_io(t, FAULT_READ | FAULT_WRITE | FAULT_RENAME | FAULT_SYNC, EIO, trust_once, NULL);
+    fault_each_io(t, FAULT_READ | FAULT_WRITE | FAULT_RENAME | FAULT_SYNC, EINTR, trust_once, NULL);
+    fault_each_alloc(t, 0, trust_once, NULL);
 }
