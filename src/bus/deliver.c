@@ -144,6 +144,28 @@ static int take_patch(batch *b, const vls_entry *entry, valise_error *err)
     return rc;
 }
 
+/* Where an erasure has gone over the entries that are to come, they do not tell what goes: then the
+ * copy gets everything anew. 1 when it does. */
+static int take_whole(batch *b, valise_error *err)
+{
+    VLS_AUTO(events) vls_events *events = NULL;
+    int64_t from = VLS_MAX(b->next.seq, b->s->unerased + 1);
+    bool erased;
+    int rc = vls_index_erased(&erased, &b->txn, from, err);
+
+    if (rc < 0)
+        return rc;
+    b->s->unerased = b->txn.tip.seq;
+    if (!erased)
+        return 0;
+    rc = vls_index_whole(&events, b->s->index, &b->view, err);
+    if (rc >= 0)
+        rc = add_note(b, events, 0, err);
+    if (rc == 0)
+        b->next = (valise_cursor){b->txn.tip.seq + 1, 0};
+    return rc < 0 ? rc : 1;
+}
+
 static int take_entry(batch *b, const vls_entry *entry, valise_error *err)
 {
     uint32_t from = entry->seq == b->next.seq ? b->next.index : 0;
@@ -191,13 +213,15 @@ static int batch_read(batch *b, valise_error *err)
         b->lost = (uint64_t)(b->txn.tip.base_seq - b->next.seq) + 1;
         b->next = (valise_cursor){b->txn.tip.base_seq + 1, 0};
     }
-    rc = take_entries(b, err);
+    rc = b->s->index ? take_whole(b, err) : 0;
+    if (rc == 0)
+        rc = take_entries(b, err);
     vls_feed_hold(feed);
     vls_feed_raise(feed, b->txn.tip.seq);
     vls_feed_drop(feed);
     vls_view_release(&b->view);
     vls_txn_rollback(&b->txn);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 /* ---- handing over ---- */

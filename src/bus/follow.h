@@ -50,6 +50,7 @@ struct valise_subscription {
     vls_index *index;
     void *arg;
     bool live, queued;
+    int64_t unerased; /* of an index: no entry up to here tells of an erasure. Whoever serves it */
 
     /* The rest under the feed's lock. */
     valise_subscription *prev, *next;

@@ -86,7 +86,11 @@ int vls_index_each(const vls_pmap *map, const vls_index_range *range, vls_index_
 /* [{"op":"add","path":"","value":{...}}] for everything. */
 int vls_index_first_patch(vls_buf *out, vls_index *index, valise_view *view, valise_error *err);
 
-/* What one entry changes, as the payload of an event with its seq: 1; 0 when it is nothing. */
+/* The same as the payload of an event with the seq of the view. */
+int vls_index_whole(vls_events **out, vls_index *index, valise_view *view, valise_error *err);
+
+/* What one entry changes, in that form: 1; 0 when it is nothing. No erasure may have gone over the
+ * log since. */
 int vls_index_patch(vls_events **out, vls_index *index, vls_txn *txn, const vls_entry *entry,
                     valise_error *err);
 
@@ -161,6 +165,9 @@ typedef struct vls_index_move {
 /* Bring map from the one state to the other: 0; 1 when the log does not tell, because an erasure
  * went over it or part of it has expired. After a failure map is somewhere between. */
 int vls_index_move_map(vls_pmap *map, const vls_index_move *m, valise_error *err);
+
+/* Does an entry from this seq on tell of an erasure? */
+int vls_index_erased(bool *out, vls_txn *txn, int64_t from, valise_error *err);
 
 /* Bring the index to the state of txn; lock held. */
 int vls_index_advance(vls_index *index, vls_txn *txn, valise_error *err);

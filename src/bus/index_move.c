@@ -23,6 +23,46 @@ static int collect_image(vls_overlay *changed, vls_arena *keep, const vls_coll *
     return rc;
 }
 
+/* Erasures rewrite images, also that of the erasing entry itself: what a row made before can then
+ * not be told from the log any more. Each leaves a row in this collection. */
+static bool is_erasure(const vls_image *image, const vls_store *store)
+{
+    const vls_coll *erasures = vls_store_coll_named(store, VLS_STR("erasure"));
+
+    return erasures && image->coll == erasures->number;
+}
+
+static int lists_erasure(bool *out, const vls_entry *entry, const vls_store *store,
+                         valise_error *err)
+{
+    vls_image image;
+    size_t at = 0;
+    int rc = 0;
+
+    *out = false;
+    while (!*out && (rc = vls_changes_next(&image, &at, entry->changes, err)) > 0)
+        *out = is_erasure(&image, store);
+    return *out ? 0 : rc;
+}
+
+int vls_index_erased(bool *out, vls_txn *txn, int64_t from, valise_error *err)
+{
+    VLS_AUTO(log_scan) vls_log_scan scan = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    bool found = false;
+    vls_entry entry;
+    int rc = vls_log_scan_open(&scan, txn, from, false, err);
+
+    vls_arena_init(&arena, vls_store_env(txn->store), VLS_VIEW_MAX_BYTES);
+    while (rc >= 0 && !found && (rc = vls_log_scan_next(&entry, &scan, &arena, err)) > 0) {
+        rc = lists_erasure(&found, &entry, txn->store, err);
+        vls_arena_reset(&arena);
+    }
+    if (rc >= 0)
+        *out = found;
+    return rc < 0 ? rc : 0;
+}
+
 static int collect_entry(vls_overlay *changed, vls_arena *keep, const vls_index *index,
                          const vls_entry *entry, valise_error *err)
 {
@@ -48,6 +88,7 @@ static int collect(vls_overlay *changed, vls_arena *keep, const vls_index *index
 {
     VLS_AUTO(log_scan) vls_log_scan scan = {0};
     VLS_AUTO(arena) vls_arena arena = {0};
+    bool erased = false;
     vls_entry entry;
     int rc;
 
@@ -55,11 +96,15 @@ static int collect(vls_overlay *changed, vls_arena *keep, const vls_index *index
         return 1;
     vls_arena_init(&arena, keep->env, VLS_VIEW_MAX_BYTES);
     rc = vls_log_scan_open(&scan, txn, from + 1, false, err);
-    for (int64_t seq = from + 1; rc >= 0 && seq <= to; seq++) {
+    for (int64_t seq = from + 1; rc >= 0 && seq <= txn->tip.seq; seq++) {
         rc = vls_log_scan_next(&entry, &scan, &arena, err);
-        if (rc == 0 || (rc > 0 && (entry.seq != seq || !entry.nonce.ptr)))
+        if (rc == 0 || (rc > 0 && entry.seq != seq))
             return 1;
         if (rc > 0)
+            rc = lists_erasure(&erased, &entry, txn->store, err);
+        if (rc == 0 && erased)
+            return 1;
+        if (rc == 0 && seq <= to)
             rc = collect_entry(changed, keep, index, &entry, err);
         vls_arena_reset(&arena);
     }

@@ -220,3 +220,14 @@ int vls_index_first_patch(vls_buf *out, vls_index *index, valise_view *view, val
     vls_buf_add_text(out, "}}]");
     return rc < 0 ? rc : vls_buf_check(out, err);
 }
+
+int vls_index_whole(vls_events **out, vls_index *index, valise_view *view, valise_error *err)
+{
+    const valise_env *env = vls_store_env(index->store);
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    vls_buf_init(&text, env, VLS_VIEW_MAX_BYTES);
+    rc = vls_index_first_patch(&text, index, view, err);
+    return rc < 0 ? rc : patch_event(out, env, view->at, vls_buf_str(&text), err);
+}

@@ -8,13 +8,6 @@ typedef struct event_args {
     valise_str node, run, name_space;
 } event_args;
 
-/* A text whose name in JSON is not that of the member. */
-#define TEXT_FIELD(json_name, struct_type, member, text)                                           \
-    {                                                                                              \
-        .name = (json_name), .help = (text), .type = VALISE_T_STR,                                 \
-        .offset = (uint32_t)offsetof(struct_type, member)                                          \
-    }
-
 static const valise_field type_item = {.type = VALISE_T_STR, .min = 1, .max = 1024};
 
 static const valise_field event_in[] = {
@@ -29,8 +22,8 @@ static const valise_field event_in[] = {
                       .more = &type_item, .max = 256),
     VALISE_FIELD(event_args, node, STR, 0, "Only events of this node."),
     VALISE_FIELD(event_args, run, STR, 0, "Only events of this run."),
-    TEXT_FIELD("namespace", event_args, name_space,
-               "Only events of these namespaces, such as sales.*."),
+    VALISE_FIELD_AS(event_args, name_space, "namespace", STR, 0,
+                    "Only events of these namespaces, such as sales.*."),
     VALISE_FIELD_END,
 };
 
@@ -46,9 +39,9 @@ static const valise_field event_out[] = {
     VALISE_FIELD(event_row, time, TIME, 0, "When."),
     VALISE_FIELD(event_row, type, STR, 0, "What."),
     VALISE_FIELD(event_row, source, STR, 0, "Who."),
-    TEXT_FIELD("nodeId", event_row, node_id, "The node, if there is one."),
-    TEXT_FIELD("namespace", event_row, name_space, "The namespace, if there is one."),
-    TEXT_FIELD("runId", event_row, run_id, "The run, if there is one."),
+    VALISE_FIELD_AS(event_row, node_id, "nodeId", STR, 0, "The node, if there is one."),
+    VALISE_FIELD_AS(event_row, name_space, "namespace", STR, 0, "The namespace, if there is one."),
+    VALISE_FIELD_AS(event_row, run_id, "runId", STR, 0, "The run, if there is one."),
     VALISE_FIELD(event_row, id, UUID, 0, "Id of the event."),
     VALISE_FIELD(event_row, cause, UUID, VALISE_NULLABLE, "Id of the command that led to it."),
     VALISE_FIELD(event_row, payload, JSON, 0, "Ids and sizes, never contents."),

@@ -16,6 +16,7 @@ static const valise_field plant_fields[] = {
     VALISE_FIELD(plant_row, node, STR, 0, "Node."),
     VALISE_FIELD(plant_row, space, STR, 0, "Namespace."),
     VALISE_FIELD(plant_row, run, STR, 0, "Run."),
+    VALISE_FIELD(plant_row, label, STR, VALISE_NULLABLE | VALISE_CONTENT, "What it says."),
     VALISE_FIELD_END,
 };
 
@@ -88,6 +89,7 @@ static const valise_field put_in[] = {
     VALISE_FIELD(plant_row, node, STR, 0, "Node."),
     VALISE_FIELD(plant_row, space, STR, 0, "Namespace."),
     VALISE_FIELD(plant_row, run, STR, 0, "Run."),
+    VALISE_FIELD(plant_row, label, STR, VALISE_NULLABLE, "What it says."),
     VALISE_FIELD_END,
 };
 
@@ -226,7 +228,8 @@ static int map_kind(valise_index_out *out, const void *p, valise_error *err)
     }
     if (vls_str_equal(row->kind, VLS_STR("unmapped")))
         return vls_fail(err, VALISE_E_INVALID, "this kind has no entry");
-    snprintf(key, sizeof(key), "%.*s/%.*s", VALISE_STR_ARG(row->kind), VALISE_STR_ARG(row->name));
+    snprintf(key, sizeof(key), "%.*s/%.*s%s%.*s", VALISE_STR_ARG(row->kind),
+             VALISE_STR_ARG(row->name), row->label.len ? "/" : "", VALISE_STR_ARG(row->label));
     return add_entry(out, row, key, err);
 }
 

@@ -1,7 +1,7 @@
 /* feed.h -- a handle that is followed, with an extension that has events, indexes and processors.
  *
  * The extension `plant`:
- *     plant:put {name, kind, size, node, space, run}       one row; event PLANT_GROWN
+ *     plant:put {name, kind, size, node, space, run, label} one row; event PLANT_GROWN
  *     plant:many {names}                                   several rows in one command
  *     plant:drop {name}                                    event PLANT_GONE
  *     plant:log {name, text}                               plant.echo rows, what processors write
@@ -19,6 +19,7 @@ typedef struct plant_row {
     valise_str name, kind;
     int64_t size;
     valise_str node, space, run;
+    valise_str label; /* content; part of the key in `kinds` */
 } plant_row;
 
 typedef struct echo_row {

@@ -2,6 +2,8 @@
  * and indexes that are what the rows say. [K15] [K16] [K26] */
 #include "kit/feed.h"
 
+#include "harness/process.h"
+
 #define WRITERS 16
 #define COMMANDS 60
 #define FOLLOWERS 6
@@ -234,6 +236,58 @@ TEST(feed_threads, callbacks_end_each_other)
         pthread_mutex_destroy(&d->pairs[i].lock);
     }
     CHECK(d->g->feed->first == NULL);
+}
+
+/* ---- leaving while a callback runs ---- */
+
+typedef struct stay {
+    valise_subscription *sub;
+    garden *g;
+    atomic_bool inside, go_on, left, left_early;
+} stay;
+
+static int stay_inside(void *arg, const valise_event *event, valise_error *err)
+{
+    stay *s = arg;
+
+    (void)event, (void)err;
+    atomic_store(&s->inside, true);
+    while (!atomic_load(&s->go_on))
+        process_sleep_us(100);
+    atomic_store(&s->left_early, atomic_load(&s->left));
+    return 0;
+}
+
+static void leave_meanwhile(size_t index, void *arg)
+{
+    stay *s = arg;
+    valise_error err = VALISE_ERROR_INIT;
+
+    if (index == 0) {
+        CHECK_INT(0, valise_dispatch(NULL, s->g->v, "plant:log", "{\"name\":\"x\"}", NULL, &err));
+    } else if (index == 1) {
+        while (!atomic_load(&s->inside))
+            process_sleep_us(100);
+        valise_unsubscribe(s->sub);
+        atomic_store(&s->left, true);
+    } else {
+        while (!atomic_load(&s->inside))
+            process_sleep_us(100);
+        process_sleep_us(20000); /* time to leave too early */
+        atomic_store(&s->go_on, true);
+    }
+}
+
+/* No callback runs after valise_unsubscribe returned. */
+TEST(feed_threads, unsubscribe_waits_for_the_callback)
+{
+    stay *s = test_alloc(sizeof(*s));
+    valise_follow how = {.size = sizeof(how), .fn = stay_inside, .arg = s};
+
+    s->g = garden_open(t, NULL);
+    CHECK_OK(valise_subscribe(&s->sub, s->g->v, &how, &t->err));
+    test_threads(3, leave_meanwhile, s);
+    CHECK(s->left && !s->left_early);
 }
 
 /* ---- processors ---- */

@@ -193,6 +193,21 @@ TEST(index, catches_up_with_other_handles)
     CHECK_INT(garden_seq(a), index_named(a, "kinds")->seq);
 }
 
+/* What this handle writes is not put on top of an index that misses what another wrote before. */
+TEST(index, has_no_gaps)
+{
+    garden *a = garden_open(t, &(garden_options){.backend = "sqlite"});
+    garden *b = garden_open(t, &(garden_options){.backend = "sqlite"});
+
+    garden_put(a, "rose", "k", 1);
+    kinds(a, "");
+    garden_put(b, "rose", "l", 2);
+    garden_put(a, "oak", "k", 3);
+    CHECK_INT(1, index_named(a, "kinds")->seq);
+    CHECK_TEXT(kinds(b, ""), kinds(a, ""));
+    CHECK_INT(3, index_named(a, "kinds")->seq);
+}
+
 static int expire(void *arg, vls_txn *txn, valise_error *err)
 {
     int64_t base = *(int64_t *)arg;
@@ -201,20 +216,6 @@ static int expire(void *arg, vls_txn *txn, valise_error *err)
     for (int64_t seq = 1; rc >= 0 && seq <= base; seq++)
         rc = vls_log_delete(txn, seq, err);
     return rc < 0 ? rc : 0;
-}
-
-static int erase(void *arg, vls_txn *txn, valise_error *err)
-{
-    VLS_AUTO(arena) vls_arena arena = {0};
-    vls_entry entry;
-    int rc;
-
-    vls_arena_init(&arena, txn->scratch.env, 1u << 20);
-    rc = vls_log_get(&entry, txn, *(int64_t *)arg, &arena, err);
-    if (rc <= 0)
-        return rc;
-    entry.nonce = entry.payload = (valise_str){NULL, 0};
-    return vls_log_rewrite(txn, &entry, err);
 }
 
 /* Where the log does not tell how a row was, the store is asked. */
@@ -226,15 +227,36 @@ TEST(index, is_loaded_anew_where_the_log_cannot_tell)
 
     garden_put(a, "rose", "flower", 3);
     kinds(a, "");
-    seq = garden_put(b, "rose", "flower", 4);
-    garden_put(b, "oak", "tree", 9);
-    CHECK_OK(vls_with_txn(b->v, erase, &seq, &t->err));
-    CHECK_TEXT("{\"items\":[{\"key\":\"flower/rose\",\"value\":{\"size\":4}}," OAK9 "]}",
-               kinds(a, ""));
-    CHECK_TEXT("{\"items\":[" ROSE3 "]}", kinds(a, "1")); /* backwards over it too */
-    seq = garden_put(b, "rose", "flower", 3);
+    seq = garden_put(b, "rose", "herb", 4);
     CHECK_OK(vls_with_txn(b->v, expire, &seq, &t->err));
-    CHECK_TEXT("{\"items\":[" ROSE3 "," OAK9 "]}", kinds(a, ""));
+    garden_put(b, "oak", "tree", 9);
+    CHECK_TEXT("{\"items\":[{\"key\":\"herb/rose\",\"value\":{\"size\":4}}," OAK9 "]}",
+               kinds(a, ""));
+}
+
+#define PLAIN "{\"items\":[{\"key\":\"k/rose\",\"value\":{\"size\":0}}]}"
+
+static void label_and_erase(garden *g)
+{
+    garden_run(g, "plant:put", "{\"name\":\"rose\",\"kind\":\"k\",\"label\":\"secret\"}");
+    garden_run(g, "workspace:erase", "{\"place\":\"plant.item/rose\"}");
+}
+
+/* An erasure rewrites what the log says about rows: nobody keeps an entry with what was erased. */
+TEST(index, forgets_what_was_erased)
+{
+    garden *a = garden_open(t, &(garden_options){.backend = "sqlite"});
+    garden *b = garden_open(t, &(garden_options){.backend = "sqlite"});
+
+    garden_run(a, "plant:put", "{\"name\":\"rose\",\"kind\":\"k\",\"label\":\"secret\"}");
+    CHECK(strstr(kinds(a, ""), "k/rose/secret"));
+    CHECK(strstr(kinds(b, ""), "k/rose/secret"));
+    garden_run(b, "workspace:erase", "{\"place\":\"plant.item/rose\"}");
+    CHECK_TEXT(PLAIN, kinds(b, ""));  /* by the leader */
+    CHECK_TEXT(PLAIN, kinds(a, ""));  /* from the log */
+    CHECK_TEXT(PLAIN, kinds(a, "1")); /* backwards */
+    label_and_erase(b);
+    CHECK_TEXT(PLAIN, kinds(a, ""));
 }
 
 /* ---- indexers that fail ---- */
@@ -379,6 +401,29 @@ TEST(index, patches_of_what_others_wrote)
     CHECK_TEXT("{\"name/q\":{\"size\":3},\"size/00000003/q\":{\"size\":3}}", copy_text(t, &c));
     valise_subscription_losses(NULL, &failed, s);
     CHECK_INT(5, failed);
+    valise_unsubscribe(s);
+    vls_arena_release(&c.arena);
+}
+
+TEST(index, patches_forget_what_was_erased)
+{
+    garden *a = garden_open(t, &(garden_options){.backend = "sqlite"});
+    garden *b = garden_open(t, &(garden_options){.backend = "sqlite"});
+    copy c = {0};
+    valise_subscription *s = NULL;
+
+    vls_arena_init(&c.arena, t->env, 1u << 24);
+    garden_run(a, "plant:put", "{\"name\":\"rose\",\"kind\":\"k\",\"label\":\"secret\"}");
+    CHECK_OK(valise_index_subscribe(&s, a->v, "kinds", apply, &c, &t->err));
+    CHECK_TEXT("{\"k/rose/secret\":{\"size\":0}}", copy_text(t, &c));
+    garden_run(a, "workspace:erase", "{\"place\":\"plant.item/rose\"}");
+    CHECK_TEXT("{\"k/rose\":{\"size\":0}}", copy_text(t, &c));
+    label_and_erase(b);
+    CHECK_RC(1, valise_poll(a->v, 0, &t->err));
+    CHECK_TEXT("{\"k/rose\":{\"size\":0}}", copy_text(t, &c));
+    CHECK_INT(garden_seq(a), c.seq);
+    garden_put(a, "oak", "k", 1);
+    CHECK_TEXT("{\"k/oak\":{\"size\":1},\"k/rose\":{\"size\":0}}", copy_text(t, &c));
     valise_unsubscribe(s);
     vls_arena_release(&c.arena);
 }
