@@ -29,6 +29,7 @@ int vls_bus_open(valise **out, const vls_bus_options *options, valise_error *err
         return vls_fail_memory(err);
     v->env = options->env;
     v->store = options->store;
+    v->blobs = options->blobs;
     v->registry = options->registry;
     v->access = options->access;
     v->middleware = options->middleware;

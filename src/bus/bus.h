@@ -24,6 +24,7 @@
 #include "bus/feed.h"
 #include "bus/group.h"
 #include "bus/registry.h"
+#include "store/blob.h"
 #include "store/view.h"
 
 #define VLS_ACTOR_MAX 128u
@@ -50,6 +51,7 @@ typedef struct vls_bus_access {
 typedef struct vls_bus_options {
     const valise_env *env;
     vls_store *store; /* NULL: only operations with NO_WORKSPACE */
+    vls_blobs *blobs; /* NULL: there is no blob storage */
     const vls_registry *registry;
     vls_bus_access access;
     const valise_middleware *const *middleware; /* in this order, NULL-ended; or NULL */
@@ -64,6 +66,7 @@ typedef struct vls_bus_options {
 struct valise {
     const valise_env *env;
     vls_store *store;
+    vls_blobs *blobs;
     const vls_registry *registry;
     vls_bus_access access;
     const valise_middleware *const *middleware;

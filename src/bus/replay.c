@@ -4,6 +4,7 @@
 #include "base/progress.h"
 #include "base/str.h"
 #include "bus/command.h"
+#include "store/bundle.h"
 
 #define PER_TXN 256u /* entries of one transaction */
 
@@ -41,6 +42,32 @@ static int fetch_content(void *arg, const valise_field *field, void *member)
     return rc;
 }
 
+/* An object that the arguments name and that no earlier entry made came in beside the log. */
+static int fetch_object(void *arg, const valise_field *field, void *member)
+{
+    const fetching *f = arg;
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    vls_bundle_record object = {.tag = 'X', .id = *(const valise_id *)member};
+    vls_object_info info;
+    int rc;
+
+    if (field->type != VALISE_T_ID || !field->ref || strcmp(field->ref, "object") != 0)
+        return 0;
+    rc = vls_object_stat(&info, &f->r->source, &object.id, f->err);
+    if (rc <= 0)
+        return rc;
+    object.kind = info.kind;
+    object.size = (uint64_t)info.size;
+    if (!info.erased) {
+        rc = vls_object_get(&blob, &f->r->source, &object.id, f->err);
+        if (rc < 0)
+            return rc;
+        object.tag = 'O';
+        object.bytes = vls_blob_bytes(blob);
+    }
+    return vls_bundle_put_object(&f->r->target, &object, f->command->time, f->err);
+}
+
 static int read_args(replaying *r, vls_command *command, const vls_entry *entry, valise_error *err)
 {
     fetching f = {r, command, err};
@@ -48,6 +75,8 @@ static int read_args(replaying *r, vls_command *command, const vls_entry *entry,
 
     if (rc == 0 && command->op->in)
         rc = vls_fields_each_content(command->args, command->op->in, fetch_content, &f);
+    if (rc == 0 && command->op->in)
+        rc = vls_fields_each_ref(command->args, command->op->in, fetch_object, &f);
     return rc < 0 ? rc : vls_command_lift(command, true, err);
 }
 

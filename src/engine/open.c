@@ -206,6 +206,7 @@ static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
     vls_bus_options bus = {
         .env = e->env,
         .store = e->store,
+        .blobs = e->blobs,
         .registry = e->registry,
         .middleware = e->middleware,
         .actor = o->actor,

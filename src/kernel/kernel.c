@@ -56,3 +56,25 @@ const valise_coll vls_retentions = {.size = sizeof(valise_coll),
                                     .help = "How long a kind of history is kept.",
                                     .fields = vls_retention_fields,
                                     .row_size = sizeof(vls_retention)};
+
+static const valise_field bundle_fields[] = {
+    VALISE_FIELD(vls_imported, id, ID, VALISE_REQUIRED | VALISE_KEY, "Hash of the bundle."),
+    VALISE_FIELD(vls_imported, workspace, UUID, 0, "The workspace it was made from."),
+    VALISE_FIELD(vls_imported, tip, INT, 0, "The last entry of its log."),
+    VALISE_FIELD_AS(vls_imported, tip_hash, "tipHash", ID, VALISE_NULLABLE, "The hash of that."),
+    VALISE_FIELD_WITH(vls_imported, chain, ID, VALISE_NULLABLE, "The chain of its log.",
+                      .ref = "object"),
+    VALISE_FIELD(vls_imported, time, TIME, 0, "When it was imported."),
+    VALISE_FIELD(vls_imported, actor, STR, 0, "Who imported it."),
+    VALISE_FIELD_END,
+};
+
+const valise_coll vls_bundles = {.size = sizeof(valise_coll),
+                                 .name = "bundle",
+                                 .help = "A bundle that was imported into what was here already.",
+                                 .fields = bundle_fields,
+                                 .row_size = sizeof(vls_imported),
+                                 .flags = VALISE_COLL_IMMUTABLE};
+
+const char *const vls_kernel_local[] = {"actor",   "bundle",    "erasure", "pin",
+                                        "setting", "retention", NULL};

@@ -3,6 +3,7 @@
  *     pin         a named hold on something that expiry must not take
  *     erasure     a place whose contents were erased, by whom and why
  *     retention   how long each kind of history is kept
+ *     bundle      a bundle that was imported into what was here already
  *
  * (`actor` and `setting` are in bus/actor.h: every command is checked with them.)
  *
@@ -63,5 +64,22 @@ typedef struct vls_retention {
 } vls_retention;
 extern const valise_field vls_retention_fields[];
 extern const valise_coll vls_retentions;
+
+/* ---- bundles ---- */
+
+typedef struct vls_imported {
+    valise_id id;          /* of the bundle: the hash at its end */
+    valise_uuid workspace; /* it was made from */
+    int64_t tip;           /* the last entry of that one's log */
+    valise_id tip_hash;    /* NULLABLE */
+    valise_id chain;       /* the object that holds that log's chain; NULLABLE: it was a part */
+    int64_t time;
+    valise_str actor;
+} vls_imported;
+extern const valise_coll vls_bundles;
+
+/* Collections that belong to a workspace and never leave it for another: who may do what, what is
+ * held and for how long, what was erased. NULL-ended. */
+extern const char *const vls_kernel_local[];
 
 #endif

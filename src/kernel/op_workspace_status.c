@@ -62,7 +62,7 @@ static int query(valise_view *view, const void *args, void *result, valise_error
     int rc = 0;
 
     (void)args;
-    *out = (status){.workspace = vls_store_workspace(txn->store),
+    *out = (status){.workspace = txn->meta.workspace,
                     .store = valise_str_of(ops->name),
                     .format = VLS_FORMAT,
                     .seq = view->at,

@@ -184,6 +184,14 @@ static int walk_payload(const vls_entry *entry, vls_ref_fn *fn, void *arg, valis
     return 0;
 }
 
+int vls_refs_entry(vls_txn *txn, vls_arena *arena, const vls_entry *entry, vls_ref_fn *fn,
+                   void *arg, valise_error *err)
+{
+    int rc = walk_images(txn, arena, entry, fn, arg, err);
+
+    return rc != 0 ? rc : walk_payload(entry, fn, arg, err);
+}
+
 int vls_refs_log(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg, valise_error *err)
 {
     VLS_AUTO(log_scan) vls_log_scan scan = {0};
@@ -194,9 +202,7 @@ int vls_refs_log(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg
     vls_arena_init(&arena, vls_store_env(txn->store), VLS_VIEW_MAX_BYTES);
     rc = vls_log_scan_open(&scan, txn, 0, false, err);
     while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &arena, err)) > 0) {
-        rc = walk_images(txn, &arena, &entry, fn, arg, err);
-        if (rc == 0)
-            rc = walk_payload(&entry, fn, arg, err);
+        rc = vls_refs_entry(txn, &arena, &entry, fn, arg, err);
         if (rc == 0 && progress)
             rc = vls_progress_step(progress, 1, err);
         if (rc != 0)

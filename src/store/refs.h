@@ -29,7 +29,10 @@ int vls_refs_row(vls_arena *arena, const vls_ref_site *site, const valise_cell *
 /* progress may be NULL. */
 int vls_refs_rows(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg,
                   valise_error *err);
-/* Images and payloads. */
+/* Images and payload of one entry. */
+int vls_refs_entry(vls_txn *txn, vls_arena *arena, const vls_entry *entry, vls_ref_fn *fn,
+                   void *arg, valise_error *err);
+/* Images and payloads of all. */
 int vls_refs_log(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg,
                  valise_error *err);
 

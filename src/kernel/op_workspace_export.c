@@ -1,0 +1,121 @@
+/* op_workspace_export.c -- workspace:export, everything or a part into one file. */
+#include "base/str.h"
+#include "bus/bus.h"
+#include "bus/job.h"
+#include "kernel/bundle.h"
+
+typedef struct export_args {
+    valise_str file;
+    valise_list places; /* of valise_str */
+    bool force;
+} export_args;
+
+static const valise_field place_item = {.type = VALISE_T_STR, .min = 1, .max = 4096};
+
+static const valise_field export_in[] = {
+    VALISE_FIELD_WITH(export_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "The file to write; /dev/stdout for a pipe.", .min = 1, .max = 4000),
+    VALISE_FIELD_WITH(export_args, places, LIST, VALISE_POSITIONAL,
+                      "Only these places, such as session/ID, and what they need.",
+                      .more = &place_item, .max = VLS_BUNDLE_ROOTS_MAX),
+    VALISE_FIELD(export_args, force, BOOL, 0, "Replace a file that is there."),
+    VALISE_FIELD_END,
+};
+
+typedef struct export_result {
+    int64_t seq, rows, objects, erased, entries, blobs, bytes;
+} export_result;
+
+static const valise_field export_out[] = {
+    VALISE_FIELD(export_result, seq, INT, 0, "The log seq whose state it holds."),
+    VALISE_FIELD(export_result, rows, INT, 0, "Rows."),
+    VALISE_FIELD(export_result, objects, INT, 0, "Objects."),
+    VALISE_FIELD(export_result, erased, INT, 0, "Objects whose contents were erased before."),
+    VALISE_FIELD(export_result, entries, INT, 0, "Log entries; a part has none."),
+    VALISE_FIELD(export_result, blobs, INT, 0, "Blobs."),
+    VALISE_FIELD(export_result, bytes, INT, 0, "Size of the file."),
+    VALISE_FIELD_END,
+};
+
+typedef struct exporting {
+    valise_job *job;
+    const export_args *args;
+    export_result *result;
+    vls_bundle_output *output;
+} exporting;
+
+static int write_bundle(void *arg, valise_view *view, valise_error *err)
+{
+    const exporting *e = arg;
+    vls_bundle_export how = {
+        .view = view,
+        .blobs = valise_job_workspace(e->job)->blobs,
+        .roots = e->args->places.items,
+        .root_count = e->args->places.count,
+        .local = vls_kernel_local,
+        .sink = vls_bundle_output_write,
+        .arg = e->output,
+        .progress = vls_job_progress(e->job),
+    };
+    vls_bundle_counts counts;
+    vls_bundle_header header;
+    int rc = vls_bundle_write(&counts, &header, &how, err);
+
+    if (rc == 0)
+        *e->result = (export_result){.seq = header.tip_seq,
+                                     .rows = counts.rows,
+                                     .objects = counts.objects,
+                                     .erased = counts.erased,
+                                     .entries = counts.entries,
+                                     .blobs = counts.blobs,
+                                     .bytes = (int64_t)counts.bytes};
+    return rc;
+}
+
+static int job(valise_job *j, const void *in, void *result, valise_error *err)
+{
+    const export_args *args = in;
+    valise *v = valise_job_workspace(j);
+    valise_call call = VALISE_CALL_INIT;
+    exporting e = {j, args, result, NULL};
+    char *path = NULL;
+    int rc = valise_job_alloc((void **)&path, j, args->file.len + 1, err);
+
+    if (rc == 0)
+        rc = valise_job_alloc((void **)&e.output, j, sizeof(*e.output), err);
+    if (rc < 0)
+        return rc;
+    memcpy(path, args->file.ptr, args->file.len);
+    path[args->file.len] = '\0';
+    if (strlen(path) != args->file.len)
+        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+    rc = vls_bundle_output_open(e.output, v->env, path, args->force, err);
+    if (rc < 0)
+        return rc;
+    call.actor = valise_job_actor(j);
+    rc = vls_with_view(v, &call, write_bundle, &e, err);
+    if (rc == 0)
+        rc = vls_bundle_output_commit(e.output, err);
+    vls_bundle_output_abort(e.output);
+    return rc;
+}
+
+const valise_op vls_op_kernel_workspace_export = {
+    .size = sizeof(valise_op),
+    .name = "workspace:export",
+    .alias = "export",
+    .brief = "Write the workspace, or a part of it, into a bundle.",
+    .help = "A bundle is one file with everything: rows, log, objects and blobs. The same state "
+            "makes the same bytes. With places it holds only these, what they need and what "
+            "belongs to them, and no log. Contents that were erased are not in it; those that are "
+            "erased later stay in it.",
+    .kind = VALISE_JOB,
+    .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
+    .needs = "admin",
+    .in = export_in,
+    .in_size = sizeof(export_args),
+    .out = export_out,
+    .out_size = sizeof(export_result),
+    .job = job,
+    .example = "{\"file\":\"backup.valise\"}",
+};

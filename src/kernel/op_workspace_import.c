@@ -1,0 +1,307 @@
+/* op_workspace_import.c -- workspace:import, a bundle into this workspace.
+ *
+ * The whole bundle is verified first. Then, if it is a whole one and nothing has happened here yet,
+ * it takes the place of what is here. Else its rows are added by one command. */
+#include "base/str.h"
+#include "bus/bus.h"
+#include "bus/follow.h"
+#include "bus/job.h"
+#include "kernel/bundle.h"
+
+typedef struct import_args {
+    valise_str file;
+} import_args;
+
+static const valise_field import_in[] = {
+    VALISE_FIELD_WITH(import_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "The bundle; /dev/stdin for a pipe.", .min = 1, .max = 4000),
+    VALISE_FIELD_END,
+};
+
+typedef struct import_result {
+    bool restored;
+    int64_t seq, rows, objects, entries, blobs;
+} import_result;
+
+static const valise_field import_out[] = {
+    VALISE_FIELD(import_result, restored, BOOL, 0,
+                 "The workspace was empty and is now what the bundle was made from."),
+    VALISE_FIELD(import_result, seq, INT, 0, "The last log entry; if none was added, 0."),
+    VALISE_FIELD(import_result, rows, INT, 0, "Rows that were added."),
+    VALISE_FIELD(import_result, objects, INT, 0, "Objects that they name."),
+    VALISE_FIELD(import_result, entries, INT, 0, "Log entries that were taken over."),
+    VALISE_FIELD(import_result, blobs, INT, 0, "Blobs in the bundle."),
+    VALISE_FIELD_END,
+};
+
+typedef struct importing {
+    valise_job *job;
+    valise *v;
+    vls_bundle_import how;
+    vls_bundle_header header; /* without its places */
+    vls_bundle_counts counts;
+    vls_bundle_pack pack;
+    import_result *result;
+} importing;
+
+static valise_call call_of(const importing *i)
+{
+    valise_call call = VALISE_CALL_INIT;
+
+    call.actor = valise_job_actor(i->job);
+    return call;
+}
+
+/* ---- into an empty workspace ---- */
+
+static int is_fresh(void *arg, valise_view *view, valise_error *err)
+{
+    return vls_bundle_is_fresh(arg, view->txn, err);
+}
+
+static int no_report(void *arg, const vls_index_report *report, valise_error *err)
+{
+    (void)arg, (void)report, (void)err;
+    return 0;
+}
+
+static int no_tick(void *arg, uint64_t rows, valise_error *err)
+{
+    (void)arg, (void)rows, (void)err;
+    return 0; /* too late to stop */
+}
+
+/* What is in memory was made from what has been replaced. */
+static int rebuild_indexes(const importing *i, valise_error *err)
+{
+    const vls_index_sync how = {.swap = true, .tick = no_tick, .report = no_report};
+    vls_feed *feed = vls_feed_of(i->v);
+
+    return feed ? vls_indexes_check(&feed->indexes, &how, err) : 0;
+}
+
+/* In a transaction of this thread, not in turn with the commands: whoever is told how far it is
+ * must be called by the thread that asked. */
+static int write_all(const importing *i, valise_error *err)
+{
+    VLS_AUTO(txn) vls_txn txn = {0};
+    int rc = vls_txn_begin(&txn, i->v->store, VALISE_TXN_WRITE, err);
+
+    if (rc == 0)
+        rc = vls_bundle_restore(&txn, &i->how, err);
+    return rc < 0 ? rc : vls_txn_commit(&txn, err);
+}
+
+static int restore(importing *i, valise_error *err)
+{
+    int rc = write_all(i, err);
+
+    if (rc < 0)
+        return rc;
+    *i->result = (import_result){.restored = true,
+                                 .seq = i->header.tip_seq,
+                                 .rows = i->counts.rows,
+                                 .objects = i->counts.objects,
+                                 .entries = i->counts.entries,
+                                 .blobs = i->counts.blobs};
+    return rebuild_indexes(i, err);
+}
+
+/* ---- into another ---- */
+
+typedef struct looking {
+    importing *i;
+    int64_t added;
+    bool known; /* this very bundle was imported before */
+} looking;
+
+static int look(void *arg, valise_view *view, valise_error *err)
+{
+    looking *l = arg;
+    vls_imported record = {.id = l->i->how.id};
+    int rc = vls_bundle_merge(&l->added, view, vls_buf_str(&l->i->pack.rows), err);
+
+    if (rc == 0)
+        rc = valise_view_get(&record, view, &vls_bundles, err);
+    l->known = rc > 0;
+    return rc < 0 ? rc : 0;
+}
+
+static int stage_txn(void *arg, vls_txn *txn, valise_error *err)
+{
+    return vls_bundle_stage(txn, arg, err);
+}
+
+static int stage_objects(importing *i, valise_error *err)
+{
+    VLS_AUTO(bundle_reader) vls_bundle_reader *reader = NULL;
+    vls_bundle_staging staging = {
+        .pack = &i->pack, .now = i->how.now, .more = i->pack.objects.len > 0};
+    int rc = vls_bundle_open(&reader, i->v->env, i->how.source, err);
+
+    staging.reader = reader;
+    vls_progress_begin(i->how.progress, "put objects", "objects", i->pack.objects.len);
+    while (rc == 0 && staging.more) {
+        staging.count = 0;
+        rc = vls_with_txn(i->v, stage_txn, &staging, err);
+        if (rc == 0)
+            rc = vls_progress_step(i->how.progress, staging.count, err);
+    }
+    return rc < 0 ? rc : vls_progress_end(i->how.progress, err);
+}
+
+typedef struct own_object {
+    valise_id *id;
+    const char *kind;
+    valise_str bytes;
+    int64_t now;
+} own_object;
+
+static int put_own_txn(void *arg, vls_txn *txn, valise_error *err)
+{
+    const own_object *o = arg;
+    vls_hasher *hasher = NULL;
+    bool existed;
+    int rc = vls_store_hasher(&hasher, txn->store, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_object_id(o->id, hasher, o->kind, o->bytes, err);
+    vls_store_hasher_return(txn->store, hasher);
+    return rc < 0 ? rc : vls_object_put(txn, o->id, o->kind, o->bytes, o->now, &existed, err);
+}
+
+/* What the command reads. */
+static int stage_pack(vls_merge_args *args, importing *i, valise_error *err)
+{
+    own_object rows = {&args->rows, VLS_KIND_ROWS, vls_buf_str(&i->pack.rows), i->how.now};
+    own_object chain = {&args->chain, VLS_KIND_CHAIN, vls_buf_str(&i->pack.chain), i->how.now};
+    int rc = vls_with_txn(i->v, put_own_txn, &rows, err);
+
+    if (rc == 0 && i->header.whole)
+        rc = vls_with_txn(i->v, put_own_txn, &chain, err);
+    return rc;
+}
+
+static int run_command(importing *i, valise_error *err)
+{
+    vls_merge_args args = {.id = i->how.id,
+                           .workspace = i->header.workspace,
+                           .tip = i->header.tip_seq,
+                           .tip_hash = i->header.tip_hash,
+                           .objects = {i->pack.objects.ptr, i->pack.objects.len}};
+    valise_reply reply = VALISE_REPLY_INIT;
+    vls_run_more more = {.internal = true, .reply = &reply};
+    valise_call call = call_of(i);
+    vls_merge_result merged = {0};
+    int rc = stage_pack(&args, i, err);
+
+    if (rc == 0)
+        rc = vls_run(i->v, &vls_op_kernel_bundle_import, &args, &merged, NULL, &call, &more, err);
+    if (rc == 0)
+        *i->result = (import_result){.seq = reply.seq,
+                                     .rows = merged.rows,
+                                     .objects = (int64_t)i->pack.objects.len,
+                                     .blobs = i->counts.blobs};
+    valise_reply_release(&reply);
+    return rc;
+}
+
+static int merge(importing *i, valise_error *err)
+{
+    valise_call call = call_of(i);
+    looking l = {.i = i};
+    int rc = vls_bundle_pack_read(&i->pack, i->v->store, vls_kernel_local, &i->how, err);
+
+    if (rc == 0)
+        rc = vls_with_view(i->v, &call, look, &l, err);
+    if (rc < 0 || (l.added == 0 && l.known))
+        return rc;
+    rc = stage_objects(i, err);
+    return rc < 0 ? rc : run_command(i, err);
+}
+
+/* ---- the job ---- */
+
+static int read_header(importing *i, valise_error *err)
+{
+    VLS_AUTO(bundle_reader) vls_bundle_reader *reader = NULL;
+    int rc = vls_bundle_open(&reader, i->v->env, i->how.source, err);
+
+    if (rc < 0)
+        return rc;
+    i->header = *vls_bundle_header_of(reader);
+    i->header.roots = (valise_list){NULL, 0};
+    return 0;
+}
+
+static int import(importing *i, valise_error *err)
+{
+    valise_call call = call_of(i);
+    bool fresh = false;
+    int rc =
+        vls_bundle_verify(&i->how.id, &i->counts, i->v->env, i->how.source, i->how.progress, err);
+
+    if (rc == 0)
+        rc = read_header(i, err);
+    if (rc == 0)
+        rc = vls_with_view(i->v, &call, is_fresh, &fresh, err);
+    if (rc == 0 && i->counts.blobs > 0)
+        rc = vls_bundle_put_blobs(i->v->blobs, &i->how, err);
+    if (rc == 0 && fresh && i->header.whole) {
+        rc = restore(i, err);
+        if (rc != VALISE_E_EXISTS)
+            return rc;
+        rc = 0; /* somebody was quicker: it is not empty any more */
+    }
+    return rc < 0 ? rc : merge(i, err);
+}
+
+static int job(valise_job *j, const void *in, void *result, valise_error *err)
+{
+    const import_args *args = in;
+    valise *v = valise_job_workspace(j);
+    vls_bundle_input input = {.fd = -1};
+    importing i = {.job = j, .v = v, .result = result};
+    char *path = NULL;
+    int rc = valise_job_alloc((void **)&path, j, args->file.len + 1, err);
+
+    if (rc < 0)
+        return rc;
+    memcpy(path, args->file.ptr, args->file.len);
+    path[args->file.len] = '\0';
+    if (strlen(path) != args->file.len)
+        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+    rc = vls_bundle_input_open(&input, path, vls_job_progress(j), err);
+    if (rc < 0)
+        return rc;
+    i.how = (vls_bundle_import){.env = v->env,
+                                .source = &input.source,
+                                .now = vls_clock_now_ns(&v->clock),
+                                .progress = vls_job_progress(j)};
+    rc = import(&i, err);
+    vls_bundle_pack_release(&i.pack);
+    vls_bundle_input_close(&input);
+    return rc;
+}
+
+const valise_op vls_op_kernel_workspace_import = {
+    .size = sizeof(valise_op),
+    .name = "workspace:import",
+    .alias = "import",
+    .brief = "Take in a bundle that `valise export` wrote.",
+    .help = "The whole bundle is verified before anything is written; one that was cut or altered "
+            "is refused. Into an empty workspace everything comes as it was: ids, seqs, log and "
+            "its chain. Into another one the rows are added by one command, without what belongs "
+            "to a workspace itself (actors, settings, pins, retention): rows that are equal here "
+            "are left alone, and one that differs refuses the bundle.",
+    .kind = VALISE_JOB,
+    .flags = VALISE_OP_IDEMPOTENT,
+    .needs = "admin",
+    .in = import_in,
+    .in_size = sizeof(import_args),
+    .out = import_out,
+    .out_size = sizeof(import_result),
+    .job = job,
+    .example = "{\"file\":\"backup.valise\"}",
+};

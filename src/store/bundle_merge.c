@@ -1,0 +1,336 @@
+/* bundle_merge.c -- a bundle into a store that has something already: rows for one command.
+ *
+ * The command is decided from a *pack*, which is an object and named by its payload, so that a
+ * replay has it too. The objects that its rows name are put before, in transactions of their own:
+ * they are not state, and if the command does not come they are garbage. */
+#include "base/bytes.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "store/bundle.h"
+#include "store/own.h"
+#include "store/refs.h"
+
+#define STAGE_BYTES ((size_t)16 << 20) /* of objects in one transaction */
+#define STAGE_COUNT 10000u
+
+enum { ITEM_COLL = 1, ITEM_ROW = 2 };
+
+/* ---- the pack ---- */
+
+void vls_bundle_pack_release(vls_bundle_pack *pack)
+{
+    if (!pack->env)
+        return;
+    vls_vec_release(&pack->objects, pack->env);
+    vls_buf_release(&pack->chain);
+    vls_buf_release(&pack->rows);
+    *pack = (vls_bundle_pack){0};
+}
+
+typedef struct packing {
+    vls_bundle_pack *pack;
+    vls_store *store;
+    const char *const *local;
+    vls_bundle_map map;
+    vls_arena arena;
+    vls_buf scratch;
+    const vls_coll *coll; /* whose rows come */
+} packing;
+
+static bool is_local(const packing *p, const vls_bundle_record *record)
+{
+    for (const char *const *name = p->local; name && *name; name++) {
+        if (strcmp(*name, record->coll->desc->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_reference(void *arg, const vls_ref_site *site, const valise_id *id,
+                         valise_error *err)
+{
+    vls_bundle_pack *pack = arg;
+
+    (void)site;
+    return vls_vec_push(&pack->objects, pack->env, *id) ? 0 : vls_fail_memory(err);
+}
+
+static int pack_row(packing *p, const vls_bundle_record *record, valise_error *err)
+{
+    const vls_coll *coll = p->map.colls[record->number];
+    vls_ref_site site = {.coll = coll};
+    vls_buf *out = &p->pack->rows;
+    int rc;
+
+    if (!coll)
+        return 0;
+    if (coll != p->coll) {
+        vls_buf_add_byte(out, ITEM_COLL);
+        vls_bytes_add_string(out, valise_str_of(coll->desc->name));
+        p->coll = coll;
+    }
+    vls_buf_clear(&p->scratch);
+    vls_cells_write(&p->scratch, record->cells, coll->field_count);
+    rc = vls_buf_check(&p->scratch, err);
+    if (rc < 0)
+        return rc;
+    vls_buf_add_byte(out, ITEM_ROW);
+    vls_bytes_add_string(out, vls_buf_str(&p->scratch));
+    rc = vls_refs_row(&p->arena, &site, record->cells, add_reference, p->pack, err);
+    vls_arena_reset(&p->arena);
+    return rc;
+}
+
+static valise_cell bytes_cell(uint8_t type, const void *bytes, size_t len)
+{
+    return (valise_cell){.type = type, .as.bytes = {bytes, len}};
+}
+
+static valise_cell int_cell(int64_t integer)
+{
+    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
+}
+
+/* What the chain covers, and nothing else. */
+static int pack_entry(packing *p, const vls_bundle_record *record, valise_error *err)
+{
+    static const valise_uuid none;
+    const vls_entry *e = &record->entry;
+    bool caused = memcmp(&e->cause, &none, sizeof(none)) != 0;
+    valise_cell cells[] = {
+        int_cell(e->seq),
+        bytes_cell(VALISE_CELL_BLOB, &e->id, sizeof(e->id)),
+        int_cell(e->time),
+        bytes_cell(VALISE_CELL_TEXT, e->actor.ptr, e->actor.len),
+        caused ? bytes_cell(VALISE_CELL_BLOB, &e->cause, sizeof(e->cause)) : (valise_cell){0},
+        bytes_cell(VALISE_CELL_TEXT, e->type.ptr, e->type.len),
+        bytes_cell(VALISE_CELL_BLOB, &e->commitment, sizeof(e->commitment)),
+        bytes_cell(VALISE_CELL_BLOB, &e->hash, sizeof(e->hash)),
+    };
+
+    vls_buf_clear(&p->scratch);
+    vls_cells_write(&p->scratch, cells, VLS_COUNT(cells));
+    vls_bytes_add_string(&p->pack->chain, vls_buf_str(&p->scratch));
+    return vls_buf_check(&p->scratch, err);
+}
+
+static int pack_header(packing *p, const vls_bundle_header *header, valise_error *err)
+{
+    int rc;
+
+    if (!header->whole)
+        return 0;
+    vls_buf_clear(&p->scratch);
+    rc = vls_fields_write(&p->scratch, header, vls_bundle_header_fields, VLS_FIELD_LOGGED, 0, err);
+    vls_bytes_add_string(&p->pack->chain, vls_buf_str(&p->scratch));
+    return rc;
+}
+
+static int pack_record(packing *p, const vls_bundle_record *record, valise_error *err)
+{
+    switch (record->tag) {
+    case 'C':
+        return is_local(p, record) ? 0 : vls_bundle_map_add(&p->map, record, p->store, err);
+    case 'R':
+        return pack_row(p, record, err);
+    case 'L':
+        return pack_entry(p, record, err);
+    default:
+        return 0;
+    }
+}
+
+static int check_size(const vls_buf *buf, valise_error *err)
+{
+    if (buf->failed != VALISE_E_TOO_LARGE)
+        return vls_buf_check(buf, err);
+    (void)vls_fail(err, VALISE_E_LIMIT, "the bundle is too large for one command");
+    vls_hint(err, "import it into an empty workspace, or export less");
+    return VALISE_E_LIMIT;
+}
+
+static int pack_all(packing *p, const vls_bundle_import *how, valise_error *err)
+{
+    VLS_AUTO(bundle_reader) vls_bundle_reader *reader = NULL;
+    vls_bundle_record record;
+    uint64_t at = 0;
+    int rc = vls_bundle_open(&reader, how->env, how->source, err);
+
+    if (rc == 0)
+        rc = pack_header(p, vls_bundle_header_of(reader), err);
+    vls_progress_begin(how->progress, "read rows", "bytes", how->source->size_bytes);
+    while (rc >= 0 && (rc = vls_bundle_next(&record, reader, err)) > 0) {
+        rc = pack_record(p, &record, err);
+        if (rc == 0)
+            rc = vls_progress_step(how->progress, vls_bundle_offset(reader) - at, err);
+        at = vls_bundle_offset(reader);
+    }
+    if (rc == 0 && !vls_id_equal(vls_bundle_id(reader), &how->id))
+        rc = vls_fail(err, VALISE_E_CORRUPT, "the bundle was changed while it was read");
+    if (rc == 0)
+        rc = check_size(&p->pack->rows, err);
+    if (rc == 0)
+        rc = check_size(&p->pack->chain, err);
+    return rc < 0 ? rc : vls_progress_end(how->progress, err);
+}
+
+int vls_bundle_pack_read(vls_bundle_pack *out, vls_store *store, const char *const *local,
+                         const vls_bundle_import *how, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena memory = {0};
+    packing *p;
+    int rc;
+
+    vls_arena_init(&memory, how->env, sizeof(*p) + 4096);
+    p = vls_arena_zalloc(&memory, sizeof(*p));
+    if (!p)
+        return vls_arena_fail(&memory, err);
+    *out = (vls_bundle_pack){.env = how->env};
+    vls_buf_init(&out->rows, how->env, VLS_OBJECT_MAX);
+    vls_buf_init(&out->chain, how->env, VLS_OBJECT_MAX);
+    p->pack = out;
+    p->store = store;
+    p->local = local;
+    vls_buf_init(&p->scratch, how->env, VLS_OBJECT_MAX);
+    vls_arena_init(&p->arena, how->env, VLS_VIEW_MAX_BYTES);
+    rc = pack_all(p, how, err);
+    vls_arena_release(&p->arena);
+    vls_buf_release(&p->scratch);
+    out->objects.len = vls_bundle_sort_ids(out->objects.ptr, out->objects.len);
+    if (rc < 0)
+        vls_bundle_pack_release(out);
+    return rc;
+}
+
+/* ---- rows into a view ---- */
+
+static int fail_pack(valise_error *err)
+{
+    return vls_fail(err, VALISE_E_CORRUPT, "the rows of a bundle are damaged");
+}
+
+/* The row as one that a command might put: as the table says, limits and all. */
+static int decode_row(valise_cell **out, valise_view *view, const vls_coll *coll, valise_str bytes,
+                      valise_error *err)
+{
+    const valise_coll *desc = coll->desc;
+    valise_cell cells[VALISE_MAX_COLUMNS] = {{0}}, again[VALISE_MAX_COLUMNS];
+    void *row = vls_arena_zalloc(&view->arena, desc->row_size);
+    size_t count;
+    int rc;
+
+    if (!row)
+        return vls_arena_fail(&view->arena, err);
+    rc = vls_cells_read(cells, &count, coll->field_count, bytes, err);
+    if (rc == 0)
+        rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
+                                &view->arena, err);
+    if (rc == 0)
+        rc = vls_fields_validate(row, desc->fields, &view->arena, err);
+    if (rc == 0)
+        rc = vls_row_to_cells(again, row, desc->fields, &view->arena, err);
+    return rc < 0 ? rc : vls_cells_copy(out, again, coll->field_count, &view->arena, err);
+}
+
+static int fail_conflict(const vls_coll *coll, const valise_cell *row, valise_error *err)
+{
+    int rc = vls_fail(err, VALISE_E_CONFLICT, "%s is here and in the bundle, and they differ",
+                      vls_coll_place(coll, row).s);
+
+    vls_hint(err, "nothing was imported; import into an empty workspace to see both");
+    return rc;
+}
+
+static int merge_row(int64_t *added, valise_view *view, const vls_coll *coll, valise_str bytes,
+                     valise_error *err)
+{
+    valise_cell *row = NULL;
+    vls_seen seen;
+    int rc = decode_row(&row, view, coll, bytes, err);
+
+    if (rc == 0)
+        rc = vls_view_see(&seen, view, coll, row, err);
+    if (rc < 0)
+        return rc;
+    if (seen.row)
+        return vls_cells_equal(seen.row, row, coll->field_count) ? 0
+                                                                 : fail_conflict(coll, row, err);
+    ++*added;
+    return view->changing ? vls_view_put_cells(view, coll, row, false, err) : 0;
+}
+
+/* The collection that follows. */
+static int find_coll(const vls_coll **out, const valise_view *view, valise_str name,
+                     valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll_named(view->txn->store, name);
+
+    if (!coll || coll->own || coll->foreign)
+        return vls_fail(err, VALISE_E_UNSUPPORTED, "there is no collection %s here",
+                        vls_text_short(name).s);
+    *out = coll;
+    return 0;
+}
+
+int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_error *err)
+{
+    vls_reader in = vls_reader_of(rows);
+    const vls_coll *coll = NULL;
+    int64_t count = 0;
+    int rc = 0;
+
+    while (rc == 0 && vls_reader_left(&in) > 0) {
+        uint8_t item = vls_reader_u8(&in);
+        valise_str bytes = vls_reader_string(&in);
+        vls_arena_mark mark = vls_arena_here(&view->arena);
+        if (in.failed || (item == ITEM_ROW && !coll))
+            return fail_pack(err);
+        if (item == ITEM_COLL)
+            rc = find_coll(&coll, view, bytes, err);
+        else if (item == ITEM_ROW)
+            rc = merge_row(&count, view, coll, bytes, err);
+        else
+            return fail_pack(err);
+        if (!view->changing)
+            vls_arena_rewind(&view->arena, mark);
+    }
+    if (rc == 0)
+        *added = count;
+    return rc;
+}
+
+/* ---- objects ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    return vls_id_compare(a, b);
+}
+
+static bool is_needed(const vls_bundle_pack *pack, const valise_id *id)
+{
+    return pack->objects.len > 0 && bsearch(id, pack->objects.ptr, pack->objects.len,
+                                            sizeof(*pack->objects.ptr), compare_ids);
+}
+
+int vls_bundle_stage(vls_txn *txn, vls_bundle_staging *s, valise_error *err)
+{
+    vls_bundle_record record;
+    size_t bytes = 0;
+    int rc = 0;
+
+    for (unsigned i = 0; i < STAGE_COUNT && bytes < STAGE_BYTES; i++) {
+        rc = vls_bundle_next(&record, s->reader, err);
+        if (rc <= 0 || (record.tag != 'C' && record.tag != 'O' && record.tag != 'X')) {
+            s->more = false;
+            return rc < 0 ? rc : 0;
+        }
+        if (record.tag == 'C' || !is_needed(s->pack, &record.id))
+            continue;
+        rc = vls_bundle_put_object(txn, &record, s->now, err);
+        if (rc < 0)
+            return rc;
+        bytes += record.bytes.len;
+        s->count++;
+    }
+    return 0;
+}

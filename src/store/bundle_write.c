@@ -1,0 +1,660 @@
+/* bundle_write.c -- a store as a bundle: first what is needed, then record by record.
+ *
+ * The survey of a whole store reads every row and every entry once, to find the objects, blobs and
+ * collections that something refers to; a bit for each object is all it remembers. Then everything
+ * is read again and written. A part is a list of rows (bundle_part.c). */
+#include "base/bytes.h"
+#include "base/hex.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "store/bundle.h"
+#include "store/objects.h"
+#include "store/own.h"
+#include "store/refs.h"
+
+#define OUT_BYTES ((size_t)64 << 10) /* that go to the sink at once */
+#define NO_NUMBER UINT32_MAX
+
+typedef struct writer {
+    const vls_bundle_export *how;
+    vls_txn *txn;
+    const valise_env *env;
+    vls_hasher *stream;
+    vls_buf out;  /* not written yet */
+    vls_buf body; /* of the record that is made */
+    vls_buf list; /* of its changes */
+    vls_arena arena;
+    vls_bundle_header header;
+    vls_bundle_counts counts;
+
+    bool whole;
+    vls_bundle_part part;
+    vls_bits objects;                    /* whole: those that something refers to */
+    vls_vec(valise_id) blobs;            /* whole */
+    bool used[VLS_COLL_MAX];             /* by number in the store */
+    uint32_t number[VLS_COLL_MAX];       /* in the bundle */
+    const vls_coll *colls[VLS_COLL_MAX]; /* by number in the bundle */
+    uint32_t coll_count;
+} writer;
+
+/* ---- records ---- */
+
+static int flush(writer *w, valise_error *err)
+{
+    int rc = vls_buf_check(&w->out, err);
+
+    if (rc == 0 && w->out.len > 0) {
+        vls_hash_update(w->stream, vls_buf_str(&w->out));
+        w->counts.bytes += w->out.len;
+        rc = w->how->sink(w->how->arg, vls_buf_str(&w->out), err);
+    }
+    vls_buf_clear(&w->out);
+    return rc;
+}
+
+/* Large bytes go past the buffer. */
+static int put_bytes(writer *w, valise_str bytes, valise_error *err)
+{
+    int rc = w->out.len + bytes.len > OUT_BYTES ? flush(w, err) : 0;
+
+    if (rc < 0)
+        return rc;
+    if (bytes.len <= OUT_BYTES) {
+        vls_buf_add(&w->out, bytes);
+        return 0;
+    }
+    vls_hash_update(w->stream, bytes);
+    w->counts.bytes += bytes.len;
+    return w->how->sink(w->how->arg, bytes, err);
+}
+
+/* A record whose body is w->body and then rest. */
+static int put_record(writer *w, char tag, valise_str rest, valise_error *err)
+{
+    char room[1 + VLS_VARINT_MAX + 1];
+    vls_buf head = {.ptr = room, .cap = sizeof(room), .max = sizeof(room) - 1};
+    int rc = vls_buf_check(&w->body, err);
+
+    if (rc < 0)
+        return rc;
+    vls_buf_add_byte(&head, tag);
+    vls_bytes_add_varint(&head, (uint64_t)w->body.len + rest.len);
+    rc = put_bytes(w, vls_buf_str(&head), err);
+    if (rc == 0)
+        rc = put_bytes(w, vls_buf_str(&w->body), err);
+    if (rc == 0)
+        rc = put_bytes(w, rest, err);
+    vls_buf_clear(&w->body);
+    return rc < 0 ? rc : vls_progress_step(w->how->progress, 1, err);
+}
+
+/* ---- the survey of a whole store ---- */
+
+typedef struct marking {
+    writer *w;
+    bool needed; /* what is named must be there */
+} marking;
+
+static int mark_object(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
+{
+    const marking *m = arg;
+    vls_object_info info;
+    int rc = vls_object_stat(&info, m->w->txn, id, err);
+
+    if (rc > 0)
+        return vls_bits_set(&m->w->objects, info.number, err);
+    if (rc == 0 && m->needed) {
+        rc = vls_fail(err, VALISE_E_CORRUPT, "a row of %s names object %s, which is missing",
+                      site->coll->desc->name, vls_id_hex(id).s);
+        vls_hint(err, "`valise validate` looks for further damage");
+    }
+    return rc;
+}
+
+static int mark_blob(void *arg, const valise_id *id, valise_error *err)
+{
+    const marking *m = arg;
+    writer *w = m->w;
+    bool there = m->needed;
+    int rc = 0;
+
+    if (!m->needed && w->how->blobs)
+        rc = vls_blobs_exists(&there, w->how->blobs, id, err);
+    if (rc == 0 && there && !vls_vec_push(&w->blobs, w->env, *id))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
+static int survey_row(writer *w, const vls_coll *coll, const valise_cell *row, int64_t seq,
+                      valise_error *err)
+{
+    vls_ref_site site = {.coll = coll, .seq = seq};
+    marking m = {w, seq == 0};
+    int rc = vls_refs_row(&w->arena, &site, row, mark_object, &m, err);
+
+    w->used[coll->number] = true;
+    return rc != 0 ? rc : vls_bundle_row_blobs(&w->arena, coll, row, mark_blob, &m, err);
+}
+
+static bool is_state(const vls_coll *coll)
+{
+    return !coll->own && !(coll->desc->flags & VALISE_COLL_EXEMPT);
+}
+
+static int survey_rows(writer *w, valise_error *err)
+{
+    const vls_store *store = w->txn->store;
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < vls_store_coll_count(store); i++) {
+        const vls_coll *coll = vls_store_coll_at(store, i);
+        VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+        if (!is_state(coll))
+            continue;
+        rc = vls_txn_scan_open(&scan, w->txn, coll, (valise_range){.index = -1}, err);
+        while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+            rc = survey_row(w, coll, cells, 0, err);
+            vls_arena_reset(&w->arena);
+            if (rc == 0)
+                rc = vls_progress_step(w->how->progress, 1, err);
+        }
+    }
+    return rc;
+}
+
+static int fail_collection(int64_t number, valise_error *err)
+{
+    return vls_fail(err, VALISE_E_CORRUPT, "the log speaks of a collection number %lld",
+                    (long long)number);
+}
+
+/* The collection of an image or a deletion. */
+static const vls_coll *coll_at(const writer *w, int64_t number)
+{
+    const vls_coll *coll = number < 0 || number >= VLS_COLL_MAX
+                               ? NULL
+                               : vls_store_coll_at(w->txn->store, (uint32_t)number);
+
+    return coll && is_state(coll) ? coll : NULL;
+}
+
+static int survey_images(writer *w, const vls_entry *entry, valise_error *err)
+{
+    marking m = {w, false};
+    vls_image image;
+    size_t at = 0;
+    int rc;
+
+    while ((rc = vls_changes_next(&image, &at, entry->changes, err)) > 0) {
+        const vls_coll *coll = coll_at(w, image.coll);
+        valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
+        size_t count;
+        if (!coll)
+            return fail_collection(image.coll, err);
+        w->used[coll->number] = true;
+        if (image.from_seq == 0)
+            continue;
+        rc = vls_cells_read(cells, &count, coll->field_count, image.cells, err);
+        if (rc == 0)
+            rc = vls_bundle_row_blobs(&w->arena, coll, cells, mark_blob, &m, err);
+        if (rc != 0)
+            return rc;
+    }
+    return rc;
+}
+
+static int survey_log(writer *w, valise_error *err)
+{
+    VLS_AUTO(log_scan) vls_log_scan scan = {0};
+    marking m = {w, false};
+    vls_entry entry;
+    int rc = vls_log_scan_open(&scan, w->txn, 0, false, err);
+
+    while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &w->arena, err)) > 0) {
+        rc = survey_images(w, &entry, err);
+        if (rc == 0)
+            rc = vls_refs_entry(w->txn, &w->arena, &entry, mark_object, &m, err);
+        vls_arena_reset(&w->arena);
+        if (rc == 0)
+            rc = vls_progress_step(w->how->progress, 1, err);
+    }
+    return rc;
+}
+
+/* Deletions that a state which can be seen is before; the others are about to be forgotten. */
+static int each_gone(writer *w, int (*fn)(writer *w, const vls_gone *gone, valise_error *err),
+                     const vls_coll *only, valise_error *err)
+{
+    const vls_coll *table = vls_store_coll_at(w->txn->store, VLS_TABLE_GONE);
+    valise_cell equal = {.type = VALISE_CELL_INT, .as.integer = only ? only->number : 0};
+    valise_range range = {.index = -1, .equal = &equal, .equal_count = only ? 1 : 0};
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    vls_gone gone;
+    int rc = vls_txn_scan_open(&scan, w->txn, table, range, err);
+
+    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+        rc = vls_row_from_cells(&gone, table->desc->fields, sizeof(gone), cells, table->field_count,
+                                &w->arena, err);
+        if (rc == 0 && gone.seq > w->txn->tip.base_seq)
+            rc = fn(w, &gone, err);
+        vls_arena_reset(&w->arena);
+    }
+    return rc;
+}
+
+static int survey_gone(writer *w, const vls_gone *gone, valise_error *err)
+{
+    const vls_coll *coll = coll_at(w, gone->coll);
+
+    if (!coll)
+        return fail_collection(gone->coll, err);
+    w->used[coll->number] = true;
+    return 0;
+}
+
+static int survey(writer *w, valise_error *err)
+{
+    int rc;
+
+    vls_progress_begin(w->how->progress, "look for what is needed", "rows", 0);
+    if (w->whole) {
+        rc = survey_rows(w, err);
+        if (rc == 0)
+            rc = each_gone(w, survey_gone, NULL, err);
+        if (rc == 0)
+            rc = survey_log(w, err);
+        w->blobs.len = vls_bundle_sort_ids(w->blobs.ptr, w->blobs.len);
+    } else {
+        rc = vls_bundle_part_close(&w->part, w->how->progress, err);
+        for (size_t i = 0; i < w->part.rows.len; i++)
+            w->used[w->part.rows.ptr[i]->coll->number] = true;
+    }
+    return rc < 0 ? rc : vls_progress_end(w->how->progress, err);
+}
+
+/* ---- header and collections ---- */
+
+static int put_header(writer *w, valise_error *err)
+{
+    vls_bundle_header *h = &w->header;
+    int rc = 0;
+
+    *h = (vls_bundle_header){
+        .format = VLS_FORMAT,
+        .workspace = w->txn->meta.workspace,
+        .whole = w->whole,
+        .tip_seq = w->txn->tip.seq,
+        .tip_hash = w->txn->tip.hash,
+    };
+    if (w->whole) {
+        h->base_seq = w->txn->tip.base_seq;
+        h->base_hash = w->txn->meta.base_hash;
+        rc = vls_state_hash(&h->state, w->how->view, err);
+    } else {
+        h->roots = (valise_list){w->part.roots.ptr, w->part.roots.len};
+    }
+    if (rc == 0)
+        rc = vls_fields_write(&w->body, h, vls_bundle_header_fields, VLS_FIELD_LOGGED, 0, err);
+    return rc < 0 ? rc : put_record(w, 'H', VLS_STR(""), err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const vls_coll *const *x = a, *const *y = b;
+
+    return strcmp((*x)->desc->name, (*y)->desc->name);
+}
+
+static void number_colls(writer *w)
+{
+    for (uint32_t i = 0; i < vls_store_coll_count(w->txn->store); i++) {
+        w->number[i] = NO_NUMBER;
+        if (w->used[i])
+            w->colls[w->coll_count++] = vls_store_coll_at(w->txn->store, i);
+    }
+    qsort(w->colls, w->coll_count, sizeof(w->colls[0]), compare_names);
+    for (uint32_t i = 0; i < w->coll_count; i++)
+        w->number[w->colls[i]->number] = i;
+}
+
+static int put_colls(writer *w, valise_error *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < w->coll_count; i++) {
+        vls_coll coll = *w->colls[i];
+        coll.first_count = coll.field_count; /* when its columns came is the store's own affair */
+        vls_bytes_add_string(&w->body, valise_str_of(coll.desc->name));
+        rc = vls_coll_describe(&w->body, &coll, &w->arena, err);
+        if (rc == 0)
+            rc = put_record(w, 'C', VLS_STR(""), err);
+        vls_arena_reset(&w->arena);
+    }
+    return rc;
+}
+
+/* ---- objects ---- */
+
+static int put_object(writer *w, const vls_object_info *info, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    int rc;
+
+    vls_bytes_add_string(&w->body, valise_str_of(info->kind));
+    vls_buf_add(&w->body, vls_str(info->id.bytes, sizeof(info->id.bytes)));
+    if (info->erased) {
+        w->counts.erased++;
+        vls_bytes_add_varint(&w->body, (uint64_t)info->size);
+        return put_record(w, 'X', VLS_STR(""), err);
+    }
+    rc = vls_object_get(&blob, w->txn, &info->id, err);
+    if (rc < 0)
+        return rc;
+    w->counts.objects++;
+    return put_record(w, 'O', vls_blob_bytes(blob), err);
+}
+
+/* All that are marked, in the order of the index: by the first 8 bytes of the id. */
+static int put_marked_objects(writer *w, valise_error *err)
+{
+    const vls_coll *table = vls_store_coll_at(w->txn->store, VLS_TABLE_OBJECT);
+    valise_range range = {.index = vls_coll_index(table, "h8")};
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    vls_object_info info;
+    int rc = vls_txn_scan_open(&scan, w->txn, table, range, err);
+
+    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+        rc = vls_object_of_row(&info, w->txn, cells, err);
+        if (rc == 0 && vls_bits_get(&w->objects, info.number))
+            rc = put_object(w, &info, err);
+    }
+    return rc;
+}
+
+static int put_objects(writer *w, valise_error *err)
+{
+    int rc = 0;
+
+    if (w->whole)
+        return put_marked_objects(w, err);
+    for (size_t i = 0; rc == 0 && i < w->part.objects.len; i++) {
+        const valise_id *id = &w->part.objects.ptr[i];
+        vls_object_info info;
+        rc = vls_object_stat(&info, w->txn, id, err);
+        if (rc == 0)
+            return vls_fail(err, VALISE_E_CORRUPT, "object %s is missing", vls_id_hex(id).s);
+        if (rc > 0)
+            rc = put_object(w, &info, err);
+    }
+    return rc;
+}
+
+/* ---- rows ---- */
+
+/* cells: all columns. */
+static int put_row(writer *w, const vls_coll *coll, const valise_cell *cells, valise_error *err)
+{
+    size_t count = coll->field_count;
+
+    while (count > 0 && cells[count - 1].type == VALISE_CELL_NULL)
+        count--;
+    vls_bytes_add_varint(&w->body, w->number[coll->number]);
+    vls_bytes_add_varint(&w->body, (uint64_t)cells[vls_coll_seq_column(coll)].as.integer);
+    vls_cells_write(&w->body, cells, count);
+    w->counts.rows++;
+    return put_record(w, 'R', VLS_STR(""), err);
+}
+
+static int put_all_rows(writer *w, valise_error *err)
+{
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < w->coll_count; i++) {
+        VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+        rc = vls_txn_scan_open(&scan, w->txn, w->colls[i], (valise_range){.index = -1}, err);
+        while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0)
+            rc = put_row(w, w->colls[i], cells, err);
+    }
+    return rc;
+}
+
+static int put_rows(writer *w, valise_error *err)
+{
+    valise_cell key[VALISE_MAX_COLUMNS], cells[VALISE_MAX_COLUMNS];
+    int rc = 0;
+
+    if (w->whole)
+        return put_all_rows(w, err);
+    for (size_t i = 0; rc == 0 && i < w->part.rows.len; i++) {
+        const vls_bundle_row *row = w->part.rows.ptr[i];
+        rc = vls_key_read(key, row->coll->key_count, row->key, &w->arena, err);
+        if (rc == 0)
+            rc = vls_txn_get(cells, w->txn, row->coll, key, err);
+        if (rc > 0)
+            rc = put_row(w, row->coll, cells, err);
+        vls_arena_reset(&w->arena);
+    }
+    return rc;
+}
+
+static int put_gone(writer *w, const vls_gone *gone, valise_error *err)
+{
+    vls_bytes_add_varint(&w->body, w->number[gone->coll]);
+    vls_bytes_add_string(&w->body, gone->key);
+    vls_bytes_add_varint(&w->body, (uint64_t)gone->seq);
+    w->counts.gone++;
+    return put_record(w, 'G', VLS_STR(""), err);
+}
+
+static int put_all_gone(writer *w, valise_error *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; w->whole && rc == 0 && i < w->coll_count; i++)
+        rc = each_gone(w, put_gone, w->colls[i], err);
+    return rc;
+}
+
+/* ---- the log ---- */
+
+/* The list of an entry with the numbers of the bundle. */
+static int renumber(writer *w, vls_entry *entry, valise_error *err)
+{
+    vls_image image;
+    size_t at = 0;
+    int rc;
+
+    if (entry->changes.len == 0)
+        return 0;
+    vls_buf_clear(&w->list);
+    while ((rc = vls_changes_next(&image, &at, entry->changes, err)) > 0) {
+        image.coll = w->number[image.coll];
+        vls_changes_write(&w->list, &image);
+    }
+    entry->changes = vls_buf_str(&w->list);
+    return rc < 0 ? rc : vls_buf_check(&w->list, err);
+}
+
+static int put_entry(writer *w, vls_entry *entry, valise_error *err)
+{
+    const vls_coll *log = vls_store_coll_at(w->txn->store, VLS_TABLE_LOG);
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    int rc = renumber(w, entry, err);
+
+    if (rc == 0)
+        rc = vls_row_to_cells(cells, entry, log->desc->fields, &w->arena, err);
+    if (rc < 0)
+        return rc;
+    vls_cells_write(&w->body, cells, log->field_count);
+    w->counts.entries++;
+    return put_record(w, 'L', VLS_STR(""), err);
+}
+
+static int put_log(writer *w, valise_error *err)
+{
+    VLS_AUTO(log_scan) vls_log_scan scan = {0};
+    vls_entry entry;
+    int rc;
+
+    if (!w->whole)
+        return 0;
+    rc = vls_log_scan_open(&scan, w->txn, 0, false, err);
+    while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &w->arena, err)) > 0) {
+        rc = put_entry(w, &entry, err);
+        vls_arena_reset(&w->arena);
+    }
+    return rc;
+}
+
+/* ---- blobs ---- */
+
+/* Exactly len bytes of a blob into room. */
+static int fill(vls_blob_reader *reader, char *room, size_t len, valise_error *err)
+{
+    for (size_t have = 0; have < len;) {
+        size_t got = 0;
+        int rc = vls_blob_reader_read(&got, reader, room + have, len - have, err);
+        if (rc < 0)
+            return rc;
+        have += got; /* it fails itself when it is shorter than it says */
+    }
+    return 0;
+}
+
+static int put_pieces(writer *w, vls_blob_reader *reader, valise_error *err)
+{
+    uint64_t left = vls_blob_reader_size(reader);
+    char *room = vls_arena_alloc(&w->arena, VLS_BUNDLE_PIECE_BYTES);
+    int rc = 0;
+
+    if (!room)
+        return vls_arena_fail(&w->arena, err);
+    while (rc == 0 && left > 0) {
+        size_t len = (size_t)VLS_MIN(left, VLS_BUNDLE_PIECE_BYTES);
+        rc = fill(reader, room, len, err);
+        if (rc == 0)
+            rc = put_record(w, 'P', vls_str(room, len), err);
+        left -= len;
+    }
+    return rc;
+}
+
+static int put_blob(writer *w, const valise_id *id, valise_error *err)
+{
+    VLS_AUTO(blob_reader) vls_blob_reader *reader = NULL;
+    int rc;
+
+    if (!w->how->blobs)
+        return vls_fail(err, VALISE_E_UNSUPPORTED,
+                        "a row names blob %s, and this workspace has no blob storage",
+                        vls_id_hex(id).s);
+    rc = vls_blob_reader_open(&reader, w->how->blobs, id, err);
+    if (rc < 0)
+        return rc;
+    vls_buf_add(&w->body, vls_str(id->bytes, sizeof(id->bytes)));
+    vls_bytes_add_varint(&w->body, vls_blob_reader_size(reader));
+    w->counts.blobs++;
+    rc = put_record(w, 'B', VLS_STR(""), err);
+    if (rc == 0)
+        rc = put_pieces(w, reader, err);
+    vls_arena_reset(&w->arena);
+    return rc;
+}
+
+static int put_blobs(writer *w, valise_error *err)
+{
+    const valise_id *ids = w->whole ? w->blobs.ptr : w->part.blobs.ptr;
+    size_t count = w->whole ? w->blobs.len : w->part.blobs.len;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = put_blob(w, &ids[i], err);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static int put_end(writer *w, valise_error *err)
+{
+    valise_id id;
+    int rc = flush(w, err);
+
+    if (rc == 0)
+        rc = vls_hash_end(&id, w->stream, err);
+    if (rc < 0)
+        return rc;
+    vls_hash_begin(w->stream); /* nobody asks for what follows */
+    vls_buf_add(&w->body, vls_str(id.bytes, sizeof(id.bytes)));
+    rc = put_record(w, 'Z', VLS_STR(""), err);
+    return rc < 0 ? rc : flush(w, err);
+}
+
+static int write_all(writer *w, valise_error *err)
+{
+    int (*const steps[])(writer * w, valise_error * err) = {
+        put_header, put_colls, put_objects, put_rows, put_all_gone, put_log, put_blobs, put_end};
+    int rc;
+
+    number_colls(w);
+    vls_hash_begin(w->stream);
+    vls_progress_begin(w->how->progress, "write the bundle", "records", 0);
+    rc = put_bytes(w, VLS_STR(VLS_BUNDLE_MAGIC "1\n"), err);
+    for (size_t i = 0; rc == 0 && i < VLS_COUNT(steps); i++)
+        rc = steps[i](w, err);
+    return rc < 0 ? rc : vls_progress_end(w->how->progress, err);
+}
+
+static int start(writer *w, valise_error *err)
+{
+    int rc = vls_txn_check_complete(w->txn, err);
+
+    for (size_t i = 0; rc == 0 && i < w->how->root_count; i++)
+        rc = vls_bundle_part_add(&w->part, w->how->roots[i], err);
+    if (rc == 0)
+        rc = vls_store_hasher(&w->stream, w->txn->store, err);
+    return rc;
+}
+
+int vls_bundle_write(vls_bundle_counts *out, vls_bundle_header *header,
+                     const vls_bundle_export *how, valise_error *err)
+{
+    const valise_env *env = how->view->arena.env;
+    writer *w = vls_arena_zalloc(&how->view->arena, sizeof(*w));
+    int rc;
+
+    if (!w)
+        return vls_arena_fail(&how->view->arena, err);
+    w->how = how;
+    w->txn = how->view->txn;
+    w->env = env;
+    w->whole = how->root_count == 0;
+    w->objects.env = env;
+    vls_buf_init(&w->out, env, 2 * OUT_BYTES);
+    vls_buf_init(&w->body, env, VLS_VIEW_MAX_BYTES);
+    vls_buf_init(&w->list, env, VLS_CHANGES_MAX);
+    vls_arena_init(&w->arena, env, VLS_VIEW_MAX_BYTES);
+    vls_bundle_part_init(&w->part, how->view, how->local);
+    rc = start(w, err);
+    if (rc == 0)
+        rc = survey(w, err);
+    if (rc == 0)
+        rc = write_all(w, err);
+    if (rc == 0) {
+        *out = w->counts;
+        *header = w->header;
+        header->roots = (valise_list){NULL, 0}; /* its memory goes */
+    }
+    vls_store_hasher_return(w->txn->store, w->stream);
+    vls_bundle_part_release(&w->part);
+    vls_vec_release(&w->blobs, env);
+    vls_bits_release(&w->objects);
+    vls_arena_release(&w->arena);
+    vls_buf_release(&w->list);
+    vls_buf_release(&w->body);
+    vls_buf_release(&w->out);
+    return rc;
+}
