@@ -116,23 +116,21 @@ static void add_key(vls_table_order *order, const valise_table *table)
     }
 }
 
-static size_t size_of(const valise_table *table)
-{
-    return sizeof(vls_table_def) + (table->index_count + 1u) * sizeof(vls_table_order);
-}
-
 int vls_table_def_new(vls_table_def **out, const valise_env *env, const valise_table *table,
                       valise_error *err)
 {
     vls_table_def *def;
+    size_t size;
     int rc = check_table(table, err);
 
     if (rc < 0)
         return rc;
-    def = vls_mem_zalloc(env, size_of(table));
+    size = sizeof(*def) + (table->index_count + 1u) * sizeof(vls_table_order);
+    def = vls_mem_zalloc(env, size);
     if (!def)
         return vls_fail_memory(err);
     def->table = table;
+    def->size = size;
     add_key(&def->orders[0], table);
     for (uint16_t i = 0; i < table->index_count; i++) {
         vls_table_order *order = &def->orders[i + 1];
@@ -147,7 +145,7 @@ int vls_table_def_new(vls_table_def **out, const valise_env *env, const valise_t
 void vls_table_def_free(vls_table_def *def, const valise_env *env)
 {
     if (def)
-        vls_mem_free(env, def, size_of(def->table));
+        vls_mem_free(env, def, def->size);
 }
 
 static bool same_index(const valise_table_index *a, const valise_table_index *b)

@@ -25,6 +25,7 @@ typedef struct vls_table_order {
 
 typedef struct vls_table_def {
     const valise_table *table;
+    size_t size;              /* of this block */
     vls_table_order orders[]; /* by key, then one for each index */
 } vls_table_def;
 

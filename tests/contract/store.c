@@ -401,6 +401,7 @@ TEST(store, refuses_tables_that_cannot_be)
         CHECK_RC(VALISE_E_INVALID, k->ops->attach(k->self, LATER, &table, &t->err));
     }
     CHECK_OK(k->ops->attach(k->self, LATER, &good, &t->err));
+    kit_close(k); /* before the description goes */
 }
 
 /* ---- opening ---- */
