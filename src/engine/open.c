@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/file.h"
 #include "engine/trust.h"
+#include "kernel/residue.h"
 #include "kernel/retention.h"
 
 #define ARENA_MAX ((size_t)4 << 20)
@@ -305,6 +306,16 @@ static int open_engine(vls_engine *e, const char *path, const valise_options *o,
     return rc;
 }
 
+/* An erasure whose last bytes a reader held when it was done. If one still does, gc or the next
+ * open finishes it. */
+static void finish_erasure(vls_engine *e)
+{
+    int64_t left;
+
+    if (!vls_store_read_only(e->store))
+        (void)vls_residue_finish(&left, e->bus, NULL);
+}
+
 /* Followers come before the first command, and act after it. */
 static int start(vls_engine *e, const valise_options *o, valise_error *err)
 {
@@ -312,9 +323,11 @@ static int start(vls_engine *e, const valise_options *o, valise_error *err)
 
     if (rc == 0)
         rc = create_workspace(e, o, err);
-    if (rc == 0)
-        vls_feed_start(e->feed);
-    return rc;
+    if (rc < 0)
+        return rc;
+    finish_erasure(e);
+    vls_feed_start(e->feed);
+    return 0;
 }
 
 int valise_open(valise **out, const char *path, const valise_options *options, valise_error *err)

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "bus/bus.h"
 #include "kernel/erase.h"
+#include "kernel/residue.h"
 #include "store/own.h"
 #include "store/place.h"
 
@@ -182,7 +183,9 @@ static int also(void *arg, vls_txn *txn, valise_view *view, valise_error *err)
         rc = place_of(&places[i], txn, view, s->found->texts[i], err);
         places[i].only = s->only;
     }
-    return rc < 0 ? rc : vls_erase_apply(&s->erased, txn, view->stamp.seq, places, count, err);
+    if (rc == 0)
+        rc = vls_erase_apply(&s->erased, txn, view->stamp.seq, places, count, err);
+    return rc < 0 ? rc : vls_residue_mark(txn, err);
 }
 
 /* ---- the job ---- */
@@ -229,7 +232,7 @@ static int erase_found(erase_result *out, finding *f, const erase_args *args, va
     if (rc == 0)
         rc = copy_texts(&out->others, f->job, recorded.others.items, recorded.others.count, err);
     if (rc == 0)
-        rc = vls_erase_finish(&residue, v->store, err);
+        rc = vls_residue_finish(&residue, v, err);
     out->entries = s.erased.entries;
     out->objects = s.erased.objects;
     out->chunks = s.erased.chunks;

@@ -2,6 +2,7 @@
 #include "bus/bus.h"
 #include "bus/job.h"
 #include "kernel/kernel.h"
+#include "kernel/residue.h"
 #include "kernel/retention.h"
 #include "store/gc.h"
 #include "store/view.h"
@@ -43,17 +44,20 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     int64_t grace = args->grace == VALISE_NONE ? GRACE_NS : args->grace;
     vls_gc_result gc = {0};
     vls_expired expired;
+    int64_t left = 0;
     bool more;
     int rc = vls_retention_apply(&expired, &more, v, 0, err);
 
     if (rc == 0)
         rc = vls_gc(&gc, v->store, grace, vls_clock_now_ns(&v->clock), vls_job_progress(j), err);
+    if (rc == 0)
+        rc = vls_residue_finish(&left, v, err);
     *out = (gc_result){.entries = expired.entries,
                        .objects = gc.objects,
                        .chunks = gc.chunks,
                        .bytes = gc.bytes,
                        .freed = gc.freed};
-    if (gc.residue > 0)
+    if (left > 0)
         out->residue = VLS_STR("wal");
     return rc;
 }

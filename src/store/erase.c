@@ -377,12 +377,3 @@ int vls_erase_others(valise_view *view, const vls_erase_place *place, vls_ref_fn
     vls_vec_release(&ids, view->arena.env);
     return rc;
 }
-
-int vls_erase_finish(int64_t *residue, vls_store *store, valise_error *err)
-{
-    void *self;
-    const valise_store_ops *ops = vls_store_ops(store, &self);
-
-    *residue = 0;
-    return ops->maintain ? ops->maintain(residue, self, VALISE_MAINTAIN_TRUNCATE, err) : 0;
-}

@@ -13,7 +13,7 @@
  *     free pages, the write-ahead log     secure_delete, and a checkpoint after the commit
  *
  * Order: vls_erase_decide in the command, vls_erase_apply in the same transaction after its changes
- * were written, vls_erase_finish after the commit.
+ * were written; after the commit the write-ahead log must be emptied (kernel/residue.h).
  *
  * Threads: single. */
 #ifndef VLS_ERASE_H
@@ -49,9 +49,5 @@ typedef struct vls_erased {
 /* seq: the erase command's entry. */
 int vls_erase_apply(vls_erased *out, vls_txn *txn, int64_t seq, const vls_erase_place *places,
                     size_t count, valise_error *err);
-
-/* Make the files forget. *residue: bytes of the write-ahead log that a reader still holds; who
- * opens next, or gc, tries again. */
-int vls_erase_finish(int64_t *residue, vls_store *store, valise_error *err);
 
 #endif

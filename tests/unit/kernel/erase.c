@@ -1,5 +1,6 @@
 /* erase.c -- what is erased is in no file any more. [K20 K9 K32] */
 #include <dirent.h>
+#include <sqlite3.h>
 
 #include "kernel/kit.h"
 
@@ -157,4 +158,48 @@ TEST(erase, a_retry_of_an_erased_command_is_refused) /* [K8] */
     (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
     CHECK_RC(VALISE_E_EXISTS, valise_dispatch(NULL, v, "vault:put",
                                               "{\"name\":\"a\",\"label\":\"x\"}", &call, &t->err));
+}
+
+/* ---- a reader of another connection holds the write-ahead log ---- */
+
+static sqlite3 *begin_reading(void)
+{
+    sqlite3 *db = NULL;
+
+    CHECK_INT(SQLITE_OK, sqlite3_open(test_format("%s/.valise/valise.db", ws_path()), &db));
+    CHECK_INT(SQLITE_OK, sqlite3_exec(db, "BEGIN; SELECT count(*) FROM log", NULL, NULL, NULL));
+    return db;
+}
+
+TEST(erase_residue, is_named_and_finished_by_gc)
+{
+    valise *v = ws_open_at(t, ws_path());
+    sqlite3 *reader;
+
+    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    reader = begin_reading();
+    CHECK(strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}"),
+                 "\"residue\":\"wal\""));
+    CHECK(count_files(ws_path()) > 0);
+    CHECK(strstr(ws_run(t, v, "workspace:gc", NULL), "\"residue\":\"wal\""));
+    CHECK_INT(SQLITE_OK, sqlite3_close(reader));
+    CHECK(!strstr(ws_run(t, v, "workspace:gc", NULL), "residue"));
+    CHECK_INT(0, count_files(ws_path()));
+    valise_close(v);
+}
+
+TEST(erase_residue, is_finished_by_the_next_open)
+{
+    valise *v = ws_open_at(t, ws_path()), *second;
+    sqlite3 *reader;
+
+    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    reader = begin_reading();
+    CHECK(strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}"), "residue"));
+    CHECK_INT(SQLITE_OK, sqlite3_close(reader));
+    CHECK(count_files(ws_path()) > 0);
+    second = ws_open_at(t, ws_path()); /* while the first is still open */
+    CHECK_INT(0, count_files(ws_path()));
+    valise_close(second);
+    valise_close(v);
 }
