@@ -152,23 +152,27 @@ static void check_valid(test *t, vls_store *store)
 
 /* ---- threads ---- */
 
+typedef struct shared {
+    vls_store *store;
+    uint64_t seed;
+} shared;
+
 static void on_a_thread(size_t index, void *arg)
 {
-    vls_store *store = arg;
+    const shared *s = arg;
 
     if (index < 2)
-        write_many(store, test_seed() + index);
+        write_many(s->store, s->seed + index);
     else
-        collect_many(store, 12);
+        collect_many(s->store, 12);
 }
 
 TEST(gc_beside, two_threads_that_write)
 {
     stage k;
 
-    test_seed();
     stage_open(&k, t, t->param, test_tmpdir());
-    test_threads(3, on_a_thread, k.store);
+    test_threads(3, on_a_thread, &(shared){k.store, test_seed()});
     check_valid(t, k.store);
     test_note("%lld chunks went at the end", (long long)collect_many(k.store, 2));
     check_valid(t, k.store);
@@ -179,9 +183,8 @@ TEST(gc_beside, another_gc)
 {
     stage k;
 
-    test_seed();
     stage_open(&k, t, t->param, test_tmpdir());
-    test_threads(4, on_a_thread, k.store);
+    test_threads(4, on_a_thread, &(shared){k.store, test_seed()});
     check_valid(t, k.store);
     stage_close(&k);
 }
