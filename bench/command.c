@@ -191,7 +191,7 @@ static valise_str payload_of(payloads *out, uint64_t n)
     int len = snprintf(out->text, sizeof(out->text),
                        "{\"id\":\"019b0000-0000-7000-8000-%012u\",\"value\":{\"n\":%010llu,"
                        "\"text\":\"%s\"}}",
-                       (unsigned)(n * 617 % ROWS), (unsigned long long)(n + 1000000000), filler);
+                       (unsigned)(n * 617 % ROWS), (unsigned long long)n + 1000000000, filler);
 
     return vls_str(out->text, (size_t)len);
 }

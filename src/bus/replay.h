@@ -23,6 +23,6 @@ typedef struct vls_replay {
  * expired or were erased: the message says which) and for operations that are not registered;
  * VALISE_E_EXISTS when `to` is not empty; VALISE_E_CORRUPT when an entry does not come out as it
  * was logged. After a failure `to` has the entries before it, or some of them. */
-int vls_replay_run(int64_t *count, const vls_replay *replay, valise_error *err);
+int vls_replay_run(int64_t *count, const vls_replay *how, valise_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
+#include "store/validate.h"
 
 /* ---- access ---- */
 
@@ -246,4 +247,22 @@ bool kit_has_object(kit *k, const char *kind, const char *text)
     if (rc < 0)
         CHECK_OK(rc);
     return rc == 1;
+}
+
+static int report_finding(void *arg, const vls_finding *finding, valise_error *err)
+{
+    (void)arg, (void)err;
+    CHECK_MSG(false, "%s: %s", finding->place, finding->problem);
+    return 0;
+}
+
+void kit_validate(kit *k)
+{
+    test *t = k->t;
+    vls_progress progress;
+    vls_validation result = {0};
+
+    vls_progress_init(&progress, k->env, NULL);
+    CHECK_OK(vls_validate(&result, k->store, &progress, report_finding, NULL, &t->err));
+    CHECK_INT(0, result.problems);
 }

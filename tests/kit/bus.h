@@ -49,6 +49,9 @@ const char *kit_state(kit *k);
 const char *kit_tip(kit *k);
 int64_t kit_seq(kit *k);
 
+/* Look at everything: nothing may be wrong. */
+void kit_validate(kit *k);
+
 /* Is this an object of the workspace? */
 bool kit_has_object(kit *k, const char *kind, const char *text);
 

@@ -184,6 +184,7 @@ static void stop(void *state)
             CHECK_INT(w->values[seq][i],
                       kit_value(&w->k, test_format("c%d", i), test_format("%lld", (long long)seq)));
     }
+    kit_validate(&w->k);
     kit_close(&w->k);
 }
 

@@ -89,6 +89,7 @@ static int run_plan(fault *f, void *arg)
     if (p->follow)
         CHECK_INT(kit_seq(&k), told);
     kit_run(&k, "counter:add", "{\"name\":\"z\"}");
+    kit_validate(&k);
     kit_close(&k);
     if (rc == 0 && f->nth > 0)
         f->recovered = true;
@@ -102,6 +103,7 @@ TEST(fault, memory_of_a_command)
 {
     fault_each_alloc(t, 0, run_plan, &(plan){.type = "counter:add", .payload = full});
     fault_each_alloc(t, FAULT_ONWARD, run_plan, &(plan){.type = "counter:add", .payload = full});
+    fault_each_alloc(t, FAULT_LIBRARIES, run_plan, &(plan){.type = "counter:add", .payload = full});
 }
 
 TEST(fault, memory_of_a_command_with_all_that_follows)

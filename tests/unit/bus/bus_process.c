@@ -48,6 +48,7 @@ TEST(process, eight_write_five_hundred_commands_each)
     CHECK_INT(PROCESSES * COMMANDS, kit_seq(k));
     CHECK_INT(PROCESSES * COMMANDS / 2, kit_value(k, "shared", ""));
     CHECK_INT(PROCESSES * COMMANDS / 2, kit_value(k, "other", ""));
+    kit_validate(k);
     kit_run(k, "counter:add", "{\"name\":\"shared\"}");
     CHECK_INT(PROCESSES * COMMANDS / 2 + 1, kit_value(k, "shared", ""));
 }
@@ -93,7 +94,7 @@ static void all_there(test *t, const kill_run *run, void *arg)
         valise_reply_release(&reply);
     }
     CHECK_INT(kit_value(&k, "left", ""), kit_value(&k, "right", ""));
-    kit_state(&k);
+    kit_validate(&k);
     kit_run(&k, "counter:add", "{\"name\":\"after\"}");
     kit_close(&k);
 }

@@ -156,6 +156,7 @@ TEST(threads, that_fail_do_not_touch_the_others)
     test_threads(15, add_or_fail, &s);
     CHECK_INT(1 + 5 * s.rounds, kit_value(s.k[0], "a", ""));
     CHECK_INT(1 + 5 * s.rounds, kit_seq(s.k[0]));
+    kit_validate(s.k[0]);
 }
 
 static int sum_rows(void *arg, const void *row, valise_error *err)
@@ -281,6 +282,7 @@ TEST(threads, of_a_group_fail_together)
     CHECK(atomic_load(&s.failed) >= 5);
     CHECK_INT(1 + atomic_load(&s.won), kit_value(s.k[0], "a", ""));
     CHECK_INT(1 + atomic_load(&s.won), kit_seq(s.k[0]));
+    kit_validate(s.k[0]);
 }
 
 TEST(threads, learn_why_the_commit_failed)
