@@ -370,6 +370,29 @@ TEST(config, somebody_keeps_the_lock)
     CHECK_RC(VALISE_E_NOT_FOUND, vls_folder_lock(&other, t->env, path_of("none"), 0, &t->err));
 }
 
+/* A clock on which ten seconds go by whenever somebody looks. */
+static int64_t late(void *self)
+{
+    static int64_t now;
+
+    (void)self;
+    return now += 10000000000;
+}
+
+TEST(config, does_not_write_while_somebody_has_the_lock)
+{
+    valise_env env = *t->env;
+    valise_str value = VLS_STR("2s");
+    int fd = -1;
+
+    env.ticks_ns = late;
+    CHECK_OK(vls_folder_lock(&fd, t->env, test_tmpdir(), 0, &t->err));
+    CHECK_RC(VALISE_E_BUSY, vls_config_write(&env, path_of("config"), VLS_LAYER_USER,
+                                             VLS_STR("core.timeout"), &value, &t->err));
+    CHECK(access(path_of("config"), F_OK) < 0);
+    CHECK_INT(0, close(fd));
+}
+
 /* ---- failures ---- */
 
 static const valise_str old_text = {"# old\n[core]\n\ttimeout = 1s\n", 27};

@@ -20,10 +20,14 @@ static const char *path_of(const char *name)
 
 static const char *built(const char *name)
 {
-    const char *root = getenv("VALISE_BUILD_ROOT");
-    const char *folder = strcmp(name, "notes") == 0 ? "examples/extension" : "tests/unit";
+    const char *folder = strcmp(name, "notes") == 0 ? "../../examples/extension/" : "";
+    char program[4096];
+    ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-    return test_format("%s/%s/%s.so", root ? root : "build/gcc", folder, name);
+    CHECK(len > 0);
+    program[len] = '\0';
+    *strrchr(program, '/') = '\0';
+    return test_format("%s/%s%s.so", program, folder, name);
 }
 
 static const char *hash_of(test *t, const char *path)

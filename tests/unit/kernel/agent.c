@@ -219,12 +219,12 @@ TEST(agent, what_only_the_engine_does_cannot_be_asked_for)
 /* ---- what is remembered ---- */
 
 /* A row that was undone leaves nothing behind, even where its seq is given out again. */
-TEST(agent, an_undone_grant_is_not_remembered)
+static void undo_a_grant(test *t, const char *undone, const char *instead)
 {
     valise *v = open_flags(t, VALISE_OPEN_CREATE);
     valise_call as_a = VALISE_CALL_INIT;
     valise_command commands[] = {
-        {VLS_STR("agent:add"), VLS_STR("{\"id\":\"a\",\"role\":\"owner\"}"), NULL},
+        {VLS_STR("agent:add"), valise_str_of(undone), NULL},
         {VLS_STR("pin:add"), VLS_STR("{\"name\":\"b\",\"target\":\"1\"}"), &as_a},
         {VLS_STR("pin:remove"), VLS_STR("{\"name\":\"none\"}"), &as_a},
     };
@@ -232,9 +232,16 @@ TEST(agent, an_undone_grant_is_not_remembered)
     as_a.actor = VLS_STR("a");
     CHECK_RC(VALISE_E_NOT_FOUND, valise_dispatch_batch(NULL, v, commands, 3, NULL, &t->err));
     REFUSED_AS(VALISE_E_DENIED, "a", "agent:list", NULL);
-    OK_AS("local", "agent:add", "{\"id\":\"a\",\"role\":\"reader\"}"); /* the same seq */
+    OK_AS("local", "agent:add", instead); /* the same seq */
     REFUSED_AS(VALISE_E_DENIED, "a", "pin:add", "{\"name\":\"b\",\"target\":\"1\"}");
     OK_AS("a", "agent:list", NULL);
+}
+
+TEST(agent, an_undone_grant_is_not_remembered)
+{
+    undo_a_grant(t, "{\"id\":\"a\",\"role\":\"owner\"}", "{\"id\":\"a\",\"role\":\"reader\"}");
+    undo_a_grant(t, "{\"id\":\"a\",\"capabilities\":[\"pin:write\"]}",
+                 "{\"id\":\"a\",\"capabilities\":[\"agent:read\"]}");
 }
 
 /* Many more actors than are remembered. */
