@@ -84,7 +84,7 @@ int vls_change_after(const void **row, vls_changes_walk *walk, const vls_change 
                      valise_error *err)
 {
     valise_cell key[VALISE_MAX_COLUMNS];
-    vls_seen seen;
+    vls_seen seen = {0};
     void *made = NULL;
     int rc;
 

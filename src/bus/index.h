@@ -176,7 +176,7 @@ int vls_index_load(vls_pmap *out, vls_index *index, valise_view *view, valise_er
 int vls_index_build(vls_pmap *map, vls_index *index, valise_view *view, _Atomic uint64_t *rows,
                     const atomic_bool *stop, valise_error *err);
 
-vls_index_entry vls_index_entry_of(const void *item);
+vls_index_entry vls_index_entry_of(const void *index_item);
 extern const vls_pmap_ops vls_index_items;
 
 #endif

@@ -40,9 +40,9 @@ static void item_unref(void *p)
 
 const vls_pmap_ops vls_index_items = {.key = item_key, .ref = item_ref, .unref = item_unref};
 
-vls_index_entry vls_index_entry_of(const void *p)
+vls_index_entry vls_index_entry_of(const void *index_item)
 {
-    const item *it = p;
+    const item *it = index_item;
     valise_str key = item_key(it);
 
     return (vls_index_entry){vls_str_head(key, vls_str_find_byte(key, '\0')),
@@ -88,7 +88,7 @@ static int new_item(item **out, const valise_env *env, valise_str key, valise_st
 static int put_entry(valise_index_out *out, valise_str entry_key, valise_str json,
                      valise_error *err)
 {
-    valise_str key;
+    valise_str key = {NULL, 0};
     item *it = NULL;
     void *old = NULL;
     int rc = full_key(&key, out, entry_key, err);
@@ -97,6 +97,7 @@ static int put_entry(valise_index_out *out, valise_str entry_key, valise_str jso
         rc = new_item(&it, out->env, key, json, err);
     if (rc < 0)
         return rc;
+    assert(it);
     rc = vls_pmap_put(&old, out->map, it);
     item_unref(it);
     if (rc < 0)
@@ -112,7 +113,7 @@ static int put_entry(valise_index_out *out, valise_str entry_key, valise_str jso
 static int remove_entry(valise_index_out *out, valise_str entry_key, valise_str json,
                         valise_error *err)
 {
-    valise_str key;
+    valise_str key = {NULL, 0};
     int rc = full_key(&key, out, entry_key, err);
 
     (void)json;

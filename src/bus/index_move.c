@@ -116,7 +116,7 @@ static int move_row(vls_pmap *map, const vls_index_move *m, const vls_overlay_ro
 {
     valise_cell key[VALISE_MAX_COLUMNS];
     const valise_cell *older = changed->before;
-    vls_seen seen;
+    vls_seen seen = {0};
     int rc = vls_key_read(key, changed->coll->key_count, changed->key, &view->arena, err);
 
     if (rc == 0)

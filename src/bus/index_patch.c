@@ -59,7 +59,7 @@ static int take_change(patch *p, vls_changes_walk *walk, const vls_change *chang
 {
     valise_cell before[VALISE_MAX_COLUMNS], key[VALISE_MAX_COLUMNS];
     vls_arena *arena = &walk->view.arena;
-    vls_seen seen;
+    vls_seen seen = {0};
     int rc = vls_key_read(key, change->coll->key_count, change->image.key, arena, err);
 
     if (rc == 0)

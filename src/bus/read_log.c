@@ -27,7 +27,7 @@ static int last_number(int64_t *out, vls_txn *txn, valise_error *err)
     const vls_coll *coll = vls_store_coll_at(txn->store, VLS_TABLE_READ_LOG);
     const valise_range range = {.index = -1, .flags = VALISE_SCAN_REVERSE};
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    valise_cell row[VALISE_MAX_COLUMNS];
+    valise_cell row[VALISE_MAX_COLUMNS] = {{0}};
     int rc = vls_txn_scan_open(&scan, txn, coll, range, err);
 
     *out = 0;

@@ -109,7 +109,7 @@ int valise_subscribe(valise_subscription **out, valise *v, const valise_follow *
                      valise_error *err)
 {
     valise_follow how = {0};
-    valise_subscription *s;
+    valise_subscription *s = NULL;
     vls_feed *feed;
     int rc;
 
@@ -129,6 +129,7 @@ int valise_subscribe(valise_subscription **out, valise *v, const valise_follow *
                               err);
     if (rc < 0)
         return rc;
+    assert(s);
     s->queued = how.queue_max > 0;
     s->replaying = s->queued && how.since;
     s->live = how.live;
@@ -390,9 +391,9 @@ int valise_index_subscribe(valise_subscription **out, valise *v, const char *ind
                            valise_patch_fn *fn, void *arg, valise_error *err)
 {
     const valise_filter all = {.size = sizeof(all)};
-    valise_subscription *s;
+    valise_subscription *s = NULL;
     vls_feed *feed;
-    vls_index *found;
+    vls_index *found = NULL;
     int rc;
 
     VLS_ARG(out && v && index && fn, err);
@@ -403,6 +404,7 @@ int valise_index_subscribe(valise_subscription **out, valise *v, const char *ind
         rc = new_subscription(&s, feed, &all, v->actor, 0, err);
     if (rc < 0)
         return rc;
+    assert(s);
     s->index = found;
     s->patch = fn;
     s->arg = arg;
