@@ -108,6 +108,18 @@ int vls_index_advance(vls_index *index, vls_txn *txn, valise_error *err)
     return rc > 0 ? reload(index, txn, err) : rc;
 }
 
+void vls_indexes_forget(vls_indexes *indexes)
+{
+    for (size_t i = 0; i < indexes->count; i++) {
+        vls_index *index = &indexes->items[i];
+        pthread_mutex_lock(&index->lock);
+        vls_pmap_release(&index->map);
+        index->map = (vls_pmap){0};
+        index->loaded = false;
+        pthread_mutex_unlock(&index->lock);
+    }
+}
+
 /* ---- as a view sees it ---- */
 
 /* What it was like at an earlier state than map has, which is of seq. */

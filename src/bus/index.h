@@ -57,6 +57,8 @@ typedef struct vls_indexes {
 int vls_indexes_open(vls_indexes *out, vls_store *store, const valise_indexer *const *list,
                      valise_error *err);
 void vls_indexes_close(vls_indexes *indexes); /* a zeroed one is fine */
+/* Load them anew when they are needed: the log they were made from was replaced by another. */
+void vls_indexes_forget(vls_indexes *indexes);
 void vls_indexes_committed(vls_indexes *indexes, const vls_commit *commits, size_t count);
 
 /* VALISE_E_NOT_FOUND names those there are. */

@@ -52,6 +52,12 @@ static valise_call call_of(const importing *i)
     return call;
 }
 
+/* Blobs are not state. Those that nobody comes to name are for gc. */
+static int put_blobs(const importing *i, valise_error *err)
+{
+    return i->counts.blobs > 0 ? vls_bundle_put_blobs(i->v->blobs, &i->how, err) : 0;
+}
+
 /* ---- into an empty workspace ---- */
 
 static int is_fresh(void *arg, valise_view *view, valise_error *err)
@@ -59,25 +65,13 @@ static int is_fresh(void *arg, valise_view *view, valise_error *err)
     return vls_bundle_is_fresh(arg, view->txn, err);
 }
 
-static int no_report(void *arg, const vls_index_report *report, valise_error *err)
-{
-    (void)arg, (void)report, (void)err;
-    return 0;
-}
-
-static int no_tick(void *arg, uint64_t rows, valise_error *err)
-{
-    (void)arg, (void)rows, (void)err;
-    return 0; /* too late to stop */
-}
-
 /* What is in memory was made from what has been replaced. */
-static int rebuild_indexes(const importing *i, valise_error *err)
+static void forget_indexes(const importing *i)
 {
-    const vls_index_sync how = {.swap = true, .tick = no_tick, .report = no_report};
     vls_feed *feed = vls_feed_of(i->v);
 
-    return feed ? vls_indexes_check(&feed->indexes, &how, err) : 0;
+    if (feed)
+        vls_indexes_forget(&feed->indexes);
 }
 
 /* In a transaction of this thread, not in turn with the commands: whoever is told how far it is
@@ -94,8 +88,12 @@ static int write_all(const importing *i, valise_error *err)
 
 static int restore(importing *i, valise_error *err)
 {
-    int rc = write_all(i, err);
+    int rc = vls_bundle_check_colls(i->v->store, &i->how, err);
 
+    if (rc == 0)
+        rc = put_blobs(i, err);
+    if (rc == 0)
+        rc = write_all(i, err);
     if (rc < 0)
         return rc;
     *i->result = (import_result){.restored = true,
@@ -104,7 +102,8 @@ static int restore(importing *i, valise_error *err)
                                  .objects = i->counts.objects,
                                  .entries = i->counts.entries,
                                  .blobs = i->counts.blobs};
-    return rebuild_indexes(i, err);
+    forget_indexes(i);
+    return 0;
 }
 
 /* ---- into another ---- */
@@ -217,7 +216,9 @@ static int merge(importing *i, valise_error *err)
         rc = vls_with_view(i->v, &call, look, &l, err);
     if (rc < 0 || (l.added == 0 && l.known))
         return rc;
-    rc = stage_objects(i, err);
+    rc = put_blobs(i, err);
+    if (rc == 0)
+        rc = stage_objects(i, err);
     return rc < 0 ? rc : run_command(i, err);
 }
 
@@ -246,8 +247,6 @@ static int import(importing *i, valise_error *err)
         rc = read_header(i, err);
     if (rc == 0)
         rc = vls_with_view(i->v, &call, is_fresh, &fresh, err);
-    if (rc == 0 && i->counts.blobs > 0)
-        rc = vls_bundle_put_blobs(i->v->blobs, &i->how, err);
     if (rc == 0 && fresh && i->header.whole) {
         rc = restore(i, err);
         if (rc != VALISE_E_EXISTS)

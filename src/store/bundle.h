@@ -136,6 +136,10 @@ typedef struct vls_bundle_import {
 /* Whether nothing has happened in the store but its creation. */
 int vls_bundle_is_fresh(bool *out, vls_txn *txn, valise_error *err);
 
+/* Whether the store has all collections of the bundle. VALISE_E_UNSUPPORTED names one that it does
+ * not have, or that is not the same there. */
+int vls_bundle_check_colls(vls_store *store, const vls_bundle_import *how, valise_error *err);
+
 /* Put a whole bundle in the place of what a fresh store has: rows, log, chain and the id of the
  * workspace are as they were. VALISE_E_EXISTS for a store that is not fresh; VALISE_E_UNSUPPORTED
  * for collections that it does not have. The transaction must be rolled back when it fails. Blobs

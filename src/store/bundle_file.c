@@ -9,7 +9,6 @@
 #include "base/str.h"
 
 #define COPY_BYTES ((size_t)64 << 10)
-#define RANDOM_BYTES 8
 
 /* ---- in ---- */
 
@@ -32,14 +31,22 @@ static int read_at(void *arg, uint64_t at, void *room, size_t len, valise_error 
     return 0;
 }
 
+/* Not every file system has files without a name: then one that loses it at once. */
 static int open_nameless(int *out, valise_error *err)
 {
     const char *folder = secure_getenv("TMPDIR");
+    char path[4096];
     int fd;
 
     if (!folder || !*folder)
         folder = "/tmp";
     fd = vls_fd_open_at(AT_FDCWD, folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR) &&
+        snprintf(path, sizeof(path), "%s/valise-XXXXXX", folder) < (int)sizeof(path)) {
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd >= 0)
+            (void)unlink(path);
+    }
     if (fd < 0)
         return vls_fail_errno(err, "cannot make a temporary file in", valise_str_of(folder));
     *out = fd;

@@ -54,6 +54,18 @@ int vls_bundle_map_add(vls_bundle_map *map, const vls_bundle_record *record, vls
     return rc;
 }
 
+int vls_bundle_check_colls(vls_store *store, const vls_bundle_import *how, valise_error *err)
+{
+    VLS_AUTO(bundle_reader) vls_bundle_reader *reader = NULL;
+    vls_bundle_record record;
+    vls_bundle_map map;
+    int rc = vls_bundle_open(&reader, how->env, how->source, err);
+
+    while (rc >= 0 && (rc = vls_bundle_next(&record, reader, err)) > 0 && record.tag == 'C')
+        rc = vls_bundle_map_add(&map, &record, store, err);
+    return rc < 0 ? rc : 0;
+}
+
 /* ---- objects ---- */
 
 static int64_t h8_of(const valise_id *id)

@@ -14,9 +14,10 @@
 #include "store/own.h"
 
 #define BUFFER_BYTES ((size_t)64 << 10)
-#define SMALL_MAX ((size_t)4 << 20)      /* of a header or a description */
+#define HEADER_MAX ((size_t)64 << 20)
+#define COLL_MAX ((size_t)4 << 20)       /* of a description */
 #define LARGE_MAX (VLS_OBJECT_MAX + 256) /* of any other record */
-#define ARENA_MAX ((size_t)64 << 20)     /* of all descriptions */
+#define ARENA_MAX ((size_t)512 << 20)    /* of the header and all descriptions */
 #define MAGIC_LEN (sizeof(VLS_BUNDLE_MAGIC "1\n") - 1)
 
 struct vls_bundle_reader {
@@ -119,8 +120,9 @@ static size_t limit_of(char tag)
 {
     switch (tag) {
     case 'H':
+        return HEADER_MAX;
     case 'C':
-        return SMALL_MAX;
+        return COLL_MAX;
     case 'X':
     case 'B':
         return 256;
@@ -336,7 +338,7 @@ static int read_header(vls_bundle_reader *r, valise_error *err)
     if (rc == 0)
         rc = vls_fields_decode(&r->header, vls_bundle_header_fields, sizeof(r->header), v,
                                VLS_FIELD_LOGGED, &r->kept, err);
-    vls_buf_init(&again, r->env, SMALL_MAX);
+    vls_buf_init(&again, r->env, HEADER_MAX);
     if (rc == 0)
         rc = vls_fields_write(&again, &r->header, vls_bundle_header_fields, VLS_FIELD_LOGGED, 0,
                               err);
@@ -373,7 +375,7 @@ static int read_coll(vls_bundle_record *out, vls_bundle_reader *r, valise_error 
     rc = vls_arena_dup(&r->last_name, &r->kept, name, err);
     if (rc == 0)
         rc = vls_coll_restore(coll, r->last_name, text, &r->kept, err);
-    vls_buf_init(&again, r->env, SMALL_MAX);
+    vls_buf_init(&again, r->env, COLL_MAX);
     if (rc == 0)
         rc = vls_coll_describe(&again, coll, &r->kept, err);
     if (rc < 0)

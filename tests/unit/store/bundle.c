@@ -204,6 +204,124 @@ TEST(bundle, carries_what_was_erased_as_erased) /* [K20] [K36] */
     stage_close(&a);
 }
 
+static char *make_noise(size_t len)
+{
+    test_rng rng = test_rng_new(42);
+    char *bytes = test_alloc(len);
+
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (char)test_random(&rng);
+    return bytes;
+}
+
+TEST(bundle, of_objects_that_are_stored_in_chunks) /* [K29] [K36] */
+{
+    const size_t len = (size_t)5 << 20;
+    char *large = make_noise(len);
+    shelf_bundle first;
+    stage a, b;
+
+    shelf_open(&a, t, "sqlite", folder("a"), false);
+    shelf_open(&b, t, "sqlite", folder("b"), false);
+    shelf_put_shelf(&a, "s", NULL);
+    shelf_put(&a, &(shelf_book){.shelf = "s", .number = 1, .text = vls_str(large, len)});
+    large[len / 2] = (char)(large[len / 2] + 1);
+    shelf_put(&a, &(shelf_book){.shelf = "s", .number = 2, .text = vls_str(large, len)});
+    first = shelf_export(&a, NULL, NULL);
+    CHECK_INT(2, first.counts.objects);
+    CHECK_OK(shelf_restore(&b, first.bytes, &t->err));
+    CHECK_STR(first.bytes, shelf_export(&b, NULL, NULL).bytes);
+    shelf_validate(&b);
+    stage_close(&b);
+    stage_close(&a);
+}
+
+static void put_cursor(stage *k, const char *name, int64_t seq)
+{
+    test *t = k->t;
+    vls_cursor_row row = {valise_str_of(name), seq, 1};
+    vls_txn txn = {0};
+
+    CHECK_OK(vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, &t->err));
+    CHECK_OK(vls_own_put(&txn, VLS_TABLE_CURSOR, &row, &t->err));
+    CHECK_OK(vls_txn_commit(&txn, &t->err));
+}
+
+static int see_cursor(valise_view *view, void *arg, valise_error *err)
+{
+    vls_cursor_row *row = arg;
+
+    return vls_own_get(row, view->txn, VLS_TABLE_CURSOR, &view->arena, err) == 1 ? 0 : -1;
+}
+
+TEST(bundle, is_not_followed_as_if_it_had_just_happened) /* [K14] */
+{
+    vls_cursor_row row = {.name = VLS_STR("processor:x")};
+    stage a, b;
+
+    shelf_open(&a, t, "memory", NULL, false);
+    shelf_open(&b, t, "memory", NULL, false);
+    shelf_fill(&a);
+    put_cursor(&b, "processor:x", 0);
+    CHECK_OK(shelf_restore(&b, shelf_export(&a, NULL, NULL).bytes, &t->err));
+    CHECK_OK(stage_read(&b, -1, see_cursor, &row, &t->err));
+    CHECK_INT(stage_tip(&a) + 1, row.seq);
+    CHECK_INT(0, row.item);
+    stage_close(&b);
+    stage_close(&a);
+}
+
+/* A source that is another the second time it is read. */
+typedef struct shifty {
+    valise_str first, second;
+    bool again;
+} shifty;
+
+static int read_shifty(void *arg, uint64_t at, void *room, size_t len, valise_error *err)
+{
+    const shifty *s = arg;
+    valise_str bytes = s->again ? s->second : s->first;
+
+    (void)err;
+    CHECK(at + len <= bytes.len);
+    memcpy(room, bytes.ptr + at, len);
+    return 0;
+}
+
+TEST(bundle, that_changes_while_it_is_read_is_refused) /* [Q26] */
+{
+    stage a, b;
+    shifty s = {.again = false};
+    vls_bundle_source source = {.read = read_shifty, .arg = &s};
+    vls_progress silent;
+    vls_bundle_import how = {.env = t->env, .source = &source, .progress = &silent};
+    vls_bundle_counts counts;
+    vls_bundle_pack pack = {0};
+    vls_txn txn = {0};
+
+    vls_progress_init(&silent, t->env, NULL);
+    shelf_open(&a, t, "memory", NULL, false);
+    shelf_open(&b, t, "memory", NULL, false);
+    shelf_put_author(&a, "ann", 1900);
+    s.first = shelf_export(&a, NULL, NULL).bytes;
+    stage_close(&a);
+    shelf_open(&a, t, "memory", NULL, false);
+    shelf_put_author(&a, "bob", 1900);
+    s.second = shelf_export(&a, NULL, NULL).bytes;
+    CHECK_INT(s.first.len, s.second.len);
+    source.size_bytes = s.first.len;
+    CHECK_OK(vls_bundle_verify(&how.id, &counts, t->env, &source, &silent, &t->err));
+    s.again = true;
+    CHECK_OK(vls_txn_begin(&txn, b.store, VALISE_TXN_WRITE, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT, vls_bundle_restore(&txn, &how, &t->err));
+    CHECK(strstr(t->err.message, "was changed while"));
+    vls_txn_rollback(&txn);
+    CHECK_RC(VALISE_E_CORRUPT, vls_bundle_pack_read(&pack, b.store, NULL, &how, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT, vls_bundle_put_blobs(NULL, &how, &t->err));
+    stage_close(&b);
+    stage_close(&a);
+}
+
 TEST(bundle, goes_into_an_empty_store_only)
 {
     stage a, b;
@@ -432,5 +550,51 @@ TEST(bundle, is_what_the_documentation_says) /* [K1] [K36] */
     CHECK(start < text.len);
     text = vls_str_from(text, start + strlen(fence));
     CHECK_STR(from_lines(vls_str_head(text, vls_str_find(text, VLS_STR("```")))), bundle.bytes);
+    stage_close(&a);
+}
+
+/* ---- merging ---- */
+
+static int merge_it(valise_view *view, void *arg, valise_error *err)
+{
+    int64_t added = -1;
+    int rc = vls_bundle_merge(&added, view, *(const valise_str *)arg, err);
+
+    if (rc == 0)
+        CHECK_INT(view->changing ? 1 : 0, added);
+    return rc;
+}
+
+TEST(bundle, rows_that_a_command_is_given_are_looked_at) /* [Q20] */
+{
+    static const char good[] = "\1\6author\2\x8\3\3ann\1\xd8\x1d";
+    static const struct {
+        const char *bytes;
+        size_t len;
+        int code;
+    } bad[] = {
+        {"\2\5\3\3ann", 7, VALISE_E_CORRUPT},         /* of no collection */
+        {"\1\6author\2\5", 10, VALISE_E_CORRUPT},     /* cut off */
+        {"\3\1x", 3, VALISE_E_CORRUPT},               /* nobody knows */
+        {"\1\3log\2\2\1\2", 9, VALISE_E_UNSUPPORTED}, /* the store's own */
+        {"\1\4none", 6, VALISE_E_UNSUPPORTED},        /* none at all */
+        {"\1\6author\2\1\7", 11, VALISE_E_CORRUPT},   /* no cells */
+    };
+    valise_str rows = {good, sizeof(good) - 1};
+    stage a;
+
+    shelf_open(&a, t, "memory", NULL, false);
+    stage_do(&a, merge_it, &rows);
+    CHECK_OK(stage_read(&a, -1, merge_it, &rows, &t->err));
+    for (size_t i = 0; i < VLS_COUNT(bad); i++) {
+        test_context("case %zu", i);
+        rows = vls_str(bad[i].bytes, bad[i].len);
+        CHECK_RC(bad[i].code, stage_command(&a, merge_it, &rows, &t->err));
+    }
+    test_context_end();
+    shelf_put_author(&a, "ann", 1);
+    rows = vls_str(good, sizeof(good) - 1);
+    CHECK_RC(VALISE_E_CONFLICT, stage_command(&a, merge_it, &rows, &t->err));
+    CHECK(strstr(t->err.message, "author ann"));
     stage_close(&a);
 }

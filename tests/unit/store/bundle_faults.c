@@ -1,0 +1,215 @@
+/* bundle_faults.c -- memory and disks that fail, and kill -9, while bundles are written and read:
+ * the target is as it was, or all is there. [K36] [Q18] [Q19] */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "harness/fault.h"
+#include "harness/kill.h"
+#include "shelf.h"
+
+static const char uuid[] = "018f2c4e-7b1a-7c3d-9e4f-000000000001";
+
+static shelf_bundle make_bundle(test *t)
+{
+    stage a;
+    shelf_bundle bundle;
+
+    shelf_open(&a, t, "memory", NULL, false);
+    shelf_name(&a, uuid);
+    shelf_fill(&a);
+    bundle = shelf_export(&a, NULL, NULL);
+    stage_close(&a);
+    return bundle;
+}
+
+/* ---- memory ---- */
+
+static int export_once(fault *f, void *arg)
+{
+    test inner = *f->t;
+    const char *const *places = arg;
+    shelf_bundle bundle = {.bytes = {NULL, 0}};
+    stage a;
+    int rc;
+
+    fault_off(f);
+    inner.env = f->env;
+    shelf_open(&a, &inner, "memory", NULL, false);
+    shelf_fill(&a);
+    fault_on(f);
+    rc = shelf_try_export(&bundle, &a, places, NULL, &f->err);
+    fault_off(f);
+    CHECK((rc == 0) == (bundle.bytes.len > 0));
+    stage_close(&a);
+    return rc;
+}
+
+TEST(bundle_faults, export_without_memory)
+{
+    static const char *const left[] = {"shelf/left", NULL};
+    union {
+        const char *const *in;
+        void *out;
+    } places = {.in = left};
+
+    fault_each_alloc(t, 0, export_once, NULL);
+    fault_each_alloc(t, FAULT_ONWARD, export_once, NULL);
+    fault_each_alloc(t, 0, export_once, places.out);
+}
+
+static int restore_once(fault *f, void *arg)
+{
+    const shelf_bundle *bundle = arg;
+    test inner = *f->t;
+    stage b;
+    int rc;
+
+    fault_off(f);
+    inner.env = f->env;
+    shelf_open(&b, &inner, "memory", NULL, true);
+    fault_on(f);
+    rc = shelf_restore(&b, bundle->bytes, &f->err);
+    fault_off(f);
+    if (rc == 0) {
+        shelf_validate(&b);
+        CHECK_STR(bundle->bytes, shelf_export(&b, NULL, NULL).bytes);
+        f->recovered = fault_has_hit(f); /* a writer that cannot remember a chunk goes on */
+    }
+    CHECK_INT(rc == 0 ? bundle->counts.entries : 0, stage_tip(&b));
+    stage_close(&b);
+    return rc;
+}
+
+TEST(bundle_faults, restore_without_memory)
+{
+    shelf_bundle bundle = make_bundle(t);
+
+    fault_each_alloc(t, 0, restore_once, &bundle);
+    fault_each_alloc(t, FAULT_ONWARD, restore_once, &bundle);
+}
+
+/* ---- disks ---- */
+
+static int restore_on_disk(fault *f, void *arg)
+{
+    const shelf_bundle *bundle = arg;
+    stage b;
+    int64_t tip;
+    int rc;
+
+    fault_off(f);
+    shelf_open(&b, f->t, "sqlite", f->dir, true);
+    shelf_name(&b, uuid);
+    fault_on(f);
+    rc = shelf_restore(&b, bundle->bytes, &f->err);
+    fault_off(f);
+    stage_close(&b);
+    shelf_open(&b, f->t, "sqlite", f->dir, true);
+    shelf_validate(&b);
+    tip = stage_tip(&b);
+    CHECK(tip == bundle->counts.entries || (rc < 0 && tip == 0));
+    if (tip > 0)
+        CHECK_STR(bundle->bytes, shelf_export(&b, NULL, NULL).bytes);
+    stage_close(&b);
+    if (rc == 0 && fault_has_hit(f))
+        f->recovered = true; /* SQLite tries some things again */
+    return rc;
+}
+
+TEST(bundle_faults, restore_with_a_failing_disk)
+{
+    shelf_bundle bundle = make_bundle(t);
+
+    fault_each_io(t, FAULT_WRITE | FAULT_SYNC, EIO, restore_on_disk, &bundle);
+    fault_each_plan(t, &(fault_io_plan){.limited = true}, restore_on_disk, &bundle);
+}
+
+/* ---- kill -9 ---- */
+
+static void restore_and_ack(kill_run *run, void *arg)
+{
+    const shelf_bundle *bundle = arg;
+    valise_error err = VALISE_ERROR_INIT;
+    test inner = {.env = valise_env_default()};
+    stage b;
+
+    fault_io_pause();
+    shelf_open(&b, &inner, "sqlite", run->dir, true);
+    fault_io_resume();
+    CHECK_INT(0, shelf_restore(&b, bundle->bytes, &err));
+    kill_ack(run, "done");
+    stage_close(&b);
+}
+
+static void all_or_nothing(test *t, const kill_run *run, void *arg)
+{
+    const shelf_bundle *bundle = arg;
+    stage b;
+    int64_t tip;
+
+    shelf_open(&b, t, "sqlite", run->dir, true);
+    shelf_validate(&b);
+    tip = stage_tip(&b);
+    CHECK(tip == bundle->counts.entries || (run->acked == 0 && tip == 0));
+    if (tip > 0)
+        CHECK_STR(bundle->bytes, shelf_export(&b, NULL, NULL).bytes);
+    stage_close(&b);
+}
+
+TEST(bundle_faults, restore_killed)
+{
+    shelf_bundle bundle = make_bundle(t);
+
+    kill_each_io(t, FAULT_WRITE | FAULT_SYNC, restore_and_ack, all_or_nothing, &bundle);
+    kill_loop(t, 10, restore_and_ack, all_or_nothing, &bundle);
+}
+
+/* ---- files ---- */
+
+static const char *file_in(const char *dir)
+{
+    return test_format("%s/out", dir);
+}
+
+static int write_file(fault *f, void *arg)
+{
+    const bool *force = arg;
+    const char *path = file_in(f->dir);
+    valise_str before = VLS_STR("");
+    vls_bundle_output out = {.fd = -1};
+    struct stat st;
+    int rc;
+
+    fault_off(f);
+    if (*force)
+        test_write_file(path, before = VLS_STR("old"));
+    fault_on(f);
+    rc = vls_bundle_output_open(&out, f->env, path, *force, &f->err);
+    if (rc == 0)
+        rc = vls_bundle_output_write(&out, VLS_STR("new"), &f->err);
+    if (rc == 0)
+        rc = vls_bundle_output_commit(&out, &f->err);
+    vls_bundle_output_abort(&out);
+    fault_off(f);
+    if (lstat(path, &st) == 0 && !(*force && st.st_size == 3 && rc < 0))
+        CHECK_INT(0600, st.st_mode & 0777);
+    fault_check_state(f, rc, before, VLS_STR("new"),
+                      lstat(path, &st) == 0 ? test_read_file(path) : VLS_STR(""));
+    return rc;
+}
+
+TEST(bundle_faults, a_file_is_there_when_it_is_whole)
+{
+    bool force = false;
+
+    for (int i = 0; i < 2; i++, force = true) {
+        fault_each_io(t, FAULT_ALL & ~(FAULT_CLOSE | FAULT_UNLINK | FAULT_STAT), EIO, write_file,
+                      &force);
+        fault_each_io(t, FAULT_OPEN | FAULT_WRITE | FAULT_SYNC | FAULT_RENAME, EINTR, write_file,
+                      &force);
+        fault_each_plan(t, &(fault_io_plan){.limited = true}, write_file, &force);
+    }
+}
