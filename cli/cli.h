@@ -1,71 +1,101 @@
-/* cli.h -- what every command of the command line works with.
+/* cli.h -- one run of the command: what was asked for in general, and where it reads and writes.
  *
- * A command is one row of a table: name, arguments, a line of help, an example, a function. The
- * function gets its operands in order and a `cli` with the options that every command has. It
- * prints results to cli->out, and returns an exit code; errors go through cli_fail().
+ * The command line is derived from the registry: words.c makes a payload from the words by the
+ * field table of an operation, call.c dispatches it, print.c shows the answer by the field table
+ * of the result. Nothing here knows what an operation does.
+ *
+ * Functions return 0 or a negative code and fill a valise_error, as in the library; wrong usage
+ * has a code of its own. Only main.c turns codes into exit codes.
  *
  * Threads: single. */
 #ifndef CLI_H
 #define CLI_H
 
+#include <valise/workspace.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "json/json.h"
 
+/* Exit codes that errors.def does not have. */
 enum {
     CLI_DONE = 0,
     CLI_USAGE = 2,
     CLI_DIFFERENT = 8,
+    CLI_INTERRUPTED = 130,
 };
+
+#define CLI_E_USAGE (-1000) /* the words make no sense; exit code CLI_USAGE, "USAGE" in JSON */
+
+typedef enum cli_color {
+    CLI_COLOR_AUTO,
+    CLI_COLOR_ALWAYS,
+    CLI_COLOR_NEVER,
+} cli_color;
+
+/* What every command may be told (words.c has the table). Strings are words of the command line
+ * or of the environment; NULL: not given. */
+typedef struct cli_options {
+    const char *directory; /* -C: as if started there */
+    const char *workspace; /* --workspace: this folder, not one above */
+    const char *actor, *at, *expect, *id;
+    const char *color;
+    bool json, dry_run, exit_code, no_pager, quiet, help, version;
+} cli_options;
+
+struct cli_catalog;
+struct cli_out;
+struct vls_registry;
 
 typedef struct cli {
     const valise_env *env;
-    vls_arena arena;       /* for the whole run */
-    vls_buf out;           /* what goes to stdout when the command is done */
-    bool json;             /* --json: results and errors as JSON */
-    bool tests, exit_code; /* options of `json diff` */
+    vls_arena arena; /* for the whole run */
+    cli_options options;
+    struct vls_registry *built_in;       /* NULL in tests that bring a catalog of their own */
+    const struct vls_registry *registry; /* that, or one that has extensions too */
+    const struct cli_catalog *catalog;
+    struct cli_out *out;
+    valise *workspace;  /* opened when the first operation needs it */
+    valise *none;       /* a handle without a workspace, as well */
+    valise_str current; /* after a conflict: what was there instead, as JSON */
     bool stdin_used;
+    bool one_value; /* only one was given: errors need not say which */
 } cli;
 
-/* A switch that a command takes besides those that all of them take. */
-typedef struct cli_option {
-    const char *name; /* "--exit-code"; NULL ends the list */
-    const char *help;
-    size_t offset; /* of a bool in cli */
-} cli_option;
+/* Has Ctrl-C been pressed? (signal.c) */
+bool cli_is_interrupted(void);
+void cli_catch_signals(void);
 
-typedef struct cli_command {
-    const char *name;     /* "json diff" */
-    const char *operands; /* "A B" */
-    size_t count;         /* how many operands it takes */
-    const char *help;     /* one line */
-    const char *more;     /* a paragraph, or NULL */
-    const char *example;
-    const cli_option *options; /* may be NULL */
-    int (*run)(cli *c, char **operands);
-} cli_command;
+/* VALISE_E_CANCELLED after Ctrl-C, else 0. */
+int cli_check_interrupt(valise_error *err);
 
-extern const cli_command cli_json_commands[];
-extern const size_t cli_json_command_count;
+/* ---- errors (error.c) ---- */
 
 /* Report err on stderr, as a line of what and a line of what to do, or with --json as
- * {"error":{...}}, and forget what was to be printed: a part would look whole. Returns the exit
- * code that goes with it. */
-int cli_fail(cli *c, const valise_error *err);
+ * {"error":{...}}. Returns the exit code. */
+int cli_report(const cli *c, const valise_error *err);
 
-/* Say how the command is used wrongly; returns CLI_USAGE. */
-int cli_usage(const cli *c, const char *hint, const char *format, ...) VALISE_PRINTF(3, 4);
+/* ---- in (input.c) ---- */
 
-/* The bytes an operand stands for: itself, the file of "@file", or standard input for "-". */
-int cli_read_operand(valise_str *out, cli *c, const char *operand, valise_error *err);
+/* The bytes of a file, or of standard input for "-", in the arena of the run. */
+int cli_read_file(valise_str *out, cli *c, const char *path, size_t max_bytes, valise_error *err);
 
-/* The same, parsed as JSON. Errors name the operand. */
-int cli_read_json(vls_json *out, cli *c, const char *operand, valise_error *err);
+/* The bytes that a word stands for: its own, the file of "@file", standard input for "-". "@@x"
+ * stands for "@x". */
+int cli_read_word(valise_str *out, cli *c, const char *word, valise_error *err);
 
-/* Append a value and a newline to c->out: canonical, or over several lines when pretty. */
-int cli_print_json(cli *c, vls_json v, bool pretty, valise_error *err);
+/* The same, parsed as JSON. Errors say how a text is quoted. */
+int cli_read_json(vls_json *out, cli *c, const char *word, valise_error *err);
 
-/* Write c->out to stdout, made harmless when that is a terminal. */
-int cli_flush(cli *c);
+/* A secret: from VALISE_SECRET_NAME, NAME in capitals; or from a file that nobody else can read.
+ * path NULL: only the environment. *out has ptr NULL when there is none. */
+int cli_read_secret(valise_str *out, cli *c, const char *field_name, const char *path,
+                    valise_error *err);
+
+/* VALISE_SECRET_API_KEY for apiKey. */
+typedef struct cli_secret_name {
+    char s[128];
+} cli_secret_name;
+cli_secret_name cli_secret_variable(const char *field_name);
 
 #endif

@@ -77,6 +77,10 @@ red 'gcc, c11, static: needs no library' '' needs_the_library
 says 'gcc, c11, static: runs' "$expected" "$scratch/outside"
 green 'g++, c++17, static: compiles' compile_static g++ c++17 outside.cc
 says 'g++, c++17, static: runs' "$expected" "$scratch/outside"
+green 'the man page of a command is installed' \
+    grep -q '^\.TH' "$scratch/valise/share/man/man1/valise-pin-add.1"
+green 'and the completion of bash' \
+    bash -n "$scratch/valise/share/bash-completion/completions/valise"
 says 'the installed command runs' "^valise $version\$" "$scratch/valise/bin/valise" version
 red 'a header that is not there is not found' 'valise/nonsense.h' \
     gcc "-I$scratch/valise/include" -fsyntax-only -include valise/nonsense.h -x c /dev/null

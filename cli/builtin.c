@@ -1,0 +1,231 @@
+/* builtin.c -- commands that are no operations: help, version, completion. */
+#include "cli/call.h"
+
+#include "cli/complete.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
+const cli_builtin *const cli_builtins[] = {
+    &cli_builtin_batch,      &cli_builtin_commands,
+    &cli_builtin_complete,   &cli_builtin_completion,
+    &cli_builtin_config_get, &cli_builtin_config_list,
+    &cli_builtin_config_set, &cli_builtin_config_unset,
+    &cli_builtin_help,       &cli_builtin_init,
+    &cli_builtin_run,        &cli_builtin_trust,
+    &cli_builtin_version,    NULL,
+};
+
+/* ---- help ---- */
+
+typedef struct help_args {
+    valise_list command; /* of valise_str */
+    bool man, names, reference;
+} help_args;
+
+static const valise_field word_item = {
+    .name = "word", .help = "A word of a command.", .type = VALISE_T_STR};
+
+static const valise_field help_in[] = {
+    VALISE_FIELD_WITH(help_args, command, LIST, VALISE_POSITIONAL,
+                      "The command, or the first word of several.", .more = &word_item),
+    VALISE_FIELD(help_args, man, BOOL, 0, "As a man page, in roff."),
+    VALISE_FIELD(help_args, names, BOOL, VALISE_HIDDEN, "What there are pages of."),
+    VALISE_FIELD(help_args, reference, BOOL, VALISE_HIDDEN, "All of it, in Markdown."),
+    VALISE_FIELD_END,
+};
+
+static int print_page(cli *c, const cli_page_format *format, size_t count, const char *const *words,
+                      valise_error *err)
+{
+    cli_page page = {.out = &c->out->text, .format = format};
+    size_t used = 0;
+    const cli_command *command = cli_catalog_find(&used, c->catalog, count, words);
+    const char *group = count > 0 ? cli_catalog_group(c->catalog, words[0]) : NULL;
+
+    if (count == 0)
+        cli_help_all(&page, c);
+    else if (command && used == count)
+        cli_help_command(&page, c, command);
+    else if (group && count == 1)
+        cli_help_group(&page, c, group);
+    else
+        return cli_catalog_refuse(c->catalog, count, words, err);
+    return 0;
+}
+
+/* The same; a command that is not known may be one of an extension. */
+static int find_page(cli *c, const cli_page_format *format, size_t count, const char *const *words,
+                     valise_error *err)
+{
+    int rc;
+
+    if (count == 0 && format == &cli_page_text)
+        (void)cli_extend_catalog(c, false, NULL); /* help must work whatever is wrong with them */
+    rc = print_page(c, format, count, words, err);
+    if (rc == CLI_E_USAGE && cli_extend_catalog(c, true, NULL) == 1)
+        rc = print_page(c, format, count, words, err);
+    return rc;
+}
+
+/* Words in the arena, each with a NUL behind it. */
+static int copy_words(const char *const **out, cli *c, const valise_list *list, valise_error *err)
+{
+    const char **words = vls_arena_array(&c->arena, list->count + 1, sizeof(*words));
+
+    if (!words)
+        return vls_arena_fail(&c->arena, err);
+    for (size_t i = 0; i < list->count; i++) {
+        valise_str copy;
+        int rc = vls_arena_dup(&copy, &c->arena, ((const valise_str *)list->items)[i], err);
+        if (rc < 0)
+            return rc;
+        words[i] = copy.ptr;
+    }
+    *out = words;
+    return 0;
+}
+
+static int run_help(int *status, cli *c, const cli_words *words, const void *args,
+                    valise_error *err)
+{
+    const help_args *a = args;
+    const char *const *names;
+    int rc;
+
+    (void)words;
+    (void)status;
+    if (a->reference)
+        cli_help_reference(&c->out->text, c);
+    if (a->names)
+        cli_help_names(&c->out->text, c);
+    if (a->reference || a->names)
+        return 0;
+    rc = copy_words(&names, c, &a->command, err);
+    return rc < 0 ? rc
+                  : find_page(c, a->man ? &cli_page_man : &cli_page_text, a->command.count, names,
+                              err);
+}
+
+int cli_print_help(cli *c, const cli_words *words, valise_error *err)
+{
+    cli_page page = {.out = &c->out->text, .format = &cli_page_text};
+
+    /* `help X --help` is about X, unless there is no X. */
+    if (words->command && words->command->builtin == &cli_builtin_help && words->operand_count > 0)
+        return find_page(c, &cli_page_text, words->operand_count, words->operands, err);
+    if (words->command)
+        cli_help_command(&page, c, words->command);
+    else if (words->group)
+        cli_help_group(&page, c, words->group);
+    else
+        return find_page(c, &cli_page_text, 0, NULL, err);
+    return 0;
+}
+
+const cli_builtin cli_builtin_help = {
+    .op = {.size = sizeof(valise_op),
+           .name = "help",
+           .brief = "Say what there is, or what a command does.",
+           .in = help_in,
+           .in_size = sizeof(help_args),
+           .example = "{\"command\":[\"json\",\"diff\"]}"},
+    .run = run_help,
+};
+
+/* ---- version ---- */
+
+void cli_print_version(cli *c)
+{
+    vls_buf_printf(&c->out->text, c->options.json ? "{\"version\":\"%s\"}\n" : "valise %s\n",
+                   valise_version());
+}
+
+static int run_version(int *status, cli *c, const cli_words *words, const void *args,
+                       valise_error *err)
+{
+    (void)status;
+    (void)words;
+    (void)args;
+    (void)err;
+    cli_print_version(c);
+    return 0;
+}
+
+const cli_builtin cli_builtin_version = {
+    .op = {.size = sizeof(valise_op),
+           .name = "version",
+           .brief = "Print the version.",
+           .example = "{}"},
+    .run = run_version,
+};
+
+/* ---- completion ---- */
+
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+
+typedef struct completion_args {
+    int64_t shell;
+} completion_args;
+
+static const valise_field completion_in[] = {
+    VALISE_FIELD_WITH(completion_args, shell, ENUM, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "The shell that shall complete.", .more = shells),
+    VALISE_FIELD_END,
+};
+
+static int run_completion(int *status, cli *c, const cli_words *words, const void *args,
+                          valise_error *err)
+{
+    const completion_args *a = args;
+
+    (void)status;
+    (void)words;
+    (void)err;
+    cli_completion_script(&c->out->text, shells[a->shell]);
+    return 0;
+}
+
+const cli_builtin cli_builtin_completion = {
+    .op = {.size = sizeof(valise_op),
+           .name = "completion",
+           .brief = "Print the script that completes commands in a shell.",
+           .help = "bash: put `. <(valise completion bash)` into ~/.bashrc.\n\n"
+                   "zsh: put the script into a file _valise in a folder of $fpath.\n\n"
+                   "fish: valise completion fish >~/.config/fish/completions/valise.fish",
+           .in = completion_in,
+           .in_size = sizeof(completion_args),
+           .example = "{\"shell\":\"bash\"}"},
+    .run = run_completion,
+};
+
+static int run_complete(int *status, cli *c, const cli_words *words, const void *args,
+                        valise_error *err)
+{
+    (void)status;
+    (void)args;
+    (void)err;
+    c->options = (cli_options){.quiet = true};
+    (void)cli_extend_catalog(c, false, NULL);
+    cli_complete(&c->out->text, c, words->operand_count, words->operands);
+    return 0;
+}
+
+typedef struct complete_args {
+    valise_list words;
+} complete_args;
+
+static const valise_field complete_in[] = {
+    VALISE_FIELD_WITH(complete_args, words, LIST, VALISE_POSITIONAL,
+                      "The words so far; the last one is being typed.", .more = &word_item),
+    VALISE_FIELD_END,
+};
+
+const cli_builtin cli_builtin_complete = {
+    .op = {.size = sizeof(valise_op),
+           .name = "__complete",
+           .brief = "Say what could stand at the end of a command line.",
+           .flags = VALISE_OP_INTERNAL,
+           .in = complete_in,
+           .in_size = sizeof(complete_args)},
+    .run = run_complete,
+};

@@ -1,0 +1,131 @@
+/* call.c -- running operations. */
+#include "cli/call.h"
+
+#include "base/hex.h"
+#include "cli/print.h"
+#include "cli/progress.h"
+
+/* ---- the call ---- */
+
+int cli_call_init(valise_call *out, cli *c, valise_error *err)
+{
+    const cli_options *options = &c->options;
+    VLS_AUTO(buf) vls_buf text = {0};
+    vls_json expect;
+    int rc;
+
+    *out = (valise_call)VALISE_CALL_INIT;
+    out->flags = options->dry_run ? VALISE_CALL_DRY_RUN : 0;
+    out->at = valise_str_of(options->at);
+    if (options->id) {
+        rc = vls_uuid_parse(&out->id, valise_str_of(options->id), err);
+        if (rc < 0) {
+            vls_hint(err, "--id is a UUID such as 0190a5f0-1234-7abc-8def-0123456789ab");
+            return rc;
+        }
+    }
+    if (!options->expect)
+        return 0;
+    rc = cli_read_json(&expect, c, options->expect, err);
+    if (rc < 0)
+        return rc;
+    vls_buf_init(&text, c->env, VLS_JSON_MAX_BYTES);
+    rc = vls_json_write(&text, expect, err);
+    return rc < 0 ? rc : vls_arena_dup(&out->expect, &c->arena, vls_buf_str(&text), err);
+}
+
+/* An operation that needs none runs without a workspace, so that it works anywhere. One that is
+ * open already, because an extension was looked for, does as well. */
+static int open_for(valise **out, cli *c, const valise_op *op, valise_error *err)
+{
+    bool none = op->flags & VALISE_OP_NO_WORKSPACE && !c->workspace;
+    int rc = none ? cli_open_none(c, err) : cli_open(c, err);
+
+    if (rc == 0)
+        *out = none ? c->none : c->workspace;
+    return rc;
+}
+
+/* ---- lists ---- */
+
+typedef struct stream {
+    cli_rows *rows;
+    cli *c;
+    int rc;
+    valise_error err;
+} stream;
+
+static int take_row(void *arg, valise_str json)
+{
+    stream *s = arg;
+
+    s->rc = cli_rows_add(s->rows, json, &s->err);
+    return s->rc < 0 || cli_out_is_closed(s->c->out);
+}
+
+static int run_list(valise_reply *reply, cli *c, valise *v, const valise_op *op, valise_str payload,
+                    const valise_call *call, valise_error *err)
+{
+    stream s = {.c = c, .err = VALISE_ERROR_INIT};
+    int rc = cli_rows_new(&s.rows, c, op, err);
+
+    if (rc < 0)
+        return rc;
+    rc = valise_stream(reply, v, valise_str_of(op->name), payload, call, take_row, &s, err);
+    if (s.rc < 0) {
+        *err = s.err;
+        rc = s.rc;
+    }
+    /* What came before a failure is worth seeing, and the exit code tells. */
+    if (rc == 0)
+        rc = cli_rows_end(s.rows, err);
+    else
+        (void)cli_rows_end(s.rows, NULL);
+    cli_rows_free(s.rows);
+    return rc;
+}
+
+int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *fn, void *arg,
+               valise_error *err)
+{
+    valise *v = NULL;
+    int rc = open_for(&v, c, op, err);
+
+    return rc < 0 ? rc
+                  : valise_stream(NULL, v, valise_str_of(op->name), payload, NULL, fn, arg, err);
+}
+
+/* ---- all ---- */
+
+static int run_one(int *status, valise_reply *reply, cli *c, valise *v, const valise_op *op,
+                   valise_str payload, const valise_call *call, valise_error *err)
+{
+    int rc = valise_dispatch_str(reply, v, valise_str_of(op->name), payload, call, err);
+
+    if (rc < 0)
+        return rc;
+    return cli_print_answer(status, c, op, valise_blob_bytes(reply->json), err);
+}
+
+int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise_error *err)
+{
+    valise_reply reply = VALISE_REPLY_INIT;
+    cli_progress progress;
+    valise_call call;
+    valise *v = NULL;
+    int rc = cli_call_init(&call, c, err);
+
+    if (rc == 0)
+        rc = open_for(&v, c, op, err);
+    if (rc < 0)
+        return rc;
+    cli_progress_init(&progress, c);
+    call.progress = (valise_progress){cli_progress_tell, &progress};
+    rc = op->flags & VALISE_OP_LIST ? run_list(&reply, c, v, op, payload, &call, err)
+                                    : run_one(status, &reply, c, v, op, payload, &call, err);
+    cli_progress_clear(&progress);
+    if (rc < 0 && reply.current)
+        (void)vls_arena_dup(&c->current, &c->arena, valise_blob_bytes(reply.current), NULL);
+    valise_reply_release(&reply);
+    return rc;
+}

@@ -1,0 +1,63 @@
+/* call.h -- running operations: which workspace, as whom, and what came of it.
+ *
+ * Threads: single. */
+#ifndef CLI_CALL_H
+#define CLI_CALL_H
+
+#include "bus/registry.h"
+#include "cli/words.h"
+
+/* What --actor, --at, --expect, --id and --dry-run say of a call. */
+int cli_call_init(valise_call *out, cli *c, valise_error *err);
+
+/* ---- the workspace (workspace.c) ---- */
+
+/* Make the catalog of what is built in. Nothing is read from disk. */
+int cli_make_catalog(cli *c, valise_error *err);
+
+/* Add what extensions bring: those of the user and, where workspace is set, those that are
+ * trusted there. Returns 1 when there is something new. */
+int cli_extend_catalog(cli *c, bool workspace, valise_error *err);
+
+/* The folder of the workspace that the options, the environment or the current folder name, in
+ * the arena of the run. VALISE_E_NOT_FOUND with the way out. */
+int cli_find(const char **out, cli *c, valise_error *err);
+
+/* Open it, once. */
+int cli_open(cli *c, valise_error *err);
+
+/* A handle for operations that need no workspace. */
+int cli_open_none(cli *c, valise_error *err);
+
+/* Close what is open. */
+void cli_close(cli *c);
+
+/* ---- running (call.c) ---- */
+
+/* Run an operation and print what it answers. *status: the exit code. After VALISE_E_CONFLICT
+ * c->current is what was there instead. */
+int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise_error *err);
+
+/* Replace short ids in a payload by whole ones. (resolve.c) */
+int cli_resolve_ids(vls_json *payload, cli *c, const valise_op *op, valise_error *err);
+
+/* The rows of a list, for completion. */
+int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *fn, void *arg,
+               valise_error *err);
+
+/* ---- commands that are no operations (builtin*.c) ---- */
+
+extern const cli_builtin *const cli_builtins[]; /* NULL-ended */
+
+extern const cli_builtin cli_builtin_batch, cli_builtin_commands, cli_builtin_complete,
+    cli_builtin_completion, cli_builtin_config_get, cli_builtin_config_list, cli_builtin_config_set,
+    cli_builtin_config_unset, cli_builtin_help, cli_builtin_init, cli_builtin_run,
+    cli_builtin_trust, cli_builtin_version;
+
+/* Print the version. */
+void cli_print_version(cli *c);
+
+/* The page that `help WORDS` or `WORDS --help` shows. */
+int cli_print_help(cli *c, const cli_words *words, valise_error *err);
+
+#endif

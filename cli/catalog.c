@@ -1,0 +1,184 @@
+/* catalog.c -- finding commands by the words that name them. */
+#include "cli/catalog.h"
+
+#include "base/str.h"
+#include "base/text.h"
+
+/* Groups that have another name. */
+static const struct {
+    const char *alias, *group;
+} group_aliases[] = {
+    {"bp", "backpack"},
+    {"memory", "context"},
+};
+
+static int compare_commands(const void *a, const void *b)
+{
+    return strcmp(((const cli_command *)a)->op->name, ((const cli_command *)b)->op->name);
+}
+
+int cli_catalog_init(cli_catalog *out, vls_arena *arena, const valise_op *const *operations,
+                     const cli_builtin *const *builtins, valise_error *err)
+{
+    size_t count = 0, room = 1;
+    cli_command *commands;
+
+    for (size_t i = 0; operations[i]; i++)
+        room++;
+    for (size_t i = 0; builtins[i]; i++)
+        room++;
+    commands = vls_arena_array(arena, room, sizeof(*commands));
+    if (!commands)
+        return vls_arena_fail(arena, err);
+    for (size_t i = 0; operations[i]; i++) {
+        if (!(operations[i]->flags & VALISE_OP_INTERNAL))
+            commands[count++] = (cli_command){.op = operations[i]};
+    }
+    for (size_t i = 0; builtins[i]; i++)
+        commands[count++] = (cli_command){.op = &builtins[i]->op, .builtin = builtins[i]};
+    qsort(commands, count, sizeof(*commands), compare_commands);
+    *out = (cli_catalog){commands, count};
+    return 0;
+}
+
+size_t cli_group_len(const char *name)
+{
+    return strcspn(name, ":");
+}
+
+const char *cli_group_alias(const char *group)
+{
+    for (size_t i = 0; i < VLS_COUNT(group_aliases); i++) {
+        if (strcmp(group_aliases[i].group, group) == 0)
+            return group_aliases[i].alias;
+    }
+    return NULL;
+}
+
+/* The group that a word names when it is an alias, else the word. */
+static const char *without_alias(const char *word)
+{
+    for (size_t i = 0; i < VLS_COUNT(group_aliases); i++) {
+        if (strcmp(group_aliases[i].alias, word) == 0)
+            return group_aliases[i].group;
+    }
+    return word;
+}
+
+/* How many words spell the whole name; 0 when they do not. */
+static size_t count_matching(const char *name, size_t count, const char *const *words)
+{
+    size_t used = 0;
+
+    while (used < count) {
+        size_t len = strcspn(name, ": ");
+        const char *word = used == 0 ? without_alias(words[0]) : words[used];
+        if (strlen(word) != len || memcmp(word, name, len) != 0)
+            return 0;
+        used++;
+        if (name[len] == '\0')
+            return used;
+        name += len + 1;
+    }
+    return 0;
+}
+
+const cli_command *cli_catalog_find(size_t *used, const cli_catalog *catalog, size_t count,
+                                    const char *const *words)
+{
+    const cli_command *found = NULL;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < catalog->count; i++) {
+        const valise_op *op = catalog->commands[i].op;
+        size_t by_name = count_matching(op->name, count, words);
+        size_t by_alias = op->alias ? count_matching(op->alias, count, words) : 0;
+        if (count > 0 && strcmp(op->name, words[0]) == 0)
+            by_name = 1;
+        if (by_name > longest || (by_name > 0 && by_name == longest) || by_alias > longest) {
+            longest = VLS_MAX(by_name, by_alias);
+            found = &catalog->commands[i];
+        }
+    }
+    if (found)
+        *used = longest;
+    return found;
+}
+
+bool cli_command_is_of(const cli_command *command, const char *group, size_t len)
+{
+    return cli_group_len(command->op->name) == len && command->op->name[len] == ':' &&
+           memcmp(command->op->name, group, len) == 0;
+}
+
+const char *cli_catalog_group(const cli_catalog *catalog, const char *word)
+{
+    const char *group = without_alias(word);
+
+    for (size_t i = 0; i < catalog->count; i++) {
+        if (cli_command_is_of(&catalog->commands[i], group, strlen(group)))
+            return group;
+    }
+    return NULL;
+}
+
+void cli_add_name(vls_buf *out, const char *name, char separator)
+{
+    for (; *name; name++)
+        vls_buf_add_byte(out, *name == ':' ? separator : *name);
+}
+
+/* ---- words that name nothing ---- */
+
+static void try_first_words(cli_near *near, const cli_catalog *catalog)
+{
+    char word[64];
+
+    for (size_t i = 0; i < catalog->count; i++) {
+        const valise_op *op = catalog->commands[i].op;
+        (void)snprintf(word, sizeof(word), "%.*s", (int)cli_group_len(op->name), op->name);
+        if (!(op->flags & VALISE_OP_INTERNAL))
+            cli_near_try(near, word);
+        if (op->alias)
+            cli_near_try(near, op->alias);
+    }
+}
+
+static void try_verbs(cli_near *near, const cli_catalog *catalog, const char *group)
+{
+    size_t len = strlen(group);
+
+    for (size_t i = 0; i < catalog->count; i++) {
+        if (cli_command_is_of(&catalog->commands[i], group, len))
+            cli_near_try(near, catalog->commands[i].op->name + len + 1);
+    }
+}
+
+int cli_catalog_refuse(const cli_catalog *catalog, size_t count, const char *const *words,
+                       valise_error *err)
+{
+    const char *group = cli_catalog_group(catalog, words[0]);
+    vls_text_brief first = vls_text_short(valise_str_of(words[0]));
+    cli_near near;
+
+    if (group && count > 1) {
+        cli_near_init(&near, words[1]);
+        try_verbs(&near, catalog, group);
+        vls_report(err, CLI_E_USAGE, -1, "there is no command '%s %s'", first.s,
+                   vls_text_short(valise_str_of(words[1])).s);
+        if (near.best[0])
+            vls_hint(err, "did you mean 'valise %s %s'? 'valise help %s' lists what there is",
+                     words[0], near.best, words[0]);
+        else
+            vls_hint(err, "run 'valise help %s' for what there is", words[0]);
+        return CLI_E_USAGE;
+    }
+    cli_near_init(&near, words[0]);
+    try_first_words(&near, catalog);
+    vls_report(err, CLI_E_USAGE, -1, "there is no command '%s'", first.s);
+    if (near.best[0])
+        vls_hint(err, "did you mean 'valise %s'? 'valise help' lists what there is", near.best);
+    else
+        vls_hint(err, "run 'valise help' for the commands there are");
+    return CLI_E_USAGE;
+}

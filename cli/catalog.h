@@ -1,0 +1,76 @@
+/* catalog.h -- the commands there are: operations of the registry and the few that are none.
+ *
+ *     pin:add           valise pin add       group "pin", and one word more
+ *     alias "validate"  valise validate      for workspace:validate
+ *     bp                valise bp pack       another name of a group (group_aliases)
+ *
+ * A command that is no operation (help, init, completion, ...) has an entry of the same kind, so
+ * that words, help, man page and completion treat it like any other; it brings a function.
+ *
+ * Threads: immutable once made. */
+#ifndef CLI_CATALOG_H
+#define CLI_CATALOG_H
+
+#include <valise/sys/operation.h>
+
+#include "cli/cli.h"
+
+struct cli_words;
+
+typedef struct cli_builtin {
+    valise_op op; /* names, fields, help; no capability and no function */
+    /* args: a struct of op.in. Fills *status with the exit code. */
+    int (*run)(int *status, cli *c, const struct cli_words *words, const void *args,
+               valise_error *err);
+} cli_builtin;
+
+typedef struct cli_command {
+    const valise_op *op;
+    const cli_builtin *builtin; /* NULL: an operation of the registry */
+} cli_command;
+
+typedef struct cli_catalog {
+    const cli_command *commands; /* sorted by name */
+    size_t count;
+} cli_catalog;
+
+/* Both lists are NULL-ended; what they point at must outlive the catalog. Operations that only
+ * the engine submits are left out. */
+int cli_catalog_init(cli_catalog *out, vls_arena *arena, const valise_op *const *operations,
+                     const cli_builtin *const *builtins, valise_error *err);
+
+/* The command that the words name, and how many words that took; NULL when there is none. The
+ * longest name wins; names win over aliases. "pin:add" as one word does as well. */
+const cli_command *cli_catalog_find(size_t *used, const cli_catalog *catalog, size_t count,
+                                    const char *const *words);
+
+/* The name of the group a word stands for ("backpack" for "bp"), or NULL. */
+const char *cli_catalog_group(const cli_catalog *catalog, const char *word);
+bool cli_command_is_of(const cli_command *command, const char *group, size_t len);
+
+/* The length of the first part of a name: 3 for "pin:add". */
+size_t cli_group_len(const char *name);
+
+/* Append the words of a name: "pin add". */
+void cli_add_name(vls_buf *out, const char *name, char separator);
+
+/* VALISE_E_... USAGE that names the words and, where something is similar, that. */
+int cli_catalog_refuse(const cli_catalog *catalog, size_t count, const char *const *words,
+                       valise_error *err);
+
+/* Another name of a group, or NULL. */
+const char *cli_group_alias(const char *group);
+
+/* ---- what was meant (near.c) ---- */
+
+/* Remembers the candidate that is most similar to a word, if one is similar enough. */
+typedef struct cli_near {
+    valise_str word;
+    size_t distance; /* of best */
+    char best[96];   /* "" when there is none */
+} cli_near;
+
+void cli_near_init(cli_near *near, const char *word);
+void cli_near_try(cli_near *near, const char *candidate);
+
+#endif

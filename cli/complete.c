@@ -1,0 +1,459 @@
+/* complete.c -- candidates for the word that is being typed. */
+#include "cli/complete.h"
+
+#include "base/utf8.h"
+#include "cli/call.h"
+
+#define ID_ROWS_MAX 5000u /* looked at */
+#define IDS_MAX 200u      /* offered */
+#define ID_NS_MAX INT64_C(150000000)
+#define DESCRIPTION_MAX 60u
+
+typedef struct completer {
+    vls_buf *out;
+    cli *c;
+    valise_str prefix;  /* the word being typed */
+    const char *before; /* put in front of each candidate: "--role=" */
+} completer;
+
+/* False: it does not fit what was typed. */
+static bool add_candidate(const completer *k, valise_str word, const char *description)
+{
+    size_t skip = strlen(k->before);
+
+    if (!vls_str_starts(word, vls_str_from(k->prefix, skip)) || word.len == 0)
+        return false;
+    /* A line is a line. */
+    if (vls_str_find_byte(word, '\n') < word.len || vls_str_find_byte(word, '\t') < word.len)
+        return false;
+    vls_buf_add_text(k->out, k->before);
+    vls_buf_add(k->out, word);
+    vls_buf_add_byte(k->out, '\t');
+    vls_buf_add(k->out, vls_utf8_head(valise_str_of(description), DESCRIPTION_MAX));
+    vls_buf_add_byte(k->out, '\n');
+    return true;
+}
+
+/* ---- names of commands ---- */
+
+static void add_first_words(const completer *k)
+{
+    const cli_catalog *catalog = k->c->catalog;
+    char group[64] = "";
+
+    for (size_t i = 0; i < catalog->count; i++) {
+        const valise_op *op = catalog->commands[i].op;
+        size_t len = cli_group_len(op->name);
+        if (op->flags & VALISE_OP_INTERNAL)
+            continue;
+        if (op->alias)
+            add_candidate(k, valise_str_of(op->alias), op->brief);
+        if (op->name[len] == '\0') {
+            add_candidate(k, valise_str_of(op->name), op->brief);
+        } else if (strlen(group) != len || memcmp(group, op->name, len) != 0) {
+            (void)snprintf(group, sizeof(group), "%.*s", (int)len, op->name);
+            add_candidate(k, valise_str_of(group), "commands");
+            if (cli_group_alias(group))
+                add_candidate(k, valise_str_of(cli_group_alias(group)), "commands");
+        }
+    }
+}
+
+static void add_verbs(const completer *k, const char *group)
+{
+    size_t len = strlen(group);
+
+    for (size_t i = 0; i < k->c->catalog->count; i++) {
+        const cli_command *command = &k->c->catalog->commands[i];
+        if (cli_command_is_of(command, group, len))
+            add_candidate(k, valise_str_of(command->op->name + len + 1), command->op->brief);
+    }
+}
+
+static void add_operation_names(const completer *k)
+{
+    for (size_t i = 0; i < k->c->catalog->count; i++) {
+        const cli_command *command = &k->c->catalog->commands[i];
+        if (!command->builtin)
+            add_candidate(k, valise_str_of(command->op->name), command->op->brief);
+    }
+}
+
+/* ---- ids ---- */
+
+typedef struct id_search {
+    const completer *k;
+    const valise_field *key; /* of the rows */
+    vls_arena arena;
+    size_t rows, found;
+    int64_t end_ns;
+} id_search;
+
+static int take_id(void *arg, valise_str json)
+{
+    id_search *search = arg;
+    const valise_env *env = search->k->c->env;
+    const vls_json *id;
+    vls_json row;
+
+    vls_arena_reset(&search->arena);
+    if (search->rows++ >= ID_ROWS_MAX || search->found >= IDS_MAX ||
+        env->ticks_ns(env->self) > search->end_ns ||
+        vls_json_parse(&row, &search->arena, json, NULL, NULL) < 0)
+        return 1;
+    id = vls_json_get(row, valise_str_of(search->key->name));
+    if (id && id->type == VLS_JSON_STRING) {
+        search->found += add_candidate(search->k, vls_json_str(*id), search->key->name);
+    } else if (id && id->type == VLS_JSON_INT) {
+        char digits[32];
+        (void)snprintf(digits, sizeof(digits), "%lld", (long long)id->integer);
+        search->found += add_candidate(search->k, valise_str_of(digits), search->key->name);
+    }
+    return 0;
+}
+
+static const valise_coll *find_collection(const cli *c, const char *name)
+{
+    const valise_coll *const *colls = c->registry ? vls_registry_colls(c->registry) : NULL;
+
+    for (size_t i = 0; colls && colls[i]; i++) {
+        if (strcmp(colls[i]->name, name) == 0)
+            return colls[i];
+    }
+    return NULL;
+}
+
+/* Which field of the rows of `list` names one of them? The key of the collection, or else the
+ * first. */
+static const valise_field *key_of(const valise_coll *coll, const valise_op *list)
+{
+    const valise_field *found = NULL;
+
+    if (coll && coll->fields)
+        found = vls_fields_find(list->out, valise_str_of(coll->fields[0].name));
+    return found ? found : list->out;
+}
+
+static bool can_run_bare(const valise_op *op)
+{
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_REQUIRED)
+            return false;
+    }
+    return op->kind == VALISE_QUERY && op->flags & VALISE_OP_LIST && op->out;
+}
+
+/* Who lists the rows of a collection? "pin:list" those of "pin", or a list of the same fields. */
+static const valise_op *find_list(const cli *c, const char *collection, const valise_coll *coll)
+{
+    const valise_op *found = NULL;
+    char name[128];
+
+    (void)snprintf(name, sizeof(name), "%s:list", collection);
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        const cli_command *command = &c->catalog->commands[i];
+        if (command->builtin || !can_run_bare(command->op))
+            continue;
+        if (strcmp(command->op->name, name) == 0)
+            return command->op;
+        if (coll && command->op->out == coll->fields)
+            found = command->op;
+    }
+    return found;
+}
+
+static void add_ids(const completer *k, const char *collection)
+{
+    id_search search = {.k = k};
+    const valise_env *env = k->c->env;
+    const valise_coll *coll = find_collection(k->c, collection);
+    const valise_op *list = find_list(k->c, collection, coll);
+
+    if (!list)
+        return;
+    search.key = key_of(coll, list);
+    search.end_ns = env->ticks_ns(env->self) + ID_NS_MAX;
+    vls_arena_init(&search.arena, env, (size_t)64 << 20);
+    (void)cli_stream(k->c, list, VLS_STR("{}"), take_id, &search, NULL); /* silence */
+    vls_arena_release(&search.arena);
+}
+
+/* ---- values ---- */
+
+static bool is_path(const char *name)
+{
+    static const char *const names[] = {"path",      "paths",  "file",   "files",
+                                        "directory", "folder", "folders"};
+
+    for (size_t i = 0; i < VLS_COUNT(names); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_ref(const completer *k, const char *ref)
+{
+    if (strcmp(ref, "cli.operation") == 0)
+        add_operation_names(k);
+    else if (strcmp(ref, "cli.file") == 0)
+        vls_buf_add_text(k->out, "\tfiles\n");
+    else if (strcmp(ref, "cli.dir") == 0)
+        vls_buf_add_text(k->out, "\tdirs\n");
+    else
+        add_ids(k, ref);
+}
+
+static void add_values(const completer *k, const valise_field *field)
+{
+    const char *ref = field->ref, *named = field->name;
+
+    if (field->type == VALISE_T_LIST)
+        field = field->more;
+    if (!ref)
+        ref = field->ref;
+    switch (field->type) {
+    case VALISE_T_ENUM:
+        for (const char *const *name = field->more; *name; name++)
+            add_candidate(k, valise_str_of(*name), "");
+        return;
+    case VALISE_T_BOOL:
+        add_candidate(k, VLS_STR("true"), "");
+        add_candidate(k, VLS_STR("false"), "");
+        return;
+    case VALISE_T_JSON:
+    case VALISE_T_VALUE:
+    case VALISE_T_TEXT:
+    case VALISE_T_DATA:
+    case VALISE_T_STRUCT:
+    case VALISE_T_UNION:
+        vls_buf_add_text(k->out, "\t@files\n");
+        return;
+    default:
+        if (ref)
+            add_ref(k, ref);
+        else if (field->type == VALISE_T_STR && is_path(named))
+            vls_buf_add_text(k->out, "\tfiles\n");
+        return;
+    }
+}
+
+static void add_common_values(const completer *k, const cli_option *option)
+{
+    if (strcmp(option->name, "--color") == 0) {
+        add_candidate(k, VLS_STR("auto"), "");
+        add_candidate(k, VLS_STR("always"), "");
+        add_candidate(k, VLS_STR("never"), "");
+    } else if (strcmp(option->value, "DIR") == 0) {
+        vls_buf_add_text(k->out, "\tdirs\n");
+    } else if (strcmp(option->name, "--actor") == 0) {
+        add_ids(k, "actor");
+    } else if (strcmp(option->value, "JSON") == 0) {
+        vls_buf_add_text(k->out, "\t@files\n");
+    }
+}
+
+/* ---- options ---- */
+
+static void add_field_options(const completer *k, const valise_field *fields, const char *prefix,
+                              size_t depth)
+{
+    char name[256];
+
+    for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
+        vls_field_name words = vls_field_words(f->name, '-');
+        bool secret = f->flags & VALISE_SECRET;
+        if (f->flags & VALISE_HIDDEN)
+            continue;
+        (void)snprintf(name, sizeof(name), "%s%s%s", prefix, words.s, secret ? "-file" : "");
+        add_candidate(k, valise_str_of(name), f->help ? f->help : "");
+        if (cli_is_switch(f) && depth == 0) {
+            (void)snprintf(name, sizeof(name), "--no-%s", words.s);
+            /* Only for who asks: it would double the list. */
+            if (vls_str_starts(k->prefix, VLS_STR("--no")))
+                add_candidate(k, valise_str_of(name), f->help ? f->help : "");
+        }
+        if (f->type == VALISE_T_STRUCT && depth < 3) {
+            (void)snprintf(name, sizeof(name), "%s%s.", prefix, words.s);
+            add_field_options(k, ((const valise_struct *)f->more)->fields, name, depth + 1);
+        }
+    }
+}
+
+static void add_options(const completer *k, const cli_command *command)
+{
+    if (command)
+        add_field_options(k, command->op->in, "--", 0);
+    for (const cli_option *o = cli_options_table; o->name; o++) {
+        if (!command || cli_option_fits(o, command))
+            add_candidate(k, valise_str_of(o->name), o->help);
+    }
+}
+
+/* ---- where on the line are we? ---- */
+
+typedef struct place {
+    const cli_command *command;
+    const cli_option *common;      /* the word is the value of this, */
+    const valise_field *field;     /* or of this; */
+    size_t operands;               /* else so many operands stand before it */
+    const valise_field *named[64]; /* fields that were given as options */
+    size_t named_count;
+    bool only_operands; /* behind "--" */
+} place;
+
+static const cli_option *find_common(const char *word)
+{
+    for (const cli_option *o = cli_options_table; o->name; o++) {
+        if (strcmp(o->name, word) == 0 || (o->brief && strcmp(o->brief, word) == 0))
+            return o;
+    }
+    return NULL;
+}
+
+/* The option is at the end or has its value behind it; returns how many words it took. */
+static size_t pass_option(place *at, const char *word, bool last)
+{
+    cli_given given = {0};
+    const valise_field *field = NULL;
+    const cli_option *common = find_common(word);
+
+    if (strchr(word, '='))
+        return 1;
+    if (at->command && word[1] == '-')
+        field = cli_find_option(&given, at->command->op, valise_str_of(word + 2));
+    if (field) {
+        if (at->named_count < VLS_COUNT(at->named))
+            at->named[at->named_count++] = given.path[0];
+        if (cli_is_switch(field))
+            return 1;
+        if (last)
+            at->field = field;
+        return 2;
+    }
+    if (!common || !common->value)
+        return 1;
+    if (last)
+        at->common = common;
+    return 2;
+}
+
+static bool is_named(const place *at, const valise_field *field)
+{
+    for (size_t i = 0; i < at->named_count; i++) {
+        if (at->named[i] == field)
+            return true;
+    }
+    return false;
+}
+
+/* The field that the next operand goes to, or NULL. */
+static const valise_field *operand_field(const place *at)
+{
+    size_t skip = at->operands;
+
+    for (const valise_field *f = at->command->op->in; f && f->type != VALISE_T_END; f++) {
+        if (!(f->flags & VALISE_POSITIONAL) || f->flags & VALISE_SECRET || is_named(at, f))
+            continue;
+        if (skip == 0 || f->type == VALISE_T_LIST)
+            return f;
+        skip--;
+    }
+    return NULL;
+}
+
+/* Walk over the words before the last one. */
+static void find_place(place *at, size_t count, const char *const *words)
+{
+    size_t i = 0;
+
+    while (i < count) {
+        bool last = i + 1 == count;
+        if (!at->only_operands && strcmp(words[i], "--") == 0) {
+            at->only_operands = true;
+            i++;
+        } else if (!at->only_operands && cli_is_option(words[i])) {
+            i += pass_option(at, words[i], last);
+        } else {
+            at->operands++;
+            i++;
+        }
+    }
+}
+
+static void complete_option(const completer *k, const place *at)
+{
+    completer value = *k;
+    const char *equals = memchr(k->prefix.ptr, '=', k->prefix.len);
+    char name[256];
+    cli_given given;
+
+    if (!equals) {
+        add_options(k, at->command);
+        return;
+    }
+    (void)snprintf(name, sizeof(name), "%.*s=", (int)(equals - k->prefix.ptr), k->prefix.ptr);
+    value.before = name;
+    size_t len = strlen(name) - 1;
+    const valise_field *field = at->command && len > 2 ? cli_find_option(&given, at->command->op,
+                                                                         vls_str(name + 2, len - 2))
+                                                       : NULL;
+    if (field) {
+        add_values(&value, field);
+        return;
+    }
+    name[len] = '\0';
+    const cli_option *common = find_common(name);
+    name[len] = '=';
+    if (common && common->value)
+        add_common_values(&value, common);
+}
+
+/* Behind the name of a command. */
+static void complete_rest(const completer *k, place *at, size_t count, const char *const *words)
+{
+    const valise_field *field;
+
+    find_place(at, count, words);
+    if (at->common) {
+        add_common_values(k, at->common);
+    } else if (at->field) {
+        add_values(k, at->field);
+    } else if (!at->only_operands && k->prefix.len > 0 && k->prefix.ptr[0] == '-') {
+        complete_option(k, at);
+    } else {
+        field = operand_field(at);
+        if (field)
+            add_values(k, field);
+    }
+}
+
+void cli_complete(vls_buf *out, cli *c, size_t count, const char *const *words)
+{
+    completer k = {.out = out, .c = c, .before = ""};
+    place at = {0};
+    size_t i = 0, used = 0;
+
+    if (count == 0)
+        return;
+    k.prefix = valise_str_of(words[--count]);
+    /* `help X` completes as X does. */
+    while (i < count && (cli_is_option(words[i]) || (i == 0 && strcmp(words[i], "help") == 0)))
+        i += cli_is_option(words[i]) ? pass_option(&at, words[i], i + 1 == count) : 1;
+    words += VLS_MIN(i, count);
+    count -= VLS_MIN(i, count);
+    if (at.common) {
+        add_common_values(&k, at.common);
+        return;
+    }
+    const char *group = count == 1 ? cli_catalog_group(c->catalog, words[0]) : NULL;
+    at.command = cli_catalog_find(&used, c->catalog, count, words);
+    if (count == 0 && k.prefix.len > 0 && k.prefix.ptr[0] == '-')
+        complete_option(&k, &at);
+    else if (count == 0)
+        add_first_words(&k);
+    if (group && !(k.prefix.len > 0 && k.prefix.ptr[0] == '-'))
+        add_verbs(&k, group);
+    if (at.command)
+        complete_rest(&k, &at, count - used, words + used);
+}

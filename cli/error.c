@@ -1,0 +1,95 @@
+/* error.c -- telling what went wrong. */
+#include <unistd.h>
+
+#include "cli/output.h"
+
+#include "base/text.h"
+
+#define REPORT_MAX ((size_t)1 << 20)
+
+/* Words of the command line may be any bytes: made harmless they are also valid UTF-8, as JSON
+ * must be. */
+static void add_harmless(vls_buf *out, const char *text)
+{
+    vls_text_neutralize(out, valise_str_of(text), VLS_TEXT_KEEP_BACKSLASH);
+}
+
+static void add_json_member(vls_buf *out, const cli *c, const char *key, const char *text)
+{
+    VLS_AUTO(buf) vls_buf harmless = {0};
+
+    if (!text[0])
+        return;
+    vls_buf_init(&harmless, c->env, REPORT_MAX);
+    add_harmless(&harmless, text);
+    vls_json_write_string(out, valise_str_of(key));
+    vls_buf_add_byte(out, ':');
+    vls_json_write_string(out, vls_buf_str(&harmless));
+    vls_buf_add_byte(out, ',');
+}
+
+static const char *code_name(int code)
+{
+    return code == CLI_E_USAGE ? "USAGE" : valise_error_name(code);
+}
+
+/* Members in the order of their keys: the line is canonical. */
+static void add_json(vls_buf *out, const cli *c, const valise_error *err, const char *message,
+                     valise_str current)
+{
+    vls_buf_add_text(out, "{\"error\":{");
+    add_json_member(out, c, "code", code_name(err->code));
+    if (current.len > 0) {
+        vls_buf_add_text(out, "\"current\":");
+        vls_buf_add(out, current);
+        vls_buf_add_byte(out, ',');
+    }
+    add_json_member(out, c, "hint", err->hint);
+    add_json_member(out, c, "message", message);
+    if (err->offset >= 0)
+        vls_buf_printf(out, "\"offset\":%lld,", (long long)err->offset);
+    add_json_member(out, c, "path", err->path);
+    if (out->len > 0 && out->ptr[out->len - 1] == ',')
+        out->len--;
+    vls_buf_add_text(out, "}}\n");
+}
+
+static void add_lines(vls_buf *out, const cli *c, const valise_error *err, const char *message,
+                      valise_str current)
+{
+    bool nested = strpbrk(err->path, ".[") != NULL;
+
+    vls_buf_add_text(out, "valise: ");
+    /* A message about a field whose name it does not have. */
+    if (err->path[0] && (nested || !c->one_value) && !strstr(message, err->path)) {
+        add_harmless(out, err->path);
+        vls_buf_add_text(out, ": ");
+    }
+    add_harmless(out, message);
+    vls_buf_add_byte(out, '\n');
+    if (!err->hint[0] && current.len == 0)
+        return;
+    vls_buf_add_text(out, "hint: ");
+    add_harmless(out, err->hint);
+    if (current.len > 0) {
+        vls_buf_add_text(out, err->hint[0] ? "; it is now " : "it is now ");
+        vls_text_neutralize(out, vls_str_head(current, 400), VLS_TEXT_KEEP_BACKSLASH);
+    }
+    vls_buf_add_byte(out, '\n');
+}
+
+int cli_report(const cli *c, const valise_error *err)
+{
+    const char *message = err->message[0] ? err->message : valise_error_text(err->code);
+    valise_str current = err->code == VALISE_E_CONFLICT ? c->current : (valise_str){NULL, 0};
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, c->env, REPORT_MAX);
+    if (c->options.json)
+        add_json(&text, c, err, message, current);
+    else
+        add_lines(&text, c, err, message, current);
+    /* There is nobody left to tell. */
+    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&text));
+    return err->code == CLI_E_USAGE ? CLI_USAGE : valise_error_exit_code(err->code);
+}

@@ -1,0 +1,376 @@
+/* help.c -- what stands on the pages of help. */
+#include "cli/help.h"
+
+#include "cli/words.h"
+
+#define HELP_LINE_MAX ((size_t)64 << 10)
+#define NESTED_MAX 4u /* options of structs inside structs are listed so deep */
+
+/* ---- one command ---- */
+
+static void add_usage(vls_buf *out, const valise_op *op)
+{
+    bool options = false;
+
+    vls_buf_add_text(out, "valise ");
+    cli_add_name(out, op->name, ' ');
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++)
+        options |= !(f->flags & (VALISE_POSITIONAL | VALISE_HIDDEN));
+    if (options || op->kind != 0)
+        vls_buf_add_text(out, " [options]");
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_REQUIRED && !(f->flags & (VALISE_POSITIONAL | VALISE_SECRET)))
+            vls_buf_printf(out, " --%s %s", vls_field_words(f->name, '-').s, cli_value_name(f));
+    }
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
+            vls_buf_printf(out, " %s", cli_operand_name(f).s);
+    }
+}
+
+/* Names of an ENUM, and that a list may be given several times. */
+static void add_remarks(vls_buf *out, const valise_field *field)
+{
+    const valise_field *item = field->type == VALISE_T_LIST ? field->more : field;
+    const char *const *names = item->type == VALISE_T_ENUM ? item->more : NULL;
+
+    if (names) {
+        vls_buf_add_text(out, " One of ");
+        for (size_t i = 0; names[i]; i++)
+            vls_buf_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);
+        vls_buf_add_byte(out, '.');
+    }
+    if (field->type == VALISE_T_LIST && !(field->flags & VALISE_POSITIONAL))
+        vls_buf_add_text(out, " May be given more than once.");
+    if (field->flags & VALISE_SECRET)
+        vls_buf_printf(out, " From %s, or from a file that only its owner can read.",
+                       cli_secret_variable(field->name).s);
+}
+
+static void add_entry(cli_page *page, const char *term, const valise_field *field)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, page->out->env, HELP_LINE_MAX);
+    vls_buf_add_text(&text, field->help ? field->help : "");
+    add_remarks(&text, field);
+    page->format->entry(page, term, vls_buf_cstr(&text) ? vls_buf_cstr(&text) : "");
+}
+
+static void add_field_options(cli_page *page, const valise_field *fields, const char *prefix,
+                              size_t depth);
+
+static void add_field_option(cli_page *page, const valise_field *field, const char *prefix,
+                             size_t depth)
+{
+    char name[512], term[1152];
+    bool secret = field->flags & VALISE_SECRET;
+
+    (void)snprintf(name, sizeof(name), "%s%s", prefix, vls_field_words(field->name, '-').s);
+    if (cli_is_switch(field))
+        (void)snprintf(term, sizeof(term), "--%s, --no-%s", name, name);
+    else
+        (void)snprintf(term, sizeof(term), "--%s%s %s", name, secret ? "-file" : "",
+                       secret ? "FILE" : cli_value_name(field));
+    add_entry(page, term, field);
+    if (field->type == VALISE_T_STRUCT && depth < NESTED_MAX) {
+        (void)snprintf(term, sizeof(term), "%s.", name);
+        add_field_options(page, ((const valise_struct *)field->more)->fields, term, depth + 1);
+    }
+}
+
+static void add_field_options(cli_page *page, const valise_field *fields, const char *prefix,
+                              size_t depth)
+{
+    for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
+        bool operand = depth == 0 && f->flags & VALISE_POSITIONAL && !(f->flags & VALISE_SECRET);
+        if (!operand && !(f->flags & VALISE_HIDDEN))
+            add_field_option(page, f, prefix, depth);
+    }
+}
+
+static void add_common(cli_page *page, const cli_command *command, bool only_special)
+{
+    char term[128];
+
+    for (const cli_option *o = cli_options_table; o->name; o++) {
+        bool special = o->when > CLI_WHEN_ANY;
+        if (command && !cli_option_fits(o, command))
+            continue;
+        if (only_special && !special && strcmp(o->name, "--json") != 0)
+            continue;
+        if (command && cli_find_option(&(cli_given){0}, command->op, valise_str_of(o->name + 2)))
+            continue; /* a field has taken the name */
+        (void)snprintf(term, sizeof(term), "%s%s%s%s%s", o->brief ? o->brief : "",
+                       o->brief ? ", " : "", o->name, o->value ? " " : "",
+                       o->value ? o->value : "");
+        page->format->entry(page, term, o->help);
+    }
+}
+
+static bool has_operands(const valise_op *op)
+{
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
+            return true;
+    }
+    return false;
+}
+
+static void add_operands(cli_page *page, const valise_op *op)
+{
+    if (!has_operands(op))
+        return;
+    page->format->section(page, "operands");
+    for (const valise_field *f = op->in; f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
+            add_entry(page, cli_operand_name(f).s, f);
+    }
+}
+
+void cli_page_name(vls_buf *out, const valise_op *op)
+{
+    vls_buf_add_text(out, "valise-");
+    cli_add_name(out, op->name, '-');
+}
+
+/* What is true of the operation and not seen from its fields. */
+static void add_facts(cli_page *page, const cli *c, const cli_command *command)
+{
+    const valise_op *op = command->op;
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, c->env, HELP_LINE_MAX);
+    if (op->alias)
+        vls_buf_printf(&text, "Also `valise %s`. ", op->alias);
+    if (op->needs)
+        vls_buf_printf(&text, "Needs the capability %s. ", op->needs);
+    if (op->flags & VALISE_OP_DESTRUCTIVE)
+        vls_buf_add_text(&text, "What it takes away cannot be had back. ");
+    if (op->current && op->expect_help)
+        vls_buf_printf(&text, "--expect is compared with %s. ", op->expect_help);
+    if (text.len > 0 && vls_buf_cstr(&text))
+        page->format->paragraphs(page, vls_buf_cstr(&text));
+}
+
+void cli_help_command(cli_page *page, const cli *c, const cli_command *command)
+{
+    const valise_op *op = command->op;
+    VLS_AUTO(buf) vls_buf usage = {0};
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&usage, c->env, HELP_LINE_MAX);
+    vls_buf_init(&text, c->env, HELP_LINE_MAX);
+    add_usage(&usage, op);
+    cli_page_name(&text, op);
+    if (!vls_buf_cstr(&usage) || !vls_buf_cstr(&text))
+        return;
+    page->format->begin(page, vls_buf_cstr(&text), op->brief, vls_buf_cstr(&usage));
+    if (op->help && page->format == &cli_page_man)
+        page->format->section(page, "description");
+    if (op->help)
+        page->format->paragraphs(page, op->help);
+    add_facts(page, c, command);
+    add_operands(page, op);
+    page->format->section(page, "options");
+    add_field_options(page, op->in, "", 0);
+    add_common(page, command, page->format != &cli_page_man);
+    vls_buf_clear(&text);
+    cli_add_example(&text, c, op);
+    if (text.len > 0 && vls_buf_cstr(&text)) {
+        page->format->section(page, "example");
+        page->format->code(page, vls_buf_cstr(&text));
+    }
+    if (page->format == &cli_page_man) {
+        page->format->section(page, "see also");
+        page->format->paragraphs(page, "valise(1)");
+    }
+    page->format->end(page);
+}
+
+/* ---- several ---- */
+
+static void add_command_entry(cli_page *page, const cli *c, const cli_command *command)
+{
+    VLS_AUTO(buf) vls_buf term = {0};
+
+    vls_buf_init(&term, c->env, HELP_LINE_MAX);
+    cli_add_name(&term, command->op->name, ' ');
+    for (const valise_field *f = command->op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
+            vls_buf_printf(&term, " %s", cli_operand_name(f).s);
+    }
+    if (vls_buf_cstr(&term))
+        page->format->entry(page, vls_buf_cstr(&term), command->op->brief);
+}
+
+static bool is_listed(const cli_command *command)
+{
+    return !(command->op->flags & VALISE_OP_INTERNAL);
+}
+
+static void add_how_values_come(cli_page *page)
+{
+    page->format->paragraphs(
+        page, "A value is JSON, @FILE for the contents of a file, or - for standard input. Behind\n"
+              "-- nothing is an option.");
+}
+
+void cli_help_group(cli_page *page, const cli *c, const char *group)
+{
+    size_t len = strlen(group);
+    char usage[128], name[128], brief[128];
+
+    (void)snprintf(usage, sizeof(usage), "valise %s COMMAND [options] ...", group);
+    (void)snprintf(name, sizeof(name), "valise-%s", group);
+    (void)snprintf(brief, sizeof(brief), "The commands of %s.", group);
+    page->format->begin(page, name, brief, usage);
+    page->format->section(page, "commands");
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        const cli_command *command = &c->catalog->commands[i];
+        if (is_listed(command) && cli_command_is_of(command, group, len))
+            add_command_entry(page, c, command);
+    }
+    add_how_values_come(page);
+    page->format->end(page);
+}
+
+/* All commands in groups: first those that are alone, which are the command's own. */
+static void add_all_entries(cli_page *page, const cli *c)
+{
+    const cli_command *commands = c->catalog->commands;
+    char group[64] = "";
+
+    page->format->section(page, "commands");
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        if (is_listed(&commands[i]) && !strchr(commands[i].op->name, ':'))
+            add_command_entry(page, c, &commands[i]);
+    }
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        const char *name = commands[i].op->name;
+        size_t len = cli_group_len(name);
+        if (!is_listed(&commands[i]) || name[len] != ':')
+            continue;
+        if (strlen(group) != len || memcmp(group, name, len) != 0) {
+            (void)snprintf(group, sizeof(group), "%.*s", (int)len, name);
+            page->format->section(page, group);
+        }
+        add_command_entry(page, c, &commands[i]);
+    }
+}
+
+static const struct {
+    const char *term, *text;
+} exits[] = {
+    {"0", "Done."},
+    {"1", "Failed."},
+    {"2", "The words make no sense."},
+    {"3", "Not found."},
+    {"4", "Denied."},
+    {"5", "Conflict: something else is there than was expected."},
+    {"6", "Invalid input."},
+    {"7", "Corrupt."},
+    {"8", "There are differences, and --exit-code was given."},
+    {"130", "Interrupted."},
+};
+
+static const struct {
+    const char *term, *text;
+} variables[] = {
+    {"VALISE_DIR", "The folder of the workspace, as --workspace."},
+    {"VALISE_ACTOR", "Who acts, as --actor."},
+    {"VALISE_SECRET_NAME", "A secret; NAME is the field's name in capitals."},
+    {"NO_COLOR", "No colours, unless --color asks for them."},
+    {"PAGER", "Shows long lists on a terminal; less -FRX when it is not set."},
+    {"COLUMNS, LINES", "The size of the terminal, where it does not say so itself."},
+    {"XDG_CONFIG_HOME", "Where valise/config is; ~/.config when it is not set."},
+};
+
+static void add_reference_tables(cli_page *page)
+{
+    page->format->section(page, "exit status");
+    for (size_t i = 0; i < VLS_COUNT(exits); i++)
+        page->format->entry(page, exits[i].term, exits[i].text);
+    page->format->section(page, "environment");
+    for (size_t i = 0; i < VLS_COUNT(variables); i++)
+        page->format->entry(page, variables[i].term, variables[i].text);
+}
+
+void cli_help_all(cli_page *page, const cli *c)
+{
+    page->format->begin(page, "valise",
+                        "Keeps the state of AI agents: what they work with, what they know and "
+                        "what was said.",
+                        "valise [options] COMMAND [options] ...");
+    add_all_entries(page, c);
+    page->format->section(page, "options");
+    add_common(page, NULL, false);
+    add_how_values_come(page);
+    if (page->format != &cli_page_text)
+        add_reference_tables(page);
+    else
+        page->format->paragraphs(page, "'valise help COMMAND' says what a command does.");
+    page->format->end(page);
+}
+
+void cli_help_names(vls_buf *out, const cli *c)
+{
+    const char *group = "";
+
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        const char *name = c->catalog->commands[i].op->name;
+        size_t len = cli_group_len(name);
+        if (!is_listed(&c->catalog->commands[i]))
+            continue;
+        if (name[len] == ':' && (cli_group_len(group) != len || memcmp(group, name, len) != 0)) {
+            vls_buf_printf(out, "%.*s\n", (int)len, name);
+            group = name;
+        }
+        cli_add_name(out, name, ' ');
+        vls_buf_add_byte(out, '\n');
+    }
+}
+
+static const char reference_head[] =
+    "# The command line\n"
+    "\n"
+    "Made from the registry of operations by `tools/gen-cli-docs`; do not edit it.\n"
+    "\n"
+    "Every operation is a command: `pin:add` is `valise pin add`. Its fields are options in\n"
+    "kebab-case; those that are listed as operands may also stand without their name, in that\n"
+    "order.\n"
+    "\n"
+    "| a field that is | is given as |\n"
+    "|---|---|\n"
+    "| a text, a number, a time, an id, a name | `--session-id TEXT` or `--session-id=TEXT` |\n"
+    "| true or false | `--force`, `--no-force` |\n"
+    "| a list | `--tags a --tags b` (`--tag` does as well); as the last operand: all that is "
+    "left |\n"
+    "| a struct | `--turn.role user`, field by field, or `--turn JSON` |\n"
+    "| any JSON | JSON itself, `@FILE`, or `-` for standard input; a text keeps its quotes: "
+    "`'\"text\"'` |\n"
+    "| a text or data of any size | itself, `@FILE` or `-`; `@@x` is the text `@x` |\n"
+    "| a secret | never an argument: `VALISE_SECRET_NAME`, or `--name-file FILE` that only its "
+    "owner can read |\n"
+    "\n"
+    "With `--json` an answer is one line of canonical JSON, and a list is one line for each row.\n"
+    "An error goes to standard error: a line of what and a line of what to do, or with `--json`\n"
+    "one object `{\"error\":{\"code\",\"message\",\"hint\",\"path\",\"offset\"}}`, where the last "
+    "three\n"
+    "are there when there is something to say.\n";
+
+void cli_help_reference(vls_buf *out, const cli *c)
+{
+    cli_page page = {.out = out, .format = &cli_page_markdown};
+
+    vls_buf_add_text(out, reference_head);
+    cli_help_all(&page, c);
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        if (!is_listed(&c->catalog->commands[i]))
+            continue;
+        vls_buf_add_text(out, "\n## valise ");
+        cli_add_name(out, c->catalog->commands[i].op->name, ' ');
+        vls_buf_add_byte(out, '\n');
+        cli_help_command(&page, c, &c->catalog->commands[i]);
+    }
+}

@@ -1,0 +1,31 @@
+/* help.h -- what help, man pages and the reference say: all of it from the catalog.
+ *
+ * Threads: single. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include "cli/catalog.h"
+#include "cli/page.h"
+
+/* A page of a command, of a group ("pin"), or of all. */
+void cli_help_command(cli_page *page, const cli *c, const cli_command *command);
+void cli_help_group(cli_page *page, const cli *c, const char *group);
+void cli_help_all(cli_page *page, const cli *c);
+
+/* The reference, docs/cli.md. */
+void cli_help_reference(vls_buf *out, const cli *c);
+
+/* The words behind `valise` that have a page, a line each: commands and groups. */
+void cli_help_names(vls_buf *out, const cli *c);
+
+/* "valise-pin-add", the name of a man page. */
+void cli_page_name(vls_buf *out, const valise_op *op);
+
+/* The example of an operation as a command line that works; nothing when it has none. (example.c)
+ */
+void cli_add_example(vls_buf *out, const cli *c, const valise_op *op);
+
+/* Append a word as a shell must see it. */
+void cli_add_quoted(vls_buf *out, valise_str word);
+
+#endif

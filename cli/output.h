@@ -1,0 +1,71 @@
+/* output.h -- what goes out: standard output, colours, the pager.
+ *
+ * Text is collected and written in large pieces. Lists on a terminal go through $PAGER once they
+ * are longer than the screen. What comes from a workspace goes through cli_add_data, which makes
+ * it harmless on a terminal; what the command itself writes goes into out->text as it is.
+ *
+ * A reader that goes away (`valise log | head`) is no error: cli_out_is_closed says so, and
+ * whoever makes rows stops.
+ *
+ * Threads: single. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <sys/types.h>
+
+#include "cli/cli.h"
+
+typedef enum cli_style {
+    CLI_PLAIN,
+    CLI_BOLD,
+    CLI_DIM,
+    CLI_RED,
+    CLI_GREEN,
+    CLI_YELLOW,
+} cli_style;
+
+typedef struct cli_out {
+    vls_buf text; /* not written yet */
+    const valise_env *env;
+    bool terminal, color;
+    size_t columns, rows; /* of the terminal */
+    bool paged;           /* may go through a pager */
+    bool streamed;        /* rows go out one by one: what is there stays when one fails */
+    bool closed;          /* nobody reads any more */
+    pid_t pager;          /* 0: none */
+    int fd;
+    size_t lines;      /* of text, while it is not known whether a pager is needed */
+    int64_t wrote_ns;  /* ticks of the last write */
+    valise_error fail; /* the first write that failed */
+} cli_out;
+
+void cli_out_init(cli_out *out, const cli *c);
+
+/* Lists: what follows may be long. */
+void cli_out_page(cli_out *out, const cli *c);
+
+/* Call it after each row: writes now and then. VALISE_E_IO; VALISE_E_CANCELLED after Ctrl-C. A
+ * reader that went away is no error. */
+int cli_out_row(cli_out *out, valise_error *err);
+
+/* Write what is left and wait for the pager. */
+int cli_out_finish(cli_out *out, valise_error *err);
+void cli_out_release(cli_out *out);
+
+static inline bool cli_out_is_closed(const cli_out *out)
+{
+    return out->closed;
+}
+
+/* Append data: on a terminal what would steer it becomes visible. Newlines stay when asked for
+ * with VLS_TEXT_KEEP_NEWLINE. */
+void cli_add_data(cli_out *out, valise_str text, uint32_t flags);
+
+/* Colour what is added between these two, where colours are wanted. */
+void cli_style_begin(cli_out *out, cli_style style);
+void cli_style_end(cli_out *out, cli_style style);
+
+/* Write all of it, or as much as goes: 0, or -1 with errno. */
+int cli_write_all(int fd, valise_str s);
+
+#endif

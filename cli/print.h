@@ -1,0 +1,87 @@
+/* print.h -- answers, by the field table of the result.
+ *
+ *     --json          one answer    the canonical line that the engine gave
+ *                     a list        one line a row (NDJSON), as the rows come
+ *     for people      one answer    "key: value", nested structs indented
+ *                     a list        aligned columns; on a terminal cut to its width
+ *
+ * For people ids are short (K2), sizes have units, and what a terminal would obey is shown. The
+ * few operations whose answers are shown in another way have a row in printers.c.
+ *
+ * Threads: single. */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include <valise/sys/operation.h>
+
+#include "base/vec.h"
+#include "cli/output.h"
+#include "field/field.h"
+
+/* ---- own ways of showing (printers.c) ---- */
+
+typedef struct cli_printer {
+    const char *op;
+    const char *human_member; /* for people the answer is this member alone, or NULL */
+    const char *json_member;  /* with --json too */
+    /* The whole answer for people, or one row of a list; NULL: as usual. */
+    int (*print)(cli *c, const valise_op *op, vls_json value, valise_error *err);
+    /* Exit code of a success; NULL: 0. */
+    int (*status)(const cli *c, vls_json value);
+    bool differs; /* takes --exit-code */
+} cli_printer;
+
+const cli_printer *cli_printer_of(const valise_op *op); /* NULL: none */
+bool cli_can_differ(const valise_op *op);
+
+/* ---- answers (print.c) ---- */
+
+/* Print one answer, which is JSON. *status: the exit code. */
+int cli_print_answer(int *status, cli *c, const valise_op *op, valise_str json, valise_error *err);
+
+typedef struct cli_rows cli_rows;
+
+/* The rows of a list. end prints what was held back for alignment. */
+int cli_rows_new(cli_rows **out, cli *c, const valise_op *op, valise_error *err);
+int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err);
+int cli_rows_end(cli_rows *rows, valise_error *err);
+void cli_rows_free(cli_rows *rows); /* NULL is fine */
+
+/* ---- single values (show.c) ---- */
+
+/* Append a value for people, in one line unless it is a text of several. */
+void cli_show(vls_buf *out, const valise_field *field, vls_json value);
+
+/* "key: value" lines of an object. */
+int cli_show_object(cli *c, const valise_field *fields, vls_json value, size_t indent,
+                    valise_error *err);
+
+void cli_show_size(vls_buf *out, uint64_t bytes); /* 1.5 KiB */
+
+/* ---- columns (table.c) ---- */
+
+typedef struct cli_column {
+    const valise_field *field;
+    size_t width;
+    bool right; /* numbers */
+    bool whole; /* of no use when cut: numbers, ids, times */
+    bool shown;
+} cli_column;
+
+typedef struct cli_table {
+    cli_out *out;
+    vls_arena arena; /* cells that are held back */
+    cli_column columns[VLS_FIELDS_MAX];
+    size_t column_count;
+    vls_vec(valise_str) cells; /* column_count for each row that is held back */
+    bool started;              /* widths are fixed, headings are out */
+    bool headings;
+    int64_t began_ns;
+} cli_table;
+
+void cli_table_init(cli_table *table, cli *c, const valise_field *fields);
+void cli_table_release(cli_table *table);
+int cli_table_add(cli_table *table, vls_json row, valise_error *err);
+int cli_table_end(cli_table *table, valise_error *err);
+
+#endif

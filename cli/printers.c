@@ -1,0 +1,113 @@
+/* printers.c -- the operations whose answers are not shown as fields and columns.
+ *
+ * One row for each, here and nowhere else. */
+#include "cli/print.h"
+
+/* ---- json:diff ---- */
+
+/* "- /path  old" and "+ /path  new", as people know it from diff. */
+static int print_side(cli *c, char sign, valise_str path, const vls_json *value, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    if (!value)
+        return 0;
+    vls_buf_init(&text, c->env, (size_t)1 << 30);
+    vls_buf_add_byte(&text, sign);
+    vls_buf_add_byte(&text, ' ');
+    vls_buf_add(&text, path.len ? path : VLS_STR("(whole value)"));
+    vls_buf_add_text(&text, "  ");
+    rc = vls_json_write(&text, *value, err);
+    if (rc < 0)
+        return rc;
+    cli_style_begin(c->out, sign == '-' ? CLI_RED : CLI_GREEN);
+    cli_add_data(c->out, vls_buf_str(&text), 0);
+    cli_style_end(c->out, CLI_RED);
+    vls_buf_add_byte(&c->out->text, '\n');
+    return 0;
+}
+
+static int print_changes(cli *c, const valise_op *op, vls_json value, valise_error *err)
+{
+    const vls_json *changes = vls_json_get(value, VLS_STR("changes"));
+    int rc = 0;
+
+    (void)op;
+    for (uint32_t i = 0; changes && i < changes->len && rc == 0; i++) {
+        const vls_json *path = vls_json_get(changes->items[i], VLS_STR("path"));
+        valise_str at = path ? vls_json_str(*path) : VLS_STR("");
+        rc = print_side(c, '-', at, vls_json_get(changes->items[i], VLS_STR("before")), err);
+        if (rc == 0)
+            rc = print_side(c, '+', at, vls_json_get(changes->items[i], VLS_STR("after")), err);
+    }
+    return rc;
+}
+
+static int status_of_changes(const cli *c, vls_json value)
+{
+    const vls_json *changes = vls_json_get(value, VLS_STR("changes"));
+
+    return c->options.exit_code && changes && changes->len > 0 ? CLI_DIFFERENT : CLI_DONE;
+}
+
+/* ---- json:validate ---- */
+
+static int print_findings(cli *c, const valise_op *op, vls_json value, valise_error *err)
+{
+    const vls_json *findings = vls_json_get(value, VLS_STR("findings"));
+
+    (void)op;
+    (void)err;
+    if (!findings || findings->len == 0)
+        vls_buf_add_text(&c->out->text, "valid\n");
+    for (uint32_t i = 0; findings && i < findings->len; i++) {
+        const vls_json *path = vls_json_get(findings->items[i], VLS_STR("instancePath"));
+        const vls_json *reason = vls_json_get(findings->items[i], VLS_STR("reason"));
+        cli_add_data(c->out, path && path->len ? vls_json_str(*path) : VLS_STR("(whole value)"), 0);
+        vls_buf_add_text(&c->out->text, ": ");
+        cli_add_data(c->out, reason ? vls_json_str(*reason) : VLS_STR(""), 0);
+        vls_buf_add_byte(&c->out->text, '\n');
+    }
+    return 0;
+}
+
+static int status_of_findings(const cli *c, vls_json value)
+{
+    const vls_json *valid = vls_json_get(value, VLS_STR("valid"));
+
+    (void)c;
+    return valid && valid->truth ? CLI_DONE : valise_error_exit_code(VALISE_E_INVALID);
+}
+
+/* ---- the table ---- */
+
+static const cli_printer printers[] = {
+    {.op = "json:canonical", .human_member = "value", .json_member = "value"},
+    {.op = "json:diff",
+     .json_member = "patch",
+     .print = print_changes,
+     .status = status_of_changes,
+     .differs = true},
+    {.op = "json:get", .human_member = "value", .json_member = "value"},
+    {.op = "json:logic", .human_member = "value", .json_member = "value"},
+    {.op = "json:patch", .human_member = "value", .json_member = "value"},
+    {.op = "json:pretty", .human_member = "text"},
+    {.op = "json:validate", .print = print_findings, .status = status_of_findings},
+};
+
+const cli_printer *cli_printer_of(const valise_op *op)
+{
+    for (size_t i = 0; i < VLS_COUNT(printers); i++) {
+        if (strcmp(printers[i].op, op->name) == 0)
+            return &printers[i];
+    }
+    return NULL;
+}
+
+bool cli_can_differ(const valise_op *op)
+{
+    const cli_printer *printer = cli_printer_of(op);
+
+    return printer && printer->differs;
+}

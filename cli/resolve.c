@@ -1,0 +1,128 @@
+/* resolve.c -- ids as they were printed: short. [K2]
+ *
+ * The engine wants whole ids. Where a field is an id and the word is shorter, `workspace:show` is
+ * asked for what it stands for: the first digits of a hash, the last ones of a UUID. It refuses
+ * what is ambiguous, with the candidates. */
+#include "cli/call.h"
+
+#include "base/text.h"
+
+#define SHOW "workspace:show"
+#define SHORTEST 4u
+
+static size_t whole_len(const valise_field *field)
+{
+    return field->type == VALISE_T_ID ? 64 : 36;
+}
+
+static bool is_short(const valise_field *field, vls_json value)
+{
+    if ((field->type != VALISE_T_ID && field->type != VALISE_T_UUID) ||
+        value.type != VLS_JSON_STRING || value.len < SHORTEST || value.len >= whole_len(field))
+        return false;
+    for (uint32_t i = 0; i < value.len; i++) {
+        if (!strchr("0123456789abcdefABCDEF-", value.text[i]) || !value.text[i])
+            return false;
+    }
+    return true;
+}
+
+static int ask(vls_json *out, cli *c, vls_json value, valise_error *err)
+{
+    valise_reply reply = VALISE_REPLY_INIT;
+    VLS_AUTO(buf) vls_buf payload = {0};
+    vls_json answer;
+    valise_str text;
+    int rc = cli_open(c, err);
+
+    if (rc < 0)
+        return rc;
+    vls_buf_init(&payload, c->env, 4096);
+    vls_buf_add_text(&payload, "{\"target\":");
+    vls_json_write_string(&payload, vls_json_str(value));
+    vls_buf_add_byte(&payload, '}');
+    rc = vls_buf_check(&payload, err);
+    if (rc == 0)
+        rc = valise_dispatch_str(&reply, c->workspace, VLS_STR(SHOW), vls_buf_str(&payload), NULL,
+                                 err);
+    if (rc == 0)
+        rc = vls_arena_dup(&text, &c->arena, valise_blob_bytes(reply.json), err);
+    valise_reply_release(&reply);
+    if (rc == 0)
+        rc = vls_json_parse(&answer, &c->arena, text, NULL, err);
+    if (rc < 0)
+        return rc;
+    const vls_json *id = vls_json_get(answer, VLS_STR("id"));
+    *out = id ? *id : vls_json_null();
+    return 0;
+}
+
+static int resolve_value(vls_json *value, cli *c, const valise_field *field, valise_error *err)
+{
+    vls_json id = vls_json_null();
+    int rc;
+
+    if (!is_short(field, *value))
+        return 0;
+    rc = ask(&id, c, *value, err);
+    if (rc < 0)
+        return rc;
+    /* A UUID that ends like this where a hash was meant, or the other way round. */
+    if (id.type != VLS_JSON_STRING || id.len != whole_len(field))
+        return vls_fail(err, VALISE_E_NOT_FOUND, "'%s' names nothing of this kind",
+                        vls_text_short(vls_json_str(*value)).s);
+    *value = id;
+    return 0;
+}
+
+static int resolve_list(vls_json *list, cli *c, const valise_field *item, valise_error *err)
+{
+    vls_json *items = vls_arena_array(&c->arena, (size_t)list->len + 1, sizeof(*items));
+    int rc = 0;
+
+    if (!items)
+        return vls_arena_fail(&c->arena, err);
+    for (uint32_t i = 0; i < list->len && rc == 0; i++) {
+        items[i] = list->items[i];
+        rc = resolve_value(&items[i], c, item, err);
+    }
+    if (rc == 0)
+        *list = vls_json_array(items, list->len);
+    return rc;
+}
+
+static bool has_ids(const valise_op *op)
+{
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        const valise_field *item = f->type == VALISE_T_LIST ? f->more : f;
+        if (item->type == VALISE_T_ID || item->type == VALISE_T_UUID)
+            return true;
+    }
+    return false;
+}
+
+int cli_resolve_ids(vls_json *payload, cli *c, const valise_op *op, valise_error *err)
+{
+    vls_member *members;
+    int rc = 0;
+
+    if (op->flags & VALISE_OP_NO_WORKSPACE || !has_ids(op) ||
+        !vls_registry_op(c->registry, VLS_STR(SHOW)))
+        return 0;
+    members = vls_arena_array(&c->arena, (size_t)payload->len + 1, sizeof(*members));
+    if (!members)
+        return vls_arena_fail(&c->arena, err);
+    for (uint32_t i = 0; i < payload->len && rc == 0; i++) {
+        members[i] = payload->members[i];
+        valise_str key = vls_json_str(members[i].key);
+        const valise_field *field = vls_fields_find(op->in, key);
+        assert(field);
+        if (field->type == VALISE_T_LIST && members[i].value.type == VLS_JSON_ARRAY)
+            rc = resolve_list(&members[i].value, c, field->more, err);
+        else
+            rc = resolve_value(&members[i].value, c, field, err);
+        if (rc < 0)
+            vls_error_prepend(err, "%s", field->name);
+    }
+    return rc < 0 ? rc : vls_json_object(payload, members, payload->len, err);
+}

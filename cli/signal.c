@@ -1,0 +1,39 @@
+/* signal.c -- Ctrl-C.
+ *
+ * The first one asks: progress callbacks and rows see it, and the operation stops where
+ * everything is consistent. The second one is not caught and ends the process. A reader that went
+ * away (SIGPIPE) is an error of write, which output.c takes quietly. */
+#include <signal.h>
+
+#include "cli/cli.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+bool cli_is_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+int cli_check_interrupt(valise_error *err)
+{
+    return interrupted ? vls_fail(err, VALISE_E_CANCELLED, "interrupted") : 0;
+}
+
+void cli_catch_signals(void)
+{
+    /* Without SA_RESTART: a read that waits must come back. */
+    struct sigaction catch = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+
+    /* Started with it ignored (nohup, a background job): leave it so. */
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        (void)sigaction(SIGINT, &catch, NULL);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+}

@@ -1,0 +1,225 @@
+/* table.c -- lists as aligned columns.
+ *
+ * The first rows are held back to find the widths; what comes later is fitted into them. Cells
+ * stand in one line whatever they hold. On a terminal rows are cut to its width, the widest
+ * columns first; elsewhere nothing is ever cut. */
+#include "cli/print.h"
+
+#include "base/text.h"
+
+#define SAMPLE_ROWS 200u
+#define SAMPLE_BYTES ((size_t)4 << 20)
+#define SAMPLE_NS INT64_C(200000000) /* rows that come slowly are not waited for */
+#define CELL_MAX ((size_t)64 << 20)
+#define GAP 2u
+#define MIN_WIDTH 8u /* a column is not made narrower than this */
+
+static bool is_number(const valise_field *field)
+{
+    return field->type == VALISE_T_INT || field->type == VALISE_T_REAL;
+}
+
+static bool is_whole(const valise_field *field)
+{
+    return is_number(field) || field->type == VALISE_T_ID || field->type == VALISE_T_UUID ||
+           field->type == VALISE_T_TIME || field->type == VALISE_T_DURATION;
+}
+
+/* SESSION ID */
+static vls_field_name heading_of(const valise_field *field)
+{
+    vls_field_name words = vls_field_words(field->name, ' ');
+
+    for (char *c = words.s; *c; c++) {
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+    }
+    return words;
+}
+
+void cli_table_init(cli_table *table, cli *c, const valise_field *fields)
+{
+    *table = (cli_table){.out = c->out, .headings = !c->options.quiet};
+    vls_arena_init(&table->arena, c->env, SAMPLE_BYTES + CELL_MAX);
+    table->began_ns = c->env->ticks_ns(c->env->self);
+    for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
+        if (!(f->flags & VALISE_HIDDEN) && table->column_count < VLS_FIELDS_MAX)
+            table->columns[table->column_count++] =
+                (cli_column){.field = f, .right = is_number(f), .whole = is_whole(f)};
+    }
+}
+
+void cli_table_release(cli_table *table)
+{
+    if (table->arena.env)
+        vls_vec_release(&table->cells, table->arena.env);
+    vls_arena_release(&table->arena);
+}
+
+/* ---- widths ---- */
+
+static size_t total_width(const cli_table *table)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].shown)
+            total += table->columns[i].width + GAP;
+    }
+    return total > GAP ? total - GAP : 0;
+}
+
+/* Take from the widest until the row fits. */
+static void shrink(cli_table *table, size_t columns)
+{
+    size_t total = total_width(table);
+
+    while (total > columns) {
+        cli_column *widest = NULL;
+        for (size_t i = 0; i < table->column_count; i++) {
+            cli_column *column = &table->columns[i];
+            if (column->shown && !column->whole && column->width > MIN_WIDTH &&
+                (!widest || column->width > widest->width))
+                widest = column;
+        }
+        if (!widest)
+            return;
+        widest->width--;
+        total--;
+    }
+}
+
+static void measure(cli_table *table)
+{
+    size_t count = table->column_count;
+
+    for (size_t i = 0; i < table->cells.len; i++) {
+        cli_column *column = &table->columns[i % count];
+        size_t width = vls_text_width(table->cells.ptr[i]);
+        if (width > 0)
+            column->shown = true;
+        if (width > column->width)
+            column->width = width;
+    }
+    for (size_t i = 0; i < count; i++) {
+        cli_column *column = &table->columns[i];
+        size_t width = strlen(heading_of(column->field).s);
+        if (column->shown && table->headings && width > column->width)
+            column->width = width;
+        if (table->out->terminal && column->width > table->out->columns)
+            column->width = table->out->columns;
+    }
+    if (table->out->terminal)
+        shrink(table, table->out->columns);
+}
+
+/* ---- rows ---- */
+
+static void add_cell(cli_table *table, const cli_column *column, valise_str text, bool last)
+{
+    vls_buf *out = &table->out->text;
+    size_t width = vls_text_width(text);
+    uint32_t flags = column->right ? VLS_TEXT_PAD_FRONT : VLS_TEXT_PAD;
+
+    if (width > column->width && !table->out->terminal)
+        vls_buf_add(out, text);
+    else if (last && !column->right && width <= column->width)
+        vls_buf_add(out, text); /* no spaces at the end of a line */
+    else
+        vls_text_fit(out, text, column->width, last && !column->right ? 0 : flags);
+}
+
+static int add_line(cli_table *table, const valise_str *cells, cli_style style, valise_error *err)
+{
+    size_t last = table->column_count;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].shown)
+            last = i;
+    }
+    cli_style_begin(table->out, style);
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].shown)
+            continue;
+        add_cell(table, &table->columns[i], cells[i], i == last);
+        if (i != last)
+            vls_buf_add_text(&table->out->text, "  ");
+    }
+    cli_style_end(table->out, style);
+    vls_buf_add_byte(&table->out->text, '\n');
+    return cli_out_row(table->out, err);
+}
+
+static int start(cli_table *table, valise_error *err)
+{
+    vls_field_name names[VLS_FIELDS_MAX];
+    valise_str heads[VLS_FIELDS_MAX];
+    size_t count = table->column_count;
+    int rc = 0;
+
+    measure(table);
+    table->started = true;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = heading_of(table->columns[i].field);
+        heads[i] = valise_str_of(names[i].s);
+    }
+    if (table->headings && table->cells.len > 0)
+        rc = add_line(table, heads, CLI_BOLD, err);
+    for (size_t i = 0; i + count <= table->cells.len && count > 0 && rc == 0; i += count)
+        rc = add_line(table, table->cells.ptr + i, CLI_PLAIN, err);
+    table->cells.len = 0;
+    vls_arena_reset(&table->arena);
+    return rc;
+}
+
+/* The text of a cell: one line, harmless, in the arena. ptr NULL: nothing is there. */
+static int make_cell(valise_str *out, cli_table *table, const valise_field *field, vls_json row,
+                     valise_error *err)
+{
+    const vls_json *value = vls_json_get(row, valise_str_of(field->name));
+    VLS_AUTO(buf) vls_buf text = {0};
+    VLS_AUTO(buf) vls_buf harmless = {0};
+    int rc;
+
+    *out = (valise_str){NULL, 0};
+    if (!value || value->type == VLS_JSON_NULL)
+        return 0;
+    vls_buf_init(&text, table->arena.env, CELL_MAX);
+    vls_buf_init(&harmless, table->arena.env, CELL_MAX);
+    cli_show(&text, field, *value);
+    vls_text_neutralize(&harmless, vls_buf_str(&text), VLS_TEXT_KEEP_BACKSLASH);
+    rc = vls_buf_check(&text, err);
+    if (rc == 0)
+        rc = vls_buf_check(&harmless, err);
+    return rc < 0 ? rc : vls_arena_dup(out, &table->arena, vls_buf_str(&harmless), err);
+}
+
+int cli_table_add(cli_table *table, vls_json row, valise_error *err)
+{
+    valise_str cells[VLS_FIELDS_MAX];
+    const valise_env *env = table->arena.env;
+    int rc = 0;
+
+    for (size_t i = 0; i < table->column_count && rc == 0; i++)
+        rc = make_cell(&cells[i], table, table->columns[i].field, row, err);
+    if (rc < 0)
+        return rc;
+    if (table->started) {
+        rc = add_line(table, cells, CLI_PLAIN, err);
+        vls_arena_reset(&table->arena);
+        return rc;
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!vls_vec_push(&table->cells, env, cells[i]))
+            return vls_fail_memory(err);
+    }
+    if (table->cells.len >= SAMPLE_ROWS * table->column_count ||
+        table->arena.used >= SAMPLE_BYTES || env->ticks_ns(env->self) - table->began_ns > SAMPLE_NS)
+        return start(table, err);
+    return 0;
+}
+
+int cli_table_end(cli_table *table, valise_error *err)
+{
+    return table->started ? 0 : start(table, err);
+}

@@ -1,0 +1,418 @@
+/* words.c -- splitting a command line: options of all commands, fields of this one, operands. */
+#include "cli/words.h"
+
+#include "base/text.h"
+#include "cli/print.h"
+
+#define AT(member) offsetof(cli_options, member)
+
+const cli_option cli_options_table[] = {
+    {"--json", NULL, NULL, "Answers and errors as JSON.", AT(json), CLI_WHEN_ALWAYS},
+    {"--help", "-h", NULL, "Say what the command does.", AT(help), CLI_WHEN_ALWAYS},
+    {"--version", NULL, NULL, "Print the version.", AT(version), CLI_WHEN_ANY},
+    {"--directory", "-C", "DIR", "Run as if started in DIR.", AT(directory), CLI_WHEN_ANY},
+    {"--workspace", NULL, "DIR", "Use the workspace in DIR (or VALISE_DIR).", AT(workspace),
+     CLI_WHEN_ANY},
+    {"--actor", NULL, "ID", "Act as ID (or VALISE_ACTOR).", AT(actor), CLI_WHEN_ANY},
+    {"--at", NULL, "WHEN", "Answer as of a sequence number, a time or a command's id.", AT(at),
+     CLI_WHEN_QUERY},
+    {"--expect", NULL, "JSON", "Fail with a conflict unless this is what is there now.", AT(expect),
+     CLI_WHEN_EXPECT},
+    {"--id", NULL, "UUID", "The command's id: a second call with it changes nothing.", AT(id),
+     CLI_WHEN_COMMAND},
+    {"--dry-run", NULL, NULL, "Answer, but keep nothing.", AT(dry_run), CLI_WHEN_COMMAND},
+    {"--exit-code", NULL, NULL, "Exit with 8 when there are differences.", AT(exit_code),
+     CLI_WHEN_DIFFERENT},
+    {"--color", NULL, "WHEN", "auto, always or never (or NO_COLOR).", AT(color), CLI_WHEN_ANY},
+    {"--no-pager", NULL, NULL, "Long lists without $PAGER.", AT(no_pager), CLI_WHEN_ANY},
+    {"--quiet", "-q", NULL, "No progress, no headings, no answers of commands.", AT(quiet),
+     CLI_WHEN_ANY},
+    {NULL, NULL, NULL, NULL, 0, 0},
+};
+
+bool cli_option_fits(const cli_option *option, const cli_command *command)
+{
+    const valise_op *op = command->op;
+    bool any = command->builtin && strcmp(op->name, "run") == 0;
+
+    switch (option->when) {
+    case CLI_WHEN_COMMAND:
+        return any || op->kind == VALISE_COMMAND;
+    case CLI_WHEN_QUERY:
+        return any || (op->kind == VALISE_QUERY && !(op->flags & VALISE_OP_NO_WORKSPACE));
+    case CLI_WHEN_EXPECT:
+        return any || op->current;
+    case CLI_WHEN_DIFFERENT:
+        return any || cli_can_differ(op);
+    default:
+        return true;
+    }
+}
+
+bool cli_is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0' && !(word[1] >= '0' && word[1] <= '9');
+}
+
+/* ---- options of all commands ---- */
+
+/* The words from here on. */
+typedef struct reader {
+    cli *c;
+    cli_words *words;
+    const char *const *at;
+    size_t left;
+    const char *option; /* being read, as it was typed, without what is behind '=' */
+    char name[128];
+    const char *attached; /* what stands behind '=', or NULL */
+} reader;
+
+static const char *const *string_at(const cli_options *options, size_t offset)
+{
+    return (const char *const *)((const char *)options + offset);
+}
+
+static bool is_same_option(const cli_option *option, const char *name)
+{
+    return strcmp(option->name, name) == 0 || (option->brief && strcmp(option->brief, name) == 0);
+}
+
+static const cli_option *find_common(const char *name)
+{
+    for (const cli_option *o = cli_options_table; o->name; o++) {
+        if (is_same_option(o, name))
+            return o;
+    }
+    return NULL;
+}
+
+/* The value of the option being read: attached, or the next word. */
+static int take_value(const char **out, reader *r, const char *what, valise_error *err)
+{
+    if (r->attached) {
+        *out = r->attached;
+        return 0;
+    }
+    if (r->left == 0) {
+        vls_report(err, CLI_E_USAGE, -1, "'%s' needs something behind it: %s", r->name, what);
+        vls_hint(err, "run it with --help for its options");
+        return CLI_E_USAGE;
+    }
+    *out = *r->at++;
+    r->left--;
+    return 0;
+}
+
+static int refuse_misplaced(const reader *r, const cli_option *option, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf name = {0};
+    static const char *const why[] = {
+        [CLI_WHEN_COMMAND] = "it changes nothing",
+        [CLI_WHEN_QUERY] = "it does not look at a state",
+        [CLI_WHEN_EXPECT] = "there is nothing it could compare",
+        [CLI_WHEN_DIFFERENT] = "it looks for no differences",
+    };
+
+    vls_buf_init(&name, r->c->env, 256);
+    cli_add_name(&name, r->words->command->op->name, ' ');
+    vls_report(err, CLI_E_USAGE, -1, "'valise %.*s' takes no %s: %s", (int)name.len, name.ptr,
+               option->name, why[option->when]);
+    vls_hint(err, "run it with --help for its options");
+    return CLI_E_USAGE;
+}
+
+static int take_common(reader *r, const cli_option *option, valise_error *err)
+{
+    cli_options *options = &r->c->options;
+
+    if (option->value)
+        return take_value((const char **)((char *)options + option->offset), r, option->value, err);
+    if (r->attached)
+        return vls_fail(err, CLI_E_USAGE, "'%s' takes no value", r->name);
+    *(bool *)((char *)options + option->offset) = true;
+    return 0;
+}
+
+/* ---- fields ---- */
+
+static bool is_kebab_of(const valise_field *field, valise_str text)
+{
+    vls_field_name words = vls_field_words(field->name, '-');
+
+    return vls_str_equal(valise_str_of(words.s), text);
+}
+
+/* "tags" may be given as "tag", "entries" as "entry". */
+static bool is_singular_of(const valise_field *field, valise_str text)
+{
+    vls_field_name words = vls_field_words(field->name, '-');
+    valise_str many = valise_str_of(words.s);
+
+    if (field->type != VALISE_T_LIST || text.len == 0 || !vls_str_ends(many, VLS_STR("s")))
+        return false;
+    if (vls_str_ends(many, VLS_STR("ies")) && text.len + 2 == many.len)
+        return text.ptr[text.len - 1] == 'y' && memcmp(text.ptr, many.ptr, text.len - 1) == 0;
+    return text.len + 1 == many.len && memcmp(text.ptr, many.ptr, text.len) == 0;
+}
+
+static const valise_field *find_field(const valise_field *fields, valise_str name)
+{
+    const valise_field *singular = NULL;
+
+    for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
+        if (is_kebab_of(f, name))
+            return f;
+        if (is_singular_of(f, name))
+            singular = f;
+    }
+    return singular;
+}
+
+const valise_field *cli_find_option(cli_given *out, const valise_op *op, valise_str name)
+{
+    const valise_field *fields = op->in, *field = NULL;
+    valise_str part;
+
+    out->depth = 0;
+    while (fields) {
+        bool more = vls_str_cut(&part, &name, name, '.');
+        field = find_field(fields, part);
+        if (!field || out->depth == VLS_FIELDS_MAX_DEPTH)
+            return NULL;
+        out->path[out->depth++] = field;
+        if (!more)
+            return field;
+        fields =
+            field->type == VALISE_T_STRUCT ? ((const valise_struct *)field->more)->fields : NULL;
+    }
+    return NULL;
+}
+
+static cli_given *next_given(reader *r)
+{
+    return &r->words->given[r->words->given_count];
+}
+
+/* --no-flag, and the file of a secret. */
+static const valise_field *find_variant(cli_given *given, const valise_op *op, valise_str name)
+{
+    const valise_field *field;
+
+    if (vls_str_starts(name, VLS_STR("no-"))) {
+        field = cli_find_option(given, op, vls_str_from(name, 3));
+        given->how = CLI_AS_FALSE;
+        if (field && cli_is_switch(field))
+            return field;
+    }
+    if (vls_str_ends(name, VLS_STR("-file"))) {
+        field = cli_find_option(given, op, vls_str_head(name, name.len - 5));
+        given->how = CLI_AS_SECRET_FILE;
+        if (field && field->flags & VALISE_SECRET)
+            return field;
+    }
+    return NULL;
+}
+
+static int refuse_secret(const reader *r, const valise_field *field, valise_error *err)
+{
+    vls_report(err, CLI_E_USAGE, -1, "'%s' is a secret, and others can see a command line",
+               r->name);
+    vls_hint(err, "put it into %s, or into a file that only you can read and give %s-file FILE",
+             cli_secret_variable(field->name).s, r->name);
+    return CLI_E_USAGE;
+}
+
+/* An option that is a field of the command; false: it is none. */
+static int take_field(bool *taken, reader *r, valise_error *err)
+{
+    const valise_op *op = r->words->command ? r->words->command->op : NULL;
+    valise_str name = vls_str_from(valise_str_of(r->name), 2);
+    cli_given *given = next_given(r);
+    const valise_field *field;
+
+    *given = (cli_given){.how = CLI_AS_TEXT};
+    field = op && name.len ? cli_find_option(given, op, name) : NULL;
+    if (field && field->flags & VALISE_SECRET)
+        return refuse_secret(r, field, err);
+    if (!field && op && name.len)
+        field = find_variant(given, op, name);
+    *taken = field != NULL;
+    if (!field)
+        return 0;
+    r->words->given_count++;
+    if (given->how == CLI_AS_TEXT && cli_is_switch(field) && !r->attached) {
+        given->how = CLI_AS_TRUE;
+        return 0;
+    }
+    if (given->how == CLI_AS_FALSE) {
+        if (r->attached)
+            return vls_fail(err, CLI_E_USAGE, "'%s' takes no value", r->name);
+        return 0;
+    }
+    return take_value(&given->word, r, cli_value_name(field), err);
+}
+
+/* ---- what is neither ---- */
+
+static void try_fields(cli_near *near, const valise_field *fields)
+{
+    char name[2 * VLS_FIELD_NAME_MAX + 4];
+
+    for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
+        (void)snprintf(name, sizeof(name), "--%s", vls_field_words(f->name, '-').s);
+        cli_near_try(near, name);
+    }
+}
+
+static int refuse_option(const reader *r, valise_error *err)
+{
+    const cli_command *command = r->words->command;
+    cli_near near;
+
+    cli_near_init(&near, r->name);
+    if (command)
+        try_fields(&near, command->op->in);
+    for (const cli_option *o = cli_options_table; o->name; o++) {
+        if (!command || cli_option_fits(o, command))
+            cli_near_try(&near, o->name);
+    }
+    vls_report(err, CLI_E_USAGE, -1, "unknown option '%s'",
+               vls_text_short(valise_str_of(r->name)).s);
+    if (near.best[0])
+        vls_hint(err, "did you mean '%s'? run it with --help for its options", near.best);
+    else if (command)
+        vls_hint(err, "run it with --help for its options");
+    else
+        vls_hint(err, "run 'valise help' for what there is");
+    return CLI_E_USAGE;
+}
+
+static int take_option(reader *r, const char *word, valise_error *err)
+{
+    const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
+    size_t len = equals ? (size_t)(equals - word) : strlen(word);
+    bool taken = false;
+    int rc;
+
+    r->attached = equals ? equals + 1 : NULL;
+    (void)snprintf(r->name, sizeof(r->name), "%.*s", (int)VLS_MIN(len, (size_t)INT32_MAX), word);
+    if (len >= sizeof(r->name))
+        return refuse_option(r, err);
+    const cli_option *common = find_common(r->name);
+    if (!common || (common->when != CLI_WHEN_ALWAYS && r->name[1] == '-')) {
+        rc = take_field(&taken, r, err);
+        if (rc < 0 || taken)
+            return rc;
+    }
+    if (!common)
+        return refuse_option(r, err);
+    if (r->words->command && !cli_option_fits(common, r->words->command))
+        return refuse_misplaced(r, common, err);
+    return take_common(r, common, err);
+}
+
+/* ---- all of it ---- */
+
+/* Options in front of the command are those of all commands. */
+static int skip_front(reader *r, valise_error *err)
+{
+    while (r->left > 0 && cli_is_option(*r->at) && strcmp(*r->at, "--") != 0) {
+        const char *word = *r->at++;
+        r->left--;
+        int rc = take_option(r, word, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int find_command(reader *r, valise_error *err)
+{
+    cli_words *words = r->words;
+
+    if (r->left == 0)
+        return 0;
+    words->command = cli_catalog_find(&words->name_words, r->c->catalog, r->left, r->at);
+    if (words->command) {
+        r->at += words->name_words;
+        r->left -= words->name_words;
+        return 0;
+    }
+    words->group = cli_catalog_group(r->c->catalog, *r->at);
+    if (!words->group || (r->left > 1 && !cli_is_option(r->at[1]))) {
+        words->unknown = true;
+        return cli_catalog_refuse(r->c->catalog, r->left, r->at, err);
+    }
+    r->at++;
+    r->left--;
+    return 0;
+}
+
+static int take_rest(reader *r, valise_error *err)
+{
+    bool options = true;
+    int rc = 0;
+
+    while (r->left > 0 && rc == 0) {
+        const char *word = *r->at++;
+        r->left--;
+        if (options && strcmp(word, "--") == 0)
+            options = false;
+        else if (options && cli_is_option(word))
+            rc = take_option(r, word, err);
+        else
+            r->words->operands[r->words->operand_count++] = r->at[-1];
+    }
+    return rc;
+}
+
+/* Options in front of the command that do not fit it were read before it was known. */
+static int check_front(const reader *r, valise_error *err)
+{
+    const cli_options *options = &r->c->options;
+
+    for (const cli_option *o = cli_options_table; o->name && r->words->command; o++) {
+        bool given = o->value ? *string_at(options, o->offset) != NULL
+                              : *(const bool *)((const char *)options + o->offset);
+        if (given && !cli_option_fits(o, r->words->command))
+            return refuse_misplaced(r, o, err);
+    }
+    return 0;
+}
+
+static int check_color(const cli_options *options, valise_error *err)
+{
+    const char *color = options->color;
+
+    if (!color || strcmp(color, "auto") == 0 || strcmp(color, "always") == 0 ||
+        strcmp(color, "never") == 0)
+        return 0;
+    vls_report(err, CLI_E_USAGE, -1, "there is no --color '%s'",
+               vls_text_short(valise_str_of(color)).s);
+    vls_hint(err, "it is auto, always or never");
+    return CLI_E_USAGE;
+}
+
+int cli_words_split(cli_words *out, cli *c, size_t count, const char *const *words,
+                    valise_error *err)
+{
+    reader r = {.c = c, .words = out, .at = words, .left = count};
+    int rc;
+
+    *out = (cli_words){0};
+    out->given = vls_arena_array(&c->arena, count + 1, sizeof(*out->given));
+    out->operands = vls_arena_array(&c->arena, count + 1, sizeof(*out->operands));
+    if (!out->given || !out->operands)
+        return vls_arena_fail(&c->arena, err);
+    /* Errors that come before it are to be JSON too. */
+    for (size_t i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        c->options.json |= strcmp(words[i], "--json") == 0;
+    rc = skip_front(&r, err);
+    if (rc == 0)
+        rc = find_command(&r, err);
+    if (rc == 0)
+        rc = check_front(&r, err);
+    if (rc == 0)
+        rc = take_rest(&r, err);
+    return rc < 0 ? rc : check_color(&c->options, err);
+}

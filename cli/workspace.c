@@ -1,0 +1,132 @@
+/* workspace.c -- which workspace a command works in, and which operations there are.
+ *
+ *     --workspace DIR     the workspace in DIR itself
+ *     -C DIR              as if started in DIR: the one in DIR or above it
+ *     VALISE_DIR          as --workspace, unless one of the two is given
+ *     nothing             the one in the current folder or above it
+ *
+ * What is built in is known without reading anything. Extensions are loaded only when a name is
+ * not known, and for those who list what there is. */
+#include "cli/call.h"
+
+#include "engine/engine.h"
+
+/* ---- what there is ---- */
+
+static int fill_catalog(cli *c, const valise_op *const *operations, valise_error *err)
+{
+    cli_catalog *catalog = vls_arena_zalloc(&c->arena, sizeof(*catalog));
+    int rc;
+
+    if (!catalog)
+        return vls_arena_fail(&c->arena, err);
+    rc = cli_catalog_init(catalog, &c->arena, operations, cli_builtins, err);
+    if (rc == 0)
+        c->catalog = catalog;
+    return rc;
+}
+
+int cli_make_catalog(cli *c, valise_error *err)
+{
+    int rc = vls_registry_new(&c->built_in, c->env, err);
+
+    for (size_t i = 0; rc == 0 && vls_areas[i]; i++)
+        rc = vls_registry_add(c->built_in, vls_areas[i], true, err);
+    c->registry = c->built_in;
+    return rc < 0 ? rc : fill_catalog(c, vls_registry_ops(c->registry), err);
+}
+
+static size_t count_packages(const vls_registry *registry)
+{
+    const valise_extension *const *packages = vls_registry_packages(registry);
+    size_t count = 0;
+
+    while (packages[count])
+        count++;
+    return count;
+}
+
+static int open_with_extensions(cli *c, valise_error *err)
+{
+    valise_options options = VALISE_OPTIONS_INIT;
+
+    options.env = c->env;
+    return c->none ? 0 : valise_open(&c->none, NULL, &options, err);
+}
+
+int cli_extend_catalog(cli *c, bool workspace, valise_error *err)
+{
+    int rc = workspace ? cli_open(c, err) : VALISE_E_NOT_FOUND;
+    const vls_registry *registry;
+
+    if (rc == VALISE_E_NOT_FOUND)
+        rc = open_with_extensions(c, err);
+    if (rc < 0)
+        return rc;
+    registry = vls_engine_of(c->workspace ? c->workspace : c->none)->registry;
+    if (count_packages(registry) <= count_packages(c->registry))
+        return 0;
+    c->registry = registry;
+    rc = fill_catalog(c, vls_registry_ops(registry), err);
+    return rc < 0 ? rc : 1;
+}
+
+/* ---- the workspace ---- */
+
+int cli_find(const char **out, cli *c, valise_error *err)
+{
+    const char *folder = c->options.workspace;
+    valise_blob *found = NULL;
+    valise_str path;
+    int rc;
+
+    if (!folder && !c->options.directory)
+        folder = getenv("VALISE_DIR");
+    if (folder && folder[0]) {
+        *out = folder;
+        return 0;
+    }
+    rc = valise_find(&found, ".", err);
+    if (rc < 0)
+        return rc;
+    rc = vls_arena_dup(&path, &c->arena, valise_blob_bytes(found), err);
+    valise_blob_unref(found);
+    if (rc == 0)
+        *out = path.ptr;
+    return rc;
+}
+
+int cli_open(cli *c, valise_error *err)
+{
+    valise_options options = VALISE_OPTIONS_INIT;
+    const char *path = NULL;
+    const char *actor = c->options.actor ? c->options.actor : getenv("VALISE_ACTOR");
+    int rc;
+
+    if (c->workspace)
+        return 0;
+    rc = cli_find(&path, c, err);
+    if (rc < 0)
+        return rc;
+    options.env = c->env;
+    options.actor = valise_str_of(actor);
+    return valise_open(&c->workspace, path, &options, err);
+}
+
+int cli_open_none(cli *c, valise_error *err)
+{
+    valise_options options = VALISE_OPTIONS_INIT;
+
+    options.env = c->env;
+    options.flags = VALISE_OPEN_NO_USER_CONFIG; /* what is built in needs nobody's settings */
+    return c->none ? 0 : valise_open(&c->none, NULL, &options, err);
+}
+
+void cli_close(cli *c)
+{
+    valise_close(c->workspace);
+    valise_close(c->none);
+    vls_registry_free(c->built_in);
+    c->workspace = c->none = NULL;
+    c->registry = c->built_in = NULL;
+}

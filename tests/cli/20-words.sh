@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# 20-words.sh -- words of the command line against the real registry. [K6 L1 L4 L5]
+. "$(dirname "$0")/lib.sh"
+
+t 'a workspace is made, found from below and named in three ways [L1]' '
+    run "$VALISE" init --json
+    json_is created true
+    json_is path "$PWD"
+    [ "$(cat .valise/.gitignore)" = "*" ]
+    [ "$(stat -c %a .valise)" = 700 ]
+    run "$VALISE" init --json
+    json_is created false
+    mkdir -p a/b
+    run "$VALISE" -C a/b pin add below
+    cd a/b
+    run "$VALISE" pin list --json
+    json_is name below
+    cd /
+    run "$VALISE" --workspace "$OLDPWD/../.." pin list --json
+    json_is name below
+    VALISE_DIR=$OLDPWD/../.. run "$VALISE" pin list --json
+    json_is name below
+    VALISE_DIR=/nonexistent run "$VALISE" -C "$OLDPWD" pin list --json
+    json_is name below
+    VALISE_DIR=/nonexistent run "$VALISE" --workspace "$OLDPWD/../.." pin list --json
+    VALISE_DIR=/nonexistent expect_exit 3 "$VALISE" pin list
+    expect_exit 3 "$VALISE" -C /nonexistent pin list
+    stderr_has "/nonexistent"
+'
+
+t 'outside of a workspace the way out is told [L5]' '
+    expect_exit 3 "$VALISE" pin list
+    stdout_is_empty
+    stderr_has "no workspace" "hint: valise init"
+    [ "$(wc -l <"$ERR")" = 2 ]
+    expect_exit 3 "$VALISE" pin list --json
+    [ "$("$VALISE" json get "@$ERR" /error/code)" = "\"NOT_FOUND\"" ]
+    "$VALISE" json get "@$ERR" /error/hint >/dev/null
+'
+
+t 'init makes the folder it is told' '
+    run "$VALISE" init project
+    stdout_has "created: true" "project"
+    exists project/.valise/config
+    run "$VALISE" -q init other
+    stdout_is_empty
+    run "$VALISE" --workspace third init
+    exists third/.valise
+    expect_exit 3 "$VALISE" init no/such/parent
+'
+
+t 'what was meant is said [L5]' '
+    expect_exit 2 "$VALISE" pni list
+    stderr_has "did you mean '"'valise pin'"'?"
+    expect_exit 2 "$VALISE" pin lst
+    stderr_has "did you mean '"'valise pin list'"'?"
+    expect_exit 2 "$VALISE" pin list --jsno
+    stderr_has "did you mean '"'--json'"'?"
+    expect_exit 3 "$VALISE" run pin:lst
+    stderr_has "pin:list"
+'
+
+t 'the same command id twice changes nothing, another payload is refused [K8]' '
+    "$VALISE" -q init
+    id=0190a5f0-1234-7abc-8def-0123456789ab
+    run "$VALISE" pin add a --id $id --json
+    cp "$OUT" first
+    run "$VALISE" pin add a --id $id --json
+    cmp first "$OUT"
+    expect_exit 1 "$VALISE" pin add b --id $id
+    expect_exit 6 "$VALISE" pin add b --id nonsense
+    stderr_has "UUID"
+    run "$VALISE" pin list --json
+    [ "$(wc -l <"$OUT")" = 1 ]
+'
+
+t 'a dry run answers and keeps nothing' '
+    "$VALISE" -q init
+    run "$VALISE" pin add a --dry-run --json
+    json_is seq 1
+    run "$VALISE" pin list --json
+    stdout_is_empty
+'
+
+t 'a query sees the past [K35]' '
+    "$VALISE" -q init
+    "$VALISE" -q pin add a
+    "$VALISE" -q pin add b
+    run "$VALISE" pin list --at 2 --json
+    json_is name a
+    expect_exit 3 "$VALISE" pin list --at 99
+'
+
+t 'an actor acts as itself, and only where it may [K24]' '
+    "$VALISE" -q init
+    expect_exit 4 "$VALISE" --actor mallory pin add a
+    stderr_has "mallory" "agent add"
+    VALISE_ACTOR=mallory expect_exit 4 "$VALISE" pin add a
+    "$VALISE" -q agent add bob --role writer
+    run "$VALISE" --actor bob pin add a
+    VALISE_ACTOR=mallory run "$VALISE" --actor bob pin add b
+    run "$VALISE" log list --json
+    json_is [0].actor bob
+'
+
+t 'run takes any operation as JSON, from a file and from standard input too [L3]' '
+    "$VALISE" -q init
+    run "$VALISE" run pin:add "{\"name\":\"a\"}" --json
+    json_is existed false
+    echo "{\"name\":\"b\"}" >payload.json
+    run "$VALISE" run pin:add @payload.json
+    run "$VALISE" run pin:add - <<<"{\"name\":\"c\"}"
+    run "$VALISE" run pin:list --json
+    json_is [2].name c
+    expect_exit 6 "$VALISE" run pin:add "{\"nam\":\"a\"}"
+    stderr_has "nam"
+    expect_exit 2 "$VALISE" run pin:list --id x
+'
+
+t 'errors name the field where there is more than one [L5]' '
+    expect_exit 6 "$VALISE" json diff 1 "[1,"
+    stderr_has "valise: after: invalid JSON at byte 3"
+    expect_exit 6 "$VALISE" json diff 1 "[1," --json
+    [ "$("$VALISE" json get "@$ERR" /error/path)" = "\"after\"" ]
+    [ "$("$VALISE" json get "@$ERR" /error/offset)" = 3 ]
+    expect_exit 6 "$VALISE" json canonical "[1,"
+    stderr_has "valise: invalid JSON at byte 3"
+'
+
+t 'a batch is all or nothing [K7]' '
+    "$VALISE" -q init
+    id=0190a5f0-1234-7abc-8def-0123456789ab
+    cat >good <<END
+{"type":"pin:add","payload":{"name":"a"}}
+
+{"type":"pin:add","payload":{"name":"b"},"id":"$id"}
+END
+    run "$VALISE" batch good
+    json_is [0].seq 2
+    json_is [1].seq 3
+    json_is [1].id $id
+    json_is [1].result.existed false
+    printf "%s\n" "{\"type\":\"pin:add\",\"payload\":{\"name\":\"c\"}}" "{\"type\":\"pin:add\",\"payload\":{}}" >bad
+    expect_exit 6 "$VALISE" batch bad --json
+    [ "$("$VALISE" json get "@$ERR" /error/path)" = "\"[1].name\"" ]
+    printf "%s\n" "{}" "" >worse
+    expect_exit 6 "$VALISE" batch worse
+    stderr_has "line 1"
+    run "$VALISE" batch - </dev/null
+    stdout_is_empty
+    run "$VALISE" pin list --json
+    [ "$(wc -l <"$OUT")" = 2 ]
+'
+
+t 'commands are listed with their schemas [K6]' '
+    run "$VALISE" commands
+    stdout_matches "^pin:add +command +Hold"
+    run "$VALISE" commands --json
+    while read -r line; do
+        for key in brief example flags kind name payload result; do
+            "$VALISE" json get "$line" /$key >/dev/null || [ $key = example ] || fail "$key in $line"
+        done
+    done < <(grep pin: "$OUT")
+    grep "\"json:canonical\"" "$OUT" >one
+    [ "$("$VALISE" json get @one /flags)" = "[\"idempotent\",\"noWorkspace\"]" ]
+    [ "$("$VALISE" json get @one /payload/required)" = "[\"value\"]" ]
+    # The schemas are schemas: examples fit them.
+    "$VALISE" json get @one /payload >schema
+    "$VALISE" json get @one /example >example
+    run "$VALISE" json validate @example @schema
+'
+
+t 'settings come from files and the environment, the later one wins [L9]' '
+    "$VALISE" -q init
+    expect_exit 0 "$VALISE" config get core.durability
+    stdout_is full
+    run "$VALISE" config set core.durability normal
+    stdout_is_empty
+    run "$VALISE" config get core.durability --json
+    json_is value normal
+    stdout_has ".valise/config"
+    run "$VALISE" config set --user core.timeout 3s
+    exists "$HOME/.config/valise/config"
+    run "$VALISE" config list --show-origin
+    stdout_matches "core.timeout +3s +user $HOME/.config/valise/config:"
+    stdout_matches "core.durability +normal +workspace "
+    run "$VALISE" config list
+    stdout_lacks workspace
+    run "$VALISE" config unset --user core.timeout
+    run "$VALISE" config list --json
+    stdout_lacks timeout
+    expect_exit 3 "$VALISE" config unset core.timeout
+    expect_exit 6 "$VALISE" config set core.durability sometimes
+    expect_exit 6 "$VALISE" config set no.such thing
+    expect_exit 3 "$VALISE" config get no.such
+    cd /
+    run "$VALISE" config get core.durability
+    stdout_is full
+    expect_exit 3 "$VALISE" config set core.durability full
+'
+
+t 'a reader that goes away is no error' '
+    "$VALISE" -q init
+    run bash -o pipefail -c "\"$VALISE\" commands --json | head -1"
+    stderr_is_empty
+    run bash -o pipefail -c "\"$VALISE\" help | true"
+    stderr_is_empty
+'
+
+t 'every example is a command line that the command understands [L4]' '
+    "$VALISE" -q init
+    "$VALISE" commands --json >all
+    while read -r line; do
+        name=$("$VALISE" json get "$line" /name | tr -d \")
+        "$VALISE" json get "$line" /example >wanted 2>/dev/null || continue
+        # shellcheck disable=SC2086
+        example=$("$VALISE" help ${name/:/ } | sed -n "/^example:/{n;p}")
+        # Behind the name the words make the payload of the example, whatever comes of it.
+        [[ $example == *"valise ${name/:/ }"* ]] || fail "$name: $example"
+        code=0
+        PATH=$(dirname "$VALISE"):$PATH bash -c "$example" >out 2>err || code=$?
+        [ $code != 2 ] || fail "$name: $example: $(cat err)"
+    done <all
+    [ -s all ]
+    run true
+'
+
+done_testing

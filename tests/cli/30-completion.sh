@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# 30-completion.sh -- completion in real shells, and what they ask. [L8]
+. "$(dirname "$0")/lib.sh"
+PATH=$(dirname "$VALISE"):$PATH
+
+# The words that `valise __complete` offers for a line, without descriptions.
+offers() {
+    lib_checked
+    "$VALISE" __complete -- "$@" | cut -f1
+}
+
+t 'commands, groups and verbs' '
+    [ "$(offers pi)" = pin ]
+    [ "$(offers pin a)" = add ]
+    offers "" | grep -qx json
+    offers "" | grep -qx version
+    ! offers "" | grep -q __complete
+    [ "$(offers help pin r)" = remove ]
+    [ "$(offers --json pin a)" = add ]
+    [ "$(offers -C . pin a)" = add ]
+    [ -z "$(offers nonsense x)" ]
+    [ "$("$VALISE" __complete -- | wc -c)" = 0 ]
+'
+
+t 'options, and what stands behind them' '
+    offers pin list --at | grep -qx -- --at
+    ! offers pin add --at | grep -qx -- --at
+    [ "$(offers --ver)" = --version ]
+    [ "$(offers json diff --te)" = --tests ]
+    [ "$(offers json diff --no-t)" = --no-tests ]
+    [ "$(offers pin list --color al)" = always ]
+    [ "$(offers pin list --color=al)" = --color=always ]
+    [ "$(offers --color n)" = never ]
+    [ "$(offers agent add x --role wr)" = writer ]
+    [ "$(offers agent add x --role=wr)" = --role=writer ]
+    [ "$(offers completion z)" = zsh ]
+    [ "$(offers run pin:l)" = pin:list ]
+'
+
+t 'files are left to the shell' '
+    [ "$("$VALISE" __complete -- json canonical "")" = "$(printf "\t@files")" ]
+    [ "$("$VALISE" __complete -- --workspace "")" = "$(printf "\tdirs")" ]
+    [ "$("$VALISE" __complete -- -C "")" = "$(printf "\tdirs")" ]
+    [ "$("$VALISE" __complete -- init "")" = "$(printf "\tdirs")" ]
+    [ "$("$VALISE" __complete -- batch "")" = "$(printf "\tfiles")" ]
+    run true
+'
+
+t 'ids come from the workspace, a bounded number of them; without one there is silence' '
+    expect_exit 0 "$VALISE" __complete -- pin remove ""
+    stdout_is_empty
+    stderr_is_empty
+    "$VALISE" -q init
+    for i in {1..250}; do echo "{\"type\":\"pin:add\",\"payload\":{\"name\":\"p$i\"}}"; done >pins
+    "$VALISE" -q batch pins
+    [ "$(offers pin remove p24 | sort | tr "\n" " ")" = "p24 p240 p241 p242 p243 p244 p245 p246 p247 p248 p249 " ]
+    [ "$(offers pin remove p | wc -l)" -le 200 ]
+    [ "$(offers pin remove -- p17 | head -1)" = p17 ]
+    [ "$(offers --actor lo)" = local ]
+'
+
+t 'words that were given as options are not waited for again' '
+    "$VALISE" -q init
+    "$VALISE" -q pin add first
+    [ "$(offers pin remove --name fi)" = first ]
+    [ -z "$(offers pin remove --name first fi)" ]
+'
+
+lines=('valise pi' 'valise pin a' 'valise pin remove fi' 'valise json canonical @da'
+    'valise completion z' 'valise pin list --js' 'valise run pin:l' 'valise pin list --color=al'
+    'valise agent add bob --role=wr' 'valise -C su')
+expected='valise pin
+valise pin add
+valise pin remove first
+valise json canonical @data.json
+valise completion zsh
+valise pin list --json
+valise run pin:list
+valise pin list --color=always
+valise agent add bob --role=writer
+valise -C sub'
+
+prepare() {
+    "$VALISE" -q init
+    "$VALISE" -q pin add first
+    "$VALISE" -q pin add second
+    mkdir sub
+    touch data.json
+}
+
+in_shell() {
+    need "$1"
+    prepare
+    "$VALISE" completion "$1" >script
+    run python3 "$LIB_DIR/complete_pty.py" "$1" ./script "${lines[@]}"
+    sed -i 's,/* *$,,' "$OUT"
+    stdout_is "$expected"
+}
+
+t 'in bash, at a terminal' 'in_shell bash'
+t 'in zsh, at a terminal' 'in_shell zsh'
+
+t 'in fish' '
+    need fish
+    prepare
+    "$VALISE" completion fish >script
+    for line in "${lines[@]}"; do
+        fish --no-config -c "source script; complete -C \"$line\"" | cut -f1
+    done >found
+    run cat found
+    stdout_is "pin
+add
+first
+@data.json
+zsh
+--json
+pin:list
+--color=always
+--role=writer
+sub/"
+'
+
+t 'scripts are clean' '
+    "$VALISE" completion bash >bash.sh
+    run bash -n bash.sh
+    expect_exit 6 "$VALISE" completion csh
+    stderr_has "bash, zsh, fish"
+'
+
+done_testing

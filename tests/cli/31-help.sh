@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# 31-help.sh -- help, man pages and the reference, all from the registry. [K6 L4 L8]
+. "$(dirname "$0")/lib.sh"
+ROOT=$(cd "$LIB_DIR/../.." && pwd)
+export ROOT
+
+t 'every command has a page with an example [L4]' '
+    "$VALISE" help --names >names
+    while read -r words; do
+        # shellcheck disable=SC2086
+        "$VALISE" $words --help >by_option
+        # shellcheck disable=SC2086
+        "$VALISE" help $words >by_help
+        cmp by_option by_help
+        grep -q "^usage: valise $words" by_help
+        grep -q "^commands:" by_help || grep -q "^example:" by_help || fail "$words has no example"
+    done <names
+    [ "$(wc -l <names)" -gt 20 ]
+    run true
+'
+
+t 'no line of help is wider than 80 columns but for examples' '
+    "$VALISE" help --names >names
+    { "$VALISE" help; while read -r words; do
+        # shellcheck disable=SC2086
+        "$VALISE" help $words | sed "/^example:/,\$d"
+    done <names; } >all
+    run awk "length > 80" all
+    stdout_is_empty
+'
+
+t 'man pages are clean [L8]' '
+    need man
+    need groff
+    "$VALISE" help --names >names
+    { echo; cat names; } | while read -r words; do
+        # shellcheck disable=SC2086
+        "$VALISE" help --man $words >page.1
+        LC_ALL=C.UTF-8 MANROFFSEQ="" MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z page.1 2>warnings >/dev/null
+        [ ! -s warnings ] || fail "$words: $(cat warnings)"
+        grep -q "^\.SH NAME" page.1
+    done
+    run "$VALISE" help --man pin add
+    stdout_has ".TH \"VALISE-PIN-ADD\" \"1\""
+'
+
+t 'the reference is that of this registry (tools/gen-cli-docs writes it) [L8]' '
+    run "$VALISE" help --reference
+    if [ "${VALISE_UPDATE_GOLDEN:-}" = 1 ]; then cp "$OUT" "$ROOT/docs/cli.md"; fi
+    diff -u "$ROOT/docs/cli.md" "$OUT"
+'
+
+t 'nothing is opened or read to give help [L10]' '
+    need strace
+    for words in "help pin add" "pin --help" version "completion bash"; do
+        # shellcheck disable=SC2086
+        strace -f -e trace=openat,open -o trace "$VALISE" $words >/dev/null 2>&1 || skip "strace cannot trace"
+        ! grep -E "\.valise|valise/config" trace || fail "$words"
+    done
+    run true
+'
+
+t 'pages and completions are made for an installation [L8]' '
+    MESON_INSTALL_DESTDIR_PREFIX=$PWD/to run "$ROOT/tools/install-pages" "$VALISE" share/man share
+    exists to/share/man/man1/valise.1 to/share/man/man1/valise-pin-add.1 to/share/man/man1/valise-pin.1
+    exists to/share/bash-completion/completions/valise to/share/zsh/site-functions/_valise
+    exists to/share/fish/vendor_completions.d/valise.fish
+    [ "$(ls to/share/man/man1 | wc -l)" = "$(($("$VALISE" help --names | wc -l) + 1))" ]
+'
+
+done_testing
