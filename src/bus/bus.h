@@ -84,6 +84,7 @@ struct valise {
     void *feed_self;
 
     /* Of whoever leads: */
+    unsigned careful;            /* groups that still take marks, since a command failed lately */
     vls_arena spare;             /* for the next view; env NULL: none */
     vls_vec(vls_commit) commits; /* of the group, for the feed */
     uint8_t nonces[VLS_NONCES][VLS_NONCE_SIZE];

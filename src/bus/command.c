@@ -124,6 +124,20 @@ void vls_command_release(vls_command *command)
     *command = (vls_command){.bus = NULL};
 }
 
+void vls_command_forget(vls_command *command)
+{
+    assert(command->before.len == 0 && command->after.len == 0 && !command->sent.ptr);
+    if (command->admitted)
+        vls_command_release(command->admitted);
+    command->admitted = NULL;
+    command->answer = valise_blob_unref(command->answer);
+    vls_view_release(&command->view);
+    command->result = NULL;
+    command->entry = (vls_entry){0};
+    command->current = (valise_str){NULL, 0};
+    command->repeated = command->applied = false;
+}
+
 /* ---- arguments ---- */
 
 static size_t args_size(const valise_op *op)
