@@ -13,7 +13,7 @@
 
 #define BUCKETS 16384u /* a power of two */
 #define WAYS 4u
-#define SLOTS (BUCKETS * WAYS)
+#define SLOTS ((size_t)BUCKETS * WAYS)
 #define CANDIDATES 8u /* rows of one h8 that are compared */
 
 typedef struct slot {
@@ -126,9 +126,10 @@ static int last_row(int64_t *out, vls_txn *txn, uint32_t table, valise_error *er
     int rc = vls_txn_scan_open(&scan, txn, vls_store_coll_at(txn->store, table),
                                (valise_range){.index = -1, .flags = VALISE_SCAN_REVERSE}, err);
 
+    if (rc < 0)
+        return rc;
     scan.unchecked = true; /* a damaged row must not stop writers */
-    if (rc == 0)
-        rc = vls_txn_scan_next(row, &scan, err);
+    rc = vls_txn_scan_next(row, &scan, err);
     if (rc < 0)
         return rc;
     *out = rc == 1 ? row[0].as.integer : 0;
@@ -195,7 +196,7 @@ int vls_chunks_next_object(int64_t *number, vls_txn *txn, valise_error *err)
 
 static slot *bucket_of(const vls_chunks *chunks, vls_hash128 hash)
 {
-    return chunks->slots + (hash.low & (BUCKETS - 1)) * WAYS;
+    return chunks->slots + (size_t)(hash.low & (BUCKETS - 1)) * WAYS;
 }
 
 static int64_t recall(const vls_chunks *chunks, vls_hash128 hash)

@@ -50,7 +50,7 @@ int vls_coll_build_grown(vls_coll *out, const valise_coll *desc, bool own, size_
 int vls_coll_describe(vls_buf *out, const vls_coll *coll, vls_arena *arena, valise_error *err);
 
 /* The collection that a description is about, for who has no descriptor of its own. */
-int vls_coll_restore(vls_coll *out, valise_str name, valise_str description, vls_arena *arena,
+int vls_coll_restore(vls_coll *out, valise_str name, valise_str text, vls_arena *arena,
                      valise_error *err);
 
 /* Build the collection of a descriptor whose table was made after an older description of it.
@@ -58,7 +58,7 @@ int vls_coll_restore(vls_coll *out, valise_str name, valise_str description, vls
  * VALISE_E_UNSUPPORTED names whatever else has changed. *have: columns of the table as it is;
  * *grown: it needs more of them, or indexes. */
 int vls_coll_build_over(vls_coll *out, uint16_t *have, bool *grown, const valise_coll *desc,
-                        valise_str description, vls_arena *arena, valise_error *err);
+                        valise_str text, vls_arena *arena, valise_error *err);
 
 /* Number of the index of that name; -1 for NULL, -2 when there is none. */
 int32_t vls_coll_index(const vls_coll *coll, const char *name);

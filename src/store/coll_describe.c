@@ -53,7 +53,7 @@ static int describe(vls_json *out, const valise_coll *desc, size_t first_count, 
 
 int vls_coll_describe(vls_buf *out, const vls_coll *coll, vls_arena *arena, valise_error *err)
 {
-    vls_json v;
+    vls_json v = {0};
     int rc = describe(&v, coll->desc, coll->first_count, arena, err);
 
     return rc < 0 ? rc : vls_json_write(out, v, err);
@@ -118,7 +118,7 @@ static int fail_description(valise_str name, valise_error *err)
 static int read_description(description *out, valise_str name, valise_str text, vls_arena *arena,
                             valise_error *err)
 {
-    vls_json v;
+    vls_json v = {0};
     int rc = vls_arena_dup(&text, arena, text, err);
 
     if (rc == 0)
@@ -306,7 +306,7 @@ int vls_coll_build_over(vls_coll *out, uint16_t *have, bool *grown, const valise
 {
     description old, now = {0};
     vls_coll coll;
-    vls_json v;
+    vls_json v = {0};
     int rc = read_description(&old, valise_str_of(desc->name), text, arena, err);
 
     /* Also checks the descriptor, before anything else looks at it. */

@@ -100,10 +100,9 @@ static int sweep_object(gc *g, vls_txn *txn, int64_t number, valise_error *err)
     vls_object_info info;
     int rc = vls_txn_get(row, txn, vls_store_coll_at(g->store, VLS_TABLE_OBJECT), &key, err);
 
-    if (rc == 1)
-        rc = vls_object_of_row(&info, txn, row, err);
-    else if (rc == 0)
-        return 0; /* another gc was faster */
+    if (rc <= 0)
+        return rc; /* 0: another gc was faster */
+    rc = vls_object_of_row(&info, txn, row, err);
     if (rc < 0 || !is_old(g, txn, info.time))
         return rc;
     rc = vls_object_delete(txn, number, err);

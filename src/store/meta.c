@@ -85,7 +85,7 @@ static int move_on(vls_txn *txn, valise_error *err)
 
 int vls_meta_get_int(int64_t *out, vls_txn *txn, const char *name, valise_error *err)
 {
-    valise_str text;
+    valise_str text = {NULL, 0};
     int rc = get_text(&text, txn, valise_str_of(name), err);
 
     if (rc == 1 && !vls_str_to_i64(out, text))
@@ -106,7 +106,7 @@ int vls_meta_get_str(valise_str *out, vls_txn *txn, const char *name, vls_arena 
                      valise_error *err)
 {
     valise_str text;
-    vls_json v;
+    vls_json v = {0};
     int rc = get_text(&text, txn, valise_str_of(name), err);
 
     if (rc != 1)

@@ -196,7 +196,7 @@ static int insert(vls_txn *txn, const valise_id *id, const char *kind, valise_st
         [VLS_OBJECT_SIZE] = int_cell((int64_t)bytes.len),
         [VLS_OBJECT_TIME] = int_cell(time),
     };
-    int64_t number;
+    int64_t number = 0;
     int rc = 0;
 
     if (bytes.len <= VLS_OBJECT_INLINE_MAX) {

@@ -126,8 +126,8 @@ int vls_object_mark_chunks(vls_bits *bits, vls_txn *txn, int64_t number, valise_
 {
     VLS_AUTO(buf) vls_buf copy = {0}, room = {0};
     valise_cell key = int_cell(number), row[VALISE_MAX_COLUMNS];
-    vls_recipe outer, inner;
-    int64_t last;
+    vls_recipe outer = {0}, inner = {0};
+    int64_t last = 0;
     int rc = vls_txn_get(row, txn, objects_of(txn), &key, err);
 
     if (rc != 1)

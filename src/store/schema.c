@@ -62,8 +62,9 @@ static int read_row(plan *p, vls_store *store, const vls_coll_row *row,
     if (row->number != number)
         return vls_fail(err, VALISE_E_CORRUPT, "collection %lld is missing", (long long)number);
     rc = new_item(&item, p, store, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
+    assert(item);
     if (desc)
         rc = vls_coll_build_over(item->coll, &item->have, &item->grown, desc, row->description,
                                  &store->arena, err);
@@ -236,7 +237,7 @@ static int write_plan(vls_txn *txn, const plan *p, valise_error *err)
 static int carry_out(bool *again, const plan *p, vls_store *store, valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
-    int64_t generation;
+    int64_t generation = 0;
     int rc = vls_txn_begin_bare(&txn, store, VALISE_TXN_WRITE, err);
 
     if (rc == 0)
@@ -311,7 +312,7 @@ int vls_store_found(vls_store *store, valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     bool empty = true;
-    int64_t generation;
+    int64_t generation = 0;
     int rc = vls_txn_begin_bare(&txn, store, VALISE_TXN_WRITE, err);
 
     if (rc == 0)

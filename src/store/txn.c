@@ -80,8 +80,9 @@ static int read_tip(vls_tip *out, vls_txn *txn, valise_error *err)
     int rc = vls_txn_scan_open(&scan, txn, log,
                                (valise_range){.index = -1, .flags = VALISE_SCAN_REVERSE}, err);
 
-    if (rc == 0)
-        rc = vls_txn_scan_next(row, &scan, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_txn_scan_next(row, &scan, err);
     if (rc < 0)
         return rc;
     if (rc == 1) {

@@ -240,6 +240,8 @@ TEST(coll, damaged_descriptions_are_refused)
         "{",
         "{\"fields\":[],\"first\":1,\"flags\":0,\"help\":\"\",\"indexes\":[]}",
         "{\"fields\":[1],\"first\":1,\"flags\":0,\"help\":\"\",\"indexes\":[]}",
+#define NO_KEY                                                                                     \
+    "{\"fields\":[{\"name\":\"id\",\"type\":\"uuid\"}],\"first\":1,\"flags\":0,\"help\":\"\""
 #define F "{\"fields\":[{\"flags\":[\"key\"],\"name\":\"id\",\"type\":\"uuid\"}]"
         F ",\"first\":0,\"flags\":0,\"help\":\"\",\"indexes\":[]}",
         F ",\"first\":2,\"flags\":0,\"help\":\"\",\"indexes\":[]}",
@@ -250,8 +252,7 @@ TEST(coll, damaged_descriptions_are_refused)
         F ",\"first\":1,\"flags\":0,\"help\":\"\",\"indexes\":[[\"x\"]]}",
         F ",\"first\":1,\"flags\":0,\"help\":\"\",\"indexes\":[[\"x\",1]]}",
         F ",\"first\":1,\"flags\":0,\"help\":\"\",\"indexes\":[[\"x\",\"y\"]]}",
-        "{\"fields\":[{\"name\":\"id\",\"type\":\"uuid\"}],\"first\":1,\"flags\":0,\"help\":\"\","
-        "\"indexes\":[]}",
+        NO_KEY ",\"indexes\":[]}",
     };
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_coll coll;
