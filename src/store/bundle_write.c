@@ -1,45 +1,16 @@
-/* bundle_write.c -- a store as a bundle: first what is needed, then record by record.
- *
- * The survey of a whole store reads every row and every entry once, to find the objects, blobs and
- * collections that something refers to; a bit for each object is all it remembers. Then everything
- * is read again and written. A part is a list of rows (bundle_part.c). */
+/* bundle_write.c -- a store as a bundle, record by record, once it is known what will be in it. */
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/str.h"
-#include "base/vec.h"
-#include "store/bundle.h"
+#include "store/bundle_writer.h"
 #include "store/objects.h"
-#include "store/own.h"
-#include "store/refs.h"
 
 #define OUT_BYTES ((size_t)64 << 10) /* that go to the sink at once */
 #define NO_NUMBER UINT32_MAX
 
-typedef struct writer {
-    const vls_bundle_export *how;
-    vls_txn *txn;
-    const valise_env *env;
-    vls_hasher *stream;
-    vls_buf out;  /* not written yet */
-    vls_buf body; /* of the record that is made */
-    vls_buf list; /* of its changes */
-    vls_arena arena;
-    vls_bundle_header header;
-    vls_bundle_counts counts;
-
-    bool whole;
-    vls_bundle_part part;
-    vls_bits objects;                    /* whole: those that something refers to */
-    vls_vec(valise_id) blobs;            /* whole */
-    bool used[VLS_COLL_MAX];             /* by number in the store */
-    uint32_t number[VLS_COLL_MAX];       /* in the bundle */
-    const vls_coll *colls[VLS_COLL_MAX]; /* by number in the bundle */
-    uint32_t coll_count;
-} writer;
-
 /* ---- records ---- */
 
-static int flush(writer *w, valise_error *err)
+static int flush(vls_bundle_writer *w, valise_error *err)
 {
     int rc = vls_buf_check(&w->out, err);
 
@@ -53,7 +24,7 @@ static int flush(writer *w, valise_error *err)
 }
 
 /* Large bytes go past the buffer. */
-static int put_bytes(writer *w, valise_str bytes, valise_error *err)
+static int put_bytes(vls_bundle_writer *w, valise_str bytes, valise_error *err)
 {
     int rc = w->out.len + bytes.len > OUT_BYTES ? flush(w, err) : 0;
 
@@ -69,7 +40,7 @@ static int put_bytes(writer *w, valise_str bytes, valise_error *err)
 }
 
 /* A record whose body is w->body and then rest. */
-static int put_record(writer *w, char tag, valise_str rest, valise_error *err)
+static int put_record(vls_bundle_writer *w, char tag, valise_str rest, valise_error *err)
 {
     char room[1 + VLS_VARINT_MAX + 1];
     vls_buf head = {.ptr = room, .cap = sizeof(room), .max = sizeof(room) - 1};
@@ -88,195 +59,9 @@ static int put_record(writer *w, char tag, valise_str rest, valise_error *err)
     return rc < 0 ? rc : vls_progress_step(w->how->progress, 1, err);
 }
 
-/* ---- the survey of a whole store ---- */
-
-typedef struct marking {
-    writer *w;
-    bool needed; /* what is named must be there */
-} marking;
-
-static int mark_object(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
-{
-    const marking *m = arg;
-    vls_object_info info;
-    int rc = vls_object_stat(&info, m->w->txn, id, err);
-
-    if (rc > 0)
-        return vls_bits_set(&m->w->objects, info.number, err);
-    if (rc == 0 && m->needed) {
-        rc = vls_fail(err, VALISE_E_CORRUPT, "a row of %s names object %s, which is missing",
-                      site->coll->desc->name, vls_id_hex(id).s);
-        vls_hint(err, "`valise validate` looks for further damage");
-    }
-    return rc;
-}
-
-static int mark_blob(void *arg, const valise_id *id, valise_error *err)
-{
-    const marking *m = arg;
-    writer *w = m->w;
-    bool there = m->needed;
-    int rc = 0;
-
-    if (!m->needed && w->how->blobs)
-        rc = vls_blobs_exists(&there, w->how->blobs, id, err);
-    if (rc == 0 && there && !vls_vec_push(&w->blobs, w->env, *id))
-        rc = vls_fail_memory(err);
-    return rc;
-}
-
-static int survey_row(writer *w, const vls_coll *coll, const valise_cell *row, int64_t seq,
-                      valise_error *err)
-{
-    vls_ref_site site = {.coll = coll, .seq = seq};
-    marking m = {w, seq == 0};
-    int rc = vls_refs_row(&w->arena, &site, row, mark_object, &m, err);
-
-    w->used[coll->number] = true;
-    return rc != 0 ? rc : vls_bundle_row_blobs(&w->arena, coll, row, mark_blob, &m, err);
-}
-
-static bool is_state(const vls_coll *coll)
-{
-    return !coll->own && !(coll->desc->flags & VALISE_COLL_EXEMPT);
-}
-
-static int survey_rows(writer *w, valise_error *err)
-{
-    const vls_store *store = w->txn->store;
-    valise_cell cells[VALISE_MAX_COLUMNS];
-    int rc = 0;
-
-    for (uint32_t i = 0; rc == 0 && i < vls_store_coll_count(store); i++) {
-        const vls_coll *coll = vls_store_coll_at(store, i);
-        VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-        if (!is_state(coll))
-            continue;
-        rc = vls_txn_scan_open(&scan, w->txn, coll, (valise_range){.index = -1}, err);
-        while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
-            rc = survey_row(w, coll, cells, 0, err);
-            vls_arena_reset(&w->arena);
-            if (rc == 0)
-                rc = vls_progress_step(w->how->progress, 1, err);
-        }
-    }
-    return rc;
-}
-
-static int fail_collection(int64_t number, valise_error *err)
-{
-    return vls_fail(err, VALISE_E_CORRUPT, "the log speaks of a collection number %lld",
-                    (long long)number);
-}
-
-/* The collection of an image or a deletion. */
-static const vls_coll *coll_at(const writer *w, int64_t number)
-{
-    const vls_coll *coll = number < 0 || number >= VLS_COLL_MAX
-                               ? NULL
-                               : vls_store_coll_at(w->txn->store, (uint32_t)number);
-
-    return coll && is_state(coll) ? coll : NULL;
-}
-
-static int survey_images(writer *w, const vls_entry *entry, valise_error *err)
-{
-    marking m = {w, false};
-    vls_image image;
-    size_t at = 0;
-    int rc;
-
-    while ((rc = vls_changes_next(&image, &at, entry->changes, err)) > 0) {
-        const vls_coll *coll = coll_at(w, image.coll);
-        valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
-        size_t count;
-        if (!coll)
-            return fail_collection(image.coll, err);
-        w->used[coll->number] = true;
-        if (image.from_seq == 0)
-            continue;
-        rc = vls_cells_read(cells, &count, coll->field_count, image.cells, err);
-        if (rc == 0)
-            rc = vls_bundle_row_blobs(&w->arena, coll, cells, mark_blob, &m, err);
-        if (rc != 0)
-            return rc;
-    }
-    return rc;
-}
-
-static int survey_log(writer *w, valise_error *err)
-{
-    VLS_AUTO(log_scan) vls_log_scan scan = {0};
-    marking m = {w, false};
-    vls_entry entry;
-    int rc = vls_log_scan_open(&scan, w->txn, 0, false, err);
-
-    while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &w->arena, err)) > 0) {
-        rc = survey_images(w, &entry, err);
-        if (rc == 0)
-            rc = vls_refs_entry(w->txn, &w->arena, &entry, mark_object, &m, err);
-        vls_arena_reset(&w->arena);
-        if (rc == 0)
-            rc = vls_progress_step(w->how->progress, 1, err);
-    }
-    return rc;
-}
-
-/* Deletions that a state which can be seen is before; the others are about to be forgotten. */
-static int each_gone(writer *w, int (*fn)(writer *w, const vls_gone *gone, valise_error *err),
-                     const vls_coll *only, valise_error *err)
-{
-    const vls_coll *table = vls_store_coll_at(w->txn->store, VLS_TABLE_GONE);
-    valise_cell equal = {.type = VALISE_CELL_INT, .as.integer = only ? only->number : 0};
-    valise_range range = {.index = -1, .equal = &equal, .equal_count = only ? 1 : 0};
-    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    valise_cell cells[VALISE_MAX_COLUMNS];
-    vls_gone gone;
-    int rc = vls_txn_scan_open(&scan, w->txn, table, range, err);
-
-    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
-        rc = vls_row_from_cells(&gone, table->desc->fields, sizeof(gone), cells, table->field_count,
-                                &w->arena, err);
-        if (rc == 0 && gone.seq > w->txn->tip.base_seq)
-            rc = fn(w, &gone, err);
-        vls_arena_reset(&w->arena);
-    }
-    return rc;
-}
-
-static int survey_gone(writer *w, const vls_gone *gone, valise_error *err)
-{
-    const vls_coll *coll = coll_at(w, gone->coll);
-
-    if (!coll)
-        return fail_collection(gone->coll, err);
-    w->used[coll->number] = true;
-    return 0;
-}
-
-static int survey(writer *w, valise_error *err)
-{
-    int rc;
-
-    vls_progress_begin(w->how->progress, "look for what is needed", "rows", 0);
-    if (w->whole) {
-        rc = survey_rows(w, err);
-        if (rc == 0)
-            rc = each_gone(w, survey_gone, NULL, err);
-        if (rc == 0)
-            rc = survey_log(w, err);
-        w->blobs.len = vls_bundle_sort_ids(w->blobs.ptr, w->blobs.len);
-    } else {
-        rc = vls_bundle_part_close(&w->part, w->how->progress, err);
-        for (size_t i = 0; i < w->part.rows.len; i++)
-            w->used[w->part.rows.ptr[i]->coll->number] = true;
-    }
-    return rc < 0 ? rc : vls_progress_end(w->how->progress, err);
-}
-
 /* ---- header and collections ---- */
 
-static int put_header(writer *w, valise_error *err)
+static int put_header(vls_bundle_writer *w, valise_error *err)
 {
     vls_bundle_header *h = &w->header;
     int rc = 0;
@@ -307,7 +92,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*x)->desc->name, (*y)->desc->name);
 }
 
-static void number_colls(writer *w)
+static void number_colls(vls_bundle_writer *w)
 {
     for (uint32_t i = 0; i < vls_store_coll_count(w->txn->store); i++) {
         w->number[i] = NO_NUMBER;
@@ -319,7 +104,7 @@ static void number_colls(writer *w)
         w->number[w->colls[i]->number] = i;
 }
 
-static int put_colls(writer *w, valise_error *err)
+static int put_colls(vls_bundle_writer *w, valise_error *err)
 {
     int rc = 0;
 
@@ -337,7 +122,7 @@ static int put_colls(writer *w, valise_error *err)
 
 /* ---- objects ---- */
 
-static int put_object(writer *w, const vls_object_info *info, valise_error *err)
+static int put_object(vls_bundle_writer *w, const vls_object_info *info, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *blob = NULL;
     int rc;
@@ -357,7 +142,7 @@ static int put_object(writer *w, const vls_object_info *info, valise_error *err)
 }
 
 /* All that are marked, in the order of the index: by the first 8 bytes of the id. */
-static int put_marked_objects(writer *w, valise_error *err)
+static int put_marked_objects(vls_bundle_writer *w, valise_error *err)
 {
     const vls_coll *table = vls_store_coll_at(w->txn->store, VLS_TABLE_OBJECT);
     valise_range range = {.index = vls_coll_index(table, "h8")};
@@ -374,7 +159,7 @@ static int put_marked_objects(writer *w, valise_error *err)
     return rc;
 }
 
-static int put_objects(writer *w, valise_error *err)
+static int put_objects(vls_bundle_writer *w, valise_error *err)
 {
     int rc = 0;
 
@@ -395,7 +180,8 @@ static int put_objects(writer *w, valise_error *err)
 /* ---- rows ---- */
 
 /* cells: all columns. */
-static int put_row(writer *w, const vls_coll *coll, const valise_cell *cells, valise_error *err)
+static int put_row(vls_bundle_writer *w, const vls_coll *coll, const valise_cell *cells,
+                   valise_error *err)
 {
     size_t count = coll->field_count;
 
@@ -408,7 +194,7 @@ static int put_row(writer *w, const vls_coll *coll, const valise_cell *cells, va
     return put_record(w, 'R', VLS_STR(""), err);
 }
 
-static int put_all_rows(writer *w, valise_error *err)
+static int put_all_rows(vls_bundle_writer *w, valise_error *err)
 {
     valise_cell cells[VALISE_MAX_COLUMNS];
     int rc = 0;
@@ -422,7 +208,7 @@ static int put_all_rows(writer *w, valise_error *err)
     return rc;
 }
 
-static int put_rows(writer *w, valise_error *err)
+static int put_rows(vls_bundle_writer *w, valise_error *err)
 {
     valise_cell key[VALISE_MAX_COLUMNS], cells[VALISE_MAX_COLUMNS];
     int rc = 0;
@@ -441,7 +227,7 @@ static int put_rows(writer *w, valise_error *err)
     return rc;
 }
 
-static int put_gone(writer *w, const vls_gone *gone, valise_error *err)
+static int put_gone(vls_bundle_writer *w, const vls_gone *gone, valise_error *err)
 {
     vls_bytes_add_varint(&w->body, w->number[gone->coll]);
     vls_bytes_add_string(&w->body, gone->key);
@@ -450,19 +236,19 @@ static int put_gone(writer *w, const vls_gone *gone, valise_error *err)
     return put_record(w, 'G', VLS_STR(""), err);
 }
 
-static int put_all_gone(writer *w, valise_error *err)
+static int put_all_gone(vls_bundle_writer *w, valise_error *err)
 {
     int rc = 0;
 
     for (uint32_t i = 0; w->whole && rc == 0 && i < w->coll_count; i++)
-        rc = each_gone(w, put_gone, w->colls[i], err);
+        rc = vls_bundle_each_gone(w, put_gone, w->colls[i], err);
     return rc;
 }
 
 /* ---- the log ---- */
 
 /* The list of an entry with the numbers of the bundle. */
-static int renumber(writer *w, vls_entry *entry, valise_error *err)
+static int renumber(vls_bundle_writer *w, vls_entry *entry, valise_error *err)
 {
     vls_image image;
     size_t at = 0;
@@ -479,7 +265,7 @@ static int renumber(writer *w, vls_entry *entry, valise_error *err)
     return rc < 0 ? rc : vls_buf_check(&w->list, err);
 }
 
-static int put_entry(writer *w, vls_entry *entry, valise_error *err)
+static int put_entry(vls_bundle_writer *w, vls_entry *entry, valise_error *err)
 {
     const vls_coll *log = vls_store_coll_at(w->txn->store, VLS_TABLE_LOG);
     valise_cell cells[VALISE_MAX_COLUMNS];
@@ -494,7 +280,7 @@ static int put_entry(writer *w, vls_entry *entry, valise_error *err)
     return put_record(w, 'L', VLS_STR(""), err);
 }
 
-static int put_log(writer *w, valise_error *err)
+static int put_log(vls_bundle_writer *w, valise_error *err)
 {
     VLS_AUTO(log_scan) vls_log_scan scan = {0};
     vls_entry entry;
@@ -525,7 +311,7 @@ static int fill(vls_blob_reader *reader, char *room, size_t len, valise_error *e
     return 0;
 }
 
-static int put_pieces(writer *w, vls_blob_reader *reader, valise_error *err)
+static int put_pieces(vls_bundle_writer *w, vls_blob_reader *reader, valise_error *err)
 {
     uint64_t left = vls_blob_reader_size(reader);
     char *room = vls_arena_alloc(&w->arena, VLS_BUNDLE_PIECE_BYTES);
@@ -543,7 +329,7 @@ static int put_pieces(writer *w, vls_blob_reader *reader, valise_error *err)
     return rc;
 }
 
-static int put_blob(writer *w, const valise_id *id, valise_error *err)
+static int put_blob(vls_bundle_writer *w, const valise_id *id, valise_error *err)
 {
     VLS_AUTO(blob_reader) vls_blob_reader *reader = NULL;
     int rc;
@@ -565,7 +351,7 @@ static int put_blob(writer *w, const valise_id *id, valise_error *err)
     return rc;
 }
 
-static int put_blobs(writer *w, valise_error *err)
+static int put_blobs(vls_bundle_writer *w, valise_error *err)
 {
     const valise_id *ids = w->whole ? w->blobs.ptr : w->part.blobs.ptr;
     size_t count = w->whole ? w->blobs.len : w->part.blobs.len;
@@ -578,7 +364,7 @@ static int put_blobs(writer *w, valise_error *err)
 
 /* ---- all of it ---- */
 
-static int put_end(writer *w, valise_error *err)
+static int put_end(vls_bundle_writer *w, valise_error *err)
 {
     valise_id id;
     int rc = flush(w, err);
@@ -593,9 +379,9 @@ static int put_end(writer *w, valise_error *err)
     return rc < 0 ? rc : flush(w, err);
 }
 
-static int write_all(writer *w, valise_error *err)
+static int write_all(vls_bundle_writer *w, valise_error *err)
 {
-    int (*const steps[])(writer * w, valise_error * err) = {
+    int (*const steps[])(vls_bundle_writer * w, valise_error * err) = {
         put_header, put_colls, put_objects, put_rows, put_all_gone, put_log, put_blobs, put_end};
     int rc;
 
@@ -608,7 +394,7 @@ static int write_all(writer *w, valise_error *err)
     return rc < 0 ? rc : vls_progress_end(w->how->progress, err);
 }
 
-static int start(writer *w, valise_error *err)
+static int start(vls_bundle_writer *w, valise_error *err)
 {
     int rc = vls_txn_check_complete(w->txn, err);
 
@@ -623,7 +409,7 @@ int vls_bundle_write(vls_bundle_counts *out, vls_bundle_header *header,
                      const vls_bundle_export *how, valise_error *err)
 {
     const valise_env *env = how->view->arena.env;
-    writer *w = vls_arena_zalloc(&how->view->arena, sizeof(*w));
+    vls_bundle_writer *w = vls_arena_zalloc(&how->view->arena, sizeof(*w));
     int rc;
 
     if (!w)
@@ -640,7 +426,7 @@ int vls_bundle_write(vls_bundle_counts *out, vls_bundle_header *header,
     vls_bundle_part_init(&w->part, how->view, how->local);
     rc = start(w, err);
     if (rc == 0)
-        rc = survey(w, err);
+        rc = vls_bundle_survey(w, err);
     if (rc == 0)
         rc = write_all(w, err);
     if (rc == 0) {

@@ -213,3 +213,104 @@ TEST(bundle_faults, a_file_is_there_when_it_is_whole)
         fault_each_plan(t, &(fault_io_plan){.limited = true}, write_file, &force);
     }
 }
+
+/* ---- reading files ---- */
+
+static int read_file(fault *f, void *arg)
+{
+    vls_bundle_input in = {.fd = -1};
+    vls_progress silent;
+    char room[8];
+    int rc;
+
+    (void)arg;
+    fault_off(f);
+    test_write_file(file_in(f->dir), VLS_STR("12345678"));
+    vls_progress_init(&silent, f->env, NULL);
+    fault_on(f);
+    rc = vls_bundle_input_open(&in, file_in(f->dir), &silent, &f->err);
+    if (rc == 0)
+        rc = in.source.read(in.source.arg, 0, room, sizeof(room), &f->err);
+    fault_off(f);
+    if (rc == 0)
+        CHECK_STR(VLS_STR("12345678"), vls_str(room, sizeof(room)));
+    vls_bundle_input_close(&in);
+    return rc;
+}
+
+TEST(bundle_faults, a_file_that_cannot_be_read)
+{
+    const char *path = file_in(test_tmpdir());
+    vls_bundle_input in = {.fd = -1};
+    vls_progress silent;
+    char room[16];
+
+    fault_each_io(t, FAULT_OPEN | FAULT_READ, EIO, read_file, NULL);
+    fault_each_io(t, FAULT_READ, EINTR, read_file, NULL);
+    fault_each_plan(t, &(fault_io_plan){.kinds = FAULT_READ, .how = FAULT_SHORT}, read_file, NULL);
+    vls_progress_init(&silent, t->env, NULL);
+    test_write_file(path, VLS_STR("12345678"));
+    CHECK_OK(vls_bundle_input_open(&in, path, &silent, &t->err));
+    CHECK_INT(8, in.source.size_bytes);
+    test_write_file(path, VLS_STR("1234"));
+    CHECK_RC(VALISE_E_CORRUPT, in.source.read(in.source.arg, 0, room, 8, &t->err));
+    vls_bundle_input_close(&in);
+}
+
+/* A pipe is copied into a temporary file: that may fail too. */
+static int read_pipe(fault *f, void *arg)
+{
+    vls_bundle_input in = {.fd = -1};
+    vls_progress silent;
+    char room[5];
+    int ends[2], rc;
+
+    (void)arg;
+    fault_off(f);
+    CHECK(pipe(ends) == 0);
+    CHECK(write(ends[1], "hello", 5) == 5);
+    close(ends[1]);
+    setenv("TMPDIR", f->dir, 1);
+    vls_progress_init(&silent, f->env, NULL);
+    fault_on(f);
+    rc = vls_bundle_input_open(&in, test_format("/dev/fd/%d", ends[0]), &silent, &f->err);
+    fault_off(f);
+    if (rc == 0) {
+        CHECK_INT(5, in.source.size_bytes);
+        CHECK_INT(0, in.source.read(in.source.arg, 0, room, 5, &f->err));
+        CHECK_STR(VLS_STR("hello"), vls_str(room, 5));
+    }
+    f->recovered = rc == 0 && fault_has_hit(f); /* there are two ways to make the file */
+    vls_bundle_input_close(&in);
+    close(ends[0]);
+    unsetenv("TMPDIR");
+    return rc;
+}
+
+TEST(bundle_faults, a_pipe_that_cannot_be_copied)
+{
+    fault_each_io(t, FAULT_OPEN | FAULT_WRITE, ENOSPC, read_pipe, NULL);
+    fault_each_io(t, FAULT_OPEN, EOPNOTSUPP, read_pipe, NULL);
+}
+
+static int stop(void *arg, const valise_progress_state *state)
+{
+    (void)arg, (void)state;
+    return 1;
+}
+
+TEST(bundle_faults, copying_a_pipe_can_be_cancelled) /* [K28] */
+{
+    vls_bundle_input in = {.fd = -1};
+    valise_progress callback = {stop, NULL};
+    vls_progress progress;
+    int ends[2];
+
+    CHECK(pipe(ends) == 0);
+    CHECK(write(ends[1], "hello", 5) == 5);
+    close(ends[1]);
+    vls_progress_init(&progress, t->env, &callback);
+    CHECK_RC(VALISE_E_CANCELLED,
+             vls_bundle_input_open(&in, test_format("/dev/fd/%d", ends[0]), &progress, &t->err));
+    close(ends[0]);
+}
