@@ -113,7 +113,7 @@ t 'a command may be told what to expect; a conflict says what is there [K8 L5]' 
     [ "$("$VALISE" json get "@$ERR" /error/code)" = "\"CONFLICT\"" ]
     expect_exit 6 "$VALISE" toy set x 3 --expect nonsense
     run "$VALISE" help toy set
-    stdout_has "--expect is compared with the number that is there"
+    stdout_has "--expect is compared with the number"
 '
 
 t 'trust is recorded in the configuration of the user [K34]' '
