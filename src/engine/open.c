@@ -306,14 +306,14 @@ static int open_engine(vls_engine *e, const char *path, const valise_options *o,
     return rc;
 }
 
-/* An erasure whose last bytes a reader held when it was done. If one still does, gc or the next
- * open finishes it. */
-static void finish_erasure(vls_engine *e)
+/* An erasure whose last bytes a reader held when it was done. If one still does, or somebody writes,
+ * gc or the next open finishes it. */
+static int finish_erasure(vls_engine *e, valise_error *err)
 {
     int64_t left;
+    int rc = vls_store_read_only(e->store) ? 0 : vls_residue_finish(&left, e->bus, err);
 
-    if (!vls_store_read_only(e->store))
-        (void)vls_residue_finish(&left, e->bus, NULL);
+    return rc == VALISE_E_BUSY ? 0 : rc;
 }
 
 /* Followers come before the first command, and act after it. */
@@ -323,11 +323,11 @@ static int start(vls_engine *e, const valise_options *o, valise_error *err)
 
     if (rc == 0)
         rc = create_workspace(e, o, err);
-    if (rc < 0)
-        return rc;
-    finish_erasure(e);
-    vls_feed_start(e->feed);
-    return 0;
+    if (rc == 0)
+        rc = finish_erasure(e, err);
+    if (rc == 0)
+        vls_feed_start(e->feed);
+    return rc;
 }
 
 int valise_open(valise **out, const char *path, const valise_options *options, valise_error *err)

@@ -282,7 +282,7 @@ int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_
     while (rc == 0 && vls_reader_left(&in) > 0) {
         uint8_t item = vls_reader_u8(&in);
         valise_str bytes = vls_reader_string(&in);
-        vls_arena_mark mark = vls_arena_here(&view->arena);
+        vls_view_mark mark = vls_view_here(view);
         if (in.failed || (item == ITEM_ROW && !coll))
             return fail_pack(err);
         if (item == ITEM_COLL)
@@ -292,7 +292,7 @@ int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_
         else
             return fail_pack(err);
         if (!view->changing)
-            vls_arena_rewind(&view->arena, mark);
+            vls_view_rewind(view, mark);
     }
     if (rc == 0)
         *added = count;

@@ -194,7 +194,7 @@ static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_e
 {
     valise_cell key[VALISE_MAX_COLUMNS], found[VALISE_MAX_COLUMNS];
     const valise_coll *desc = row->coll->desc;
-    vls_arena_mark mark = vls_arena_here(&part->view->arena);
+    vls_view_mark mark = vls_view_here(part->view);
     vls_arena *arena = &part->view->arena;
     following f = {part, err};
     valise_cell *cells = NULL;
@@ -214,7 +214,7 @@ static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_e
         rc = vls_fields_each_ref(decoded, desc->fields, follow, &f);
     if (rc == 0)
         rc = follow_owned(part, row->coll, cells, err);
-    vls_arena_rewind(arena, mark);
+    vls_view_rewind(part->view, mark);
     return rc;
 }
 

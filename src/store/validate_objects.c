@@ -31,7 +31,7 @@ static int check_object(valise_check *check, const vls_coll *coll, const valise_
 {
     valise_error failure = VALISE_ERROR_INIT;
     vls_arena *arena = &check->view->arena;
-    vls_arena_mark mark = vls_arena_here(arena);
+    vls_view_mark mark = vls_view_here(check->view);
     vls_object_row row;
     int rc = vls_row_from_cells(&row, coll->desc->fields, sizeof(row), cells, coll->field_count,
                                 arena, &failure);
@@ -41,7 +41,7 @@ static int check_object(valise_check *check, const vls_coll *coll, const valise_
         rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
     else
         rc = check_bytes(check, &row, err);
-    vls_arena_rewind(arena, mark);
+    vls_view_rewind(check->view, mark);
     return rc;
 }
 

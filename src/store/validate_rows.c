@@ -149,12 +149,12 @@ static int check_coll(valise_check *check, const vls_coll *coll, valise_error *e
     scan.unchecked = true;
     vls_buf_init(&key, vls_store_env(check->store), VLS_VIEW_MAX_BYTES);
     while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
-        vls_arena_mark mark = vls_arena_here(&check->view->arena);
+        vls_view_mark mark = vls_view_here(check->view);
         valise_cell *copy;
         rc = vls_cells_copy(&copy, cells, coll->table.column_count, &check->view->arena, err);
         if (rc == 0)
             rc = check_row(check, coll, copy, &key, err);
-        vls_arena_rewind(&check->view->arena, mark);
+        vls_view_rewind(check->view, mark);
         if (rc == 0)
             rc = vls_progress_step(check->progress, 1, err);
     }

@@ -34,6 +34,20 @@ void vls_view_release(valise_view *view)
     *view = (valise_view){0};
 }
 
+vls_view_mark vls_view_here(const valise_view *view)
+{
+    return (vls_view_mark){vls_arena_here(&view->arena), view->past.rows.len,
+                           view->changes.rows.len};
+}
+
+void vls_view_rewind(valise_view *view, vls_view_mark mark)
+{
+    /* Overlays lie in the arena. */
+    assert(view->past.rows.len == mark.past && view->changes.rows.len == mark.changes);
+    view->last_coll = NULL;
+    vls_arena_rewind(&view->arena, mark.arena);
+}
+
 int vls_view_go_to(valise_view *view, int64_t at, valise_error *err)
 {
     const vls_tip *tip = &view->txn->tip;

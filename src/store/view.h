@@ -95,6 +95,15 @@ struct valise_view {
 void vls_view_init(valise_view *view, vls_txn *txn, const valise_env *env);
 void vls_view_release(valise_view *view); /* a zeroed one is fine */
 
+/* A point to go back to: forget what was handed out since. Nothing may have been changed in
+ * between, nor been read from the past. */
+typedef struct vls_view_mark {
+    vls_arena_mark arena;
+    size_t past, changes;
+} vls_view_mark;
+vls_view_mark vls_view_here(const valise_view *view);
+void vls_view_rewind(valise_view *view, vls_view_mark mark);
+
 /* See the state after entry `at` instead. VALISE_E_LIMIT before the retained log: it names the
  * oldest seq; VALISE_E_NOT_FOUND after the newest. */
 int vls_view_go_to(valise_view *view, int64_t at, valise_error *err);
