@@ -92,9 +92,9 @@ int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const v
 }
 
 int vls_command_init_in(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
-                        vls_arena *arena, valise_error *err)
+                        vls_arena *arena, vls_arena *view_pool, valise_error *err)
 {
-    *out = (vls_command){.bus = bus, .op = op, .arena = arena};
+    *out = (vls_command){.bus = bus, .op = op, .arena = arena, .view_pool = view_pool};
     return init(out, call, err);
 }
 
@@ -286,10 +286,12 @@ int vls_command_lift(vls_command *command, bool checked, valise_error *err)
 
 valise_reply vls_command_reply(vls_command *command)
 {
-    return (valise_reply){.size = sizeof(valise_reply),
-                          .json = VLS_TAKE(command->answer),
-                          .seq = command->entry.seq,
-                          .time = command->entry.time,
-                          .id = command->id,
-                          .repeated = command->repeated};
+    valise_reply reply = VALISE_REPLY_INIT;
+
+    reply.json = VLS_TAKE(command->answer);
+    reply.seq = command->entry.seq;
+    reply.time = command->entry.time;
+    reply.id = command->id;
+    reply.repeated = command->repeated;
+    return reply;
 }

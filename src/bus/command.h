@@ -36,12 +36,14 @@ typedef struct vls_command {
 
     vls_arena *arena; /* of arguments, result and texts: its own, or a batch's */
     vls_arena own_arena;
+    vls_arena *view_pool;            /* what the views of a batch live in; NULL: each by itself */
     void *args;                      /* struct of op->in */
     vls_vec(vls_new_object) objects; /* contents of args */
     valise_str payload;              /* in LOGGED form */
     valise_str sent; /* the payload before a middleware changed it; ptr NULL: nobody did */
 
     valise_view view; /* the changes, once it ran */
+    bool view_lent;   /* its arena is that of view_pool */
     int64_t time;     /* frozen when it is looked at first; 0: not yet */
     void *result;     /* struct of op->out; NULL without one */
     valise_blob *answer;
@@ -63,9 +65,9 @@ typedef struct vls_command {
 int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
                      bool internal, valise_error *err);
 
-/* The same with an arena that the commands of a batch share, and that outlives them. */
+/* The same with arenas that the commands of a batch share, and that outlive them. */
 int vls_command_init_in(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
-                        vls_arena *arena, valise_error *err);
+                        vls_arena *arena, vls_arena *view_pool, valise_error *err);
 void vls_command_release(vls_command *command); /* a zeroed one is fine */
 
 /* It ran, and its transaction was rolled back: as if it had not. No middleware has seen it. */

@@ -90,7 +90,7 @@ typedef struct batch {
     size_t count; /* of commands, all of which are to be released */
     size_t bytes; /* that they write, roughly */
     valise_call call;
-    vls_arena arena; /* of all of them */
+    vls_arena arena, views; /* of all of them */
 } batch;
 
 static void vls_auto_batch(batch *b)
@@ -101,6 +101,7 @@ static void vls_auto_batch(batch *b)
         vls_command_release(&b->commands[i]);
     vls_mem_free(b->v->env, b->commands, b->count * sizeof(*b->commands));
     vls_arena_release(&b->arena);
+    vls_arena_release(&b->views);
 }
 
 static const valise_uuid no_uuid;
@@ -138,7 +139,7 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
     if (rc == 0)
         rc = vls_operation_check(&o, err);
     if (rc == 0)
-        rc = vls_command_init_in(&b->commands[i], b->v, o.op, &o.call, &b->arena, err);
+        rc = vls_command_init_in(&b->commands[i], b->v, o.op, &o.call, &b->arena, &b->views, err);
     if (rc < 0)
         return rc;
     b->commands[i].want_json = want_json;
@@ -154,6 +155,7 @@ static int prepare_all(batch *b, const valise_command *commands, bool want_json,
     if (!b->commands)
         return vls_fail_memory(err);
     vls_arena_init(&b->arena, b->v->env, VLS_COMMAND_MAX_BYTES);
+    vls_arena_init(&b->views, b->v->env, VLS_VIEW_MAX_BYTES);
     for (size_t i = 0; i < b->count; i++) {
         int rc = prepare(b, i, &commands[i], want_json, err);
         if (rc < 0) {

@@ -268,9 +268,11 @@ static int run_after(valise_pass *pass, vls_txn *txn, valise_error *err)
 {
     vls_command *command = pass->command;
     valise_view changes = command->view;
+    bool lent = command->view_lent;
     int rc;
 
     command->view = (valise_view){0};
+    command->view_lent = false;
     pass->after = true;
     rc = vls_pipeline_look(command, txn, err);
     if (rc == 0) {
@@ -279,6 +281,7 @@ static int run_after(valise_pass *pass, vls_txn *txn, valise_error *err)
     }
     vls_view_release(&command->view);
     command->view = changes;
+    command->view_lent = lent;
     return rc;
 }
 

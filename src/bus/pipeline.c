@@ -132,16 +132,37 @@ static int64_t freeze_time(vls_command *command, const vls_txn *txn)
     return command->time;
 }
 
+/* The views of a batch live until its end, so they share one arena: whichever runs has it. A view
+ * by itself uses that of the last one again. */
+static void lend_memory(vls_command *command)
+{
+    vls_arena *from = command->view_pool ? command->view_pool : &command->bus->spare;
+
+    if (!from->env)
+        return;
+    command->view.arena = *from;
+    *from = (vls_arena){.env = NULL};
+    command->view_lent = command->view_pool != NULL;
+}
+
+/* What was made in it stays; what is made from now on is the view's own. */
+static void return_memory(vls_command *command)
+{
+    if (!command->view_lent)
+        return;
+    *command->view_pool = command->view.arena;
+    vls_arena_init(&command->view.arena, command->bus->env, VLS_VIEW_MAX_BYTES);
+    command->view_lent = false;
+}
+
 int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
 {
     valise_view *view = &command->view;
 
+    return_memory(command);
     vls_view_release(view);
     vls_view_init(view, txn, command->bus->env);
-    if (command->bus->spare.env) {
-        view->arena = command->bus->spare;
-        command->bus->spare = (vls_arena){0};
-    }
+    lend_memory(command);
     view->stamp = (valise_stamp){.seq = txn->tip.seq + 1,
                                  .time = freeze_time(command, txn),
                                  .command = command->id,
@@ -353,7 +374,7 @@ int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
     if (rc < 0)
         return rc;
     command->applied = true;
-    if (!command->want_struct && !command->bus->feed)
+    if (!command->want_struct && !command->bus->feed && !command->view_pool)
         drop_view(command);
     return 0;
 }
@@ -372,7 +393,7 @@ int vls_pipeline_try(vls_command *command, vls_txn *txn, valise_error *err)
     return rc < 0 ? rc : write_result(command, err);
 }
 
-int vls_pipeline_run(vls_command *command, vls_txn *txn, valise_error *err)
+static int run(vls_command *command, vls_txn *txn, valise_error *err)
 {
     int rc = command->id_given ? repeat(command, txn, err) : 0;
 
@@ -388,4 +409,12 @@ int vls_pipeline_run(vls_command *command, vls_txn *txn, valise_error *err)
     if (command->no_middleware || command->bus->middleware_count == 0)
         return vls_pipeline_execute(command, txn, err);
     return vls_middleware_run(command, txn, err);
+}
+
+int vls_pipeline_run(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    int rc = run(command, txn, err);
+
+    return_memory(command);
+    return rc;
 }

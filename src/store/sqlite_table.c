@@ -94,8 +94,8 @@ static int change(vls_sqlite_conn *conn, vls_sqlite_stmt *stmt, valise_error *er
     return finish(conn, stmt, sqlite3_step(stmt->handle), err);
 }
 
-/* To replace a row that indexes know, SQLite prepares to undo the statement, page by page; to insert
- * one it need not. So a table that is mostly appended to tries an insert first. 1: done. */
+/* To replace a row that indexes know, SQLite prepares to undo the statement, page by page; to
+ * insert one it need not. So a table that is mostly appended to tries an insert first. 1: done. */
 static int insert(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row, uint16_t count,
                   valise_error *err)
 {

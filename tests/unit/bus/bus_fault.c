@@ -114,6 +114,12 @@ TEST(fault, memory_of_a_command_with_all_that_follows)
     fault_each_alloc(
         t, 0, run_plan,
         &(plan){.type = "counter:add", .payload = full, .batch = true, .follow = true});
+    fault_each_alloc(t, 0, run_plan,
+                     &(plan){.type = "counter:add",
+                             .payload = full,
+                             .batch = true,
+                             .follow = true,
+                             .middleware = true});
 }
 
 TEST(fault, memory_of_other_ways)

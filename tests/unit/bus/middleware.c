@@ -230,6 +230,30 @@ TEST(middleware, adds_commands_before_and_after)
                log.text);
 }
 
+/* Commands of a batch share their memory, also where their views are opened several times. */
+TEST(middleware, sees_each_command_of_a_batch)
+{
+    script one = {.name = "1",
+                  .before = "{\"name\":\"a\",\"by\":10}",
+                  .after = "{\"name\":\"a\",\"by\":100}"};
+    stage *s = open_stage(t, &one, NULL);
+    valise_reply replies[3] = {VALISE_REPLY_INIT, VALISE_REPLY_INIT, VALISE_REPLY_INIT};
+    valise_command commands[3];
+
+    for (int i = 0; i < 3; i++)
+        commands[i] = (valise_command){VLS_STR("counter:add"), VLS_STR("{\"name\":\"a\"}"), NULL};
+    CHECK_OK(valise_dispatch_batch(replies, s->k->v, commands, 3, NULL, &t->err));
+    CHECK_TEXT("1< 1> 1< 1> 1< 1> ", s->log);
+    CHECK_INT(333, kit_value(s->k, "a", ""));
+    CHECK_INT(8, replies[2].seq);
+    for (int i = 0; i < 3; i++)
+        valise_reply_release(&replies[i]);
+    one.abort_after = VALISE_E_LIMIT;
+    CHECK_RC(VALISE_E_LIMIT, valise_dispatch_batch(NULL, s->k->v, commands, 3, NULL, &t->err));
+    CHECK_INT(9, kit_seq(s->k));
+    kit_validate(s->k);
+}
+
 TEST(middleware, adds_only_what_is_allowed)
 {
     script one = {.name = "1", .before = "{\"name\":\"a\"}", .actor = "reader"};
