@@ -277,7 +277,7 @@ static int add_coll(adding *a, const void *table, valise_error *err)
 static int add_op(adding *a, const void *table, valise_error *err)
 {
     const valise_op *op;
-    valise_str name, words;
+    valise_str name;
     char *letters;
     bool found;
     size_t at;
@@ -294,13 +294,12 @@ static int add_op(adding *a, const void *table, valise_error *err)
     if (found)
         return vls_fail(err, VALISE_E_EXISTS, "operation %s: there is one of that name already",
                         op->name);
-    rc = vls_arena_dup(&words, a->arena, name, err);
-    if (rc < 0)
-        return rc;
-    letters = (char *)(uintptr_t)words.ptr;
-    for (size_t i = 0; i < words.len; i++)
-        letters[i] = letters[i] == ':' ? ' ' : letters[i];
-    rc = insert_line(a, op, words, err);
+    letters = vls_arena_alloc(a->arena, name.len);
+    if (!letters)
+        return vls_arena_fail(a->arena, err);
+    for (size_t i = 0; i < name.len; i++)
+        letters[i] = name.ptr[i] == ':' ? ' ' : name.ptr[i];
+    rc = insert_line(a, op, vls_str(letters, name.len), err);
     if (rc == 0 && op->alias)
         rc = insert_line(a, op, valise_str_of(op->alias), err);
     return rc < 0 ? rc : insert(&a->lists->ops, at, op, a->arena, err);

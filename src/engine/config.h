@@ -42,12 +42,12 @@ typedef enum vls_setting_type {
 /* One key that means something. "extension.*.path": of any subsection. */
 typedef struct vls_setting {
     const char *name;
-    const char *help; /* one sentence */
-    vls_setting_type type;
+    const char *help;     /* one sentence */
     const char *choices;  /* separated by blanks */
     const char *initial;  /* what holds when nobody sets it; NULL: nothing */
     const char *variable; /* of the environment; NULL: none */
-    unsigned layers;      /* bits 1 << VLS_LAYER_... that may set it */
+    vls_setting_type type;
+    unsigned layers; /* bits 1 << VLS_LAYER_... that may set it */
 } vls_setting;
 
 extern const vls_setting vls_settings[]; /* ended by name NULL */

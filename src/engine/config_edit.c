@@ -115,7 +115,7 @@ int vls_config_write(const valise_env *env, const char *file, vls_layer layer, v
     VLS_AUTO(arena) vls_arena arena = {0};
     VLS_AUTO(fd) int lock = -1;
     const char *folder;
-    vls_ini_name parts;
+    vls_ini_name parts = {.key = {NULL, 0}};
     int rc = check_change(layer, name, value, err);
 
     vls_arena_init(&arena, env, PATHS_MAX);

@@ -170,7 +170,6 @@ int vls_folder_lock(int *out, const valise_env *env, const char *path, int64_t t
             return vls_fail(err, VALISE_E_BUSY, "another process keeps %s locked", path);
         (void)nanosleep(&step, NULL);
     }
-    *out = fd;
-    fd = -1;
+    *out = vls_fd_take(&fd);
     return 0;
 }

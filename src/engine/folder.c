@@ -43,8 +43,8 @@ static int look_for(struct stat *st, const char *path, valise_error *err)
 int vls_folder_open(vls_engine *engine, const char *path, valise_error *err)
 {
     vls_arena *arena = &engine->arena;
-    const char *folder;
-    struct stat st;
+    const char *folder = NULL;
+    struct stat st = {0};
     int rc = vls_path_real(&engine->root, arena, path, err);
 
     if (rc == 0)
@@ -82,7 +82,7 @@ int vls_folder_create(const valise_env *env, const char *path, valise_error *err
     VLS_AUTO(arena) vls_arena arena = {0};
     VLS_AUTO(fd) int lock = -1;
     const char *folder;
-    struct stat st;
+    struct stat st = {0};
     int rc;
 
     vls_arena_init(&arena, env, PATHS_MAX);

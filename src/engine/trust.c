@@ -58,8 +58,7 @@ static int open_regular(int *out, const char *path, valise_error *err)
         return vls_fail_errno(err, "cannot look at", valise_str_of(path));
     if (!S_ISREG(st.st_mode))
         return vls_fail(err, VALISE_E_INVALID, "%s is no file", path);
-    *out = fd;
-    fd = -1;
+    *out = vls_fd_take(&fd);
     return 0;
 }
 
@@ -81,8 +80,7 @@ int vls_sealed_open(vls_sealed *out, const char *path, valise_error *err)
         return rc;
     if (fcntl(copy, F_ADD_SEALS, seals) < 0)
         return vls_fail_errno(err, "cannot seal the copy of", valise_str_of(path));
-    *out = (vls_sealed){.fd = copy, .id = id};
-    copy = -1;
+    *out = (vls_sealed){.fd = vls_fd_take(&copy), .id = id};
     return 0;
 }
 

@@ -369,6 +369,7 @@ static int load_once(fault *f, void *arg)
     o.user_config = path_of("user-config");
     rc = valise_open(&v, ":memory:", &o, &f->err);
     valise_close(v);
+    f->recovered = rc == 0; /* followers and upkeep do without, and come back later */
     return rc;
 }
 
