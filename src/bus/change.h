@@ -12,11 +12,13 @@
 #ifndef VLS_CHANGE_H
 #define VLS_CHANGE_H
 
+#include "bus/ahead.h"
 #include "store/view.h"
 
 typedef struct vls_changes_walk {
     valise_view view; /* the state after the entry; rows live in its arena */
     const vls_entry *entry;
+    const vls_ahead *ahead; /* a shorter way to rows of old entries, or NULL */
     size_t at;
     uint32_t index; /* of the change that was told last; the first is 1 */
 } vls_changes_walk;
@@ -27,9 +29,9 @@ typedef struct vls_change {
     vls_image image;
 } vls_change;
 
-/* The entry is borrowed and must be one that txn sees. */
+/* The entry is borrowed and must be one that txn sees; so is ahead, which may be NULL. */
 int vls_changes_begin(vls_changes_walk *out, vls_txn *txn, const vls_entry *entry,
-                      valise_error *err);
+                      const vls_ahead *ahead, valise_error *err);
 void vls_changes_end(vls_changes_walk *walk); /* a zeroed one is fine */
 
 /* 1, or 0 behind the last one. */
@@ -41,6 +43,10 @@ int vls_change_before(const void **row, vls_changes_walk *walk, const vls_change
                       valise_error *err);
 int vls_change_after(const void **row, vls_changes_walk *walk, const vls_change *change,
                      valise_error *err);
+
+/* The same as cells, or NULL. */
+int vls_change_after_cells(const valise_cell **cells, vls_changes_walk *walk,
+                           const vls_change *change, valise_error *err);
 
 /* The cells of an image, the fields that came later as NULL. */
 int vls_image_cells(valise_cell *cells, const vls_coll *coll, const vls_image *image,

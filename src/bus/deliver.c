@@ -44,15 +44,12 @@ bool vls_subscription_has_work(const valise_subscription *s)
 /* ---- who may see it ---- */
 
 static int allowed(bool *out, const valise_subscription *s, valise_view *view,
-                   const valise_event *event, valise_str command, valise_error *err)
+                   const vls_event_need *need, valise_error *err)
 {
+    const vls_bus_access *access = &s->feed->v->access;
     valise_error why = VALISE_ERROR_INIT;
-    vls_event_need need;
-    int rc;
+    int rc = access->allows(access->self, view, s->actor, need->capability, need->attrs, &why);
 
-    vls_event_need_of(&need, event, command);
-    rc = s->feed->v->access.allows(s->feed->v->access.self, view, s->actor, need.capability,
-                                   need.attrs, &why);
     if (rc < 0 && rc != VALISE_E_DENIED) {
         if (err)
             *err = why;
@@ -67,12 +64,14 @@ int vls_subscription_sees(bool *out, valise_subscription *s, const valise_event 
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     VLS_AUTO(view) valise_view view = {0};
+    vls_event_need need;
     int rc = vls_txn_begin(&txn, s->feed->v->store, VALISE_TXN_READ, err);
 
     if (rc < 0)
         return rc;
     vls_view_init(&view, &txn, s->feed->v->env);
-    return allowed(out, s, &view, event, event->type, err);
+    vls_event_need_of(&need, event, event->type);
+    return allowed(out, s, &view, &need, err);
 }
 
 /* ---- a batch ---- */
@@ -82,6 +81,9 @@ typedef struct batch {
     size_t max; /* events */
     vls_txn txn;
     valise_view view; /* to ask who may see what */
+    vls_event_need
+        last; /* what was asked for last, and the answer: within a transaction it stays */
+    bool last_sees;
     vls_vec(vls_note) notes;
     valise_cursor next; /* behind what was read */
     uint64_t lost;      /* entries that have expired meanwhile */
@@ -96,6 +98,26 @@ static void batch_release(batch *b)
     for (size_t i = 0; i < b->notes.len; i++)
         vls_events_unref(b->notes.ptr[i].events);
     vls_vec_release(&b->notes, env);
+}
+
+/* Most events need the same and have nothing that narrows it. */
+static int ask(bool *out, batch *b, const valise_event *event, valise_str command,
+               valise_error *err)
+{
+    vls_event_need need;
+    int rc;
+
+    vls_event_need_of(&need, event, command);
+    if (!need.attrs[0] && !b->last.attrs[0] && strcmp(need.capability, b->last.capability) == 0) {
+        *out = b->last_sees;
+        return 0;
+    }
+    rc = allowed(out, b->s, &b->view, &need, err);
+    if (rc == 0) {
+        b->last = need;
+        b->last_sees = *out;
+    }
+    return rc;
 }
 
 static int add_note(batch *b, vls_events *events, size_t at, valise_error *err)
@@ -120,7 +142,7 @@ static int take_events(batch *b, vls_events *events, uint32_t from_index, valise
         if (b->notes.len == b->max)
             return 0; /* b->next says how far it came */
         if (vls_filter_match(&b->s->filter, event))
-            rc = allowed(&sees, b->s, &b->view, event, events->events[0].type, err);
+            rc = ask(&sees, b, event, events->events[0].type, err);
         if (rc == 0 && sees)
             rc = add_note(b, events, i, err);
         if (rc < 0)
@@ -135,7 +157,7 @@ static int take_events(batch *b, vls_events *events, uint32_t from_index, valise
 static int take_patch(batch *b, const vls_entry *entry, valise_error *err)
 {
     VLS_AUTO(events) vls_events *events = NULL;
-    int rc = vls_index_patch(&events, b->s->index, &b->txn, entry, err);
+    int rc = vls_index_patch(&events, b->s->index, &b->txn, entry, &b->s->ahead, err);
 
     if (rc > 0)
         rc = add_note(b, events, 0, err);
@@ -174,7 +196,7 @@ static int take_entry(batch *b, const vls_entry *entry, valise_error *err)
 
     if (b->s->index)
         return take_patch(b, entry, err);
-    rc = vls_feed_events(&events, b->s->feed, &b->txn, entry, err);
+    rc = vls_feed_events(&events, b->s->feed, &b->txn, entry, &b->s->ahead, err);
     return rc < 0 ? rc : take_events(b, events, from, err);
 }
 
@@ -213,7 +235,9 @@ static int batch_read(batch *b, valise_error *err)
         b->lost = (uint64_t)(b->txn.tip.base_seq - b->next.seq) + 1;
         b->next = (valise_cursor){b->txn.tip.base_seq + 1, 0};
     }
-    rc = b->s->index ? take_whole(b, err) : 0;
+    rc = vls_ahead_prepare(&b->s->ahead, &b->txn, b->next.seq, err);
+    if (rc == 0 && b->s->index)
+        rc = take_whole(b, err);
     if (rc == 0)
         rc = take_entries(b, err);
     vls_feed_hold(feed);
@@ -365,6 +389,7 @@ void vls_subscription_unref(valise_subscription *s)
     if (s->ring)
         vls_mem_free(env, s->ring, s->ring_max * sizeof(*s->ring));
     vls_events_unref(s->current);
+    vls_ahead_release(&s->ahead);
     vls_arena_release(&s->arena);
     (void)pthread_cond_destroy(&s->came);
     vls_mem_free(env, s, sizeof(*s));

@@ -185,7 +185,8 @@ static int count_changes(size_t *count, const vls_entry *entry, valise_error *er
     return rc;
 }
 
-int vls_events_of_entry(vls_events **out, vls_txn *txn, const vls_entry *entry, valise_error *err)
+int vls_events_of_entry(vls_events **out, vls_txn *txn, const vls_entry *entry,
+                        const vls_ahead *ahead, valise_error *err)
 {
     VLS_AUTO(events) vls_events *events = NULL;
     VLS_AUTO(changes) vls_changes_walk walk = {0};
@@ -198,7 +199,7 @@ int vls_events_of_entry(vls_events **out, vls_txn *txn, const vls_entry *entry, 
     if (rc == 0)
         rc = add_command(events, entry, err);
     if (rc == 0)
-        rc = vls_changes_begin(&walk, txn, entry, err);
+        rc = vls_changes_begin(&walk, txn, entry, ahead, err);
     while (rc >= 0 && (rc = vls_changes_step(&change, &walk, err)) > 0) {
         if (change.coll && !change.coll->foreign && change.coll->desc->event)
             rc = add_change(events, &walk, &change, err);

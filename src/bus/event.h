@@ -41,8 +41,9 @@ void vls_events_unref(vls_events *events); /* NULL is fine */
 /* Copy an event with everything it points to behind the others: there must be room. */
 int vls_events_add(vls_events *events, const valise_event *event, valise_error *err);
 
-/* All events of an entry that txn sees. */
-int vls_events_of_entry(vls_events **out, vls_txn *txn, const vls_entry *entry, valise_error *err);
+/* All events of an entry that txn sees. ahead may be NULL. */
+int vls_events_of_entry(vls_events **out, vls_txn *txn, const vls_entry *entry,
+                        const vls_ahead *ahead, valise_error *err);
 
 /* What every event of an entry has in common; its type is the command's. */
 valise_event vls_event_of_entry(const vls_entry *entry);

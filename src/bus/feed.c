@@ -165,13 +165,13 @@ static void cache(vls_feed *feed, vls_events *events)
 }
 
 int vls_feed_events(vls_events **out, vls_feed *feed, vls_txn *txn, const vls_entry *entry,
-                    valise_error *err)
+                    const vls_ahead *ahead, valise_error *err)
 {
     vls_events *events = cached(feed, entry->seq);
     int rc = 0;
 
     if (!events) {
-        rc = vls_events_of_entry(&events, txn, entry, err);
+        rc = vls_events_of_entry(&events, txn, entry, ahead, err);
         if (rc == 0)
             cache(feed, events);
     }
@@ -240,6 +240,7 @@ void vls_feed_publish(vls_feed *feed)
     vls_feed_hold(feed);
     if (!vls_feed_is_serving(feed)) {
         me.next = feed->serving;
+        /* cppcheck-suppress autoVariables ; taken out again below */
         feed->serving = &me;
         do {
             moved = serve_subscriptions(feed);

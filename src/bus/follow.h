@@ -50,7 +50,8 @@ struct valise_subscription {
     vls_index *index;
     void *arg;
     bool live, queued;
-    int64_t unerased; /* of an index: no entry up to here tells of an erasure. Whoever serves it */
+    vls_ahead ahead;  /* this and the next: of whoever serves it */
+    int64_t unerased; /* of an index: no entry up to here tells of an erasure */
 
     /* The rest under the feed's lock. */
     valise_subscription *prev, *next;
@@ -70,6 +71,7 @@ typedef struct vls_runner {
     const valise_processor *processor;
     const vls_coll *coll;
     bool busy;
+    vls_ahead ahead;     /* of whoever serves it */
     bool unsaved;        /* place must be stored */
     valise_cursor place; /* the next change it gets */
     valise_cursor stored;
@@ -121,7 +123,7 @@ bool vls_feed_is_serving(const vls_feed *feed); /* this thread, in a callback; l
 
 /* The events of an entry, from the cache or made. Without the lock. */
 int vls_feed_events(vls_events **out, vls_feed *feed, vls_txn *txn, const vls_entry *entry,
-                    valise_error *err);
+                    const vls_ahead *ahead, valise_error *err);
 
 /* ---- deliver.c ---- */
 

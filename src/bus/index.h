@@ -94,7 +94,7 @@ int vls_index_whole(vls_events **out, vls_index *index, valise_view *view, valis
 /* What one entry changes, in that form: 1; 0 when it is nothing. No erasure may have gone over the
  * log since. */
 int vls_index_patch(vls_events **out, vls_index *index, vls_txn *txn, const vls_entry *entry,
-                    valise_error *err);
+                    const vls_ahead *ahead, valise_error *err);
 
 /* ---- checking (index_check.c) ---- */
 

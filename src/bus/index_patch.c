@@ -57,19 +57,17 @@ static int take_row(sides *list, patch *p, const vls_change *change, const valis
 static int take_change(patch *p, vls_changes_walk *walk, const vls_change *change,
                        valise_error *err)
 {
-    valise_cell before[VALISE_MAX_COLUMNS], key[VALISE_MAX_COLUMNS];
+    valise_cell before[VALISE_MAX_COLUMNS];
+    const valise_cell *after = NULL;
     vls_arena *arena = &walk->view.arena;
-    vls_seen seen = {0};
-    int rc = vls_key_read(key, change->coll->key_count, change->image.key, arena, err);
+    int rc = vls_change_after_cells(&after, walk, change, err);
 
-    if (rc == 0)
-        rc = vls_view_see(&seen, &walk->view, change->coll, key, err);
     if (rc == 0 && change->image.from_seq > 0) {
         rc = vls_image_cells(before, change->coll, &change->image, err);
         if (rc == 0)
             rc = take_row(&p->goes, p, change, before, arena, err);
     }
-    return rc < 0 ? rc : take_row(&p->comes, p, change, seen.row, arena, err);
+    return rc < 0 ? rc : take_row(&p->comes, p, change, after, arena, err);
 }
 
 /* ---- as text ---- */
@@ -174,13 +172,13 @@ static int patch_event(vls_events **out, const valise_env *env, int64_t seq, val
 }
 
 int vls_index_patch(vls_events **out, vls_index *index, vls_txn *txn, const vls_entry *entry,
-                    valise_error *err)
+                    const vls_ahead *ahead, valise_error *err)
 {
     const valise_env *env = vls_store_env(txn->store);
     VLS_AUTO(changes) vls_changes_walk walk = {0};
     VLS_AUTO(buf) vls_buf text = {0};
     patch p = {.index = index, .env = env, .goes = VLS_VEC_INIT, .comes = VLS_VEC_INIT};
-    int rc = vls_changes_begin(&walk, txn, entry, err);
+    int rc = vls_changes_begin(&walk, txn, entry, ahead, err);
 
     vls_buf_init(&text, env, VLS_VIEW_MAX_BYTES);
     if (rc == 0)

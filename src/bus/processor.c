@@ -132,7 +132,7 @@ static int look_into_entry(tasks *t, const vls_runner *runner, vls_txn *txn, uin
     if (vls_str_equal(t->entry.actor, valise_str_of(runner->processor->name)))
         return 0; /* its own work */
     vls_changes_end(&t->walk);
-    rc = vls_changes_begin(&t->walk, txn, &t->entry, err);
+    rc = vls_changes_begin(&t->walk, txn, &t->entry, &runner->ahead, err);
     while (rc >= 0 && (rc = vls_changes_step(&change, &t->walk, err)) > 0) {
         if (change.coll != runner->coll || change.index < from)
             continue;
@@ -166,7 +166,7 @@ static int find_tasks(tasks *t, const vls_runner *runner, vls_txn *txn, valise_e
     return rc < 0 ? rc : 0;
 }
 
-static int read_tasks(tasks *t, vls_feed *feed, const vls_runner *runner, valise_error *err)
+static int read_tasks(tasks *t, vls_feed *feed, vls_runner *runner, valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     valise_cursor there;
@@ -178,6 +178,8 @@ static int read_tasks(tasks *t, vls_feed *feed, const vls_runner *runner, valise
     rc = read_place(&there, runner, &txn, err);
     if (rc > 0 && is_before(t->next, there))
         t->next = there; /* another process has done it */
+    if (rc >= 0)
+        rc = vls_ahead_prepare(&runner->ahead, &txn, t->next.seq, err);
     if (rc >= 0)
         rc = find_tasks(t, runner, &txn, err);
     vls_feed_hold(feed);
@@ -422,6 +424,8 @@ void vls_runners_close(vls_feed *feed)
     if (feed->runner_count == 0)
         return;
     store_places(feed);
+    for (size_t i = 0; i < feed->runner_count; i++)
+        vls_ahead_release(&feed->runners[i].ahead);
     vls_mem_free(feed->v->env, feed->runners, feed->runner_count * sizeof(vls_runner));
     feed->runners = NULL;
     feed->runner_count = 0;

@@ -52,7 +52,8 @@ typedef struct listing {
     valise_view *view;
     const event_args *args;
     valise_filter filter;
-    int64_t count;
+    vls_ahead ahead;
+    int64_t count, entries;
 } listing;
 
 static int make_filter(valise_filter *out, valise_view *view, const event_args *args,
@@ -123,7 +124,16 @@ static bool is_full(const listing *l)
 static int list_entry(listing *l, const vls_entry *entry, valise_error *err)
 {
     VLS_AUTO(events) vls_events *events = NULL;
-    int rc = vls_events_of_entry(&events, l->view->txn, entry, err);
+    int rc = 0;
+
+    /* Who lists but a few need not look ahead. */
+    if (++l->entries > VLS_AHEAD_LAG)
+        rc = vls_ahead_prepare(&l->ahead, l->view->txn, entry->seq, err);
+    if (rc == 0)
+        rc = vls_events_of_entry(&events, l->view->txn, entry, &l->ahead, err);
+    if (rc < 0)
+        return rc;
+    assert(events);
 
     for (size_t i = 0; rc >= 0 && i < events->count && !is_full(l); i++) {
         const valise_event *event = &events->events[i];
@@ -170,10 +180,11 @@ static int event_query(valise_view *view, const void *in, void *result, valise_e
     vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     while (rc >= 0 && !is_full(&l) && (rc = vls_log_scan_next(&entry, &scan, &arena, err)) > 0) {
         if (entry.seq > last)
-            return 0;
+            break;
         rc = list_entry(&l, &entry, err);
         vls_arena_reset(&arena);
     }
+    vls_ahead_release(&l.ahead);
     return rc < 0 ? rc : 0;
 }
 

@@ -538,6 +538,7 @@ TEST(feed, only_what_the_actor_may_see)
 
     garden_run(g, "plant:put", "{\"name\":\"a\",\"space\":\"sales.eu\"}");
     garden_run(g, "plant:put", "{\"name\":\"b\",\"space\":\"hr\"}");
+    garden_run(g, "plant:put", "{\"name\":\"c\"}"); /* two events that need the same */
     how.since = &start;
     how.actor = VLS_STR("nobody");
     CHECK_RC(VALISE_E_DENIED, valise_subscribe(&s, g->v, &how, &t->err));

@@ -150,6 +150,38 @@ static int open_once(fault *f, void *arg)
     return rc;
 }
 
+static int look_ahead_once(fault *f, void *arg)
+{
+    garden_options o = {.env = f->env};
+    vls_ahead ahead = {0};
+    vls_txn txn = {0};
+    garden g;
+    int rc;
+
+    (void)arg;
+    fault_off(f);
+    CHECK_INT(0, garden_try_open(&g, &o, &f->err));
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(0, put(&g, test_format("{\"name\":\"a\",\"size\":%d}", i + 1), &f->err));
+    fault_on(f);
+    rc = vls_txn_begin(&txn, g.store, VALISE_TXN_READ, &f->err);
+    if (rc == 0)
+        rc = vls_ahead_build(&ahead, &txn, 1, &f->err);
+    fault_off(f);
+    CHECK_INT(rc == 0 ? 3 : 0, ahead.to);
+    CHECK_INT(rc == 0 ? 2 : 0, vls_ahead_next(&ahead, 1, 1));
+    vls_ahead_release(&ahead);
+    vls_txn_rollback(&txn);
+    garden_close(&g);
+    fault_on(f);
+    return rc;
+}
+
+TEST(feed_fault, looking_ahead)
+{
+    fault_each_alloc(t, 0, look_ahead_once, NULL);
+}
+
 TEST(feed_fault, opening_and_processors)
 {
     fault_each_alloc(t, 0, open_once, NULL);
