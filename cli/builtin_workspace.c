@@ -9,8 +9,6 @@
 #include "engine/engine.h"
 #include "engine/trust.h"
 
-extern char **environ;
-
 /* Print one answer of a builtin as that of an operation is printed. */
 static int print_object(int *status, cli *c, const cli_builtin *builtin, vls_json value,
                         valise_error *err)

@@ -31,7 +31,7 @@ static int ask(vls_json *out, cli *c, vls_json value, valise_error *err)
 {
     valise_reply reply = VALISE_REPLY_INIT;
     VLS_AUTO(buf) vls_buf payload = {0};
-    vls_json answer;
+    vls_json answer = vls_json_null();
     valise_str text;
     int rc = cli_open(c, err);
 

@@ -187,7 +187,7 @@ int cli_show_object(cli *c, const valise_field *fields, vls_json value, size_t i
         bool nested = is_nested(f, *v);
         size_t len = strlen(vls_field_words(f->name, ' ').s);
         add_label(c->out, f, indent);
-        if (nested && indent < 2 * VLS_FIELDS_MAX_DEPTH) {
+        if (nested && indent < (size_t)2 * VLS_FIELDS_MAX_DEPTH) {
             rc = show_nested(c, f, *v, indent, err);
             continue;
         }

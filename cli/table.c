@@ -121,10 +121,10 @@ static void add_cell(cli_table *table, const cli_column *column, valise_str text
     size_t width = vls_text_width(text);
     uint32_t flags = column->right ? VLS_TEXT_PAD_FRONT : VLS_TEXT_PAD;
 
-    if (width > column->width && !table->out->terminal)
+    bool whole = width > column->width && !table->out->terminal;
+    bool bare = width <= column->width && last && !column->right; /* no spaces at a line's end */
+    if (whole || bare)
         vls_buf_add(out, text);
-    else if (last && !column->right && width <= column->width)
-        vls_buf_add(out, text); /* no spaces at the end of a line */
     else
         vls_text_fit(out, text, column->width, last && !column->right ? 0 : flags);
 }
@@ -153,7 +153,7 @@ static int add_line(cli_table *table, const valise_str *cells, cli_style style, 
 static int start(cli_table *table, valise_error *err)
 {
     vls_field_name names[VLS_FIELDS_MAX];
-    valise_str heads[VLS_FIELDS_MAX];
+    valise_str heads[VLS_FIELDS_MAX] = {{NULL, 0}};
     size_t count = table->column_count;
     int rc = 0;
 
@@ -196,7 +196,7 @@ static int make_cell(valise_str *out, cli_table *table, const valise_field *fiel
 
 int cli_table_add(cli_table *table, vls_json row, valise_error *err)
 {
-    valise_str cells[VLS_FIELDS_MAX];
+    valise_str cells[VLS_FIELDS_MAX] = {{NULL, 0}};
     const valise_env *env = table->arena.env;
     int rc = 0;
 

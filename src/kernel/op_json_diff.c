@@ -98,7 +98,7 @@ static int diff_query(valise_view *view, const void *args, void *result, valise_
     const diff_args *a = args;
     diff_result *out = result;
     vls_diff_options options = {.flags = a->tests ? VLS_DIFF_WITH_TESTS : 0};
-    vls_json before = vls_json_null(), after = vls_json_null(), patch;
+    vls_json before = vls_json_null(), after = vls_json_null(), patch = vls_json_null();
     int rc = vls_json_argument(&before, view, &a->before, err);
 
     if (rc == 0)

@@ -27,7 +27,10 @@ static int get_query(valise_view *view, const void *args, void *result, valise_e
         rc = vls_pointer_parse(&pointer, vls_json_arena(view), a->pointer, err);
     if (rc == 0)
         rc = vls_pointer_get(&found, &value, &pointer, err);
-    return rc < 0 ? rc : vls_json_content(&((vls_json_answer *)result)->value, view, *found, err);
+    if (rc < 0)
+        return rc;
+    assert(found);
+    return vls_json_content(&((vls_json_answer *)result)->value, view, *found, err);
 }
 
 const valise_op vls_op_kernel_json_get = {

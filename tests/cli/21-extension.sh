@@ -51,7 +51,7 @@ t 'on a terminal it says how far it is [L6]' '
 t 'Ctrl-C stops it where everything is consistent [L6 K28]' '
     "$VALISE" -q init
     # A shell lets background jobs ignore SIGINT.
-    env --default-signal=INT "$VALISE" toy work 100000 --pause 20 >out 2>err &
+    env --default-signal=INT "$VALISE" toy work 500 --pause 20 >out 2>err &
     pid=$!
     until [ "$(readlink /proc/$pid/exe)" = "$VALISE" ] &&
         grep -q "^SigCgt:.*[2367abef]\$" /proc/$pid/status; do sleep 0.01; done
