@@ -117,5 +117,5 @@ const valise_op vls_op_kernel_workspace_export = {
     .out = export_out,
     .out_size = sizeof(export_result),
     .job = job,
-    .example = "{\"file\":\"backup.valise\"}",
+    .example = "{\"file\":\"/dev/null\"}",
 };

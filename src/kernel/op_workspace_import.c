@@ -302,5 +302,5 @@ const valise_op vls_op_kernel_workspace_import = {
     .out = import_out,
     .out_size = sizeof(import_result),
     .job = job,
-    .example = "{\"file\":\"backup.valise\"}",
+    .example = "{\"file\":\"/dev/null\"}",
 };

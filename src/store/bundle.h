@@ -173,7 +173,8 @@ int vls_bundle_pack_read(vls_bundle_pack *out, vls_store *store, const char *con
                          const vls_bundle_import *how, valise_error *err);
 void vls_bundle_pack_release(vls_bundle_pack *pack); /* a zeroed one is fine */
 
-/* Put the rows of a pack into a view that changes; in another, look what would be done. Rows that
+/* Put the rows of a pack into a view that changes; in one of the newest
+ * state that does not, look what would be done. Rows that
  * are there are left alone when they are equal; VALISE_E_CONFLICT names one that is not. *added:
  * those that were not there. VALISE_E_CORRUPT for a pack that is none. */
 int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_error *err);
@@ -229,7 +230,8 @@ typedef struct vls_bundle_part {
     valise_view *view;
     const char *const *local;
     vls_arena arena;
-    vls_map seen; /* of vls_bundle_row */
+    vls_arena row; /* of the one that is looked at */
+    vls_map seen;  /* of vls_bundle_row */
     uint64_t seed;
     vls_vec(vls_bundle_row *) rows; /* in the order in which they were found */
     vls_vec(valise_id) objects;

@@ -210,26 +210,26 @@ static int fail_pack(valise_error *err)
 }
 
 /* The row as one that a command might put: as the table says, limits and all. */
-static int decode_row(valise_cell **out, valise_view *view, const vls_coll *coll, valise_str bytes,
+static int decode_row(valise_cell **out, vls_arena *arena, const vls_coll *coll, valise_str bytes,
                       valise_error *err)
 {
     const valise_coll *desc = coll->desc;
     valise_cell cells[VALISE_MAX_COLUMNS] = {{0}}, again[VALISE_MAX_COLUMNS];
-    void *row = vls_arena_zalloc(&view->arena, desc->row_size);
+    void *row = vls_arena_zalloc(arena, desc->row_size);
     size_t count;
     int rc;
 
     if (!row)
-        return vls_arena_fail(&view->arena, err);
+        return vls_arena_fail(arena, err);
     rc = vls_cells_read(cells, &count, coll->field_count, bytes, err);
     if (rc == 0)
-        rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
-                                &view->arena, err);
+        rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count, arena,
+                                err);
     if (rc == 0)
-        rc = vls_fields_validate(row, desc->fields, &view->arena, err);
+        rc = vls_fields_validate(row, desc->fields, arena, err);
     if (rc == 0)
-        rc = vls_row_to_cells(again, row, desc->fields, &view->arena, err);
-    return rc < 0 ? rc : vls_cells_copy(out, again, coll->field_count, &view->arena, err);
+        rc = vls_row_to_cells(again, row, desc->fields, arena, err);
+    return rc < 0 ? rc : vls_cells_copy(out, again, coll->field_count, arena, err);
 }
 
 static int fail_conflict(const vls_coll *coll, const valise_cell *row, valise_error *err)
@@ -241,22 +241,44 @@ static int fail_conflict(const vls_coll *coll, const valise_cell *row, valise_er
     return rc;
 }
 
-static int merge_row(int64_t *added, valise_view *view, const vls_coll *coll, valise_str bytes,
-                     valise_error *err)
+static int compare_row(const vls_coll *coll, const valise_cell *here, const valise_cell *row,
+                       valise_error *err)
+{
+    return vls_cells_equal(here, row, coll->field_count) ? 0 : fail_conflict(coll, row, err);
+}
+
+/* In a view that changes nothing: what is in the store, without memory for each row. */
+static int look_at_row(int64_t *added, valise_view *view, vls_arena *arena, const vls_coll *coll,
+                       valise_str bytes, valise_error *err)
+{
+    valise_cell here[VALISE_MAX_COLUMNS], *row = NULL;
+    int rc = decode_row(&row, arena, coll, bytes, err);
+
+    if (rc == 0)
+        rc = vls_txn_get(here, view->txn, coll, row, err);
+    if (rc == 0)
+        ++*added;
+    if (rc > 0)
+        rc = compare_row(coll, here, row, err);
+    vls_arena_reset(arena);
+    return rc;
+}
+
+static int put_row(int64_t *added, valise_view *view, const vls_coll *coll, valise_str bytes,
+                   valise_error *err)
 {
     valise_cell *row = NULL;
     vls_seen seen;
-    int rc = decode_row(&row, view, coll, bytes, err);
+    int rc = decode_row(&row, &view->arena, coll, bytes, err);
 
     if (rc == 0)
         rc = vls_view_see(&seen, view, coll, row, err);
     if (rc < 0)
         return rc;
     if (seen.row)
-        return vls_cells_equal(seen.row, row, coll->field_count) ? 0
-                                                                 : fail_conflict(coll, row, err);
+        return compare_row(coll, seen.row, row, err);
     ++*added;
-    return view->changing ? vls_view_put_cells(view, coll, row, false, err) : 0;
+    return vls_view_put_cells(view, coll, row, false, err);
 }
 
 /* The collection that follows. */
@@ -275,24 +297,25 @@ static int find_coll(const vls_coll **out, const valise_view *view, valise_str n
 int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_error *err)
 {
     vls_reader in = vls_reader_of(rows);
+    VLS_AUTO(arena) vls_arena arena = {0};
     const vls_coll *coll = NULL;
     int64_t count = 0;
     int rc = 0;
 
+    vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     while (rc == 0 && vls_reader_left(&in) > 0) {
         uint8_t item = vls_reader_u8(&in);
         valise_str bytes = vls_reader_string(&in);
-        vls_view_mark mark = vls_view_here(view);
         if (in.failed || (item == ITEM_ROW && !coll))
             return fail_pack(err);
         if (item == ITEM_COLL)
             rc = find_coll(&coll, view, bytes, err);
-        else if (item == ITEM_ROW)
-            rc = merge_row(&count, view, coll, bytes, err);
-        else
+        else if (item != ITEM_ROW)
             return fail_pack(err);
-        if (!view->changing)
-            vls_view_rewind(view, mark);
+        else if (view->changing)
+            rc = put_row(&count, view, coll, bytes, err);
+        else
+            rc = look_at_row(&count, view, &arena, coll, bytes, err);
     }
     if (rc == 0)
         *added = count;

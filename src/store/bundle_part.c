@@ -28,6 +28,7 @@ void vls_bundle_part_init(vls_bundle_part *part, valise_view *view, const char *
 
     *part = (vls_bundle_part){.view = view, .local = local};
     vls_arena_init(&part->arena, env, PART_BYTES_MAX);
+    vls_arena_init(&part->row, env, PART_BYTES_MAX);
     vls_map_init(&part->seen, env, has_key);
     if (env->random(env->self, &part->seed, sizeof(part->seed)) < 0)
         part->seed = 0;
@@ -44,6 +45,7 @@ void vls_bundle_part_release(vls_bundle_part *part)
     vls_vec_release(&part->blobs, env);
     vls_vec_release(&part->roots, env);
     vls_map_release(&part->seen);
+    vls_arena_release(&part->row);
     vls_arena_release(&part->arena);
     *part = (vls_bundle_part){0};
 }
@@ -194,8 +196,7 @@ static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_e
 {
     valise_cell key[VALISE_MAX_COLUMNS], found[VALISE_MAX_COLUMNS];
     const valise_coll *desc = row->coll->desc;
-    vls_view_mark mark = vls_view_here(part->view);
-    vls_arena *arena = &part->view->arena;
+    vls_arena *arena = &part->row;
     following f = {part, err};
     valise_cell *cells = NULL;
     void *decoded = NULL;
@@ -214,7 +215,7 @@ static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_e
         rc = vls_fields_each_ref(decoded, desc->fields, follow, &f);
     if (rc == 0)
         rc = follow_owned(part, row->coll, cells, err);
-    vls_view_rewind(part->view, mark);
+    vls_arena_reset(arena);
     return rc;
 }
 
