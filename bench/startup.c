@@ -132,7 +132,7 @@ static double time_of(const char *const *argv)
 
     (void)posix_spawn_file_actions_init(&actions);
     (void)posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) != 0 ||
+    if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environ) != 0 ||
         waitpid(pid, &status, 0) != pid || status != 0)
         die(argv[0]);
     (void)posix_spawn_file_actions_destroy(&actions);

@@ -106,8 +106,6 @@ static int open_folder(folder *f, unsigned flags, valise_error *err)
     f->fd = vls_fd_open_at(AT_FDCWD, f->where, OPEN_FOLDER, 0);
     if (f->fd < 0)
         return fail_here(f, "cannot open the folder of blobs", err);
-    if (create && sync_above(f->fd) < 0)
-        return fail_here(f, "cannot sync the folder above", err);
     return 0;
 }
 
@@ -176,7 +174,8 @@ static int make_shelf(folder *f, uint8_t number)
     if (fd < 0)
         return -1;
     if (!atomic_load(&f->synced[number])) {
-        if (vls_fd_sync(f->fd) < 0)
+        /* The folder's own name too: who only reads need not wait for the disk. */
+        if (sync_above(f->fd) < 0 || vls_fd_sync(f->fd) < 0)
             return -1;
         atomic_store(&f->synced[number], true);
     }
