@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "store/cache.h"
 #include "store/own.h"
 #include "store/store.h"
 
@@ -34,6 +35,7 @@ struct vls_store {
     vls_tip tip; /* what it sees if nobody else has written */
     bool tip_known;
     vls_chunks *chunks;
+    vls_cache *cache; /* the same */
 };
 
 /* ---- open (schema.c, migrate.c) ---- */

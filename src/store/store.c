@@ -229,6 +229,8 @@ int vls_store_open(vls_store **out, const vls_store_options *options, valise_err
     if (rc == 0)
         rc = vls_chunks_new(&store->chunks, store->env, err);
     if (rc == 0)
+        rc = vls_cache_new(&store->cache, store->env, err);
+    if (rc == 0)
         rc = open_all(store, options, err);
     if (rc == 0)
         rc = fill_maps(store, err);
@@ -246,6 +248,7 @@ void vls_store_close(vls_store *store)
         return;
     close_backend(store);
     vls_chunks_free(store->chunks);
+    vls_cache_free(store->cache);
     vls_hashers_release(&store->hashers);
     vls_map_release(&store->by_name);
     vls_map_release(&store->by_desc);

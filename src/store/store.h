@@ -113,6 +113,7 @@ struct vls_txn {
     vls_meta_state meta; /* when it began */
     vls_tip tip;
     vls_buf scratch;
+    struct vls_cache *cache; /* write: rows that were read or written (cache.h) */
 };
 
 /* VALISE_E_BUSY; VALISE_E_UNSUPPORTED when another program has changed the format or the fields of

@@ -98,7 +98,7 @@ static int read_tip(vls_tip *out, vls_txn *txn, valise_error *err)
 }
 
 /* The write lock is ours: is what the last writer of this handle knew still true? */
-static int begin_write(vls_txn *txn, valise_error *err)
+static int look_around(vls_txn *txn, valise_error *err)
 {
     vls_store *store = txn->store;
     int rc = store->ops.changed(&txn->changed, txn->backend, err);
@@ -107,6 +107,17 @@ static int begin_write(vls_txn *txn, valise_error *err)
         return rc;
     pthread_mutex_lock(&store->settle);
     pthread_mutex_unlock(&store->settle);
+    if (txn->changed)
+        vls_cache_clear(store->cache);
+    txn->cache = store->cache;
+    return 0;
+}
+
+static int begin_write(vls_txn *txn, valise_error *err)
+{
+    vls_store *store = txn->store;
+    int rc = 0;
+
     if (txn->changed || !store->tip_known || store->tip.base_seq != txn->meta.base_seq) {
         store->tip_known = false;
         rc = read_tip(&store->tip, txn, err);
@@ -126,12 +137,17 @@ int vls_txn_begin(vls_txn *out, vls_store *store, int mode, valise_error *err)
 
     if (rc < 0)
         return rc;
-    rc = read_meta(&txn, err);
+    if (txn.write)
+        rc = look_around(&txn, err);
+    if (rc == 0)
+        rc = read_meta(&txn, err);
     if (rc == 0)
         rc = check_meta(&txn, err);
     if (rc == 0)
         rc = txn.write ? begin_write(&txn, err) : read_tip(&txn.tip, &txn, err);
     if (rc < 0) {
+        if (txn.cache)
+            vls_cache_clear(txn.cache);
         store->ops.rollback(txn.backend);
         vls_buf_release(&txn.scratch);
         return rc;
@@ -176,6 +192,8 @@ int vls_txn_commit(vls_txn *txn, valise_error *err)
     store->tip = txn->tip;
     store->tip_known = rc == 0;
     vls_chunks_end(store->chunks, rc == 0);
+    if (rc < 0)
+        vls_cache_clear(store->cache);
     pthread_mutex_unlock(&store->settle);
     over(txn);
     return rc;
@@ -187,6 +205,8 @@ void vls_txn_rollback(vls_txn *txn)
         return;
     if (txn->write)
         vls_chunks_end(txn->store->chunks, false);
+    if (txn->cache)
+        vls_cache_clear(txn->cache);
     txn->store->ops.rollback(txn->backend);
     over(txn);
 }
@@ -198,8 +218,10 @@ int vls_txn_mark(vls_txn *txn, int what, valise_error *err)
 
     if (rc < 0)
         return rc;
-    if (what == VALISE_MARK_BACK)
+    if (what == VALISE_MARK_BACK) {
         txn->meta_changed = false; /* the new generation may be undone */
+        vls_cache_clear(store->cache);
+    }
     rc = store->ops.mark(txn->backend, what, err);
     if (rc < 0 && what == VALISE_MARK_SET)
         vls_chunks_mark(store->chunks, VALISE_MARK_RELEASE, NULL);
@@ -268,20 +290,81 @@ static void to_table(valise_cell *row, const vls_coll *coll)
     memcpy(row + coll->first_count, extra, count * sizeof(*row));
 }
 
+/* The key's bytes in the scratch buffer. */
+static int write_key(valise_str *out, vls_txn *txn, const vls_coll *coll, const valise_cell *key,
+                     valise_error *err)
+{
+    vls_buf_clear(&txn->scratch);
+    vls_key_write(&txn->scratch, key, coll->key_count);
+    *out = vls_buf_str(&txn->scratch);
+    return vls_buf_check(&txn->scratch, err);
+}
+
+static bool is_cached(const vls_txn *txn, const vls_coll *coll)
+{
+    return txn->cache && vls_cache_takes(coll);
+}
+
+/* *known: 1 and the row, 0 when there is none, -1 when it must be asked for. */
+static int recall(int *known, valise_cell *row, vls_txn *txn, const vls_coll *coll,
+                  const valise_cell *key, valise_error *err)
+{
+    valise_str bytes;
+    int rc;
+
+    *known = -1;
+    if (!is_cached(txn, coll))
+        return 0;
+    rc = write_key(&bytes, txn, coll, key, err);
+    if (rc == 0)
+        *known = vls_cache_get(row, txn->cache, coll, bytes);
+    return rc;
+}
+
+/* What is under the key from now on; row NULL: nothing. */
+static int remember(vls_txn *txn, const vls_coll *coll, const valise_cell *key,
+                    const valise_cell *row, valise_error *err)
+{
+    valise_str bytes;
+    int rc;
+
+    if (!is_cached(txn, coll))
+        return 0;
+    rc = write_key(&bytes, txn, coll, key, err);
+    if (rc == 0)
+        vls_cache_put(txn->cache, coll, bytes, row);
+    return rc;
+}
+
+/* Nobody knows what a call that failed has done. */
+static int forget(int rc, vls_txn *txn)
+{
+    if (rc < 0 && txn->cache)
+        vls_cache_clear(txn->cache);
+    return rc;
+}
+
 int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const valise_cell *key,
                 valise_error *err)
 {
-    int rc;
+    int found, rc;
 
     assert(txn->backend);
     if (coll->missing)
         return 0;
-    rc = txn->store->ops.get(row, txn->backend, coll->number, key, err);
-    if (rc != 1)
-        return rc;
-    to_row(row, coll);
-    rc = vls_txn_check_row(txn, coll, row, err);
-    return rc < 0 ? rc : 1;
+    rc = recall(&found, row, txn, coll, key, err);
+    if (rc < 0 || found >= 0)
+        return rc < 0 ? rc : found;
+    found = txn->store->ops.get(row, txn->backend, coll->number, key, err);
+    if (found < 0)
+        return found;
+    if (found == 1) {
+        to_row(row, coll);
+        rc = vls_txn_check_row(txn, coll, row, err);
+    }
+    if (rc == 0)
+        rc = remember(txn, coll, key, found == 1 ? row : NULL, err);
+    return rc < 0 ? rc : found;
 }
 
 static int check_writable(const vls_coll *coll, valise_error *err)
@@ -314,8 +397,11 @@ int vls_txn_put(vls_txn *txn, const vls_coll *coll, const valise_cell *fields, i
     if (rc < 0)
         return rc;
     row[vls_coll_sum_column(coll)] = sum;
+    rc = remember(txn, coll, row, row, err);
+    if (rc < 0)
+        return forget(rc, txn);
     to_table(row, coll);
-    return txn->store->ops.put(txn->backend, coll->number, row, err);
+    return forget(txn->store->ops.put(txn->backend, coll->number, row, err), txn);
 }
 
 int vls_txn_del(vls_txn *txn, const vls_coll *coll, const valise_cell *key, valise_error *err)
@@ -323,7 +409,14 @@ int vls_txn_del(vls_txn *txn, const vls_coll *coll, const valise_cell *key, vali
     int rc = check_writable(coll, err);
 
     assert(txn->backend && txn->write);
-    return rc < 0 ? rc : txn->store->ops.del(txn->backend, coll->number, key, err);
+    if (rc < 0)
+        return rc;
+    /* The key may lie in the cache: it is needed before what it names is forgotten. */
+    int found = forget(txn->store->ops.del(txn->backend, coll->number, key, err), txn);
+    if (found < 0)
+        return found;
+    rc = remember(txn, coll, key, NULL, err);
+    return rc < 0 ? forget(rc, txn) : found;
 }
 
 /* ---- scans ---- */

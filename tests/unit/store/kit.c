@@ -2,6 +2,7 @@
 #include "store/kit.h"
 
 #include "base/mem.h"
+#include "store/impl.h"
 
 const char *kit_backend;
 
@@ -89,4 +90,5 @@ void kit_damage(test *t, vls_store *store, uint32_t table, int64_t number, uint1
     flip(&row[column], bit);
     CHECK_OK(ops->put(txn, table, row, &t->err));
     CHECK_OK(ops->commit(txn, &t->err));
+    vls_cache_clear(store->cache);
 }

@@ -7,6 +7,7 @@
 #include "harness/fault.h"
 #include "store/impl.h"
 #include "store/kit.h"
+#include "store/cache.h"
 #include "store/log.h"
 
 TEST_PARAMS(store, KIT_BACKENDS)
@@ -112,6 +113,7 @@ TEST(store, damaged_rows_are_refused_by_name)
                                                                       32)}
                                   : integer(row[column].as.integer ^ 1);
         CHECK_OK(ops->put(txn.backend, coll->number, row, &t->err));
+        vls_cache_clear(txn.cache);
         CHECK_RC(VALISE_E_CORRUPT, vls_txn_get(row, &txn, coll, &key, &t->err));
         CHECK_TEXT("test.pin a does not match its checksum", t->err.message);
         CHECK_TEXT("`valise validate` looks for further damage", t->err.hint);

@@ -1,0 +1,162 @@
+/* cache.c -- the writer's memory of rows is never wrong. [K10 K11] */
+#include "store/cache.h"
+
+#include "base/str.h"
+#include "stage.h"
+
+static vls_coll coll_of(uint32_t number)
+{
+    return (vls_coll){.number = number, .table = {.column_count = 2, .key_count = 1}};
+}
+
+TEST(cache, remembers_rows_and_that_there_is_none)
+{
+    vls_coll one = coll_of(1), two = coll_of(2);
+    valise_cell row[2] = {{.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("key")},
+                          {.type = VALISE_CELL_INT, .as.integer = 7}};
+    valise_cell out[2];
+    vls_cache *cache = NULL;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    vls_cache_put(cache, &one, VLS_STR("key"), row);
+    row[0].as.bytes = VLS_STR("changed");
+    CHECK_INT(1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    CHECK_STR(VLS_STR("key"), out[0].as.bytes);
+    CHECK_INT(7, out[1].as.integer);
+    CHECK_INT(-1, vls_cache_get(out, cache, &two, VLS_STR("key")));
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("ke")));
+    vls_cache_put(cache, &one, VLS_STR("key"), NULL);
+    CHECK_INT(0, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    vls_cache_clear(cache);
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    vls_cache_free(cache);
+}
+
+TEST(cache, what_is_too_large_takes_the_older_row_away)
+{
+    static char large[VLS_CACHE_ROOM];
+    vls_coll one = coll_of(1);
+    valise_cell row[2] = {{.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("key")},
+                          {.type = VALISE_CELL_INT, .as.integer = 7}};
+    valise_cell out[2];
+    vls_cache *cache = NULL;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    vls_cache_put(cache, &one, VLS_STR("key"), row);
+    row[1] = (valise_cell){.type = VALISE_CELL_BLOB, .as.bytes = vls_str(large, sizeof(large))};
+    vls_cache_put(cache, &one, VLS_STR("key"), row);
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    vls_cache_free(cache);
+}
+
+TEST(cache, a_row_may_be_put_back_where_it_came_from)
+{
+    vls_coll one = coll_of(1);
+    valise_cell row[2] = {{.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("key")},
+                          {.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("value")}};
+    valise_cell out[2];
+    vls_cache *cache = NULL;
+    int rc;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    vls_cache_put(cache, &one, VLS_STR("key"), row);
+    CHECK_INT(1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    out[0].as.bytes = VLS_STR("longer key");
+    vls_cache_put(cache, &one, VLS_STR("key"), out);
+    CHECK_STR(VLS_STR("value"), out[1].as.bytes);
+    rc = vls_cache_get(out, cache, &one, VLS_STR("key"));
+    CHECK(rc == -1 || vls_str_equal(out[1].as.bytes, VLS_STR("value")));
+    vls_cache_free(cache);
+}
+
+/* ---- in transactions ---- */
+
+TEST_PARAMS(cached, "memory", "sqlite")
+
+static int set_count(valise_view *view, void *arg, valise_error *err)
+{
+    thing row = {VLS_STR("b"), VLS_STR("n"), *(const int64_t *)arg, {NULL, 0}};
+
+    return valise_view_put(view, &stage_things, &row, err);
+}
+
+static int set_and_fail(valise_view *view, void *arg, valise_error *err)
+{
+    int rc = set_count(view, arg, err);
+
+    return rc < 0 ? rc : VALISE_E_CANCELLED;
+}
+
+/* What the next writer sees. */
+static int see_count(valise_view *view, void *arg, valise_error *err)
+{
+    thing row = {VLS_STR("b"), VLS_STR("n"), 0, {NULL, 0}};
+    int rc = valise_view_get(&row, view, &stage_things, err);
+
+    *(int64_t *)arg = rc > 0 ? row.count : -1;
+    return rc < 0 ? rc : 0;
+}
+
+static int64_t seen(stage *k)
+{
+    int64_t count = 0;
+
+    stage_do(k, see_count, &count);
+    return count;
+}
+
+TEST(cached, what_was_undone_is_not_seen)
+{
+    int64_t one = 1, two = 2;
+    VLS_AUTO(txn) vls_txn txn = {0};
+    valise_cell key[2] = {{.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("b")},
+                          {.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("n")}};
+    valise_cell row[VALISE_MAX_COLUMNS];
+    const vls_coll *coll;
+    stage k;
+
+    stage_open(&k, t, t->param, test_tmpdir());
+    coll = vls_store_coll(k.store, &stage_things);
+    CHECK_INT(-1, seen(&k));
+    stage_do(&k, set_count, &one);
+    CHECK_INT(1, seen(&k));
+    CHECK_INT(VALISE_E_CANCELLED, stage_command(&k, set_and_fail, &two, &t->err));
+    CHECK_INT(1, seen(&k));
+
+    /* A mark that is gone back to. */
+    CHECK_OK(vls_txn_begin(&txn, k.store, VALISE_TXN_WRITE, &t->err));
+    CHECK_OK(vls_txn_mark(&txn, VALISE_MARK_SET, &t->err));
+    CHECK_RC(1, vls_txn_del(&txn, coll, key, &t->err));
+    CHECK_RC(0, vls_txn_get(row, &txn, coll, key, &t->err));
+    CHECK_OK(vls_txn_mark(&txn, VALISE_MARK_BACK, &t->err));
+    CHECK_RC(1, vls_txn_get(row, &txn, coll, key, &t->err));
+    CHECK_INT(1, row[2].as.integer);
+    /* The key of a deletion may be what was read. */
+    CHECK_RC(1, vls_txn_get(row, &txn, coll, key, &t->err));
+    CHECK_RC(1, vls_txn_del(&txn, coll, row, &t->err));
+    CHECK_RC(0, vls_txn_get(row, &txn, coll, key, &t->err));
+    vls_txn_rollback(&txn);
+    CHECK_INT(1, seen(&k));
+    stage_close(&k);
+}
+
+TEST(cached, what_another_handle_wrote_is_seen)
+{
+    int64_t one = 1, two = 2;
+    stage k, other;
+
+    if (strcmp(t->param, "memory") == 0)
+        SKIP("a store in memory has one handle");
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_open(&other, t, t->param, test_tmpdir());
+    stage_do(&k, set_count, &one);
+    CHECK_INT(1, seen(&k));
+    other.now = k.now; /* one clock */
+    CHECK_INT(1, seen(&other));
+    stage_do(&other, set_count, &two);
+    k.now = other.now;
+    CHECK_INT(2, seen(&k));
+    stage_close(&other);
+    stage_close(&k);
+}
