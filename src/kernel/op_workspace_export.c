@@ -14,7 +14,8 @@ static const valise_field place_item = {.type = VALISE_T_STR, .min = 1, .max = 4
 
 static const valise_field export_in[] = {
     VALISE_FIELD_WITH(export_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "The file to write; /dev/stdout for a pipe.", .min = 1, .max = 4000),
+                      "The file to write; a pipe or device is written as it is.", .min = 1,
+                      .max = 4000),
     VALISE_FIELD_WITH(export_args, places, LIST, VALISE_POSITIONAL,
                       "Only these places, such as session/ID, and what they need.",
                       .more = &place_item, .max = VLS_BUNDLE_ROOTS_MAX),
@@ -108,7 +109,8 @@ const valise_op vls_op_kernel_workspace_export = {
     .help = "A bundle is one file with everything: rows, log, objects and blobs. The same state "
             "makes the same bytes. With places it holds only these, what they need and what "
             "belongs to them, and no log. Contents that were erased are not in it; those that are "
-            "erased later stay in it.",
+            "erased later stay in it.\n\nThrough a pipe, past the answer on standard output: "
+            "valise export /dev/fd/3 3>&1 >/dev/null | ssh there valise import /dev/stdin",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "admin",

@@ -14,7 +14,7 @@ typedef struct import_args {
 
 static const valise_field import_in[] = {
     VALISE_FIELD_WITH(import_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "The bundle; /dev/stdin for a pipe.", .min = 1, .max = 4000),
+                      "The bundle: a file, or /dev/stdin for a pipe.", .min = 1, .max = 4000),
     VALISE_FIELD_END,
 };
 
@@ -111,8 +111,17 @@ static int restore(importing *i, valise_error *err)
 typedef struct looking {
     importing *i;
     int64_t added;
-    bool known; /* this very bundle was imported before */
+    bool known; /* it was imported before, or made from this very log */
 } looking;
+
+static int is_own(bool *out, const importing *i, valise_view *view, valise_error *err)
+{
+    vls_entry entry = {.seq = 0};
+    int rc = vls_log_get(&entry, view->txn, i->header.tip_seq, &view->arena, err);
+
+    *out = rc > 0 && vls_id_equal(&entry.hash, &i->header.tip_hash);
+    return rc < 0 ? rc : 0;
+}
 
 static int look(void *arg, valise_view *view, valise_error *err)
 {
@@ -123,7 +132,7 @@ static int look(void *arg, valise_view *view, valise_error *err)
     if (rc == 0)
         rc = valise_view_get(&record, view, &vls_bundles, err);
     l->known = rc > 0;
-    return rc < 0 ? rc : 0;
+    return rc == 0 ? is_own(&l->known, l->i, view, err) : VLS_MIN(rc, 0);
 }
 
 static int stage_txn(void *arg, vls_txn *txn, valise_error *err)

@@ -251,15 +251,15 @@ static int compare_row(const vls_coll *coll, const valise_cell *here, const vali
 static int look_at_row(int64_t *added, valise_view *view, vls_arena *arena, const vls_coll *coll,
                        valise_str bytes, valise_error *err)
 {
-    valise_cell here[VALISE_MAX_COLUMNS], *row = NULL;
-    int rc = decode_row(&row, arena, coll, bytes, err);
+    valise_cell here[VALISE_MAX_COLUMNS], *given = NULL;
+    int rc = decode_row(&given, arena, coll, bytes, err);
 
     if (rc == 0)
-        rc = vls_txn_get(here, view->txn, coll, row, err);
+        rc = vls_txn_get(here, view->txn, coll, given, err);
     if (rc == 0)
         ++*added;
     if (rc > 0)
-        rc = compare_row(coll, here, row, err);
+        rc = compare_row(coll, here, given, err);
     vls_arena_reset(arena);
     return rc;
 }
@@ -268,7 +268,7 @@ static int put_row(int64_t *added, valise_view *view, const vls_coll *coll, vali
                    valise_error *err)
 {
     valise_cell *row = NULL;
-    vls_seen seen;
+    vls_seen seen = {0};
     int rc = decode_row(&row, &view->arena, coll, bytes, err);
 
     if (rc == 0)

@@ -245,6 +245,22 @@ TEST(import, into_another_is_one_command) /* [K36] */
     check_valid(t, b);
 }
 
+TEST(import, into_the_workspace_it_came_from_adds_nothing)
+{
+    valise *a = open_it(t, "a"), *b = open_it(t, "b");
+    facts before;
+
+    fill(t, a);
+    run(t, a, "workspace:export", with_file("all"));
+    run(t, b, "workspace:import", with_file("all"));
+    run(t, b, "counter:add", "{\"name\":\"new\"}");
+    before = facts_of(t, b);
+    CHECK(strstr(run(t, b, "workspace:import", with_file("all")), "\"rows\":0"));
+    CHECK_INT(before.tip.seq, facts_of(t, b).tip.seq);
+    run(t, b, "counter:add", "{\"name\":\"a\"}"); /* what it holds is older now */
+    CHECK_RC(VALISE_E_CONFLICT, try_run(t, b, "workspace:import", with_file("all"), NULL));
+}
+
 TEST(import, twice_adds_nothing) /* [K36] */
 {
     valise *a = open_it(t, "a"), *b = open_it(t, "b");
