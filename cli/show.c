@@ -114,15 +114,17 @@ static bool is_nested(const valise_field *field, vls_json value)
 static int show_nested(cli *c, const valise_field *field, vls_json value, size_t indent,
                        valise_error *err)
 {
+    const valise_field *fields = fields_of(value.type == VLS_JSON_OBJECT ? field : field->more);
     int rc = 0;
 
+    assert(fields); /* is_nested() saw them */
     vls_buf_add_byte(&c->out->text, '\n');
     if (value.type == VLS_JSON_OBJECT)
-        return cli_show_object(c, fields_of(field), value, indent + 2, err);
+        return cli_show_object(c, fields, value, indent + 2, err);
     for (uint32_t i = 0; i < value.len && rc == 0; i++) {
         if (i > 0)
             vls_buf_add_byte(&c->out->text, '\n');
-        rc = cli_show_object(c, fields_of(field->more), value.items[i], indent + 2, err);
+        rc = cli_show_object(c, fields, value.items[i], indent + 2, err);
     }
     return rc;
 }

@@ -334,6 +334,7 @@ static int ask(vls_access *access, valise_view *view, valise_str actor, const vl
         rc = get_set(&set, access, &cells, actor, err);
     if (rc < 0)
         return rc;
+    assert(set);
     for (size_t i = 0; i < set->count && !allowed; i++)
         allowed = vls_grant_allows(&set->grants[i], deed);
     if (!allowed)

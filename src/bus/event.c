@@ -157,7 +157,7 @@ static int add_change(vls_events *events, vls_changes_walk *walk, const vls_chan
 {
     valise_error trouble = VALISE_ERROR_INIT;
     const void *before, *after;
-    valise_event event;
+    valise_event event = {0};
     int rc = vls_change_before(&before, walk, change, &trouble);
 
     if (rc == 0)
@@ -200,6 +200,9 @@ int vls_events_of_entry(vls_events **out, vls_txn *txn, const vls_entry *entry,
         rc = add_command(events, entry, err);
     if (rc == 0)
         rc = vls_changes_begin(&walk, txn, entry, ahead, err);
+    if (rc < 0)
+        return rc;
+    assert(events);
     while (rc >= 0 && (rc = vls_changes_step(&change, &walk, err)) > 0) {
         if (change.coll && !change.coll->foreign && change.coll->desc->event)
             rc = add_change(events, &walk, &change, err);

@@ -34,12 +34,12 @@ static void count_duplicates(vls_index_report *report, const vls_pmap *map)
     valise_str last = {NULL, 0};
 
     for (void *it = vls_pmap_first(&cursor, map); it; it = vls_pmap_next(&cursor)) {
-        valise_str key = vls_index_entry_of(it).key;
-        if (last.ptr && vls_str_equal(last, key)) {
+        vls_index_entry entry = vls_index_entry_of(it);
+        if (last.ptr && vls_str_equal(last, entry.key)) {
             report->duplicates++;
-            note_key(report, key);
+            note_key(report, entry.key);
         }
-        last = key;
+        last = entry.key;
     }
 }
 

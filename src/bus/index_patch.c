@@ -97,6 +97,7 @@ static void write_path(vls_buf *out, valise_str key, vls_buf *scratch)
 
 static void write_op(vls_buf *out, const char *op, const side *s, bool value, vls_buf *scratch)
 {
+    assert(s);
     vls_buf_printf(out, "%s{\"op\":\"%s\",\"path\":", out->len > 1 ? "," : "", op);
     write_path(out, s->key, scratch);
     if (value) {

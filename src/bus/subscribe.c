@@ -354,6 +354,7 @@ int valise_publish(valise *v, valise_str actor, const valise_event *event, valis
         rc = make_live(&live, v, actor, &given, err);
     if (rc < 0)
         return rc;
+    assert(live);
     tell(feed, live);
     vls_feed_publish(feed);
     return 0;

@@ -306,8 +306,8 @@ static int open_engine(vls_engine *e, const char *path, const valise_options *o,
     return rc;
 }
 
-/* An erasure whose last bytes a reader held when it was done. If one still does, or somebody writes,
- * gc or the next open finishes it. */
+/* An erasure whose last bytes a reader held when it was done. If one still does, or somebody
+ * writes, gc or the next open finishes it. */
 static int finish_erasure(vls_engine *e, valise_error *err)
 {
     int64_t left;

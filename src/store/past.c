@@ -95,8 +95,8 @@ int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll, const v
                  valise_str key, valise_error *err)
 {
     const vls_overlay_row *known = vls_overlay_get(&view->past, coll, key);
-    vls_overlay_row *row;
-    vls_seen seen;
+    vls_overlay_row *row = NULL;
+    vls_seen seen = {0};
     int rc;
 
     if (known) {
@@ -116,6 +116,7 @@ int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll, const v
         rc = vls_overlay_add(&row, &view->past, &view->arena, coll, key, err);
     if (rc < 0)
         return rc;
+    assert(row);
     row->row = seen.row;
     row->from_seq = seen.from_seq;
     row->gone_seq = seen.gone_seq;

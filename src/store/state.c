@@ -45,7 +45,7 @@ static int hash_coll(vls_hasher *hasher, vls_buf *encoded, valise_view *view, co
 static int hash_all(valise_id *out, vls_hasher *hasher, valise_view *view, valise_error *err)
 {
     const vls_store *store = view->txn->store;
-    const vls_coll *colls[VLS_COLL_MAX];
+    const vls_coll *colls[VLS_COLL_MAX] = {NULL};
     VLS_AUTO(buf) vls_buf encoded = {0};
     size_t count = 0;
 

@@ -1,5 +1,5 @@
-/* fuzz_changes.c -- bytes as the list of changes of a log entry: what is read is written as the same
- * bytes, or it is refused. [Q20] */
+/* fuzz_changes.c -- bytes as the list of changes of a log entry: what is read is written as the
+ * same bytes, or it is refused. [Q20] */
 #include "fuzz/fuzz.h"
 
 #include "store/log.h"
