@@ -150,8 +150,8 @@ static int add(valise_pass *pass, bool after, const char *type, valise_str json,
     valise *v = command->bus;
     valise_call call = VALISE_CALL_INIT;
     vls_command *added;
-    const valise_op *op;
-    valise_str text;
+    const valise_op *op = NULL;
+    valise_str text = {NULL, 0};
     int rc;
 
     if (pass->after)

@@ -91,7 +91,7 @@ static int show_row(show_result *out, valise_view *view, const vls_target *targe
 {
     const valise_coll *desc = target->coll->desc;
     VLS_AUTO(buf) vls_buf text = {0};
-    vls_seen seen;
+    vls_seen seen = {0};
     void *row;
     int rc;
 

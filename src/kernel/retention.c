@@ -5,7 +5,7 @@
 #include "kernel/kernel.h"
 #include "store/retention.h"
 
-#define STEP 1000 /* entries of one transaction: others want to write too */
+#define STEP INT64_C(1000) /* entries of one transaction: others want to write too */
 
 /* ---- the limits ---- */
 

@@ -143,8 +143,10 @@ static int dup_cstr(const char **out, valise_str s, vls_arena *arena, valise_err
 static int restore_index(valise_coll_index *out, vls_json list, vls_arena *arena, valise_error *err)
 {
     const char **names = vls_arena_array(arena, list.len, sizeof(*names));
-    int rc = names ? 0 : vls_arena_fail(arena, err);
+    int rc = 0;
 
+    if (!names)
+        return vls_arena_fail(arena, err);
     for (uint32_t i = 1; rc == 0 && i < list.len; i++)
         rc = dup_cstr(&names[i - 1], vls_json_str(list.items[i]), arena, err);
     if (rc < 0)
@@ -158,8 +160,10 @@ static int restore_indexes(const valise_coll_index **out, vls_json lists, vls_ar
                            valise_error *err)
 {
     valise_coll_index *indexes = vls_arena_array(arena, (size_t)lists.len + 1, sizeof(*indexes));
-    int rc = indexes ? 0 : vls_arena_fail(arena, err);
+    int rc = 0;
 
+    if (!indexes)
+        return vls_arena_fail(arena, err);
     for (uint32_t i = 0; rc == 0 && i < lists.len; i++)
         rc = restore_index(&indexes[i], lists.items[i], arena, err);
     if (rc < 0)

@@ -40,7 +40,7 @@ int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *co
     VLS_AUTO(buf) vls_buf bytes = {0};
     vls_gone gone = {.coll = coll->number};
     valise_cell *row;
-    vls_seen seen;
+    vls_seen seen = {0};
     int rc;
 
     vls_buf_init(&bytes, view->arena.env, VLS_VIEW_MAX_BYTES);

@@ -47,10 +47,10 @@ int vls_object_get(valise_blob **out, vls_txn *txn, const valise_id *id, valise_
 
 typedef struct vls_object_info {
     int64_t number; /* row */
-    valise_id id;
-    char kind[VLS_OBJECT_KIND_MAX + 1];
     int64_t size;
     int64_t time; /* when it was last put or referred to */
+    valise_id id;
+    char kind[VLS_OBJECT_KIND_MAX + 1];
     bool erased;
     bool chunked;
 } vls_object_info;

@@ -133,8 +133,8 @@ static int add_images(valise_view *view, valise_str changes, valise_error *err)
 
     while ((rc = vls_changes_next(&image, &at, changes, err)) > 0) {
         const vls_coll *coll = vls_store_coll_at(view->txn->store, image.coll);
-        vls_overlay_row *row;
-        vls_seen seen;
+        vls_overlay_row *row = NULL;
+        vls_seen seen = {0};
         if (!coll || coll->own)
             return vls_fail(err, VALISE_E_CORRUPT, "the log speaks of a collection number %u",
                             (unsigned)image.coll);
@@ -145,6 +145,7 @@ static int add_images(valise_view *view, valise_str changes, valise_error *err)
             rc = vls_overlay_add(&row, &view->past, &view->arena, coll, image.key, err);
         if (rc < 0)
             return rc;
+        assert(row);
         row->row = seen.row;
         row->from_seq = seen.from_seq;
         row->gone_seq = seen.gone_seq;

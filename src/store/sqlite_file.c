@@ -325,13 +325,14 @@ int vls_sqlite_file_look(vls_sqlite *store, valise_error *err)
 
 static int open_to_read(vls_sqlite *store, valise_error *err)
 {
-    vls_sqlite_conn *conn;
+    vls_sqlite_conn *conn = NULL;
     int rc = choose_access(store, err);
 
     if (rc == 0)
         rc = vls_sqlite_reader_take(&conn, store, err);
     if (rc < 0)
         return rc;
+    assert(conn);
     rc = identify(conn, err);
     vls_sqlite_reader_give(conn);
     return rc == 0 ? fail_none(store, "is empty", err) : VLS_MIN(rc, 0);

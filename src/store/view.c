@@ -273,8 +273,8 @@ int valise_view_emit(valise_view *view, const void *row, valise_error *err)
 static int change_of(vls_overlay_row **out, valise_view *view, const vls_coll *coll,
                      const valise_cell *cells, valise_error *err)
 {
-    vls_overlay_row *change;
-    vls_seen seen;
+    vls_overlay_row *change = NULL;
+    vls_seen seen = {0};
     valise_str key;
     int rc = key_bytes(&key, view, coll, cells, err);
 
@@ -288,6 +288,7 @@ static int change_of(vls_overlay_row **out, valise_view *view, const vls_coll *c
         rc = vls_overlay_add(&change, &view->changes, &view->arena, coll, key, err);
     if (rc < 0)
         return rc;
+    assert(change);
     change->row = change->before = seen.row;
     change->from_seq = change->before_seq = seen.from_seq;
     *out = change;
@@ -307,8 +308,8 @@ static int check_writable(const vls_coll **coll, const valise_view *view, const 
 int valise_view_put(valise_view *view, const valise_coll *desc, const void *row, valise_error *err)
 {
     valise_cell cells[VALISE_MAX_COLUMNS];
-    valise_cell *copy;
-    vls_overlay_row *change;
+    valise_cell *copy = NULL;
+    vls_overlay_row *change = NULL;
     const vls_coll *coll;
     int rc;
 
@@ -324,6 +325,7 @@ int valise_view_put(valise_view *view, const valise_coll *desc, const void *row,
         rc = change_of(&change, view, coll, copy, err);
     if (rc < 0)
         return rc;
+    assert(change);
     change->row = copy;
     change->from_seq = 0;
     return 0;
@@ -347,7 +349,7 @@ int valise_view_delete(valise_view *view, const valise_coll *desc, const void *k
                        valise_error *err)
 {
     valise_cell key[VALISE_MAX_COLUMNS];
-    vls_overlay_row *change;
+    vls_overlay_row *change = NULL;
     const vls_coll *coll;
     bool was_there;
     int rc;
@@ -360,6 +362,7 @@ int valise_view_delete(valise_view *view, const valise_coll *desc, const void *k
         rc = change_of(&change, view, coll, key, err);
     if (rc < 0)
         return rc;
+    assert(change);
     was_there = change->row != NULL;
     change->row = NULL;
     change->from_seq = 0;

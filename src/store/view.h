@@ -109,8 +109,8 @@ void vls_view_rewind(valise_view *view, vls_view_mark mark);
 int vls_view_go_to(valise_view *view, int64_t at, valise_error *err);
 
 /* For rows without their C struct: gc, validate, export, foreign collections. The cells live as
- * long as the view. */
-int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *key,
+ * long as the view. cells: of the key at least. */
+int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *cells,
                  valise_error *err);
 
 /* Put a row without its C struct. erasing: it is the row that is there without its contents, which
