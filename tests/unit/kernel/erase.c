@@ -173,7 +173,7 @@ static sqlite3 *begin_reading(void)
 
 TEST(erase_residue, is_named_and_finished_by_gc)
 {
-    valise *v = ws_open_at(t, ws_path());
+    valise *v = ws_open_hasty(t, ws_path());
     sqlite3 *reader;
 
     (void)ws_run(t, v, "vault:put", payload("a", 1, false));
@@ -190,7 +190,7 @@ TEST(erase_residue, is_named_and_finished_by_gc)
 
 TEST(erase_residue, is_finished_by_the_next_open)
 {
-    valise *v = ws_open_at(t, ws_path()), *second;
+    valise *v = ws_open_hasty(t, ws_path()), *second;
     sqlite3 *reader;
 
     (void)ws_run(t, v, "vault:put", payload("a", 1, false));

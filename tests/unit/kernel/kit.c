@@ -11,7 +11,7 @@ const char *ws_path(void)
     return test_format("%s/workspace", test_tmpdir());
 }
 
-valise *ws_open_at(test *t, const char *path)
+static valise *open_with(test *t, const char *path, int64_t timeout_ns)
 {
     static const valise_extension *const extensions[] = {&counter_extension, &vault_extension,
                                                          NULL};
@@ -19,10 +19,21 @@ valise *ws_open_at(test *t, const char *path)
     valise *v = NULL;
 
     o.env = t->env;
+    o.timeout_ns = timeout_ns;
     o.flags = VALISE_OPEN_NO_USER_CONFIG | VALISE_OPEN_CREATE;
     o.extensions = extensions;
     CHECK_OK(valise_open(&v, path, &o, &t->err));
     return v;
+}
+
+valise *ws_open_at(test *t, const char *path)
+{
+    return open_with(t, path, 0);
+}
+
+valise *ws_open_hasty(test *t, const char *path)
+{
+    return open_with(t, path, INT64_C(50000000));
 }
 
 valise *ws_open(test *t)

@@ -14,6 +14,8 @@
 valise *ws_open(test *t);
 /* The one in this folder, as it is. */
 valise *ws_open_at(test *t, const char *path);
+/* The same for tests in which somebody is in the way: it does not wait long for others. */
+valise *ws_open_hasty(test *t, const char *path);
 const char *ws_path(void);
 
 /* Dispatch as `local`; the answer as text. Must succeed. */
