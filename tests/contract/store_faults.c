@@ -450,8 +450,8 @@ TEST(faults, commits_survive_kills)
 {
     plan many = {200, true}, few = {3, true}, normal = {200, false};
 
-    kill_loop(t, 25, commit_many, verify, &many);
-    kill_loop(t, 25, commit_many, verify, &normal);
+    kill_loop(t, 12, commit_many, verify, &many);
+    kill_loop(t, 12, commit_many, verify, &normal);
     kill_each_io(t, FAULT_CHANGES, commit_many, verify, &few);
 }
 

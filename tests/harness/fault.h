@@ -49,7 +49,8 @@ bool fault_has_hit(const fault *f);
 void fault_check_state(const fault *f, int rc, valise_str before, valise_str after, valise_str now);
 
 enum {
-    FAULT_ONWARD = 1,    /* from the nth on all fail, not only that one */
+    FAULT_ONWARD = 1,    /* from the nth on all fail, not only that one; behind the first 100 */
+                         /* only every fifth n is tried, all with VALISE_TEST_LONG=1 */
     FAULT_LIBRARIES = 2, /* allocations of OpenSSL (unless the program replaced its allocator */
                          /* itself), and of libraries that ask fault_alloc_fails(), count and */
                          /* fail too. Libraries do without some of them: set f->recovered */

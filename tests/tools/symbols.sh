@@ -6,10 +6,11 @@
 shared=$build/src/libvalise.so
 static=$build/src/libvalise.a
 
-# Every function the public headers declare.
+# Every function the public headers declare; not what their comments show.
 declared() {
     cat "$root"/include/*.h "$root"/include/valise/*.h "$root"/include/valise/sys/*.h |
-        grep -v '^#' | tr '\n' ' ' | grep -o 'VALISE_API [^;(]*(' | sed 's/.*[ *]\(valise_[a-z0-9_]*\)(/\1/' | sort
+        grep -v -e '^#' -e '^ \*' | tr '\n' ' ' | grep -o 'VALISE_API [^;(]*(' |
+        sed 's/.*[ *]\(valise_[a-z0-9_]*\)(/\1/' | sort
 }
 
 # What a shared library exports, without versions and version names.
