@@ -359,12 +359,34 @@ static const valise_field config_set_in[] = {
     VALISE_FIELD_END,
 };
 
+/* Somebody else's workspace is not written until the user trusts it; its settings neither. What it
+ * says itself has no part in this, and may be what is to be mended. */
+static int check_owner(cli *c, valise_error *err)
+{
+    vls_config_sources sources = {0};
+    vls_config *config = NULL;
+    const char *root = NULL;
+    int rc = cli_find(&root, c, err);
+
+    if (rc < 0)
+        return rc;
+    rc = user_file(&sources.user_file, c, err);
+    if (rc == 0 || rc == VALISE_E_NOT_FOUND)
+        rc = vls_config_load(&config, c->env, &sources, err);
+    if (rc == 0)
+        rc = vls_trust_check_workspace(config, root, err);
+    vls_config_free(config);
+    return rc;
+}
+
 static int write_config(cli *c, bool user, valise_str name, const valise_str *value,
                         valise_error *err)
 {
     const char *file = NULL;
-    int rc = user ? user_file(&file, c, err) : workspace_file(&file, c, err);
+    int rc = user ? user_file(&file, c, err) : check_owner(c, err);
 
+    if (rc == 0 && !user)
+        rc = workspace_file(&file, c, err);
     return rc < 0 ? rc
                   : vls_config_write(c->env, file, user ? VLS_LAYER_USER : VLS_LAYER_WORKSPACE,
                                      name, value, err);

@@ -121,8 +121,12 @@ int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise
         return rc;
     cli_progress_init(&progress, c);
     call.progress = (valise_progress){cli_progress_tell, &progress};
-    rc = op->flags & VALISE_OP_LIST ? run_list(&reply, c, v, op, payload, &call, err)
-                                    : run_one(status, &reply, c, v, op, payload, &call, err);
+    if (c->options.follow)
+        rc = cli_follow(c, v, op, payload, &call, err);
+    else if (op->flags & VALISE_OP_LIST)
+        rc = run_list(&reply, c, v, op, payload, &call, err);
+    else
+        rc = run_one(status, &reply, c, v, op, payload, &call, err);
     cli_progress_clear(&progress);
     if (rc < 0 && reply.current)
         (void)vls_arena_dup(&c->current, &c->arena, valise_blob_bytes(reply.current), NULL);

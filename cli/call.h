@@ -38,6 +38,10 @@ void cli_close(cli *c);
  * c->current is what was there instead. */
 int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise_error *err);
 
+/* A list that goes on with what comes, until Ctrl-C or until nobody reads. (follow.c) */
+int cli_follow(cli *c, valise *v, const valise_op *op, valise_str payload, const valise_call *call,
+               valise_error *err);
+
 /* Replace short ids in a payload by whole ones. (resolve.c) */
 int cli_resolve_ids(vls_json *payload, cli *c, const valise_op *op, valise_error *err);
 

@@ -13,6 +13,7 @@
 
 #include <valise/sys/operation.h>
 
+#include "base/near.h"
 #include "cli/cli.h"
 
 struct cli_words;
@@ -65,9 +66,8 @@ const char *cli_group_alias(const char *group);
 
 /* Remembers the candidate that is most similar to a word, if one is similar enough. */
 typedef struct cli_near {
-    valise_str word;
-    size_t distance; /* of best */
-    char best[96];   /* "" when there is none */
+    vls_near near;
+    char best[96]; /* "" when there is none */
 } cli_near;
 
 void cli_near_init(cli_near *near, const char *word);

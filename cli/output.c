@@ -1,6 +1,7 @@
 /* output.c -- standard output, colours, the pager. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -188,6 +189,25 @@ int cli_out_row(cli_out *out, valise_error *err)
         write_out(out);
     rc = check(out, err);
     return rc < 0 ? rc : cli_check_interrupt(err);
+}
+
+int cli_out_flush(cli_out *out, valise_error *err)
+{
+    int rc = vls_buf_check(&out->text, err);
+
+    if (rc < 0)
+        return rc;
+    write_out(out);
+    return check(out, err);
+}
+
+void cli_out_look(cli_out *out)
+{
+    struct pollfd fd = {.fd = out->fd};
+
+    /* The other end of a pipe or terminal is gone. */
+    if (poll(&fd, 1, 0) == 1 && fd.revents & (POLLERR | POLLHUP | POLLNVAL))
+        out->closed = true;
 }
 
 int cli_out_finish(cli_out *out, valise_error *err)

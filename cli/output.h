@@ -48,6 +48,12 @@ void cli_out_page(cli_out *out, const cli *c);
  * reader that went away is no error. */
 int cli_out_row(cli_out *out, valise_error *err);
 
+/* Write what is there. VALISE_E_IO. */
+int cli_out_flush(cli_out *out, valise_error *err);
+
+/* Does anybody still read? For those who have nothing to write. */
+void cli_out_look(cli_out *out);
+
 /* Write what is left and wait for the pager. */
 int cli_out_finish(cli_out *out, valise_error *err);
 void cli_out_release(cli_out *out);

@@ -95,7 +95,7 @@ int cli_rows_new(cli_rows **out, cli *c, const valise_op *op, valise_error *err)
     rows->op = op;
     rows->printer = cli_printer_of(op);
     vls_arena_init(&rows->arena, c->env, ROW_MAX_BYTES);
-    cli_table_init(&rows->table, c, op->out);
+    cli_table_init(&rows->table, c, op->out, rows->printer ? rows->printer->columns : NULL);
     cli_out_page(c->out, c);
     *out = rows;
     return 0;
@@ -132,4 +132,11 @@ int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err)
 int cli_rows_end(cli_rows *rows, valise_error *err)
 {
     return rows->c->options.json ? 0 : cli_table_end(&rows->table, err);
+}
+
+int cli_rows_flush(cli_rows *rows, valise_error *err)
+{
+    int rc = rows->c->options.json ? 0 : cli_table_flush(&rows->table, err);
+
+    return rc < 0 ? rc : cli_out_flush(rows->c->out, err);
 }

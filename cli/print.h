@@ -29,10 +29,15 @@ typedef struct cli_printer {
     /* Exit code of a success; NULL: 0. */
     int (*status)(const cli *c, vls_json value);
     bool differs; /* takes --exit-code */
+    bool follows; /* takes --follow: a list with `since`, a seq */
+    /* Columns of a list for people, in this order; NULL: all fields. The first one is what to give
+     * back, and JSON is shown as `name=value`. */
+    const char *columns[9]; /* NULL-ended */
 } cli_printer;
 
 const cli_printer *cli_printer_of(const valise_op *op); /* NULL: none */
 bool cli_can_differ(const valise_op *op);
+bool cli_can_follow(const valise_op *op);
 
 /* ---- answers (print.c) ---- */
 
@@ -45,12 +50,16 @@ typedef struct cli_rows cli_rows;
 int cli_rows_new(cli_rows **out, cli *c, const valise_op *op, valise_error *err);
 int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err);
 int cli_rows_end(cli_rows *rows, valise_error *err);
-void cli_rows_free(cli_rows *rows); /* NULL is fine */
+int cli_rows_flush(cli_rows *rows, valise_error *err); /* now; more may come */
+void cli_rows_free(cli_rows *rows);                    /* NULL is fine */
 
 /* ---- single values (show.c) ---- */
 
 /* Append a value for people, in one line unless it is a text of several. */
 void cli_show(vls_buf *out, const valise_field *field, vls_json value);
+
+/* The members of an object as `name=value`, without those that the row has too. */
+void cli_show_summary(vls_buf *out, vls_json value, vls_json row);
 
 /* "key: value" lines of an object. */
 int cli_show_object(cli *c, const valise_field *fields, vls_json value, size_t indent,
@@ -66,6 +75,8 @@ typedef struct cli_column {
     bool right; /* numbers */
     bool whole; /* of no use when cut: numbers, ids, times */
     bool shown;
+    bool main;    /* the one to give back */
+    bool summary; /* JSON in few words */
 } cli_column;
 
 typedef struct cli_table {
@@ -79,9 +90,11 @@ typedef struct cli_table {
     int64_t began_ns;
 } cli_table;
 
-void cli_table_init(cli_table *table, cli *c, const valise_field *fields);
+/* names: the columns in their order, NULL-ended; without any, all fields. */
+void cli_table_init(cli_table *table, cli *c, const valise_field *fields, const char *const *names);
 void cli_table_release(cli_table *table);
 int cli_table_add(cli_table *table, vls_json row, valise_error *err);
 int cli_table_end(cli_table *table, valise_error *err);
+int cli_table_flush(cli_table *table, valise_error *err); /* what is held back; more may come */
 
 #endif

@@ -83,6 +83,9 @@ static int status_of_findings(const cli *c, vls_json value)
 /* ---- the table ---- */
 
 static const cli_printer printers[] = {
+    {.op = "event:list",
+     .follows = true,
+     .columns = {"seq", "time", "source", "type", "nodeId", "namespace", "runId", "payload"}},
     {.op = "json:canonical", .human_member = "value", .json_member = "value"},
     {.op = "json:diff",
      .json_member = "patch",
@@ -94,6 +97,7 @@ static const cli_printer printers[] = {
     {.op = "json:patch", .human_member = "value", .json_member = "value"},
     {.op = "json:pretty", .human_member = "text"},
     {.op = "json:validate", .print = print_findings, .status = status_of_findings},
+    {.op = "log:list", .columns = {"seq", "id", "time", "actor", "type", "payload"}},
 };
 
 const cli_printer *cli_printer_of(const valise_op *op)
@@ -110,4 +114,11 @@ bool cli_can_differ(const valise_op *op)
     const cli_printer *printer = cli_printer_of(op);
 
     return printer && printer->differs;
+}
+
+bool cli_can_follow(const valise_op *op)
+{
+    const cli_printer *printer = cli_printer_of(op);
+
+    return printer && printer->follows;
 }

@@ -79,6 +79,39 @@ void cli_show(vls_buf *out, const valise_field *field, vls_json value)
     vls_buf_add(out, text);
 }
 
+static bool is_bare(valise_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if ((unsigned char)s.ptr[i] <= ' ' || s.ptr[i] == '"' || s.ptr[i] == '=')
+            return false;
+    }
+    return s.len > 0;
+}
+
+void cli_show_summary(vls_buf *out, vls_json value, vls_json row)
+{
+    size_t count = 0;
+
+    if (value.type != VLS_JSON_OBJECT) {
+        show_json(out, value);
+        return;
+    }
+    for (uint32_t i = 0; i < value.len; i++) {
+        const vls_member *member = &value.members[i];
+        const vls_json *same = vls_json_get(row, vls_json_str(member->key));
+        if (same && vls_json_equal(*same, member->value))
+            continue;
+        if (count++ > 0)
+            vls_buf_add_byte(out, ' ');
+        vls_buf_add(out, vls_json_str(member->key));
+        vls_buf_add_byte(out, '=');
+        if (member->value.type == VLS_JSON_STRING && is_bare(vls_json_str(member->value)))
+            vls_buf_add(out, vls_json_str(member->value));
+        else
+            show_json(out, member->value);
+    }
+}
+
 /* ---- objects ---- */
 
 static void add_indent(cli_out *out, size_t indent)

@@ -37,15 +37,32 @@ static vls_field_name heading_of(const valise_field *field)
     return words;
 }
 
-void cli_table_init(cli_table *table, cli *c, const valise_field *fields)
+static void add_column(cli_table *table, const valise_field *f, bool chosen)
+{
+    cli_column *column = &table->columns[table->column_count];
+
+    if (f->flags & VALISE_HIDDEN || table->column_count == VLS_FIELDS_MAX)
+        return;
+    *column = (cli_column){.field = f, .right = is_number(f), .whole = is_whole(f)};
+    column->main = chosen && table->column_count == 0;
+    column->summary = chosen && f->type == VALISE_T_JSON;
+    table->column_count++;
+}
+
+void cli_table_init(cli_table *table, cli *c, const valise_field *fields, const char *const *names)
 {
     *table = (cli_table){.out = c->out, .headings = !c->options.quiet};
     vls_arena_init(&table->arena, c->env, SAMPLE_BYTES + CELL_MAX);
     table->began_ns = c->env->ticks_ns(c->env->self);
-    for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
-        if (!(f->flags & VALISE_HIDDEN) && table->column_count < VLS_FIELDS_MAX)
-            table->columns[table->column_count++] =
-                (cli_column){.field = f, .right = is_number(f), .whole = is_whole(f)};
+    if (!names || !names[0]) {
+        for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++)
+            add_column(table, f, false);
+        return;
+    }
+    for (; *names; names++) {
+        const valise_field *f = vls_fields_find(fields, valise_str_of(*names));
+        assert(f);
+        add_column(table, f, true);
     }
 }
 
@@ -134,14 +151,18 @@ static int add_line(cli_table *table, const valise_str *cells, cli_style style, 
     size_t last = table->column_count;
 
     for (size_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i].shown)
-            last = i;
+        if (table->columns[i].shown && cells[i].len > 0)
+            last = i; /* no spaces at a line's end */
     }
     cli_style_begin(table->out, style);
-    for (size_t i = 0; i < table->column_count; i++) {
+    for (size_t i = 0; i < table->column_count && i <= last; i++) {
         if (!table->columns[i].shown)
             continue;
+        if (table->columns[i].main && style == CLI_PLAIN)
+            cli_style_begin(table->out, CLI_YELLOW);
         add_cell(table, &table->columns[i], cells[i], i == last);
+        if (table->columns[i].main && style == CLI_PLAIN)
+            cli_style_end(table->out, CLI_YELLOW);
         if (i != last)
             vls_buf_add_text(&table->out->text, "  ");
     }
@@ -173,9 +194,10 @@ static int start(cli_table *table, valise_error *err)
 }
 
 /* The text of a cell: one line, harmless, in the arena. ptr NULL: nothing is there. */
-static int make_cell(valise_str *out, cli_table *table, const valise_field *field, vls_json row,
+static int make_cell(valise_str *out, cli_table *table, const cli_column *column, vls_json row,
                      valise_error *err)
 {
+    const valise_field *field = column->field;
     const vls_json *value = vls_json_get(row, valise_str_of(field->name));
     VLS_AUTO(buf) vls_buf text = {0};
     VLS_AUTO(buf) vls_buf harmless = {0};
@@ -186,12 +208,27 @@ static int make_cell(valise_str *out, cli_table *table, const valise_field *fiel
         return 0;
     vls_buf_init(&text, table->arena.env, CELL_MAX);
     vls_buf_init(&harmless, table->arena.env, CELL_MAX);
-    cli_show(&text, field, *value);
+    if (column->summary)
+        cli_show_summary(&text, *value, row);
+    else
+        cli_show(&text, field, *value);
     vls_text_neutralize(&harmless, vls_buf_str(&text), VLS_TEXT_KEEP_BACKSLASH);
     rc = vls_buf_check(&text, err);
     if (rc == 0)
         rc = vls_buf_check(&harmless, err);
     return rc < 0 ? rc : vls_arena_dup(out, &table->arena, vls_buf_str(&harmless), err);
+}
+
+/* A column that was empty in all rows so far: better ragged than lost. */
+static void show_late(cli_table *table, const valise_str *cells)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        cli_column *column = &table->columns[i];
+        if (column->shown || cells[i].len == 0)
+            continue;
+        column->shown = true;
+        column->width = vls_text_width(cells[i]);
+    }
 }
 
 int cli_table_add(cli_table *table, vls_json row, valise_error *err)
@@ -201,10 +238,11 @@ int cli_table_add(cli_table *table, vls_json row, valise_error *err)
     int rc = 0;
 
     for (size_t i = 0; i < table->column_count && rc == 0; i++)
-        rc = make_cell(&cells[i], table, table->columns[i].field, row, err);
+        rc = make_cell(&cells[i], table, &table->columns[i], row, err);
     if (rc < 0)
         return rc;
     if (table->started) {
+        show_late(table, cells);
         rc = add_line(table, cells, CLI_PLAIN, err);
         vls_arena_reset(&table->arena);
         return rc;
@@ -222,4 +260,9 @@ int cli_table_add(cli_table *table, vls_json row, valise_error *err)
 int cli_table_end(cli_table *table, valise_error *err)
 {
     return table->started ? 0 : start(table, err);
+}
+
+int cli_table_flush(cli_table *table, valise_error *err)
+{
+    return table->started || table->cells.len == 0 ? 0 : start(table, err);
 }

@@ -23,6 +23,7 @@ const cli_option cli_options_table[] = {
     {"--dry-run", NULL, NULL, "Answer, but keep nothing.", AT(dry_run), CLI_WHEN_COMMAND},
     {"--exit-code", NULL, NULL, "Exit with 8 when there are differences.", AT(exit_code),
      CLI_WHEN_DIFFERENT},
+    {"--follow", "-f", NULL, "Go on with what comes, until Ctrl-C.", AT(follow), CLI_WHEN_FOLLOW},
     {"--color", NULL, "WHEN", "auto, always or never (or NO_COLOR).", AT(color), CLI_WHEN_ANY},
     {"--no-pager", NULL, NULL, "Long lists without $PAGER.", AT(no_pager), CLI_WHEN_ANY},
     {"--quiet", "-q", NULL, "No progress, no headings, no answers of commands.", AT(quiet),
@@ -44,6 +45,8 @@ bool cli_option_fits(const cli_option *option, const cli_command *command)
         return any || op->current;
     case CLI_WHEN_DIFFERENT:
         return any || cli_can_differ(op);
+    case CLI_WHEN_FOLLOW:
+        return any || cli_can_follow(op);
     default:
         return true;
     }
@@ -111,6 +114,7 @@ static int refuse_misplaced(const reader *r, const cli_option *option, valise_er
         [CLI_WHEN_QUERY] = "it does not look at a state",
         [CLI_WHEN_EXPECT] = "there is nothing it could compare",
         [CLI_WHEN_DIFFERENT] = "it looks for no differences",
+        [CLI_WHEN_FOLLOW] = "its answer has an end",
     };
 
     vls_buf_init(&name, r->c->env, 256);

@@ -43,6 +43,7 @@ enum {
     CLI_WHEN_QUERY,     /* only with what reads a workspace */
     CLI_WHEN_EXPECT,    /* only with what knows what to compare */
     CLI_WHEN_DIFFERENT, /* only with what finds differences */
+    CLI_WHEN_FOLLOW,    /* only with a list that goes on */
 };
 
 extern const cli_option cli_options_table[];

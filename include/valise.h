@@ -5,8 +5,10 @@
 #include <valise/api.h>
 #include <valise/blob.h>
 #include <valise/error.h>
+#include <valise/event.h>
 #include <valise/id.h>
 #include <valise/progress.h>
 #include <valise/str.h>
+#include <valise/workspace.h>
 
 #endif

@@ -60,7 +60,8 @@ typedef struct valise_options {
 /* Open the workspace in the folder `path` (which holds .valise/), or a new one in memory for
  * ":memory:"; NULL opens none, and only operations that need none can be run. options may be NULL.
  * VALISE_E_NOT_FOUND when there is none; VALISE_E_DENIED for an extension that is not trusted. A
- * workspace that belongs to another user is opened read-only, unless the user trusts it. */
+ * workspace that belongs to another user is opened read-only, unless the user trusts it; and so is
+ * one in a place where nothing may be written. */
 VALISE_API int valise_open(valise **out, const char *path, const valise_options *options,
                            valise_error *err);
 VALISE_API void valise_close(valise *v); /* NULL is fine */

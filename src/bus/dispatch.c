@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "bus/read_log.h"
 
 void valise_reply_release(valise_reply *reply)
 {
@@ -138,6 +139,8 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
                       o.op->name);
     if (rc == 0)
         rc = vls_operation_check(&o, err);
+    if (rc == VALISE_E_DENIED)
+        vls_read_log_refuse(b->v, o.call.actor.len ? o.call.actor : b->v->actor, o.op);
     if (rc == 0)
         rc = vls_command_init_in(&b->commands[i], b->v, o.op, &o.call, &b->arena, &b->views, err);
     if (rc < 0)
@@ -181,6 +184,9 @@ static int submit(valise_reply *out, batch *b, valise_error *err)
     int rc = vls_request_submit(&request, b->v, err);
 
     if (rc < 0 && request.failed < b->count) {
+        if (rc == VALISE_E_DENIED)
+            vls_read_log_refuse(b->v, b->commands[request.failed].actor,
+                                b->commands[request.failed].op);
         vls_error_prepend(err, "[%zu]", request.failed);
         if (out)
             vls_command_current(&reply_at(out, request.failed)->current,

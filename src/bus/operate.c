@@ -3,6 +3,7 @@
 #include "bus/operate.h"
 
 #include "base/str.h"
+#include "bus/read_log.h"
 
 int vls_operation_find(const valise_op **out, valise *v, valise_str type, valise_error *err)
 {
@@ -172,7 +173,14 @@ static int run_command(vls_operation *o, valise_error *err)
     return 0;
 }
 
-int vls_operation_run(vls_operation *o, valise_error *err)
+/* Somebody was refused. All transactions are over: the read log may take one. */
+static void note_refusal(const vls_operation *o)
+{
+    if (!o->more->internal)
+        vls_read_log_refuse(o->v, o->call.actor.len ? o->call.actor : o->v->actor, o->op);
+}
+
+static int run_kind(vls_operation *o, valise_error *err)
 {
     int rc = vls_operation_check(o, err);
 
@@ -186,4 +194,13 @@ int vls_operation_run(vls_operation *o, valise_error *err)
     default:
         return vls_operation_job(o, err);
     }
+}
+
+int vls_operation_run(vls_operation *o, valise_error *err)
+{
+    int rc = run_kind(o, err);
+
+    if (rc == VALISE_E_DENIED)
+        note_refusal(o);
+    return rc;
 }

@@ -151,7 +151,61 @@ void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str pla
     (void)pthread_mutex_unlock(&log->lock);
 }
 
+void vls_read_log_refuse(valise *v, valise_str actor, const valise_op *op)
+{
+    valise_event event = {.size = sizeof(event), .type = VLS_STR("access:denied")};
+    VLS_AUTO(buf) vls_buf payload = {0};
+
+    if (!vls_feed_of(v))
+        return;
+    vls_read_log_add(v, actor, valise_str_of(op->name), VLS_STR(""), VALISE_E_DENIED);
+    vls_buf_init(&payload, v->env, 4096);
+    vls_buf_add_text(&payload, "{\"operation\":");
+    vls_json_write_string(&payload, valise_str_of(op->name));
+    vls_buf_add_text(&payload, "}");
+    event.payload = vls_buf_str(&payload);
+    /* Who listens may be short of memory; the refusal stands. */
+    if (vls_buf_check(&payload, NULL) == 0)
+        (void)valise_publish(v, actor, &event, NULL);
+}
+
 /* ---- reading ---- */
+
+/* Copied first: fn may come back to us. */
+static int copy_waiting(batch *out, vls_read_log *log, valise_error *err)
+{
+    for (size_t i = log->waiting.len; i-- > 0;) {
+        vls_read_row row = log->waiting.ptr[i];
+        valise_str *texts[] = {&row.actor, &row.type, &row.place};
+        for (size_t k = 0; k < VLS_COUNT(texts); k++) {
+            int rc = vls_arena_dup(texts[k], &out->arena, *texts[k], err);
+            if (rc < 0)
+                return rc;
+        }
+        if (!vls_vec_push(&out->rows, log->v->env, row))
+            return vls_fail_memory(err);
+    }
+    return 0;
+}
+
+int vls_read_log_waiting(valise *v, vls_read_log_fn *fn, void *arg, valise_error *err)
+{
+    vls_feed *feed = vls_feed_of(v);
+    batch b = {.rows = VLS_VEC_INIT};
+    int rc;
+
+    if (!feed)
+        return 0;
+    vls_arena_init(&b.arena, v->env, READ_LOG_ARENA_MAX);
+    (void)pthread_mutex_lock(&feed->reads.lock);
+    rc = copy_waiting(&b, &feed->reads, err);
+    (void)pthread_mutex_unlock(&feed->reads.lock);
+    for (size_t i = 0; rc == 0 && i < b.rows.len; i++)
+        rc = fn(arg, &b.rows.ptr[i], err);
+    vls_vec_release(&b.rows, v->env);
+    vls_arena_release(&b.arena);
+    return rc;
+}
 
 int vls_read_log_each(vls_txn *txn, vls_read_log_fn *fn, void *arg, valise_error *err)
 {

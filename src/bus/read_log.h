@@ -19,6 +19,7 @@
 #define VLS_READ_LOG_MAX_TEXT 512u
 
 typedef struct valise valise;
+typedef struct valise_op valise_op;
 
 typedef struct vls_read_log {
     valise *v;
@@ -37,12 +38,19 @@ void vls_read_log_release(vls_read_log *log); /* writes what waits; a zeroed one
  * command. */
 void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str place, int outcome);
 
+/* An operation was refused before it began: a row, and a live event `access:denied` for those who
+ * listen. Outside of transactions. */
+void vls_read_log_refuse(valise *v, valise_str actor, const valise_op *op);
+
 /* Write what waits. */
 int vls_read_log_flush(valise *v, valise_error *err);
 
+/* What waits to be written, newest first, with the number 0; then it is over. */
+typedef int vls_read_log_fn(void *arg, const vls_read_row *row, valise_error *err);
+int vls_read_log_waiting(valise *v, vls_read_log_fn *fn, void *arg, valise_error *err);
+
 /* The rows of the ring that txn sees, newest first; then it is over. fn returns non-zero to stop,
  * which is the result. */
-typedef int vls_read_log_fn(void *arg, const vls_read_row *row, valise_error *err);
 int vls_read_log_each(vls_txn *txn, vls_read_log_fn *fn, void *arg, valise_error *err);
 
 #endif

@@ -10,6 +10,7 @@
  * such a collection by its name. */
 #include "bus/registry.h"
 
+#include "base/near.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -545,44 +546,17 @@ const valise_op *vls_registry_op(const vls_registry *registry, valise_str name)
     return found ? registry->lists.ops.ptr[at] : NULL;
 }
 
-/* How many letters must be put in, taken out or replaced to make one of the other; over
- * VLS_NAME_MAX for a text that is no name. */
-static unsigned distance(valise_str a, valise_str b)
-{
-    unsigned row[VLS_NAME_MAX + 1];
-
-    if (a.len > VLS_NAME_MAX || b.len > VLS_NAME_MAX)
-        return VLS_NAME_MAX + 1;
-    for (unsigned j = 0; j <= b.len; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= a.len; i++) {
-        unsigned corner = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= b.len; j++) {
-            unsigned change = corner + (a.ptr[i - 1] != b.ptr[j - 1]);
-            unsigned insert_or_drop = VLS_MIN(row[j], row[j - 1]) + 1;
-            corner = row[j];
-            row[j] = VLS_MIN(change, insert_or_drop);
-        }
-    }
-    return row[b.len];
-}
-
 const valise_op *vls_registry_near(const vls_registry *registry, valise_str name)
 {
-    const valise_op *best = NULL;
-    unsigned least = VLS_MAX(2u, (unsigned)VLS_MIN(name.len, (size_t)VLS_NAME_MAX) / 3) + 1;
+    vls_near near;
 
+    vls_near_init(&near, name);
     for (size_t i = 0; i < registry->lists.ops.len; i++) {
         const valise_op *op = registry->lists.ops.ptr[i];
-        unsigned d = op->flags & VALISE_OP_INTERNAL ? VLS_NAME_MAX + 1
-                                                    : distance(name, valise_str_of(op->name));
-        if (d < least) {
-            least = d;
-            best = op;
-        }
+        if (!(op->flags & VALISE_OP_INTERNAL))
+            vls_near_try(&near, valise_str_of(op->name));
     }
-    return best;
+    return near.best.ptr ? vls_registry_op(registry, near.best) : NULL;
 }
 
 static const void *list_of(const table_list *list)

@@ -152,9 +152,21 @@ static int open_store(vls_engine *e, const valise_options *o, valise_error *err)
         .colls = vls_registry_colls(e->registry),
     };
 
+    valise_error why = VALISE_ERROR_INIT;
+    int rc;
+
     if (!store.ops)
         store.ops = e->folder ? valise_store_sqlite() : valise_store_memory();
-    return vls_store_open(&e->store, &store, err);
+    rc = vls_store_open(&e->store, &store, &why);
+    if (rc == VALISE_E_DENIED && store.flags == 0) {
+        /* Where nothing may be written, what there is can still be read. */
+        store.flags = VALISE_STORE_READ_ONLY;
+        e->unwritable = vls_store_open(&e->store, &store, NULL) == 0;
+        rc = e->unwritable ? 0 : rc;
+    }
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
 }
 
 static int open_blobs(vls_engine *e, const valise_options *o, valise_error *err)
@@ -197,7 +209,10 @@ static int say_way_out(const char **out, vls_engine *e, valise_error *err)
 
     if (!text)
         return vls_arena_fail(&e->arena, err);
-    (void)snprintf(text, size, "it belongs to another user: valise trust %s", e->root);
+    (void)snprintf(text, size,
+                   e->foreign ? "it belongs to another user: valise trust %s"
+                              : "see who may write in %s/" VLS_FOLDER ", and how it is mounted",
+                   e->root);
     *out = text;
     return 0;
 }
@@ -215,7 +230,7 @@ static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
         .engine = e,
         .upkeep = vls_retention_upkeep,
     };
-    int rc = e->foreign ? say_way_out(&bus.read_only_hint, e, err) : 0;
+    int rc = e->foreign || e->unwritable ? say_way_out(&bus.read_only_hint, e, err) : 0;
 
     if (rc == 0)
         rc = vls_access_new(&e->access, e->env, err);

@@ -132,6 +132,28 @@ bool vls_trust_has_workspace(const vls_config *config, const char *folder, int64
     return known.ptr && vls_str_to_i64(&trusted, known) && trusted == owner;
 }
 
+int vls_trust_check_workspace(const vls_config *config, const char *folder, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    const char *root, *inside;
+    struct stat st;
+    int rc;
+
+    vls_arena_init(&arena, valise_env_default(), PATHS_MAX);
+    rc = vls_path_real(&root, &arena, folder, err);
+    if (rc == 0)
+        rc = vls_path_join(&inside, &arena, root, ".valise", err);
+    if (rc < 0)
+        return rc;
+    if (lstat(inside, &st) < 0)
+        return vls_fail_errno(err, "no workspace here:", valise_str_of(inside));
+    if (st.st_uid == geteuid() || vls_trust_has_workspace(config, root, (int64_t)st.st_uid))
+        return 0;
+    (void)vls_fail(err, VALISE_E_DENIED, "%s belongs to another user", inside);
+    vls_hint(err, "valise trust %s", root);
+    return VALISE_E_DENIED;
+}
+
 /* ---- recording ---- */
 
 static int write_one(const valise_env *env, const char *user_file, const char *path,

@@ -44,6 +44,10 @@ int vls_trust_check(const vls_config *config, const char *path, const valise_id 
  * trusted? */
 bool vls_trust_has_workspace(const vls_config *config, const char *folder, int64_t owner);
 
+/* May the workspace in this folder be written: is it the user's own, or trusted? VALISE_E_DENIED,
+ * with the command that would trust it. */
+int vls_trust_check_workspace(const vls_config *config, const char *folder, valise_error *err);
+
 /* `valise trust PATH`: record a file by its bytes, or a workspace by its owner, in the user's
  * file. */
 int vls_trust_add(const valise_env *env, const char *user_file, const char *path,

@@ -3,6 +3,7 @@
 
 #include "field/impl.h"
 
+#include "base/near.h"
 #include "base/hex.h"
 #include "base/time.h"
 
@@ -92,74 +93,14 @@ int vls_field_check_size(const valise_field *field, size_t size, valise_error *e
 
 /* ---- the name that was meant ---- */
 
-#define NAME_MAX_BYTES VLS_FIELD_NAME_MAX
-
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-static unsigned least(unsigned a, unsigned b, unsigned c)
-{
-    unsigned m = a < b ? a : b;
-
-    return m < c ? m : c;
-}
-
-/* How many characters must be put in, left out or replaced, or swapped with the next, to get from
- * one name to the other; capitals do not matter. */
-static unsigned distance(valise_str a, valise_str b)
-{
-    unsigned rows[3][NAME_MAX_BYTES + 1];
-    unsigned *before = rows[0], *last = rows[1], *row = rows[2];
-
-    for (unsigned j = 0; j <= b.len; j++)
-        before[j] = last[j] = j;
-    for (unsigned i = 1; i <= a.len; i++) {
-        row[0] = i;
-        for (unsigned j = 1; j <= b.len; j++) {
-            char x = lower(a.ptr[i - 1]), y = lower(b.ptr[j - 1]);
-            row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == lower(b.ptr[j - 2]) && lower(a.ptr[i - 2]) == y)
-                row[j] = VLS_MIN(row[j], before[j - 2] + 1);
-        }
-        unsigned *free_row = before;
-        before = last;
-        last = row;
-        row = free_row;
-    }
-    return last[b.len];
-}
-
-typedef struct nearest {
-    valise_str name;
-    const char *best;
-    unsigned distance;
-} nearest;
-
-static void look_at(nearest *n, const char *candidate)
-{
-    valise_str text = valise_str_of(candidate);
-
-    if (text.len > NAME_MAX_BYTES)
-        return;
-    unsigned d = distance(n->name, text);
-    if (d < n->distance) {
-        n->distance = d;
-        n->best = candidate;
-    }
-}
-
 const char *vls_field_nearest(valise_str name, const valise_field *fields, const char *const *names)
 {
-    /* Up to a third of it wrong, but never so much that anything would do. */
-    nearest n = {.name = name, .distance = 1 + (unsigned)VLS_MIN(name.len / 3, 3)};
+    vls_near near;
 
-    if (name.len == 0 || name.len > NAME_MAX_BYTES)
-        return NULL;
+    vls_near_init(&near, name);
     for (; fields && fields->type != VALISE_T_END; fields++)
-        look_at(&n, fields->name);
+        vls_near_try(&near, valise_str_of(fields->name));
     for (; names && *names; names++)
-        look_at(&n, *names);
-    return n.best;
+        vls_near_try(&near, valise_str_of(*names));
+    return near.best.ptr; /* a whole name, so that it ends in NUL */
 }

@@ -1,4 +1,5 @@
 /* op_log_reads.c -- log:reads, who read what and who was refused, the newest first. */
+#include "bus/read.h"
 #include "bus/read_log.h"
 #include "kernel/kernel.h"
 #include "store/view.h"
@@ -22,7 +23,7 @@ typedef struct reads_row {
 } reads_row;
 
 static const valise_field reads_out[] = {
-    VALISE_FIELD(reads_row, number, INT, 0, "Place in the read log."),
+    VALISE_FIELD(reads_row, number, INT, 0, "Place in the read log; 0: not written yet."),
     VALISE_FIELD(reads_row, time, TIME, 0, "When."),
     VALISE_FIELD(reads_row, actor, STR, 0, "Who."),
     VALISE_FIELD(reads_row, type, STR, 0, "The operation."),
@@ -59,9 +60,11 @@ static int list_row(void *arg, const vls_read_row *r, valise_error *err)
 static int reads_query(valise_view *view, const void *in, void *result, valise_error *err)
 {
     listing l = {.view = view, .args = in};
-    int rc = vls_read_log_each(view->txn, list_row, &l, err);
+    int rc = vls_read_log_waiting(vls_reading_of(view)->bus, list_row, &l, err);
 
     (void)result;
+    if (rc == 0)
+        rc = vls_read_log_each(view->txn, list_row, &l, err);
     return rc < 0 ? rc : 0;
 }
 
@@ -69,8 +72,8 @@ const valise_op vls_op_kernel_log_reads = {
     .size = sizeof(valise_op),
     .name = "log:reads",
     .brief = "Show who read what and who was refused, the newest first.",
-    .help = "The read log is bounded and written in batches: the newest reads may be missing, and "
-            "the oldest are.",
+    .help = "The read log is bounded and written in batches: the newest reads of other processes "
+            "may be missing, and the oldest of all are.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "log:read",

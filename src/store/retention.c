@@ -95,9 +95,9 @@ int vls_log_expire(int64_t *removed, bool *more, vls_txn *txn, int64_t bound, in
 
     *removed = 0;
     *more = last < bound;
-    assert(bound < txn->tip.seq);
     if (last < first)
         return 0;
+    assert(bound < txn->tip.seq);
     rc = hash_of(&hash, txn, last, err);
     for (int64_t seq = first; rc >= 0 && seq <= last; seq++)
         rc = vls_log_delete(txn, seq, err);

@@ -48,7 +48,10 @@ static int hash_all(valise_id *out, vls_hasher *hasher, valise_view *view, valis
     const vls_coll *colls[VLS_COLL_MAX] = {NULL};
     VLS_AUTO(buf) vls_buf encoded = {0};
     size_t count = 0;
+    int complete = vls_txn_check_complete(view->txn, err);
 
+    if (complete < 0)
+        return complete;
     for (uint32_t i = 0; i < vls_store_coll_count(store); i++) {
         const vls_coll *coll = vls_store_coll_at(store, i);
         if (!coll->own && !(coll->desc->flags & VALISE_COLL_EXEMPT))

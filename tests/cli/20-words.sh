@@ -199,6 +199,26 @@ t 'settings come from files and the environment, the later one wins [L9]' '
     expect_exit 3 "$VALISE" config set core.durability full
 '
 
+t 'the settings of somebody else are not changed until that is meant [K34]' '
+    "$VALISE" -q init
+    [ "$(id -u)" = 0 ] || exit 0 # only root can give a folder away
+    chown -R 4711 .valise
+    cp .valise/config before
+    expect_exit 4 "$VALISE" config set core.timeout 3s
+    stderr_has "belongs to another user" "hint: valise trust $PWD"
+    expect_exit 4 "$VALISE" config unset core.durability
+    cmp before .valise/config
+    [ "$(stat -c %u .valise/config)" = 4711 ]
+    run "$VALISE" config set --user core.timeout 3s
+    run "$VALISE" trust .
+    run "$VALISE" config set core.timeout 4s
+    grep -q 4s .valise/config
+    chown -R 0 .valise
+    printf "[core" >.valise/config
+    expect_exit 6 "$VALISE" config set core.timeout 3s
+    stderr_has "config"
+'
+
 t 'a reader that goes away is no error' '
     "$VALISE" -q init
     run bash -o pipefail -c "\"$VALISE\" commands --json | head -1"

@@ -134,3 +134,61 @@ TEST(read_log, can_be_listed)
     list = garden_ask(g, "log:reads", "{\"actor\":\"ann\",\"limit\":1}");
     CHECK(strstr(list, "frame 3") && !strstr(list, "frame 1"));
 }
+
+/* [K5] [K24] What waits in this handle is listed too, before what is written. */
+TEST(read_log, lists_what_waits)
+{
+    garden *g = garden_open(t, NULL);
+    const char *list;
+
+    add(g, 1);
+    CHECK_OK(vls_read_log_flush(g->v, &t->err));
+    vls_read_log_add(g->v, VLS_STR("bob"), VLS_STR("frame:get"), VLS_STR("frame 2"), 0);
+    list = garden_ask(g, "log:reads", "{}");
+    CHECK(strstr(list, "\"number\":0,\"outcome\":\"OK\",\"place\":\"frame 2\"") <
+          strstr(list, "\"number\":1,"));
+    list = garden_ask(g, "log:reads", "{\"limit\":1}");
+    CHECK(strstr(list, "frame 2") && !strstr(list, "frame 12"));
+}
+
+static int count_denied(void *arg, const valise_event *event, valise_error *err)
+{
+    (void)err;
+    *(int *)arg += vls_str_equal(event->type, VLS_STR("access:denied")) &&
+                   vls_str_equal(event->source, VLS_STR("nobody"));
+    return 0;
+}
+
+/* [K5] [K24] [K15] Refusals of every kind of operation, and of a command in a batch. */
+TEST(read_log, holds_whoever_was_refused)
+{
+    garden *g = garden_open(t, NULL);
+    valise_subscription *listener = NULL;
+    int told = 0;
+    valise_follow how = {
+        .size = sizeof(how), .live = true, .fn = count_denied, .arg = &told, .actor = g->v->actor};
+    valise_call call = VALISE_CALL_INIT;
+    valise_command batch[] = {
+        {VLS_STR("plant:put"), VLS_STR("{\"name\":\"a\",\"kind\":\"b\"}"), NULL}};
+    const char *list;
+    int64_t seq;
+
+    seq = garden_seq(g);
+    CHECK_OK(valise_subscribe(&listener, g->v, &how, &t->err));
+    call.actor = VLS_STR("nobody");
+    CHECK_RC(VALISE_E_DENIED, valise_dispatch(NULL, g->v, "plant:put",
+                                              "{\"name\":\"a\",\"kind\":\"b\"}", &call, &t->err));
+    CHECK_RC(VALISE_E_DENIED, valise_dispatch(NULL, g->v, "log:list", "{}", &call, &t->err));
+    CHECK_RC(VALISE_E_DENIED, valise_dispatch(NULL, g->v, "workspace:sync", "{}", &call, &t->err));
+    CHECK_RC(VALISE_E_DENIED, valise_dispatch_batch(NULL, g->v, batch, 1, &call, &t->err));
+    CHECK_INT(4, told);
+    CHECK_INT(seq, garden_seq(g));
+    list = garden_ask(g, "log:reads", "{\"actor\":\"nobody\",\"denied\":true}");
+    CHECK(strstr(list, "\"type\":\"log:list\""));
+    CHECK(strstr(list, "\"type\":\"workspace:sync\""));
+    CHECK(strstr(list, "\"type\":\"plant:put\""));
+    CHECK(strstr(strstr(list, "\"type\":\"plant:put\"") + 1, "\"type\":\"plant:put\""));
+    CHECK_OK(vls_read_log_flush(g->v, &t->err));
+    CHECK_INT(4, stored(g));
+    valise_unsubscribe(listener);
+}

@@ -394,6 +394,43 @@ TEST(open, somebody_elses_workspace_is_read_only_until_trusted) /* [K34] */
              vls_trust_remove(t->env, path_of("user-config"), test_tmpdir(), &t->err));
 }
 
+static int read_where_nothing_may_be_written(size_t index, void *arg)
+{
+    test *t = arg;
+    valise *v;
+
+    (void)index;
+    CHECK(geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
+    v = open_it(t, test_tmpdir(), 0);
+    CHECK(has_pin(t, v, "a"));
+    CHECK_RC(VALISE_E_DENIED, pin(t, v, "b"));
+    CHECK(strstr(t->err.message, "reading only"));
+    CHECK(strstr(t->err.hint, "see who may write in"));
+    valise_close(v);
+    return 0;
+}
+
+/* A disk that is mounted read-only, a folder somebody took the rights from: what is there can be
+ * read without being asked for in a special way. [K34] */
+TEST(open, where_nothing_may_be_written_there_is_still_reading)
+{
+    static const char *const files[] = {
+        "valise.db", "valise.db-wal", "valise.db-shm", "config", "blobs", ".gitignore", ""};
+    valise *v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+
+    CHECK_OK(pin(t, v, "a"));
+    valise_close(v);
+    CHECK_INT(0, chmod(test_tmpdir(), 0755));
+    for (size_t i = 0; i < VLS_COUNT(files); i++) {
+        const char *path = path_of(test_format(".valise/%s", files[i]));
+        CHECK(geteuid() != 0 || chown(path, 65534, 65534) == 0);
+        CHECK_INT(0, chmod(path, 0555));
+    }
+    process_all(NULL, 1, read_where_nothing_may_be_written, t);
+    CHECK_INT(0, chmod(path_of(".valise"), 0755));
+    CHECK_INT(0, chmod(path_of(".valise/blobs"), 0755));
+}
+
 static int make_one(size_t index, void *arg)
 {
     valise_options o = VALISE_OPTIONS_INIT;

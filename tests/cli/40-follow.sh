@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# 40-follow.sh -- the log and the events, and following them. [L4 L5 L6 K11 K15]
+. "$(dirname "$0")/lib.sh"
+
+# A shell lets background jobs ignore SIGINT.
+start() {
+    env --default-signal=INT "$VALISE" "$@" >out 2>err &
+    pid=$!
+}
+
+# until_lines N: the follower has written so many.
+until_lines() {
+    for _ in $(seq 1000); do
+        [ "$(wc -l <out)" -ge "$1" ] && return
+        sleep 0.01
+    done
+    cat out err
+    false
+}
+
+# Exit code of the follower.
+ended() {
+    local code=0
+    wait "$pid" || code=$?
+    [ "$code" = "$1" ] || { echo "exit code $code"; cat err; false; }
+}
+
+t 'log: one aligned line a command, the newest first, payloads in few words [L4]' '
+    "$VALISE" -q init
+    "$VALISE" -q pin add first 1
+    "$VALISE" -q pin add "a b" 1
+    run "$VALISE" log
+    stdout_matches "^SEQ  ID        TIME                  ACTOR  TYPE              PAYLOAD$"
+    stdout_matches "^  3  [0-9a-f]{8}  [-0-9T:]+Z  local  pin:add           name=\"a b\" target=1$"
+    stdout_matches "^  2  [0-9a-f]{8}  [-0-9T:]+Z  local  pin:add           name=first target=1$"
+    stdout_matches "^  1  [0-9a-f]{8}  [-0-9T:]+Z  local  workspace:create$"
+    id=$("$VALISE" -q log --limit 1 | cut -c4-12)
+    run "$VALISE" show $id
+    stdout_has "seq:    3"
+'
+
+t 'follow shows what is there, then what another process writes; Ctrl-C ends it [K11 K15 L5]' '
+    "$VALISE" -q init
+    start events --follow
+    until_lines 2
+    "$VALISE" -q pin add one 1
+    until_lines 3
+    printf "%s\n%s\n" "{\"type\":\"pin:add\",\"payload\":{\"name\":\"two\",\"target\":\"1\"}}" \
+        "{\"type\":\"pin:add\",\"payload\":{\"name\":\"three\",\"target\":\"1\"}}" | "$VALISE" -q batch
+    until_lines 5
+    kill -INT $pid
+    ended 130
+    run sh -c "echo \$(cut -c1-3 out | tail -n +2)"
+    stdout_is "1 2 3 4"
+    run "$VALISE" validate
+'
+
+t 'follow with --json: a line an event, the same as those of the list' '
+    "$VALISE" -q init
+    start events --follow --json --since 2 --types "pin:*"
+    "$VALISE" -q pin add one 1
+    "$VALISE" -q agent add ann --role reader
+    "$VALISE" -q pin add two 1
+    until_lines 2
+    kill -INT $pid
+    ended 130
+    run "$VALISE" events --json --since 2 --types "pin:*"
+    stdout_is "$(cat out)"
+    run cat err
+    stdout_has CANCELLED
+'
+
+t 'follow ends quietly when nobody reads, also while nothing happens' '
+    "$VALISE" -q init
+    "$VALISE" events --follow 2>err | head -n 1 >out
+    run cat out err
+    stdout_matches "^SEQ .*PAYLOAD$"
+    [ ! -s err ]
+'
+
+t 'follow ends with its limit; an end or a past makes no sense' '
+    "$VALISE" -q init
+    start events -f --limit 2 --json
+    until_lines 1
+    "$VALISE" -q pin add one 1
+    "$VALISE" -q pin add two 1
+    ended 0
+    [ "$(wc -l <out)" = 2 ]
+    expect_exit 2 "$VALISE" events --follow --until 3
+    expect_exit 2 "$VALISE" events --follow --at 1
+    expect_exit 2 "$VALISE" log --follow
+    stderr_has "its answer has an end"
+'
+
+done_testing
