@@ -147,11 +147,14 @@ static int load(vls_config **out, cli *c, valise_error *err)
 
 typedef struct config_get_args {
     valise_str name;
+    bool show_origin;
 } config_get_args;
 
 static const valise_field config_get_in[] = {
     VALISE_FIELD(config_get_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "The name of a setting, such as core.durability."),
+    VALISE_FIELD_AS(config_get_args, show_origin, "showOrigin", BOOL, 0,
+                    "Also who set it, and where."),
     VALISE_FIELD_END,
 };
 
@@ -253,7 +256,12 @@ static int run_config_get(int *status, cli *c, const cli_words *words, const voi
     if (rc == 0 && c->options.json)
         rc = print_object(status, c, &cli_builtin_config_get, row, err);
     else if (rc == 0) {
+        const vls_json *origin = vls_json_get(row, VLS_STR("origin"));
         cli_add_data(c->out, value, 0);
+        if (a->show_origin && origin) {
+            vls_buf_add_byte(&c->out->text, '\t');
+            cli_add_data(c->out, vls_json_str(*origin), 0);
+        }
         vls_buf_add_byte(&c->out->text, '\n');
     }
     vls_config_free(config);
@@ -276,12 +284,13 @@ const cli_builtin cli_builtin_config_get = {
 };
 
 typedef struct config_list_args {
-    bool show_origin;
+    bool show_origin, all;
 } config_list_args;
 
 static const valise_field config_list_in[] = {
     VALISE_FIELD_AS(config_list_args, show_origin, "showOrigin", BOOL, 0,
                     "Also who set it, and where."),
+    VALISE_FIELD(config_list_args, all, BOOL, 0, "Also those that nobody has set."),
     VALISE_FIELD_END,
 };
 
@@ -312,6 +321,24 @@ static int list_entries(cli *c, cli_rows *rows, const vls_config *config, bool o
     return rc;
 }
 
+/* Settings that have what holds when nobody sets them, or nothing. */
+static int list_unset(cli *c, cli_rows *rows, const vls_config *config, bool origin,
+                      valise_error *err)
+{
+    int rc = 0;
+
+    for (const vls_setting *s = vls_settings; s->name && rc == 0; s++) {
+        vls_json row;
+        if (vls_config_find(config, valise_str_of(s->name)))
+            continue;
+        rc =
+            make_row(&row, c, valise_str_of(s->name), valise_str_of(s->initial), NULL, origin, err);
+        if (rc == 0)
+            rc = print_row(c, rows, row, err);
+    }
+    return rc;
+}
+
 static int run_config_list(int *status, cli *c, const cli_words *words, const void *args,
                            valise_error *err)
 {
@@ -326,6 +353,8 @@ static int run_config_list(int *status, cli *c, const cli_words *words, const vo
     rc = cli_rows_new(&rows, c, &cli_builtin_config_list.op, err);
     if (rc == 0)
         rc = list_entries(c, rows, config, a->show_origin, err);
+    if (rc == 0 && a->all)
+        rc = list_unset(c, rows, config, a->show_origin, err);
     if (rc == 0)
         rc = cli_rows_end(rows, err);
     cli_rows_free(rows);

@@ -29,7 +29,8 @@ static bool is_size(const valise_field *field)
 
     return field->type == VALISE_T_INT &&
            (vls_str_equal(name, VLS_STR("size")) || vls_str_equal(name, VLS_STR("bytes")) ||
-            vls_str_ends(name, VLS_STR("Size")) || vls_str_ends(name, VLS_STR("Bytes")));
+            vls_str_equal(name, VLS_STR("freed")) || vls_str_ends(name, VLS_STR("Size")) ||
+            vls_str_ends(name, VLS_STR("Bytes")));
 }
 
 static void show_json(vls_buf *out, vls_json value)

@@ -3,8 +3,23 @@
 
 #include "base/hex.h"
 #include "base/str.h"
+#include "store/place.h"
 
 /* ---- at ---- */
+
+/* A command by the end of its id, as it was printed. 0: the text is something else. */
+static int at_of_digits(int64_t *seq, vls_reading *r, valise_str at, valise_error *err)
+{
+    vls_target target;
+    int rc = vls_target_find(&target, &r->view, at, err);
+
+    if (rc < 0)
+        return rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND ? 0 : rc;
+    if (target.kind != VLS_TARGET_ENTRY)
+        return 0;
+    *seq = target.seq;
+    return 1;
+}
 
 static int at_of_command(int64_t *seq, vls_reading *r, const valise_uuid *id, valise_error *err)
 {
@@ -31,6 +46,9 @@ static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error 
     rc = vls_time_parse_ns(&time, at, NULL);
     if (rc == 0)
         return vls_log_at_time(seq, &r->txn, time, err);
+    rc = vls_str_find_byte(at, '/') < at.len ? 0 : at_of_digits(seq, r, at, err);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
     (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is no seq, time or command id",
                    (int)VLS_MIN(at.len, 60), at.ptr);
     vls_hint(err, "such as 42, 2026-01-02T03:04:05Z, or the id of a command");

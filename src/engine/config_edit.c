@@ -21,7 +21,7 @@ static int check_change(vls_layer layer, valise_str name, const valise_str *valu
 
     if (!setting && value) {
         (void)vls_fail(err, VALISE_E_INVALID, "there is no setting \"%s\"", vls_text_short(name).s);
-        vls_hint(err, "valise config list shows all there are");
+        vls_hint(err, "valise config list --all shows all there are");
         return VALISE_E_INVALID;
     }
     if (!value) /* what was written by hand or by another version can always be removed */

@@ -2,7 +2,9 @@
 #include "base/str.h"
 #include "bus/bus.h"
 #include "kernel/kernel.h"
+#include "store/log.h"
 #include "store/store.h"
+#include "store/view.h"
 
 typedef struct status {
     valise_uuid workspace;
@@ -53,23 +55,38 @@ static int count_actors(status *out, valise_view *view, valise_error *err)
     return rc;
 }
 
+/* When the newest entry of the state was written; NONE where it expired, or there is none. */
+static int find_time(status *out, valise_view *view, valise_error *err)
+{
+    vls_entry entry;
+    int rc;
+
+    if (view->at == view->txn->tip.seq) {
+        out->time = view->at > 0 ? view->txn->tip.time : VALISE_NONE;
+        return 0;
+    }
+    rc = vls_log_get(&entry, view->txn, view->at, &view->arena, err);
+    out->time = rc > 0 ? entry.time : VALISE_NONE;
+    return rc < 0 ? rc : 0;
+}
+
 static int query(valise_view *view, const void *args, void *result, valise_error *err)
 {
     status *out = result;
     vls_txn *txn = view->txn;
     void *self;
     const valise_store_ops *ops = vls_store_ops(txn->store, &self);
-    int rc = 0;
+    int rc;
 
     (void)args;
     *out = (status){.workspace = txn->meta.workspace,
                     .store = valise_str_of(ops->name),
                     .format = VLS_FORMAT,
                     .seq = view->at,
-                    .time = txn->tip.seq > 0 ? txn->tip.time : VALISE_NONE,
                     .oldest = txn->tip.base_seq,
                     .pinned = VALISE_NONE};
-    if (ops->maintain)
+    rc = find_time(out, view, err);
+    if (rc == 0 && ops->maintain)
         rc = ops->maintain(&out->bytes, self, VALISE_MAINTAIN_SIZE, err);
     if (rc == 0)
         rc = count_pins(out, view, err);

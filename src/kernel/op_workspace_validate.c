@@ -5,11 +5,20 @@
 #include "kernel/kernel.h"
 #include "store/validate.h"
 
+typedef enum weight {
+    PROBLEM,
+    NOTE,
+} weight;
+static const char *const weights[] = {"problem", "note", NULL};
+
 typedef struct problem {
+    int64_t kind; /* weight */
     valise_str place, problem, remedy;
 } problem;
 
 static const valise_field problem_out[] = {
+    VALISE_FIELD_WITH(problem, kind, ENUM, 0, "\"note\": good to know, and nothing is wrong.",
+                      .more = weights),
     VALISE_FIELD(problem, place, STR, 0, "Where."),
     VALISE_FIELD(problem, problem, STR, 0, "What is wrong."),
     VALISE_FIELD(problem, remedy, STR, 0, "What to do about it."),
@@ -18,10 +27,32 @@ static const valise_field problem_out[] = {
 
 static int emit(void *arg, const vls_finding *finding, valise_error *err)
 {
-    problem row = {valise_str_of(finding->place), valise_str_of(finding->problem),
+    problem row = {PROBLEM, valise_str_of(finding->place), valise_str_of(finding->problem),
                    valise_str_of(finding->remedy)};
 
     return valise_job_emit(arg, &row, err);
+}
+
+/* What was erased or has expired is no problem, but it cannot be checked. */
+static int note(valise_job *j, const vls_validation *found, valise_error *err)
+{
+    char text[128];
+    problem row = {.kind = NOTE, .place = VLS_STR("log")};
+    int rc = 0;
+
+    if (found->partial) {
+        row.problem = VLS_STR("entries expired or payloads were erased: it cannot be replayed");
+        row.remedy = VLS_STR("nothing to do: the chain and the rows were checked");
+        rc = valise_job_emit(j, &row, err);
+    }
+    if (rc < 0 || found->unverifiable == 0)
+        return rc;
+    (void)snprintf(text, sizeof(text), "erased, and so not to be verified: %lld",
+                   (long long)found->unverifiable);
+    row.place = VLS_STR("contents");
+    row.problem = valise_str_of(text);
+    row.remedy = VLS_STR("nothing to do: their places say who, when and why");
+    return valise_job_emit(j, &row, err);
 }
 
 static int job(valise_job *j, const void *args, void *result, valise_error *err)
@@ -34,6 +65,8 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
     (void)result;
     if (rc == 0)
         rc = vls_index_verify(v, emit, j, &found.problems, err);
+    if (rc == 0)
+        rc = note(j, &found, err);
     if (rc < 0 || found.problems == 0)
         return rc;
     return vls_fail(err, VALISE_E_CORRUPT, "%lld problem%s found", (long long)found.problems,
@@ -45,9 +78,11 @@ const valise_op vls_op_kernel_workspace_validate = {
     .name = "workspace:validate",
     .alias = "validate",
     .brief = "Check everything that is stored.",
-    .help = "Looks at the pages of the store, the chain of the log, every object's hash, every row "
-            "and what it refers to, and the indexes. Prints each problem with what to do about it "
-            "and changes nothing. Fails when there is a problem.",
+    .help =
+        "Looks at the pages of the store, the chain of the log, every object's hash, every row "
+        "and what it refers to, and the indexes. Prints each problem with what to do about it "
+        "and changes nothing. Fails when there is a problem. Says whether the log is partial, that "
+        "is, could not be replayed.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_LIST | VALISE_OP_READ_ONLY,
     .needs = "log:read",

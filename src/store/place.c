@@ -264,6 +264,7 @@ static int find_objects(vls_target *out, candidates *found, valise_view *view, c
     return rc;
 }
 
+/* By the end of the command's id, or the beginning of the entry's hash. */
 static int find_commands(vls_target *out, candidates *found, valise_view *view, const char *digits,
                          valise_error *err)
 {
@@ -275,11 +276,13 @@ static int find_commands(vls_target *out, candidates *found, valise_view *view, 
     vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     rc = vls_log_scan_open(&scan, view->txn, 0, false, err);
     while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &arena, err)) > 0) {
-        if (entry.seq <= view->at &&
-            has_digits(vls_str(&entry.id, sizeof(entry.id)), digits, true)) {
+        bool by_id = has_digits(vls_str(&entry.id, sizeof(entry.id)), digits, true);
+        bool by_hash = has_digits(vls_str(&entry.hash, sizeof(entry.hash)), digits, false);
+        if (entry.seq <= view->at && (by_id || by_hash)) {
             out->kind = VLS_TARGET_ENTRY;
             out->seq = entry.seq;
-            add_candidate(found, "command", vls_uuid_text(&entry.id).s);
+            add_candidate(found, by_id ? "command" : "entry",
+                          by_id ? vls_uuid_text(&entry.id).s : vls_id_hex(&entry.hash).s);
         }
         vls_arena_reset(&arena);
     }
@@ -324,7 +327,7 @@ static int find_digits(vls_target *out, candidates *found, valise_view *view, co
     const vls_store *store = view->txn->store;
     int rc = find_objects(out, found, view, digits, err);
 
-    if (rc == 0 && strlen(digits) <= 32)
+    if (rc == 0)
         rc = find_commands(out, found, view, digits, err);
     for (uint32_t i = 0; rc == 0 && i < vls_store_coll_count(store); i++)
         rc = find_rows(out, found, view, vls_store_coll_at(store, i), digits, err);

@@ -68,3 +68,12 @@ void ws_fails(test *t, valise *v, int code, const char *type, const char *payloa
     t->err = (valise_error)VALISE_ERROR_INIT;
     CHECK_RC(code, valise_dispatch(NULL, v, type, payload, NULL, &t->err));
 }
+
+void ws_is_partial(test *t, valise *v)
+{
+    const char *found = ws_run(t, v, "workspace:validate", NULL);
+
+    CHECK(!strstr(found, "\"kind\":\"problem\""));
+    CHECK(strstr(found, "\"kind\":\"note\",\"place\":\"log\""));
+    CHECK(strstr(found, "cannot be replayed"));
+}

@@ -24,5 +24,7 @@ const char *ws_run(test *t, valise *v, const char *type, const char *payload);
 const char *ws_run_at(test *t, valise *v, const char *type, const char *payload, const char *at);
 /* Must fail with this code; the error is in t->err. */
 void ws_fails(test *t, valise *v, int code, const char *type, const char *payload);
+/* `validate` finds no problem, and says that the log cannot be replayed. */
+void ws_is_partial(test *t, valise *v);
 
 #endif

@@ -178,3 +178,36 @@ TEST(log_list, status_and_hash)
           strstr(status, test_format("\"store\":\"%s\"", t->param)));
     CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
 }
+
+/* The last digits of a quoted member of the first row. */
+static const char *part_of(const char *list, const char *name, size_t from, size_t count)
+{
+    const char *at = strstr(list, test_format("\"%s\":\"", name));
+
+    return at ? test_format("%.*s", (int)count, at + strlen(name) + 4 + from) : "";
+}
+
+/* [K2] [K35] What the log prints can be given back: a command's id from its end, also as `at`, and
+ * an entry's hash from its beginning. */
+TEST(pin, what_the_log_prints_names_the_entry)
+{
+    valise *v = ws_open(t);
+    const char *list, *short_id, *hash;
+
+    ws_run(t, v, "pin:add", "{\"name\":\"a\"}");
+    list = ws_run(t, v, "log:list", "{\"limit\":1}");
+    short_id = part_of(list, "id", 28, 8);
+    hash = part_of(list, "hash", 0, 12);
+    ws_run(t, v, "pin:add", "{\"name\":\"b\"}");
+    CHECK(strstr(ws_run(t, v, "workspace:show", test_format("{\"target\":\"%s\"}", short_id)),
+                 "\"value\":{\"name\":\"a\"}"));
+    CHECK(strstr(ws_run(t, v, "workspace:show", test_format("{\"target\":\"%s\"}", hash)),
+                 "\"value\":{\"name\":\"a\"}"));
+    list = ws_run_at(t, v, "pin:list", "{}", test_format("x%s", short_id) + 1);
+    CHECK(strstr(list, "\"name\":\"a\"") && !strstr(list, "\"name\":\"b\""));
+    /* the status of a past state tells of that state */
+    CHECK(strcmp(part_of(ws_run_at(t, v, "workspace:status", "{}", "2"), "time", 0, 30),
+                 part_of(ws_run(t, v, "workspace:status", "{}"), "time", 0, 30)) != 0);
+    CHECK_TEXT(part_of(ws_run(t, v, "log:list", "{\"until\":2,\"limit\":1}"), "time", 0, 30),
+               part_of(ws_run_at(t, v, "workspace:status", "{}", "2"), "time", 0, 30));
+}

@@ -34,7 +34,7 @@ TEST(retention, keeps_the_latest_entries_and_the_chain)
     answer = ws_run(t, v, "workspace:gc", NULL);
     CHECK_INT(22, number_in(answer, "entries")); /* of 32 */
     CHECK_TEXT(hash, ws_run(t, v, "workspace:hash", NULL));
-    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    ws_is_partial(t, v); /* [K32] */
     CHECK_INT(22, number_in(ws_run(t, v, "workspace:status", NULL), "oldest"));
     /* The past that is left is as it was, and what is before it is named. */
     CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "22"), "\"value\":21"));
@@ -59,9 +59,9 @@ TEST(retention, a_pin_holds_the_state_it_names)
     CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "5"), "\"value\":4"));
     (void)ws_run(t, v, "pin:remove", "{\"name\":\"p\"}");
     CHECK(number_in(ws_run(t, v, "workspace:gc", NULL), "entries") > 5);
-    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    ws_is_partial(t, v);                                   /* [K32] */
     (void)ws_run(t, v, "counter:add", "{\"name\":\"a\"}"); /* the chain goes on */
-    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    ws_is_partial(t, v);                                   /* [K32] */
 }
 
 TEST(retention, by_bytes_and_by_age)
@@ -102,9 +102,9 @@ TEST(retention, deletions_are_forgotten_with_the_entries)
     add(t, v, 20, "a");
     (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":2}");
     CHECK(number_in(ws_run(t, v, "workspace:gc", NULL), "entries") > 10);
-    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    ws_is_partial(t, v); /* [K32] */
     (void)ws_run(t, v, "counter:add", "{\"name\":\"gone\"}");
-    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    ws_is_partial(t, v); /* [K32] */
 }
 
 TEST(retention, the_file_shrinks_and_nothing_says_freed_that_is_not)
@@ -130,7 +130,7 @@ TEST(retention, the_file_shrinks_and_nothing_says_freed_that_is_not)
               (long long)freed);
     CHECK(freed > 800000);
     CHECK(after <= before - freed / 2);
-    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    ws_is_partial(t, v); /* [K32] */
     CHECK(strstr(ws_run(t, v, "vault:get", "{\"name\":\"a\"}"), "\"readable\":true"));
 }
 
@@ -182,5 +182,5 @@ TEST(retention, goes_on_by_itself_while_commands_are_written)
     CHECK_INT(0, number_in(ws_run(t, v, "workspace:status", NULL), "oldest"));
     add(t, v, 20, "a");
     CHECK_INT(900, number_in(ws_run(t, v, "workspace:status", NULL), "oldest"));
-    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    ws_is_partial(t, v); /* [K32] */
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 40-follow.sh -- the log and the events, and following them. [L4 L5 L6 K11 K15]
+# 40-kernel.sh -- the log, events and following them, refusals, a partial log, settings.
 . "$(dirname "$0")/lib.sh"
 
 # A shell lets background jobs ignore SIGINT.
@@ -90,6 +90,39 @@ t 'follow ends with its limit; an end or a past makes no sense' '
     expect_exit 2 "$VALISE" events --follow --at 1
     expect_exit 2 "$VALISE" log --follow
     stderr_has "its answer has an end"
+'
+
+t 'who is refused is in the read log [K5 K24]' '
+    "$VALISE" -q init
+    "$VALISE" -q agent add ann --role reader
+    expect_exit 4 "$VALISE" --actor ann pin add x
+    expect_exit 4 "$VALISE" --actor bob status
+    run "$VALISE" -q log reads --denied
+    stdout_matches "^2  [-0-9T:]+Z  bob  workspace:status  DENIED$"
+    stdout_matches "^1  [-0-9T:]+Z  ann  pin:add           DENIED$"
+'
+
+t 'a log that lost its beginning is told of, and is no problem [K32]' '
+    "$VALISE" -q init
+    run "$VALISE" validate
+    stdout_is_empty
+    "$VALISE" -q retention set log --keep-latest 1
+    run "$VALISE" gc
+    stdout_matches "^freed: +[0-9.]+ K?i?B$"
+    run "$VALISE" -q validate
+    stdout_matches "^note  log  .*cannot be replayed"
+'
+
+t 'config get and list say who set it, and what could be set [L9]' '
+    "$VALISE" -q init
+    run "$VALISE" config get core.durability --show-origin
+    stdout_matches "^full	workspace .*/config:3$"
+    run env VALISE_DURABILITY=normal "$VALISE" config get core.durability --show-origin
+    stdout_is "normal	environment VALISE_DURABILITY"
+    run "$VALISE" config list --all --show-origin
+    stdout_matches "^core.timeout +10s +default$"
+    expect_exit 6 "$VALISE" config set core.nothing 1
+    stderr_has "config list --all"
 '
 
 done_testing
