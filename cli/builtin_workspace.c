@@ -1,5 +1,4 @@
 /* builtin_workspace.c -- what there is to do around a workspace: make one, settings, trust. */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/call.h"
@@ -52,21 +51,12 @@ static const valise_field init_out[] = {
     VALISE_FIELD_END,
 };
 
-static bool has_workspace(const char *dir)
-{
-    char path[4096];
-
-    return (size_t)snprintf(path, sizeof(path), "%s/" VLS_FOLDER, dir) < sizeof(path) &&
-           access(path, F_OK) == 0;
-}
-
 static int run_init(int *status, cli *c, const cli_words *words, const void *args,
                     valise_error *err)
 {
     const init_args *a = args;
     const char *named = c->options.workspace ? c->options.workspace : ".";
     const char *dir = a->dir.ptr ? a->dir.ptr : named;
-    bool there = has_workspace(dir);
     VLS_AUTO(json_builder) vls_json_builder b = {0};
     valise_options options = VALISE_OPTIONS_INIT;
     vls_json value;
@@ -81,7 +71,7 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     vls_json_builder_init(&b, &c->arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
     vls_json_add_key(&b, VLS_STR("created"));
-    vls_json_add(&b, vls_json_bool(!there));
+    vls_json_add(&b, vls_json_bool(vls_engine_of(c->workspace)->created));
     add_text(&b, VLS_STR("path"), valise_str_of(vls_engine_of(c->workspace)->root));
     vls_json_close(&b);
     rc = vls_json_builder_finish(&value, &b, err);

@@ -31,6 +31,7 @@ typedef struct vls_engine {
     const char *folder; /* root/.valise */
     vls_config *config; /* as the files say; options may say otherwise */
     bool foreign;       /* read-only because it is somebody else's and not trusted */
+    bool created;       /* by this open: there was none */
     bool unwritable;    /* read-only because nothing may be written there */
     int64_t owner;      /* user id */
     vls_extensions extensions;

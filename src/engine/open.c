@@ -266,6 +266,7 @@ static int create_workspace(vls_engine *e, const valise_options *o, valise_error
     assert(op && op->in_size == sizeof(open));
     call.actor = VLS_STR(VLS_ACTOR_LOCAL);
     rc = vls_run(e->bus, op, &open, NULL, NULL, &call, &more, err);
+    e->created = rc == 0;
     return rc == VALISE_E_EXISTS ? 0 : rc; /* another process was quicker */
 }
 

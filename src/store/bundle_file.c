@@ -53,6 +53,21 @@ static int open_nameless(int *out, valise_error *err)
     return 0;
 }
 
+/* An endless pipe of something else must not fill the disk: what is received first has to be the
+ * beginning of a bundle. */
+static int check_beginning(valise_str piece, uint64_t at, const char *path, valise_error *err)
+{
+    valise_str rest =
+        vls_str_from(VLS_STR(VLS_BUNDLE_MAGIC), (size_t)VLS_MIN(at, sizeof(VLS_BUNDLE_MAGIC) - 1));
+    size_t len = VLS_MIN(rest.len, piece.len);
+
+    if (vls_str_equal(vls_str_head(rest, len), vls_str_head(piece, len)))
+        return 0;
+    (void)vls_fail(err, VALISE_E_CORRUPT, "%s is no bundle: it does not begin like one", path);
+    vls_hint(err, "nothing was imported; get the bundle again");
+    return VALISE_E_CORRUPT;
+}
+
 /* All of a pipe into a file that nobody else sees. */
 static int spool(int *fd, uint64_t *size, const char *path, vls_progress *progress,
                  valise_error *err)
@@ -67,6 +82,9 @@ static int spool(int *fd, uint64_t *size, const char *path, vls_progress *progre
     *size = 0;
     vls_progress_begin(progress, "receive the bundle", "bytes", 0);
     while (rc == 0 && (got = vls_fd_read(from, room, sizeof(room))) > 0) {
+        rc = check_beginning(vls_str(room, (size_t)got), *size, path, err);
+        if (rc < 0)
+            return rc;
         if (vls_fd_write_all(to, vls_str(room, (size_t)got)) < 0)
             return vls_fail_errno(err, "cannot write", VLS_STR("a temporary file"));
         *size += (uint64_t)got;

@@ -49,6 +49,14 @@ t 'init makes the folder it is told' '
     expect_exit 3 "$VALISE" init no/such/parent
 '
 
+t 'init says whether it made one, also where a folder was left without one' '
+    mkdir -m 700 .valise
+    run "$VALISE" init --json
+    json_is created true
+    run "$VALISE" init --json
+    json_is created false
+'
+
 t 'what was meant is said [L5]' '
     expect_exit 2 "$VALISE" pni list
     stderr_has "did you mean '"'valise pin'"'?"

@@ -129,6 +129,22 @@ TEST(erase, contents_that_another_place_holds_stay_and_are_named)
     check_clean(t, v);
 }
 
+/* Nobody holds it now but the past of another place: that stays whole. */
+TEST(erase, contents_of_another_places_past_stay)
+{
+    valise *v = ws_open(t);
+    const char *answer;
+
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"" SECRET "\"}");
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"c\",\"body\":\"" SECRET "\"}");
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"c\",\"body\":\"something else\"}");
+    answer = ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
+    CHECK(strstr(answer, "\"others\":[\"vault.entry/c\"]"));
+    CHECK(strstr(answer, "\"objects\":0"));
+    CHECK(strstr(ws_run_at(t, v, "vault:get", "{\"name\":\"c\"}", "3"), "\"readable\":true"));
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+}
+
 TEST(erase, needs_a_place_that_was_there)
 {
     valise *v = ws_open(t);

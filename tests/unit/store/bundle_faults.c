@@ -262,13 +262,13 @@ static int read_pipe(fault *f, void *arg)
 {
     vls_bundle_input in = {.fd = -1};
     vls_progress silent;
-    char room[5];
+    char room[6];
     int ends[2], rc;
 
     (void)arg;
     fault_off(f);
     CHECK(pipe(ends) == 0);
-    CHECK(write(ends[1], "hello", 5) == 5);
+    CHECK(write(ends[1], "valise", 6) == 6);
     close(ends[1]);
     setenv("TMPDIR", f->dir, 1);
     vls_progress_init(&silent, f->env, NULL);
@@ -276,9 +276,9 @@ static int read_pipe(fault *f, void *arg)
     rc = vls_bundle_input_open(&in, test_format("/dev/fd/%d", ends[0]), &silent, &f->err);
     fault_off(f);
     if (rc == 0) {
-        CHECK_INT(5, in.source.size_bytes);
-        CHECK_INT(0, in.source.read(in.source.arg, 0, room, 5, &f->err));
-        CHECK_STR(VLS_STR("hello"), vls_str(room, 5));
+        CHECK_INT(6, in.source.size_bytes);
+        CHECK_INT(0, in.source.read(in.source.arg, 0, room, 6, &f->err));
+        CHECK_STR(VLS_STR("valise"), vls_str(room, 6));
     }
     f->recovered = rc == 0 && fault_has_hit(f); /* there are two ways to make the file */
     vls_bundle_input_close(&in);
@@ -291,6 +291,30 @@ TEST(bundle_faults, a_pipe_that_cannot_be_copied)
 {
     fault_each_io(t, FAULT_OPEN | FAULT_WRITE, ENOSPC, read_pipe, NULL);
     fault_each_io(t, FAULT_OPEN, EOPNOTSUPP, read_pipe, NULL);
+}
+
+/* What does not begin like a bundle is not copied, however much of it there is. */
+TEST(bundle_faults, something_else_than_a_bundle_is_not_copied)
+{
+    vls_bundle_input in = {.fd = -1};
+    valise_error *err = &t->err;
+    vls_progress silent;
+    int ends[2];
+
+    vls_progress_init(&silent, t->env, NULL);
+    setenv("TMPDIR", test_tmpdir(), 1);
+    fault_io_begin(&(fault_io_plan){
+        .dir = test_tmpdir(), .kinds = FAULT_WRITE, .nth = 1, .onward = true, .error = EIO});
+    CHECK_RC(VALISE_E_CORRUPT, vls_bundle_input_open(&in, "/dev/zero", &silent, err));
+    CHECK(strstr(err->message, "/dev/zero is no bundle"));
+    fault_io_end();
+    unsetenv("TMPDIR");
+    CHECK(pipe(ends) == 0);
+    CHECK(write(ends[1], VLS_BUNDLE_MAGIC "1\nand so on", 25) == 25);
+    close(ends[1]);
+    CHECK_OK(vls_bundle_input_open(&in, test_format("/dev/fd/%d", ends[0]), &silent, err));
+    vls_bundle_input_close(&in);
+    close(ends[0]);
 }
 
 static int stop(void *arg, const valise_progress_state *state)
@@ -307,7 +331,7 @@ TEST(bundle_faults, copying_a_pipe_can_be_cancelled) /* [K28] */
     int ends[2];
 
     CHECK(pipe(ends) == 0);
-    CHECK(write(ends[1], "hello", 5) == 5);
+    CHECK(write(ends[1], "valise", 6) == 6);
     close(ends[1]);
     vls_progress_init(&progress, t->env, &callback);
     CHECK_RC(VALISE_E_CANCELLED,

@@ -243,6 +243,74 @@ TEST(view, quiet_rows_exist_from_the_seq_that_made_them)
     stage_close(&k);
 }
 
+/* As an erasure does: the row without its contents, in the same place. */
+static int empty_grain(valise_view *view, void *arg, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll(view->txn->store, &stage_grains);
+    valise_cell row[] = {{.type = VALISE_CELL_INT, .as.integer = *(int64_t *)arg},
+                         {.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("-")}};
+    valise_cell *kept;
+    int rc = vls_cells_copy(&kept, row, VLS_COUNT(row), &view->arena, err);
+
+    return rc < 0 ? rc : vls_view_put_cells(view, coll, kept, true, err);
+}
+
+TEST(view, a_quiet_row_that_is_erased_is_there_since_the_same_seq) /* [K20] */
+{
+    stone one = {1, VLS_STR("a")}, two = {2, VLS_STR("b")};
+    stage k;
+
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, put_grain, &one);
+    stage_do(&k, put_grain, &two);
+    stage_do(&k, empty_grain, &one.number);
+    CHECK_INT(1, stage_read(&k, 1, get_grain, &one.number, &t->err));
+    CHECK_INT(0, stage_read(&k, 1, get_grain, &two.number, &t->err));
+    stage_close(&k);
+}
+
+/* ---- a history that does not go back ---- */
+
+/* Make entry 2 say that the row was made by an entry that is no earlier one. */
+static void make_circle(stage *k, int64_t from_seq)
+{
+    test *t = k->t;
+    VLS_AUTO(txn) vls_txn txn = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(buf) vls_buf changes = {0};
+    vls_entry entry;
+    vls_image image;
+    size_t at = 0;
+
+    vls_arena_init(&arena, t->env, 1 << 20);
+    vls_buf_init(&changes, t->env, 1 << 20);
+    CHECK_OK(vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, &t->err));
+    CHECK_INT(1, vls_log_get(&entry, &txn, 2, &arena, &t->err));
+    CHECK_INT(1, vls_changes_next(&image, &at, entry.changes, &t->err));
+    image.from_seq = from_seq;
+    vls_changes_write(&changes, &image);
+    entry.changes = vls_buf_str(&changes);
+    CHECK_OK(vls_log_rewrite(&txn, &entry, &t->err));
+    CHECK_OK(vls_txn_commit(&txn, &t->err));
+}
+
+/* Otherwise whoever looks back would do so forever. */
+TEST(view, a_history_in_a_circle_is_damage) /* [K32] */
+{
+    thing a = {VLS_STR("b"), VLS_STR("n"), 1, {NULL, 0}};
+    stage k;
+
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, put_thing, &a);
+    a.count = 2;
+    stage_do(&k, put_thing, &a);
+    for (int64_t from = 2; from <= 3; from++) {
+        make_circle(&k, from);
+        CHECK_RC(VALISE_E_CORRUPT, stage_read(&k, 1, get_thing, &a, &t->err));
+    }
+    stage_close(&k);
+}
+
 static int hash_state(valise_view *view, void *arg, valise_error *err)
 {
     return vls_state_hash(arg, view, err);
@@ -325,6 +393,66 @@ TEST(view, a_row_can_only_refer_to_an_object_that_is_there)
     CHECK_RC(VALISE_E_NOT_FOUND, stage_command(&k, hold_missing, NULL, &t->err));
     CHECK_TEXT("holder.object", t->err.path);
     CHECK_INT(1, stage_tip(&k));
+    stage_close(&k);
+}
+
+/* ---- references inside of a list ---- */
+
+typedef struct pile {
+    valise_str name;
+    valise_list objects; /* of ID */
+} pile;
+
+static const valise_field pile_item = {.type = VALISE_T_ID, .ref = "object"};
+static const valise_field pile_fields[] = {
+    VALISE_FIELD(pile, name, STR, VALISE_REQUIRED | VALISE_KEY, "Its name."),
+    VALISE_FIELD_WITH(pile, objects, LIST, 0, "What lies in it.", .more = &pile_item),
+    VALISE_FIELD_END,
+};
+static const valise_coll piles = {.size = sizeof(valise_coll),
+                                  .name = "pile",
+                                  .help = "Holds several objects.",
+                                  .fields = pile_fields,
+                                  .row_size = sizeof(pile)};
+
+static int pile_up(valise_view *view, void *arg, valise_error *err)
+{
+    pile row = {VLS_STR("p"), *(const valise_list *)arg};
+
+    return valise_view_put(view, &piles, &row, err);
+}
+
+static int make_text(valise_view *view, void *arg, valise_error *err)
+{
+    return valise_view_add(arg, view, "note", VLS_STR("in a pile"), err);
+}
+
+static int time_of_object(valise_view *view, void *arg, valise_error *err)
+{
+    vls_object_info info;
+    int rc = vls_object_stat(&info, view->txn, arg, err);
+
+    CHECK_INT(1, rc);
+    return info.time > 1000 ? 1 : 0;
+}
+
+/* What a list names must be there too, and is renewed, so that gc sees that it is needed. */
+TEST(view, a_list_can_only_refer_to_objects_that_are_there) /* [K2] */
+{
+    static const valise_coll *const colls[] = {&piles, NULL};
+    vls_store_options options = stage_options(t, t->param, test_tmpdir());
+    valise_id ids[] = {{{0}}, {{1, 2, 3}}};
+    stage k = {.t = t, .now = 1};
+
+    options.colls = colls;
+    CHECK_OK(vls_store_open(&k.store, &options, &t->err));
+    stage_do(&k, make_text, &ids[0]);
+    CHECK_INT(0, stage_read(&k, -1, time_of_object, &ids[0], &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, stage_command(&k, pile_up, &(valise_list){ids, 2}, &t->err));
+    CHECK(strstr(t->err.path, "pile"));
+    k.now += 100 * VLS_OBJECT_RENEW_NS;
+    stage_do(&k, pile_up, &(valise_list){ids, 1});
+    CHECK_INT(1, stage_read(&k, -1, time_of_object, &ids[0], &t->err));
     stage_close(&k);
 }
 
