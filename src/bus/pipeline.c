@@ -92,10 +92,13 @@ static int repeat(vls_command *command, vls_txn *txn, valise_error *err)
             return rc;
     }
     if (!same) {
-        (void)vls_fail(err, VALISE_E_EXISTS,
-                       "the id of this command is that of another one: %.*s, "
-                       "seq %lld",
-                       VALISE_STR_ARG(entry.type), (long long)entry.seq);
+        /* Access was not asked yet: what others did is not told. */
+        if (vls_str_equal(entry.actor, command->actor))
+            (void)vls_fail(err, VALISE_E_EXISTS,
+                           "the id of this command is that of another one: %.*s, seq %lld",
+                           VALISE_STR_ARG(entry.type), (long long)entry.seq);
+        else
+            (void)vls_fail(err, VALISE_E_EXISTS, "the id of this command is that of another one");
         vls_hint(err, "a retry has the same actor, type and payload; anything else, a new id");
         return VALISE_E_EXISTS;
     }
