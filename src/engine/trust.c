@@ -135,7 +135,7 @@ bool vls_trust_has_workspace(const vls_config *config, const char *folder, int64
 int vls_trust_check_workspace(const vls_config *config, const char *folder, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
-    const char *root, *inside;
+    const char *root = NULL, *inside = NULL;
     struct stat st;
     int rc;
 
@@ -145,6 +145,7 @@ int vls_trust_check_workspace(const vls_config *config, const char *folder, vali
         rc = vls_path_join(&inside, &arena, root, ".valise", err);
     if (rc < 0)
         return rc;
+    assert(inside);
     if (lstat(inside, &st) < 0)
         return vls_fail_errno(err, "no workspace here:", valise_str_of(inside));
     if (st.st_uid == geteuid() || vls_trust_has_workspace(config, root, (int64_t)st.st_uid))
@@ -176,6 +177,7 @@ static int add_workspace(const valise_env *env, const char *user_file, const cha
 
     if (rc < 0)
         return rc;
+    assert(inside);
     if (lstat(inside, &st) < 0)
         return vls_fail_errno(err, "no workspace here:", valise_str_of(inside));
     owner = vls_u64_digits(room, st.st_uid);
