@@ -116,9 +116,9 @@ t 'a log that lost its beginning is told of, and is no problem [K32]' '
 t 'config get and list say who set it, and what could be set [L9]' '
     "$VALISE" -q init
     run "$VALISE" config get core.durability --show-origin
-    stdout_matches "^full	workspace .*/config:3$"
+    stdout_matches "^full[[:space:]]workspace .*/config:3$"
     run env VALISE_DURABILITY=normal "$VALISE" config get core.durability --show-origin
-    stdout_is "normal	environment VALISE_DURABILITY"
+    stdout_matches "^normal[[:space:]]environment VALISE_DURABILITY$"
     run "$VALISE" config list --all --show-origin
     stdout_matches "^core.timeout +10s +default$"
     expect_exit 6 "$VALISE" config set core.nothing 1
