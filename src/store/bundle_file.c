@@ -57,11 +57,11 @@ static int open_nameless(int *out, valise_error *err)
  * beginning of a bundle. */
 static int check_beginning(valise_str piece, uint64_t at, const char *path, valise_error *err)
 {
-    valise_str rest =
-        vls_str_from(VLS_STR(VLS_BUNDLE_MAGIC), (size_t)VLS_MIN(at, sizeof(VLS_BUNDLE_MAGIC) - 1));
-    size_t len = VLS_MIN(rest.len, piece.len);
+    static const char magic[] = VLS_BUNDLE_MAGIC;
+    size_t from = (size_t)VLS_MIN(at, sizeof(magic) - 1);
+    size_t len = VLS_MIN(sizeof(magic) - 1 - from, piece.len);
 
-    if (vls_str_equal(vls_str_head(rest, len), vls_str_head(piece, len)))
+    if (len == 0 || memcmp(magic + from, piece.ptr, len) == 0)
         return 0;
     (void)vls_fail(err, VALISE_E_CORRUPT, "%s is no bundle: it does not begin like one", path);
     vls_hint(err, "nothing was imported; get the bundle again");
