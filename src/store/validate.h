@@ -33,9 +33,8 @@ typedef struct vls_validation {
     bool partial;         /* entries or payloads are missing: the log cannot be replayed */
 } vls_validation;
 
-/* The remedies that stand in more than one place. */
+/* The remedy that stands in more than one place. */
 #define VLS_REMEDY_RESTORE "restore it from a bundle or a backup"
-#define VLS_REMEDY_REPAIR "run 'valise repair'"
 
 struct valise_check {
     vls_store *store;
