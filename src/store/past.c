@@ -91,11 +91,26 @@ static int64_t made_by(const vls_seen *seen)
     return seen->row ? seen->from_seq : seen->gone_seq;
 }
 
+/* Remember what stood under the key. */
+static int keep(valise_view *view, const vls_coll *coll, valise_str key, const vls_seen *seen,
+                valise_error *err)
+{
+    vls_overlay_row *row = NULL;
+    int rc = vls_overlay_add(&row, &view->past, &view->arena, coll, key, err);
+
+    if (rc < 0)
+        return rc;
+    assert(row);
+    row->row = seen->row;
+    row->from_seq = seen->from_seq;
+    row->gone_seq = seen->gone_seq;
+    return 0;
+}
+
 int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *cells,
                  valise_str key, valise_error *err)
 {
     const vls_overlay_row *known = vls_overlay_get(&view->past, coll, key);
-    vls_overlay_row *row = NULL;
     vls_seen seen = {0};
     int rc;
 
@@ -113,15 +128,10 @@ int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll, const v
             return fail_missing(seq, coll, err); /* a chain that does not go back */
     }
     if (rc == 0)
-        rc = vls_overlay_add(&row, &view->past, &view->arena, coll, key, err);
-    if (rc < 0)
-        return rc;
-    assert(row);
-    row->row = seen.row;
-    row->from_seq = seen.from_seq;
-    row->gone_seq = seen.gone_seq;
-    *out = seen;
-    return 0;
+        rc = keep(view, coll, key, &seen, err);
+    if (rc == 0)
+        *out = seen;
+    return rc;
 }
 
 /* Take the images of one entry over, where no earlier entry had one for the same key. */
@@ -133,7 +143,6 @@ static int add_images(valise_view *view, valise_str changes, valise_error *err)
 
     while ((rc = vls_changes_next(&image, &at, changes, err)) > 0) {
         const vls_coll *coll = vls_store_coll_at(view->txn->store, image.coll);
-        vls_overlay_row *row = NULL;
         vls_seen seen = {0};
         if (!coll || coll->own)
             return vls_fail(err, VALISE_E_CORRUPT, "the log speaks of a collection number %u",
@@ -142,13 +151,9 @@ static int add_images(valise_view *view, valise_str changes, valise_error *err)
             continue;
         rc = see_image(&seen, view, coll, &image, err);
         if (rc == 0)
-            rc = vls_overlay_add(&row, &view->past, &view->arena, coll, image.key, err);
+            rc = keep(view, coll, image.key, &seen, err);
         if (rc < 0)
             return rc;
-        assert(row);
-        row->row = seen.row;
-        row->from_seq = seen.from_seq;
-        row->gone_seq = seen.gone_seq;
     }
     return rc;
 }

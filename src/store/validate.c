@@ -67,6 +67,30 @@ static int check_backend(valise_check *check, valise_error *err)
     return vls_progress_end(check->progress, err);
 }
 
+/* ---- a table of the store's own ---- */
+
+int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll_at(check->store, table);
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    int rc = vls_txn_scan_open(&scan, check->txn, coll, (valise_range){.index = -1}, err);
+
+    scan.unchecked = true;
+    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+        valise_error failure = VALISE_ERROR_INIT;
+        (void)snprintf(check->place, sizeof(check->place), "%s", vls_coll_place(coll, cells).s);
+        rc = vls_txn_check_row(check->txn, coll, cells, &failure);
+        if (rc < 0)
+            rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        else if (then)
+            rc = then(check, coll, cells, err);
+        if (rc == 0)
+            rc = vls_progress_step(check->progress, 1, err);
+    }
+    return rc;
+}
+
 /* ---- the log ---- */
 
 static int check_changes(valise_check *check, const vls_entry *entry, valise_error *err)

@@ -60,6 +60,12 @@ int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, 
 int vls_check_failed(valise_check *check, int rc, const valise_error *failure, const char *remedy,
                      valise_error *err);
 
+/* The sums of one of the store's own tables, and what `then` has to say about each row whose sum is
+ * right; NULL: nothing. */
+typedef int vls_check_row_fn(valise_check *check, const vls_coll *coll, const valise_cell *cells,
+                             valise_error *err);
+int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then, valise_error *err);
+
 int vls_check_log(valise_check *check, valise_error *err);
 int vls_check_objects(valise_check *check, valise_error *err);
 int vls_check_rows(valise_check *check, valise_error *err);

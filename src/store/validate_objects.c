@@ -55,43 +55,17 @@ static int check_chunk(valise_check *check, const vls_coll *coll, const valise_c
     return 0;
 }
 
-typedef int row_check(valise_check *check, const vls_coll *coll, const valise_cell *cells,
-                      valise_error *err);
-
-/* The sums of a table, and what `then` has to say about the rows whose sum is right. */
-static int check_table(valise_check *check, uint32_t table, row_check *then, valise_error *err)
-{
-    const vls_coll *coll = vls_store_coll_at(check->store, table);
-    valise_cell cells[VALISE_MAX_COLUMNS];
-    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    int rc = vls_txn_scan_open(&scan, check->txn, coll, (valise_range){.index = -1}, err);
-
-    scan.unchecked = true;
-    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
-        valise_error failure = VALISE_ERROR_INIT;
-        (void)snprintf(check->place, sizeof(check->place), "%s", vls_coll_place(coll, cells).s);
-        rc = vls_txn_check_row(check->txn, coll, cells, &failure);
-        if (rc < 0)
-            rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
-        else
-            rc = then(check, coll, cells, err);
-        if (rc == 0)
-            rc = vls_progress_step(check->progress, 1, err);
-    }
-    return rc;
-}
-
 int vls_check_objects(valise_check *check, valise_error *err)
 {
     int rc;
 
     vls_progress_begin(check->progress, "check chunks", "chunks", 0);
-    rc = check_table(check, VLS_TABLE_CHUNK, check_chunk, err);
+    rc = vls_check_table(check, VLS_TABLE_CHUNK, check_chunk, err);
     if (rc == 0)
         rc = vls_progress_end(check->progress, err);
     if (rc < 0)
         return rc;
     vls_progress_begin(check->progress, "check objects", "objects", 0);
-    rc = check_table(check, VLS_TABLE_OBJECT, check_object, err);
+    rc = vls_check_table(check, VLS_TABLE_OBJECT, check_object, err);
     return rc < 0 ? rc : vls_progress_end(check->progress, err);
 }

@@ -73,10 +73,12 @@ static int check_witness(valise_check *check, const vls_coll *coll, valise_str k
 {
     int64_t listed;
 
-    if (seq < 0 || seq > check->txn->tip.seq)
+    if (seq < 0 || seq > check->txn->tip.seq) {
+        (void)vls_witness_ask(check->witness, coll->number, key); /* it is there */
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
                                     "it was made by entry %lld, which there never was",
                                     (long long)seq);
+    }
     if (coll->desc->flags & (VALISE_COLL_QUIET | VALISE_COLL_EXEMPT))
         return 0;
     listed = vls_witness_ask(check->witness, coll->number, key);
@@ -163,7 +165,7 @@ static int check_coll(valise_check *check, const vls_coll *coll, valise_error *e
 
 /* ---- what was deleted ---- */
 
-static int check_gone_row(valise_check *check, const vls_gone *gone, valise_error *err)
+static int check_gone_key(valise_check *check, const vls_gone *gone, valise_error *err)
 {
     const vls_coll *coll = vls_store_coll_at(check->store, (uint32_t)gone->coll);
 
@@ -174,30 +176,20 @@ static int check_gone_row(valise_check *check, const vls_gone *gone, valise_erro
     return check_witness(check, coll, gone->key, gone->seq, err);
 }
 
-static int check_gone(valise_check *check, valise_error *err)
+static int check_gone(valise_check *check, const vls_coll *coll, const valise_cell *cells,
+                      valise_error *err)
 {
-    const vls_coll *coll = vls_store_coll_at(check->store, VLS_TABLE_GONE);
-    valise_cell cells[VALISE_MAX_COLUMNS];
-    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    VLS_AUTO(arena) vls_arena arena = {0};
-    int rc = vls_txn_scan_open(&scan, check->txn, coll, (valise_range){.index = -1}, err);
+    valise_error failure = VALISE_ERROR_INIT;
+    vls_view_mark mark = vls_view_here(check->view);
+    vls_gone gone;
+    int rc = vls_row_from_cells(&gone, coll->desc->fields, sizeof(gone), cells, coll->field_count,
+                                &check->view->arena, &failure);
 
-    scan.unchecked = true;
-    vls_arena_init(&arena, vls_store_env(check->store), VLS_VIEW_MAX_BYTES);
-    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
-        valise_error failure = VALISE_ERROR_INIT;
-        vls_gone gone;
-        (void)snprintf(check->place, sizeof(check->place), "gone");
-        rc = vls_txn_check_row(check->txn, coll, cells, &failure);
-        if (rc == 0)
-            rc = vls_row_from_cells(&gone, coll->desc->fields, sizeof(gone), cells,
-                                    coll->field_count, &arena, &failure);
-        if (rc < 0)
-            rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
-        else
-            rc = check_gone_row(check, &gone, err);
-        vls_arena_reset(&arena);
-    }
+    if (rc < 0)
+        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    else
+        rc = check_gone_key(check, &gone, err);
+    vls_view_rewind(check->view, mark);
     return rc;
 }
 
@@ -218,24 +210,6 @@ static int check_missing(valise_check *check, valise_error *err)
     return 0;
 }
 
-/* The sums of a small table of the store's own. */
-static int check_own(valise_check *check, uint32_t table, valise_error *err)
-{
-    const vls_coll *coll = vls_store_coll_at(check->store, table);
-    valise_cell cells[VALISE_MAX_COLUMNS];
-    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    int rc = vls_txn_scan_open(&scan, check->txn, coll, (valise_range){.index = -1}, err);
-
-    scan.unchecked = true;
-    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
-        valise_error failure = VALISE_ERROR_INIT;
-        (void)snprintf(check->place, sizeof(check->place), "%s", vls_coll_place(coll, cells).s);
-        rc = vls_txn_check_row(check->txn, coll, cells, &failure);
-        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
-    }
-    return rc;
-}
-
 int vls_check_rows(valise_check *check, valise_error *err)
 {
     static const uint32_t own[] = {VLS_TABLE_META, VLS_TABLE_COLLECTION, VLS_TABLE_READ_LOG,
@@ -244,11 +218,11 @@ int vls_check_rows(valise_check *check, valise_error *err)
 
     vls_progress_begin(check->progress, "check rows", "rows", 0);
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(own); i++)
-        rc = check_own(check, own[i], err);
+        rc = vls_check_table(check, own[i], NULL, err);
     for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(check->store); i++)
         rc = check_coll(check, vls_store_coll_at(check->store, i), err);
     if (rc == 0)
-        rc = check_gone(check, err);
+        rc = vls_check_table(check, VLS_TABLE_GONE, check_gone, err);
     if (rc == 0)
         rc = check_missing(check, err);
     return rc < 0 ? rc : vls_progress_end(check->progress, err);
