@@ -290,6 +290,179 @@ TEST(feed_threads, unsubscribe_waits_for_the_callback)
     CHECK(s->left && !s->left_early);
 }
 
+/* ---- closed while it is being served ---- */
+
+#define OLD_ENTRIES 150 /* more than two batches of the log, each with two events */
+
+typedef struct leaver {
+    garden *g;
+    valise_subscription *sub;
+    atomic_int calls;
+    int leave_at;                  /* its own callback leaves at this call; 0: never */
+    atomic_bool left, called_late; /* somebody left; a callback ran after that */
+    valise_event live;
+} leaver;
+
+static void fill_log(garden *g)
+{
+    for (int i = 0; i < OLD_ENTRIES; i++)
+        garden_put(g, "p", "k", i + 1);
+}
+
+static int leave_at(void *arg, const valise_event *event, valise_error *err)
+{
+    leaver *l = arg;
+
+    (void)event, (void)err;
+    if (atomic_load(&l->left))
+        atomic_store(&l->called_late, true);
+    if (atomic_fetch_add(&l->calls, 1) + 1 == l->leave_at) {
+        valise_unsubscribe(l->sub);
+        atomic_store(&l->left, true);
+    }
+    return 0;
+}
+
+static int leave_at_patch(void *arg, int64_t seq, valise_str patch, valise_error *err)
+{
+    (void)seq, (void)patch;
+    return leave_at(arg, NULL, err);
+}
+
+/* From now on, and leave at that call. */
+static void join(leaver *l, test *t, bool index, int leave)
+{
+    valise_follow how = {.size = sizeof(how), .fn = leave_at, .arg = l};
+
+    if (index)
+        CHECK_OK(valise_index_subscribe(&l->sub, l->g->v, "kinds", leave_at_patch, l, &t->err));
+    else
+        CHECK_OK(valise_subscribe(&l->sub, l->g->v, &how, &t->err));
+    l->calls = 0; /* of an index: the first patch has everything */
+    l->leave_at = leave;
+}
+
+/* Wherever in a batch, or between two of them, its own callback ends it: it was the last one. */
+TEST(feed_threads, its_own_callback_ends_it_in_the_middle_of_a_batch)
+{
+    const int places[] = {1, 2, 127, 128, 129, 255, 256, 257, 300};
+
+    for (size_t i = 0; i < VLS_COUNT(places); i++) {
+        for (int index = 0; index < 2; index++) {
+            leaver l = {.g = garden_open(t, NULL)};
+            garden other;
+            if (index && places[i] > OLD_ENTRIES)
+                continue;
+            CHECK_OK(garden_try_open(&other, &(garden_options){.env = t->env, .store = l.g->store},
+                                     &t->err));
+            other.t = t;
+            join(&l, t, index, places[i]);
+            fill_log(&other);
+            CHECK(valise_poll(l.g->v, 0, &t->err) >= 0);
+            CHECK_INT(places[i], l.calls);
+            CHECK(!l.called_late);
+            CHECK(l.g->feed->first == NULL);
+            garden_put(l.g, "p", "k", 9999);
+            CHECK_INT(places[i], l.calls);
+            garden_close(&other);
+        }
+    }
+}
+
+static int publish_more(void *arg, const valise_event *event, valise_error *err)
+{
+    leaver *l = arg;
+
+    for (int i = 0; l->calls == 0 && i < 6; i++)
+        CHECK_INT(0, valise_publish(l->g->v, VLS_STR(""), &l->live, err));
+    return leave_at(arg, event, err);
+}
+
+/* The same at a live event, while others wait behind it. */
+TEST(feed_threads, its_own_callback_ends_it_at_a_live_event)
+{
+    leaver l = {.g = garden_open(t, NULL), .leave_at = 3};
+    valise_follow how = {.size = sizeof(how), .fn = publish_more, .arg = &l, .live = true};
+
+    l.live = (valise_event){.size = sizeof(l.live), .type = VLS_STR("CHUNK")};
+    CHECK_OK(valise_subscribe(&l.sub, l.g->v, &how, &t->err));
+    CHECK_OK(valise_publish(l.g->v, VLS_STR(""), &l.live, &t->err));
+    CHECK_INT(3, l.calls);
+    CHECK(!l.called_late);
+    CHECK(l.g->feed->first == NULL);
+}
+
+static void leave_from_outside(size_t index, void *arg)
+{
+    leaver *l = arg;
+    valise_error err = VALISE_ERROR_INIT;
+
+    if (index == 0) {
+        CHECK_MSG(valise_poll(l->g->v, 0, &err) >= 0, "%s", err.message);
+    } else if (index == 1) {
+        while (atomic_load(&l->calls) < 5)
+            process_sleep_us(10);
+        valise_unsubscribe(l->sub);
+        atomic_store(&l->left, true);
+    }
+}
+
+static int dawdle(void *arg, const valise_event *event, valise_error *err)
+{
+    leaver *l = arg;
+
+    /* The one who leaves gets his chance in the middle of a batch. */
+    if (atomic_load(&l->calls) >= 5)
+        process_sleep_us(2000);
+    return leave_at(arg, event, err);
+}
+
+/* Another thread ends it in the middle of a batch: what is left of the batch is not delivered. */
+TEST(feed_threads, another_thread_ends_it_in_the_middle_of_a_batch)
+{
+    for (int round = 0; round < 5; round++) {
+        leaver *l = test_alloc(sizeof(*l));
+        garden other;
+        valise_follow how = {.size = sizeof(how), .fn = dawdle, .arg = l};
+        int calls;
+        l->g = garden_open(t, NULL);
+        CHECK_OK(garden_try_open(&other, &(garden_options){.env = t->env, .store = l->g->store},
+                                 &t->err));
+        other.t = t;
+        CHECK_OK(valise_subscribe(&l->sub, l->g->v, &how, &t->err));
+        fill_log(&other);
+        test_threads(2, leave_from_outside, l);
+        calls = l->calls;
+        CHECK(l->left && !l->called_late);
+        CHECK(calls >= 5 && calls < 2 * OLD_ENTRIES);
+        CHECK(l->g->feed->first == NULL);
+        garden_put(l->g, "p", "k", 9999);
+        CHECK_INT(calls, l->calls);
+        garden_close(&other);
+    }
+}
+
+/* Those behind the one that was ended are served all the same, whoever ended it. */
+TEST(feed_threads, the_others_are_served_when_one_ends)
+{
+    leaver l = {.g = garden_open(t, NULL)};
+    strict before = {.next = {1, 0}}, behind = {.next = {1, 0}};
+    valise_follow how = {.size = sizeof(how), .fn = expect_next, .arg = &before};
+    valise_subscription *s[2] = {NULL, NULL};
+
+    CHECK_OK(valise_subscribe(&s[0], l.g->v, &how, &t->err));
+    join(&l, t, false, 3);
+    how.arg = &behind;
+    CHECK_OK(valise_subscribe(&s[1], l.g->v, &how, &t->err));
+    fill_log(l.g);
+    CHECK_INT(3, l.calls);
+    CHECK_INT(2 * OLD_ENTRIES, before.count);
+    CHECK_INT(2 * OLD_ENTRIES, behind.count);
+    CHECK(before.wrong == 0 && behind.wrong == 0);
+    valise_unsubscribe(s[0]);
+    valise_unsubscribe(s[1]);
+}
+
 /* ---- processors ---- */
 
 static int count_run(void *self, valise_job *job, const valise_event *event, const void *row,

@@ -277,6 +277,147 @@ TEST(validate, can_be_stopped) /* [K28] */
     stage_close(&k);
 }
 
+/* ---- sums that are right, and contents that cannot be ---- */
+
+/* Put an entry behind the newest one whose time differs from that one's by so much. */
+static void append_later(stage *k, int64_t ns)
+{
+    test *t = k->t;
+    VLS_AUTO(txn) vls_txn txn = {0};
+    vls_entry entry = {.actor = VLS_STR("tester"),
+                       .type = VLS_STR("stage:command"),
+                       .nonce = VLS_STR("0123456789abcdef"),
+                       .payload = VLS_STR("{}"),
+                       .result = VLS_STR("{}"),
+                       .changes = VLS_STR("")};
+
+    CHECK_OK(vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, &t->err));
+    entry.seq = txn.tip.seq + 1;
+    entry.id.bytes[0] = (uint8_t)(entry.seq + 100);
+    entry.time = txn.tip.time + ns;
+    txn.tip.time = INT64_MIN; /* or it would not be taken */
+    CHECK_OK(vls_log_append(&txn, &entry, &t->err));
+    CHECK_OK(vls_txn_commit(&txn, &t->err));
+}
+
+TEST(validate, finds_a_log_whose_time_goes_back) /* [K3] */
+{
+    vls_validation v;
+    stage k;
+
+    stage_open(&k, t, t->param, test_tmpdir());
+    fill_all(&k);
+    append_later(&k, 0);
+    append_later(&k, 1);
+    CHECK_TEXT("", look(&k, &v).places); /* chain and sums are right, and the same time may be */
+    append_later(&k, -1);
+    CHECK_TEXT("log 6: its time is before that of the entry before it\n", look(&k, &v).places);
+    append_later(&k, 0); /* still before the newest that there was */
+    CHECK_INT(2, look(&k, &v).count);
+    append_later(&k, 1);
+    CHECK_INT(2, look(&k, &v).count);
+    stage_close(&k);
+}
+
+/* Rewrite the last image of an entry so that it names other entries. */
+static void rewrite_image(stage *k, int64_t seq, int64_t from_seq, int64_t gone_seq)
+{
+    test *t = k->t;
+    VLS_AUTO(txn) vls_txn txn = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(buf) vls_buf changes = {0};
+    vls_entry entry = {0};
+    vls_image image, last = {0};
+    size_t at = 0, before = 0, start = 0;
+
+    vls_arena_init(&arena, t->env, 1 << 20);
+    vls_buf_init(&changes, t->env, 1 << 20);
+    CHECK_OK(vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, &t->err));
+    CHECK_RC(1, vls_log_get(&entry, &txn, seq, &arena, &t->err));
+    for (; vls_changes_next(&image, &at, entry.changes, &t->err) > 0; before = at) {
+        last = image;
+        start = before;
+    }
+    CHECK((from_seq > 0) == (last.from_seq > 0));
+    last.from_seq = from_seq;
+    last.gone_seq = gone_seq;
+    vls_buf_add(&changes, vls_str(entry.changes.ptr, start));
+    vls_changes_write(&changes, &last);
+    CHECK_OK(vls_buf_check(&changes, &t->err));
+    entry.changes = vls_buf_str(&changes);
+    CHECK_OK(vls_log_rewrite(&txn, &entry, &t->err));
+    CHECK_OK(vls_txn_commit(&txn, &t->err));
+}
+
+TEST(validate, finds_an_image_that_names_a_later_entry)
+{
+    const char *problem = "it names an entry that came after it\n";
+    vls_validation v;
+    stage k;
+
+    stage_open(&k, t, t->param, test_tmpdir());
+    fill_all(&k);
+    rewrite_image(&k, 2, 0, 1); /* the row that entry 2 makes was deleted before */
+    rewrite_image(&k, 3, 2, 0);
+    CHECK_TEXT("", look(&k, &v).places);
+    rewrite_image(&k, 2, 0, 2);
+    CHECK_TEXT(test_format("log 2: %s", problem), look(&k, &v).places);
+    rewrite_image(&k, 2, 0, 3);
+    CHECK_TEXT(test_format("log 2: %s", problem), look(&k, &v).places);
+    rewrite_image(&k, 2, 0, 0);
+    rewrite_image(&k, 3, 3, 0);
+    CHECK_TEXT(test_format("log 3: %s", problem), look(&k, &v).places);
+    rewrite_image(&k, 3, 4, 0);
+    CHECK_TEXT(test_format("log 3: %s", problem), look(&k, &v).places);
+    stage_close(&k);
+}
+
+/* Say that the first row of a collection was made by another entry. */
+static void remake_row(stage *k, const valise_coll *desc, int64_t seq)
+{
+    test *t = k->t;
+    const vls_coll *coll = vls_store_coll(k->store, desc);
+    VLS_AUTO(txn) vls_txn txn = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    valise_cell row[VALISE_MAX_COLUMNS];
+    valise_cell *copy;
+    vls_txn_scan scan = {0};
+
+    vls_arena_init(&arena, t->env, 1 << 20);
+    CHECK_OK(vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, &t->err));
+    CHECK_OK(vls_txn_scan_open(&scan, &txn, coll, (valise_range){.index = -1}, &t->err));
+    CHECK_RC(1, vls_txn_scan_next(row, &scan, &t->err));
+    CHECK_OK(vls_cells_copy(&copy, row, coll->table.column_count, &arena, &t->err));
+    vls_txn_scan_close(&scan);
+    CHECK_OK(vls_txn_put(&txn, coll, copy, seq, &t->err));
+    CHECK_OK(vls_txn_commit(&txn, &t->err));
+}
+
+TEST(validate, finds_a_row_of_an_entry_that_never_was)
+{
+    /* The log lists no rows of the quiet ones: this check is the only one. */
+    const valise_coll *const colls[] = {&stage_grains, &stage_things};
+    vls_validation v;
+    findings f;
+    stage k;
+
+    stage_open(&k, t, t->param, test_tmpdir());
+    fill_all(&k);
+    for (size_t i = 0; i < VLS_COUNT(colls); i++) {
+        remake_row(&k, colls[i], 4);
+        f = look(&k, &v);
+        CHECK_INT(1, f.count);
+        CHECK(strstr(f.places, "it was made by entry 4, which there never was"));
+        remake_row(&k, colls[i], -1);
+        f = look(&k, &v);
+        CHECK_INT(1, f.count);
+        CHECK(strstr(f.places, "it was made by entry -1, which there never was"));
+        remake_row(&k, colls[i], 3);
+        CHECK_TEXT("", look(&k, &v).places);
+    }
+    stage_close(&k);
+}
+
 /* ---- every byte of the file ---- */
 
 /* All cells of all tables, as one hash: what somebody could read. */
