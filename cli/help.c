@@ -2,6 +2,7 @@
 #include "cli/help.h"
 
 #include "cli/words.h"
+#include "engine/config.h"
 
 #define HELP_LINE_MAX ((size_t)64 << 10)
 #define NESTED_MAX 4u /* options of structs inside structs are listed so deep */
@@ -280,8 +281,13 @@ static const struct {
     {"VALISE_DIR", "The folder of the workspace, as --workspace."},
     {"VALISE_ACTOR", "Who acts, as --actor."},
     {"VALISE_SECRET_NAME", "A secret; NAME is the field's name in capitals."},
-    {"NO_COLOR", "No colours, unless --color asks for them."},
-    {"PAGER", "Shows long lists on a terminal; less -FRX when it is not set."},
+    {"VALISE_COLOR", "When to use colours, as --color."},
+    {"NO_COLOR", "No colours, unless VALISE_COLOR or --color asks for them."},
+    {"VALISE_PAGER",
+     "Shows long lists on a terminal; empty or cat: nothing does. Then core.pager is asked, then "
+     "PAGER, then it is less -FRX. It is started without a shell."},
+    {"PAGER", "The same, for all programs."},
+    {"VALISE_DURABILITY, VALISE_TIMEOUT", "As core.durability and core.timeout."},
     {"COLUMNS, LINES", "The size of the terminal, where it does not say so itself."},
     {"XDG_CONFIG_HOME", "Where valise/config is; ~/.config when it is not set."},
 };
@@ -296,6 +302,43 @@ static void add_reference_tables(cli_page *page)
         page->format->entry(page, variables[i].term, variables[i].text);
 }
 
+/* "When to use colours. One of auto, always, never; auto when nobody says so. VALISE_COLOR." */
+static void add_setting(cli_page *page, const vls_setting *s)
+{
+    const bool workspace = s->layers & 1u << VLS_LAYER_WORKSPACE;
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, page->out->env, HELP_LINE_MAX);
+    vls_buf_add_text(&text, s->help);
+    if (s->choices) {
+        vls_buf_add_text(&text, " One of ");
+        for (const char *at = s->choices; *at; at++) {
+            if (*at == ' ')
+                vls_buf_add_byte(&text, ',');
+            vls_buf_add_byte(&text, *at);
+        }
+        vls_buf_add_byte(&text, '.');
+    }
+    if (s->initial)
+        vls_buf_printf(&text, " When nobody says so: %s.", s->initial);
+    if (s->variable)
+        vls_buf_printf(&text, " Also %s.", s->variable);
+    if (!workspace)
+        vls_buf_add_text(&text, " Not in a workspace's file.");
+    if (vls_buf_cstr(&text))
+        page->format->entry(page, s->name, vls_buf_cstr(&text));
+}
+
+static void add_settings(cli_page *page)
+{
+    page->format->section(page, "settings");
+    page->format->paragraphs(
+        page, "In the file .valise/config of a workspace, stronger in valise/config of the user, "
+              "and still stronger in the environment. 'valise config' shows and changes them.");
+    for (const vls_setting *s = vls_settings; s->name; s++)
+        add_setting(page, s);
+}
+
 void cli_help_all(cli_page *page, const cli *c)
 {
     page->format->begin(page, "valise",
@@ -308,6 +351,8 @@ void cli_help_all(cli_page *page, const cli *c)
     add_how_values_come(page);
     if (page->format != &cli_page_text)
         add_reference_tables(page);
+    if (page->format != &cli_page_text)
+        add_settings(page);
     else
         page->format->paragraphs(page, "'valise help COMMAND' says what a command does.");
     page->format->end(page);

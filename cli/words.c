@@ -24,8 +24,8 @@ const cli_option cli_options_table[] = {
     {"--exit-code", NULL, NULL, "Exit with 8 when there are differences.", AT(exit_code),
      CLI_WHEN_DIFFERENT},
     {"--follow", "-f", NULL, "Go on with what comes, until Ctrl-C.", AT(follow), CLI_WHEN_FOLLOW},
-    {"--color", NULL, "WHEN", "auto, always or never (or NO_COLOR).", AT(color), CLI_WHEN_ANY},
-    {"--no-pager", NULL, NULL, "Long lists without $PAGER.", AT(no_pager), CLI_WHEN_ANY},
+    {"--color", NULL, "WHEN", "auto, always or never (or VALISE_COLOR).", AT(color), CLI_WHEN_ANY},
+    {"--no-pager", NULL, NULL, "Long lists without a pager.", AT(no_pager), CLI_WHEN_ANY},
     {"--quiet", "-q", NULL, "No progress, no headings, no answers of commands.", AT(quiet),
      CLI_WHEN_ANY},
     {NULL, NULL, NULL, NULL, 0, 0},
@@ -89,6 +89,20 @@ static const cli_option *find_common(const char *name)
     return NULL;
 }
 
+static int refuse_missing(const reader *r, const char *what, valise_error *err)
+{
+    vls_report(err, CLI_E_USAGE, -1, "'%s' needs something behind it: %s", r->name, what);
+    vls_hint(err, "run it with --help for its options");
+    return CLI_E_USAGE;
+}
+
+static int refuse_attached(const reader *r, valise_error *err)
+{
+    vls_report(err, CLI_E_USAGE, -1, "'%s' takes no value", r->name);
+    vls_hint(err, "leave out what stands behind '='");
+    return CLI_E_USAGE;
+}
+
 /* The value of the option being read: attached, or the next word. */
 static int take_value(const char **out, reader *r, const char *what, valise_error *err)
 {
@@ -96,11 +110,8 @@ static int take_value(const char **out, reader *r, const char *what, valise_erro
         *out = r->attached;
         return 0;
     }
-    if (r->left == 0) {
-        vls_report(err, CLI_E_USAGE, -1, "'%s' needs something behind it: %s", r->name, what);
-        vls_hint(err, "run it with --help for its options");
-        return CLI_E_USAGE;
-    }
+    if (r->left == 0)
+        return refuse_missing(r, what, err);
     *out = *r->at++;
     r->left--;
     return 0;
@@ -128,11 +139,19 @@ static int refuse_misplaced(const reader *r, const cli_option *option, valise_er
 static int take_common(reader *r, const cli_option *option, valise_error *err)
 {
     cli_options *options = &r->c->options;
+    const char *value = NULL;
+    int rc;
 
-    if (option->value)
-        return take_value((const char **)((char *)options + option->offset), r, option->value, err);
+    if (option->value) {
+        rc = take_value(&value, r, option->value, err);
+        if (rc == 0 && !value[0]) /* a variable that was not set, most likely */
+            rc = refuse_missing(r, option->value, err);
+        if (rc == 0)
+            *(const char **)((char *)options + option->offset) = value;
+        return rc;
+    }
     if (r->attached)
-        return vls_fail(err, CLI_E_USAGE, "'%s' takes no value", r->name);
+        return refuse_attached(r, err);
     *(bool *)((char *)options + option->offset) = true;
     return 0;
 }
@@ -249,9 +268,7 @@ static int take_field(bool *taken, reader *r, valise_error *err)
         return 0;
     }
     if (given->how == CLI_AS_FALSE) {
-        if (r->attached)
-            return vls_fail(err, CLI_E_USAGE, "'%s' takes no value", r->name);
-        return 0;
+        return r->attached ? refuse_attached(r, err) : 0;
     }
     return take_value(&given->word, r, cli_value_name(field), err);
 }

@@ -39,7 +39,7 @@ TEST(words, switches)
                PAYLOAD("demo", "put", "--force=false", "b", "k", "1"));
     CHECK_TEXT("INVALID: [force] force must be true or false, is 'maybe'",
                PAYLOAD("demo", "put", "--force=maybe", "b", "k", "1"));
-    CHECK_TEXT("USAGE: '--no-force' takes no value",
+    CHECK_TEXT("USAGE: '--no-force' takes no value | leave out what stands behind '='",
                PAYLOAD("demo", "put", "--no-force=true", "b", "k", "1"));
     CHECK_TEXT("USAGE: '--json' takes no value", PAYLOAD("demo", "list", "--json=1"));
 }
