@@ -57,9 +57,9 @@ typedef struct cli {
     const struct cli_catalog *catalog;
     struct cli_out *out;
     struct vls_config *settings; /* of the user and the environment; NULL: not read yet */
-    valise *workspace;  /* opened when the first operation needs it */
-    valise *none;       /* a handle without a workspace, as well */
-    valise_str current; /* after a conflict: what was there instead, as JSON */
+    valise *workspace;           /* opened when the first operation needs it */
+    valise *none;                /* a handle without a workspace, as well */
+    valise_str current;          /* after a conflict: what was there instead, as JSON */
     bool stdin_used;
     bool one_value; /* only one was given: errors need not say which */
 } cli;

@@ -119,7 +119,6 @@ static int take_value(const char **out, reader *r, const char *what, valise_erro
 
 static int refuse_misplaced(const reader *r, const cli_option *option, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf name = {0};
     static const char *const why[] = {
         [CLI_WHEN_COMMAND] = "it changes nothing",
         [CLI_WHEN_QUERY] = "it does not look at a state",
@@ -128,10 +127,8 @@ static int refuse_misplaced(const reader *r, const cli_option *option, valise_er
         [CLI_WHEN_FOLLOW] = "its answer has an end",
     };
 
-    vls_buf_init(&name, r->c->env, 256);
-    cli_add_name(&name, r->words->command->op->name, ' ');
-    vls_report(err, CLI_E_USAGE, -1, "'valise %.*s' takes no %s: %s", (int)name.len, name.ptr,
-               option->name, why[option->when]);
+    vls_report(err, CLI_E_USAGE, -1, "'valise %s' takes no %s: %s", r->words->name.s, option->name,
+               why[option->when]);
     vls_hint(err, "run it with --help for its options");
     return CLI_E_USAGE;
 }
@@ -355,11 +352,12 @@ static int find_command(reader *r, valise_error *err)
         return 0;
     words->command = cli_catalog_find(&words->name_words, r->c->catalog, r->left, r->at);
     if (words->command) {
+        words->name = cli_name_typed(words->name_words, r->at);
         r->at += words->name_words;
         r->left -= words->name_words;
         return 0;
     }
-    words->group = cli_catalog_group(r->c->catalog, *r->at);
+    words->group = cli_catalog_group(r->c->catalog, *r->at) ? *r->at : NULL;
     if (!words->group || (r->left > 1 && !cli_is_option(r->at[1]))) {
         words->unknown = true;
         return cli_catalog_refuse(r->c->catalog, r->left, r->at, err);
