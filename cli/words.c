@@ -26,8 +26,8 @@ const cli_option cli_options_table[] = {
     {"--follow", "-f", NULL, "Go on with what comes, until Ctrl-C.", AT(follow), CLI_WHEN_FOLLOW},
     {"--color", NULL, "WHEN", "auto, always or never (or VALISE_COLOR).", AT(color), CLI_WHEN_ANY},
     {"--no-pager", NULL, NULL, "Long lists without a pager.", AT(no_pager), CLI_WHEN_ANY},
-    {"--quiet", "-q", NULL, "No progress, no headings, no answers of commands.", AT(quiet),
-     CLI_WHEN_ANY},
+    {"--quiet", "-q", NULL, "No progress, no headings, no answers of what does something.",
+     AT(quiet), CLI_WHEN_ANY},
     {NULL, NULL, NULL, NULL, 0, 0},
 };
 

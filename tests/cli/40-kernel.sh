@@ -109,8 +109,50 @@ t 'a log that lost its beginning is told of, and is no problem [K32]' '
     "$VALISE" -q retention set log --keep-latest 1
     run "$VALISE" gc
     stdout_matches "^freed: +[0-9.]+ K?i?B$"
+    run "$VALISE" validate
+    stdout_matches "^note  log +.*cannot be replayed"
     run "$VALISE" -q validate
-    stdout_matches "^note  log  .*cannot be replayed"
+    stdout_is_empty
+'
+
+t 'quiet: what does something says nothing, with --json neither; what looks still answers [L4]' '
+    "$VALISE" -q init
+    "$VALISE" commands --json >all
+    "$VALISE" -q pin add v1 1
+    while read -r line; do
+        kind=$("$VALISE" json get "$line" /kind)
+        name=$("$VALISE" json get "$line" /name | tr -d "\"")
+        case "$kind $name" in
+        \"query\"* | *workspace:erase | *workspace:import) continue ;;
+        *pin:remove) payload="{\"name\":\"v1\"}" ;;
+        *agent:remove | *agent:update) payload="{\"id\":\"planner\"}" ;;
+        *) payload=$("$VALISE" json get "$line" /example) ;;
+        esac
+        for how in "" --json; do
+            # shellcheck disable=SC2086
+            "$VALISE" -q $how run "$name" "$payload" >out 2>err || true
+            [ ! -s out ] || fail "$name $how: $(cat out)"
+        done
+        echo "$name" >>seen
+    done <all
+    grep -q workspace:gc seen
+    grep -q workspace:sync seen
+    grep -q workspace:validate seen
+    run "$VALISE" -q init --json
+    stdout_is_empty
+    run "$VALISE" -q export x.valise
+    stdout_is_empty
+    run "$VALISE" -q import x.valise --json
+    stdout_is_empty
+    run "$VALISE" -q status
+    stdout_has seq:
+    run "$VALISE" -q pin list --json
+    run "$VALISE" -q log
+    stdout_lacks SEQ
+    printf "xxxxxxxx" | dd of=.valise/valise.db bs=1 seek=8192 conv=notrunc 2>/dev/null
+    expect_exit 7 "$VALISE" -q validate
+    stdout_is_empty
+    stderr_matches "^valise: "
 '
 
 t 'config get and list say who set it, and what could be set [L9]' '
