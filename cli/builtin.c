@@ -41,13 +41,14 @@ static int print_page(cli *c, const cli_page_format *format, size_t count, const
     size_t used = 0;
     const cli_command *command = cli_catalog_find(&used, c->catalog, count, words);
     const char *group = count > 0 ? cli_catalog_group(c->catalog, words[0]) : NULL;
+    cli_name name = cli_name_typed(count, words);
 
     if (count == 0)
         cli_help_all(&page, c);
     else if (command && used == count)
-        cli_help_command(&page, c, command);
+        cli_help_command(&page, c, command, &name);
     else if (group && count == 1)
-        cli_help_group(&page, c, group);
+        cli_help_group(&page, c, words[0]);
     else
         return cli_catalog_refuse(c->catalog, count, words, err);
     return 0;
@@ -114,7 +115,7 @@ int cli_print_help(cli *c, const cli_words *words, valise_error *err)
     if (words->command && words->command->builtin == &cli_builtin_help && words->operand_count > 0)
         return find_page(c, &cli_page_text, words->operand_count, words->operands, err);
     if (words->command)
-        cli_help_command(&page, c, words->command);
+        cli_help_command(&page, c, words->command, &words->name);
     else if (words->group)
         cli_help_group(&page, c, words->group);
     else

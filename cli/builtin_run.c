@@ -317,6 +317,7 @@ static int run_commands(int *status, cli *c, const cli_words *words, const void 
     (void)words;
     (void)args;
     (void)cli_extend_catalog(c, false, NULL); /* what is built in is listed in any case */
+    (void)cli_settle(c, NULL);
     cli_out_page(c->out, c);
     for (size_t i = 0; i < c->catalog->count && rc == 0; i++) {
         const valise_op *op = c->catalog->commands[i].op;

@@ -65,7 +65,9 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     (void)words;
     options.env = c->env;
     options.flags = VALISE_OPEN_CREATE | (a->open ? (unsigned)VALISE_OPEN_ANYBODY : 0);
-    rc = valise_open(&c->workspace, dir, &options, err);
+    rc = cli_settle(c, err);
+    if (rc == 0)
+        rc = valise_open(&c->workspace, dir, &options, err);
     if (rc < 0)
         return rc;
     vls_json_builder_init(&b, &c->arena);
@@ -335,9 +337,11 @@ static int run_config_list(int *status, cli *c, const cli_words *words, const vo
     const config_list_args *a = args;
     vls_config *config = NULL;
     cli_rows *rows = NULL;
-    int rc = load(&config, c, err);
+    int rc = cli_settle(c, err);
 
     (void)words, (void)status;
+    if (rc == 0)
+        rc = load(&config, c, err);
     if (rc < 0)
         return rc;
     rc = cli_rows_new(&rows, c, &cli_builtin_config_list.op, err);

@@ -113,8 +113,10 @@ int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise
     cli_progress progress;
     valise_call call;
     valise *v = NULL;
-    int rc = cli_call_init(&call, c, err);
+    int rc = cli_settle(c, err);
 
+    if (rc == 0)
+        rc = cli_call_init(&call, c, err);
     if (rc == 0)
         rc = open_for(&v, c, op, err);
     if (rc < 0)

@@ -10,6 +10,17 @@
 /* What --actor, --at, --expect, --id and --dry-run say of a call. */
 int cli_call_init(valise_call *out, cli *c, valise_error *err);
 
+/* ---- settings (settings.c) ---- */
+
+/* Read the user's settings, once, and tell the output which colours and pager are wanted. Whoever
+ * changes something does it before that: a setting that makes no sense must not fail what is done.
+ * VALISE_E_INVALID with file and line, or the variable. */
+int cli_settle(cli *c, valise_error *err);
+
+/* Who acts, and what the environment says of the engine; after cli_settle. */
+valise_str cli_actor(const cli *c);
+void cli_tell_engine(valise_options *options, const cli *c);
+
 /* ---- the workspace (workspace.c) ---- */
 
 /* Make the catalog of what is built in. Nothing is read from disk. */

@@ -122,10 +122,57 @@ const char *cli_catalog_group(const cli_catalog *catalog, const char *word)
     return NULL;
 }
 
-void cli_add_name(vls_buf *out, const char *name, char separator)
+/* ---- what they are called ---- */
+
+static void split_colons(cli_name *name)
 {
-    for (; *name; name++)
-        vls_buf_add_byte(out, *name == ':' ? separator : *name);
+    for (char *at = name->s; *at; at++) {
+        if (*at == ':')
+            *at = ' ';
+    }
+}
+
+bool cli_name_at(cli_name *out, const valise_op *op, size_t index)
+{
+    size_t len = cli_group_len(op->name);
+    char group[64];
+    const char *other;
+
+    if (op->alias && index-- == 0) {
+        (void)snprintf(out->s, sizeof(out->s), "%s", op->alias);
+        return true;
+    }
+    (void)snprintf(out->s, sizeof(out->s), "%s", op->name);
+    split_colons(out);
+    if (index == 0)
+        return true;
+    (void)snprintf(group, sizeof(group), "%.*s", (int)len, op->name);
+    other = op->name[len] ? cli_group_alias(group) : NULL;
+    if (!other || index > 1)
+        return false;
+    (void)snprintf(out->s, sizeof(out->s), "%s%s", other, op->name + len);
+    split_colons(out);
+    return true;
+}
+
+cli_name cli_name_of(const valise_op *op)
+{
+    cli_name name;
+
+    (void)cli_name_at(&name, op, 0);
+    return name;
+}
+
+cli_name cli_name_typed(size_t count, const char *const *words)
+{
+    cli_name name = {""};
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < sizeof(name.s); i++)
+        used += (size_t)snprintf(name.s + used, sizeof(name.s) - used, "%s%s", i > 0 ? " " : "",
+                                 words[i]);
+    split_colons(&name);
+    return name;
 }
 
 /* ---- words that name nothing ---- */

@@ -52,8 +52,18 @@ bool cli_command_is_of(const cli_command *command, const char *group, size_t len
 /* The length of the first part of a name: 3 for "pin:add". */
 size_t cli_group_len(const char *name);
 
-/* Append the words of a name: "pin add". */
-void cli_add_name(vls_buf *out, const char *name, char separator);
+/* What a command is called on a command line: "pin add". */
+typedef struct cli_name {
+    char s[128];
+} cli_name;
+
+/* All its names, the one that help and the reference use first: the alias, where there is one;
+ * then the words of its own name, then those with the other name of its group. false: no more. */
+bool cli_name_at(cli_name *out, const valise_op *op, size_t index);
+cli_name cli_name_of(const valise_op *op); /* the first */
+
+/* The name that these words are; "pin:add" is "pin add" too. */
+cli_name cli_name_typed(size_t count, const char *const *words);
 
 /* VALISE_E_... USAGE that names the words and, where something is similar, that. */
 int cli_catalog_refuse(const cli_catalog *catalog, size_t count, const char *const *words,

@@ -45,6 +45,7 @@ typedef struct cli_options {
 
 struct cli_catalog;
 struct cli_out;
+struct vls_config;
 struct vls_registry;
 
 typedef struct cli {
@@ -55,9 +56,10 @@ typedef struct cli {
     const struct vls_registry *registry; /* that, or one that has extensions too */
     const struct cli_catalog *catalog;
     struct cli_out *out;
-    valise *workspace;  /* opened when the first operation needs it */
-    valise *none;       /* a handle without a workspace, as well */
-    valise_str current; /* after a conflict: what was there instead, as JSON */
+    struct vls_config *settings; /* of the user and the environment; NULL: not read yet */
+    valise *workspace;           /* opened when the first operation needs it */
+    valise *none;                /* a handle without a workspace, as well */
+    valise_str current;          /* after a conflict: what was there instead, as JSON */
     bool stdin_used;
     bool one_value; /* only one was given: errors need not say which */
 } cli;

@@ -168,7 +168,7 @@ static const char *arguments_of(const valise_op *op)
     return "{}";
 }
 
-void cli_add_example(vls_buf *out, const cli *c, const valise_op *op)
+void cli_add_example(vls_buf *out, const cli *c, const valise_op *op, const cli_name *name)
 {
     example e = {.out = out, .c = c};
     const char *arguments = arguments_of(op);
@@ -182,8 +182,7 @@ void cli_add_example(vls_buf *out, const cli *c, const valise_op *op)
         if (f->flags & VALISE_SECRET && vls_json_get(value, valise_str_of(f->name)))
             vls_buf_printf(out, "%s=... ", cli_secret_variable(f->name).s);
     }
-    vls_buf_add_text(out, "valise ");
-    cli_add_name(out, op->name, ' ');
+    vls_buf_printf(out, "valise %s", name->s);
     if (op->in)
         add_fields(&e, op, value);
 }

@@ -2,18 +2,18 @@
 #include "cli/help.h"
 
 #include "cli/words.h"
+#include "engine/config.h"
 
 #define HELP_LINE_MAX ((size_t)64 << 10)
 #define NESTED_MAX 4u /* options of structs inside structs are listed so deep */
 
 /* ---- one command ---- */
 
-static void add_usage(vls_buf *out, const valise_op *op)
+static void add_usage(vls_buf *out, const valise_op *op, const cli_name *name)
 {
     bool options = false;
 
-    vls_buf_add_text(out, "valise ");
-    cli_add_name(out, op->name, ' ');
+    vls_buf_printf(out, "valise %s", name->s);
     for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++)
         options |= !(f->flags & (VALISE_POSITIONAL | VALISE_HIDDEN));
     if (options || op->kind != 0)
@@ -128,21 +128,37 @@ static void add_operands(cli_page *page, const valise_op *op)
     }
 }
 
-void cli_page_name(vls_buf *out, const valise_op *op)
+/* "valise-pin-add", the name of a man page. */
+static void add_page_name(vls_buf *out, const cli_name *name)
 {
     vls_buf_add_text(out, "valise-");
-    cli_add_name(out, op->name, '-');
+    for (const char *at = name->s; *at; at++)
+        vls_buf_add_byte(out, *at == ' ' ? '-' : *at);
+}
+
+/* "Also `valise workspace gc`. " */
+static void add_other_names(vls_buf *out, const valise_op *op, const cli_name *name)
+{
+    size_t count = 0;
+    cli_name other;
+
+    for (size_t i = 0; cli_name_at(&other, op, i); i++) {
+        if (strcmp(other.s, name->s) != 0)
+            vls_buf_printf(out, "%s `valise %s`", count++ > 0 ? "," : "Also", other.s);
+    }
+    if (count > 0)
+        vls_buf_add_text(out, ". ");
 }
 
 /* What is true of the operation and not seen from its fields. */
-static void add_facts(cli_page *page, const cli *c, const cli_command *command)
+static void add_facts(cli_page *page, const cli *c, const cli_command *command,
+                      const cli_name *name)
 {
     const valise_op *op = command->op;
     VLS_AUTO(buf) vls_buf text = {0};
 
     vls_buf_init(&text, c->env, HELP_LINE_MAX);
-    if (op->alias)
-        vls_buf_printf(&text, "Also `valise %s`. ", op->alias);
+    add_other_names(&text, op, name);
     if (op->needs)
         vls_buf_printf(&text, "Needs the capability %s. ", op->needs);
     if (op->flags & VALISE_OP_DESTRUCTIVE)
@@ -153,49 +169,15 @@ static void add_facts(cli_page *page, const cli *c, const cli_command *command)
         page->format->paragraphs(page, vls_buf_cstr(&text));
 }
 
-void cli_help_command(cli_page *page, const cli *c, const cli_command *command)
-{
-    const valise_op *op = command->op;
-    VLS_AUTO(buf) vls_buf usage = {0};
-    VLS_AUTO(buf) vls_buf text = {0};
-
-    vls_buf_init(&usage, c->env, HELP_LINE_MAX);
-    vls_buf_init(&text, c->env, HELP_LINE_MAX);
-    add_usage(&usage, op);
-    cli_page_name(&text, op);
-    if (!vls_buf_cstr(&usage) || !vls_buf_cstr(&text))
-        return;
-    page->format->begin(page, vls_buf_cstr(&text), op->brief, vls_buf_cstr(&usage));
-    if (op->help && page->format == &cli_page_man)
-        page->format->section(page, "description");
-    if (op->help)
-        page->format->paragraphs(page, op->help);
-    add_facts(page, c, command);
-    add_operands(page, op);
-    page->format->section(page, "options");
-    add_field_options(page, op->in, "", 0);
-    add_common(page, command, page->format != &cli_page_man);
-    vls_buf_clear(&text);
-    cli_add_example(&text, c, op);
-    if (text.len > 0 && vls_buf_cstr(&text)) {
-        page->format->section(page, "example");
-        page->format->code(page, vls_buf_cstr(&text));
-    }
-    if (page->format == &cli_page_man) {
-        page->format->section(page, "see also");
-        page->format->paragraphs(page, "valise(1)");
-    }
-    page->format->end(page);
-}
-
 /* ---- several ---- */
 
-static void add_command_entry(cli_page *page, const cli *c, const cli_command *command)
+static void add_command_entry(cli_page *page, const cli *c, const cli_command *command,
+                              const cli_name *name)
 {
     VLS_AUTO(buf) vls_buf term = {0};
 
     vls_buf_init(&term, c->env, HELP_LINE_MAX);
-    cli_add_name(&term, command->op->name, ' ');
+    vls_buf_add_text(&term, name->s);
     for (const valise_field *f = command->op->in; f && f->type != VALISE_T_END; f++) {
         if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
             vls_buf_printf(&term, " %s", cli_operand_name(f).s);
@@ -216,21 +198,80 @@ static void add_how_values_come(cli_page *page)
               "-- nothing is an option.");
 }
 
-void cli_help_group(cli_page *page, const cli *c, const char *group)
+/* The commands of a group, which is called as it was typed; but for one, which is shown already. */
+static void add_group_entries(cli_page *page, const cli *c, const char *typed,
+                              const cli_command *but)
 {
-    size_t len = strlen(group);
+    const char *group = cli_catalog_group(c->catalog, typed);
+    size_t len = group ? strlen(group) : 0;
+
+    for (size_t i = 0; group && i < c->catalog->count; i++) {
+        const cli_command *command = &c->catalog->commands[i];
+        cli_name name;
+        if (!is_listed(command) || command == but || !cli_command_is_of(command, group, len))
+            continue;
+        name = cli_name_typed(2, (const char *const[]){typed, command->op->name + len + 1});
+        add_command_entry(page, c, command, &name);
+    }
+}
+
+/* `valise log` is a command, and there are more that begin with this word. */
+static void add_group_of(cli_page *page, const cli *c, const cli_command *command,
+                         const cli_name *name)
+{
+    if (!cli_catalog_group(c->catalog, name->s))
+        return;
+    page->format->section(page, "more commands");
+    add_group_entries(page, c, name->s, command);
+}
+
+void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
+                      const cli_name *name)
+{
+    const valise_op *op = command->op;
+    VLS_AUTO(buf) vls_buf usage = {0};
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&usage, c->env, HELP_LINE_MAX);
+    vls_buf_init(&text, c->env, HELP_LINE_MAX);
+    add_usage(&usage, op, name);
+    add_page_name(&text, name);
+    if (!vls_buf_cstr(&usage) || !vls_buf_cstr(&text))
+        return;
+    page->format->begin(page, vls_buf_cstr(&text), op->brief, vls_buf_cstr(&usage));
+    if (op->help && page->format == &cli_page_man)
+        page->format->section(page, "description");
+    if (op->help)
+        page->format->paragraphs(page, op->help);
+    add_facts(page, c, command, name);
+    add_operands(page, op);
+    page->format->section(page, "options");
+    add_field_options(page, op->in, "", 0);
+    add_common(page, command, page->format != &cli_page_man);
+    vls_buf_clear(&text);
+    cli_add_example(&text, c, op, name);
+    if (text.len > 0 && vls_buf_cstr(&text)) {
+        page->format->section(page, "example");
+        page->format->code(page, vls_buf_cstr(&text));
+    }
+    add_group_of(page, c, command, name);
+    if (page->format == &cli_page_man) {
+        page->format->section(page, "see also");
+        page->format->paragraphs(page, "valise(1)");
+    }
+    page->format->end(page);
+}
+
+void cli_help_group(cli_page *page, const cli *c, const char *typed)
+{
     char usage[128], name[128], brief[128];
 
-    (void)snprintf(usage, sizeof(usage), "valise %s COMMAND [options] ...", group);
-    (void)snprintf(name, sizeof(name), "valise-%s", group);
-    (void)snprintf(brief, sizeof(brief), "The commands of %s.", group);
+    (void)snprintf(usage, sizeof(usage), "valise %s COMMAND [options] ...", typed);
+    (void)snprintf(name, sizeof(name), "valise-%s", typed);
+    (void)snprintf(brief, sizeof(brief), "The commands of %s.", typed);
     page->format->begin(page, name, brief, usage);
     page->format->section(page, "commands");
-    for (size_t i = 0; i < c->catalog->count; i++) {
-        const cli_command *command = &c->catalog->commands[i];
-        if (is_listed(command) && cli_command_is_of(command, group, len))
-            add_command_entry(page, c, command);
-    }
+    add_group_entries(page, c, typed, NULL);
     add_how_values_come(page);
     page->format->end(page);
 }
@@ -243,8 +284,9 @@ static void add_all_entries(cli_page *page, const cli *c)
 
     page->format->section(page, "commands");
     for (size_t i = 0; i < c->catalog->count; i++) {
+        cli_name called = cli_name_of(commands[i].op);
         if (is_listed(&commands[i]) && !strchr(commands[i].op->name, ':'))
-            add_command_entry(page, c, &commands[i]);
+            add_command_entry(page, c, &commands[i], &called);
     }
     for (size_t i = 0; i < c->catalog->count; i++) {
         const char *name = commands[i].op->name;
@@ -255,7 +297,8 @@ static void add_all_entries(cli_page *page, const cli *c)
             (void)snprintf(group, sizeof(group), "%.*s", (int)len, name);
             page->format->section(page, group);
         }
-        add_command_entry(page, c, &commands[i]);
+        cli_name called = cli_name_of(commands[i].op);
+        add_command_entry(page, c, &commands[i], &called);
     }
 }
 
@@ -280,8 +323,13 @@ static const struct {
     {"VALISE_DIR", "The folder of the workspace, as --workspace."},
     {"VALISE_ACTOR", "Who acts, as --actor."},
     {"VALISE_SECRET_NAME", "A secret; NAME is the field's name in capitals."},
-    {"NO_COLOR", "No colours, unless --color asks for them."},
-    {"PAGER", "Shows long lists on a terminal; less -FRX when it is not set."},
+    {"VALISE_COLOR", "When to use colours, as --color."},
+    {"NO_COLOR", "No colours, unless VALISE_COLOR or --color asks for them."},
+    {"VALISE_PAGER",
+     "Shows long lists on a terminal; empty or cat: nothing does. Then core.pager is asked, then "
+     "PAGER, then it is less -FRX. It is started without a shell."},
+    {"PAGER", "The same, for all programs."},
+    {"VALISE_DURABILITY, VALISE_TIMEOUT", "As core.durability and core.timeout."},
     {"COLUMNS, LINES", "The size of the terminal, where it does not say so itself."},
     {"XDG_CONFIG_HOME", "Where valise/config is; ~/.config when it is not set."},
 };
@@ -296,6 +344,43 @@ static void add_reference_tables(cli_page *page)
         page->format->entry(page, variables[i].term, variables[i].text);
 }
 
+/* "When to use colours. One of auto, always, never; auto when nobody says so. VALISE_COLOR." */
+static void add_setting(cli_page *page, const vls_setting *s)
+{
+    const bool workspace = s->layers & 1u << VLS_LAYER_WORKSPACE;
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, page->out->env, HELP_LINE_MAX);
+    vls_buf_add_text(&text, s->help);
+    if (s->choices) {
+        vls_buf_add_text(&text, " One of ");
+        for (const char *at = s->choices; *at; at++) {
+            if (*at == ' ')
+                vls_buf_add_byte(&text, ',');
+            vls_buf_add_byte(&text, *at);
+        }
+        vls_buf_add_byte(&text, '.');
+    }
+    if (s->initial)
+        vls_buf_printf(&text, " When nobody says so: %s.", s->initial);
+    if (s->variable)
+        vls_buf_printf(&text, " Also %s.", s->variable);
+    if (!workspace)
+        vls_buf_add_text(&text, " Not in a workspace's file.");
+    if (vls_buf_cstr(&text))
+        page->format->entry(page, s->name, vls_buf_cstr(&text));
+}
+
+static void add_settings(cli_page *page)
+{
+    page->format->section(page, "settings");
+    page->format->paragraphs(
+        page, "In the file .valise/config of a workspace, stronger in valise/config of the user, "
+              "and still stronger in the environment. 'valise config' shows and changes them.");
+    for (const vls_setting *s = vls_settings; s->name; s++)
+        add_setting(page, s);
+}
+
 void cli_help_all(cli_page *page, const cli *c)
 {
     page->format->begin(page, "valise",
@@ -308,26 +393,40 @@ void cli_help_all(cli_page *page, const cli *c)
     add_how_values_come(page);
     if (page->format != &cli_page_text)
         add_reference_tables(page);
+    if (page->format != &cli_page_text)
+        add_settings(page);
     else
         page->format->paragraphs(page, "'valise help COMMAND' says what a command does.");
     page->format->end(page);
 }
 
+/* A group has a page of its own unless its name is a command too. */
+static void add_group_name(vls_buf *out, const cli *c, const char *group)
+{
+    size_t used;
+
+    if (!cli_catalog_find(&used, c->catalog, 1, &group))
+        vls_buf_printf(out, "%s\n", group);
+}
+
 void cli_help_names(vls_buf *out, const cli *c)
 {
-    const char *group = "";
+    char group[64] = "";
 
     for (size_t i = 0; i < c->catalog->count; i++) {
-        const char *name = c->catalog->commands[i].op->name;
-        size_t len = cli_group_len(name);
+        const valise_op *op = c->catalog->commands[i].op;
+        size_t len = cli_group_len(op->name);
+        cli_name name;
         if (!is_listed(&c->catalog->commands[i]))
             continue;
-        if (name[len] == ':' && (cli_group_len(group) != len || memcmp(group, name, len) != 0)) {
-            vls_buf_printf(out, "%.*s\n", (int)len, name);
-            group = name;
+        if (op->name[len] && (strlen(group) != len || memcmp(group, op->name, len) != 0)) {
+            (void)snprintf(group, sizeof(group), "%.*s", (int)len, op->name);
+            add_group_name(out, c, group);
+            if (cli_group_alias(group))
+                add_group_name(out, c, cli_group_alias(group));
         }
-        cli_add_name(out, name, ' ');
-        vls_buf_add_byte(out, '\n');
+        for (size_t n = 0; cli_name_at(&name, op, n); n++)
+            vls_buf_printf(out, "%s\n", name.s);
     }
 }
 
@@ -368,9 +467,8 @@ void cli_help_reference(vls_buf *out, const cli *c)
     for (size_t i = 0; i < c->catalog->count; i++) {
         if (!is_listed(&c->catalog->commands[i]))
             continue;
-        vls_buf_add_text(out, "\n## valise ");
-        cli_add_name(out, c->catalog->commands[i].op->name, ' ');
-        vls_buf_add_byte(out, '\n');
-        cli_help_command(&page, c, &c->catalog->commands[i]);
+        cli_name name = cli_name_of(c->catalog->commands[i].op);
+        vls_buf_printf(out, "\n## valise %s\n", name.s);
+        cli_help_command(&page, c, &c->catalog->commands[i], &name);
     }
 }

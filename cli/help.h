@@ -7,23 +7,21 @@
 #include "cli/catalog.h"
 #include "cli/page.h"
 
-/* A page of a command, of a group ("pin"), or of all. */
-void cli_help_command(cli_page *page, const cli *c, const cli_command *command);
-void cli_help_group(cli_page *page, const cli *c, const char *group);
+/* A page of a command under one of its names, of a group ("pin"), or of all. */
+void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
+                      const cli_name *name);
+void cli_help_group(cli_page *page, const cli *c, const char *typed);
 void cli_help_all(cli_page *page, const cli *c);
 
 /* The reference, docs/cli.md. */
 void cli_help_reference(vls_buf *out, const cli *c);
 
-/* The words behind `valise` that have a page, a line each: commands and groups. */
+/* The words behind `valise` that have a page, a line each: groups, and commands by all names. */
 void cli_help_names(vls_buf *out, const cli *c);
-
-/* "valise-pin-add", the name of a man page. */
-void cli_page_name(vls_buf *out, const valise_op *op);
 
 /* The example of an operation as a command line that works; nothing when it has none. (example.c)
  */
-void cli_add_example(vls_buf *out, const cli *c, const valise_op *op);
+void cli_add_example(vls_buf *out, const cli *c, const valise_op *op, const cli_name *name);
 
 /* Append a word as a shell must see it. */
 void cli_add_quoted(vls_buf *out, valise_str word);

@@ -28,15 +28,6 @@ int cli_write_all(int fd, valise_str s)
     return 0;
 }
 
-static bool wants_color(const cli *c, bool terminal)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    if (c->options.color && strcmp(c->options.color, "auto") != 0)
-        return strcmp(c->options.color, "always") == 0;
-    return terminal && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
-}
-
 /* COLUMNS and LINES win over what the terminal says, as in other programs. */
 static size_t size_from(const char *variable, unsigned short told, size_t otherwise)
 {
@@ -55,7 +46,7 @@ void cli_out_init(cli_out *out, const cli *c)
     *out = (cli_out){.env = c->env, .fd = STDOUT_FILENO, .fail = VALISE_ERROR_INIT};
     vls_buf_init(&out->text, c->env, OUT_MAX_BYTES);
     out->terminal = isatty(STDOUT_FILENO) == 1;
-    out->color = wants_color(c, out->terminal);
+    out->color = cli_wants_color(c, out->terminal);
     if (out->terminal)
         (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
     out->columns = size_from("COLUMNS", size.ws_col, 80);
@@ -65,19 +56,18 @@ void cli_out_init(cli_out *out, const cli *c)
 
 void cli_out_page(cli_out *out, const cli *c)
 {
-    out->paged = out->terminal && !c->options.no_pager;
+    out->paged = out->terminal && !c->options.no_pager && out->pager_line;
     out->streamed = true;
 }
 
 /* ---- the pager ---- */
 
-/* $PAGER is split at spaces and started without a shell. None when it is empty or cat. */
-static size_t split_pager(char *room, size_t size, char *words[PAGER_WORDS + 1])
+/* It is split at blanks and started without a shell. None when it is empty or cat. */
+static size_t split_pager(char *room, size_t size, char *words[PAGER_WORDS + 1], const char *line)
 {
-    const char *pager = getenv("PAGER");
     size_t count = 0;
 
-    (void)snprintf(room, size, "%s", pager ? pager : "less -FRX");
+    (void)snprintf(room, size, "%s", line);
     for (char *at = room; *at && count < PAGER_WORDS;) {
         at += strspn(at, " \t");
         if (!*at)
@@ -117,7 +107,8 @@ static void start_pager(cli_out *out)
     int pipe_fd[2];
 
     out->paged = false;
-    if (split_pager(room, sizeof(room), words) == 0 || pipe2(pipe_fd, O_CLOEXEC) < 0)
+    if (split_pager(room, sizeof(room), words, out->pager_line) == 0 ||
+        pipe2(pipe_fd, O_CLOEXEC) < 0)
         return;
     out->pager = fork();
     if (out->pager == 0)

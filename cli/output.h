@@ -1,6 +1,6 @@
 /* output.h -- what goes out: standard output, colours, the pager.
  *
- * Text is collected and written in large pieces. Lists on a terminal go through $PAGER once they
+ * Text is collected and written in large pieces. Lists on a terminal go through a pager once they
  * are longer than the screen. What comes from a workspace goes through cli_add_data, which makes
  * it harmless on a terminal; what the command itself writes goes into out->text as it is.
  *
@@ -28,18 +28,23 @@ typedef struct cli_out {
     vls_buf text; /* not written yet */
     const valise_env *env;
     bool terminal, color;
-    size_t columns, rows; /* of the terminal */
-    bool paged;           /* may go through a pager */
-    bool streamed;        /* rows go out one by one: what is there stays when one fails */
-    bool closed;          /* nobody reads any more */
-    pid_t pager;          /* 0: none */
+    size_t columns, rows;   /* of the terminal */
+    bool paged;             /* may go through a pager */
+    bool streamed;          /* rows go out one by one: what is there stays when one fails */
+    bool closed;            /* nobody reads any more */
+    const char *pager_line; /* what to start; NULL or "": nothing */
+    pid_t pager;            /* 0: none */
     int fd;
     size_t lines;      /* of text, while it is not known whether a pager is needed */
     int64_t wrote_ns;  /* ticks of the last write */
     valise_error fail; /* the first write that failed */
 } cli_out;
 
+/* Colours as the options and NO_COLOR say, and no pager, until cli_settle knows more. */
 void cli_out_init(cli_out *out, const cli *c);
+
+/* Are colours wanted, on a terminal or elsewhere? (settings.c) */
+bool cli_wants_color(const cli *c, bool terminal);
 
 /* Lists: what follows may be long. */
 void cli_out_page(cli_out *out, const cli *c);

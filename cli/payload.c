@@ -3,20 +3,18 @@
 
 #include "base/text.h"
 
-static int usage_error(const cli *c, const valise_op *op, const char *hint, valise_error *err,
+static int usage_error(const cli *c, const cli_words *words, const char *hint, valise_error *err,
                        const char *format, ...) VALISE_PRINTF(5, 6);
 
 /* "'valise pin add' FORMAT" */
-static int usage_error(const cli *c, const valise_op *op, const char *hint, valise_error *err,
+static int usage_error(const cli *c, const cli_words *words, const char *hint, valise_error *err,
                        const char *format, ...)
 {
     VLS_AUTO(buf) vls_buf text = {0};
     va_list args;
 
     vls_buf_init(&text, c->env, 4096);
-    vls_buf_add_text(&text, "'valise ");
-    cli_add_name(&text, op->name, ' ');
-    vls_buf_add_text(&text, "' ");
+    vls_buf_printf(&text, "'valise %s' ", words->name.s);
     va_start(args, format);
     vls_buf_vprintf(&text, format, args);
     va_end(args);
@@ -59,16 +57,16 @@ static void add_operand_names(vls_buf *out, const valise_field *fields, bool onl
     }
 }
 
-static int refuse_operand(const cli *c, const valise_op *op, const char *word, valise_error *err)
+static int refuse_operand(const cli *c, const cli_words *words, const char *word, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf names = {0};
 
     vls_buf_init(&names, c->env, 4096);
-    add_operand_names(&names, op->in, false);
+    add_operand_names(&names, words->command->op->in, false);
     if (names.len == 0)
-        return usage_error(c, op, "run it with --help", err, "takes no operands, not even '%s'",
+        return usage_error(c, words, "run it with --help", err, "takes no operands, not even '%s'",
                            vls_text_short(valise_str_of(word)).s);
-    return usage_error(c, op, "put JSON and text with spaces into quotes", err,
+    return usage_error(c, words, "put JSON and text with spaces into quotes", err,
                        "takes only %.*s, and '%s' is one too many", (int)names.len, names.ptr,
                        vls_text_short(valise_str_of(word)).s);
 }
@@ -88,7 +86,7 @@ static int assign_operands(cli *c, cli_words *words, valise_error *err)
             add_operand(words, field, words->operands[next++]);
     }
     if (next < words->operand_count)
-        return refuse_operand(c, words->command->op, words->operands[next], err);
+        return refuse_operand(c, words, words->operands[next], err);
     return 0;
 }
 
@@ -101,11 +99,11 @@ static int check_required(const cli *c, const cli_words *words, valise_error *er
         if (!(f->flags & VALISE_REQUIRED) || f->flags & VALISE_SECRET || is_given(words, f))
             continue;
         if (!is_operand(f))
-            return usage_error(c, op, "run it with --help for an example", err, "needs: --%s %s",
+            return usage_error(c, words, "run it with --help for an example", err, "needs: --%s %s",
                                vls_field_words(f->name, '-').s, cli_value_name(f));
         vls_buf_init(&names, c->env, 4096);
         add_operand_names(&names, op->in, true);
-        return usage_error(c, op, "run it with --help for an example", err, "needs: %.*s",
+        return usage_error(c, words, "run it with --help for an example", err, "needs: %.*s",
                            (int)names.len, names.ptr);
     }
     return 0;

@@ -50,9 +50,14 @@ static int print_for_people(cli *c, const valise_op *op, const cli_printer *prin
         return printer->print(c, op, value, err);
     if (printer && printer->human_member)
         return add_member(c, op, printer->human_member, value, err);
-    if ((c->options.quiet && op->kind == VALISE_COMMAND) || !op->out)
-        return 0;
-    return cli_show_object(c, op->out, value, 0, err);
+    return !op->out ? 0 : cli_show_object(c, op->out, value, 0, err);
+}
+
+/* With --quiet the exit code is the answer of what does something. What only looks still says what
+ * it saw: nobody would ask otherwise. */
+static bool is_silent(const cli *c, const valise_op *op)
+{
+    return c->options.quiet && (op->kind == VALISE_COMMAND || op->kind == VALISE_JOB);
 }
 
 int cli_print_answer(int *status, cli *c, const valise_op *op, valise_str json, valise_error *err)
@@ -64,7 +69,9 @@ int cli_print_answer(int *status, cli *c, const valise_op *op, valise_str json, 
 
     if (rc < 0)
         return rc;
-    if (!c->options.json)
+    if (is_silent(c, op))
+        rc = 0;
+    else if (!c->options.json)
         rc = print_for_people(c, op, printer, value, err);
     else if (printer && printer->json_member)
         rc = add_member(c, op, printer->json_member, value, err);
@@ -115,6 +122,8 @@ int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err)
     vls_json value;
     int rc;
 
+    if (is_silent(rows->c, rows->op))
+        return cli_check_interrupt(err);
     if (rows->c->options.json) {
         add_json_line(rows->c->out, json);
         return cli_out_row(rows->c->out, err);

@@ -5,6 +5,8 @@
  *     for people      one answer    "key: value", nested structs indented
  *                     a list        aligned columns; on a terminal cut to its width
  *
+ * With --quiet commands and jobs answer nothing, in either way, and lists have no headings.
+ *
  * For people ids are short (K2), sizes have units, and what a terminal would obey is shown. The
  * few operations whose answers are shown in another way have a row in printers.c.
  *

@@ -80,6 +80,16 @@ static int status_of_findings(const cli *c, vls_json value)
     return valid && valid->truth ? CLI_DONE : valise_error_exit_code(VALISE_E_INVALID);
 }
 
+/* ---- workspace:repair ---- */
+
+static int status_of_repair(const cli *c, vls_json value)
+{
+    const vls_json *left = vls_json_get(value, VLS_STR("left"));
+
+    (void)c;
+    return left && left->integer > 0 ? valise_error_exit_code(VALISE_E_CORRUPT) : CLI_DONE;
+}
+
 /* ---- the table ---- */
 
 static const cli_printer printers[] = {
@@ -98,6 +108,7 @@ static const cli_printer printers[] = {
     {.op = "json:pretty", .human_member = "text"},
     {.op = "json:validate", .print = print_findings, .status = status_of_findings},
     {.op = "log:list", .columns = {"seq", "id", "time", "actor", "type", "payload"}},
+    {.op = "workspace:repair", .status = status_of_repair},
 };
 
 const cli_printer *cli_printer_of(const valise_op *op)

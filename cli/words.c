@@ -24,10 +24,10 @@ const cli_option cli_options_table[] = {
     {"--exit-code", NULL, NULL, "Exit with 8 when there are differences.", AT(exit_code),
      CLI_WHEN_DIFFERENT},
     {"--follow", "-f", NULL, "Go on with what comes, until Ctrl-C.", AT(follow), CLI_WHEN_FOLLOW},
-    {"--color", NULL, "WHEN", "auto, always or never (or NO_COLOR).", AT(color), CLI_WHEN_ANY},
-    {"--no-pager", NULL, NULL, "Long lists without $PAGER.", AT(no_pager), CLI_WHEN_ANY},
-    {"--quiet", "-q", NULL, "No progress, no headings, no answers of commands.", AT(quiet),
-     CLI_WHEN_ANY},
+    {"--color", NULL, "WHEN", "auto, always or never (or VALISE_COLOR).", AT(color), CLI_WHEN_ANY},
+    {"--no-pager", NULL, NULL, "Long lists without a pager.", AT(no_pager), CLI_WHEN_ANY},
+    {"--quiet", "-q", NULL, "No progress, no headings, no answers of what does something.",
+     AT(quiet), CLI_WHEN_ANY},
     {NULL, NULL, NULL, NULL, 0, 0},
 };
 
@@ -89,6 +89,20 @@ static const cli_option *find_common(const char *name)
     return NULL;
 }
 
+static int refuse_missing(const reader *r, const char *what, valise_error *err)
+{
+    vls_report(err, CLI_E_USAGE, -1, "'%s' needs something behind it: %s", r->name, what);
+    vls_hint(err, "run it with --help for its options");
+    return CLI_E_USAGE;
+}
+
+static int refuse_attached(const reader *r, valise_error *err)
+{
+    vls_report(err, CLI_E_USAGE, -1, "'%s' takes no value", r->name);
+    vls_hint(err, "leave out what stands behind '='");
+    return CLI_E_USAGE;
+}
+
 /* The value of the option being read: attached, or the next word. */
 static int take_value(const char **out, reader *r, const char *what, valise_error *err)
 {
@@ -96,11 +110,8 @@ static int take_value(const char **out, reader *r, const char *what, valise_erro
         *out = r->attached;
         return 0;
     }
-    if (r->left == 0) {
-        vls_report(err, CLI_E_USAGE, -1, "'%s' needs something behind it: %s", r->name, what);
-        vls_hint(err, "run it with --help for its options");
-        return CLI_E_USAGE;
-    }
+    if (r->left == 0)
+        return refuse_missing(r, what, err);
     *out = *r->at++;
     r->left--;
     return 0;
@@ -108,7 +119,6 @@ static int take_value(const char **out, reader *r, const char *what, valise_erro
 
 static int refuse_misplaced(const reader *r, const cli_option *option, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf name = {0};
     static const char *const why[] = {
         [CLI_WHEN_COMMAND] = "it changes nothing",
         [CLI_WHEN_QUERY] = "it does not look at a state",
@@ -117,10 +127,8 @@ static int refuse_misplaced(const reader *r, const cli_option *option, valise_er
         [CLI_WHEN_FOLLOW] = "its answer has an end",
     };
 
-    vls_buf_init(&name, r->c->env, 256);
-    cli_add_name(&name, r->words->command->op->name, ' ');
-    vls_report(err, CLI_E_USAGE, -1, "'valise %.*s' takes no %s: %s", (int)name.len, name.ptr,
-               option->name, why[option->when]);
+    vls_report(err, CLI_E_USAGE, -1, "'valise %s' takes no %s: %s", r->words->name.s, option->name,
+               why[option->when]);
     vls_hint(err, "run it with --help for its options");
     return CLI_E_USAGE;
 }
@@ -128,11 +136,19 @@ static int refuse_misplaced(const reader *r, const cli_option *option, valise_er
 static int take_common(reader *r, const cli_option *option, valise_error *err)
 {
     cli_options *options = &r->c->options;
+    const char *value = NULL;
+    int rc;
 
-    if (option->value)
-        return take_value((const char **)((char *)options + option->offset), r, option->value, err);
+    if (option->value) {
+        rc = take_value(&value, r, option->value, err);
+        if (rc == 0 && !value[0]) /* a variable that was not set, most likely */
+            rc = refuse_missing(r, option->value, err);
+        if (rc == 0)
+            *(const char **)((char *)options + option->offset) = value;
+        return rc;
+    }
     if (r->attached)
-        return vls_fail(err, CLI_E_USAGE, "'%s' takes no value", r->name);
+        return refuse_attached(r, err);
     *(bool *)((char *)options + option->offset) = true;
     return 0;
 }
@@ -249,9 +265,7 @@ static int take_field(bool *taken, reader *r, valise_error *err)
         return 0;
     }
     if (given->how == CLI_AS_FALSE) {
-        if (r->attached)
-            return vls_fail(err, CLI_E_USAGE, "'%s' takes no value", r->name);
-        return 0;
+        return r->attached ? refuse_attached(r, err) : 0;
     }
     return take_value(&given->word, r, cli_value_name(field), err);
 }
@@ -338,11 +352,12 @@ static int find_command(reader *r, valise_error *err)
         return 0;
     words->command = cli_catalog_find(&words->name_words, r->c->catalog, r->left, r->at);
     if (words->command) {
+        words->name = cli_name_typed(words->name_words, r->at);
         r->at += words->name_words;
         r->left -= words->name_words;
         return 0;
     }
-    words->group = cli_catalog_group(r->c->catalog, *r->at);
+    words->group = cli_catalog_group(r->c->catalog, *r->at) ? *r->at : NULL;
     if (!words->group || (r->left > 1 && !cli_is_option(r->at[1]))) {
         words->unknown = true;
         return cli_catalog_refuse(r->c->catalog, r->left, r->at, err);

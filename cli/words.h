@@ -70,7 +70,8 @@ typedef struct cli_given {
 
 typedef struct cli_words {
     const cli_command *command; /* NULL: none was named */
-    const char *group;          /* the group that was named instead, or NULL */
+    cli_name name;              /* of the command, as it was typed */
+    const char *group;          /* the group that was named instead, as it was typed, or NULL */
     cli_given *given;
     size_t given_count;
     const char **operands;

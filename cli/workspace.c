@@ -100,16 +100,18 @@ int cli_open(cli *c, valise_error *err)
 {
     valise_options options = VALISE_OPTIONS_INIT;
     const char *path = NULL;
-    const char *actor = c->options.actor ? c->options.actor : getenv("VALISE_ACTOR");
     int rc;
 
     if (c->workspace)
         return 0;
-    rc = cli_find(&path, c, err);
+    rc = cli_settle(c, err);
+    if (rc == 0)
+        rc = cli_find(&path, c, err);
     if (rc < 0)
         return rc;
     options.env = c->env;
-    options.actor = valise_str_of(actor);
+    options.actor = cli_actor(c);
+    cli_tell_engine(&options, c);
     return valise_open(&c->workspace, path, &options, err);
 }
 
@@ -127,6 +129,8 @@ void cli_close(cli *c)
     valise_close(c->workspace);
     valise_close(c->none);
     vls_registry_free(c->built_in);
+    vls_config_free(c->settings);
+    c->settings = NULL;
     c->workspace = c->none = NULL;
     c->registry = c->built_in = NULL;
 }

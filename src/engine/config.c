@@ -135,9 +135,14 @@ int vls_setting_check(const vls_setting *setting, valise_str value, valise_error
 
     if (takes(setting, value))
         return 0;
-    return vls_fail(err, VALISE_E_INVALID, "%s is %s%s%s, not \"%s\"", setting->name,
-                    kinds[setting->type], choice ? " " : "", choice ? setting->choices : "",
-                    vls_text_short(value).s);
+    (void)vls_fail(err, VALISE_E_INVALID, "%s is %s%s%s, not \"%s\"", setting->name,
+                   kinds[setting->type], choice ? " " : "", choice ? setting->choices : "",
+                   vls_text_short(value).s);
+    if (choice)
+        vls_hint(err, "give one of: %s", setting->choices);
+    else
+        vls_hint(err, "give %s", kinds[setting->type]);
+    return VALISE_E_INVALID;
 }
 
 /* ---- loading ---- */
@@ -157,11 +162,18 @@ static int check_value(const vls_config_entry *e, valise_error *err)
 
     if (rc == 0)
         return 0;
-    if (e->line > 0)
-        return vls_fail(err, rc, "%.*s:%u: %s", VALISE_STR_ARG(e->file), (unsigned)e->line,
-                        why.message);
-    return vls_fail(err, rc, "%.*s: %s",
-                    VALISE_STR_ARG(e->file.len ? e->file : VLS_STR("command line")), why.message);
+    if (e->line > 0) {
+        (void)vls_fail(err, rc, "%.*s:%u: %s", VALISE_STR_ARG(e->file), (unsigned)e->line,
+                       why.message);
+        vls_hint(err, "mend that line, or: valise config unset%s %.*s",
+                 e->layer == VLS_LAYER_USER ? " --user" : "", VALISE_STR_ARG(e->name));
+        return rc;
+    }
+    (void)vls_fail(err, rc, "%.*s: %s",
+                   VALISE_STR_ARG(e->file.len ? e->file : VLS_STR("command line")), why.message);
+    if (e->file.len)
+        vls_hint(err, "set %.*s to something else, or unset it", VALISE_STR_ARG(e->file));
+    return rc;
 }
 
 static int add_entry(const loading *l, valise_str name, valise_str value, uint32_t line,

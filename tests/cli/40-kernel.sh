@@ -109,8 +109,83 @@ t 'a log that lost its beginning is told of, and is no problem [K32]' '
     "$VALISE" -q retention set log --keep-latest 1
     run "$VALISE" gc
     stdout_matches "^freed: +[0-9.]+ K?i?B$"
+    run "$VALISE" validate
+    stdout_matches "^note  log +.*cannot be replayed"
     run "$VALISE" -q validate
-    stdout_matches "^note  log  .*cannot be replayed"
+    stdout_is_empty
+'
+
+# sql TEXT: into the store, behind its back.
+sql() {
+    python3 -c "import sqlite3, sys; c = sqlite3.connect(\".valise/valise.db\"); c.executescript(sys.argv[1]); c.close()" "$1"
+}
+
+t 'repair says what was wrong, what it mended and what is left [K22 L5]' '
+    "$VALISE" -q init
+    run "$VALISE" repair --json
+    json_is found 0
+    json_is rebuilt 0
+    sql "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = \"CREATE INDEX log_id8 ON log(id8) WHERE 0\"
+        WHERE name = \"log_id8\"; PRAGMA writable_schema=RESET; REINDEX log_id8; PRAGMA writable_schema=ON;
+        UPDATE sqlite_schema SET sql = \"CREATE INDEX log_id8 ON log(id8)\" WHERE name = \"log_id8\""
+    expect_exit 7 "$VALISE" validate
+    cp -r .valise again
+    run "$VALISE" repair
+    stdout_matches "^found: +2$"
+    stdout_matches "^mended: +2$"
+    stdout_matches "^left: +0$"
+    stdout_has "log_id8"
+    rm -rf .valise && mv again .valise
+    run "$VALISE" repair --json
+    json_is found 2
+    json_is problems[0].mended true
+    run "$VALISE" validate
+    sql "CREATE TABLE stray(a); CREATE TABLE other(a); PRAGMA writable_schema=ON; UPDATE sqlite_schema SET rootpage =
+        (SELECT rootpage FROM sqlite_schema WHERE name = \"other\") WHERE name = \"stray\""
+    expect_exit 7 "$VALISE" repair --json
+    json_is mended 0
+    json_is problems[0].mended false
+    expect_exit 7 "$VALISE" -q repair
+'
+
+t 'quiet: what does something says nothing, with --json neither; what looks still answers [L4]' '
+    "$VALISE" -q init
+    "$VALISE" commands --json >all
+    "$VALISE" -q pin add v1 1
+    while read -r line; do
+        kind=$("$VALISE" json get "$line" /kind)
+        name=$("$VALISE" json get "$line" /name | tr -d "\"")
+        case "$kind $name" in
+        \"query\"* | *workspace:erase | *workspace:import) continue ;;
+        *pin:remove) payload="{\"name\":\"v1\"}" ;;
+        *agent:remove | *agent:update) payload="{\"id\":\"planner\"}" ;;
+        *) payload=$("$VALISE" json get "$line" /example) ;;
+        esac
+        for how in "" --json; do
+            # shellcheck disable=SC2086
+            "$VALISE" -q $how run "$name" "$payload" >out 2>err || true
+            [ ! -s out ] || fail "$name $how: $(cat out)"
+        done
+        echo "$name" >>seen
+    done <all
+    grep -q workspace:gc seen
+    grep -q workspace:sync seen
+    grep -q workspace:validate seen
+    run "$VALISE" -q init --json
+    stdout_is_empty
+    run "$VALISE" -q export x.valise
+    stdout_is_empty
+    run "$VALISE" -q import x.valise --json
+    stdout_is_empty
+    run "$VALISE" -q status
+    stdout_has seq:
+    run "$VALISE" -q pin list --json
+    run "$VALISE" -q log
+    stdout_lacks SEQ
+    printf "xxxxxxxx" | dd of=.valise/valise.db bs=1 seek=8192 conv=notrunc 2>/dev/null
+    expect_exit 7 "$VALISE" -q validate
+    stdout_is_empty
+    stderr_matches "^valise: "
 '
 
 t 'config get and list say who set it, and what could be set [L9]' '

@@ -8,6 +8,7 @@ static valise_str page(test *t, const cli_page_format *format, const char *name)
     cli *c = kit_new(t);
     cli_page p = {.out = &c->out->text, .format = format};
     const char *words[] = {name};
+    cli_name called = cli_name_typed(name ? 1 : 0, words);
     size_t used;
 
     if (!name)
@@ -15,7 +16,7 @@ static valise_str page(test *t, const cli_page_format *format, const char *name)
     else if (strcmp(name, "demo") == 0)
         cli_help_group(&p, c, name);
     else
-        cli_help_command(&p, c, cli_catalog_find(&used, c->catalog, 1, words));
+        cli_help_command(&p, c, cli_catalog_find(&used, c->catalog, 1, words), &called);
     CHECK_OK(vls_buf_check(&c->out->text, &t->err));
     return vls_buf_str(&c->out->text);
 }
@@ -42,6 +43,42 @@ TEST(help, as_markdown)
     CHECK_GOLDEN("unit/cli/golden/reference.md", vls_buf_str(&c->out->text));
 }
 
+static const char *names(const valise_op *op)
+{
+    const char *all = "";
+    cli_name name;
+
+    for (size_t i = 0; cli_name_at(&name, op, i); i++)
+        all = test_format("%s%s;", all, name.s);
+    return all;
+}
+
+TEST(help, a_command_has_several_names)
+{
+    CHECK_TEXT("demo put;", names(kit_op("demo:put")));
+    CHECK_TEXT("demos;demo list;", names(kit_op("demo:list")));
+    CHECK_TEXT("init;", names(&(valise_op){.name = "init"}));
+    CHECK_TEXT("backpack pack;bp pack;", names(&(valise_op){.name = "backpack:pack"}));
+    CHECK_TEXT("pack;backpack pack;bp pack;",
+               names(&(valise_op){.name = "backpack:pack", .alias = "pack"}));
+}
+
+/* The name that was typed stands in usage and example, the others behind it. */
+TEST(help, is_of_the_name_that_was_typed)
+{
+    cli *c = kit_new(t);
+    const char *words[] = {"demo", "list"};
+    cli_page p = {.out = &c->out->text, .format = &cli_page_text};
+    size_t used;
+    const cli_command *command = cli_catalog_find(&used, c->catalog, 2, words);
+    cli_name called = cli_name_typed(used, words);
+
+    cli_help_command(&p, c, command, &called);
+    CHECK(vls_str_find(vls_buf_str(p.out), VLS_STR("usage: valise demo list ")) < p.out->len);
+    CHECK(vls_str_find(vls_buf_str(p.out), VLS_STR("Also `valise demos`.")) < p.out->len);
+    CHECK(vls_str_find(vls_buf_str(p.out), VLS_STR("  valise demo list\n")) < p.out->len);
+}
+
 /* Of a man page no text becomes a request. */
 TEST(help, a_man_page_is_text_only)
 {
@@ -59,8 +96,9 @@ TEST(help, a_man_page_is_text_only)
 static const char *example(test *t, const char *name)
 {
     cli *c = kit_new(t);
+    cli_name called = cli_name_of(kit_op(name));
 
-    cli_add_example(&c->out->text, c, kit_op(name));
+    cli_add_example(&c->out->text, c, kit_op(name), &called);
     return test_format("%.*s", (int)c->out->text.len, c->out->text.ptr);
 }
 
@@ -69,10 +107,10 @@ TEST(help, examples_are_command_lines)
     CHECK_TEXT("valise demo put --tags 'a b' --tags c --force --limit -3 --note @@home --raw hello "
                "--turn '{\"role\":\"user\"}' run-1 'it'\\''s' '\"What is AI?\"'",
                example(t, "demo:put"));
-    CHECK_TEXT("valise demo take -- -x y", example(t, "demo:take"));
+    CHECK_TEXT("valise grab -- -x y", example(t, "demo:take"));
     CHECK_TEXT("VALISE_SECRET_TOKEN=... valise demo note --second s --must m",
                example(t, "demo:note"));
-    CHECK_TEXT("valise demo list", example(t, "demo:list"));
+    CHECK_TEXT("valise demos", example(t, "demo:list"));
     CHECK_TEXT("", example(t, "demo:admit"));
 }
 

@@ -39,9 +39,10 @@ TEST(words, switches)
                PAYLOAD("demo", "put", "--force=false", "b", "k", "1"));
     CHECK_TEXT("INVALID: [force] force must be true or false, is 'maybe'",
                PAYLOAD("demo", "put", "--force=maybe", "b", "k", "1"));
-    CHECK_TEXT("USAGE: '--no-force' takes no value",
+    CHECK_TEXT("USAGE: '--no-force' takes no value | leave out what stands behind '='",
                PAYLOAD("demo", "put", "--no-force=true", "b", "k", "1"));
-    CHECK_TEXT("USAGE: '--json' takes no value", PAYLOAD("demo", "list", "--json=1"));
+    CHECK_TEXT("USAGE: '--json' takes no value | leave out what stands behind '='",
+               PAYLOAD("demo", "list", "--json=1"));
 }
 
 TEST(words, lists_are_given_one_by_one)
@@ -128,7 +129,7 @@ TEST(words, commands_have_several_names)
     CHECK_TEXT("backpack:pack {}", PAYLOAD("backpack", "pack"));
     CHECK_TEXT("version {}", PAYLOAD("version"));
     CHECK_TEXT("group demo", PAYLOAD("demo"));
-    CHECK_TEXT("group backpack", PAYLOAD("bp", "--json"));
+    CHECK_TEXT("group bp", PAYLOAD("bp", "--json"));
     CHECK_TEXT("group none", PAYLOAD("--json"));
 }
 

@@ -168,8 +168,43 @@ TEST(repair, an_index_of_the_store_is_made_again) /* [K22] */
     damage_index();
     v = ws_open_at(t, ws_path());
     ws_fails(t, v, VALISE_E_CORRUPT, "workspace:validate", NULL);
-    CHECK(number_in(ws_run(t, v, "workspace:repair", NULL), "store") > 0);
+    const char *answer = ws_run(t, v, "workspace:repair", NULL);
+    CHECK(number_in(answer, "rebuilt") > 0);
+    CHECK(number_in(answer, "found") > 0);
+    CHECK_INT(number_in(answer, "found"), number_in(answer, "mended"));
+    CHECK_INT(0, number_in(answer, "left"));
+    CHECK_MSG(strstr(answer, "{\"mended\":true,\"place\":\"store\",\"problem\":\""), "%s", answer);
+    CHECK_MSG(strstr(answer, "log_id8"), "%s", answer);
+    CHECK_TEXT("{\"found\":0,\"left\":0,\"mended\":0,\"problems\":[],\"rebuilt\":0}",
+               ws_run(t, v, "workspace:repair", NULL));
     CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "workspace:validate", NULL));
+    valise_close(v);
+}
+
+/* A free page that is linked to twice: no index, so it stays, and the answer says so. */
+TEST(repair, what_cannot_be_mended_is_told) /* [K22] */
+{
+    valise *v = ws_open_at(t, ws_path());
+    const char *path = test_format("%s/.valise/valise.db", ws_path());
+    sqlite3 *db = NULL;
+
+    add(t, v, 5, "a");
+    valise_close(v);
+    CHECK_INT(SQLITE_OK, sqlite3_open(path, &db));
+    CHECK_INT(SQLITE_OK, sqlite3_exec(db,
+                                      "PRAGMA writable_schema=ON;"
+                                      "CREATE TABLE stray(a); CREATE TABLE other(a);"
+                                      "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM "
+                                      "sqlite_schema WHERE name = 'other') WHERE name = 'stray';",
+                                      NULL, NULL, NULL));
+    CHECK_INT(SQLITE_OK, sqlite3_close(db));
+    damage_index();
+    v = ws_open_at(t, ws_path());
+    const char *answer = ws_run(t, v, "workspace:repair", NULL);
+    CHECK_MSG(number_in(answer, "left") > 0, "%s", answer);
+    CHECK_MSG(number_in(answer, "mended") > 0, "%s", answer);
+    CHECK_INT(number_in(answer, "found"), number_in(answer, "mended") + number_in(answer, "left"));
+    CHECK(strstr(answer, "{\"mended\":false,"));
     valise_close(v);
 }
 

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# 41-settings.sh -- colours, the pager and who acts: files, environment and options. [L4 L9]
+. "$(dirname "$0")/lib.sh"
+export TERMINAL=$LIB_DIR/on_terminal.py
+unset NO_COLOR PAGER LESS VALISE_COLOR VALISE_PAGER VALISE_ACTOR
+
+# A workspace with a log that is longer than a screen, and a pager that says who it is.
+prepare() {
+    rm -rf "$HOME/.config"
+    "$VALISE" -q init
+    for i in $(seq 40); do
+        echo "{\"type\":\"pin:add\",\"payload\":{\"name\":\"p$i\",\"target\":\"1\"}}"
+    done | "$VALISE" -q batch
+    printf '#!/bin/sh\necho "pager $*"\nexec cat >/dev/null\n' >pager
+    chmod +x pager
+}
+
+plain() {
+    ! grep -q "$(printf '\033')" "$OUT" || fail "coloured: $*"
+}
+
+coloured() {
+    grep -q "$(printf '\033')" "$OUT" || fail "not coloured: $*"
+}
+
+t 'colours: core.color < NO_COLOR < VALISE_COLOR < --color, auto only on a terminal [L4 L9]' '
+    prepare
+    run "$VALISE" status && plain auto
+    run "$TERMINAL" "$VALISE" status && coloured terminal
+    NO_COLOR=1 run "$TERMINAL" "$VALISE" status && plain NO_COLOR
+    TERM=dumb run "$TERMINAL" "$VALISE" status && plain dumb
+    run "$TERMINAL" "$VALISE" status --color never && plain --color
+    "$VALISE" config set --user core.color never
+    run "$TERMINAL" "$VALISE" status && plain core.color
+    "$VALISE" config set --user core.color always
+    run "$VALISE" status && coloured core.color
+    run "$VALISE" json diff 1 2 && coloured "without a workspace"
+    run "$VALISE" config list && coloured config
+    NO_COLOR=1 run "$VALISE" status && plain "NO_COLOR over core.color"
+    NO_COLOR=1 VALISE_COLOR=always run "$VALISE" status && coloured VALISE_COLOR
+    NO_COLOR=1 VALISE_COLOR=always run "$VALISE" status --color never && plain "--color over all"
+    VALISE_COLOR=auto run "$VALISE" status && plain "auto over always"
+    NO_COLOR=1 VALISE_COLOR=auto run "$TERMINAL" "$VALISE" status && plain "auto asks NO_COLOR"
+'
+
+t 'the pager: PAGER < core.pager < VALISE_PAGER < --no-pager; empty and cat are none [L4 L9]' '
+    prepare
+    PAGER="$PWD/pager a" run "$TERMINAL" "$VALISE" log
+    stdout_is "pager a"
+    "$VALISE" config set --user core.pager "$PWD/pager b  c"
+    PAGER="$PWD/pager a" run "$TERMINAL" "$VALISE" log
+    stdout_is "pager b c"
+    VALISE_PAGER="$PWD/pager d" run "$TERMINAL" "$VALISE" log
+    stdout_is "pager d"
+    run "$TERMINAL" "$VALISE" commands
+    stdout_is "pager b c"
+    for words in "log --no-pager" "--no-pager log"; do
+        # shellcheck disable=SC2086
+        VALISE_PAGER="$PWD/pager d" run "$TERMINAL" "$VALISE" $words
+        stdout_has pin:add
+    done
+    VALISE_PAGER="" run "$TERMINAL" "$VALISE" log
+    stdout_has pin:add
+    VALISE_PAGER=cat run "$TERMINAL" "$VALISE" log
+    stdout_has pin:add
+    VALISE_PAGER=/nonexistent run "$TERMINAL" "$VALISE" log
+    stdout_has pin:add
+    run "$TERMINAL" "$VALISE" log --limit 3
+    stdout_has pin:add
+    run "$VALISE" log
+    stdout_has pin:add
+    VALISE_PAGER="$PWD/pager \$(touch x);touch x" run "$TERMINAL" "$VALISE" log
+    is_gone x
+'
+
+t 'who acts: core.actor < VALISE_ACTOR < --actor [L9]' '
+    prepare
+    for who in ann bob cid; do "$VALISE" -q agent add $who --role writer; done
+    "$VALISE" config set --user core.actor ann
+    "$VALISE" -q pin add by-ann 1
+    VALISE_ACTOR=bob "$VALISE" -q pin add by-bob 1
+    VALISE_ACTOR=bob "$VALISE" -q pin add by-cid 1 --actor cid
+    VALISE_ACTOR="" "$VALISE" -q pin add by-ann-too 1
+    run "$VALISE" --actor local log --limit 4 --json
+    json_is "[0].actor" ann
+    json_is "[1].actor" cid
+    json_is "[2].actor" bob
+    json_is "[3].actor" ann
+    expect_exit 2 "$VALISE" --actor "" status
+    stderr_has "--actor" "hint:"
+'
+
+t 'what the environment says of the engine holds [L9]' '
+    need strace
+    prepare
+    export ASAN_OPTIONS=detect_leaks=0 # which does not work under a tracer
+    strace -f -e trace=fsync,fdatasync -o full "$VALISE" -q pin add a 1 || skip "strace cannot trace"
+    VALISE_DURABILITY=normal strace -f -e trace=fsync,fdatasync -o normal "$VALISE" -q pin add b 1
+    [ "$(grep -c sync full)" -gt "$(grep -c sync normal)" ] || fail "$(cat full normal)"
+    VALISE_TIMEOUT=soon expect_exit 6 "$VALISE" status
+    stderr_has VALISE_TIMEOUT "hint: set VALISE_TIMEOUT"
+'
+
+t 'a workspace of a stranger runs no program and chooses neither actor nor colours [L9]' '
+    prepare
+    printf "#!/bin/sh\ntouch \"%s/ran\"\ncat\n" "$PWD" >evil
+    chmod +x evil
+    printf "[core]\n\tpager = %s/evil\n\tactor = ann\n\tcolor = always\n" "$PWD" >>.valise/config
+    VALISE_PAGER="" run "$VALISE" log
+    plain "the color of the workspace"
+    PAGER=cat run "$TERMINAL" "$VALISE" log
+    stdout_has local
+    "$VALISE" trust .
+    PAGER=cat run "$TERMINAL" "$VALISE" log
+    is_gone ran
+    "$VALISE" -q pin add mine 1
+    run "$VALISE" log --limit 1 --json
+    json_is actor local
+    run "$VALISE" config list --show-origin
+    stdout_matches "^core.pager .*has no effect there"
+    expect_exit 6 "$VALISE" config set core.pager less
+    stderr_has "core.pager" "hint:" "--user"
+'
+
+t 'a value that a setting does not take is refused before anything is done [L5 L9]' '
+    prepare
+    VALISE_COLOR=purple expect_exit 6 "$VALISE" pin add x 1
+    stderr_has VALISE_COLOR "auto always never" purple "hint: set VALISE_COLOR"
+    "$VALISE" config set --user core.color never
+    sed -i "s/never/purple/" "$HOME/.config/valise/config"
+    expect_exit 6 "$VALISE" pin add x 1
+    stderr_has "config:2:" purple "hint: mend that line, or: valise config unset --user core.color"
+    run "$VALISE" help
+    run "$VALISE" commands
+    run "$VALISE" config unset --user core.color
+    run "$VALISE" pin add x 1
+    expect_exit 2 "$VALISE" status --color purple
+    stderr_has "hint: it is auto, always or never"
+    expect_exit 6 "$VALISE" config set --user core.color purple
+    stderr_has "auto always never" purple
+'
+
+done_testing
