@@ -2,6 +2,7 @@
 #include "kit.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/time.h"
 
