@@ -73,7 +73,7 @@ void vls_command_release(vls_command *command); /* a zeroed one is fine */
 /* It ran, and its transaction was rolled back: as if it had not. No middleware has seen it. */
 void vls_command_forget(vls_command *command);
 
-/* Arguments from JSON text, which is borrowed. INPUT: contents are lifted. LOGGED: they are ids,
+/* Arguments from JSON text, which is borrowed. INPUT: contents are lifted. ACCEPTED: they are ids,
  * to be filled by the caller. */
 int vls_command_decode(vls_command *command, valise_str json, vls_field_form form,
                        valise_error *err);

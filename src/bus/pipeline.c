@@ -172,6 +172,7 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
                                  .actor = command->actor,
                                  .cause = command->cause};
     view->hooks = (vls_view_hooks){.allows = allows, .self = command};
+    view->replaying = command->replayed != NULL;
     for (size_t i = 0; i < command->objects.len; i++) {
         if (!vls_vec_push(&view->objects, command->bus->env, command->objects.ptr[i]))
             return vls_fail_memory(err);

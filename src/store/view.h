@@ -75,6 +75,7 @@ struct valise_view {
     valise_stamp stamp;
     vls_view_hooks hooks;
     bool changing;   /* put, delete, add are allowed */
+    bool replaying;  /* what is put was accepted before */
     int64_t at;      /* the state that is seen; txn->tip.seq unless it is the past */
     bool past_built; /* past holds every row that differs from the transaction */
     vls_overlay past;
