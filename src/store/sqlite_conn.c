@@ -17,7 +17,6 @@ static const char *const fixed_sql[VLS_SQLITE_FIXED] = {
     [VLS_SQLITE_RELEASE] = "RELEASE mark",
     [VLS_SQLITE_BACK] = "ROLLBACK TO mark",
     [VLS_SQLITE_USER_VERSION] = "PRAGMA user_version",
-    [VLS_SQLITE_DATA_VERSION] = "PRAGMA data_version",
 };
 
 /* Step to the end; the first column of the first row is the answer. */
