@@ -448,9 +448,9 @@ static void remove_dir(const char *dir)
     MUST(nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
 }
 
-/* Two files with the same 1,000 rows, one for each side. The second batch changes what the first one
- * made: from then on entries hold the rows as they were before, and the raw side takes the sizes of
- * what it writes from the last of them. */
+/* Two files with the same 1,000 rows, one for each side. The second batch changes what the first
+ * one made: from then on entries hold the rows as they were before, and the raw side takes the
+ * sizes of what it writes from the last of them. */
 static void run_at(bench *b, bool full, const bench_row *rows, size_t count)
 {
     state s = {.next = 0};
