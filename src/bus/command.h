@@ -16,7 +16,6 @@
 #include "bus/bus.h"
 
 #define VLS_COMMAND_MAX_BYTES VLS_VIEW_MAX_BYTES
-#define VLS_COMMAND_TEXT 384u /* bytes of a payload or result, mostly */
 
 typedef struct vls_command {
     valise *bus;
@@ -38,7 +37,7 @@ typedef struct vls_command {
     vls_arena own_arena;
     vls_arena *view_pool;            /* what the views of a batch live in; NULL: each by itself */
     void *args;                      /* struct of op->in */
-    vls_vec(vls_new_object) objects; /* contents of args */
+    vls_vec(vls_new_object) objects; /* contents of args; in the arena */
     valise_str payload;              /* in LOGGED form */
     valise_str sent; /* the payload before a middleware changed it; ptr NULL: nobody did */
 

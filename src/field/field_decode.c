@@ -178,14 +178,14 @@ static int decode_base64(const decoder *d, valise_str *out, const valise_field *
 
 static int decode_json(const decoder *d, valise_str *out, const valise_field *field, vls_json v)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
+    vls_buf text;
     int rc;
 
-    vls_buf_init(&text, d->arena->env, VLS_JSON_MAX_BYTES);
+    vls_buf_init_in(&text, d->arena, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&text, v, d->err);
     if (rc == 0)
         rc = check_size(d, field, text.len);
-    return rc < 0 ? rc : vls_arena_dup(out, d->arena, vls_buf_str(&text), d->err);
+    return rc < 0 ? rc : vls_buf_keep(out, &text, d->err);
 }
 
 static int decode_str(const decoder *d, valise_str *out, const valise_field *field, vls_json v)

@@ -27,7 +27,6 @@ void vls_view_release(valise_view *view)
     for (size_t i = 0; i < view->blobs.len; i++)
         (void)valise_blob_unref(view->blobs.ptr[i]);
     vls_vec_release(&view->blobs, env);
-    vls_vec_release(&view->objects, env);
     vls_overlay_release(&view->changes);
     vls_overlay_release(&view->past);
     vls_arena_release(&view->arena);
@@ -385,8 +384,8 @@ int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_
     vls_store_hasher_return(view->txn->store, hasher);
     if (rc == 0 && !find_new(view, &object.id)) {
         rc = vls_arena_dup(&object.bytes, &view->arena, bytes, err);
-        if (rc == 0 && !vls_vec_push(&view->objects, view->arena.env, object))
-            rc = vls_fail_memory(err);
+        if (rc == 0 && !vls_vec_push_in(&view->objects, &view->arena, object))
+            rc = vls_arena_fail(&view->arena, err);
     }
     if (rc == 0)
         *out = object.id;

@@ -159,7 +159,7 @@ typedef struct valise_store_ops {
 
     /* Has anybody but this handle committed since this handle's last write transaction that asked
      * and was committed? Ask in a write transaction. A first one says yes; later ones never say
-     * no wrongly, and yes without need only after upkeep (maintain). */
+     * no wrongly, and yes without need only after upkeep (maintain) or a begin that failed. */
     int (*changed)(bool *out, void *txn, valise_error *err);
 
     /* In a write transaction: make an attached table, or give it the columns behind the first
