@@ -239,10 +239,10 @@ void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
     if (!vls_buf_cstr(&usage) || !vls_buf_cstr(&text))
         return;
     page->format->begin(page, vls_buf_cstr(&text), op->brief, vls_buf_cstr(&usage));
-    if (op->help && page->format == &cli_page_man)
+    if (page->format == &cli_page_man)
         page->format->section(page, "description");
-    if (op->help)
-        page->format->paragraphs(page, op->help);
+    if (op->help || page->format == &cli_page_man)
+        page->format->paragraphs(page, op->help ? op->help : op->brief);
     add_facts(page, c, command, name);
     add_operands(page, op);
     page->format->section(page, "options");
