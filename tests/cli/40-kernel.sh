@@ -148,6 +148,40 @@ t 'repair says what was wrong, what it mended and what is left [K22 L5]' '
     expect_exit 7 "$VALISE" -q repair
 '
 
+t 'with --json every command answers JSON, a line a row, and fails with JSON [L4 L5]' '
+    "$VALISE" -q init
+    "$VALISE" help --names >names
+    cat >is_json.py <<END
+import json, sys
+def no(x): raise ValueError(x)
+for line in open(sys.argv[1], encoding="utf-8"):
+    json.loads(line, parse_constant=no)
+    assert line.endswith("\n"), line
+END
+    while read -r words; do
+        # shellcheck disable=SC2086
+        example=$("$VALISE" help $words | sed -n "/^example:/{n;s/^ *\(.*\)valise /\1/p;q}")
+        [ -n "$example" ] || continue
+        code=0
+        eval "\"\$VALISE\" --json $example" >out 2>err || code=$?
+        python3 is_json.py out || fail "$example: $(cat out)"
+        python3 is_json.py err || fail "$example: $(cat err)"
+        if [ $code -eq 0 ]; then run test ! -s err; else run test -s err -o $code -eq 6; fi
+        # shellcheck disable=SC2086
+        "$VALISE" $words --help --json >out
+        python3 is_json.py out
+        echo "$example" >>seen
+    done <names
+    [ "$(wc -l <seen)" -gt 50 ]
+    run "$VALISE" completion bash --json
+    json_get script >script
+    grep -q complete script
+    run "$VALISE" config set core.timeout 5s --json
+    stdout_is "{}"
+    run "$VALISE" -q config set core.timeout 5s --json
+    stdout_is_empty
+'
+
 t 'quiet: what does something says nothing, with --json neither; what looks still answers [L4]' '
     "$VALISE" -q init
     "$VALISE" commands --json >all
