@@ -116,7 +116,7 @@ void cli_progress_line(vls_buf *out, const valise_progress_state *state, size_t 
 {
     VLS_AUTO(buf) vls_buf line = {0};
     VLS_AUTO(buf) vls_buf numbers = {0};
-    size_t used, most = columns > 2 * MARGIN ? columns - MARGIN : VLS_MAX(columns, 2) - 1;
+    size_t used, most = columns > (size_t)2 * MARGIN ? columns - MARGIN : VLS_MAX(columns, 2) - 1;
 
     vls_buf_init(&line, out->env, LINE_MAX_BYTES);
     vls_buf_init(&numbers, out->env, LINE_MAX_BYTES);

@@ -13,6 +13,7 @@ prepare() {
     "$VALISE" -q init to
     mkfifo pipe
     { head -c 20000 all.valise; exec sleep 1000; } >pipe 2>/dev/null &
+    # shellcheck disable=SC2034  # the tests end it
     sender=$!
 }
 
