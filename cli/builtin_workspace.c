@@ -8,6 +8,8 @@
 #include "engine/engine.h"
 #include "engine/trust.h"
 
+#define PATH_BYTES 4095
+
 /* Print one answer of a builtin as that of an operation is printed. */
 static int print_object(int *status, cli *c, const cli_builtin *builtin, vls_json value,
                         valise_error *err)
@@ -26,6 +28,15 @@ static void add_text(vls_json_builder *b, valise_str key, valise_str text)
     vls_json_add(b, vls_json_string(text));
 }
 
+/* As operations do that have nothing to answer. */
+static int answer_nothing(cli *c)
+{
+    c->done = true;
+    if (c->options.json && !c->options.quiet)
+        vls_buf_add_text(&c->out->text, "{}\n");
+    return 0;
+}
+
 /* ---- init ---- */
 
 typedef struct init_args {
@@ -35,7 +46,8 @@ typedef struct init_args {
 
 static const valise_field init_in[] = {
     VALISE_FIELD_WITH(init_args, dir, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "The folder; the current one when it is left out.", .ref = "cli.dir"),
+                      "The folder; the current one when it is left out.", .ref = "cli.dir",
+                      .min = 1, .max = PATH_BYTES),
     VALISE_FIELD(init_args, open, BOOL, 0, "Admit unknown actors as writers."),
     VALISE_FIELD_END,
 };
@@ -70,6 +82,7 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
         rc = valise_open(&c->workspace, dir, &options, err);
     if (rc < 0)
         return rc;
+    c->done = true;
     vls_json_builder_init(&b, &c->arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
     vls_json_add_key(&b, VLS_STR("created"));
@@ -128,10 +141,9 @@ static int load(vls_config **out, cli *c, valise_error *err)
     vls_config_sources sources = {.environment = (const char *const *)environ};
     int rc = workspace_file(&sources.workspace_file, c, err);
 
-    if (rc == VALISE_E_NOT_FOUND)
-        rc = 0;
-    if (rc == 0)
-        rc = user_file(&sources.user_file, c, err);
+    if (rc < 0 && (rc != VALISE_E_NOT_FOUND || cli_is_named(c)))
+        return rc;
+    rc = user_file(&sources.user_file, c, err);
     if (rc == VALISE_E_NOT_FOUND)
         rc = 0;
     return rc < 0 ? rc : vls_config_load(out, c->env, &sources, err);
@@ -223,6 +235,18 @@ static int make_row(vls_json *out, cli *c, valise_str name, valise_str value,
     return vls_json_builder_finish(out, &b, err);
 }
 
+static int refuse_unset(valise_str name, bool known, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_NOT_FOUND,
+                   known ? "nobody has set '%s'" : "there is no setting '%s'",
+                   vls_text_short(name).s);
+    if (known)
+        vls_hint(err, "valise config set --user %s VALUE", vls_text_short(name).s);
+    else
+        vls_hint(err, "valise config list --all shows all there are");
+    return VALISE_E_NOT_FOUND;
+}
+
 static int run_config_get(int *status, cli *c, const cli_words *words, const void *args,
                           valise_error *err)
 {
@@ -242,7 +266,7 @@ static int run_config_get(int *status, cli *c, const cli_words *words, const voi
     if (entry && !value.ptr)
         value = VLS_STR("true"); /* a key alone */
     if (!value.ptr)
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "nobody has set '%s'", vls_text_short(a->name).s);
+        rc = refuse_unset(a->name, known, err);
     if (rc == 0)
         rc = make_row(&row, c, a->name, value, entry, true, err);
     if (rc == 0 && c->options.json)
@@ -410,9 +434,10 @@ static int write_config(cli *c, bool user, valise_str name, const valise_str *va
 
     if (rc == 0 && !user)
         rc = workspace_file(&file, c, err);
-    return rc < 0 ? rc
-                  : vls_config_write(c->env, file, user ? VLS_LAYER_USER : VLS_LAYER_WORKSPACE,
-                                     name, value, err);
+    if (rc == 0)
+        rc = vls_config_write(c->env, file, user ? VLS_LAYER_USER : VLS_LAYER_WORKSPACE, name,
+                              value, err);
+    return rc < 0 ? rc : answer_nothing(c);
 }
 
 static int run_config_set(int *status, cli *c, const cli_words *words, const void *args,
@@ -475,7 +500,7 @@ typedef struct trust_args {
 static const valise_field trust_in[] = {
     VALISE_FIELD_WITH(trust_args, path, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "A program, a shared object, or the folder of a workspace.",
-                      .ref = "cli.file"),
+                      .ref = "cli.file", .min = 1, .max = PATH_BYTES),
     VALISE_FIELD(trust_args, remove, BOOL, 0, "Trust it no longer."),
     VALISE_FIELD_END,
 };
@@ -490,8 +515,9 @@ static int run_trust(int *status, cli *c, const cli_words *words, const void *ar
     (void)status, (void)words;
     if (rc < 0)
         return rc;
-    return a->remove ? vls_trust_remove(c->env, file, a->path.ptr, err)
-                     : vls_trust_add(c->env, file, a->path.ptr, err);
+    rc = a->remove ? vls_trust_remove(c->env, file, a->path.ptr, err)
+                   : vls_trust_add(c->env, file, a->path.ptr, err);
+    return rc < 0 ? rc : answer_nothing(c);
 }
 
 const cli_builtin cli_builtin_trust = {
