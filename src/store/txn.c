@@ -15,7 +15,7 @@
 
 int vls_txn_begin_bare(vls_txn *out, vls_store *store, int mode, valise_error *err)
 {
-    vls_txn txn = {.store = store, .write = mode == VALISE_TXN_WRITE};
+    vls_txn txn = {.store = store, .write = mode != VALISE_TXN_READ};
     int rc;
 
     if (txn.write && vls_store_read_only(store))

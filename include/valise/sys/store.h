@@ -84,7 +84,11 @@ typedef struct valise_store_open {
     uint32_t table_count;
 } valise_store_open;
 
-enum { VALISE_TXN_READ, VALISE_TXN_WRITE };
+enum {
+    VALISE_TXN_READ,
+    VALISE_TXN_WRITE,
+    VALISE_TXN_TRY, /* WRITE, but VALISE_E_BUSY at once where another one is writing */
+};
 enum { VALISE_MARK_SET, VALISE_MARK_RELEASE, VALISE_MARK_BACK };
 
 enum {
