@@ -2,10 +2,22 @@
 #include "cli/call.h"
 
 #include "base/hex.h"
+#include "base/uuid.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 
 /* ---- the call ---- */
+
+int cli_check_id(const valise_uuid *id, valise_error *err)
+{
+    static const valise_uuid none;
+
+    if (!vls_uuid_equal(id, &none))
+        return 0;
+    (void)vls_fail(err, VALISE_E_INVALID, "the id of a command is not all zeros");
+    vls_hint(err, "leave it out, and it gets one");
+    return VALISE_E_INVALID;
+}
 
 int cli_call_init(valise_call *out, cli *c, valise_error *err)
 {
@@ -23,10 +35,13 @@ int cli_call_init(valise_call *out, cli *c, valise_error *err)
             vls_hint(err, "--id is a UUID such as 0190a5f0-1234-7abc-8def-0123456789ab");
             return rc;
         }
+        rc = cli_check_id(&out->id, err);
+        if (rc < 0)
+            return rc;
     }
     if (!options->expect)
         return 0;
-    rc = cli_read_json(&expect, c, options->expect, err);
+    rc = cli_read_json(&expect, c, options->expect, 0, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&text, c->env, VLS_JSON_MAX_BYTES);

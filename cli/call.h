@@ -10,6 +10,9 @@
 /* What --actor, --at, --expect, --id and --dry-run say of a call. */
 int cli_call_init(valise_call *out, cli *c, valise_error *err);
 
+/* An id that was given must not be the one that means none. VALISE_E_INVALID. */
+int cli_check_id(const valise_uuid *id, valise_error *err);
+
 /* ---- settings (settings.c) ---- */
 
 /* Read the user's settings, once, and tell the output which colours and pager are wanted. Whoever

@@ -99,7 +99,8 @@ static int take_id(void *arg, valise_str json)
     vls_arena_reset(&search->arena);
     if (search->rows++ >= ID_ROWS_MAX || search->found >= IDS_MAX ||
         env->ticks_ns(env->self) > search->end_ns ||
-        vls_json_parse(&row, &search->arena, json, NULL, NULL) < 0)
+        vls_json_parse(&row, &search->arena, json,
+                       &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, NULL) < 0)
         return 1;
     id = vls_json_get(row, valise_str_of(search->key->name));
     if (id && id->type == VLS_JSON_STRING) {
