@@ -33,6 +33,19 @@ static int at_of_command(int64_t *seq, vls_reading *r, const valise_uuid *id, va
     return rc < 0 ? rc : 0;
 }
 
+static int at_of_time(int64_t *seq, vls_reading *r, int64_t time, valise_error *err)
+{
+    int64_t base = r->txn.tip.base_seq;
+    int rc = vls_log_at_time(seq, &r->txn, time, err);
+
+    if (rc < 0 || *seq >= base)
+        return rc;
+    (void)vls_fail(err, VALISE_E_LIMIT, "the log no longer reaches back to %s",
+                   vls_time_text_of(time).s);
+    vls_hint(err, "the oldest state that can be seen is that of seq %lld", (long long)base);
+    return VALISE_E_LIMIT;
+}
+
 static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error *err)
 {
     valise_uuid id;
@@ -45,7 +58,7 @@ static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error 
         return at_of_command(seq, r, &id, err);
     rc = vls_time_parse_ns(&time, at, NULL);
     if (rc == 0)
-        return vls_log_at_time(seq, &r->txn, time, err);
+        return at_of_time(seq, r, time, err);
     rc = vls_str_find_byte(at, '/') < at.len ? 0 : at_of_digits(seq, r, at, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;

@@ -45,19 +45,26 @@ static int read_plan(void *arg, valise_view *view, valise_error *err)
 /* ---- steps ---- */
 
 typedef struct step {
-    const vls_log_limits *limits;
+    const valise_env *env;
     int64_t now, max;
     int64_t removed;
     bool more;
 } step;
 
-/* The bound is found under the write lock: a pin that comes meanwhile counts. */
+/* The limits are read under the write lock: a pin that comes meanwhile counts. */
 static int expire(void *arg, vls_txn *txn, valise_error *err)
 {
     step *s = arg;
+    VLS_AUTO(view) valise_view view = {0};
+    plan p = {.any = false};
     int64_t bound;
-    int rc = vls_log_bound(&bound, txn, s->limits, s->now, err);
+    int rc;
 
+    vls_view_init(&view, txn, s->env);
+    rc = read_plan(&p, &view, err);
+    if (rc < 0 || !p.any)
+        return rc;
+    rc = vls_log_bound(&bound, txn, &p.limits, s->now, err);
     return rc < 0 ? rc : vls_log_expire(&s->removed, &s->more, txn, bound, s->max, err);
 }
 
@@ -89,18 +96,15 @@ static int forget_deletions(valise *v, valise_error *err)
 
 int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, valise_error *err)
 {
-    bool some = true;
-    int rc = 0;
+    plan p = {.any = false};
+    int rc = vls_with_view(v, NULL, read_plan, &p, err); /* mostly nobody has to wait for this */
+    bool some = p.any;
 
     *out = (vls_expired){0};
     while (rc == 0 && some && (max == 0 || out->entries < max)) {
-        plan p = {.any = false};
-        step s = {.limits = &p.limits, .now = vls_clock_now_ns(&v->clock), .max = STEP};
+        step s = {.env = v->env, .now = vls_clock_now_ns(&v->clock), .max = STEP};
         if (max > 0)
             s.max = VLS_MIN(s.max, max - out->entries);
-        rc = vls_with_view(v, NULL, read_plan, &p, err);
-        if (rc < 0 || !p.any)
-            break;
         rc = vls_with_txn(v, expire, &s, err);
         out->entries += s.removed;
         some = s.more;

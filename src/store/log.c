@@ -213,7 +213,7 @@ static int time_of(int64_t *out, vls_txn *txn, int64_t seq, valise_error *err)
 
 int vls_log_at_time(int64_t *seq, vls_txn *txn, int64_t time, valise_error *err)
 {
-    int64_t low = txn->tip.base_seq, high = txn->tip.seq;
+    int64_t base = txn->tip.base_seq, low = base, high = txn->tip.seq;
 
     /* Times never decrease: low's is at or before `time` (or low is before the first entry), and
      * high + 1's is after it. */
@@ -227,6 +227,9 @@ int vls_log_at_time(int64_t *seq, vls_txn *txn, int64_t time, valise_error *err)
         else
             high = middle - 1;
     }
+    /* What was between the base and the first entry is known only from the base's time on. */
+    if (low == base && base > 0 && (txn->meta.base_time == 0 || time < txn->meta.base_time))
+        low--;
     *seq = low;
     return 0;
 }

@@ -68,7 +68,8 @@ void vls_log_scan_close(vls_log_scan *scan);
 int vls_log_rewrite(vls_txn *txn, const vls_entry *entry, valise_error *err);
 int vls_log_delete(vls_txn *txn, int64_t seq, valise_error *err);
 
-/* The seq of the last entry at or before a time, or of the last one at all; 0: none. */
+/* The seq of the last entry at or before a time, or of the last one at all; 0: none. Less than
+ * base_seq: one that has expired. */
 int vls_log_at_time(int64_t *seq, vls_txn *txn, int64_t time, valise_error *err);
 
 /* Does the entry follow from the one before? VALISE_E_CORRUPT says what does not fit. previous is

@@ -69,8 +69,8 @@ int vls_log_bound(int64_t *bound, vls_txn *txn, const vls_log_limits *limits, in
 
 /* ---- letting go ---- */
 
-/* The hash of an entry that must be there. */
-static int hash_of(valise_id *out, vls_txn *txn, int64_t seq, valise_error *err)
+/* The hash and the time of an entry that must be there. */
+static int read_base(valise_id *hash, int64_t *time, vls_txn *txn, int64_t seq, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_entry entry;
@@ -80,8 +80,10 @@ static int hash_of(valise_id *out, vls_txn *txn, int64_t seq, valise_error *err)
     rc = vls_log_get(&entry, txn, seq, &arena, err);
     if (rc == 0)
         return vls_fail(err, VALISE_E_CORRUPT, "log entry %lld is missing", (long long)seq);
-    if (rc > 0)
-        *out = entry.hash;
+    if (rc > 0) {
+        *hash = entry.hash;
+        *time = entry.time;
+    }
     return rc < 0 ? rc : 0;
 }
 
@@ -91,6 +93,7 @@ int vls_log_expire(int64_t *removed, bool *more, vls_txn *txn, int64_t bound, in
     int64_t first = txn->tip.base_seq + 1;
     int64_t last = bound - first >= max ? first + max - 1 : bound;
     valise_id hash;
+    int64_t time;
     int rc;
 
     *removed = 0;
@@ -98,16 +101,19 @@ int vls_log_expire(int64_t *removed, bool *more, vls_txn *txn, int64_t bound, in
     if (last < first)
         return 0;
     assert(bound < txn->tip.seq);
-    rc = hash_of(&hash, txn, last, err);
+    rc = read_base(&hash, &time, txn, last, err);
     for (int64_t seq = first; rc >= 0 && seq <= last; seq++)
         rc = vls_log_delete(txn, seq, err);
     if (rc >= 0)
         rc = vls_meta_put_int(txn, "base_seq", last, err);
     if (rc == 0)
         rc = vls_meta_put_str(txn, "base_hash", valise_str_of(vls_id_hex(&hash).s), err);
+    if (rc == 0)
+        rc = vls_meta_put_int(txn, "base_time", time, err);
     if (rc < 0)
         return rc;
     txn->tip.base_seq = last;
+    txn->meta.base_time = time;
     *removed = last - first + 1;
     return 0;
 }

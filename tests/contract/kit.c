@@ -2,6 +2,7 @@
 #include "kit.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/time.h"
 
@@ -77,7 +78,9 @@ kit *kit_new(test *t)
 {
     static atomic_uint number;
     kit *k = test_alloc(sizeof(*k));
-    const char *dir = test_format("%s/store-%u", test_tmpdir(), atomic_fetch_add(&number, 1));
+    /* A model runs in children that all begin with the same number. */
+    const char *dir =
+        test_format("%s/store-%d-%u", test_tmpdir(), (int)getpid(), atomic_fetch_add(&number, 1));
 
     CHECK(mkdir(dir, 0700) == 0);
     k->t = t;

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <sqlite3.h>
 
+#include "harness/process.h"
 #include "kernel/kit.h"
 
 TEST_PARAMS(erase, "memory", "sqlite")
@@ -219,4 +220,103 @@ TEST(erase_residue, is_finished_by_the_next_open)
     CHECK_INT(0, count_files(ws_path()));
     valise_close(second);
     valise_close(v);
+}
+
+/* ---- everything at once ---- */
+
+#define CROWD_WRITERS 3
+#define CROWD_ROUNDS 24
+#define CROWD_PLACES 4 /* of each writer */
+
+/* Dispatch; false when what was asked about is not there (any more). */
+static bool try_it(valise *v, const char *type, const char *json, const char *at)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    valise_call call = VALISE_CALL_INIT;
+    int rc;
+
+    call.at = valise_str_of(at);
+    rc = valise_dispatch(NULL, v, type, json, &call, &err);
+    CHECK_MSG(rc == 0 || rc == VALISE_E_NOT_FOUND || rc == VALISE_E_LIMIT, "%s %s: %s", type, json,
+              err.message);
+    return rc == 0;
+}
+
+static const char *place_of(size_t writer, int round)
+{
+    return test_format("k%zu-%d", writer, round % CROWD_PLACES);
+}
+
+static void erase_place(valise *v, size_t writer, int round)
+{
+    (void)try_it(
+        v, "workspace:erase",
+        test_format("{\"place\":\"vault.entry/%s\",\"reason\":\"test\"}", place_of(writer, round)),
+        "");
+}
+
+/* Secrets that come and go, in contents that the writers share, and something that stays. */
+static void write_and_erase(valise *v, size_t index)
+{
+    for (int round = 0; round < CROWD_ROUNDS; round++) {
+        CHECK(
+            try_it(v, "vault:put", payload(place_of(index, round), round / 3, round % 7 == 0), ""));
+        CHECK(try_it(v, "counter:add", "{\"name\":\"all\",\"note\":\"a note\"}", ""));
+        CHECK(try_it(v, "vault:put",
+                     test_format("{\"name\":\"stays-%zu\",\"body\":\"stays %d\"}", index, round),
+                     ""));
+        if (round % 5 == 4)
+            erase_place(v, index, round - 1);
+        if (round % 6 == 5)
+            (void)try_it(v, "vault:remove",
+                         test_format("{\"name\":\"%s\"}", place_of(index, round)), "");
+    }
+    for (int i = 0; i < CROWD_PLACES; i++)
+        erase_place(v, index, i);
+}
+
+static void tidy(valise *v, size_t index)
+{
+    for (int round = 0; round < CROWD_ROUNDS; round++) {
+        if (index % 2)
+            CHECK(try_it(v, "retention:set",
+                         test_format("{\"kind\":\"log\",\"keepLatest\":%d}", 20 + round * 7 % 30),
+                         ""));
+        CHECK(try_it(v, "workspace:gc", index % 2 ? "{}" : "{\"grace\":\"0s\"}", ""));
+        (void)try_it(v, "counter:get", "{\"name\":\"all\"}", test_format("%d", 3 * round));
+    }
+}
+
+static int in_the_crowd(size_t index, void *arg)
+{
+    test t = {.param = "sqlite", .env = valise_env_default()};
+    valise *v = ws_open_at(&t, arg);
+
+    if (index < CROWD_WRITERS)
+        write_and_erase(v, index);
+    else
+        tidy(v, index);
+    valise_close(v);
+    return 0;
+}
+
+/* [K20 K21 K30 K11] Erasure, gc, retention and writers, each a process of its own. */
+TEST(erase_crowd, leaves_nothing_and_loses_nothing)
+{
+    const char *path = ws_path();
+    valise *v = ws_open_at(t, path);
+
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":40}");
+    valise_close(v);
+    process_all(NULL, CROWD_WRITERS + 2, in_the_crowd, (void *)(uintptr_t)path);
+    v = ws_open_at(t, path);
+    CHECK(!strstr(ws_run(t, v, "workspace:gc", "{\"grace\":\"0s\"}"), "residue"));
+    ws_is_partial(t, v);
+    CHECK(strstr(ws_run(t, v, "counter:get", "{\"name\":\"all\"}"),
+                 test_format("\"value\":%d", CROWD_WRITERS * CROWD_ROUNDS)));
+    for (size_t i = 0; i < CROWD_WRITERS; i++)
+        CHECK(strstr(ws_run(t, v, "vault:get", test_format("{\"name\":\"stays-%zu\"}", i)),
+                     "\"readable\":true"));
+    valise_close(v);
+    CHECK_INT(0, count_files(path));
 }
