@@ -98,7 +98,7 @@ typedef struct batch_args {
 static const valise_field batch_in[] = {
     VALISE_FIELD_WITH(batch_args, file, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "Commands, one JSON object a line; - or nothing: standard input.",
-                      .ref = "cli.file"),
+                      .ref = "cli.file", .min = 1, .max = 4095),
     VALISE_FIELD_END,
 };
 
@@ -259,6 +259,7 @@ static int run_batch(int *status, cli *c, const cli_words *words, const void *ar
     rc = b.count == 0
              ? 0
              : valise_dispatch_batch(b.replies, c->workspace, b.commands, b.count, &call, err);
+    c->done = rc == 0;
     if (rc == 0 && !c->options.quiet)
         rc = print_replies(c, &b, err);
     if (rc < 0)

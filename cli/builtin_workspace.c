@@ -8,6 +8,8 @@
 #include "engine/engine.h"
 #include "engine/trust.h"
 
+#define PATH_BYTES 4095
+
 /* Print one answer of a builtin as that of an operation is printed. */
 static int print_object(int *status, cli *c, const cli_builtin *builtin, vls_json value,
                         valise_error *err)
@@ -35,7 +37,8 @@ typedef struct init_args {
 
 static const valise_field init_in[] = {
     VALISE_FIELD_WITH(init_args, dir, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "The folder; the current one when it is left out.", .ref = "cli.dir"),
+                      "The folder; the current one when it is left out.", .ref = "cli.dir",
+                      .min = 1, .max = PATH_BYTES),
     VALISE_FIELD(init_args, open, BOOL, 0, "Admit unknown actors as writers."),
     VALISE_FIELD_END,
 };
@@ -72,6 +75,7 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     }
     if (rc < 0)
         return rc;
+    c->done = true;
     vls_json_builder_init(&b, &c->arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
     vls_json_add_key(&b, VLS_STR("created"));
@@ -130,10 +134,9 @@ static int load(vls_config **out, cli *c, valise_error *err)
     vls_config_sources sources = {.environment = (const char *const *)environ};
     int rc = workspace_file(&sources.workspace_file, c, err);
 
-    if (rc == VALISE_E_NOT_FOUND)
-        rc = 0;
-    if (rc == 0)
-        rc = user_file(&sources.user_file, c, err);
+    if (rc < 0 && (rc != VALISE_E_NOT_FOUND || cli_is_named(c)))
+        return rc;
+    rc = user_file(&sources.user_file, c, err);
     if (rc == VALISE_E_NOT_FOUND)
         rc = 0;
     return rc < 0 ? rc : vls_config_load(out, c->env, &sources, err);
@@ -225,6 +228,18 @@ static int make_row(vls_json *out, cli *c, valise_str name, valise_str value,
     return vls_json_builder_finish(out, &b, err);
 }
 
+static int refuse_unset(valise_str name, bool known, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_NOT_FOUND,
+                   known ? "nobody has set '%s'" : "there is no setting '%s'",
+                   vls_text_short(name).s);
+    if (known)
+        vls_hint(err, "valise config set --user %s VALUE", vls_text_short(name).s);
+    else
+        vls_hint(err, "valise config list --all shows all there are");
+    return VALISE_E_NOT_FOUND;
+}
+
 static int run_config_get(int *status, cli *c, const cli_words *words, const void *args,
                           valise_error *err)
 {
@@ -244,7 +259,7 @@ static int run_config_get(int *status, cli *c, const cli_words *words, const voi
     if (entry && !value.ptr)
         value = VLS_STR("true"); /* a key alone */
     if (!value.ptr)
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "nobody has set '%s'", vls_text_short(a->name).s);
+        rc = refuse_unset(a->name, known, err);
     if (rc == 0)
         rc = make_row(&row, c, a->name, value, entry, true, err);
     if (rc == 0 && c->options.json)
@@ -477,7 +492,7 @@ typedef struct trust_args {
 static const valise_field trust_in[] = {
     VALISE_FIELD_WITH(trust_args, path, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "A program, a shared object, or the folder of a workspace.",
-                      .ref = "cli.file"),
+                      .ref = "cli.file", .min = 1, .max = PATH_BYTES),
     VALISE_FIELD(trust_args, remove, BOOL, 0, "Trust it no longer."),
     VALISE_FIELD_END,
 };

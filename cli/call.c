@@ -145,6 +145,7 @@ int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise
     else
         rc = run_one(status, &reply, c, v, op, payload, &call, err);
     cli_progress_clear(&progress);
+    c->done = rc == 0 && op->kind != VALISE_QUERY;
     if (rc < 0 && reply.current)
         (void)vls_arena_dup(&c->current, &c->arena, valise_blob_bytes(reply.current), NULL);
     valise_reply_release(&reply);

@@ -36,6 +36,7 @@ int cli_extend_catalog(cli *c, bool workspace, valise_error *err);
 /* The folder of the workspace that the options, the environment or the current folder name, in
  * the arena of the run. VALISE_E_NOT_FOUND with the way out. */
 int cli_find(const char **out, cli *c, valise_error *err);
+bool cli_is_named(const cli *c); /* by an option or the environment */
 
 /* Open it, once. */
 int cli_open(cli *c, valise_error *err);

@@ -62,11 +62,17 @@ typedef struct cli {
     valise_str current;          /* after a conflict: what was there instead, as JSON */
     bool stdin_used;
     bool one_value; /* only one was given: errors need not say which */
+    bool done;      /* what was to be done is done: from now on only an answer can be lost */
 } cli;
 
 /* Has Ctrl-C been pressed? (signal.c) */
 bool cli_is_interrupted(void);
 void cli_catch_signals(void);
+
+/* Whoever is started with standard input, output or error closed would get a file of the
+ * workspace in its place, and what is printed would be written there. After this they are open, and
+ * reading and writing fails as it did. */
+void cli_guard_streams(void);
 
 /* VALISE_E_CANCELLED after Ctrl-C, else 0. */
 int cli_check_interrupt(valise_error *err);
@@ -76,6 +82,11 @@ int cli_check_interrupt(valise_error *err);
 /* Report err on stderr, as a line of what and a line of what to do, or with --json as
  * {"error":{...}}. Returns the exit code. */
 int cli_report(const cli *c, const valise_error *err);
+
+/* The way out, where an error has none: what is wrong with a value is in the help of the command
+ * (NULL: of none), and so on. */
+struct cli_words;
+void cli_hint(valise_error *err, const struct cli_words *words);
 
 /* ---- in (input.c) ---- */
 

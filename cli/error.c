@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/words.h"
 
 #include "base/text.h"
 
@@ -76,6 +77,34 @@ static void add_lines(vls_buf *out, const cli *c, const valise_error *err, const
         vls_text_neutralize(out, vls_str_head(current, 400), VLS_TEXT_KEEP_BACKSLASH);
     }
     vls_buf_add_byte(out, '\n');
+}
+
+void cli_hint(valise_error *err, const cli_words *words)
+{
+    if (err->hint[0])
+        return;
+    switch (err->code) {
+    case VALISE_E_CANCELLED: /* who pressed Ctrl-C knows */
+    case VALISE_E_CONFLICT:  /* what is there now is told */
+        break;
+    case VALISE_E_CORRUPT:
+        vls_hint(err, "'valise validate' says what is damaged and what to do about it");
+        break;
+    case VALISE_E_BUSY:
+        vls_hint(err, "run it again, or let it wait longer: VALISE_TIMEOUT=60s");
+        break;
+    case VALISE_E_NO_MEMORY:
+        vls_hint(err, "end other programs, or raise the limit (ulimit -v), and run it again");
+        break;
+    case VALISE_E_IO:
+        vls_hint(err, "look at the disk and run it again; nothing is done by halves");
+        break;
+    default:
+        if (words && words->command)
+            vls_hint(err, "'valise %s --help' says what it takes", words->name.s);
+        else
+            vls_hint(err, "'valise help' says what there is");
+    }
 }
 
 int cli_report(const cli *c, const valise_error *err)

@@ -49,6 +49,19 @@ static int read_into_arena(valise_str *out, cli *c, int fd, valise_str name, siz
     return rc < 0 ? rc : vls_arena_dup(out, &c->arena, vls_buf_str(&bytes), err);
 }
 
+static int check_file(int fd, const char *path, valise_error *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return vls_fail_errno(err, "cannot look at", valise_str_of(path));
+    if (!S_ISDIR(st.st_mode))
+        return 0;
+    (void)vls_fail(err, VALISE_E_INVALID, "%s is a folder", path);
+    vls_hint(err, "give a file, or - for standard input");
+    return VALISE_E_INVALID;
+}
+
 int cli_read_file(valise_str *out, cli *c, const char *path, size_t max_bytes, valise_error *err)
 {
     int fd, rc;
@@ -62,7 +75,9 @@ int cli_read_file(valise_str *out, cli *c, const char *path, size_t max_bytes, v
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return vls_fail_errno(err, "cannot open", valise_str_of(path));
-    rc = read_into_arena(out, c, fd, valise_str_of(path), max_bytes, err);
+    rc = check_file(fd, path, err);
+    if (rc == 0)
+        rc = read_into_arena(out, c, fd, valise_str_of(path), max_bytes, err);
     (void)close(fd); /* only read from: there is nothing to lose */
     return rc;
 }

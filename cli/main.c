@@ -73,31 +73,42 @@ static int split(cli_words *out, cli *c, size_t count, const char *const *argv, 
     return more == 1 ? cli_words_split(out, c, count, argv, err) : rc;
 }
 
-static int run_words(int *status, cli *c, size_t count, const char *const *argv, valise_error *err)
+static int run_words(int *status, cli *c, const cli_words *words, valise_error *err)
 {
-    cli_words words;
     vls_json payload;
-    int rc = split(&words, c, count, argv, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     cli_out_init(c->out, c); /* again: now it is known what is wanted */
-    if (c->options.version && !words.command) {
+    if (c->options.version && !words->command) {
         cli_print_version(c);
         return 0;
     }
-    if (c->options.help || (!words.command && !words.group))
-        return cli_print_help(c, &words, err);
-    if (!words.command) {
-        vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a command behind it", words.group);
-        vls_hint(err, "run 'valise %s --help' for the commands there are", words.group);
+    if (c->options.help || (!words->command && !words->group))
+        return cli_print_help(c, words, err);
+    if (!words->command) {
+        vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a command behind it", words->group);
+        vls_hint(err, "run 'valise %s --help' for the commands there are", words->group);
         return CLI_E_USAGE;
     }
-    rc = cli_words_payload(&payload, c, &words, err);
+    rc = cli_words_payload(&payload, c, words, err);
     if (rc < 0)
         return rc;
-    return words.command->builtin ? run_builtin(status, c, &words, payload, err)
-                                  : run_operation(status, c, &words, payload, err);
+    return words->command->builtin ? run_builtin(status, c, words, payload, err)
+                                   : run_operation(status, c, words, payload, err);
+}
+
+static int run(int *status, cli *c, size_t count, const char *const *argv, valise_error *err)
+{
+    cli_words words = {0};
+    int rc = cli_make_catalog(c, err);
+
+    if (rc == 0)
+        rc = split(&words, c, count, argv, err);
+    if (rc == 0)
+        rc = run_words(status, c, &words, err);
+    if (rc < 0)
+        cli_hint(err, &words);
+    return rc;
 }
 
 int main(int argc, char **argv)
@@ -107,17 +118,18 @@ int main(int argc, char **argv)
     valise_error err = VALISE_ERROR_INIT, lost = VALISE_ERROR_INIT;
     int status = CLI_DONE, rc;
 
+    cli_guard_streams();
     cli_catch_signals();
     vls_arena_init(&c.arena, c.env, (size_t)4 << 30);
     cli_out_init(&out, &c);
-    rc = cli_make_catalog(&c, &err);
-    if (rc == 0)
-        rc = run_words(&status, &c, (size_t)VLS_MAX(argc - 1, 0), (const char *const *)argv + 1,
-                       &err);
+    rc = run(&status, &c, (size_t)VLS_MAX(argc - 1, 0), (const char *const *)argv + 1, &err);
     if (rc < 0 && !out.streamed)
         vls_buf_clear(&out.text); /* a part would look whole */
-    if (cli_out_finish(&out, &lost) < 0 && rc == 0)
+    if (cli_out_finish(&out, &lost) < 0 && rc == 0) {
+        if (c.done)
+            vls_hint(&lost, "it was done; only the answer is lost");
         status = cli_report(&c, &lost);
+    }
     if (rc < 0)
         status = cli_report(&c, &err);
     cli_out_release(&out);

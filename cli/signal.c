@@ -1,9 +1,12 @@
-/* signal.c -- Ctrl-C.
+/* signal.c -- Ctrl-C, and streams that are closed.
  *
  * The first one asks: progress callbacks and rows see it, and the operation stops where
  * everything is consistent. The second one is not caught and ends the process. A reader that went
  * away (SIGPIPE) is an error of write, which output.c takes quietly. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -23,6 +26,16 @@ bool cli_is_interrupted(void)
 int cli_check_interrupt(valise_error *err)
 {
     return interrupted ? vls_fail(err, VALISE_E_CANCELLED, "interrupted") : 0;
+}
+
+void cli_guard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        /* The lowest one that is free is taken. Reading from one that is open to write fails, and
+         * the other way round. */
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
 }
 
 void cli_catch_signals(void)

@@ -7,6 +7,8 @@
  *
  * What is built in is known without reading anything. Extensions are loaded only when a name is
  * not known, and for those who list what there is. */
+#include <unistd.h>
+
 #include "cli/call.h"
 
 #include "engine/engine.h"
@@ -81,18 +83,46 @@ int cli_extend_catalog(cli *c, bool workspace, valise_error *err)
 
 /* ---- the workspace ---- */
 
-int cli_find(const char **out, cli *c, valise_error *err)
+/* What an option or the environment names; NULL: nothing does. */
+static const char *find_named(const cli *c)
 {
     const char *folder = c->options.workspace;
+
+    if (!folder && !c->options.directory)
+        folder = getenv("VALISE_DIR");
+    return folder && folder[0] ? folder : NULL;
+}
+
+bool cli_is_named(const cli *c)
+{
+    return find_named(c) != NULL;
+}
+
+/* There must be something where one was named. What it is is the engine's to say. */
+static int check_named(const cli *c, const char *folder, valise_error *err)
+{
+    const char *who = c->options.workspace ? "--workspace" : "VALISE_DIR";
+
+    if (access(folder, F_OK) == 0)
+        return 0;
+    int rc = vls_fail_errno(err, c->options.workspace ? "--workspace names" : "VALISE_DIR names",
+                            valise_str_of(folder));
+    vls_hint(err, "correct %s, or make a workspace there: valise init %s", who, folder);
+    return rc;
+}
+
+int cli_find(const char **out, cli *c, valise_error *err)
+{
+    const char *folder = find_named(c);
     valise_blob *found = NULL;
     valise_str path;
     int rc;
 
-    if (!folder && !c->options.directory)
-        folder = getenv("VALISE_DIR");
-    if (folder && folder[0]) {
-        *out = folder;
-        return 0;
+    if (folder) {
+        rc = check_named(c, folder, err);
+        if (rc == 0)
+            *out = folder;
+        return rc;
     }
     rc = valise_find(&found, ".", err);
     if (rc < 0)

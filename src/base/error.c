@@ -125,6 +125,35 @@ void vls_report(valise_error *err, int code, int64_t offset, const char *format,
     va_end(args);
 }
 
+/* What to do about it, where that can be said of any file; NULL: it cannot. */
+static const char *way_out(int number)
+{
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+        return "see whether the path is right";
+    case EACCES:
+    case EPERM:
+        return "see who may read and write it";
+    case EISDIR:
+        return "give a file, not a folder";
+    case ENAMETOOLONG:
+        return "give a shorter path";
+    case ENOSPC:
+    case EDQUOT:
+        return "make room on the disk and run it again";
+    case EROFS:
+        return "it is mounted to be read only";
+    case EMFILE:
+    case ENFILE:
+        return "too many files are open: close some, or raise the limit (ulimit -n)";
+    case EBADF:
+        return "it is closed: connect it to a file, a pipe or a terminal";
+    default:
+        return NULL;
+    }
+}
+
 int vls_report_errno(valise_error *err, const char *what, valise_str path)
 {
     int saved = errno;
@@ -140,9 +169,15 @@ int vls_report_errno(valise_error *err, const char *what, valise_str path)
     else if (saved == ENOMEM)
         code = VALISE_E_NO_MEMORY;
 
+    else if (saved == ENAMETOOLONG)
+        code = VALISE_E_INVALID;
+
     /* The GNU strerror_r: thread-safe, and it may not use our buffer at all. */
     const char *text = strerror_r(saved, reason, sizeof(reason));
-    return vls_fail(err, code, "%s %.*s: %s", what, VALISE_STR_ARG(path), text);
+    (void)vls_fail(err, code, "%s %.*s: %s", what, VALISE_STR_ARG(path), text);
+    if (way_out(saved))
+        vls_hint(err, "%s", way_out(saved));
+    return code;
 }
 
 void vls_hint(valise_error *err, const char *format, ...)

@@ -11,8 +11,10 @@ typedef struct log_args {
 } log_args;
 
 static const valise_field log_in[] = {
-    VALISE_FIELD_WITH(log_args, since, INT, 0, "Not before this seq.", .ref = "log"),
-    VALISE_FIELD_WITH(log_args, until, INT, 0, "Not behind this seq.", .ref = "log"),
+    VALISE_FIELD_WITH(log_args, since, INT, 0, "Not before this seq.", .ref = "log",
+                      .max = INT64_MAX),
+    VALISE_FIELD_WITH(log_args, until, INT, 0, "Not behind this seq.", .ref = "log",
+                      .max = INT64_MAX),
     VALISE_FIELD_WITH(log_args, limit, INT, 0, "At most this many.", .max = INT64_MAX),
     VALISE_FIELD(log_args, actor, STR, 0, "Only commands of this actor."),
     VALISE_FIELD(log_args, type, STR, 0, "Only commands of this type, such as pin:add."),

@@ -18,9 +18,12 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     int rc = valise_view_delete(view, &vls_pins, &pin, err);
 
     (void)out;
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no pin '%.*s'",
-                        VALISE_STR_ARG(args->name));
+    if (rc == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no pin '%.*s'",
+                       VALISE_STR_ARG(args->name));
+        vls_hint(err, "valise pin list shows those there are");
+        return VALISE_E_NOT_FOUND;
+    }
     return rc < 0 ? rc : 0;
 }
 

@@ -1,11 +1,19 @@
 /* op_retention_set.c -- retention:set, how long a kind of history is kept. */
 #include "base/str.h"
+#include "base/text.h"
 #include "kernel/kernel.h"
 
 /* What the kernel keeps itself; areas have theirs. */
 static bool is_log(valise_str kind)
 {
     return vls_str_equal(kind, VLS_STR("log"));
+}
+
+static int refuse_kind(valise_str kind, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no history '%s'", vls_text_short(kind).s);
+    vls_hint(err, "there is: log");
+    return VALISE_E_NOT_FOUND;
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
@@ -17,8 +25,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
     (void)out;
     if (!is_log(limits->kind))
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no history '%.*s'; there is: log",
-                        VALISE_STR_ARG(limits->kind));
+        return refuse_kind(limits->kind, err);
     if (limits->keep_one_in != VALISE_NONE)
         return vls_fail(err, VALISE_E_INVALID,
                         "of the log the older part goes as a whole: keepOneIn does not apply");

@@ -119,13 +119,20 @@ static int find_place(void *arg, valise_view *view, valise_error *err)
     return rc < 0 ? rc : add_text(w->f, vls_buf_str(&text), err);
 }
 
+static int refuse_both(valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_INVALID, "give either a place or the id of a content");
+    vls_hint(err, "valise erase pin/NAME, or valise erase --content ID");
+    return VALISE_E_INVALID;
+}
+
 static int find(finding *f, valise *v, const erase_args *args, valise_error *err)
 {
     whole_place w = {f, args->place};
     int rc;
 
     if ((args->place.len > 0) == (args->content.len > 0))
-        return vls_fail(err, VALISE_E_INVALID, "give either a place or --content ID");
+        return refuse_both(err);
     if (args->place.len > 0)
         return vls_with_view(v, NULL, find_place, &w, err);
     rc = vls_id_parse(&f->id, args->content, err);

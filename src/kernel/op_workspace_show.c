@@ -46,8 +46,11 @@ static int show_entry(show_result *out, valise_view *view, int64_t seq, valise_e
     vls_entry entry;
     int rc = vls_log_get(&entry, view->txn, seq, &view->arena, err);
 
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no log entry %lld", (long long)seq);
+    if (rc == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no log entry %lld", (long long)seq);
+        vls_hint(err, "valise log shows those there are");
+        return VALISE_E_NOT_FOUND;
+    }
     if (rc < 0)
         return rc;
     out->kind = VLS_STR("entry");

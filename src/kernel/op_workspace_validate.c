@@ -69,8 +69,10 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
         rc = note(j, &found, err);
     if (rc < 0 || found.problems == 0)
         return rc;
-    return vls_fail(err, VALISE_E_CORRUPT, "%lld problem%s found", (long long)found.problems,
-                    found.problems == 1 ? "" : "s");
+    (void)vls_fail(err, VALISE_E_CORRUPT, "%lld problem%s found", (long long)found.problems,
+                   found.problems == 1 ? "" : "s");
+    vls_hint(err, "each has its remedy beside it");
+    return VALISE_E_CORRUPT;
 }
 
 const valise_op vls_op_kernel_workspace_validate = {

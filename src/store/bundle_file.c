@@ -99,6 +99,13 @@ static int spool(int *fd, uint64_t *size, const char *path, vls_progress *progre
     return vls_progress_end(progress, err);
 }
 
+static int refuse_folder(const char *path, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_INVALID, "%s is a folder, not a bundle", path);
+    vls_hint(err, "give the name of a file, such as project.valise");
+    return VALISE_E_INVALID;
+}
+
 int vls_bundle_input_open(vls_bundle_input *out, const char *path, vls_progress *progress,
                           valise_error *err)
 {
@@ -111,7 +118,7 @@ int vls_bundle_input_open(vls_bundle_input *out, const char *path, vls_progress 
     if (fstat(fd, &st) < 0)
         return vls_fail_errno(err, "cannot look at", valise_str_of(path));
     if (S_ISDIR(st.st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is a folder, not a bundle", path);
+        return refuse_folder(path, err);
     size = (uint64_t)st.st_size;
     if (!S_ISREG(st.st_mode)) {
         int rc = spool(&fd, &size, path, progress, err);
@@ -164,7 +171,7 @@ int vls_bundle_output_open(vls_bundle_output *out, const valise_env *env, const 
 
     there = stat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is a folder", path);
+        return refuse_folder(path, err);
     o.direct = there && !S_ISREG(st.st_mode);
     if (o.direct) {
         o.fd = vls_fd_open_at(AT_FDCWD, path, O_WRONLY, 0);

@@ -3,6 +3,7 @@
 
 #include "base/hex.h"
 #include "base/str.h"
+#include "base/text.h"
 
 /* ---- writing ---- */
 
@@ -225,9 +226,11 @@ int vls_place_parse(const vls_coll **coll, valise_cell *key, valise_view *view, 
     valise_str name, rest, part;
     const vls_coll *c;
 
-    if (!vls_str_cut(&name, &rest, text, '/'))
-        return vls_fail(err, VALISE_E_INVALID, "'%.*s' is no place such as session/KEY",
-                        VALISE_STR_ARG(text));
+    if (!vls_str_cut(&name, &rest, text, '/')) {
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no place", vls_text_short(text).s);
+        vls_hint(err, "a place is COLLECTION/KEY, such as pin/before-refactoring");
+        return VALISE_E_INVALID;
+    }
     c = vls_store_coll_named(view->txn->store, name);
     if (!c || c->own)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no collection '%.*s'",
@@ -338,10 +341,13 @@ static int find_entry(vls_target *out, valise_view *view, int64_t seq, valise_er
 {
     const vls_tip *tip = &view->txn->tip;
 
-    if (seq <= tip->base_seq || seq > view->at)
-        return vls_fail(err, VALISE_E_NOT_FOUND,
-                        "there is no log entry %lld: they go from %lld to %lld", (long long)seq,
-                        (long long)tip->base_seq + 1, (long long)view->at);
+    if (seq <= tip->base_seq || seq > view->at) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND,
+                       "there is no log entry %lld: they go from %lld to %lld", (long long)seq,
+                       (long long)tip->base_seq + 1, (long long)view->at);
+        vls_hint(err, "valise log shows them");
+        return VALISE_E_NOT_FOUND;
+    }
     *out = (vls_target){.kind = VLS_TARGET_ENTRY, .seq = seq};
     return 0;
 }
@@ -381,7 +387,11 @@ int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_
     rc = find_digits(out, &found, view, digits, err);
     if (rc < 0)
         return rc;
-    if (found.count == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "nothing is called '%.*s'", VALISE_STR_ARG(text));
+    if (found.count == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing is called '%s'", vls_text_short(text).s);
+        vls_hint(err,
+                 "see whether it is an id of this workspace; valise log shows those of commands");
+        return VALISE_E_NOT_FOUND;
+    }
     return found.count > 1 ? fail_ambiguous(&found, text, err) : 0;
 }

@@ -61,7 +61,7 @@ t 'files that cannot be read' '
     expect_exit 3 "$VALISE" json canonical @missing.json
     stderr_has "missing.json"
     mkdir dir
-    expect_exit 1 "$VALISE" json canonical @dir
+    expect_exit 6 "$VALISE" json canonical @dir
     stderr_has "dir"
     [ "$(id -u)" = 0 ] || {
         printf "{}" >secret.json

@@ -83,6 +83,24 @@ TEST(error, hint_leaves_the_rest)
     CHECK_TEXT("", t->err.hint);
 }
 
+/* What can be said of any file is said. */
+TEST(error, errno_has_a_way_out)
+{
+    static const int with[] = {ENOENT, ENOTDIR, EACCES, EPERM,  EISDIR, ENAMETOOLONG,
+                               ENOSPC, EDQUOT,  EROFS,  EMFILE, ENFILE, EBADF};
+
+    for (size_t i = 0; i < VLS_COUNT(with); i++) {
+        errno = with[i];
+        (void)vls_fail_errno(&t->err, "cannot open", VLS_STR("f"));
+        CHECK_MSG(t->err.hint[0], "%d has none", with[i]);
+    }
+    errno = EIO;
+    CHECK_INT(VALISE_E_IO, vls_fail_errno(&t->err, "cannot open", VLS_STR("f")));
+    CHECK_TEXT("", t->err.hint);
+    errno = ENAMETOOLONG;
+    CHECK_INT(VALISE_E_INVALID, vls_fail_errno(&t->err, "cannot open", VLS_STR("f")));
+}
+
 TEST(error, errno_becomes_a_code)
 {
     static const struct {
