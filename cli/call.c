@@ -66,6 +66,7 @@ static int open_for(valise **out, cli *c, const valise_op *op, valise_error *err
 typedef struct stream {
     cli_rows *rows;
     cli *c;
+    size_t count;
     int rc;
     valise_error err;
 } stream;
@@ -74,6 +75,7 @@ static int take_row(void *arg, valise_str json)
 {
     stream *s = arg;
 
+    s->count++;
     s->rc = cli_rows_add(s->rows, json, &s->err);
     return s->rc < 0 || cli_out_is_closed(s->c->out);
 }
@@ -97,6 +99,8 @@ static int run_list(valise_reply *reply, cli *c, valise *v, const valise_op *op,
     else
         (void)cli_rows_end(s.rows, NULL);
     cli_rows_free(s.rows);
+    if (rc == VALISE_E_CORRUPT && s.count == 0 && cli_can_inspect(op))
+        rc = cli_inspect(c, op, err);
     return rc;
 }
 
@@ -134,6 +138,8 @@ int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise
         rc = cli_call_init(&call, c, err);
     if (rc == 0)
         rc = open_for(&v, c, op, err);
+    if (rc == VALISE_E_CORRUPT && cli_can_inspect(op))
+        return cli_inspect(c, op, err);
     if (rc < 0)
         return rc;
     cli_progress_init(&progress, c);

@@ -369,6 +369,7 @@ const valise_store_ops *valise_store_sqlite(void)
         .scan_close = vls_sqlite_scan_close,
         .maintain = vls_sqlite_maintain,
         .check = vls_sqlite_check_file,
+        .check_tables = vls_sqlite_check_tables,
     };
     return &ops;
 }
