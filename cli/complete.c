@@ -197,7 +197,7 @@ static void add_ref(const completer *k, const char *ref)
 {
     if (strcmp(ref, "cli.operation") == 0)
         add_operation_names(k);
-    else if (strcmp(ref, "cli.file") == 0)
+    else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0)
         vls_buf_add_text(k->out, "\tfiles\n");
     else if (strcmp(ref, "cli.dir") == 0)
         vls_buf_add_text(k->out, "\tdirs\n");

@@ -151,6 +151,8 @@ int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word
     case VALISE_T_LIST:
         return cli_read_json(out, c, word, VLS_JSON_MAX_AROUND, err);
     default:
+        if (field->ref && strcmp(field->ref, "input") == 0 && strcmp(word, "-") == 0)
+            word = "/dev/stdin"; /* the library knows no streams, only files */
         return text_value(out, field, valise_str_of(word), err);
     }
 }
