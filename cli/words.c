@@ -14,7 +14,7 @@ const cli_option cli_options_table[] = {
     {"--workspace", NULL, "DIR", "Use the workspace in DIR (or VALISE_DIR).", AT(workspace),
      CLI_WHEN_ANY},
     {"--actor", NULL, "ID", "Act as ID (or VALISE_ACTOR).", AT(actor), CLI_WHEN_ANY},
-    {"--at", NULL, "WHEN", "Answer as of a sequence number, a time or a command's id.", AT(at),
+    {"--at", NULL, "WHEN", "Answer as of a seq (any number up to the newest), a time or a command's id.", AT(at),
      CLI_WHEN_QUERY},
     {"--expect", NULL, "JSON", "Fail with a conflict unless this is what is there now.", AT(expect),
      CLI_WHEN_EXPECT},

@@ -246,6 +246,10 @@ void vls_sqlite_scan_close(void *arg);
 int vls_sqlite_check_schema(vls_sqlite_conn *conn, bool all, valise_problem_fn *fn, void *arg,
                             valise_error *err);
 
+/* In a write transaction: make those indexes again that are missing or whose definition is damaged.
+ * The result is SQLite's. */
+int vls_sqlite_remake_indexes(vls_sqlite_conn *conn);
+
 /* ---- sqlite_keep.c ---- */
 
 /* After a commit that left so many pages in the log, without the turn. */

@@ -119,7 +119,10 @@ static int give_back(int64_t *bytes, vls_sqlite_conn *conn)
 
 static int reindex(int64_t *count, vls_sqlite_conn *conn)
 {
-    int rc = vls_sqlite_exec(conn->db, "REINDEX");
+    int rc = vls_sqlite_remake_indexes(conn);
+
+    if (rc == SQLITE_OK)
+        rc = vls_sqlite_exec(conn->db, "REINDEX");
 
     if (rc != SQLITE_OK)
         return rc;

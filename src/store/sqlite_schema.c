@@ -159,6 +159,65 @@ static int look_for_missing(looking *l, vls_sqlite_conn *conn, valise_error *err
     return rc;
 }
 
+/* ---- making indexes again ---- */
+
+static bool is_as_made(sqlite3_stmt *stmt, const vls_buf *expected)
+{
+    return vls_str_equal(valise_str_of(text_of(stmt, 0)), vls_buf_str(expected));
+}
+
+/* Is the index there, and as it was made? The result is SQLite's. */
+static int look_at_index(bool *there, bool *whole, sqlite3 *db, const char *name,
+                         const vls_buf *expected)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE type='index' AND name=?1",
+                                -1, &stmt, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    *there = rc == SQLITE_ROW;
+    *whole = *there && is_as_made(stmt, expected);
+    (void)sqlite3_finalize(stmt);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int remake_index(vls_sqlite_conn *conn, const valise_table *table, uint16_t number)
+{
+    VLS_AUTO(buf) vls_buf sql = {0};
+    char name[2 * VLS_TABLE_MAX_NAME + 2], drop[sizeof(name) + 32];
+    bool there, whole;
+    int rc;
+
+    vls_buf_init(&sql, conn->store->env, MAX_SQL);
+    vls_sqlite_sql_index(&sql, table, number);
+    if (vls_buf_check(&sql, NULL) < 0)
+        return SQLITE_NOMEM;
+    (void)snprintf(name, sizeof(name), "%s_%s", table->name, table->indexes[number].name);
+    rc = look_at_index(&there, &whole, conn->db, name, &sql);
+    if (rc != SQLITE_OK || whole)
+        return rc;
+    (void)snprintf(drop, sizeof(drop), "DROP INDEX \"%s\"", name);
+    if (there)
+        rc = vls_sqlite_exec(conn->db, drop);
+    return rc == SQLITE_OK ? vls_sqlite_exec(conn->db, vls_buf_cstr(&sql)) : rc;
+}
+
+int vls_sqlite_remake_indexes(vls_sqlite_conn *conn)
+{
+    const vls_sqlite *store = conn->store;
+    int rc = SQLITE_OK;
+
+    for (size_t i = 0; rc == SQLITE_OK && i < store->defs.len; i++) {
+        const valise_table *table = store->defs.ptr[i]->table;
+        for (uint16_t k = 0; rc == SQLITE_OK && k < table->index_count; k++)
+            rc = remake_index(conn, table, k);
+    }
+    return rc;
+}
+
 int vls_sqlite_check_schema(vls_sqlite_conn *conn, bool all, valise_problem_fn *fn, void *arg,
                             valise_error *err)
 {

@@ -160,7 +160,7 @@ static int note_damage(void *arg, const char *text, valise_error *err)
 }
 
 /* Tables that are no longer what they were would take in rows and give out others: such a store is
- * read, and not written. */
+ * read, and not written, until it is opened again. */
 static int look_at_tables(vls_store *store, valise_error *err)
 {
     if (!store->ops.check_tables)
