@@ -3,6 +3,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "base/uuid.h"
 #include "bus/bus.h"
 #include "cli/output.h"
 
@@ -11,23 +12,29 @@
 typedef struct run_args {
     valise_str operation;
     valise_str payload;
-} run_args;
+} run_args; /* for the table: it is given as JSON */
 
 static const valise_field run_in[] = {
     VALISE_FIELD_WITH(run_args, operation, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The name of an operation, such as pin:add.", .ref = "cli.operation"),
-    VALISE_FIELD(run_args, payload, JSON, VALISE_NULLABLE | VALISE_POSITIONAL,
-                 "Its arguments, an object; {} when it is left out."),
+    VALISE_FIELD_WITH(run_args, payload, JSON, VALISE_NULLABLE | VALISE_POSITIONAL,
+                      "Its arguments, an object; {} when it is left out.", .ref = "cli.payload"),
     VALISE_FIELD_END,
 };
 
-static int find_operation(const valise_op **out, const cli *c, valise_str name, valise_error *err)
+/* One that is not known may be one of an extension. */
+static int find_operation(const valise_op **out, cli *c, valise_str name, valise_error *err)
 {
     const valise_op *near;
+    int rc = 0;
 
     *out = vls_registry_op(c->registry, name);
-    if (*out)
-        return 0;
+    if (!*out)
+        rc = cli_extend_catalog(c, true, err);
+    if (rc == 1)
+        *out = vls_registry_op(c->registry, name);
+    if (rc < 0 || *out)
+        return rc < 0 ? rc : 0;
     near = vls_registry_near(c->registry, name);
     vls_report(err, VALISE_E_NOT_FOUND, -1, "there is no operation '%s'", vls_text_short(name).s);
     if (near)
@@ -37,11 +44,26 @@ static int find_operation(const valise_op **out, const cli *c, valise_str name, 
     return VALISE_E_NOT_FOUND;
 }
 
+/* The text of a payload, which is deeper than the values in it may be. */
+static int write_payload(valise_str *out, cli *c, const vls_json *payload, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    *out = VLS_STR("{}");
+    if (!payload || payload->type == VLS_JSON_NULL)
+        return 0;
+    vls_buf_init(&text, c->env, (size_t)1 << 30);
+    rc = vls_json_write_around(&text, *payload, err);
+    return rc < 0 ? rc : vls_arena_dup(out, &c->arena, vls_buf_str(&text), err);
+}
+
 static int run_run(int *status, cli *c, const cli_words *words, const void *args, valise_error *err)
 {
-    const run_args *a = args;
+    const vls_json *all = args;
+    valise_str payload;
     const valise_op *op = NULL;
-    int rc = find_operation(&op, c, a->operation, err);
+    int rc = find_operation(&op, c, vls_json_str(*vls_json_get(*all, VLS_STR("operation"))), err);
 
     (void)words;
     if (rc < 0)
@@ -52,7 +74,8 @@ static int run_run(int *status, cli *c, const cli_words *words, const void *args
         if (is_given && !cli_option_fits(o, &(cli_command){.op = op}))
             return vls_fail(err, CLI_E_USAGE, "'%s' takes no %s", op->name, o->name);
     }
-    return cli_run(status, c, op, a->payload.ptr ? a->payload : VLS_STR("{}"), err);
+    rc = write_payload(&payload, c, vls_json_get(*all, VLS_STR("payload")), err);
+    return rc < 0 ? rc : cli_run(status, c, op, payload, err);
 }
 
 const cli_builtin cli_builtin_run = {
@@ -63,6 +86,7 @@ const cli_builtin cli_builtin_run = {
            .in_size = sizeof(run_args),
            .example = "{\"operation\":\"json:canonical\",\"payload\":{\"value\":[1.0]}}"},
     .run = run_run,
+    .raw = true,
 };
 
 /* ---- batch ---- */
@@ -99,15 +123,55 @@ typedef struct batch {
     size_t count;
 } batch;
 
+/* Leave null in its place: it is deeper than a value may be. */
+static int take_payload(vls_json *payload, vls_json *line, cli *c, valise_error *err)
+{
+    bool found = false;
+    size_t at =
+        line->type == VLS_JSON_OBJECT ? vls_json_find(&found, *line, VLS_STR("payload")) : 0;
+    vls_member *members;
+
+    if (!found)
+        return 0;
+    members = vls_arena_array(&c->arena, line->len, sizeof(*members));
+    if (!members)
+        return vls_arena_fail(&c->arena, err);
+    memcpy(members, line->members, line->len * sizeof(*members));
+    *payload = members[at].value;
+    members[at].value = vls_json_null();
+    line->members = members;
+    return 0;
+}
+
+static int decode_line(batch_line *out, cli *c, valise_str text, valise_error *err)
+{
+    vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
+    vls_json value = vls_json_null(), payload = vls_json_null();
+    const vls_json *expect, *id;
+    int rc = vls_json_parse(&value, &c->arena, text, &limits, err);
+
+    if (rc == 0)
+        rc = take_payload(&payload, &value, c, err);
+    if (rc == 0)
+        rc = vls_fields_decode(out, line_fields, sizeof(*out), value, VLS_FIELD_INPUT, &c->arena,
+                               err);
+    if (rc == 0)
+        rc = write_payload(&out->payload, c, &payload, err);
+    if (rc < 0)
+        return rc;
+    /* To expect null, that there is nothing, is not to expect anything. */
+    expect = vls_json_get(value, VLS_STR("expect"));
+    if (expect && expect->type == VLS_JSON_NULL)
+        out->expect = VLS_STR("null");
+    id = vls_json_get(value, VLS_STR("id"));
+    return id && id->type != VLS_JSON_NULL ? cli_check_id(&out->id, err) : 0;
+}
+
 static int read_line(batch *b, cli *c, valise_str text, size_t number, valise_error *err)
 {
     batch_line line = {0};
-    vls_json value = vls_json_null();
-    int rc = vls_json_parse(&value, &c->arena, text, NULL, err);
+    int rc = decode_line(&line, c, text, err);
 
-    if (rc == 0)
-        rc = vls_fields_decode(&line, line_fields, sizeof(line), value, VLS_FIELD_INPUT, &c->arena,
-                               err);
     if (rc < 0) {
         vls_hint(err, "line %zu; it is like {\"type\":\"pin:add\",\"payload\":{}}", number);
         return rc;
@@ -115,8 +179,7 @@ static int read_line(batch *b, cli *c, valise_str text, size_t number, valise_er
     b->calls[b->count] = (valise_call)VALISE_CALL_INIT;
     b->calls[b->count].id = line.id;
     b->calls[b->count].expect = line.expect;
-    b->commands[b->count] = (valise_command){
-        line.type, line.payload.ptr ? line.payload : VLS_STR("{}"), &b->calls[b->count]};
+    b->commands[b->count] = (valise_command){line.type, line.payload, &b->calls[b->count]};
     b->replies[b->count] = (valise_reply)VALISE_REPLY_INIT;
     b->count++;
     return 0;
@@ -146,6 +209,16 @@ static int read_lines(batch *b, cli *c, valise_str text, valise_error *err)
             return rc;
     }
     return 0;
+}
+
+/* What was there instead of what the command that failed expected. */
+static void keep_current(cli *c, const batch *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->replies[i].current)
+            (void)vls_arena_dup(&c->current, &c->arena, valise_blob_bytes(b->replies[i].current),
+                                NULL);
+    }
 }
 
 /* One line for each command, in their order. */
@@ -189,6 +262,8 @@ static int run_batch(int *status, cli *c, const cli_words *words, const void *ar
     c->done = rc == 0;
     if (rc == 0 && !c->options.quiet)
         rc = print_replies(c, &b, err);
+    if (rc < 0)
+        keep_current(c, &b);
     for (size_t i = 0; i < b.count; i++)
         valise_reply_release(&b.replies[i]);
     return rc;
@@ -198,8 +273,10 @@ const cli_builtin cli_builtin_batch = {
     .op = {.size = sizeof(valise_op),
            .name = "batch",
            .brief = "Run several commands in one transaction: all of them or none.",
-           .help = "Each line is an object with `type` and `payload`, and may have `id` and\n"
-                   "`expect`. The answer is a line for each, with `id`, `result` and `seq`.",
+           .help =
+               "Each line is an object with `type` and `payload`, and may have `id` and\n"
+               "`expect` (null: there must be nothing). The answer is a line for each, with `id`, "
+               "`result` and `seq`.",
            .in = batch_in,
            .in_size = sizeof(batch_args),
            .example = "{\"file\":\"commands.ndjson\"}"},
@@ -317,7 +394,9 @@ static int run_commands(int *status, cli *c, const cli_words *words, const void 
     (void)status;
     (void)words;
     (void)args;
-    (void)cli_extend_catalog(c, false, NULL); /* what is built in is listed in any case */
+    /* What is built in is listed in any case. */
+    if (cli_extend_catalog(c, true, NULL) < 0)
+        (void)cli_extend_catalog(c, false, NULL);
     (void)cli_settle(c, NULL);
     cli_out_page(c->out, c);
     for (size_t i = 0; i < c->catalog->count && rc == 0; i++) {

@@ -78,8 +78,10 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     options.env = c->env;
     options.flags = VALISE_OPEN_CREATE | (a->open ? (unsigned)VALISE_OPEN_ANYBODY : 0);
     rc = cli_settle(c, err);
-    if (rc == 0)
+    if (rc == 0) {
+        cli_tell_engine(&options, c);
         rc = valise_open(&c->workspace, dir, &options, err);
+    }
     if (rc < 0)
         return rc;
     c->done = true;

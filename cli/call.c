@@ -2,10 +2,22 @@
 #include "cli/call.h"
 
 #include "base/hex.h"
+#include "base/uuid.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 
 /* ---- the call ---- */
+
+int cli_check_id(const valise_uuid *id, valise_error *err)
+{
+    static const valise_uuid none;
+
+    if (!vls_uuid_equal(id, &none))
+        return 0;
+    (void)vls_fail(err, VALISE_E_INVALID, "the id of a command is not all zeros");
+    vls_hint(err, "leave it out, and it gets one");
+    return VALISE_E_INVALID;
+}
 
 int cli_call_init(valise_call *out, cli *c, valise_error *err)
 {
@@ -23,10 +35,13 @@ int cli_call_init(valise_call *out, cli *c, valise_error *err)
             vls_hint(err, "--id is a UUID such as 0190a5f0-1234-7abc-8def-0123456789ab");
             return rc;
         }
+        rc = cli_check_id(&out->id, err);
+        if (rc < 0)
+            return rc;
     }
     if (!options->expect)
         return 0;
-    rc = cli_read_json(&expect, c, options->expect, err);
+    rc = cli_read_json(&expect, c, options->expect, 0, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&text, c->env, VLS_JSON_MAX_BYTES);
@@ -51,6 +66,7 @@ static int open_for(valise **out, cli *c, const valise_op *op, valise_error *err
 typedef struct stream {
     cli_rows *rows;
     cli *c;
+    size_t count;
     int rc;
     valise_error err;
 } stream;
@@ -59,6 +75,7 @@ static int take_row(void *arg, valise_str json)
 {
     stream *s = arg;
 
+    s->count++;
     s->rc = cli_rows_add(s->rows, json, &s->err);
     return s->rc < 0 || cli_out_is_closed(s->c->out);
 }
@@ -82,6 +99,8 @@ static int run_list(valise_reply *reply, cli *c, valise *v, const valise_op *op,
     else
         (void)cli_rows_end(s.rows, NULL);
     cli_rows_free(s.rows);
+    if (rc == VALISE_E_CORRUPT && s.count == 0 && cli_can_inspect(op))
+        rc = cli_inspect(c, op, err);
     return rc;
 }
 
@@ -119,6 +138,8 @@ int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise
         rc = cli_call_init(&call, c, err);
     if (rc == 0)
         rc = open_for(&v, c, op, err);
+    if (rc == VALISE_E_CORRUPT && cli_can_inspect(op))
+        return cli_inspect(c, op, err);
     if (rc < 0)
         return rc;
     cli_progress_init(&progress, c);

@@ -10,6 +10,9 @@
 /* What --actor, --at, --expect, --id and --dry-run say of a call. */
 int cli_call_init(valise_call *out, cli *c, valise_error *err);
 
+/* An id that was given must not be the one that means none. VALISE_E_INVALID. */
+int cli_check_id(const valise_uuid *id, valise_error *err);
+
 /* ---- settings (settings.c) ---- */
 
 /* Read the user's settings, once, and tell the output which colours and pager are wanted. Whoever
@@ -56,6 +59,11 @@ int cli_follow(cli *c, valise *v, const valise_op *op, valise_str payload, const
 
 /* Replace short ids in a payload by whole ones. (resolve.c) */
 int cli_resolve_ids(vls_json *payload, cli *c, const valise_op *op, valise_error *err);
+
+/* Where an operation that looks for damage cannot run because of it: look at what can be looked at.
+ * err is what was in the way, and stays where nothing is found. VALISE_E_CORRUPT. (inspect.c) */
+bool cli_can_inspect(const valise_op *op);
+int cli_inspect(cli *c, const valise_op *op, valise_error *err);
 
 /* The rows of a list, for completion. */
 int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *fn, void *arg,

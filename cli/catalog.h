@@ -20,9 +20,11 @@ struct cli_words;
 
 typedef struct cli_builtin {
     valise_op op; /* names, fields, help; no capability and no function */
-    /* args: a struct of op.in. Fills *status with the exit code. */
+    /* args: a struct of op.in; raw: a const vls_json *, the object as it was given. Fills *status
+     * with the exit code. */
     int (*run)(int *status, cli *c, const struct cli_words *words, const void *args,
                valise_error *err);
+    bool raw;
 } cli_builtin;
 
 typedef struct cli_command {

@@ -97,8 +97,9 @@ int cli_read_file(valise_str *out, cli *c, const char *path, size_t max_bytes, v
  * stands for "@x". */
 int cli_read_word(valise_str *out, cli *c, const char *word, valise_error *err);
 
-/* The same, parsed as JSON. Errors say how a text is quoted. */
-int cli_read_json(vls_json *out, cli *c, const char *word, valise_error *err);
+/* The same, parsed as JSON: a value with so many containers around it. Errors say how a text is
+ * quoted. */
+int cli_read_json(vls_json *out, cli *c, const char *word, uint32_t around, valise_error *err);
 
 /* A secret: from VALISE_SECRET_NAME, NAME in capitals; or from a file that nobody else can read.
  * path NULL: only the environment. *out has ptr NULL when there is none. */

@@ -99,7 +99,8 @@ static int take_id(void *arg, valise_str json)
     vls_arena_reset(&search->arena);
     if (search->rows++ >= ID_ROWS_MAX || search->found >= IDS_MAX ||
         env->ticks_ns(env->self) > search->end_ns ||
-        vls_json_parse(&row, &search->arena, json, NULL, NULL) < 0)
+        vls_json_parse(&row, &search->arena, json,
+                       &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, NULL) < 0)
         return 1;
     id = vls_json_get(row, valise_str_of(search->key->name));
     if (id && id->type == VLS_JSON_STRING) {
@@ -196,7 +197,7 @@ static void add_ref(const completer *k, const char *ref)
 {
     if (strcmp(ref, "cli.operation") == 0)
         add_operation_names(k);
-    else if (strcmp(ref, "cli.file") == 0)
+    else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0)
         vls_buf_add_text(k->out, "\tfiles\n");
     else if (strcmp(ref, "cli.dir") == 0)
         vls_buf_add_text(k->out, "\tdirs\n");

@@ -55,7 +55,7 @@ static int write_payload(vls_buf *out, const following *f, vls_arena *arena, val
     int rc;
 
     if (f->next == 0)
-        return vls_json_write(out, f->payload, err);
+        return vls_json_write_around(out, f->payload, err);
     vls_json_builder_init(&b, arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
     for (uint32_t i = 0; i < f->payload.len; i++) {
@@ -69,7 +69,7 @@ static int write_payload(vls_buf *out, const following *f, vls_arena *arena, val
     vls_json_add(&b, vls_json_int(f->next));
     vls_json_close(&b);
     rc = vls_json_builder_finish(&value, &b, err);
-    return rc < 0 ? rc : vls_json_write(out, value, err);
+    return rc < 0 ? rc : vls_json_write_around(out, value, err);
 }
 
 static int list_once(following *f, const valise_call *call, valise_error *err)
@@ -122,7 +122,8 @@ int cli_follow(cli *c, valise *v, const valise_op *op, valise_str payload, const
                valise_error *err)
 {
     following f = {.c = c, .v = v, .op = op, .err = VALISE_ERROR_INIT};
-    int rc = vls_json_parse(&f.payload, &c->arena, payload, NULL, err);
+    int rc = vls_json_parse(&f.payload, &c->arena, payload,
+                            &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
 
     if (rc == 0)
         rc = check_words(&f, call, err);

@@ -103,14 +103,14 @@ static bool looks_like_text(const char *word)
     return word[0] != '\0' && !strchr("-0123456789[{\"@", word[0]) && strcmp(word, "-") != 0;
 }
 
-int cli_read_json(vls_json *out, cli *c, const char *word, valise_error *err)
+int cli_read_json(vls_json *out, cli *c, const char *word, uint32_t around, valise_error *err)
 {
     valise_str text;
     int rc = cli_read_word(&text, c, word, err);
 
     if (rc < 0)
         return rc;
-    rc = vls_json_parse(out, &c->arena, text, NULL, err);
+    rc = vls_json_parse(out, &c->arena, text, &(vls_json_limits){.around = around}, err);
     if (rc != VALISE_E_INVALID || !err)
         return rc;
     if (word[0] == '@')

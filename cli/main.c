@@ -17,7 +17,7 @@ static int run_operation(int *status, cli *c, const cli_words *words, vls_json p
     if (rc < 0)
         return rc;
     vls_buf_init(&text, c->env, (size_t)1 << 30);
-    rc = vls_json_write(&text, payload, err);
+    rc = vls_json_write_around(&text, payload, err);
     if (rc < 0)
         return rc;
     return cli_run(status, c, words->command->op, vls_buf_str(&text), err);
@@ -30,6 +30,8 @@ static int run_builtin(int *status, cli *c, const cli_words *words, vls_json pay
     void *args = NULL;
     int rc = 0;
 
+    if (builtin->raw)
+        return builtin->run(status, c, words, &payload, err);
     if (builtin->op.in) {
         args = vls_arena_zalloc(&c->arena, builtin->op.in_size);
         if (!args)
@@ -64,7 +66,7 @@ static int split(cli_words *out, cli *c, size_t count, const char *const *argv, 
         return 0;
     /* What is wrong with an extension is worth more than a typing mistake that is none. */
     int more = cli_extend_catalog(c, true, &why);
-    if (more < 0 && more != VALISE_E_NOT_FOUND) {
+    if (more < 0) {
         *err = why;
         return more;
     }

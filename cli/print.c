@@ -19,7 +19,7 @@ static int add_value_line(cli *c, vls_json value, valise_error *err)
     int rc;
 
     vls_buf_init(&text, c->env, ROW_MAX_BYTES);
-    rc = vls_json_write(&text, value, err);
+    rc = vls_json_write_around(&text, value, err);
     if (rc == 0)
         add_json_line(c->out, vls_buf_str(&text));
     return rc;
@@ -64,8 +64,9 @@ int cli_print_answer(int *status, cli *c, const valise_op *op, valise_str json, 
 {
     const cli_printer *printer = cli_printer_of(op);
     vls_json value;
-    int rc = vls_json_parse(&value, &c->arena, json,
-                            &(vls_json_limits){.max_bytes = UINT32_MAX - 1}, err);
+    int rc = vls_json_parse(
+        &value, &c->arena, json,
+        &(vls_json_limits){.max_bytes = UINT32_MAX - 1, .around = VLS_JSON_MAX_AROUND}, err);
 
     if (rc < 0)
         return rc;
@@ -129,7 +130,8 @@ int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err)
         return cli_out_row(rows->c->out, err);
     }
     vls_arena_reset(&rows->arena);
-    rc = vls_json_parse(&value, &rows->arena, json, NULL, err);
+    rc = vls_json_parse(&value, &rows->arena, json,
+                        &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
     if (rc < 0)
         return rc;
     if (!rows->printer || !rows->printer->print)

@@ -18,7 +18,7 @@ static int print_side(cli *c, char sign, valise_str path, const vls_json *value,
     vls_buf_add_byte(&text, ' ');
     vls_buf_add(&text, path.len ? path : VLS_STR("(whole value)"));
     vls_buf_add_text(&text, "  ");
-    rc = vls_json_write(&text, *value, err);
+    rc = vls_json_write_around(&text, *value, err);
     if (rc < 0)
         return rc;
     cli_style_begin(c->out, sign == '-' ? CLI_RED : CLI_GREEN);

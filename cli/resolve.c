@@ -49,7 +49,8 @@ static int ask(vls_json *out, cli *c, vls_json value, valise_error *err)
         rc = vls_arena_dup(&text, &c->arena, valise_blob_bytes(reply.json), err);
     valise_reply_release(&reply);
     if (rc == 0)
-        rc = vls_json_parse(&answer, &c->arena, text, NULL, err);
+        rc = vls_json_parse(&answer, &c->arena, text,
+                            &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
     if (rc < 0)
         return rc;
     const vls_json *id = vls_json_get(answer, VLS_STR("id"));

@@ -112,5 +112,5 @@ void cli_tell_engine(valise_options *options, const cli *c)
                                   ? VALISE_DURABILITY_FULL
                                   : VALISE_DURABILITY_NORMAL;
     if (timeout && timeout->layer == VLS_LAYER_ENVIRONMENT)
-        options->timeout_ns = vls_config_duration_ns(c->settings, "core.timeout");
+        options->timeout_ns = VLS_MAX(vls_config_duration_ns(c->settings, "core.timeout"), 1);
 }

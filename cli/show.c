@@ -36,7 +36,7 @@ static bool is_size(const valise_field *field)
 static void show_json(vls_buf *out, vls_json value)
 {
     /* What came from a parser is not too deep; the buffer remembers the rest. */
-    (void)vls_json_write(out, value, NULL);
+    (void)vls_json_write_around(out, value, NULL);
 }
 
 static void show_list(vls_buf *out, const valise_field *item, vls_json list)

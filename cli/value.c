@@ -145,11 +145,14 @@ int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word
                                             : data_value(out, c, bytes, err);
     case VALISE_T_JSON:
     case VALISE_T_VALUE:
+        return cli_read_json(out, c, word, cli_is_payload(field) ? VLS_JSON_MAX_AROUND : 0, err);
     case VALISE_T_STRUCT:
     case VALISE_T_UNION:
     case VALISE_T_LIST:
-        return cli_read_json(out, c, word, err);
+        return cli_read_json(out, c, word, VLS_JSON_MAX_AROUND, err);
     default:
+        if (field->ref && strcmp(field->ref, "input") == 0 && strcmp(word, "-") == 0)
+            word = "/dev/stdin"; /* the library knows no streams, only files */
         return text_value(out, field, valise_str_of(word), err);
     }
 }

@@ -14,13 +14,13 @@ const cli_option cli_options_table[] = {
     {"--workspace", NULL, "DIR", "Use the workspace in DIR (or VALISE_DIR).", AT(workspace),
      CLI_WHEN_ANY},
     {"--actor", NULL, "ID", "Act as ID (or VALISE_ACTOR).", AT(actor), CLI_WHEN_ANY},
-    {"--at", NULL, "WHEN", "Answer as of a sequence number, a time or a command's id.", AT(at),
+    {"--at", NULL, "WHEN", "Answer as of a seq (any number up to the newest), a time or a command's id.", AT(at),
      CLI_WHEN_QUERY},
     {"--expect", NULL, "JSON", "Fail with a conflict unless this is what is there now.", AT(expect),
      CLI_WHEN_EXPECT},
     {"--id", NULL, "UUID", "The command's id: a second call with it changes nothing.", AT(id),
      CLI_WHEN_COMMAND},
-    {"--dry-run", NULL, NULL, "Answer, but keep nothing.", AT(dry_run), CLI_WHEN_COMMAND},
+    {"--dry-run", NULL, NULL, "Answer, but keep nothing.", AT(dry_run), CLI_WHEN_TRIAL},
     {"--exit-code", NULL, NULL, "Exit with 8 when there are differences.", AT(exit_code),
      CLI_WHEN_DIFFERENT},
     {"--follow", "-f", NULL, "Go on with what comes, until Ctrl-C.", AT(follow), CLI_WHEN_FOLLOW},
@@ -39,6 +39,9 @@ bool cli_option_fits(const cli_option *option, const cli_command *command)
     switch (option->when) {
     case CLI_WHEN_COMMAND:
         return any || op->kind == VALISE_COMMAND;
+    case CLI_WHEN_TRIAL:
+        return any || op->kind == VALISE_COMMAND ||
+               (command->builtin && strcmp(op->name, "batch") == 0);
     case CLI_WHEN_QUERY:
         return any || (op->kind == VALISE_QUERY && !(op->flags & VALISE_OP_NO_WORKSPACE));
     case CLI_WHEN_EXPECT:
@@ -117,18 +120,32 @@ static int take_value(const char **out, reader *r, const char *what, valise_erro
     return 0;
 }
 
-static int refuse_misplaced(const reader *r, const cli_option *option, valise_error *err)
+/* May it change something? */
+static bool changes(const cli_command *command)
+{
+    return command->op->kind != VALISE_QUERY && !(command->op->flags & VALISE_OP_READ_ONLY);
+}
+
+static const char *why_not(const cli_option *option, const cli_command *command)
 {
     static const char *const why[] = {
-        [CLI_WHEN_COMMAND] = "it changes nothing",
         [CLI_WHEN_QUERY] = "it does not look at a state",
         [CLI_WHEN_EXPECT] = "there is nothing it could compare",
         [CLI_WHEN_DIFFERENT] = "it looks for no differences",
         [CLI_WHEN_FOLLOW] = "its answer has an end",
     };
 
+    if (option->when == CLI_WHEN_COMMAND)
+        return changes(command) ? "it is no command of the log" : "it changes nothing";
+    if (option->when == CLI_WHEN_TRIAL)
+        return changes(command) ? "it cannot be tried" : "it changes nothing";
+    return why[option->when];
+}
+
+static int refuse_misplaced(const reader *r, const cli_option *option, valise_error *err)
+{
     vls_report(err, CLI_E_USAGE, -1, "'valise %s' takes no %s: %s", r->words->name.s, option->name,
-               why[option->when]);
+               why_not(option, r->words->command));
     vls_hint(err, "run it with --help for its options");
     return CLI_E_USAGE;
 }

@@ -40,6 +40,7 @@ enum {
     CLI_WHEN_ALWAYS,    /* a field of this name is hidden by it */
     CLI_WHEN_ANY,       /* the rest yield to a field of the same name */
     CLI_WHEN_COMMAND,   /* only with what changes something */
+    CLI_WHEN_TRIAL,     /* only with what can be done and undone */
     CLI_WHEN_QUERY,     /* only with what reads a workspace */
     CLI_WHEN_EXPECT,    /* only with what knows what to compare */
     CLI_WHEN_DIFFERENT, /* only with what finds differences */
@@ -102,6 +103,12 @@ const valise_field *cli_find_option(cli_given *out, const valise_op *op, valise_
 static inline bool cli_is_switch(const valise_field *field)
 {
     return field->type == VALISE_T_BOOL;
+}
+
+/* Does it stand for the arguments of another operation, which hold values themselves? */
+static inline bool cli_is_payload(const valise_field *field)
+{
+    return field->ref && strcmp(field->ref, "cli.payload") == 0;
 }
 
 /* For help: "--turn.role", and what stands behind it, "TEXT". */

@@ -56,13 +56,21 @@ static int open_with_extensions(cli *c, valise_error *err)
     return c->none ? 0 : valise_open(&c->none, NULL, &options, err);
 }
 
+/* Without a workspace, those of the user. Where there is one, what is wrong with it counts: an
+ * extension that is not found, say. */
+static int open_for_extensions(cli *c, valise_error *err)
+{
+    const char *path;
+
+    return cli_find(&path, c, NULL) == VALISE_E_NOT_FOUND ? open_with_extensions(c, err)
+                                                          : cli_open(c, err);
+}
+
 int cli_extend_catalog(cli *c, bool workspace, valise_error *err)
 {
-    int rc = workspace ? cli_open(c, err) : VALISE_E_NOT_FOUND;
+    int rc = workspace ? open_for_extensions(c, err) : open_with_extensions(c, err);
     const vls_registry *registry;
 
-    if (rc == VALISE_E_NOT_FOUND)
-        rc = open_with_extensions(c, err);
     if (rc < 0)
         return rc;
     registry = vls_engine_of(c->workspace ? c->workspace : c->none)->registry;

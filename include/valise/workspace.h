@@ -43,7 +43,7 @@ typedef struct valise_options {
     unsigned flags;
     int durability;     /* WORKSPACE: as its configuration says; FULL there by default */
     valise_str actor;   /* who acts through this handle; "": "local" */
-    int64_t timeout_ns; /* how long a command waits for other writers; 0: 10 s */
+    int64_t timeout_ns; /* how long a command waits for other writers; 0: as configured */
     const struct valise_env *env;
     const struct valise_store_ops *store;              /* NULL: sqlite, memory for ":memory:" */
     const struct valise_blob_store_ops *blobs;         /* NULL: files, memory for ":memory:" */

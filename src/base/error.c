@@ -142,6 +142,8 @@ static const char *way_out(int number)
     case ENOSPC:
     case EDQUOT:
         return "make room on the disk and run it again";
+    case EFBIG:
+        return "a file may not grow so large here: raise the limit (ulimit -f)";
     case EROFS:
         return "it is mounted to be read only";
     case EMFILE:

@@ -43,6 +43,7 @@ const valise_coll vls_actor_coll = {
     .help = "Somebody who acts in the workspace.",
     .fields = vls_actor_fields,
     .row_size = sizeof(vls_actor_row),
+    .needs = "agent:read",
 };
 
 static const valise_field setting_fields[] = {
@@ -57,6 +58,7 @@ const valise_coll vls_setting_coll = {
     .help = "A setting that is part of the state.",
     .fields = setting_fields,
     .row_size = sizeof(vls_setting_row),
+    .needs = "agent:read",
 };
 
 /* ---- checks ---- */

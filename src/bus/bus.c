@@ -86,3 +86,12 @@ int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
 
     return vls_request_submit(&request, v, err);
 }
+
+int vls_with_txn_now(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
+{
+    vls_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg, .hasty = true};
+
+    if (vls_group_is_led(&v->group))
+        return vls_fail(err, VALISE_E_BUSY, "another thread is writing");
+    return vls_request_submit(&request, v, err);
+}

@@ -145,5 +145,7 @@ int vls_with_view(valise *v, const valise_call *call, vls_view_fn *fn, void *arg
  * when fn fails. Not from a decider or middleware: VALISE_E_INVALID. */
 typedef int vls_txn_fn(void *arg, vls_txn *txn, valise_error *err);
 int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err);
+/* The same for what is not worth waiting for: VALISE_E_BUSY where others are writing. */
+int vls_with_txn_now(valise *v, vls_txn_fn *fn, void *arg, valise_error *err);
 
 #endif

@@ -148,12 +148,13 @@ int vls_args_decode(void **out, const valise_op *op, valise_str json, vls_field_
 {
     static const valise_field none[] = {VALISE_FIELD_END};
     void *args = vls_arena_zalloc(arena, args_size(op));
+    vls_json_limits limits = {.around = op->in ? vls_fields_around(op->in) : 0};
     vls_json value;
     int rc;
 
     if (!args)
         return vls_arena_fail(arena, err);
-    rc = vls_json_parse(&value, arena, json.len ? json : VLS_STR("{}"), NULL, err);
+    rc = vls_json_parse(&value, arena, json.len ? json : VLS_STR("{}"), &limits, err);
     if (rc == 0)
         rc =
             vls_fields_decode(args, op->in ? op->in : none, args_size(op), value, form, arena, err);

@@ -209,7 +209,8 @@ static void forget(vls_group_item *first)
 
 static int run_all(work *w, vls_group_item *first, valise_error *err)
 {
-    int rc = vls_txn_begin(&w->txn, w->v->store, VALISE_TXN_WRITE, err);
+    int mode = w->alone && request_of(first)->hasty ? VALISE_TXN_TRY : VALISE_TXN_WRITE;
+    int rc = vls_txn_begin(&w->txn, w->v->store, mode, err);
 
     for (vls_group_item *item = first; rc == 0 && item; item = item->next)
         rc = run_one(w, request_of(item), err);

@@ -33,6 +33,16 @@ bool vls_group_is_leader(vls_group *group)
     return atomic_load_explicit(&group->leader, memory_order_relaxed) == (uint64_t)pthread_self();
 }
 
+bool vls_group_is_led(vls_group *group)
+{
+    bool led;
+
+    pthread_mutex_lock(&group->lock);
+    led = group->led;
+    pthread_mutex_unlock(&group->lock);
+    return led;
+}
+
 /* Put the item in; true when its caller has to lead. */
 static bool enqueue(vls_group *group, vls_group_item *item)
 {

@@ -60,6 +60,9 @@ void vls_group_release(vls_group *group); /* nobody is in it; a zeroed one is fi
  * to publish: `run` was called on this thread when *led is true (NULL is fine). */
 void vls_group_submit(bool *led, vls_group *group, vls_group_item *item);
 
+/* Is anybody leading? By the time one knows, that may be over. */
+bool vls_group_is_led(vls_group *group);
+
 /* Is this thread inside `run`? Then it must not submit. */
 bool vls_group_is_leader(vls_group *group);
 

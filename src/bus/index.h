@@ -100,12 +100,13 @@ int vls_index_patch(vls_events **out, vls_index *index, vls_txn *txn, const vls_
 
 typedef struct vls_index_report {
     const char *name;
-    int64_t seq;         /* the state that was compared */
-    int64_t entries;     /* made from the store */
-    int64_t differences; /* between them and what was in memory */
-    int64_t duplicates;  /* entries whose key another row has too */
-    bool loaded;         /* there was something in memory */
-    char example[160];   /* a key that differs or stands twice, or "" */
+    int64_t seq;          /* the state that was compared */
+    int64_t entries;      /* made from the store */
+    int64_t differences;  /* between them and what was in memory */
+    int64_t duplicates;   /* entries whose key another row has too */
+    bool loaded;          /* there was something in memory */
+    char example[160];    /* a key that differs or stands twice, or "" */
+    valise_error failure; /* it cannot be built, because of this row; code 0: it can */
 } vls_index_report;
 
 /* Build the index anew from the store and compare. swap: it takes the place of what was in memory.

@@ -108,12 +108,30 @@ typedef struct job {
     vls_index_report report;
 } job;
 
+/* Is it the fault of what is in the store? */
+static bool is_of_a_row(int rc)
+{
+    return rc != VALISE_E_CANCELLED && rc != VALISE_E_NO_MEMORY && rc != VALISE_E_IO &&
+           rc != VALISE_E_BUSY;
+}
+
 static int run_job(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
 {
     job *j = arg;
+    valise_error why = VALISE_ERROR_INIT;
+    int rc;
 
     (void)scratch;
-    return vls_index_check(&j->report, j->index, j->swap, j->rows, &group->cancelled, err);
+    rc = vls_index_check(&j->report, j->index, j->swap, j->rows, &group->cancelled, &why);
+    if (rc >= 0)
+        return rc;
+    if (is_of_a_row(rc)) { /* the others can be looked at */
+        j->report = (vls_index_report){.name = j->index->indexer->name, .failure = why};
+        return 0;
+    }
+    if (err)
+        *err = why;
+    return rc;
 }
 
 /* Report progress until all are done. */
@@ -200,10 +218,23 @@ static int find(verify *f, const vls_index_report *report, const char *remedy, v
     return f->fn(f->arg, &finding, err);
 }
 
+static int find_failure(verify *f, const vls_index_report *report, valise_error *err)
+{
+    char place[128];
+    const vls_finding finding = {place, report->failure.message,
+                                 "correct the row, or the indexer, which must take every row"};
+
+    (void)snprintf(place, sizeof(place), "index %s", report->name);
+    ++*f->problems;
+    return f->fn(f->arg, &finding, err);
+}
+
 static int verify_report(void *arg, const vls_index_report *report, valise_error *err)
 {
     int rc = 0;
 
+    if (report->failure.code < 0)
+        return find_failure(arg, report, err);
     if (report->differences > 0)
         rc = find(arg, report, "run 'valise sync'", err,
                   "entries in memory are not what the rows say", (long long)report->differences);

@@ -151,11 +151,18 @@ int valise_index_add(valise_index_out *out, valise_str key, valise_str json, val
     return rc < 0 ? rc : out->take(out, key, text, err);
 }
 
-/* What an indexer says is its own matter; which one said it is for the message. */
-static int name_indexer(const vls_index *index, int rc, valise_error *err)
+/* What an indexer says is its own matter; which one said it, and of which row, is for the message.
+ */
+static int name_row(const vls_index *index, const vls_coll *coll, const valise_cell *cells, int rc,
+                    valise_error *err)
 {
-    if (rc < 0)
-        vls_error_prepend(err, "index %s", index->indexer->name);
+    char message[sizeof(err->message)];
+
+    if (rc >= 0 || rc == VALISE_E_NO_MEMORY || !err)
+        return rc;
+    memcpy(message, err->message, sizeof(message));
+    (void)vls_fail(err, rc, "%s: %s", vls_coll_place(coll, cells).s, message);
+    vls_error_prepend(err, "index %s", index->indexer->name);
     return rc;
 }
 
@@ -171,7 +178,7 @@ int vls_index_map(valise_index_out *out, vls_index *index, size_t source, const 
     out->row_key = row_key;
     if (rc == 0)
         rc = index->indexer->sources[source].map(out, row, err);
-    return name_indexer(index, rc < 0 ? rc : 0, err);
+    return name_row(index, index->colls[source], cells, rc < 0 ? rc : 0, err);
 }
 
 /* The entries of one version of a row go, those of another come. Either may be NULL. */

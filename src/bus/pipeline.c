@@ -64,7 +64,8 @@ static int restore_result(vls_command *command, valise_error *err)
     command->result = vls_arena_zalloc(command->arena, op->out_size);
     if (!command->result)
         return vls_arena_fail(command->arena, err);
-    rc = vls_json_parse(&value, command->arena, command->entry.result, NULL, err);
+    rc = vls_json_parse(&value, command->arena, command->entry.result,
+                        &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
     return rc < 0 ? rc
                   : vls_fields_decode(command->result, op->out, op->out_size, value,
                                       VLS_FIELD_INPUT, command->arena, err);

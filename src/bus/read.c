@@ -52,7 +52,7 @@ static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error 
     int64_t time;
     int rc;
 
-    if (vls_str_to_i64(seq, at) && *seq >= 0)
+    if (vls_place_seq(seq, &r->view, at))
         return 0;
     if (vls_uuid_parse(&id, at, NULL) == 0)
         return at_of_command(seq, r, &id, err);
@@ -62,6 +62,8 @@ static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error 
     rc = vls_str_find_byte(at, '/') < at.len ? 0 : at_of_digits(seq, r, at, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
+    if (vls_str_to_i64(seq, at) && *seq >= 0)
+        return 0; /* there is no such seq yet, which is what the view says */
     (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is no seq, time or command id",
                    (int)VLS_MIN(at.len, 60), at.ptr);
     vls_hint(err, "such as 42, 2026-01-02T03:04:05Z, or the id of a command");

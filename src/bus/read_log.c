@@ -21,6 +21,17 @@ typedef struct batch {
     vls_vec(vls_read_row) rows;
 } batch;
 
+/* Put the texts of a row into an arena. */
+static int copy_texts(vls_read_row *row, vls_arena *arena, valise_error *err)
+{
+    valise_str *texts[] = {&row->actor, &row->type, &row->place};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < VLS_COUNT(texts); i++)
+        rc = vls_arena_dup(texts[i], arena, *texts[i], err);
+    return rc;
+}
+
 /* The highest number in the table, or 0. */
 static int last_number(int64_t *out, vls_txn *txn, valise_error *err)
 {
@@ -64,8 +75,25 @@ static int write_rows(void *arg, vls_txn *txn, valise_error *err)
     return rc < 0 ? rc : trim(txn, number, b->rows.len, err);
 }
 
-/* Take what waits, write it outside the lock, and forget it either way. Lock held. */
-static int write_waiting(vls_read_log *log, valise_error *err)
+/* What could not be written now waits again, in front of what came meanwhile. Lock held; false:
+ * there is no memory for it. */
+static bool take_back(vls_read_log *log, batch *b)
+{
+    for (size_t i = 0; i < log->waiting.len; i++) {
+        vls_read_row row = log->waiting.ptr[i];
+        if (copy_texts(&row, &b->arena, NULL) < 0 || !vls_vec_push(&b->rows, log->v->env, row))
+            return false;
+    }
+    vls_vec_release(&log->waiting, log->v->env);
+    vls_arena_release(&log->arena);
+    log->arena = b->arena;
+    memcpy(&log->waiting, &b->rows, sizeof(b->rows));
+    return true;
+}
+
+/* Take what waits and write it outside the lock; `wait`: for others who write, or else it goes on
+ * waiting while they do. What fails is forgotten. Lock held. */
+static int write_waiting(vls_read_log *log, bool wait, valise_error *err)
 {
     const valise_env *env = log->v->env;
     batch b;
@@ -80,9 +108,12 @@ static int write_waiting(vls_read_log *log, valise_error *err)
     log->writing = true;
     (void)pthread_mutex_unlock(&log->lock);
     if (!vls_store_read_only(log->v->store))
-        rc = vls_with_txn(log->v, write_rows, &b, err);
+        rc = wait ? vls_with_txn(log->v, write_rows, &b, err)
+                  : vls_with_txn_now(log->v, write_rows, &b, err);
     (void)pthread_mutex_lock(&log->lock);
     log->writing = false;
+    if (rc == VALISE_E_BUSY && take_back(log, &b))
+        return rc;
     if (rc < 0)
         log->dropped += b.rows.len;
     vls_vec_release(&b.rows, env);
@@ -95,7 +126,8 @@ void vls_read_log_release(vls_read_log *log)
     if (!log->v)
         return;
     (void)pthread_mutex_lock(&log->lock);
-    (void)write_waiting(log, NULL);
+    /* Nobody waits for others only to say that something was read. */
+    (void)write_waiting(log, false, NULL);
     (void)pthread_mutex_unlock(&log->lock);
     vls_vec_release(&log->waiting, log->v->env);
     vls_arena_release(&log->arena);
@@ -110,7 +142,7 @@ int vls_read_log_flush(valise *v, valise_error *err)
     if (!feed)
         return 0;
     (void)pthread_mutex_lock(&feed->reads.lock);
-    rc = write_waiting(&feed->reads, err);
+    rc = write_waiting(&feed->reads, true, err);
     (void)pthread_mutex_unlock(&feed->reads.lock);
     return rc;
 }
@@ -146,8 +178,9 @@ void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str pla
     if (!keep(log, &row))
         log->dropped++;
     /* Within a command there is a transaction open that this one would wait for. */
-    if (log->waiting.len >= VLS_READ_LOG_BATCH && !vls_group_is_leader(&v->group))
-        (void)write_waiting(log, NULL);
+    if (log->waiting.len >= VLS_READ_LOG_BATCH && log->waiting.len % VLS_READ_LOG_BATCH == 0 &&
+        !vls_group_is_leader(&v->group))
+        (void)write_waiting(log, false, NULL);
     (void)pthread_mutex_unlock(&log->lock);
 }
 
@@ -176,12 +209,9 @@ static int copy_waiting(batch *out, vls_read_log *log, valise_error *err)
 {
     for (size_t i = log->waiting.len; i-- > 0;) {
         vls_read_row row = log->waiting.ptr[i];
-        valise_str *texts[] = {&row.actor, &row.type, &row.place};
-        for (size_t k = 0; k < VLS_COUNT(texts); k++) {
-            int rc = vls_arena_dup(texts[k], &out->arena, *texts[k], err);
-            if (rc < 0)
-                return rc;
-        }
+        int rc = copy_texts(&row, &out->arena, err);
+        if (rc < 0)
+            return rc;
         if (!vls_vec_push(&out->rows, log->v->env, row))
             return vls_fail_memory(err);
     }

@@ -1,6 +1,8 @@
 /* read_log.h -- who read what, and who was refused: a bounded ring beside the state.
  *
- * It is written in batches, in turn with the commands; what was not written yet is lost in a crash.
+ * It is written in batches, in turn with the commands. Who reads never waits for who writes: while
+ * others do, rows stay in memory. Those are lost in a crash, and when the handle is closed
+ * meanwhile.
  * Nothing of it is state: not in the log, not in the state hash, and the oldest rows go.
  *
  * Threads: vls_read_log is shared. */

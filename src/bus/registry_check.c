@@ -320,6 +320,10 @@ int vls_coll_check(const valise_coll *coll, valise_error *err)
                         coll->name, BRIEF_MAX);
     if (!coll->fields || coll->row_size == 0 || coll->row_size > STRUCT_MAX)
         return BAD_COLL("%s: it needs a table and a row_size of 1 to %zu", coll->name, STRUCT_MAX);
+    if (coll->needs && !vls_capability_is_name(valise_str_of(coll->needs)))
+        return BAD_COLL(
+            "%s: to see its rows needs \"%s\", which is no capability such as area:verb",
+            coll->name, vls_text_short(valise_str_of(coll->needs)).s);
     rc = check_coll_flags(coll, err);
     if (rc < 0)
         return rc;

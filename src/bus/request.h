@@ -13,6 +13,7 @@ typedef struct vls_request {
     vls_txn_fn *fn; /* instead of commands */
     void *arg;
     bool dry_run;
+    bool hasty; /* VALISE_E_BUSY at once where somebody else is writing */
 
     int rc; /* of this request */
     valise_error err;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "bus/sight.h"
 
 /* ---- a new one ---- */
 
@@ -362,6 +363,21 @@ int valise_publish(valise *v, valise_str actor, const valise_event *event, valis
 
 /* ---- patches of an index ---- */
 
+/* An index shows what is in rows. */
+static int sees_sources(const valise_subscription *s, valise_view *view, valise_error *err)
+{
+    const valise *v = s->feed->v;
+    int rc = 0;
+
+    for (size_t i = 0; rc >= 0 && i < s->index->source_count; i++) {
+        const char *capability;
+        size_t at = 0;
+        while (rc >= 0 && (capability = vls_sight_next(&at, v->registry, s->index->colls[i]->desc)))
+            rc = v->access.allows(v->access.self, view, s->actor, capability, NULL, err);
+    }
+    return rc;
+}
+
 /* The first patch, from one state; the place is behind it. */
 static int send_everything(valise_subscription *s, valise_error *err)
 {
@@ -377,6 +393,8 @@ static int send_everything(valise_subscription *s, valise_error *err)
     vls_view_init(&view, &txn, v->env);
     vls_buf_init(&patch, v->env, VLS_REPLY_MAX);
     rc = v->access.allows(v->access.self, &view, s->actor, "index:read", NULL, err);
+    if (rc >= 0)
+        rc = sees_sources(s, &view, err);
     if (rc >= 0)
         rc = vls_index_first_patch(&patch, s->index, &view, err);
     if (rc < 0)

@@ -18,6 +18,7 @@
 #include "engine/config.h"
 #include "engine/extension.h"
 #include "store/blob.h"
+#include "store/validate.h"
 
 #define VLS_FOLDER ".valise"
 #define VLS_CONFIG_FILE "config"
@@ -59,5 +60,13 @@ int vls_folder_open(vls_engine *engine, const char *path, valise_error *err);
 /* Make .valise (0700) in `path`, with .gitignore and config (0600), as far as they are missing.
  * `path` itself is made too, but nothing above it. */
 int vls_folder_create(const valise_env *env, const char *path, valise_error *err);
+
+/* ---- damage (inspect.c) ---- */
+
+/* `validate` for a workspace in which too much is damaged to open it: everything but the rows of
+ * collections. No access check: whoever can read the file can. VALISE_E_CORRUPT when there are
+ * problems. */
+int vls_engine_inspect(const valise_env *env, const char *path, vls_finding_fn *fn, void *arg,
+                       valise_error *err);
 
 #endif

@@ -114,6 +114,16 @@ static int load(const valise_extension **out, vls_extensions *list, vls_sealed *
 
 /* ---- what the configuration names ---- */
 
+/* The line that names it is wrong: say which. */
+static int refuse_missing(const vls_config_entry *e, const char *path, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_INVALID, "%.*s:%u: there is no %s", VALISE_STR_ARG(e->file),
+                   (unsigned)e->line, path);
+    vls_hint(err, "put it there, or: valise config unset%s %.*s",
+             e->layer == VLS_LAYER_USER ? " --user" : "", VALISE_STR_ARG(e->name));
+    return VALISE_E_INVALID;
+}
+
 /* The path as the linker and the user's trust know it. */
 static int find_file(const char **out, vls_arena *arena, const vls_config_entry *e,
                      const char *workspace, valise_error *err)
@@ -129,7 +139,10 @@ static int find_file(const char **out, vls_arena *arena, const vls_config_entry 
                         VALISE_STR_ARG(e->file), (unsigned)e->line);
     if (path.ptr[0] != '/')
         rc = vls_path_join(out, arena, workspace, path.ptr, err);
-    return rc < 0 ? rc : vls_path_real(out, arena, *out, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_path_real(out, arena, *out, err);
+    return rc == VALISE_E_NOT_FOUND ? refuse_missing(e, *out, err) : rc;
 }
 
 /* extension.NAME.sha256 of the user. */

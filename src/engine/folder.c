@@ -8,6 +8,7 @@
  *
  * Files are 0600. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +26,21 @@ static const char config_text[] = "# Settings of this workspace; `valise config`
                                   "[core]\n"
                                   "\tdurability = full\n";
 
+/* Something else stands where .valise should be. A link could lead anywhere, also to a folder that
+ * somebody else made. */
+static int refuse_kind(const struct stat *st, const char *path, valise_error *err)
+{
+    if (S_ISLNK(st->st_mode)) {
+        (void)vls_fail(err, VALISE_E_INVALID, "%s is a symbolic link, not a workspace", path);
+        vls_hint(err, "name the folder that has the workspace (--workspace DIR, VALISE_DIR), or "
+                      "remove the link");
+    } else {
+        (void)vls_fail(err, VALISE_E_INVALID, "%s is no folder, so there is no workspace", path);
+        vls_hint(err, "move it away, then: valise init");
+    }
+    return VALISE_E_INVALID;
+}
+
 /* 1 when there is a folder (no link to one), 0 when there is nothing. */
 static int look_for(struct stat *st, const char *path, valise_error *err)
 {
@@ -33,11 +49,7 @@ static int look_for(struct stat *st, const char *path, valise_error *err)
             return 0;
         return vls_fail_errno(err, "cannot look at", valise_str_of(path));
     }
-    if (S_ISLNK(st->st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is a symbolic link, not a workspace", path);
-    if (!S_ISDIR(st->st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is no folder", path);
-    return 1;
+    return S_ISDIR(st->st_mode) ? 1 : refuse_kind(st, path, err);
 }
 
 int vls_folder_open(vls_engine *engine, const char *path, valise_error *err)
@@ -65,6 +77,19 @@ int vls_folder_open(vls_engine *engine, const char *path, valise_error *err)
 
 /* ---- making ---- */
 
+/* Take from others what they may do with a file or folder. Links are left alone. */
+static int make_private(const char *path, const struct stat *st, mode_t mode, valise_error *err)
+{
+    VLS_AUTO(fd) int fd = -1;
+
+    if ((st->st_mode & 077) == 0 || !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
+        return 0;
+    fd = vls_fd_open_at(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0 || fchmod(fd, mode) < 0)
+        return vls_fail_errno(err, "cannot make private", valise_str_of(path));
+    return 0;
+}
+
 static int make_file(const char *folder, const char *name, const char *text, vls_arena *arena,
                      valise_error *err)
 {
@@ -72,9 +97,28 @@ static int make_file(const char *folder, const char *name, const char *text, vls
     struct stat st;
     int rc = vls_path_join(&path, arena, folder, name, err);
 
-    if (rc < 0 || lstat(path, &st) == 0)
+    if (rc < 0)
         return rc;
+    if (lstat(path, &st) == 0)
+        return make_private(path, &st, 0600, err);
     return vls_file_replace(path, valise_str_of(text), 0600, err);
+}
+
+/* What others made before us may be read by others. Of a workspace nothing is. */
+static int make_all_private(const char *folder, vls_arena *arena, valise_error *err)
+{
+    static const char *const names[] = {"valise.db", "valise.db-wal", "valise.db-shm"};
+    struct stat st;
+    int rc = lstat(folder, &st) == 0 ? make_private(folder, &st, 0700, err)
+                                     : vls_fail_errno(err, "cannot look at", valise_str_of(folder));
+
+    for (size_t i = 0; rc == 0 && i < VLS_COUNT(names); i++) {
+        const char *path;
+        rc = vls_path_join(&path, arena, folder, names[i], err);
+        if (rc == 0 && lstat(path, &st) == 0)
+            rc = make_private(path, &st, 0600, err);
+    }
+    return rc;
 }
 
 int vls_folder_create(const valise_env *env, const char *path, valise_error *err)
@@ -96,7 +140,7 @@ int vls_folder_create(const valise_env *env, const char *path, valise_error *err
     if (rc == 0)
         rc = vls_folder_make(folder, 0700, err);
     else if (rc > 0)
-        rc = 0;
+        rc = make_all_private(folder, &arena, err);
     if (rc == 0) /* others may be making the same one */
         rc = vls_folder_lock(&lock, env, folder, LOCK_TIMEOUT_NS, err);
     if (rc == 0)
@@ -117,26 +161,37 @@ static bool go_up(char *path)
     return true;
 }
 
-static bool holds_workspace(const char *folder)
+/* What stands in its place is no reason not to look further up, but it is told. */
+static bool holds_workspace(const char *folder, valise_error *why)
 {
     char path[PATH_MAX + sizeof(VLS_FOLDER) + 1];
     struct stat st;
 
-    (void)snprintf(path, sizeof(path), "%s/" VLS_FOLDER, folder);
-    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    (void)snprintf(path, sizeof(path), "%s/" VLS_FOLDER, strcmp(folder, "/") ? folder : "");
+    if (lstat(path, &st) < 0)
+        return false;
+    if (!S_ISDIR(st.st_mode) && why->code == 0)
+        (void)refuse_kind(&st, path, why);
+    return S_ISDIR(st.st_mode);
 }
 
 int valise_find(valise_blob **out, const char *path, valise_error *err)
 {
+    valise_error why = VALISE_ERROR_INIT;
     char folder[PATH_MAX];
 
     VLS_ARG(out && path, err);
     if (!realpath(path, folder))
         return vls_fail_errno(err, "cannot find", valise_str_of(path));
     do {
-        if (holds_workspace(folder))
+        if (holds_workspace(folder, &why))
             return vls_blob_new(out, valise_env_default(), valise_str_of(folder), err);
     } while (go_up(folder));
+    if (why.code < 0) {
+        if (err)
+            *err = why;
+        return why.code;
+    }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no workspace in %s or above it", path);
     vls_hint(err, "valise init");
     return VALISE_E_NOT_FOUND;

@@ -41,6 +41,10 @@ bool vls_field_is_none(const valise_field *field, const void *row);
 /* Set every NULLABLE member to its none and all others to zero. */
 void vls_fields_clear(void *row, const valise_field *fields, size_t struct_size);
 
+/* How many objects and arrays of the table stand around a JSON or VALUE field, at most; 0: it has
+ * none. A text of the table is that much deeper than the values in it. */
+uint32_t vls_fields_around(const valise_field *fields);
+
 /* ---- names ---- */
 
 /* "sessionId" as "session_id" (separator '_') or "session-id" ('-'). The room must be large

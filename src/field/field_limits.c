@@ -91,6 +91,52 @@ int vls_field_check_size(const valise_field *field, size_t size, valise_error *e
                     size);
 }
 
+/* ---- depth ---- */
+
+static uint32_t around_fields(const valise_field *fields, unsigned depth);
+
+static uint32_t around_field(const valise_field *field, unsigned depth)
+{
+    const valise_union *type = field->more;
+    uint32_t most = 0;
+
+    if (depth == 0)
+        return 0; /* tables come to an end before: vls_fields_check saw to that */
+    switch (field->type) {
+    case VALISE_T_JSON:
+    case VALISE_T_VALUE:
+        return 1;
+    case VALISE_T_LIST:
+        most = around_field(field->more, depth - 1);
+        return most > 0 ? most + 1 : 0;
+    case VALISE_T_STRUCT:
+        most = around_fields(((const valise_struct *)field->more)->fields, depth - 1);
+        return most > 0 ? most + 1 : 0;
+    case VALISE_T_UNION:
+        for (const valise_case *c = type->cases; c->name; c++) {
+            uint32_t inside = around_fields(c->type->fields, depth - 1);
+            most = VLS_MAX(most, inside > 0 ? inside + 1 : 0);
+        }
+        return VLS_MAX(most, type->open ? 1u : 0u); /* an unknown case is a value itself */
+    default:
+        return 0;
+    }
+}
+
+static uint32_t around_fields(const valise_field *fields, unsigned depth)
+{
+    uint32_t most = 0;
+
+    for (; fields->type != VALISE_T_END; fields++)
+        most = VLS_MAX(most, around_field(fields, depth));
+    return most;
+}
+
+uint32_t vls_fields_around(const valise_field *fields)
+{
+    return around_fields(fields, VLS_FIELDS_MAX_DEPTH + 1);
+}
+
 /* ---- the name that was meant ---- */
 
 const char *vls_field_nearest(valise_str name, const valise_field *fields, const char *const *names)

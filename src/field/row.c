@@ -212,7 +212,8 @@ static int copy_parts(void *member, const valise_cell *cell, const valise_field 
     int rc = vls_arena_dup(&text, arena, cell->as.bytes, err);
 
     if (rc == 0)
-        rc = vls_json_parse(&v, arena, text, NULL, err);
+        rc =
+            vls_json_parse(&v, arena, text, &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
     if (rc == 0)
         rc = vls_field_decode_stored(member, field, v, arena, err);
     return rc < 0 ? as_corrupt(rc, field, err) : 0;

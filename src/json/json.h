@@ -25,7 +25,8 @@
 #include "base/str.h"
 
 #define VLS_JSON_MAX_BYTES ((size_t)64 << 20)
-#define VLS_JSON_MAX_DEPTH 256u
+#define VLS_JSON_MAX_DEPTH 256u /* of a value */
+#define VLS_JSON_MAX_AROUND 64u /* containers around values: payloads, answers, cells */
 
 typedef enum vls_json_type {
     VLS_JSON_NULL,
@@ -142,6 +143,8 @@ enum {
 typedef struct vls_json_limits {
     size_t max_bytes;   /* 0: VLS_JSON_MAX_BYTES; never over 4 GiB - 1 */
     uint32_t max_depth; /* 0: VLS_JSON_MAX_DEPTH, which is also the most */
+    uint32_t around;    /* containers around the values that this is about: it may be deeper by so
+                           many, VLS_JSON_MAX_AROUND at most */
     uint32_t flags;
 } vls_json_limits;
 
@@ -157,7 +160,11 @@ int vls_json_parse(vls_json *out, vls_arena *arena, valise_str text, const vls_j
  * otherwise what vls_buf_check says. */
 int vls_json_write(vls_buf *out, vls_json v, valise_error *err);
 
-/* The same over several lines, two spaces deep, for people. No newline at the end. */
+/* The same for what holds values: VLS_JSON_MAX_AROUND deeper. */
+int vls_json_write_around(vls_buf *out, vls_json v, valise_error *err);
+
+/* As vls_json_write_around, but over several lines, two spaces deep, for people. No newline at the
+ * end. */
 int vls_json_write_pretty(vls_buf *out, vls_json v, valise_error *err);
 
 /* Append s as a JSON string with its quotes. */
@@ -181,7 +188,7 @@ typedef struct vls_json_builder {
     vls_arena *arena;
     vls_json *stack;
     size_t len, cap;
-    uint32_t open[VLS_JSON_MAX_DEPTH]; /* where each open container starts on the stack */
+    uint32_t open[VLS_JSON_MAX_DEPTH + VLS_JSON_MAX_AROUND]; /* where each starts on the stack */
     uint32_t depth;
     valise_error error;
 } vls_json_builder;

@@ -18,7 +18,7 @@
 typedef struct reader {
     const char *start, *end;
     vls_json_builder values;
-    uint32_t max_depth;
+    uint32_t max_depth, around;
     bool last_key_wins;
     valise_error *err;
     int rc; /* of the first failure */
@@ -302,7 +302,7 @@ static const char *open_container(reader *r, const char *p, bool *whole)
 {
     bool is_object = *p == '{';
 
-    if (r->values.depth == r->max_depth) {
+    if (r->values.depth == r->max_depth + r->around) {
         size_t offset = (size_t)(p - r->start);
         r->rc =
             vls_fail_at(r->err, VALISE_E_LIMIT, offset,
@@ -405,6 +405,7 @@ int vls_json_parse(vls_json *out, vls_arena *arena, valise_str text, const vls_j
     r.end = r.start + text.len;
     r.max_depth =
         VLS_MIN(limits->max_depth ? limits->max_depth : VLS_JSON_MAX_DEPTH, VLS_JSON_MAX_DEPTH);
+    r.around = VLS_MIN(limits->around, VLS_JSON_MAX_AROUND);
     r.last_key_wins = limits->flags & VLS_JSON_LAST_KEY_WINS;
     r.err = err;
     r.rc = 0;

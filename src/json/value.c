@@ -181,7 +181,7 @@ static bool equal_at(vls_json a, vls_json b, bool by_value, unsigned depth)
 }
 
 /* Values one level deeper than any that can be written or parsed do not exist. */
-#define LEVELS (VLS_JSON_MAX_DEPTH + 1)
+#define LEVELS (VLS_JSON_MAX_DEPTH + VLS_JSON_MAX_AROUND + 1)
 
 bool vls_json_equal(vls_json a, vls_json b)
 {

@@ -187,28 +187,33 @@ static char *write_value(writer *w, char *at, vls_json v, unsigned depth)
     return NULL;
 }
 
-static int write_all(vls_buf *out, vls_json v, int indent, valise_error *err)
+static int write_all(vls_buf *out, vls_json v, int indent, unsigned max_depth, valise_error *err)
 {
     writer w = {.out = out, .indent = indent};
     size_t before = out->len;
     char *at = grow(&w, NULL, 1);
 
     if (at)
-        at = write_value(&w, at, v, VLS_JSON_MAX_DEPTH);
+        at = write_value(&w, at, v, max_depth);
     out->len = at ? (size_t)(at - out->ptr) : before; /* all of it or nothing */
     if (w.too_deep)
-        return vls_fail(err, VALISE_E_LIMIT, "JSON nested more than %u deep", VLS_JSON_MAX_DEPTH);
+        return vls_fail(err, VALISE_E_LIMIT, "JSON nested more than %u deep", max_depth);
     return vls_buf_check(out, err);
 }
 
 int vls_json_write(vls_buf *out, vls_json v, valise_error *err)
 {
-    return write_all(out, v, -1, err);
+    return write_all(out, v, -1, VLS_JSON_MAX_DEPTH, err);
+}
+
+int vls_json_write_around(vls_buf *out, vls_json v, valise_error *err)
+{
+    return write_all(out, v, -1, VLS_JSON_MAX_DEPTH + VLS_JSON_MAX_AROUND, err);
 }
 
 int vls_json_write_pretty(vls_buf *out, vls_json v, valise_error *err)
 {
-    return write_all(out, v, 0, err);
+    return write_all(out, v, 0, VLS_JSON_MAX_DEPTH + VLS_JSON_MAX_AROUND, err);
 }
 
 void vls_json_write_string(vls_buf *out, valise_str s)

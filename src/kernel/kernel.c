@@ -1,6 +1,10 @@
 /* kernel.c -- the tables of the kernel's collections. */
 #include "kernel/kernel.h"
 
+#include "base/buf.h"
+#include "base/str.h"
+#include "store/view.h"
+
 static const char *const pin_kinds[] = {"seq", "object", "row", NULL};
 
 const valise_field vls_pin_fields[] = {
@@ -20,7 +24,8 @@ const valise_coll vls_pins = {.size = sizeof(valise_coll),
                               .name = "pin",
                               .help = "A named hold on something that expiry must not take.",
                               .fields = vls_pin_fields,
-                              .row_size = sizeof(vls_pin)};
+                              .row_size = sizeof(vls_pin),
+                              .needs = "pin:read"};
 
 static const valise_field erasure_fields[] = {
     VALISE_FIELD(vls_erasure, place, STR, VALISE_REQUIRED | VALISE_KEY, "What was erased."),
@@ -36,7 +41,8 @@ const valise_coll vls_erasures = {.size = sizeof(valise_coll),
                                   .name = "erasure",
                                   .help = "A place whose contents were erased.",
                                   .fields = erasure_fields,
-                                  .row_size = sizeof(vls_erasure)};
+                                  .row_size = sizeof(vls_erasure),
+                                  .needs = "log:read"};
 
 const valise_field vls_retention_fields[] = {
     VALISE_FIELD(vls_retention, kind, STR, VALISE_REQUIRED | VALISE_KEY | VALISE_POSITIONAL,
@@ -55,7 +61,8 @@ const valise_coll vls_retentions = {.size = sizeof(valise_coll),
                                     .name = "retention",
                                     .help = "How long a kind of history is kept.",
                                     .fields = vls_retention_fields,
-                                    .row_size = sizeof(vls_retention)};
+                                    .row_size = sizeof(vls_retention),
+                                    .needs = "log:read"};
 
 static const valise_field bundle_fields[] = {
     VALISE_FIELD(vls_imported, id, ID, VALISE_REQUIRED | VALISE_KEY, "Hash of the bundle."),
@@ -74,7 +81,23 @@ const valise_coll vls_bundles = {.size = sizeof(valise_coll),
                                  .help = "A bundle that was imported into what was here already.",
                                  .fields = bundle_fields,
                                  .row_size = sizeof(vls_imported),
-                                 .flags = VALISE_COLL_IMMUTABLE};
+                                 .flags = VALISE_COLL_IMMUTABLE,
+                                 .needs = "log:read"};
+
+int vls_current_row(valise_str *json, valise_view *view, const valise_coll *coll, void *row,
+                    valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc = valise_view_get(row, view, coll, err);
+
+    if (rc <= 0) {
+        *json = VLS_STR("null");
+        return rc;
+    }
+    vls_buf_init(&text, view->arena.env, VLS_VIEW_MAX_BYTES);
+    rc = vls_fields_write(&text, row, coll->fields, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
+    return rc < 0 ? rc : vls_arena_dup(json, &view->arena, vls_buf_str(&text), err);
+}
 
 const char *const vls_kernel_local[] = {"actor",   "bundle",    "erasure", "pin",
                                         "setting", "retention", NULL};

@@ -19,6 +19,11 @@
 extern const valise_op *const vls_ops_kernel[]; /* made from src/ops.txt */
 extern const valise_extension vls_area_kernel;
 
+/* What `expect` is compared with where a command changes one row: that row as lists show it, or
+ * null. row: its key members are set. */
+int vls_current_row(valise_str *json, valise_view *view, const valise_coll *coll, void *row,
+                    valise_error *err);
+
 /* ---- actors ---- */
 
 typedef struct vls_agent_ref {
@@ -47,6 +52,13 @@ typedef struct vls_pin {
 } vls_pin;
 extern const valise_field vls_pin_fields[];
 extern const valise_coll vls_pins;
+
+/* Does it hold the log behind its seq? A row is held as it was in that state, and what it was is in
+ * the log. An object is held by being referred to. */
+static inline bool vls_pin_holds_log(const vls_pin *pin)
+{
+    return pin->kind != VLS_PIN_OBJECT;
+}
 
 typedef struct vls_erasure {
     valise_str place;

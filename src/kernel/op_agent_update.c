@@ -18,6 +18,13 @@ static const valise_field update_in[] = {
     VALISE_FIELD_END,
 };
 
+static int current(valise_str *json, valise_view *view, const void *args, valise_error *err)
+{
+    vls_actor_row row = {.id = ((const update_args *)args)->id};
+
+    return vls_current_row(json, view, &vls_actor_coll, &row, err);
+}
+
 static int decide(valise_view *view, const void *args, void *result, valise_error *err)
 {
     const update_args *a = args;
@@ -53,6 +60,8 @@ const valise_op vls_op_kernel_agent_update = {
     .in_size = sizeof(update_args),
     .out = vls_actor_fields,
     .out_size = sizeof(vls_actor_row),
+    .current = current,
+    .expect_help = "the actor as `agent list --json` shows it",
     .decide = decide,
     .example = "{\"id\":\"planner\",\"role\":\"reader\"}",
 };

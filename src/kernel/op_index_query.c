@@ -1,6 +1,7 @@
 /* op_index_query.c -- index:query, entries of a memory index by the beginning of their keys. */
 #include "bus/follow.h"
 #include "bus/read.h"
+#include "bus/sight.h"
 #include "kernel/kernel.h"
 
 typedef struct query_args {
@@ -49,6 +50,8 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     if (rc == 0)
         rc = vls_indexes_find(&index, &feed->indexes, args->name, err);
     if (rc == 0)
+        rc = vls_sight_index(view, index, err);
+    if (rc == 0)
         rc = vls_index_read(&map, index, view, err);
     return rc < 0 ? rc : vls_index_each(&map, &range, emit, view, err);
 }
@@ -57,6 +60,9 @@ const valise_op vls_op_kernel_index_query = {
     .size = sizeof(valise_op),
     .name = "index:query",
     .brief = "Show entries of an index, in the order of their keys.",
+    .help =
+        "Besides index:read it needs what those need who want to see the rows that the index is "
+        "made from.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "index:read",

@@ -1,5 +1,6 @@
 /* op_log_list.c -- log:list, who did what, the newest first. */
 #include "base/str.h"
+#include "bus/sight.h"
 #include "kernel/kernel.h"
 #include "store/log.h"
 #include "store/view.h"
@@ -36,7 +37,9 @@ static const valise_field log_out[] = {
     VALISE_FIELD(log_row, type, STR, 0, "What."),
     VALISE_FIELD(log_row, id, UUID, 0, "Id of the command."),
     VALISE_FIELD(log_row, cause, UUID, VALISE_NULLABLE, "Id of the command that led to it."),
-    VALISE_FIELD(log_row, payload, JSON, VALISE_NULLABLE, "Its arguments; none once erased."),
+    VALISE_FIELD(
+        log_row, payload, JSON, VALISE_NULLABLE,
+        "Its arguments; none once erased, and none of an area that the actor may not read."),
     VALISE_FIELD(log_row, hash, ID, 0, "What the next entry is chained to."),
     VALISE_FIELD_END,
 };
@@ -49,6 +52,7 @@ static bool is_wanted(const log_args *args, const vls_entry *entry)
 
 static int emit(valise_view *view, const vls_entry *entry, valise_error *err)
 {
+    int visible = vls_sight_payload(view, entry->type, err);
     log_row row = {.seq = entry->seq,
                    .time = entry->time,
                    .id = entry->id,
@@ -58,6 +62,10 @@ static int emit(valise_view *view, const vls_entry *entry, valise_error *err)
                    .payload = entry->payload,
                    .hash = entry->hash};
 
+    if (visible < 0)
+        return visible;
+    if (!visible)
+        row.payload = (valise_str){NULL, 0};
     return valise_view_emit(view, &row, err);
 }
 
@@ -93,6 +101,9 @@ const valise_op vls_op_kernel_log_list = {
     .name = "log:list",
     .alias = "log",
     .brief = "Show who did what, the newest first.",
+    .help =
+        "Arguments of a command are shown to those who may read its area: note:read for those of "
+        "note:add.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "log:read",

@@ -58,11 +58,31 @@ static int hold(vls_pin *pin, valise_view *view, const vls_target *target, valis
     return rc < 0 ? rc : vls_arena_dup(&pin->place, &view->arena, vls_buf_str(&place), err);
 }
 
+/* The state at a seq can be held as long as it can be seen, also where its entry has expired. */
+static int check_state(const valise_view *view, int64_t seq, valise_error *err)
+{
+    int64_t oldest = view->txn->tip.base_seq;
+
+    if (seq >= oldest && seq <= view->at)
+        return 0;
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no state %lld: they go from %lld to %lld",
+                   (long long)seq, (long long)oldest, (long long)view->at);
+    vls_hint(err, "valise status shows the oldest and the newest");
+    return VALISE_E_NOT_FOUND;
+}
+
 static bool is_same(const vls_pin *a, const vls_pin *b)
 {
     return a->kind == b->kind && (a->kind != VLS_PIN_SEQ || a->seq == b->seq) &&
            memcmp(&a->object, &b->object, sizeof(a->object)) == 0 &&
            vls_str_equal(a->place, b->place);
+}
+
+static int current(valise_str *json, valise_view *view, const void *args, valise_error *err)
+{
+    vls_pin pin = {.name = ((const pin_args *)args)->name};
+
+    return vls_current_row(json, view, &vls_pins, &pin, err);
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
@@ -75,7 +95,9 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     vls_pin old = {.name = args->name};
     int rc = 0;
 
-    if (args->target.len > 0)
+    if (vls_place_seq(&target.seq, view, args->target))
+        rc = check_state(view, target.seq, err);
+    else if (args->target.len > 0)
         rc = vls_target_find(&target, view, args->target, err);
     if (rc == 0)
         rc = hold(&pin, view, &target, err);
@@ -101,8 +123,11 @@ const valise_op vls_op_kernel_pin_add = {
     .size = sizeof(valise_op),
     .name = "pin:add",
     .brief = "Hold a state, an object or a row against expiry.",
-    .help = "A pinned seq keeps the log from there on, so that the state at that seq can still be "
-            "seen. An old pin on a seq therefore holds the whole log behind it.",
+    .help =
+        "A pinned seq keeps the log from there on, so that the state at that seq can still be "
+        "seen. A row is pinned as it is in the newest state, which is held in the same way. An old "
+        "pin on a seq or a row therefore holds the whole log behind it; one on an object holds "
+        "that object alone.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "pin:write",
@@ -110,6 +135,8 @@ const valise_op vls_op_kernel_pin_add = {
     .in_size = sizeof(pin_args),
     .out = pin_out,
     .out_size = sizeof(pin_result),
+    .current = current,
+    .expect_help = "the pin as `pin list --json` shows it; null: there is none",
     .decide = decide,
     .example = "{\"name\":\"before-refactoring\"}",
 };

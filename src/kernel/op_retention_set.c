@@ -16,6 +16,13 @@ static int refuse_kind(valise_str kind, valise_error *err)
     return VALISE_E_NOT_FOUND;
 }
 
+static int current(valise_str *json, valise_view *view, const void *args, valise_error *err)
+{
+    vls_retention row = {.kind = ((const vls_retention *)args)->kind};
+
+    return vls_current_row(json, view, &vls_retentions, &row, err);
+}
+
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const vls_retention *limits = in;
@@ -46,6 +53,8 @@ const valise_op vls_op_kernel_retention_set = {
     .needs = "admin",
     .in = vls_retention_fields,
     .in_size = sizeof(vls_retention),
+    .current = current,
+    .expect_help = "the limits as `retention list --json` shows them; null: there are none",
     .decide = decide,
     .example = "{\"age\":\"90d\",\"kind\":\"log\"}",
 };

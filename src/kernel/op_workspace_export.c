@@ -110,7 +110,7 @@ const valise_op vls_op_kernel_workspace_export = {
             "makes the same bytes. With places it holds only these, what they need and what "
             "belongs to them, and no log. Contents that were erased are not in it; those that are "
             "erased later stay in it.\n\nThrough a pipe, past the answer on standard output: "
-            "valise export /dev/fd/3 3>&1 >/dev/null | ssh there valise import /dev/stdin",
+            "valise export /dev/fd/3 3>&1 >/dev/null | ssh there valise import -",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "admin",

@@ -49,7 +49,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     int rc = vls_retention_apply(&expired, &more, v, 0, err);
 
     if (rc == 0)
-        rc = vls_gc(&gc, v->store, grace, vls_clock_now_ns(&v->clock), vls_job_progress(j), err);
+        rc = vls_gc(&gc, v->store, grace, v->env->now_ns(v->env->self), vls_job_progress(j), err);
     if (rc == 0)
         rc = vls_residue_finish(&left, v, err);
     *out = (gc_result){.entries = expired.entries,

@@ -14,7 +14,8 @@ typedef struct import_args {
 
 static const valise_field import_in[] = {
     VALISE_FIELD_WITH(import_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "The bundle: a file, or /dev/stdin for a pipe.", .min = 1, .max = 4000),
+                      "The bundle: a file, or - for standard input.", .ref = "input", .min = 1,
+                      .max = 4000),
     VALISE_FIELD_END,
 };
 

@@ -2,6 +2,7 @@
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "bus/sight.h"
 #include "kernel/kernel.h"
 #include "store/place.h"
 
@@ -44,7 +45,7 @@ static const valise_field show_out[] = {
 static int show_entry(show_result *out, valise_view *view, int64_t seq, valise_error *err)
 {
     vls_entry entry;
-    int rc = vls_log_get(&entry, view->txn, seq, &view->arena, err);
+    int visible, rc = vls_log_get(&entry, view->txn, seq, &view->arena, err);
 
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no log entry %lld", (long long)seq);
@@ -53,12 +54,16 @@ static int show_entry(show_result *out, valise_view *view, int64_t seq, valise_e
     }
     if (rc < 0)
         return rc;
+    visible = vls_sight_payload(view, entry.type, err);
+    if (visible < 0)
+        return visible;
     out->kind = VLS_STR("entry");
     out->seq = seq;
     out->time = entry.time;
     out->actor = entry.actor;
     out->type = entry.type;
-    out->value = entry.payload;
+    if (visible)
+        out->value = entry.payload;
     out->erased = !entry.payload.ptr;
     return vls_arena_dup(&out->id, &view->arena, valise_str_of(vls_uuid_text(&entry.id).s), err);
 }
@@ -67,7 +72,10 @@ static int show_object(show_result *out, valise_view *view, const vls_object_inf
                        valise_error *err)
 {
     valise_str bytes;
-    int rc = vls_arena_dup(&out->kind, &view->arena, valise_str_of(info->kind), err);
+    int rc = vls_sight_object(view, err);
+
+    if (rc == 0)
+        rc = vls_arena_dup(&out->kind, &view->arena, valise_str_of(info->kind), err);
 
     if (rc == 0)
         rc = vls_arena_dup(&out->id, &view->arena, valise_str_of(vls_id_hex(&info->id).s), err);
@@ -96,8 +104,10 @@ static int show_row(show_result *out, valise_view *view, const vls_target *targe
     VLS_AUTO(buf) vls_buf text = {0};
     vls_seen seen = {0};
     void *row;
-    int rc;
+    int rc = vls_sight_row(view, desc, err);
 
+    if (rc < 0)
+        return rc;
     vls_buf_init(&text, view->arena.env, VLS_VIEW_MAX_BYTES);
     vls_place_write(&text, target->coll, target->key);
     rc = vls_buf_check(&text, err);
@@ -145,7 +155,9 @@ const valise_op vls_op_kernel_workspace_show = {
     .alias = "show",
     .brief = "Show anything by its id.",
     .help = "An object's id may be shortened to its first digits, a UUID to its last ones, as long "
-            "as there are 4 or more and only one thing fits.",
+            "as there are 4 or more and only one thing fits. A number up to that of the newest log "
+            "entry is always that entry. A row and the arguments of a command are shown to those "
+            "who may read their area, an object to those who have object:read.",
     .kind = VALISE_QUERY,
     .needs = "log:read",
     .in = show_in,

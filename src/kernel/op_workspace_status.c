@@ -36,7 +36,7 @@ static int count_pins(status *out, valise_view *view, valise_error *err)
 
     while (rc >= 0 && (rc = valise_scan_next(&pin, scan, err)) > 0) {
         out->pins++;
-        if (pin.kind == VLS_PIN_SEQ && (out->pinned == VALISE_NONE || pin.seq < out->pinned))
+        if (vls_pin_holds_log(&pin) && (out->pinned == VALISE_NONE || pin.seq < out->pinned))
             out->pinned = pin.seq;
     }
     valise_scan_close(scan);

@@ -19,13 +19,19 @@ static const valise_field sync_out[] = {
     VALISE_FIELD_END,
 };
 
+typedef struct syncing {
+    valise_job *job;
+    valise_error failure; /* of the first index that cannot be built */
+} syncing;
+
 static int tick(void *arg, uint64_t rows, valise_error *err)
 {
-    return valise_job_step(arg, rows, err);
+    return valise_job_step(((syncing *)arg)->job, rows, err);
 }
 
 static int report(void *arg, const vls_index_report *r, valise_error *err)
 {
+    syncing *s = arg;
     sync_row row = {.name = valise_str_of(r->name),
                     .example = valise_str_of(r->example),
                     .seq = r->seq,
@@ -33,12 +39,17 @@ static int report(void *arg, const vls_index_report *r, valise_error *err)
                     .differences = r->differences,
                     .duplicates = r->duplicates};
 
-    return valise_job_emit(arg, &row, err);
+    if (r->failure.code == 0)
+        return valise_job_emit(s->job, &row, err);
+    if (s->failure.code == 0)
+        s->failure = r->failure;
+    return 0;
 }
 
 static int sync_job(valise_job *job, const void *args, void *result, valise_error *err)
 {
-    const vls_index_sync how = {.swap = true, .tick = tick, .report = report, .arg = job};
+    syncing s = {.job = job};
+    const vls_index_sync how = {.swap = true, .tick = tick, .report = report, .arg = &s};
     vls_feed *feed;
     int rc = vls_feed_need(&feed, valise_job_workspace(job), err);
 
@@ -47,7 +58,12 @@ static int sync_job(valise_job *job, const void *args, void *result, valise_erro
     if (rc < 0)
         return rc;
     valise_job_stage(job, "build indexes", "rows", 0);
-    return vls_indexes_check(&feed->indexes, &how, err);
+    rc = vls_indexes_check(&feed->indexes, &how, err);
+    if (rc < 0 || s.failure.code == 0)
+        return rc;
+    if (err)
+        *err = s.failure;
+    return s.failure.code;
 }
 
 const valise_op vls_op_kernel_workspace_sync = {

@@ -20,10 +20,10 @@ static int read_pins(plan *p, valise_view *view, valise_error *err)
     vls_pin pin;
     int rc = valise_view_scan(&scan, view, &vls_pins, NULL, err);
 
-    /* An object or a row is held by being referred to; what it was at the time is in the log. */
     while (rc >= 0 && (rc = valise_scan_next(&pin, scan, err)) > 0) {
-        if (p->limits.pinned_seq == VALISE_NONE || pin.seq < p->limits.pinned_seq)
-            p->limits.pinned_seq = pin.kind == VLS_PIN_SEQ ? pin.seq : p->limits.pinned_seq;
+        bool older = p->limits.pinned_seq == VALISE_NONE || pin.seq < p->limits.pinned_seq;
+        if (older && vls_pin_holds_log(&pin))
+            p->limits.pinned_seq = pin.seq;
     }
     valise_scan_close(scan);
     return rc;
@@ -102,7 +102,9 @@ int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, va
 
     *out = (vls_expired){0};
     while (rc == 0 && some && (max == 0 || out->entries < max)) {
-        step s = {.env = v->env, .now = vls_clock_now_ns(&v->clock), .max = STEP};
+        /* Not the clock of the entries, which never falls: one wrong jump ahead, and everything
+         * would be old. */
+        step s = {.env = v->env, .now = v->env->now_ns(v->env->self), .max = STEP};
         if (max > 0)
             s.max = VLS_MIN(s.max, max - out->entries);
         rc = vls_with_txn(v, expire, &s, err);

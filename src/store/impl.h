@@ -22,6 +22,8 @@ struct vls_store {
     int64_t format; /* what this program writes */
     int64_t schema; /* when it was opened */
     valise_uuid workspace;
+    bool bare;           /* without collections, and whatever `meta` says */
+    valise_error damage; /* that was seen when it was opened: nothing is written; code 0: none */
     vls_arena arena;
     vls_vec(vls_coll *) colls; /* by number */
     vls_map by_desc, by_name;
@@ -56,6 +58,9 @@ int vls_txn_begin_bare(vls_txn *out, vls_store *store, int mode, valise_error *e
 
 /* Read all of what transactions need of `meta`. */
 int vls_meta_read_state(vls_meta_state *out, vls_txn *txn, valise_error *err);
+
+/* The same as far as it can be read; false: something cannot. */
+bool vls_meta_salvage(vls_meta_state *out, vls_txn *txn);
 
 /* How far `meta` has come: 0 when it is empty. */
 int vls_meta_generation(int64_t *out, vls_txn *txn, valise_error *err);

@@ -185,6 +185,24 @@ static int take(vls_meta_state *state, valise_str name, valise_str text, valise_
     return 0;
 }
 
+bool vls_meta_salvage(vls_meta_state *out, vls_txn *txn)
+{
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    valise_cell row[VALISE_MAX_COLUMNS];
+    bool whole = true;
+    int rc = vls_txn_scan_open(&scan, txn, meta_of(txn), (valise_range){.index = -1}, NULL);
+
+    *out = (vls_meta_state){.format = 0};
+    if (rc < 0)
+        return false;
+    /* A row that cannot be read is passed over; after any other failure the scan is at its end. */
+    while ((rc = vls_txn_scan_next(row, &scan, NULL)) != 0) {
+        bool text = rc > 0 && row[0].type == VALISE_CELL_TEXT && row[1].type == VALISE_CELL_TEXT;
+        whole &= text && take(out, row[0].as.bytes, row[1].as.bytes, NULL) == 0;
+    }
+    return whole;
+}
+
 int vls_meta_read_state(vls_meta_state *out, vls_txn *txn, valise_error *err)
 {
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};

@@ -352,6 +352,19 @@ static int find_entry(vls_target *out, valise_view *view, int64_t seq, valise_er
     return 0;
 }
 
+bool vls_place_seq(int64_t *out, const valise_view *view, valise_str text)
+{
+    bool padded = text.len > 1 && text.ptr[0] == '0';
+    int64_t seq;
+
+    if (!vls_str_to_i64(&seq, text) || seq < 0)
+        return false;
+    if (text.len >= VLS_PLACE_MIN_DIGITS && (padded || seq > view->at))
+        return false;
+    *out = seq;
+    return true;
+}
+
 int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_error *err)
 {
     candidates found = {.count = 0};
@@ -363,8 +376,7 @@ int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_
         out->kind = VLS_TARGET_ROW;
         return vls_place_parse(&out->coll, out->key, view, text, err);
     }
-    /* A seq in the log is one; more digits than any seq are those of an id. */
-    if (vls_str_to_i64(&seq, text) && (seq <= view->at || text.len < VLS_PLACE_MIN_DIGITS))
+    if (vls_place_seq(&seq, view, text))
         return find_entry(out, view, seq, err);
     if (!digits_of(digits, text)) {
         (void)vls_fail(err, VALISE_E_INVALID, "'%.*s' names nothing", VALISE_STR_ARG(text));

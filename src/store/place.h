@@ -14,6 +14,10 @@
 #define VLS_PLACE_MIN_DIGITS 4u
 #define VLS_PLACE_CANDIDATES 5u /* that an error lists */
 
+/* Is the text a seq? A number up to the newest one is, whatever ids end like it; one that is
+ * larger, or begins with 0, is part of an id where it has the digits for that. */
+bool vls_place_seq(int64_t *out, const valise_view *view, valise_str text);
+
 /* Append the place of a row. */
 void vls_place_write(vls_buf *out, const vls_coll *coll, const valise_cell *key);
 

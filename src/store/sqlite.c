@@ -185,9 +185,9 @@ static int begin_read(void **out, vls_sqlite *store, valise_error *err)
     return rc;
 }
 
-static int begin_write(void **out, vls_sqlite *store, valise_error *err)
+static int begin_write(void **out, vls_sqlite *store, int64_t timeout_ns, valise_error *err)
 {
-    int64_t deadline = vls_turn_deadline(store->env, store->busy_timeout_ns);
+    int64_t deadline = vls_turn_deadline(store->env, timeout_ns);
     int rc = 0;
 
     if (store->flags & VALISE_STORE_READ_ONLY)
@@ -222,7 +222,9 @@ int vls_sqlite_begin(void **out, void *self, int mode, valise_error *err)
 
     if (rc < 0)
         return rc;
-    return mode == VALISE_TXN_WRITE ? begin_write(out, store, err) : begin_read(out, store, err);
+    if (mode == VALISE_TXN_READ)
+        return begin_read(out, store, err);
+    return begin_write(out, store, mode == VALISE_TXN_TRY ? 0 : store->busy_timeout_ns, err);
 }
 
 /* ---- ending ---- */
@@ -378,6 +380,7 @@ const valise_store_ops *valise_store_sqlite(void)
         .scan_close = vls_sqlite_scan_close,
         .maintain = vls_sqlite_maintain,
         .check = vls_sqlite_check_file,
+        .check_tables = vls_sqlite_check_tables,
     };
     return &ops;
 }

@@ -215,6 +215,9 @@ int vls_sqlite_read(valise_cell *row, vls_sqlite_conn *conn, const vls_sqlite_st
 
 int vls_sqlite_create(vls_sqlite_conn *conn, const vls_table_def *def, uint16_t have,
                       valise_error *err);
+/* Whether there is a thing of this type ("table", "index") and name, and of this table. */
+int vls_sqlite_has(bool *out, vls_sqlite_conn *conn, const char *type, const char *name,
+                   const char *table, valise_error *err);
 int vls_sqlite_get(valise_cell *row, vls_sqlite_conn *conn, uint32_t table, const valise_cell *key,
                    valise_error *err);
 int vls_sqlite_put(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row,
@@ -235,11 +238,23 @@ int vls_sqlite_scan_open(void **out, void *txn, const valise_range *range, valis
 int vls_sqlite_scan_next(valise_cell *row, void *arg, valise_error *err);
 void vls_sqlite_scan_close(void *arg);
 
+/* ---- sqlite_schema.c ---- */
+
+/* Are tables and indexes as they were made? fn gets a text for each that is not; all: also for what
+ * is missing and for what nobody knows. */
+int vls_sqlite_check_schema(vls_sqlite_conn *conn, bool all, valise_problem_fn *fn, void *arg,
+                            valise_error *err);
+
+/* In a write transaction: make those indexes again that are missing or whose definition is damaged.
+ * The result is SQLite's. */
+int vls_sqlite_remake_indexes(vls_sqlite_conn *conn);
+
 /* ---- sqlite_keep.c ---- */
 
 /* After a commit that left so many pages in the log, without the turn. */
 void vls_sqlite_keep(vls_sqlite *store, int wal_pages);
 int vls_sqlite_maintain(int64_t *result, void *self, int what, valise_error *err);
+int vls_sqlite_check_tables(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
 int vls_sqlite_check_file(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
 
 /* ---- sqlite.c ---- */

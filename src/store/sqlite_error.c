@@ -164,6 +164,11 @@ int vls_sqlite_report(const char *path, sqlite3 *db, int rc, valise_error *err)
         vls_hint(err, "make room on the disk, or raise the quota");
         return code;
     }
+    if ((rc & 0xff) == SQLITE_IOERR && os == EFBIG) {
+        int code = vls_fail(err, VALISE_E_IO, "%s: %s", path, strerrordesc_np(os));
+        vls_hint(err, "a file may not grow so large here: raise the limit (ulimit -f)");
+        return code;
+    }
     switch (rc & 0xff) {
     case SQLITE_NOMEM:
         return vls_fail_memory(err);

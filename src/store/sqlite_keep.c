@@ -119,7 +119,10 @@ static int give_back(int64_t *bytes, vls_sqlite_conn *conn)
 
 static int reindex(int64_t *count, vls_sqlite_conn *conn)
 {
-    int rc = vls_sqlite_exec(conn->db, "REINDEX");
+    int rc = vls_sqlite_remake_indexes(conn);
+
+    if (rc == SQLITE_OK)
+        rc = vls_sqlite_exec(conn->db, "REINDEX");
 
     if (rc != SQLITE_OK)
         return rc;
@@ -200,6 +203,18 @@ static int report_all(vls_sqlite_conn *conn, sqlite3_stmt *stmt, valise_problem_
     return vls_sqlite_fail(conn->store, conn->db, step, err);
 }
 
+int vls_sqlite_check_tables(void *self, valise_problem_fn *fn, void *arg, valise_error *err)
+{
+    void *txn;
+    int rc = vls_sqlite_begin(&txn, self, VALISE_TXN_READ, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_sqlite_check_schema(txn, false, fn, arg, err);
+    vls_sqlite_rollback(txn);
+    return rc;
+}
+
 int vls_sqlite_check_file(void *self, valise_problem_fn *fn, void *arg, valise_error *err)
 {
     vls_sqlite *store = self;
@@ -211,8 +226,11 @@ int vls_sqlite_check_file(void *self, valise_problem_fn *fn, void *arg, valise_e
     if (rc < 0)
         return rc;
     conn = txn;
+    rc = vls_sqlite_check_schema(conn, true, fn, arg, err);
     int code = sqlite3_prepare_v2(conn->db, "PRAGMA integrity_check(10000)", -1, &stmt, NULL);
-    if (code == SQLITE_OK)
+    if (rc < 0)
+        code = SQLITE_OK;
+    else if (code == SQLITE_OK)
         rc = report_all(conn, stmt, fn, arg, err);
     else if ((code & 0xff) == SQLITE_CORRUPT)
         rc = fn(arg, sqlite3_errmsg(conn->db), err);

@@ -26,7 +26,6 @@ typedef struct scan {
     uint32_t table;
     int32_t index;
     bool reverse, after, done;
-    int failed;               /* why it cannot go on; stepping once more would begin anew */
     bool nulls;               /* the piece that is to begin is the NULLs of component at */
     uint16_t equal_count, at; /* at: counted from the first of all components */
     uint16_t cell_count;      /* of equal and from */
@@ -209,12 +208,16 @@ static int step(valise_cell *row, scan *s, valise_error *err)
             rc = vls_sqlite_read(row, s->conn, s->stmt, err);
             return rc < 0 ? rc : 1;
         }
-        if (rc != SQLITE_DONE)
+        if (rc != SQLITE_DONE) {
+            s->done = true; /* stepping once more would begin anew */
             return vls_sqlite_stmt_fail(s->conn, s->table, s->index, rc, err);
+        }
         s->done = !end_piece(s);
         rc = s->done ? 0 : start_piece(s, err);
-        if (rc < 0)
+        if (rc < 0) {
+            s->done = true;
             return rc;
+        }
     }
     return 0;
 }
@@ -223,16 +226,11 @@ int vls_sqlite_scan_next(valise_cell *row, void *arg, valise_error *err)
 {
     scan *s = arg;
     const vls_table_def *def;
-    int rc = vls_sqlite_check(&def, s->conn, s->table, false, err);
+    int rc = s->done ? 0 : vls_sqlite_check(&def, s->conn, s->table, false, err);
 
     if (rc < 0)
-        return rc;
-    if (s->failed)
-        return vls_fail(err, s->failed, "%s: this scan failed before: %s", s->conn->store->path,
-                        valise_error_text(s->failed));
-    rc = step(row, s, err);
-    s->failed = VLS_MIN(rc, 0);
-    return rc;
+        s->done = true;
+    return rc < 0 ? rc : step(row, s, err);
 }
 
 void vls_sqlite_scan_close(void *arg)

@@ -203,13 +203,42 @@ static int read_bytes(valise_str *out, sqlite3_stmt *handle, int number, valise_
     return 0;
 }
 
-static int fail_type(const vls_sqlite_conn *conn, const valise_table *table, uint16_t number,
-                     uint8_t type, valise_error *err)
+/* The key of the row a statement stands on, whatever its cells are. */
+typedef struct key_text {
+    char s[128];
+} key_text;
+
+static key_text key_of(sqlite3_stmt *handle, const valise_table *table)
+{
+    key_text out = {""};
+
+    for (uint16_t i = 0; i < table->key_count; i++) {
+        size_t used = strlen(out.s), room = sizeof(out.s) - used;
+        int len = sqlite3_column_bytes(handle, i);
+        const unsigned char *bytes = sqlite3_column_blob(handle, i);
+        if (type_at(handle, i) != VALISE_CELL_BLOB) {
+            (void)snprintf(out.s + used, room, " %.*s", bytes ? VLS_MIN(len, 64) : 0,
+                           (const char *)bytes);
+            continue;
+        }
+        (void)snprintf(out.s + used, room, " ");
+        for (int k = 0; bytes && k < VLS_MIN(len, 16); k++) {
+            used = strlen(out.s);
+            (void)snprintf(out.s + used, sizeof(out.s) - used, "%02x", bytes[k]);
+        }
+    }
+    return out;
+}
+
+static int fail_type(const vls_sqlite_conn *conn, sqlite3_stmt *handle, const valise_table *table,
+                     uint16_t number, valise_error *err)
 {
     static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT", "BLOB"};
     const valise_column *column = &table->columns[number];
-    int rc = vls_fail(err, VALISE_E_CORRUPT, "%s: a cell of %s.%s is %s, not %s", conn->store->path,
-                      table->name, column->name, names[type], names[column->type]);
+    uint8_t type = type_at(handle, number); /* asking for bytes would change it */
+    int rc = vls_fail(err, VALISE_E_CORRUPT, "%s: in the row%s of %s, %s is %s, not %s",
+                      conn->store->path, key_of(handle, table).s, table->name, column->name,
+                      names[type], names[column->type]);
 
     vls_hint(err, "somebody else wrote to the file; bring back a backup");
     return rc;
@@ -226,7 +255,7 @@ int vls_sqlite_read(valise_cell *row, vls_sqlite_conn *conn, const vls_sqlite_st
         uint8_t type = type_at(handle, i);
         const valise_column *column = &table->columns[i];
         if (type != column->type && !(type == VALISE_CELL_NULL && column->nullable))
-            return fail_type(conn, table, i, type, err);
+            return fail_type(conn, handle, table, i, err);
         row[i].type = type;
         if (type == VALISE_CELL_INT)
             row[i].as.integer = sqlite3_column_int64(handle, i);

@@ -161,9 +161,8 @@ static int run_sql(vls_sqlite_conn *conn, vls_buf *sql, valise_error *err)
     return rc == SQLITE_OK ? 0 : vls_sqlite_fail(conn->store, conn->db, rc, err);
 }
 
-/* Whether there is a thing of this type and name, and of this table. */
-static int find(bool *out, vls_sqlite_conn *conn, const char *type, const char *name,
-                const char *table, valise_error *err)
+int vls_sqlite_has(bool *out, vls_sqlite_conn *conn, const char *type, const char *name,
+                   const char *table, valise_error *err)
 {
     const char *const texts[] = {type, name, table};
     sqlite3_stmt *stmt = NULL;
@@ -190,7 +189,7 @@ static int create_indexes(vls_sqlite_conn *conn, const valise_table *table, vls_
 
     for (uint16_t i = 0; i < table->index_count; i++) {
         (void)snprintf(name, sizeof(name), "%s_%s", table->name, table->indexes[i].name);
-        int rc = find(&exists, conn, "index", name, table->name, err);
+        int rc = vls_sqlite_has(&exists, conn, "index", name, table->name, err);
         if (rc == 0 && !exists) {
             vls_sqlite_sql_index(sql, table, i);
             rc = run_sql(conn, sql, err);
@@ -212,7 +211,7 @@ int vls_sqlite_create(vls_sqlite_conn *conn, const vls_table_def *def, uint16_t 
     if (have > table->column_count)
         return vls_fail(err, VALISE_E_INVALID, "table %s has %d columns, and %d already",
                         table->name, table->column_count, have);
-    rc = find(&exists, conn, "table", table->name, table->name, err);
+    rc = vls_sqlite_has(&exists, conn, "table", table->name, table->name, err);
     if (rc < 0)
         return rc;
     if (exists != (have > 0))

@@ -144,6 +144,40 @@ static int open_all(vls_store *store, const vls_store_options *options, valise_e
     return vls_fail(err, VALISE_E_BUSY, "other programs keep adding collections to the store");
 }
 
+/* ---- damage ---- */
+
+static int note_damage(void *arg, const char *text, valise_error *err)
+{
+    valise_error *damage = arg;
+
+    (void)err;
+    if (damage->code == 0) {
+        (void)vls_fail(damage, VALISE_E_CORRUPT, "%s", text);
+        vls_hint(damage, "nothing is written until it is mended: 'valise validate' lists all that "
+                         "is damaged");
+    }
+    return 0;
+}
+
+/* Tables that are no longer what they were would take in rows and give out others: such a store is
+ * read, and not written, until it is opened again. */
+static int look_at_tables(vls_store *store, valise_error *err)
+{
+    if (!store->ops.check_tables)
+        return 0;
+    return store->ops.check_tables(store->backend, note_damage, &store->damage, err);
+}
+
+/* It could not be opened: if its tables are damaged, that is why. */
+static int explain(vls_store *store, int rc, valise_error *err)
+{
+    if (rc != VALISE_E_CORRUPT || !store->backend || look_at_tables(store, NULL) < 0)
+        return rc;
+    if (store->damage.code < 0 && err)
+        *err = store->damage;
+    return rc;
+}
+
 /* ---- look-ups ---- */
 
 static bool has_name(const void *item, const void *key)
@@ -205,7 +239,8 @@ uint32_t vls_store_coll_count(const vls_store *store)
 
 /* ---- open and close ---- */
 
-int vls_store_open(vls_store **out, const vls_store_options *options, valise_error *err)
+/* All but the backend. */
+static int new_store(vls_store **out, const vls_store_options *options, valise_error *err)
 {
     valise_store_ops ops;
     vls_store *store;
@@ -230,11 +265,45 @@ int vls_store_open(vls_store **out, const vls_store_options *options, valise_err
         rc = vls_chunks_new(&store->chunks, store->env, err);
     if (rc == 0)
         rc = vls_cache_new(&store->cache, store->env, err);
-    if (rc == 0)
-        rc = open_all(store, options, err);
+    if (rc < 0)
+        vls_store_close(store);
+    else
+        *out = store;
+    return rc;
+}
+
+int vls_store_open_bare(vls_store **out, const vls_store_options *options, valise_error *err)
+{
+    vls_store *store = NULL;
+    int rc = new_store(&store, options, err);
+
+    if (rc < 0)
+        return rc;
+    store->bare = true;
+    rc = open_backend(store, options, options->flags & ~(unsigned)VALISE_STORE_CREATE, err);
     if (rc == 0)
         rc = fill_maps(store, err);
+    if (rc < 0)
+        vls_store_close(store);
+    else
+        *out = store;
+    return rc;
+}
+
+int vls_store_open(vls_store **out, const vls_store_options *options, valise_error *err)
+{
+    vls_store *store = NULL;
+    int rc = new_store(&store, options, err);
+
+    if (rc < 0)
+        return rc;
+    rc = open_all(store, options, err);
+    if (rc == 0)
+        rc = fill_maps(store, err);
+    if (rc == 0)
+        rc = look_at_tables(store, err);
     if (rc < 0) {
+        rc = explain(store, rc, err);
         vls_store_close(store);
         return rc;
     }

@@ -66,6 +66,9 @@ typedef struct vls_store_options {
 /* VALISE_E_NOT_FOUND, VALISE_E_UNSUPPORTED (newer format; older and read-only), and all else that
  * a backend may say. */
 int vls_store_open(vls_store **out, const vls_store_options *options, valise_error *err);
+/* The backend and the store's own tables alone, where more cannot be opened: to look at the damage
+ * (validate.h). */
+int vls_store_open_bare(vls_store **out, const vls_store_options *options, valise_error *err);
 void vls_store_close(vls_store *store); /* NULL is fine; every transaction must be over */
 
 const valise_env *vls_store_env(const vls_store *store);

@@ -15,11 +15,16 @@
 
 int vls_txn_begin_bare(vls_txn *out, vls_store *store, int mode, valise_error *err)
 {
-    vls_txn txn = {.store = store, .write = mode == VALISE_TXN_WRITE};
+    vls_txn txn = {.store = store, .write = mode != VALISE_TXN_READ};
     int rc;
 
     if (txn.write && vls_store_read_only(store))
         return vls_fail(err, VALISE_E_DENIED, "the workspace was opened for reading only");
+    if (txn.write && store->damage.code < 0) {
+        if (err)
+            *err = store->damage;
+        return store->damage.code;
+    }
     rc = store->ops.begin(&txn.backend, store->backend, mode, err);
     if (rc < 0)
         return rc;
@@ -150,6 +155,8 @@ int vls_txn_begin(vls_txn *out, vls_store *store, int mode, valise_error *err)
             vls_cache_clear(txn.cache);
         store->ops.rollback(txn.backend);
         vls_buf_release(&txn.scratch);
+        if (rc == VALISE_E_CORRUPT && store->damage.code < 0 && err)
+            *err = store->damage; /* that is why */
         return rc;
     }
     *out = txn;

@@ -67,6 +67,38 @@ static int check_backend(valise_check *check, valise_error *err)
     return vls_progress_end(check->progress, err);
 }
 
+/* ---- rows ---- */
+
+int vls_check_scan(vls_txn_scan *scan, valise_check *check, const vls_coll *coll,
+                   valise_range range, valise_error *err)
+{
+    valise_error failure = VALISE_ERROR_INIT;
+    int rc = vls_txn_scan_open(scan, check->txn, coll, range, &failure);
+
+    scan->unchecked = true;
+    if (rc == 0)
+        return 1;
+    (void)snprintf(check->place, sizeof(check->place), "%s", coll->desc->name);
+    return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+}
+
+int vls_check_next(valise_cell *cells, valise_check *check, vls_txn_scan *scan, valise_error *err)
+{
+    for (;;) {
+        valise_error failure = VALISE_ERROR_INIT;
+        char before[sizeof(check->place)];
+        int rc = vls_txn_scan_next(cells, scan, &failure);
+        if (rc >= 0)
+            return rc;
+        memcpy(before, check->place, sizeof(before));
+        (void)snprintf(check->place, sizeof(check->place), "%s", scan->coll->desc->name);
+        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        memcpy(check->place, before, sizeof(before));
+        if (rc < 0)
+            return rc;
+    }
+}
+
 /* ---- a table of the store's own ---- */
 
 int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then, valise_error *err)
@@ -74,10 +106,11 @@ int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then,
     const vls_coll *coll = vls_store_coll_at(check->store, table);
     valise_cell cells[VALISE_MAX_COLUMNS];
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    int rc = vls_txn_scan_open(&scan, check->txn, coll, (valise_range){.index = -1}, err);
+    int rc = vls_check_scan(&scan, check, coll, (valise_range){.index = -1}, err);
 
-    scan.unchecked = true;
-    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+    if (rc <= 0)
+        return rc;
+    while (rc >= 0 && (rc = vls_check_next(cells, check, &scan, err)) > 0) {
         valise_error failure = VALISE_ERROR_INIT;
         (void)snprintf(check->place, sizeof(check->place), "%s", vls_coll_place(coll, cells).s);
         rc = vls_txn_check_row(check->txn, coll, cells, &failure);
@@ -118,7 +151,8 @@ static int check_changes(valise_check *check, const vls_entry *entry, valise_err
 typedef struct log_walk {
     int64_t seq, time;
     valise_id hash;
-    bool first; /* no entry before it, ever */
+    bool first;  /* no entry before it, ever */
+    bool adrift; /* nobody knows what was before it */
 } log_walk;
 
 static int check_entry(valise_check *check, log_walk *walk, const vls_entry *entry,
@@ -129,6 +163,11 @@ static int check_entry(valise_check *check, log_walk *walk, const vls_entry *ent
     int rc = 0;
 
     (void)snprintf(check->place, sizeof(check->place), "log %lld", (long long)entry->seq);
+    if (walk->adrift) { /* whatever it follows */
+        *walk = (log_walk){entry->seq, entry->time, entry->hash, false, false};
+        check->result.entries++;
+        return check_changes(check, entry, err);
+    }
     if (entry->seq != walk->seq + 1)
         rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
                                   "the entries from %lld to before it are missing",
@@ -145,7 +184,7 @@ static int check_entry(valise_check *check, log_walk *walk, const vls_entry *ent
         check->result.unverifiable++;
         check->result.partial = true;
     }
-    *walk = (log_walk){entry->seq, VLS_MAX(walk->time, entry->time), entry->hash, false};
+    *walk = (log_walk){entry->seq, VLS_MAX(walk->time, entry->time), entry->hash, false, false};
     check->result.entries++;
     return rc < 0 ? rc : check_changes(check, entry, err);
 }
@@ -174,7 +213,8 @@ int vls_check_log(valise_check *check, valise_error *err)
 {
     const vls_coll *log = vls_store_coll_at(check->store, VLS_TABLE_LOG);
     const vls_txn *txn = check->txn;
-    log_walk walk = {txn->meta.base_seq, INT64_MIN, txn->meta.base_hash, txn->meta.base_seq == 0};
+    log_walk walk = {txn->meta.base_seq, INT64_MIN, txn->meta.base_hash, txn->meta.base_seq == 0,
+                     check->adrift};
     valise_cell cells[VALISE_MAX_COLUMNS];
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
     VLS_AUTO(arena) vls_arena arena = {0};
@@ -184,13 +224,13 @@ int vls_check_log(valise_check *check, valise_error *err)
     vls_arena_init(&arena, vls_store_env(check->store), VLS_VIEW_MAX_BYTES);
     vls_progress_begin(check->progress, "check log", "entries",
                        (uint64_t)(txn->tip.seq - txn->meta.base_seq));
-    rc = vls_txn_scan_open(&scan, check->txn, log, (valise_range){.index = -1}, err);
-    scan.unchecked = true;
-    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+    rc = vls_check_scan(&scan, check, log, (valise_range){.index = -1}, err);
+    while (rc > 0 && (rc = vls_check_next(cells, check, &scan, err)) > 0) {
         rc = check_log_row(check, &walk, log, cells, &arena, err);
         vls_arena_reset(&arena);
         if (rc == 0)
             rc = vls_progress_step(check->progress, 1, err);
+        rc = rc < 0 ? rc : 1;
     }
     vls_witness_seal(check->witness);
     return rc < 0 ? rc : vls_progress_end(check->progress, err);
@@ -200,7 +240,7 @@ int vls_check_log(valise_check *check, valise_error *err)
 
 static int check_all(valise_check *check, valise_error *err)
 {
-    int rc = vls_txn_check_complete(check->txn, err);
+    int rc = check->store->bare ? 0 : vls_txn_check_complete(check->txn, err);
 
     if (rc == 0)
         rc = check_backend(check, err);
@@ -214,18 +254,18 @@ static int check_all(valise_check *check, valise_error *err)
 /* ---- beginning ---- */
 
 /* The newest entry, whatever its state: the log is looked at later. */
-static int find_tip(vls_txn *txn, valise_error *err)
+static int find_tip(vls_txn *txn, valise_check *check, valise_error *err)
 {
     const vls_coll *log = vls_store_coll_at(txn->store, VLS_TABLE_LOG);
     valise_range range = {.index = -1, .flags = VALISE_SCAN_REVERSE};
     valise_cell cells[VALISE_MAX_COLUMNS];
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    int rc = vls_txn_scan_open(&scan, txn, log, range, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    scan.unchecked = true;
-    rc = vls_txn_scan_next(cells, &scan, err);
+    check->txn = txn;
+    rc = vls_check_scan(&scan, check, log, range, err);
+    if (rc > 0)
+        rc = vls_check_next(cells, check, &scan, err);
     txn->tip = (vls_tip){.seq = rc > 0 ? cells[0].as.integer : txn->meta.base_seq,
                          .base_seq = txn->meta.base_seq};
     return rc < 0 ? rc : 0;
@@ -249,8 +289,8 @@ static int begin(vls_txn *txn, valise_check *check, valise_error *err)
     if (rc == 0)
         rc = vls_txn_begin_bare(txn, check->store, VALISE_TXN_READ, err);
     if (rc == 0)
-        rc = vls_meta_read_state(&txn->meta, txn, err);
-    return rc < 0 ? rc : find_tip(txn, err);
+        check->adrift = !vls_meta_salvage(&txn->meta, txn);
+    return rc < 0 ? rc : find_tip(txn, check, err);
 }
 
 int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, vls_finding_fn *fn,

@@ -47,9 +47,11 @@ struct valise_check {
     vls_validation result;
     char place[192]; /* of what is being looked at */
     struct vls_witness *witness;
+    bool adrift; /* `meta` does not say where the log begins */
 };
 
-/* *out is filled also when something else than a finding failed. */
+/* Of a store that was opened bare: everything but rows of collections. *out is filled also when
+ * something else than a finding failed. */
 int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, vls_finding_fn *fn,
                  void *arg, valise_error *err);
 
@@ -59,6 +61,15 @@ int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, 
  * else the code it was. */
 int vls_check_failed(valise_check *check, int rc, const valise_error *failure, const char *remedy,
                      valise_error *err);
+
+/* Begin a scan that hands out rows whose sum is wrong, too. 1; or 0 when the table cannot be read,
+ * which is reported. */
+int vls_check_scan(vls_txn_scan *scan, valise_check *check, const vls_coll *coll,
+                   valise_range range, valise_error *err);
+
+/* The next row of a scan, as vls_txn_scan_next; rows that cannot be read are reported and passed
+ * over. */
+int vls_check_next(valise_cell *cells, valise_check *check, vls_txn_scan *scan, valise_error *err);
 
 /* The sums of one of the store's own tables, and what `then` has to say about each row whose sum is
  * right; NULL: nothing. */

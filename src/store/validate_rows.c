@@ -2,6 +2,7 @@
  * whether the log agrees that it is there. */
 #include "base/hex.h"
 #include "base/str.h"
+#include "store/impl.h"
 #include "store/own.h"
 #include "store/validate.h"
 
@@ -40,11 +41,10 @@ static int check_key(valise_check *check, const valise_field *field, const vls_c
     alone.offset = 0;
     rc = vls_field_to_cell(&key, member, &alone, &check->view->arena, err);
     if (rc == 0)
-        rc = vls_txn_scan_open(&scan, check->txn, target, range, err);
-    if (rc < 0)
+        rc = vls_check_scan(&scan, check, target, range, err);
+    if (rc <= 0)
         return rc;
-    scan.unchecked = true;
-    rc = vls_txn_scan_next(row, &scan, err);
+    rc = vls_check_next(row, check, &scan, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
@@ -110,8 +110,10 @@ static int check_fields(valise_check *check, const vls_coll *coll, const valise_
     if (rc < 0)
         return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
     rc = vls_fields_each_ref(row, desc->fields, check_reference, &walk);
-    if (rc == 0 && desc->check)
-        rc = desc->check(check, check->view, row, err);
+    if (rc == 0 && desc->check) {
+        rc = desc->check(check, check->view, row, &failure);
+        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    }
     return rc;
 }
 
@@ -146,11 +148,12 @@ static int check_coll(valise_check *check, const vls_coll *coll, valise_error *e
     valise_cell cells[VALISE_MAX_COLUMNS];
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
     VLS_AUTO(buf) vls_buf key = {0};
-    int rc = vls_txn_scan_open(&scan, check->txn, coll, (valise_range){.index = -1}, err);
+    int rc = vls_check_scan(&scan, check, coll, (valise_range){.index = -1}, err);
 
-    scan.unchecked = true;
+    if (rc <= 0)
+        return rc;
     vls_buf_init(&key, vls_store_env(check->store), VLS_VIEW_MAX_BYTES);
-    while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
+    while (rc >= 0 && (rc = vls_check_next(cells, check, &scan, err)) > 0) {
         vls_view_mark mark = vls_view_here(check->view);
         valise_cell *copy;
         rc = vls_cells_copy(&copy, cells, coll->table.column_count, &check->view->arena, err);
@@ -214,6 +217,7 @@ int vls_check_rows(valise_check *check, valise_error *err)
 {
     static const uint32_t own[] = {VLS_TABLE_META, VLS_TABLE_COLLECTION, VLS_TABLE_READ_LOG,
                                    VLS_TABLE_CURSOR};
+    bool bare;
     int rc = 0;
 
     vls_progress_begin(check->progress, "check rows", "rows", 0);
@@ -221,9 +225,10 @@ int vls_check_rows(valise_check *check, valise_error *err)
         rc = vls_check_table(check, own[i], NULL, err);
     for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(check->store); i++)
         rc = check_coll(check, vls_store_coll_at(check->store, i), err);
+    bare = check->store->bare; /* then nobody knows what rows there should be */
     if (rc == 0)
-        rc = vls_check_table(check, VLS_TABLE_GONE, check_gone, err);
-    if (rc == 0)
+        rc = vls_check_table(check, VLS_TABLE_GONE, bare ? NULL : check_gone, err);
+    if (rc == 0 && !bare)
         rc = check_missing(check, err);
     return rc < 0 ? rc : vls_progress_end(check->progress, err);
 }

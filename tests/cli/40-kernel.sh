@@ -131,8 +131,8 @@ t 'repair says what was wrong, what it mended and what is left [K22 L5]' '
     expect_exit 7 "$VALISE" validate
     cp -r .valise again
     run "$VALISE" repair
-    stdout_matches "^found: +2$"
-    stdout_matches "^mended: +2$"
+    stdout_matches "^found: +3$"
+    stdout_matches "^mended: +3$"
     stdout_matches "^left: +0$"
     stdout_has "log_id8"
     rm -rf .valise && mv again .valise

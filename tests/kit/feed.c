@@ -50,6 +50,7 @@ static int plant_event(valise_event *out, valise_view *view, const void *before,
 const valise_coll plant_item = {
     .size = sizeof(valise_coll),
     .name = "plant.item",
+    .needs = "plant:read",
     .help = "A plant.",
     .fields = plant_fields,
     .row_size = sizeof(plant_row),

@@ -84,7 +84,11 @@ typedef struct valise_store_open {
     uint32_t table_count;
 } valise_store_open;
 
-enum { VALISE_TXN_READ, VALISE_TXN_WRITE };
+enum {
+    VALISE_TXN_READ,
+    VALISE_TXN_WRITE,
+    VALISE_TXN_TRY, /* WRITE, but VALISE_E_BUSY at once where another one is writing */
+};
 enum { VALISE_MARK_SET, VALISE_MARK_RELEASE, VALISE_MARK_BACK };
 
 enum {
@@ -178,7 +182,9 @@ typedef struct valise_store_ops {
     /* A scan sees the table as it is; putting or deleting in it ends its validity, except for
      * deleting or replacing the row it stands on without changing what it is ordered by. */
     int (*scan_open)(void **scan, void *txn, const valise_range *range, valise_error *err);
-    int (*scan_next)(valise_cell *row, void *scan, valise_error *err); /* 1, or 0 at the end */
+    /* 1, or 0 at the end. VALISE_E_CORRUPT for a row that cannot be read: the next call goes on
+     * behind it; after any other failure it is at its end. */
+    int (*scan_next)(valise_cell *row, void *scan, valise_error *err);
     void (*scan_close)(void *scan);
 
     /* ---- optional ---- */
@@ -187,6 +193,8 @@ typedef struct valise_store_ops {
     int (*maintain)(int64_t *result, void *self, int what, valise_error *err);
     /* Look for damage of the store's own structures; fn gets a text for each. */
     int (*check)(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
+    /* The same, of what the store knows about tables alone: quick enough for every open. */
+    int (*check_tables)(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
 } valise_store_ops;
 
 /* Static: never released. */

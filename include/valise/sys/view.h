@@ -66,6 +66,10 @@ typedef struct valise_coll {
      * fills type, and node_id, namespace, run_id, payload where there are any; 0: no event. */
     int (*event)(valise_event *out, valise_view *view, const void *before, const void *after,
                  valise_error *err);
+
+    /* The capability to see its rows with `show` or through an index, "note:read". NULL: all that
+     * the queries of its package need. */
+    const char *needs;
 } valise_coll;
 
 /* ---- reading ---- */

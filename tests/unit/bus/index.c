@@ -437,6 +437,25 @@ TEST(index, patches_only_for_who_may_read)
     CHECK(s == NULL);
 }
 
+/* [K23] Who may read indexes still may not read what is in rows of others. */
+TEST(index, entries_only_for_who_may_read_the_rows)
+{
+    garden *g = garden_open(t, NULL), blind;
+    valise_call call = VALISE_CALL_INIT;
+    valise_subscription *s = NULL;
+
+    garden_put(g, "secret", "k", 1);
+    CHECK_OK(valise_dispatch(NULL, g->v, "index:query", "{\"name\":\"kinds\"}", &call, &t->err));
+    call.actor = VLS_STR("blind");
+    CHECK_RC(VALISE_E_DENIED,
+             valise_dispatch(NULL, g->v, "index:query", "{\"name\":\"kinds\"}", &call, &t->err));
+    CHECK_OK(valise_dispatch(NULL, g->v, "index:list", NULL, &call, &t->err));
+    CHECK_OK(
+        garden_try_open(&blind, &(garden_options){.store = g->store, .actor = "blind"}, &t->err));
+    CHECK_RC(VALISE_E_DENIED, valise_index_subscribe(&s, blind.v, "kinds", apply, NULL, &t->err));
+    garden_close(&blind);
+}
+
 /* ---- sync ---- */
 
 /* [K16] workspace:sync rebuilds all of them in parallel and reports any difference */

@@ -192,3 +192,32 @@ TEST(read_log, holds_whoever_was_refused)
     CHECK_INT(4, stored(g));
     valise_unsubscribe(listener);
 }
+
+/* [K10] Who reads does not wait for who writes, and what could not be written is not lost. */
+TEST(read_log, does_not_wait_for_another_process)
+{
+    garden_options o = {.env = t->env, .backend = "sqlite", .dir = test_tmpdir()};
+    garden *g, other;
+    vls_txn txn = {0};
+    int64_t start;
+
+    if (strcmp(t->param, "memory") == 0)
+        SKIP("nobody else can have it open");
+    g = garden_open(t, &o);
+    CHECK_OK(garden_try_open(&other, &o, &t->err));
+    other.t = t;
+    CHECK_OK(vls_txn_begin(&txn, other.store, VALISE_TXN_WRITE, &t->err));
+    start = t->env->ticks_ns(t->env->self);
+    add(g, 2 * VLS_READ_LOG_BATCH + 1);
+    CHECK_INT(0, stored(g));
+    CHECK_INT(0, g->feed->reads.dropped);
+    add(&other, 1);
+    vls_txn_rollback(&txn);
+    add(g, VLS_READ_LOG_BATCH - 1);
+    CHECK_INT(3 * VLS_READ_LOG_BATCH, stored(g));
+    CHECK_OK(vls_txn_begin(&txn, g->store, VALISE_TXN_WRITE, &t->err));
+    garden_close(&other); /* its row is lost, but nobody waited for it */
+    vls_txn_rollback(&txn);
+    CHECK(t->env->ticks_ns(t->env->self) - start < INT64_C(10000000000)); /* of 20 s */
+    CHECK_INT(3 * VLS_READ_LOG_BATCH, stored(g));
+}

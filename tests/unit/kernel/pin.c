@@ -1,6 +1,8 @@
 /* pin.c -- pins, the log, show and status, on both backends. [K35 K2] */
 #include "kernel/kit.h"
 
+#include "base/str.h"
+#include "base/hex.h"
 #include "store/object.h"
 
 TEST_PARAMS(pin, "memory", "sqlite")
@@ -33,6 +35,36 @@ TEST(pin, holds_a_seq_an_object_or_a_row)
     (void)ws_run(t, v, "pin:remove", "{\"name\":\"row\"}");
     CHECK(!strstr(ws_run(t, v, "pin:list", NULL), "\"kind\":\"row\""));
     ws_fails(t, v, VALISE_E_NOT_FOUND, "pin:remove", "{\"name\":\"row\"}");
+}
+
+/* [K8] */
+TEST(pin, commands_of_the_kernel_may_say_what_they_expect)
+{
+    static const char *const commands[][3] = {
+        {"pin:add", "{\"name\":\"p\",\"target\":\"1\"}", "null"},
+        {"retention:set", "{\"kind\":\"log\",\"keepLatest\":5}", "null"},
+        {"agent:update", "{\"id\":\"eve\",\"role\":\"reader\"}", NULL},
+    };
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "agent:add", "{\"id\":\"eve\",\"role\":\"writer\"}");
+    for (size_t i = 0; i < VLS_COUNT(commands); i++) {
+        valise_call call = VALISE_CALL_INIT;
+        valise_reply reply = VALISE_REPLY_INIT;
+        const char *there;
+        if (commands[i][2]) {
+            call.expect = valise_str_of(commands[i][2]);
+            CHECK_OK(valise_dispatch(NULL, v, commands[i][0], commands[i][1], &call, &t->err));
+        }
+        call.expect = VLS_STR("{\"wrong\":1}");
+        CHECK_RC(VALISE_E_CONFLICT,
+                 valise_dispatch(&reply, v, commands[i][0], commands[i][1], &call, &t->err));
+        CHECK(reply.current);
+        there = test_format("%.*s", VALISE_STR_ARG(valise_blob_bytes(reply.current)));
+        valise_reply_release(&reply);
+        call.expect = valise_str_of(there);
+        CHECK_OK(valise_dispatch(NULL, v, commands[i][0], commands[i][1], &call, &t->err));
+    }
 }
 
 TEST(pin, the_list_of_pins_at_an_earlier_seq)
@@ -70,6 +102,29 @@ TEST(show, an_entry_by_seq_and_by_the_end_of_its_id)
     CHECK_TEXT(by_seq, ws_run(t, v, "workspace:show", test_format("{\"target\":\"%.36s\"}", id)));
     CHECK_TEXT(by_seq,
                ws_run(t, v, "workspace:show", test_format("{\"target\":\"%.8s\"}", id + 28)));
+}
+
+/* [K2] Ids may end in decimal digits. A number that is a seq is that; others may be part of an id.
+ */
+TEST(show, an_id_that_ends_like_a_number)
+{
+    valise *v = ws_open(t);
+    valise_call call = VALISE_CALL_INIT;
+
+    CHECK_OK(vls_uuid_parse(&call.id, VLS_STR("0190a5f0-1234-7abc-8def-000012345678"), &t->err));
+    CHECK_OK(valise_dispatch(NULL, v, "counter:add", "{\"name\":\"a\"}", &call, &t->err));
+    CHECK_OK(vls_uuid_parse(&call.id, VLS_STR("0190a5f0-1234-7abc-8def-0000a0000003"), &t->err));
+    CHECK_OK(valise_dispatch(NULL, v, "counter:add", "{\"name\":\"a\"}", &call, &t->err));
+    (void)ws_run(t, v, "counter:add", "{\"name\":\"a\"}");
+    CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "12345678"), "\"value\":1"));
+    CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "0000003"), "\"value\":2"));
+    CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "3"), "\"value\":2"));
+    CHECK(strstr(ws_run(t, v, "workspace:show", "{\"target\":\"0000003\"}"), "\"seq\":3"));
+    call = (valise_call)VALISE_CALL_INIT;
+    call.at = VLS_STR("12345679");
+    CHECK_RC(VALISE_E_NOT_FOUND,
+             valise_dispatch(NULL, v, "counter:get", "{\"name\":\"a\"}", &call, &t->err));
+    CHECK(strstr(t->err.message, "12345679"));
 }
 
 /* Two notes whose objects' ids begin with the same 4 digits: their numbers, and those digits. */

@@ -64,6 +64,94 @@ TEST(retention, a_pin_holds_the_state_it_names)
     ws_is_partial(t, v);                                   /* [K32] */
 }
 
+/* [K30 K35] */
+TEST(retention, a_pin_holds_a_row_as_it_was)
+{
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"important\"}");
+    (void)ws_run(t, v, "pin:add", "{\"name\":\"hold\",\"target\":\"vault.entry/a\"}"); /* 3 */
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"other\"}");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":1}");
+    CHECK_INT(2, number_in(ws_run(t, v, "workspace:gc", "{\"grace\":\"0s\"}"), "entries"));
+    CHECK_INT(2, number_in(ws_run(t, v, "workspace:status", NULL), "pinned"));
+    CHECK(strstr(ws_run_at(t, v, "vault:get", "{\"name\":\"a\"}", "2"), "\"readable\":true"));
+    (void)ws_run(t, v, "pin:remove", "{\"name\":\"hold\"}");
+    CHECK(number_in(ws_run(t, v, "workspace:gc", "{\"grace\":\"0s\"}"), "objects") > 0);
+}
+
+TEST(retention, a_pin_on_an_object_holds_that_alone)
+{
+    valise *v = ws_open(t);
+    const char *id;
+
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"important\"}");
+    id = strstr(ws_run(t, v, "workspace:show", "{\"target\":\"vault.entry/a\"}"), "\"body\":\"");
+    CHECK(id);
+    id += strlen("\"body\":\"");
+    (void)ws_run(t, v, "pin:add", test_format("{\"name\":\"hold\",\"target\":\"%.64s\"}", id));
+    (void)ws_run(t, v, "vault:remove", "{\"name\":\"a\"}");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":1}");
+    CHECK_INT(4, number_in(ws_run(t, v, "workspace:gc", "{\"grace\":\"0s\"}"), "entries"));
+    CHECK(strstr(ws_run(t, v, "workspace:show", test_format("{\"target\":\"%.64s\"}", id)),
+                 "important"));
+}
+
+/* What status calls the oldest state can be pinned, and nothing before it. */
+TEST(retention, the_oldest_state_can_be_pinned)
+{
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "pin:add", "{\"name\":\"all\",\"target\":\"0\"}");
+    CHECK_INT(0, number_in(ws_run(t, v, "workspace:status", NULL), "pinned"));
+    (void)ws_run(t, v, "pin:remove", "{\"name\":\"all\"}");
+    add(t, v, 10, "a");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":4}");
+    (void)ws_run(t, v, "workspace:gc", NULL);
+    CHECK_INT(10, number_in(ws_run(t, v, "workspace:status", NULL), "oldest")); /* of 14 */
+    CHECK_TEXT("{\"existed\":false,\"seq\":10}",
+               ws_run(t, v, "pin:add", "{\"name\":\"p\",\"target\":\"10\"}"));
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "pin:add", "{\"name\":\"q\",\"target\":\"9\"}");
+    CHECK(strstr(t->err.message, "from 10 to 15"));
+    add(t, v, 10, "a");
+    (void)ws_run(t, v, "workspace:gc", NULL);
+    CHECK(strstr(ws_run_at(t, v, "counter:get", "{\"name\":\"a\"}", "10"), "\"value\":7"));
+}
+
+static int64_t wall_ns;
+
+static int64_t on_the_wall(void *self)
+{
+    (void)self;
+    return wall_ns;
+}
+
+#define HOUR_NS (INT64_C(3600) * 1000000000)
+
+/* [K3 K30] The log's clock never falls, so one wrong hour would make all that came before old. */
+TEST(retention, a_clock_that_was_ahead_for_a_moment)
+{
+    valise_env env = *t->env;
+    const valise_env *before = t->env;
+    valise *v;
+
+    wall_ns = INT64_C(1800000000) * 1000000000;
+    env.now_ns = on_the_wall;
+    t->env = &env;
+    v = ws_open_at(t, strcmp(t->param, "memory") == 0 ? ":memory:" : ws_path());
+    t->env = before;
+    add(t, v, 10, "a");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"age\":\"1d\"}");
+    wall_ns += 1000 * HOUR_NS;
+    (void)ws_run(t, v, "pin:list", NULL);
+    add(t, v, 1, "a");
+    wall_ns -= 999 * HOUR_NS;
+    CHECK_INT(0, number_in(ws_run(t, v, "workspace:gc", NULL), "entries"));
+    wall_ns += 24 * HOUR_NS; /* now they are old; the one with the wrong time is not yet */
+    CHECK_INT(12, number_in(ws_run(t, v, "workspace:gc", NULL), "entries"));
+    valise_close(v);
+}
+
 TEST(retention, by_bytes_and_by_age)
 {
     valise *v = ws_open(t);
