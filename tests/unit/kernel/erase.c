@@ -177,6 +177,153 @@ TEST(erase, a_retry_of_an_erased_command_is_refused) /* [K8] */
                                               "{\"name\":\"a\",\"label\":\"x\"}", &call, &t->err));
 }
 
+/* ---- nothing to erase ---- */
+
+TEST(erase, refuses_where_there_is_nothing_to_erase)
+{
+    valise *v = ws_open(t);
+    const char *before;
+
+    (void)ws_run(t, v, "pin:add", "{\"name\":\"x\"}");
+    (void)ws_run(t, v, "counter:add", "{\"name\":\"c\"}");
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"bare\"}");
+    before = ws_run(t, v, "workspace:hash", NULL);
+    ws_fails(t, v, VALISE_E_INVALID, "workspace:erase", "{\"place\":\"pin/x\"}");
+    CHECK(strstr(t->err.message, "rows of pin have no contents"));
+    ws_fails(t, v, VALISE_E_INVALID, "workspace:erase", "{\"place\":\"actor/local\"}");
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "workspace:erase", "{\"place\":\"vault.entry/bare\"}");
+    CHECK(strstr(t->err.message, "vault.entry bare has no contents"));
+    CHECK_TEXT(before, ws_run(t, v, "workspace:hash", NULL));
+    CHECK(!strstr(ws_run(t, v, "workspace:validate", NULL), "cannot be replayed"));
+}
+
+TEST(erase, the_record_of_an_erasure_outlives_the_next_one)
+{
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "vault:put", payload("a", 1, false)); /* entry 2 */
+    (void)ws_run(t, v, "workspace:erase",
+                 "{\"place\":\"vault.entry/a\",\"reason\":\"first reason\"}");
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
+    (void)ws_run(t, v, "vault:put", payload("a", 2, false));
+    CHECK(strstr(ws_run(t, v, "workspace:erase",
+                        "{\"place\":\"vault.entry/a\",\"reason\":\"second reason\"}"),
+                 "\"entries\":1"));
+    CHECK(strstr(ws_run(t, v, "workspace:show", "{\"target\":\"3\"}"), "first reason"));
+    CHECK(strstr(ws_run(t, v, "workspace:show", "{\"target\":\"5\"}"), "second reason"));
+    check_clean(t, v);
+}
+
+/* ---- contents that no row has ---- */
+
+TEST(erase, what_only_a_payload_names_goes_too)
+{
+    valise *v = ws_open(t);
+    const char *answer;
+
+    (void)ws_run(t, v, "vault:judge", "{\"name\":\"a\",\"body\":\"" SECRET "\"}");
+    (void)ws_run(t, v, "vault:judge",
+                 "{\"name\":\"a\",\"label\":\"x\",\"body\":\"what two were told\"}");
+    (void)ws_run(t, v, "vault:judge", "{\"name\":\"b\",\"body\":\"what two were told\"}");
+    answer = ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
+    CHECK(strstr(answer, "\"objects\":1"));
+    CHECK_MSG(strstr(answer, "\"others\":[\"log/4\"]"), "%s", answer);
+    check_clean(t, v);
+    answer = ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/b\"}");
+    CHECK(strstr(answer, "\"objects\":1"));
+    CHECK(strstr(answer, "\"others\":[]"));
+}
+
+TEST(erase, lists_of_contents_go_too)
+{
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "vault:put",
+                 "{\"name\":\"a\",\"pages\":[\"" SECRET "\",\"" SECRET " again\"]}");
+    CHECK(
+        strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}"), "\"objects\":2"));
+    check_clean(t, v);
+}
+
+/* What expired from the log is nobody's any more, but it was there. */
+TEST(erase, gc_takes_what_history_left_behind)
+{
+    valise *v = ws_open(t);
+    const char *answer;
+
+    (void)ws_run(t, v, "vault:put", payload("b", 1, true));
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"b\",\"label\":\"new\"}");
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"b\"}");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":1}");
+    (void)ws_run(t, v, "workspace:gc", NULL);
+    (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/b\"}");
+    answer = ws_run(t, v, "workspace:gc", NULL);
+    CHECK(strstr(answer, "\"objects\":1"));
+    if (strcmp(t->param, "memory") != 0)
+        CHECK_INT(0, count_files(ws_path()));
+    /* And no longer than that: what comes after it has its time. */
+    (void)ws_run(t, v, "vault:put", payload("b", 1, true));
+    (void)ws_run(t, v, "vault:remove", "{\"name\":\"b\"}");
+    (void)ws_run(t, v, "counter:add", "{\"name\":\"c\"}");
+    CHECK(strstr(ws_run(t, v, "workspace:gc", NULL), "\"objects\":0"));
+}
+
+/* ---- by id ---- */
+
+static const char *id_of_object(test *t, valise *v, const char *place)
+{
+    const char *row =
+        ws_run(t, v, "workspace:show", test_format("{\"target\":\"vault.entry/%s\"}", place));
+    const char *id = strstr(row, "\"body\":\"");
+
+    CHECK(id);
+    return test_format("%.64s", id + strlen("\"body\":\""));
+}
+
+TEST(erase, takes_an_object_that_nobody_holds_by_the_beginning_of_its_id) /* [K2] */
+{
+    valise *v = ws_open(t);
+    const char *id, *answer;
+
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"" SECRET "\"}");
+    id = id_of_object(t, v, "a");
+    (void)ws_run(t, v, "vault:remove", "{\"name\":\"a\"}");
+    (void)ws_run(t, v, "retention:set", "{\"kind\":\"log\",\"keepLatest\":1}");
+    (void)ws_run(t, v, "workspace:gc", NULL);
+    ws_fails(t, v, VALISE_E_INVALID, "workspace:erase", "{\"content\":\"0\"}");
+    ws_fails(t, v, VALISE_E_INVALID, "workspace:erase", "{\"content\":\"no digits\"}");
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "workspace:erase",
+             test_format("{\"content\":\"%s\"}", id[0] == '0' ? "1111" : "0000"));
+    answer = ws_run(t, v, "workspace:erase",
+                    test_format("{\"content\":\"%.12s\",\"reason\":\"leaked\"}", id));
+    CHECK(strstr(answer, "\"objects\":1"));
+    CHECK(strstr(answer, "\"places\":[]"));
+    check_clean(t, v);
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "workspace:erase", test_format("{\"content\":\"%s\"}", id));
+    CHECK(strstr(t->err.message, "erased already"));
+}
+
+/* A pin and the past of a command hold it too: --content means the bytes, whoever holds them. */
+TEST(erase, by_id_takes_it_from_everybody)
+{
+    valise *v = ws_open(t);
+    const char *id, *answer;
+
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"" SECRET "\"}");
+    (void)ws_run(t, v, "vault:judge", "{\"name\":\"b\",\"body\":\"" SECRET "\"}");
+    id = id_of_object(t, v, "a");
+    (void)ws_run(t, v, "pin:add", test_format("{\"name\":\"p\",\"target\":\"%s\"}", id));
+    answer = ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
+    CHECK(strstr(answer, "\"others\":[\"pin/p\"]"));
+    CHECK(strstr(answer, "\"objects\":0"));
+    answer = ws_run(t, v, "workspace:erase", test_format("{\"content\":\"%s\"}", id));
+    CHECK(strstr(answer, "\"places\":[\"pin/p\"]"));
+    CHECK(strstr(answer, "\"objects\":1"));
+    CHECK(strstr(answer, "\"entries\":2")); /* vault:judge, pin:add */
+    check_clean(t, v);
+    CHECK(strstr(ws_run(t, v, "pin:list", NULL), id));
+}
+
 /* ---- a reader of another connection holds the write-ahead log ---- */
 
 static sqlite3 *begin_reading(void)
