@@ -52,6 +52,16 @@ static const valise_field put_in[] = {
     VALISE_FIELD_END,
 };
 
+/* A text that its author says is no content, and that goes with an erasure all the same. */
+typedef struct put_result {
+    valise_str echo;
+} put_result;
+
+static const valise_field put_out[] = {
+    VALISE_FIELD(put_result, echo, STR, VALISE_NULLABLE, "What is written on it."),
+    VALISE_FIELD_END,
+};
+
 static int put_pages(valise_list *out, valise_view *view, valise_list texts, valise_error *err)
 {
     const valise_content *pages = texts.items;
@@ -75,7 +85,7 @@ static int put(valise_view *view, const void *in, void *out, valise_error *err)
         .name = args->name, .label = args->label, .body = args->body.id, .meta = args->meta};
     int rc = put_pages(&row.pages, view, args->pages, err);
 
-    (void)out;
+    ((put_result *)out)->echo = args->label;
     row.scan = args->scan;
     return rc < 0 ? rc : valise_view_put(view, &entries, &row, err);
 }
@@ -87,6 +97,8 @@ static const valise_op put_op = {.size = sizeof(valise_op),
                                  .needs = "vault:write",
                                  .in = put_in,
                                  .in_size = sizeof(put_args),
+                                 .out = put_out,
+                                 .out_size = sizeof(put_result),
                                  .decide = put,
                                  .example = "{\"name\":\"a\"}"};
 

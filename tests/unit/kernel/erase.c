@@ -324,6 +324,106 @@ TEST(erase, by_id_takes_it_from_everybody)
     CHECK(strstr(ws_run(t, v, "pin:list", NULL), id));
 }
 
+/* ---- events ---- [K15] */
+
+typedef struct heard {
+    unsigned events, secrets;
+} heard;
+
+static int hear(void *arg, const valise_event *event, valise_error *err)
+{
+    heard *h = arg;
+
+    (void)err;
+    h->events++;
+    h->secrets += memmem(event->payload.ptr, event->payload.len, SECRET, strlen(SECRET)) != NULL;
+    return 0;
+}
+
+/* Everything from entry 2 on, as this handle tells it. */
+static heard hear_all(test *t, valise *v)
+{
+    const valise_cursor since = {2, 0};
+    valise_follow how = {.size = sizeof(how)};
+    valise_subscription *s = NULL;
+    heard h = {0};
+
+    how.since = &since;
+    how.fn = hear;
+    how.arg = &h;
+    CHECK_OK(valise_subscribe(&s, v, &how, &t->err));
+    CHECK(valise_poll(v, 0, &t->err) >= 0); /* what another handle wrote */
+    valise_unsubscribe(s);
+    return h;
+}
+
+TEST(erase, events_are_made_anew)
+{
+    valise *v = ws_open(t);
+
+    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    CHECK_INT(1, hear_all(t, v).secrets); /* and from here on it is in memory */
+    CHECK_INT(1, hear_all(t, v).secrets);
+    (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
+    CHECK_INT(0, hear_all(t, v).secrets);
+    CHECK(hear_all(t, v).events >= 2);
+}
+
+static valise_subscription *open_queue(test *t, valise *v)
+{
+    valise_follow how = {.size = sizeof(how)};
+    valise_subscription *s = NULL;
+
+    how.queue_max = 8;
+    CHECK_OK(valise_subscribe(&s, v, &how, &t->err));
+    return s;
+}
+
+static heard empty_queue(test *t, valise_subscription *s)
+{
+    const valise_event *event;
+    heard h = {0};
+    int64_t last = 0;
+    int rc;
+
+    while ((rc = valise_subscription_next(&event, s, 0, &t->err)) > 0) {
+        CHECK(event->seq >= last);
+        last = event->seq;
+        (void)hear(&h, event, NULL);
+    }
+    CHECK_OK(rc);
+    return h;
+}
+
+TEST(erase, a_queue_that_was_not_emptied_is_filled_anew)
+{
+    valise *v = ws_open(t);
+    valise_subscription *s = open_queue(t, v);
+    heard h;
+
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"other\",\"label\":\"stays\"}");
+    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
+    h = empty_queue(t, s);
+    CHECK_INT(3, h.events);
+    CHECK_INT(0, h.secrets);
+    (void)ws_run(t, v, "counter:add", "{\"name\":\"c\"}");
+    CHECK_INT(1, empty_queue(t, s).events);
+    valise_unsubscribe(s);
+}
+
+TEST(erase_residue, events_of_other_handles_are_made_anew_too)
+{
+    valise *v = ws_open_at(t, ws_path()), *other = ws_open_at(t, ws_path());
+
+    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    CHECK_INT(1, hear_all(t, other).secrets);
+    (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
+    CHECK_INT(0, hear_all(t, other).secrets);
+    valise_close(other);
+    valise_close(v);
+}
+
 /* ---- a reader of another connection holds the write-ahead log ---- */
 
 static sqlite3 *begin_reading(void)
