@@ -4,8 +4,8 @@
 #include "kernel/erase.h"
 #include "store/place.h"
 
-static const valise_field place_item =
-    VALISE_FIELD_AS_WITH(vls_erase_args, places, NULL, STR, 0, NULL, .min = 1, .max = 4096);
+static const valise_field place_item = VALISE_FIELD_AS_WITH(
+    vls_erase_args, places, NULL, STR, 0, NULL, .min = 1, .max = VLS_PLACE_MAX_BYTES);
 
 static const valise_field record_in[] = {
     VALISE_FIELD_WITH(vls_erase_args, places, LIST, VALISE_REQUIRED, "What is erased.",

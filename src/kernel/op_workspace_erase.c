@@ -14,7 +14,8 @@ typedef struct erase_args {
 
 static const valise_field erase_in[] = {
     VALISE_FIELD_WITH(erase_args, place, STR, VALISE_POSITIONAL,
-                      "The place, such as session/ID; all its versions go.", .max = 4096),
+                      "The place, such as session/ID; all its versions go.",
+                      .max = VLS_PLACE_MAX_BYTES),
     VALISE_FIELD_WITH(erase_args, content, STR, 0,
                       "Instead: 4 or more digits of the id of an object or blob, wherever it is.",
                       .max = 64),

@@ -80,7 +80,7 @@ enum {
     VALISE_REQUIRED = 1,   /* must be given */
     VALISE_NULLABLE = 2,   /* may be none, see above; JSON null means the same as absent */
     VALISE_POSITIONAL = 4, /* command line: an operand, in the order of the table */
-    VALISE_KEY = 8,        /* rows: part of the key; key fields come first */
+    VALISE_KEY = 8,        /* rows: part of the key (VALISE_MAX_KEY_BYTES); these come first */
     VALISE_CONTENT = 16, /* rows: said by somebody; an erasure of the place removes it. NULLABLE */
     VALISE_SECRET = 32,  /* arguments: never in a log, event or message; never on a command line */
     VALISE_HIDDEN = 64,  /* not in help */

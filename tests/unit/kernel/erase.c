@@ -2,6 +2,8 @@
 #include <dirent.h>
 #include <sqlite3.h>
 
+#include <valise/sys/store.h>
+
 #include "kernel/kit.h"
 
 TEST_PARAMS(erase, "memory", "sqlite")
@@ -322,6 +324,91 @@ TEST(erase, by_id_takes_it_from_everybody)
     CHECK(strstr(answer, "\"entries\":2")); /* vault:judge, pin:add */
     check_clean(t, v);
     CHECK(strstr(ws_run(t, v, "pin:list", NULL), id));
+}
+
+/* ---- who, when, why ---- */
+
+TEST(erase, is_told_where_the_place_is_shown)
+{
+    valise *v = ws_open(t);
+    const char *shown, *id;
+
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"" SECRET "\"}"); /* 2 */
+    id = id_of_object(t, v, "a");
+    shown = ws_run(t, v, "workspace:show", "{\"target\":\"vault.entry/a\"}");
+    CHECK(strstr(shown, "\"erased\":false") && !strstr(shown, "erasure"));
+    (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\",\"reason\":\"one\"}");
+    shown = ws_run(t, v, "workspace:show", "{\"target\":\"vault.entry/a\"}");
+    CHECK(strstr(shown, "\"erased\":true"));
+    CHECK(strstr(shown,
+                 "\"erasure\":{\"actor\":\"local\",\"reason\":\"one\",\"seq\":3,\"time\":\"20"));
+    /* What was said since is there; that something was erased before stays known. */
+    (void)ws_run(t, v, "vault:put", "{\"name\":\"a\",\"body\":\"" SECRET "\"}"); /* 4 */
+    shown = ws_run(t, v, "workspace:show", "{\"target\":\"vault.entry/a\"}");
+    CHECK(strstr(shown, "\"erased\":false") && strstr(shown, "\"reason\":\"one\""));
+    (void)ws_run(t, v, "workspace:erase",
+                 test_format("{\"content\":\"%s\",\"reason\":\"two\"}", id)); /* 5 */
+    shown = ws_run(t, v, "workspace:show", "{\"target\":\"vault.entry/a\"}");
+    CHECK(strstr(shown, "\"erased\":true") && strstr(shown, "\"reason\":\"two\""));
+    shown = ws_run(t, v, "workspace:show", test_format("{\"target\":\"%s\"}", id));
+    CHECK(strstr(shown, "\"erased\":true") && strstr(shown, "\"reason\":\"two\""));
+}
+
+TEST(erase, erasures_can_be_listed)
+{
+    valise *v = ws_open(t);
+    const char *list;
+
+    CHECK_TEXT("{\"items\":[]}", ws_run(t, v, "erasure:list", NULL));
+    for (int i = 0; i < 2; i++) {
+        (void)ws_run(t, v, "vault:put", payload("a", i, false));
+        (void)ws_run(t, v, "workspace:erase",
+                     test_format("{\"place\":\"vault.entry/a\",\"reason\":\"r%d\"}", i));
+    }
+    (void)ws_run(t, v, "vault:put", payload("b", 1, false));
+    (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/b\",\"reason\":\"r2\"}");
+    list = ws_run(t, v, "erasure:list", NULL);
+    CHECK(strstr(list, "r0") && strstr(list, "r1") && strstr(list, "r2"));
+    list = ws_run(t, v, "erasure:list", "{\"place\":\"vault.entry/a\"}");
+    CHECK(strstr(list, "r0") && strstr(list, "r1") && !strstr(list, "r2"));
+}
+
+/* ---- long keys ---- */
+
+static const char *long_name(size_t len)
+{
+    char *name = test_alloc(len + 1);
+
+    memset(name, '%', len);
+    name[len] = '\0';
+    return name;
+}
+
+static const char *place_of_name(size_t len)
+{
+    char *place = test_alloc(32 + 3 * len);
+    size_t at = (size_t)snprintf(place, 32, "vault.entry/");
+
+    for (size_t i = 0; i < len; i++)
+        at += (size_t)snprintf(place + at, 4, "%%25");
+    return place;
+}
+
+TEST(erase, the_longest_key_can_be_named)
+{
+    valise *v = ws_open(t);
+    const char *place = place_of_name(VALISE_MAX_KEY_BYTES);
+
+    (void)ws_run(t, v, "vault:put", payload(long_name(VALISE_MAX_KEY_BYTES), 1, false));
+    ws_fails(t, v, VALISE_E_TOO_LARGE, "vault:put",
+             payload(long_name(VALISE_MAX_KEY_BYTES + 1), 1, false));
+    CHECK(strstr(t->err.message, "has 4097 bytes; the most is 4096"));
+    (void)ws_run(t, v, "pin:add", test_format("{\"name\":\"p\",\"target\":\"%s\"}", place));
+    (void)ws_run(t, v, "workspace:erase", test_format("{\"place\":\"%s\"}", place));
+    CHECK(strstr(ws_run(t, v, "workspace:show", test_format("{\"target\":\"%s\"}", place)),
+                 "\"erased\":true"));
+    CHECK(strstr(ws_run(t, v, "erasure:list", NULL), place));
+    check_clean(t, v);
 }
 
 /* ---- events ---- [K15] */
