@@ -395,7 +395,9 @@ int vls_erase_apply(vls_erased *out, vls_txn *txn, int64_t seq, const vls_erase_
     release(&found, vls_store_env(txn->store));
     if (rc == 0)
         rc = vls_meta_put_int(txn, VLS_META_ERASED_SEQ, seq, err);
-    return rc < 0 ? rc : vls_meta_put_int(txn, VLS_META_ERASED_TIME, txn->tip.time, err);
+    if (rc == 0)
+        rc = vls_meta_put_int(txn, VLS_META_ERASED_TIME, txn->tip.time, err);
+    return rc < 0 ? rc : vls_meta_put_int(txn, VLS_META_ERASED_BLOBS, txn->tip.time, err);
 }
 
 /* ---- what belongs to a place ---- */

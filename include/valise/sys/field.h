@@ -95,7 +95,7 @@ typedef struct valise_field {
     uint32_t offset;  /* of the member in its struct */
     const void *more; /* ENUM: names, NULL-ended. LIST: const valise_field * of an item (offset 0).
                          STRUCT: const valise_struct *. UNION: const valise_union * */
-    const char *ref;  /* the collection this is a key of, "object", "log", or NULL */
+    const char *ref;  /* the collection this is a key of, "object", "blob", "log", or NULL */
     int64_t min, max; /* of the value, of bytes or of items; both 0: the type's own limits */
 } valise_field;
 
