@@ -159,6 +159,14 @@ static void return_memory(vls_command *command)
     command->view_lent = false;
 }
 
+static int has_blob(void *self, const valise_id *id, valise_error *err)
+{
+    const vls_command *command = self;
+    uint64_t size;
+
+    return vls_blobs_size(&size, command->bus->blobs, id, err);
+}
+
 int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
 {
     valise_view *view = &command->view;
@@ -172,7 +180,8 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
                                  .command = command->id,
                                  .actor = command->actor,
                                  .cause = command->cause};
-    view->hooks = (vls_view_hooks){.allows = allows, .self = command};
+    view->hooks = (vls_view_hooks){
+        .allows = allows, .blob = command->bus->blobs ? has_blob : NULL, .self = command};
     view->replaying = command->replayed != NULL;
     for (size_t i = 0; i < command->objects.len; i++) {
         if (!vls_vec_push_in(&view->objects, &view->arena, command->objects.ptr[i]))

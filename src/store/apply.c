@@ -42,13 +42,16 @@ static int check_reference(void *arg, const valise_field *field, void *member)
     const reference_check *check = arg;
     valise_view *view = check->view;
     const valise_id *id = member;
-    int rc;
+    int rc = 0;
 
-    if (!field->ref || strcmp(field->ref, "object") != 0 || field->type != VALISE_T_ID ||
-        is_new(view, id))
+    if (!field->ref || field->type != VALISE_T_ID)
         return 0;
-    rc = vls_object_touch(view->txn, id, view->stamp.time, view->stamp.time - VLS_OBJECT_RENEW_NS,
-                          check->err);
+    if (strcmp(field->ref, "object") == 0 && !is_new(view, id))
+        rc = vls_object_touch(view->txn, id, view->stamp.time,
+                              view->stamp.time - VLS_OBJECT_RENEW_NS, check->err);
+    /* gc removes blobs while nobody else writes: from here on it sees the reference. */
+    if (strcmp(field->ref, "blob") == 0 && view->hooks.blob)
+        rc = view->hooks.blob(view->hooks.self, id, check->err);
     if (rc < 0)
         vls_error_prepend(check->err, "%s.%s", check->change->coll->desc->name, field->name);
     return rc;

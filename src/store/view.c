@@ -320,6 +320,8 @@ int valise_view_put(valise_view *view, const valise_coll *desc, const void *row,
     if (rc == 0)
         rc = vls_row_to_cells(cells, row, desc->fields, &view->arena, err);
     if (rc == 0)
+        rc = vls_coll_check_key(coll, cells, err);
+    if (rc == 0)
         rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
     if (rc == 0)
         rc = change_of(&change, view, coll, copy, err);
@@ -334,11 +336,14 @@ int valise_view_put(valise_view *view, const valise_coll *desc, const void *row,
 int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cell *row,
                        bool erasing, valise_error *err)
 {
-    vls_overlay_row *change;
-    int rc = change_of(&change, view, coll, row, err);
+    vls_overlay_row *change = NULL;
+    int rc = erasing ? 0 : vls_coll_check_key(coll, row, err);
 
+    if (rc == 0)
+        rc = change_of(&change, view, coll, row, err);
     if (rc < 0)
         return rc;
+    assert(change);
     change->row = row;
     change->from_seq = 0;
     change->erasing = erasing;

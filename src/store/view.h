@@ -59,6 +59,8 @@ typedef struct vls_new_object {
 typedef struct vls_view_hooks {
     int (*allows)(void *self, const char *capability, const char *const *attrs, valise_error *err);
     int (*emit)(void *self, const void *row, valise_error *err);
+    /* Is there such a blob? VALISE_E_NOT_FOUND. */
+    int (*blob)(void *self, const valise_id *id, valise_error *err);
     void *self;
 } vls_view_hooks;
 

@@ -27,6 +27,7 @@ VALISE_BEGIN
 #define VALISE_STORE_ABI 1
 #define VALISE_MAX_COLUMNS 64
 #define VALISE_MAX_ROW_BYTES 900000000 /* text and bytes of one row; more is VALISE_E_TOO_LARGE */
+#define VALISE_MAX_KEY_BYTES 4096      /* the same of the key of a row of a collection */
 
 enum { VALISE_CELL_NULL, VALISE_CELL_INT, VALISE_CELL_REAL, VALISE_CELL_TEXT, VALISE_CELL_BLOB };
 
