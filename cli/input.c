@@ -121,6 +121,8 @@ int cli_read_json(vls_json *out, cli *c, const char *word, uint32_t around, vali
     else if (looks_like_text(word) || text.len == 0)
         vls_hint(err, "give JSON (a text with its quotes: '\"text\"'), @FILE, or - for standard "
                       "input");
+    else
+        vls_hint(err, "mend the JSON there; what is in @FILE no shell has changed");
     return rc;
 }
 

@@ -13,14 +13,13 @@ prepare() {
     "$VALISE" -q init to
     mkfifo pipe
     { head -c 20000 all.valise; exec sleep 1000; } >pipe 2>/dev/null &
-    # shellcheck disable=SC2034  # the tests end it
-    sender=$!
+    # shellcheck disable=SC2064  # this one, also when the test fails
+    trap "kill $! || true" EXIT
 }
 
 t 'on a terminal: how far it is, on one line that is wiped away; Ctrl-C ends it at once [L5 L6]' '
     prepare
     expect_exit 130 "$TERMINAL" --interrupt "receive the bundle" "$VALISE" -C to import ../pipe
-    kill $sender
     stdout_has "receive the bundle  19.5 KiB" "cancelled"
     tr "\r" "\n" <"$OUT" >lines
     grep -q "^$(printf "\033")\[K" lines || fail "the line stays"
@@ -45,7 +44,6 @@ t 'nothing of it when standard error is no terminal, or with --quiet [L6]' '
     kill -INT $pid
     code=0
     wait $pid || code=$?
-    kill $sender
     run test $code = 130
     [ ! -s out ]
     [ "$(wc -l <err)" = 1 ]
@@ -60,7 +58,6 @@ t 'nothing of it when standard error is no terminal, or with --quiet [L6]' '
 
 t 'a pager is left with Ctrl-C or q, and what it did not read is no error [L4]' '
     prepare
-    kill $sender
     printf "#!/bin/sh\nhead -n 2\n" >pager
     chmod +x pager
     VALISE_PAGER=$PWD/pager run "$TERMINAL" "$VALISE" log
