@@ -15,6 +15,21 @@ const cli_builtin *const cli_builtins[] = {
     &cli_builtin_version,    NULL,
 };
 
+/* What is text in itself is one text with --json: {"name":"..."}. */
+static int wrap_text(cli *c, const char *name, valise_error *err)
+{
+    valise_str text = {NULL, 0};
+    int rc = c->options.json ? vls_arena_dup(&text, &c->arena, vls_buf_str(&c->out->text), err) : 0;
+
+    if (rc < 0 || !c->options.json)
+        return rc;
+    vls_buf_clear(&c->out->text);
+    vls_buf_printf(&c->out->text, "{\"%s\":", name);
+    vls_json_write_string(&c->out->text, text);
+    vls_buf_add_text(&c->out->text, "}\n");
+    return 0;
+}
+
 /* ---- help ---- */
 
 typedef struct help_args {
@@ -100,27 +115,28 @@ static int run_help(int *status, cli *c, const cli_words *words, const void *arg
     if (a->names)
         cli_help_names(&c->out->text, c);
     if (a->reference || a->names)
-        return 0;
+        return wrap_text(c, "text", err);
     rc = copy_words(&names, c, &a->command, err);
-    return rc < 0 ? rc
-                  : find_page(c, a->man ? &cli_page_man : &cli_page_text, a->command.count, names,
-                              err);
+    if (rc == 0)
+        rc = find_page(c, a->man ? &cli_page_man : &cli_page_text, a->command.count, names, err);
+    return rc < 0 ? rc : wrap_text(c, "text", err);
 }
 
 int cli_print_help(cli *c, const cli_words *words, valise_error *err)
 {
     cli_page page = {.out = &c->out->text, .format = &cli_page_text};
+    int rc = 0;
 
     /* `help X --help` is about X, unless there is no X. */
     if (words->command && words->command->builtin == &cli_builtin_help && words->operand_count > 0)
-        return find_page(c, &cli_page_text, words->operand_count, words->operands, err);
-    if (words->command)
+        rc = find_page(c, &cli_page_text, words->operand_count, words->operands, err);
+    else if (words->command)
         cli_help_command(&page, c, words->command, &words->name);
     else if (words->group)
         cli_help_group(&page, c, words->group);
     else
-        return find_page(c, &cli_page_text, 0, NULL, err);
-    return 0;
+        rc = find_page(c, &cli_page_text, 0, NULL, err);
+    return rc < 0 ? rc : wrap_text(c, "text", err);
 }
 
 const cli_builtin cli_builtin_help = {
@@ -181,9 +197,8 @@ static int run_completion(int *status, cli *c, const cli_words *words, const voi
 
     (void)status;
     (void)words;
-    (void)err;
     cli_completion_script(&c->out->text, shells[a->shell]);
-    return 0;
+    return wrap_text(c, "script", err);
 }
 
 const cli_builtin cli_builtin_completion = {

@@ -28,6 +28,15 @@ static void add_text(vls_json_builder *b, valise_str key, valise_str text)
     vls_json_add(b, vls_json_string(text));
 }
 
+/* As operations do that have nothing to answer. */
+static int answer_nothing(cli *c)
+{
+    c->done = true;
+    if (c->options.json && !c->options.quiet)
+        vls_buf_add_text(&c->out->text, "{}\n");
+    return 0;
+}
+
 /* ---- init ---- */
 
 typedef struct init_args {
@@ -427,9 +436,10 @@ static int write_config(cli *c, bool user, valise_str name, const valise_str *va
 
     if (rc == 0 && !user)
         rc = workspace_file(&file, c, err);
-    return rc < 0 ? rc
-                  : vls_config_write(c->env, file, user ? VLS_LAYER_USER : VLS_LAYER_WORKSPACE,
-                                     name, value, err);
+    if (rc == 0)
+        rc = vls_config_write(c->env, file, user ? VLS_LAYER_USER : VLS_LAYER_WORKSPACE, name,
+                              value, err);
+    return rc < 0 ? rc : answer_nothing(c);
 }
 
 static int run_config_set(int *status, cli *c, const cli_words *words, const void *args,
@@ -507,8 +517,9 @@ static int run_trust(int *status, cli *c, const cli_words *words, const void *ar
     (void)status, (void)words;
     if (rc < 0)
         return rc;
-    return a->remove ? vls_trust_remove(c->env, file, a->path.ptr, err)
-                     : vls_trust_add(c->env, file, a->path.ptr, err);
+    rc = a->remove ? vls_trust_remove(c->env, file, a->path.ptr, err)
+                   : vls_trust_add(c->env, file, a->path.ptr, err);
+    return rc < 0 ? rc : answer_nothing(c);
 }
 
 const cli_builtin cli_builtin_trust = {

@@ -199,8 +199,7 @@ static void add_how_values_come(cli_page *page)
 }
 
 /* The commands of a group, which is called as it was typed; but for one, which is shown already. */
-static void add_group_entries(cli_page *page, const cli *c, const char *typed,
-                              const cli_command *but)
+static void add_group_entries(cli_page *page, const cli *c, const char *typed, const valise_op *but)
 {
     const char *group = cli_catalog_group(c->catalog, typed);
     size_t len = group ? strlen(group) : 0;
@@ -208,7 +207,7 @@ static void add_group_entries(cli_page *page, const cli *c, const char *typed,
     for (size_t i = 0; group && i < c->catalog->count; i++) {
         const cli_command *command = &c->catalog->commands[i];
         cli_name name;
-        if (!is_listed(command) || command == but || !cli_command_is_of(command, group, len))
+        if (!is_listed(command) || command->op == but || !cli_command_is_of(command, group, len))
             continue;
         name = cli_name_typed(2, (const char *const[]){typed, command->op->name + len + 1});
         add_command_entry(page, c, command, &name);
@@ -222,7 +221,7 @@ static void add_group_of(cli_page *page, const cli *c, const cli_command *comman
     if (!cli_catalog_group(c->catalog, name->s))
         return;
     page->format->section(page, "more commands");
-    add_group_entries(page, c, name->s, command);
+    add_group_entries(page, c, name->s, command->op);
 }
 
 void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
@@ -239,10 +238,10 @@ void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
     if (!vls_buf_cstr(&usage) || !vls_buf_cstr(&text))
         return;
     page->format->begin(page, vls_buf_cstr(&text), op->brief, vls_buf_cstr(&usage));
-    if (op->help && page->format == &cli_page_man)
+    if (page->format == &cli_page_man)
         page->format->section(page, "description");
-    if (op->help)
-        page->format->paragraphs(page, op->help);
+    if (op->help || page->format == &cli_page_man)
+        page->format->paragraphs(page, op->help ? op->help : op->brief);
     add_facts(page, c, command, name);
     add_operands(page, op);
     page->format->section(page, "options");

@@ -171,11 +171,20 @@ static void man_section(cli_page *page, const char *title)
     vls_buf_add_text(page->out, ".SH ");
     add_upper(page->out, title);
     vls_buf_add_byte(page->out, '\n');
+    page->begun = true;
+}
+
+/* A heading is followed by text, without a paragraph in between. */
+static void man_next(cli_page *page)
+{
+    if (!page->begun)
+        vls_buf_add_text(page->out, ".PP\n");
+    page->begun = false;
 }
 
 static void man_paragraph(cli_page *page, valise_str paragraph)
 {
-    vls_buf_add_text(page->out, ".PP\n");
+    man_next(page);
     add_roff(page->out, paragraph, true);
     vls_buf_add_byte(page->out, '\n');
 }
@@ -187,6 +196,7 @@ static void man_paragraphs(cli_page *page, const char *text)
 
 static void man_entry(cli_page *page, const char *term, const char *text)
 {
+    page->begun = false;
     vls_buf_add_text(page->out, ".TP\n\\fB");
     add_roff(page->out, valise_str_of(term), false);
     vls_buf_add_text(page->out, "\\fR\n");
@@ -196,7 +206,8 @@ static void man_entry(cli_page *page, const char *term, const char *text)
 
 static void man_code(cli_page *page, const char *text)
 {
-    vls_buf_add_text(page->out, ".PP\n.nf\n.RS 4\n");
+    man_next(page);
+    vls_buf_add_text(page->out, ".nf\n.RS 4\n");
     add_roff(page->out, valise_str_of(text), true);
     vls_buf_add_text(page->out, "\n.RE\n.fi\n");
 }

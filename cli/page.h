@@ -23,6 +23,7 @@ typedef struct cli_page_format {
 struct cli_page {
     vls_buf *out;
     const cli_page_format *format;
+    bool begun;      /* man: nothing stands below the heading of the section yet */
     bool in_entries; /* Markdown: a table is open */
 };
 

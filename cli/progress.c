@@ -10,6 +10,9 @@
 #include "cli/print.h"
 
 #define BAR_COLUMNS 24u
+#define BAR_LEAST 5u  /* a shorter one says nothing */
+#define BAR_EXTRA 10u /* "[] 100 %  " */
+#define MARGIN 3u     /* for the "^C" that the terminal adds */
 #define LINE_MAX_BYTES 4096u
 
 static bool is_bytes(const valise_progress_state *state)
@@ -34,12 +37,20 @@ static void add_amount(vls_buf *out, const valise_progress_state *state, uint64_
     }
 }
 
-static void add_bar(vls_buf *out, uint64_t percent)
+static uint64_t percent_of(const valise_progress_state *state)
 {
-    size_t full = (size_t)percent * BAR_COLUMNS / 100;
+    if (state->done >= state->total)
+        return 100;
+    return (uint64_t)((double)state->done * 100 / (double)state->total);
+}
+
+/* So wide, with the brackets and the number. */
+static void add_bar(vls_buf *out, uint64_t percent, size_t width)
+{
+    size_t full = (size_t)percent * width / 100;
 
     vls_buf_add_byte(out, '[');
-    for (size_t i = 0; i < BAR_COLUMNS; i++)
+    for (size_t i = 0; i < width; i++)
         vls_buf_add_byte(out, i < full ? '=' : i == full ? '>' : ' ');
     vls_buf_printf(out, "] %3llu %%  ", (unsigned long long)percent);
 }
@@ -86,29 +97,39 @@ static void add_rate(vls_buf *out, const valise_progress_state *state)
     vls_buf_add_text(out, " left");
 }
 
+/* "1,200 of 2,700 files  350/s  4 s left" */
+static void add_numbers(vls_buf *out, const valise_progress_state *state)
+{
+    add_amount(out, state, state->done);
+    if (state->total > 0) {
+        vls_buf_add_text(out, " of ");
+        add_amount(out, state, state->total);
+    }
+    if (!is_bytes(state)) {
+        vls_buf_add_byte(out, ' ');
+        vls_text_neutralize(out, valise_str_of(state->unit), VLS_TEXT_KEEP_BACKSLASH);
+    }
+    add_rate(out, state);
+}
+
 void cli_progress_line(vls_buf *out, const valise_progress_state *state, size_t columns)
 {
     VLS_AUTO(buf) vls_buf line = {0};
+    VLS_AUTO(buf) vls_buf numbers = {0};
+    size_t used, most = columns > (size_t)2 * MARGIN ? columns - MARGIN : VLS_MAX(columns, 2) - 1;
 
     vls_buf_init(&line, out->env, LINE_MAX_BYTES);
+    vls_buf_init(&numbers, out->env, LINE_MAX_BYTES);
     vls_text_neutralize(&line, valise_str_of(state->stage), VLS_TEXT_KEEP_BACKSLASH);
     vls_buf_add_text(&line, "  ");
-    if (state->total > 0 && columns >= 60)
-        add_bar(&line, state->done >= state->total
-                           ? 100
-                           : (uint64_t)((double)state->done * 100 / (double)state->total));
-    add_amount(&line, state, state->done);
-    if (state->total > 0) {
-        vls_buf_add_text(&line, " of ");
-        add_amount(&line, state, state->total);
-    }
-    if (!is_bytes(state)) {
-        vls_buf_add_byte(&line, ' ');
-        vls_text_neutralize(&line, valise_str_of(state->unit), VLS_TEXT_KEEP_BACKSLASH);
-    }
-    add_rate(&line, state);
+    add_numbers(&numbers, state);
+    /* The bar takes what the numbers leave. */
+    used = vls_text_width(vls_buf_str(&line)) + vls_text_width(vls_buf_str(&numbers)) + BAR_EXTRA;
+    if (state->total > 0 && used + BAR_LEAST <= most)
+        add_bar(&line, percent_of(state), VLS_MIN(most - used, BAR_COLUMNS));
+    vls_buf_add(&line, vls_buf_str(&numbers));
     /* A line that wraps cannot be wiped away. */
-    vls_text_fit(out, vls_buf_str(&line), columns > 1 ? columns - 1 : 1, 0);
+    vls_text_fit(out, vls_buf_str(&line), most, 0);
 }
 
 void cli_progress_init(cli_progress *progress, const cli *c)

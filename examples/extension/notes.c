@@ -22,7 +22,9 @@ typedef struct note {
 
 static const valise_field note_fields[] = {
     VALISE_FIELD_WITH(note, name, STR, VALISE_KEY, "Its name.", .min = 1, .max = 100),
-    VALISE_FIELD_WITH(note, text, STR, 0, "What it says.", .max = 1000),
+    /* CONTENT: what somebody said. `valise erase notes.note/milk` removes it from everywhere. */
+    VALISE_FIELD_WITH(note, text, STR, VALISE_NULLABLE | VALISE_CONTENT, "What it says.",
+                      .max = 1000),
     VALISE_FIELD(note, author, STR, 0, "Who wrote it."),
     VALISE_FIELD(note, time, TIME, 0, "When it was written."),
     VALISE_FIELD_END,
@@ -50,13 +52,26 @@ static const valise_field add_in[] = {
     VALISE_FIELD_END,
 };
 
+/* No contents: the log keeps answers, and events tell them. */
+typedef struct add_result {
+    valise_str name, author;
+    int64_t time;
+} add_result;
+
+static const valise_field add_out[] = {
+    VALISE_FIELD(add_result, name, STR, 0, "Its name."),
+    VALISE_FIELD(add_result, author, STR, 0, "Who wrote it."),
+    VALISE_FIELD(add_result, time, TIME, 0, "When it was written."),
+    VALISE_FIELD_END,
+};
+
 static int add_decide(valise_view *view, const void *args, void *result, valise_error *err)
 {
     const add_args *a = args;
     const valise_stamp *stamp = valise_view_stamp(view); /* who and when: never a clock */
     note row = {a->name, a->text, stamp->actor, stamp->time};
 
-    *(note *)result = row;
+    *(add_result *)result = (add_result){row.name, row.author, row.time};
     return valise_view_put(view, &notes, &row, err);
 }
 
@@ -69,8 +84,8 @@ static const valise_op add = {
     .needs = "note:write",
     .in = add_in,
     .in_size = sizeof(add_args),
-    .out = note_fields,
-    .out_size = sizeof(note),
+    .out = add_out,
+    .out_size = sizeof(add_result),
     .decide = add_decide,
     .example = "{\"name\":\"milk\",\"text\":\"Two litres.\"}",
 };

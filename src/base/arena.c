@@ -113,18 +113,24 @@ static bool push_block(vls_arena *arena, size_t size)
     return true;
 }
 
+/* What an allocation takes; false when that cannot be said. At least one byte: without a block yet
+ * there is nothing for a size of 0 to point at. */
+static bool align(size_t *aligned, size_t size)
+{
+    if (__builtin_add_overflow(VLS_MAX(size, 1), ALIGN - 1, aligned))
+        return false;
+    *aligned = single_mallocs ? VLS_MAX(size, 1) : *aligned & ~(size_t)(ALIGN - 1);
+    return true;
+}
+
 void *vls_arena_alloc(vls_arena *arena, size_t size)
 {
     size_t aligned;
 
-    /* At least one byte: without a block yet there is nothing for a size of 0 to point at. */
-    if (__builtin_add_overflow(VLS_MAX(size, 1), ALIGN - 1, &aligned)) {
+    if (!align(&aligned, size)) {
         arena->failed = VALISE_E_TOO_LARGE;
         return NULL;
     }
-    aligned &= ~(size_t)(ALIGN - 1);
-    if (single_mallocs)
-        aligned = VLS_MAX(size, 1);
 
     if ((single_mallocs || aligned > (size_t)(arena->end - arena->next)) &&
         !push_block(arena, aligned))
@@ -152,6 +158,24 @@ void *vls_arena_array(vls_arena *arena, size_t count, size_t size)
         return NULL;
     }
     return vls_arena_alloc(arena, bytes);
+}
+
+void *vls_arena_resize(vls_arena *arena, void *ptr, size_t old, size_t size)
+{
+    size_t had = 0, needs;
+    void *moved;
+
+    if (ptr && align(&had, old) && align(&needs, size) && (char *)ptr + had == arena->next &&
+        needs <= (size_t)(arena->end - (char *)ptr) && !single_mallocs) {
+        arena->next = (char *)ptr + needs;
+        return ptr;
+    }
+    if (ptr && size <= old)
+        return ptr;
+    moved = vls_arena_alloc(arena, size);
+    if (moved && ptr)
+        memcpy(moved, ptr, old);
+    return moved;
 }
 
 int vls_arena_report(const vls_arena *arena, valise_error *err)

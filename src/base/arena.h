@@ -40,6 +40,10 @@ void *vls_arena_alloc(vls_arena *arena, size_t size) VLS_NODISCARD;
 void *vls_arena_zalloc(vls_arena *arena, size_t size) VLS_NODISCARD;
 void *vls_arena_array(vls_arena *arena, size_t count, size_t size) VLS_NODISCARD;
 
+/* Another size for what was allocated with old bytes (ptr NULL: nothing was). In place when it is
+ * the newest; else, to grow, a copy. NULL leaves it as it is. */
+void *vls_arena_resize(vls_arena *arena, void *ptr, size_t old, size_t size) VLS_NODISCARD;
+
 /* Report a NULL of the functions above. */
 int vls_arena_report(const vls_arena *arena, valise_error *err);
 

@@ -9,17 +9,28 @@ void vls_buf_init(vls_buf *buf, const valise_env *env, size_t max)
     *buf = (vls_buf){.env = env, .max = max};
 }
 
+void vls_buf_init_in(vls_buf *buf, vls_arena *arena, size_t max)
+{
+    *buf = (vls_buf){.arena = arena, .max = max};
+}
+
 void vls_buf_release(vls_buf *buf)
 {
     if (buf->env)
         vls_mem_free(buf->env, buf->ptr, buf->cap);
-    *buf = (vls_buf){.env = buf->env, .max = buf->max};
+    *buf = (vls_buf){.env = buf->env, .arena = buf->arena, .max = buf->max};
 }
 
 void vls_buf_clear(vls_buf *buf)
 {
     buf->len = 0;
     buf->failed = 0;
+}
+
+static void *resize(const vls_buf *buf, size_t cap)
+{
+    return buf->arena ? vls_arena_resize(buf->arena, buf->ptr, buf->cap, cap)
+                      : vls_mem_resize(buf->env, buf->ptr, buf->cap, cap);
 }
 
 /* Room for len bytes and for `behind` (0 or 1) more that do not count, a NUL. */
@@ -37,9 +48,9 @@ static char *make_room(vls_buf *buf, size_t len, size_t behind)
     whole = VLS_MAX(whole, 1);
     if (whole > buf->cap) {
         size_t cap = VLS_MIN(vls_mem_grow(buf->cap, whole, 64), VLS_MAX(buf->max, whole));
-        char *ptr = vls_mem_resize(buf->env, buf->ptr, buf->cap, cap);
+        char *ptr = resize(buf, cap);
         if (!ptr) {
-            buf->failed = VALISE_E_NO_MEMORY;
+            buf->failed = buf->arena ? buf->arena->failed : VALISE_E_NO_MEMORY;
             return NULL;
         }
         buf->ptr = ptr;
@@ -119,4 +130,16 @@ const char *vls_buf_cstr(vls_buf *buf)
         return NULL;
     *at = '\0';
     return buf->ptr;
+}
+
+int vls_buf_keep(valise_str *out, vls_buf *buf, valise_error *err)
+{
+    assert(buf->arena);
+    if (!vls_buf_cstr(buf))
+        return vls_buf_check(buf, err);
+    /* What is left goes back to the arena. To shrink never fails. */
+    buf->ptr = vls_arena_resize(buf->arena, buf->ptr, buf->cap, buf->len + 1);
+    *out = vls_buf_str(buf);
+    vls_buf_release(buf);
+    return 0;
 }

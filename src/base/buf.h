@@ -12,10 +12,11 @@
 
 #include <stdarg.h>
 
-#include "base/base.h"
+#include "base/arena.h"
 
 typedef struct vls_buf {
     const valise_env *env;
+    vls_arena *arena;     /* what its memory comes from; NULL: env */
     char *ptr;            /* len bytes, not NUL-ended (see vls_buf_cstr) */
     size_t len, cap, max; /* len <= max; cap <= max + 1, for a NUL behind the last byte */
     int failed;           /* 0, VALISE_E_NO_MEMORY or VALISE_E_TOO_LARGE; sticks until clear */
@@ -24,6 +25,11 @@ typedef struct vls_buf {
 void vls_buf_init(vls_buf *buf, const valise_env *env, size_t max);
 void vls_buf_release(vls_buf *buf); /* a zeroed or released buffer is fine */
 void vls_buf_clear(vls_buf *buf);   /* empty, not failed; keeps its memory */
+
+/* A buffer in an arena need not be released. What was written there can be kept for as long as the
+ * arena lives, with a NUL behind it; then the buffer is empty, and further text goes elsewhere. */
+void vls_buf_init_in(vls_buf *buf, vls_arena *arena, size_t max);
+int vls_buf_keep(valise_str *out, vls_buf *buf, valise_error *err);
 
 /* Make room for len more bytes and return where they go; NULL when that is not possible.
  * The caller writes at most len bytes there and then says how many with vls_buf_advance. */

@@ -39,7 +39,7 @@ static int check_actor(valise_str actor, valise_error *err)
 
 static int read_expect(vls_command *command, valise_str text, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf canonical = {0};
+    vls_buf canonical;
     vls_json value;
     int rc;
 
@@ -52,10 +52,9 @@ static int read_expect(vls_command *command, valise_str text, valise_error *err)
         vls_error_prepend(err, "expect");
         return rc;
     }
-    vls_buf_init(&canonical, command->bus->env, VLS_JSON_MAX_BYTES);
+    vls_buf_init_in(&canonical, command->arena, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&canonical, value, err);
-    return rc < 0 ? rc
-                  : vls_arena_dup(&command->expect, command->arena, vls_buf_str(&canonical), err);
+    return rc < 0 ? rc : vls_buf_keep(&command->expect, &canonical, err);
 }
 
 static const valise_uuid no_uuid;
@@ -119,7 +118,6 @@ void vls_command_release(vls_command *command)
     vls_vec_release(&command->after, env);
     (void)valise_blob_unref(command->answer);
     vls_view_release(&command->view);
-    vls_vec_release(&command->objects, env);
     vls_arena_release(&command->own_arena);
     *command = (vls_command){.bus = NULL};
 }
@@ -216,18 +214,16 @@ static const char *kind_of(const valise_field *field)
 /* The canonical text of a VALUE that a typed caller gave. */
 static int make_canonical(valise_content *content, const lifting *l)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
+    vls_buf text;
     vls_arena *arena = l->command->arena;
     vls_json value;
     int rc = vls_json_parse(&value, arena, content->bytes, NULL, l->err);
 
     if (rc < 0)
         return rc;
-    vls_buf_init(&text, l->command->bus->env, VLS_JSON_MAX_BYTES);
+    vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&text, value, l->err);
-    if (rc < 0 || vls_str_equal(vls_buf_str(&text), content->bytes))
-        return rc;
-    return vls_arena_dup(&content->bytes, arena, vls_buf_str(&text), l->err);
+    return rc < 0 ? rc : vls_buf_keep(&content->bytes, &text, l->err);
 }
 
 static int lift_one(void *arg, const valise_field *field, void *member)
@@ -248,26 +244,25 @@ static int lift_one(void *arg, const valise_field *field, void *member)
     if (rc < 0)
         return rc;
     content->size = (int64_t)content->bytes.len;
-    if (!vls_vec_push(&l->command->objects, l->command->bus->env,
-                      (vls_new_object){content->id, kind, content->bytes}))
-        return vls_fail_memory(l->err);
+    if (!vls_vec_push_in(&l->command->objects, l->command->arena,
+                         (vls_new_object){content->id, kind, content->bytes}))
+        return vls_arena_fail(l->command->arena, l->err);
     return 0;
 }
 
 /* The payload as the log will hold it. */
 static int write_payload(vls_command *command, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
+    vls_buf text;
     int rc;
 
     if (!command->op->in) {
         command->payload = VLS_STR("{}");
         return 0;
     }
-    vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
-    (void)vls_buf_reserve(&text, VLS_COMMAND_TEXT);
+    vls_buf_init_in(&text, command->arena, VLS_JSON_MAX_BYTES);
     rc = vls_fields_write(&text, command->args, command->op->in, VLS_FIELD_LOGGED, 0, err);
-    return rc < 0 ? rc : vls_arena_dup(&command->payload, command->arena, vls_buf_str(&text), err);
+    return rc < 0 ? rc : vls_buf_keep(&command->payload, &text, err);
 }
 
 int vls_command_lift(vls_command *command, bool checked, valise_error *err)

@@ -16,7 +16,6 @@
 #include "bus/bus.h"
 
 #define VLS_COMMAND_MAX_BYTES VLS_VIEW_MAX_BYTES
-#define VLS_COMMAND_TEXT 384u /* bytes of a payload or result, mostly */
 
 typedef struct vls_command {
     valise *bus;
@@ -38,7 +37,7 @@ typedef struct vls_command {
     vls_arena own_arena;
     vls_arena *view_pool;            /* what the views of a batch live in; NULL: each by itself */
     void *args;                      /* struct of op->in */
-    vls_vec(vls_new_object) objects; /* contents of args */
+    vls_vec(vls_new_object) objects; /* contents of args; in the arena */
     valise_str payload;              /* in LOGGED form */
     valise_str sent; /* the payload before a middleware changed it; ptr NULL: nobody did */
 
@@ -73,7 +72,7 @@ void vls_command_release(vls_command *command); /* a zeroed one is fine */
 /* It ran, and its transaction was rolled back: as if it had not. No middleware has seen it. */
 void vls_command_forget(vls_command *command);
 
-/* Arguments from JSON text, which is borrowed. INPUT: contents are lifted. LOGGED: they are ids,
+/* Arguments from JSON text, which is borrowed. INPUT: contents are lifted. ACCEPTED: they are ids,
  * to be filled by the caller. */
 int vls_command_decode(vls_command *command, valise_str json, vls_field_form form,
                        valise_error *err);

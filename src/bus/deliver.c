@@ -26,6 +26,44 @@ vls_note vls_subscription_pop(valise_subscription *s)
     return note;
 }
 
+/* A note of the log from before an erasure that is known of by now. */
+static bool is_stale(const valise_subscription *s, const vls_note *note)
+{
+    return note->events->seq > 0 && note->events->erased_seq < s->feed->erased_seq;
+}
+
+static bool has_stale(const valise_subscription *s)
+{
+    for (uint32_t i = 0; i < s->ring_len; i++) {
+        if (is_stale(s, &s->ring[(s->ring_first + i) % s->ring_max]))
+            return true;
+    }
+    return false;
+}
+
+void vls_subscription_refresh(valise_subscription *s)
+{
+    bool found = false;
+    uint32_t count;
+
+    while (s->busy && has_stale(s)) /* who fills it moves the place too */
+        (void)pthread_cond_wait(&s->feed->idle, &s->feed->lock);
+    count = has_stale(s) ? s->ring_len : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        vls_note note = vls_subscription_pop(s);
+        const valise_event *event = &note.events->events[note.at];
+        if (!found && is_stale(s, &note)) {
+            s->place = (valise_cursor){event->seq, event->index};
+            found = true;
+        }
+        if (found && event->seq > 0)
+            vls_events_unref(note.events); /* comes again, behind the place */
+        else
+            (void)vls_subscription_push(s, note);
+    }
+    s->replaying = s->replaying || found;
+}
+
 static bool log_has_more(const valise_subscription *s)
 {
     return s->place.seq <= s->feed->tip;

@@ -27,8 +27,9 @@
 /* The events of one entry, or one live event. Counted. */
 typedef struct vls_events {
     vls_ref refs;
-    vls_arena arena; /* whatever they point to; texts end in NUL */
-    int64_t seq;     /* 0: live */
+    vls_arena arena;    /* whatever they point to; texts end in NUL */
+    int64_t erased_seq; /* the newest erasure there was when they were made */
+    int64_t seq;        /* 0: live */
     valise_event *events;
     size_t count;
 } vls_events;

@@ -138,25 +138,40 @@ void vls_feed_close(vls_feed *feed)
 
 /* ---- events that were made ---- */
 
-static vls_events *cached(vls_feed *feed, int64_t seq)
+/* Is what was made in memory as old as the erasures that txn knows of? An erasure rewrites entries
+ * that were told before, so that it takes all that was made from them. Lock held. */
+static bool is_current(vls_feed *feed, const vls_txn *txn)
 {
-    vls_events *events;
+    if (txn->meta.erased_seq > feed->erased_seq) {
+        feed->erased_seq = txn->meta.erased_seq;
+        for (size_t i = 0; i < VLS_FEED_CACHE; i++) {
+            vls_events_unref(feed->cache[i]);
+            feed->cache[i] = NULL;
+        }
+    }
+    return txn->meta.erased_seq == feed->erased_seq;
+}
+
+static vls_events *cached(vls_feed *feed, const vls_txn *txn, int64_t seq)
+{
+    vls_events *events = NULL;
 
     vls_feed_hold(feed);
-    events = feed->cache[(uint64_t)seq % VLS_FEED_CACHE];
+    if (is_current(feed, txn))
+        events = feed->cache[(uint64_t)seq % VLS_FEED_CACHE];
     events = events && events->seq == seq ? vls_events_ref(events) : NULL;
     vls_feed_drop(feed);
     return events;
 }
 
-static void cache(vls_feed *feed, vls_events *events)
+static void cache(vls_feed *feed, const vls_txn *txn, vls_events *events)
 {
     vls_events **slot = &feed->cache[(uint64_t)events->seq % VLS_FEED_CACHE];
     vls_events *old = NULL;
 
     vls_feed_hold(feed);
     /* Who reads what is old must not push out what everybody wants. */
-    if (!*slot || (*slot)->seq < events->seq) {
+    if (is_current(feed, txn) && (!*slot || (*slot)->seq < events->seq)) {
         old = *slot;
         *slot = vls_events_ref(events);
     }
@@ -167,13 +182,15 @@ static void cache(vls_feed *feed, vls_events *events)
 int vls_feed_events(vls_events **out, vls_feed *feed, vls_txn *txn, const vls_entry *entry,
                     const vls_ahead *ahead, valise_error *err)
 {
-    vls_events *events = cached(feed, entry->seq);
+    vls_events *events = cached(feed, txn, entry->seq);
     int rc = 0;
 
     if (!events) {
         rc = vls_events_of_entry(&events, txn, entry, ahead, err);
-        if (rc == 0)
-            cache(feed, events);
+        if (rc == 0) {
+            events->erased_seq = txn->meta.erased_seq;
+            cache(feed, txn, events);
+        }
     }
     if (rc == 0)
         *out = events;

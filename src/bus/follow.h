@@ -98,6 +98,7 @@ struct vls_feed {
     valise_subscription *first;
     vls_serving *serving;
     vls_events *cache[VLS_FEED_CACHE]; /* by seq */
+    int64_t erased_seq;                /* the newest erasure that is known of, of any process */
     vls_runner *runners;
     size_t runner_count;
 };
@@ -131,6 +132,8 @@ int vls_feed_events(vls_events **out, vls_feed *feed, vls_txn *txn, const vls_en
  * done. Lock held on entry and return. */
 bool vls_subscription_has_work(const valise_subscription *s);
 int vls_subscription_serve(valise_subscription *s, valise_error *err);
+/* Let go of what a queue holds from before an erasure; it is fetched anew. The same. */
+void vls_subscription_refresh(valise_subscription *s);
 /* Fetch so many events for a queue that is replaying; the same. */
 int vls_subscription_fetch(valise_subscription *s, valise_error *err);
 

@@ -159,6 +159,14 @@ static void return_memory(vls_command *command)
     command->view_lent = false;
 }
 
+static int has_blob(void *self, const valise_id *id, valise_error *err)
+{
+    const vls_command *command = self;
+    uint64_t size;
+
+    return vls_blobs_size(&size, command->bus->blobs, id, err);
+}
+
 int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
 {
     valise_view *view = &command->view;
@@ -172,10 +180,12 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
                                  .command = command->id,
                                  .actor = command->actor,
                                  .cause = command->cause};
-    view->hooks = (vls_view_hooks){.allows = allows, .self = command};
+    view->hooks = (vls_view_hooks){
+        .allows = allows, .blob = command->bus->blobs ? has_blob : NULL, .self = command};
+    view->replaying = command->replayed != NULL;
     for (size_t i = 0; i < command->objects.len; i++) {
-        if (!vls_vec_push(&view->objects, command->bus->env, command->objects.ptr[i]))
-            return vls_fail_memory(err);
+        if (!vls_vec_push_in(&view->objects, &view->arena, command->objects.ptr[i]))
+            return vls_arena_fail(&view->arena, err);
     }
     return 0;
 }
@@ -183,15 +193,13 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
 /* The arguments of the command that records an actor. */
 static int write_admission(valise_str *out, vls_command *command, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
-    int rc;
+    vls_buf text;
 
-    vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
+    vls_buf_init_in(&text, command->arena, VLS_JSON_MAX_BYTES);
     vls_buf_add_text(&text, "{\"id\":");
     vls_json_write_string(&text, command->actor);
     vls_buf_add_text(&text, "}");
-    rc = vls_buf_check(&text, err);
-    return rc < 0 ? rc : vls_arena_dup(out, command->arena, vls_buf_str(&text), err);
+    return vls_buf_keep(out, &text, err);
 }
 
 /* An open workspace records who comes in with the first command, by a command of its own in the
@@ -289,7 +297,7 @@ static int write_sent(vls_command *command, valise_error *err)
 
 static int write_result(vls_command *command, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
+    vls_buf text;
     const valise_op *op = command->op;
     int rc;
 
@@ -297,11 +305,9 @@ static int write_result(vls_command *command, valise_error *err)
         command->entry.result = VLS_STR("{}");
         return 0;
     }
-    vls_buf_init(&text, command->bus->env, VLS_JSON_MAX_BYTES);
-    (void)vls_buf_reserve(&text, VLS_COMMAND_TEXT);
+    vls_buf_init_in(&text, command->arena, VLS_JSON_MAX_BYTES);
     rc = vls_fields_write(&text, command->result, op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
-    return rc < 0 ? rc
-                  : vls_arena_dup(&command->entry.result, command->arena, vls_buf_str(&text), err);
+    return rc < 0 ? rc : vls_buf_keep(&command->entry.result, &text, err);
 }
 
 static int fill_entry(vls_command *command, valise_error *err)

@@ -173,11 +173,14 @@ static int check_operands(const valise_op *op, valise_error *err)
     return 0;
 }
 
-/* Whether the table, or one inside of it, has contents. Tables were checked, so they end. */
+/* A field of the table, or of one inside of it, that is a content or what a collection says is one;
+ * or NULL. Tables were checked, so they end. */
 static const valise_field *find_content(const valise_field *fields);
 
 static const valise_field *find_content_in(const valise_field *f)
 {
+    if (f->flags & VALISE_CONTENT)
+        return f;
     switch (f->type) {
     case VALISE_T_VALUE:
     case VALISE_T_TEXT:
@@ -214,8 +217,10 @@ static int check_result(const valise_op *op, valise_error *err)
     const valise_field *content = op->kind == VALISE_COMMAND ? find_content(op->out) : NULL;
 
     if (content)
-        return BAD_OP("%s: `%s` of its answer is content, which would be kept in the log", op->name,
-                      content->name ? content->name : "an item");
+        return BAD_OP(
+            "%s: `%s` of its answer is content, which would be kept in the log and told in "
+            "events: answer with an id or a size",
+            op->name, content->name ? content->name : "an item");
     return 0;
 }
 

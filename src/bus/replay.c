@@ -71,7 +71,7 @@ static int fetch_object(void *arg, const valise_field *field, void *member)
 static int read_args(replaying *r, vls_command *command, const vls_entry *entry, valise_error *err)
 {
     fetching f = {r, command, err};
-    int rc = vls_command_decode(command, entry->payload, VLS_FIELD_LOGGED, err);
+    int rc = vls_command_decode(command, entry->payload, VLS_FIELD_ACCEPTED, err);
 
     if (rc == 0 && command->op->in)
         rc = vls_fields_each_content(command->args, command->op->in, fetch_content, &f);

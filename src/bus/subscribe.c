@@ -193,6 +193,7 @@ static struct timespec deadline_after(int64_t ns)
 /* Wait until something is queued: 1; 0 when the time is over. Lock held. */
 static int wait_for_note(valise_subscription *s, const struct timespec *deadline, valise_error *err)
 {
+    vls_subscription_refresh(s);
     while (s->ring_len == 0) {
         int rc;
         if (s->replaying) {

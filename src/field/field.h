@@ -62,6 +62,8 @@ vls_field_name vls_field_words(const char *name, char separator);
 typedef enum vls_field_form {
     VLS_FIELD_INPUT,
     VLS_FIELD_LOGGED,
+    VLS_FIELD_ACCEPTED, /* decode: LOGGED, of what was accepted before. The table may have become
+                           stricter since: min, max and REQUIRED are not for it */
 } vls_field_form;
 
 /* Decode an object into the struct: strings, lists and nested structs are made in arena or borrow
@@ -79,6 +81,9 @@ int vls_fields_decode(void *out, const valise_field *fields, size_t struct_size,
  * arena is for parsing those and is as before afterwards. */
 int vls_fields_validate(const void *row, const valise_field *fields, vls_arena *arena,
                         valise_error *err);
+/* The same without min, max and REQUIRED: of what was accepted before. */
+int vls_fields_validate_accepted(const void *row, const valise_field *fields, vls_arena *arena,
+                                 valise_error *err);
 
 enum {
     /* Also members that are zero, as REQUIRED ones always are. What has no zero never appears when

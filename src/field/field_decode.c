@@ -17,7 +17,7 @@ typedef struct decoder {
     vls_arena *arena;
     valise_error *err;
     vls_field_form form;
-    bool stored; /* a cell of a row: the table may have become stricter since it was written */
+    bool accepted; /* a cell, or a payload of the log: the table may have become stricter since */
 } decoder;
 
 /* ---- refusals ---- */
@@ -92,7 +92,7 @@ static int decode_int(const decoder *d, int64_t *out, const valise_field *field,
     if (v.type != VLS_JSON_INT)
         return fail_type(d, field, v);
     *out = v.integer;
-    return d->stored ? 0 : vls_field_check_number(field, v.integer, d->err);
+    return d->accepted ? 0 : vls_field_check_number(field, v.integer, d->err);
 }
 
 static int decode_real(const decoder *d, double *out, const valise_field *field, vls_json v)
@@ -100,7 +100,7 @@ static int decode_real(const decoder *d, double *out, const valise_field *field,
     if (!vls_json_is_number(v))
         return fail_type(d, field, v);
     *out = vls_json_to_double(v);
-    return d->stored ? 0 : vls_field_check_real(field, *out, d->err);
+    return d->accepted ? 0 : vls_field_check_real(field, *out, d->err);
 }
 
 static int decode_time(const decoder *d, int64_t *out, const valise_field *field, vls_json v)
@@ -118,7 +118,7 @@ static int decode_time(const decoder *d, int64_t *out, const valise_field *field
     if (*out == VALISE_NONE)
         return vls_fail(d->err, VALISE_E_LIMIT, "'%s' is the one moment that means none",
                         vls_field_label(field));
-    return d->stored ? 0 : vls_field_check_number(field, *out, d->err);
+    return d->accepted ? 0 : vls_field_check_number(field, *out, d->err);
 }
 
 /* Ids are text of one length; one of zeros alone names nothing. */
@@ -152,7 +152,7 @@ static int decode_enum(const decoder *d, int64_t *out, const valise_field *field
 
 static int check_size(const decoder *d, const valise_field *field, size_t size)
 {
-    return d->stored ? 0 : vls_field_check_size(field, size, d->err);
+    return d->accepted ? 0 : vls_field_check_size(field, size, d->err);
 }
 
 /* An empty string has a pointer too: a NULL would be none. */
@@ -178,14 +178,14 @@ static int decode_base64(const decoder *d, valise_str *out, const valise_field *
 
 static int decode_json(const decoder *d, valise_str *out, const valise_field *field, vls_json v)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
+    vls_buf text;
     int rc;
 
-    vls_buf_init(&text, d->arena->env, VLS_JSON_MAX_BYTES);
+    vls_buf_init_in(&text, d->arena, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&text, v, d->err);
     if (rc == 0)
         rc = check_size(d, field, text.len);
-    return rc < 0 ? rc : vls_arena_dup(out, d->arena, vls_buf_str(&text), d->err);
+    return rc < 0 ? rc : vls_buf_keep(out, &text, d->err);
 }
 
 static int decode_str(const decoder *d, valise_str *out, const valise_field *field, vls_json v)
@@ -378,7 +378,7 @@ static int check_required(const decoder *d, const valise_field *fields, uint64_t
         /* What is written leaves secrets out. */
         if (d->form == VLS_FIELD_LOGGED && vls_field_has(&fields[i], VALISE_SECRET))
             continue;
-        if (d->stored && vls_field_kinds[fields[i].type].has_zero)
+        if (d->accepted && vls_field_kinds[fields[i].type].has_zero)
             continue;
         (void)vls_field_fail_missing(&fields[i], d->err);
         vls_error_prepend(d->err, "%s", fields[i].name);
@@ -416,7 +416,11 @@ static int decode_object(const decoder *d, void *out, const valise_field *fields
 int vls_fields_decode_deep(void *out, const valise_field *fields, size_t struct_size, vls_json v,
                            vls_field_form form, unsigned depth, vls_arena *arena, valise_error *err)
 {
-    decoder d = {.arena = arena, .err = err, .form = form};
+    bool accepted = form == VLS_FIELD_ACCEPTED;
+    decoder d = {.arena = arena,
+                 .err = err,
+                 .form = accepted ? VLS_FIELD_LOGGED : form,
+                 .accepted = accepted};
 
     if (v.type != VLS_JSON_OBJECT)
         return vls_fail(err, VALISE_E_INVALID, "must be an object, not %s", found_name(v));
@@ -433,7 +437,7 @@ int vls_fields_decode(void *out, const valise_field *fields, size_t struct_size,
 int vls_field_decode_stored(void *member, const valise_field *field, vls_json v, vls_arena *arena,
                             valise_error *err)
 {
-    decoder d = {.arena = arena, .err = err, .form = VLS_FIELD_LOGGED, .stored = true};
+    decoder d = {.arena = arena, .err = err, .form = VLS_FIELD_LOGGED, .accepted = true};
 
     return decode_member(&d, member, field, v, VLS_FIELDS_MAX_DEPTH);
 }

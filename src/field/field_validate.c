@@ -11,6 +11,7 @@
 typedef struct validator {
     vls_arena *arena;
     valise_error *err;
+    bool accepted; /* before: limits are not for it */
 } validator;
 
 #define refuse(v, field, reason)                                                                   \
@@ -18,6 +19,11 @@ typedef struct validator {
 
 static int check_row(const validator *v, const void *row, const valise_field *fields,
                      unsigned depth);
+
+static int check_size(const validator *v, const valise_field *field, size_t size)
+{
+    return v->accepted ? 0 : vls_field_check_size(field, size, v->err);
+}
 
 /* ---- texts ---- */
 
@@ -60,7 +66,7 @@ static int check_content(const validator *v, const valise_content *c, const vali
         rc = check_json(v, c->bytes, field, false);
     else if (field->type == VALISE_T_TEXT)
         rc = check_utf8(v, c->bytes, field);
-    return rc < 0 ? rc : vls_field_check_size(field, c->bytes.len, v->err);
+    return rc < 0 ? rc : check_size(v, field, c->bytes.len);
 }
 
 static int check_string(const validator *v, valise_str s, const valise_field *field)
@@ -73,7 +79,7 @@ static int check_string(const validator *v, valise_str s, const valise_field *fi
         rc = check_json(v, s, field, true);
     else if (s.len && !s.ptr)
         rc = refuse(v, field, "has a length and no bytes");
-    return rc < 0 ? rc : vls_field_check_size(field, s.len, v->err);
+    return rc < 0 ? rc : check_size(v, field, s.len);
 }
 
 /* ---- numbers ---- */
@@ -86,14 +92,14 @@ static int check_number(const validator *v, int64_t number, const valise_field *
         return refuse(v, field, "is a negative duration");
     if (field->type == VALISE_T_ENUM && (number < 0 || number >= vls_field_enum_count(field)))
         return refuse(v, field, "has no name with this number");
-    return vls_field_check_number(field, number, v->err);
+    return v->accepted ? 0 : vls_field_check_number(field, number, v->err);
 }
 
 static int check_real(const validator *v, double real, const valise_field *field)
 {
     if (!isfinite(real))
         return refuse(v, field, "is no number that JSON has");
-    return vls_field_check_real(field, real, v->err);
+    return v->accepted ? 0 : vls_field_check_real(field, real, v->err);
 }
 
 /* ---- what has parts ---- */
@@ -105,7 +111,7 @@ static int check_list(const validator *v, const valise_list *list, const valise_
                       unsigned depth)
 {
     const valise_field *item = field->more;
-    int rc = vls_field_check_size(field, list->count, v->err);
+    int rc = check_size(v, field, list->count);
 
     if (rc == 0 && list->count && !list->items)
         rc = refuse(v, field, "has a count and no items");
@@ -195,8 +201,10 @@ static int check_member(const validator *v, const void *member, const valise_fie
 }
 
 /* A required string or list that is NULL was forgotten; numbers are what they are. */
-static bool is_forgotten(const valise_field *field, const void *member)
+static bool is_forgotten(const validator *v, const valise_field *field, const void *member)
 {
+    if (v->accepted && vls_field_kinds[field->type].has_zero)
+        return false;
     switch (field->type) {
     case VALISE_T_STR:
     case VALISE_T_BYTES:
@@ -214,7 +222,7 @@ static int check_row(const validator *v, const void *row, const valise_field *fi
     for (const valise_field *f = fields; f->type != VALISE_T_END; f++) {
         const void *member = vls_field_at(row, f);
         int rc = 0;
-        if (vls_field_has(f, VALISE_REQUIRED) && is_forgotten(f, member))
+        if (vls_field_has(f, VALISE_REQUIRED) && is_forgotten(v, f, member))
             rc = vls_field_fail_missing(f, v->err);
         else if (vls_field_has(f, VALISE_REQUIRED) || !vls_field_is_none(f, row))
             rc = check_member(v, member, f, depth); /* what was not given is always fine */
@@ -228,6 +236,14 @@ int vls_fields_validate(const void *row, const valise_field *fields, vls_arena *
                         valise_error *err)
 {
     validator v = {.arena = arena, .err = err};
+
+    return check_row(&v, row, fields, VLS_FIELDS_MAX_DEPTH);
+}
+
+int vls_fields_validate_accepted(const void *row, const valise_field *fields, vls_arena *arena,
+                                 valise_error *err)
+{
+    validator v = {.arena = arena, .err = err, .accepted = true};
 
     return check_row(&v, row, fields, VLS_FIELDS_MAX_DEPTH);
 }

@@ -59,15 +59,15 @@ static int content_cell(valise_cell *cell, const valise_content *c, const valise
 static int json_cell(valise_cell *cell, const void *member, const valise_field *field,
                      vls_arena *arena, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
+    vls_buf text;
     int rc;
 
-    vls_buf_init(&text, arena->env, VLS_JSON_MAX_BYTES);
+    vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);
     rc = vls_field_write(&text, member, field, VLS_FIELD_LOGGED, err);
     if (rc < 0)
         return rc;
     cell->type = VALISE_CELL_TEXT;
-    return vls_arena_dup(&cell->as.bytes, arena, vls_buf_str(&text), err);
+    return vls_buf_keep(&cell->as.bytes, &text, err);
 }
 
 static int cell_of(valise_cell *cell, const void *member, const valise_field *field,

@@ -8,6 +8,7 @@
 #ifndef VLS_KERNEL_ERASE_H
 #define VLS_KERNEL_ERASE_H
 
+#include "base/hex.h"
 #include "kernel/kernel.h"
 #include "store/erase.h"
 
@@ -22,6 +23,19 @@ static inline const valise_id *vls_erase_only(const vls_erase_args *args)
     static const valise_id none = {{0}};
 
     return memcmp(&args->content, &none, sizeof(none)) == 0 ? NULL : &args->content;
+}
+
+/* Under which name an erasure of one object or blob is recorded: object/ID. */
+typedef struct vls_object_place {
+    char s[sizeof("object/") + 2 * sizeof(valise_id)];
+} vls_object_place;
+
+static inline vls_object_place vls_object_place_of(const valise_id *id)
+{
+    vls_object_place place;
+
+    (void)snprintf(place.s, sizeof(place.s), "object/%s", vls_id_hex(id).s);
+    return place;
 }
 
 typedef struct vls_erase_result {

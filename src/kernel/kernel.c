@@ -27,7 +27,7 @@ const valise_coll vls_pins = {.size = sizeof(valise_coll),
                               .row_size = sizeof(vls_pin),
                               .needs = "pin:read"};
 
-static const valise_field erasure_fields[] = {
+const valise_field vls_erasure_fields[] = {
     VALISE_FIELD(vls_erasure, place, STR, VALISE_REQUIRED | VALISE_KEY, "What was erased."),
     VALISE_FIELD_WITH(vls_erasure, seq, INT, VALISE_REQUIRED | VALISE_KEY,
                       "The command that did it.", .ref = "log"),
@@ -40,7 +40,7 @@ static const valise_field erasure_fields[] = {
 const valise_coll vls_erasures = {.size = sizeof(valise_coll),
                                   .name = "erasure",
                                   .help = "A place whose contents were erased.",
-                                  .fields = erasure_fields,
+                                  .fields = vls_erasure_fields,
                                   .row_size = sizeof(vls_erasure),
                                   .needs = "log:read"};
 

@@ -66,6 +66,7 @@ typedef struct vls_erasure {
     int64_t time;
     valise_str actor, reason;
 } vls_erasure;
+extern const valise_field vls_erasure_fields[];
 extern const valise_coll vls_erasures;
 
 /* Limits of one kind of history; VALISE_NONE: none. */

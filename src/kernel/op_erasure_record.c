@@ -4,13 +4,14 @@
 #include "kernel/erase.h"
 #include "store/place.h"
 
-static const valise_field place_item =
-    VALISE_FIELD_AS_WITH(vls_erase_args, places, NULL, STR, 0, NULL, .min = 1, .max = 4096);
+static const valise_field place_item = VALISE_FIELD_AS_WITH(
+    vls_erase_args, places, NULL, STR, 0, NULL, .min = 1, .max = VLS_PLACE_MAX_BYTES);
 
 static const valise_field record_in[] = {
     VALISE_FIELD_WITH(vls_erase_args, places, LIST, VALISE_REQUIRED, "What is erased.",
-                      .more = &place_item, .min = 1, .max = VLS_ERASE_MAX_PLACES),
-    VALISE_FIELD(vls_erase_args, content, ID, VALISE_NULLABLE, "Only this object of theirs."),
+                      .more = &place_item, .max = VLS_ERASE_MAX_PLACES),
+    VALISE_FIELD(vls_erase_args, content, ID, VALISE_NULLABLE,
+                 "Only this object or blob of theirs; without places when nobody holds it."),
     VALISE_FIELD_WITH(vls_erase_args, reason, STR, 0, "Why.", .max = 1024),
     VALISE_FIELD_END,
 };
@@ -55,10 +56,14 @@ static int add_other(void *arg, const vls_ref_site *site, const valise_id *id, v
     if (o->count == VLS_ERASE_MAX_OTHERS)
         return 0;
     vls_buf_init(&name, o->view->arena.env, VLS_VIEW_MAX_BYTES);
-    rc = vls_key_read(key, site->coll->key_count, site->key, &o->view->arena, err);
-    if (rc < 0)
-        return rc;
-    vls_place_write(&name, site->coll, key);
+    if (site->coll) {
+        rc = vls_key_read(key, site->coll->key_count, site->key, &o->view->arena, err);
+        if (rc < 0)
+            return rc;
+        vls_place_write(&name, site->coll, key);
+    } else {
+        vls_buf_printf(&name, "log/%lld", (long long)site->seq);
+    }
     rc = vls_buf_check(&name, err);
     if (rc < 0 || is_known(o, site, vls_buf_str(&name)))
         return rc;
@@ -85,14 +90,20 @@ static int find_others(vls_erase_result *result, valise_view *view, const vls_er
 
 /* ---- deciding ---- */
 
-static int erase_place(vls_erase_place *out, valise_view *view, valise_str text,
-                       const vls_erase_args *args, valise_error *err)
+static int mark(valise_view *view, valise_str place, const vls_erase_args *args, valise_error *err)
 {
-    vls_erasure record = {.place = text,
+    vls_erasure record = {.place = place,
                           .seq = view->stamp.seq,
                           .time = view->stamp.time,
                           .actor = view->stamp.actor,
                           .reason = args->reason};
+
+    return valise_view_put(view, &vls_erasures, &record, err);
+}
+
+static int erase_place(vls_erase_place *out, valise_view *view, valise_str text,
+                       const vls_erase_args *args, valise_error *err)
+{
     valise_cell key[VALISE_MAX_COLUMNS];
     const vls_coll *coll;
     int rc = vls_place_parse(&coll, key, view, text, err);
@@ -103,26 +114,39 @@ static int erase_place(vls_erase_place *out, valise_view *view, valise_str text,
                         coll->desc->name);
     if (rc == 0)
         rc = vls_erase_decide(out, view, coll, key, vls_erase_only(args), err);
-    return rc < 0 ? rc : valise_view_put(view, &vls_erasures, &record, err);
+    return rc < 0 ? rc : mark(view, text, args, err);
+}
+
+/* What was erased by its id is marked by it too: there may be no place. */
+static int mark_content(valise_view *view, const vls_erase_args *args, valise_error *err)
+{
+    vls_object_place place = vls_object_place_of(&args->content);
+
+    return mark(view, valise_str_of(place.s), args, err);
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const vls_erase_args *args = in;
     const valise_str *texts = args->places.items;
-    vls_erase_place *places = vls_arena_array(&view->arena, args->places.count, sizeof(*places));
+    size_t count = args->places.count;
+    vls_erase_place *places = vls_arena_array(&view->arena, count, sizeof(*places));
     int rc = 0;
 
     if (!places)
         return vls_arena_fail(&view->arena, err);
-    for (size_t i = 0; rc == 0 && i < args->places.count; i++)
+    if (count == 0 && !vls_erase_only(args))
+        return vls_fail(err, VALISE_E_INVALID, "there is neither a place nor a content to erase");
+    for (size_t i = 0; rc == 0 && i < count; i++)
         rc = erase_place(&places[i], view, texts[i], args, err);
-    return rc < 0 ? rc : find_others(out, view, places, args->places.count, err);
+    if (rc == 0 && vls_erase_only(args))
+        return mark_content(view, args, err); /* no other place has it then */
+    return rc < 0 ? rc : find_others(out, view, places, count, err);
 }
 
 const valise_op vls_op_kernel_erasure_record = {
     .size = sizeof(valise_op),
-    .name = "erasure:record",
+    .name = VLS_ERASURE_TYPE,
     .brief = "Put rows without their contents, and record who erased them and why.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_INTERNAL | VALISE_OP_DESTRUCTIVE,
@@ -132,5 +156,5 @@ const valise_op vls_op_kernel_erasure_record = {
     .out = record_out,
     .out_size = sizeof(vls_erase_result),
     .decide = decide,
-    .example = "{\"places\":[\"pin/v1\"],\"reason\":\"a leaked key\"}",
+    .example = "{\"places\":[\"notes.note/milk\"],\"reason\":\"a leaked key\"}",
 };

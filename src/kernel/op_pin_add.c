@@ -13,7 +13,7 @@ static const valise_field pin_in[] = {
     VALISE_FIELD_WITH(pin_args, target, STR, VALISE_POSITIONAL,
                       "What it holds: a seq, an object, a row such as session/ID; the newest seq "
                       "when not given.",
-                      .max = 4096),
+                      .max = VLS_PLACE_MAX_BYTES),
     VALISE_FIELD_END,
 };
 
@@ -47,7 +47,7 @@ static int hold(vls_pin *pin, valise_view *view, const vls_target *target, valis
         break;
     }
     pin->kind = VLS_PIN_ROW;
-    vls_buf_init(&place, view->arena.env, 4096);
+    vls_buf_init(&place, view->arena.env, VLS_PLACE_MAX_BYTES);
     vls_place_write(&place, target->coll, target->key);
     rc = vls_buf_check(&place, err);
     if (rc == 0)

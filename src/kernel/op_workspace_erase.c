@@ -14,8 +14,10 @@ typedef struct erase_args {
 
 static const valise_field erase_in[] = {
     VALISE_FIELD_WITH(erase_args, place, STR, VALISE_POSITIONAL,
-                      "The place, such as session/ID; all its versions go.", .max = 4096),
-    VALISE_FIELD_WITH(erase_args, content, STR, 0, "Instead: an object's id, wherever it is.",
+                      "The place, such as session/ID; all its versions go.",
+                      .max = VLS_PLACE_MAX_BYTES),
+    VALISE_FIELD_WITH(erase_args, content, STR, 0,
+                      "Instead: 4 or more digits of the id of an object or blob, wherever it is.",
                       .max = 64),
     VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
     VALISE_FIELD_END,
@@ -23,7 +25,7 @@ static const valise_field erase_in[] = {
 
 typedef struct erase_result {
     valise_list places, others; /* of valise_str */
-    int64_t entries, objects, chunks;
+    int64_t entries, objects, chunks, blobs;
     valise_str residue; /* NULLABLE */
 } erase_result;
 
@@ -31,12 +33,15 @@ static const valise_field text_item = VALISE_FIELD_AS(erase_result, places, NULL
 
 static const valise_field erase_out[] = {
     VALISE_FIELD_WITH(erase_result, places, LIST, 0, "What was erased.", .more = &text_item),
-    VALISE_FIELD_WITH(erase_result, others, LIST, 0,
-                      "Other places that hold the same contents, and still do.",
-                      .more = &text_item),
+    VALISE_FIELD_WITH(
+        erase_result, others, LIST, 0,
+        "Other places that hold the same contents, and still do; log/SEQ is a command "
+        "that carried them.",
+        .more = &text_item),
     VALISE_FIELD(erase_result, entries, INT, 0, "Log entries whose payload was removed."),
     VALISE_FIELD(erase_result, objects, INT, 0, "Objects that were emptied."),
     VALISE_FIELD(erase_result, chunks, INT, 0, "Chunks that were removed."),
+    VALISE_FIELD(erase_result, blobs, INT, 0, "Blobs that were removed."),
     VALISE_FIELD(erase_result, residue, STR, VALISE_NULLABLE,
                  "Where bytes are left until a reader is done: \"wal\"."),
     VALISE_FIELD_END,
@@ -46,7 +51,8 @@ static const valise_field erase_out[] = {
 
 typedef struct finding {
     valise_job *job;
-    valise_id id;
+    valise_id id; /* of the one content that is erased, or zero */
+    bool is_blob; /* there is a blob of that id */
     valise_str texts[VLS_ERASE_MAX_PLACES];
     size_t count;
     vls_arena arena;
@@ -89,11 +95,98 @@ static int find_holders(void *arg, valise_view *view, valise_error *err)
     finding *f = arg;
     int rc;
 
-    rc = vls_refs_rows(view->txn, NULL, add_holder, f, err);
-    if (rc == 0)
-        rc = vls_refs_log(view->txn, NULL, add_holder, f, err);
-    if (rc == 0 && f->count == 0)
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "no place holds object %s", vls_id_hex(&f->id).s);
+    rc = vls_refs_rows(view->txn, VLS_REFS_ALL, NULL, add_holder, f, err);
+    return rc != 0 ? rc : vls_refs_log(view->txn, VLS_REFS_ALL, NULL, add_holder, f, err);
+}
+
+/* ---- which content ---- */
+
+#define CANDIDATES 5u
+
+/* Objects and blobs whose ids begin with the digits. */
+typedef struct contents {
+    valise_str digits;
+    valise_id ids[CANDIDATES + 1];
+    size_t count;
+    bool emptied; /* there is one, but its contents were erased already */
+} contents;
+
+static void add_content(contents *c, const valise_id *id)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (vls_id_equal(&c->ids[i], id))
+            return;
+    }
+    if (c->count < VLS_COUNT(c->ids))
+        c->ids[c->count++] = *id;
+}
+
+static int find_objects(void *arg, valise_view *view, valise_error *err)
+{
+    contents *c = arg;
+    vls_object_info infos[CANDIDATES + 1];
+    size_t count = 0;
+    int rc = vls_object_find(infos, &count, VLS_COUNT(infos), view->txn, c->digits, err);
+
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (infos[i].erased)
+            c->emptied = true;
+        else
+            add_content(c, &infos[i].id);
+    }
+    return rc;
+}
+
+static int match_blob(void *arg, const valise_id *id, uint64_t size_bytes, valise_error *err)
+{
+    contents *c = arg;
+
+    (void)size_bytes;
+    (void)err;
+    if (vls_str_starts(valise_str_of(vls_id_hex(id).s), c->digits))
+        add_content(c, id);
+    return 0;
+}
+
+static int fail_contents(const contents *c, valise_error *err)
+{
+    char text[CANDIDATES * 66 + 8] = "";
+
+    if (c->count == 0 && c->emptied)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "the contents of object %.*s were erased already",
+                        VALISE_STR_ARG(c->digits));
+    if (c->count == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no object nor blob %.*s",
+                        VALISE_STR_ARG(c->digits));
+    for (size_t i = 0; i < c->count; i++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
+                       i < CANDIDATES ? vls_id_hex(&c->ids[i]).s : "...");
+    }
+    (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' is ambiguous: %s", VALISE_STR_ARG(c->digits),
+                   text);
+    vls_hint(err, "give more digits");
+    return VALISE_E_CONFLICT;
+}
+
+/* The one content that the digits mean. [K2] */
+static int find_content(finding *f, valise *v, valise_str digits, valise_error *err)
+{
+    contents c = {.digits = digits};
+    int rc;
+
+    if (digits.len < VLS_PLACE_MIN_DIGITS)
+        return vls_fail(err, VALISE_E_INVALID,
+                        "'%.*s' is too short: give %u or more digits of an id",
+                        VALISE_STR_ARG(digits), VLS_PLACE_MIN_DIGITS);
+    rc = vls_with_view(v, NULL, find_objects, &c, err);
+    if (rc == 0 && v->blobs)
+        rc = vls_blobs_list(v->blobs, match_blob, &c, err);
+    if (rc == 0 && c.count != 1)
+        return fail_contents(&c, err);
+    f->id = c.ids[0];
+    if (rc == 0 && v->blobs)
+        rc = vls_blobs_exists(&f->is_blob, v->blobs, &f->id, err);
     return rc;
 }
 
@@ -135,7 +228,7 @@ static int find(finding *f, valise *v, const erase_args *args, valise_error *err
         return refuse_both(err);
     if (args->place.len > 0)
         return vls_with_view(v, NULL, find_place, &w, err);
-    rc = vls_id_parse(&f->id, args->content, err);
+    rc = find_content(f, v, args->content, err);
     return rc < 0 ? rc : vls_with_view(v, NULL, find_holders, f, err);
 }
 
@@ -191,7 +284,7 @@ static int also(void *arg, vls_txn *txn, valise_view *view, valise_error *err)
         places[i].only = s->only;
     }
     if (rc == 0)
-        rc = vls_erase_apply(&s->erased, txn, view->stamp.seq, places, count, err);
+        rc = vls_erase_apply(&s->erased, txn, view->stamp.seq, places, count, s->only, err);
     return rc < 0 ? rc : vls_residue_mark(txn, err);
 }
 
@@ -219,6 +312,17 @@ static int copy_texts(valise_list *out, valise_job *job, const valise_str *texts
     return rc;
 }
 
+/* After the commit: should it not come to this, gc finds a blob that was erased. */
+static int remove_blob(erase_result *out, const finding *f, valise_error *err)
+{
+    int rc = vls_blobs_remove(valise_job_workspace(f->job)->blobs, &f->id, err);
+
+    if (rc == VALISE_E_NOT_FOUND)
+        return 0; /* somebody was faster */
+    out->blobs += rc == 0;
+    return rc;
+}
+
 static int erase_found(erase_result *out, finding *f, const erase_args *args, valise_error *err)
 {
     valise *v = valise_job_workspace(f->job);
@@ -238,6 +342,8 @@ static int erase_found(erase_result *out, finding *f, const erase_args *args, va
         rc = copy_texts(&out->places, f->job, f->texts, f->count, err);
     if (rc == 0)
         rc = copy_texts(&out->others, f->job, recorded.others.items, recorded.others.count, err);
+    if (rc == 0 && f->is_blob)
+        rc = remove_blob(out, f, err);
     if (rc == 0)
         rc = vls_residue_finish(&residue, v, err);
     out->entries = s.erased.entries;
@@ -274,7 +380,8 @@ const valise_op vls_op_kernel_workspace_erase = {
     .help = "The place stays, marked as erased, with who did it, when and why. Its contents leave "
             "the row, every earlier version, the log entries that carried them, objects and chunks "
             "that nobody else needs, and the write-ahead log. The log's chain still verifies. "
-            "Other places that hold the same contents are listed; --content takes them all. "
+            "Other places that hold the same contents are listed; --content takes them all. What "
+            "is left of history that has expired goes with the next gc. "
             "Bundles, backups and free blocks of the disk are outside of what this reaches.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
@@ -284,5 +391,5 @@ const valise_op vls_op_kernel_workspace_erase = {
     .out = erase_out,
     .out_size = sizeof(erase_result),
     .job = job,
-    .example = "{\"place\":\"pin/v1\",\"reason\":\"a leaked key\"}",
+    .example = "{\"place\":\"notes.note/milk\",\"reason\":\"a leaked key\"}",
 };

@@ -10,7 +10,7 @@ typedef struct export_args {
     bool force;
 } export_args;
 
-static const valise_field place_item = {.type = VALISE_T_STR, .min = 1, .max = 4096};
+static const valise_field place_item = {.type = VALISE_T_STR, .min = 1, .max = VLS_PLACE_MAX_BYTES};
 
 static const valise_field export_in[] = {
     VALISE_FIELD_WITH(export_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,

@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "kernel/residue.h"
 #include "kernel/retention.h"
+#include "store/blob_care.h"
 #include "store/gc.h"
 #include "store/view.h"
 
@@ -21,7 +22,7 @@ static const valise_field gc_in[] = {
 };
 
 typedef struct gc_result {
-    int64_t entries, objects, chunks, bytes, freed;
+    int64_t entries, objects, chunks, blobs, strays, bytes, freed;
     valise_str residue;
 } gc_result;
 
@@ -29,7 +30,9 @@ static const valise_field gc_out[] = {
     VALISE_FIELD(gc_result, entries, INT, 0, "Log entries that expired."),
     VALISE_FIELD(gc_result, objects, INT, 0, "Objects that were removed."),
     VALISE_FIELD(gc_result, chunks, INT, 0, "Chunks that were removed."),
-    VALISE_FIELD(gc_result, bytes, INT, 0, "What objects and chunks held."),
+    VALISE_FIELD(gc_result, blobs, INT, 0, "Blobs that were removed."),
+    VALISE_FIELD(gc_result, strays, INT, 0, "Files of blobs that were not put to their end."),
+    VALISE_FIELD(gc_result, bytes, INT, 0, "What objects, chunks and blobs held."),
     VALISE_FIELD(gc_result, freed, INT, 0, "Bytes that the disk has back."),
     VALISE_FIELD(gc_result, residue, STR, VALISE_NULLABLE,
                  "Where bytes are left until a reader is done: \"wal\"."),
@@ -43,20 +46,25 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     valise *v = valise_job_workspace(j);
     int64_t grace = args->grace == VALISE_NONE ? GRACE_NS : args->grace;
     vls_gc_result gc = {0};
+    vls_blob_gc blobs = {0};
     vls_expired expired;
-    int64_t left = 0;
+    int64_t left = 0, now = v->env->now_ns(v->env->self);
     bool more;
     int rc = vls_retention_apply(&expired, &more, v, 0, err);
 
     if (rc == 0)
-        rc = vls_gc(&gc, v->store, grace, v->env->now_ns(v->env->self), vls_job_progress(j), err);
+        rc = vls_gc(&gc, v->store, grace, now, vls_job_progress(j), err);
+    if (rc == 0 && v->blobs)
+        rc = vls_blobs_collect(&blobs, v->store, v->blobs, grace, now, vls_job_progress(j), err);
     if (rc == 0)
         rc = vls_residue_finish(&left, v, err);
     *out = (gc_result){.entries = expired.entries,
                        .objects = gc.objects,
                        .chunks = gc.chunks,
-                       .bytes = gc.bytes,
-                       .freed = gc.freed};
+                       .blobs = blobs.blobs,
+                       .strays = blobs.strays,
+                       .bytes = gc.bytes + blobs.bytes,
+                       .freed = gc.freed + blobs.bytes};
     if (left > 0)
         out->residue = VLS_STR("wal");
     return rc;
@@ -68,9 +76,11 @@ const valise_op vls_op_kernel_workspace_gc = {
     .alias = "gc",
     .brief = "Let go of what nothing needs, and shrink the store.",
     .help =
-        "Applies the retention limits, removes objects that neither a row nor the log refers "
-        "to, and chunks that no object is made of, and gives the space back to the disk. Others "
-        "may go on writing meanwhile.",
+        "Applies the retention limits, removes objects and blobs that neither a row nor the log "
+        "refers to, and chunks that no object is made of, and gives the space back to the disk. "
+        "Others "
+        "may go on writing meanwhile. The first time after an erasure nothing is kept that nothing "
+        "referred to when it was made, and writers wait.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

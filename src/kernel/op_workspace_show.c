@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "bus/sight.h"
-#include "kernel/kernel.h"
+#include "kernel/erase.h"
 #include "store/place.h"
 
 typedef struct show_args {
@@ -13,9 +13,23 @@ typedef struct show_args {
 static const valise_field show_in[] = {
     VALISE_FIELD_WITH(show_args, target, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "A seq, a place such as pin/NAME, or 4 or more digits of an id.", .min = 1,
-                      .max = 4096),
+                      .max = VLS_PLACE_MAX_BYTES),
     VALISE_FIELD_END,
 };
+
+typedef struct show_erasure {
+    int64_t seq, time;
+    valise_str actor, reason;
+} show_erasure;
+
+static const valise_field erasure_out[] = {
+    VALISE_FIELD(show_erasure, seq, INT, 0, "The log entry that did it."),
+    VALISE_FIELD(show_erasure, time, TIME, 0, "When."),
+    VALISE_FIELD(show_erasure, actor, STR, 0, "Who."),
+    VALISE_FIELD(show_erasure, reason, STR, 0, "Why."),
+    VALISE_FIELD_END,
+};
+static const valise_struct erasure_struct = {sizeof(show_erasure), erasure_out};
 
 typedef struct show_result {
     valise_str kind, id;
@@ -24,6 +38,7 @@ typedef struct show_result {
     valise_str value;        /* JSON; NULLABLE */
     valise_str text, data;   /* of an object that is no JSON; NULLABLE */
     bool erased;
+    const show_erasure *erasure; /* NULLABLE */
 } show_result;
 
 static const valise_field show_out[] = {
@@ -38,9 +53,45 @@ static const valise_field show_out[] = {
     VALISE_FIELD(show_result, value, JSON, VALISE_NULLABLE, "The payload, the value or the row."),
     VALISE_FIELD(show_result, text, STR, VALISE_NULLABLE, "An object that is text."),
     VALISE_FIELD(show_result, data, BYTES, VALISE_NULLABLE, "An object that is neither."),
-    VALISE_FIELD(show_result, erased, BOOL, 0, "Its contents were erased."),
+    VALISE_FIELD(show_result, erased, BOOL, 0,
+                 "Its contents were erased, and it has no others yet."),
+    VALISE_FIELD_WITH(show_result, erasure, STRUCT, VALISE_NULLABLE,
+                      "The last time that contents of it were erased.", .more = &erasure_struct),
     VALISE_FIELD_END,
 };
+
+static int copy_erasure(show_result *out, valise_view *view, const vls_erasure *row,
+                        valise_error *err)
+{
+    show_erasure *copy = vls_arena_zalloc(&view->arena, sizeof(*copy));
+    int rc;
+
+    if (!copy)
+        return vls_arena_fail(&view->arena, err);
+    copy->seq = row->seq;
+    copy->time = row->time;
+    rc = vls_arena_dup(&copy->actor, &view->arena, row->actor, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&copy->reason, &view->arena, row->reason, err);
+    out->erasure = copy;
+    return rc;
+}
+
+/* The newest erasure of a place, or nothing. */
+static int find_erasure(show_result *out, valise_view *view, valise_str place, valise_error *err)
+{
+    vls_erasure row = {.place = place};
+    const valise_select newest = {.row = &row, .equal = 1, .flags = VALISE_SCAN_REVERSE};
+    valise_scan *scan = NULL;
+    int rc = valise_view_scan(&scan, view, &vls_erasures, &newest, err);
+
+    if (rc == 0)
+        rc = valise_scan_next(&row, scan, err);
+    if (rc > 0)
+        rc = copy_erasure(out, view, &row, err);
+    valise_scan_close(scan);
+    return rc;
+}
 
 static int show_entry(show_result *out, valise_view *view, int64_t seq, valise_error *err)
 {
@@ -76,7 +127,6 @@ static int show_object(show_result *out, valise_view *view, const vls_object_inf
 
     if (rc == 0)
         rc = vls_arena_dup(&out->kind, &view->arena, valise_str_of(info->kind), err);
-
     if (rc == 0)
         rc = vls_arena_dup(&out->id, &view->arena, valise_str_of(vls_id_hex(&info->id).s), err);
     if (rc < 0)
@@ -84,7 +134,7 @@ static int show_object(show_result *out, valise_view *view, const vls_object_inf
     out->size = info->size;
     out->erased = info->erased;
     if (info->erased)
-        return 0;
+        return find_erasure(out, view, valise_str_of(vls_object_place_of(&info->id).s), err);
     rc = valise_view_object(&bytes, view, &info->id, err);
     if (rc < 0)
         return rc;
@@ -97,14 +147,31 @@ static int show_object(show_result *out, valise_view *view, const vls_object_inf
     return 0;
 }
 
+/* The row as JSON. */
+static int write_row(show_result *out, valise_view *view, const vls_coll *coll,
+                     const valise_cell *cells, valise_error *err)
+{
+    const valise_coll *desc = coll->desc;
+    VLS_AUTO(buf) vls_buf text = {0};
+    void *row = vls_arena_zalloc(&view->arena, desc->row_size);
+    int rc;
+
+    if (!row)
+        return vls_arena_fail(&view->arena, err);
+    vls_buf_init(&text, view->arena.env, VLS_VIEW_MAX_BYTES);
+    rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
+                            &view->arena, err);
+    if (rc == 0)
+        rc = vls_fields_write(&text, row, desc->fields, VLS_FIELD_LOGGED, VLS_FIELD_ALL, err);
+    return rc < 0 ? rc : vls_arena_dup(&out->value, &view->arena, vls_buf_str(&text), err);
+}
+
 static int show_row(show_result *out, valise_view *view, const vls_target *target,
                     valise_error *err)
 {
-    const valise_coll *desc = target->coll->desc;
     VLS_AUTO(buf) vls_buf text = {0};
     vls_seen seen = {0};
-    void *row;
-    int rc = vls_sight_row(view, desc, err);
+    int rc = vls_sight_row(view, target->coll->desc, err);
 
     if (rc < 0)
         return rc;
@@ -119,17 +186,14 @@ static int show_row(show_result *out, valise_view *view, const vls_target *targe
         return rc;
     if (!seen.row)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no %.*s", VALISE_STR_ARG(out->id));
-    row = vls_arena_zalloc(&view->arena, desc->row_size);
-    if (!row)
-        return vls_arena_fail(&view->arena, err);
-    rc = vls_row_from_cells(row, desc->fields, desc->row_size, seen.row, target->coll->field_count,
-                            &view->arena, err);
-    vls_buf_clear(&text);
+    rc = write_row(out, view, target->coll, seen.row, err);
     if (rc == 0)
-        rc = vls_fields_write(&text, row, desc->fields, VLS_FIELD_LOGGED, VLS_FIELD_ALL, err);
-    out->kind = valise_str_of(desc->name);
+        rc = find_erasure(out, view, out->id, err);
+    out->kind = valise_str_of(target->coll->desc->name);
     out->seq = seen.from_seq;
-    return rc < 0 ? rc : vls_arena_dup(&out->value, &view->arena, vls_buf_str(&text), err);
+    /* A row that was put again since has contents of its own. */
+    out->erased = out->erasure && out->erasure->seq >= seen.from_seq;
+    return rc;
 }
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)

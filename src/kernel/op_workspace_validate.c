@@ -3,7 +3,7 @@
 #include "bus/index.h"
 #include "bus/job.h"
 #include "kernel/kernel.h"
-#include "store/validate.h"
+#include "store/blob_care.h"
 
 typedef enum weight {
     PROBLEM,
@@ -31,6 +31,27 @@ static int emit(void *arg, const vls_finding *finding, valise_error *err)
                    valise_str_of(finding->remedy)};
 
     return valise_job_emit(arg, &row, err);
+}
+
+static int emit_note(void *arg, const vls_finding *finding, valise_error *err)
+{
+    problem row = {NOTE, valise_str_of(finding->place), valise_str_of(finding->problem),
+                   valise_str_of(finding->remedy)};
+
+    return valise_job_emit(arg, &row, err);
+}
+
+static int check_blobs(vls_validation *found, valise_job *j, valise_error *err)
+{
+    valise *v = valise_job_workspace(j);
+    vls_blob_check check = {.problem = emit, .note = emit_note, .arg = j};
+    int rc = 0;
+
+    if (v->blobs)
+        rc = vls_blobs_validate(&check, v->store, v->blobs, vls_job_progress(j), err);
+    found->problems += check.problems;
+    found->unverifiable += check.unverifiable;
+    return rc;
 }
 
 /* What was erased or has expired is no problem, but it cannot be checked. */
@@ -64,6 +85,8 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
     (void)args;
     (void)result;
     if (rc == 0)
+        rc = check_blobs(&found, j, err);
+    if (rc == 0)
         rc = vls_index_verify(v, emit, j, &found.problems, err);
     if (rc == 0)
         rc = note(j, &found, err);
@@ -81,8 +104,9 @@ const valise_op vls_op_kernel_workspace_validate = {
     .alias = "validate",
     .brief = "Check everything that is stored.",
     .help =
-        "Looks at the pages of the store, the chain of the log, every object's hash, every row "
-        "and what it refers to, and the indexes. Prints each problem with what to do about it "
+        "Looks at the pages of the store, the chain of the log, the hash of every object and blob, "
+        "every row and what it refers to, and the indexes. Prints each problem with what to do "
+        "about it "
         "and changes nothing. Fails when there is a problem. Says whether the log is partial, that "
         "is, could not be replayed.",
     .kind = VALISE_JOB,

@@ -42,13 +42,16 @@ static int check_reference(void *arg, const valise_field *field, void *member)
     const reference_check *check = arg;
     valise_view *view = check->view;
     const valise_id *id = member;
-    int rc;
+    int rc = 0;
 
-    if (!field->ref || strcmp(field->ref, "object") != 0 || field->type != VALISE_T_ID ||
-        is_new(view, id))
+    if (!field->ref || field->type != VALISE_T_ID)
         return 0;
-    rc = vls_object_touch(view->txn, id, view->stamp.time, view->stamp.time - VLS_OBJECT_RENEW_NS,
-                          check->err);
+    if (strcmp(field->ref, "object") == 0 && !is_new(view, id))
+        rc = vls_object_touch(view->txn, id, view->stamp.time,
+                              view->stamp.time - VLS_OBJECT_RENEW_NS, check->err);
+    /* gc removes blobs while nobody else writes: from here on it sees the reference. */
+    if (strcmp(field->ref, "blob") == 0 && view->hooks.blob)
+        rc = view->hooks.blob(view->hooks.self, id, check->err);
     if (rc < 0)
         vls_error_prepend(check->err, "%s.%s", check->change->coll->desc->name, field->name);
     return rc;
@@ -102,13 +105,14 @@ static int check_references(valise_view *view, const vls_overlay_row *change, va
 
 /* ---- the entry's list ---- */
 
-static int list_change(vls_buf *list, vls_buf *cells, const vls_overlay_row *change,
-                       int64_t gone_seq)
+static int list_change(vls_buf *list, vls_txn *txn, const vls_overlay_row *change, int64_t gone_seq,
+                       valise_error *err)
 {
+    vls_buf *cells = &txn->scratch;
     vls_image image = {.coll = change->coll->number, .key = change->key};
 
+    vls_buf_clear(cells);
     if (change->before) {
-        vls_buf_clear(cells);
         vls_cells_write(cells, change->before, change->coll->field_count);
         image.from_seq = change->before_seq;
         image.cells = vls_buf_str(cells);
@@ -116,7 +120,7 @@ static int list_change(vls_buf *list, vls_buf *cells, const vls_overlay_row *cha
         image.gone_seq = gone_seq;
     }
     vls_changes_write(list, &image);
-    return cells->failed;
+    return vls_buf_check(cells, err);
 }
 
 /* ---- rows ---- */
@@ -171,8 +175,8 @@ static int check_immutable(const vls_overlay_row *change, valise_error *err)
                     vls_coll_place(coll, change->before).s);
 }
 
-static int apply_change(vls_buf *list, vls_buf *cells, valise_view *view,
-                        const vls_overlay_row *change, valise_error *err)
+static int apply_change(vls_buf *list, valise_view *view, const vls_overlay_row *change,
+                        valise_error *err)
 {
     int64_t gone_seq;
     int rc = check_immutable(change, err);
@@ -181,8 +185,8 @@ static int apply_change(vls_buf *list, vls_buf *cells, valise_view *view,
         rc = check_references(view, change, err);
     if (rc == 0)
         rc = write_row(view, change, &gone_seq, err);
-    if (rc == 0 && is_listed(change->coll) && list_change(list, cells, change, gone_seq) < 0)
-        rc = vls_buf_check(cells, err);
+    if (rc == 0 && is_listed(change->coll))
+        rc = list_change(list, view->txn, change, gone_seq, err);
     return rc;
 }
 
@@ -203,17 +207,15 @@ static int write_objects(valise_view *view, valise_error *err)
 
 int vls_view_apply(vls_entry *entry, valise_view *view, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf list = {0};
-    VLS_AUTO(buf) vls_buf cells = {0};
+    vls_buf list;
     int rc;
 
     assert(view->changing && view->stamp.seq == view->txn->tip.seq + 1);
-    vls_buf_init(&list, view->arena.env, VLS_CHANGES_MAX);
-    vls_buf_init(&cells, view->arena.env, VLS_VIEW_MAX_BYTES);
+    vls_buf_init_in(&list, &view->arena, VLS_CHANGES_MAX);
     rc = write_objects(view, err);
     for (size_t i = 0; rc == 0 && i < view->changes.rows.len; i++) {
         if (!is_same(view->changes.rows.ptr[i]))
-            rc = apply_change(&list, &cells, view, view->changes.rows.ptr[i], err);
+            rc = apply_change(&list, view, view->changes.rows.ptr[i], err);
     }
     if (rc < 0)
         return rc;
@@ -224,10 +226,7 @@ int vls_view_apply(vls_entry *entry, valise_view *view, valise_error *err)
         vls_hint(err, "split it into several commands");
         return VALISE_E_LIMIT;
     }
-    rc = vls_buf_check(&list, err);
-    if (rc < 0)
-        return rc;
     entry->seq = view->stamp.seq;
-    rc = vls_arena_dup(&entry->changes, &view->arena, vls_buf_str(&list), err);
+    rc = vls_buf_keep(&entry->changes, &list, err);
     return rc < 0 ? rc : vls_log_append(view->txn, entry, err);
 }

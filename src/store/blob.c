@@ -372,3 +372,15 @@ int vls_blobs_clean(uint64_t *removed, vls_blobs *blobs, int64_t min_age_ns, val
         *removed = count;
     return rc;
 }
+
+int vls_blobs_time(int64_t *time_ns, vls_blobs *blobs, const valise_id *id, valise_error *err)
+{
+    int rc = blobs->ops.time ? blobs->ops.time(time_ns, blobs->self, id, err) : 0;
+
+    return rc < 0 ? rc : blobs->ops.time != NULL;
+}
+
+int vls_blobs_strays(vls_blobs *blobs, valise_blob_stray_fn *fn, void *arg, valise_error *err)
+{
+    return blobs->ops.strays ? blobs->ops.strays(blobs->self, fn, arg, err) : 0;
+}

@@ -90,6 +90,12 @@ int vls_blobs_list(vls_blobs *blobs, valise_blob_list_fn *fn, void *arg, valise_
  * on in another process must not lose its file. *removed (which may be NULL) counts. */
 int vls_blobs_clean(uint64_t *removed, vls_blobs *blobs, int64_t min_age_ns, valise_error *err);
 
+/* When it was put last: 1, or 0 when the store does not know. VALISE_E_NOT_FOUND. */
+int vls_blobs_time(int64_t *time_ns, vls_blobs *blobs, const valise_id *id, valise_error *err);
+
+/* What is there and is no blob, as far as the store tells. */
+int vls_blobs_strays(vls_blobs *blobs, valise_blob_stray_fn *fn, void *arg, valise_error *err);
+
 static inline void vls_auto_blobs(vls_blobs **blobs)
 {
     vls_blobs_close(*blobs);

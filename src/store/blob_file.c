@@ -376,6 +376,24 @@ static int file_stat(uint64_t *size_bytes, void *self, const valise_id *id, vali
     return rc;
 }
 
+/* A put renames a new file to the blob's name, so that its time is that of the put. */
+static int file_time(int64_t *time_ns, void *self, const valise_id *id, valise_error *err)
+{
+    VLS_AUTO(fd) int shelf = open_shelf(self, id->bytes[0]);
+    struct stat st = {0};
+    int rc = -1;
+
+    if (shelf >= 0) {
+        do
+            rc = fstatat(shelf, vls_id_hex(id).s, &st, AT_SYMLINK_NOFOLLOW);
+        while (vls_fd_again(rc));
+    }
+    if (rc < 0)
+        return errno == ENOENT ? fail_missing(id, err) : fail_blob("cannot look at blob", id, err);
+    *time_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return 0;
+}
+
 /* ---- remove, list, clean ---- */
 
 static int file_remove(void *self, const valise_id *id, valise_error *err)
@@ -515,6 +533,84 @@ static int file_clean(uint64_t *removed, void *self, int64_t min_age_ns, valise_
     return rc;
 }
 
+/* ---- strays ---- */
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* In a shelf only blobs belong, as regular files under their own names. */
+static int stray_in_shelf(const folder *f, uint8_t number, DIR *entries, valise_blob_stray_fn *fn,
+                          void *arg, valise_error *err)
+{
+    struct dirent *entry;
+
+    while ((entry = vls_fd_next_entry(entries))) {
+        char name[sizeof("ab/") + sizeof(entry->d_name)];
+        struct stat st;
+        valise_id id;
+        int rc = 0;
+        if (is_dots(entry->d_name))
+            continue;
+        if (vls_id_parse(&id, valise_str_of(entry->d_name), NULL) == 0 && id.bytes[0] == number)
+            rc = look_at(&st, entries, entry->d_name);
+        if (rc > 0)
+            continue;
+        (void)snprintf(name, sizeof(name), "%s/%s", shelf_of(number).s, entry->d_name);
+        rc = fn(arg, name, false, err);
+        if (rc < 0)
+            return rc;
+    }
+    return errno ? fail_here(f, "cannot list the blobs in", err) : 0;
+}
+
+static bool is_shelf(uint8_t *number, const char *name)
+{
+    for (unsigned i = 0; i < SHELVES; i++) {
+        if (strcmp(name, shelf_of((uint8_t)i).s) == 0) {
+            *number = (uint8_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int stray_entry(const folder *f, const char *name, valise_blob_stray_fn *fn, void *arg,
+                       valise_error *err)
+{
+    uint8_t number;
+    DIR *shelf;
+    int rc;
+
+    if (is_dots(name))
+        return 0;
+    shelf = is_shelf(&number, name) ? open_entries(f, name) : NULL;
+    if (!shelf)
+        return fn(arg, name, is_temporary(name), err);
+    rc = stray_in_shelf(f, number, shelf, fn, arg, err);
+    (void)closedir(shelf);
+    return rc;
+}
+
+static int file_strays(void *self, valise_blob_stray_fn *fn, void *arg, valise_error *err)
+{
+    const folder *f = self;
+    DIR *entries = open_entries(f, ".");
+    struct dirent *entry;
+    int rc = 0;
+
+    if (!entries)
+        return fail_here(f, "cannot list the blobs in", err);
+    errno = 0;
+    while (rc >= 0 && (entry = vls_fd_next_entry(entries)))
+        rc = stray_entry(f, entry->d_name, fn, arg, err);
+    if (rc >= 0 && errno)
+        rc = fail_here(f, "cannot list the blobs in", err);
+    (void)closedir(entries);
+    return rc < 0 ? rc : 0;
+}
+
 const valise_blob_store_ops *valise_blob_store_file(void)
 {
     static const valise_blob_store_ops ops = {
@@ -534,6 +630,8 @@ const valise_blob_store_ops *valise_blob_store_file(void)
         .remove = file_remove,
         .list = file_list,
         .clean = file_clean,
+        .time = file_time,
+        .strays = file_strays,
     };
 
     return &ops;

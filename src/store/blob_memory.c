@@ -15,6 +15,7 @@
 typedef struct item {
     vls_ref refs;
     valise_id id;
+    int64_t time; /* when it was put */
     vls_buf bytes;
 } item;
 
@@ -145,6 +146,7 @@ static int memory_put_commit(void *self, const valise_id *id, valise_error *err)
     int rc;
 
     put->item->id = *id;
+    put->item->time = s->env->now_ns(s->env->self);
     (void)pthread_mutex_lock(&s->lock);
     rc = vls_pmap_put(&old, &s->items, put->item);
     (void)pthread_mutex_unlock(&s->lock);
@@ -213,6 +215,18 @@ static int memory_stat(uint64_t *size_bytes, void *self, const valise_id *id, va
     return 0;
 }
 
+static int memory_time(int64_t *time_ns, void *self, const valise_id *id, valise_error *err)
+{
+    item *it;
+    int rc = find(&it, self, id, err);
+
+    if (rc < 0)
+        return rc;
+    *time_ns = it->time;
+    unref_item(it);
+    return 0;
+}
+
 /* ---- remove, list ---- */
 
 static int memory_remove(void *self, const valise_id *id, valise_error *err)
@@ -267,6 +281,7 @@ const valise_blob_store_ops *valise_blob_store_memory(void)
         .stat = memory_stat,
         .remove = memory_remove,
         .list = memory_list,
+        .time = memory_time,
     };
 
     return &ops;

@@ -2,12 +2,14 @@
 #include "store/bundle.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
 
+#define AWAIT_MS 100
 #define COPY_BYTES ((size_t)64 << 10)
 
 /* ---- in ---- */
@@ -68,6 +70,17 @@ static int check_beginning(valise_str piece, uint64_t at, const char *path, vali
     return VALISE_E_CORRUPT;
 }
 
+/* Until there is something to read. Who sends may take a long time, and who waits may give up. */
+static int await(int fd, vls_progress *progress, valise_error *err)
+{
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    int rc = 0;
+
+    while (rc == 0 && poll(&waiting, 1, AWAIT_MS) <= 0)
+        rc = vls_progress_look(progress, err);
+    return rc;
+}
+
 /* All of a pipe into a file that nobody else sees. */
 static int spool(int *fd, uint64_t *size, const char *path, vls_progress *progress,
                  valise_error *err)
@@ -81,6 +94,8 @@ static int spool(int *fd, uint64_t *size, const char *path, vls_progress *progre
     *fd = -1;
     *size = 0;
     vls_progress_begin(progress, "receive the bundle", "bytes", 0);
+    if (rc == 0)
+        rc = await(from, progress, err);
     while (rc == 0 && (got = vls_fd_read(from, room, sizeof(room))) > 0) {
         rc = check_beginning(vls_str(room, (size_t)got), *size, path, err);
         if (rc < 0)
@@ -89,6 +104,8 @@ static int spool(int *fd, uint64_t *size, const char *path, vls_progress *progre
             return vls_fail_errno(err, "cannot write", VLS_STR("a temporary file"));
         *size += (uint64_t)got;
         rc = vls_progress_step(progress, (uint64_t)got, err);
+        if (rc == 0)
+            rc = await(from, progress, err);
     }
     if (got < 0)
         return vls_fail_errno(err, "cannot read", valise_str_of(path));

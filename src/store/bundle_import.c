@@ -195,6 +195,8 @@ static int restore_row(restoring *r, const vls_bundle_record *record, valise_err
 
     vls_arena_reset(&r->arena);
     /* Fields that the bundle does not have yet are NULL: there is room for all columns. */
+    if (rc == 0)
+        rc = vls_coll_check_key(coll, record->cells, err);
     return rc < 0 ? rc : vls_txn_put(r->txn, coll, record->cells, record->seq, err);
 }
 

@@ -3,19 +3,23 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "store/table.h"
+
+#define SETS (VLS_CACHE_SLOTS / VLS_CACHE_WAYS)
 
 typedef struct slot {
     const vls_coll *coll; /* NULL: nothing is remembered */
     uint64_t hash;
-    uint32_t key_len;
     bool there; /* there is such a row */
 } slot;
 
-/* What a slot's room holds:  | cells of the row | key | bytes of the cells | */
+/* What a slot's room holds: the cells of the row, or of the key when there is none, and behind them
+ * what they hold. A key's cells are the first ones of its row. */
 struct vls_cache {
     const valise_env *env;
     uint64_t seed;
-    bool used; /* since it was cleared */
+    bool used;            /* since it was cleared */
+    uint8_t oldest[SETS]; /* which slot of a set goes next */
     slot slots[VLS_CACHE_SLOTS];
     _Alignas(16) char rooms[VLS_CACHE_SLOTS][VLS_CACHE_ROOM];
 };
@@ -30,6 +34,7 @@ int vls_cache_new(vls_cache **out, const valise_env *env, valise_error *err)
     /* Keys are chosen by others; where this lies in memory is not. */
     cache->seed = (uint64_t)(uintptr_t)cache * UINT64_C(0x9e3779b97f4a7c15);
     cache->used = true;
+    memset(cache->oldest, 0, sizeof(cache->oldest));
     vls_cache_clear(cache); /* the rooms are not touched until they are needed */
     *out = cache;
     return 0;
@@ -49,85 +54,104 @@ void vls_cache_clear(vls_cache *cache)
     cache->used = false;
 }
 
-static uint64_t hash_of(const vls_cache *cache, const vls_coll *coll, valise_str key)
-{
-    return vls_str_hash(key, cache->seed + coll->number);
-}
-
-static size_t cells_size(const vls_coll *coll, bool there)
-{
-    return there ? coll->table.column_count * sizeof(valise_cell) : 0;
-}
-
-int vls_cache_get(valise_cell *row, const vls_cache *cache, const vls_coll *coll, valise_str key)
-{
-    uint64_t hash = hash_of(cache, coll, key);
-    size_t number = hash % VLS_CACHE_SLOTS;
-    const slot *s = &cache->slots[number];
-    const char *room = cache->rooms[number];
-    size_t cells = cells_size(coll, s->there);
-
-    if (s->coll != coll || s->hash != hash || s->key_len != key.len ||
-        memcmp(room + cells, key.ptr, key.len) != 0)
-        return -1;
-    memcpy(row, room, cells);
-    return s->there;
-}
-
 static bool has_bytes(const valise_cell *cell)
 {
-    return (cell->type == VALISE_CELL_TEXT || cell->type == VALISE_CELL_BLOB) &&
-           cell->as.bytes.len > 0;
+    return cell->type >= VALISE_CELL_TEXT;
 }
 
-static bool fits(const vls_coll *coll, valise_str key, const valise_cell *row)
+/* Equal keys have equal hashes: of an empty text, where it lies does not count. */
+static uint64_t hash_of(const vls_cache *cache, const vls_coll *coll, const valise_cell *key)
 {
-    size_t size = cells_size(coll, row != NULL) + key.len;
+    uint64_t hash = cache->seed + coll->number;
 
-    for (uint16_t i = 0; row && size <= VLS_CACHE_ROOM && i < coll->table.column_count; i++)
-        size += has_bytes(&row[i]) ? row[i].as.bytes.len : 0;
+    for (uint16_t i = 0; i < coll->key_count; i++) {
+        valise_cell cell = key[i];
+        if (cell.type == VALISE_CELL_REAL)
+            cell.as.real = vls_cell_real(cell.as.real);
+        hash = vls_str_hash(has_bytes(&cell) ? cell.as.bytes : vls_str(&cell.as.integer, 8), hash);
+    }
+    return hash;
+}
+
+/* The slot that has the key, or VLS_CACHE_SLOTS. */
+static size_t find(const vls_cache *cache, const vls_coll *coll, const valise_cell *key,
+                   uint64_t hash)
+{
+    size_t first = hash % SETS * VLS_CACHE_WAYS;
+
+    for (size_t i = first; i < first + VLS_CACHE_WAYS; i++) {
+        const slot *s = &cache->slots[i];
+        if (s->hash == hash && s->coll == coll &&
+            vls_cells_equal((const valise_cell *)cache->rooms[i], key, coll->key_count))
+            return i;
+    }
+    return VLS_CACHE_SLOTS;
+}
+
+int vls_cache_get(valise_cell *row, const vls_cache *cache, const vls_coll *coll,
+                  const valise_cell *key)
+{
+    size_t at = find(cache, coll, key, hash_of(cache, coll, key));
+
+    if (at == VLS_CACHE_SLOTS)
+        return -1;
+    if (cache->slots[at].there)
+        memcpy(row, cache->rooms[at], coll->table.column_count * sizeof(*row));
+    return cache->slots[at].there;
+}
+
+static bool fits(const valise_cell *cells, uint16_t count)
+{
+    size_t size = count * sizeof(*cells);
+
+    for (uint16_t i = 0; size <= VLS_CACHE_ROOM && i < count; i++)
+        size += has_bytes(&cells[i]) ? cells[i].as.bytes.len : 0;
     return size <= VLS_CACHE_ROOM;
 }
 
-static void fill(char *room, const vls_coll *coll, valise_str key, const valise_cell *row)
+static void fill(char *room, const valise_cell *cells, uint16_t count)
 {
-    valise_cell *cells = (valise_cell *)room;
-    char *at = room + cells_size(coll, row != NULL);
+    valise_cell *copy = (valise_cell *)room;
+    char *at = room + count * sizeof(*cells);
 
-    memcpy(at, key.ptr, key.len);
-    at += key.len;
-    for (uint16_t i = 0; row && i < coll->table.column_count; i++) {
-        cells[i] = row[i];
-        if (!has_bytes(&row[i]))
+    for (uint16_t i = 0; i < count; i++) {
+        copy[i] = cells[i];
+        if (!has_bytes(&cells[i]) || cells[i].as.bytes.len == 0)
             continue;
-        memcpy(at, row[i].as.bytes.ptr, row[i].as.bytes.len);
-        cells[i].as.bytes.ptr = at;
-        at += row[i].as.bytes.len;
+        memcpy(at, cells[i].as.bytes.ptr, cells[i].as.bytes.len);
+        copy[i].as.bytes.ptr = at;
+        at += cells[i].as.bytes.len;
     }
 }
 
-/* Does the row borrow from the room it would go into? Then it is known there already. */
-static bool lies_in(const char *room, const valise_cell *row, uint16_t count)
+/* Do the cells borrow from the room they would go into? */
+static bool lie_in(const char *room, const valise_cell *cells, uint16_t count)
 {
     for (uint16_t i = 0; i < count; i++) {
-        if (has_bytes(&row[i]) && row[i].as.bytes.ptr >= room &&
-            row[i].as.bytes.ptr < room + VLS_CACHE_ROOM)
+        if (has_bytes(&cells[i]) && cells[i].as.bytes.len > 0 && cells[i].as.bytes.ptr >= room &&
+            cells[i].as.bytes.ptr < room + VLS_CACHE_ROOM)
             return true;
     }
     return false;
 }
 
-void vls_cache_put(vls_cache *cache, const vls_coll *coll, valise_str key, const valise_cell *row)
+void vls_cache_put(vls_cache *cache, const vls_coll *coll, const valise_cell *key,
+                   const valise_cell *row)
 {
+    const valise_cell *cells = row ? row : key;
+    uint16_t count = row ? coll->table.column_count : coll->key_count;
     uint64_t hash = hash_of(cache, coll, key);
-    size_t number = hash % VLS_CACHE_SLOTS;
-    slot *s = &cache->slots[number];
-    char *room = cache->rooms[number];
+    size_t at = find(cache, coll, key, hash);
 
-    s->coll = NULL;
-    if (!fits(coll, key, row) || (row && lies_in(room, row, coll->table.column_count)))
+    if (at == VLS_CACHE_SLOTS) {
+        uint8_t *oldest = &cache->oldest[hash % SETS];
+        at = hash % SETS * VLS_CACHE_WAYS + *oldest;
+        *oldest = (uint8_t)((*oldest + 1) % VLS_CACHE_WAYS);
+    }
+    cache->slots[at].coll = NULL;
+    if (!fits(cells, count) || lie_in(cache->rooms[at], cells, count))
         return;
-    fill(room, coll, key, row);
-    *s = (slot){coll, hash, (uint32_t)key.len, row != NULL};
+    fill(cache->rooms[at], cells, count);
+    cache->slots[at] = (slot){coll, hash, row != NULL};
     cache->used = true;
 }

@@ -6,9 +6,9 @@
  * what they wrote themselves as long as nobody else did: it is emptied when somebody else has
  * committed, and whenever something is undone.
  *
- * Each key has one slot of fixed size, which it shares with whatever else falls there. A slot says
- * that there is a row, or that there is none. All memory is taken at once, so nothing here fails
- * later; rows that are too large are not remembered.
+ * Each key has a few slots of fixed size, which it shares with whatever else falls there. A slot
+ * says that there is a row, or that there is none. All memory is taken at once, so nothing here
+ * fails later; rows that are too large are not remembered.
  *
  * Threads: single (whoever has the write lock). */
 #ifndef VLS_CACHE_H
@@ -16,9 +16,9 @@
 
 #include "store/coll.h"
 
-#define VLS_CACHE_SLOTS 2048u
-#define VLS_CACHE_ROOM                                                                             \
-    768u /* bytes of a slot: 24 for each cell, the key, and what the cells hold */
+#define VLS_CACHE_SLOTS 4096u
+#define VLS_CACHE_WAYS 4u   /* slots that a key may be in */
+#define VLS_CACHE_ROOM 768u /* bytes of a slot: 24 for each cell, and what the cells hold */
 
 typedef struct vls_cache vls_cache;
 
@@ -34,10 +34,12 @@ static inline bool vls_cache_takes(const vls_coll *coll)
 }
 
 /* 1 and the row (all columns, valid until the next call), 0 when there is none, -1 when it is not
- * known. key: in ordered encoding. */
-int vls_cache_get(valise_cell *row, const vls_cache *cache, const vls_coll *coll, valise_str key);
+ * known. key: key_count cells. */
+int vls_cache_get(valise_cell *row, const vls_cache *cache, const vls_coll *coll,
+                  const valise_cell *key);
 
 /* Remember the row, or that there is none (NULL). What does not fit is forgotten instead. */
-void vls_cache_put(vls_cache *cache, const vls_coll *coll, valise_str key, const valise_cell *row);
+void vls_cache_put(vls_cache *cache, const vls_coll *coll, const valise_cell *key,
+                   const valise_cell *row);
 
 #endif

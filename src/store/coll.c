@@ -217,6 +217,25 @@ int vls_coll_build(vls_coll *out, const valise_coll *desc, bool own, vls_arena *
     return rc < 0 ? rc : build(out, desc, own, vls_fields_count(desc->fields), arena, err);
 }
 
+/* ---- keys ---- */
+
+int vls_coll_check_key(const vls_coll *coll, const valise_cell *key, valise_error *err)
+{
+    bool names_another = strcmp(coll->desc->name, "erasure") == 0;
+    size_t max = names_another ? VLS_PLACE_MAX_BYTES : VALISE_MAX_KEY_BYTES, bytes = 0;
+
+    for (uint16_t i = 0; i < coll->key_count; i++) {
+        if (key[i].type == VALISE_CELL_TEXT || key[i].type == VALISE_CELL_BLOB)
+            bytes += key[i].as.bytes.len;
+    }
+    if (bytes <= max)
+        return 0;
+    (void)vls_fail(err, VALISE_E_TOO_LARGE, "the key of %s has %zu bytes; the most is %zu",
+                   vls_coll_place(coll, key).s, bytes, max);
+    vls_hint(err, "a key is a name: keep what is long in another field");
+    return VALISE_E_TOO_LARGE;
+}
+
 int32_t vls_coll_index(const vls_coll *coll, const char *name)
 {
     if (!name)

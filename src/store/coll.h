@@ -23,6 +23,10 @@
 
 #define VLS_COLL_MAX 512u /* collections of one store */
 
+/* The place (place.h) of any row fits: three bytes for each one of its key, the name of its
+ * collection, and slashes and numbers of 64 parts. Only the key of an erasure is a place itself. */
+#define VLS_PLACE_MAX_BYTES 16384u
+
 typedef struct vls_coll {
     const valise_coll *desc; /* made from the stored description when `foreign` */
     uint32_t number;         /* of the table; also what log entries call it */
@@ -59,6 +63,9 @@ int vls_coll_restore(vls_coll *out, valise_str name, valise_str text, vls_arena 
  * *grown: it needs more of them, or indexes. */
 int vls_coll_build_over(vls_coll *out, uint16_t *have, bool *grown, const valise_coll *desc,
                         valise_str text, vls_arena *arena, valise_error *err);
+
+/* Whether a row with this key may be put: VALISE_E_TOO_LARGE over VALISE_MAX_KEY_BYTES. */
+int vls_coll_check_key(const vls_coll *coll, const valise_cell *key, valise_error *err);
 
 /* Number of the index of that name; -1 for NULL, -2 when there is none. */
 int32_t vls_coll_index(const vls_coll *coll, const char *name);

@@ -32,43 +32,6 @@ static bool empty(valise_cell *row, size_t count, const vls_coll *coll, const va
     return any;
 }
 
-/* ---- deciding ---- */
-
-int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *coll,
-                     const valise_cell *key, const valise_id *only, valise_error *err)
-{
-    VLS_AUTO(buf) vls_buf bytes = {0};
-    vls_gone gone = {.coll = coll->number};
-    valise_cell *row;
-    vls_seen seen = {0};
-    int rc;
-
-    vls_buf_init(&bytes, view->arena.env, VLS_VIEW_MAX_BYTES);
-    vls_key_write(&bytes, key, coll->key_count);
-    rc = vls_buf_check(&bytes, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&gone.key, &view->arena, vls_buf_str(&bytes), err);
-    if (rc == 0)
-        rc = vls_view_see(&seen, view, coll, key, err);
-    if (rc < 0)
-        return rc;
-    *out =
-        (vls_erase_place){.coll = coll, .key = gone.key, .before_seq = seen.from_seq, .only = only};
-    if (!seen.row) {
-        rc = vls_own_get(&gone, view->txn, VLS_TABLE_GONE, &view->arena, err);
-        if (rc == 0)
-            return vls_fail(err, VALISE_E_NOT_FOUND, "there is no %s, nor was there",
-                            vls_coll_place(coll, key).s);
-        out->before_seq = gone.seq;
-        return rc < 0 ? rc : 0;
-    }
-    rc = vls_cells_copy(&row, seen.row, coll->field_count, &view->arena, err);
-    if (rc < 0)
-        return rc;
-    (void)empty(row, coll->field_count, coll, only);
-    return vls_view_put_cells(view, coll, row, true, err);
-}
-
 /* ---- versions of a row ---- */
 
 typedef vls_vec(valise_id) id_list;
@@ -89,31 +52,52 @@ static int add_id(id_list *ids, const valise_env *env, const valise_id *id, vali
     return vls_fail_memory(err);
 }
 
-/* The objects that the contents of a version name. */
-static int add_contents(id_list *ids, const valise_env *env, const vls_erase_place *place,
+typedef struct gathering {
+    const valise_env *env;
+    const valise_id *only;
+    id_list *ids;
+} gathering;
+
+static int gather(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
+{
+    const gathering *g = arg;
+
+    (void)site;
+    return g->only && !vls_id_equal(g->only, id) ? 0 : add_id(g->ids, g->env, id, err);
+}
+
+/* The objects and blobs that the contents of a version name. */
+static int add_contents(id_list *ids, vls_arena *arena, const vls_erase_place *place,
                         const valise_cell *row, valise_error *err)
 {
-    const vls_coll *coll = place->coll;
+    const vls_ref_site site = {.coll = place->coll, .key = place->key};
+    gathering g = {arena->env, place->only, ids};
 
-    for (uint16_t i = 0; i < coll->field_count; i++) {
-        int rc;
-        if (!is_content(&coll->desc->fields[i]) || coll->desc->fields[i].type != VALISE_T_ID ||
-            row[i].type != VALISE_CELL_BLOB || row[i].as.bytes.len != sizeof(valise_id) ||
-            (place->only && !names(&row[i], place->only)))
-            continue;
-        rc = add_id(ids, env, (const valise_id *)row[i].as.bytes.ptr, err);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    return vls_refs_of_row(arena, &site, row, VLS_REFS_ALL | VLS_REFS_CONTENT, gather, &g, err);
 }
 
 /* ---- entries ---- */
 
+/* What belongs to a place. */
+typedef struct belongings {
+    id_list named;         /* by contents of its versions */
+    id_list carried;       /* by payloads of the entries that made them */
+    vls_vec(int64_t) seqs; /* these entries */
+    bool any;              /* a version had contents */
+    bool expired;          /* there were older versions, of which nothing is known */
+} belongings;
+
+static void release(belongings *b, const valise_env *env)
+{
+    vls_vec_release(&b->named, env);
+    vls_vec_release(&b->carried, env);
+    vls_vec_release(&b->seqs, env);
+}
+
 typedef struct scrubbing {
     vls_txn *txn;
     const vls_erase_place *place;
-    id_list *ids; /* gathers what the versions named */
+    belongings *found; /* gathers */
     vls_erased *out;
     vls_arena arena; /* of one entry */
     vls_buf changes, cells;
@@ -138,10 +122,11 @@ static int scrub_image(scrubbing *s, vls_image image, valise_error *err)
     }
     rc = vls_cells_read(cells, &count, coll->field_count, image.cells, err);
     if (rc == 0)
-        rc = add_contents(s->ids, vls_store_env(s->txn->store), s->place, cells, err);
+        rc = add_contents(&s->found->named, &s->arena, s->place, cells, err);
     if (rc < 0)
         return rc;
     s->had = empty(cells, count, coll, s->place->only);
+    s->found->any |= s->had;
     vls_buf_clear(&s->cells);
     vls_cells_write(&s->cells, cells, count);
     image.cells = vls_buf_str(&s->cells);
@@ -168,10 +153,29 @@ static int scrub_changes(scrubbing *s, valise_str changes, valise_error *err)
     return rc < 0 ? rc : vls_buf_check(&s->changes, err);
 }
 
-/* One entry of the chain. own: it is the erase command's, whose payload says only where and why. */
-static int scrub_entry(scrubbing *s, int64_t seq, bool own, valise_error *err)
+/* Take the payload of an entry away. */
+static void silence(vls_entry *entry, vls_erased *out)
 {
-    bool brought = !own && (s->had || !s->place->only);
+    entry->payload = entry->nonce = entry->result = (valise_str){NULL, 0};
+    entry->sent = (valise_id){{0}};
+    out->entries++;
+}
+
+/* An entry that brought what is erased: what else did it carry? */
+static int note_entry(scrubbing *s, const vls_entry *entry, valise_error *err)
+{
+    const valise_env *env = vls_store_env(s->txn->store);
+    gathering g = {env, s->place->only, &s->found->carried};
+
+    if (!vls_vec_push(&s->found->seqs, env, entry->seq))
+        return vls_fail_memory(err);
+    return vls_refs_payload(entry, gather, &g, err);
+}
+
+/* One entry of the chain. What an erasure says is where and why, which stays. */
+static int scrub_entry(scrubbing *s, int64_t seq, valise_error *err)
+{
+    bool brought = s->had || !s->place->only;
     vls_entry entry;
     int rc;
 
@@ -182,14 +186,16 @@ static int scrub_entry(scrubbing *s, int64_t seq, bool own, valise_error *err)
         return vls_fail(err, VALISE_E_CORRUPT, "log entry %lld is missing", (long long)seq);
     if (rc > 0)
         rc = scrub_changes(s, entry.changes, err);
+    if (rc < 0)
+        return rc;
+    brought = brought && entry.payload.ptr && !vls_str_equal(entry.type, VLS_STR(VLS_ERASURE_TYPE));
+    if (brought)
+        rc = note_entry(s, &entry, err);
     if (rc < 0 || !s->rewrite)
         return rc;
     entry.changes = vls_buf_str(&s->changes);
-    if (brought && entry.payload.ptr) {
-        entry.payload = entry.nonce = entry.result = (valise_str){NULL, 0};
-        entry.sent = (valise_id){{0}};
-        s->out->entries++;
-    }
+    if (brought)
+        silence(&entry, s->out);
     return vls_log_rewrite(s->txn, &entry, err);
 }
 
@@ -197,7 +203,7 @@ static int scrub_entry(scrubbing *s, int64_t seq, bool own, valise_error *err)
 static int scrub_chain(scrubbing *s, int64_t seq, valise_error *err)
 {
     while (seq > s->txn->tip.base_seq) {
-        int rc = scrub_entry(s, seq, false, err);
+        int rc = scrub_entry(s, seq, err);
         if (rc < 0)
             return rc;
         if (s->next >= seq)
@@ -205,15 +211,16 @@ static int scrub_chain(scrubbing *s, int64_t seq, valise_error *err)
                             s->place->coll->desc->name);
         seq = s->next;
     }
+    s->found->expired |= seq > 0;
     return 0;
 }
 
-static void scrub_begin(scrubbing *s, vls_txn *txn, const vls_erase_place *place, id_list *ids,
+static void scrub_begin(scrubbing *s, vls_txn *txn, const vls_erase_place *place, belongings *found,
                         vls_erased *out, bool rewrite)
 {
     const valise_env *env = vls_store_env(txn->store);
 
-    *s = (scrubbing){.txn = txn, .place = place, .ids = ids, .out = out, .rewrite = rewrite};
+    *s = (scrubbing){.txn = txn, .place = place, .found = found, .out = out, .rewrite = rewrite};
     vls_arena_init(&s->arena, env, VLS_VIEW_MAX_BYTES);
     vls_buf_init(&s->changes, env, VLS_CHANGES_MAX * 2);
     vls_buf_init(&s->cells, env, VLS_VIEW_MAX_BYTES);
@@ -228,20 +235,26 @@ static void scrub_end(scrubbing *s)
 
 /* ---- objects ---- */
 
-/* Strike out what somebody else holds. Payloads hold nothing: they are of commands, not places. */
-static int keep_held(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
+static void strike(id_list *ids, const valise_id *id)
 {
-    id_list *ids = arg;
-
-    (void)err;
-    if (!site->coll)
-        return 0;
     for (size_t i = 0; i < ids->len; i++) {
         if (vls_id_equal(&ids->ptr[i], id)) {
             ids->ptr[i] = ids->ptr[--ids->len];
             break;
         }
     }
+}
+
+/* Strike out what somebody else holds. A payload is of a command, not of a place: it holds only
+ * what no place has. */
+static int keep_held(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
+{
+    belongings *found = arg;
+
+    (void)err;
+    strike(&found->carried, id);
+    if (site->coll)
+        strike(&found->named, id);
     return 0;
 }
 
@@ -269,40 +282,98 @@ static int sweep_chunks(vls_erased *out, vls_txn *txn, valise_error *err)
     return rc;
 }
 
-static int erase_objects(vls_erased *out, vls_txn *txn, id_list *ids, valise_error *err)
+static int erase_object(vls_erased *out, vls_txn *txn, const valise_id *id, valise_error *err)
 {
-    int rc;
+    vls_object_info info;
+    int rc = vls_object_stat(&info, txn, id, err);
 
-    if (ids->len == 0)
+    if (rc <= 0 || info.erased)
+        return rc < 0 ? rc : 0; /* 0: a blob, or an id of something else */
+    rc = vls_object_erase(txn, id, err);
+    out->objects += rc > 0;
+    return rc < 0 ? rc : 0;
+}
+
+static int erase_objects(vls_erased *out, vls_txn *txn, belongings *found, valise_error *err)
+{
+    int rc = 0;
+
+    if (found->named.len == 0 && found->carried.len == 0)
         return 0;
-    rc = vls_refs_rows(txn, NULL, keep_held, ids, err);
+    for (size_t i = 0; i < found->named.len; i++)
+        strike(&found->carried, &found->named.ptr[i]);
+    rc = vls_refs_rows(txn, VLS_REFS_OBJECTS, NULL, keep_held, found, err);
     if (rc == 0)
-        rc = vls_refs_log(txn, NULL, keep_held, ids, err);
-    for (size_t i = 0; rc == 0 && i < ids->len; i++) {
-        vls_object_info info;
-        rc = vls_object_stat(&info, txn, &ids->ptr[i], err);
-        if (rc > 0 && !info.erased) {
-            rc = vls_object_erase(txn, &ids->ptr[i], err);
-            out->objects++;
-        }
-        if (rc > 0)
-            rc = 0;
+        rc = vls_refs_log(txn, VLS_REFS_OBJECTS, NULL, keep_held, found, err);
+    for (size_t i = 0; rc == 0 && i < found->named.len; i++)
+        rc = erase_object(out, txn, &found->named.ptr[i], err);
+    for (size_t i = 0; rc == 0 && i < found->carried.len; i++)
+        rc = erase_object(out, txn, &found->carried.ptr[i], err);
+    return rc < 0 ? rc : sweep_chunks(out, txn, err);
+}
+
+/* ---- one object, whoever holds it ---- */
+
+typedef struct mention_walk {
+    const valise_env *env;
+    const valise_id *id;
+    vls_vec(int64_t) seqs; /* entries whose payload names it */
+} mention_walk;
+
+static int add_mention(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
+{
+    mention_walk *walk = arg;
+
+    if (site->coll || !vls_id_equal(id, walk->id) ||
+        vls_vec_push(&walk->seqs, walk->env, site->seq))
+        return 0;
+    return vls_fail_memory(err);
+}
+
+static int silence_mentions(vls_erased *out, vls_txn *txn, const mention_walk *walk,
+                            valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    int rc = 0;
+
+    vls_arena_init(&arena, walk->env, VLS_VIEW_MAX_BYTES);
+    for (size_t i = 0; rc >= 0 && i < walk->seqs.len; i++) {
+        vls_entry entry;
+        vls_arena_reset(&arena);
+        rc = vls_log_get(&entry, txn, walk->seqs.ptr[i], &arena, err);
+        if (rc <= 0 || !entry.payload.ptr) /* named twice */
+            continue;
+        silence(&entry, out);
+        rc = vls_log_rewrite(txn, &entry, err);
     }
+    return rc < 0 ? rc : 0;
+}
+
+static int erase_everywhere(vls_erased *out, vls_txn *txn, const valise_id *id, valise_error *err)
+{
+    mention_walk walk = {.env = vls_store_env(txn->store), .id = id};
+    int rc = vls_refs_log(txn, VLS_REFS_OBJECTS, NULL, add_mention, &walk, err);
+
+    if (rc == 0)
+        rc = silence_mentions(out, txn, &walk, err);
+    vls_vec_release(&walk.seqs, walk.env);
+    if (rc == 0)
+        rc = erase_object(out, txn, id, err);
     return rc < 0 ? rc : sweep_chunks(out, txn, err);
 }
 
 /* ---- all of it ---- */
 
 static int scrub_place(vls_erased *out, vls_txn *txn, int64_t seq, const vls_erase_place *place,
-                       id_list *ids, valise_error *err)
+                       belongings *found, valise_error *err)
 {
     scrubbing s;
     int rc;
 
-    scrub_begin(&s, txn, place, ids, out, true);
+    scrub_begin(&s, txn, place, found, out, true);
     /* The erase command's own image is that of the newest version. Of a QUIET row there is none. */
     s.had = place->coll->desc->flags & VALISE_COLL_QUIET;
-    rc = scrub_entry(&s, seq, true, err);
+    rc = scrub_entry(&s, seq, err);
     if (rc == 0)
         rc = scrub_chain(&s, place->before_seq, err);
     scrub_end(&s);
@@ -310,18 +381,146 @@ static int scrub_place(vls_erased *out, vls_txn *txn, int64_t seq, const vls_era
 }
 
 int vls_erase_apply(vls_erased *out, vls_txn *txn, int64_t seq, const vls_erase_place *places,
-                    size_t count, valise_error *err)
+                    size_t count, const valise_id *only, valise_error *err)
 {
-    const valise_env *env = vls_store_env(txn->store);
-    id_list ids = VLS_VEC_INIT;
+    belongings found = {.any = false};
     int rc = 0;
 
+    assert(seq == txn->tip.seq && (count > 0 || only));
     *out = (vls_erased){0};
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = scrub_place(out, txn, seq, &places[i], &ids, err);
+        rc = scrub_place(out, txn, seq, &places[i], &found, err);
     if (rc == 0)
-        rc = erase_objects(out, txn, &ids, err);
-    vls_vec_release(&ids, env);
+        rc = only ? erase_everywhere(out, txn, only, err) : erase_objects(out, txn, &found, err);
+    release(&found, vls_store_env(txn->store));
+    if (rc == 0)
+        rc = vls_meta_put_int(txn, VLS_META_ERASED_SEQ, seq, err);
+    if (rc == 0)
+        rc = vls_meta_put_int(txn, VLS_META_ERASED_TIME, txn->tip.time, err);
+    return rc < 0 ? rc : vls_meta_put_int(txn, VLS_META_ERASED_BLOBS, txn->tip.time, err);
+}
+
+/* ---- what belongs to a place ---- */
+
+/* The contents of the row before the command took them away, and of all its versions. */
+static int survey(belongings *found, valise_view *view, const vls_erase_place *place,
+                  valise_error *err)
+{
+    const vls_overlay_row *change = vls_overlay_get(&view->changes, place->coll, place->key);
+    vls_erased nothing = {0};
+    scrubbing s;
+    int rc = 0;
+
+    if (change && change->before) {
+        valise_cell *copy;
+        rc = add_contents(&found->named, &view->arena, place, change->before, err);
+        if (rc == 0)
+            rc = vls_cells_copy(&copy, change->before, place->coll->field_count, &view->arena, err);
+        if (rc < 0)
+            return rc;
+        found->any = empty(copy, place->coll->field_count, place->coll, place->only);
+    }
+    scrub_begin(&s, view->txn, place, found, &nothing, false);
+    s.had = found->any;
+    rc = scrub_chain(&s, place->before_seq, err);
+    scrub_end(&s);
+    return rc;
+}
+
+/* Whether an object that a payload named still has its contents. */
+static int carries(bool *out, vls_txn *txn, const belongings *found, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc >= 0 && !*out && i < found->carried.len; i++) {
+        vls_object_info info;
+        rc = vls_object_stat(&info, txn, &found->carried.ptr[i], err);
+        *out = rc > 0 && !info.erased;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* To erase nothing and to say that it was done would be a lie that somebody relies on. */
+static int check_contents(valise_view *view, const vls_erase_place *place, const valise_cell *key,
+                          valise_error *err)
+{
+    belongings found = {.any = false};
+    int rc = survey(&found, view, place, err);
+    bool some = found.any || found.expired;
+
+    if (rc == 0 && !some)
+        rc = carries(&some, view->txn, &found, err);
+    release(&found, view->arena.env);
+    if (rc < 0 || some)
+        return rc;
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "%s has no contents that could be erased",
+                   vls_coll_place(place->coll, key).s);
+    vls_hint(err, "`valise erasure list` tells what was erased before");
+    return VALISE_E_NOT_FOUND;
+}
+
+/* ---- deciding ---- */
+
+static int check_coll(const vls_coll *coll, valise_error *err)
+{
+    for (uint16_t i = 0; i < coll->field_count; i++) {
+        if (is_content(&coll->desc->fields[i]))
+            return 0;
+    }
+    (void)vls_fail(err, VALISE_E_INVALID,
+                   "rows of %s have no contents that could be erased: no field is marked CONTENT",
+                   coll->desc->name);
+    vls_hint(err, "an object that it refers to can be erased with --content ID");
+    return VALISE_E_INVALID;
+}
+
+/* Put the row that is there without its contents, or find where it was deleted. */
+static int put_empty(vls_erase_place *out, valise_view *view, const valise_cell *key,
+                     valise_error *err)
+{
+    const vls_coll *coll = out->coll;
+    vls_gone gone = {.coll = coll->number, .key = out->key};
+    valise_cell *row;
+    vls_seen seen = {0};
+    int rc = vls_view_see(&seen, view, coll, key, err);
+
+    if (rc < 0)
+        return rc;
+    out->before_seq = seen.from_seq;
+    if (!seen.row) {
+        rc = vls_own_get(&gone, view->txn, VLS_TABLE_GONE, &view->arena, err);
+        if (rc == 0)
+            return vls_fail(err, VALISE_E_NOT_FOUND, "there is no %s, nor was there",
+                            vls_coll_place(coll, key).s);
+        out->before_seq = gone.seq;
+        return rc < 0 ? rc : 0;
+    }
+    rc = vls_cells_copy(&row, seen.row, coll->field_count, &view->arena, err);
+    if (rc < 0)
+        return rc;
+    (void)empty(row, coll->field_count, coll, out->only);
+    return vls_view_put_cells(view, coll, row, true, err);
+}
+
+int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *coll,
+                     const valise_cell *key, const valise_id *only, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf bytes = {0};
+    vls_erase_place place = {.coll = coll, .only = only};
+    int rc = only ? 0 : check_coll(coll, err);
+
+    vls_buf_init(&bytes, view->arena.env, VLS_VIEW_MAX_BYTES);
+    vls_key_write(&bytes, key, coll->key_count);
+    if (rc == 0)
+        rc = vls_buf_check(&bytes, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&place.key, &view->arena, vls_buf_str(&bytes), err);
+    if (rc == 0)
+        rc = put_empty(&place, view, key, err);
+    if (rc == 0 && !only)
+        rc = check_contents(view, &place, key, err);
+    if (rc == 0)
+        *out = place;
     return rc;
 }
 
@@ -329,51 +528,47 @@ int vls_erase_apply(vls_erased *out, vls_txn *txn, int64_t seq, const vls_erase_
 
 typedef struct other_walk {
     const vls_erase_place *place;
-    const id_list *ids;
+    const belongings *found;
     vls_ref_fn *fn;
     void *arg;
 } other_walk;
 
+static bool is_own(const belongings *found, int64_t seq)
+{
+    for (size_t i = 0; i < found->seqs.len; i++) {
+        if (found->seqs.ptr[i] == seq)
+            return true;
+    }
+    return false;
+}
+
 static int other_site(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
 {
     const other_walk *walk = arg;
+    const belongings *found = walk->found;
+    bool named = has_id(&found->named, id);
+    bool other;
 
-    if (!site->coll || !has_id(walk->ids, id) ||
-        (site->coll == walk->place->coll && vls_str_equal(site->key, walk->place->key)))
-        return 0;
-    return walk->fn(walk->arg, site, id, err);
-}
-
-/* The contents of the row before the command took them away, and of all its versions. */
-static int all_contents(id_list *ids, valise_view *view, const vls_erase_place *place,
-                        valise_error *err)
-{
-    const vls_overlay_row *change = vls_overlay_get(&view->changes, place->coll, place->key);
-    vls_erased nothing = {0};
-    scrubbing s;
-    int rc = 0;
-
-    if (change && change->before)
-        rc = add_contents(ids, view->arena.env, place, change->before, err);
-    if (rc < 0)
-        return rc;
-    scrub_begin(&s, view->txn, place, ids, &nothing, false);
-    rc = scrub_chain(&s, place->before_seq, err);
-    scrub_end(&s);
-    return rc;
+    if (site->coll)
+        other = (named || has_id(&found->carried, id)) &&
+                !(site->coll == walk->place->coll && vls_str_equal(site->key, walk->place->key));
+    else
+        other = !named && has_id(&found->carried, id) && !is_own(found, site->seq);
+    return other ? walk->fn(walk->arg, site, id, err) : 0;
 }
 
 int vls_erase_others(valise_view *view, const vls_erase_place *place, vls_ref_fn *fn, void *arg,
                      valise_error *err)
 {
-    id_list ids = VLS_VEC_INIT;
-    other_walk walk = {place, &ids, fn, arg};
-    int rc = all_contents(&ids, view, place, err);
+    belongings found = {.any = false};
+    other_walk walk = {place, &found, fn, arg};
+    int rc = survey(&found, view, place, err);
 
-    if (rc == 0 && ids.len > 0)
-        rc = vls_refs_rows(view->txn, NULL, other_site, &walk, err);
-    if (rc == 0 && ids.len > 0)
-        rc = vls_refs_log(view->txn, NULL, other_site, &walk, err);
-    vls_vec_release(&ids, view->arena.env);
+    if (rc == 0 && (found.named.len > 0 || found.carried.len > 0)) {
+        rc = vls_refs_rows(view->txn, VLS_REFS_ALL, NULL, other_site, &walk, err);
+        if (rc == 0)
+            rc = vls_refs_log(view->txn, VLS_REFS_ALL, NULL, other_site, &walk, err);
+    }
+    release(&found, view->arena.env);
     return rc;
 }

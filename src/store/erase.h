@@ -1,16 +1,24 @@
 /* erase.h -- remove the contents of a place from everywhere they can be.
  *
- * A place is a row with all its versions. Its contents are the fields marked CONTENT, and the
- * objects these name. They can be in
+ * A place is a row with all its versions. Its contents are the fields marked CONTENT, the objects
+ * these name, and the objects that the commands which made the versions carried. They can be in
  *
  *     the row itself                      put again without them, by the erase command
  *     the images of the entries that      rewritten, the erase command's own among them
  *     changed the row
  *     payload, nonce and answer of        removed; the chain covers only a commitment, so that it
- *     these entries                       still verifies
- *     objects                             emptied, unless another place holds them
+ *     these entries                       still verifies. Not those of erasures: they have none
+ *     objects                             emptied, unless another place holds them; of those that
+ *                                         only a payload names, also unless another payload does
  *     chunks                              removed, unless another object is made of them
+ *     objects and blobs that nothing      left to gc, which after an erasure does not wait for
+ *     refers to any more, since their     their grace period to end: meta `erased_time`
+ *     history has expired
+ *     events that were made before        made anew (bus/feed.c): meta `erased_seq`
  *     free pages, the write-ahead log     secure_delete, and a checkpoint after the commit
+ *
+ * To erase one object instead of a place (`only`) is to empty it whoever holds it: the places that
+ * have it as content lose it, all others keep the id of something that is erased.
  *
  * Order: vls_erase_decide in the command, vls_erase_apply in the same transaction after its changes
  * were written; after the commit the write-ahead log must be emptied (kernel/residue.h).
@@ -30,12 +38,15 @@ typedef struct vls_erase_place {
 } vls_erase_place;
 
 /* Put the row without its contents (only: see above). VALISE_E_NOT_FOUND when there is neither a
- * row nor a version of one in the log. *out lives as long as the view. */
+ * row nor a version of one in the log; without `only` also VALISE_E_INVALID when rows of the
+ * collection have no contents, and VALISE_E_NOT_FOUND when this one has none and never had any. A
+ * row whose history has expired may have had some. *out lives as long as the view. */
 int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *coll,
                      const valise_cell *key, const valise_id *only, valise_error *err);
 
-/* Every place but this one that holds one of the objects which the contents of this place name, as
- * it is now or in any version that is kept. fn gets each once or more. */
+/* Every place but this one that holds one of the objects or blobs which the contents of this place
+ * name, as it is now or in any version that is kept; and every payload that keeps an object which
+ * only the payloads of this place name (site->coll NULL). fn gets each once or more. */
 int vls_erase_others(valise_view *view, const vls_erase_place *place, vls_ref_fn *fn, void *arg,
                      valise_error *err);
 
@@ -46,8 +57,9 @@ typedef struct vls_erased {
     int64_t chunks;
 } vls_erased;
 
-/* seq: the erase command's entry. */
+/* seq: the erase command's entry, which was just written. only: as in all places, of which there
+ * may be none then. */
 int vls_erase_apply(vls_erased *out, vls_txn *txn, int64_t seq, const vls_erase_place *places,
-                    size_t count, valise_error *err);
+                    size_t count, const valise_id *only, valise_error *err);
 
 #endif

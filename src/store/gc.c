@@ -15,7 +15,8 @@ typedef struct gc {
     vls_store *store;
     vls_progress *progress;
     int64_t grace, now;
-    vls_tip tip; /* when objects were marked */
+    int64_t erased; /* when there was an erasure since the last gc; INT64_MIN: there was none */
+    vls_tip tip;    /* when objects were marked */
     vls_bits objects, chunks;
     number_list dead;  /* of the phase that goes on */
     valise_id *recent; /* the same id stands in many places */
@@ -45,14 +46,17 @@ static int mark_ref(void *arg, const vls_ref_site *site, const valise_id *id, va
     return 0;
 }
 
-/* Old enough, if nothing refers to it? While no command was accepted since the mark, nothing does,
- * and the wall clock may judge; after that only the clock that writers go by. */
+/* Old enough, if nothing refers to it? What was there when something was erased is: nobody knows
+ * whose it was, and the grace period is for what was just put. While no command was accepted since
+ * the mark, nothing does, and the wall clock may judge; after that only the clock that writers go
+ * by. */
 static bool is_old(const gc *g, const vls_txn *txn, int64_t time)
 {
     int64_t now = txn->tip.seq == g->tip.seq ? VLS_MAX(g->now, g->tip.time) : g->tip.time;
     int64_t age;
 
-    return g->grace == 0 || (!__builtin_sub_overflow(now, time, &age) && age > g->grace);
+    return g->grace == 0 || time <= g->erased ||
+           (!__builtin_sub_overflow(now, time, &age) && age > g->grace);
 }
 
 static int find_dead_object(void *arg, const vls_object_info *info, valise_error *err)
@@ -76,12 +80,12 @@ static int mark_objects(gc *g, vls_txn *txn, valise_error *err)
         return rc;
     g->tip = txn->tip;
     vls_progress_begin(g->progress, "mark rows", "rows", 0);
-    rc = vls_refs_rows(txn, g->progress, mark_ref, pair, err);
+    rc = vls_refs_rows(txn, VLS_REFS_OBJECTS, g->progress, mark_ref, pair, err);
     if (rc == 0)
         rc = vls_progress_end(g->progress, err);
     vls_progress_begin(g->progress, "mark log", "entries", 0);
     if (rc == 0)
-        rc = vls_refs_log(txn, g->progress, mark_ref, pair, err);
+        rc = vls_refs_log(txn, VLS_REFS_OBJECTS, g->progress, mark_ref, pair, err);
     if (rc == 0)
         rc = vls_progress_end(g->progress, err);
     vls_progress_begin(g->progress, "look for objects", "objects", 0);
@@ -157,28 +161,62 @@ static int sweep_list(gc *g, const char *stage, const char *unit, sweep_fn *fn,
     return rc < 0 ? rc : vls_progress_end(g->progress, err);
 }
 
-static int collect_objects(gc *g, valise_error *err)
+/* The time of an erasure after which no gc came to its end; else INT64_MIN. */
+static int read_erased(gc *g, vls_txn *txn, valise_error *err)
 {
-    bool alone = g->grace < VLS_GC_MIN_GRACE_NS;
+    int64_t time = INT64_MIN;
+    int rc = vls_meta_get_int(&time, txn, VLS_META_ERASED_TIME, err);
+
+    if (rc >= 0)
+        g->erased = time;
+    return rc < 0 ? rc : 0;
+}
+
+/* Must mark and sweep be one transaction? */
+static int is_alone(bool *out, gc *g, valise_error *err)
+{
     VLS_AUTO(txn) vls_txn txn = {0};
-    size_t at = 0;
-    int rc = vls_txn_begin(&txn, g->store, alone ? VALISE_TXN_WRITE : VALISE_TXN_READ, err);
+    int rc = vls_txn_begin(&txn, g->store, VALISE_TXN_READ, err);
 
     if (rc == 0)
-        rc = mark_objects(g, &txn, err);
-    if (rc < 0)
-        return rc;
-    if (!alone) {
-        vls_txn_rollback(&txn);
-        return sweep_list(g, "sweep objects", "objects", sweep_object, NULL, err);
-    }
-    rc = sweep_some(g, &txn, &at, g->dead.len, sweep_object, err);
+        rc = read_erased(g, &txn, err);
+    *out = g->grace < VLS_GC_MIN_GRACE_NS || g->erased > INT64_MIN;
+    return rc;
+}
+
+/* Mark and sweep in one write transaction. */
+static int collect_alone(gc *g, vls_txn *txn, valise_error *err)
+{
+    size_t at = 0;
+    int rc = read_erased(g, txn, err);
+
     if (rc == 0)
-        rc = vls_txn_commit(&txn, err);
+        rc = mark_objects(g, txn, err);
+    if (rc == 0)
+        rc = sweep_some(g, txn, &at, g->dead.len, sweep_object, err);
+    if (rc == 0 && g->erased > INT64_MIN)
+        rc = vls_meta_delete(txn, VLS_META_ERASED_TIME, err);
+    if (rc == 0)
+        rc = vls_txn_commit(txn, err);
     if (rc < 0)
         g->result = (vls_gc_result){0};
     g->dead.len = 0;
     return rc;
+}
+
+static int collect_objects(gc *g, valise_error *err)
+{
+    VLS_AUTO(txn) vls_txn txn = {0};
+    bool alone = false;
+    int rc = is_alone(&alone, g, err);
+
+    if (rc == 0)
+        rc = vls_txn_begin(&txn, g->store, alone ? VALISE_TXN_WRITE : VALISE_TXN_READ, err);
+    if (rc < 0 || alone)
+        return rc < 0 ? rc : collect_alone(g, &txn, err);
+    rc = mark_objects(g, &txn, err);
+    vls_txn_rollback(&txn);
+    return rc < 0 ? rc : sweep_list(g, "sweep objects", "objects", sweep_object, NULL, err);
 }
 
 /* ---- chunks ---- */
@@ -285,7 +323,11 @@ int vls_gc(vls_gc_result *out, vls_store *store, int64_t grace_ns, int64_t now_n
            vls_progress *progress, valise_error *err)
 {
     const valise_env *env = vls_store_env(store);
-    gc g = {.store = store, .progress = progress, .grace = grace_ns, .now = now_ns};
+    gc g = {.store = store,
+            .progress = progress,
+            .grace = grace_ns,
+            .now = now_ns,
+            .erased = INT64_MIN};
     int rc;
 
     assert(grace_ns >= 0);

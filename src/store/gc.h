@@ -9,7 +9,9 @@
  * Writers go on meanwhile. That is safe for objects because whoever makes a row refer to an object
  * renews its time when it is older than VLS_OBJECT_RENEW_NS, by the clock of the log, which never
  * goes back: what was referred to since the mark is younger than VLS_GC_MIN_GRACE_NS. With a
- * shorter grace period mark and sweep are one write transaction. It is safe for chunks because
+ * shorter grace period mark and sweep are one write transaction; and so they are in the first gc
+ * after an erasure, which takes what was there at its time without waiting: it may be what is left
+ * of the history of what was erased. It is safe for chunks because
  * recipes come only with new objects, whose numbers are higher than all before: each transaction
  * that sweeps first marks what came since the last one. Numbers are never given again.
  *

@@ -170,6 +170,7 @@ static int take(vls_meta_state *state, valise_str name, valise_str text, valise_
         {VLS_STR("gc_epoch"), &state->gc_epoch},
         {VLS_STR("object_floor"), &state->object_floor},
         {VLS_STR("chunk_floor"), &state->chunk_floor},
+        {VLS_STR(VLS_META_ERASED_SEQ), &state->erased_seq},
     };
 
     for (size_t i = 0; i < VLS_COUNT(numbers); i++) {

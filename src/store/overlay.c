@@ -2,6 +2,8 @@
 #include "base/str.h"
 #include "store/view.h"
 
+#define FEW 8u /* rows that are looked through; more of them are in the map */
+
 typedef struct overlay_key {
     const vls_coll *coll;
     valise_str key;
@@ -30,40 +32,55 @@ void vls_overlay_init(vls_overlay *overlay, const valise_env *env)
 
 void vls_overlay_release(vls_overlay *overlay)
 {
-    if (overlay->map.env)
-        vls_vec_release(&overlay->rows, overlay->map.env);
     vls_map_release(&overlay->map);
+    overlay->rows.ptr = NULL; /* the arena's */
+    overlay->rows.len = overlay->rows.cap = 0;
 }
 
 vls_overlay_row *vls_overlay_get(const vls_overlay *overlay, const vls_coll *coll, valise_str key)
 {
     overlay_key k = {coll, key};
 
-    if (overlay->map.len == 0)
-        return NULL;
-    return vls_map_get(&overlay->map, hash_key(overlay, coll, key), &k);
+    if (overlay->map.len > 0)
+        return vls_map_get(&overlay->map, hash_key(overlay, coll, key), &k);
+    for (size_t i = 0; i < overlay->rows.len; i++) {
+        if (has_key(overlay->rows.ptr[i], &k))
+            return overlay->rows.ptr[i];
+    }
+    return NULL;
+}
+
+/* Room for one more row was made. */
+static void put_in_map(vls_overlay *overlay, vls_overlay_row *row)
+{
+    overlay_key k = {row->coll, row->key};
+    int rc = vls_map_put(NULL, &overlay->map, hash_key(overlay, row->coll, row->key), &k, row);
+
+    assert(rc == 0);
+    (void)rc;
 }
 
 int vls_overlay_add(vls_overlay_row **out, vls_overlay *overlay, vls_arena *arena,
                     const vls_coll *coll, valise_str key, valise_error *err)
 {
-    const valise_env *env = overlay->map.env;
-    vls_overlay_row *row = vls_arena_zalloc(arena, sizeof(*row));
-    overlay_key k;
+    size_t count = overlay->rows.len + 1;
+    vls_overlay_row *row;
     int rc;
 
+    if (count > FEW && vls_map_reserve(&overlay->map, count) < 0)
+        return vls_fail_memory(err);
+    row = vls_arena_zalloc(arena, sizeof(*row));
     if (!row)
         return vls_arena_fail(arena, err);
     row->coll = coll;
     rc = vls_arena_dup(&row->key, arena, key, err);
     if (rc < 0)
         return rc;
-    if (!vls_vec_reserve(&overlay->rows, env, overlay->rows.len + 1))
-        return vls_fail_memory(err);
-    k = (overlay_key){coll, row->key};
-    if (vls_map_put(NULL, &overlay->map, hash_key(overlay, coll, row->key), &k, row) < 0)
-        return vls_fail_memory(err);
-    overlay->rows.ptr[overlay->rows.len++] = row;
+    /* Last of what can fail: who goes back in the arena must find the list as it was. */
+    if (!vls_vec_push_in(&overlay->rows, arena, row))
+        return vls_arena_fail(arena, err);
+    for (size_t i = overlay->map.len; count > FEW && i < count; i++)
+        put_in_map(overlay, overlay->rows.ptr[i]);
     *out = row;
     return 0;
 }

@@ -13,72 +13,101 @@ static bool is_object(const valise_field *field)
            (field->type >= VALISE_T_VALUE && field->type <= VALISE_T_DATA);
 }
 
+static bool is_blob(const valise_field *field)
+{
+    return field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "blob") == 0;
+}
+
 static bool is_nested(const valise_field *field)
 {
     return field->type == VALISE_T_LIST || field->type == VALISE_T_STRUCT ||
            field->type == VALISE_T_UNION;
 }
 
+static bool is_wanted(const valise_field *field, unsigned what)
+{
+    return ((what & VLS_REFS_OBJECTS) && is_object(field)) ||
+           ((what & VLS_REFS_BLOBS) && is_blob(field));
+}
+
 typedef struct row_walk {
     const vls_ref_site *site;
+    unsigned what;
     vls_ref_fn *fn;
     void *arg;
     valise_error *err;
 } row_walk;
+
+static int tell(const row_walk *walk, const valise_field *field, const valise_id *id)
+{
+    vls_ref_site site = *walk->site;
+
+    site.blob = is_blob(field);
+    return walk->fn(walk->arg, &site, id, walk->err);
+}
 
 static int nested_ref(void *arg, const valise_field *field, void *member)
 {
     const row_walk *walk = arg;
 
     /* An id is the first member of a content. */
-    return is_object(field) ? walk->fn(walk->arg, walk->site, member, walk->err) : 0;
+    return is_wanted(field, walk->what) ? tell(walk, field, member) : 0;
 }
 
-/* Lists, structs and unions are text in a row: decode it. */
-static int walk_nested(vls_arena *arena, const row_walk *walk, const valise_cell *row)
+/* A list, struct or union is text in a row. The other fields are none: they are not asked for. */
+static int walk_nested(vls_arena *arena, row_walk *walk, uint16_t at, const valise_cell *cell)
 {
     const valise_coll *desc = walk->site->coll->desc;
+    valise_field alone[] = {desc->fields[at], VALISE_FIELD_END};
     void *decoded = vls_arena_zalloc(arena, desc->row_size);
-    row_walk copy = *walk;
     int rc;
 
     if (!decoded)
         return vls_arena_fail(arena, walk->err);
-    rc = vls_row_from_cells(decoded, desc->fields, desc->row_size, row,
-                            walk->site->coll->field_count, arena, walk->err);
-    return rc < 0 ? rc : vls_fields_each_ref(decoded, desc->fields, nested_ref, &copy);
+    rc = vls_row_from_cells(decoded, alone, desc->row_size, cell, 1, arena, walk->err);
+    return rc < 0 ? rc : vls_fields_each_ref(decoded, alone, nested_ref, walk);
+}
+
+static int walk_field(vls_arena *arena, row_walk *walk, uint16_t at, const valise_cell *cell)
+{
+    const valise_field *field = &walk->site->coll->desc->fields[at];
+    vls_arena_mark mark;
+    int rc;
+
+    if ((walk->what & VLS_REFS_CONTENT) && !(field->flags & VALISE_CONTENT))
+        return 0;
+    if (!is_nested(field)) {
+        bool named = is_wanted(field, walk->what) && cell->type == VALISE_CELL_BLOB &&
+                     cell->as.bytes.len == sizeof(valise_id);
+        return named ? tell(walk, field, (const valise_id *)cell->as.bytes.ptr) : 0;
+    }
+    mark = vls_arena_here(arena);
+    rc = walk_nested(arena, walk, at, cell);
+    vls_arena_rewind(arena, mark);
+    return rc;
+}
+
+int vls_refs_of_row(vls_arena *arena, const vls_ref_site *site, const valise_cell *row,
+                    unsigned what, vls_ref_fn *fn, void *arg, valise_error *err)
+{
+    row_walk walk = {site, what, fn, arg, err};
+    int rc = 0;
+
+    for (uint16_t i = 0; rc == 0 && i < site->coll->field_count; i++)
+        rc = walk_field(arena, &walk, i, &row[i]);
+    return rc;
 }
 
 int vls_refs_row(vls_arena *arena, const vls_ref_site *site, const valise_cell *row, vls_ref_fn *fn,
                  void *arg, valise_error *err)
 {
-    row_walk walk = {site, fn, arg, err};
-    bool nested = false;
-
-    for (uint16_t i = 0; i < site->coll->field_count; i++)
-        nested = nested || is_nested(&site->coll->desc->fields[i]);
-    if (nested) {
-        vls_arena_mark mark = vls_arena_here(arena);
-        int rc = walk_nested(arena, &walk, row);
-        vls_arena_rewind(arena, mark);
-        return rc;
-    }
-    for (uint16_t i = 0; i < site->coll->field_count; i++) {
-        int rc;
-        if (!is_object(&site->coll->desc->fields[i]) || row[i].type != VALISE_CELL_BLOB ||
-            row[i].as.bytes.len != sizeof(valise_id))
-            continue;
-        rc = fn(arg, site, (const valise_id *)row[i].as.bytes.ptr, err);
-        if (rc != 0)
-            return rc;
-    }
-    return 0;
+    return vls_refs_of_row(arena, site, row, VLS_REFS_OBJECTS, fn, arg, err);
 }
 
 /* ---- rows ---- */
 
-static int walk_coll(vls_txn *txn, vls_progress *progress, const vls_coll *coll, vls_ref_fn *fn,
-                     void *arg, valise_error *err)
+static int walk_coll(vls_txn *txn, unsigned what, vls_progress *progress, const vls_coll *coll,
+                     vls_ref_fn *fn, void *arg, valise_error *err)
 {
     valise_cell cells[VALISE_MAX_COLUMNS];
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
@@ -95,7 +124,7 @@ static int walk_coll(vls_txn *txn, vls_progress *progress, const vls_coll *coll,
         rc = vls_buf_check(&key, err);
         site.key = vls_buf_str(&key);
         if (rc == 0)
-            rc = vls_refs_row(&arena, &site, cells, fn, arg, err);
+            rc = vls_refs_of_row(&arena, &site, cells, what, fn, arg, err);
         if (rc == 0 && progress)
             rc = vls_progress_step(progress, 1, err);
         if (rc != 0)
@@ -104,33 +133,33 @@ static int walk_coll(vls_txn *txn, vls_progress *progress, const vls_coll *coll,
     return rc;
 }
 
-static bool has_objects(const vls_coll *coll)
+static bool has_refs(const vls_coll *coll, unsigned what)
 {
     for (uint16_t i = 0; i < coll->field_count; i++) {
         const valise_field *field = &coll->desc->fields[i];
-        if (is_object(field) || is_nested(field))
+        if (is_wanted(field, what) || is_nested(field))
             return true;
     }
     return false;
 }
 
-int vls_refs_rows(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg,
+int vls_refs_rows(vls_txn *txn, unsigned what, vls_progress *progress, vls_ref_fn *fn, void *arg,
                   valise_error *err)
 {
     int rc = 0;
 
     for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(txn->store); i++) {
         const vls_coll *coll = vls_store_coll_at(txn->store, i);
-        if (has_objects(coll))
-            rc = walk_coll(txn, progress, coll, fn, arg, err);
+        if (has_refs(coll, what))
+            rc = walk_coll(txn, what, progress, coll, fn, arg, err);
     }
     return rc;
 }
 
 /* ---- the log ---- */
 
-static int walk_images(vls_txn *txn, vls_arena *arena, const vls_entry *entry, vls_ref_fn *fn,
-                       void *arg, valise_error *err)
+static int walk_images(vls_txn *txn, vls_arena *arena, const vls_entry *entry, unsigned what,
+                       vls_ref_fn *fn, void *arg, valise_error *err)
 {
     vls_image image;
     size_t at = 0;
@@ -139,7 +168,7 @@ static int walk_images(vls_txn *txn, vls_arena *arena, const vls_entry *entry, v
     while ((rc = vls_changes_next(&image, &at, entry->changes, err)) > 0) {
         const vls_coll *coll = vls_store_coll_at(txn->store, image.coll);
         valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
-        vls_ref_site site = {coll, image.key, entry->seq};
+        vls_ref_site site = {.coll = coll, .key = image.key, .seq = entry->seq};
         size_t count;
         if (image.from_seq == 0)
             continue;
@@ -148,7 +177,7 @@ static int walk_images(vls_txn *txn, vls_arena *arena, const vls_entry *entry, v
                             (unsigned)image.coll);
         rc = vls_cells_read(cells, &count, coll->field_count, image.cells, err);
         if (rc == 0)
-            rc = vls_refs_row(arena, &site, cells, fn, arg, err);
+            rc = vls_refs_of_row(arena, &site, cells, what, fn, arg, err);
         if (rc != 0)
             return rc;
     }
@@ -161,11 +190,13 @@ static bool is_digit(char c)
 }
 
 /* Every string of exactly 64 digits. Ids need no escapes, so the text can be searched as it is. */
-static int walk_payload(const vls_entry *entry, vls_ref_fn *fn, void *arg, valise_error *err)
+int vls_refs_payload(const vls_entry *entry, vls_ref_fn *fn, void *arg, valise_error *err)
 {
     vls_ref_site site = {.seq = entry->seq};
     valise_str text = entry->payload;
 
+    if (vls_str_equal(entry->type, VLS_STR(VLS_ERASURE_TYPE)))
+        return 0;
     for (size_t i = 0; i + 66 <= text.len; i++) {
         valise_id id;
         size_t digits = 0;
@@ -184,15 +215,22 @@ static int walk_payload(const vls_entry *entry, vls_ref_fn *fn, void *arg, valis
     return 0;
 }
 
+static int walk_entry(vls_txn *txn, vls_arena *arena, const vls_entry *entry, unsigned what,
+                      vls_ref_fn *fn, void *arg, valise_error *err)
+{
+    int rc = walk_images(txn, arena, entry, what, fn, arg, err);
+
+    return rc != 0 ? rc : vls_refs_payload(entry, fn, arg, err);
+}
+
 int vls_refs_entry(vls_txn *txn, vls_arena *arena, const vls_entry *entry, vls_ref_fn *fn,
                    void *arg, valise_error *err)
 {
-    int rc = walk_images(txn, arena, entry, fn, arg, err);
-
-    return rc != 0 ? rc : walk_payload(entry, fn, arg, err);
+    return walk_entry(txn, arena, entry, VLS_REFS_OBJECTS, fn, arg, err);
 }
 
-int vls_refs_log(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg, valise_error *err)
+int vls_refs_log(vls_txn *txn, unsigned what, vls_progress *progress, vls_ref_fn *fn, void *arg,
+                 valise_error *err)
 {
     VLS_AUTO(log_scan) vls_log_scan scan = {0};
     VLS_AUTO(arena) vls_arena arena = {0};
@@ -202,7 +240,7 @@ int vls_refs_log(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg
     vls_arena_init(&arena, vls_store_env(txn->store), VLS_VIEW_MAX_BYTES);
     rc = vls_log_scan_open(&scan, txn, 0, false, err);
     while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &arena, err)) > 0) {
-        rc = vls_refs_entry(txn, &arena, &entry, fn, arg, err);
+        rc = walk_entry(txn, &arena, &entry, what, fn, arg, err);
         if (rc == 0 && progress)
             rc = vls_progress_step(progress, 1, err);
         if (rc != 0)

@@ -1,9 +1,11 @@
-/* refs.h -- everything in a store that refers to an object.
+/* refs.h -- everything in a store that refers to an object or to a blob.
  *
- * Objects have no reference counts: who wants to know what is needed walks over everything that
- * can name one: rows as they are now, rows as they were (the images in log entries), and the
- * payloads of commands, which a replay needs. In a payload every string of 64 hex digits counts,
- * so that it can be read without knowing the operation.
+ * Neither has reference counts: who wants to know what is needed walks over everything that can
+ * name one: rows as they are now, rows as they were (the images in log entries), and the payloads
+ * of commands, which a replay needs. In a row an ID field with `ref` "object" and a content name
+ * an object, an ID field with `ref` "blob" names a blob. In a payload every string of 64 hex digits
+ * counts, as either, so that it can be read without knowing the operation; but not in that of an
+ * erasure, which tells what is gone.
  *
  * Threads: single; works on a transaction. */
 #ifndef VLS_REFS_H
@@ -17,23 +19,40 @@ typedef struct vls_ref_site {
     const vls_coll *coll; /* NULL: a payload */
     valise_str key;       /* ordered encoding */
     int64_t seq;          /* the entry that holds it; 0: a row as it is now */
+    bool blob;            /* it is that of a blob; never known in a payload */
 } vls_ref_site;
+
+/* Which references of rows are wanted. */
+enum {
+    VLS_REFS_OBJECTS = 1,
+    VLS_REFS_BLOBS = 2,
+    VLS_REFS_ALL = 3,
+    VLS_REFS_CONTENT = 4, /* and of these only such as stand in a field marked CONTENT */
+};
+
+/* The type of the entry that an erasure leaves in the log. */
+#define VLS_ERASURE_TYPE "erasure:record"
 
 /* Non-zero stops the walk and is its result. */
 typedef int vls_ref_fn(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err);
 
-/* The references of one row. Memory is taken from arena and given back. */
+/* The references of one row, and those to objects only. Memory is taken from arena and given back.
+ */
+int vls_refs_of_row(vls_arena *arena, const vls_ref_site *site, const valise_cell *row,
+                    unsigned what, vls_ref_fn *fn, void *arg, valise_error *err);
 int vls_refs_row(vls_arena *arena, const vls_ref_site *site, const valise_cell *row, vls_ref_fn *fn,
                  void *arg, valise_error *err);
 
 /* progress may be NULL. */
-int vls_refs_rows(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg,
+int vls_refs_rows(vls_txn *txn, unsigned what, vls_progress *progress, vls_ref_fn *fn, void *arg,
                   valise_error *err);
-/* Images and payload of one entry. */
+/* What the payload of one entry names. */
+int vls_refs_payload(const vls_entry *entry, vls_ref_fn *fn, void *arg, valise_error *err);
+/* Objects that images and payload of one entry name. */
 int vls_refs_entry(vls_txn *txn, vls_arena *arena, const vls_entry *entry, vls_ref_fn *fn,
                    void *arg, valise_error *err);
 /* Images and payloads of all. */
-int vls_refs_log(vls_txn *txn, vls_progress *progress, vls_ref_fn *fn, void *arg,
+int vls_refs_log(vls_txn *txn, unsigned what, vls_progress *progress, vls_ref_fn *fn, void *arg,
                  valise_error *err);
 
 #endif

@@ -3,7 +3,7 @@
  * sqlite.h has the picture. Two locks: vls_turn among the writers of this process, SQLite's own
  * among processes; both are waited for until one deadline. A read transaction takes its snapshot
  * when it begins, by reading user_version, which also shows when another program has brought the
- * file to a newer format.
+ * file to a newer format. A write transaction need not ask when nobody else has written.
  *
  * Locks on files belong to a process, so a handle is of no use in a child made by fork(): begin
  * and commit refuse it there, and close leaves the files alone. */
@@ -102,23 +102,38 @@ int vls_sqlite_check_process(const vls_sqlite *store, valise_error *err)
     return rc;
 }
 
+/* A number that moves on with each commit this connection makes, and with each begin that finds
+ * commits of others. */
+static unsigned data_version(const vls_sqlite_conn *conn)
+{
+    unsigned version = 0;
+
+    (void)sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+    return version;
+}
+
 /* Begin, and read what makes the transaction see the last commit. The result is SQLite's. */
 static int start(vls_sqlite_conn *conn, bool writes, int64_t *version)
 {
+    const vls_sqlite *store = conn->store;
     int rc;
 
     conn->writes = writes;
     conn->asked = false;
+    conn->changed = true;
     conn->spoiled = 0;
     conn->marks = 0;
     assert(conn->scans == 0 && !conn->pending);
     rc = vls_sqlite_run(NULL, conn, writes ? VLS_SQLITE_BEGIN_WRITE : VLS_SQLITE_BEGIN_READ);
-    return rc == SQLITE_OK ? vls_sqlite_run(version, conn, VLS_SQLITE_USER_VERSION) : rc;
+    if (rc == SQLITE_OK && writes)
+        conn->changed = !store->known || store->version != data_version(conn);
+    return rc == SQLITE_OK && conn->changed ? vls_sqlite_run(version, conn, VLS_SQLITE_USER_VERSION)
+                                            : rc;
 }
 
 static int begin_on(vls_sqlite_conn *conn, bool writes, valise_error *err)
 {
-    int64_t version = 0;
+    int64_t version = VLS_SQLITE_VERSION;
     int rc = start(conn, writes, &version);
 
     if (rc != SQLITE_OK)
@@ -144,6 +159,8 @@ static void finish(vls_sqlite_conn *conn)
         vls_sqlite_reader_give(conn);
         return;
     }
+    store->known = !conn->changed;
+    store->version = data_version(conn);
     if (!sqlite3_get_autocommit(conn->db)) {
         /* It cannot even be rolled back: the next one gets a new connection. */
         store->writer = NULL;
@@ -224,10 +241,8 @@ static int commit_write(vls_sqlite_conn *conn, valise_error *err)
         if (code != SQLITE_OK)
             rc = vls_sqlite_fail(store, conn->db, code, err);
     }
-    if (rc == 0 && conn->asked) {
-        store->known = true;
-        store->version = conn->version;
-    }
+    if (rc == 0 && conn->asked)
+        conn->changed = false; /* whoever asked has read it by now */
     pages = rc == 0 ? conn->wal_pages : 0;
     finish(conn);
     vls_sqlite_keep(store, pages);
@@ -302,17 +317,13 @@ static int sqlite_mark(void *txn, int what, valise_error *err)
 static int sqlite_changed(bool *out, void *txn, valise_error *err)
 {
     vls_sqlite_conn *conn = txn;
-    const vls_sqlite *store = conn->store;
     const vls_table_def *def;
     int rc = vls_sqlite_check(&def, conn, 0, true, err);
 
     if (rc < 0)
         return rc;
-    rc = vls_sqlite_run(&conn->version, conn, VLS_SQLITE_DATA_VERSION);
-    if (rc != SQLITE_OK)
-        return vls_sqlite_stmt_fail(conn, 0, -1, rc, err);
     conn->asked = true;
-    *out = !store->known || store->version != conn->version;
+    *out = conn->changed;
     return 0;
 }
 

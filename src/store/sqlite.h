@@ -81,7 +81,6 @@ enum {
     VLS_SQLITE_RELEASE,
     VLS_SQLITE_BACK,
     VLS_SQLITE_USER_VERSION,
-    VLS_SQLITE_DATA_VERSION,
     VLS_SQLITE_FIXED,
 };
 
@@ -103,9 +102,9 @@ typedef struct vls_sqlite_conn {
 
     /* the transaction */
     bool writes, asked;
-    int spoiled; /* why it cannot go on; 0: it can */
+    bool changed; /* others may have committed since this handle's writer last knew all */
+    int spoiled;  /* why it cannot go on; 0: it can */
     size_t scans, marks;
-    int64_t version;          /* data_version, when asked */
     vls_sqlite_stmt *pending; /* of the last get: its row is still being looked at */
 } vls_sqlite_conn;
 
@@ -121,8 +120,8 @@ typedef struct vls_sqlite {
 
     vls_turn turn; /* of the writer, what follows, and known, version */
     vls_sqlite_conn *writer;
-    bool known; /* a write transaction asked for changes and was committed */
-    int64_t version;
+    bool known; /* all there was when the last write transaction ended, at this data_version */
+    unsigned version;
 
     pthread_mutex_t lock; /* of the readers */
     vls_sqlite_conn *readers;

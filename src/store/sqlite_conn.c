@@ -9,15 +9,10 @@
 /* ---- statements without a table ---- */
 
 static const char *const fixed_sql[VLS_SQLITE_FIXED] = {
-    [VLS_SQLITE_BEGIN_READ] = "BEGIN",
-    [VLS_SQLITE_BEGIN_WRITE] = "BEGIN IMMEDIATE",
-    [VLS_SQLITE_COMMIT] = "COMMIT",
-    [VLS_SQLITE_ROLLBACK] = "ROLLBACK",
-    [VLS_SQLITE_SET] = "SAVEPOINT mark",
-    [VLS_SQLITE_RELEASE] = "RELEASE mark",
-    [VLS_SQLITE_BACK] = "ROLLBACK TO mark",
-    [VLS_SQLITE_USER_VERSION] = "PRAGMA user_version",
-    [VLS_SQLITE_DATA_VERSION] = "PRAGMA data_version",
+    [VLS_SQLITE_BEGIN_READ] = "BEGIN",      [VLS_SQLITE_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [VLS_SQLITE_COMMIT] = "COMMIT",         [VLS_SQLITE_ROLLBACK] = "ROLLBACK",
+    [VLS_SQLITE_SET] = "SAVEPOINT mark",    [VLS_SQLITE_RELEASE] = "RELEASE mark",
+    [VLS_SQLITE_BACK] = "ROLLBACK TO mark", [VLS_SQLITE_USER_VERSION] = "PRAGMA user_version",
 };
 
 /* Step to the end; the first column of the first row is the answer. */

@@ -96,14 +96,28 @@ static void add_select(vls_buf *sql, const valise_table *table)
     vls_buf_printf(sql, " FROM \"%s\"", table->name);
 }
 
-static void add_put(vls_buf *sql, const valise_table *table, const char *verb)
+static void add_insert(vls_buf *sql, const valise_table *table)
 {
-    vls_buf_printf(sql, "%s INTO \"%s\"(", verb, table->name);
+    vls_buf_printf(sql, "INSERT INTO \"%s\"(", table->name);
     add_columns(sql, table, table->column_count);
     vls_buf_add_text(sql, ") VALUES(");
     for (uint16_t i = 0; i < table->column_count; i++)
         vls_buf_printf(sql, "%s?%d", i > 0 ? "," : "", i + 1);
     vls_buf_add_byte(sql, ')');
+}
+
+/* Not REPLACE: that deletes the row and inserts another, which moves neighbours from page to page.
+ * An update writes over it where it lies. */
+static void add_put(vls_buf *sql, const valise_table *table)
+{
+    add_insert(sql, table);
+    vls_buf_add_text(sql, " ON CONFLICT(");
+    add_columns(sql, table, table->key_count);
+    vls_buf_add_text(sql,
+                     table->key_count < table->column_count ? ") DO UPDATE SET " : ") DO NOTHING");
+    for (uint16_t i = table->key_count; i < table->column_count; i++)
+        vls_buf_printf(sql, "%s\"%s\"=excluded.\"%s\"", i > table->key_count ? "," : "",
+                       table->columns[i].name, table->columns[i].name);
 }
 
 /* ---- scans ---- */
@@ -166,10 +180,10 @@ void vls_sqlite_sql_stmt(vls_buf *sql, const vls_table_def *def, int kind,
         add_key(sql, def->table);
         break;
     case VLS_SQLITE_PUT:
-        add_put(sql, def->table, "REPLACE");
+        add_put(sql, def->table);
         break;
     case VLS_SQLITE_INSERT:
-        add_put(sql, def->table, "INSERT");
+        add_insert(sql, def->table);
         break;
     case VLS_SQLITE_DEL:
         vls_buf_printf(sql, "DELETE FROM \"%s\"", def->table->name);

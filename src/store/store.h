@@ -104,6 +104,7 @@ typedef struct vls_meta_state {
     valise_id base_hash;
     int64_t gc_epoch;                  /* changes when chunks were removed */
     int64_t object_floor, chunk_floor; /* numbers up to these are not given again */
+    int64_t erased_seq;                /* the newest erasure, which changed what the log says */
     valise_uuid workspace;
 } vls_meta_state;
 
@@ -175,6 +176,10 @@ int vls_own_put(vls_txn *txn, uint32_t table, const void *row, valise_error *err
 int vls_own_del(vls_txn *txn, uint32_t table, const void *row, valise_error *err);
 
 /* ---- meta ---- */
+
+#define VLS_META_ERASED_SEQ "erased_seq"
+#define VLS_META_ERASED_TIME "erased_time"   /* of the newest erasure, until gc has followed it */
+#define VLS_META_ERASED_BLOBS "erased_blobs" /* the same, until it has looked at the blobs */
 
 /* 1 and the number, or 0. VALISE_E_CORRUPT when it is no integer. */
 int vls_meta_get_int(int64_t *out, vls_txn *txn, const char *name, valise_error *err);

@@ -297,50 +297,24 @@ static void to_table(valise_cell *row, const vls_coll *coll)
     memcpy(row + coll->first_count, extra, count * sizeof(*row));
 }
 
-/* The key's bytes in the scratch buffer. */
-static int write_key(valise_str *out, vls_txn *txn, const vls_coll *coll, const valise_cell *key,
-                     valise_error *err)
-{
-    vls_buf_clear(&txn->scratch);
-    vls_key_write(&txn->scratch, key, coll->key_count);
-    *out = vls_buf_str(&txn->scratch);
-    return vls_buf_check(&txn->scratch, err);
-}
-
 static bool is_cached(const vls_txn *txn, const vls_coll *coll)
 {
     return txn->cache && vls_cache_takes(coll);
 }
 
-/* *known: 1 and the row, 0 when there is none, -1 when it must be asked for. */
-static int recall(int *known, valise_cell *row, vls_txn *txn, const vls_coll *coll,
-                  const valise_cell *key, valise_error *err)
+/* 1 and the row, 0 when there is none, -1 when it must be asked for. */
+static int recall(valise_cell *row, const vls_txn *txn, const vls_coll *coll,
+                  const valise_cell *key)
 {
-    valise_str bytes;
-    int rc;
-
-    *known = -1;
-    if (!is_cached(txn, coll))
-        return 0;
-    rc = write_key(&bytes, txn, coll, key, err);
-    if (rc == 0)
-        *known = vls_cache_get(row, txn->cache, coll, bytes);
-    return rc;
+    return is_cached(txn, coll) ? vls_cache_get(row, txn->cache, coll, key) : -1;
 }
 
 /* What is under the key from now on; row NULL: nothing. */
-static int remember(vls_txn *txn, const vls_coll *coll, const valise_cell *key,
-                    const valise_cell *row, valise_error *err)
+static void remember(const vls_txn *txn, const vls_coll *coll, const valise_cell *key,
+                     const valise_cell *row)
 {
-    valise_str bytes;
-    int rc;
-
-    if (!is_cached(txn, coll))
-        return 0;
-    rc = write_key(&bytes, txn, coll, key, err);
-    if (rc == 0)
-        vls_cache_put(txn->cache, coll, bytes, row);
-    return rc;
+    if (is_cached(txn, coll))
+        vls_cache_put(txn->cache, coll, key, row);
 }
 
 /* Nobody knows what a call that failed has done. */
@@ -354,14 +328,14 @@ static int forget(int rc, vls_txn *txn)
 int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const valise_cell *key,
                 valise_error *err)
 {
-    int found, rc;
+    int found, rc = 0;
 
     assert(txn->backend);
     if (coll->missing)
         return 0;
-    rc = recall(&found, row, txn, coll, key, err);
-    if (rc < 0 || found >= 0)
-        return rc < 0 ? rc : found;
+    found = recall(row, txn, coll, key);
+    if (found >= 0)
+        return found;
     found = txn->store->ops.get(row, txn->backend, coll->number, key, err);
     if (found < 0)
         return found;
@@ -369,9 +343,10 @@ int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const vali
         to_row(row, coll);
         rc = vls_txn_check_row(txn, coll, row, err);
     }
-    if (rc == 0)
-        rc = remember(txn, coll, key, found == 1 ? row : NULL, err);
-    return rc < 0 ? rc : found;
+    if (rc < 0)
+        return rc;
+    remember(txn, coll, key, found == 1 ? row : NULL);
+    return found;
 }
 
 static int check_writable(const vls_coll *coll, valise_error *err)
@@ -404,9 +379,7 @@ int vls_txn_put(vls_txn *txn, const vls_coll *coll, const valise_cell *fields, i
     if (rc < 0)
         return rc;
     row[vls_coll_sum_column(coll)] = sum;
-    rc = remember(txn, coll, row, row, err);
-    if (rc < 0)
-        return forget(rc, txn);
+    remember(txn, coll, row, row);
     to_table(row, coll);
     return forget(txn->store->ops.put(txn->backend, coll->number, row, err), txn);
 }
@@ -420,10 +393,9 @@ int vls_txn_del(vls_txn *txn, const vls_coll *coll, const valise_cell *key, vali
         return rc;
     /* The key may lie in the cache: it is needed before what it names is forgotten. */
     int found = forget(txn->store->ops.del(txn->backend, coll->number, key, err), txn);
-    if (found < 0)
-        return found;
-    rc = remember(txn, coll, key, NULL, err);
-    return rc < 0 ? forget(rc, txn) : found;
+    if (found >= 0)
+        remember(txn, coll, key, NULL);
+    return found;
 }
 
 /* ---- scans ---- */

@@ -106,7 +106,7 @@ static int check_fields(valise_check *check, const vls_coll *coll, const valise_
     rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
                             &check->view->arena, &failure);
     if (rc == 0)
-        rc = vls_fields_validate(row, desc->fields, &check->view->arena, &failure);
+        rc = vls_fields_validate_accepted(row, desc->fields, &check->view->arena, &failure);
     if (rc < 0)
         return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
     rc = vls_fields_each_ref(row, desc->fields, check_reference, &walk);

@@ -27,7 +27,6 @@ void vls_view_release(valise_view *view)
     for (size_t i = 0; i < view->blobs.len; i++)
         (void)valise_blob_unref(view->blobs.ptr[i]);
     vls_vec_release(&view->blobs, env);
-    vls_vec_release(&view->objects, env);
     vls_overlay_release(&view->changes);
     vls_overlay_release(&view->past);
     vls_arena_release(&view->arena);
@@ -316,9 +315,12 @@ int valise_view_put(valise_view *view, const valise_coll *desc, const void *row,
     VLS_ARG(view && desc && row, err);
     rc = check_writable(&coll, view, desc, err);
     if (rc == 0)
-        rc = vls_fields_validate(row, desc->fields, &view->arena, err);
+        rc = view->replaying ? vls_fields_validate_accepted(row, desc->fields, &view->arena, err)
+                             : vls_fields_validate(row, desc->fields, &view->arena, err);
     if (rc == 0)
         rc = vls_row_to_cells(cells, row, desc->fields, &view->arena, err);
+    if (rc == 0)
+        rc = vls_coll_check_key(coll, cells, err);
     if (rc == 0)
         rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
     if (rc == 0)
@@ -334,11 +336,14 @@ int valise_view_put(valise_view *view, const valise_coll *desc, const void *row,
 int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cell *row,
                        bool erasing, valise_error *err)
 {
-    vls_overlay_row *change;
-    int rc = change_of(&change, view, coll, row, err);
+    vls_overlay_row *change = NULL;
+    int rc = erasing ? 0 : vls_coll_check_key(coll, row, err);
 
+    if (rc == 0)
+        rc = change_of(&change, view, coll, row, err);
     if (rc < 0)
         return rc;
+    assert(change);
     change->row = row;
     change->from_seq = 0;
     change->erasing = erasing;
@@ -384,8 +389,8 @@ int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_
     vls_store_hasher_return(view->txn->store, hasher);
     if (rc == 0 && !find_new(view, &object.id)) {
         rc = vls_arena_dup(&object.bytes, &view->arena, bytes, err);
-        if (rc == 0 && !vls_vec_push(&view->objects, view->arena.env, object))
-            rc = vls_fail_memory(err);
+        if (rc == 0 && !vls_vec_push_in(&view->objects, &view->arena, object))
+            rc = vls_arena_fail(&view->arena, err);
     }
     if (rc == 0)
         *out = object.id;

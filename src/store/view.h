@@ -35,7 +35,7 @@ typedef struct vls_overlay_row {
 typedef struct vls_overlay {
     vls_map map;
     uint64_t seed;
-    vls_vec(vls_overlay_row *) rows; /* in the order in which they came */
+    vls_vec(vls_overlay_row *) rows; /* in the order in which they came; in an arena too */
 } vls_overlay;
 
 void vls_overlay_init(vls_overlay *overlay, const valise_env *env);
@@ -59,6 +59,8 @@ typedef struct vls_new_object {
 typedef struct vls_view_hooks {
     int (*allows)(void *self, const char *capability, const char *const *attrs, valise_error *err);
     int (*emit)(void *self, const void *row, valise_error *err);
+    /* Is there such a blob? VALISE_E_NOT_FOUND. */
+    int (*blob)(void *self, const valise_id *id, valise_error *err);
     void *self;
 } vls_view_hooks;
 
@@ -75,13 +77,14 @@ struct valise_view {
     valise_stamp stamp;
     vls_view_hooks hooks;
     bool changing;   /* put, delete, add are allowed */
+    bool replaying;  /* what is put was accepted before */
     int64_t at;      /* the state that is seen; txn->tip.seq unless it is the past */
     bool past_built; /* past holds every row that differs from the transaction */
     vls_overlay past;
     vls_overlay changes;
-    vls_vec(vls_new_object) objects;
-    vls_vec(valise_blob *) blobs; /* objects that were handed out */
-    uint64_t uuid_count;          /* ids that valise_view_uuid derived */
+    vls_vec(vls_new_object) objects; /* in the arena */
+    vls_vec(valise_blob *) blobs;    /* objects that were handed out */
+    uint64_t uuid_count;             /* ids that valise_view_uuid derived */
 
     /* The row below the changes that was read last: who gets a row mostly puts it next. */
     const vls_coll *last_coll; /* NULL: none */

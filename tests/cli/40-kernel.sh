@@ -148,46 +148,6 @@ t 'repair says what was wrong, what it mended and what is left [K22 L5]' '
     expect_exit 7 "$VALISE" -q repair
 '
 
-t 'quiet: what does something says nothing, with --json neither; what looks still answers [L4]' '
-    "$VALISE" -q init
-    "$VALISE" commands --json >all
-    "$VALISE" -q pin add v1 1
-    while read -r line; do
-        kind=$("$VALISE" json get "$line" /kind)
-        name=$("$VALISE" json get "$line" /name | tr -d "\"")
-        case "$kind $name" in
-        \"query\"* | *workspace:erase | *workspace:import) continue ;;
-        *pin:remove) payload="{\"name\":\"v1\"}" ;;
-        *agent:remove | *agent:update) payload="{\"id\":\"planner\"}" ;;
-        *) payload=$("$VALISE" json get "$line" /example) ;;
-        esac
-        for how in "" --json; do
-            # shellcheck disable=SC2086
-            "$VALISE" -q $how run "$name" "$payload" >out 2>err || true
-            [ ! -s out ] || fail "$name $how: $(cat out)"
-        done
-        echo "$name" >>seen
-    done <all
-    grep -q workspace:gc seen
-    grep -q workspace:sync seen
-    grep -q workspace:validate seen
-    run "$VALISE" -q init --json
-    stdout_is_empty
-    run "$VALISE" -q export x.valise
-    stdout_is_empty
-    run "$VALISE" -q import x.valise --json
-    stdout_is_empty
-    run "$VALISE" -q status
-    stdout_has seq:
-    run "$VALISE" -q pin list --json
-    run "$VALISE" -q log
-    stdout_lacks SEQ
-    printf "xxxxxxxx" | dd of=.valise/valise.db bs=1 seek=8192 conv=notrunc 2>/dev/null
-    expect_exit 7 "$VALISE" -q validate
-    stdout_is_empty
-    stderr_matches "^valise: "
-'
-
 t 'config get and list say who set it, and what could be set [L9]' '
     "$VALISE" -q init
     run "$VALISE" config get core.durability --show-origin

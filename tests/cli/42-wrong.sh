@@ -155,6 +155,14 @@ t 'an answer that cannot be written is a failure: full, closed [L5]' '
     run bash -c "\"\$VALISE\" log | head -n 1"
 '
 
+t 'a pager works when standard input is closed' '
+    printf "#!/bin/sh\nhead -n 2\n" >pager
+    chmod +x pager
+    VALISE_PAGER=$PWD/pager run "$LIB_DIR/on_terminal.py" bash -c "\"\$VALISE\" commands <&-"
+    [ "$(wc -l <"$OUT")" = 2 ]
+    stdout_has agent:add
+'
+
 t 'nothing that is printed lands in a file of the workspace when streams are closed [K22]' '
     "$VALISE" -q init
     "$VALISE" -q pin add a 1

@@ -71,6 +71,13 @@ TEST(sqlite_txn, two_handles_see_each_other)
         CHECK_INT(i % 2, changed);
         kit_commit(k, txn);
     }
+    /* Who does not ask has not seen it: the next one is told. */
+    write_one(other, 101);
+    write_one(k, 102);
+    txn = kit_begin(k, VALISE_TXN_WRITE);
+    CHECK_OK(k->ops->changed(&changed, txn, &t->err));
+    CHECK(changed);
+    kit_commit(k, txn);
 }
 
 static int hold_the_lock(size_t index, void *arg)

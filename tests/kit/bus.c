@@ -67,6 +67,8 @@ int kit_try_open(kit *out, const kit_options *o, valise_error *err)
 
     if (rc == 0)
         rc = vls_registry_add(k.registry, &counter_extension, false, err);
+    if (rc == 0 && o->more)
+        rc = vls_registry_add(k.registry, o->more, false, err);
     if (rc == 0)
         rc = open_store(&k, o, err);
     if (rc == 0) {

@@ -12,7 +12,8 @@ typedef struct kit_options {
     const char *backend;   /* "memory", "sqlite"; NULL: the test's param, or memory */
     const char *dir;       /* sqlite; NULL: below test_tmpdir() */
     const valise_middleware *const *middleware;
-    const valise_store_ops *ops; /* instead of backend */
+    const valise_extension *more; /* besides the counter */
+    const valise_store_ops *ops;  /* instead of backend */
     const char *actor;
     bool read_only, full_sync, no_store;
     bool plain; /* a handle that is not closed at the end of the test: kit_close does */

@@ -42,6 +42,10 @@ typedef struct valise_blob_store_open {
 typedef int valise_blob_list_fn(void *arg, const valise_id *id, uint64_t size_bytes,
                                 valise_error *err);
 
+/* Something in the place of a blob store that is no blob: temporary, a put that goes on or did not
+ * come to its end; else whatever somebody else has put there. The same. */
+typedef int valise_blob_stray_fn(void *arg, const char *name, int temporary, valise_error *err);
+
 /* Functions return 0 or a negative code with err filled; outputs are untouched on failure. */
 typedef struct valise_blob_store_ops {
     size_t size;
@@ -87,6 +91,13 @@ typedef struct valise_blob_store_ops {
     /* Remove what puts left behind that ended without commit or abort, by a crash, and that did
      * not move for min_age_ns. */
     int (*clean)(uint64_t *removed, void *self, int64_t min_age_ns, valise_error *err);
+
+    /* When it was put last, in ns since 1970. Without this gc cannot tell how long nothing refers
+     * to a blob, and takes it only when it need not wait. VALISE_E_NOT_FOUND. */
+    int (*time)(int64_t *time_ns, void *self, const valise_id *id, valise_error *err);
+
+    /* What is there and is no blob. */
+    int (*strays)(void *self, valise_blob_stray_fn *fn, void *arg, valise_error *err);
 } valise_blob_store_ops;
 
 /* Static: never released. */

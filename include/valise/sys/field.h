@@ -80,7 +80,7 @@ enum {
     VALISE_REQUIRED = 1,   /* must be given */
     VALISE_NULLABLE = 2,   /* may be none, see above; JSON null means the same as absent */
     VALISE_POSITIONAL = 4, /* command line: an operand, in the order of the table */
-    VALISE_KEY = 8,        /* rows: part of the key; key fields come first */
+    VALISE_KEY = 8,        /* rows: part of the key (VALISE_MAX_KEY_BYTES); these come first */
     VALISE_CONTENT = 16, /* rows: said by somebody; an erasure of the place removes it. NULLABLE */
     VALISE_SECRET = 32,  /* arguments: never in a log, event or message; never on a command line */
     VALISE_HIDDEN = 64,  /* not in help */
@@ -95,7 +95,7 @@ typedef struct valise_field {
     uint32_t offset;  /* of the member in its struct */
     const void *more; /* ENUM: names, NULL-ended. LIST: const valise_field * of an item (offset 0).
                          STRUCT: const valise_struct *. UNION: const valise_union * */
-    const char *ref;  /* the collection this is a key of, "object", "log", or NULL */
+    const char *ref;  /* the collection this is a key of, "object", "blob", "log", or NULL */
     int64_t min, max; /* of the value, of bytes or of items; both 0: the type's own limits */
 } valise_field;
 

@@ -27,6 +27,7 @@ VALISE_BEGIN
 #define VALISE_STORE_ABI 1
 #define VALISE_MAX_COLUMNS 64
 #define VALISE_MAX_ROW_BYTES 900000000 /* text and bytes of one row; more is VALISE_E_TOO_LARGE */
+#define VALISE_MAX_KEY_BYTES 4096      /* the same of the key of a row of a collection */
 
 enum { VALISE_CELL_NULL, VALISE_CELL_INT, VALISE_CELL_REAL, VALISE_CELL_TEXT, VALISE_CELL_BLOB };
 
@@ -163,7 +164,7 @@ typedef struct valise_store_ops {
 
     /* Has anybody but this handle committed since this handle's last write transaction that asked
      * and was committed? Ask in a write transaction. A first one says yes; later ones never say
-     * no wrongly, and yes without need only after upkeep (maintain). */
+     * no wrongly, and yes without need only after upkeep (maintain) or a begin that failed. */
     int (*changed)(bool *out, void *txn, valise_error *err);
 
     /* In a write transaction: make an attached table, or give it the columns behind the first

@@ -316,3 +316,55 @@ TEST(arena, rewind_frees_room_below_the_maximum)
         vls_arena_rewind(&arena, mark);
     }
 }
+
+/* Whatever lies in front of it or behind it, its bytes go with it. */
+TEST(arena, resizes_what_was_allocated)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    char *ptr = NULL;
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    CHECK(vls_arena_alloc(&arena, 10));
+    for (size_t i = 1; i < VLS_COUNT(sizes); i++) {
+        size_t old = ptr ? sizes[i - 1] : 0, size = sizes[i];
+        ptr = vls_arena_resize(&arena, ptr, old, size);
+        CHECK(ptr && (uintptr_t)ptr % 16 == 0);
+        for (size_t k = 0; k < VLS_MIN(old, size); k++)
+            CHECK_INT((int)(i - 1), ptr[k]);
+        memset(ptr, (int)i, size);
+        if (i % 3 == 0)
+            memset(vls_arena_alloc(&arena, 20), 'x', 20); /* it is no longer the newest */
+    }
+}
+
+TEST(arena, the_newest_is_resized_in_place)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    char *ptr, *behind;
+
+    if (single)
+        SKIP("each is a malloc of its own");
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    ptr = vls_arena_alloc(&arena, 10);
+    CHECK(vls_arena_resize(&arena, ptr, 10, 1000) == ptr);
+    CHECK(vls_arena_resize(&arena, ptr, 1000, 17) == ptr);
+    behind = vls_arena_alloc(&arena, 1);
+    CHECK(behind == ptr + 32);
+    CHECK(vls_arena_resize(&arena, ptr, 17, 1) == ptr); /* the others stay where they are */
+    CHECK(vls_arena_resize(&arena, ptr, 17, 18) != ptr);
+    CHECK(vls_arena_alloc(&arena, 1) > (void *)behind);
+}
+
+TEST(arena, what_cannot_be_resized_stays)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    char *ptr;
+
+    vls_arena_init(&arena, t->env, 6000);
+    ptr = vls_arena_alloc(&arena, 10);
+    memcpy(ptr, "012345678", 10);
+    CHECK(!vls_arena_resize(&arena, ptr, 10, 100000));
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_arena_report(&arena, &t->err));
+    CHECK(!vls_arena_resize(&arena, ptr, 10, SIZE_MAX));
+    CHECK_TEXT("012345678", ptr);
+}

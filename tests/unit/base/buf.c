@@ -254,3 +254,56 @@ TEST(buf, every_allocation_fails)
         }
     }
 }
+
+/* ---- in an arena ---- */
+
+TEST(buf, in_an_arena_texts_are_kept)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    vls_buf first, second;
+    valise_str a, b, c, none = {NULL, 1};
+
+    vls_arena_init(&arena, t->env, SIZE_MAX);
+    vls_buf_init_in(&first, &arena, 100000);
+    vls_buf_init_in(&second, &arena, 100000);
+    for (unsigned i = 0; i < 4992; i++) { /* each is in the way of the other; whole units of 16 */
+        vls_buf_add_byte(&first, 'a');
+        vls_buf_add_byte(&second, 'b');
+    }
+    CHECK_OK(vls_buf_keep(&a, &first, &t->err));
+    CHECK_OK(vls_buf_keep(&b, &second, &t->err));
+    CHECK_INT(0, first.len);
+    vls_buf_add_text(&first, "another");
+    CHECK_OK(vls_buf_keep(&c, &first, &t->err));
+    CHECK_OK(vls_buf_keep(&none, &first, &t->err));
+    CHECK(none.ptr && none.len == 0 && none.ptr[0] == '\0');
+    CHECK_TEXT("another", c.ptr);
+    CHECK(a.len == 4992 && b.len == 4992 && strlen(a.ptr) == 4992 && strlen(b.ptr) == 4992);
+    for (unsigned i = 0; i < 4992; i++)
+        CHECK(a.ptr[i] == 'a' && b.ptr[i] == 'b');
+    vls_buf_add_text(&second, "released or not");
+    vls_buf_release(&second);
+}
+
+TEST(buf, in_an_arena_what_failed_is_not_kept)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    valise_str text = {NULL, 7};
+    counting_env c;
+    vls_buf buf;
+
+    counting_env_init(&c);
+    vls_arena_init(&arena, &c.env, 6000);
+    vls_buf_init_in(&buf, &arena, 3);
+    vls_buf_add_text(&buf, "four");
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_buf_keep(&text, &buf, &t->err));
+    vls_buf_init_in(&buf, &arena, SIZE_MAX);
+    CHECK(!vls_buf_reserve(&buf, 7000));
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_buf_keep(&text, &buf, &t->err));
+    vls_buf_clear(&buf);
+    vls_arena_release(&arena);
+    counting_env_fail_at(&c, 0);
+    vls_buf_add_text(&buf, "none");
+    CHECK_RC(VALISE_E_NO_MEMORY, vls_buf_keep(&text, &buf, &t->err));
+    CHECK(text.ptr == NULL && text.len == 7);
+}

@@ -89,3 +89,25 @@ TEST(vec, every_allocation_fails)
         }
     }
 }
+
+TEST(vec, grows_in_an_arena)
+{
+    VLS_AUTO(arena) vls_arena arena;
+    vls_vec(int) v = VLS_VEC_INIT, w = VLS_VEC_INIT;
+    struct {
+        char bytes[SIZE_MAX / 64];
+    } *huge = NULL;
+    size_t cap = 0;
+
+    vls_arena_init(&arena, t->env, 20000);
+    for (int i = 0; i < 500; i++) {
+        CHECK(vls_vec_push_in(&v, &arena, i));
+        CHECK(vls_vec_push_in(&w, &arena, -i));
+    }
+    CHECK(!vls_vec_reserve_in(&v, &arena, 100000));
+    CHECK(!vls_vec_grow_in(&huge, &cap, 100, sizeof(*huge), &arena));
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_arena_report(&arena, &t->err));
+    CHECK(v.len == 500 && w.len == 500 && !huge && cap == 0);
+    for (int i = 0; i < 500; i++)
+        CHECK(v.ptr[i] == i && w.ptr[i] == -i);
+}

@@ -713,6 +713,20 @@ TEST(registry, refuses_operands_nobody_could_tell_apart)
     }
 }
 
+/* A plain text that a collection says is content is one, wherever it stands. [K15 K20] */
+TEST(registry, refuses_commands_that_answer_with_what_is_marked_as_content)
+{
+    static const valise_field marked[] = {
+        VALISE_FIELD(thing_args, name, STR, VALISE_NULLABLE | VALISE_CONTENT, "What it says."),
+        VALISE_FIELD_END,
+    };
+    kit *k = kit_new(t);
+
+    k->ops[0].out = marked;
+    k->ops[0].out_size = sizeof(thing_args);
+    refused(k, VALISE_E_INVALID, "`name` of its answer is content");
+}
+
 /* A command's answer is kept in the log, where contents must not be. [K9] */
 TEST(registry, refuses_commands_that_answer_with_contents)
 {

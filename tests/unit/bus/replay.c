@@ -241,6 +241,117 @@ TEST(replay, notices_an_operation_that_is_not_pure)
     CHECK(strstr(t->err.message, "list of changes"));
 }
 
+/* ---- limits that became narrower ---- */
+
+typedef struct box {
+    valise_str name;
+    int64_t size;
+    double weight;
+    valise_list tags;
+    valise_content note; /* TEXT; of the arguments alone */
+    valise_str colour;
+} box;
+
+static const valise_field box_tag = {.type = VALISE_T_STR};
+
+/* Not constant: what these say changes between two versions of the program. */
+static valise_field box_fields[] = {
+    VALISE_FIELD(box, name, STR, VALISE_KEY, "Its name."),
+    VALISE_FIELD(box, size, INT, 0, "How large it is."),
+    VALISE_FIELD(box, weight, REAL, 0, "How heavy it is."),
+    VALISE_FIELD_WITH(box, tags, LIST, 0, "Its tags.", .more = &box_tag),
+    VALISE_FIELD(box, colour, STR, 0, "Its colour."),
+    VALISE_FIELD_END,
+};
+static valise_field box_in[] = {
+    VALISE_FIELD(box, name, STR, VALISE_REQUIRED, "Its name."),
+    VALISE_FIELD(box, size, INT, 0, "How large it is."),
+    VALISE_FIELD(box, weight, REAL, 0, "How heavy it is."),
+    VALISE_FIELD_WITH(box, tags, LIST, 0, "Its tags.", .more = &box_tag),
+    VALISE_FIELD(box, note, TEXT, VALISE_NULLABLE, "What is in it."),
+    VALISE_FIELD(box, colour, STR, 0, "Its colour."),
+    VALISE_FIELD_END,
+};
+
+static const valise_coll box_coll = {.size = sizeof(valise_coll),
+                                     .name = "box.row",
+                                     .help = "A box.",
+                                     .fields = box_fields,
+                                     .row_size = sizeof(box)};
+
+static int box_decide(valise_view *view, const void *args, void *result, valise_error *err)
+{
+    (void)result;
+    return valise_view_put(view, &box_coll, args, err);
+}
+
+static const valise_op box_put = {.size = sizeof(valise_op),
+                                  .name = "box:put",
+                                  .brief = "Put a box.",
+                                  .kind = VALISE_COMMAND,
+                                  .needs = "box:write",
+                                  .in = box_in,
+                                  .in_size = sizeof(box),
+                                  .decide = box_decide,
+                                  .example = "{\"name\":\"a\"}"};
+static const valise_op *const box_ops[] = {&box_put, NULL};
+static const valise_coll *const box_colls[] = {&box_coll, NULL};
+static const valise_extension box_extension = {.size = sizeof(valise_extension),
+                                               .abi = VALISE_EXTENSION_ABI,
+                                               .name = "box",
+                                               .version = "1",
+                                               .collections = box_colls,
+                                               .operations = box_ops};
+
+static void limit(valise_field *fields, int64_t max)
+{
+    for (valise_field *f = fields; f->type != VALISE_T_END; f++)
+        f->max = max;
+}
+
+static void limit_all(int64_t max)
+{
+    limit(box_fields, max);
+    limit(box_in, max);
+}
+
+static void widen(void *arg)
+{
+    (void)arg;
+    limit_all(0);
+}
+
+/* [K32] What was accepted once is replayed, and is sound, whatever the limits are now. */
+TEST(replay, accepts_what_was_accepted_under_wider_limits)
+{
+    const char *large = "{\"name\":\"a long name\",\"size\":1000,\"weight\":99.5,"
+                        "\"tags\":[\"1\",\"2\",\"3\",\"4\",\"5\"],"
+                        "\"note\":\"a long note\",\"colour\":\"yellow\"}";
+    const char *small = "{\"name\":\"b\",\"size\":1}";
+    kit *k, *copy;
+
+    test_defer(widen, NULL);
+    k = kit_open(t, &(kit_options){.more = &box_extension});
+    kit_run(k, "box:put", large);
+    kit_run(k, "box:put", small);
+    kit_run(k, "box:put", "{\"name\":\"a long name\",\"size\":2000}");
+    limit_all(4);
+    kit_fails(k, VALISE_E_INVALID, "box:put", large, NULL);
+    kit_validate(k); /* [K22] */
+    copy = kit_open(t, &(kit_options){.backend = t->param,
+                                      .more = &box_extension,
+                                      .dir = test_format("%s/copy", test_tmpdir())});
+    CHECK_OK(replay(NULL, k, copy));
+    CHECK_TEXT(kit_tip(k), kit_tip(copy));
+    CHECK_TEXT(kit_state(k), kit_state(copy));
+    kit_validate(copy);
+    /* What is new is under the limits of now, in the copy too. */
+    kit_fails(copy, VALISE_E_INVALID, "box:put", large, NULL);
+    kit_run(copy, "box:put", "{\"name\":\"c\",\"size\":4}");
+    limit(box_fields, 2); /* of the row alone */
+    kit_fails(copy, VALISE_E_INVALID, "box:put", "{\"name\":\"c\",\"size\":3}", NULL);
+}
+
 static int stop_at_once(void *arg, const valise_progress_state *state)
 {
     (void)arg, (void)state;

@@ -6,30 +6,91 @@
 
 static vls_coll coll_of(uint32_t number)
 {
-    return (vls_coll){.number = number, .table = {.column_count = 2, .key_count = 1}};
+    return (vls_coll){
+        .number = number, .key_count = 1, .table = {.column_count = 2, .key_count = 1}};
+}
+
+static valise_cell text_cell(valise_str text)
+{
+    return (valise_cell){.type = VALISE_CELL_TEXT, .as.bytes = text};
+}
+
+static valise_cell int_cell(int64_t integer)
+{
+    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
 }
 
 TEST(cache, remembers_rows_and_that_there_is_none)
 {
     vls_coll one = coll_of(1), two = coll_of(2);
-    valise_cell row[2] = {{.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("key")},
-                          {.type = VALISE_CELL_INT, .as.integer = 7}};
+    const valise_cell key = text_cell(VLS_STR("key")), other = text_cell(VLS_STR("ke"));
+    valise_cell row[2] = {key, int_cell(7)};
     valise_cell out[2];
     vls_cache *cache = NULL;
 
     CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
-    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("key")));
-    vls_cache_put(cache, &one, VLS_STR("key"), row);
-    row[0].as.bytes = VLS_STR("changed");
-    CHECK_INT(1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, &key));
+    vls_cache_put(cache, &one, &key, row);
+    row[1].as.integer = 8;
+    CHECK_INT(1, vls_cache_get(out, cache, &one, &key));
     CHECK_STR(VLS_STR("key"), out[0].as.bytes);
     CHECK_INT(7, out[1].as.integer);
-    CHECK_INT(-1, vls_cache_get(out, cache, &two, VLS_STR("key")));
-    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("ke")));
-    vls_cache_put(cache, &one, VLS_STR("key"), NULL);
-    CHECK_INT(0, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    CHECK_INT(-1, vls_cache_get(out, cache, &two, &key));
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, &other));
+    vls_cache_put(cache, &one, &key, NULL);
+    CHECK_INT(0, vls_cache_get(out, cache, &one, &key));
     vls_cache_clear(cache);
-    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, &key));
+    vls_cache_free(cache);
+}
+
+/* Of equal keys only one may be remembered, or the other would be out of date. */
+TEST(cache, equal_keys_are_one)
+{
+    static const char here[] = "", there[] = "";
+    const valise_cell pairs[][2] = {
+        {text_cell(vls_str(here, 0)), text_cell(vls_str(there, 0))},
+        {text_cell(vls_str(NULL, 0)), text_cell(vls_str(here, 0))},
+        {{.type = VALISE_CELL_REAL, .as.real = -0.0}, {.type = VALISE_CELL_REAL, .as.real = 0.0}},
+        {int_cell(-1), int_cell(-1)},
+    };
+    vls_coll one = coll_of(1);
+    valise_cell out[2];
+    vls_cache *cache = NULL;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    for (size_t i = 0; i < VLS_COUNT(pairs); i++) {
+        valise_cell row[2] = {pairs[i][0], int_cell(7)};
+        vls_cache_put(cache, &one, &pairs[i][0], row);
+        vls_cache_put(cache, &one, &pairs[i][1], NULL);
+        CHECK_INT(0, vls_cache_get(out, cache, &one, &pairs[i][0]));
+    }
+    vls_cache_free(cache);
+}
+
+TEST(cache, never_answers_with_an_older_row)
+{
+    vls_coll one = coll_of(1);
+    valise_cell out[2];
+    vls_cache *cache = NULL;
+    int known = 0;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    for (int64_t round = 0; round < 3; round++) {
+        for (int64_t i = 0; i < 2 * (int64_t)VLS_CACHE_SLOTS; i++) {
+            valise_cell row[2] = {int_cell(i), int_cell(i * 10 + round)};
+            vls_cache_put(cache, &one, row, row);
+        }
+        for (int64_t i = 0; i < 2 * (int64_t)VLS_CACHE_SLOTS; i++) {
+            valise_cell key = int_cell(i);
+            if (vls_cache_get(out, cache, &one, &key) < 0)
+                continue;
+            known++;
+            CHECK_INT(i, out[0].as.integer);
+            CHECK_INT(i * 10 + round, out[1].as.integer);
+        }
+    }
+    CHECK(known > 2 * (int)VLS_CACHE_SLOTS && known <= 3 * (int)VLS_CACHE_SLOTS);
     vls_cache_free(cache);
 }
 
@@ -37,35 +98,33 @@ TEST(cache, what_is_too_large_takes_the_older_row_away)
 {
     static char large[VLS_CACHE_ROOM];
     vls_coll one = coll_of(1);
-    valise_cell row[2] = {{.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("key")},
-                          {.type = VALISE_CELL_INT, .as.integer = 7}};
+    valise_cell row[2] = {text_cell(VLS_STR("key")), int_cell(7)};
     valise_cell out[2];
     vls_cache *cache = NULL;
 
     CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
-    vls_cache_put(cache, &one, VLS_STR("key"), row);
+    vls_cache_put(cache, &one, row, row);
     row[1] = (valise_cell){.type = VALISE_CELL_BLOB, .as.bytes = vls_str(large, sizeof(large))};
-    vls_cache_put(cache, &one, VLS_STR("key"), row);
-    CHECK_INT(-1, vls_cache_get(out, cache, &one, VLS_STR("key")));
+    vls_cache_put(cache, &one, row, row);
+    CHECK_INT(-1, vls_cache_get(out, cache, &one, row));
     vls_cache_free(cache);
 }
 
 TEST(cache, a_row_may_be_put_back_where_it_came_from)
 {
     vls_coll one = coll_of(1);
-    valise_cell row[2] = {{.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("key")},
-                          {.type = VALISE_CELL_TEXT, .as.bytes = VLS_STR("value")}};
+    const valise_cell key = text_cell(VLS_STR("key"));
+    valise_cell row[2] = {key, text_cell(VLS_STR("value"))};
     valise_cell out[2];
     vls_cache *cache = NULL;
     int rc;
 
     CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
-    vls_cache_put(cache, &one, VLS_STR("key"), row);
-    CHECK_INT(1, vls_cache_get(out, cache, &one, VLS_STR("key")));
-    out[0].as.bytes = VLS_STR("longer key");
-    vls_cache_put(cache, &one, VLS_STR("key"), out);
+    vls_cache_put(cache, &one, &key, row);
+    CHECK_INT(1, vls_cache_get(out, cache, &one, &key));
+    vls_cache_put(cache, &one, &key, out);
     CHECK_STR(VLS_STR("value"), out[1].as.bytes);
-    rc = vls_cache_get(out, cache, &one, VLS_STR("key"));
+    rc = vls_cache_get(out, cache, &one, &key);
     CHECK(rc == -1 || vls_str_equal(out[1].as.bytes, VLS_STR("value")));
     vls_cache_free(cache);
 }
