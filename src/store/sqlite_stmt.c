@@ -236,7 +236,7 @@ static int fail_type(const vls_sqlite_conn *conn, sqlite3_stmt *handle, const va
     static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT", "BLOB"};
     const valise_column *column = &table->columns[number];
     uint8_t type = type_at(handle, number); /* asking for bytes would change it */
-    int rc = vls_fail(err, VALISE_E_CORRUPT, "%s: in the row%s of %s, %s is %s, not %s",
+    int rc = vls_fail(err, VALISE_E_CORRUPT, "%s: in the row%s, %s.%s is %s, not %s",
                       conn->store->path, key_of(handle, table).s, table->name, column->name,
                       names[type], names[column->type]);
 

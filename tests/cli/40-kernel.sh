@@ -137,7 +137,7 @@ t 'repair says what was wrong, what it mended and what is left [K22 L5]' '
     stdout_has "log_id8"
     rm -rf .valise && mv again .valise
     run "$VALISE" repair --json
-    json_is found 2
+    json_is found 3
     json_is problems[0].mended true
     run "$VALISE" validate
     sql "CREATE TABLE stray(a); CREATE TABLE other(a); PRAGMA writable_schema=ON; UPDATE sqlite_schema SET rootpage =

@@ -450,8 +450,8 @@ TEST(index, entries_only_for_who_may_read_the_rows)
     CHECK_RC(VALISE_E_DENIED,
              valise_dispatch(NULL, g->v, "index:query", "{\"name\":\"kinds\"}", &call, &t->err));
     CHECK_OK(valise_dispatch(NULL, g->v, "index:list", NULL, &call, &t->err));
-    CHECK_OK(
-        garden_try_open(&blind, &(garden_options){.store = g->store, .actor = "blind"}, &t->err));
+    CHECK_OK(garden_try_open(
+        &blind, &(garden_options){.env = t->env, .store = g->store, .actor = "blind"}, &t->err));
     CHECK_RC(VALISE_E_DENIED, valise_index_subscribe(&s, blind.v, "kinds", apply, NULL, &t->err));
     garden_close(&blind);
 }

@@ -185,7 +185,8 @@ TEST(extension, refuses_what_is_no_extension)
     name_it(path_of("text.so"));
     refused(t, VALISE_E_UNSUPPORTED, "text.so cannot be loaded: ");
     name_it(path_of("none.so"));
-    refused(t, VALISE_E_NOT_FOUND, "none.so");
+    refused(t, VALISE_E_INVALID, "none.so"); /* the line that names it is wrong */
+    CHECK(strstr(t->err.message, "user-config:2") && strstr(t->err.hint, "config unset --user"));
     name_it(test_tmpdir());
     refused(t, VALISE_E_INVALID, "is no file");
     name_it("notes.so");

@@ -1,5 +1,6 @@
 /* validate.c -- damage of every kind is found and named. [K22 K9 Q19] */
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -516,4 +517,74 @@ TEST(validate_file, a_flipped_bit_in_any_live_byte_is_found)
     test_context_end();
     test_note("%d of %d flips were in live bytes, all found", found, rounds);
     CHECK(found > rounds / 20);
+}
+
+/* ---- rows and tables that cannot be read ---- */
+
+static void run_sql(stage *k, const char *sql)
+{
+    const char *path = test_format("%s/valise.db", test_tmpdir());
+    sqlite3 *db = NULL;
+
+    (void)k;
+    CHECK_INT(SQLITE_OK, sqlite3_open(path, &db));
+    CHECK_INT(SQLITE_OK, sqlite3_exec(db, sql, NULL, NULL, NULL));
+    CHECK_INT(SQLITE_OK, sqlite3_close(db));
+}
+
+/* Each is a problem, and nothing keeps the rest from being looked at. */
+TEST(validate, goes_on_behind_rows_and_tables_that_cannot_be_read)
+{
+    vls_validation v;
+    findings f;
+    stage k;
+
+    if (strcmp(t->param, "memory") == 0)
+        SKIP("nobody can write behind its back");
+    stage_open(&k, t, t->param, test_tmpdir());
+    fill_all(&k);
+    run_sql(&k,
+            "UPDATE holder SET name = CAST(name AS BLOB); UPDATE log SET time = 'x' WHERE seq = 2");
+    f = look(&k, &v);
+    CHECK_MSG(strstr(f.places, "holder: ") && strstr(f.places, "holder.name is BLOB"), "%s",
+              f.places);
+    CHECK_MSG(strstr(f.places, "row 2, log.time is TEXT"), "%s", f.places);
+    CHECK_INT(2, v.objects); /* they come behind the log */
+    stage_close(&k);
+}
+
+TEST(validate, names_what_is_damaged_in_the_definition_of_a_table)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    vls_validation v;
+    vls_txn txn = {0};
+    findings f;
+    stage k;
+
+    if (strcmp(t->param, "memory") == 0)
+        SKIP("its tables are no text");
+    stage_open(&k, t, t->param, test_tmpdir());
+    fill_all(&k);
+    stage_close(&k);
+    run_sql(&k, "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET"
+                " sql = replace(sql, 'INTEGER', 'INTEGFR') WHERE name = 'thing'");
+    stage_open(&k, t, t->param, test_tmpdir());
+    CHECK_RC(VALISE_E_CORRUPT, vls_txn_begin(&txn, k.store, VALISE_TXN_WRITE, &err));
+    CHECK_MSG(strstr(err.message, "table thing") && strstr(err.message, "INTEGFR"), "%s",
+              err.message);
+    CHECK_OK(vls_txn_begin(&txn, k.store, VALISE_TXN_READ, &t->err));
+    vls_txn_rollback(&txn);
+    f = look(&k, &v);
+    CHECK_INT(1, f.count);
+    CHECK(strstr(f.places, "store: the definition of table thing is damaged at byte"));
+    stage_close(&k);
+    run_sql(&k, "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET"
+                " sql = replace(sql, 'INTEGFR', 'INTEGER') WHERE name = 'thing';"
+                "CREATE TRIGGER loss AFTER INSERT ON thing BEGIN DELETE FROM thing; END;"
+                "DROP INDEX log_id8");
+    stage_open(&k, t, t->param, test_tmpdir());
+    f = look(&k, &v);
+    CHECK_MSG(strstr(f.places, "a trigger loss of thing that nobody knows"), "%s", f.places);
+    CHECK_MSG(strstr(f.places, "the index log_id8 is missing"), "%s", f.places);
+    stage_close(&k);
 }
