@@ -555,6 +555,8 @@ static int stray_in_shelf(const folder *f, uint8_t number, DIR *entries, valise_
             continue;
         if (vls_id_parse(&id, valise_str_of(entry->d_name), NULL) == 0 && id.bytes[0] == number)
             rc = look_at(&st, entries, entry->d_name);
+        if (rc < 0)
+            return fail_blob("cannot look at blob", &id, err);
         if (rc > 0)
             continue;
         (void)snprintf(name, sizeof(name), "%s/%s", shelf_of(number).s, entry->d_name);
@@ -585,9 +587,13 @@ static int stray_entry(const folder *f, const char *name, valise_blob_stray_fn *
 
     if (is_dots(name))
         return 0;
-    shelf = is_shelf(&number, name) ? open_entries(f, name) : NULL;
-    if (!shelf)
+    if (!is_shelf(&number, name))
         return fn(arg, name, is_temporary(name), err);
+    shelf = open_entries(f, name);
+    if (!shelf && errno != ENOTDIR && errno != ELOOP)
+        return fail_here(f, "cannot list the blobs in", err);
+    if (!shelf)
+        return fn(arg, name, false, err); /* something else of that name */
     rc = stray_in_shelf(f, number, shelf, fn, arg, err);
     (void)closedir(shelf);
     return rc;

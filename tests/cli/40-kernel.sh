@@ -160,4 +160,46 @@ t 'config get and list say who set it, and what could be set [L9]' '
     stderr_has "config list --all"
 '
 
+t 'what has no contents is not erased, and nothing says that it was [K20]' '
+    "$VALISE" -q init
+    "$VALISE" -q pin add x
+    expect_exit 6 "$VALISE" erase pin/x
+    stderr_has "rows of pin have no contents"
+    expect_exit 6 "$VALISE" erase actor/local
+    run "$VALISE" validate
+    stdout_lacks "replayed"
+    run "$VALISE" erasure list --json
+    stdout_is_empty
+'
+
+t 'blobs are checked, collected and erased [K20 K21 K22 Q19]' '
+    "$VALISE" -q init
+    put() {
+        id=$(printf %s "$1" | sha256sum | cut -d " " -f 1)
+        file=.valise/blobs/$(printf %s "$id" | cut -c 1-2)/$id
+        mkdir -p "${file%/*}"
+        printf %s "$1" >"$file"
+    }
+    put "a file"
+    run "$VALISE" validate
+    printf %s "a fire" >"$file"
+    expect_exit 7 "$VALISE" validate
+    stdout_has "blob $id"
+    run "$VALISE" gc
+    [ -e "$file" ]
+    touch -d "20 days ago" "$file"
+    run "$VALISE" gc --json
+    stdout_has "\"blobs\":1"
+    [ ! -e "$file" ]
+    put "another file"
+    run "$VALISE" erase --content "$(printf %s "$id" | cut -c 1-8)" --reason leaked
+    [ ! -e "$file" ]
+    run "$VALISE" erasure list
+    stdout_has "object/$id"
+    stdout_has leaked
+    touch .valise/blobs/tmp-0123456789abcdef0123456789abcdef
+    run "$VALISE" validate
+    stdout_has "blobs/tmp-0123456789abcdef0123456789abcdef"
+'
+
 done_testing

@@ -309,6 +309,27 @@ TEST(blob, nothing_to_clean)
     stop(&w);
 }
 
+/* When it was put, if the store knows; to put it again makes it young. [K21] */
+TEST(blob, knows_when_it_was_put)
+{
+    valise_id id, missing = id_of(VLS_STR("never put"));
+    int64_t first = 0, second = 0;
+    world w;
+
+    start(t, &w);
+    id = put_ok(t, &w, VLS_STR("abc"));
+    int rc = vls_blobs_time(&first, w.blobs, &id, &t->err);
+    if (rc > 0) {
+        CHECK(first > 0);
+        put_ok(t, &w, VLS_STR("abc"));
+        CHECK_RC(1, vls_blobs_time(&second, w.blobs, &id, &t->err));
+        CHECK(second >= first);
+        CHECK_RC(VALISE_E_NOT_FOUND, vls_blobs_time(&first, w.blobs, &missing, &t->err));
+    }
+    CHECK(rc >= 0);
+    stop(&w);
+}
+
 TEST(blob, read_only_changes_nothing)
 {
     valise_id id = {{0}};

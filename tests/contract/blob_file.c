@@ -254,6 +254,48 @@ TEST(blob_file, foreign_names_are_left_alone)
     stop(&w);
 }
 
+typedef struct stray_list {
+    unsigned temporary, foreign;
+    const char *names;
+    int result;
+} stray_list;
+
+static int add_stray(void *arg, const char *name, int temporary, valise_error *err)
+{
+    stray_list *list = arg;
+
+    (void)err;
+    list->temporary += temporary != 0;
+    list->foreign += temporary == 0;
+    list->names = test_format("%s%s|", list->names, name);
+    return list->result;
+}
+
+/* [K22] Whatever is no blob is told, and nothing is done to it. */
+TEST(blob_file, strays_are_told)
+{
+    valise_id id = id_of(VLS_STR("abc"));
+    const char *const names[] = {"notes.txt", "ba/notes.txt",
+                                 test_format("bb/%s", vls_id_hex(&id).s), "tmp-0123"};
+    stray_list list = {.names = "|"};
+    world w;
+
+    start(t, &w);
+    put_ok(t, &w, VLS_STR("abc"));
+    CHECK(mkdir(in_blobs("bb"), 0700) == 0 && mkdir(in_blobs("zz"), 0700) == 0);
+    for (size_t i = 0; i < VLS_COUNT(names); i++)
+        test_write_file(in_blobs(names[i]), VLS_STR("mine"));
+    test_write_file(a_temporary(1), VLS_STR("half of a blo"));
+    CHECK_OK(vls_blobs_strays(w.blobs, add_stray, &list, &t->err));
+    CHECK_INT(1, list.temporary);
+    CHECK_INT(VLS_COUNT(names) + 1, list.foreign); /* and zz */
+    for (size_t i = 0; i < VLS_COUNT(names); i++)
+        CHECK(strstr(list.names, test_format("|%s|", names[i])));
+    list = (stray_list){.names = "", .result = VALISE_E_CANCELLED};
+    CHECK_RC(VALISE_E_CANCELLED, vls_blobs_strays(w.blobs, add_stray, &list, &t->err));
+    stop(&w);
+}
+
 /* ---- what was left behind ---- */
 
 TEST(blob_file, clean_removes_what_is_old)
@@ -501,6 +543,13 @@ static int list_once(fault *f, void *arg)
     int rc = vls_blobs_list(w.blobs, ignore, NULL, &f->err);
     if (rc == 0)
         rc = vls_blobs_clean(NULL, w.blobs, -1000000000, &f->err);
+    if (rc == 0)
+        rc = vls_blobs_strays(w.blobs, add_stray, &(stray_list){.names = ""}, &f->err);
+    if (rc == 0) {
+        int64_t time;
+        rc = vls_blobs_time(&time, w.blobs, &id, &f->err);
+        rc = rc < 0 ? rc : 0;
+    }
     fault_off(f);
     stop(&w);
     return rc;

@@ -127,6 +127,22 @@ TEST(extension, all_of_it_works) /* [K13] */
                                               "{\"name\":\"a\",\"text\":\"b\"}", &call, &t->err));
 }
 
+/* What the example shows has contents, and they can be erased. [K20] */
+TEST(extension, what_it_holds_can_be_erased)
+{
+    valise *v = NULL;
+
+    name_it(copy_of("notes"));
+    CHECK_OK(open_with(t, &v, ":memory:", 0));
+    test_defer(close_it, v);
+    (void)ask(t, v, "note:add", "{\"name\":\"milk\",\"text\":\"MYSECRETMILK\"}");
+    (void)ask(t, v, "workspace:erase", "{\"place\":\"notes.note/milk\",\"reason\":\"private\"}");
+    CHECK(strstr(ask(t, v, "note:list", NULL), "milk"));
+    CHECK(!strstr(ask(t, v, "note:list", NULL), "MYSECRETMILK"));
+    CHECK(!strstr(ask(t, v, "log:list", NULL), "MYSECRETMILK"));
+    CHECK(strstr(ask(t, v, "workspace:show", "{\"target\":\"notes.note/milk\"}"), "private"));
+}
+
 /* Its rows stay when it is not there any more, and are back with it. */
 TEST(extension, can_be_missing_and_come_back)
 {
