@@ -53,12 +53,12 @@ static const valise_field put_in[] = {
 };
 
 /* A text that its author says is no content, and that goes with an erasure all the same. */
-typedef struct put_result {
+typedef struct tell_result {
     valise_str echo;
-} put_result;
+} tell_result;
 
-static const valise_field put_out[] = {
-    VALISE_FIELD(put_result, echo, STR, VALISE_NULLABLE, "What is written on it."),
+static const valise_field tell_out[] = {
+    VALISE_FIELD(tell_result, echo, STR, VALISE_NULLABLE, "What is written on it."),
     VALISE_FIELD_END,
 };
 
@@ -85,7 +85,7 @@ static int put(valise_view *view, const void *in, void *out, valise_error *err)
         .name = args->name, .label = args->label, .body = args->body.id, .meta = args->meta};
     int rc = put_pages(&row.pages, view, args->pages, err);
 
-    ((put_result *)out)->echo = args->label;
+    (void)out;
     row.scan = args->scan;
     return rc < 0 ? rc : valise_view_put(view, &entries, &row, err);
 }
@@ -97,10 +97,26 @@ static const valise_op put_op = {.size = sizeof(valise_op),
                                  .needs = "vault:write",
                                  .in = put_in,
                                  .in_size = sizeof(put_args),
-                                 .out = put_out,
-                                 .out_size = sizeof(put_result),
                                  .decide = put,
                                  .example = "{\"name\":\"a\"}"};
+
+static int tell(valise_view *view, const void *in, void *out, valise_error *err)
+{
+    ((tell_result *)out)->echo = ((const put_args *)in)->label;
+    return put(view, in, NULL, err);
+}
+
+static const valise_op tell_op = {.size = sizeof(valise_op),
+                                  .name = "vault:tell",
+                                  .brief = "Keep something, and say what is written on it.",
+                                  .kind = VALISE_COMMAND,
+                                  .needs = "vault:write",
+                                  .in = put_in,
+                                  .in_size = sizeof(put_args),
+                                  .out = tell_out,
+                                  .out_size = sizeof(tell_result),
+                                  .decide = tell,
+                                  .example = "{\"name\":\"a\"}"};
 
 /* What is in it is looked at, and not kept. */
 static int judge(valise_view *view, const void *in, void *out, valise_error *err)
@@ -196,7 +212,7 @@ static const valise_op get_op = {.size = sizeof(valise_op),
                                  .example = "{\"name\":\"a\"}"};
 
 static const valise_coll *const colls[] = {&entries, NULL};
-static const valise_op *const ops[] = {&put_op, &judge_op, &drop_op, &get_op, NULL};
+static const valise_op *const ops[] = {&put_op, &tell_op, &judge_op, &drop_op, &get_op, NULL};
 
 const valise_extension vault_extension = {.size = sizeof(valise_extension),
                                           .abi = VALISE_EXTENSION_ABI,
