@@ -240,10 +240,10 @@ TEST(erase, lists_of_contents_go_too)
 {
     valise *v = ws_open(t);
 
-    (void)ws_run(t, v, "vault:put",
+    (void)ws_run(t, v, "folder:put",
                  "{\"name\":\"a\",\"pages\":[\"" SECRET "\",\"" SECRET " again\"]}");
     CHECK(
-        strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}"), "\"objects\":2"));
+        strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"folder.sheet/a\"}"), "\"objects\":2"));
     check_clean(t, v);
 }
 
