@@ -130,20 +130,21 @@ static int check_ref(void *arg, const vls_ref_site *site, const valise_id *id, v
 }
 
 /* Rows that cannot be read are what vls_validate reports; here the walk ends at the first. */
-static int check_refs(blob_walk *w, valise_error *err)
+static int check_refs(const blob_walk *all, valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
+    blob_walk w = *all;
     valise_error failure = VALISE_ERROR_INIT;
-    int rc = vls_txn_begin(&txn, w->store, VALISE_TXN_READ, &failure);
+    int rc = vls_txn_begin(&txn, w.store, VALISE_TXN_READ, &failure);
 
-    w->txn = &txn;
-    vls_progress_begin(w->progress, "look for blobs", "references", 0);
+    w.txn = &txn;
+    vls_progress_begin(w.progress, "look for blobs", "references", 0);
     if (rc == 0)
-        rc = vls_refs_rows(&txn, VLS_REFS_BLOBS, w->progress, check_ref, w, &failure);
+        rc = vls_refs_rows(&txn, VLS_REFS_BLOBS, w.progress, check_ref, &w, &failure);
     if (rc == 0)
-        rc = vls_refs_log(&txn, VLS_REFS_BLOBS, w->progress, check_ref, w, &failure);
+        rc = vls_refs_log(&txn, VLS_REFS_BLOBS, w.progress, check_ref, &w, &failure);
     if (rc == 0 || rc == VALISE_E_CORRUPT)
-        return vls_progress_end(w->progress, err);
+        return vls_progress_end(w.progress, err);
     if (err)
         *err = failure;
     return rc;

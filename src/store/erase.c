@@ -412,7 +412,7 @@ static int survey(belongings *found, valise_view *view, const vls_erase_place *p
     int rc = 0;
 
     if (change && change->before) {
-        valise_cell *copy;
+        valise_cell *copy = NULL;
         rc = add_contents(&found->named, &view->arena, place, change->before, err);
         if (rc == 0)
             rc = vls_cells_copy(&copy, change->before, place->coll->field_count, &view->arena, err);

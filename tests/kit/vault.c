@@ -8,11 +8,7 @@ typedef struct entry {
     valise_str label; /* NULLABLE, as the rest */
     valise_id body;
     valise_str meta;
-    valise_list pages; /* of valise_id */
-    valise_id scan;
 } entry;
-
-static const valise_field page_item = {.type = VALISE_T_ID, .ref = "object"};
 
 static const valise_field entry_fields[] = {
     VALISE_FIELD(entry, name, STR, VALISE_REQUIRED | VALISE_KEY, "Its name."),
@@ -20,10 +16,6 @@ static const valise_field entry_fields[] = {
     VALISE_FIELD_WITH(entry, body, ID, VALISE_NULLABLE | VALISE_CONTENT, "What is in it.",
                       .ref = "object"),
     VALISE_FIELD(entry, meta, JSON, VALISE_NULLABLE | VALISE_CONTENT, "What else there is."),
-    VALISE_FIELD_WITH(entry, pages, LIST, VALISE_NULLABLE | VALISE_CONTENT, "More of it.",
-                      .more = &page_item),
-    VALISE_FIELD_WITH(entry, scan, ID, VALISE_NULLABLE | VALISE_CONTENT, "A file of it.",
-                      .ref = "blob"),
     VALISE_FIELD_END,
 };
 
@@ -36,58 +28,34 @@ static const valise_coll entries = {.size = sizeof(valise_coll),
 typedef struct put_args {
     valise_str name, label, meta;
     valise_content body;
-    valise_list pages; /* of valise_content */
-    valise_id scan;
 } put_args;
-
-static const valise_field text_item = {.type = VALISE_T_TEXT};
 
 static const valise_field put_in[] = {
     VALISE_FIELD(put_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Its name."),
     VALISE_FIELD(put_args, label, STR, VALISE_NULLABLE, "What is written on it."),
     VALISE_FIELD(put_args, body, TEXT, VALISE_NULLABLE, "What is in it."),
     VALISE_FIELD(put_args, meta, JSON, VALISE_NULLABLE, "What else there is."),
-    VALISE_FIELD_WITH(put_args, pages, LIST, VALISE_NULLABLE, "More of it.", .more = &text_item),
-    VALISE_FIELD(put_args, scan, ID, VALISE_NULLABLE, "A file of it."),
     VALISE_FIELD_END,
 };
 
 /* A text that its author says is no content, and that goes with an erasure all the same. */
-typedef struct put_result {
+typedef struct tell_result {
     valise_str echo;
-} put_result;
+} tell_result;
 
-static const valise_field put_out[] = {
-    VALISE_FIELD(put_result, echo, STR, VALISE_NULLABLE, "What is written on it."),
+static const valise_field tell_out[] = {
+    VALISE_FIELD(tell_result, echo, STR, VALISE_NULLABLE, "What is written on it."),
     VALISE_FIELD_END,
 };
-
-static int put_pages(valise_list *out, valise_view *view, valise_list texts, valise_error *err)
-{
-    const valise_content *pages = texts.items;
-    valise_id *ids = NULL;
-    int rc;
-
-    if (!texts.items || texts.count == 0)
-        return 0;
-    rc = valise_view_alloc((void **)&ids, view, texts.count * sizeof(*ids), err);
-    for (size_t i = 0; rc == 0 && i < texts.count; i++)
-        ids[i] = pages[i].id;
-    if (rc == 0)
-        *out = (valise_list){ids, texts.count};
-    return rc;
-}
 
 static int put(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const put_args *args = in;
     entry row = {
         .name = args->name, .label = args->label, .body = args->body.id, .meta = args->meta};
-    int rc = put_pages(&row.pages, view, args->pages, err);
 
-    ((put_result *)out)->echo = args->label;
-    row.scan = args->scan;
-    return rc < 0 ? rc : valise_view_put(view, &entries, &row, err);
+    (void)out;
+    return valise_view_put(view, &entries, &row, err);
 }
 
 static const valise_op put_op = {.size = sizeof(valise_op),
@@ -97,10 +65,26 @@ static const valise_op put_op = {.size = sizeof(valise_op),
                                  .needs = "vault:write",
                                  .in = put_in,
                                  .in_size = sizeof(put_args),
-                                 .out = put_out,
-                                 .out_size = sizeof(put_result),
                                  .decide = put,
                                  .example = "{\"name\":\"a\"}"};
+
+static int tell(valise_view *view, const void *in, void *out, valise_error *err)
+{
+    ((tell_result *)out)->echo = ((const put_args *)in)->label;
+    return put(view, in, NULL, err);
+}
+
+static const valise_op tell_op = {.size = sizeof(valise_op),
+                                  .name = "vault:tell",
+                                  .brief = "Keep something, and say what is written on it.",
+                                  .kind = VALISE_COMMAND,
+                                  .needs = "vault:write",
+                                  .in = put_in,
+                                  .in_size = sizeof(put_args),
+                                  .out = tell_out,
+                                  .out_size = sizeof(tell_result),
+                                  .decide = tell,
+                                  .example = "{\"name\":\"a\"}"};
 
 /* What is in it is looked at, and not kept. */
 static int judge(valise_view *view, const void *in, void *out, valise_error *err)
@@ -196,7 +180,7 @@ static const valise_op get_op = {.size = sizeof(valise_op),
                                  .example = "{\"name\":\"a\"}"};
 
 static const valise_coll *const colls[] = {&entries, NULL};
-static const valise_op *const ops[] = {&put_op, &judge_op, &drop_op, &get_op, NULL};
+static const valise_op *const ops[] = {&put_op, &tell_op, &judge_op, &drop_op, &get_op, NULL};
 
 const valise_extension vault_extension = {.size = sizeof(valise_extension),
                                           .abi = VALISE_EXTENSION_ABI,

@@ -41,7 +41,7 @@ static const char *path_of(const valise_id *id)
 
 static void refer(test *t, valise *v, const char *name, const valise_id *id)
 {
-    (void)ws_run(t, v, "vault:put",
+    (void)ws_run(t, v, "folder:put",
                  test_format("{\"name\":\"%s\",\"scan\":\"%s\"}", name, vls_id_hex(id).s));
 }
 
@@ -68,7 +68,7 @@ TEST(blob_care, a_row_cannot_refer_to_a_blob_that_is_not_there)
 {
     valise *v = ws_open(t);
 
-    ws_fails(t, v, VALISE_E_NOT_FOUND, "vault:put",
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "folder:put",
              test_format("{\"name\":\"a\",\"scan\":\"%064d\"}", 7));
     CHECK(strstr(t->err.message, "there is no blob"));
 }
@@ -91,7 +91,7 @@ TEST(blob_care, gc_takes_what_nothing_refers_to)
     CHECK(!is_there(t, v, &loose));
     CHECK(is_there(t, v, &kept) && is_there(t, v, &past));
     /* A reference that comes too late is refused, and putting it again helps. */
-    ws_fails(t, v, VALISE_E_NOT_FOUND, "vault:put",
+    ws_fails(t, v, VALISE_E_NOT_FOUND, "folder:put",
              test_format("{\"name\":\"b\",\"scan\":\"%s\"}", vls_id_hex(&loose).s));
     loose = put(t, v, SECRET);
     refer(t, v, "b", &loose);
@@ -167,7 +167,7 @@ TEST(blob_care, validate_names_a_blob_that_is_missing)
     CHECK(!strstr(ws_run(t, v, "workspace:validate", NULL), vls_id_hex(&id).s));
     CHECK_OK(vls_blobs_remove(v->blobs, &id, &t->err));
     finds(t, v,
-          test_format("\"place\":\"blob %s\",\"problem\":\"it is missing, and vault.entry a "
+          test_format("\"place\":\"blob %s\",\"problem\":\"it is missing, and folder.sheet a "
                       "refers to it\"",
                       vls_id_hex(&id).s));
     (void)put(t, v, SECRET); /* what the remedy says */
@@ -227,7 +227,7 @@ TEST(blob_care, erasing_by_id_removes_the_file)
     answer =
         ws_run(t, v, "workspace:erase", test_format("{\"content\":\"%.10s\"}", vls_id_hex(&id).s));
     CHECK(strstr(answer, "\"blobs\":1"));
-    CHECK(strstr(answer, "\"places\":[\"vault.entry/a\"]"));
+    CHECK(strstr(answer, "\"places\":[\"folder.sheet/a\"]"));
     CHECK(!is_there(t, v, &id) && is_there(t, v, &other));
     ws_is_partial(t, v);
     CHECK(strstr(ws_run(t, v, "erasure:list", NULL), vls_id_hex(&id).s));
@@ -242,8 +242,8 @@ TEST(blob_care, erasing_a_place_leaves_the_file_to_gc)
     refer(t, v, "a", &id);
     refer(t, v, "a", &shared);
     refer(t, v, "b", &shared);
-    CHECK(strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}"),
-                 "\"others\":[\"vault.entry/b\"]"));
+    CHECK(strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"folder.sheet/a\"}"),
+                 "\"others\":[\"folder.sheet/b\"]"));
     later = put(t, v, "put after the erasure");
     CHECK(strstr(gc(t, v, NULL), "\"blobs\":1"));
     CHECK(!is_there(t, v, &id) && is_there(t, v, &shared) && is_there(t, v, &later));

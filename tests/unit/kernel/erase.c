@@ -241,10 +241,10 @@ TEST(erase, lists_of_contents_go_too)
 {
     valise *v = ws_open(t);
 
-    (void)ws_run(t, v, "vault:put",
+    (void)ws_run(t, v, "folder:put",
                  "{\"name\":\"a\",\"pages\":[\"" SECRET "\",\"" SECRET " again\"]}");
     CHECK(
-        strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}"), "\"objects\":2"));
+        strstr(ws_run(t, v, "workspace:erase", "{\"place\":\"folder.sheet/a\"}"), "\"objects\":2"));
     check_clean(t, v);
 }
 
@@ -449,7 +449,7 @@ TEST(erase, events_are_made_anew)
 {
     valise *v = ws_open(t);
 
-    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    (void)ws_run(t, v, "vault:tell", payload("a", 1, false));
     CHECK_INT(1, hear_all(t, v).secrets); /* and from here on it is in memory */
     CHECK_INT(1, hear_all(t, v).secrets);
     (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
@@ -490,7 +490,7 @@ TEST(erase, a_queue_that_was_not_emptied_is_filled_anew)
     heard h;
 
     (void)ws_run(t, v, "vault:put", "{\"name\":\"other\",\"label\":\"stays\"}");
-    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    (void)ws_run(t, v, "vault:tell", payload("a", 1, false));
     (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
     h = empty_queue(t, s);
     CHECK_INT(3, h.events);
@@ -504,7 +504,7 @@ TEST(erase_residue, events_of_other_handles_are_made_anew_too)
 {
     valise *v = ws_open_at(t, ws_path()), *other = ws_open_at(t, ws_path());
 
-    (void)ws_run(t, v, "vault:put", payload("a", 1, false));
+    (void)ws_run(t, v, "vault:tell", payload("a", 1, false));
     CHECK_INT(1, hear_all(t, other).secrets);
     (void)ws_run(t, v, "workspace:erase", "{\"place\":\"vault.entry/a\"}");
     CHECK_INT(0, hear_all(t, other).secrets);

@@ -14,7 +14,7 @@ const char *ws_path(void)
 static valise *open_with(test *t, const char *path, int64_t timeout_ns)
 {
     static const valise_extension *const extensions[] = {&counter_extension, &vault_extension,
-                                                         NULL};
+                                                         &folder_extension, NULL};
     valise_options o = VALISE_OPTIONS_INIT;
     valise *v = NULL;
 
