@@ -458,6 +458,35 @@ TEST(index, entries_only_for_who_may_read_the_rows)
 
 /* ---- sync ---- */
 
+static int take_finding(void *arg, const vls_finding *finding, valise_error *err)
+{
+    (void)err;
+    CHECK_TEXT("index kinds", finding->place);
+    CHECK_MSG(strstr(finding->problem, "plant.item weed"), "%s", finding->problem);
+    CHECK(finding->remedy[0]);
+    ++*(int *)arg;
+    return 0;
+}
+
+/* [K16 K22] Which row it is; and the other indexes are looked at. */
+TEST(index, a_row_that_an_indexer_refuses_is_named)
+{
+    garden *g = garden_open(t, NULL);
+    const char *text;
+    int64_t problems = 0;
+    int found = 0;
+
+    garden_put(g, "weed", "unmapped", 1);
+    CHECK_RC(VALISE_E_INVALID, valise_dispatch(NULL, g->v, "workspace:sync", "{}", NULL, &t->err));
+    CHECK_MSG(strstr(t->err.message, "plant.item weed: this kind has no entry"), "%s",
+              t->err.message);
+    CHECK_OK(vls_index_verify(g->v, take_finding, &found, &problems, &t->err));
+    CHECK_INT(1, found);
+    CHECK_INT(1, problems);
+    text = garden_ask(g, "index:query", "{\"name\":\"sizes\"}");
+    CHECK(strstr(text, "name/weed"));
+}
+
 /* [K16] workspace:sync rebuilds all of them in parallel and reports any difference */
 TEST(index, sync_finds_differences)
 {
