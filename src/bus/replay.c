@@ -90,17 +90,72 @@ static int differs(const vls_entry *entry, const char *what, valise_error *err)
     return VALISE_E_CORRUPT;
 }
 
-static int compare(const vls_entry *was, const vls_entry *is, valise_error *err)
+/* Columns that were added since are none in rows of that time. */
+static int same_cells(bool *out, valise_str was, valise_str is, valise_error *err)
 {
+    static const valise_cell none = {.type = VALISE_CELL_NULL};
+    valise_cell a[VALISE_MAX_COLUMNS], b[VALISE_MAX_COLUMNS];
+    size_t a_count = 0, b_count = 0;
+    int rc = vls_cells_read(a, &a_count, VALISE_MAX_COLUMNS, was, err);
+
+    if (rc == 0)
+        rc = vls_cells_read(b, &b_count, VALISE_MAX_COLUMNS, is, err);
+    if (rc < 0)
+        return rc;
+    *out = true;
+    for (size_t i = 0; *out && i < VLS_MAX(a_count, b_count); i++)
+        *out = vls_cells_equal(i < a_count ? &a[i] : &none, i < b_count ? &b[i] : &none, 1);
+    return 0;
+}
+
+/* Collections have numbers of their own in each store. */
+static bool same_collection(const replaying *r, uint32_t was, uint32_t is)
+{
+    const vls_coll *a = vls_store_coll_at(r->how->from, was);
+    const vls_coll *b = vls_store_coll_at(r->how->to, is);
+
+    return a && b && strcmp(a->desc->name, b->desc->name) == 0;
+}
+
+static int same_changes(bool *out, const replaying *r, valise_str was, valise_str is,
+                        valise_error *err)
+{
+    size_t at_was = 0, at_is = 0;
+
+    *out = vls_str_equal(was, is);
+    while (!*out) {
+        vls_image a, b;
+        int more = vls_changes_next(&a, &at_was, was, err);
+        int rc = more < 0 ? more : vls_changes_next(&b, &at_is, is, err);
+        bool same = false;
+        if (rc < 0)
+            return rc;
+        if (more != rc || more == 0) {
+            *out = more == rc;
+            return 0;
+        }
+        if (same_collection(r, a.coll, b.coll) && vls_str_equal(a.key, b.key) &&
+            a.from_seq == b.from_seq && a.gone_seq == b.gone_seq)
+            rc = same_cells(&same, a.cells, b.cells, err);
+        if (rc < 0 || !same)
+            return rc < 0 ? rc : 0;
+    }
+    return 0;
+}
+
+static int compare(const replaying *r, const vls_entry *was, const vls_entry *is, valise_error *err)
+{
+    bool same = false;
+    int rc;
+
     if (!vls_str_equal(was->payload, is->payload))
         return differs(was, "payload", err);
     if (!vls_id_equal(&was->hash, &is->hash))
         return differs(was, "hash", err);
     if (!vls_str_equal(was->result, is->result))
         return differs(was, "result", err);
-    if (!vls_str_equal(was->changes, is->changes))
-        return differs(was, "list of changes", err);
-    return 0;
+    rc = same_changes(&same, r, was->changes, is->changes, err);
+    return rc < 0 || same ? rc : differs(was, "list of changes", err);
 }
 
 static int check_entry(const valise_op **op, const replaying *r, const vls_entry *entry,
@@ -144,7 +199,7 @@ static int run_entry(replaying *r, const vls_entry *entry, valise_error *err)
         rc = vls_pipeline_look(&command, &r->target, err);
     if (rc == 0)
         rc = vls_pipeline_execute(&command, &r->target, err);
-    return rc < 0 ? rc : compare(entry, &command.entry, err);
+    return rc < 0 ? rc : compare(r, entry, &command.entry, err);
 }
 
 /* ---- all of them ---- */

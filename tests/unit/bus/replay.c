@@ -352,6 +352,35 @@ TEST(replay, accepts_what_was_accepted_under_wider_limits)
     kit_fails(copy, VALISE_E_INVALID, "box:put", "{\"name\":\"c\",\"size\":3}", NULL);
 }
 
+/* ---- a collection that has grown ---- */
+
+static void grow(void *arg)
+{
+    valise_field *last = arg;
+
+    last->type = VALISE_T_STR;
+    last->flags = VALISE_NULLABLE;
+}
+
+/* [K32 Q22] Columns that came later are none in the rows of that time, also in the log's images. */
+TEST(replay, accepts_images_from_before_a_collection_has_grown)
+{
+    valise_field *colour = &box_fields[4];
+    kit *k, *copy;
+
+    colour->type = VALISE_T_END; /* the program of then has one column less */
+    test_defer(grow, colour);
+    k = kit_open(t, &(kit_options){.more = &box_extension});
+    kit_run(k, "box:put", "{\"name\":\"a\",\"size\":1}");
+    kit_run(k, "box:put", "{\"name\":\"a\",\"size\":2}");
+    grow(colour);
+    copy = kit_open(t, &(kit_options){.backend = t->param,
+                                      .more = &box_extension,
+                                      .dir = test_format("%s/copy", test_tmpdir())});
+    CHECK_OK(replay(NULL, k, copy));
+    CHECK_TEXT(kit_tip(k), kit_tip(copy));
+}
+
 static int stop_at_once(void *arg, const valise_progress_state *state)
 {
     (void)arg, (void)state;
