@@ -416,7 +416,7 @@ static int survey(belongings *found, valise_view *view, const vls_erase_place *p
         rc = add_contents(&found->named, &view->arena, place, change->before, err);
         if (rc == 0)
             rc = vls_cells_copy(&copy, change->before, place->coll->field_count, &view->arena, err);
-        if (rc < 0)
+        if (rc < 0 || !copy)
             return rc;
         found->any = empty(copy, place->coll->field_count, place->coll, place->only);
     }

@@ -227,15 +227,15 @@ int vls_sqlite_check_file(void *self, valise_problem_fn *fn, void *arg, valise_e
         return rc;
     conn = txn;
     rc = vls_sqlite_check_schema(conn, true, fn, arg, err);
-    int code = sqlite3_prepare_v2(conn->db, "PRAGMA integrity_check(10000)", -1, &stmt, NULL);
-    if (rc < 0)
-        code = SQLITE_OK;
-    else if (code == SQLITE_OK)
-        rc = report_all(conn, stmt, fn, arg, err);
-    else if ((code & 0xff) == SQLITE_CORRUPT)
-        rc = fn(arg, sqlite3_errmsg(conn->db), err);
-    else
-        rc = vls_sqlite_fail(store, conn->db, code, err);
+    if (rc == 0) {
+        int code = sqlite3_prepare_v2(conn->db, "PRAGMA integrity_check(10000)", -1, &stmt, NULL);
+        if (code == SQLITE_OK)
+            rc = report_all(conn, stmt, fn, arg, err);
+        else if ((code & 0xff) == SQLITE_CORRUPT)
+            rc = fn(arg, sqlite3_errmsg(conn->db), err);
+        else
+            rc = vls_sqlite_fail(store, conn->db, code, err);
+    }
     (void)sqlite3_finalize(stmt);
     vls_sqlite_rollback(txn);
     return rc;
