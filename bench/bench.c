@@ -29,30 +29,30 @@ void bench_register(bench_group *g)
     *at = g;
 }
 
-static double now_ns(void)
+static double now_ns(bool cpu)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static double time_of(bench_fn *fn, void *arg, size_t times)
+static double time_of(bench_fn *fn, void *arg, size_t times, bool cpu)
 {
-    double start = now_ns();
+    double start = now_ns(cpu);
 
     fn(arg, times);
-    return now_ns() - start;
+    return now_ns(cpu) - start;
 }
 
 /* How often to repeat so that one round takes about b->slice_ns. Also warms up. */
-static size_t calibrate(const bench *b, bench_fn *fn, void *arg)
+static size_t calibrate(const bench *b, bench_fn *fn, void *arg, bool cpu)
 {
     size_t times = 1;
     double spent;
 
     for (;;) {
-        spent = time_of(fn, arg, times);
+        spent = time_of(fn, arg, times, cpu);
         if (spent > b->slice_ns / 4 || times > (size_t)1 << 40)
             break;
         times *= 4;
@@ -103,13 +103,13 @@ void bench_compare(bench *b, const bench_row *row)
 {
     double ours[MAX_ROUNDS], base[MAX_ROUNDS], ratio[MAX_ROUNDS];
     double per = row->per > 0 ? row->per : 1;
-    size_t ours_times = calibrate(b, row->ours, row->arg);
-    size_t base_times = calibrate(b, row->baseline, row->arg);
+    size_t ours_times = calibrate(b, row->ours, row->arg, row->cpu);
+    size_t base_times = calibrate(b, row->baseline, row->arg, row->cpu);
     char a[32], c[32], rate[32] = "", bar[16] = "-";
 
     for (int i = 0; i < b->rounds; i++) {
-        ours[i] = time_of(row->ours, row->arg, ours_times) / (double)ours_times;
-        base[i] = time_of(row->baseline, row->arg, base_times) / (double)base_times * per;
+        ours[i] = time_of(row->ours, row->arg, ours_times, row->cpu) / (double)ours_times;
+        base[i] = time_of(row->baseline, row->arg, base_times, row->cpu) / (double)base_times * per;
         ratio[i] = ours[i] / base[i];
     }
     double o = median(ours, b->rounds), r = median(ratio, b->rounds), n = median(base, b->rounds);
@@ -152,9 +152,9 @@ void bench_growth(bench *b, const bench_growth_row *row)
 
     for (; count < 4 && row->sizes[count]; count++) {
         void *arg = row->setup(row->sizes[count]);
-        size_t times = calibrate(b, row->fn, arg);
+        size_t times = calibrate(b, row->fn, arg, false);
         for (int i = 0; i < b->rounds; i++)
-            rounds[i] = time_of(row->fn, arg, times) / (double)times;
+            rounds[i] = time_of(row->fn, arg, times, false) / (double)times;
         cost[count] = median(rounds, b->rounds);
         row->teardown(arg);
     }

@@ -32,6 +32,7 @@ typedef struct bench_row {
     double at_most; /* the bar: ours takes at most this many times the baseline; 0: no bar */
     double per;     /* baseline operations that equal one of ours; 0 counts as 1 */
     size_t bytes;   /* bytes one operation handles: prints MB/s; 0: none */
+    bool cpu;       /* in CPU time of the process: nothing waits, and others may be busy */
 } bench_row;
 
 void bench_compare(bench *b, const bench_row *row);

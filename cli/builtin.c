@@ -6,13 +6,21 @@
 #include "cli/output.h"
 
 const cli_builtin *const cli_builtins[] = {
-    &cli_builtin_batch,      &cli_builtin_commands,
-    &cli_builtin_complete,   &cli_builtin_completion,
-    &cli_builtin_config_get, &cli_builtin_config_list,
-    &cli_builtin_config_set, &cli_builtin_config_unset,
-    &cli_builtin_help,       &cli_builtin_init,
-    &cli_builtin_run,        &cli_builtin_trust,
-    &cli_builtin_version,    NULL,
+    &cli_builtin_backpack_bisect,
+    &cli_builtin_batch,
+    &cli_builtin_commands,
+    &cli_builtin_complete,
+    &cli_builtin_completion,
+    &cli_builtin_config_get,
+    &cli_builtin_config_list,
+    &cli_builtin_config_set,
+    &cli_builtin_config_unset,
+    &cli_builtin_help,
+    &cli_builtin_init,
+    &cli_builtin_run,
+    &cli_builtin_trust,
+    &cli_builtin_version,
+    NULL,
 };
 
 /* What is text in itself is one text with --json: {"name":"..."}. */

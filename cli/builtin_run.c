@@ -400,8 +400,8 @@ static int run_commands(int *status, cli *c, const cli_words *words, const void 
     (void)cli_settle(c, NULL);
     cli_out_page(c->out, c);
     for (size_t i = 0; i < c->catalog->count && rc == 0; i++) {
-        const valise_op *op = c->catalog->commands[i].op;
-        if (c->catalog->commands[i].builtin)
+        const valise_op *op = cli_command_operation(&c->catalog->commands[i]);
+        if (!op)
             continue;
         if (c->options.json)
             rc = print_description(c, op, err);

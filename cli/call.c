@@ -80,8 +80,8 @@ static int take_row(void *arg, valise_str json)
     return s->rc < 0 || cli_out_is_closed(s->c->out);
 }
 
-static int run_list(valise_reply *reply, cli *c, valise *v, const valise_op *op, valise_str payload,
-                    const valise_call *call, valise_error *err)
+static int run_list(int *status, valise_reply *reply, cli *c, valise *v, const valise_op *op,
+                    valise_str payload, const valise_call *call, valise_error *err)
 {
     stream s = {.c = c, .err = VALISE_ERROR_INIT};
     int rc = cli_rows_new(&s.rows, c, op, err);
@@ -90,7 +90,8 @@ static int run_list(valise_reply *reply, cli *c, valise *v, const valise_op *op,
         return rc;
     rc = valise_stream(reply, v, valise_str_of(op->name), payload, call, take_row, &s, err);
     if (s.rc < 0) {
-        *err = s.err;
+        if (err)
+            *err = s.err;
         rc = s.rc;
     }
     /* What came before a failure is worth seeing, and the exit code tells. */
@@ -98,10 +99,27 @@ static int run_list(valise_reply *reply, cli *c, valise *v, const valise_op *op,
         rc = cli_rows_end(s.rows, err);
     else
         (void)cli_rows_end(s.rows, NULL);
+    *status = cli_rows_status(s.rows);
     cli_rows_free(s.rows);
     if (rc == VALISE_E_CORRUPT && s.count == 0 && cli_can_inspect(op))
         rc = cli_inspect(c, op, err);
     return rc;
+}
+
+/* What is in the way of something that failed with a conflict; the error itself comes behind it. */
+static void show_obstacles(cli *c, valise *v, const valise_op *op, valise_str payload)
+{
+    const cli_printer *printer = cli_printer_of(op);
+    valise_reply reply = VALISE_REPLY_INIT;
+    const valise_op *list;
+    int status;
+
+    if (!printer || !printer->obstacles || c->options.quiet)
+        return;
+    list = vls_registry_op(c->registry, valise_str_of(printer->obstacles));
+    if (list)
+        (void)run_list(&status, &reply, c, v, list, payload, NULL, NULL);
+    valise_reply_release(&reply);
 }
 
 int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *fn, void *arg,
@@ -144,16 +162,20 @@ int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise
         return rc;
     cli_progress_init(&progress, c);
     call.progress = (valise_progress){cli_progress_tell, &progress};
-    if (c->options.follow)
+    if (c->options.graph && !c->options.json)
+        rc = cli_printer_of(op)->draw(c, op, payload, err);
+    else if (c->options.follow)
         rc = cli_follow(c, v, op, payload, &call, err);
     else if (op->flags & VALISE_OP_LIST)
-        rc = run_list(&reply, c, v, op, payload, &call, err);
+        rc = run_list(status, &reply, c, v, op, payload, &call, err);
     else
         rc = run_one(status, &reply, c, v, op, payload, &call, err);
     cli_progress_clear(&progress);
     c->done = rc == 0 && op->kind != VALISE_QUERY;
     if (rc < 0 && reply.current)
         (void)vls_arena_dup(&c->current, &c->arena, valise_blob_bytes(reply.current), NULL);
+    if (rc == VALISE_E_CONFLICT)
+        show_obstacles(c, v, op, payload);
     valise_reply_release(&reply);
     return rc;
 }

@@ -17,6 +17,20 @@ static int compare_commands(const void *a, const void *b)
     return strcmp(((const cli_command *)a)->op->name, ((const cli_command *)b)->op->name);
 }
 
+static cli_command *find_same(cli_command *commands, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(commands[i].op->name, name) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}
+
+const valise_op *cli_command_operation(const cli_command *command)
+{
+    return command->builtin ? command->behind : command->op;
+}
+
 int cli_catalog_init(cli_catalog *out, vls_arena *arena, const valise_op *const *operations,
                      const cli_builtin *const *builtins, valise_error *err)
 {
@@ -34,8 +48,12 @@ int cli_catalog_init(cli_catalog *out, vls_arena *arena, const valise_op *const 
         if (!(operations[i]->flags & VALISE_OP_INTERNAL))
             commands[count++] = (cli_command){.op = operations[i]};
     }
-    for (size_t i = 0; builtins[i]; i++)
-        commands[count++] = (cli_command){.op = &builtins[i]->op, .builtin = builtins[i]};
+    for (size_t i = 0; builtins[i]; i++) {
+        cli_command *same = find_same(commands, count, builtins[i]->op.name);
+        cli_command command = {.op = &builtins[i]->op, .builtin = builtins[i]};
+        command.behind = same ? same->op : NULL;
+        *(same ? same : &commands[count++]) = command;
+    }
     qsort(commands, count, sizeof(*commands), compare_commands);
     *out = (cli_catalog){commands, count};
     return 0;

@@ -5,7 +5,9 @@
  *     bp                valise bp pack       another name of a group (group_aliases)
  *
  * A command that is no operation (help, init, completion, ...) has an entry of the same kind, so
- * that words, help, man page and completion treat it like any other; it brings a function.
+ * that words, help, man page and completion treat it like any other; it brings a function. One with
+ * the name of an operation stands before it: it adds what only a command line can do, and runs the
+ * operation for the rest.
  *
  * Threads: immutable once made. */
 #ifndef CLI_CATALOG_H
@@ -30,6 +32,7 @@ typedef struct cli_builtin {
 typedef struct cli_command {
     const valise_op *op;
     const cli_builtin *builtin; /* NULL: an operation of the registry */
+    const valise_op *behind;    /* the operation of the same name that a builtin hides, or NULL */
 } cli_command;
 
 typedef struct cli_catalog {
@@ -46,6 +49,9 @@ int cli_catalog_init(cli_catalog *out, vls_arena *arena, const valise_op *const 
  * longest name wins; names win over aliases. "pin:add" as one word does as well. */
 const cli_command *cli_catalog_find(size_t *used, const cli_catalog *catalog, size_t count,
                                     const char *const *words);
+
+/* The operation of the registry that a command is, or NULL. */
+const valise_op *cli_command_operation(const cli_command *command);
 
 /* The name of the group a word stands for ("backpack" for "bp"), or NULL. */
 const char *cli_catalog_group(const cli_catalog *catalog, const char *word);

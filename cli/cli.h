@@ -40,7 +40,7 @@ typedef struct cli_options {
     const char *workspace; /* --workspace: this folder, not one above */
     const char *actor, *at, *expect, *id;
     const char *color;
-    bool json, dry_run, exit_code, follow, no_pager, quiet, help, version;
+    bool json, dry_run, exit_code, follow, oneline, graph, no_pager, quiet, help, version;
 } cli_options;
 
 struct cli_catalog;

@@ -7,13 +7,22 @@
 #define ID_ROWS_MAX 5000u /* looked at */
 #define IDS_MAX 200u      /* offered */
 #define ID_NS_MAX INT64_C(150000000)
+#define ROWS_FREE 100u /* are looked at however long it took to come so far */
 #define DESCRIPTION_MAX 60u
+
+/* A field of the command that stands on the line already, and its word. */
+typedef struct known_word {
+    const valise_field *field;
+    const char *word;
+} known_word;
 
 typedef struct completer {
     vls_buf *out;
     cli *c;
     valise_str prefix;  /* the word being typed */
     const char *before; /* put in front of each candidate: "--role=" */
+    known_word known[16];
+    size_t known_count;
 } completer;
 
 /* False: it does not fit what was typed. */
@@ -73,9 +82,9 @@ static void add_verbs(const completer *k, const char *group)
 static void add_operation_names(const completer *k)
 {
     for (size_t i = 0; i < k->c->catalog->count; i++) {
-        const cli_command *command = &k->c->catalog->commands[i];
-        if (!command->builtin)
-            add_candidate(k, valise_str_of(command->op->name), command->op->brief);
+        const valise_op *op = cli_command_operation(&k->c->catalog->commands[i]);
+        if (op)
+            add_candidate(k, valise_str_of(op->name), op->brief);
     }
 }
 
@@ -85,9 +94,22 @@ typedef struct id_search {
     const completer *k;
     const valise_field *key; /* of the rows */
     vls_arena arena;
+    vls_arena kept;
+    valise_str offered[IDS_MAX];
     size_t rows, found;
     int64_t end_ns;
 } id_search;
+
+/* Each one once. */
+static void offer(id_search *search, valise_str word)
+{
+    for (size_t i = 0; i < search->found; i++) {
+        if (vls_str_equal(search->offered[i], word))
+            return;
+    }
+    if (vls_arena_dup(&search->offered[search->found], &search->kept, word, NULL) == 0)
+        search->found += add_candidate(search->k, word, search->key->name);
+}
 
 static int take_id(void *arg, valise_str json)
 {
@@ -98,17 +120,17 @@ static int take_id(void *arg, valise_str json)
 
     vls_arena_reset(&search->arena);
     if (search->rows++ >= ID_ROWS_MAX || search->found >= IDS_MAX ||
-        env->ticks_ns(env->self) > search->end_ns ||
+        (search->rows > ROWS_FREE && env->ticks_ns(env->self) > search->end_ns) ||
         vls_json_parse(&row, &search->arena, json,
                        &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, NULL) < 0)
         return 1;
     id = vls_json_get(row, valise_str_of(search->key->name));
     if (id && id->type == VLS_JSON_STRING) {
-        search->found += add_candidate(search->k, vls_json_str(*id), search->key->name);
+        offer(search, vls_json_str(*id));
     } else if (id && id->type == VLS_JSON_INT) {
         char digits[32];
         (void)snprintf(digits, sizeof(digits), "%lld", (long long)id->integer);
-        search->found += add_candidate(search->k, valise_str_of(digits), search->key->name);
+        offer(search, valise_str_of(digits));
     }
     return 0;
 }
@@ -152,31 +174,76 @@ static const valise_op *find_list(const cli *c, const char *collection, const va
 
     (void)snprintf(name, sizeof(name), "%s:list", collection);
     for (size_t i = 0; i < c->catalog->count; i++) {
-        const cli_command *command = &c->catalog->commands[i];
-        if (command->builtin || !can_run_bare(command->op))
+        const valise_op *op = cli_command_operation(&c->catalog->commands[i]);
+        if (!op || !can_run_bare(op))
             continue;
-        if (strcmp(command->op->name, name) == 0)
-            return command->op;
-        if (coll && command->op->out == coll->fields)
-            found = command->op;
+        if (strcmp(op->name, name) == 0)
+            return op;
+        if (coll && op->out == coll->fields)
+            found = op;
     }
     return found;
 }
 
+static void add_rows(const completer *k, const valise_op *list, const valise_field *key,
+                     valise_str payload)
+{
+    const valise_env *env = k->c->env;
+    id_search search = {.k = k, .key = key, .end_ns = env->ticks_ns(env->self) + ID_NS_MAX};
+
+    vls_arena_init(&search.arena, env, (size_t)64 << 20);
+    vls_arena_init(&search.kept, env, (size_t)64 << 20);
+    (void)cli_stream(k->c, list, payload, take_id, &search, NULL); /* silence */
+    vls_arena_release(&search.arena);
+    vls_arena_release(&search.kept);
+}
+
 static void add_ids(const completer *k, const char *collection)
 {
-    id_search search = {.k = k};
-    const valise_env *env = k->c->env;
     const valise_coll *coll = find_collection(k->c, collection);
     const valise_op *list = find_list(k->c, collection, coll);
 
-    if (!list)
-        return;
-    search.key = key_of(coll, list);
-    search.end_ns = env->ticks_ns(env->self) + ID_NS_MAX;
-    vls_arena_init(&search.arena, env, (size_t)64 << 20);
-    (void)cli_stream(k->c, list, VLS_STR("{}"), take_id, &search, NULL); /* silence */
-    vls_arena_release(&search.arena);
+    if (list)
+        add_rows(k, list, key_of(coll, list), VLS_STR("{}"));
+}
+
+/* The arguments that a list needs, from words of the same name that stand on the line. */
+static bool make_payload(vls_buf *out, const completer *k, const valise_op *list)
+{
+    vls_buf_add_byte(out, '{');
+    for (const valise_field *f = list->in; f && f->type != VALISE_T_END; f++) {
+        const char *word = NULL;
+        for (size_t i = 0; i < k->known_count; i++) {
+            if (strcmp(k->known[i].field->name, f->name) == 0)
+                word = k->known[i].word;
+        }
+        if (!(f->flags & VALISE_REQUIRED))
+            continue;
+        if (!word || f->type != VALISE_T_STR || !vls_utf8_valid(valise_str_of(word)))
+            return false;
+        vls_buf_add_text(out, out->len > 1 ? "," : "");
+        vls_json_write_string(out, valise_str_of(f->name));
+        vls_buf_add_byte(out, ':');
+        vls_json_write_string(out, valise_str_of(word));
+    }
+    vls_buf_add_byte(out, '}');
+    return vls_buf_check(out, NULL) == 0;
+}
+
+/* "backpack:ls.key": what the rows of a list have there. */
+static void add_listed(const completer *k, valise_str ref)
+{
+    VLS_AUTO(buf) vls_buf payload = {0};
+    valise_str name, member;
+    const valise_field *key;
+    const valise_op *list;
+
+    (void)vls_str_cut(&name, &member, ref, '.');
+    list = vls_registry_op(k->c->registry, name);
+    key = list && list->flags & VALISE_OP_LIST ? vls_fields_find(list->out, member) : NULL;
+    vls_buf_init(&payload, k->c->env, (size_t)1 << 20);
+    if (key && make_payload(&payload, k, list))
+        add_rows(k, list, key, vls_buf_str(&payload));
 }
 
 /* ---- values ---- */
@@ -201,6 +268,8 @@ static void add_ref(const completer *k, const char *ref)
         vls_buf_add_text(k->out, "\tfiles\n");
     else if (strcmp(ref, "cli.dir") == 0)
         vls_buf_add_text(k->out, "\tdirs\n");
+    else if (strchr(ref, ':'))
+        add_listed(k, valise_str_of(ref));
     else
         add_ids(k, ref);
 }
@@ -268,6 +337,8 @@ static void add_field_options(const completer *k, const valise_field *fields, co
             continue;
         (void)snprintf(name, sizeof(name), "%s%s%s", prefix, words.s, secret ? "-file" : "");
         add_candidate(k, valise_str_of(name), f->help ? f->help : "");
+        if (f->flags & VALISE_PLAIN && depth == 0)
+            add_candidate(k, VLS_STR("--text"), "a text in its place");
         if (cli_is_switch(f) && depth == 0) {
             (void)snprintf(name, sizeof(name), "--no-%s", words.s);
             /* Only for who asks: it would double the list. */
@@ -297,10 +368,13 @@ typedef struct place {
     const cli_command *command;
     const cli_option *common;      /* the word is the value of this, */
     const valise_field *field;     /* or of this; */
-    size_t operands;               /* else so many operands stand before it */
+    size_t operands;               /* else so many operands stand before it, */
+    const char *operand_words[16]; /* these; of more the first */
     const valise_field *named[64]; /* fields that were given as options */
+    const char *named_words[64];   /* NULL: a switch */
     size_t named_count;
     bool only_operands; /* behind "--" */
+    bool program;       /* that, and the words of a program */
 } place;
 
 static const cli_option *find_common(const char *word)
@@ -318,16 +392,22 @@ static size_t pass_option(place *at, const char *word, bool last)
     cli_given given = {0};
     const valise_field *field = NULL;
     const cli_option *common = find_common(word);
+    const char *equals = strchr(word, '=');
+    size_t len = equals ? (size_t)(equals - word) : strlen(word);
 
-    if (strchr(word, '='))
-        return 1;
     if (at->command && word[1] == '-')
-        field = cli_find_option(&given, at->command->op, valise_str_of(word + 2));
+        field = cli_find_option(&given, at->command->op, vls_str(word + 2, len - 2));
+    if (!field && at->command && len == 6 && memcmp(word, "--text", len) == 0) {
+        field = cli_find_plain(at->command->op);
+        given.path[0] = field;
+    }
+    if (field && at->named_count < VLS_COUNT(at->named)) {
+        at->named_words[at->named_count] = equals ? equals + 1 : NULL;
+        at->named[at->named_count++] = given.path[0];
+    }
+    if (equals || (field && cli_is_switch(field)))
+        return 1;
     if (field) {
-        if (at->named_count < VLS_COUNT(at->named))
-            at->named[at->named_count++] = given.path[0];
-        if (cli_is_switch(field))
-            return 1;
         if (last)
             at->field = field;
         return 2;
@@ -348,13 +428,22 @@ static bool is_named(const place *at, const valise_field *field)
     return false;
 }
 
-/* The field that the next operand goes to, or NULL. */
-static const valise_field *operand_field(const place *at)
+static bool takes_program(const valise_op *op)
 {
-    size_t skip = at->operands;
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->type == VALISE_T_LIST && cli_is_program(f->more))
+            return true;
+    }
+    return false;
+}
 
+/* The field that an operand behind so many others goes to, or NULL. */
+static const valise_field *operand_field(const place *at, size_t skip)
+{
     for (const valise_field *f = at->command->op->in; f && f->type != VALISE_T_END; f++) {
-        if (!(f->flags & VALISE_POSITIONAL) || f->flags & VALISE_SECRET || is_named(at, f))
+        bool program = f->type == VALISE_T_LIST && cli_is_program(f->more);
+        if (!(f->flags & VALISE_POSITIONAL) || f->flags & VALISE_SECRET || is_named(at, f) ||
+            program)
             continue;
         if (skip == 0 || f->type == VALISE_T_LIST)
             return f;
@@ -372,10 +461,16 @@ static void find_place(place *at, size_t count, const char *const *words)
         bool last = i + 1 == count;
         if (!at->only_operands && strcmp(words[i], "--") == 0) {
             at->only_operands = true;
+            at->program = takes_program(at->command->op);
             i++;
         } else if (!at->only_operands && cli_is_option(words[i])) {
-            i += pass_option(at, words[i], last);
+            size_t named = at->named_count, taken = pass_option(at, words[i], last);
+            if (taken == 2 && !last && at->named_count > named)
+                at->named_words[named] = words[i + 1];
+            i += taken;
         } else {
+            if (at->operands < VLS_COUNT(at->operand_words))
+                at->operand_words[at->operands] = words[i];
             at->operands++;
             i++;
         }
@@ -410,20 +505,37 @@ static void complete_option(const completer *k, const place *at)
         add_common_values(&value, common);
 }
 
+static void know(completer *k, const valise_field *field, const char *word)
+{
+    if (field && word && k->known_count < VLS_COUNT(k->known))
+        k->known[k->known_count++] = (known_word){field, word};
+}
+
+static void know_all(completer *k, const place *at)
+{
+    for (size_t i = 0; i < at->operands && i < VLS_COUNT(at->operand_words); i++)
+        know(k, operand_field(at, i), at->operand_words[i]);
+    for (size_t i = 0; i < at->named_count; i++)
+        know(k, at->named[i], at->named_words[i]);
+}
+
 /* Behind the name of a command. */
-static void complete_rest(const completer *k, place *at, size_t count, const char *const *words)
+static void complete_rest(completer *k, place *at, size_t count, const char *const *words)
 {
     const valise_field *field;
 
     find_place(at, count, words);
+    know_all(k, at);
     if (at->common) {
         add_common_values(k, at->common);
     } else if (at->field) {
         add_values(k, at->field);
     } else if (!at->only_operands && k->prefix.len > 0 && k->prefix.ptr[0] == '-') {
         complete_option(k, at);
+    } else if (at->program) {
+        vls_buf_add_text(k->out, "\tfiles\n");
     } else {
-        field = operand_field(at);
+        field = operand_field(at, at->operands);
         if (field)
             add_values(k, field);
     }

@@ -60,6 +60,11 @@ static bool make_word(vls_buf *out, const valise_field *field, vls_json value)
     return true;
 }
 
+static bool is_program(const valise_field *field)
+{
+    return field->type == VALISE_T_LIST && cli_is_program(field->more);
+}
+
 typedef struct example {
     vls_buf *out;
     const cli *c;
@@ -111,6 +116,21 @@ static void add_operand(const example *e, const valise_field *field, vls_json va
     cli_add_quoted(e->out, vls_buf_str(&word));
 }
 
+/* Behind "--", whatever stands before it. */
+static void add_program(const example *e, const valise_field *fields, vls_json value)
+{
+    bool dashes = true;
+
+    for (const valise_field *f = fields; f->type != VALISE_T_END; f++) {
+        const vls_json *v = vls_json_get(value, valise_str_of(f->name));
+        if (!is_program(f) || !v)
+            continue;
+        vls_buf_add_text(e->out, " --");
+        for (uint32_t i = 0; i < v->len; i++)
+            add_operand(e, f->more, v->items[i], &dashes);
+    }
+}
+
 static void add_operands(const example *e, const valise_field *fields, const valise_field *end,
                          vls_json value)
 {
@@ -118,7 +138,7 @@ static void add_operands(const example *e, const valise_field *fields, const val
 
     for (const valise_field *f = fields; f != end; f++) {
         const vls_json *v = vls_json_get(value, valise_str_of(f->name));
-        if (!(f->flags & VALISE_POSITIONAL) || f->flags & VALISE_SECRET)
+        if (!(f->flags & VALISE_POSITIONAL) || f->flags & VALISE_SECRET || is_program(f))
             continue;
         for (uint32_t i = 0; f->type == VALISE_T_LIST && i < v->len; i++)
             add_operand(e, f->more, v->items[i], &dashes);
@@ -133,7 +153,8 @@ static const valise_field *first_gap(const valise_field *fields, vls_json value)
     const valise_field *f = fields;
 
     for (; f->type != VALISE_T_END; f++) {
-        bool operand = f->flags & VALISE_POSITIONAL && !(f->flags & VALISE_SECRET);
+        bool operand =
+            f->flags & VALISE_POSITIONAL && !(f->flags & VALISE_SECRET) && !is_program(f);
         const vls_json *v = vls_json_get(value, valise_str_of(f->name));
         if (operand && (!v || v->type == VLS_JSON_NULL))
             return f;
@@ -149,11 +170,12 @@ static void add_fields(const example *e, const valise_op *op, vls_json value)
 
     for (const valise_field *f = op->in; f->type != VALISE_T_END; f++) {
         const vls_json *v = vls_json_get(value, valise_str_of(f->name));
-        bool operand = f->flags & VALISE_POSITIONAL && f < gap;
+        bool operand = (f->flags & VALISE_POSITIONAL && f < gap) || is_program(f);
         if (v && v->type != VLS_JSON_NULL && !operand && !(f->flags & VALISE_SECRET))
             add_options(e, f, *v);
     }
     add_operands(e, op->in, gap, value);
+    add_program(e, op->in, value);
 }
 
 /* The arguments of the example; what needs none is its own example. */

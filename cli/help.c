@@ -86,6 +86,9 @@ static void add_field_options(cli_page *page, const valise_field *fields, const 
         bool operand = depth == 0 && f->flags & VALISE_POSITIONAL && !(f->flags & VALISE_SECRET);
         if (!operand && !(f->flags & VALISE_HIDDEN))
             add_field_option(page, f, prefix, depth);
+        if (f->flags & VALISE_PLAIN && depth == 0)
+            page->format->entry(page, "--text TEXT|@FILE",
+                                "A text in its place, as it is: no JSON, no quotes.");
     }
 }
 
@@ -446,7 +449,7 @@ static const char reference_head[] =
     "left |\n"
     "| a struct | `--turn.role user`, field by field, or `--turn JSON` |\n"
     "| any JSON | JSON itself, `@FILE`, or `-` for standard input; a text keeps its quotes: "
-    "`'\"text\"'` |\n"
+    "`'\"text\"'`, or comes as it is with `--text` where there is such an option |\n"
     "| a text or data of any size | itself, `@FILE` or `-`; `@@x` is the text `@x` |\n"
     "| a secret | never an argument: `VALISE_SECRET_NAME`, or `--name-file FILE` that only its "
     "owner can read |\n"

@@ -61,6 +61,13 @@ static int refuse_operand(const cli *c, const cli_words *words, const char *word
 {
     VLS_AUTO(buf) vls_buf names = {0};
 
+    for (size_t i = 0; i < words->given_count; i++) {
+        if (words->given[i].how == CLI_AS_PLAIN)
+            return usage_error(c, words, "give the one or the other", err,
+                               "has its %s from --text, and '%s' is one too many",
+                               cli_operand_name(words->given[i].path[0]).s,
+                               vls_text_short(valise_str_of(word)).s);
+    }
     vls_buf_init(&names, c->env, 4096);
     add_operand_names(&names, words->command->op->in, false);
     if (names.len == 0)
@@ -71,18 +78,34 @@ static int refuse_operand(const cli *c, const cli_words *words, const char *word
                        vls_text_short(valise_str_of(word)).s);
 }
 
+static bool takes_program(const valise_op *op)
+{
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->type == VALISE_T_LIST && cli_is_program(f->more))
+            return true;
+    }
+    return false;
+}
+
 /* Operands go to the POSITIONAL fields that no option has filled; a LIST takes all that are left.
- */
+ * Those of a program stand behind "--", and nothing else does. */
 static int assign_operands(cli *c, cli_words *words, valise_error *err)
 {
     const valise_field *field = words->command->op->in;
-    size_t next = 0;
+    size_t next = 0, end = words->operand_count;
 
-    for (; field && field->type != VALISE_T_END && next < words->operand_count; field++) {
-        if (!is_operand(field) || is_given(words, field))
+    if (takes_program(words->command->op))
+        end = words->dashes_at;
+    for (; field && field->type != VALISE_T_END; field++) {
+        bool program = field->type == VALISE_T_LIST && cli_is_program(field->more);
+        if (program && next < end)
+            break; /* one too many before the "--" */
+        if (program)
+            end = words->operand_count;
+        if (next == end || !is_operand(field) || is_given(words, field))
             continue;
         add_operand(words, field, words->operands[next++]);
-        while (field->type == VALISE_T_LIST && next < words->operand_count)
+        while (field->type == VALISE_T_LIST && next < end)
             add_operand(words, field, words->operands[next++]);
     }
     if (next < words->operand_count)
@@ -141,6 +164,11 @@ static int given_value(vls_json *out, cli *c, const cli_given *given, valise_err
         if (rc == 0)
             *out = vls_json_string(text);
         return rc;
+    }
+    if (given->how == CLI_AS_PLAIN) {
+        valise_field text = *field;
+        text.type = VALISE_T_TEXT;
+        return cli_value(out, c, &text, given->word, err);
     }
     if (field->type == VALISE_T_LIST) {
         /* An item has no name of its own. */

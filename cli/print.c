@@ -91,6 +91,7 @@ struct cli_rows {
     const cli_printer *printer;
     vls_arena arena; /* of one row */
     cli_table table;
+    size_t count;
 };
 
 int cli_rows_new(cli_rows **out, cli *c, const valise_op *op, valise_error *err)
@@ -120,9 +121,11 @@ void cli_rows_free(cli_rows *rows)
 
 int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err)
 {
+    const cli_printer *printer = rows->printer;
     vls_json value;
     int rc;
 
+    rows->count++;
     if (is_silent(rows->c, rows->op))
         return cli_check_interrupt(err);
     if (rows->c->options.json) {
@@ -134,15 +137,25 @@ int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err)
                         &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
     if (rc < 0)
         return rc;
-    if (!rows->printer || !rows->printer->print)
+    if (!printer || !printer->print)
         return cli_table_add(&rows->table, value, err);
-    rc = rows->printer->print(rows->c, rows->op, value, err);
+    if (rows->c->options.oneline && printer->brief)
+        rc = printer->brief(rows->c, rows->op, value, err);
+    else
+        rc = printer->print(rows->c, rows->op, value, err);
     return rc < 0 ? rc : cli_out_row(rows->c->out, err);
 }
 
 int cli_rows_end(cli_rows *rows, valise_error *err)
 {
     return rows->c->options.json ? 0 : cli_table_end(&rows->table, err);
+}
+
+int cli_rows_status(const cli_rows *rows)
+{
+    bool differs = rows->printer && rows->printer->differs && rows->count > 0;
+
+    return differs && rows->c->options.exit_code ? CLI_DIFFERENT : CLI_DONE;
 }
 
 int cli_rows_flush(cli_rows *rows, valise_error *err)

@@ -28,18 +28,26 @@ typedef struct cli_printer {
     const char *json_member;  /* with --json too */
     /* The whole answer for people, or one row of a list; NULL: as usual. */
     int (*print)(cli *c, const valise_op *op, vls_json value, valise_error *err);
+    /* One row of a list in one line, for --oneline; NULL: there is no such option. */
+    int (*brief)(cli *c, const valise_op *op, vls_json value, valise_error *err);
+    /* All of it as --graph draws it; NULL: there is no such option. */
+    int (*draw)(cli *c, const valise_op *op, valise_str payload, valise_error *err);
     /* Exit code of a success; NULL: 0. */
     int (*status)(const cli *c, vls_json value);
-    bool differs; /* takes --exit-code */
+    bool differs; /* takes --exit-code; a list differs when it has rows */
     bool follows; /* takes --follow: a list with `since`, a seq */
+    /* After a conflict: a list with the same arguments that says what is in the way; or NULL. */
+    const char *obstacles;
     /* Columns of a list for people, in this order; NULL: all fields. The first one is what to give
-     * back, and JSON is shown as `name=value`. */
-    const char *columns[9]; /* NULL-ended */
+     * back, and JSON is shown as `name=value`. "field=HEADING" where the name would be too long. */
+    const char *columns[12]; /* NULL-ended */
 } cli_printer;
 
 const cli_printer *cli_printer_of(const valise_op *op); /* NULL: none */
 bool cli_can_differ(const valise_op *op);
 bool cli_can_follow(const valise_op *op);
+bool cli_can_be_brief(const valise_op *op);
+bool cli_can_draw(const valise_op *op);
 
 /* ---- answers (print.c) ---- */
 
@@ -52,6 +60,7 @@ typedef struct cli_rows cli_rows;
 int cli_rows_new(cli_rows **out, cli *c, const valise_op *op, valise_error *err);
 int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err);
 int cli_rows_end(cli_rows *rows, valise_error *err);
+int cli_rows_status(const cli_rows *rows);             /* the exit code */
 int cli_rows_flush(cli_rows *rows, valise_error *err); /* now; more may come */
 void cli_rows_free(cli_rows *rows);                    /* NULL is fine */
 
@@ -73,6 +82,7 @@ void cli_show_size(vls_buf *out, uint64_t bytes); /* 1.5 KiB */
 
 typedef struct cli_column {
     const valise_field *field;
+    const char *heading; /* NULL: by the name of the field */
     size_t width;
     bool right; /* numbers */
     bool whole; /* of no use when cut: numbers, ids, times */

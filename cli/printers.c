@@ -3,6 +3,8 @@
  * One row for each, here and nowhere else. */
 #include "cli/print.h"
 
+#include "cli/backpack.h"
+
 /* ---- json:diff ---- */
 
 /* "- /path  old" and "+ /path  new", as people know it from diff. */
@@ -93,6 +95,43 @@ static int status_of_repair(const cli *c, vls_json value)
 /* ---- the table ---- */
 
 static const cli_printer printers[] = {
+    {.op = "backpack:access-log",
+     .columns = {"key", "action", "outcome", "version", "nodeId=NODE", "timestamp=TIME"}},
+    {.op = "backpack:bisect", .print = cli_print_commit},
+    {.op = "backpack:blame", .print = cli_print_commit, .brief = cli_print_commit_line},
+    {.op = "backpack:conflicts", .print = cli_print_conflict, .differs = true},
+    {.op = "backpack:diff", .print = cli_print_change, .differs = true},
+    {.op = "backpack:export", .human_member = "data", .json_member = "data"},
+    {.op = "backpack:history",
+     .print = cli_print_commit,
+     .brief = cli_print_commit_line,
+     .draw = cli_draw_history},
+    {.op = "backpack:list",
+     .columns = {"name", "commits", "id", "created", "actor=BY", "originName=FORK OF",
+                 "originSeq=AT"}},
+    {.op = "backpack:ls",
+     .columns = {"key", "version", "seq=COMMIT", "sourceNodeId=NODE", "sourceNamespace=NAMESPACE",
+                 "timestamp=TIME", "tags", "reason", "valueSummary=VALUE", "value"}},
+    {.op = "backpack:merge", .obstacles = "backpack:conflicts"},
+    {.op = "backpack:pack", .print = cli_print_packed},
+    {.op = "backpack:peek",
+     .human_member = "value",
+     .json_member = "value",
+     .status = cli_status_of_found},
+    {.op = "backpack:permissions",
+     .columns = {"nodeId=NODE", "read", "write", "deny", "namespaceRead", "namespaceWrite"}},
+    {.op = "backpack:points", .columns = {"point", "seq=COMMIT", "kind", "nodeId=NODE"}},
+    {.op = "backpack:quarantine", .print = cli_print_packed},
+    {.op = "backpack:release", .print = cli_print_packed},
+    {.op = "backpack:rm", .print = cli_print_packed},
+    {.op = "backpack:rules", .columns = {"tag", "read", "write", "backpack"}},
+    {.op = "backpack:show", .print = cli_print_shown},
+    {.op = "backpack:snapshot", .columns = {"key", "version", "sourceNodeId=NODE", "value"}},
+    {.op = "backpack:unpack",
+     .human_member = "value",
+     .json_member = "value",
+     .status = cli_status_of_found},
+    {.op = "backpack:validate", .print = print_findings, .status = status_of_findings},
     {.op = "event:list",
      .follows = true,
      .columns = {"seq", "time", "source", "type", "nodeId", "namespace", "runId", "payload"}},
@@ -109,6 +148,7 @@ static const cli_printer printers[] = {
     {.op = "json:validate", .print = print_findings, .status = status_of_findings},
     {.op = "log:list", .columns = {"seq", "id", "time", "actor", "type", "payload"}},
     {.op = "workspace:repair", .status = status_of_repair},
+    {.op = "workspace:show", .print = cli_print_anything},
 };
 
 const cli_printer *cli_printer_of(const valise_op *op)
@@ -125,6 +165,20 @@ bool cli_can_differ(const valise_op *op)
     const cli_printer *printer = cli_printer_of(op);
 
     return printer && printer->differs;
+}
+
+bool cli_can_be_brief(const valise_op *op)
+{
+    const cli_printer *printer = cli_printer_of(op);
+
+    return printer && printer->brief;
+}
+
+bool cli_can_draw(const valise_op *op)
+{
+    const cli_printer *printer = cli_printer_of(op);
+
+    return printer && printer->draw;
 }
 
 bool cli_can_follow(const valise_op *op)

@@ -26,9 +26,14 @@ static bool is_whole(const valise_field *field)
 }
 
 /* SESSION ID */
-static vls_field_name heading_of(const valise_field *field)
+static vls_field_name heading_of(const cli_column *column)
 {
-    vls_field_name words = vls_field_words(field->name, ' ');
+    vls_field_name words = vls_field_words(column->field->name, ' ');
+
+    if (column->heading) {
+        (void)snprintf(words.s, sizeof(words.s), "%s", column->heading);
+        return words;
+    }
 
     for (char *c = words.s; *c; c++) {
         if (*c >= 'a' && *c <= 'z')
@@ -60,9 +65,14 @@ void cli_table_init(cli_table *table, cli *c, const valise_field *fields, const 
         return;
     }
     for (; *names; names++) {
-        const valise_field *f = vls_fields_find(fields, valise_str_of(*names));
+        const char *heading = strchr(*names, '=');
+        size_t len = heading ? (size_t)(heading - *names) : strlen(*names),
+               at = table->column_count;
+        const valise_field *f = vls_fields_find(fields, vls_str(*names, len));
         assert(f);
         add_column(table, f, true);
+        if (heading && table->column_count > at)
+            table->columns[at].heading = heading + 1;
     }
 }
 
@@ -120,7 +130,7 @@ static void measure(cli_table *table)
     }
     for (size_t i = 0; i < count; i++) {
         cli_column *column = &table->columns[i];
-        size_t width = strlen(heading_of(column->field).s);
+        size_t width = strlen(heading_of(column).s);
         if (column->shown && table->headings && width > column->width)
             column->width = width;
         if (table->out->terminal && column->width > table->out->columns)
@@ -146,6 +156,15 @@ static void add_cell(cli_table *table, const cli_column *column, valise_str text
         vls_text_fit(out, text, column->width, last && !column->right ? 0 : flags);
 }
 
+static cli_style style_of(const cli_column *column, valise_str text)
+{
+    if (column->main)
+        return CLI_YELLOW;
+    return column->field->type == VALISE_T_ENUM && vls_str_equal(text, VLS_STR("denied"))
+               ? CLI_RED
+               : CLI_PLAIN;
+}
+
 static int add_line(cli_table *table, const valise_str *cells, cli_style style, valise_error *err)
 {
     size_t last = table->column_count;
@@ -158,11 +177,10 @@ static int add_line(cli_table *table, const valise_str *cells, cli_style style, 
     for (size_t i = 0; i < table->column_count && i <= last; i++) {
         if (!table->columns[i].shown)
             continue;
-        if (table->columns[i].main && style == CLI_PLAIN)
-            cli_style_begin(table->out, CLI_YELLOW);
+        cli_style own = style == CLI_PLAIN ? style_of(&table->columns[i], cells[i]) : CLI_PLAIN;
+        cli_style_begin(table->out, own);
         add_cell(table, &table->columns[i], cells[i], i == last);
-        if (table->columns[i].main && style == CLI_PLAIN)
-            cli_style_end(table->out, CLI_YELLOW);
+        cli_style_end(table->out, own);
         if (i != last)
             vls_buf_add_text(&table->out->text, "  ");
     }
@@ -181,7 +199,7 @@ static int start(cli_table *table, valise_error *err)
     measure(table);
     table->started = true;
     for (size_t i = 0; i < count; i++) {
-        names[i] = heading_of(table->columns[i].field);
+        names[i] = heading_of(&table->columns[i]);
         heads[i] = valise_str_of(names[i].s);
     }
     if (table->headings && table->cells.len > 0)

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "cli/help.h"
 
 cli_option_text cli_operand_name(const valise_field *field)
 {
@@ -19,8 +20,10 @@ cli_option_text cli_operand_name(const valise_field *field)
         if (*c >= 'a' && *c <= 'z')
             *c = (char)(*c - 'a' + 'A');
     }
-    (void)snprintf(out.s, sizeof(out.s), "%s%s%s%s", optional ? "[" : "", words.s,
-                   field->type == VALISE_T_LIST ? "..." : "", optional ? "]" : "");
+    bool program = field->type == VALISE_T_LIST && cli_is_program(field->more);
+
+    (void)snprintf(out.s, sizeof(out.s), "%s%s%s%s%s", optional ? "[" : "", program ? "-- " : "",
+                   words.s, field->type == VALISE_T_LIST ? "..." : "", optional ? "]" : "");
     return out;
 }
 
@@ -123,6 +126,36 @@ static int data_value(vls_json *out, cli *c, valise_str bytes, valise_error *err
     return rc;
 }
 
+/* What to write instead, as it is to be typed. */
+static void hint_plain(const cli *c, const char *word, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    VLS_AUTO(buf) vls_buf json = {0};
+
+    vls_buf_init(&json, c->env, 256);
+    vls_buf_init(&text, c->env, 512);
+    vls_json_write_string(&json, valise_str_of(word));
+    cli_add_quoted(&text, vls_buf_str(&json));
+    vls_buf_add_text(&text, " or --text ");
+    cli_add_quoted(&text, valise_str_of(word));
+    if (vls_buf_check(&json, NULL) == 0 && vls_buf_cstr(&text))
+        vls_hint(err, "a text is %s; @FILE and - are read", vls_buf_cstr(&text));
+    else
+        vls_hint(err, "a text is given with --text; @FILE and - are read");
+}
+
+static int json_value(vls_json *out, cli *c, const valise_field *field, const char *word,
+                      unsigned around, valise_error *err)
+{
+    int rc = cli_read_json(out, c, word, around, err);
+    bool bare =
+        word[0] != '\0' && !strchr("-@[{\"", word[0]) && vls_utf8_valid(valise_str_of(word));
+
+    if (rc == VALISE_E_INVALID && err && field->flags & VALISE_PLAIN && bare)
+        hint_plain(c, word, err);
+    return rc;
+}
+
 int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word, valise_error *err)
 {
     valise_str bytes;
@@ -145,11 +178,12 @@ int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word
                                             : data_value(out, c, bytes, err);
     case VALISE_T_JSON:
     case VALISE_T_VALUE:
-        return cli_read_json(out, c, word, cli_is_payload(field) ? VLS_JSON_MAX_AROUND : 0, err);
+        return json_value(out, c, field, word, cli_is_payload(field) ? VLS_JSON_MAX_AROUND : 0,
+                          err);
     case VALISE_T_STRUCT:
     case VALISE_T_UNION:
     case VALISE_T_LIST:
-        return cli_read_json(out, c, word, VLS_JSON_MAX_AROUND, err);
+        return json_value(out, c, field, word, VLS_JSON_MAX_AROUND, err);
     default:
         if (field->ref && strcmp(field->ref, "input") == 0 && strcmp(word, "-") == 0)
             word = "/dev/stdin"; /* the library knows no streams, only files */

@@ -25,6 +25,8 @@ const cli_option cli_options_table[] = {
     {"--exit-code", NULL, NULL, "Exit with 8 when there are differences.", AT(exit_code),
      CLI_WHEN_DIFFERENT},
     {"--follow", "-f", NULL, "Go on with what comes, until Ctrl-C.", AT(follow), CLI_WHEN_FOLLOW},
+    {"--oneline", NULL, NULL, "One line each.", AT(oneline), CLI_WHEN_ONELINE},
+    {"--graph", NULL, NULL, "Draw how it branches, one line each.", AT(graph), CLI_WHEN_GRAPH},
     {"--color", NULL, "WHEN", "auto, always or never (or VALISE_COLOR).", AT(color), CLI_WHEN_ANY},
     {"--no-pager", NULL, NULL, "Long lists without a pager.", AT(no_pager), CLI_WHEN_ANY},
     {"--quiet", "-q", NULL, "No progress, no headings, no answers of what does something.",
@@ -51,6 +53,10 @@ bool cli_option_fits(const cli_option *option, const cli_command *command)
         return any || cli_can_differ(op);
     case CLI_WHEN_FOLLOW:
         return any || cli_can_follow(op);
+    case CLI_WHEN_ONELINE:
+        return any || cli_can_be_brief(op);
+    case CLI_WHEN_GRAPH:
+        return any || cli_can_draw(op);
     default:
         return true;
     }
@@ -134,6 +140,8 @@ static const char *why_not(const cli_option *option, const cli_command *command)
         [CLI_WHEN_EXPECT] = "there is nothing it could compare",
         [CLI_WHEN_DIFFERENT] = "it looks for no differences",
         [CLI_WHEN_FOLLOW] = "its answer has an end",
+        [CLI_WHEN_ONELINE] = "its answer has one form only",
+        [CLI_WHEN_GRAPH] = "there is nothing that branches",
     };
 
     if (option->when == CLI_WHEN_COMMAND)
@@ -231,7 +239,16 @@ static cli_given *next_given(reader *r)
     return &r->words->given[r->words->given_count];
 }
 
-/* --no-flag, and the file of a secret. */
+const valise_field *cli_find_plain(const valise_op *op)
+{
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_PLAIN)
+            return f;
+    }
+    return NULL;
+}
+
+/* --no-flag, the file of a secret, and a text that is no JSON. */
 static const valise_field *find_variant(cli_given *given, const valise_op *op, valise_str name)
 {
     const valise_field *field;
@@ -248,7 +265,11 @@ static const valise_field *find_variant(cli_given *given, const valise_op *op, v
         if (field && field->flags & VALISE_SECRET)
             return field;
     }
-    return NULL;
+    field = vls_str_equal(name, VLS_STR("text")) ? cli_find_plain(op) : NULL;
+    given->path[0] = field;
+    given->depth = 1;
+    given->how = CLI_AS_PLAIN;
+    return field;
 }
 
 static int refuse_secret(const reader *r, const valise_field *field, valise_error *err)
@@ -308,6 +329,8 @@ static int refuse_option(const reader *r, valise_error *err)
     cli_near_init(&near, r->name);
     if (command)
         try_fields(&near, command->op->in);
+    if (command && cli_find_plain(command->op))
+        cli_near_try(&near, "--text");
     for (const cli_option *o = cli_options_table; o->name; o++) {
         if (!command || cli_option_fits(o, command))
             cli_near_try(&near, o->name);
@@ -393,13 +416,17 @@ static int take_rest(reader *r, valise_error *err)
     while (r->left > 0 && rc == 0) {
         const char *word = *r->at++;
         r->left--;
-        if (options && strcmp(word, "--") == 0)
+        if (options && strcmp(word, "--") == 0) {
             options = false;
-        else if (options && cli_is_option(word))
+            r->words->dashes_at = r->words->operand_count;
+        } else if (options && cli_is_option(word)) {
             rc = take_option(r, word, err);
-        else
+        } else {
             r->words->operands[r->words->operand_count++] = r->at[-1];
+        }
     }
+    if (options)
+        r->words->dashes_at = r->words->operand_count;
     return rc;
 }
 

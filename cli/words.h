@@ -10,13 +10,15 @@
  *     LIST                        --tags a --tags b (--tag does as well); as operands: the rest
  *     STRUCT                      --turn.role TEXT for each field, or --turn JSON
  *     JSON, VALUE, UNION          JSON, @FILE, or - for standard input
+ *     VALUE that is PLAIN         also --text TEXT, which is no JSON: the value is this text
  *     TEXT, DATA                  the text itself, @FILE, or -; @@x is the text "@x"
  *     SECRET                      never on a command line: VALISE_SECRET_NAME, or --name-file FILE
  *                                 which only its owner may read
  *
- * "--" ends the options; "-" and numbers such as -1 are operands. Two steps, because -C has to
- * take effect before files are read: cli_words_split looks at words only, cli_words_payload reads
- * what they stand for.
+ * "--" ends the options; "-" and numbers such as -1 are operands. A field whose `ref` is
+ * CLI_PROGRAM takes the words behind "--", and only these. Two steps, because -C has to take effect
+ * before files are read: cli_words_split looks at words only, cli_words_payload reads what they
+ * stand for.
  *
  * Threads: single. */
 #ifndef CLI_WORDS_H
@@ -45,6 +47,8 @@ enum {
     CLI_WHEN_EXPECT,    /* only with what knows what to compare */
     CLI_WHEN_DIFFERENT, /* only with what finds differences */
     CLI_WHEN_FOLLOW,    /* only with a list that goes on */
+    CLI_WHEN_ONELINE,   /* only with a list that can be short */
+    CLI_WHEN_GRAPH,     /* only with what can be drawn */
 };
 
 extern const cli_option cli_options_table[];
@@ -59,6 +63,7 @@ typedef enum cli_how {
     CLI_AS_TRUE,
     CLI_AS_FALSE,
     CLI_AS_SECRET_FILE,
+    CLI_AS_PLAIN, /* a text, whatever the field's type */
 } cli_how;
 
 /* A field that was given. */
@@ -77,6 +82,7 @@ typedef struct cli_words {
     size_t given_count;
     const char **operands;
     size_t operand_count;
+    size_t dashes_at;  /* how many of them stand before "--"; operand_count: there is none */
     size_t name_words; /* how many words the command's name took */
     bool unknown;      /* no command has this name: perhaps an extension brings it */
 } cli_words;
@@ -92,6 +98,16 @@ int cli_words_payload(vls_json *out, cli *c, const cli_words *words, valise_erro
 /* One word as a value of the field (value.c). */
 int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word,
               valise_error *err);
+
+#define CLI_PROGRAM "cli.program"
+
+static inline bool cli_is_program(const valise_field *item)
+{
+    return item->ref && strcmp(item->ref, CLI_PROGRAM) == 0;
+}
+
+/* The field that --text gives, or NULL. */
+const valise_field *cli_find_plain(const valise_op *op);
 
 /* "-" and -1 are none. */
 bool cli_is_option(const char *word);
@@ -113,7 +129,7 @@ static inline bool cli_is_payload(const valise_field *field)
 
 /* For help: "--turn.role", and what stands behind it, "TEXT". */
 typedef struct cli_option_text {
-    char s[2 * VLS_FIELD_NAME_MAX + 8];
+    char s[2 * VLS_FIELD_NAME_MAX + 12];
 } cli_option_text;
 cli_option_text cli_operand_name(const valise_field *field); /* SESSION-ID */
 const char *cli_value_name(const valise_field *field);       /* TEXT, JSON, NUMBER, ... */

@@ -3,6 +3,7 @@
 #define VALISE_H
 
 #include <valise/api.h>
+#include <valise/backpack.h>
 #include <valise/blob.h>
 #include <valise/error.h>
 #include <valise/event.h>

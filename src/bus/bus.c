@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "bus/read.h"
 #include "bus/request.h"
+#include "bus/told.h"
 
 static size_t count_middleware(const valise_middleware *const *list)
 {
@@ -42,6 +43,8 @@ int vls_bus_open(valise **out, const vls_bus_options *options, valise_error *err
     vls_uuid_gen_init(&v->ids, v->env);
     vls_clock_init(&v->clock, v->env);
     vls_group_init(&v->group, v->env, vls_commit_group, v, options->full_sync);
+    (void)pthread_mutex_init(&v->keeping, NULL);
+    (void)pthread_mutex_init(&v->aside, NULL);
     *out = v;
     return 0;
 }
@@ -50,6 +53,11 @@ void vls_bus_close(valise *v)
 {
     if (!v)
         return;
+    for (size_t i = v->kept.len; i-- > 0;)
+        v->kept.ptr[i].free_fn(v->kept.ptr[i].self);
+    vls_vec_release(&v->kept, v->env);
+    (void)pthread_mutex_destroy(&v->keeping);
+    (void)pthread_mutex_destroy(&v->aside);
     vls_group_release(&v->group);
     vls_uuid_gen_release(&v->ids);
     vls_vec_release(&v->commits, v->env);
@@ -63,6 +71,56 @@ void vls_bus_follow(valise *v, const vls_feed_ops *feed, void *self)
     v->feed_self = self;
 }
 
+/* ---- what areas keep ---- */
+
+static void *find_kept(const valise *v, const void *key)
+{
+    for (size_t i = 0; i < v->kept.len; i++) {
+        if (v->kept.ptr[i].key == key)
+            return v->kept.ptr[i].self;
+    }
+    return NULL;
+}
+
+void *vls_bus_kept(valise *v, const void *key)
+{
+    void *self;
+
+    (void)pthread_mutex_lock(&v->keeping);
+    self = find_kept(v, key);
+    (void)pthread_mutex_unlock(&v->keeping);
+    return self;
+}
+
+static int keep(void **out, valise *v, const void *key, vls_keep_fn *make,
+                void (*free_fn)(void *self), valise_error *err)
+{
+    void *self = find_kept(v, key);
+    int rc;
+
+    if (!self) {
+        if (!vls_vec_reserve(&v->kept, v->env, v->kept.len + 1))
+            return vls_fail_memory(err);
+        rc = make(&self, v, err);
+        if (rc < 0)
+            return rc;
+        v->kept.ptr[v->kept.len++] = (vls_kept){key, self, free_fn};
+    }
+    *out = self;
+    return 0;
+}
+
+int vls_bus_keep(void **out, valise *v, const void *key, vls_keep_fn *make,
+                 void (*free_fn)(void *self), valise_error *err)
+{
+    int rc;
+
+    (void)pthread_mutex_lock(&v->keeping);
+    rc = keep(out, v, key, make, free_fn, err);
+    (void)pthread_mutex_unlock(&v->keeping);
+    return rc;
+}
+
 void vls_memory_release(vls_memory *memory)
 {
     vls_view_release(&memory->view);
@@ -71,13 +129,21 @@ void vls_memory_release(vls_memory *memory)
 
 int vls_with_view(valise *v, const valise_call *call, vls_view_fn *fn, void *arg, valise_error *err)
 {
+    VLS_AUTO(told) vls_told told = {0};
     VLS_AUTO(reading) vls_reading reading = {0};
     valise_call how;
-    int rc = vls_call_read(&how, call, err);
+    int after, rc = vls_call_read(&how, call, err);
 
     if (rc == 0)
         rc = vls_reading_begin(&reading, v, &how, true, err);
-    return rc < 0 ? rc : fn(arg, &reading.view, err);
+    if (rc < 0)
+        return rc;
+    reading.view.told = &told;
+    rc = fn(arg, &reading.view, err);
+    vls_reading_end(&reading);
+    reading = (vls_reading){0};
+    after = vls_told_publish(&told, v, rc < 0 ? NULL : err);
+    return rc < 0 || after == 0 ? rc : after;
 }
 
 int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
@@ -87,9 +153,9 @@ int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
     return vls_request_submit(&request, v, err);
 }
 
-int vls_with_txn_now(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
+int vls_with_lazy_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
 {
-    vls_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg, .hasty = true};
+    vls_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg, .lazy = true};
 
     if (vls_group_is_led(&v->group))
         return vls_fail(err, VALISE_E_BUSY, "another thread is writing");

@@ -17,6 +17,9 @@
 #ifndef VLS_BUS_H
 #define VLS_BUS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include <valise/workspace.h>
 
 #include "base/time.h"
@@ -63,6 +66,13 @@ typedef struct vls_bus_options {
     void *engine; /* whatever the engine keeps with the handle */
 } vls_bus_options;
 
+/* What an area keeps with a handle. */
+typedef struct vls_kept {
+    const void *key;
+    void *self;
+    void (*free_fn)(void *self);
+} vls_kept;
+
 struct valise {
     const valise_env *env;
     vls_store *store;
@@ -83,6 +93,14 @@ struct valise {
     const vls_feed_ops *feed; /* NULL: nobody follows */
     void *feed_self;
 
+    _Atomic uint64_t epoch; /* counts what this handle committed */
+
+    pthread_mutex_t keeping; /* over what is kept */
+    vls_vec(vls_kept) kept;
+
+    pthread_mutex_t aside;         /* apart.c: held by who runs middleware or an apart command */
+    _Atomic uint64_t aside_thread; /* that runs an apart command now, or 0 */
+
     /* Of whoever leads: */
     unsigned careful;            /* groups that still take marks, since a command failed lately */
     vls_arena spare;             /* for the next view; env NULL: none */
@@ -94,6 +112,34 @@ struct valise {
 /* valise_open and valise_close (src/engine) call these. */
 int vls_bus_open(valise **out, const vls_bus_options *options, valise_error *err);
 void vls_bus_close(valise *v); /* nobody uses it any more; NULL is fine */
+
+/* The handle that an operation runs on, seen from its view; NULL: none. */
+static inline valise *vls_view_bus(const valise_view *view)
+{
+    return view->bus;
+}
+
+/* State of an area that belongs to this handle, under a key of its own (the address of something
+ * static): what was kept under it before, else what make makes. It is freed with the handle, the
+ * last one first, while the store is still open. Shared: any thread. make runs with a lock held. */
+typedef int vls_keep_fn(void **out, valise *v, valise_error *err);
+int vls_bus_keep(void **out, valise *v, const void *key, vls_keep_fn *make,
+                 void (*free_fn)(void *self), valise_error *err);
+void *vls_bus_kept(valise *v, const void *key); /* NULL: nothing */
+
+/* Another number once this handle has committed something: what was read before may be out of date.
+ */
+static inline uint64_t vls_bus_epoch(const valise *v)
+{
+    return atomic_load_explicit(&v->epoch, memory_order_acquire);
+}
+
+/* Does anybody listen to live events? Cheap: ask before making one. */
+bool vls_bus_listens(const valise *v);
+
+/* Is this thread inside of a command, decider or middleware of this handle? Then it must not
+ * dispatch. */
+bool vls_bus_is_inside(valise *v);
 
 /* Before the handle is used by others. */
 void vls_bus_follow(valise *v, const vls_feed_ops *feed, void *self);
@@ -145,7 +191,9 @@ int vls_with_view(valise *v, const valise_call *call, vls_view_fn *fn, void *arg
  * when fn fails. Not from a decider or middleware: VALISE_E_INVALID. */
 typedef int vls_txn_fn(void *arg, vls_txn *txn, valise_error *err);
 int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err);
-/* The same for what is not worth waiting for: VALISE_E_BUSY where others are writing. */
-int vls_with_txn_now(valise *v, vls_txn_fn *fn, void *arg, valise_error *err);
+
+/* The same for what is not worth waiting for: VALISE_E_BUSY where others are writing, and lost in a
+ * power cut, since nobody waits for the disk. */
+int vls_with_lazy_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "bus/told.h"
 
 /* ---- the caller's struct ---- */
 
@@ -130,6 +131,8 @@ void vls_command_forget(vls_command *command)
     command->admitted = NULL;
     command->answer = valise_blob_unref(command->answer);
     vls_view_release(&command->view);
+    if (command->told)
+        vls_told_release(command->told);
     command->result = NULL;
     command->entry = (vls_entry){0};
     command->current = (valise_str){NULL, 0};

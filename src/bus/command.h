@@ -27,13 +27,15 @@ typedef struct vls_command {
     bool id_given;             /* by the caller: it may have been accepted before */
     bool internal;             /* no access check */
     bool no_middleware;        /* internal, or added by a middleware */
+    bool apart;                /* nothing of it is stored (apart.c) */
     bool want_json;            /* the answer is handed out as a blob */
     bool want_struct;          /* the struct of the result, and so the view, is needed afterwards */
     const vls_entry *replayed; /* not NULL: time, nonce, sent come from here */
     int (*also)(void *arg, vls_txn *txn, valise_view *view, valise_error *err);
     void *also_arg;
 
-    vls_arena *arena; /* of arguments, result and texts: its own, or a batch's */
+    struct vls_told *told; /* where its live events wait; NULL: nowhere */
+    vls_arena *arena;      /* of arguments, result and texts: its own, or a batch's */
     vls_arena own_arena;
     vls_arena *view_pool;            /* what the views of a batch live in; NULL: each by itself */
     void *args;                      /* struct of op->in */
@@ -96,6 +98,15 @@ int vls_pipeline_run(vls_command *command, vls_txn *txn, valise_error *err);
 int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err);
 int vls_pipeline_allowed(vls_command *command, valise_error *err);
 int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err);
+
+/* The same steps for a command that is apart: nothing is written, no entry is made. txn reads. */
+int vls_pipeline_apart(vls_command *command, vls_txn *txn, valise_error *err);
+
+/* VALISE_E_UNSUPPORTED for one that is apart, and so cannot be `how`. */
+int vls_apart_refuse(const vls_command *command, const char *how, valise_error *err);
+
+/* Run it on this thread (apart.c). */
+int vls_apart_run(vls_command *command, valise_error *err);
 
 /* Only expect and decide: nothing is written. view.changes and entry.result say what would be. */
 int vls_pipeline_try(vls_command *command, vls_txn *txn, valise_error *err);

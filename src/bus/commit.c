@@ -207,9 +207,15 @@ static void forget(vls_group_item *first)
     }
 }
 
+/* Nobody waits: neither for others who write nor for the disk. In a group they wait anyway. */
+static bool is_lazy(const work *w, vls_group_item *first)
+{
+    return w->alone && request_of(first)->lazy;
+}
+
 static int run_all(work *w, vls_group_item *first, valise_error *err)
 {
-    int mode = w->alone && request_of(first)->hasty ? VALISE_TXN_TRY : VALISE_TXN_WRITE;
+    int mode = is_lazy(w, first) ? VALISE_TXN_LAZY : VALISE_TXN_WRITE;
     int rc = vls_txn_begin(&w->txn, w->v->store, mode, err);
 
     for (vls_group_item *item = first; rc == 0 && item; item = item->next)
@@ -245,17 +251,25 @@ void vls_commit_group(void *self, vls_group_item *first, size_t count)
 {
     valise *v = self;
     work w = {.v = v, .alone = count == 1};
+    bool guarded = v->middleware_count > 0 && !is_lazy(&w, first);
     valise_error why = VALISE_ERROR_INIT;
     int rc;
 
     w.marks = !w.alone && !can_run_again(v, first);
     if (v->careful > 0)
         v->careful--;
+    /* Nobody else runs middleware meanwhile: it need not be prepared for that. */
+    if (guarded)
+        (void)pthread_mutex_lock(&v->aside);
     rc = run_group(&w, first, &why);
-    if (rc < 0)
+    if (guarded)
+        (void)pthread_mutex_unlock(&v->aside);
+    if (rc < 0) {
         fail_all(first, rc, &why);
-    else
-        tell_feed(&w, first);
+        return;
+    }
+    (void)atomic_fetch_add_explicit(&v->epoch, 1, memory_order_release);
+    tell_feed(&w, first);
 }
 
 /* ---- the caller's side ---- */
@@ -264,7 +278,7 @@ int vls_request_submit(vls_request *request, valise *v, valise_error *err)
 {
     bool led = false;
 
-    if (vls_group_is_leader(&v->group)) {
+    if (vls_bus_is_inside(v)) {
         (void)vls_fail(err, VALISE_E_INVALID,
                        "a command or middleware cannot dispatch in its own workspace");
         vls_hint(err, "a middleware adds commands with valise_pass_add");

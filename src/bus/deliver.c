@@ -97,18 +97,38 @@ static int allowed(bool *out, const valise_subscription *s, valise_view *view,
     return 0;
 }
 
+#define AREA_MAX 64u
+
+/* An area tells live events of the types that its collections have in the log: AREA_PACKED is of
+ * `area:`, if there is one. Else the type says what it is. */
+static valise_str live_command(char *out, const vls_registry *registry, valise_str type)
+{
+    const valise_op *const *op = vls_registry_ops(registry);
+    size_t len = vls_str_find_byte(type, '_');
+
+    if (len == 0 || len >= type.len || len > AREA_MAX)
+        return type;
+    for (size_t i = 0; i < len; i++)
+        out[i] = (char)(type.ptr[i] >= 'A' && type.ptr[i] <= 'Z' ? type.ptr[i] + 32 : type.ptr[i]);
+    out[len] = ':';
+    while (*op && strncmp((*op)->name, out, len + 1) != 0)
+        op++;
+    return *op ? vls_str(out, len + 1) : type;
+}
+
 int vls_subscription_sees(bool *out, valise_subscription *s, const valise_event *event,
                           valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     VLS_AUTO(view) valise_view view = {0};
+    char command[AREA_MAX + 8];
     vls_event_need need;
     int rc = vls_txn_begin(&txn, s->feed->v->store, VALISE_TXN_READ, err);
 
     if (rc < 0)
         return rc;
     vls_view_init(&view, &txn, s->feed->v->env);
-    vls_event_need_of(&need, event, event->type);
+    vls_event_need_of(&need, event, live_command(command, s->feed->v->registry, event->type));
     return allowed(out, s, &view, &need, err);
 }
 
@@ -407,6 +427,8 @@ void vls_subscription_detach(valise_subscription *s)
 {
     assert(!s->closed);
     s->closed = true;
+    if (s->live)
+        atomic_fetch_sub_explicit(&s->feed->listeners, 1, memory_order_relaxed);
     if (s->prev)
         s->prev->next = s->next;
     else

@@ -92,6 +92,7 @@ typedef struct batch {
     size_t bytes; /* that they write, roughly */
     valise_call call;
     vls_arena arena, views; /* of all of them */
+    vls_told told;
 } batch;
 
 static void vls_auto_batch(batch *b)
@@ -139,6 +140,8 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
                       o.op->name);
     if (rc == 0)
         rc = vls_operation_check(&o, err);
+    if (rc == 0)
+        rc = vls_operation_check_store(&o, err);
     if (rc == VALISE_E_DENIED)
         vls_read_log_refuse(b->v, o.call.actor.len ? o.call.actor : b->v->actor, o.op);
     if (rc == 0)
@@ -146,7 +149,10 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
     if (rc < 0)
         return rc;
     b->commands[i].want_json = want_json;
+    b->commands[i].told = &b->told;
     rc = vls_command_decode(&b->commands[i], command->payload, VLS_FIELD_INPUT, err);
+    if (rc == 0)
+        rc = vls_apart_refuse(&b->commands[i], "part of a batch", err);
     if (rc == 0)
         b->bytes += vls_command_bytes(&b->commands[i]);
     return rc;
@@ -183,6 +189,7 @@ static int submit(valise_reply *out, batch *b, valise_error *err)
                            .dry_run = b->call.flags & VALISE_CALL_DRY_RUN};
     int rc = vls_request_submit(&request, b->v, err);
 
+    (void)vls_told_publish(&b->told, b->v, NULL); /* commands leave nothing for after */
     if (rc < 0 && request.failed < b->count) {
         if (rc == VALISE_E_DENIED)
             vls_read_log_refuse(b->v, b->commands[request.failed].actor,

@@ -162,7 +162,7 @@ static int add_change(vls_events *events, vls_changes_walk *walk, const vls_chan
 
     if (rc == 0)
         rc = vls_change_after(&after, walk, change, &trouble);
-    if (rc == 0)
+    if (rc == 0 && (before || after)) /* a QUIET row may have expired: then nothing is told */
         rc = vls_event_of_change(&event, walk, change, before, after, &trouble);
     if (rc > 0)
         rc = vls_events_add(events, &event, &trouble);

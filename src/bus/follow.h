@@ -90,6 +90,7 @@ struct vls_feed {
     valise *v;
     vls_indexes indexes;
     vls_read_log reads;
+    _Atomic unsigned listeners; /* subscriptions that want live events */
 
     pthread_mutex_t lock; /* over everything below */
     pthread_cond_t idle;  /* a subscription is not being served any more */
@@ -146,6 +147,14 @@ bool vls_subscription_push(valise_subscription *s, vls_note note);
 vls_note vls_subscription_pop(valise_subscription *s); /* there must be one */
 void vls_subscription_detach(valise_subscription *s);  /* out of the list: it gets nothing more */
 void vls_subscription_unref(valise_subscription *s);
+
+/* ---- live events (subscribe.c) ---- */
+
+/* A live event, checked and copied; then: put it where those who listen find it, without the lock.
+ * vls_feed_publish afterwards. */
+int vls_live_make(vls_events **out, valise *v, valise_str actor, const valise_event *event,
+                  valise_error *err);
+void vls_live_tell(vls_feed *feed, vls_events *live);
 
 /* ---- processor.c ---- */
 

@@ -157,6 +157,13 @@ static int add(valise_pass *pass, bool after, const char *type, valise_str json,
     if (pass->after)
         return vls_fail(err, VALISE_E_INVALID, "%s was decided: nothing can be added to it",
                         command->op->name);
+    if (command->apart) {
+        (void)vls_fail(err, VALISE_E_UNSUPPORTED,
+                       "%s is about something in memory alone: a middleware cannot add %s to it",
+                       command->op->name, type);
+        vls_hint(err, "what is added would be kept when the command itself is not");
+        return VALISE_E_UNSUPPORTED;
+    }
     if (command->before.len + command->after.len >= MAX_ADDED)
         return vls_fail(err, VALISE_E_LIMIT, "middleware may add %u commands to one", MAX_ADDED);
     rc = find_command(&op, v, type, err);
@@ -181,7 +188,9 @@ static int add(valise_pass *pass, bool after, const char *type, valise_str json,
     }
     added->no_middleware = true;
     added->time = command->time;
-    return vls_command_decode(added, text, VLS_FIELD_INPUT, err);
+    added->told = command->told;
+    rc = vls_command_decode(added, text, VLS_FIELD_INPUT, err);
+    return rc < 0 ? rc : vls_apart_refuse(added, "added by a middleware", err);
 }
 
 int valise_pass_add(valise_pass *pass, bool after, const char *type, valise_str json,

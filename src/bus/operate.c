@@ -47,12 +47,22 @@ static int check_call(const vls_operation *o, valise_error *err)
     return 0;
 }
 
+int vls_operation_check_store(const vls_operation *o, valise_error *err)
+{
+    if (!vls_store_read_only(o->v->store))
+        return 0;
+    (void)vls_fail(err, VALISE_E_DENIED, "%s: the workspace is open for reading only", o->op->name);
+    if (o->v->read_only_hint)
+        vls_hint(err, "%s", o->v->read_only_hint);
+    return VALISE_E_DENIED;
+}
+
 int vls_operation_check(const vls_operation *o, valise_error *err)
 {
     const valise_op *op = o->op;
     valise *v = o->v;
 
-    if (vls_group_is_leader(&v->group)) {
+    if (vls_bus_is_inside(v)) {
         (void)vls_fail(err, VALISE_E_INVALID,
                        "%s: a command or middleware cannot dispatch in its own workspace",
                        op->name);
@@ -69,12 +79,10 @@ int vls_operation_check(const vls_operation *o, valise_error *err)
         vls_hint(err, "make one: valise init");
         return VALISE_E_NOT_FOUND;
     }
-    if (writes(op) && vls_store_read_only(v->store)) {
-        (void)vls_fail(err, VALISE_E_DENIED, "%s: the workspace is open for reading only",
-                       op->name);
-        if (v->read_only_hint)
-            vls_hint(err, "%s", v->read_only_hint);
-        return VALISE_E_DENIED;
+    if (writes(op) && !op->apart) { /* else it depends on the arguments */
+        int rc = vls_operation_check_store(o, err);
+        if (rc < 0)
+            return rc;
     }
     return check_call(o, err);
 }
@@ -142,6 +150,23 @@ static void give_result(vls_operation *o, vls_command *command)
     command->own_arena = (vls_arena){0};
 }
 
+/* In turn with the other commands, or by itself. */
+static int submit(vls_operation *o, vls_command *command, valise_error *err)
+{
+    vls_request request = {.item = {.commands = 1, .bytes = vls_command_bytes(command)},
+                           .commands = command,
+                           .count = 1,
+                           .dry_run = o->call.flags & VALISE_CALL_DRY_RUN};
+
+    command->apart = o->op->apart && o->op->apart(o->v, command->args);
+    if (!command->apart) {
+        int rc = vls_operation_check_store(o, err);
+        return rc < 0 ? rc : vls_request_submit(&request, o->v, err);
+    }
+    return request.dry_run ? vls_apart_refuse(command, "tried without effect", err)
+                           : vls_apart_run(command, err);
+}
+
 static int run_command(vls_operation *o, valise_error *err)
 {
     VLS_AUTO(command) vls_command command = {0};
@@ -149,6 +174,7 @@ static int run_command(vls_operation *o, valise_error *err)
 
     if (rc < 0)
         return rc;
+    command.told = &o->told;
     command.want_json = !o->typed;
     command.want_struct = o->typed;
     command.also = o->more->also;
@@ -157,12 +183,7 @@ static int run_command(vls_operation *o, valise_error *err)
                   : vls_command_decode(&command, o->payload, VLS_FIELD_INPUT, err);
     if (rc < 0)
         return rc;
-
-    vls_request request = {.item = {.commands = 1, .bytes = vls_command_bytes(&command)},
-                           .commands = &command,
-                           .count = 1,
-                           .dry_run = o->call.flags & VALISE_CALL_DRY_RUN};
-    rc = vls_request_submit(&request, o->v, err);
+    rc = submit(o, &command, err);
     if (rc < 0) {
         vls_command_current(&o->reply.current, &command);
         return rc;
@@ -199,7 +220,12 @@ static int run_kind(vls_operation *o, valise_error *err)
 int vls_operation_run(vls_operation *o, valise_error *err)
 {
     int rc = run_kind(o, err);
+    int after = vls_told_publish(&o->told, o->v, rc < 0 ? NULL : err);
 
+    if (rc == 0 && after < 0) {
+        o->reply.json = valise_blob_unref(o->reply.json);
+        rc = after;
+    }
     if (rc == VALISE_E_DENIED)
         note_refusal(o);
     return rc;

@@ -7,6 +7,7 @@
 
 #include "bus/read.h"
 #include "bus/request.h"
+#include "bus/told.h"
 
 typedef struct vls_operation {
     valise *v;
@@ -23,10 +24,13 @@ typedef struct vls_operation {
     valise_row_fn *fn; /* rows of a list as text */
     void *fn_arg;
     valise_reply reply; /* filled */
+    vls_told told;      /* live events, for when it is over */
 } vls_operation;
 
 /* Is it there, and may it be run here at all? *out is the operation. */
 int vls_operation_find(const valise_op **out, valise *v, valise_str type, valise_error *err);
+/* Can anything be written? Of commands that may be apart vls_operation_check does not ask. */
+int vls_operation_check_store(const vls_operation *o, valise_error *err);
 int vls_operation_check(const vls_operation *o, valise_error *err);
 
 /* Run it; reply.json is a blob unless typed. After VALISE_E_CONFLICT reply.current is there. */

@@ -142,7 +142,7 @@ static void lend_memory(vls_command *command)
 {
     vls_arena *from = command->view_pool ? command->view_pool : &command->bus->spare;
 
-    if (!from->env)
+    if (command->apart || !from->env) /* what is spare belongs to who leads */
         return;
     command->view.arena = *from;
     *from = (vls_arena){.env = NULL};
@@ -175,14 +175,19 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
     vls_view_release(view);
     vls_view_init(view, txn, command->bus->env);
     lend_memory(command);
-    view->stamp = (valise_stamp){.seq = txn->tip.seq + 1,
+    view->bus = command->bus;
+    view->told = command->told;
+    view->apart = command->apart;
+    view->stamp = (valise_stamp){.seq = txn->tip.seq + (command->apart ? 0 : 1),
                                  .time = freeze_time(command, txn),
                                  .command = command->id,
                                  .actor = command->actor,
                                  .cause = command->cause};
+    view->expect = command->expect;
     view->hooks = (vls_view_hooks){
         .allows = allows, .blob = command->bus->blobs ? has_blob : NULL, .self = command};
     view->replaying = command->replayed != NULL;
+    view->expiring = command->op->flags & VALISE_OP_INTERNAL;
     for (size_t i = 0; i < command->objects.len; i++) {
         if (!vls_vec_push_in(&view->objects, &view->arena, command->objects.ptr[i]))
             return vls_arena_fail(&view->arena, err);
@@ -244,6 +249,8 @@ int vls_pipeline_allowed(vls_command *command, valise_error *err)
         return 0;
     rc = access->check(access->self, &command->view, command->actor, command->op, command->args,
                        err);
+    if (rc > 0 && command->apart)
+        return 0; /* who leaves nothing behind need not be recorded */
     return rc <= 0 ? rc : admit(command, err);
 }
 
@@ -365,10 +372,26 @@ static void drop_view(vls_command *command)
         v->spare = arena;
 }
 
+/* Nothing is applied, and there is no entry: only the answer, where somebody reads it. What was
+ * decided is done, so as little as possible may fail after it. */
+static int execute_apart(vls_command *command, valise_error *err)
+{
+    bool read = command->want_json || command->bus->middleware_count > 0;
+    int rc = decide(command, err);
+
+    command->entry = (vls_entry){.time = command->view.stamp.time};
+    if (rc < 0 || !read)
+        return rc;
+    rc = write_result(command, err);
+    return rc < 0 ? rc : make_answer(command, err);
+}
+
 int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
 {
     int rc;
 
+    if (command->apart)
+        return execute_apart(command, err);
     assert(command->view.txn == txn && command->view.at == txn->tip.seq);
     command->view.changing = true;
     rc = decide(command, err);
@@ -403,13 +426,10 @@ int vls_pipeline_try(vls_command *command, vls_txn *txn, valise_error *err)
     return rc < 0 ? rc : write_result(command, err);
 }
 
-static int run(vls_command *command, vls_txn *txn, valise_error *err)
+static int run_steps(vls_command *command, vls_txn *txn, valise_error *err)
 {
-    int rc = command->id_given ? repeat(command, txn, err) : 0;
+    int rc = vls_pipeline_look(command, txn, err);
 
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    rc = vls_pipeline_look(command, txn, err);
     if (rc == 0)
         rc = vls_pipeline_allowed(command, err);
     if (rc == 0)
@@ -423,8 +443,16 @@ static int run(vls_command *command, vls_txn *txn, valise_error *err)
 
 int vls_pipeline_run(vls_command *command, vls_txn *txn, valise_error *err)
 {
-    int rc = run(command, txn, err);
+    int rc = command->id_given ? repeat(command, txn, err) : 0;
 
+    if (rc == 0)
+        rc = run_steps(command, txn, err);
     return_memory(command);
-    return rc;
+    return rc < 0 ? rc : 0;
+}
+
+int vls_pipeline_apart(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    assert(command->apart);
+    return run_steps(command, txn, err);
 }

@@ -62,6 +62,7 @@ int vls_operation_query(vls_operation *o, valise_error *err)
     if (rc < 0)
         return rc;
     reading.sink = &sink;
+    reading.view.told = &o->told;
     reading.internal = o->more->internal;
     rc = ask(o, &reading, args, result, err);
     if (rc == 0 && !o->typed)

@@ -115,6 +115,7 @@ int vls_reading_begin(vls_reading *out, valise *v, const valise_call *call, bool
         txn = &out->txn;
     }
     vls_view_init(&out->view, txn, v->env);
+    out->view.bus = v;
     out->view.stamp.time = vls_clock_now_ns(&v->clock);
     out->view.stamp.actor = out->actor;
     out->view.stamp.cause = call->cause;

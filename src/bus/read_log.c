@@ -9,7 +9,7 @@
 
 void vls_read_log_init(vls_read_log *log, valise *v)
 {
-    *log = (vls_read_log){.v = v, .waiting = VLS_VEC_INIT};
+    *log = (vls_read_log){.v = v, .waiting = VLS_VEC_INIT, .extra = VLS_VEC_INIT};
     (void)pthread_mutex_init(&log->lock, NULL);
     vls_arena_init(&log->arena, v->env, READ_LOG_ARENA_MAX);
 }
@@ -19,23 +19,45 @@ void vls_read_log_init(vls_read_log *log, valise *v)
 typedef struct batch {
     vls_arena arena;
     vls_vec(vls_read_row) rows;
+    vls_vec(vls_read_extra) extra;
 } batch;
 
-/* Put the texts of a row into an arena. */
-static int copy_texts(vls_read_row *row, vls_arena *arena, valise_error *err)
+static void release_batch(batch *b, const valise_env *env)
 {
-    valise_str *texts[] = {&row->actor, &row->type, &row->place};
+    vls_vec_release(&b->rows, env);
+    vls_vec_release(&b->extra, env);
+    vls_arena_release(&b->arena);
+}
+
+/* A row and its texts, at the end of the batch. */
+static int copy_row(batch *out, const valise_env *env, const vls_read_row *row, valise_error *err)
+{
+    vls_read_row copy = *row;
+    valise_str *texts[] = {&copy.actor, &copy.type, &copy.place};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(texts); i++)
-        rc = vls_arena_dup(texts[i], arena, *texts[i], err);
+        rc = vls_arena_dup(texts[i], &out->arena, *texts[i], err);
+    if (rc == 0 && !vls_vec_push(&out->rows, env, copy))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
+static int copy_extra(batch *out, const valise_env *env, const vls_read_extra *extra,
+                      valise_error *err)
+{
+    vls_read_extra copy = {.coll = extra->coll};
+    int rc = vls_cells_copy(&copy.cells, extra->cells, vls_fields_count(extra->coll->fields),
+                            &out->arena, err);
+
+    if (rc == 0 && !vls_vec_push(&out->extra, env, copy))
+        rc = vls_fail_memory(err);
     return rc;
 }
 
 /* The highest number in the table, or 0. */
-static int last_number(int64_t *out, vls_txn *txn, valise_error *err)
+static int last_number(int64_t *out, vls_txn *txn, const vls_coll *coll, valise_error *err)
 {
-    const vls_coll *coll = vls_store_coll_at(txn->store, VLS_TABLE_READ_LOG);
     const valise_range range = {.index = -1, .flags = VALISE_SCAN_REVERSE};
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
     valise_cell row[VALISE_MAX_COLUMNS] = {{0}};
@@ -62,17 +84,47 @@ static int trim(vls_txn *txn, int64_t last, size_t added, valise_error *err)
     return 0;
 }
 
+/* The same for the ring of an area. */
+static int trim_extra(vls_txn *txn, const vls_coll *coll, int64_t number, valise_error *err)
+{
+    const valise_cell key = {.type = VALISE_CELL_INT, .as.integer = number - VLS_READ_LOG_MAX};
+    int rc = key.as.integer > 0 ? vls_txn_del(txn, coll, &key, err) : 0;
+
+    return rc < 0 ? rc : 0;
+}
+
+static int write_extra(batch *b, vls_txn *txn, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < b->extra.len; i++) {
+        const vls_coll *coll = vls_store_coll(txn->store, b->extra.ptr[i].coll);
+        valise_cell *cells = b->extra.ptr[i].cells;
+        int64_t number;
+        rc = last_number(&number, txn, coll, err);
+        if (rc < 0)
+            break;
+        cells[0] = (valise_cell){.type = VALISE_CELL_INT, .as.integer = number + 1};
+        rc = vls_txn_put(txn, coll, cells, 0, err);
+        if (rc == 0)
+            rc = trim_extra(txn, coll, number + 1, err);
+    }
+    return rc;
+}
+
 static int write_rows(void *arg, vls_txn *txn, valise_error *err)
 {
     batch *b = arg;
     int64_t number;
-    int rc = last_number(&number, txn, err);
+    int rc = last_number(&number, txn, vls_store_coll_at(txn->store, VLS_TABLE_READ_LOG), err);
 
     for (size_t i = 0; rc == 0 && i < b->rows.len; i++) {
         b->rows.ptr[i].number = ++number;
         rc = vls_own_put(txn, VLS_TABLE_READ_LOG, &b->rows.ptr[i], err);
     }
-    return rc < 0 ? rc : trim(txn, number, b->rows.len, err);
+    if (rc == 0)
+        rc = trim(txn, number, b->rows.len, err);
+    return rc < 0 ? rc : write_extra(b, txn, err);
 }
 
 /* What could not be written now waits again, in front of what came meanwhile. Lock held; false:
@@ -80,14 +132,19 @@ static int write_rows(void *arg, vls_txn *txn, valise_error *err)
 static bool take_back(vls_read_log *log, batch *b)
 {
     for (size_t i = 0; i < log->waiting.len; i++) {
-        vls_read_row row = log->waiting.ptr[i];
-        if (copy_texts(&row, &b->arena, NULL) < 0 || !vls_vec_push(&b->rows, log->v->env, row))
+        if (copy_row(b, log->v->env, &log->waiting.ptr[i], NULL) < 0)
+            return false;
+    }
+    for (size_t i = 0; i < log->extra.len; i++) {
+        if (copy_extra(b, log->v->env, &log->extra.ptr[i], NULL) < 0)
             return false;
     }
     vls_vec_release(&log->waiting, log->v->env);
+    vls_vec_release(&log->extra, log->v->env);
     vls_arena_release(&log->arena);
     log->arena = b->arena;
     memcpy(&log->waiting, &b->rows, sizeof(b->rows));
+    memcpy(&log->extra, &b->extra, sizeof(b->extra));
     return true;
 }
 
@@ -99,25 +156,26 @@ static int write_waiting(vls_read_log *log, bool wait, valise_error *err)
     batch b;
     int rc = 0;
 
-    if (log->waiting.len == 0 || log->writing)
+    if (log->waiting.len + log->extra.len == 0 || log->writing)
         return 0;
     b.arena = log->arena;
     memcpy(&b.rows, &log->waiting, sizeof(b.rows));
+    memcpy(&b.extra, &log->extra, sizeof(b.extra));
     vls_arena_init(&log->arena, env, READ_LOG_ARENA_MAX);
     memset(&log->waiting, 0, sizeof(log->waiting));
+    memset(&log->extra, 0, sizeof(log->extra));
     log->writing = true;
     (void)pthread_mutex_unlock(&log->lock);
     if (!vls_store_read_only(log->v->store))
         rc = wait ? vls_with_txn(log->v, write_rows, &b, err)
-                  : vls_with_txn_now(log->v, write_rows, &b, err);
+                  : vls_with_lazy_txn(log->v, write_rows, &b, err);
     (void)pthread_mutex_lock(&log->lock);
     log->writing = false;
     if (rc == VALISE_E_BUSY && take_back(log, &b))
         return rc;
     if (rc < 0)
-        log->dropped += b.rows.len;
-    vls_vec_release(&b.rows, env);
-    vls_arena_release(&b.arena);
+        log->dropped += b.rows.len + b.extra.len;
+    release_batch(&b, env);
     return rc;
 }
 
@@ -130,6 +188,7 @@ void vls_read_log_release(vls_read_log *log)
     (void)write_waiting(log, false, NULL);
     (void)pthread_mutex_unlock(&log->lock);
     vls_vec_release(&log->waiting, log->v->env);
+    vls_vec_release(&log->extra, log->v->env);
     vls_arena_release(&log->arena);
     (void)pthread_mutex_destroy(&log->lock);
 }
@@ -154,7 +213,7 @@ static bool keep(vls_read_log *log, const vls_read_row *row)
     vls_read_row copy = *row;
     valise_str *texts[] = {&copy.actor, &copy.type, &copy.place};
 
-    if (log->waiting.len >= VLS_READ_LOG_WAITING)
+    if (log->waiting.len + log->extra.len >= VLS_READ_LOG_WAITING)
         return false;
     for (size_t i = 0; i < VLS_COUNT(texts); i++) {
         valise_str cut = vls_utf8_head(*texts[i], VLS_READ_LOG_MAX_TEXT);
@@ -162,6 +221,17 @@ static bool keep(vls_read_log *log, const vls_read_row *row)
             return false;
     }
     return vls_vec_push(&log->waiting, log->v->env, copy);
+}
+
+/* Lock held. Within a command there is a transaction open that this one would wait for. While
+ * others write, each further batch tries again. */
+static void write_full(vls_read_log *log)
+{
+    size_t count = log->waiting.len + log->extra.len;
+
+    if (count >= VLS_READ_LOG_BATCH && count % VLS_READ_LOG_BATCH == 0 &&
+        !vls_bus_is_inside(log->v))
+        (void)write_waiting(log, false, NULL);
 }
 
 void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str place, int outcome)
@@ -177,11 +247,34 @@ void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str pla
     (void)pthread_mutex_lock(&log->lock);
     if (!keep(log, &row))
         log->dropped++;
-    /* Within a command there is a transaction open that this one would wait for. */
-    if (log->waiting.len >= VLS_READ_LOG_BATCH && log->waiting.len % VLS_READ_LOG_BATCH == 0 &&
-        !vls_group_is_leader(&v->group))
-        (void)write_waiting(log, false, NULL);
+    write_full(log);
     (void)pthread_mutex_unlock(&log->lock);
+}
+
+static bool keep_extra(vls_read_log *log, const valise_coll *coll, const void *row)
+{
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    vls_read_extra extra = {.coll = coll};
+
+    if (log->waiting.len + log->extra.len >= VLS_READ_LOG_WAITING)
+        return false;
+    return vls_row_to_cells(cells, row, coll->fields, &log->arena, NULL) == 0 &&
+           vls_cells_copy(&extra.cells, cells, vls_fields_count(coll->fields), &log->arena, NULL) ==
+               0 &&
+           vls_vec_push(&log->extra, log->v->env, extra);
+}
+
+void vls_read_log_put(valise *v, const valise_coll *coll, const void *row)
+{
+    vls_feed *feed = vls_feed_of(v);
+
+    if (!feed)
+        return;
+    (void)pthread_mutex_lock(&feed->reads.lock);
+    if (!keep_extra(&feed->reads, coll, row))
+        feed->reads.dropped++;
+    write_full(&feed->reads);
+    (void)pthread_mutex_unlock(&feed->reads.lock);
 }
 
 void vls_read_log_refuse(valise *v, valise_str actor, const valise_op *op)
@@ -207,15 +300,11 @@ void vls_read_log_refuse(valise *v, valise_str actor, const valise_op *op)
 /* Copied first: fn may come back to us. */
 static int copy_waiting(batch *out, vls_read_log *log, valise_error *err)
 {
-    for (size_t i = log->waiting.len; i-- > 0;) {
-        vls_read_row row = log->waiting.ptr[i];
-        int rc = copy_texts(&row, &out->arena, err);
-        if (rc < 0)
-            return rc;
-        if (!vls_vec_push(&out->rows, log->v->env, row))
-            return vls_fail_memory(err);
-    }
-    return 0;
+    int rc = 0;
+
+    for (size_t i = log->waiting.len; rc == 0 && i-- > 0;)
+        rc = copy_row(out, log->v->env, &log->waiting.ptr[i], err);
+    return rc;
 }
 
 int vls_read_log_waiting(valise *v, vls_read_log_fn *fn, void *arg, valise_error *err)
@@ -232,8 +321,56 @@ int vls_read_log_waiting(valise *v, vls_read_log_fn *fn, void *arg, valise_error
     (void)pthread_mutex_unlock(&feed->reads.lock);
     for (size_t i = 0; rc == 0 && i < b.rows.len; i++)
         rc = fn(arg, &b.rows.ptr[i], err);
-    vls_vec_release(&b.rows, v->env);
-    vls_arena_release(&b.arena);
+    release_batch(&b, v->env);
+    return rc;
+}
+
+/* The same for the ring of an area. */
+static int copy_waiting_extra(batch *out, vls_read_log *log, const valise_coll *coll,
+                              valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = log->extra.len; rc == 0 && i-- > 0;) {
+        if (log->extra.ptr[i].coll == coll)
+            rc = copy_extra(out, log->v->env, &log->extra.ptr[i], err);
+    }
+    return rc;
+}
+
+static int tell_extra(batch *b, const valise_coll *coll, vls_read_log_row_fn *fn, void *arg,
+                      valise_error *err)
+{
+    void *row = vls_arena_zalloc(&b->arena, coll->row_size);
+    int rc = 0;
+
+    if (!row)
+        return vls_arena_fail(&b->arena, err);
+    for (size_t i = 0; rc == 0 && i < b->extra.len; i++) {
+        rc = vls_row_from_cells(row, coll->fields, coll->row_size, b->extra.ptr[i].cells,
+                                vls_fields_count(coll->fields), &b->arena, err);
+        if (rc == 0)
+            rc = fn(arg, row, err);
+    }
+    return rc;
+}
+
+int vls_read_log_rows(valise *v, const valise_coll *coll, vls_read_log_row_fn *fn, void *arg,
+                      valise_error *err)
+{
+    vls_feed *feed = vls_feed_of(v);
+    batch b = {.rows = VLS_VEC_INIT, .extra = VLS_VEC_INIT};
+    int rc;
+
+    if (!feed)
+        return 0;
+    vls_arena_init(&b.arena, v->env, 2 * READ_LOG_ARENA_MAX);
+    (void)pthread_mutex_lock(&feed->reads.lock);
+    rc = copy_waiting_extra(&b, &feed->reads, coll, err);
+    (void)pthread_mutex_unlock(&feed->reads.lock);
+    if (rc == 0)
+        rc = tell_extra(&b, coll, fn, arg, err);
+    release_batch(&b, v->env);
     return rc;
 }
 

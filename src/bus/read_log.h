@@ -1,8 +1,8 @@
 /* read_log.h -- who read what, and who was refused: a bounded ring beside the state.
  *
- * It is written in batches, in turn with the commands. Who reads never waits for who writes: while
- * others do, rows stay in memory. Those are lost in a crash, and when the handle is closed
- * meanwhile.
+ * It is written in batches, in turn with the commands. Who reads never waits for who writes, nor
+ * for the disk: while others write, rows stay in memory. Those are lost in a crash, and when the
+ * handle is closed meanwhile; what was written may still be lost in a power cut.
  * Nothing of it is state: not in the log, not in the state hash, and the oldest rows go.
  *
  * Threads: vls_read_log is shared. */
@@ -23,11 +23,18 @@
 typedef struct valise valise;
 typedef struct valise_op valise_op;
 
+/* A row of an area's own ring. */
+typedef struct vls_read_extra {
+    const valise_coll *coll;
+    valise_cell *cells;
+} vls_read_extra;
+
 typedef struct vls_read_log {
     valise *v;
     pthread_mutex_t lock; /* over the rest */
     vls_arena arena;      /* texts of what waits */
     vls_vec(vls_read_row) waiting;
+    vls_vec(vls_read_extra) extra;
     bool writing;
     uint64_t dropped;
 } vls_read_log;
@@ -43,6 +50,16 @@ void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str pla
 /* An operation was refused before it began: a row, and a live event `access:denied` for those who
  * listen. Outside of transactions. */
 void vls_read_log_refuse(valise *v, valise_str actor, const valise_op *op);
+
+/* Areas that have more to say of a read have a ring of their own: an EXEMPT collection whose key is
+ * one INT, `number`, which is filled in when the row is written, in the same batches. The newest
+ * VLS_READ_LOG_MAX are kept. Never fails, as above. */
+void vls_read_log_put(valise *v, const valise_coll *coll, const void *row);
+
+/* Those that wait to be written, newest first; then it is over. */
+typedef int vls_read_log_row_fn(void *arg, const void *row, valise_error *err);
+int vls_read_log_rows(valise *v, const valise_coll *coll, vls_read_log_row_fn *fn, void *arg,
+                      valise_error *err);
 
 /* Write what waits. */
 int vls_read_log_flush(valise *v, valise_error *err);

@@ -95,6 +95,8 @@ static int check_functions(const valise_op *op, valise_error *err)
     if (!fits)
         return BAD_OP("%s: a %s has exactly one function, `%s`", op->name, names[op->kind],
                       op->kind == VALISE_COMMAND ? "decide" : names[op->kind]);
+    if (op->apart && op->kind != VALISE_COMMAND)
+        return BAD_OP("%s: only a command can be `apart`", op->name);
     if (op->current && op->kind != VALISE_COMMAND)
         return BAD_OP("%s: only a command takes `expect`", op->name);
     if ((op->current != NULL) != (op->expect_help != NULL))

@@ -47,12 +47,13 @@ static int fetch_object(void *arg, const valise_field *field, void *member)
 {
     const fetching *f = arg;
     VLS_AUTO(blob) valise_blob *blob = NULL;
-    vls_bundle_record object = {.tag = 'X', .id = *(const valise_id *)member};
+    vls_bundle_record object = {.tag = 'X'};
     vls_object_info info;
     int rc;
 
     if (field->type != VALISE_T_ID || !field->ref || strcmp(field->ref, "object") != 0)
         return 0;
+    object.id = *(const valise_id *)member;
     rc = vls_object_stat(&info, &f->r->source, &object.id, f->err);
     if (rc <= 0)
         return rc;

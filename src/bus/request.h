@@ -13,7 +13,7 @@ typedef struct vls_request {
     vls_txn_fn *fn; /* instead of commands */
     void *arg;
     bool dry_run;
-    bool hasty; /* VALISE_E_BUSY at once where somebody else is writing */
+    bool lazy; /* fn writes what is not worth waiting for (vls_with_lazy_txn) */
 
     int rc; /* of this request */
     valise_error err;

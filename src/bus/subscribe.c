@@ -71,6 +71,8 @@ static void attach(valise_subscription *s)
     if (s->next)
         s->next->prev = s;
     feed->first = s;
+    if (s->live)
+        atomic_fetch_add_explicit(&feed->listeners, 1, memory_order_relaxed);
     vls_feed_drop(feed);
     vls_feed_publish(feed);
 }
@@ -290,8 +292,8 @@ static int canonical_payload(vls_buf *out, valise_str payload, const valise_env 
     return vls_json_write(out, value, err);
 }
 
-static int make_live(vls_events **out, valise *v, valise_str actor, const valise_event *event,
-                     valise_error *err)
+int vls_live_make(vls_events **out, valise *v, valise_str actor, const valise_event *event,
+                  valise_error *err)
 {
     VLS_AUTO(events) vls_events *events = NULL;
     VLS_AUTO(buf) vls_buf payload = {0};
@@ -301,10 +303,11 @@ static int make_live(vls_events **out, valise *v, valise_str actor, const valise
                          .namespace_name = event->namespace_name,
                          .run_id = event->run_id,
                          .cause = event->cause};
-    int rc;
+    int rc = check_event(event, err);
 
     vls_buf_init(&payload, v->env, 2 * VLS_EVENT_MAX_PAYLOAD);
-    rc = canonical_payload(&payload, event->payload, v->env, err);
+    if (rc == 0)
+        rc = canonical_payload(&payload, event->payload, v->env, err);
     if (rc == 0)
         rc = vls_uuid_new(&live.id, &v->ids, err);
     if (rc == 0)
@@ -319,8 +322,7 @@ static int make_live(vls_events **out, valise *v, valise_str actor, const valise
     return rc;
 }
 
-/* Put it where those who listen find it. */
-static void tell(vls_feed *feed, vls_events *live)
+void vls_live_tell(vls_feed *feed, vls_events *live)
 {
     vls_feed_hold(feed);
     for (valise_subscription *s = feed->first; s; s = s->next) {
@@ -351,13 +353,11 @@ int valise_publish(valise *v, valise_str actor, const valise_event *event, valis
     memcpy(&given, event, VLS_MIN(event->size, sizeof(given)));
     rc = vls_feed_need(&feed, v, err);
     if (rc == 0)
-        rc = check_event(&given, err);
-    if (rc == 0)
-        rc = make_live(&live, v, actor, &given, err);
+        rc = vls_live_make(&live, v, actor, &given, err);
     if (rc < 0)
         return rc;
     assert(live);
-    tell(feed, live);
+    vls_live_tell(feed, live);
     vls_feed_publish(feed);
     return 0;
 }

@@ -4,7 +4,7 @@
 
 #define ALL_FLAGS                                                                                  \
     (VALISE_REQUIRED | VALISE_NULLABLE | VALISE_POSITIONAL | VALISE_KEY | VALISE_CONTENT |         \
-     VALISE_SECRET | VALISE_HIDDEN)
+     VALISE_SECRET | VALISE_HIDDEN | VALISE_PLAIN)
 
 typedef struct checker {
     valise_error *err;
@@ -169,6 +169,8 @@ static int check_flags(checker *c, const valise_field *field)
         return refuse(c, "a %s cannot be a KEY", vls_field_kinds[field->type].name);
     if ((flags & VALISE_CONTENT) && !nullable)
         return refuse(c, "a CONTENT field must be NULLABLE, so that an erasure can remove it");
+    if ((flags & VALISE_PLAIN) && field->type != VALISE_T_VALUE)
+        return refuse(c, "only a VALUE can be PLAIN");
     if (field->ref && (field->ref[0] == '\0' || field->type >= VALISE_T_LIST))
         return refuse(c, "has a ref, which belongs to scalars and to items");
     return 0;

@@ -44,6 +44,20 @@ typedef struct vls_erase_result {
 
 extern const valise_op vls_op_kernel_erasure_record;
 
+/* What an erasure did, for the answers of the operations that erase. */
+typedef struct vls_erase_answer {
+    valise_list places, others; /* of valise_str */
+    int64_t entries, objects, chunks, blobs;
+    valise_str residue; /* ptr NULL: none */
+} vls_erase_answer;
+extern const valise_field vls_erase_answer_fields[];
+
+/* Erase these places, whole ones (store/place.h), in one command, within a job that may. `content`
+ * zero: all their contents; or else it goes as an object and as a blob. What *out points to belongs
+ * to the job. */
+int vls_erase_places(vls_erase_answer *out, valise_job *job, const vls_erase_args *args,
+                     valise_error *err);
+
 /* The most places one erasure may have, and the most others it names. */
 #define VLS_ERASE_MAX_PLACES 10000
 #define VLS_ERASE_MAX_OTHERS 1000

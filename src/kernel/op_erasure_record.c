@@ -26,18 +26,12 @@ static const valise_field record_out[] = {
 
 typedef struct others {
     valise_view *view;
-    const vls_erase_place *places; /* those that are erased too do not count */
-    size_t place_count;
     valise_str *names;
     size_t count;
 } others;
 
-static bool is_known(const others *o, const vls_ref_site *site, valise_str name)
+static bool is_known(const others *o, valise_str name)
 {
-    for (size_t i = 0; i < o->place_count; i++) {
-        if (o->places[i].coll == site->coll && vls_str_equal(o->places[i].key, site->key))
-            return true;
-    }
     for (size_t i = 0; i < o->count; i++) {
         if (vls_str_equal(o->names[i], name))
             return true;
@@ -65,7 +59,7 @@ static int add_other(void *arg, const vls_ref_site *site, const valise_id *id, v
         vls_buf_printf(&name, "log/%lld", (long long)site->seq);
     }
     rc = vls_buf_check(&name, err);
-    if (rc < 0 || is_known(o, site, vls_buf_str(&name)))
+    if (rc < 0 || is_known(o, vls_buf_str(&name)))
         return rc;
     rc = vls_arena_dup(&o->names[o->count], &o->view->arena, vls_buf_str(&name), err);
     if (rc == 0)
@@ -76,14 +70,13 @@ static int add_other(void *arg, const vls_ref_site *site, const valise_id *id, v
 static int find_others(vls_erase_result *result, valise_view *view, const vls_erase_place *places,
                        size_t count, valise_error *err)
 {
-    others o = {.view = view, .places = places, .place_count = count};
-    int rc = 0;
+    others o = {.view = view};
+    int rc;
 
     o.names = vls_arena_array(&view->arena, VLS_ERASE_MAX_OTHERS, sizeof(*o.names));
     if (!o.names)
         return vls_arena_fail(&view->arena, err);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = vls_erase_others(view, &places[i], add_other, &o, err);
+    rc = vls_erase_others(view, places, count, add_other, &o, err);
     result->others = (valise_list){o.names, o.count};
     return rc;
 }

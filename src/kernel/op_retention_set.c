@@ -2,17 +2,28 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "kernel/kernel.h"
+#include "kernel/retention.h"
 
 /* What the kernel keeps itself; areas have theirs. */
-static bool is_log(valise_str kind)
+static bool is_known(const valise_view *view, valise_str kind)
 {
-    return vls_str_equal(kind, VLS_STR("log"));
+    return vls_str_equal(kind, VLS_STR("log")) ||
+           (view->bus && vls_retention_job(view->bus, kind) != NULL);
 }
 
-static int refuse_kind(valise_str kind, valise_error *err)
+static int refuse_kind(const valise_view *view, valise_str kind, valise_error *err)
 {
+    const valise_op *const *ops = view->bus ? vls_registry_ops(view->bus->registry) : NULL;
+    char kinds[160] = "";
+
+    for (size_t used = 0; ops && *ops; ops++) {
+        valise_str area = vls_retention_kind(*ops);
+        if (area.len > 0 && area.len + 3 < sizeof(kinds) - used)
+            used += (size_t)snprintf(kinds + used, sizeof(kinds) - used, ", %.*s",
+                                     VALISE_STR_ARG(area));
+    }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no history '%s'", vls_text_short(kind).s);
-    vls_hint(err, "there is: log");
+    vls_hint(err, "there is: log%s", kinds);
     return VALISE_E_NOT_FOUND;
 }
 
@@ -31,11 +42,12 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     int rc;
 
     (void)out;
-    if (!is_log(limits->kind))
-        return refuse_kind(limits->kind, err);
+    if (!is_known(view, limits->kind))
+        return refuse_kind(view, limits->kind, err);
     if (limits->keep_one_in != VALISE_NONE)
         return vls_fail(err, VALISE_E_INVALID,
-                        "of the log the older part goes as a whole: keepOneIn does not apply");
+                        "of the %.*s the older part goes as a whole: keepOneIn does not apply",
+                        VALISE_STR_ARG(limits->kind));
     if (!none)
         return valise_view_put(view, &vls_retentions, limits, err);
     rc = valise_view_delete(view, &vls_retentions, limits, err);

@@ -23,26 +23,20 @@ static const valise_field erase_in[] = {
     VALISE_FIELD_END,
 };
 
-typedef struct erase_result {
-    valise_list places, others; /* of valise_str */
-    int64_t entries, objects, chunks, blobs;
-    valise_str residue; /* NULLABLE */
-} erase_result;
+static const valise_field text_item = VALISE_FIELD_AS(vls_erase_answer, places, NULL, STR, 0, NULL);
 
-static const valise_field text_item = VALISE_FIELD_AS(erase_result, places, NULL, STR, 0, NULL);
-
-static const valise_field erase_out[] = {
-    VALISE_FIELD_WITH(erase_result, places, LIST, 0, "What was erased.", .more = &text_item),
+const valise_field vls_erase_answer_fields[] = {
+    VALISE_FIELD_WITH(vls_erase_answer, places, LIST, 0, "What was erased.", .more = &text_item),
     VALISE_FIELD_WITH(
-        erase_result, others, LIST, 0,
+        vls_erase_answer, others, LIST, 0,
         "Other places that hold the same contents, and still do; log/SEQ is a command "
         "that carried them.",
         .more = &text_item),
-    VALISE_FIELD(erase_result, entries, INT, 0, "Log entries whose payload was removed."),
-    VALISE_FIELD(erase_result, objects, INT, 0, "Objects that were emptied."),
-    VALISE_FIELD(erase_result, chunks, INT, 0, "Chunks that were removed."),
-    VALISE_FIELD(erase_result, blobs, INT, 0, "Blobs that were removed."),
-    VALISE_FIELD(erase_result, residue, STR, VALISE_NULLABLE,
+    VALISE_FIELD(vls_erase_answer, entries, INT, 0, "Log entries whose payload was removed."),
+    VALISE_FIELD(vls_erase_answer, objects, INT, 0, "Objects that were emptied."),
+    VALISE_FIELD(vls_erase_answer, chunks, INT, 0, "Chunks that were removed."),
+    VALISE_FIELD(vls_erase_answer, blobs, INT, 0, "Blobs that were removed."),
+    VALISE_FIELD(vls_erase_answer, residue, STR, VALISE_NULLABLE,
                  "Where bytes are left until a reader is done: \"wal\"."),
     VALISE_FIELD_END,
 };
@@ -52,7 +46,6 @@ static const valise_field erase_out[] = {
 typedef struct finding {
     valise_job *job;
     valise_id id; /* of the one content that is erased, or zero */
-    bool is_blob; /* there is a blob of that id */
     valise_str texts[VLS_ERASE_MAX_PLACES];
     size_t count;
     vls_arena arena;
@@ -185,8 +178,6 @@ static int find_content(finding *f, valise *v, valise_str digits, valise_error *
     if (rc == 0 && c.count != 1)
         return fail_contents(&c, err);
     f->id = c.ids[0];
-    if (rc == 0 && v->blobs)
-        rc = vls_blobs_exists(&f->is_blob, v->blobs, &f->id, err);
     return rc;
 }
 
@@ -235,7 +226,7 @@ static int find(finding *f, valise *v, const erase_args *args, valise_error *err
 /* ---- in the command's transaction ---- */
 
 typedef struct scrub {
-    const finding *found;
+    valise_list places; /* of valise_str */
     const valise_id *only;
     vls_erased erased;
 } scrub;
@@ -262,6 +253,7 @@ static int place_of(vls_erase_place *out, vls_txn *txn, valise_view *view, valis
     change = vls_overlay_get(&view->changes, out->coll, out->key);
     if (change) {
         out->before_seq = change->before_seq;
+        out->before = change->before;
         return 0;
     }
     gone = (vls_gone){.coll = out->coll->number, .key = out->key};
@@ -273,14 +265,15 @@ static int place_of(vls_erase_place *out, vls_txn *txn, valise_view *view, valis
 static int also(void *arg, vls_txn *txn, valise_view *view, valise_error *err)
 {
     scrub *s = arg;
-    size_t count = s->found->count;
+    const valise_str *texts = s->places.items;
+    size_t count = s->places.count;
     vls_erase_place *places = vls_arena_array(&view->arena, count, sizeof(*places));
     int rc = 0;
 
     if (!places)
         return vls_arena_fail(&view->arena, err);
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = place_of(&places[i], txn, view, s->found->texts[i], err);
+        rc = place_of(&places[i], txn, view, texts[i], err);
         places[i].only = s->only;
     }
     if (rc == 0)
@@ -313,37 +306,36 @@ static int copy_texts(valise_list *out, valise_job *job, const valise_str *texts
 }
 
 /* After the commit: should it not come to this, gc finds a blob that was erased. */
-static int remove_blob(erase_result *out, const finding *f, valise_error *err)
+static int remove_blob(vls_erase_answer *out, valise *v, const valise_id *id, valise_error *err)
 {
-    int rc = vls_blobs_remove(valise_job_workspace(f->job)->blobs, &f->id, err);
+    int rc = vls_blobs_remove(v->blobs, id, err);
 
     if (rc == VALISE_E_NOT_FOUND)
-        return 0; /* somebody was faster */
+        return 0; /* it is an object only */
     out->blobs += rc == 0;
     return rc;
 }
 
-static int erase_found(erase_result *out, finding *f, const erase_args *args, valise_error *err)
+int vls_erase_places(vls_erase_answer *out, valise_job *job, const vls_erase_args *args,
+                     valise_error *err)
 {
-    valise *v = valise_job_workspace(f->job);
-    vls_erase_args record = {
-        .places = {f->texts, f->count}, .content = f->id, .reason = args->reason};
+    valise *v = valise_job_workspace(job);
     valise_call call = VALISE_CALL_INIT;
-    scrub s = {.found = f, .only = vls_erase_only(&record)};
+    scrub s = {.places = args->places, .only = vls_erase_only(args)};
     vls_run_more more = {.also = also, .arg = &s, .internal = true};
     VLS_AUTO(memory) vls_memory memory = {0};
     vls_erase_result recorded = {0};
     int64_t residue = 0;
     int rc;
 
-    call.actor = valise_job_actor(f->job);
-    rc = vls_run(v, &vls_op_kernel_erasure_record, &record, &recorded, &memory, &call, &more, err);
+    call.actor = valise_job_actor(job);
+    rc = vls_run(v, &vls_op_kernel_erasure_record, args, &recorded, &memory, &call, &more, err);
     if (rc == 0)
-        rc = copy_texts(&out->places, f->job, f->texts, f->count, err);
+        rc = copy_texts(&out->places, job, args->places.items, args->places.count, err);
     if (rc == 0)
-        rc = copy_texts(&out->others, f->job, recorded.others.items, recorded.others.count, err);
-    if (rc == 0 && f->is_blob)
-        rc = remove_blob(out, f, err);
+        rc = copy_texts(&out->others, job, recorded.others.items, recorded.others.count, err);
+    if (rc == 0 && s.only && v->blobs)
+        rc = remove_blob(out, v, s.only, err);
     if (rc == 0)
         rc = vls_residue_finish(&residue, v, err);
     out->entries = s.erased.entries;
@@ -352,6 +344,14 @@ static int erase_found(erase_result *out, finding *f, const erase_args *args, va
     if (residue > 0)
         out->residue = VLS_STR("wal");
     return rc;
+}
+
+static int erase_found(vls_erase_answer *out, finding *f, const erase_args *args, valise_error *err)
+{
+    const vls_erase_args record = {
+        .places = {f->texts, f->count}, .content = f->id, .reason = args->reason};
+
+    return vls_erase_places(out, f->job, &record, err);
 }
 
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
@@ -388,8 +388,8 @@ const valise_op vls_op_kernel_workspace_erase = {
     .needs = "admin",
     .in = erase_in,
     .in_size = sizeof(erase_args),
-    .out = erase_out,
-    .out_size = sizeof(erase_result),
+    .out = vls_erase_answer_fields,
+    .out_size = sizeof(vls_erase_answer),
     .job = job,
     .example = "{\"place\":\"notes.note/milk\",\"reason\":\"a leaked key\"}",
 };

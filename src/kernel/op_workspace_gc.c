@@ -22,12 +22,13 @@ static const valise_field gc_in[] = {
 };
 
 typedef struct gc_result {
-    int64_t entries, objects, chunks, blobs, strays, bytes, freed;
+    int64_t entries, rows, objects, chunks, blobs, strays, bytes, freed;
     valise_str residue;
 } gc_result;
 
 static const valise_field gc_out[] = {
     VALISE_FIELD(gc_result, entries, INT, 0, "Log entries that expired."),
+    VALISE_FIELD(gc_result, rows, INT, 0, "Rows of other histories that expired."),
     VALISE_FIELD(gc_result, objects, INT, 0, "Objects that were removed."),
     VALISE_FIELD(gc_result, chunks, INT, 0, "Chunks that were removed."),
     VALISE_FIELD(gc_result, blobs, INT, 0, "Blobs that were removed."),
@@ -59,6 +60,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc == 0)
         rc = vls_residue_finish(&left, v, err);
     *out = (gc_result){.entries = expired.entries,
+                       .rows = expired.rows,
                        .objects = gc.objects,
                        .chunks = gc.chunks,
                        .blobs = blobs.blobs,

@@ -94,13 +94,108 @@ static int forget_deletions(valise *v, valise_error *err)
     return rc;
 }
 
-int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, valise_error *err)
+/* ---- what areas have ---- */
+
+#define RETAIN ":retain"
+
+const valise_field vls_retain_in[] = {
+    VALISE_FIELD_AS(vls_retain_args, keep_latest, "keepLatest", INT, VALISE_NULLABLE,
+                    "Keep so many of the newest."),
+    VALISE_FIELD_AS(vls_retain_args, keep_one_in, "keepOneIn", INT, VALISE_NULLABLE,
+                    "Of the older ones, keep one in so many."),
+    VALISE_FIELD(vls_retain_args, bytes, INT, VALISE_NULLABLE, "Keep so many bytes."),
+    VALISE_FIELD(vls_retain_args, age, DURATION, VALISE_NULLABLE, "Keep what is younger."),
+    VALISE_FIELD_WITH(vls_retain_args, max, INT, 0, "At most so many at once; 0: all.",
+                      .max = INT64_MAX),
+    VALISE_FIELD_END,
+};
+
+const valise_field vls_retain_out[] = {
+    VALISE_FIELD(vls_retained, removed, INT, 0, "How many are gone."),
+    VALISE_FIELD(vls_retained, more, BOOL, 0, "Whether there are more."),
+    VALISE_FIELD_END,
+};
+
+valise_str vls_retention_kind(const valise_op *op)
+{
+    valise_str name = valise_str_of(op->name);
+
+    if (op->kind != VALISE_JOB || !(op->flags & VALISE_OP_INTERNAL) || op->in != vls_retain_in ||
+        !vls_str_ends(name, VLS_STR(RETAIN)))
+        return (valise_str){NULL, 0};
+    return vls_str(name.ptr, name.len - strlen(RETAIN));
+}
+
+const valise_op *vls_retention_job(const valise *v, valise_str kind)
+{
+    char name[80];
+    int len = snprintf(name, sizeof(name), "%.*s" RETAIN, VALISE_STR_ARG(kind));
+    const valise_op *op;
+
+    if (len < 0 || (size_t)len >= sizeof(name))
+        return NULL;
+    op = vls_registry_op(v->registry, valise_str_of(name));
+    return op && vls_retention_kind(op).len > 0 ? op : NULL;
+}
+
+typedef struct kinds {
+    vls_arena arena;
+    vls_vec(vls_retention) rows;
+} kinds;
+
+static int read_kinds(void *arg, valise_view *view, valise_error *err)
+{
+    kinds *k = arg;
+    valise_scan *scan = NULL;
+    vls_retention row;
+    int rc = valise_view_scan(&scan, view, &vls_retentions, NULL, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
+        rc = vls_arena_dup(&row.kind, &k->arena, row.kind, err);
+        if (rc == 0 && !vls_vec_push(&k->rows, k->arena.env, row))
+            rc = vls_fail_memory(err);
+    }
+    valise_scan_close(scan);
+    return rc;
+}
+
+static int retain(vls_expired *out, bool *more, valise *v, const vls_retention *limits, int64_t max,
+                  valise_error *err)
+{
+    const valise_op *op = vls_retention_job(v, limits->kind);
+    const vls_run_more internal = {.internal = true};
+    const vls_retain_args args = {limits->keep_latest, limits->keep_one_in, limits->bytes,
+                                  limits->age, max};
+    vls_retained done = {0};
+    int rc = op ? vls_run(v, op, &args, &done, NULL, NULL, &internal, err) : 0;
+
+    out->rows += done.removed;
+    *more |= done.more;
+    return rc;
+}
+
+static int retain_all(vls_expired *out, bool *more, valise *v, int64_t max, valise_error *err)
+{
+    kinds k = {.rows = VLS_VEC_INIT};
+    int rc;
+
+    vls_arena_init(&k.arena, v->env, VLS_VIEW_MAX_BYTES);
+    rc = vls_with_view(v, NULL, read_kinds, &k, err);
+    for (size_t i = 0; rc == 0 && i < k.rows.len; i++)
+        rc = retain(out, more, v, &k.rows.ptr[i], max, err);
+    vls_vec_release(&k.rows, v->env);
+    vls_arena_release(&k.arena);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static int expire_log(vls_expired *out, bool *more, valise *v, int64_t max, valise_error *err)
 {
     plan p = {.any = false};
     int rc = vls_with_view(v, NULL, read_plan, &p, err); /* mostly nobody has to wait for this */
     bool some = p.any;
 
-    *out = (vls_expired){0};
     while (rc == 0 && some && (max == 0 || out->entries < max)) {
         /* Not the clock of the entries, which never falls: one wrong jump ahead, and everything
          * would be old. */
@@ -117,6 +212,15 @@ int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, va
     return rc;
 }
 
+int vls_retention_apply(vls_expired *out, bool *more, valise *v, int64_t max, valise_error *err)
+{
+    int rc;
+
+    *out = (vls_expired){0};
+    rc = expire_log(out, more, v, max, err);
+    return rc < 0 ? rc : retain_all(out, more, v, max, err);
+}
+
 void vls_retention_upkeep(valise *v)
 {
     void *self;
@@ -125,7 +229,7 @@ void vls_retention_upkeep(valise *v)
     int64_t freed;
     bool more;
 
-    if (vls_retention_apply(&expired, &more, v, 2 * STEP, NULL) == 0 && expired.entries > 0 &&
-        ops->maintain)
+    if (vls_retention_apply(&expired, &more, v, 2 * STEP, NULL) == 0 &&
+        expired.entries + expired.rows > 0 && ops->maintain)
         (void)ops->maintain(&freed, self, VALISE_MAINTAIN_SHRINK, NULL);
 }

@@ -6,9 +6,19 @@
 #include "store/own.h"
 #include "store/view.h"
 
-static bool is_listed(const vls_coll *coll)
+/* Does the log say what became of its rows? */
+static bool has_history(const vls_coll *coll)
 {
     return !(coll->desc->flags & (VALISE_COLL_EXEMPT | VALISE_COLL_QUIET));
+}
+
+/* Does the entry speak of this change? Of a QUIET row only that it came, and only where that makes
+ * an event: neither what an erasure leaves of it nor its expiry is one. */
+static bool is_listed(const vls_overlay_row *change)
+{
+    if (vls_coll_is_quiet(change->coll))
+        return change->coll->desc->event && !change->before;
+    return has_history(change->coll);
 }
 
 static bool is_same(const vls_overlay_row *change)
@@ -129,9 +139,7 @@ static int list_change(vls_buf *list, vls_txn *txn, const vls_overlay_row *chang
  * there, so that it stays the first one. */
 static int64_t seq_of(const valise_view *view, const vls_overlay_row *change)
 {
-    bool quiet = change->coll->desc->flags & VALISE_COLL_QUIET;
-
-    return quiet && change->before ? change->before_seq : view->stamp.seq;
+    return vls_coll_is_quiet(change->coll) && change->before ? change->before_seq : view->stamp.seq;
 }
 
 static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *gone_seq,
@@ -143,7 +151,7 @@ static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *
     int rc = 0;
 
     *gone_seq = 0;
-    if (!change->before && is_listed(coll)) {
+    if (!change->before && has_history(coll)) {
         rc = vls_own_get(&gone, txn, VLS_TABLE_GONE, &view->arena, err);
         if (rc > 0) {
             *gone_seq = gone.seq;
@@ -156,20 +164,21 @@ static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *
         return vls_txn_put(txn, coll, change->row, seq_of(view, change), err);
     /* A key's own cells are at the front of the row. */
     rc = vls_txn_del(txn, coll, change->before, err);
-    if (rc > 0 && is_listed(coll)) {
+    if (rc > 0 && has_history(coll)) {
         gone.seq = view->stamp.seq;
         rc = vls_own_put(txn, VLS_TABLE_GONE, &gone, err);
     }
     return rc < 0 ? rc : 0;
 }
 
-static int check_immutable(const vls_overlay_row *change, valise_error *err)
+static int check_immutable(const valise_view *view, const vls_overlay_row *change,
+                           valise_error *err)
 {
     const vls_coll *coll = change->coll;
 
     if (change->erasing || !change->before ||
         !(coll->desc->flags & (VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET)) ||
-        (!change->row && !(coll->desc->flags & VALISE_COLL_QUIET)))
+        (!change->row && (!vls_coll_is_quiet(coll) || view->expiring)))
         return 0;
     return vls_fail(err, VALISE_E_CONFLICT, "%s is there already and cannot be changed",
                     vls_coll_place(coll, change->before).s);
@@ -179,13 +188,13 @@ static int apply_change(vls_buf *list, valise_view *view, const vls_overlay_row 
                         valise_error *err)
 {
     int64_t gone_seq;
-    int rc = check_immutable(change, err);
+    int rc = check_immutable(view, change, err);
 
     if (rc == 0)
         rc = check_references(view, change, err);
     if (rc == 0)
         rc = write_row(view, change, &gone_seq, err);
-    if (rc == 0 && is_listed(change->coll))
+    if (rc == 0 && is_listed(change))
         rc = list_change(list, view->txn, change, gone_seq, err);
     return rc;
 }

@@ -124,8 +124,8 @@ static int check_image(vls_bundle_reader *r, const vls_image *image, int64_t seq
     size_t count = 0;
     int rc;
 
-    if (!coll || (coll->desc->flags & VALISE_COLL_QUIET) || image->from_seq >= seq ||
-        image->gone_seq >= seq)
+    if (!coll || image->from_seq >= seq || image->gone_seq >= seq ||
+        (vls_coll_is_quiet(coll) && (image->from_seq > 0 || image->gone_seq > 0)))
         return vls_bundle_wrong(r, "an entry that changes what is not there", err);
     rc = read_key(r, coll, image->key, err);
     if (rc < 0 || image->from_seq == 0)

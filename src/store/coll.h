@@ -70,6 +70,12 @@ int vls_coll_check_key(const vls_coll *coll, const valise_cell *key, valise_erro
 /* Number of the index of that name; -1 for NULL, -2 when there is none. */
 int32_t vls_coll_index(const vls_coll *coll, const char *name);
 
+/* Rows exist from the seq that made them, and the log has no images of them. */
+static inline bool vls_coll_is_quiet(const vls_coll *coll)
+{
+    return coll->desc->flags & VALISE_COLL_QUIET;
+}
+
 /* The column of from_seq and of sum. */
 static inline uint16_t vls_coll_seq_column(const vls_coll *coll)
 {

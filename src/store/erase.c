@@ -364,6 +364,21 @@ static int erase_everywhere(vls_erased *out, vls_txn *txn, const valise_id *id, 
 
 /* ---- all of it ---- */
 
+/* The erase command's own image is that of the newest version. Of a QUIET row there is none: what
+ * it held is known from the row itself. */
+static int scrub_quiet(scrubbing *s, valise_error *err)
+{
+    const vls_erase_place *place = s->place;
+    valise_cell cells[VALISE_MAX_COLUMNS];
+
+    if (!vls_coll_is_quiet(place->coll) || !place->before)
+        return 0;
+    memcpy(cells, place->before, place->coll->field_count * sizeof(*cells));
+    s->had = empty(cells, place->coll->field_count, place->coll, place->only);
+    s->found->any |= s->had;
+    return add_contents(&s->found->named, &s->arena, place, place->before, err);
+}
+
 static int scrub_place(vls_erased *out, vls_txn *txn, int64_t seq, const vls_erase_place *place,
                        belongings *found, valise_error *err)
 {
@@ -371,9 +386,9 @@ static int scrub_place(vls_erased *out, vls_txn *txn, int64_t seq, const vls_era
     int rc;
 
     scrub_begin(&s, txn, place, found, out, true);
-    /* The erase command's own image is that of the newest version. Of a QUIET row there is none. */
-    s.had = place->coll->desc->flags & VALISE_COLL_QUIET;
     rc = scrub_entry(&s, seq, err);
+    if (rc == 0)
+        rc = scrub_quiet(&s, err);
     if (rc == 0)
         rc = scrub_chain(&s, place->before_seq, err);
     scrub_end(&s);
@@ -409,6 +424,7 @@ static int survey(belongings *found, valise_view *view, const vls_erase_place *p
     const vls_overlay_row *change = vls_overlay_get(&view->changes, place->coll, place->key);
     vls_erased nothing = {0};
     scrubbing s;
+    bool had = false;
     int rc = 0;
 
     if (change && change->before) {
@@ -418,10 +434,11 @@ static int survey(belongings *found, valise_view *view, const vls_erase_place *p
             rc = vls_cells_copy(&copy, change->before, place->coll->field_count, &view->arena, err);
         if (rc < 0 || !copy)
             return rc;
-        found->any = empty(copy, place->coll->field_count, place->coll, place->only);
+        had = empty(copy, place->coll->field_count, place->coll, place->only);
+        found->any |= had;
     }
     scrub_begin(&s, view->txn, place, found, &nothing, false);
-    s.had = found->any;
+    s.had = had;
     rc = scrub_chain(&s, place->before_seq, err);
     scrub_end(&s);
     return rc;
@@ -487,6 +504,7 @@ static int put_empty(vls_erase_place *out, valise_view *view, const valise_cell 
     if (rc < 0)
         return rc;
     out->before_seq = seen.from_seq;
+    out->before = seen.row;
     if (!seen.row) {
         rc = vls_own_get(&gone, view->txn, VLS_TABLE_GONE, &view->arena, err);
         if (rc == 0)
@@ -527,7 +545,8 @@ int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *co
 /* ---- other places ---- */
 
 typedef struct other_walk {
-    const vls_erase_place *place;
+    const vls_erase_place *places;
+    size_t count;
     const belongings *found;
     vls_ref_fn *fn;
     void *arg;
@@ -542,6 +561,15 @@ static bool is_own(const belongings *found, int64_t seq)
     return false;
 }
 
+static bool is_erased_too(const other_walk *walk, const vls_ref_site *site)
+{
+    for (size_t i = 0; i < walk->count; i++) {
+        if (site->coll == walk->places[i].coll && vls_str_equal(site->key, walk->places[i].key))
+            return true;
+    }
+    return false;
+}
+
 static int other_site(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
 {
     const other_walk *walk = arg;
@@ -550,20 +578,21 @@ static int other_site(void *arg, const vls_ref_site *site, const valise_id *id, 
     bool other;
 
     if (site->coll)
-        other = (named || has_id(&found->carried, id)) &&
-                !(site->coll == walk->place->coll && vls_str_equal(site->key, walk->place->key));
+        other = (named || has_id(&found->carried, id)) && !is_erased_too(walk, site);
     else
         other = !named && has_id(&found->carried, id) && !is_own(found, site->seq);
     return other ? walk->fn(walk->arg, site, id, err) : 0;
 }
 
-int vls_erase_others(valise_view *view, const vls_erase_place *place, vls_ref_fn *fn, void *arg,
-                     valise_error *err)
+int vls_erase_others(valise_view *view, const vls_erase_place *places, size_t count, vls_ref_fn *fn,
+                     void *arg, valise_error *err)
 {
     belongings found = {.any = false};
-    other_walk walk = {place, &found, fn, arg};
-    int rc = survey(&found, view, place, err);
+    other_walk walk = {places, count, &found, fn, arg};
+    int rc = 0;
 
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = survey(&found, view, &places[i], err);
     if (rc == 0 && (found.named.len > 0 || found.carried.len > 0)) {
         rc = vls_refs_rows(view->txn, VLS_REFS_ALL, NULL, other_site, &walk, err);
         if (rc == 0)

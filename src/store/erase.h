@@ -4,8 +4,8 @@
  * these name, and the objects that the commands which made the versions carried. They can be in
  *
  *     the row itself                      put again without them, by the erase command
- *     the images of the entries that      rewritten, the erase command's own among them
- *     changed the row
+ *     the images of the entries that      rewritten, the erase command's own among them; of a
+ *     changed the row                     QUIET row there are none
  *     payload, nonce and answer of        removed; the chain covers only a commitment, so that it
  *     these entries                       still verifies. Not those of erasures: they have none
  *     objects                             emptied, unless another place holds them; of those that
@@ -31,10 +31,11 @@
 
 typedef struct vls_erase_place {
     const vls_coll *coll;
-    valise_str key;        /* ordered encoding */
-    int64_t before_seq;    /* the entry that made or deleted what was there; 0: none is kept */
-    const valise_id *only; /* NULL: all contents of all versions. Else only this object, and the
-                              payloads of the commands that brought it */
+    valise_str key;            /* ordered encoding */
+    int64_t before_seq;        /* the entry that made or deleted what was there; 0: none is kept */
+    const valise_cell *before; /* the row before the erase command; NULL: there was none */
+    const valise_id *only;     /* NULL: all contents of all versions. Else only this object, and the
+                                  payloads of the commands that brought it */
 } vls_erase_place;
 
 /* Put the row without its contents (only: see above). VALISE_E_NOT_FOUND when there is neither a
@@ -44,11 +45,11 @@ typedef struct vls_erase_place {
 int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *coll,
                      const valise_cell *key, const valise_id *only, valise_error *err);
 
-/* Every place but this one that holds one of the objects or blobs which the contents of this place
- * name, as it is now or in any version that is kept; and every payload that keeps an object which
- * only the payloads of this place name (site->coll NULL). fn gets each once or more. */
-int vls_erase_others(valise_view *view, const vls_erase_place *place, vls_ref_fn *fn, void *arg,
-                     valise_error *err);
+/* Every place but these that holds one of the objects or blobs which the contents of these places
+ * name, as they are now or in any version that is kept; and every payload that keeps an object
+ * which only the payloads of these places name (site->coll NULL). fn gets each once or more. */
+int vls_erase_others(valise_view *view, const vls_erase_place *places, size_t count, vls_ref_fn *fn,
+                     void *arg, valise_error *err);
 
 typedef struct vls_erased {
     int64_t entries; /* whose payload was removed */

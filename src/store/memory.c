@@ -135,7 +135,7 @@ static int memory_begin(void **out, void *self, int mode, valise_error *err)
 {
     vls_memory *store = self;
     bool writes = mode != VALISE_TXN_READ;
-    int64_t timeout_ns = mode == VALISE_TXN_TRY ? 0 : store->busy_timeout_ns;
+    int64_t timeout_ns = mode == VALISE_TXN_LAZY ? 0 : store->busy_timeout_ns;
 
     if (writes && !vls_turn_take(&store->turn, vls_turn_deadline(store->env, timeout_ns))) {
         int rc = vls_fail(err, VALISE_E_BUSY, "another transaction of this process is writing");

@@ -10,16 +10,13 @@
  *     entry 60   image: from_seq 12             12 <= 50: this is the row
  *
  * An image that says "there was no row" names the entry that deleted the one before it, so that
- * the chain goes on past a deletion. */
+ * the chain goes on past a deletion.
+ *
+ * Rows of QUIET collections never change: they exist from the seq that made them until they expire,
+ * and then they are gone from all states. What entries list of them is not looked at here. */
 #include "base/str.h"
 #include "store/own.h"
 #include "store/view.h"
-
-/* Rows of QUIET collections never change: they exist from the seq that made them. */
-static bool is_quiet(const vls_coll *coll)
-{
-    return coll->desc->flags & VALISE_COLL_QUIET;
-}
 
 static int fail_missing(int64_t seq, const vls_coll *coll, valise_error *err)
 {
@@ -119,7 +116,7 @@ int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll, const v
         return 0;
     }
     rc = see_now(&seen, view, coll, cells, key, err);
-    if (rc == 0 && is_quiet(coll) && seen.from_seq > view->at)
+    if (rc == 0 && vls_coll_is_quiet(coll) && seen.from_seq > view->at)
         seen = (vls_seen){0};
     while (rc == 0 && made_by(&seen) > view->at) {
         int64_t seq = made_by(&seen);
@@ -147,7 +144,7 @@ static int add_images(valise_view *view, valise_str changes, valise_error *err)
         if (!coll || coll->own)
             return vls_fail(err, VALISE_E_CORRUPT, "the log speaks of a collection number %u",
                             (unsigned)image.coll);
-        if (vls_overlay_get(&view->past, coll, image.key))
+        if (vls_coll_is_quiet(coll) || vls_overlay_get(&view->past, coll, image.key))
             continue;
         rc = see_image(&seen, view, coll, &image, err);
         if (rc == 0)

@@ -324,6 +324,44 @@ static int find_rows(vls_target *out, candidates *found, valise_view *view, cons
     return rc;
 }
 
+/* ---- rows whose id is not their key ---- */
+
+typedef struct finding {
+    vls_target *out;
+    candidates *found;
+    valise_view *view;
+    const vls_coll *coll;
+} finding;
+
+static int take_found(void *arg, const void *row, const valise_uuid *id, valise_error *err)
+{
+    const finding *f = arg;
+    const valise_coll *desc = f->coll->desc;
+    void *copy = vls_arena_alloc(&f->view->arena, desc->row_size);
+    int rc;
+
+    if (!copy)
+        return vls_arena_fail(&f->view->arena, err);
+    memcpy(copy, row, desc->row_size);
+    rc = vls_row_to_cells(f->out->key, copy, desc->fields, &f->view->arena, err);
+    if (rc < 0)
+        return rc;
+    f->out->kind = VLS_TARGET_ROW;
+    f->out->coll = f->coll;
+    add_candidate(f->found, desc->name, vls_uuid_text(id).s);
+    return 0;
+}
+
+static int find_derived(vls_target *out, candidates *found, valise_view *view, const vls_coll *coll,
+                        const char *digits, valise_error *err)
+{
+    finding f = {out, found, view, coll};
+    const valise_coll *desc = coll->desc;
+    bool has = !coll->foreign && desc->size >= offsetof(valise_coll, find) + sizeof(desc->find);
+
+    return has && desc->find ? desc->find(view, valise_str_of(digits), take_found, &f, err) : 0;
+}
+
 static int find_digits(vls_target *out, candidates *found, valise_view *view, const char *digits,
                        valise_error *err)
 {
@@ -334,6 +372,8 @@ static int find_digits(vls_target *out, candidates *found, valise_view *view, co
         rc = find_commands(out, found, view, digits, err);
     for (uint32_t i = 0; rc == 0 && i < vls_store_coll_count(store); i++)
         rc = find_rows(out, found, view, vls_store_coll_at(store, i), digits, err);
+    for (uint32_t i = 0; rc == 0 && i < vls_store_coll_count(store); i++)
+        rc = find_derived(out, found, view, vls_store_coll_at(store, i), digits, err);
     return rc;
 }
 

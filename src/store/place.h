@@ -42,7 +42,8 @@ typedef struct vls_target {
 } vls_target;
 
 /* Whatever a text may mean: a seq in decimal, a place, or the digits of an object, of a command,
- * of an entry's hash, or of a row whose key is one id. Errors as above. */
+ * of an entry's hash, or of a row whose key is one id or that has one (valise_coll.find). Errors as
+ * above. */
 int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_error *err);
 
 #endif

@@ -22,6 +22,7 @@ struct valise_scan {
     vls_txn_scan below;
     valise_cell row[VALISE_MAX_COLUMNS]; /* the next row of the transaction */
     bool have_row, at_end;
+    bool stored;   /* VLS_SCAN_BELOW */
     vls_buf order; /* of row */
     vls_buf key;   /* of row */
     placed *placed;
@@ -124,17 +125,18 @@ static int place_overlay(valise_scan *scan, const vls_overlay *overlay, const vl
 static int place_all(valise_scan *scan, valise_error *err)
 {
     const valise_view *view = scan->view;
-    size_t most = view->changes.rows.len + view->past.rows.len;
-    int rc;
+    size_t most = (scan->stored ? 0 : view->changes.rows.len) + view->past.rows.len;
+    int rc = 0;
 
     if (most == 0)
         return 0;
     scan->placed = vls_arena_array(&scan->arena, most, sizeof(*scan->placed));
     if (!scan->placed)
         return vls_arena_fail(&scan->arena, err);
-    rc = place_overlay(scan, &view->changes, NULL, err);
+    if (!scan->stored)
+        rc = place_overlay(scan, &view->changes, NULL, err);
     if (rc == 0)
-        rc = place_overlay(scan, &view->past, &view->changes, err);
+        rc = place_overlay(scan, &view->past, scan->stored ? NULL : &view->changes, err);
     if (rc < 0 || scan->placed_count == 0)
         return rc;
     qsort(scan->placed, scan->placed_count, sizeof(*scan->placed),
@@ -153,12 +155,11 @@ static int is_hidden(bool *out, valise_scan *scan, valise_error *err)
     int rc;
 
     *out = false;
-    if ((coll->desc->flags & VALISE_COLL_QUIET) &&
-        scan->row[vls_coll_seq_column(coll)].as.integer > view->at) {
+    if (vls_coll_is_quiet(coll) && scan->row[vls_coll_seq_column(coll)].as.integer > view->at) {
         *out = true;
         return 0;
     }
-    if (view->changes.rows.len == 0 && view->past.rows.len == 0)
+    if ((scan->stored || view->changes.rows.len == 0) && view->past.rows.len == 0)
         return 0;
     vls_buf_clear(&scan->key);
     vls_key_write(&scan->key, scan->row, coll->key_count);
@@ -166,7 +167,8 @@ static int is_hidden(bool *out, valise_scan *scan, valise_error *err)
     if (rc < 0)
         return rc;
     key = vls_buf_str(&scan->key);
-    *out = vls_overlay_get(&view->changes, coll, key) || vls_overlay_get(&view->past, coll, key);
+    *out = (!scan->stored && vls_overlay_get(&view->changes, coll, key)) ||
+           vls_overlay_get(&view->past, coll, key);
     return 0;
 }
 
@@ -311,7 +313,9 @@ int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,
     scan->range = *range;
     scan->range.equal = equal;
     scan->range.from = from;
-    if (!(coll->desc->flags & VALISE_COLL_EXEMPT))
+    scan->stored = range->flags & VLS_SCAN_BELOW;
+    scan->range.flags &= ~VLS_SCAN_BELOW;
+    if (!(coll->desc->flags & (VALISE_COLL_EXEMPT | VALISE_COLL_QUIET)))
         rc = vls_past_build(view, err);
     if (rc == 0)
         rc = place_all(scan, err);

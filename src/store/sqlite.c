@@ -35,6 +35,8 @@ static void sqlite_close(void *self)
 
     if (!store || store->pid != getpid())
         return;
+    if (!store->waited)
+        vls_sqlite_leave_log(store);
     /* The writer goes last: closing the last connection tidies up the log. */
     vls_sqlite_conn_close(store->keeper);
     while (store->readers) {
@@ -185,10 +187,40 @@ static int begin_read(void **out, vls_sqlite *store, valise_error *err)
     return rc;
 }
 
-static int begin_write(void **out, vls_sqlite *store, int64_t timeout_ns, valise_error *err)
+/* Whether a commit waits for the disk; between transactions only. The result is SQLite's. */
+static int set_sync(vls_sqlite_conn *conn, bool lazy)
 {
-    int64_t deadline = vls_turn_deadline(store->env, timeout_ns);
+    const char *pragma = lazy                     ? "PRAGMA synchronous=OFF"
+                         : conn->store->full_sync ? "PRAGMA synchronous=FULL"
+                                                  : "PRAGMA synchronous=NORMAL";
+    int rc = conn->lazy == lazy ? SQLITE_OK : vls_sqlite_exec(conn->db, pragma);
+
+    if (rc == SQLITE_OK)
+        conn->lazy = lazy;
+    return rc;
+}
+
+/* With the turn taken. */
+static int find_writer(vls_sqlite *store, bool lazy, valise_error *err)
+{
     int rc = 0;
+
+    if (!store->writer) {
+        rc = vls_sqlite_conn_open(&store->writer, store, true, err);
+        store->known = false; /* a new connection counts anew */
+    }
+    if (rc < 0)
+        return rc;
+    rc = set_sync(store->writer, lazy);
+    return rc == SQLITE_OK ? 0 : vls_sqlite_fail(store, store->writer->db, rc, err);
+}
+
+/* In WAL mode a commit without any sync is still atomic and in order: what is lost in a power cut
+ * is the end of the log. The next commit that waits takes all that came before it along. */
+static int begin_write(void **out, vls_sqlite *store, bool lazy, valise_error *err)
+{
+    int64_t deadline = vls_turn_deadline(store->env, lazy ? 0 : store->busy_timeout_ns);
+    int rc;
 
     if (store->flags & VALISE_STORE_READ_ONLY)
         return vls_fail(err, VALISE_E_DENIED, "%s was opened to read only", store->path);
@@ -198,10 +230,7 @@ static int begin_write(void **out, vls_sqlite *store, int64_t timeout_ns, valise
         vls_hint(err, "try again, or wait longer");
         return rc;
     }
-    if (!store->writer) {
-        rc = vls_sqlite_conn_open(&store->writer, store, true, err);
-        store->known = false; /* a new connection counts anew */
-    }
+    rc = find_writer(store, lazy, err);
     if (rc < 0) {
         vls_turn_give(&store->turn);
         return rc;
@@ -222,9 +251,8 @@ int vls_sqlite_begin(void **out, void *self, int mode, valise_error *err)
 
     if (rc < 0)
         return rc;
-    if (mode == VALISE_TXN_READ)
-        return begin_read(out, store, err);
-    return begin_write(out, store, mode == VALISE_TXN_TRY ? 0 : store->busy_timeout_ns, err);
+    return mode == VALISE_TXN_READ ? begin_read(out, store, err)
+                                   : begin_write(out, store, mode == VALISE_TXN_LAZY, err);
 }
 
 /* ---- ending ---- */
@@ -243,6 +271,7 @@ static int commit_write(vls_sqlite_conn *conn, valise_error *err)
     }
     if (rc == 0 && conn->asked)
         conn->changed = false; /* whoever asked has read it by now */
+    store->waited |= rc == 0 && !conn->lazy;
     pages = rc == 0 ? conn->wal_pages : 0;
     finish(conn);
     vls_sqlite_keep(store, pages);

@@ -101,6 +101,7 @@ typedef struct vls_sqlite_conn {
     size_t kept;
 
     /* the transaction */
+    bool lazy; /* a commit waits for no disk */
     bool writes, asked;
     bool changed; /* others may have committed since this handle's writer last knew all */
     int spoiled;  /* why it cannot go on; 0: it can */
@@ -120,7 +121,8 @@ typedef struct vls_sqlite {
 
     vls_turn turn; /* of the writer, what follows, and known, version */
     vls_sqlite_conn *writer;
-    bool known; /* all there was when the last write transaction ended, at this data_version */
+    bool waited; /* something was committed that is to survive a power cut */
+    bool known;  /* all there was when the last write transaction ended, at this data_version */
     unsigned version;
 
     pthread_mutex_t lock; /* of the readers */
@@ -253,6 +255,10 @@ int vls_sqlite_remake_indexes(vls_sqlite_conn *conn);
 
 /* After a commit that left so many pages in the log, without the turn. */
 void vls_sqlite_keep(vls_sqlite *store, int wal_pages);
+
+/* Before the last close of somebody who made nothing that must survive a power cut: leave a short
+ * log to others. */
+void vls_sqlite_leave_log(vls_sqlite *store);
 int vls_sqlite_maintain(int64_t *result, void *self, int what, valise_error *err);
 int vls_sqlite_check_tables(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
 int vls_sqlite_check_file(void *self, valise_problem_fn *fn, void *arg, valise_error *err);

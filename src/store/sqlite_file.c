@@ -188,6 +188,7 @@ static int open_writer(vls_sqlite *store, valise_error *err)
         return set_wal(store->writer, err);
     if (!(store->flags & VALISE_STORE_CREATE))
         return fail_none(store, "is empty", err);
+    store->waited = true;
     rc = lay_out(store->writer, err);
     if (rc == 0)
         rc = set_wal(store->writer, err);

@@ -15,6 +15,7 @@
 #define RESTART_WAIT_NS (VLS_NS_PER_SECOND / 10)
 #define FRAME_BYTES (VLS_SQLITE_PAGE + 24)
 #define SHRINK_PAGES 1024
+#define LEAVE_PAGES 256
 
 /* ---- checkpoints; all with the keeper held ---- */
 
@@ -61,6 +62,26 @@ void vls_sqlite_keep(vls_sqlite *store, int pages)
             (void)checkpoint(&left, store, SQLITE_CHECKPOINT_PASSIVE);
     }
     (void)pthread_mutex_unlock(&store->keeping);
+}
+
+static void leave_log(vls_sqlite_conn *conn)
+{
+    if (conn)
+        (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
+}
+
+/* Moving pages at the last close waits for the disk. Who only read need not do it for others, while
+ * the log is so short that the next open reads it in no time. */
+void vls_sqlite_leave_log(vls_sqlite *store)
+{
+    struct stat wal;
+
+    if (!vls_sqlite_beside(&wal, store, "-wal") || wal.st_size > LEAVE_PAGES * FRAME_BYTES)
+        return;
+    leave_log(store->keeper);
+    for (vls_sqlite_conn *conn = store->readers; conn; conn = conn->next)
+        leave_log(conn);
+    leave_log(store->writer);
 }
 
 static int maintain_log(int64_t *result, vls_sqlite *store, bool truncate, valise_error *err)

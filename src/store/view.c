@@ -241,6 +241,25 @@ int valise_view_object(valise_str *out, valise_view *view, const valise_id *id, 
     return 0;
 }
 
+int vls_view_blob(valise_blob **out, valise_view *view, const valise_id *id, valise_error *err)
+{
+    const vls_new_object *added = find_new(view, id);
+
+    return added ? vls_blob_new(out, view->arena.env, added->bytes, err)
+                 : vls_object_get(out, view->txn, id, err);
+}
+
+int vls_view_has_object(valise_view *view, const valise_id *id, valise_error *err)
+{
+    vls_object_info info;
+    int rc;
+
+    if (find_new(view, id))
+        return 1;
+    rc = vls_object_stat(&info, view->txn, id, err);
+    return rc > 0 ? !info.erased : rc;
+}
+
 int valise_view_allows(valise_view *view, const char *capability, const char *const *attrs,
                        valise_error *err)
 {
@@ -402,7 +421,7 @@ int valise_view_uuid(valise_uuid *out, valise_view *view, valise_error *err)
     vls_hasher *hasher = NULL;
     int rc;
 
-    VLS_ARG(out && view && view->changing, err);
+    VLS_ARG(out && view && (view->changing || view->apart), err);
     rc = vls_store_hasher(&hasher, view->txn->store, err);
     if (rc < 0)
         return rc;

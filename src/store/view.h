@@ -72,12 +72,17 @@ typedef struct vls_seen {
 } vls_seen;
 
 struct valise_view {
-    vls_txn *txn; /* NULL: there is no workspace; reads find nothing */
+    struct valise *bus;    /* the handle whose operation it is of; NULL: none */
+    struct vls_told *told; /* bus/told.h: where its live events wait; NULL: nowhere */
+    vls_txn *txn;          /* NULL: there is no workspace; reads find nothing */
     vls_arena arena;
     valise_stamp stamp;
+    valise_str expect; /* commands: what `current` was compared with; "": nothing */
     vls_view_hooks hooks;
     bool changing;   /* put, delete, add are allowed */
     bool replaying;  /* what is put was accepted before */
+    bool apart;      /* a command on what lives in memory alone: ids can be made, no rows put */
+    bool expiring;   /* an INTERNAL command: rows of QUIET collections can be deleted */
     int64_t at;      /* the state that is seen; txn->tip.seq unless it is the past */
     bool past_built; /* past holds every row that differs from the transaction */
     vls_overlay past;
@@ -121,6 +126,13 @@ int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const v
 int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cell *row,
                        bool erasing, valise_error *err);
 
+/* The bytes of an object as valise_view_object gives them, but as a reference that the caller lets
+ * go of: a long walk need not keep them all. */
+int vls_view_blob(valise_blob **out, valise_view *view, const valise_id *id, valise_error *err);
+
+/* Is it there, or added by this command? 1, or 0 (also when it was erased). */
+int vls_view_has_object(valise_view *view, const valise_id *id, valise_error *err);
+
 /* The row in the transaction, below changes and past; gone_seq is not filled in. */
 int vls_view_see_now(vls_seen *out, valise_view *view, const vls_coll *coll, const valise_cell *key,
                      valise_error *err);
@@ -134,6 +146,9 @@ int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll,
 int vls_past_build(valise_view *view, valise_error *err);
 
 /* ---- scans as cells (scan.c) ---- */
+
+/* Only what was there before the command: for who knows its own changes better. */
+#define VLS_SCAN_BELOW 0x100u
 
 /* range.table is filled in; cells of the range are copied. */
 int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,

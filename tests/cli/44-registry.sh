@@ -31,6 +31,8 @@ t 'with --json every command answers JSON, a line a row, and fails with JSON [L4
         if [ $code -eq 0 ]; then
             [ ! -s err.$count ] || fail "$example: $(cat err.$count)"
         else
+            # What is absent is nothing.
+            case $words in *unpack | *peek) [ $code -ne 3 ] || continue ;; esac
             [ -s err.$count ] || [ $code -eq 6 ] || fail "$example says nothing"
         fi
     done <names

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""on_terminal.py [--interrupt TEXT] COMMAND... -- run a command on a terminal of 80 columns and 24 rows.
+"""on_terminal.py [--columns N] [--interrupt TEXT] COMMAND... -- run a command on a terminal.
 
-Prints what the terminal was sent and exits with the code of the command. --interrupt presses Ctrl-C
-once TEXT was seen. Nothing waits for a clock: a command that does not end fails the test.
+The terminal has 80 columns and 24 rows. Prints what it was sent and exits with the code of the
+command. --interrupt presses Ctrl-C once TEXT was seen. Nothing waits for a clock: a command that does not end fails the test.
 """
 import fcntl
 import os
@@ -18,12 +18,15 @@ PATIENCE_S = 60
 def main():
     words = sys.argv[1:]
     interrupt = None
+    columns = 80
+    if words[0] == '--columns':
+        columns, words = int(words[1]), words[2:]
     if words[0] == '--interrupt':
         interrupt, words = words[1].encode(), words[2:]
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.setdefault('TERM', 'vt100')
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.execvp(words[0], words)
     out = b''
     while True:

@@ -27,7 +27,8 @@ typedef struct world {
 
 /* What a step gave: a code and either an answer or an error. */
 typedef struct answer {
-    int code; /* 0 or below */
+    int code;     /* 0 or below */
+    bool nothing; /* there was no output at all */
     vls_json value;
     const char *message, *hint;
 } answer;
@@ -130,11 +131,27 @@ static vls_json parse_lines(world *w, valise_str text, bool list)
     return vls_json_array(kept, count);
 }
 
+/* The command line may show a part of the answer. */
+static const vls_json *expected_of(const world *w, vls_json step)
+{
+    const vls_json *shows = w->v ? NULL : vls_json_get(step, VLS_STR("shows"));
+
+    return shows ? shows : vls_json_get(step, VLS_STR("gives"));
+}
+
+/* The exit code of a success: not 0 where the answer is no good news. */
+static int exit_of(vls_json step)
+{
+    const vls_json *code = vls_json_get(step, VLS_STR("exit"));
+
+    return code ? (int)code->integer : 0;
+}
+
 static answer run_cli(world *w, vls_json step)
 {
     const vls_json *with = vls_json_get(step, VLS_STR("with"));
     const vls_json *expect = vls_json_get(step, VLS_STR("expect"));
-    const vls_json *gives = vls_json_get(step, VLS_STR("gives"));
+    const vls_json *gives = expected_of(w, step);
     const char *binary = getenv("VALISE");
     const char *argv[24];
     process_result r;
@@ -163,8 +180,12 @@ static answer run_cli(world *w, vls_json step)
     argv[n++] = with ? test_format("%.*s", VALISE_STR_ARG(text_of(w, with))) : "{}";
     argv[n] = NULL;
     process_run(&r, argv, NULL);
-    if (r.exit_code == 0) {
-        a.value = parse_lines(w, r.out, gives && gives->type == VLS_JSON_ARRAY);
+    bool list = gives && gives->type == VLS_JSON_ARRAY; /* without rows it is no output either */
+    a.nothing = r.out.len == 0 && r.err.len == 0 && !list;
+    if (r.exit_code == exit_of(step) && a.nothing)
+        return a;
+    if (r.exit_code == exit_of(step)) {
+        a.value = parse_lines(w, r.out, list);
     } else {
         const vls_json *error = vls_json_get(parse(w, vls_str_trim(r.err)), VLS_STR("error"));
         CHECK_MSG(error, "%.*s", VALISE_STR_ARG(r.err));
@@ -241,9 +262,16 @@ static void contains(const char *what, const char *text, valise_str part)
 
 /* ---- running ---- */
 
+/* Nothing is printed at all. */
+static bool is_nothing(vls_json expected)
+{
+    return expected.type == VLS_JSON_STRING &&
+           vls_str_equal(vls_json_str(expected), VLS_STR("$nothing"));
+}
+
 static void run_step(world *w, vls_json step)
 {
-    const vls_json *gives = vls_json_get(step, VLS_STR("gives"));
+    const vls_json *gives = expected_of(w, step);
     valise_str fails = member(step, "fails");
     answer a;
 
@@ -251,6 +279,11 @@ static void run_step(world *w, vls_json step)
     a = w->v ? run_api(w, step) : run_cli(w, step);
     if (fails.len == 0) {
         CHECK_MSG(a.code == 0, "%s: %s", valise_error_name(a.code), a.message);
+        if (a.nothing || is_nothing(*gives)) {
+            CHECK_MSG(a.nothing && is_nothing(*gives), "%s",
+                      a.nothing ? "there is no output" : "there is output");
+            return;
+        }
         CHECK_MSG(matches(*gives, a.value), "got %.*s", VALISE_STR_ARG(text_of(w, &a.value)));
         return;
     }

@@ -84,6 +84,7 @@ enum {
     VALISE_CONTENT = 16, /* rows: said by somebody; an erasure of the place removes it. NULLABLE */
     VALISE_SECRET = 32,  /* arguments: never in a log, event or message; never on a command line */
     VALISE_HIDDEN = 64,  /* not in help */
+    VALISE_PLAIN = 128,  /* VALUE: often a text; the command line takes --text without JSON too */
 };
 
 typedef struct valise_field {
@@ -95,7 +96,9 @@ typedef struct valise_field {
     uint32_t offset;  /* of the member in its struct */
     const void *more; /* ENUM: names, NULL-ended. LIST: const valise_field * of an item (offset 0).
                          STRUCT: const valise_struct *. UNION: const valise_union * */
-    const char *ref;  /* the collection this is a key of, "object", "blob", "log", or NULL */
+    const char *ref;  /* rows: the collection this is a key of, "object", "blob", "log", or NULL.
+                         Arguments also: "session:list.id", a member of the rows of a list, for
+                         completion */
     int64_t min, max; /* of the value, of bytes or of items; both 0: the type's own limits */
 } valise_field;
 

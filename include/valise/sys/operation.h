@@ -13,6 +13,7 @@
 
 VALISE_BEGIN
 
+typedef struct valise valise;
 typedef struct valise_job valise_job;
 
 enum {
@@ -60,6 +61,15 @@ typedef struct valise_op {
     int (*job)(valise_job *job, const void *args, void *result, valise_error *err);
 
     const char *example; /* arguments as JSON; checked at registration */
+
+    /* Commands, optional. Do these arguments concern something that lives in the memory of this
+     * handle alone? Then the command goes the same way (schema, access, expect, middleware), but
+     * sees the newest state, puts no rows, and is in no log: the reply's seq is 0, and a retry with
+     * its id is done again. Not in a batch, not as a dry run; middleware cannot add commands to
+     * it: VALISE_E_UNSUPPORTED. decide may then run beside the commands of other threads. What it
+     * did stays done, also where there is no memory for the answer, or a middleware refuses it
+     * after. */
+    bool (*apart)(valise *v, const void *args);
 } valise_op;
 
 /* ---- what a job can do ---- */

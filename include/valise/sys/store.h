@@ -88,7 +88,9 @@ typedef struct valise_store_open {
 enum {
     VALISE_TXN_READ,
     VALISE_TXN_WRITE,
-    VALISE_TXN_TRY, /* WRITE, but VALISE_E_BUSY at once where another one is writing */
+    /* WRITE for what is no state: VALISE_E_BUSY at once where another one is writing, and the
+     * commit need not wait for the disk. A power cut may take it, but nothing from before it. */
+    VALISE_TXN_LAZY,
 };
 enum { VALISE_MARK_SET, VALISE_MARK_RELEASE, VALISE_MARK_BACK };
 

@@ -36,9 +36,10 @@ typedef struct valise_check valise_check;
 
 enum {
     VALISE_COLL_EXEMPT = 1,    /* derived data: not in the state hash, not in log entries */
-    VALISE_COLL_QUIET = 2,     /* IMMUTABLE rows that no index follows: not listed in log entries;
-                                  the past is told by the seq that made them. Never deleted by
-                                  commands, only by retention */
+    VALISE_COLL_QUIET = 2,     /* IMMUTABLE rows that no index follows: a log entry has no image of
+                                  them, and their key only where `event` tells of them; the past is
+                                  told by the seq that made them. Only INTERNAL commands delete
+                                  them (retention): then no state of the past has them either */
     VALISE_COLL_IMMUTABLE = 4, /* a row is put once; another row under the same key is refused */
 };
 
@@ -46,6 +47,8 @@ typedef struct valise_coll_index {
     const char *name;          /* NULL ends the list */
     const char *const *fields; /* names, NULL-ended */
 } valise_coll_index;
+
+typedef int valise_find_fn(void *arg, const void *row, const valise_uuid *id, valise_error *err);
 
 typedef struct valise_coll {
     size_t size;      /* sizeof(valise_coll) */
@@ -70,6 +73,12 @@ typedef struct valise_coll {
     /* The capability to see its rows with `show` or through an index, "note:read". NULL: all that
      * the queries of its package need. */
     const char *needs;
+
+    /* Where rows have an id that is made of what they hold and is not their key: fn gets each row
+     * whose id ends with these hex digits (lower case, without dashes). Non-zero ends it, and is
+     * returned. `show ID` asks. */
+    int (*find)(valise_view *view, valise_str digits, valise_find_fn *fn, void *arg,
+                valise_error *err);
 } valise_coll;
 
 /* ---- reading ---- */

@@ -1,4 +1,5 @@
 /* bus_threads.c -- many threads, several handles, one order. [K10 K26 K33 Q17] */
+#include "kit/aside.h"
 #include "kit/bus.h"
 
 #include <pthread.h>
@@ -397,4 +398,42 @@ TEST(threads, tell_followers_in_order_of_seq)
     test_threads(THREADS, add_many, &s);
     CHECK_INT(THREADS * s.rounds, o.count);
     CHECK(atomic_load(&o.published) > 0);
+}
+
+/* ---- beside them, commands that are apart ---- */
+
+static int look(void *self, valise_pass *pass, valise_error *err)
+{
+    (void)pass, (void)err;
+    ++*(int *)self; /* it is promised that it is alone */
+    return 0;
+}
+
+static void add_both(size_t index, void *arg)
+{
+    shared *s = arg;
+
+    for (int i = 0; i < s->rounds; i++) {
+        kit_run(s->k[0], "aside:add", "{\"name\":\"m:all\",\"by\":1}");
+        if (index % 2)
+            kit_run(s->k[0], "counter:add", "{\"name\":\"all\"}");
+    }
+}
+
+TEST(threads, of_commands_that_are_apart_go_beside_the_others)
+{
+    int seen = 0;
+    const valise_middleware m = {sizeof(m), "m", &seen, look, look};
+    const valise_middleware *const list[] = {&m, NULL};
+
+    for (int with = 0; with < 2; with++) {
+        shared s = {.k = {kit_open(
+                        t, &(kit_options){.middleware = with ? list : NULL, .backend = "memory"})},
+                    .rounds = 20};
+        CHECK_OK(vls_registry_add(s.k[0]->registry, &aside_extension, false, &t->err));
+        test_threads(8, add_both, &s);
+        CHECK_INT(8 * s.rounds, aside_value(s.k[0]->v, "m:all"));
+        CHECK_INT(4 * s.rounds, kit_value(s.k[0], "all", ""));
+    }
+    CHECK_INT(2 * (8 + 4) * 20, seen);
 }

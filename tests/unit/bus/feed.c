@@ -1,4 +1,5 @@
 /* feed.c -- events: made from the log, filtered, delivered in order. [K15] [K11] [K26] */
+#include "kit/aside.h"
 #include "kit/feed.h"
 
 #include "base/hex.h"
@@ -592,6 +593,48 @@ TEST(feed, live_events)
     valise_unsubscribe(x);
     valise_unsubscribe(y);
     valise_unsubscribe(z);
+}
+
+/* What an operation tells is heard when it holds nothing any more: who hears it may dispatch. */
+static int put_more(void *arg, const valise_event *event, valise_error *err)
+{
+    garden *g = arg;
+
+    (void)err;
+    if (vls_str_equal(event->type, VLS_STR("ASIDE")))
+        garden_put(g, "heard", "x", 1);
+    return 0;
+}
+
+TEST(feed, an_operation_can_tell_those_who_listen) /* [K15] */
+{
+    garden *g = garden_open(t, NULL);
+    garden_notes notes = {0};
+    valise_follow how = follow_notes(&notes), other = follow_notes(&notes);
+    valise_subscription *x, *y;
+
+    CHECK_OK(vls_registry_add(g->registry, &aside_extension, false, &t->err));
+    CHECK(!vls_bus_listens(g->v));
+    garden_run(g, "aside:add", "{\"name\":\"m:a\",\"what\":\"tell\"}"); /* nobody is there */
+    x = subscribe(g, &how);
+    CHECK(!vls_bus_listens(g->v)); /* only to what is in the log */
+    how.live = true;
+    y = subscribe(g, &how);
+    CHECK(vls_bus_listens(g->v));
+    garden_run(g, "aside:add", "{\"name\":\"m:a\",\"what\":\"tell\"}");
+    CHECK_TEXT("0.0 ASIDE\n", notes.text);
+    valise_unsubscribe(y);
+    CHECK(!vls_bus_listens(g->v));
+    valise_unsubscribe(x);
+
+    other.live = true;
+    other.fn = put_more;
+    other.arg = g;
+    x = subscribe(g, &other);
+    garden_run(g, "aside:add", "{\"name\":\"m:a\",\"what\":\"tell\"}");
+    garden_run(g, "aside:add", "{\"name\":\"a\",\"what\":\"tell\"}");
+    CHECK_INT(3, garden_seq(g));
+    valise_unsubscribe(x);
 }
 
 TEST(feed, live_events_only_for_who_may_see_them)

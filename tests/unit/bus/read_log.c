@@ -1,4 +1,7 @@
 /* read_log.c -- the ring of reads and refusals: batches, bounds, and no state. [K5] [K24] */
+#include <sys/stat.h>
+
+#include "harness/fault_io.h"
 #include "kit/feed.h"
 
 TEST_PARAMS(read_log, "memory", "sqlite")
@@ -191,6 +194,46 @@ TEST(read_log, holds_whoever_was_refused)
     CHECK_OK(vls_read_log_flush(g->v, &t->err));
     CHECK_INT(4, stored(g));
     valise_unsubscribe(listener);
+}
+
+/* ---- not waiting for the disk ---- */
+
+static garden open_lazy(test *t, const char *dir)
+{
+    garden g;
+
+    CHECK_OK(garden_try_open(&g, &(garden_options){.env = t->env, .backend = "sqlite", .dir = dir},
+                             &t->err));
+    g.t = t;
+    return g;
+}
+
+TEST(read_log, a_handle_that_only_read_does_not_wait_for_the_disk) /* [Q13] */
+{
+    const char *dir = test_format("%s/lazy", test_tmpdir());
+    garden g;
+
+    if (strcmp(t->param, "sqlite") != 0)
+        SKIP("memory has no disk");
+    CHECK_INT(0, mkdir(dir, 0700));
+    g = open_lazy(t, dir);
+    garden_put(&g, "a", "x", 1);
+    garden_close(&g);
+    for (int i = 0; i < 3; i++) {
+        g = open_lazy(t, dir);
+        fault_io_begin(&(fault_io_plan){.dir = dir, .kinds = FAULT_SYNC});
+        add(&g, 1);
+        garden_close(&g);
+        CHECK_INT(0, fault_io_count(FAULT_SYNC));
+        fault_io_end();
+    }
+    g = open_lazy(t, dir);
+    CHECK_INT(3, stored(&g));
+    garden_put(&g, "b", "x", 1);
+    fault_io_begin(&(fault_io_plan){.dir = dir, .kinds = FAULT_SYNC});
+    garden_close(&g);
+    CHECK(fault_io_count(FAULT_SYNC) > 0); /* who has written tidies up */
+    fault_io_end();
 }
 
 /* [K10] Who reads does not wait for who writes, and what could not be written is not lost. */

@@ -47,8 +47,16 @@ static const valise_coll_index book_indexes[] = {{"author", by_author}, {NULL, N
 const valise_coll shelf_shelves = COLL("shelf", shelf_row, shelf_fields, .flags = 0);
 const valise_coll shelf_books = COLL("book", book_row, book_fields, .indexes = book_indexes);
 const valise_coll shelf_authors = COLL("author", author_row, author_fields, .flags = 0);
+static int tell(valise_event *out, valise_view *view, const void *before, const void *after,
+                valise_error *err)
+{
+    (void)out, (void)view, (void)before, (void)after, (void)err;
+    return 0;
+}
+
 const valise_coll shelf_grains =
-    COLL("grain", stone, stone_fields, .flags = VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET);
+    COLL("grain", stone, stone_fields, .flags = VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET,
+         .event = tell);
 const valise_coll shelf_caches = COLL("cache", stone, stone_fields, .flags = VALISE_COLL_EXEMPT);
 const valise_coll shelf_privates = COLL("private", stone, stone_fields, .flags = 0);
 const char *const shelf_local[] = {"private", NULL};

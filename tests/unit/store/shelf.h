@@ -4,7 +4,7 @@
  *     shelf (name)                     owner refers to an author
  *     book (shelf, number)             belongs to a shelf; text and notes are objects, cover a blob
  *     author (name)
- *     grain (number)                   QUIET
+ *     grain (number)                   QUIET, with events
  *     cache (number)                   EXEMPT
  *     private (number)                 never leaves the store in a part
  *

@@ -43,6 +43,29 @@ const valise_coll stage_cache = {.size = sizeof(valise_coll),
                                  .row_size = sizeof(stone),
                                  .flags = VALISE_COLL_EXEMPT};
 
+static const valise_field bell_fields[] = {
+    VALISE_FIELD(bell, number, INT, VALISE_REQUIRED | VALISE_KEY, "Its number."),
+    VALISE_FIELD_WITH(bell, sound, ID, VALISE_NULLABLE | VALISE_CONTENT, "How it sounds.",
+                      .ref = "object"),
+    VALISE_FIELD_END,
+};
+
+static int ring(valise_event *out, valise_view *view, const void *before, const void *after,
+                valise_error *err)
+{
+    (void)view, (void)before, (void)after, (void)err;
+    out->type = VLS_STR("BELL");
+    return 1;
+}
+
+const valise_coll stage_bells = {.size = sizeof(valise_coll),
+                                 .name = "bell",
+                                 .help = "A bell.",
+                                 .fields = bell_fields,
+                                 .row_size = sizeof(bell),
+                                 .flags = VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET,
+                                 .event = ring};
+
 static const valise_field holder_fields[] = {
     VALISE_FIELD(holder, name, STR, VALISE_REQUIRED | VALISE_KEY, "Its name."),
     VALISE_FIELD_WITH(holder, object, ID, VALISE_NULLABLE, "What it holds.", .ref = "object"),
@@ -55,8 +78,8 @@ const valise_coll stage_holders = {.size = sizeof(valise_coll),
                                    .fields = holder_fields,
                                    .row_size = sizeof(holder)};
 
-static const valise_coll *const stage_colls[] = {&stage_things, &stage_stones,  &stage_grains,
-                                                 &stage_cache,  &stage_holders, NULL};
+static const valise_coll *const stage_colls[] = {
+    &stage_things, &stage_stones, &stage_grains, &stage_cache, &stage_holders, &stage_bells, NULL};
 
 vls_store_options stage_options(const test *t, const char *param, const char *dir)
 {
@@ -84,7 +107,7 @@ void stage_close(stage *k)
     k->store = NULL;
 }
 
-static int run(stage *k, vls_txn *txn, stage_fn *fn, void *arg, valise_error *err)
+static int run(stage *k, vls_txn *txn, bool internal, stage_fn *fn, void *arg, valise_error *err)
 {
     VLS_AUTO(view) valise_view view = {0};
     vls_entry entry = {.actor = VLS_STR("tester"),
@@ -96,6 +119,7 @@ static int run(stage *k, vls_txn *txn, stage_fn *fn, void *arg, valise_error *er
 
     vls_view_init(&view, txn, k->t->env);
     view.changing = true;
+    view.expiring = internal;
     view.stamp.seq = txn->tip.seq + 1;
     view.stamp.time = entry.time = k->now++;
     view.stamp.actor = entry.actor;
@@ -106,14 +130,24 @@ static int run(stage *k, vls_txn *txn, stage_fn *fn, void *arg, valise_error *er
     return rc < 0 ? rc : vls_view_apply(&entry, &view, err);
 }
 
-int stage_command(stage *k, stage_fn *fn, void *arg, valise_error *err)
+static int command(stage *k, bool internal, stage_fn *fn, void *arg, valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     int rc = vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, err);
 
     if (rc == 0)
-        rc = run(k, &txn, fn, arg, err);
+        rc = run(k, &txn, internal, fn, arg, err);
     return rc < 0 ? rc : vls_txn_commit(&txn, err);
+}
+
+int stage_command(stage *k, stage_fn *fn, void *arg, valise_error *err)
+{
+    return command(k, false, fn, arg, err);
+}
+
+int stage_internal(stage *k, stage_fn *fn, void *arg, valise_error *err)
+{
+    return command(k, true, fn, arg, err);
 }
 
 void stage_do(stage *k, stage_fn *fn, void *arg)

@@ -23,6 +23,13 @@ typedef struct stone {
 } stone;
 extern const valise_coll stage_stones, stage_grains, stage_cache;
 
+/* A QUIET one that tells of its rows, and holds objects as contents. */
+typedef struct bell {
+    int64_t number;
+    valise_id sound; /* NULLABLE */
+} bell;
+extern const valise_coll stage_bells;
+
 /* A row that holds an object. */
 typedef struct holder {
     valise_str name;
@@ -47,7 +54,10 @@ void stage_close(stage *k);
 typedef int stage_fn(valise_view *view, void *arg, valise_error *err);
 int stage_command(stage *k, stage_fn *fn, void *arg, valise_error *err);
 
-/* The same, which must succeed. */
+/* The same for an INTERNAL one. */
+int stage_internal(stage *k, stage_fn *fn, void *arg, valise_error *err);
+
+/* stage_command, which must succeed. */
 void stage_do(stage *k, stage_fn *fn, void *arg);
 
 /* Read the state at a seq (-1: the newest) through a view. */

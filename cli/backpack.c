@@ -1,0 +1,447 @@
+/* backpack.c -- see backpack.h. A history reads like `git log`, a difference like a diff. */
+#include "cli/backpack.h"
+
+#include "base/text.h"
+#include "cli/call.h"
+#include "json/diff.h"
+
+#define SUMMARY_MIN 8u /* columns that are worth showing the beginning of a value */
+
+static valise_str text_of(vls_json row, const char *name)
+{
+    const vls_json *member = vls_json_get(row, valise_str_of(name));
+
+    return member && member->type == VLS_JSON_STRING ? vls_json_str(*member) : VLS_STR("");
+}
+
+static int64_t number_of(vls_json row, const char *name)
+{
+    const vls_json *member = vls_json_get(row, valise_str_of(name));
+
+    return member && member->type == VLS_JSON_INT ? member->integer : 0;
+}
+
+static void add_text(cli *c, const char *text)
+{
+    vls_buf_add_text(&c->out->text, text);
+}
+
+static void add_number(cli *c, int64_t number)
+{
+    vls_buf_add_i64(&c->out->text, number);
+}
+
+/* Ids are given back by their end. */
+static void add_id(cli *c, valise_str id)
+{
+    cli_add_data(c->out, id.len > 8 ? vls_str_from(id, id.len - 8) : id, 0);
+}
+
+/* To the second. */
+static void add_time(cli *c, valise_str time)
+{
+    size_t fraction = vls_str_find_byte(time, '.');
+
+    cli_add_data(c->out, vls_str_head(time, fraction), 0);
+    add_text(c, fraction < time.len ? "Z" : "");
+}
+
+static void add_line(cli *c, const char *label, valise_str text)
+{
+    if (text.len == 0)
+        return;
+    add_text(c, label);
+    cli_add_data(c->out, text, 0);
+    add_text(c, "\n");
+}
+
+static void add_names(cli *c, const char *label, const vls_json *names)
+{
+    if (!names || names->type != VLS_JSON_ARRAY || names->len == 0)
+        return;
+    add_text(c, label);
+    for (uint32_t i = 0; i < names->len; i++) {
+        add_text(c, i > 0 ? ", " : "");
+        if (names->items[i].type == VLS_JSON_STRING)
+            cli_add_data(c->out, vls_json_str(names->items[i]), 0);
+    }
+    add_text(c, "\n");
+}
+
+/* ---- commits ---- */
+
+/* "research-2 (ResearchNode) in sales.research" */
+static void add_node(cli *c, vls_json row)
+{
+    valise_str id = text_of(row, "nodeId"), name = text_of(row, "nodeName"),
+               space = text_of(row, "sourceNamespace");
+
+    cli_add_data(c->out, id, 0);
+    if (name.len > 0 && !vls_str_equal(name, VLS_STR("unknown"))) {
+        add_text(c, " (");
+        cli_add_data(c->out, name, 0);
+        add_text(c, ")");
+    }
+    if (space.len > 0) {
+        add_text(c, " in ");
+        cli_add_data(c->out, space, 0);
+    }
+}
+
+/* Reads, and writes that were denied, are no commits: they have no id. */
+static bool is_read(vls_json row)
+{
+    return text_of(row, "outcome").len > 0;
+}
+
+/* What an outcome says that is not the usual. */
+static void add_outcome(cli *c, vls_json row)
+{
+    valise_str outcome = text_of(row, "outcome");
+    bool denied = vls_str_equal(outcome, VLS_STR("denied"));
+
+    if (outcome.len == 0)
+        return;
+    add_text(c, " ");
+    cli_style_begin(c->out, denied ? CLI_RED : CLI_PLAIN);
+    cli_add_data(c->out, outcome, 0);
+    cli_style_end(c->out, denied ? CLI_RED : CLI_PLAIN);
+}
+
+static void add_title(cli *c, vls_json row)
+{
+    cli_style_begin(c->out, CLI_YELLOW);
+    add_text(c, is_read(row) ? "read" : "commit ");
+    if (!is_read(row)) {
+        add_number(c, number_of(row, "seq"));
+        add_text(c, " ");
+        add_id(c, text_of(row, "commitId"));
+    }
+    cli_style_end(c->out, CLI_YELLOW);
+    add_text(c, "  ");
+    cli_add_data(c->out, text_of(row, "action"), 0);
+    add_text(c, " ");
+    cli_style_begin(c->out, CLI_BOLD);
+    cli_add_data(c->out, text_of(row, "key"), 0);
+    cli_style_end(c->out, CLI_BOLD);
+    if (number_of(row, "version") > 0) {
+        add_text(c, " v");
+        add_number(c, number_of(row, "version"));
+    }
+    add_outcome(c, row);
+    add_text(c, "\n");
+}
+
+static void add_commit(cli *c, vls_json row)
+{
+    add_title(c, row);
+    add_text(c, "Node:   ");
+    add_node(c, row);
+    add_text(c, "\n");
+    add_text(c, "Date:   ");
+    add_time(c, text_of(row, "timestamp"));
+    add_text(c, "\n");
+    add_names(c, "Tags:   ", vls_json_get(row, VLS_STR("tags")));
+    add_line(c, "Reason: ", text_of(row, "reason"));
+}
+
+int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *err)
+{
+    valise_str summary = text_of(row, "valueSummary");
+
+    (void)op;
+    (void)err;
+    add_commit(c, row);
+    if (summary.len > 0) {
+        add_text(c, "\n    ");
+        cli_add_data(c->out, summary, 0);
+        add_text(c, "\n");
+    }
+    add_text(c, "\n");
+    return 0;
+}
+
+/* "3 8b444187 (run-1) pack fact v2 research-2" */
+static void add_head(cli *c, vls_json row, const char *decoration)
+{
+    cli_style_begin(c->out, CLI_YELLOW);
+    add_number(c, number_of(row, "seq"));
+    if (!is_read(row)) {
+        add_text(c, " ");
+        add_id(c, text_of(row, "commitId"));
+    }
+    cli_style_end(c->out, CLI_YELLOW);
+    if (decoration[0]) {
+        add_text(c, " ");
+        cli_style_begin(c->out, CLI_GREEN);
+        cli_add_data(c->out, valise_str_of(decoration), 0);
+        cli_style_end(c->out, CLI_GREEN);
+    }
+    add_text(c, " ");
+    cli_add_data(c->out, text_of(row, "action"), 0);
+    add_text(c, " ");
+    cli_style_begin(c->out, CLI_BOLD);
+    cli_add_data(c->out, text_of(row, "key"), 0);
+    cli_style_end(c->out, CLI_BOLD);
+    if (number_of(row, "version") > 0) {
+        add_text(c, " v");
+        add_number(c, number_of(row, "version"));
+    }
+    add_outcome(c, row);
+    add_text(c, " ");
+    cli_add_data(c->out, text_of(row, "nodeId"), 0);
+}
+
+void cli_add_commit_line(cli *c, vls_json row, const char *decoration, size_t indent)
+{
+    cli_out *out = c->out;
+    valise_str summary = text_of(row, "valueSummary");
+    size_t start = out->text.len, used;
+
+    /* Colours take no room: what is shown is measured without them. */
+    bool color = out->color;
+    out->color = false;
+    add_head(c, row, decoration);
+    used = indent + vls_text_width(vls_str_from(vls_buf_str(&out->text), start)) + 2;
+    out->text.len = start;
+    out->color = color;
+    add_head(c, row, decoration);
+    if (summary.len > 0 && (!out->terminal || used + SUMMARY_MIN <= out->columns)) {
+        VLS_AUTO(buf) vls_buf harmless = {0};
+        vls_buf_init(&harmless, c->env, 4096);
+        vls_text_neutralize(&harmless, summary, VLS_TEXT_KEEP_BACKSLASH);
+        add_text(c, "  ");
+        cli_style_begin(out, CLI_DIM);
+        if (out->terminal)
+            vls_text_fit(&out->text, vls_buf_str(&harmless), out->columns - used, 0);
+        else
+            cli_add_data(out, summary, 0);
+        cli_style_end(out, CLI_DIM);
+    }
+    add_text(c, "\n");
+}
+
+int cli_print_commit_line(cli *c, const valise_op *op, vls_json row, valise_error *err)
+{
+    (void)op;
+    cli_add_commit_line(c, row, "", 0);
+    return vls_buf_check(&c->out->text, err);
+}
+
+/* ---- differences ---- */
+
+typedef struct printing {
+    cli *c;
+    const char *indent;
+    valise_error *err;
+} printing;
+
+static int add_side(const printing *p, char sign, valise_str path, const vls_json *value)
+{
+    cli *c = p->c;
+    cli_style style = sign == '-' ? CLI_RED : CLI_GREEN;
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    if (!value)
+        return 0;
+    vls_buf_init(&text, c->env, (size_t)1 << 30);
+    vls_buf_add_byte(&text, sign);
+    vls_buf_add_byte(&text, ' ');
+    if (path.len > 0) {
+        vls_buf_add(&text, path);
+        vls_buf_add_text(&text, "  ");
+    }
+    rc = vls_json_write(&text, *value, p->err);
+    if (rc < 0)
+        return rc;
+    add_text(c, p->indent);
+    cli_style_begin(c->out, style);
+    cli_add_data(c->out, vls_buf_str(&text), 0);
+    cli_style_end(c->out, style);
+    add_text(c, "\n");
+    return 0;
+}
+
+static int add_place(void *arg, valise_str path, const vls_json *before, const vls_json *after)
+{
+    int rc = add_side(arg, '-', path, before);
+
+    return rc < 0 ? rc : add_side(arg, '+', path, after);
+}
+
+int cli_print_difference(cli *c, const vls_json *before, const vls_json *after, const char *indent,
+                         valise_error *err)
+{
+    printing p = {c, indent, err};
+    VLS_AUTO(arena) vls_arena arena = {0};
+
+    if (!before || !after)
+        return add_place(&p, VLS_STR(""), before, after);
+    vls_arena_init(&arena, c->env, (size_t)1 << 30);
+    return vls_json_changes(&arena, *before, *after, NULL, add_place, &p, err);
+}
+
+int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *err)
+{
+    (void)op;
+    cli_style_begin(c->out, CLI_BOLD);
+    cli_add_data(c->out, text_of(row, "kind"), 0);
+    add_text(c, " ");
+    cli_add_data(c->out, text_of(row, "key"), 0);
+    cli_style_end(c->out, CLI_BOLD);
+    if (number_of(row, "seq") > 0) {
+        add_text(c, "  by ");
+        cli_add_data(c->out, text_of(row, "nodeId"), 0);
+        add_text(c, ", commit ");
+        add_number(c, number_of(row, "seq"));
+        add_text(c, " ");
+        add_id(c, text_of(row, "commitId"));
+    }
+    add_text(c, "\n");
+    return cli_print_difference(c, vls_json_get(row, VLS_STR("before")),
+                                vls_json_get(row, VLS_STR("after")), "  ", err);
+}
+
+int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *err)
+{
+    const vls_json *base = vls_json_get(row, VLS_STR("base"));
+    int rc;
+
+    (void)op;
+    cli_style_begin(c->out, CLI_RED);
+    add_text(c, "conflict ");
+    cli_add_data(c->out, text_of(row, "key"), 0);
+    cli_style_end(c->out, CLI_RED);
+    add_text(c, "\n  ours, by ");
+    cli_add_data(c->out, text_of(row, "ourNode"), 0);
+    add_text(c, "\n");
+    rc = cli_print_difference(c, base, vls_json_get(row, VLS_STR("ours")), "    ", err);
+    if (rc < 0)
+        return rc;
+    add_text(c, "  theirs, by ");
+    cli_add_data(c->out, text_of(row, "theirNode"), 0);
+    add_text(c, "\n");
+    return cli_print_difference(c, base, vls_json_get(row, VLS_STR("theirs")), "    ", err);
+}
+
+int cli_print_shown(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    const vls_json *commit = vls_json_get(answer, VLS_STR("commit"));
+
+    (void)op;
+    if (!commit)
+        return 0;
+    add_commit(c, *commit);
+    add_text(c, "\n");
+    return cli_print_difference(c, vls_json_get(answer, VLS_STR("previous")),
+                                vls_json_get(answer, VLS_STR("value")), "    ", err);
+}
+
+/* ---- items ---- */
+
+int cli_print_packed(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    const vls_json *applied = vls_json_get(answer, VLS_STR("applied"));
+
+    (void)op;
+    (void)err;
+    if (c->options.quiet)
+        return 0;
+    if (applied && !applied->truth) {
+        add_text(c, "denied: nothing was done\n");
+        return 0;
+    }
+    add_text(c, "commit ");
+    add_number(c, number_of(answer, "seq"));
+    add_text(c, " ");
+    add_id(c, text_of(answer, "commitId"));
+    if (number_of(answer, "version") > 0) {
+        add_text(c, "  v");
+        add_number(c, number_of(answer, "version"));
+    }
+    add_text(c, "\n");
+    return 0;
+}
+
+int cli_status_of_found(const cli *c, vls_json answer)
+{
+    const vls_json *found = vls_json_get(answer, VLS_STR("found"));
+
+    (void)c;
+    return found && found->truth ? CLI_DONE : valise_error_exit_code(VALISE_E_NOT_FOUND);
+}
+
+/* ---- `valise show` ---- */
+
+typedef struct name_search {
+    valise_str id;
+    vls_arena *arena;
+    valise_str name;
+} name_search;
+
+static int match_id(void *arg, valise_str json)
+{
+    name_search *search = arg;
+    vls_json row;
+
+    if (vls_json_parse(&row, search->arena, json, NULL, NULL) < 0)
+        return 1;
+    if (!vls_str_equal(text_of(row, "id"), search->id))
+        return 0;
+    (void)vls_arena_dup(&search->name, search->arena, text_of(row, "name"), NULL);
+    return 1;
+}
+
+static int ask_commit(vls_json *out, cli *c, valise_str name, int64_t seq, valise_error *err)
+{
+    valise_reply reply = VALISE_REPLY_INIT;
+    VLS_AUTO(buf) vls_buf payload = {0};
+    valise_str text = {NULL, 0};
+    int rc;
+
+    vls_buf_init(&payload, c->env, 4096);
+    vls_buf_add_text(&payload, "{\"backpack\":");
+    vls_json_write_string(&payload, name);
+    vls_buf_printf(&payload, ",\"commit\":\"%lld\"}", (long long)seq);
+    rc = vls_buf_check(&payload, err);
+    if (rc == 0)
+        rc = valise_dispatch_str(&reply, c->workspace, VLS_STR("backpack:show"),
+                                 vls_buf_str(&payload), NULL, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&text, &c->arena, valise_blob_bytes(reply.json), err);
+    valise_reply_release(&reply);
+    return rc < 0 ? rc : vls_json_parse(out, &c->arena, text, NULL, err);
+}
+
+/* A commit as `bp show` has it: 1; 0 when it cannot be had, and the row must do. */
+static int show_commit(cli *c, vls_json answer, valise_error *err)
+{
+    const vls_json *row = vls_json_get(answer, VLS_STR("value"));
+    const valise_op *list = vls_registry_op(c->registry, VLS_STR("backpack:list"));
+    name_search search = {.arena = &c->arena};
+    vls_json shown = vls_json_null();
+    int rc;
+
+    if (!row || !list || c->options.at)
+        return 0;
+    search.id = text_of(*row, "backpack");
+    (void)cli_stream(c, list, VLS_STR("{}"), match_id, &search, NULL);
+    if (search.name.len == 0 ||
+        ask_commit(&shown, c, search.name, number_of(*row, "seq"), NULL) < 0)
+        return 0;
+    add_text(c, "backpack ");
+    cli_add_data(c->out, search.name, 0);
+    add_text(c, "\n");
+    rc = cli_print_shown(c, NULL, shown, err);
+    return rc < 0 ? rc : 1;
+}
+
+int cli_print_anything(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    int rc = 0;
+
+    if (vls_str_equal(text_of(answer, "kind"), VLS_STR("backpack_commit")))
+        rc = show_commit(c, answer, err);
+    return rc != 0 ? VLS_MIN(rc, 0) : cli_show_object(c, op->out, answer, 0, err);
+}

@@ -1,0 +1,78 @@
+/* time_travel.c -- what did research-2 change? (the PRD's example 2) */
+#include <stdio.h>
+
+#include <valise.h>
+
+static int pack_as(valise_backpack *bag, const char *node, const char *key, const char *json,
+                   valise_error *err)
+{
+    valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
+
+    options.node_id = valise_str_of(node);
+    return valise_pack(NULL, bag, key, json, &options, err);
+}
+
+static int run(valise_backpack *bag, valise_error *err)
+{
+    int rc = pack_as(bag, "research-1", "context", "{\"capital\":\"Paris\"}", err);
+
+    if (rc == 0)
+        rc = pack_as(bag, "research-2", "context", "{\"capital\":\"Lyon\"}", err); /* wrong */
+    if (rc == 0)
+        rc = pack_as(bag, "research-2", "validationError", "\"Bad data\"", err);
+    return rc < 0 ? rc : pack_as(bag, "chat-1", "response", "\"The capital is Lyon.\"", err);
+}
+
+static int print_change(void *arg, const valise_change *change, valise_error *err)
+{
+    static const char *const kinds[] = {"added", "modified", "deleted"};
+
+    (void)arg;
+    (void)err;
+    printf("%-9s %.*s by %.*s\n", kinds[change->kind], VALISE_STR_ARG(change->key),
+           VALISE_STR_ARG(change->by->node_id));
+    return 0;
+}
+
+static int print_value(valise_backpack *bag, const char *key, const char *when, valise_error *err)
+{
+    valise_blob *value = NULL;
+    int rc = valise_peek(&value, bag, key, err);
+    valise_str text = {"(absent)", 8};
+
+    if (rc > 0)
+        text = valise_blob_bytes(value);
+    printf("%s %s: %.*s\n", key, when, VALISE_STR_ARG(text));
+    valise_blob_unref(value);
+    return rc < 0 ? rc : 0;
+}
+
+int main(void)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    valise_backpack *bag = NULL, *before = NULL, *after = NULL;
+    valise *v = NULL;
+    int rc = valise_open(&v, ":memory:", NULL, &err);
+
+    if (rc == 0)
+        rc = valise_backpack_open(&bag, v, "run-1", NULL, &err);
+    if (rc == 0)
+        rc = run(bag, &err);
+    if (rc == 0)
+        rc = valise_snapshot_before_node(&before, bag, "research-2", 1, &err);
+    if (rc == 0)
+        rc = valise_snapshot_after_node(&after, bag, "research-2", 1, &err);
+    if (rc == 0)
+        rc = print_value(before, "context", "before", &err);
+    if (rc == 0)
+        rc = print_value(after, "context", "after", &err);
+    if (rc == 0)
+        rc = valise_backpack_diff(before, after, print_change, NULL, &err);
+    if (rc < 0)
+        fprintf(stderr, "%s\n", err.message);
+    valise_backpack_close(after);
+    valise_backpack_close(before);
+    valise_backpack_close(bag);
+    valise_close(v);
+    return rc < 0;
+}

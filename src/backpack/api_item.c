@@ -1,0 +1,329 @@
+/* api_item.c -- the C functions on single items. */
+#include "backpack/handle.h"
+
+#include "base/mem.h"
+#include "json/json.h"
+#include "store/object.h"
+
+/* ---- values ---- */
+
+/* A string of printable ASCII without quotes and backslashes is its own canonical text: most values
+ * that are small need no parser. */
+static bool is_plain_string(valise_str json)
+{
+    unsigned odd = 0;
+
+    if (json.len < 2 || json.ptr[0] != '"' || json.ptr[json.len - 1] != '"')
+        return false;
+    for (size_t i = 1; i < json.len - 1; i++) {
+        unsigned char c = (unsigned char)json.ptr[i];
+        odd |= (unsigned)(c < 0x20) | (unsigned)(c > 0x7e) | (unsigned)(c == '"') |
+               (unsigned)(c == '\\');
+    }
+    return odd == 0;
+}
+
+int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str json,
+                         valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_json value;
+    int rc;
+
+    if (is_plain_string(json))
+        return vls_blob_new(out, env, json, err);
+    vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
+    vls_arena_init(&arena, env, VLS_VIEW_MAX_BYTES);
+    rc = vls_json_parse(&value, &arena, json, NULL, err);
+    if (rc == 0)
+        rc = vls_json_write(&text, value, err);
+    return rc < 0 ? rc : vls_blob_new(out, env, vls_buf_str(&text), err);
+}
+
+static int hash_value(valise_id *out, valise *v, valise_str bytes, valise_error *err)
+{
+    vls_hasher *hasher = NULL;
+    int rc = vls_store_hasher(&hasher, v->store, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_object_id(out, hasher, "value", bytes, err);
+    vls_store_hasher_return(v->store, hasher);
+    return rc;
+}
+
+/* ---- packing ---- */
+
+static bool is_short_way(const valise_backpack *bag)
+{
+    return bag->ring && bag->v && bag->v->middleware_count == 0;
+}
+
+static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
+                      const valise_pack_options *o, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_pack_args args = {.key = key,
+                          .node_id = o->node_id,
+                          .node_name = o->node_name,
+                          .namespace_name = o->namespace_name,
+                          .tags = o->tags,
+                          .read = o->read,
+                          .write = o->write,
+                          .declassify = o->declassify,
+                          .expect = o->expect,
+                          .action = VALISE_ACTION_PACK};
+    vls_change_call call = {.now = vls_clock_now_ns(&bag->v->clock), .arena = &arena};
+    vls_ledger ledger = vls_ring_ledger(bag->ring);
+    vls_done done = {.denied = false};
+    int rc = vls_handle_check(&bag, 1, err);
+
+    if (rc == 0)
+        rc = vls_handle_allowed(bag, VLS_HANDLE_WRITE, call.now, err);
+    if (rc == 0)
+        rc = vls_handle_canonical(&blob, bag->env, json, err);
+    if (rc < 0)
+        return rc;
+    args.blob = blob;
+    args.value.bytes = vls_blob_bytes(blob);
+    args.value.size = (int64_t)args.value.bytes.len;
+    rc = hash_value(&args.value.id, bag->v, args.value.bytes, err);
+    if (rc == 0 && o->declassify.count > 0)
+        rc = vls_handle_may(bag, "backpack:declassify", err);
+    if (rc < 0)
+        return rc;
+    call.may_declassify = true; /* else it would not be here */
+    vls_arena_init(&arena, bag->env, (size_t)1 << 20);
+    rc = vls_bag_pack(&done, &ledger, bag->scope, &args, &call, err);
+    if (rc == VALISE_E_DENIED || done.denied)
+        vls_handle_tell_access(bag, key, VALISE_ACTION_PACK, VALISE_READ_DENIED, call.now);
+    else if (rc == 0)
+        vls_handle_tell(bag, &done);
+    if (rc == 0 && out)
+        *out = done.packed;
+    return rc;
+}
+
+/* A pack that waits: what is wrong with it whatever the state, is said now. */
+static int pack_later(valise_packed *out, valise_backpack *bag, vls_op_pack_args *args,
+                      valise_blob *blob, const valise_call *call, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    const vls_pack_args check = {.key = args->key,
+                                 .value = args->value,
+                                 .blob = blob,
+                                 .node_id = args->who.node_id,
+                                 .node_name = args->who.node_name,
+                                 .namespace_name = args->who.namespace_name,
+                                 .tags = args->tags,
+                                 .read = args->read,
+                                 .write = args->write,
+                                 .declassify = args->declassify,
+                                 .expect = VALISE_NONE};
+    const vls_change_call when = {.may_declassify = true, .arena = &arena};
+    int rc;
+
+    vls_arena_init(&arena, bag->env, (size_t)1 << 20);
+    rc = vls_bag_pack_check(bag->scope, &check, &when, err);
+    if (rc == 0)
+        rc = vls_handle_queue(bag, &vls_op_backpack_pack, args, call, err);
+    if (rc == 0 && out) /* the rest shows when it is flushed */
+        *out = (valise_packed){.applied = true};
+    return rc;
+}
+
+static int pack_long(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
+                     const valise_pack_options *o, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    vls_op_pack_args args = {.who = {.node_id = o->node_id,
+                                     .node_name = o->node_name,
+                                     .namespace_name = o->namespace_name},
+                             .key = key,
+                             .tags = o->tags,
+                             .read = o->read,
+                             .write = o->write,
+                             .declassify = o->declassify};
+    valise_call call = VALISE_CALL_INIT;
+    char digits[VLS_U64_DIGITS];
+    int rc = vls_handle_canonical(&blob, bag->env, json, err);
+
+    if (rc < 0)
+        return rc;
+    args.value.bytes = vls_blob_bytes(blob);
+    args.value.size = (int64_t)args.value.bytes.len;
+    if (o->expect == 0)
+        call.expect = VLS_STR("null");
+    else if (o->expect != VALISE_NONE)
+        call.expect = vls_u64_digits(digits, (uint64_t)o->expect);
+    if (!bag->snapshot && vls_handle_behind(bag))
+        return pack_later(out, bag, &args, blob, &call, err);
+    return vls_handle_run(bag, &vls_op_backpack_pack, &args, out, &call, err);
+}
+
+int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
+                    const valise_pack_options *options, valise_error *err)
+{
+    valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
+    int rc;
+
+    VLS_ARG(bag && key.ptr && json.ptr, err);
+    rc = vls_handle_take(&o, sizeof(o), options, offsetof(valise_pack_options, tags),
+                         "valise_pack_options", err);
+    if (rc < 0)
+        return rc;
+    if (o.expect != VALISE_NONE && o.expect < 0)
+        return vls_fail(err, VALISE_E_INVALID, "a version is not negative");
+    if (!bag->snapshot && is_short_way(bag))
+        return pack_short(out, bag, key, json, &o, err);
+    return pack_long(out, bag, key, json, &o, err);
+}
+
+int valise_pack(valise_packed *out, valise_backpack *bag, const char *key, const char *json,
+                const valise_pack_options *options, valise_error *err)
+{
+    VLS_ARG(key && json, err);
+    return valise_pack_str(out, bag, valise_str_of(key), valise_str_of(json), options, err);
+}
+
+/* ---- getting ---- */
+
+typedef struct getting {
+    valise_str key;
+    vls_look look;
+    valise_blob *value;
+} getting;
+
+static int get(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
+               valise_error *err)
+{
+    getting *g = arg;
+    int rc;
+
+    g->look.now = now;
+    rc = vls_bag_get(&g->value, ledger, scope, g->key, &g->look, err);
+    return rc < 0 ? rc : 0;
+}
+
+static int get_value(valise_blob **out, valise_backpack *bag, valise_str key, bool record,
+                     bool required, valise_error *err)
+{
+    getting g = {.key = key,
+                 .look = {.record = record, .required = required, .outcome = VALISE_NONE}};
+    int rc = vls_handle_read(bag, get, &g, err);
+
+    if (g.look.outcome == VALISE_READ_DENIED || (record && g.look.outcome != VALISE_NONE))
+        vls_handle_tell_access(bag, key, VALISE_ACTION_UNPACK, g.look.outcome, g.look.now);
+    if (rc < 0) {
+        valise_blob_unref(g.value);
+        return rc;
+    }
+    if (g.value)
+        *out = g.value;
+    return g.value != NULL;
+}
+
+int valise_unpack_str(valise_blob **out, valise_backpack *bag, valise_str key, valise_error *err)
+{
+    VLS_ARG(out && bag && key.ptr, err);
+    return get_value(out, bag, key, true, false, err);
+}
+
+int valise_unpack(valise_blob **out, valise_backpack *bag, const char *key, valise_error *err)
+{
+    VLS_ARG(out && bag && key, err);
+    return get_value(out, bag, valise_str_of(key), true, false, err);
+}
+
+int valise_unpack_required(valise_blob **out, valise_backpack *bag, const char *key,
+                           valise_error *err)
+{
+    int rc;
+
+    VLS_ARG(out && bag && key, err);
+    rc = get_value(out, bag, valise_str_of(key), true, true, err);
+    return rc < 0 ? rc : 0;
+}
+
+int valise_peek(valise_blob **out, valise_backpack *bag, const char *key, valise_error *err)
+{
+    VLS_ARG(out && bag && key, err);
+    return get_value(out, bag, valise_str_of(key), false, false, err);
+}
+
+int valise_has(valise_backpack *bag, const char *key, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *value = NULL;
+
+    VLS_ARG(bag && key, err);
+    return get_value(&value, bag, valise_str_of(key), false, false, err);
+}
+
+/* ---- the rest ---- */
+
+int valise_remove(valise_backpack *bag, const char *key, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    vls_rm_args args = {.key = {NULL, 0}};
+    valise_packed packed = {.applied = false};
+    int rc;
+
+    VLS_ARG(bag && key, err);
+    args.key = valise_str_of(key);
+    rc = vls_handle_run(bag, &vls_op_backpack_rm, &args, &packed, NULL, &why);
+    if (rc == VALISE_E_NOT_FOUND && strcmp(why.path, "key") == 0) /* not the backpack */
+        return 0;
+    if (rc < 0 && err)
+        *err = why;
+    return rc < 0 ? rc : packed.applied;
+}
+
+int valise_clear(int64_t *count, valise_backpack *bag, valise_str tag, valise_str pattern,
+                 valise_error *err)
+{
+    vls_clear_args args = {.tag = tag, .pattern = pattern};
+    vls_clear_result result = {0};
+    int rc;
+
+    VLS_ARG(bag, err);
+    rc = vls_handle_run(bag, &vls_op_backpack_clear, &args, &result, NULL, err);
+    if (rc == 0 && count)
+        *count = result.count;
+    return rc;
+}
+
+int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
+                      const valise_quarantine_options *options, valise_error *err)
+{
+    vls_op_quarantine_args args = {.key = {NULL, 0}};
+    valise_quarantine_options o = {.size = sizeof(o)};
+    VLS_AUTO(blob) valise_blob *error = NULL;
+    int rc;
+
+    VLS_ARG(bag && key && options, err);
+    rc = vls_handle_take(&o, sizeof(o), options, offsetof(valise_quarantine_options, error),
+                         "valise_quarantine_options", err);
+    args.key = valise_str_of(key);
+    args.reason = o.reason;
+    args.forget = o.forget;
+    args.who.node_id = o.node_id;
+    args.who.node_name = o.node_name;
+    if (rc == 0 && o.error.len > 0)
+        rc = vls_handle_canonical(&error, bag->env, o.error, err);
+    if (rc < 0)
+        return rc;
+    args.error = error ? vls_blob_bytes(error) : (valise_str){NULL, 0};
+    return vls_handle_run(bag, &vls_op_backpack_quarantine, &args, out, NULL, err);
+}
+
+int valise_release(valise_packed *out, valise_backpack *bag, const char *key, int64_t seq,
+                   valise_error *err)
+{
+    vls_release_args args = {.entry = seq};
+
+    VLS_ARG(bag && key && seq >= 0, err);
+    args.key = valise_str_of(key);
+    return vls_handle_run(bag, &vls_op_backpack_release, &args, out, NULL, err);
+}

@@ -1,0 +1,670 @@
+/* api_open.c -- the C functions that give handles: backpacks, nodes' views, forks. */
+#include "backpack/handle.h"
+
+#include "base/mem.h"
+#include "json/json.h"
+
+#define ALL_FLAGS                                                                                  \
+    (VALISE_BACKPACK_DURABLE | VALISE_BACKPACK_WRITE_BEHIND | VALISE_BACKPACK_LENIENT |            \
+     VALISE_BACKPACK_TAINT | VALISE_BACKPACK_NEW | VALISE_BACKPACK_KNOWN)
+
+/* ---- options ---- */
+
+static int take_options(valise_backpack_options *out, const valise_backpack_options *options,
+                        valise_error *err)
+{
+    int rc;
+
+    *out = (valise_backpack_options)VALISE_BACKPACK_OPTIONS_INIT;
+    rc = vls_handle_take(out, sizeof(*out), options, offsetof(valise_backpack_options, max_commits),
+                         "valise_backpack_options", err);
+    if (rc < 0)
+        return rc;
+    if (out->flags & ~(unsigned)ALL_FLAGS)
+        return vls_fail(err, VALISE_E_INVALID, "valise_backpack_options has unknown flags 0x%x",
+                        out->flags);
+    if ((out->flags & VALISE_BACKPACK_NEW) && (out->flags & VALISE_BACKPACK_KNOWN))
+        return vls_fail(err, VALISE_E_INVALID, "a backpack cannot be both NEW and KNOWN");
+    if (out->max_commits < 0 || out->max_bytes < 0)
+        return vls_fail(err, VALISE_E_INVALID, "the bounds of a history are not negative");
+    if (!(out->flags & VALISE_BACKPACK_DURABLE)) {
+        if (out->flags & VALISE_BACKPACK_WRITE_BEHIND)
+            return vls_fail(err, VALISE_E_INVALID, "only a durable backpack is written behind");
+        return 0;
+    }
+    if (out->max_commits > 0 || out->max_bytes > 0 || out->archive.len > 0) {
+        (void)vls_fail(err, VALISE_E_INVALID, "only an ephemeral backpack has bounds of its own");
+        vls_hint(err, "a durable one keeps what `valise retention set backpack` says");
+        return VALISE_E_INVALID;
+    }
+    return 0;
+}
+
+/* ---- scopes ---- */
+
+typedef struct scoping {
+    valise_backpack *bag;
+    const valise_permissions *permissions; /* of a view on a snapshot, which cannot register any */
+} scoping;
+
+static int scope_it(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
+                    valise_error *err)
+{
+    const scoping *s = arg;
+    valise_backpack *bag = s->bag;
+    const valise_node node = {.size = sizeof(node),
+                              .id = bag->who.node,
+                              .name = bag->who.node_name,
+                              .namespace_name = bag->who.namespace_name,
+                              .permissions = s->permissions};
+
+    (void)scope;
+    (void)now;
+    return vls_scope_new(&bag->scope, bag->env, ledger, bag->node ? &node : NULL, err);
+}
+
+static int make_scope(valise_backpack *bag, const valise_permissions *permissions,
+                      valise_error *err)
+{
+    scoping s = {bag, permissions};
+
+    return vls_handle_read(bag, scope_it, &s, err);
+}
+
+/* ---- ephemeral ---- */
+
+/* Each member of the object, packed by the node "system". */
+static int pack_items(valise_backpack *bag, valise_str items, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(buf) vls_buf text = {0};
+    valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
+    vls_json object;
+    int rc;
+
+    if (items.len == 0)
+        return 0;
+    vls_arena_init(&arena, bag->env, VLS_VIEW_MAX_BYTES);
+    vls_buf_init(&text, bag->env, VLS_JSON_MAX_BYTES);
+    rc = vls_json_parse(&object, &arena, items, NULL, err);
+    if (rc == 0 && object.type != VLS_JSON_OBJECT)
+        rc = vls_fail(err, VALISE_E_INVALID, "items is no object");
+    options.node_id = options.node_name = VLS_STR("system");
+    for (uint32_t i = 0; rc == 0 && i < object.len; i++) {
+        vls_buf_clear(&text);
+        rc = vls_json_write(&text, object.members[i].value, err);
+        if (rc == 0)
+            rc = valise_pack_str(NULL, bag, vls_json_str(object.members[i].key), vls_buf_str(&text),
+                                 &options, err);
+    }
+    if (rc < 0)
+        vls_error_prepend(err, "items");
+    return rc;
+}
+
+/* The handle has it open from here on. */
+static void adopt(valise_backpack *bag, vls_ephemeral *memory)
+{
+    bag->memory = memory;
+    bag->ring = memory->ring;
+    bag->id = bag->who.id = memory->id;
+    bag->entered = true;
+}
+
+typedef struct making {
+    valise_backpack *bag;
+    const valise_backpack_options *o;
+    const valise_uuid *id;
+} making;
+
+/* May the actor make this one, under this name? */
+static int check_new(void *arg, valise_view *view, valise_error *err)
+{
+    const making *m = arg;
+    const char *attrs[] = {"backpack", m->bag->name.ptr, NULL};
+    int rc = vls_ephemeral_check_name(view, m->bag->name, err);
+
+    if (rc == 0)
+        rc = valise_view_allows(view, "backpack:write", attrs, err);
+    if (rc == 0 && m->o->archive.len > 0)
+        rc = vls_ephemeral_check_archive(view, m->o->archive, err);
+    return rc;
+}
+
+static int prepare_new(vls_ephemeral_new *like, valise_uuid *id, valise_backpack *bag,
+                       const valise_backpack_options *o, valise_error *err)
+{
+    making m = {.bag = bag, .o = o};
+    valise_call call = VALISE_CALL_INIT;
+    int rc;
+
+    call.actor = bag->actor;
+    rc = vls_with_view(bag->v, &call, check_new, &m, err);
+    if (rc == 0)
+        rc = vls_uuid_new(id, &bag->v->ids, err);
+    *like = (vls_ephemeral_new){.name = bag->name,
+                                .archive = o->archive,
+                                .actor = bag->actor,
+                                .created = vls_clock_now_ns(&bag->v->clock),
+                                .id = id};
+    return rc;
+}
+
+static vls_ring_options ring_options(const valise_backpack_options *o)
+{
+    return (vls_ring_options){.lenient = o->flags & VALISE_BACKPACK_LENIENT,
+                              .taint = o->flags & VALISE_BACKPACK_TAINT,
+                              .sticky = o->sticky,
+                              .max_commits = o->max_commits,
+                              .max_bytes = o->max_bytes};
+}
+
+static int make_ephemeral(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
+{
+    const vls_ring_options options = ring_options(o);
+    vls_ephemeral *memory = NULL;
+    vls_ephemeral_new like;
+    valise_uuid id;
+    int rc;
+
+    if (o->flags & VALISE_BACKPACK_KNOWN)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no ephemeral backpack '%.*s'",
+                        VALISE_STR_ARG(bag->name));
+    rc = prepare_new(&like, &id, bag, o, err);
+    if (rc == 0)
+        rc = vls_ephemeral_make(&memory, bag->v, &like, &options, err);
+    if (rc < 0)
+        return rc;
+    adopt(bag, memory);
+    rc = make_scope(bag, NULL, err);
+    return rc < 0 ? rc : pack_items(bag, o->items, err);
+}
+
+static int open_ephemeral(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
+{
+    bool must_be_new = o->flags & VALISE_BACKPACK_NEW;
+    int rc = VALISE_E_EXISTS;
+
+    /* Somebody else may make it at the same time: then it is there. */
+    while (rc == VALISE_E_EXISTS && !bag->memory) {
+        valise_error why = VALISE_ERROR_INIT;
+        vls_ephemeral *memory = vls_ephemeral_enter(bag->v, bag->name);
+        if (memory) {
+            adopt(bag, memory);
+            break;
+        }
+        rc = make_ephemeral(bag, o, &why);
+        if (rc == VALISE_E_EXISTS && !bag->memory && !must_be_new) {
+            vls_ephemeral *other = vls_ephemeral_find(bag->v, bag->name, NULL);
+            vls_ephemeral_unref(other);
+            if (other)
+                continue;
+        }
+        if (rc < 0 && err)
+            *err = why;
+        return rc;
+    }
+    if (must_be_new)
+        return vls_fail(err, VALISE_E_EXISTS, "there is an ephemeral backpack '%.*s'",
+                        VALISE_STR_ARG(bag->name));
+    return make_scope(bag, NULL, err);
+}
+
+/* ---- durable ---- */
+
+static int find_durable(void *arg, valise_view *view, valise_error *err)
+{
+    valise_backpack *bag = arg;
+    VLS_AUTO(rows) vls_rows rows = {0};
+    int rc = vls_rows_open(&rows, view, bag->name, err);
+
+    if (rc == 0)
+        bag->id = bag->who.id = rows.bag.id;
+    return rc;
+}
+
+/* 1, or 0. */
+static int has_durable(valise_backpack *bag, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = vls_with_view(bag->v, NULL, find_durable, bag, &why);
+
+    if (rc == VALISE_E_NOT_FOUND)
+        return 0;
+    if (rc < 0 && err)
+        *err = why;
+    return rc < 0 ? rc : 1;
+}
+
+static int make_durable(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
+{
+    vls_create_args args = {.name = bag->name,
+                            .lenient = o->flags & VALISE_BACKPACK_LENIENT,
+                            .taint = o->flags & VALISE_BACKPACK_TAINT,
+                            .sticky = o->sticky,
+                            .items = {.size = VALISE_NONE}};
+    VLS_AUTO(blob) valise_blob *items = NULL;
+    vls_create_result result = {{{0}}, 0};
+    valise_call call = VALISE_CALL_INIT;
+    int rc = 0;
+
+    call.actor = bag->actor;
+    if (o->items.len > 0)
+        rc = vls_handle_canonical(&items, bag->env, o->items, err);
+    if (rc < 0)
+        return rc;
+    if (items)
+        args.items = (valise_content){.size = (int64_t)vls_blob_bytes(items).len,
+                                      .bytes = vls_blob_bytes(items)};
+    rc = vls_run(bag->v, &vls_op_backpack_create, &args, &result, NULL, &call, NULL, err);
+    bag->id = bag->who.id = result.id;
+    return rc;
+}
+
+/* Two backpacks of one name would be hard to tell apart. */
+static int check_memory(const valise_backpack *bag, valise_error *err)
+{
+    vls_ephemeral *memory = vls_ephemeral_find(bag->v, bag->name, NULL);
+
+    vls_ephemeral_unref(memory);
+    if (!memory)
+        return 0;
+    (void)vls_fail(err, VALISE_E_EXISTS, "'%.*s' is an ephemeral backpack",
+                   VALISE_STR_ARG(bag->name));
+    vls_hint(err, "open it without VALISE_BACKPACK_DURABLE, or take another name");
+    return VALISE_E_EXISTS;
+}
+
+static int find_or_make(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = has_durable(bag, err);
+
+    if (rc > 0 && (o->flags & VALISE_BACKPACK_NEW))
+        return vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%.*s'",
+                        VALISE_STR_ARG(bag->name));
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    if (o->flags & VALISE_BACKPACK_KNOWN)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no backpack '%.*s'",
+                        VALISE_STR_ARG(bag->name));
+    rc = check_memory(bag, err);
+    if (rc < 0)
+        return rc;
+    rc = make_durable(bag, o, &why);
+    /* Another process was faster. */
+    if (rc == VALISE_E_EXISTS && !(o->flags & VALISE_BACKPACK_NEW) && has_durable(bag, NULL) > 0)
+        return 0;
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
+/* What all durable handles get once they know which backpack. */
+static int finish_durable(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
+{
+    int rc = make_scope(bag, NULL, err);
+
+    if (rc == 0 && (o->flags & VALISE_BACKPACK_WRITE_BEHIND))
+        rc = vls_behind_new(&bag->behind, bag, err);
+    return rc;
+}
+
+static int open_durable(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
+{
+    int rc = find_or_make(bag, o, err);
+
+    return rc < 0 ? rc : finish_durable(bag, o, err);
+}
+
+/* ---- opening ---- */
+
+static int start(valise_backpack **out, valise_backpack_options *o, valise *v, const char *name,
+                 const valise_backpack_options *options, valise_str actor, valise_error *err)
+{
+    int rc = take_options(o, options, err);
+
+    if (rc == 0)
+        rc = vls_bag_check_name(valise_str_of(name), err);
+    return rc < 0
+               ? rc
+               : vls_handle_new(out, v, valise_str_of(name), o->actor.len ? o->actor : actor, err);
+}
+
+static int finish(valise_backpack **out, valise_backpack *bag, int rc)
+{
+    if (rc < 0)
+        valise_backpack_close(bag);
+    else
+        *out = bag;
+    return rc;
+}
+
+int valise_backpack_open(valise_backpack **out, valise *v, const char *name,
+                         const valise_backpack_options *options, valise_error *err)
+{
+    valise_backpack_options o;
+    valise_backpack *bag = NULL;
+    int rc;
+
+    VLS_ARG(out && v && name, err);
+    rc = start(&bag, &o, v, name, options, (valise_str){NULL, 0}, err);
+    if (rc < 0)
+        return rc;
+    return finish(out, bag,
+                  o.flags & VALISE_BACKPACK_DURABLE ? open_durable(bag, &o, err)
+                                                    : open_ephemeral(bag, &o, err));
+}
+
+/* ---- nodes ---- */
+
+static int take_identity(valise_backpack *bag, const valise_node *node, valise_error *err)
+{
+    int rc = vls_bag_check_node(node->id, err);
+
+    bag->node = true;
+    if (rc == 0 && node->name.len > 0)
+        rc = vls_bag_check_node(node->name, err);
+    if (rc == 0 && node->namespace_name.len > 0)
+        rc = vls_bag_check_namespace(node->namespace_name, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&bag->who.node, &bag->arena, node->id, err);
+    if (rc == 0 && node->name.len > 0)
+        rc = vls_arena_dup(&bag->who.node_name, &bag->arena, node->name, err);
+    if (rc == 0 && node->namespace_name.len > 0)
+        rc = vls_arena_dup(&bag->who.namespace_name, &bag->arena, node->namespace_name, err);
+    return rc;
+}
+
+static int permit(valise_backpack *bag, valise_str node_id, const valise_permissions *permissions,
+                  valise_error *err)
+{
+    vls_permit_args args = {.node_id = node_id, .remove = permissions == NULL};
+
+    if (permissions)
+        args.allow = *permissions;
+    return vls_handle_run(bag, &vls_op_backpack_permit, &args, NULL, NULL, err);
+}
+
+/* The scope knows its run as well: what it reads and packs belongs to it. */
+static int join_run(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
+                    valise_error *err)
+{
+    const valise_backpack *bag = arg;
+
+    (void)now;
+    return vls_bag_run_resume(ledger, scope, bag->who.run, err);
+}
+
+static int start_run(valise_backpack *bag, valise_error *err)
+{
+    vls_run_args args = {.end = 0};
+    vls_run_result result = {0};
+    int rc = vls_handle_run(bag, &vls_op_backpack_run, &args, &result, NULL, err);
+
+    if (rc < 0)
+        return rc;
+    bag->who.run = result.run;
+    return vls_handle_read(bag, join_run, bag, err);
+}
+
+int valise_backpack_node(valise_backpack **out, valise_backpack *bag, const valise_node *node,
+                         valise_error *err)
+{
+    valise_node n = {.size = sizeof(n)};
+    valise_backpack *view = NULL;
+    int rc;
+
+    VLS_ARG(out && bag && node, err);
+    rc = vls_handle_take(&n, sizeof(n), node, offsetof(valise_node, name), "valise_node", err);
+    if (rc < 0)
+        return rc;
+    if (bag->node)
+        return vls_fail(err, VALISE_E_DENIED, "only the owner gives views: this is that of '%.*s'",
+                        VALISE_STR_ARG(bag->who.node));
+    rc = vls_handle_child(&view, bag, err);
+    if (rc < 0)
+        return rc;
+    view->snapshot = bag->snapshot;
+    view->upto = bag->upto;
+    rc = take_identity(view, &n, err);
+    if (rc == 0 && n.permissions && !view->snapshot)
+        rc = permit(bag, n.id, n.permissions, err);
+    if (rc == 0)
+        rc = make_scope(view, view->snapshot ? n.permissions : NULL, err);
+    if (rc == 0 && !view->snapshot)
+        rc = start_run(view, err);
+    return finish(out, view, rc);
+}
+
+int valise_permit(valise_backpack *bag, const char *node_id, const valise_permissions *permissions,
+                  valise_error *err)
+{
+    VLS_ARG(bag && node_id, err);
+    return permit(bag, valise_str_of(node_id), permissions, err);
+}
+
+int valise_tag_rule(valise_backpack *bag, const char *tag, const valise_list *read,
+                    const valise_list *write, valise_error *err)
+{
+    vls_rule_args args = {.tag = {NULL, 0}};
+
+    VLS_ARG(bag && tag, err);
+    args.tag = valise_str_of(tag);
+    if (read)
+        args.read = *read;
+    if (write)
+        args.write = *write;
+    return vls_handle_run(bag, &vls_op_backpack_rule, &args, NULL, NULL, err);
+}
+
+/* ---- forks ---- */
+
+typedef struct forking {
+    valise_backpack *fork;
+    const valise_backpack_options *o;
+    const vls_ephemeral_new *like;
+    vls_ephemeral *memory; /* what was made */
+} forking;
+
+static int fork_it(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
+                   valise_error *err)
+{
+    forking *f = arg;
+    const vls_ring_options options = ring_options(f->o);
+    int64_t seq;
+
+    (void)scope;
+    (void)now;
+    return vls_ephemeral_fork(&f->memory, &seq, f->fork->v, ledger, f->like, &options, err);
+}
+
+static int fork_ring(valise_backpack *fork, valise_backpack *from, const valise_backpack_options *o,
+                     valise_error *err)
+{
+    vls_ephemeral_new like;
+    forking f = {fork, o, &like, NULL};
+    valise_uuid id;
+    int rc = prepare_new(&like, &id, fork, o, err);
+
+    if (rc == 0)
+        rc = vls_handle_read(from, fork_it, &f, err);
+    if (f.memory)
+        adopt(fork, f.memory);
+    if (rc == 0)
+        rc = make_scope(fork, NULL, err);
+    return rc < 0 ? rc : pack_items(fork, o->items, err);
+}
+
+static int fork_rows(valise_backpack *fork, valise_backpack *from, const valise_backpack_options *o,
+                     valise_error *err)
+{
+    char digits[VLS_U64_DIGITS];
+    vls_fork_args args = {.name = fork->name};
+    vls_fork_result result = {{{0}}, 0};
+    int rc;
+
+    if (from->snapshot)
+        args.point = vls_u64_digits(digits, (uint64_t)from->upto);
+    while (from->snapshot)
+        from = from->parent;
+    rc = check_memory(fork, err);
+    if (rc == 0)
+        rc = vls_handle_run(from, &vls_op_backpack_fork, &args, &result, NULL, err);
+    if (rc < 0)
+        return rc;
+    fork->id = fork->who.id = result.id;
+    rc = finish_durable(fork, o, err);
+    return rc < 0 ? rc : pack_items(fork, o->items, err);
+}
+
+int valise_backpack_fork(valise_backpack **out, valise_backpack *from, const char *name,
+                         const valise_backpack_options *options, valise_error *err)
+{
+    valise_backpack_options o;
+    valise_backpack *fork = NULL;
+    int rc;
+
+    VLS_ARG(out && from && name, err);
+    rc = vls_handle_check(&from, 1, err);
+    if (rc < 0)
+        return rc;
+    if (from->node)
+        return vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not fork: only the owner may",
+                        VALISE_STR_ARG(from->who.node));
+    rc = start(&fork, &o, from->v, name, options, from->actor, err);
+    if (rc < 0)
+        return rc;
+    if (options && !(o.flags & VALISE_BACKPACK_DURABLE) != (from->ring != NULL))
+        rc = vls_fail(err, VALISE_E_UNSUPPORTED,
+                      "a fork is of the kind of its origin, and '%.*s' is %s",
+                      VALISE_STR_ARG(from->name), from->ring ? "ephemeral" : "durable");
+    if (rc == 0)
+        rc = from->ring ? fork_ring(fork, from, &o, err) : fork_rows(fork, from, &o, err);
+    return finish(out, fork, rc);
+}
+
+int valise_replay_from_commit(valise_backpack **out, valise_backpack *bag,
+                              const valise_uuid *commit, const char *name, valise_error *err)
+{
+    valise_backpack *state = NULL;
+    int rc;
+
+    VLS_ARG(out && bag && commit && name, err);
+    rc = valise_snapshot_at_commit(&state, bag, commit, err);
+    if (rc == 0)
+        rc = valise_backpack_fork(out, state, name, NULL, err);
+    valise_backpack_close(state);
+    return rc;
+}
+
+/* ---- from JSON ---- */
+
+/* What the options do not say, the document does. */
+static int import_options(vls_ring_options *out, const valise_backpack_options *o, valise_str json,
+                          vls_arena *arena, valise_error *err)
+{
+    vls_ledger_head head = {.edge = 0};
+    int rc = vls_bag_import_head(&head, json, arena, err);
+
+    if (rc < 0)
+        return rc;
+    *out = ring_options(o);
+    out->lenient |= head.lenient;
+    out->taint |= head.taint;
+    if (!out->sticky.items)
+        out->sticky = head.sticky;
+    if (out->max_commits == 0)
+        out->max_commits = VLS_MAX(head.max_commits, 0);
+    if (out->max_bytes == 0)
+        out->max_bytes = VLS_MAX(head.max_bytes, 0);
+    return 0;
+}
+
+static int fill_ring(vls_ring *ring, valise_backpack *bag, valise_str json, valise_error *err)
+{
+    vls_ledger ledger = vls_ring_ledger(ring);
+    vls_hasher *hasher = NULL;
+    int rc = vls_store_hasher(&hasher, bag->v->store, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_bag_import(&ledger, json, vls_clock_now_ns(&bag->v->clock), hasher, bag->env, err);
+    vls_store_hasher_return(bag->v->store, hasher);
+    return rc;
+}
+
+/* It gets its name once it is whole. */
+static int import_ring(valise_backpack *bag, valise_str json, const valise_backpack_options *o,
+                       valise_error *err)
+{
+    VLS_AUTO(ring) vls_ring *ring = NULL;
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_ephemeral *memory = NULL;
+    vls_ring_options options;
+    vls_ephemeral_new like;
+    valise_uuid id;
+    int rc = prepare_new(&like, &id, bag, o, err);
+
+    vls_arena_init(&arena, bag->env, SIZE_MAX);
+    if (rc == 0)
+        rc = import_options(&options, o, json, &arena, err);
+    if (rc < 0)
+        return rc;
+    options.id = id;
+    options.name = bag->name;
+    options.archive = o->archive.len > 0;
+    rc = vls_ring_new(&ring, bag->env, &options, err);
+    if (rc == 0)
+        rc = fill_ring(ring, bag, json, err);
+    if (rc == 0)
+        rc = vls_ephemeral_add(&memory, bag->v, ring, &like, err);
+    if (rc < 0)
+        return rc;
+    adopt(bag, memory);
+    return make_scope(bag, NULL, err);
+}
+
+static int import_rows(valise_backpack *bag, valise_str json, const valise_backpack_options *o,
+                       valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *data = NULL;
+    vls_import_args args = {.who = {.backpack = bag->name}};
+    vls_import_result result = {{{0}}, 0, 0};
+    valise_call call = VALISE_CALL_INIT;
+    int rc = check_memory(bag, err);
+
+    call.actor = bag->actor;
+    if (rc == 0)
+        rc = vls_handle_canonical(&data, bag->env, json, err);
+    if (rc == 0) {
+        args.data.bytes = vls_blob_bytes(data);
+        args.data.size = (int64_t)args.data.bytes.len;
+    }
+    if (rc == 0)
+        rc = vls_run(bag->v, &vls_op_backpack_import, &args, &result, NULL, &call, NULL, err);
+    if (rc < 0)
+        return rc;
+    bag->id = bag->who.id = result.id;
+    return finish_durable(bag, o, err);
+}
+
+int valise_backpack_from_json(valise_backpack **out, valise *v, const char *name, valise_str json,
+                              const valise_backpack_options *options, valise_error *err)
+{
+    valise_backpack_options o;
+    valise_backpack *bag = NULL;
+    int rc;
+
+    VLS_ARG(out && v && name && json.ptr, err);
+    rc = start(&bag, &o, v, name, options, (valise_str){NULL, 0}, err);
+    if (rc < 0)
+        return rc;
+    if (o.flags & VALISE_BACKPACK_KNOWN || o.items.len > 0)
+        rc =
+            vls_fail(err, VALISE_E_INVALID, "what comes from JSON is new, and has its items there");
+    if (rc == 0)
+        rc = o.flags & VALISE_BACKPACK_DURABLE ? import_rows(bag, json, &o, err)
+                                               : import_ring(bag, json, &o, err);
+    return finish(out, bag, rc);
+}

@@ -1,0 +1,187 @@
+/* bag.h -- the rows a backpack is made of.
+ *
+ *     backpack              one backpack: name, options, where it was forked from
+ *     backpack_commit       its history, and its items: the newest commit of a key is the item
+ *     backpack_quarantine   what was taken out of the active state, and when it came back
+ *     backpack_checkpoint   a named commit whose state is held
+ *     backpack_run          a run of a node: where it started
+ *     backpack_permission   what a node may do
+ *     backpack_rule         what a tag asks for
+ *     backpack_taint        which sticky tags a node has read since its last write
+ *     backpack_read         a ring of reads and of writes that were denied; EXEMPT: no state
+ *
+ * One record is commit and item version. There is no table of items: the state after commit s is,
+ * for each key, its newest commit with a seq up to s. Commits never change; expiry removes those
+ * that no state from the edge on needs.
+ *
+ * An ephemeral backpack has the same rows in memory (ring.h).
+ *
+ * Threads: immutable tables, pure functions. */
+#ifndef VLS_BAG_H
+#define VLS_BAG_H
+
+#include <valise/backpack.h>
+#include <valise/sys/view.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#define VLS_BAG_NAME_MAX 256
+#define VLS_BAG_KEY_MAX 1024
+#define VLS_BAG_NAMESPACE_MAX 1024
+#define VLS_BAG_NODE_MAX 256 /* ids and names of nodes */
+#define VLS_BAG_TAG_MAX 128
+#define VLS_BAG_TAGS_MAX 64   /* of one item */
+#define VLS_BAG_LIST_MAX 1000 /* nodes or patterns of one list */
+#define VLS_BAG_REASON_MAX 4096
+#define VLS_BAG_SUMMARY_MAX 200
+#define VLS_POINT_MAX 512      /* what people write for a state */
+#define VLS_BAG_DEPTH_MAX 1000 /* forks of forks */
+
+/* What completes arguments on a command line (valise_field.ref). */
+#define VLS_REF_BACKPACK "backpack:list.name"
+#define VLS_REF_KEY "backpack:ls.key"
+#define VLS_REF_NODE "backpack:history.nodeId"
+#define VLS_REF_POINT "backpack:points.point"
+
+typedef struct vls_bag_row {
+    valise_uuid id;
+    valise_str name; /* unique among those that are not dropped */
+    bool lenient, taint;
+    valise_list sticky; /* of valise_str */
+    valise_uuid origin; /* zero: none */
+    int64_t origin_seq; /* the state of the origin that it starts with */
+    int64_t edge;       /* commits up to here may have been dropped; the state after it is exact */
+    int64_t created;
+    valise_str actor;
+    bool dropped; /* its rows are being removed: nobody can open it, and the name is free */
+} vls_bag_row;
+
+typedef struct vls_quarantine_row {
+    valise_uuid backpack;
+    int64_t seq; /* of the commit that put it there */
+    valise_str key;
+    valise_uuid item_backpack;
+    int64_t item;     /* seq of the commit that is held: the item as it was; 0: there was none */
+    int64_t released; /* seq of the release; 0: it is still there */
+} vls_quarantine_row;
+
+typedef struct vls_checkpoint_row {
+    valise_uuid backpack;
+    valise_str name;
+    int64_t seq;
+    int64_t time;
+    valise_str actor;
+} vls_checkpoint_row;
+
+/* Outside of flows a run starts with the first write after another node's. */
+typedef struct vls_run_row {
+    valise_uuid backpack;
+    int64_t number; /* counts from 1 over all nodes */
+    valise_str node_id;
+    int64_t start; /* seq of the state it found */
+    int64_t end;   /* seq of the state it left, once its view is closed; 0: not said */
+} vls_run_row;
+
+typedef struct vls_permission_row {
+    valise_uuid backpack;
+    valise_str node_id;
+    valise_permissions allow;
+} vls_permission_row;
+
+typedef struct vls_rule_row {
+    valise_uuid backpack; /* zero: of the workspace, for all backpacks */
+    valise_str tag;
+    valise_list read, write; /* of valise_str; items NULL: all */
+} vls_rule_row;
+
+typedef struct vls_taint_row {
+    valise_uuid backpack;
+    valise_str node_id, tag;
+    int64_t source; /* seq of the commit whose item was read */
+    int64_t since;  /* the newest seq when it was read; ~seq once the node has written since */
+} vls_taint_row;
+
+typedef struct vls_read_mark {
+    int64_t number; /* counts over all backpacks */
+    valise_uuid backpack;
+    int64_t time;
+    valise_str actor; /* of the operation */
+    valise_str node_id, node_name, namespace_name, key;
+    int64_t action; /* UNPACK, or what a write that was denied would have been */
+    int64_t seq, version, outcome;
+    valise_list tags; /* of valise_str */
+} vls_read_mark;
+
+extern const valise_coll vls_bags, vls_bag_commits, vls_bag_quarantines, vls_bag_checkpoints,
+    vls_bag_runs, vls_bag_permissions, vls_bag_rules, vls_bag_taints, vls_bag_reads;
+
+/* Their fields; the first one is the backpack. */
+extern const valise_field vls_quarantine_fields[], vls_checkpoint_fields[], vls_run_fields[],
+    vls_permission_fields[], vls_rule_fields[];
+
+/* valise_commit as JSON: what history, exports and `--json` show. The collection's own table is
+ * vls_bag_commits.fields: without what is derived (id, log_seq, outcome). */
+extern const valise_field vls_commit_fields[];
+
+/* The same as a record of a backpack that is known: seq and body alone. */
+extern const valise_field vls_commit_record[];
+
+/* ---- texts (name.c) ---- */
+
+/* VALISE_E_INVALID with the reason: empty, too long, not UTF-8, control characters; of a namespace
+ * also an empty segment or a star. */
+int vls_bag_check_name(valise_str name, valise_error *err);
+int vls_bag_check_key(valise_str key, valise_error *err);
+int vls_bag_check_namespace(valise_str name, valise_error *err);
+int vls_bag_check_node(valise_str id, valise_error *err);
+int vls_bag_check_tag(valise_str tag, valise_error *err);
+
+/* A sorted copy without repetitions, in arena; items NULL stays so. */
+int vls_bag_sort_names(valise_list *out, valise_list names, vls_arena *arena, valise_error *err);
+/* A deep copy in arena takes its place; items NULL stays so. */
+int vls_bag_copy_names(valise_list *list, vls_arena *arena, valise_error *err);
+bool vls_bag_has_name(valise_list sorted, valise_str name);
+bool vls_bag_same_names(valise_list a, valise_list b);
+
+/* ---- commits (commit.c) ---- */
+
+/* The id of a commit is a UUIDv7 made of the backpack's id, the seq and the time: it is stored
+ * nowhere (docs/formats.md, "Commits of a backpack"). The ending is different for every seq. */
+valise_uuid vls_commit_id(const valise_uuid *backpack, int64_t seq, int64_t time);
+
+/* The seq that an id would be of, were it made by this backpack: compare the whole id then. 0 when
+ * it cannot be one. */
+int64_t vls_commit_seq_of(const valise_uuid *backpack, const valise_uuid *id);
+
+/* The smallest number, 0 too, that the ids of commits with these last bits (48 at most) can be of:
+ * the others are it plus multiples of 2^bits. */
+int64_t vls_commit_seq_ending(const valise_uuid *backpack, uint64_t ending, unsigned bits);
+
+/* Those of all backpacks whose id ends in these digits: valise_coll.find. (find.c) */
+int vls_commit_find(valise_view *view, valise_str digits, valise_find_fn *fn, void *arg,
+                    valise_error *err);
+
+/* At most VLS_BAG_SUMMARY_MAX bytes of value, cut between characters; "[redacted]" for an item
+ * tagged secret or pii. Borrowed from value, or a constant. */
+valise_str vls_commit_summary(valise_str value, valise_list tags);
+
+/* Is there an item after this commit? */
+static inline bool vls_commit_is_live(const valise_commit *commit)
+{
+    return commit->action != VALISE_ACTION_DELETE && commit->action != VALISE_ACTION_QUARANTINE;
+}
+
+/* A deep copy in arena. */
+int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *arena,
+                    valise_error *err);
+
+/* Make it what is shown: only reads, and writes that were denied, have an outcome. */
+void vls_commit_out(valise_commit *commit);
+
+/* The event of a commit (BACKPACK_PACK, ...), in arena: keys, sizes, ids and summaries, no values.
+ */
+int vls_commit_event(valise_event *out, const valise_commit *commit, valise_str name,
+                     vls_arena *arena, valise_error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* behind.c -- write-behind: packs wait, and are kept together.
+ *
+ * What waits are commands, in the order they came; flush dispatches them as one batch, all or none.
+ * Whatever else is done through the backpack flushes first, so nobody who uses it can tell the
+ * difference, except in what a crash takes away and in when an error shows: a pack that is refused
+ * is refused by the flush. What could not be kept waits on; valise_backpack_close drops it.
+ *
+ *     list     [ a b c | d e ]      `sent` of them are being dispatched, by one thread, without
+ *                ^sent                the lock: whoever is told of them may pack again
+ *
+ * Another thread that flushes waits for that one. The thread itself, called back by an event of
+ * what it has just kept, goes on behind it. */
+#include <pthread.h>
+
+#include "backpack/handle.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#define FLUSH_COUNT 1000u
+#define FLUSH_BYTES ((size_t)8 << 20)
+
+/* One that waits; the texts stand behind it, in the same block. */
+typedef struct waiting {
+    size_t size; /* of the block */
+    bool kept;   /* it was dispatched */
+    valise_command command;
+    valise_call call;
+    char texts[];
+} waiting;
+
+struct vls_behind {
+    const valise_env *env;
+    valise *v;
+    pthread_mutex_t lock; /* over the rest */
+    pthread_cond_t done;  /* a flush is over */
+    vls_vec(waiting *) list;
+    size_t bytes;
+    size_t sent; /* of list, by: */
+    pthread_t flusher;
+    unsigned depth; /* flushes of that thread, one inside the other; 0: nobody flushes */
+};
+
+int vls_behind_new(struct vls_behind **out, valise_backpack *bag, valise_error *err)
+{
+    struct vls_behind *behind = vls_mem_zalloc(bag->env, sizeof(*behind));
+
+    if (!behind)
+        return vls_fail_memory(err);
+    behind->env = bag->env;
+    behind->v = bag->v;
+    (void)pthread_mutex_init(&behind->lock, NULL);
+    (void)pthread_cond_init(&behind->done, NULL);
+    *out = behind;
+    return 0;
+}
+
+/* Those that were kept go, or all. */
+static void forget(struct vls_behind *b, bool all)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < b->list.len; i++) {
+        waiting *w = b->list.ptr[i];
+        if (!w->kept && !all) {
+            b->list.ptr[left++] = w;
+            continue;
+        }
+        b->bytes -= w->size;
+        vls_mem_free(b->env, w, w->size);
+    }
+    b->list.len = left;
+}
+
+void vls_behind_free(struct vls_behind *behind)
+{
+    const valise_env *env;
+
+    if (!behind)
+        return;
+    env = behind->env;
+    assert(behind->depth == 0);
+    forget(behind, true);
+    vls_vec_release(&behind->list, env);
+    (void)pthread_cond_destroy(&behind->done);
+    (void)pthread_mutex_destroy(&behind->lock);
+    vls_mem_free(env, behind, sizeof(*behind));
+}
+
+/* ---- flushing ---- */
+
+/* Dispatch list[first, end): the commands stay where they are, whatever is added meanwhile. */
+static int send(struct vls_behind *b, size_t first, size_t end, valise_error *err)
+{
+    size_t count = end - first, size = count * sizeof(valise_command);
+    valise_command *commands = vls_mem_alloc(b->env, size);
+    int rc;
+
+    if (!commands)
+        return vls_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        commands[i] = b->list.ptr[first + i]->command;
+        commands[i].call = &b->list.ptr[first + i]->call;
+    }
+    (void)pthread_mutex_unlock(&b->lock);
+    rc = valise_dispatch_batch(NULL, b->v, commands, count, NULL, err);
+    (void)pthread_mutex_lock(&b->lock);
+    vls_mem_free(b->env, commands, size);
+    return rc;
+}
+
+/* Lock held. */
+static int flush(struct vls_behind *b, valise_error *err)
+{
+    size_t first, end;
+    int rc;
+
+    while (b->depth > 0 && !pthread_equal(b->flusher, pthread_self()))
+        (void)pthread_cond_wait(&b->done, &b->lock);
+    first = b->sent; /* by a flush that this one stands in */
+    end = b->list.len;
+    if (first == end)
+        return 0;
+    b->flusher = pthread_self();
+    b->depth++;
+    b->sent = end;
+    rc = send(b, first, end, err);
+    b->depth--;
+    b->sent = first;
+    for (size_t i = first; i < end && rc == 0; i++)
+        b->list.ptr[i]->kept = true;
+    while (b->sent < b->list.len && b->list.ptr[b->sent]->kept && b->depth > 0)
+        b->sent++; /* they stay where they are until the outermost flush is over */
+    if (b->depth == 0) {
+        forget(b, false);
+        (void)pthread_cond_broadcast(&b->done);
+    }
+    return rc;
+}
+
+int vls_behind_flush(struct vls_behind *behind, valise_error *err)
+{
+    int rc;
+
+    (void)pthread_mutex_lock(&behind->lock);
+    rc = flush(behind, err);
+    (void)pthread_mutex_unlock(&behind->lock);
+    return rc;
+}
+
+/* ---- adding ---- */
+
+static valise_str put_text(char **at, valise_str text)
+{
+    valise_str copy = {*at, text.len};
+
+    if (text.len > 0)
+        memcpy(*at, text.ptr, text.len);
+    *at += text.len + 1; /* zeroed: it ends in NUL */
+    return copy;
+}
+
+static int make(waiting **out, const valise_env *env, const valise_op *op, const void *args,
+                const valise_call *call, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    waiting *w;
+    size_t size;
+    char *at;
+    int rc;
+
+    vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
+    rc = vls_fields_write(&text, args, op->in, VLS_FIELD_INPUT, 0, err);
+    if (rc < 0)
+        return rc;
+    size = sizeof(*w) + text.len + call->actor.len + call->expect.len + 3;
+    w = vls_mem_zalloc(env, size);
+    if (!w)
+        return vls_fail_memory(err);
+    at = w->texts;
+    w->size = size;
+    w->call = *call;
+    w->command = (valise_command){valise_str_of(op->name), put_text(&at, vls_buf_str(&text)), NULL};
+    w->call.actor = put_text(&at, call->actor);
+    w->call.expect = put_text(&at, call->expect);
+    *out = w;
+    return 0;
+}
+
+static int add(struct vls_behind *b, waiting *w, valise_error *err)
+{
+    int rc = 0;
+
+    if (b->list.len - b->sent >= FLUSH_COUNT || b->bytes >= FLUSH_BYTES)
+        rc = flush(b, err);
+    if (rc == 0 && !vls_vec_push(&b->list, b->env, w))
+        rc = vls_fail_memory(err);
+    if (rc == 0)
+        b->bytes += w->size;
+    return rc;
+}
+
+int vls_behind_add(struct vls_behind *behind, const valise_op *op, const void *args,
+                   const valise_call *call, valise_error *err)
+{
+    waiting *w = NULL;
+    int rc = make(&w, behind->env, op, args, call, err);
+
+    if (rc < 0)
+        return rc;
+    (void)pthread_mutex_lock(&behind->lock);
+    rc = add(behind, w, err);
+    (void)pthread_mutex_unlock(&behind->lock);
+    if (rc < 0)
+        vls_mem_free(behind->env, w, w->size);
+    return rc;
+}

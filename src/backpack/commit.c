@@ -1,0 +1,161 @@
+/* commit.c -- commits: ids, summaries, copies, events.
+ *
+ * An id is a UUIDv7 that needs no storage. With key = the first 8 bytes of the backpack's id xor
+ * the last 8, as big-endian numbers:
+ *
+ *      0                 47 48  51 52        63 64 65 66                          127
+ *     +--------------------+------+------------+-----+------------------------------+
+ *     | time in ms         | 0111 | key >> 52  | 10  | (seq * FACTOR xor key)       |
+ *     | 48 bits            |      | 12 bits    |     | mod 2^62                     |
+ *     +--------------------+------+------------+-----+------------------------------+
+ *
+ * FACTOR is odd, so the seq can be had back, and the last n hex digits of 16^n commits in a row are
+ * all different: short endings are unambiguous. */
+#include "backpack/bag.h"
+
+#include <valise/event.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/hex.h"
+#include "base/utf8.h"
+#include "field/field.h"
+
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define INVERSE UINT64_C(0xf1de83e19937733d) /* FACTOR * INVERSE = 1 mod 2^64 */
+#define LOW_62 ((UINT64_C(1) << 62) - 1)
+
+/* ---- ids ---- */
+
+static uint64_t key_of(const valise_uuid *backpack)
+{
+    return vls_bytes_load_u64(backpack->bytes) ^ vls_bytes_load_u64(backpack->bytes + 8);
+}
+
+valise_uuid vls_commit_id(const valise_uuid *backpack, int64_t seq, int64_t time)
+{
+    uint64_t key = key_of(backpack);
+    uint64_t ms = (uint64_t)(time / 1000000) & ((UINT64_C(1) << 48) - 1);
+    uint64_t low = ((uint64_t)seq * FACTOR ^ key) & LOW_62;
+    valise_uuid id = {{0}};
+
+    vls_bytes_store_u64(id.bytes, ms << 16 | UINT64_C(0x7000) | key >> 52);
+    vls_bytes_store_u64(id.bytes + 8, low | UINT64_C(1) << 63);
+    return id;
+}
+
+int64_t vls_commit_seq_of(const valise_uuid *backpack, const valise_uuid *id)
+{
+    uint64_t key = key_of(backpack);
+    uint64_t high = vls_bytes_load_u64(id->bytes), low = vls_bytes_load_u64(id->bytes + 8);
+    uint64_t seq;
+
+    if ((high & 0xffff) != (UINT64_C(0x7000) | key >> 52) || low >> 62 != 2)
+        return 0;
+    seq = ((low ^ key) & LOW_62) * INVERSE & LOW_62;
+    return (int64_t)seq;
+}
+
+int64_t vls_commit_seq_ending(const valise_uuid *backpack, uint64_t ending, unsigned bits)
+{
+    uint64_t mask = (UINT64_C(1) << bits) - 1;
+
+    assert(bits > 0 && bits <= 48);
+    return (int64_t)(((ending ^ key_of(backpack)) * INVERSE) & mask);
+}
+
+/* ---- summaries ---- */
+
+valise_str vls_commit_summary(valise_str value, valise_list tags)
+{
+    const valise_str *tag = tags.items;
+
+    for (size_t i = 0; i < tags.count; i++) {
+        if (vls_str_equal(tag[i], VLS_STR("secret")) || vls_str_equal(tag[i], VLS_STR("pii")))
+            return VLS_STR("[redacted]");
+    }
+    return vls_utf8_head(value, VLS_BAG_SUMMARY_MAX);
+}
+
+/* ---- copies ---- */
+
+static int copy_text(valise_str *text, vls_arena *arena, valise_error *err)
+{
+    return text->ptr ? vls_arena_dup(text, arena, *text, err) : 0;
+}
+
+static int copy_taints(valise_list *list, vls_arena *arena, valise_error *err)
+{
+    const valise_taint *const *from = list->items;
+    const valise_taint **to;
+    int rc = 0;
+
+    if (!from)
+        return 0;
+    to = vls_arena_array(arena, list->count + 1, sizeof(*to));
+    if (!to)
+        return vls_arena_fail(arena, err);
+    for (size_t i = 0; i < list->count && rc == 0; i++) {
+        valise_taint *copy = vls_arena_alloc(arena, sizeof(*copy));
+        if (!copy)
+            return vls_arena_fail(arena, err);
+        *copy = *from[i];
+        to[i] = copy;
+        rc = copy_text(&copy->tag, arena, err);
+    }
+    list->items = to;
+    return rc;
+}
+
+int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *arena,
+                    valise_error *err)
+{
+    valise_commit copy = *commit;
+    valise_str *texts[] = {&copy.key,       &copy.summary,        &copy.node_id,
+                           &copy.node_name, &copy.namespace_name, &copy.reason,
+                           &copy.error};
+    valise_list *names[] = {&copy.tags, &copy.read, &copy.write, &copy.declassified};
+    int rc = 0;
+
+    for (size_t i = 0; i < VLS_COUNT(texts) && rc == 0; i++)
+        rc = copy_text(texts[i], arena, err);
+    for (size_t i = 0; i < VLS_COUNT(names) && rc == 0; i++)
+        rc = vls_bag_copy_names(names[i], arena, err);
+    if (rc == 0)
+        rc = copy_taints(&copy.taints, arena, err);
+    if (rc == 0)
+        *out = copy;
+    return rc;
+}
+
+/* ---- what is shown of it ---- */
+
+void vls_commit_out(valise_commit *commit)
+{
+    if (commit->action != VALISE_ACTION_UNPACK && commit->outcome != VALISE_READ_DENIED)
+        commit->outcome = VALISE_NONE;
+}
+
+int vls_commit_event(valise_event *out, const valise_commit *commit, valise_str name,
+                     vls_arena *arena, valise_error *err)
+{
+    static const char *const types[] = {
+        "BACKPACK_PACK", "BACKPACK_DELETE", "BACKPACK_QUARANTINE", "BACKPACK_RELEASE",
+        "BACKPACK_PACK", "BACKPACK_PACK",   "BACKPACK_UNPACK"};
+    VLS_AUTO(buf) vls_buf text = {0};
+    valise_commit shown = *commit;
+    int rc;
+
+    vls_commit_out(&shown);
+    vls_buf_init(&text, arena->env, (size_t)1 << 20);
+    rc = vls_fields_write(&text, &shown, vls_commit_fields, VLS_FIELD_INPUT, 0, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&out->payload, arena, vls_buf_str(&text), err);
+    if (rc < 0)
+        return rc;
+    out->type = valise_str_of(types[commit->action]);
+    out->node_id = commit->node_id;
+    out->namespace_name = commit->namespace_name;
+    out->run_id = name;
+    return 0;
+}

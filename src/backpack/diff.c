@@ -1,0 +1,170 @@
+/* diff.c -- what is different between two states.
+ *
+ * Where both are of the same kind of ledger, it knows which keys to look at, and the cost goes with
+ * those. Else the items of both are walked through side by side. */
+#include "backpack/look_impl.h"
+
+#include "base/hash.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+
+typedef struct diff {
+    const vls_ledger *a, *b;
+    vls_ledger_head head; /* of a: its numbers */
+    vls_scope *scope;
+    bool values;
+    bool begun; /* a key was looked at */
+    valise_change_fn *fn;
+    void *arg;
+    /* Item by item: those of a, sorted as they came. */
+    vls_arena arena;
+    vls_vec(valise_commit) items;
+    size_t next;
+} diff;
+
+static const valise_commit *item_of(const valise_commit *commit)
+{
+    return commit && vls_commit_is_live(commit) ? commit : NULL;
+}
+
+/* Does the history that led to a have this commit? */
+static bool knows(const vls_ledger_head *a, const valise_commit *commit)
+{
+    if (vls_uuid_equal(&commit->backpack, &a->id))
+        return commit->seq <= a->last;
+    return vls_uuid_equal(&commit->backpack, &a->origin) && commit->seq <= a->origin_seq;
+}
+
+/* Both sides as far as they may be seen: what may not is as if it were not there. */
+static int tell(diff *d, valise_str key, const valise_commit *before, const valise_commit *after,
+                const valise_commit *by, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *old_value = NULL;
+    VLS_AUTO(blob) valise_blob *new_value = NULL;
+    valise_change change = {.key = key};
+    int rc = 0;
+
+    if (before)
+        rc = vls_look_show(d->values ? &old_value : NULL, d->a, d->scope, before, err);
+    if (rc == 1)
+        change.before = before;
+    if (rc >= 0)
+        rc = after ? vls_look_show(d->values ? &new_value : NULL, d->b, d->scope, after, err) : 0;
+    if (rc == 1)
+        change.after = after;
+    if (rc < 0 || (!change.before && !change.after))
+        return rc < 0 ? rc : 0;
+    if (by && by != after)
+        rc = vls_look_show(NULL, d->b, d->scope, by, err);
+    if (rc < 0)
+        return rc;
+    if (by && !knows(&d->head, by) && (by == after ? change.after != NULL : rc == 1))
+        change.by = by;
+    change.kind = !change.before ? VALISE_ADDED : !change.after ? VALISE_DELETED : VALISE_MODIFIED;
+    change.old_value = old_value;
+    change.new_value = new_value;
+    return d->fn(d->arg, &change, err);
+}
+
+/* The newest commits of a key on both sides, items or not. */
+static int compare(void *arg, const valise_commit *in_a, const valise_commit *in_b,
+                   valise_error *err)
+{
+    diff *d = arg;
+    const valise_commit *before = item_of(in_a), *after = item_of(in_b);
+
+    d->begun = true;
+    if (!before && !after)
+        return 0;
+    if (before && after && vls_id_equal(&before->value, &after->value))
+        return 0;
+    return tell(d, before ? before->key : after->key, before, after, in_b, err);
+}
+
+/* ---- item by item ---- */
+
+static int keep(void *arg, const valise_commit *commit, valise_error *err)
+{
+    diff *d = arg;
+    valise_commit copy = {0};
+    int rc = vls_commit_copy(&copy, commit, &d->arena, err);
+
+    if (rc == 0 && !vls_vec_push(&d->items, d->arena.env, copy))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
+/* An item of a that b does not have: the newest commit of the key in b took it away. */
+static int tell_gone(diff *d, const valise_commit *before, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    valise_commit by = {0};
+    int rc;
+
+    vls_arena_init(&arena, vls_scope_env(d->scope), SIZE_MAX);
+    d->b->ops->enter(d->b->self);
+    rc = d->b->ops->newest(&by, d->b->self, before->key, err);
+    if (rc == 1) {
+        rc = vls_commit_copy(&by, &by, &arena, err);
+        rc = rc < 0 ? rc : 1;
+    }
+    d->b->ops->leave(d->b->self);
+    return rc < 0 ? rc : tell(d, before->key, before, NULL, rc == 1 ? &by : NULL, err);
+}
+
+static int pass_gone(diff *d, const valise_str *up_to, valise_error *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && d->next < d->items.len &&
+           (!up_to || vls_str_compare(d->items.ptr[d->next].key, *up_to) < 0))
+        rc = tell_gone(d, &d->items.ptr[d->next++], err);
+    return rc;
+}
+
+static int join(void *arg, const valise_commit *commit, valise_error *err)
+{
+    diff *d = arg;
+    const valise_commit *before = NULL;
+    int rc = pass_gone(d, &commit->key, err);
+
+    if (rc != 0)
+        return rc;
+    if (d->next < d->items.len && vls_str_equal(d->items.ptr[d->next].key, commit->key))
+        before = &d->items.ptr[d->next++];
+    return compare(d, before, commit, err);
+}
+
+static int by_items(diff *d, valise_error *err)
+{
+    int rc;
+
+    vls_arena_init(&d->arena, vls_scope_env(d->scope), SIZE_MAX);
+    rc = d->a->ops->each_item(d->a->self, VLS_STR(""), keep, d, err);
+    if (rc == 0)
+        rc = d->b->ops->each_item(d->b->self, VLS_STR(""), join, d, err);
+    if (rc == 0)
+        rc = pass_gone(d, NULL, err);
+    vls_vec_release(&d->items, d->arena.env);
+    vls_arena_release(&d->arena);
+    return rc;
+}
+
+int vls_bag_diff(const vls_ledger *a, const vls_ledger *b, vls_scope *scope, bool values,
+                 valise_change_fn *fn, void *arg, valise_error *err)
+{
+    diff d = {.a = a, .b = b, .scope = scope, .values = values, .fn = fn, .arg = arg};
+    valise_error cannot = VALISE_ERROR_INIT;
+    int rc = vls_look_head(&d.head, a, err);
+
+    if (rc < 0)
+        return rc;
+    if (a->ops != b->ops)
+        return by_items(&d, err);
+    rc = a->ops->each_difference(a->self, b->self, compare, &d, &cannot);
+    if (rc == VALISE_E_UNSUPPORTED && !d.begun)
+        return by_items(&d, err);
+    if (rc < 0 && err)
+        *err = cannot;
+    return rc;
+}

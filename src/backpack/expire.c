@@ -1,0 +1,250 @@
+/* expire.c -- see expire.h. */
+#include "backpack/expire.h"
+
+#include "base/map.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+
+typedef vls_vec(int64_t) seq_list;
+typedef vls_vec(valise_commit) commit_list;
+typedef vls_vec(vls_quarantine_row) entry_list;
+
+typedef struct plan {
+    vls_rows *rows;
+    int64_t edge;
+    const vls_expire_ops *ops;
+    const valise_env *env;
+    seq_list points; /* sorted; the last is the edge */
+
+    vls_arena keys; /* those that were looked at */
+    vls_map known;
+    vls_vec(valise_str) list;
+
+    vls_arena arena;      /* of one key: */
+    commit_list versions; /* newest first */
+    entry_list entries;
+} plan;
+
+static void vls_auto_plan(plan *p)
+{
+    if (!p->rows)
+        return;
+    vls_vec_release(&p->points, p->env);
+    vls_vec_release(&p->list, p->env);
+    vls_vec_release(&p->versions, p->env);
+    vls_vec_release(&p->entries, p->env);
+    vls_map_release(&p->known);
+    vls_arena_release(&p->keys);
+    vls_arena_release(&p->arena);
+}
+
+/* ---- points ---- */
+
+static int add_point(plan *p, int64_t seq, valise_error *err)
+{
+    if (seq > p->edge || vls_vec_push(&p->points, p->env, seq))
+        return 0;
+    return vls_fail_memory(err);
+}
+
+static int add_checkpoints(plan *p, valise_error *err)
+{
+    const vls_checkpoint_row probe = {.backpack = p->rows->bag.id};
+    const valise_select select = {.row = &probe, .equal = 1};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_checkpoint_row row;
+    int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_checkpoints, &select, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
+        rc = add_point(p, row.seq, err);
+    return rc;
+}
+
+static int add_forks(plan *p, valise_error *err)
+{
+    const vls_bag_row probe = {.origin = p->rows->bag.id};
+    const valise_select select = {.index = "origin", .row = &probe, .equal = 1};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_bag_row row;
+    int rc = valise_view_scan(&scan, p->rows->view, &vls_bags, &select, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
+        rc = add_point(p, row.origin_seq, err);
+    return rc;
+}
+
+static int compare_seqs(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Is there a point with first <= point < end? */
+static bool has_point(const plan *p, int64_t first, int64_t end)
+{
+    size_t low = 0, high = p->points.len;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->points.ptr[middle] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->points.len && p->points.ptr[low] < end;
+}
+
+/* ---- one key ---- */
+
+static int read_versions(plan *p, valise_str key, valise_error *err)
+{
+    const valise_commit probe = {.backpack = p->rows->bag.id, .key = key, .seq = p->edge};
+    const valise_select select = {
+        .index = "key", .row = &probe, .equal = 2, .from = 1, .flags = VALISE_SCAN_REVERSE};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    const valise_cell *cells;
+    int64_t from_seq;
+    int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_commits, &select, err);
+
+    p->versions.len = 0;
+    while (rc == 0 && (rc = vls_scan_next_cells(&cells, &from_seq, scan, err)) > 0) {
+        valise_commit commit;
+        rc = vls_rows_decode(&commit, p->rows, cells, from_seq, &p->arena, err);
+        if (rc == 0 && !vls_vec_push(&p->versions, p->env, commit))
+            rc = vls_fail_memory(err);
+    }
+    return rc;
+}
+
+/* Only those up to the edge; the others are history that stays. */
+static int read_entries(plan *p, valise_str key, valise_error *err)
+{
+    const vls_quarantine_row probe = {.backpack = p->rows->bag.id, .key = key};
+    const valise_select select = {.index = "key", .row = &probe, .equal = 2};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_quarantine_row row;
+    int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_quarantines, &select, err);
+
+    p->entries.len = 0;
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
+        rc = vls_arena_dup(&row.key, &p->arena, row.key, err);
+        if (rc == 0 && !vls_vec_push(&p->entries, p->env, row))
+            rc = vls_fail_memory(err);
+    }
+    return rc;
+}
+
+/* Does anybody see the entry? Those that stand behind the edge are history. */
+static bool entry_stays(const plan *p, const vls_quarantine_row *entry)
+{
+    return entry->seq > p->edge || entry->released == 0 || entry->released > p->edge ||
+           has_point(p, entry->seq, entry->released);
+}
+
+static bool entry_needs(const plan *p, int64_t seq)
+{
+    for (size_t i = 0; i < p->entries.len; i++) {
+        const vls_quarantine_row *e = &p->entries.ptr[i];
+        bool own = vls_uuid_equal(&e->item_backpack, &p->rows->bag.id);
+        if ((e->seq == seq || (own && e->item == seq)) && entry_stays(p, e))
+            return true;
+    }
+    return false;
+}
+
+static int plan_key(plan *p, valise_str key, valise_error *err)
+{
+    /* What hides something in the lineage must stay as well. */
+    bool hides = p->rows->segment_count > 1;
+    int rc;
+
+    vls_arena_reset(&p->arena);
+    rc = read_versions(p, key, err);
+    if (rc == 0)
+        rc = read_entries(p, key, err);
+    for (size_t i = p->versions.len; rc == 0 && i-- > 0;) { /* oldest first */
+        const valise_commit *c = &p->versions.ptr[i];
+        int64_t end = i > 0 ? p->versions.ptr[i - 1].seq : INT64_MAX;
+        bool seen = has_point(p, c->seq, end) && (vls_commit_is_live(c) || hides);
+        if (seen || entry_needs(p, c->seq) || c->seq == p->rows->last.seq)
+            hides = true;
+        else
+            rc = p->ops->commit(p->ops->arg, c, err);
+    }
+    for (size_t i = 0; rc == 0 && i < p->entries.len; i++) {
+        if (!entry_stays(p, &p->entries.ptr[i]))
+            rc = p->ops->entry(p->ops->arg, &p->entries.ptr[i], err);
+    }
+    return rc;
+}
+
+/* ---- all keys ---- */
+
+static bool is_key(const void *item, const void *key)
+{
+    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
+}
+
+static int add_key(void *arg, const valise_commit *commit, valise_error *err)
+{
+    plan *p = arg;
+    uint64_t hash = vls_str_hash(commit->key, (uint64_t)(uintptr_t)p);
+    valise_str *key;
+    int rc;
+
+    if (vls_map_get(&p->known, hash, &commit->key))
+        return 0;
+    key = vls_arena_alloc(&p->keys, sizeof(*key));
+    if (!key)
+        return vls_arena_fail(&p->keys, err);
+    rc = vls_arena_dup(key, &p->keys, commit->key, err);
+    if (rc < 0)
+        return rc;
+    if (vls_map_put(NULL, &p->known, hash, key, key) < 0 || !vls_vec_push(&p->list, p->env, *key))
+        return vls_fail_memory(err);
+    return 0;
+}
+
+static int gather(plan *p, int64_t from, int64_t upto, valise_error *err)
+{
+    const vls_rows_range range = {&p->rows->bag.id, from, upto, false};
+    vls_ledger_head head;
+    vls_ledger ledger = vls_rows_ledger(p->rows);
+    int rc = ledger.ops->head(&head, p->rows, err); /* the newest commit is known then */
+
+    if (rc == 0)
+        rc = add_checkpoints(p, err);
+    if (rc == 0)
+        rc = add_forks(p, err);
+    if (rc == 0)
+        rc = add_point(p, p->edge, err);
+    if (rc < 0)
+        return rc;
+    qsort(p->points.ptr, p->points.len, sizeof(int64_t), compare_seqs);
+    return vls_rows_each(p->rows, &range, add_key, p, err);
+}
+
+int vls_expire_plan(vls_rows *rows, int64_t from, int64_t upto, const vls_expire_ops *ops,
+                    valise_error *err)
+{
+    VLS_AUTO(plan)
+    plan p = {.rows = rows,
+              .edge = VLS_MAX(upto, rows->bag.edge),
+              .ops = ops,
+              .env = rows->view->arena.env,
+              .points = VLS_VEC_INIT,
+              .list = VLS_VEC_INIT,
+              .versions = VLS_VEC_INIT,
+              .entries = VLS_VEC_INIT};
+    int rc;
+
+    vls_arena_init(&p.keys, p.env, VLS_VIEW_MAX_BYTES);
+    vls_arena_init(&p.arena, p.env, VLS_VIEW_MAX_BYTES);
+    vls_map_init(&p.known, p.env, is_key);
+    rc = gather(&p, from, upto, err);
+    /* In the order in which they came: the same wherever the log is replayed. */
+    for (size_t i = 0; rc == 0 && i < p.list.len; i++)
+        rc = plan_key(&p, p.list.ptr[i], err);
+    return rc;
+}

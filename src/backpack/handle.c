@@ -1,0 +1,549 @@
+/* handle.c -- see handle.h. */
+#include "backpack/handle.h"
+
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "bus/read_log.h"
+
+/* ---- the handles of a workspace's handle ---- */
+
+/* Who closes the workspace first leaves handles behind that can only be closed. */
+typedef struct family {
+    const valise_env *env;
+    pthread_mutex_t lock;
+    valise_backpack *first;
+} family;
+
+static const char family_key; /* its address is the key */
+
+static void free_family(void *self)
+{
+    family *f = self;
+
+    for (valise_backpack *bag = f->first; bag; bag = bag->next)
+        bag->v = NULL;
+    (void)pthread_mutex_destroy(&f->lock);
+    vls_mem_free(f->env, f, sizeof(*f));
+}
+
+static int make_family(void **out, valise *v, valise_error *err)
+{
+    family *f = vls_mem_zalloc(v->env, sizeof(*f));
+
+    if (!f)
+        return vls_fail_memory(err);
+    f->env = v->env;
+    (void)pthread_mutex_init(&f->lock, NULL);
+    *out = f;
+    return 0;
+}
+
+static int join(valise_backpack *bag, valise *v, valise_error *err)
+{
+    void *self = NULL;
+    family *f;
+    int rc = vls_bus_keep(&self, v, &family_key, make_family, free_family, err);
+
+    if (rc < 0)
+        return rc;
+    f = self;
+    (void)pthread_mutex_lock(&f->lock);
+    bag->next = f->first;
+    if (f->first)
+        f->first->prev = bag;
+    f->first = bag;
+    bag->v = v;
+    (void)pthread_mutex_unlock(&f->lock);
+    return 0;
+}
+
+static void part(valise_backpack *bag)
+{
+    family *f = bag->v ? vls_bus_kept(bag->v, &family_key) : NULL;
+
+    if (!f)
+        return;
+    (void)pthread_mutex_lock(&f->lock);
+    if (bag->next)
+        bag->next->prev = bag->prev;
+    if (bag->prev)
+        bag->prev->next = bag->next;
+    else
+        f->first = bag->next;
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+int vls_handle_check(valise_backpack *const *bags, size_t count, valise_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!bags[i]->v)
+            return vls_fail(err, VALISE_E_INVALID, "the workspace of backpack '%.*s' was closed",
+                            VALISE_STR_ARG(bags[i]->name));
+        if (bags[i]->memory && atomic_load_explicit(&bags[i]->memory->gone, memory_order_relaxed))
+            return vls_fail(err, VALISE_E_NOT_FOUND, "the backpack '%.*s' was dropped",
+                            VALISE_STR_ARG(bags[i]->name));
+        if (bags[i]->v != bags[0]->v || !bags[i]->ring != !bags[0]->ring)
+            return vls_fail(err, VALISE_E_UNSUPPORTED,
+                            "'%.*s' and '%.*s' are not of one kind: one is ephemeral, or they are "
+                            "of two workspaces",
+                            VALISE_STR_ARG(bags[0]->name), VALISE_STR_ARG(bags[i]->name));
+    }
+    return 0;
+}
+
+int vls_handle_take(void *out, size_t size, const void *given, size_t least, const char *type,
+                    valise_error *err)
+{
+    size_t theirs;
+
+    if (!given)
+        return 0;
+    memcpy(&theirs, given, sizeof(theirs));
+    if (theirs < least || theirs > 4096)
+        return vls_fail(err, VALISE_E_INVALID, "%s has a size of %zu: start from its _INIT", type,
+                        theirs);
+    memcpy(out, given, VLS_MIN(size, theirs));
+    memcpy(out, &size, sizeof(size));
+    return 0;
+}
+
+/* ---- making and closing ---- */
+
+static void free_handle(valise_backpack *bag)
+{
+    part(bag);
+    vls_behind_free(bag->behind);
+    if (!bag->lent)
+        vls_scope_free(bag->scope);
+    if (bag->frozen.ops)
+        bag->frozen.ops->release(bag->frozen.self);
+    if (bag->entered && bag->v)
+        vls_ephemeral_leave(bag->v, bag->memory);
+    vls_ephemeral_unref(bag->memory);
+    vls_arena_release(&bag->arena);
+    vls_mem_free(bag->env, bag, sizeof(*bag));
+}
+
+int vls_handle_new(valise_backpack **out, valise *v, valise_str name, valise_str actor,
+                   valise_error *err)
+{
+    valise_backpack *bag;
+    int rc;
+
+    if (!v->store) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "a backpack needs a workspace, and there is none");
+        vls_hint(err, "\":memory:\" opens one that is kept nowhere");
+        return VALISE_E_NOT_FOUND;
+    }
+    if (actor.len > VLS_ACTOR_MAX)
+        return vls_fail(err, VALISE_E_TOO_LARGE,
+                        "the name of an actor has at most %u bytes, not %zu", VLS_ACTOR_MAX,
+                        actor.len);
+    bag = vls_mem_zalloc(v->env, sizeof(*bag));
+    if (!bag)
+        return vls_fail_memory(err);
+    bag->env = v->env;
+    vls_ref_init(&bag->refs);
+    vls_arena_init(&bag->arena, v->env, (size_t)1 << 20);
+    rc = vls_arena_dup(&bag->name, &bag->arena, name, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&bag->actor, &bag->arena, actor.len ? actor : v->actor, err);
+    if (rc == 0)
+        rc = join(bag, v, err);
+    bag->who.backpack = bag->name;
+    if (rc < 0)
+        free_handle(bag);
+    else
+        *out = bag;
+    return rc;
+}
+
+int vls_handle_child(valise_backpack **out, valise_backpack *parent, valise_error *err)
+{
+    valise_backpack *bag = NULL;
+    int rc = vls_handle_check(&parent, 1, err);
+
+    if (rc == 0)
+        rc = vls_handle_new(&bag, parent->v, parent->name, parent->actor, err);
+    if (rc < 0)
+        return rc;
+    if (parent->memory) {
+        bag->memory = vls_ephemeral_ref(parent->memory);
+        bag->ring = bag->memory->ring;
+    }
+    bag->id = bag->who.id = parent->id;
+    vls_ref_get(&parent->refs);
+    bag->parent = parent;
+    *out = bag;
+    return 0;
+}
+
+/* What is left to be said is said as far as it goes: who wants to know flushes first. */
+static void end_run(valise_backpack *bag)
+{
+    vls_run_args args = {.end = bag->who.run};
+    vls_run_result result;
+
+    if (bag->node && !bag->snapshot && bag->who.run > 0)
+        (void)vls_handle_run(bag, &vls_op_backpack_run, &args, &result, NULL, NULL);
+}
+
+void valise_backpack_close(valise_backpack *bag)
+{
+    if (bag && bag->v) {
+        end_run(bag);
+        (void)vls_handle_flush(bag, NULL);
+    }
+    while (bag && vls_ref_put(&bag->refs)) {
+        valise_backpack *parent = bag->parent;
+        free_handle(bag);
+        bag = parent;
+    }
+}
+
+/* ---- reading ---- */
+
+#define MANY 3 /* handles that are looked at together */
+
+typedef struct reading {
+    valise_backpack *const *bags;
+    size_t count;
+    valise_backpack *through; /* whose scope it is */
+    vls_handle_fn *fn;        /* of one; else many */
+    vls_handle_many_fn *many;
+    void *arg;
+} reading;
+
+static int allows(valise_view *view, const valise_backpack *bag, const char *capability,
+                  valise_error *err)
+{
+    /* Both end in NUL: arenas see to it. */
+    const char *attrs[] = {"backpack", bag->name.ptr, "node", bag->who.node.ptr, NULL};
+
+    if (!bag->node)
+        attrs[2] = NULL;
+    return valise_view_allows(view, capability, attrs, err);
+}
+
+static int check(valise_view *view, const valise_backpack *bag, valise_error *err)
+{
+    int rc = allows(view, bag, "backpack:read", err);
+
+    return rc < 0 || !bag->node ? rc : allows(view, bag, "backpack:as-node", err);
+}
+
+/* The ledger that a handle shows, of rows seen through the view. */
+static int show(vls_ledger *out, vls_rows *rows, valise_view *view, const valise_backpack *bag,
+                valise_error *err)
+{
+    vls_ledger newest;
+    int rc = vls_rows_open_id(rows, view, &bag->id, err);
+
+    if (rc < 0)
+        return rc;
+    newest = vls_rows_ledger(rows);
+    if (!bag->snapshot) {
+        *out = newest;
+        return 0;
+    }
+    return newest.ops->freeze(out, newest.self, bag->upto, err);
+}
+
+static void hide(vls_ledger *ledger)
+{
+    if (ledger->ops && ledger->frozen)
+        ledger->ops->release(ledger->self);
+}
+
+static int call_back(const reading *r, const vls_ledger *ledgers, int64_t now, valise_error *err)
+{
+    const vls_ledger *const list[MANY] = {&ledgers[0], &ledgers[1], &ledgers[2]};
+
+    if (r->fn)
+        return r->fn(r->arg, &ledgers[0], r->bags[0]->scope, now, err);
+    return r->many(r->arg, list, r->through->scope, err);
+}
+
+static int read_rows(void *arg, valise_view *view, valise_error *err)
+{
+    const reading *r = arg;
+    vls_rows rows[MANY] = {{0}, {0}, {0}};
+    vls_ledger ledgers[MANY] = {{0}, {0}, {0}};
+    int rc = 0;
+
+    for (size_t i = 0; i < r->count && rc == 0; i++) {
+        rc = check(view, r->bags[i], err);
+        if (rc == 0)
+            rc = show(&ledgers[i], &rows[i], view, r->bags[i], err);
+    }
+    if (rc == 0)
+        rc = call_back(r, ledgers, view->stamp.time, err);
+    for (size_t i = 0; i < r->count; i++) {
+        hide(&ledgers[i]);
+        vls_rows_close(&rows[i]);
+    }
+    return rc;
+}
+
+/* A node's view of a snapshot looks at what the snapshot holds. */
+static vls_ledger ring_ledger(const valise_backpack *bag)
+{
+    if (!bag->snapshot)
+        return vls_ring_ledger(bag->ring);
+    while (!bag->frozen.ops)
+        bag = bag->parent;
+    return bag->frozen;
+}
+
+struct vls_behind *vls_handle_behind(valise_backpack *bag)
+{
+    while (bag->parent)
+        bag = bag->parent;
+    return bag->behind;
+}
+
+/* What waits to be written must be there before anything is looked at. */
+int vls_handle_flush(valise_backpack *bag, valise_error *err)
+{
+    struct vls_behind *behind = vls_handle_behind(bag);
+
+    if (!behind)
+        return 0;
+    if (vls_bus_is_inside(bag->v)) {
+        (void)vls_fail(err, VALISE_E_INVALID,
+                       "backpack '%.*s' is written behind: a command or middleware cannot use it",
+                       VALISE_STR_ARG(bag->name));
+        vls_hint(err, "read through the view");
+        return VALISE_E_INVALID;
+    }
+    return vls_behind_flush(behind, err);
+}
+
+static valise_call call_of(const valise_backpack *bag)
+{
+    valise_call call = VALISE_CALL_INIT;
+
+    call.actor = bag->actor;
+    return call;
+}
+
+static int read_rings(const reading *r, valise_error *err)
+{
+    int64_t now = vls_clock_now_ns(&r->bags[0]->v->clock);
+    vls_ledger ledgers[MANY] = {{0}, {0}, {0}};
+    int kept, rc = 0;
+
+    for (size_t i = 0; i < r->count && rc == 0; i++) {
+        rc = vls_handle_allowed(r->bags[i], VLS_HANDLE_READ, now, err);
+        ledgers[i] = ring_ledger(r->bags[i]);
+    }
+    if (rc < 0)
+        return rc;
+    rc = call_back(r, ledgers, now, err);
+    if (VLS_LIKELY(!r->through->node))
+        return rc;
+    kept = vls_ephemeral_keep_marks(r->through->memory, r->through->scope, rc < 0 ? NULL : err);
+    return rc < 0 || kept == 0 ? rc : kept;
+}
+
+/* Sticky tags that a node has read in a durable backpack count for all its later handles. Where
+ * nothing can be written nobody packs either. */
+static int keep_marks(valise_backpack *bag, const valise_call *call, int rc, valise_error *err)
+{
+    const vls_run_more internal = {.internal = true};
+    int kept;
+
+    if (!bag->node || !bag->scope || vls_store_read_only(bag->v->store))
+        return rc;
+    kept = vls_keep_marks(bag->v, bag->scope, &bag->who, call, &internal, rc < 0 ? NULL : err);
+    return rc < 0 || kept == 0 ? rc : kept;
+}
+
+static int read_all(reading *r, valise_error *err)
+{
+    valise_call call;
+    int rc = vls_handle_check(r->bags, r->count, err);
+
+    if (rc < 0)
+        return rc;
+    if (r->bags[0]->ring)
+        return read_rings(r, err);
+    for (size_t i = 0; i < r->count && rc == 0; i++)
+        rc = vls_handle_flush(r->bags[i], err);
+    if (rc < 0)
+        return rc;
+    call = call_of(r->bags[0]);
+    rc = vls_with_view(r->bags[0]->v, &call, read_rows, r, err);
+    return keep_marks(r->through, &call, rc, err);
+}
+
+int vls_handle_read(valise_backpack *bag, vls_handle_fn *fn, void *arg, valise_error *err)
+{
+    reading r = {&bag, 1, bag, fn, NULL, arg};
+
+    return read_all(&r, err);
+}
+
+int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_many_fn *fn,
+                         void *arg, valise_error *err)
+{
+    reading r = {bags, count, bags[count - 1], NULL, fn, arg};
+
+    for (size_t i = 0; i < count; i++) {
+        if (bags[i]->node)
+            r.through = bags[i];
+    }
+    return read_all(&r, err);
+}
+
+/* ---- writing ---- */
+
+/* The owner says who it was, a view is who it is. */
+static void sign(vls_who *who, const valise_backpack *bag)
+{
+    valise_str id = who->node_id, name = who->node_name, space = who->namespace_name;
+
+    *who = bag->who;
+    if (bag->node)
+        return;
+    who->node_id = id;
+    who->node_name = name;
+    who->namespace_name = space;
+}
+
+static int check_writable(valise_backpack *bag, valise_error *err)
+{
+    int rc = vls_handle_check(&bag, 1, err);
+
+    if (rc < 0 || !bag->snapshot)
+        return rc;
+    return vls_fail(err, VALISE_E_INVALID, "a snapshot of '%.*s' cannot be changed: fork it",
+                    VALISE_STR_ARG(bag->name));
+}
+
+int vls_handle_run(valise_backpack *bag, const valise_op *op, void *args, void *result,
+                   const valise_call *call, valise_error *err)
+{
+    valise_call own = call ? *call : call_of(bag);
+    int rc = check_writable(bag, err);
+
+    if (rc == 0)
+        rc = vls_handle_flush(bag, err);
+    if (rc < 0)
+        return rc;
+    own.actor = bag->actor;
+    sign(args, bag);
+    return vls_run(bag->v, op, args, result, NULL, &own, NULL, err);
+}
+
+int vls_handle_queue(valise_backpack *bag, const valise_op *op, void *args, const valise_call *call,
+                     valise_error *err)
+{
+    valise_call own = *call;
+    int rc = check_writable(bag, err);
+
+    if (rc < 0)
+        return rc;
+    own.actor = bag->actor;
+    sign(args, bag);
+    return vls_behind_add(vls_handle_behind(bag), op, args, &own, err);
+}
+
+int valise_backpack_flush(valise_backpack *bag, valise_error *err)
+{
+    int rc;
+
+    VLS_ARG(bag, err);
+    rc = vls_handle_check(&bag, 1, err);
+    if (rc < 0)
+        return rc;
+    return bag->memory ? vls_ephemeral_archive(bag->memory, bag->v, bag->actor, err)
+                       : vls_handle_flush(bag, err);
+}
+
+/* ---- what the actor of an ephemeral backpack may ---- */
+
+#define ASK_AGAIN_NS UINT64_C(1000000000)
+#define CAPABILITIES 3 /* bits of VLS_HANDLE_... */
+
+typedef struct asking {
+    valise_backpack *bag;
+    unsigned allowed;
+    valise_error why[CAPABILITIES]; /* of each refusal */
+} asking;
+
+static int ask(void *arg, valise_view *view, valise_error *err)
+{
+    static const char *const capabilities[CAPABILITIES] = {"backpack:read", "backpack:write",
+                                                           "backpack:as-node"};
+    asking *a = arg;
+
+    for (unsigned i = 0; i < CAPABILITIES; i++) {
+        int rc = allows(view, a->bag, capabilities[i], &a->why[i]);
+        if (rc < 0 && rc != VALISE_E_DENIED) {
+            if (err)
+                *err = a->why[i];
+            return rc;
+        }
+        a->allowed |= rc < 0 ? 0 : 1u << i;
+    }
+    return a->bag->memory ? vls_ephemeral_take_rules(a->bag->memory, view, err) : 0;
+}
+
+static int ask_anew(valise_backpack *bag, unsigned need, int64_t now, uint64_t epoch,
+                    valise_error *err)
+{
+    asking a = {.bag = bag};
+    valise_call call = call_of(bag);
+    int rc = vls_with_view(bag->v, &call, ask, &a, err);
+
+    if (rc < 0)
+        return rc;
+    atomic_store_explicit(&bag->asked_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&bag->allowed, epoch << CAPABILITIES | a.allowed, memory_order_release);
+    for (unsigned i = 0; i < CAPABILITIES; i++) {
+        if (!(need & ~a.allowed & (1u << i)))
+            continue;
+        if (err)
+            *err = a.why[i];
+        vls_read_log_refuse(bag->v, bag->actor,
+                            need & VLS_HANDLE_WRITE ? &vls_op_backpack_pack
+                                                    : &vls_op_backpack_unpack);
+        return VALISE_E_DENIED;
+    }
+    return 0;
+}
+
+int vls_handle_allowed(valise_backpack *bag, unsigned what, int64_t now, valise_error *err)
+{
+    unsigned need = what | (bag->node ? (unsigned)VLS_HANDLE_AS_NODE : 0);
+    uint64_t epoch = vls_bus_epoch(bag->v);
+    uint64_t allowed = atomic_load_explicit(&bag->allowed, memory_order_acquire);
+    int64_t asked_ns = atomic_load_explicit(&bag->asked_ns, memory_order_relaxed);
+
+    if (VLS_LIKELY((allowed & need) == need &&
+                   allowed >> CAPABILITIES == (epoch << CAPABILITIES) >> CAPABILITIES &&
+                   (uint64_t)now - (uint64_t)asked_ns < ASK_AGAIN_NS))
+        return 0;
+    return ask_anew(bag, need, now, epoch, err);
+}
+
+struct may {
+    const valise_backpack *bag;
+    const char *capability;
+};
+
+static int ask_one(void *arg, valise_view *view, valise_error *err)
+{
+    const struct may *may = arg;
+
+    return allows(view, may->bag, may->capability, err);
+}
+
+int vls_handle_may(valise_backpack *bag, const char *capability, valise_error *err)
+{
+    struct may may = {bag, capability};
+    valise_call call = call_of(bag);
+
+    return vls_with_view(bag->v, &call, ask_one, &may, err);
+}

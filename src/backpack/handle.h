@@ -1,0 +1,118 @@
+/* handle.h -- the inside of valise_backpack: which backpack, which state, and who acts.
+ *
+ * Reading goes through vls_handle_read: the actor is checked, and fn gets a ledger and the handle's
+ * scope. Writing is an operation (ops.h), run with vls_run like any other. Only packing and
+ * unpacking on an ephemeral backpack take a short way: where no middleware wants to see the
+ * command, the same decision is made without its JSON.
+ *
+ * Threads: shared, as the public type is. */
+#ifndef VLS_HANDLE_H
+#define VLS_HANDLE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "backpack/ops.h"
+#include "base/ref.h"
+
+struct valise_backpack {
+    const valise_env *env;
+    valise *v; /* NULL: that was closed first; nothing can be done any more but to close this */
+    struct valise_backpack *prev, *next; /* among the handles of v, under a lock of theirs */
+    vls_arena arena;                     /* the texts below */
+    valise_str name, actor;
+
+    vls_ephemeral *memory; /* ephemeral: held; NULL: durable */
+    vls_ring *ring;        /* of memory; or NULL */
+    bool entered;          /* it is counted among those who have it open */
+    valise_uuid id;
+
+    bool snapshot;
+    int64_t upto;      /* snapshot: the commit */
+    vls_ledger frozen; /* snapshot of a ring */
+
+    bool node; /* a node's view */
+    vls_who who;
+    vls_scope *scope;
+    bool lent;                      /* the scope is the parent's */
+    struct valise_backpack *parent; /* whose state, queue and open ring a view shares; or NULL */
+    vls_ref refs;                   /* the handle itself, and those whose parent it is */
+
+    struct vls_behind
+        *behind; /* write-behind: what is not kept yet; NULL: packs are kept at once */
+
+    /* What the actor may, as it was asked for last: when, and epoch << 3 | VLS_HANDLE_... */
+    _Atomic int64_t asked_ns;
+    _Atomic uint64_t allowed;
+};
+
+enum { VLS_HANDLE_READ = 1, VLS_HANDLE_WRITE = 2, VLS_HANDLE_AS_NODE = 4 };
+
+/* Look at the state of the handle as its actor, who must be allowed to. */
+typedef int vls_handle_fn(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
+                          valise_error *err);
+int vls_handle_read(valise_backpack *bag, vls_handle_fn *fn, void *arg, valise_error *err);
+
+/* The same for up to three handles at once, of one kind, which see one state of the workspace. The
+ * scope is that of the last one that is a node's, else of the last. */
+typedef int vls_handle_many_fn(void *arg, const vls_ledger *const *ledgers, vls_scope *scope,
+                               valise_error *err);
+int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_many_fn *fn,
+                         void *arg, valise_error *err);
+
+/* Run an operation on the handle's backpack, as its actor and node. args starts with a vls_who,
+ * which is filled in. Of a snapshot VALISE_E_INVALID. */
+int vls_handle_run(valise_backpack *bag, const valise_op *op, void *args, void *result,
+                   const valise_call *call, valise_error *err);
+
+/* The same for later: the backpack is written behind. */
+int vls_handle_queue(valise_backpack *bag, const valise_op *op, void *args, const valise_call *call,
+                     valise_error *err);
+
+/* Ephemeral: may the actor do what the bits say? Asked anew when this handle's workspace has
+ * changed, and once a second for what other processes did. */
+int vls_handle_allowed(valise_backpack *bag, unsigned what, int64_t now, valise_error *err);
+
+/* One more capability of the actor. */
+int vls_handle_may(valise_backpack *bag, const char *capability, valise_error *err);
+
+/* Tell those who listen what an ephemeral backpack did, and archive what it dropped: what cannot be
+ * archived now is with the next pack, or by a flush (tell.c). */
+void vls_handle_tell(valise_backpack *bag, const vls_done *done);
+/* A read, or what was denied: outcome is VALISE_READ_... */
+void vls_handle_tell_access(valise_backpack *bag, valise_str key, int64_t action, int64_t outcome,
+                            int64_t now);
+void vls_handle_tell_snapshot(valise_backpack *bag);
+
+/* Are these handles usable, and of one workspace? VALISE_E_INVALID when theirs was closed. */
+int vls_handle_check(valise_backpack *const *bags, size_t count, valise_error *err);
+
+/* A struct of the caller's that begins with its size, over *out, which has the defaults; what the
+ * caller does not know keeps them. least: what any must have. */
+int vls_handle_take(void *out, size_t size, const void *given, size_t least, const char *type,
+                    valise_error *err);
+
+/* One JSON text as canonical JSON. */
+int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str json,
+                         valise_error *err);
+
+/* A handle, and one of the same backpack; not filled any further. */
+int vls_handle_new(valise_backpack **out, valise *v, valise_str name, valise_str actor,
+                   valise_error *err);
+int vls_handle_child(valise_backpack **out, valise_backpack *parent, valise_error *err);
+
+/* ---- write-behind (behind.c) ---- */
+
+int vls_behind_new(struct vls_behind **out, valise_backpack *bag, valise_error *err);
+void vls_behind_free(struct vls_behind *behind); /* what waits is lost */
+int vls_behind_flush(struct vls_behind *behind, valise_error *err);
+/* One more command that waits, as this actor. Borrows nothing. When too many wait they are flushed
+ * first; if that fails, this one does not wait either. */
+int vls_behind_add(struct vls_behind *behind, const valise_op *op, const void *args,
+                   const valise_call *call, valise_error *err);
+
+/* Of the handle, or of the one it is a view of. */
+struct vls_behind *vls_handle_behind(valise_backpack *bag); /* NULL: none */
+int vls_handle_flush(valise_backpack *bag, valise_error *err);
+
+#endif

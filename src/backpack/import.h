@@ -1,0 +1,44 @@
+/* import.h -- a document on its way into a ledger.
+ *
+ *     import.c        parse, decode, values; fill the ledger
+ *     import_seed.c   the seed's shape becomes such a document
+ *     import_check.c  commits and rows make sense together
+ *
+ * Threads: single. */
+#ifndef VLS_IMPORT_H
+#define VLS_IMPORT_H
+
+#include "backpack/document.h"
+#include "base/blob.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "json/json.h"
+
+typedef struct vls_import_value {
+    valise_id id;
+    valise_blob *blob;
+} vls_import_value;
+
+typedef struct vls_import {
+    const valise_env *env;
+    vls_hasher *hasher;
+    int64_t now;
+    vls_arena arena;
+    vls_document doc;
+    const size_t *order; /* the seed's shape: where the commits of the history stand in its items */
+    vls_vec(vls_import_value) values; /* sorted by id */
+} vls_import;
+
+/* The value with this id, or NULL. */
+valise_blob *vls_import_find(const vls_import *in, const valise_id *id);
+
+/* Hash a value and keep it: *id. Call vls_import_sort when all are there. */
+int vls_import_add(valise_id *id, int64_t *size, vls_import *in, vls_json v, valise_error *err);
+void vls_import_sort(vls_import *in);
+
+/* Fill doc and values from {items: [[key, item]...], history, permissions}. */
+int vls_import_seed(vls_import *in, vls_json v, valise_error *err);
+
+int vls_import_check(const vls_import *in, valise_error *err);
+
+#endif

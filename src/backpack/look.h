@@ -1,0 +1,132 @@
+/* look.h -- what is read from a backpack: items, history, states, differences.
+ *
+ * All of it goes through a scope: who may not read something does not get it, nor its summary.
+ *
+ * Threads: pure functions over a ledger. */
+#ifndef VLS_LOOK_H
+#define VLS_LOOK_H
+
+#include "backpack/scope.h"
+#include "base/buf.h"
+#include "base/hash.h"
+
+/* ---- items (item.c) ---- */
+
+/* The item's value: 1, or 0. record: into the log of reads. required: absent is NOT_FOUND, and
+ * denied always DENIED. commit: NULL, or a copy of the item in arena. */
+typedef struct vls_look {
+    bool record, required;
+    int64_t now;
+    vls_arena *arena; /* for commit; NULL: none is wanted */
+    valise_commit *commit;
+    int64_t outcome; /* filled: VALISE_READ_... */
+} vls_look;
+int vls_bag_get(valise_blob **out, const vls_ledger *ledger, vls_scope *scope, valise_str key,
+                vls_look *look, valise_error *err);
+
+/* In the order of keys, those the scope may read. pattern ptr NULL: all. values: each with its
+ * value. */
+int vls_bag_each(const vls_ledger *ledger, vls_scope *scope, valise_str pattern, bool values,
+                 valise_item_fn *fn, void *arg, valise_error *err);
+
+int vls_bag_quarantined(const vls_ledger *ledger, vls_scope *scope, valise_item_fn *fn, void *arg,
+                        valise_error *err);
+
+/* The version of an item: 1, or 0 when there is none. Whoever may write it may ask. */
+int vls_bag_version(int64_t *version, const vls_ledger *ledger, vls_scope *scope, valise_str key,
+                    valise_error *err);
+
+/* The state, or what lies in matching namespaces (ptr NULL: all), as one canonical JSON object of
+ * keys and values. */
+int vls_bag_object(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, valise_str pattern,
+                   valise_error *err);
+
+/* ---- history (history.c, show.c) ---- */
+
+/* One commit, copied into arena. VALISE_E_NOT_FOUND, also for what the scope may not see. */
+int vls_bag_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *scope, int64_t seq,
+                   vls_arena *arena, valise_error *err);
+
+/* The commit that a text names (a seq, an id or its ending, a checkpoint), its value, and the one
+ * before it: untouched where there is none. */
+int vls_bag_show(valise_commit *out, valise_content *value, valise_content *before,
+                 const vls_ledger *ledger, vls_scope *scope, valise_str text, vls_arena *arena,
+                 valise_error *err);
+
+int vls_bag_history(const vls_ledger *ledger, vls_scope *scope, const valise_history *filter,
+                    valise_commit_fn *fn, void *arg, valise_error *err);
+
+/* What a node read (writes false) or wrote, oldest first; writes that were denied are there too,
+ * with that outcome. A node sees its own reads only. */
+int vls_bag_access_log(const vls_ledger *ledger, vls_scope *scope, valise_str node_id, bool writes,
+                       valise_commit_fn *fn, void *arg, valise_error *err);
+
+/* Back to where the key was packed first or anew. VALISE_E_NOT_FOUND when there is no item. */
+int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, valise_commit_fn *fn,
+                  void *arg, valise_error *err);
+
+/* ---- states (point.c) ---- */
+
+enum {
+    VLS_POINT_NOW,
+    VLS_POINT_SEQ,
+    VLS_POINT_TIME,
+    VLS_POINT_COMMIT,
+    VLS_POINT_ENDING, /* digits at the end of a commit's id */
+    VLS_POINT_NAME,
+    VLS_POINT_BEFORE, /* node, run */
+    VLS_POINT_AFTER,
+};
+
+typedef struct vls_point {
+    int kind;
+    int64_t number; /* seq, ns, or run: 1 is the first, -1 the last */
+    valise_uuid commit;
+    valise_str text; /* name, node or digits */
+} vls_point;
+
+/* What people write: see valise_snapshot_at. Borrows from text. */
+int vls_point_parse(vls_point *out, valise_str text, valise_error *err);
+
+/* The commit after which the state is meant. Errors as for valise_snapshot. */
+int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *point,
+                      valise_error *err);
+
+/* The first seq in (from, to] at which it holds; if it held at one, it does at all later ones. */
+typedef int vls_holds_at_fn(void *arg, int64_t seq, valise_error *err);
+int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_at_fn *holds, void *arg,
+               valise_error *err);
+
+/* The first commit in (from, to] whose state makes holds true. */
+typedef int vls_holds_fn(void *arg, const vls_ledger *state, valise_error *err);
+int vls_bag_bisect(int64_t *seq, const vls_ledger *ledger, int64_t from, int64_t to,
+                   vls_holds_fn *holds, void *arg, valise_error *err);
+
+/* ---- differences (diff.c) ---- */
+
+int vls_bag_diff(const vls_ledger *a, const vls_ledger *b, vls_scope *scope, bool values,
+                 valise_change_fn *fn, void *arg, valise_error *err);
+
+/* ---- as JSON (export.c, import.c) ---- */
+
+/* docs/formats.md, "A backpack as JSON". commits: how many of the newest; -1: all. */
+int vls_bag_export(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, int64_t commits,
+                   valise_error *err);
+
+/* Fill an empty ledger from what vls_bag_export made, or from the seed's shape. Everything is
+ * checked before the first change; errors carry the JSON path. What fails after that (memory, the
+ * store) leaves a ledger that is to be thrown away. */
+int vls_bag_import(const vls_ledger *ledger, valise_str json, int64_t now, vls_hasher *hasher,
+                   const valise_env *env, valise_error *err);
+
+/* What such a document says about the backpack itself (id, name, options, bounds, origin), for who
+ * makes the ledger: of the seed's shape nothing. In arena. */
+int vls_bag_import_head(vls_ledger_head *out, valise_str json, vls_arena *arena, valise_error *err);
+
+/* ---- validation (check.c) ---- */
+
+/* 1: valid; 0: not. *report is filled in both cases: {"valid":..., "errors":[...]}. key "": all. */
+int vls_bag_validate(vls_buf *report, const vls_ledger *ledger, vls_scope *scope, valise_str key,
+                     valise_str schema, valise_error *err);
+
+#endif

@@ -1,0 +1,21 @@
+/* look_impl.h -- what all that reads a backpack has in common.
+ *
+ * Threads: pure functions over a ledger. */
+#ifndef VLS_LOOK_IMPL_H
+#define VLS_LOOK_IMPL_H
+
+#include "backpack/look.h"
+
+/* The head outside of enter and leave: its numbers and ids. Its texts are not to be used. */
+int vls_look_head(vls_ledger_head *out, const vls_ledger *ledger, valise_error *err);
+
+/* Between enter and leave: the value of a commit, NULL when it has none or it was erased. */
+int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_commit *commit,
+                   valise_error *err);
+
+/* Outside of enter and leave: may the scope see the commit? 1 or 0. What it sees it has read, as
+ * far as sticky tags go. value: NULL, or gets the value (NULL: there is none). */
+int vls_look_show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,
+                  const valise_commit *commit, valise_error *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* merge.c -- bring what one fork changed into another.
+ *
+ *     diff(base, ours)     all of it: what the scope may not see must not be written over either
+ *     diff(base, theirs)   what the scope may read
+ *
+ * Both come in the order of keys and are joined. A key that only theirs changed is taken over; one
+ * that both changed to the same value needs nothing; any other is a conflict, and then nothing at
+ * all is merged. */
+#include "backpack/decide_impl.h"
+#include "backpack/look_impl.h"
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+typedef struct change {
+    valise_str key;
+    bool has_before, has_after;
+    valise_commit before, after; /* copies */
+} change;
+
+typedef struct side {
+    vls_arena *arena;
+    vls_vec(change) changes;
+} side;
+
+typedef struct merge {
+    const vls_ledger *ours, *base, *theirs;
+    vls_scope *scope;
+    const vls_change_call *call;
+    side our_side, their_side;
+    int64_t last; /* of ours, when it was compared */
+    vls_vec(vls_done) done;
+} merge;
+
+/* ---- comparing ---- */
+
+static int collect(void *arg, const valise_change *c, valise_error *err)
+{
+    side *s = arg;
+    change copy = {.has_before = c->before != NULL, .has_after = c->after != NULL};
+    int rc = vls_arena_dup(&copy.key, s->arena, c->key, err);
+
+    if (rc == 0 && c->before)
+        rc = vls_commit_copy(&copy.before, c->before, s->arena, err);
+    if (rc == 0 && c->after)
+        rc = vls_commit_copy(&copy.after, c->after, s->arena, err);
+    if (rc == 0 && !vls_vec_push(&s->changes, s->arena->env, copy))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
+static int compare(merge *m, valise_error *err)
+{
+    VLS_AUTO(scope) vls_scope *owner = NULL;
+    vls_ledger_head head;
+    int rc = vls_look_head(&head, m->ours, err);
+
+    if (rc < 0)
+        return rc;
+    m->last = head.last;
+    m->our_side.arena = m->their_side.arena = m->call->arena;
+    rc = vls_scope_new(&owner, vls_scope_env(m->scope), m->ours, NULL, err);
+    if (rc == 0)
+        rc = vls_bag_diff(m->base, m->ours, owner, false, collect, &m->our_side, err);
+    if (rc == 0)
+        rc = vls_bag_diff(m->base, m->theirs, m->scope, false, collect, &m->their_side, err);
+    return rc;
+}
+
+static bool same_end(const change *a, const change *b)
+{
+    if (!a->has_after || !b->has_after)
+        return a->has_after == b->has_after;
+    return vls_id_equal(&a->after.value, &b->after.value);
+}
+
+static int tell_conflict(const merge *m, const change *ours, const change *theirs,
+                         valise_conflict_fn *fn, void *arg, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *base_value = NULL;
+    VLS_AUTO(blob) valise_blob *our_value = NULL;
+    VLS_AUTO(blob) valise_blob *their_value = NULL;
+    valise_conflict conflict = {.key = theirs->key};
+    int rc = 0;
+
+    if (ours->has_before)
+        rc = vls_look_show(&base_value, m->base, m->scope, &ours->before, err);
+    if (rc == 1)
+        conflict.base = &ours->before;
+    if (rc >= 0)
+        rc = ours->has_after ? vls_look_show(&our_value, m->ours, m->scope, &ours->after, err) : 0;
+    if (rc == 1)
+        conflict.ours = &ours->after;
+    if (rc >= 0)
+        rc = theirs->has_after
+                 ? vls_look_show(&their_value, m->theirs, m->scope, &theirs->after, err)
+                 : 0;
+    if (rc == 1)
+        conflict.theirs = &theirs->after;
+    if (rc < 0)
+        return rc;
+    conflict.base_value = base_value;
+    conflict.our_value = our_value;
+    conflict.their_value = their_value;
+    return fn ? fn(arg, &conflict, err) : 0;
+}
+
+/* Join both sides: conflicts are told and counted, the rest of their changes stays in the list. */
+static int join(merge *m, int64_t *conflicts, valise_conflict_fn *fn, void *arg, valise_error *err)
+{
+    change *ours = m->our_side.changes.ptr, *theirs = m->their_side.changes.ptr;
+    size_t i = 0, kept = 0;
+    int rc = 0;
+
+    for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
+        while (i < m->our_side.changes.len && vls_str_compare(ours[i].key, theirs[k].key) < 0)
+            i++;
+        if (i == m->our_side.changes.len || !vls_str_equal(ours[i].key, theirs[k].key)) {
+            theirs[kept++] = theirs[k];
+        } else if (!same_end(&ours[i], &theirs[k])) {
+            ++*conflicts;
+            rc = tell_conflict(m, &ours[i], &theirs[k], fn, arg, err);
+        }
+    }
+    m->their_side.changes.len = kept;
+    return rc;
+}
+
+/* ---- taking over ---- */
+
+static int64_t action_of(const change *c)
+{
+    return c->has_after ? VALISE_ACTION_MERGE : VALISE_ACTION_DELETE;
+}
+
+static int check_all(merge *m, vls_write *w, valise_error *err)
+{
+    change *theirs = m->their_side.changes.ptr;
+    size_t kept = 0;
+    int rc = 0;
+
+    for (size_t k = 0; k < m->their_side.changes.len && rc >= 0; k++) {
+        rc = vls_write_find(w, theirs[k].key, action_of(&theirs[k]), err);
+        if (rc < 0 || (!theirs[k].has_after && !w->live))
+            continue;
+        rc = vls_write_check(
+            w, "merge", w->live ? &w->newest : NULL,
+            theirs[k].has_after ? theirs[k].after.namespace_name : w->newest.namespace_name, err);
+        if (rc == 1)
+            theirs[kept++] = theirs[k];
+    }
+    m->their_side.changes.len = kept;
+    return rc < 0 ? rc : 0;
+}
+
+static int take_over(vls_write *w, const change *c, valise_blob *value, valise_error *err)
+{
+    int rc = vls_write_find(w, c->key, action_of(c), err);
+
+    if (rc < 0)
+        return rc;
+    if (!c->has_after) {
+        rc = vls_write_keep_item(w, &w->newest, err);
+        return rc < 0 ? rc : vls_write_append(w, NULL, err);
+    }
+    w->commit.namespace_name = c->after.namespace_name;
+    w->commit.read = c->after.read;
+    w->commit.write = c->after.write;
+    w->commit.value = c->after.value;
+    w->commit.entry = c->after.seq;
+    rc = vls_write_taint(w, &c->after, (valise_list){NULL, 0}, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&w->commit.summary, w->call->arena,
+                           vls_commit_summary(vls_blob_bytes(value), w->commit.tags), err);
+    return rc < 0 ? rc : vls_write_append(w, value, err);
+}
+
+typedef vls_vec(valise_blob *) blobs;
+
+/* Their values, before ours is entered: two ledgers are never entered at once. */
+static int get_values(blobs *values, const merge *m, valise_error *err)
+{
+    const vls_ledger *theirs = m->theirs;
+    int rc = 0;
+
+    for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
+        const change *c = &m->their_side.changes.ptr[k];
+        valise_blob *value = NULL;
+        if (c->has_after) {
+            theirs->ops->enter(theirs->self);
+            rc = theirs->ops->value(&value, theirs->self, &c->after, err);
+            theirs->ops->leave(theirs->self);
+        }
+        if (rc == 0 && !vls_vec_push(values, m->call->arena->env, value)) {
+            valise_blob_unref(value);
+            rc = vls_fail_memory(err);
+        }
+    }
+    return rc;
+}
+
+static int apply(merge *m, vls_write *w, valise_error *err)
+{
+    int rc = 0;
+
+    if (w->head.last != m->last)
+        return vls_fail(err, VALISE_E_BUSY,
+                        "the backpack changed while it was compared: try again");
+    rc = check_all(m, w, err);
+    if (rc == 0 && !vls_vec_reserve(&m->done, m->call->arena->env, m->their_side.changes.len))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
+static int write_all(merge *m, vls_write *w, const blobs *values, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
+        rc = take_over(w, &m->their_side.changes.ptr[k], values->ptr[k], err);
+        if (rc == 0)
+            vls_write_done(&m->done.ptr[m->done.len++], w);
+    }
+    return rc;
+}
+
+static int bring_in(merge *m, valise_error *err)
+{
+    static const valise_str none = {NULL, 0};
+    blobs values = VLS_VEC_INIT;
+    vls_write w;
+    int rc = vls_write_begin(&w, m->ours, m->scope, none, none, m->call, err);
+
+    if (rc < 0)
+        return rc;
+    rc = apply(m, &w, err);
+    vls_write_end(&w);
+    if (rc == 0)
+        rc = get_values(&values, m, err);
+    if (rc == 0)
+        rc = vls_write_begin(&w, m->ours, m->scope, none, none, m->call, err);
+    if (rc == 0) {
+        rc = w.head.last != m->last
+                 ? vls_fail(err, VALISE_E_BUSY,
+                            "the backpack changed while it was compared: try again")
+                 : write_all(m, &w, &values, err);
+        vls_write_end(&w);
+    }
+    for (size_t k = 0; k < values.len; k++)
+        valise_blob_unref(values.ptr[k]);
+    vls_vec_release(&values, m->call->arena->env);
+    return rc;
+}
+
+int vls_bag_merge(int64_t *conflicts, const vls_ledger *ours, const vls_ledger *base,
+                  const vls_ledger *theirs, vls_scope *scope, const vls_change_call *call,
+                  vls_done_fn *fn, valise_conflict_fn *conflict, void *arg, valise_error *err)
+{
+    merge m = {.ours = ours, .base = base, .theirs = theirs, .scope = scope, .call = call};
+    int64_t count = 0;
+    int rc = compare(&m, err);
+
+    if (rc == 0)
+        rc = join(&m, &count, conflict, arg, err);
+    if (rc == 0 && count > 0) {
+        rc = vls_fail(err, VALISE_E_CONFLICT,
+                      "both sides changed %lld of the keys: nothing was "
+                      "merged",
+                      (long long)count);
+        vls_hint(err, "make the values of one side equal to the other's and merge again");
+    }
+    if (rc == 0)
+        rc = bring_in(&m, err);
+    *conflicts = count;
+    for (size_t i = 0; i < m.done.len; i++) {
+        int told = fn ? fn(arg, &m.done.ptr[i], rc == 0 ? err : NULL) : 0;
+        rc = rc == 0 ? told : rc;
+    }
+    vls_vec_release(&m.our_side.changes, call->arena->env);
+    vls_vec_release(&m.their_side.changes, call->arena->env);
+    vls_vec_release(&m.done, call->arena->env);
+    return rc;
+}
+
+int vls_bag_conflicts(const vls_ledger *ours, const vls_ledger *base, const vls_ledger *theirs,
+                      vls_scope *scope, vls_arena *arena, valise_conflict_fn *fn, void *arg,
+                      valise_error *err)
+{
+    const vls_change_call call = {.arena = arena};
+    merge m = {.ours = ours, .base = base, .theirs = theirs, .scope = scope, .call = &call};
+    int64_t count = 0;
+    int rc = compare(&m, err);
+
+    if (rc == 0)
+        rc = join(&m, &count, fn, arg, err);
+    vls_vec_release(&m.our_side.changes, arena->env);
+    vls_vec_release(&m.their_side.changes, arena->env);
+    return rc;
+}

@@ -1,0 +1,36 @@
+/* merging.h -- what backpack:merge and backpack:conflicts share: which three states are meant.
+ *
+ * Threads: single. */
+#ifndef VLS_MERGING_H
+#define VLS_MERGING_H
+
+#include "backpack/ops.h"
+
+#define VLS_MERGE_NAMED 5 /* keys that a message names */
+
+extern const valise_field vls_merge_in[];
+
+typedef struct vls_merge_uses {
+    vls_use ours, base, theirs;
+} vls_merge_uses;
+
+/* Without a base it is the newest state that is in the past of both: theirs was forked from ours,
+ * or ours from theirs, or both from a third, however many forks lie in between. VALISE_E_NOT_FOUND
+ * when they have no past in common. */
+int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
+                    valise_error *err);
+void vls_merge_end(vls_merge_uses *uses);
+
+typedef struct vls_merging {
+    vls_use *ours;
+    vls_merge_result *result;
+    vls_buf keys;
+    int64_t count;
+} vls_merging;
+
+static inline void vls_auto_merge_uses(vls_merge_uses *uses)
+{
+    vls_merge_end(uses);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* op_conflicts.c -- backpack:conflicts, what keeps two backpacks from being merged. */
+#include "backpack/merging.h"
+
+typedef struct conflict_row {
+    valise_str key;
+    valise_content base, ours, theirs;
+    valise_str our_node, their_node;
+} conflict_row;
+
+static const valise_field conflict_out[] = {
+    VALISE_FIELD(conflict_row, key, STR, 0, "Key of the item."),
+    VALISE_FIELD(conflict_row, base, VALUE, VALISE_NULLABLE, "The value both started from."),
+    VALISE_FIELD(conflict_row, ours, VALUE, VALISE_NULLABLE, "Our value; none: deleted."),
+    VALISE_FIELD(conflict_row, theirs, VALUE, VALISE_NULLABLE, "Their value; none: deleted."),
+    VALISE_FIELD_AS(conflict_row, our_node, "ourNode", STR, VALISE_NULLABLE, "Who changed ours."),
+    VALISE_FIELD_AS(conflict_row, their_node, "theirNode", STR, VALISE_NULLABLE,
+                    "Who changed theirs."),
+    VALISE_FIELD_END,
+};
+
+static valise_content content_of(valise_blob *value)
+{
+    valise_str bytes = value ? vls_blob_bytes(value) : (valise_str){NULL, 0};
+
+    return (valise_content){.size = value ? (int64_t)bytes.len : VALISE_NONE, .bytes = bytes};
+}
+
+static int emit(void *arg, const valise_conflict *c, valise_error *err)
+{
+    conflict_row row = {.key = c->key,
+                        .base = content_of(c->base_value),
+                        .ours = content_of(c->our_value),
+                        .theirs = content_of(c->their_value)};
+
+    if (c->ours)
+        row.our_node = c->ours->node_id;
+    if (c->theirs)
+        row.their_node = c->theirs->node_id;
+    return valise_view_emit(arg, &row, err);
+}
+
+static int query(valise_view *view, const void *in, void *out, valise_error *err)
+{
+    VLS_AUTO(merge_uses) vls_merge_uses uses = {0};
+    int rc = vls_merge_begin(&uses, view, in, err);
+
+    (void)out;
+    return rc < 0 ? rc
+                  : vls_bag_conflicts(&uses.ours.ledger, &uses.base.ledger, &uses.theirs.ledger,
+                                      uses.ours.scope, &view->arena, emit, view, err);
+}
+
+const valise_op vls_op_backpack_conflicts = {
+    .size = sizeof(valise_op),
+    .name = "backpack:conflicts",
+    .brief = "List the keys that two backpacks changed in different ways.",
+    .kind = VALISE_QUERY,
+    .flags = VALISE_OP_LIST,
+    .needs = "backpack:read",
+    .in = vls_merge_in,
+    .in_size = sizeof(vls_merge_args),
+    .out = conflict_out,
+    .out_size = sizeof(conflict_row),
+    .query = query,
+    .example = "{\"backpack\":\"run-1\",\"theirs\":\"run-1b\"}",
+};

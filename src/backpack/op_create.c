@@ -1,0 +1,226 @@
+/* op_create.c -- backpack:create, a new backpack, durable or ephemeral. */
+#include <valise/sys/operation.h>
+
+#include "backpack/ops.h"
+#include "json/json.h"
+
+static const valise_field create_in[] = {
+    VALISE_FIELD_WITH(vls_create_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "Name of the backpack.", .min = 1, .max = VLS_BAG_NAME_MAX),
+    VALISE_FIELD(vls_create_args, lenient, BOOL, 0,
+                 "A denied read is absent, a denied write does nothing."),
+    VALISE_FIELD(vls_create_args, taint, BOOL, 0,
+                 "What a node packs after it read a sticky tag carries the tag."),
+    VALISE_FIELD_WITH(vls_create_args, sticky, LIST, VALISE_NULLABLE,
+                      "The tags that do so; pii and secret when not given.", .more = &vls_name_item,
+                      .max = VLS_BAG_TAGS_MAX),
+    VALISE_FIELD(vls_create_args, ephemeral, BOOL, 0,
+                 "In the memory of this process, until it is dropped or the process ends."),
+    VALISE_FIELD_AS_WITH(vls_create_args, max_commits, "maxCommits", INT, 0,
+                         "Ephemeral: commits that history keeps; 0 for 10,000.", .max = INT64_MAX),
+    VALISE_FIELD_AS_WITH(vls_create_args, max_bytes, "maxBytes", INT, 0,
+                         "Ephemeral: bytes that history keeps; 0 for 50 MiB.", .max = INT64_MAX),
+    VALISE_FIELD_WITH(vls_create_args, archive, STR, 0,
+                      "Ephemeral: a durable backpack that gets what is dropped.",
+                      .max = VLS_BAG_NAME_MAX),
+    VALISE_FIELD(vls_create_args, items, VALUE, VALISE_NULLABLE,
+                 "An object: each member is packed by the node system."),
+    VALISE_FIELD_END,
+};
+
+static const valise_field create_out[] = {
+    VALISE_FIELD(vls_create_result, id, UUID, 0, "Id of the backpack."),
+    VALISE_FIELD(vls_create_result, seq, INT, 0, "Number of its newest commit."),
+    VALISE_FIELD_END,
+};
+
+/* ---- the first items ---- */
+
+typedef struct packing {
+    valise_view *view;
+    vls_ledger ledger;
+    vls_scope *scope;
+    vls_change_call call;
+    vls_hasher *hasher;
+    int64_t seq; /* of the last commit */
+} packing;
+
+static int pack_one(packing *p, const vls_member *member, valise_error *err)
+{
+    vls_pack_args args = {.key = vls_str(member->key.text, member->key.len),
+                          .node_id = VLS_STR("system"),
+                          .node_name = VLS_STR("system"),
+                          .expect = VALISE_NONE,
+                          .action = VALISE_ACTION_PACK};
+    VLS_AUTO(buf) vls_buf text = {0};
+    vls_done done = {0};
+    int rc;
+
+    vls_buf_init(&text, p->view->arena.env, VLS_JSON_MAX_BYTES);
+    rc = vls_json_write(&text, member->value, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&args.value.bytes, &p->view->arena, vls_buf_str(&text), err);
+    if (rc == 0)
+        rc = vls_object_id(&args.value.id, p->hasher, "value", args.value.bytes, err);
+    args.value.size = (int64_t)args.value.bytes.len;
+    if (rc == 0)
+        rc = vls_bag_pack(&done, &p->ledger, p->scope, &args, &p->call, err);
+    if (rc < 0) {
+        vls_error_prepend(err, "items");
+        return rc;
+    }
+    p->seq = done.packed.seq;
+    return 0;
+}
+
+static int pack_members(packing *p, vls_json items, valise_error *err)
+{
+    int rc = vls_store_hasher(&p->hasher, p->view->txn->store, err);
+
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = 0; rc == 0 && i < items.len; i++)
+        rc = pack_one(p, &items.members[i], err);
+    vls_store_hasher_return(p->view->txn->store, p->hasher);
+    return rc;
+}
+
+static int pack_items(int64_t *seq, valise_view *view, const vls_ledger *ledger, valise_str text,
+                      valise_error *err)
+{
+    packing p = {
+        .view = view, .ledger = *ledger, .call = {.now = view->stamp.time, .arena = &view->arena}};
+    vls_json items;
+    int rc = vls_json_parse(&items, &view->arena, text, NULL, err);
+
+    if (rc == 0 && items.type != VLS_JSON_OBJECT)
+        rc = vls_fail(err, VALISE_E_INVALID, "items is no object");
+    if (rc < 0)
+        return rc;
+    rc = vls_scope_new(&p.scope, view->arena.env, &p.ledger, NULL, err);
+    if (rc == 0)
+        rc = pack_members(&p, items, err);
+    vls_scope_free(p.scope);
+    *seq = p.seq;
+    return rc;
+}
+
+/* ---- deciding ---- */
+
+static int check_sticky(valise_list *sticky, valise_view *view, valise_error *err)
+{
+    static const valise_str usual[] = {{"pii", 3}, {"secret", 6}};
+    const valise_str *tags = sticky->items;
+    int rc = 0;
+
+    if (!tags) {
+        *sticky = (valise_list){usual, VLS_COUNT(usual)};
+        return 0;
+    }
+    for (size_t i = 0; rc == 0 && i < sticky->count; i++)
+        rc = vls_bag_check_tag(tags[i], err);
+    return rc < 0 ? rc : vls_bag_sort_names(sticky, *sticky, &view->arena, err);
+}
+
+static int create_durable(vls_create_result *result, valise_view *view, const vls_create_args *args,
+                          valise_error *err)
+{
+    VLS_AUTO(rows) vls_rows rows = {0};
+    vls_bag_row bag = {
+        .name = args->name, .lenient = args->lenient, .taint = args->taint, .sticky = args->sticky};
+    vls_ledger ledger;
+    int rc = vls_rows_make(&bag, view, err);
+
+    if (rc < 0)
+        return rc;
+    result->id = bag.id;
+    if (!args->items.bytes.ptr)
+        return 0;
+    rc = vls_rows_open_id(&rows, view, &bag.id, err);
+    ledger = vls_rows_ledger(&rows);
+    return rc < 0 ? rc : pack_items(&result->seq, view, &ledger, args->items.bytes, err);
+}
+
+static int create_ephemeral(vls_create_result *result, valise_view *view,
+                            const vls_create_args *args, valise_error *err)
+{
+    VLS_AUTO(ephemeral) vls_ephemeral *made = NULL;
+    valise *v = vls_view_bus(view);
+    vls_ephemeral_new like = {.name = args->name,
+                              .archive = args->archive,
+                              .actor = view->stamp.actor,
+                              .created = view->stamp.time,
+                              .id = &result->id};
+    const vls_ring_options options = {.lenient = args->lenient,
+                                      .taint = args->taint,
+                                      .sticky = args->sticky,
+                                      .max_commits = args->max_commits,
+                                      .max_bytes = args->max_bytes};
+    vls_ledger ledger;
+    int rc = vls_bag_check_name(args->name, err);
+
+    if (rc == 0)
+        rc = vls_ephemeral_check_name(view, args->name, err);
+    if (rc == 0 && args->archive.len > 0)
+        rc = vls_ephemeral_check_archive(view, args->archive, err);
+    if (rc == 0)
+        rc = valise_view_uuid(&result->id, view, err);
+    if (rc == 0)
+        rc = vls_ephemeral_make(&made, v, &like, &options, err);
+    if (rc < 0)
+        return rc;
+    ledger = vls_ring_ledger(made->ring);
+    rc = vls_ephemeral_take_rules(made, view, err);
+    if (rc == 0 && args->items.bytes.ptr)
+        rc = pack_items(&result->seq, view, &ledger, args->items.bytes, err);
+    if (rc < 0)
+        (void)vls_ephemeral_drop(v, args->name, NULL);
+    return rc;
+}
+
+static int check_bounds(const vls_create_args *args, valise_error *err)
+{
+    if (args->ephemeral ||
+        (args->max_commits == 0 && args->max_bytes == 0 && args->archive.len == 0))
+        return 0;
+    (void)vls_fail(err, VALISE_E_INVALID, "only an ephemeral backpack has bounds of its own");
+    vls_hint(err, "a durable one keeps what `valise retention set backpack` says");
+    return VALISE_E_INVALID;
+}
+
+static int decide(valise_view *view, const void *in, void *out, valise_error *err)
+{
+    vls_create_args args = *(const vls_create_args *)in;
+    int rc = check_sticky(&args.sticky, view, err);
+
+    if (rc == 0)
+        rc = check_bounds(&args, err);
+    if (rc < 0)
+        return rc;
+    return args.ephemeral ? create_ephemeral(out, view, &args, err)
+                          : create_durable(out, view, &args, err);
+}
+
+static bool is_apart(valise *v, const void *in)
+{
+    (void)v;
+    return ((const vls_create_args *)in)->ephemeral;
+}
+
+const valise_op vls_op_backpack_create = {
+    .size = sizeof(valise_op),
+    .name = "backpack:create",
+    .brief = "Make a backpack.",
+    .help = "A backpack is the working state of a run: items with their history, kept in the "
+            "workspace. An ephemeral one lives in the memory of the process that makes it: in a "
+            "server, not in one call of the command line.",
+    .kind = VALISE_COMMAND,
+    .needs = "backpack:write",
+    .in = create_in,
+    .in_size = sizeof(vls_create_args),
+    .out = create_out,
+    .out_size = sizeof(vls_create_result),
+    .decide = decide,
+    .apart = is_apart,
+    .example = "{\"items\":{\"query\":\"What is AI?\"},\"name\":\"run-1\"}",
+};

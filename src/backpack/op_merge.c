@@ -1,0 +1,74 @@
+/* op_merge.c -- backpack:merge, bring what another backpack changed into this one. */
+#include "backpack/merging.h"
+
+static int note(void *arg, const vls_done *done, valise_error *err)
+{
+    const vls_merging *m = arg;
+    valise_packed packed;
+
+    m->result->merged++;
+    (void)err;
+    return vls_use_done(&packed, m->ours, 0, done, done->commit.key, done->commit.action);
+}
+
+/* The first few keys, for the message. */
+static int clash(void *arg, const valise_conflict *conflict, valise_error *err)
+{
+    vls_merging *m = arg;
+
+    (void)err;
+    if (m->count++ < VLS_MERGE_NAMED) {
+        vls_buf_add_text(&m->keys, m->count > 1 ? ", " : "");
+        vls_buf_add(&m->keys, conflict->key);
+    }
+    return 0;
+}
+
+static int decide(valise_view *view, const void *in, void *out, valise_error *err)
+{
+    const vls_merge_args *args = in;
+    VLS_AUTO(merge_uses) vls_merge_uses uses = {0};
+    vls_merging m = {.ours = &uses.ours, .result = out};
+    int64_t conflicts = 0;
+    int rc = vls_merge_begin(&uses, view, args, err);
+
+    vls_buf_init(&m.keys, view->arena.env, (size_t)1 << 20);
+    if (rc == 0)
+        rc = vls_bag_merge(&conflicts, &uses.ours.ledger, &uses.base.ledger, &uses.theirs.ledger,
+                           uses.ours.scope, &uses.ours.call, note, clash, &m, err);
+    if (rc == VALISE_E_CONFLICT && conflicts > 0) {
+        (void)vls_fail(err, VALISE_E_CONFLICT, "both changed %lld key%s: %.*s%s",
+                       (long long)conflicts, conflicts == 1 ? "" : "s",
+                       VALISE_STR_ARG(vls_buf_str(&m.keys)),
+                       conflicts > VLS_MERGE_NAMED ? ", ..." : "");
+        vls_hint(err,
+                 "valise bp conflicts %.*s %.*s  shows both sides; pack what is right, and "
+                 "merge again",
+                 VALISE_STR_ARG(args->who.backpack), VALISE_STR_ARG(args->theirs));
+    }
+    vls_buf_release(&m.keys);
+    return rc;
+}
+
+static const valise_field merge_out[] = {
+    VALISE_FIELD(vls_merge_result, merged, INT, 0, "How many keys were changed."),
+    VALISE_FIELD_END,
+};
+
+const valise_op vls_op_backpack_merge = {
+    .size = sizeof(valise_op),
+    .name = "backpack:merge",
+    .brief = "Bring what a fork changed into its origin, or into another fork.",
+    .help =
+        "A three-way merge: what `theirs` changed since the state both started from. Where both "
+        "changed a key, and not to the same value, nothing is merged.",
+    .kind = VALISE_COMMAND,
+    .needs = "backpack:write",
+    .in = vls_merge_in,
+    .in_size = sizeof(vls_merge_args),
+    .out = merge_out,
+    .out_size = sizeof(vls_merge_result),
+    .decide = decide,
+    .apart = vls_use_is_apart,
+    .example = "{\"backpack\":\"run-1\",\"theirs\":\"run-1b\"}",
+};

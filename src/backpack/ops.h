@@ -1,0 +1,166 @@
+/* ops.h -- arguments and answers of the operations that the C functions use as well.
+ *
+ * Threads: plain data. */
+#ifndef VLS_BACKPACK_OPS_H
+#define VLS_BACKPACK_OPS_H
+
+#include "backpack/use.h"
+
+typedef struct vls_create_args {
+    valise_str name;
+    bool lenient, taint;
+    bool ephemeral;                 /* and then: */
+    int64_t max_commits, max_bytes; /* 0: the usual */
+    valise_str archive;
+    valise_list sticky;   /* of valise_str */
+    valise_content items; /* an object; not given: none */
+} vls_create_args;
+
+typedef struct vls_create_result {
+    valise_uuid id;
+    int64_t seq;
+} vls_create_result;
+
+typedef struct vls_op_pack_args {
+    vls_who who;
+    valise_str key;
+    valise_content value;
+    valise_list tags, read, write, declassify;
+} vls_op_pack_args;
+
+typedef struct vls_rm_args {
+    vls_who who;
+    valise_str key;
+} vls_rm_args;
+
+typedef struct vls_clear_args {
+    vls_who who;
+    valise_str tag, pattern;
+} vls_clear_args;
+
+typedef struct vls_clear_result {
+    int64_t count, denied;
+} vls_clear_result;
+
+typedef struct vls_op_quarantine_args {
+    vls_who who;
+    valise_str key, reason, error;
+    bool forget;
+} vls_op_quarantine_args;
+
+typedef struct vls_release_args {
+    vls_who who;
+    valise_str key;
+    int64_t entry;
+} vls_release_args;
+
+typedef struct vls_checkpoint_args {
+    vls_who who;
+    valise_str name;
+    bool remove;
+} vls_checkpoint_args;
+
+typedef struct vls_checkpoint_result {
+    int64_t seq;
+} vls_checkpoint_result;
+
+typedef struct vls_permit_args {
+    vls_who who;
+    valise_str node_id;
+    valise_permissions allow;
+    bool remove;
+} vls_permit_args;
+
+typedef struct vls_rule_args {
+    vls_who who;
+    valise_str tag;
+    valise_list read, write;
+} vls_rule_args;
+
+typedef struct vls_fork_args {
+    vls_who who;
+    valise_str name, point;
+} vls_fork_args;
+
+typedef struct vls_fork_result {
+    valise_uuid id;
+    int64_t seq;
+} vls_fork_result;
+
+typedef struct vls_merge_args {
+    vls_who who;       /* ours */
+    valise_str theirs; /* name */
+    valise_str base;   /* name; "": their common past */
+    valise_str theirs_point, base_point;
+    valise_uuid theirs_id, base_id; /* handles: they must still be these; zero: any */
+} vls_merge_args;
+
+typedef struct vls_merge_result {
+    int64_t merged;
+} vls_merge_result;
+
+/* Start a run of who.node, or with `end` say that this one is over. */
+typedef struct vls_run_args {
+    vls_who who;
+    int64_t end;
+} vls_run_args;
+
+typedef struct vls_run_result {
+    int64_t run;
+} vls_run_result;
+
+#define VLS_APPEND_MAX 100000
+
+typedef struct vls_append_item {
+    const valise_commit *commit;
+    valise_content value; /* not given: it has none */
+} vls_append_item;
+
+typedef struct vls_append_args {
+    vls_who who;
+    valise_list items; /* of const vls_append_item * */
+} vls_append_args;
+
+/* Sticky tags that a node has read in a state that cannot be changed (vls_scope_new_marks). */
+typedef struct vls_taint_args {
+    vls_who who;
+    valise_list marks; /* of const vls_taint_row * */
+} vls_taint_args;
+
+/* Have the marks that no ledger has yet kept by that command; nothing happens without any. who:
+ * backpack, node and id. */
+int vls_keep_marks(valise *v, vls_scope *scope, const vls_who *who, const valise_call *call,
+                   const vls_run_more *more, valise_error *err);
+
+typedef struct vls_import_args {
+    vls_who who;
+    valise_content data;
+} vls_import_args;
+
+typedef struct vls_import_result {
+    valise_uuid id;
+    int64_t items, commits;
+} vls_import_result;
+
+/* Drop a durable backpack, a bounded number of rows at a time. */
+typedef struct vls_forget_args {
+    valise_uuid backpack;
+} vls_forget_args;
+
+typedef struct vls_forget_result {
+    int64_t removed; /* rows */
+    bool done;       /* all of it is gone */
+} vls_forget_result;
+
+/* Go on with what is being dropped: one that is dropped now, or what a crash left. *removed: rows.
+ */
+int vls_forget_all(int64_t *removed, valise *v, const valise_uuid *backpack, valise_error *err);
+int vls_forget_rest(int64_t *removed, valise *v, valise_error *err);
+
+extern const valise_op vls_op_backpack_create, vls_op_backpack_pack, vls_op_backpack_rm,
+    vls_op_backpack_clear, vls_op_backpack_quarantine, vls_op_backpack_release,
+    vls_op_backpack_checkpoint, vls_op_backpack_permit, vls_op_backpack_rule, vls_op_backpack_fork,
+    vls_op_backpack_merge, vls_op_backpack_run, vls_op_backpack_import, vls_op_backpack_append,
+    vls_op_backpack_taint, vls_op_backpack_unpack, vls_op_backpack_forget;
+
+#endif

@@ -1,0 +1,410 @@
+/* point.c -- points in the history of a backpack: as people write them, and which commit they mean.
+ *
+ *     now                      the newest state
+ *     42                       after commit 42; 0: before the first
+ *     2026-01-02T03:04:05Z     after the last commit that is not later
+ *     0197...-...              after the commit with this id
+ *     c0ffee                   the same by the end of the id: four or more digits, lower case
+ *     before:NODE, after:NODE  around the first run of a node; #2: the second, #-1: the last
+ *     anything else            the checkpoint of that name
+ *
+ * An ending of digits alone is a number; if there is no such commit, it is an ending after all. */
+#include "backpack/look_impl.h"
+
+#include "base/hex.h"
+#include "base/time.h"
+#include "base/uuid.h"
+
+#define ENDING_MIN 4u
+#define ENDING_MAX 32u
+#define CANDIDATES 8 /* that an ambiguous ending is told about */
+
+/* ---- texts ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+static bool all_are(valise_str text, bool (*is)(char c))
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!is(text.ptr[i]))
+            return false;
+    }
+    return text.len > 0;
+}
+
+static bool is_ending(valise_str text)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_hex(text.ptr[i]))
+            digits++;
+        else if (text.ptr[i] != '-' || i == 0 || i + 1 == text.len)
+            return false;
+    }
+    /* A dash stands only where an id has one, counted from the end. */
+    for (size_t i = 0; i < text.len && digits <= ENDING_MAX; i++) {
+        size_t behind = text.len - 1 - i;
+        bool dash = behind == 12 || behind == 17 || behind == 22 || behind == 27;
+        if (digits < text.len && dash != (text.ptr[i] == '-'))
+            return false;
+    }
+    return digits >= ENDING_MIN && digits <= ENDING_MAX;
+}
+
+static bool looks_like_date(valise_str text)
+{
+    return text.len > 10 && all_are(vls_str_head(text, 4), is_digit) && text.ptr[4] == '-' &&
+           text.ptr[7] == '-' && (text.ptr[10] == 'T' || text.ptr[10] == 't');
+}
+
+/* NODE or NODE#2. */
+static int parse_run(vls_point *out, int kind, valise_str text, valise_error *err)
+{
+    valise_str node = text;
+    int64_t number = 1;
+
+    for (size_t i = text.len; i > 0; i--) {
+        if (text.ptr[i - 1] != '#')
+            continue;
+        if (vls_str_to_i64(&number, vls_str_from(text, i)))
+            node = vls_str_head(text, i - 1);
+        break;
+    }
+    if (number == 0)
+        return vls_fail(err, VALISE_E_INVALID, "runs count from 1, or from -1 backwards");
+    *out = (vls_point){.kind = kind, .number = number, .text = node};
+    return vls_bag_check_node(node, err);
+}
+
+int vls_point_parse(vls_point *out, valise_str text, valise_error *err)
+{
+    vls_point point = {.kind = VLS_POINT_NAME, .text = text};
+    int rc;
+
+    if (vls_str_starts(text, VLS_STR("before:")))
+        rc = parse_run(&point, VLS_POINT_BEFORE, vls_str_from(text, 7), err);
+    else if (vls_str_starts(text, VLS_STR("after:")))
+        rc = parse_run(&point, VLS_POINT_AFTER, vls_str_from(text, 6), err);
+    else
+        rc = vls_bag_check_name(text, err);
+    if (rc < 0)
+        return rc;
+    if (vls_str_equal(text, VLS_STR("now"))) {
+        point.kind = VLS_POINT_NOW;
+    } else if (all_are(text, is_digit) && vls_str_to_i64(&point.number, text)) {
+        point.kind = VLS_POINT_SEQ;
+    } else if (looks_like_date(text)) {
+        point.kind = VLS_POINT_TIME;
+        rc = vls_time_parse_ns(&point.number, text, err);
+    } else if (text.len == 36 && vls_uuid_parse(&point.commit, text, NULL) == 0) {
+        point.kind = VLS_POINT_COMMIT;
+    } else if (is_ending(text)) {
+        point.kind = VLS_POINT_ENDING;
+    }
+    if (rc == 0)
+        *out = point;
+    return rc;
+}
+
+/* ---- commits ---- */
+
+/* What is before the edge is gone; the error names what is the oldest now. */
+static int fail_gone(const vls_ledger *ledger, const vls_ledger_head *head, const char *what,
+                     valise_error *err)
+{
+    valise_commit first;
+    int rc = ledger->ops->commit(&first, ledger->self, &head->id, head->edge + 1, NULL);
+
+    (void)vls_fail(err, VALISE_E_LIMIT,
+                   "%s lies before what is kept: the oldest state is that after commit %lld%s%s",
+                   what, (long long)head->edge, rc == 1 ? ", before " : "",
+                   rc == 1 ? vls_time_text_of(first.time).s : "");
+    vls_hint(err, "checkpoints hold states for longer");
+    return VALISE_E_LIMIT;
+}
+
+static int resolve_commit(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
+                          const valise_uuid *id, valise_error *err)
+{
+    int64_t number = vls_commit_seq_of(&head->id, id);
+    valise_commit commit;
+    int rc = 0;
+
+    if (number > 0 && number <= head->last)
+        rc = ledger->ops->commit(&commit, ledger->self, &head->id, number, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 1 && vls_uuid_equal(&commit.id, id) && number >= head->edge) {
+        *seq = number;
+        return 0;
+    }
+    if (number > 0 && number <= head->edge)
+        return fail_gone(ledger, head, "the commit", err);
+    return vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %s here", vls_uuid_text(id).s);
+}
+
+/* The digits of an id from the back, without dashes. */
+static valise_str plain_digits(char room[ENDING_MAX], valise_str text)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < text.len && len < ENDING_MAX; i++) {
+        if (text.ptr[i] != '-')
+            room[len++] = text.ptr[i];
+    }
+    return vls_str(room, len);
+}
+
+static bool ends_with(const valise_uuid *id, valise_str digits)
+{
+    char room[ENDING_MAX];
+
+    return vls_str_ends(plain_digits(room, valise_str_of(vls_uuid_text(id).s)), digits);
+}
+
+static int resolve_ending(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
+                          valise_str text, valise_error *err)
+{
+    char room[ENDING_MAX], list[CANDIDATES * 40] = "";
+    valise_str digits = plain_digits(room, text);
+    size_t used = VLS_MIN(digits.len, 12u);
+    uint64_t ending = 0;
+    int64_t found = 0, step = INT64_C(1) << (4 * used), number;
+    int count = 0, rc = 0;
+
+    for (size_t i = digits.len - used; i < digits.len; i++)
+        ending = ending << 4 | (uint64_t)(is_digit(digits.ptr[i]) ? digits.ptr[i] - '0'
+                                                                  : digits.ptr[i] - 'a' + 10);
+    number = vls_commit_seq_ending(&head->id, ending, (unsigned)(4 * used));
+    for (; number <= head->last && rc >= 0; number += step) {
+        valise_commit commit;
+        if (number == 0)
+            continue;
+        rc = ledger->ops->commit(&commit, ledger->self, &head->id, number, err);
+        if (rc != 1 || number < head->edge || !ends_with(&commit.id, digits))
+            continue;
+        found = number;
+        if (count++ < CANDIDATES)
+            (void)snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+                           count > 1 ? ", " : "", vls_uuid_text(&commit.id).s);
+    }
+    if (rc < 0)
+        return rc;
+    if (count == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "no commit's id ends in %.*s",
+                        VALISE_STR_ARG(text));
+    if (count > 1)
+        return vls_fail(err, VALISE_E_CONFLICT, "the ids of %d commits end in %.*s: %s", count,
+                        VALISE_STR_ARG(text), list);
+    *seq = found;
+    return 0;
+}
+
+static int resolve_seq(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
+                       const vls_point *point, valise_error *err)
+{
+    if (point->number < 0)
+        return vls_fail(err, VALISE_E_INVALID, "commits count from 1");
+    if (point->number > head->last) {
+        if (point->text.len >= ENDING_MIN &&
+            resolve_ending(seq, ledger, head, point->text, NULL) == 0)
+            return 0;
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %lld: the newest is %lld",
+                        (long long)point->number, (long long)head->last);
+    }
+    if (point->number < head->edge)
+        return fail_gone(ledger, head, "the state", err);
+    *seq = point->number;
+    return 0;
+}
+
+/* The last commit with a time that is not later: times never decrease. [B12] */
+static int resolve_time(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
+                        int64_t time, valise_error *err)
+{
+    int64_t low = head->edge, high = head->last + 1;
+    valise_commit commit;
+    int rc;
+
+    while (high - low > 1) { /* low: not later, or the edge; high: later, or behind the last */
+        int64_t middle = low + (high - low) / 2;
+        rc = ledger->ops->commit(&commit, ledger->self, &head->id, middle, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 1 && commit.time <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    /* Of the edge itself the time may be known. */
+    if (low == head->edge && low > 0) {
+        rc = ledger->ops->commit(&commit, ledger->self, &head->id, low, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 0 || commit.time > time)
+            return fail_gone(ledger, head, vls_time_text_of(time).s, err);
+    }
+    *seq = low;
+    return 0;
+}
+
+static int resolve_name(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
+                        valise_str name, valise_error *err)
+{
+    vls_checkpoint_row row = {.backpack = head->id, .name = name};
+    int rc = ledger->ops->row_get(&row, ledger->self, &vls_bag_checkpoints, err);
+
+    if (rc < 0)
+        return rc;
+    if (rc == 0 || row.seq > head->last) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no checkpoint '%.*s'",
+                       VALISE_STR_ARG(name));
+        vls_hint(err, "other points: 42, 2026-01-02T03:04:05Z, a commit's id or its ending, "
+                      "before:NODE, after:NODE#2, now");
+        return VALISE_E_NOT_FOUND;
+    }
+    *seq = row.seq;
+    return 0;
+}
+
+/* ---- runs ---- */
+
+typedef struct run_search {
+    valise_str node;
+    int64_t wanted, last;
+    int64_t count; /* runs of the node so far */
+    vls_run_row found;
+} run_search;
+
+static int count_run(void *arg, const void *row, valise_error *err)
+{
+    const vls_run_row *run = row;
+    run_search *s = arg;
+
+    (void)err;
+    if (!vls_str_equal(run->node_id, s->node) || run->start > s->last)
+        return 0;
+    s->count++;
+    if (s->count == s->wanted) {
+        s->found = *run;
+        s->found.node_id = s->node;
+    }
+    return 0;
+}
+
+static int find_run(run_search *s, const vls_ledger *ledger, int64_t number, valise_error *err)
+{
+    int rc = 0;
+
+    if (number < 0) {
+        rc = ledger->ops->each_row(ledger->self, &vls_bag_runs, count_run, s, err);
+        number = s->count + 1 + number;
+        s->count = 0;
+    }
+    s->wanted = number;
+    if (rc == 0)
+        rc = ledger->ops->each_row(ledger->self, &vls_bag_runs, count_run, s, err);
+    if (rc < 0)
+        return rc;
+    if (s->count == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has not run here",
+                        VALISE_STR_ARG(s->node));
+    if (number < 1 || number > s->count)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has run %lld times only",
+                        VALISE_STR_ARG(s->node), (long long)s->count);
+    return 0;
+}
+
+typedef struct last_commit {
+    int64_t run, seq;
+} last_commit;
+
+static int find_last(void *arg, const valise_commit *commit, valise_error *err)
+{
+    last_commit *l = arg;
+
+    (void)err;
+    if (commit->run != l->run)
+        return 0;
+    l->seq = commit->seq;
+    return 1;
+}
+
+static int resolve_run(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
+                       const vls_point *point, valise_error *err)
+{
+    run_search s = {.node = point->text, .last = head->last};
+    last_commit l = {0};
+    int64_t at;
+    int rc = find_run(&s, ledger, point->number, err);
+
+    if (rc < 0)
+        return rc;
+    at = s.found.start;
+    if (point->kind == VLS_POINT_AFTER && s.found.end != 0) {
+        at = VLS_MIN(s.found.end, head->last);
+    } else if (point->kind == VLS_POINT_AFTER) {
+        l.run = s.found.number;
+        rc = ledger->ops->each_commit(ledger->self, at + 1, head->last, true, find_last, &l, err);
+        if (rc < 0)
+            return rc;
+        at = VLS_MAX(at, l.seq);
+    }
+    if (at < head->edge) {
+        ledger->ops->enter(ledger->self);
+        rc = fail_gone(ledger, head, "the run", err);
+        ledger->ops->leave(ledger->self);
+        return rc;
+    }
+    *seq = at;
+    return 0;
+}
+
+int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *point,
+                      valise_error *err)
+{
+    vls_ledger_head head;
+    int rc = 0;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->head(&head, ledger->self, err);
+    if (rc < 0) {
+        ledger->ops->leave(ledger->self);
+        return rc;
+    }
+    switch (point->kind) {
+    case VLS_POINT_NOW:
+        *seq = head.last;
+        break;
+    case VLS_POINT_SEQ:
+        rc = resolve_seq(seq, ledger, &head, point, err);
+        break;
+    case VLS_POINT_TIME:
+        rc = resolve_time(seq, ledger, &head, point->number, err);
+        break;
+    case VLS_POINT_COMMIT:
+        rc = resolve_commit(seq, ledger, &head, &point->commit, err);
+        break;
+    case VLS_POINT_ENDING:
+        rc = resolve_ending(seq, ledger, &head, point->text, err);
+        break;
+    case VLS_POINT_NAME:
+        rc = resolve_name(seq, ledger, &head, point->text, err);
+        break;
+    default:
+        break;
+    }
+    ledger->ops->leave(ledger->self);
+    if (point->kind == VLS_POINT_BEFORE || point->kind == VLS_POINT_AFTER)
+        rc = resolve_run(seq, ledger, &head, point, err);
+    return rc;
+}

@@ -1,0 +1,174 @@
+/* rows.h -- a ledger in the workspace: the durable backpack, seen through a view.
+ *
+ * Commits are rows of `backpack_commit` (bag.h). The newest one of a key up to some seq is one seek
+ * downwards in the index `key`; a listing jumps from key to key. Nothing else says what the state
+ * is, so a state of the past costs no more than the present.
+ *
+ *     index key         (backpack, key, seq)                  newest, items, versions, blame
+ *     index namespace   (backpack, sourceNamespace, key, seq) items of a namespace
+ *     key               (backpack, seq)                       history, differences
+ *
+ * A fork is one row that names its origin and a seq: its *lineage* is a list of segments, its own
+ * first, then the origin up to that seq, and so on. The first segment that has the key has the
+ * item.
+ *
+ *     fork2   own commits          -> fork1 up to 7   -> run up to 120
+ *
+ * Commits up to `edge` may have expired (op_expire.c). What is left of them are the items of the
+ * state at the edge, whatever checkpoints, forks and quarantine entries need, and the deletions
+ * that stand between such a commit and what lies before it.
+ *
+ * Memory: walks hold one row of each segment. What `newest` and `commit` hand out is let go of at
+ * `leave`. A command that makes many commits finds its own in a table, instead of looking through
+ * all changes of the view for each: it changes a backpack through one ledger only.
+ *
+ * Threads: single, as the view is. */
+#ifndef VLS_ROWS_H
+#define VLS_ROWS_H
+
+#include "backpack/ledger.h"
+#include "store/view.h"
+
+/* A part of the lineage: the commits of one backpack up to a seq. */
+typedef struct vls_rows_segment {
+    valise_uuid backpack;
+    int64_t upto;
+    int64_t edge; /* of what can be seen here: never behind upto */
+} vls_rows_segment;
+
+/* What the head tells of the newest commit, whatever state is shown. */
+typedef struct vls_rows_last {
+    bool known;
+    int64_t seq, time;
+    char node[VLS_BAG_NODE_MAX + 1];
+} vls_rows_last;
+
+typedef struct vls_rows {
+    valise_view *view; /* NULL: closed */
+    vls_bag_row bag;   /* strings belong to the view */
+    vls_rows_segment *segments;
+    size_t segment_count;
+    int64_t upto; /* INT64_MAX: the newest state */
+    vls_rows_last last;
+    uint64_t generation;       /* 0: not known */
+    uint64_t changes;          /* of permissions and rules, by this ledger */
+    int64_t last_run;          /* -1: not known */
+    struct vls_recent *recent; /* what this ledger appended (rows_recent.c); NULL: nothing */
+    bool foreign;              /* there were commits in the view's changes before it was opened */
+    vls_arena arena;           /* what was handed out since enter */
+    bool on_heap;              /* made by freeze */
+} vls_rows;
+
+/* The backpack of that name, or with that id. VALISE_E_NOT_FOUND (and who was meant, perhaps),
+ * VALISE_E_CORRUPT for a fork whose origin is missing, VALISE_E_LIMIT for one that is too deep. The
+ * struct must stay where it is while its ledger is used. */
+int vls_rows_open(vls_rows *out, valise_view *view, valise_str name, valise_error *err);
+int vls_rows_open_id(vls_rows *out, valise_view *view, const valise_uuid *id, valise_error *err);
+void vls_rows_close(vls_rows *rows); /* a zeroed one is fine */
+
+vls_ledger vls_rows_ledger(vls_rows *rows);
+
+/* ---- in commands ---- */
+
+/* Make one: name, lenient, taint and sticky come from *like, the rest is filled in, there too.
+ * VALISE_E_EXISTS, VALISE_E_INVALID. */
+int vls_rows_make(vls_bag_row *like, valise_view *view, valise_error *err);
+
+/* Make one that starts with the state that `from` (a ledger of rows) shows, with its options,
+ * permissions and rules. Nothing is copied but these. */
+int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, valise_error *err);
+
+/* ---- between the files ---- */
+
+/* Columns of a commit that are looked at without making a struct of it. */
+enum { VLS_COMMIT_SEQ = 1, VLS_COMMIT_KEY = 4 };
+
+/* A commit from its cells, with what is derived; strings in arena. */
+int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell *cells,
+                    int64_t from_seq, vls_arena *arena, valise_error *err);
+
+/* The newest commit of the key in the state that is shown: 1, or 0. Strings in arena. */
+int vls_rows_newest(valise_commit *out, const vls_rows *rows, valise_str key, vls_arena *arena,
+                    valise_error *err);
+
+/* The newest commit of the key in one backpack up to a seq, of whatever action. */
+int vls_rows_seek(valise_commit *out, const vls_rows *rows, const valise_uuid *backpack,
+                  valise_str key, int64_t upto, vls_arena *arena, valise_error *err);
+
+/* ---- what the command has made (rows_recent.c) ---- */
+
+/* Remember a commit that was appended; find the newest of a key among them: NULL when there is
+ * none.
+ */
+int vls_recent_add(vls_rows *rows, const valise_commit *commit, valise_error *err);
+const valise_commit *vls_recent_find(const vls_rows *rows, valise_str key);
+void vls_recent_free(vls_rows *rows);
+
+/* Are all commits that the command made among them? */
+static inline bool vls_recent_is_whole(const vls_rows *rows)
+{
+    return rows->recent && !rows->foreign;
+}
+
+/* Commits of one backpack with first <= seq <= last. */
+typedef struct vls_rows_range {
+    const valise_uuid *backpack;
+    int64_t first, last;
+    bool reverse;
+} vls_rows_range;
+int vls_rows_each(const vls_rows *rows, const vls_rows_range *range, valise_commit_fn *fn,
+                  void *arg, valise_error *err);
+
+/* Walks from key to key of one segment: for each its newest commit there. */
+typedef struct vls_rows_walk {
+    const vls_rows *rows;
+    const vls_rows_segment *segment;
+    valise_str space; /* only of this namespace; ptr NULL: all */
+    valise_scan *scan;
+    const valise_cell *ahead; /* a row of the next key; NULL: none was read */
+    int64_t ahead_from;
+    vls_buf key;     /* of commit; where the next seek begins */
+    vls_arena arena; /* of commit */
+    valise_commit commit;
+    bool started, done;
+} vls_rows_walk;
+void vls_rows_walk_init(vls_rows_walk *walk, const vls_rows *rows, const vls_rows_segment *segment,
+                        valise_str space, valise_str from);
+int vls_rows_walk_next(vls_rows_walk *walk, valise_error *err); /* 1, or 0 at the end: done */
+void vls_rows_walk_release(vls_rows_walk *walk);                /* a zeroed one is fine */
+
+static inline void vls_auto_rows_walk(vls_rows_walk *walk)
+{
+    vls_rows_walk_release(walk);
+}
+
+static inline void vls_auto_view_scan(valise_scan **scan)
+{
+    valise_scan_close(*scan);
+}
+
+/* What rows.c puts into the table of functions. */
+int vls_rows_each_item(void *self, valise_str from, valise_commit_fn *fn, void *arg,
+                       valise_error *err);
+int vls_rows_each_named(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
+                        valise_error *err);
+int vls_rows_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,
+                          valise_error *err);
+int vls_rows_each_commit(void *self, int64_t first, int64_t last, bool reverse,
+                         valise_commit_fn *fn, void *arg, valise_error *err);
+int vls_rows_each_difference(void *self, void *other,
+                             int (*fn)(void *arg, const valise_commit *in_self,
+                                       const valise_commit *in_other, valise_error *err),
+                             void *arg, valise_error *err);
+void vls_rows_read_add(void *self, const vls_ledger_read *read);
+int vls_rows_each_read(void *self,
+                       int (*fn)(void *arg, const vls_ledger_read *read, valise_error *err),
+                       void *arg, valise_error *err);
+int vls_rows_usage(valise_usage *out, void *self, valise_error *err);
+
+static inline void vls_auto_rows(vls_rows *rows)
+{
+    vls_rows_close(rows);
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* rows_find.c -- commits by key and by seq. */
+#include "backpack/rows.h"
+
+#include "base/uuid.h"
+
+int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell *cells,
+                    int64_t from_seq, vls_arena *arena, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll(rows->view->txn->store, &vls_bag_commits);
+    valise_commit commit = {0};
+    int rc = vls_row_from_cells(&commit, vls_bag_commits.fields, sizeof(commit), cells,
+                                coll->field_count, arena, err);
+
+    if (rc < 0)
+        return rc;
+    commit.id = vls_commit_id(&commit.backpack, commit.seq, commit.time);
+    commit.outcome = VALISE_NONE;
+    commit.log_seq = from_seq ? from_seq : rows->view->stamp.seq; /* of this very command */
+    *out = commit;
+    return 0;
+}
+
+/* The first row of a scan. */
+static int first_of(valise_commit *out, const vls_rows *rows, const valise_select *select,
+                    vls_arena *arena, valise_error *err)
+{
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    const valise_cell *cells = NULL;
+    int64_t from_seq = 0;
+    int rc = valise_view_scan(&scan, rows->view, &vls_bag_commits, select, err);
+
+    if (rc == 0)
+        rc = vls_scan_next_cells(&cells, &from_seq, scan, err);
+    if (rc > 0) {
+        rc = vls_rows_decode(out, rows, cells, from_seq, arena, err);
+        return rc < 0 ? rc : 1;
+    }
+    return rc;
+}
+
+int vls_rows_seek(valise_commit *out, const vls_rows *rows, const valise_uuid *backpack,
+                  valise_str key, int64_t upto, vls_arena *arena, valise_error *err)
+{
+    const valise_commit probe = {.backpack = *backpack, .key = key, .seq = upto};
+    const valise_select select = {
+        .index = "key", .row = &probe, .equal = 2, .from = 1, .flags = VALISE_SCAN_REVERSE};
+
+    return first_of(out, rows, &select, arena, err);
+}
+
+/* In the newest state of the backpack that the command changes: what it made, else what was there.
+ */
+static int seek_own(valise_commit *out, const vls_rows *rows, valise_str key, vls_arena *arena,
+                    valise_error *err)
+{
+    const valise_commit probe = {.backpack = rows->bag.id, .key = key, .seq = INT64_MAX};
+    const valise_select select = {.index = "key",
+                                  .row = &probe,
+                                  .equal = 2,
+                                  .from = 1,
+                                  .flags = VALISE_SCAN_REVERSE | VLS_SCAN_BELOW};
+    const valise_commit *made = vls_recent_find(rows, key);
+    int rc;
+
+    if (!made)
+        return first_of(out, rows, &select, arena, err);
+    rc = vls_commit_copy(out, made, arena, err);
+    return rc < 0 ? rc : 1;
+}
+
+static int seek_segment(valise_commit *out, const vls_rows *rows, const vls_rows_segment *segment,
+                        valise_str key, vls_arena *arena, valise_error *err)
+{
+    if (segment == rows->segments && segment->upto == INT64_MAX && vls_recent_is_whole(rows))
+        return seek_own(out, rows, key, arena, err);
+    return vls_rows_seek(out, rows, &segment->backpack, key, segment->upto, arena, err);
+}
+
+int vls_rows_newest(valise_commit *out, const vls_rows *rows, valise_str key, vls_arena *arena,
+                    valise_error *err)
+{
+    for (size_t i = 0; i < rows->segment_count; i++) {
+        const vls_rows_segment *s = &rows->segments[i];
+        valise_commit found;
+        int rc = seek_segment(&found, rows, s, key, arena, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 0)
+            continue;
+        /* What is left of a deletion before the edge only says that there is nothing. */
+        if (found.seq <= s->edge && !vls_commit_is_live(&found))
+            return 0;
+        *out = found;
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- history ---- */
+
+typedef struct each_call {
+    const vls_rows *rows;
+    valise_commit_fn *fn;
+    void *arg;
+    vls_arena arena;
+} each_call;
+
+static int call(each_call *c, const valise_cell *cells, int64_t from_seq, valise_error *err)
+{
+    valise_commit commit;
+    int rc;
+
+    vls_arena_reset(&c->arena);
+    rc = vls_rows_decode(&commit, c->rows, cells, from_seq, &c->arena, err);
+    return rc < 0 ? rc : c->fn(c->arg, &commit, err);
+}
+
+int vls_rows_each(const vls_rows *rows, const vls_rows_range *range, valise_commit_fn *fn,
+                  void *arg, valise_error *err)
+{
+    const valise_commit probe = {.backpack = *range->backpack,
+                                 .seq = range->reverse ? range->last : range->first};
+    const valise_select select = {
+        .row = &probe, .equal = 1, .from = 1, .flags = range->reverse ? VALISE_SCAN_REVERSE : 0};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    each_call c = {.rows = rows, .fn = fn, .arg = arg};
+    const valise_cell *cells;
+    int64_t from_seq;
+    int rc;
+
+    if (range->first > range->last)
+        return 0;
+    rc = valise_view_scan(&scan, rows->view, &vls_bag_commits, &select, err);
+    if (rc < 0)
+        return rc;
+    vls_arena_init(&c.arena, rows->view->arena.env, VLS_VIEW_MAX_BYTES);
+    while ((rc = vls_scan_next_cells(&cells, &from_seq, scan, err)) > 0) {
+        int64_t seq = cells[VLS_COMMIT_SEQ].as.integer;
+        rc = 0;
+        if (range->reverse ? seq < range->first : seq > range->last)
+            break;
+        rc = call(&c, cells, from_seq, err);
+        if (rc != 0)
+            break;
+    }
+    vls_arena_release(&c.arena);
+    return rc;
+}
+
+int vls_rows_each_commit(void *self, int64_t first, int64_t last, bool reverse,
+                         valise_commit_fn *fn, void *arg, valise_error *err)
+{
+    const vls_rows *rows = self;
+    const vls_rows_segment *own = &rows->segments[0];
+    const vls_rows_range range = {&own->backpack, VLS_MAX(first, own->edge + 1),
+                                  VLS_MIN(last, own->upto), reverse};
+
+    return vls_rows_each(rows, &range, fn, arg, err);
+}
+
+/* The versions of a key in one segment. Of those up to the edge only the newest is shown, and only
+ * where it is an item. */
+static int versions_of(each_call *c, const vls_rows_segment *segment, valise_str key,
+                       valise_error *err)
+{
+    const valise_commit probe = {.backpack = segment->backpack, .key = key, .seq = segment->upto};
+    const valise_select select = {
+        .index = "key", .row = &probe, .equal = 2, .from = 1, .flags = VALISE_SCAN_REVERSE};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    const valise_cell *cells;
+    int64_t from_seq;
+    int rc = valise_view_scan(&scan, c->rows->view, &vls_bag_commits, &select, err);
+
+    while (rc == 0 && (rc = vls_scan_next_cells(&cells, &from_seq, scan, err)) > 0) {
+        valise_commit commit;
+        vls_arena_reset(&c->arena);
+        rc = vls_rows_decode(&commit, c->rows, cells, from_seq, &c->arena, err);
+        if (rc < 0)
+            return rc;
+        if (commit.seq <= segment->edge)
+            return vls_commit_is_live(&commit) ? c->fn(c->arg, &commit, err) : 0;
+        rc = c->fn(c->arg, &commit, err);
+    }
+    return rc;
+}
+
+int vls_rows_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,
+                          valise_error *err)
+{
+    const vls_rows *rows = self;
+    each_call c = {.rows = rows, .fn = fn, .arg = arg};
+    int rc = 0;
+
+    vls_arena_init(&c.arena, rows->view->arena.env, VLS_VIEW_MAX_BYTES);
+    for (size_t i = 0; rc == 0 && i < rows->segment_count; i++)
+        rc = versions_of(&c, &rows->segments[i], key, err);
+    vls_arena_release(&c.arena);
+    return rc;
+}

@@ -1,0 +1,368 @@
+/* scope.c -- who looks at a backpack, and what they may do. */
+#include "backpack/scope_impl.h"
+
+#include "base/glob.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+
+/* ---- patterns ---- */
+
+static int check_patterns(const char *member, valise_list patterns, const vls_glob_rules *rules,
+                          valise_error *err)
+{
+    const valise_str *pattern = patterns.items;
+    int rc = 0;
+
+    if (patterns.count > VLS_BAG_LIST_MAX)
+        rc = vls_fail(err, VALISE_E_LIMIT, "%zu patterns: %d are allowed", patterns.count,
+                      VLS_BAG_LIST_MAX);
+    for (size_t i = 0; i < patterns.count && rc == 0; i++) {
+        rc = pattern[i].len > VLS_BAG_KEY_MAX
+                 ? vls_fail(err, VALISE_E_LIMIT, "a pattern of %zu bytes: %d are allowed",
+                            pattern[i].len, VLS_BAG_KEY_MAX)
+                 : vls_glob_check(rules, pattern[i], err);
+        if (rc < 0)
+            vls_error_prepend(err, "[%zu]", i);
+    }
+    if (rc < 0)
+        vls_error_prepend(err, "%s", member);
+    return rc;
+}
+
+int vls_permissions_check(const valise_permissions *permissions, valise_error *err)
+{
+    int rc = check_patterns("read", permissions->read, &vls_glob_flat, err);
+
+    if (rc == 0)
+        rc = check_patterns("write", permissions->write, &vls_glob_flat, err);
+    if (rc == 0)
+        rc = check_patterns("deny", permissions->deny, &vls_glob_flat, err);
+    if (rc == 0)
+        rc = check_patterns("namespaceRead", permissions->namespace_read, &vls_glob_dotted, err);
+    if (rc == 0)
+        rc = check_patterns("namespaceWrite", permissions->namespace_write, &vls_glob_dotted, err);
+    return rc;
+}
+
+/* ---- permissions and rules ---- */
+
+typedef struct rules {
+    vls_arena *arena;
+    vls_vec(vls_rule_row) rows;
+} rules;
+
+static int add_rule(void *arg, const void *row, valise_error *err)
+{
+    rules *r = arg;
+    vls_rule_row rule = *(const vls_rule_row *)row;
+    int rc = vls_arena_dup(&rule.tag, r->arena, rule.tag, err);
+
+    if (rc == 0)
+        rc = vls_bag_copy_names(&rule.read, r->arena, err);
+    if (rc == 0)
+        rc = vls_bag_copy_names(&rule.write, r->arena, err);
+    if (rc == 0 && !vls_vec_push(&r->rows, r->arena->env, rule))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
+static int load_rules(vls_access *access, vls_scope *scope, const vls_ledger *ledger,
+                      valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    rules r = {.arena = &arena, .rows = VLS_VEC_INIT};
+    int rc;
+
+    vls_arena_init(&arena, scope->env, SIZE_MAX);
+    rc = ledger->ops->each_row(ledger->self, &vls_bag_rules, add_rule, &r, err);
+    if (rc == 0)
+        rc = vls_access_set_rules(access, r.rows.ptr, r.rows.len, scope->node_id, err);
+    vls_vec_release(&r.rows, scope->env);
+    return rc;
+}
+
+static int load_permissions(vls_access *access, uint64_t *generation, vls_scope *scope,
+                            const vls_ledger *ledger, valise_error *err)
+{
+    vls_permission_row row = {.node_id = scope->node_id};
+    vls_ledger_head head;
+    int rc;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->head(&head, ledger->self, err);
+    if (rc == 0) {
+        *generation = head.generation;
+        row.backpack = head.id;
+        if (scope->own)
+            rc = vls_access_set(access, scope->own, err);
+        else
+            rc = ledger->ops->row_get(&row, ledger->self, &vls_bag_permissions, err);
+    }
+    if (rc > 0)
+        rc = vls_access_set(access, &row.allow, err);
+    ledger->ops->leave(ledger->self);
+    return rc;
+}
+
+/* Outside of enter and leave. Whatever changes while this reads has another generation, which the
+ * next enter notices. */
+static int load(vls_scope *scope, const vls_ledger *ledger, valise_error *err)
+{
+    vls_access access, old;
+    uint64_t generation = 0;
+    int rc;
+
+    vls_access_init(&access, scope->env);
+    rc = load_permissions(&access, &generation, scope, ledger, err);
+    if (rc == 0)
+        rc = load_rules(&access, scope, ledger, err);
+    if (rc < 0) {
+        vls_access_release(&access);
+        return rc;
+    }
+    pthread_mutex_lock(&scope->lock);
+    old = scope->access;
+    scope->access = access;
+    scope->generation = generation;
+    scope->loaded = true;
+    pthread_mutex_unlock(&scope->lock);
+    vls_access_release(&old);
+    return 0;
+}
+
+static bool is_current(vls_scope *scope, const vls_ledger_head *head)
+{
+    bool current;
+
+    if (scope->owner || !vls_uuid_equal(&head->id, &scope->home))
+        return true;
+    pthread_mutex_lock(&scope->lock);
+    current = scope->loaded && scope->generation == head->generation;
+    pthread_mutex_unlock(&scope->lock);
+    return current;
+}
+
+int vls_scope_enter(vls_ledger_head *head, vls_scope *scope, const vls_ledger *ledger,
+                    valise_error *err)
+{
+    for (;;) {
+        int rc;
+        ledger->ops->enter(ledger->self);
+        rc = ledger->ops->head(head, ledger->self, err);
+        if (rc == 0 && is_current(scope, head))
+            return 0;
+        ledger->ops->leave(ledger->self);
+        if (rc == 0)
+            rc = load(scope, ledger, err);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+/* ---- making ---- */
+
+static int copy_node(vls_scope *scope, const valise_node *node, valise_error *err)
+{
+    valise_permissions *own;
+    int rc = vls_arena_dup(&scope->node_id, &scope->texts, node->id, err);
+
+    if (rc == 0 && node->name.len > 0)
+        rc = vls_arena_dup(&scope->node_name, &scope->texts, node->name, err);
+    if (rc == 0 && node->namespace_name.len > 0)
+        rc = vls_arena_dup(&scope->namespace_name, &scope->texts, node->namespace_name, err);
+    if (rc < 0 || !node->permissions)
+        return rc;
+    own = vls_arena_alloc(&scope->texts, sizeof(*own));
+    if (!own)
+        return vls_arena_fail(&scope->texts, err);
+    *own = *node->permissions;
+    valise_list *lists[] = {&own->read, &own->write, &own->deny, &own->namespace_read,
+                            &own->namespace_write};
+    for (size_t i = 0; i < VLS_COUNT(lists) && rc == 0; i++)
+        rc = vls_bag_copy_names(lists[i], &scope->texts, err);
+    scope->own = own;
+    return rc;
+}
+
+static int check_node(const valise_node *node, valise_error *err)
+{
+    int rc = vls_bag_check_node(node->id, err);
+
+    if (rc == 0 && node->name.len > 0)
+        rc = vls_bag_check_node(node->name, err);
+    if (rc == 0 && node->namespace_name.len > 0)
+        rc = vls_bag_check_namespace(node->namespace_name, err);
+    if (rc == 0 && node->permissions)
+        rc = vls_permissions_check(node->permissions, err);
+    return rc;
+}
+
+/* Which backpack is this? */
+static int find_home(vls_scope *scope, const vls_ledger *ledger, valise_error *err)
+{
+    vls_ledger_head head;
+    int rc;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->head(&head, ledger->self, err);
+    if (rc == 0)
+        scope->home = head.id;
+    ledger->ops->leave(ledger->self);
+    return rc;
+}
+
+int vls_scope_new(vls_scope **out, const valise_env *env, const vls_ledger *ledger,
+                  const valise_node *node, valise_error *err)
+{
+    VLS_AUTO(scope) vls_scope *scope = NULL;
+    int rc = node ? check_node(node, err) : 0;
+
+    if (rc < 0)
+        return rc;
+    scope = vls_mem_zalloc(env, sizeof(*scope));
+    if (!scope)
+        return vls_fail_memory(err);
+    scope->env = env;
+    scope->owner = node == NULL;
+    scope->node_id = scope->node_name = VLS_STR("unknown");
+    vls_arena_init(&scope->texts, env, SIZE_MAX);
+    (void)pthread_mutex_init(&scope->lock, NULL);
+    rc = find_home(scope, ledger, err);
+    if (rc == 0 && node)
+        rc = copy_node(scope, node, err);
+    if (rc == 0 && node)
+        rc = load(scope, ledger, err);
+    if (rc < 0)
+        return rc;
+    *out = VLS_TAKE(scope);
+    return 0;
+}
+
+void vls_scope_free(vls_scope *scope)
+{
+    if (!scope)
+        return;
+    vls_access_release(&scope->access);
+    vls_vec_release(&scope->marks, scope->env);
+    vls_arena_release(&scope->texts);
+    (void)pthread_mutex_destroy(&scope->lock);
+    vls_mem_free(scope->env, scope, sizeof(*scope));
+}
+
+/* ---- who ---- */
+
+const valise_env *vls_scope_env(const vls_scope *scope)
+{
+    return scope->env;
+}
+
+bool vls_scope_is_owner(const vls_scope *scope)
+{
+    return scope->owner;
+}
+
+valise_str vls_scope_node_id(const vls_scope *scope)
+{
+    return scope->node_id;
+}
+
+valise_str vls_scope_node_name(const vls_scope *scope)
+{
+    return scope->node_name;
+}
+
+valise_str vls_scope_namespace(const vls_scope *scope)
+{
+    return scope->namespace_name;
+}
+
+int64_t vls_scope_run(vls_scope *scope)
+{
+    int64_t run;
+
+    pthread_mutex_lock(&scope->lock);
+    run = scope->run;
+    pthread_mutex_unlock(&scope->lock);
+    return run;
+}
+
+void vls_scope_set_run(vls_scope *scope, int64_t number, int64_t start)
+{
+    pthread_mutex_lock(&scope->lock);
+    scope->run = number;
+    scope->run_start = start;
+    pthread_mutex_unlock(&scope->lock);
+}
+
+/* ---- what they may ---- */
+
+static bool is_named(const vls_scope *scope, valise_list nodes)
+{
+    return !nodes.items || vls_bag_has_name(nodes, scope->node_id);
+}
+
+bool vls_scope_may_read(vls_scope *scope, valise_str key, const valise_commit *version,
+                        const valise_commit *present)
+{
+    static const valise_str none = {NULL, 0};
+    valise_list own = {NULL, 0};
+    bool may;
+
+    if (scope->owner)
+        return true;
+    if ((version && !is_named(scope, version->read)) ||
+        (present && !is_named(scope, present->read)))
+        return false;
+    /* What a node packed after it read a tag carries the tag; the node itself may read it. [B22] */
+    if (version && vls_str_equal(version->node_id, scope->node_id))
+        own = version->taints;
+    pthread_mutex_lock(&scope->lock);
+    may = vls_access_may_read(&scope->access, key, version ? version->namespace_name : none) &&
+          (!version || vls_access_rules_allow(&scope->access, version->tags, VLS_ACCESS_READ, own));
+    pthread_mutex_unlock(&scope->lock);
+    return may;
+}
+
+bool vls_scope_may_write(vls_scope *scope, valise_str key, const valise_commit *present,
+                         valise_str new_namespace)
+{
+    static const valise_str none = {NULL, 0};
+    static const valise_list nothing = {NULL, 0};
+    const valise_commit *item = present && vls_commit_is_live(present) ? present : NULL;
+    bool may;
+
+    if (scope->owner)
+        return true;
+    if (item && !is_named(scope, item->write))
+        return false;
+    pthread_mutex_lock(&scope->lock);
+    may = vls_access_may_write(&scope->access, key, new_namespace, item != NULL,
+                               item ? item->namespace_name : none) &&
+          (!item || vls_access_rules_allow(&scope->access, item->tags, VLS_ACCESS_WRITE, nothing));
+    pthread_mutex_unlock(&scope->lock);
+    return may;
+}
+
+int vls_scope_sees(vls_scope *scope, const vls_ledger *ledger, const valise_commit *commit,
+                   valise_error *err)
+{
+    valise_commit present;
+    int rc;
+
+    if (scope->owner)
+        return 1;
+    rc = ledger->frozen ? ledger->ops->present(&present, ledger->self, commit->key, err)
+                        : ledger->ops->newest(&present, ledger->self, commit->key, err);
+    if (rc < 0)
+        return rc;
+    return vls_scope_may_read(scope, commit->key, commit, rc == 1 ? &present : NULL);
+}
+
+int vls_scope_deny(const vls_scope *scope, const char *verb, valise_str key, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not %s '%.*s'",
+                   VALISE_STR_ARG(scope->node_id), verb, VALISE_STR_ARG(key));
+    vls_hint(err, "the owner of the backpack grants it: permissions of the node, the item's list "
+                  "of nodes, rules of its tags");
+    return VALISE_E_DENIED;
+}

@@ -1,0 +1,34 @@
+/* scope_impl.h -- the inside of a scope, for scope.c and taint.c.
+ *
+ * Threads: what stands above the lock never changes. */
+#ifndef VLS_SCOPE_IMPL_H
+#define VLS_SCOPE_IMPL_H
+
+#include <pthread.h>
+
+#include "backpack/access.h"
+#include "backpack/scope.h"
+#include "base/vec.h"
+
+typedef struct vls_mark {
+    valise_str tag; /* in texts */
+    int64_t source, since;
+} vls_mark;
+
+struct vls_scope {
+    const valise_env *env;
+    bool owner;
+    valise_uuid home; /* the backpack whose permissions and rules hold */
+    valise_str node_id, node_name, namespace_name;
+    const valise_permissions *own; /* those that came with the node; NULL: the ledger's */
+
+    pthread_mutex_t lock; /* over everything below */
+    vls_arena texts;      /* also of what stands above */
+    vls_access access;
+    bool loaded;
+    uint64_t generation;    /* that access is of */
+    int64_t run, run_start; /* the run that was started for it; 0: none */
+    vls_vec(vls_mark) marks;
+};
+
+#endif

@@ -1,0 +1,163 @@
+/* show.c -- one commit, the version of one item, and the state as one JSON object. */
+#include "backpack/look_impl.h"
+
+#include "base/vec.h"
+#include "json/json.h"
+
+/* ---- the version of an item ---- */
+
+int vls_bag_version(int64_t *version, const vls_ledger *ledger, vls_scope *scope, valise_str key,
+                    valise_error *err)
+{
+    valise_commit commit;
+    vls_ledger_head head;
+    int rc = vls_bag_check_key(key, err);
+
+    if (rc == 0)
+        rc = vls_scope_enter(&head, scope, ledger, err);
+    if (rc < 0)
+        return rc;
+    rc = ledger->ops->newest(&commit, ledger->self, key, err);
+    if (rc > 0 && vls_commit_is_live(&commit))
+        *version = commit.version;
+    else if (rc > 0)
+        rc = 0;
+    vls_scope_leave(ledger);
+    return rc;
+}
+
+/* ---- one commit ---- */
+
+static int no_commit(int64_t seq, valise_error *err)
+{
+    return vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %lld", (long long)seq);
+}
+
+/* A commit that the scope may see, copied. */
+static int get_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *scope,
+                      const valise_uuid *backpack, int64_t seq, vls_arena *arena, valise_error *err)
+{
+    valise_commit commit;
+    vls_ledger_head head;
+    int rc = vls_scope_enter(&head, scope, ledger, err);
+
+    if (rc < 0)
+        return rc;
+    rc = ledger->ops->commit(&commit, ledger->self, backpack ? backpack : &head.id, seq, err);
+    if (rc > 0)
+        rc = vls_scope_sees(scope, ledger, &commit, err);
+    if (rc > 0)
+        rc = vls_commit_copy(out, &commit, arena, err) < 0 ? VALISE_E_NO_MEMORY : 1;
+    vls_scope_leave(ledger);
+    return rc;
+}
+
+int vls_bag_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *scope, int64_t seq,
+                   vls_arena *arena, valise_error *err)
+{
+    int rc = get_commit(out, ledger, scope, NULL, seq, arena, err);
+
+    return rc == 0 ? no_commit(seq, err) : rc < 0 ? rc : 0;
+}
+
+static int get_content(valise_content *out, const vls_ledger *ledger, vls_scope *scope,
+                       const valise_commit *commit, vls_arena *arena, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *value = NULL;
+    int rc = vls_look_show(&value, ledger, scope, commit, err);
+
+    if (rc <= 0 || !value)
+        return rc < 0 ? rc : 0;
+    rc = vls_arena_dup(&out->bytes, arena, vls_blob_bytes(value), err);
+    if (rc < 0)
+        return rc;
+    out->id = commit->value;
+    out->size = (int64_t)out->bytes.len;
+    return 0;
+}
+
+int vls_bag_show(valise_commit *out, valise_content *value, valise_content *before,
+                 const vls_ledger *ledger, vls_scope *scope, valise_str text, vls_arena *arena,
+                 valise_error *err)
+{
+    valise_commit previous;
+    vls_point point;
+    int64_t seq;
+    int rc = vls_point_parse(&point, text, err);
+
+    if (rc == 0 && point.kind != VLS_POINT_SEQ && point.kind != VLS_POINT_COMMIT &&
+        point.kind != VLS_POINT_ENDING && point.kind != VLS_POINT_NAME)
+        rc = vls_fail(err, VALISE_E_INVALID, "'%.*s' is no commit: give a seq or an id",
+                      VALISE_STR_ARG(text));
+    if (rc == 0)
+        rc = vls_point_resolve(&seq, ledger, &point, err);
+    if (rc == 0)
+        rc = vls_bag_commit(out, ledger, scope, seq, arena, err);
+    if (rc == 0)
+        rc = get_content(value, ledger, scope, out, arena, err);
+    if (rc < 0 || out->previous == 0)
+        return rc;
+    rc = get_commit(&previous, ledger, scope, NULL, out->previous, arena, err);
+    return rc <= 0 ? rc : get_content(before, ledger, scope, &previous, arena, err);
+}
+
+/* ---- the state as an object ---- */
+
+/* Items come in the order of their bytes; members stand in that of canonical JSON. */
+typedef struct member {
+    valise_str key;
+    valise_blob *value;
+} member;
+
+typedef struct members {
+    vls_arena arena;
+    vls_vec(member) list;
+} members;
+
+static int gather(void *arg, const valise_item *item, valise_error *err)
+{
+    members *m = arg;
+    member one;
+    int rc;
+
+    if (!item->value) /* erased */
+        return 0;
+    rc = vls_arena_dup(&one.key, &m->arena, item->commit->key, err);
+    if (rc < 0)
+        return rc;
+    one.value = item->value;
+    if (!vls_vec_push(&m->list, m->arena.env, one))
+        return vls_fail_memory(err);
+    valise_blob_ref(item->value);
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return vls_json_key_compare(((const member *)a)->key, ((const member *)b)->key);
+}
+
+int vls_bag_object(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, valise_str pattern,
+                   valise_error *err)
+{
+    members m = {.list = VLS_VEC_INIT};
+    int rc;
+
+    vls_arena_init(&m.arena, vls_scope_env(scope), (size_t)1 << 30);
+    rc = vls_bag_each(ledger, scope, pattern, true, gather, &m, err);
+    if (m.list.len > 0)
+        qsort(m.list.ptr, m.list.len, sizeof(member), compare);
+    vls_buf_add_byte(out, '{');
+    for (size_t i = 0; i < m.list.len; i++) {
+        if (i > 0)
+            vls_buf_add_byte(out, ',');
+        vls_json_write_string(out, m.list.ptr[i].key);
+        vls_buf_add_byte(out, ':');
+        vls_buf_add(out, vls_blob_bytes(m.list.ptr[i].value));
+        valise_blob_unref(m.list.ptr[i].value);
+    }
+    vls_buf_add_byte(out, '}');
+    vls_vec_release(&m.list, m.arena.env);
+    vls_arena_release(&m.arena);
+    return rc < 0 ? rc : vls_buf_check(out, err);
+}

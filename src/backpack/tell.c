@@ -1,0 +1,170 @@
+/* tell.c -- events of ephemeral backpacks, and of reads: live ones, for who happens to listen. */
+#include "backpack/tell.h"
+
+#include "backpack/handle.h"
+#include "base/hex.h"
+#include "base/vec.h"
+#include "bus/told.h"
+
+/* ---- events ---- */
+
+int vls_live_event(valise_event *out, const valise_commit *commit, valise_str name,
+                   vls_arena *arena)
+{
+    static const char *const verbs[] = {"write", "remove", "quarantine", "release",
+                                        "write", "write",  "read"};
+    char why[VLS_BAG_NODE_MAX + VLS_BAG_KEY_MAX + 64];
+    valise_commit told = *commit;
+    bool denied = commit->seq == 0 && commit->outcome == VALISE_READ_DENIED;
+    int rc;
+
+    if (denied) {
+        (void)snprintf(why, sizeof(why), "node '%.*s' may not %s '%.*s'",
+                       VALISE_STR_ARG(commit->node_id), verbs[commit->action],
+                       VALISE_STR_ARG(commit->key));
+        told.reason = valise_str_of(why);
+    }
+    rc = vls_commit_event(out, &told, name, arena, NULL);
+    if (rc == 0 && denied && commit->action != VALISE_ACTION_UNPACK)
+        out->type = VLS_STR("BACKPACK_DENIED");
+    return rc;
+}
+
+/* Nothing here fails: whoever cannot be told is not told, and what was done stays done. */
+static void publish(valise_backpack *bag, const valise_event *event)
+{
+    (void)valise_publish(bag->v, bag->actor, event, NULL);
+}
+
+static void tell_commit(valise_backpack *bag, const valise_commit *commit)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    valise_event event = {.size = sizeof(event)};
+
+    if (!vls_bus_listens(bag->v))
+        return;
+    vls_arena_init(&arena, bag->env, (size_t)1 << 21);
+    if (vls_live_event(&event, commit, bag->name, &arena) == 0)
+        publish(bag, &event);
+}
+
+static void tell_text(valise_backpack *bag, const char *type, const char *payload)
+{
+    const valise_event event = {.size = sizeof(event),
+                                .type = valise_str_of(type),
+                                .node_id = bag->who.node,
+                                .namespace_name = bag->who.namespace_name,
+                                .run_id = bag->name,
+                                .payload = valise_str_of(payload)};
+
+    publish(bag, &event);
+}
+
+/* ---- the archive ---- */
+
+typedef struct archiving {
+    vls_ephemeral *memory;
+    valise *v;
+    valise_str actor;
+    bool more; /* something was put: there may be more */
+    vls_arena arena;
+    vls_vec(vls_append_item *) items;
+} archiving;
+
+static int gather(void *arg, const valise_commit *commit, valise_blob *value, valise_error *err)
+{
+    archiving *a = arg;
+    vls_append_item *item = vls_arena_zalloc(&a->arena, sizeof(*item));
+    valise_commit *copy = vls_arena_alloc(&a->arena, sizeof(*copy));
+    int rc;
+
+    if (!item || !copy)
+        return vls_arena_fail(&a->arena, err);
+    rc = vls_commit_copy(copy, commit, &a->arena, err);
+    item->commit = copy;
+    item->value.size = VALISE_NONE;
+    if (rc == 0 && value) {
+        rc = vls_arena_dup(&item->value.bytes, &a->arena, vls_blob_bytes(value), err);
+        item->value.size = (int64_t)item->value.bytes.len;
+    }
+    if (rc == 0 && !vls_vec_push(&a->items, a->arena.env, item))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
+static int put(void *arg, valise_error *err)
+{
+    archiving *a = arg;
+    vls_append_args args = {.who = {.backpack = vls_ephemeral_archive_name(a->memory)},
+                            .items = {a->items.ptr, a->items.len}};
+    const vls_run_more internal = {.internal = true};
+    valise_call call = VALISE_CALL_INIT;
+
+    call.actor = a->actor;
+    a->more = true;
+    return vls_run(a->v, &vls_op_backpack_append, &args, NULL, NULL, &call, &internal, err);
+}
+
+/* They are let go of only once they are in the archive. */
+int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err)
+{
+    archiving a = {.memory = e, .v = v, .actor = actor, .more = true};
+    int rc = 0;
+
+    if (e->archive_len == 0)
+        return 0;
+    vls_arena_init(&a.arena, e->env, VLS_VIEW_MAX_BYTES);
+    while (rc == 0 && a.more) {
+        a.more = false;
+        a.items.len = 0;
+        vls_arena_reset(&a.arena);
+        rc = vls_ring_dropped(e->ring, gather, put, &a, err);
+    }
+    atomic_store_explicit(&e->behind, rc < 0, memory_order_relaxed);
+    vls_vec_release(&a.items, e->env);
+    vls_arena_release(&a.arena);
+    return rc;
+}
+
+/* ---- handles ---- */
+
+void vls_handle_tell(valise_backpack *bag, const vls_done *done)
+{
+    vls_ring_pruned pruned;
+    char text[96];
+
+    if (done->commit.seq > 0)
+        tell_commit(bag, &done->commit);
+    vls_ring_take_pruned(&pruned, bag->ring);
+    if (VLS_UNLIKELY(pruned.commits > 0) && vls_bus_listens(bag->v)) {
+        (void)snprintf(text, sizeof(text), "{\"backpack\":\"%s\",\"edge\":%lld}",
+                       vls_uuid_text(&bag->id).s, (long long)pruned.edge);
+        tell_text(bag, "BACKPACK_PRUNE", text);
+    }
+    if (pruned.commits > 0 || atomic_load_explicit(&bag->memory->behind, memory_order_relaxed))
+        (void)vls_ephemeral_archive(bag->memory, bag->v, bag->actor, NULL);
+}
+
+void vls_handle_tell_access(valise_backpack *bag, valise_str key, int64_t action, int64_t outcome,
+                            int64_t now)
+{
+    const valise_commit read = {.action = action,
+                                .key = key,
+                                .time = now,
+                                .outcome = outcome,
+                                .node_id = vls_scope_node_id(bag->scope),
+                                .node_name = vls_scope_node_name(bag->scope),
+                                .namespace_name = vls_scope_namespace(bag->scope)};
+
+    tell_commit(bag, &read);
+}
+
+void vls_handle_tell_snapshot(valise_backpack *bag)
+{
+    char text[48];
+
+    if (!vls_bus_listens(bag->v))
+        return;
+    (void)snprintf(text, sizeof(text), "{\"seq\":%lld}", (long long)bag->upto);
+    tell_text(bag, "BACKPACK_SNAPSHOT", text);
+}

@@ -1,0 +1,521 @@
+/* api_item.c -- items through the public functions, for every kind of backpack. */
+#include "api_kit.h"
+
+TEST_PARAMS(api_item, ALL_KINDS)
+
+/* ---- the unit tests that the technical specification names ---- */
+
+TEST(api_item, should_store_and_retrieve_data) /* [B1] [B3] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+
+    CHECK_OK(pack(bag, "userQuery", "{ \"b\" : 1, \"a\": \"What is AI?\" }", &t->err));
+    CHECK_TEXT("{\"a\":\"What is AI?\",\"b\":1}", got(bag, "userQuery"));
+    CHECK_TEXT("{\"a\":\"What is AI?\",\"b\":1}", seen(bag, "userQuery"));
+}
+
+TEST(api_item, should_return_undefined_for_missing_keys) /* [B3] [B4] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_blob *value = (valise_blob *)&value;
+
+    CHECK_INT(0, valise_unpack(&value, bag, "missing", &t->err));
+    CHECK(value == (valise_blob *)&value); /* untouched */
+    CHECK_TEXT("(absent)", seen(bag, "missing"));
+    CHECK_INT(0, valise_has(bag, "missing", &t->err));
+    CHECK_INT(0, valise_remove(bag, "missing", &t->err));
+}
+
+TEST(api_item, should_throw_on_unpack_required_for_missing_keys) /* [B3] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_blob *value = NULL;
+
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_unpack_required(&value, bag, "missing", &t->err));
+    CHECK(strstr(t->err.message, "missing"));
+    CHECK(!value);
+    CHECK_OK(pack(bag, "there", "null", &t->err));
+    CHECK_TEXT("null", needed(bag, "there"));
+}
+
+TEST(api_item, should_track_version_numbers) /* [B2] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_packed packed;
+
+    for (int i = 1; i <= 3; i++) {
+        CHECK_OK(valise_pack(&packed, bag, "k", test_format("%d", i), NULL, &t->err));
+        CHECK_INT(i, packed.version);
+        CHECK_INT(i, packed.seq);
+        CHECK(packed.applied);
+    }
+    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_OK(valise_pack(&packed, bag, "k", "4", NULL, &t->err));
+    CHECK_INT(4, packed.version);
+    CHECK_INT(4, item_of(bag, "k").version);
+    CHECK_TEXT("1 pack k v1 by unknown; 2 pack k v2 by unknown; 3 pack k v3 by unknown; "
+               "4 delete k v3 by unknown; 5 pack k v4 by unknown",
+               all_history(bag));
+}
+
+TEST(api_item, should_allow_access_with_correct_permissions) /* [B18] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_permissions p = {.read = NAMES("research*"), .write = NAMES("summary")};
+    valise_backpack *node = node_of(d, bag, "summary-node", "", &p);
+
+    CHECK_OK(pack(bag, "research.1", "1", &t->err));
+    CHECK_TEXT("1", got(node, "research.1"));
+    CHECK_OK(pack(node, "summary", "2", &t->err));
+    CHECK_TEXT("2", got(bag, "summary"));
+    CHECK_STR(VLS_STR("summary-node"), item_of(bag, "summary").node_id);
+}
+
+TEST(api_item, should_deny_access_without_permissions) /* [B18] [B20] [B31] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_permissions p = {.read = NAMES("research*"), .write = NAMES("summary")};
+    valise_backpack *node = node_of(d, bag, "n", "", &p);
+    valise_pack_options as_owner = VALISE_PACK_OPTIONS_INIT;
+
+    CHECK_OK(pack(bag, "secret", "1", &t->err));
+    CHECK_TEXT("(denied)", got(node, "secret"));
+    CHECK_TEXT("(denied)", seen(node, "secret"));
+    CHECK_TEXT("(denied)", needed(node, "secret"));
+    CHECK_TEXT("(denied)", got(node, "not.there"));
+    CHECK_RC(VALISE_E_DENIED, pack(node, "secret", "2", &t->err));
+    CHECK_RC(VALISE_E_DENIED, pack(node, "research.1", "2", &t->err));
+    CHECK_RC(VALISE_E_DENIED, valise_remove(node, "secret", &t->err));
+    CHECK_RC(VALISE_E_DENIED, jail(node, "secret", "x", &t->err));
+    CHECK_RC(VALISE_E_DENIED, valise_release(NULL, node, "secret", 0, &t->err));
+    as_owner.node_id = VLS_STR("unknown");
+    CHECK_RC(VALISE_E_DENIED, valise_pack(NULL, node, "secret", "2", &as_owner, &t->err));
+    CHECK_TEXT("", items(node));
+    CHECK_TEXT("secret=1", items(bag));
+    CHECK_TEXT("unpack secret denied by n; unpack secret denied by n; unpack secret denied by n; "
+               "unpack not.there denied by n",
+               accesses(bag, "n", false));
+    CHECK_TEXT("pack secret denied by n; pack research.1 denied by n; delete secret denied by n; "
+               "quarantine secret denied by n; release secret denied by n; pack secret denied by n",
+               accesses(bag, "n", true));
+}
+
+static int pack_in(valise_backpack *bag, const char *space, const char *key, const char *json,
+                   valise_error *err)
+{
+    valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
+
+    o.namespace_name = valise_str_of(space);
+    return valise_pack(NULL, bag, key, json, &o, err);
+}
+
+static valise_backpack *with_spaces(desk *d)
+{
+    test *t = d->t;
+    valise_backpack *bag = bag_of(d, "run-1");
+
+    CHECK_OK(pack_in(bag, "sales.chat", "a", "1", &t->err));
+    CHECK_OK(pack_in(bag, "sales.research.web", "b", "2", &t->err));
+    CHECK_OK(pack_in(bag, "support.chat", "c", "3", &t->err));
+    CHECK_OK(pack_in(bag, "", "d", "4", &t->err));
+    return bag;
+}
+
+TEST(api_item, should_support_namespace_wildcards) /* [B18] [B24] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = with_spaces(d);
+    valise_permissions p = {.namespace_read = NAMES("sales.*"),
+                            .namespace_write = NAMES("sales.*")};
+    valise_backpack *node = node_of(d, bag, "n", "sales.n", &p);
+
+    CHECK_TEXT("1", got(node, "a"));
+    CHECK_TEXT("(denied)", got(node, "b"));
+    CHECK_TEXT("a=1", items_in(node, "**"));
+    CHECK_OK(pack(node, "a", "9", &t->err));
+    CHECK_RC(VALISE_E_DENIED, pack(node, "c", "9", &t->err));
+}
+
+TEST(api_item, should_record_all_pack_unpack_operations) /* [B7] [B10] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_backpack *node = node_of(d, bag, "n", "", NULL);
+    valise_history reads = VALISE_HISTORY_INIT;
+
+    CHECK_OK(pack_as(bag, "a", "k", "1", &t->err));
+    CHECK_TEXT("1", got(node, "k"));
+    CHECK_TEXT("(absent)", got(node, "z"));
+    CHECK_TEXT("1", seen(node, "k")); /* leaves no trace */
+    CHECK_OK(pack(node, "k", "2", &t->err));
+    CHECK_TEXT("1 pack k v1 by a; 2 pack k v2 by n", all_history(bag));
+    CHECK_TEXT("unpack k found by n; unpack z absent by n", accesses(bag, "n", false));
+    CHECK_TEXT("2 pack k v2 by n", accesses(bag, "n", true));
+    reads.actions = 1u << VALISE_ACTION_UNPACK;
+    reads.oldest_first = true;
+    CHECK_TEXT("unpack k found by n; unpack z absent by n", history(bag, &reads));
+}
+
+TEST(api_item, should_limit_history_to_max_history_size) /* [B8] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, 0);
+    valise_usage usage = VALISE_USAGE_INIT;
+    valise_backpack *bag, *state = NULL;
+
+    if (d->durable)
+        SKIP("a durable backpack has no bound of its own");
+    o.max_commits = 200;
+    bag = bag_with(d, "run-1", &o);
+    for (int i = 0; i < 1000; i++)
+        CHECK_OK(pack(bag, test_format("k%d", i % 7), test_format("%d", i), &t->err));
+    CHECK_OK(valise_backpack_usage(&usage, bag, &t->err));
+    CHECK(usage.commits <= 200 && usage.commits >= 100);
+    CHECK_INT(7, usage.items);
+    CHECK_INT(1000, usage.last_seq);
+    CHECK_RC(VALISE_E_LIMIT, valise_snapshot_at_seq(&state, bag, 5, &t->err));
+    CHECK(!state);
+    state = at_point(d, bag, test_format("%lld", (long long)usage.first_seq));
+    CHECK_TEXT(test_format("%d", (int)usage.first_seq - 1),
+               seen(state, test_format("k%d", (int)(usage.first_seq - 1) % 7)));
+}
+
+TEST(api_item, should_support_time_travel_via_get_snapshot) /* [B12] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *state = NULL;
+    int64_t time;
+
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    time = item_of(bag, "k").time;
+    while (item_of(bag, "k").time <= time)
+        CHECK_OK(pack(bag, "k", "2", &t->err));
+    CHECK_OK(valise_snapshot(&state, bag, time, &t->err));
+    close_later(state);
+    CHECK_TEXT("k=1", items(state));
+    CHECK_TEXT("k=2", items(bag));
+    CHECK_RC(VALISE_E_INVALID, pack(state, "k", "3", &t->err));
+    CHECK(strstr(t->err.message, "fork"));
+}
+
+TEST(api_item, should_match_exact_namespaces) /* [B23] [B24] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = with_spaces(d);
+
+    CHECK_TEXT("a=1", items_in(bag, "sales.chat"));
+    CHECK_TEXT("", items_in(bag, "sales"));
+    CHECK_TEXT("", items_in(bag, "sales.cha"));
+}
+
+TEST(api_item, should_match_wildcard_patterns) /* [B23] [B24] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = with_spaces(d);
+    valise_blob *object = NULL;
+
+    CHECK_TEXT("a=1", items_in(bag, "sales.*"));
+    CHECK_TEXT("a=1 c=3", items_in(bag, "*.chat"));
+    CHECK_TEXT("a=1 b=2", items_in(bag, "sales.**"));
+    CHECK_OK(valise_unpack_by_namespace(&object, bag, VLS_STR("**"), &t->err));
+    CHECK_STR(VLS_STR("{\"a\":1,\"b\":2,\"c\":3}"), valise_blob_bytes(object));
+    valise_blob_unref(object);
+}
+
+TEST(api_item, should_handle_edge_cases_no_namespace_invalid_pattern) /* [B23] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = with_spaces(d);
+
+    CHECK(!item_of(bag, "d").namespace_name.ptr);
+    CHECK_TEXT("a=1 b=2 c=3", items_in(bag, "**")); /* d has none */
+    CHECK_TEXT("(invalid)", items_in(bag, ""));
+    CHECK_TEXT("(invalid)", items_in(bag, "sales..chat"));
+}
+
+/* ---- the rest ---- */
+
+TEST(api_item, begins_with_the_members_of_an_object) /* [B1] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_NEW);
+    valise_backpack *bag, *none = NULL;
+    int64_t size;
+
+    o.items = VLS_STR("{\"b\":[1, 2],\"a\":\"x\"}");
+    bag = bag_with(d, "run-1", &o);
+    CHECK_TEXT("a=\"x\" b=[1,2]", items(bag));
+    CHECK_TEXT("a b", keys(bag));
+    CHECK_STR(VLS_STR("system"), item_of(bag, "a").node_id);
+    CHECK_OK(valise_backpack_size(&size, bag, &t->err));
+    CHECK_INT(2, size);
+    CHECK_RC(VALISE_E_EXISTS, valise_backpack_open(&none, d->v, "run-1", &o, &t->err));
+    o.items = VLS_STR("[1]");
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_open(&none, d->v, "run-2", &o, &t->err));
+    o.items = VLS_STR("{\"a\":1,");
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_open(&none, d->v, "run-2", &o, &t->err));
+    o.items = VLS_STR("{\"a\":1,\"\":2}");
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_open(&none, d->v, "run-2", &o, &t->err));
+    o.flags = (o.flags & ~(unsigned)VALISE_BACKPACK_NEW) | VALISE_BACKPACK_KNOWN;
+    o.items = VLS_STR("");
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_backpack_open(&none, d->v, "run-2", &o, &t->err));
+    CHECK(!none); /* nothing half is left */
+}
+
+TEST(api_item, refuses_what_is_no_item_and_changes_nothing) /* [B1] [B11] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
+    char long_key[1026];
+
+    memset(long_key, 'k', sizeof(long_key) - 1);
+    long_key[sizeof(long_key) - 1] = '\0';
+    CHECK_RC(VALISE_E_INVALID, pack(bag, "", "1", &t->err));
+    CHECK_RC(VALISE_E_INVALID, pack(bag, "a\tb", "1", &t->err));
+    CHECK_RC(VALISE_E_INVALID, pack(bag, long_key, "1", &t->err));
+    CHECK_RC(VALISE_E_INVALID, pack(bag, "k", "{\"a\":}", &t->err));
+    CHECK_RC(VALISE_E_INVALID, pack(bag, "k", "1 2", &t->err));
+    CHECK_RC(VALISE_E_INVALID, pack(bag, "k", "", &t->err));
+    CHECK_RC(VALISE_E_INVALID, pack(bag, "k", "\"a\nb\"", &t->err));
+    o.tags = NAMES("ok", "");
+    CHECK_RC(VALISE_E_INVALID, valise_pack(NULL, bag, "k", "1", &o, &t->err));
+    o = (valise_pack_options)VALISE_PACK_OPTIONS_INIT;
+    o.expect = -7;
+    CHECK_RC(VALISE_E_INVALID, valise_pack(NULL, bag, "k", "1", &o, &t->err));
+    o.expect = VALISE_NONE;
+    o.namespace_name = VLS_STR("a..b");
+    CHECK_RC(VALISE_E_INVALID, valise_pack(NULL, bag, "k", "1", &o, &t->err));
+    CHECK_TEXT("", items(bag));
+    CHECK_TEXT("", all_history(bag));
+    CHECK_TEXT("(invalid)", got(bag, ""));
+    CHECK_RC(VALISE_E_INVALID, valise_remove(bag, "", &t->err));
+}
+
+TEST(api_item, expects_a_version) /* [B1] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
+
+    o.expect = 1;
+    CHECK_RC(VALISE_E_CONFLICT, valise_pack(NULL, bag, "k", "1", &o, &t->err));
+    o.expect = 0;
+    CHECK_OK(valise_pack(NULL, bag, "k", "1", &o, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, valise_pack(NULL, bag, "k", "2", &o, &t->err));
+    o.expect = 1;
+    CHECK_OK(valise_pack(NULL, bag, "k", "2", &o, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, valise_pack(NULL, bag, "k", "3", &o, &t->err));
+    CHECK_TEXT("k=2", items(bag));
+    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    o.expect = 0; /* there is none now, whatever the count is */
+    CHECK_OK(valise_pack(NULL, bag, "k", "3", &o, &t->err));
+}
+
+TEST(api_item, carries_who_when_and_tags) /* [B2] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
+    valise_commit c;
+
+    o.node_id = VLS_STR("n-1");
+    o.node_name = VLS_STR("Node");
+    o.namespace_name = VLS_STR("a.b");
+    o.tags = NAMES("z", "pii", "a", "z");
+    CHECK_OK(valise_pack(NULL, bag, "k", "\"secret\"", &o, &t->err));
+    c = item_of(bag, "k");
+    CHECK_STR(VLS_STR("n-1"), c.node_id);
+    CHECK_STR(VLS_STR("Node"), c.node_name);
+    CHECK_STR(VLS_STR("a.b"), c.namespace_name);
+    CHECK_STR(VLS_STR("[redacted]"), c.summary); /* [B7] */
+    CHECK_INT(3, c.tags.count);
+    CHECK_STR(VLS_STR("a"), ((const valise_str *)c.tags.items)[0]);
+    CHECK_INT(8, c.value_size);
+    CHECK(c.time > 0);
+    CHECK(d->durable ? c.log_seq > 0 : c.log_seq == 0);
+}
+
+TEST(api_item, values_outlive_the_backpack) /* [B5] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, 0);
+    valise_backpack *bag = NULL;
+    valise_blob *value = NULL;
+
+    CHECK_OK(valise_backpack_open(&bag, d->v, "run-1", &o, &t->err));
+    CHECK_OK(pack(bag, "k", "\"before\"", &t->err));
+    CHECK_INT(1, valise_unpack(&value, bag, "k", &t->err));
+    CHECK_OK(pack(bag, "k", "2", &t->err));
+    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    valise_backpack_close(bag);
+    run_op(d, "workspace:gc", "{}");
+    valise_close(d->v);
+    d->v = NULL;
+    CHECK_STR(VLS_STR("\"before\""), valise_blob_bytes(value));
+    valise_blob_unref(value);
+}
+
+TEST(api_item, clears_by_tag_and_namespace) /* [B6] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = with_spaces(d);
+    valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
+    int64_t count = -1;
+
+    o.tags = NAMES("tmp");
+    CHECK_OK(valise_pack(NULL, bag, "x", "1", &o, &t->err));
+    CHECK_OK(valise_pack(NULL, bag, "y", "1", &o, &t->err));
+    CHECK_OK(valise_clear(&count, bag, VLS_STR("tmp"), VLS_STR(""), &t->err));
+    CHECK_INT(2, count);
+    CHECK_OK(valise_clear(&count, bag, VLS_STR(""), VLS_STR("*.chat"), &t->err));
+    CHECK_INT(2, count);
+    CHECK_TEXT("b=2 d=4", items(bag));
+    CHECK_RC(VALISE_E_INVALID, valise_clear(&count, bag, VLS_STR(""), VLS_STR(""), &t->err));
+    CHECK_OK(valise_clear(NULL, bag, VLS_STR("nothing"), VLS_STR(""), &t->err));
+    CHECK_TEXT("7 delete x v1 by unknown; 8 delete y v1 by unknown; 9 delete a v1 by unknown; "
+               "10 delete c v1 by unknown",
+               strstr(all_history(bag), "7 delete"));
+}
+
+TEST(api_item, quarantine_and_release) /* [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_quarantine_options o = {
+        .size = sizeof(o), .reason = VLS_STR("bad"), .node_id = VLS_STR("q")};
+    valise_packed packed;
+    int64_t first;
+
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    o.error = VLS_STR("{ \"code\": 7 }");
+    CHECK_OK(valise_quarantine(&packed, bag, "k", &o, &t->err));
+    first = packed.seq;
+    CHECK_TEXT("(absent)", got(bag, "k"));
+    CHECK_TEXT("2:k=1(bad)", jailed(bag));
+    CHECK_OK(pack(bag, "k", "2", &t->err));
+    CHECK_RC(VALISE_E_EXISTS, valise_release(NULL, bag, "k", 0, &t->err));
+    CHECK_OK(jail(bag, "k", "worse", &t->err));
+    CHECK_OK(jail(bag, "retry_0", "never packed", &t->err));
+    CHECK_TEXT("2:k=1(bad) 4:k=2(worse) 5:retry_0(never packed)", jailed(bag));
+    CHECK_OK(valise_release(&packed, bag, "k", first, &t->err));
+    CHECK_INT(3, packed.version);
+    CHECK_TEXT("k=1", items(bag));
+    CHECK_TEXT("4:k=2(worse) 5:retry_0(never packed)", jailed(bag));
+    CHECK_TEXT("2:k=1(bad)", jailed(at_point(d, bag, "2")));
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_release(NULL, bag, "zz", 0, &t->err));
+    o.reason = VLS_STR("");
+    CHECK_RC(VALISE_E_INVALID, valise_quarantine(NULL, bag, "k", &o, &t->err));
+    o.reason = VLS_STR("bad");
+    o.error = VLS_STR("{");
+    CHECK_RC(VALISE_E_INVALID, valise_quarantine(NULL, bag, "k", &o, &t->err));
+    o.error = VLS_STR("");
+    o.forget = true;
+    CHECK_OK(valise_quarantine(NULL, bag, "k", &o, &t->err));
+    CHECK_TEXT("4:k=2(worse) 5:retry_0(never packed)", jailed(bag));
+}
+
+TEST(api_item, lenient_backpacks_say_absent_and_not_applied) /* [B20] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_LENIENT);
+    valise_backpack *bag = bag_with(d, "run-1", &o);
+    valise_permissions p = {.deny = NAMES("k*")};
+    valise_backpack *node = node_of(d, bag, "n", "", &p);
+    valise_pack_options tagged = VALISE_PACK_OPTIONS_INIT;
+    valise_packed packed;
+    int64_t count;
+
+    tagged.tags = NAMES("t");
+    CHECK_OK(valise_pack(NULL, bag, "k", "1", &tagged, &t->err));
+    CHECK_TEXT("(absent)", got(node, "k"));
+    CHECK_TEXT("(denied)", needed(node, "k"));
+    memset(&packed, 0x55, sizeof(packed));
+    CHECK_OK(valise_pack(&packed, node, "k", "2", NULL, &t->err));
+    CHECK(!packed.applied && packed.seq == 0 && packed.version == 0);
+    CHECK(packed.commit.bytes[0] == 0 && packed.value.bytes[0] == 0);
+    CHECK_INT(0, valise_remove(node, "k", &t->err));
+    CHECK(strstr(run_op(d, "backpack:rm", "{\"backpack\":\"run-1\",\"node\":\"n\",\"key\":\"k\"}"),
+                 "\"applied\":false"));
+    memset(&packed, 0x55, sizeof(packed));
+    CHECK_OK(
+        valise_quarantine(&packed, node, "k",
+                          &(valise_quarantine_options){.size = sizeof(valise_quarantine_options),
+                                                       .reason = VLS_STR("x")},
+                          &t->err));
+    CHECK(!packed.applied && packed.seq == 0);
+    CHECK_OK(valise_clear(&count, node, VLS_STR("t"), VLS_STR(""), &t->err));
+    CHECK_INT(0, count);
+    CHECK_TEXT("k=1", items(bag));
+    CHECK_TEXT("pack k denied by n; delete k denied by n; delete k denied by n; "
+               "quarantine k denied by n; delete k denied by n",
+               accesses(bag, "n", true));
+}
+
+static const char *take_report(valise_blob *report)
+{
+    const char *text = test_format("%.*s", VALISE_STR_ARG(valise_blob_bytes(report)));
+
+    valise_blob_unref(report);
+    return text;
+}
+
+TEST(api_item, validates_against_a_schema) /* [B26] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_blob *report = NULL;
+
+    CHECK_OK(pack(bag, "n", "\"text\"", &t->err));
+    CHECK_INT(
+        0, valise_backpack_validate(&report, bag, "n", VLS_STR("{\"type\":\"integer\"}"), &t->err));
+    CHECK(strstr(take_report(report), "schemaPath"));
+    report = NULL;
+    CHECK_INT(
+        1, valise_backpack_validate(&report, bag, "", VLS_STR("{\"required\":[\"n\"]}"), &t->err));
+    CHECK_TEXT("{\"errors\":[],\"valid\":true}", take_report(report));
+    report = NULL;
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_validate(&report, bag, NULL, VLS_STR("{"), &t->err));
+    CHECK(!report);
+}
+
+TEST(api_item, usage_is_true) /* [B33] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_usage usage = VALISE_USAGE_INIT;
+    struct {
+        size_t size;
+        int64_t items, commits, reads, quarantined, beyond;
+    } old = {offsetof(valise_usage, state_bytes), 0, 0, 0, 0, 77};
+
+    CHECK_OK(pack(bag, "a", "\"0123456789\"", &t->err));
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_OK(pack(bag, "b", "\"0123456789\"", &t->err));
+    CHECK_OK(pack(bag, "b", "2", &t->err));
+    CHECK_OK(jail(bag, "a", "x", &t->err));
+    got(bag, "b");
+    got(bag, "zz");
+    CHECK_OK(valise_backpack_usage(&usage, bag, &t->err));
+    CHECK_INT(1, usage.items);
+    CHECK_INT(1, usage.quarantined);
+    CHECK_INT(5, usage.commits);
+    CHECK_INT(2, usage.reads);
+    CHECK_INT(1, usage.first_seq);
+    CHECK_INT(5, usage.last_seq);
+    CHECK_INT(5 * 128 + 12, usage.history_bytes); /* one distinct value that only history holds */
+    CHECK(usage.state_bytes > 0);
+    CHECK_OK(valise_backpack_usage((valise_usage *)(void *)&old, bag, &t->err));
+    CHECK_INT(1, old.items);
+    CHECK_INT(77, old.beyond);
+    old.size = 3;
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_usage((valise_usage *)(void *)&old, bag, &t->err));
+    CHECK_RC(VALISE_E_DENIED,
+             valise_backpack_usage(&usage, node_of(d, bag, "n", "", NULL), &t->err));
+}

@@ -1,0 +1,263 @@
+/* api_memory.c -- ephemeral backpacks: bounds, archives, and operations on them. */
+#include "api_kit.h"
+
+/* "ephemeral" takes the short way, "watched" has a middleware: every pack is a command. */
+TEST_PARAMS(api_memory, "ephemeral", "watched")
+
+static valise_backpack *archive_of(desk *d)
+{
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+
+    o.flags = VALISE_BACKPACK_DURABLE;
+    return bag_with(d, "archive", &o);
+}
+
+static valise_backpack *archived(desk *d, int64_t max_commits)
+{
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+
+    o.archive = VLS_STR("archive");
+    o.max_commits = max_commits;
+    return bag_with(d, "run-1", &o);
+}
+
+static int64_t commits_of(valise_backpack *bag)
+{
+    valise_usage usage = VALISE_USAGE_INIT;
+
+    CHECK_INT(0, valise_backpack_usage(&usage, bag, NULL));
+    return usage.commits;
+}
+
+/* Nothing is missing, nothing is there twice, whichever handle packs. */
+TEST(api_memory, an_archive_gets_what_is_dropped) /* [B8] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *archive = archive_of(d), *bag = archived(d, 150), *other, *node;
+    int64_t kept;
+
+    other = bag_of(d, "run-1"); /* knows nothing of an archive */
+    node = node_of(d, bag, "n", "", NULL);
+    for (int i = 1; i <= 900; i++) {
+        valise_backpack *who = i % 3 == 0 ? bag : i % 3 == 1 ? other : node;
+        CHECK_OK(pack(who, test_format("k%d", i % 10), test_format("%d", i), &t->err));
+        if (i % 90 == 0)
+            CHECK_INT(1, valise_remove(who, test_format("k%d", (i + 1) % 10), &t->err));
+    }
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    kept = commits_of(bag);
+    CHECK(kept <= 150 && kept >= 100);
+    CHECK_INT(910, kept + commits_of(archive));
+    for (int i = 1; i <= 400; i += 57) { /* the first 400 are long gone */
+        valise_history h = VALISE_HISTORY_INIT;
+        h.first = h.last = i;
+        CHECK(strncmp(history(archive, &h), test_format("%d ", i), 2) == 0);
+    }
+}
+
+TEST(api_memory, an_archive_that_fails_loses_nothing) /* [B8] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *archive = archive_of(d), *bag = archived(d, 120), *none = NULL;
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+
+    run_op(d, "backpack:drop", "{\"backpack\":\"archive\"}");
+    CHECK_TEXT("(not found)", items(archive));
+    for (int i = 1; i <= 400; i++)
+        CHECK_OK(pack(bag, "k", test_format("%d", i), &t->err)); /* packing goes on */
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_backpack_flush(bag, &t->err));
+    archive = archive_of(d);
+    CHECK_OK(pack(bag, "k", "401", &t->err)); /* and the next one takes all of them along */
+    CHECK_INT(401, commits_of(bag) + commits_of(archive));
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    o.archive = VLS_STR("nobody");
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_backpack_open(&none, d->v, "run-2", &o, &t->err));
+    o.archive = VLS_STR("run-1"); /* not durable */
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_backpack_open(&none, d->v, "run-2", &o, &t->err));
+    let_in(d, "ann", "none", "\"backpack:read\",\"backpack:write backpack=run-2\"");
+    o.archive = VLS_STR("archive");
+    o.actor = VLS_STR("ann");
+    CHECK_RC(VALISE_E_DENIED, valise_backpack_open(&none, d->v, "run-2", &o, &t->err));
+    CHECK(!none);
+}
+
+TEST(api_memory, who_listens_hears_of_a_prune) /* [B8] [B28] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+    listener *l = listen_to(d, "BACKPACK_PRUNE");
+    valise_backpack *bag;
+
+    o.max_commits = 100;
+    bag = bag_with(d, "run-1", &o);
+    for (int i = 0; i < 100; i++)
+        CHECK_OK(pack(bag, "k", "1", &t->err));
+    CHECK_TEXT("", heard(l));
+    run_op(d, "backpack:pack", "{\"backpack\":\"run-1\",\"key\":\"k\",\"value\":2}");
+    CHECK(strstr(heard(l), "\"edge\":1}"));
+    CHECK_OK(pack(bag, "k", "3", &t->err));
+    CHECK(strstr(heard(l), "\"edge\":2}"));
+}
+
+/* An entry keeps why, however long ago. */
+TEST(api_memory, quarantine_outlives_the_history) /* [B25] [B8] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_backpack *bag;
+
+    o.max_commits = 100;
+    bag = bag_with(d, "run-1", &o);
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    CHECK_OK(jail(bag, "k", "why", &t->err));
+    for (int i = 0; i < 300; i++)
+        CHECK_OK(pack(bag, "other", test_format("%d", i), &t->err));
+    CHECK_TEXT("2:k=1(why)", jailed(bag));
+    CHECK_OK(valise_release(NULL, bag, "k", 0, &t->err));
+    CHECK_TEXT("1", got(bag, "k"));
+}
+
+TEST(api_memory, operations_find_it_and_leave_no_log)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    const char *state = run_op(d, "workspace:hash", "{}");
+    valise_call call = VALISE_CALL_INIT;
+
+    run_op(d, "backpack:pack",
+           "{\"backpack\":\"run-1\",\"key\":\"k\",\"value\":{\"b\":1,\"a\":2}}");
+    CHECK_TEXT("k={\"a\":2,\"b\":1}", items(bag));
+    CHECK(strstr(run_op(d, "backpack:unpack", "{\"backpack\":\"run-1\",\"key\":\"k\"}"),
+                 "\"found\":true"));
+    CHECK(strstr(run_op(d, "backpack:ls", "{\"backpack\":\"run-1\"}"), "\"key\":\"k\""));
+    call.expect = VLS_STR("2");
+    CHECK_RC(VALISE_E_CONFLICT,
+             valise_dispatch(NULL, d->v, "backpack:pack",
+                             "{\"backpack\":\"run-1\",\"key\":\"k\",\"value\":3}", &call, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT,
+             valise_dispatch(NULL, d->v, "backpack:rm", "{\"backpack\":\"run-1\",\"key\":\"k\"}",
+                             &call, &t->err));
+    call.expect = VLS_STR("1");
+    CHECK_OK(valise_dispatch(NULL, d->v, "backpack:rm", "{\"backpack\":\"run-1\",\"key\":\"k\"}",
+                             &call, &t->err));
+    run_op(d, "backpack:fork", "{\"backpack\":\"run-1\",\"name\":\"run-2\",\"point\":\"1\"}");
+    CHECK_TEXT("k={\"a\":2,\"b\":1}", items(bag_of(d, "run-2")));
+    CHECK_TEXT(state, run_op(d, "workspace:hash", "{}"));
+}
+
+TEST(api_memory, backpack_create_list_and_drop)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag;
+    valise_backpack_options known = VALISE_BACKPACK_OPTIONS_INIT;
+    const char *list;
+
+    known.flags = VALISE_BACKPACK_KNOWN;
+    archive_of(d);
+    run_op(d, "backpack:create",
+           "{\"name\":\"mem\",\"ephemeral\":true,\"items\":{\"a\":1},\"lenient\":true,"
+           "\"maxCommits\":100,\"archive\":\"archive\"}");
+    CHECK_RC(VALISE_E_EXISTS,
+             run_as(d, "local", "backpack:create", "{\"name\":\"mem\",\"ephemeral\":true}"));
+    CHECK_RC(VALISE_E_EXISTS,
+             run_as(d, "local", "backpack:create", "{\"name\":\"archive\",\"ephemeral\":true}"));
+    CHECK_RC(VALISE_E_INVALID,
+             run_as(d, "local", "backpack:create", "{\"name\":\"x\",\"maxCommits\":100}"));
+    CHECK_RC(VALISE_E_NOT_FOUND, run_as(d, "local", "backpack:create",
+                                        "{\"name\":\"x\",\"ephemeral\":true,\"archive\":\"zz\"}"));
+    CHECK_RC(VALISE_E_INVALID, run_as(d, "local", "backpack:create",
+                                      "{\"name\":\"x\",\"ephemeral\":true,\"items\":{\"\":1}}"));
+    bag = bag_with(d, "mem", &known);
+    CHECK_TEXT("a=1", items(bag));
+    list = run_op(d, "backpack:list", "{}");
+    CHECK(strstr(list, "\"name\":\"archive\"") < strstr(list, "\"name\":\"mem\""));
+    CHECK(strstr(list, "\"ephemeral\":true") > strstr(list, "\"ephemeral\":false"));
+    CHECK(!strstr(list, "\"name\":\"x\""));
+    run_op(d, "backpack:create", "{\"name\":\"zzz\"}");
+    CHECK(strstr(run_op(d, "backpack:list", "{}"), "zzz"));
+    valise_backpack_close(NULL);
+    CHECK_TEXT("{\"ephemeral\":true,\"removed\":0}",
+               run_op(d, "backpack:drop", "{\"backpack\":\"mem\"}"));
+    CHECK_TEXT("(not found)", items(bag));
+    CHECK(!strstr(run_op(d, "backpack:list", "{}"), "\"mem\""));
+}
+
+/* The last handle takes it along, unless an operation made it. */
+TEST(api_memory, lives_as_long_as_somebody_has_it_open)
+{
+    desk *d = desk_open(t);
+    valise_backpack *a = NULL, *b = NULL;
+    valise_backpack_options known = VALISE_BACKPACK_OPTIONS_INIT;
+
+    known.flags = VALISE_BACKPACK_KNOWN;
+    CHECK_OK(valise_backpack_open(&a, d->v, "run-1", NULL, &t->err));
+    CHECK_OK(pack(a, "k", "1", &t->err));
+    CHECK_OK(valise_backpack_open(&b, d->v, "run-1", &known, &t->err));
+    valise_backpack_close(a);
+    CHECK_TEXT("k=1", items(b));
+    valise_backpack_close(b);
+    b = NULL;
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_backpack_open(&b, d->v, "run-1", &known, &t->err));
+    run_op(d, "backpack:create", "{\"name\":\"run-1\",\"ephemeral\":true}");
+    CHECK_OK(valise_backpack_open(&b, d->v, "run-1", &known, &t->err));
+    valise_backpack_close(b);
+    b = NULL;
+    CHECK_OK(valise_backpack_open(&b, d->v, "run-1", &known, &t->err));
+    valise_backpack_close(b);
+}
+
+/* One name is not two backpacks. */
+TEST(api_memory, names_are_shared_with_durable_ones)
+{
+    desk *d = desk_open(t);
+    valise_backpack_options durable = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_backpack *bag = bag_of(d, "run-1"), *stored, *none = NULL;
+
+    durable.flags = VALISE_BACKPACK_DURABLE;
+    CHECK_RC(VALISE_E_EXISTS, valise_backpack_open(&none, d->v, "run-1", &durable, &t->err));
+    stored = bag_with(d, "run-2", &durable);
+    CHECK_RC(VALISE_E_EXISTS, valise_backpack_open(&none, d->v, "run-2", NULL, &t->err));
+    CHECK_RC(VALISE_E_EXISTS, valise_backpack_fork(&none, bag, "run-2", NULL, &t->err));
+    CHECK_RC(VALISE_E_EXISTS, valise_backpack_fork(&none, stored, "run-1", NULL, &t->err));
+    CHECK_TEXT(test_format("(%d)", VALISE_E_UNSUPPORTED), differs(bag, stored));
+    CHECK_RC(VALISE_E_UNSUPPORTED,
+             valise_backpack_merge(NULL, stored, stored, bag, NULL, NULL, &t->err));
+    /* Somebody else made one of that name all the same: each handle keeps to its own. */
+    run_op(d, "backpack:create", "{\"name\":\"run-1\"}");
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    run_op(d, "backpack:drop", "{\"backpack\":\"run-1\"}"); /* that is the one in memory */
+    CHECK_TEXT("(not found)", items(bag));
+    stored = bag_with(d, "run-1", &durable);
+    CHECK_TEXT("", all_history(stored));
+    CHECK(!none);
+}
+
+/* Nothing is stored: a workspace that is open for reading only will do. */
+TEST(api_memory, works_where_nothing_can_be_written)
+{
+    valise_options how = VALISE_OPTIONS_INIT;
+    valise *v = NULL;
+    valise_backpack *bag = NULL, *none = NULL;
+    valise_backpack_options durable = VALISE_BACKPACK_OPTIONS_INIT;
+    const char *dir = test_format("%s/ws", test_tmpdir());
+
+    how.env = t->env;
+    CHECK_OK(desk_try(&v, "sqlite", dir, &how, &t->err));
+    valise_close(v);
+    how.flags = VALISE_OPEN_READ_ONLY;
+    CHECK_OK(desk_try(&v, "sqlite", dir, &how, &t->err));
+    CHECK_OK(valise_backpack_open(&bag, v, "run-1", NULL, &t->err));
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_OK(valise_checkpoint(NULL, bag, "x", &t->err));
+    durable.flags = VALISE_BACKPACK_DURABLE;
+    CHECK_RC(VALISE_E_DENIED, valise_backpack_open(&none, v, "run-2", &durable, &t->err));
+    valise_backpack_close(bag);
+    valise_close(v);
+    CHECK_OK(valise_open(&v, NULL, NULL, &t->err)); /* and none at all will not */
+    CHECK(valise_backpack_open(&none, v, "run-1", NULL, &t->err) < 0);
+    CHECK(valise_backpack_open(&none, v, "run-1", &durable, &t->err) < 0);
+    CHECK(!none);
+    valise_close(v);
+}
