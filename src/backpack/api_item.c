@@ -2,6 +2,7 @@
 #include "backpack/handle.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "json/json.h"
 #include "store/object.h"
 
@@ -11,16 +12,9 @@
  * that are small need no parser. */
 static bool is_plain_string(valise_str json)
 {
-    unsigned odd = 0;
-
-    if (json.len < 2 || json.ptr[0] != '"' || json.ptr[json.len - 1] != '"')
-        return false;
-    for (size_t i = 1; i < json.len - 1; i++) {
-        unsigned char c = (unsigned char)json.ptr[i];
-        odd |= (unsigned)(c < 0x20) | (unsigned)(c > 0x7e) | (unsigned)(c == '"') |
-               (unsigned)(c == '\\');
-    }
-    return odd == 0;
+    return json.len >= 2 && json.ptr[0] == '"' && json.ptr[json.len - 1] == '"' &&
+           vls_utf8_is_plain(json) && !memchr(json.ptr + 1, '"', json.len - 2) &&
+           !memchr(json.ptr, '\\', json.len);
 }
 
 int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str json,

@@ -19,6 +19,10 @@ static int find_run(vls_write *w, valise_error *err)
     if (w->run > 0)
         return 0;
     if (w->head.last > 0 && vls_str_equal(w->head.last_node, w->node_id)) {
+        if (w->head.open_run > 0) {
+            w->run = w->head.open_run;
+            return 0;
+        }
         rc = ledger->ops->commit(&last, ledger->self, &w->head.id, w->head.last, err);
         if (rc == 1) {
             row.number = last.run;

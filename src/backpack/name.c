@@ -14,6 +14,8 @@ static int check(const char *what, valise_str text, size_t max, valise_error *er
     if (text.len > max)
         return vls_fail(err, VALISE_E_INVALID, "%s has %zu bytes: %zu are allowed", what, text.len,
                         max);
+    if (VLS_LIKELY(vls_utf8_is_plain(text)))
+        return 0;
     while (at < text.len) {
         uint32_t c;
         size_t n = vls_utf8_decode(&c, text.ptr + at, text.len - at);

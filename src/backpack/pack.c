@@ -67,13 +67,18 @@ static int prepare(prepared *p, vls_scope *scope, const vls_pack_args *args,
     return 0;
 }
 
+static bool has_lists(const valise_commit *c)
+{
+    return c->tags.count > 0 || c->read.items || c->write.items || c->taints.count > 0;
+}
+
 /* Lists that are not given stay as the item has them; given empty ones clear them. [B19] */
 static int fill_lists(vls_write *w, const prepared *p, valise_error *err)
 {
     valise_commit item = {0};
     int rc = 0;
 
-    if (w->live)
+    if (w->live && has_lists(&w->newest))
         rc = vls_commit_copy(&item, &w->newest, w->call->arena, err);
     if (rc < 0)
         return rc;
@@ -85,7 +90,8 @@ static int fill_lists(vls_write *w, const prepared *p, valise_error *err)
         w->commit.read = (valise_list){NULL, 0};
     if (p->write.items && p->write.count == 0)
         w->commit.write = (valise_list){NULL, 0};
-    return vls_write_taint(w, w->live && !p->tags.items ? &item : NULL, p->declassify, err);
+    return vls_write_taint(w, item.tags.count > 0 && !p->tags.items ? &item : NULL, p->declassify,
+                           err);
 }
 
 int vls_bag_pack_check(vls_scope *scope, const vls_pack_args *args, const vls_change_call *call,

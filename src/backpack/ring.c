@@ -92,6 +92,7 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
                              .last = ring->last,
                              .last_time = ring->last_time,
                              .last_run = ring->last_run,
+                             .open_run = ring->open_run,
                              .generation = ring->generation,
                              .max_commits = ring->max_commits,
                              .max_bytes = ring->max_bytes};

@@ -425,6 +425,8 @@ struct vls_ring {
     vls_ring_record **slots; /* the commit seq is in slot seq & (cap - 1) */
     size_t cap;
     int64_t edge, edge_time, last, last_time, last_run;
+    int64_t begun_run; /* that was begun last; 0: it is over */
+    int64_t open_run;  /* of the newest commit, while it is known not to be over; else 0 */
     vls_ring_label *last_label;
     int64_t items;
     vls_ring_sums sums;

@@ -213,6 +213,11 @@ static void move_key(record *old, record *new)
         vls_ring_order_add(&to->keys, &vls_ring_key_order, new->key);
 }
 
+static int64_t run_of(const record *r)
+{
+    return r->rare ? r->rare->run : r->run;
+}
+
 /* Nothing fails from here on. */
 static void put_in(vls_ring *ring, record *r, bool is_new)
 {
@@ -251,6 +256,8 @@ static void put_in(vls_ring *ring, record *r, bool is_new)
     ring->appended++;
     ring->last = r->seq;
     ring->last_time = r->time;
+    if (run_of(r) != ring->open_run)
+        ring->open_run = run_of(r) == ring->begun_run ? run_of(r) : 0;
     vls_ring_label_drop(ring, ring->last_label);
     ring->last_label = r->label;
     r->label->refs++;
@@ -260,22 +267,22 @@ int vls_ring_op_append(void *self, valise_commit *commit, valise_blob *value, va
 {
     vls_ring *ring = ((vls_ring_lens *)self)->ring;
     draft d = {.ring = ring};
-    valise_commit whole = *commit;
+    int64_t given = commit->seq;
 
-    vls_ring_value_seek(ring, &whole.value);
-    if (whole.seq == 0)
-        whole.seq = ring->last + 1;
-    if (whole.seq <= ring->last || whole.seq == INT64_MAX)
+    vls_ring_value_seek(ring, &commit->value);
+    if (given != 0 && (given <= ring->last || given == INT64_MAX))
         return vls_fail(err, VALISE_E_INVALID, "commit %lld cannot follow commit %lld",
-                        (long long)whole.seq, (long long)ring->last);
-    if (prepare(&d, &whole, value) < 0) {
+                        (long long)given, (long long)ring->last);
+    if (given == 0)
+        commit->seq = ring->last + 1;
+    if (prepare(&d, commit, value) < 0) {
+        commit->seq = given;
         drop_draft(&d);
         return vls_fail_memory(err);
     }
     put_in(ring, d.made, d.is_new);
-    commit->seq = whole.seq;
     commit->backpack = ring->id;
-    commit->id = vls_commit_id(&ring->id, whole.seq, whole.time);
+    commit->id = vls_commit_id(&ring->id, commit->seq, commit->time);
     return 0;
 }
 
@@ -304,6 +311,7 @@ int vls_ring_op_set_edge(void *self, int64_t edge, valise_error *err)
                         (long long)edge, (long long)ring->last);
     vls_ring_prune_to(ring, ring->last);
     ring->edge = ring->last = edge;
+    ring->open_run = 0;
     vls_ring_states_trim(ring);
     vls_ring_rows_trim(ring);
     return 0;

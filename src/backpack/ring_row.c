@@ -302,7 +302,14 @@ static void came(vls_ring *ring, size_t number, ring_row *r, const void *row)
         ring->released += r->released != 0;
         count_all_held(ring, r, 1);
     } else if (number == RUN) {
-        ring->last_run = VLS_MAX(ring->last_run, ((const vls_run_row *)row)->number);
+        const vls_run_row *run = row;
+        ring->last_run = VLS_MAX(ring->last_run, run->number);
+        if (run->end == 0)
+            ring->begun_run = run->number;
+        else if (ring->begun_run == run->number)
+            ring->begun_run = 0;
+        if (run->end != 0 && ring->open_run == run->number)
+            ring->open_run = 0;
     } else if (number == PERMISSION || number == RULE) {
         ring->generation++;
     }
@@ -392,6 +399,8 @@ int vls_ring_op_row_delete(void *self, const valise_coll *coll, const void *row,
     if (vls_pmap_remove(&old, &l->ring->rows[number], row_key(found)) < 0)
         return vls_fail_memory(err);
     went(l->ring, number, old);
+    if (number == RUN)
+        l->ring->open_run = l->ring->begun_run = 0;
     row_unref(old);
     return 1;
 }

@@ -66,16 +66,35 @@ static void begin(vls_hasher *hasher, bool tagged)
     hasher->tagged = tagged;
     hasher->left = 0;
     hasher->failed = 0;
+    hasher->waiting_len = 0;
     /* With a fetched digest there is nothing but memory that can be missing here. */
     if (EVP_DigestInit_ex2(hasher->ctx, hasher->md, NULL) != 1)
         hasher->failed = VALISE_E_NO_MEMORY;
 }
 
+static void pass_on(vls_hasher *hasher, const void *bytes, size_t len)
+{
+    if (hasher->failed == 0 && len > 0 && EVP_DigestUpdate(hasher->ctx, bytes, len) != 1)
+        hasher->failed = VALISE_E_UNSUPPORTED;
+}
+
+static void flush(vls_hasher *hasher)
+{
+    pass_on(hasher, hasher->waiting, hasher->waiting_len);
+    hasher->waiting_len = 0;
+}
+
 static void add(vls_hasher *hasher, const void *bytes, size_t len)
 {
     assert(hasher->running);
-    if (hasher->failed == 0 && len > 0 && EVP_DigestUpdate(hasher->ctx, bytes, len) != 1)
-        hasher->failed = VALISE_E_UNSUPPORTED;
+    if (len > sizeof(hasher->waiting) - hasher->waiting_len)
+        flush(hasher);
+    if (len > sizeof(hasher->waiting)) {
+        pass_on(hasher, bytes, len);
+    } else if (len > 0) {
+        memcpy(hasher->waiting + hasher->waiting_len, bytes, len);
+        hasher->waiting_len += len;
+    }
 }
 
 void vls_hash_begin(vls_hasher *hasher)
@@ -114,6 +133,7 @@ int vls_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err)
     hasher->running = false;
     if (hasher->failed == 0 && hasher->left > 0)
         hasher->failed = VALISE_E_INVALID;
+    flush(hasher);
     if (hasher->failed == 0 && EVP_DigestFinal_ex(hasher->ctx, id.bytes, &len) != 1)
         hasher->failed = VALISE_E_UNSUPPORTED;
     if (hasher->failed)
@@ -129,7 +149,7 @@ int vls_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err)
 int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err)
 {
     begin(hasher, false);
-    add(hasher, bytes.ptr, bytes.len);
+    pass_on(hasher, bytes.ptr, bytes.len);
     return vls_hash_end(out, hasher, err);
 }
 

@@ -32,6 +32,8 @@
 
 #include "base/base.h"
 
+#define VLS_HASH_WAITING 256
+
 /* The digest is fetched once and its context reused: 125 ns for 64 bytes instead of 450.
  * (OpenSSL 3.0 still allocates inside every begin, with its own allocator.) */
 typedef struct vls_hasher {
@@ -41,6 +43,8 @@ typedef struct vls_hasher {
     bool running;  /* between begin and end */
     bool tagged;
     int failed; /* 0, or why the running hash cannot be finished */
+    size_t waiting_len;
+    uint8_t waiting[VLS_HASH_WAITING]; /* what OpenSSL did not get yet: each call of it is dear */
 } vls_hasher;
 
 /* VALISE_E_NO_MEMORY; VALISE_E_UNSUPPORTED when OpenSSL has no SHA-256 to give. */

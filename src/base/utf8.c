@@ -47,6 +47,36 @@ static size_t decode_four(uint32_t *code_point, const unsigned char *p, size_t l
     return 4;
 }
 
+/* ---- eight bytes at a time ---- */
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Not 0: one of them is over 7F, under 20, or 7F. */
+static uint64_t odd_bytes(uint64_t word)
+{
+    uint64_t seventy_f = word ^ EACH(0x7F);
+
+    return (word | ((word - EACH(0x20)) & ~word) | ((seventy_f - EACH(1)) & ~seventy_f)) &
+           EACH(0x80);
+}
+
+bool vls_utf8_is_plain(valise_str s)
+{
+    uint64_t word = EACH(' '), odd = 0;
+    size_t at = 0;
+
+    for (; s.len - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, s.ptr + at, sizeof(word));
+        odd |= odd_bytes(word);
+    }
+    word = EACH(' ');
+    if (at < s.len)
+        memcpy(&word, s.ptr + at, s.len - at);
+    return (odd | odd_bytes(word)) == 0;
+}
+
+/* ---- one character ---- */
+
 size_t vls_utf8_decode(uint32_t *code_point, const char *p, size_t len)
 {
     const unsigned char *u = (const unsigned char *)p;

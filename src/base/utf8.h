@@ -18,6 +18,9 @@ static inline bool vls_utf8_valid(valise_str s)
  * invalid or cut (then *code_point is untouched). */
 size_t vls_utf8_decode(uint32_t *code_point, const char *p, size_t len);
 
+/* Whether all of it is printable ASCII: valid, and without control characters. */
+bool vls_utf8_is_plain(valise_str s);
+
 /* Encode into out and return the number of bytes; 0 for a surrogate or a number over U+10FFFF. */
 size_t vls_utf8_encode(char out[4], uint32_t code_point);
 
