@@ -331,7 +331,8 @@ VALISE_API int valise_backpack_diff(valise_backpack *a, valise_backpack *b, vali
                                     void *arg, valise_error *err);
 
 /* The first commit in (from, to] whose state makes the predicate true. holds: gets a snapshot, says
- * 1, 0 or fails. VALISE_E_NOT_FOUND when it is not true at `to`. */
+ * 1, 0 or fails. VALISE_E_NOT_FOUND when it is not true at `to`, VALISE_E_INVALID when it is at
+ * `from`. */
 typedef int valise_bisect_fn(void *arg, valise_backpack *snapshot, valise_error *err);
 VALISE_API int valise_bisect(valise_backpack *bag, int64_t from, int64_t to,
                              valise_bisect_fn *holds, void *arg, valise_commit_fn *found,

@@ -13,7 +13,15 @@ int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_at_fn *holds, v
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "it does not hold after commit %lld either",
                         (long long)to);
-    while (rc >= 0 && to - from > 1) { /* it holds at to, and is not known to hold at from */
+    if (rc > 0)
+        rc = holds(arg, from, err);
+    if (rc > 0) {
+        (void)vls_fail(err, VALISE_E_INVALID, "it holds after commit %lld already",
+                       (long long)from);
+        vls_hint(err, "start from an older point, where it does not");
+        return VALISE_E_INVALID;
+    }
+    while (rc >= 0 && to - from > 1) { /* it holds at to, and not at from */
         int64_t middle = from + (to - from) / 2;
         rc = holds(arg, middle, err);
         if (rc > 0)

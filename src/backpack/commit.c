@@ -66,15 +66,22 @@ int64_t vls_commit_seq_ending(const valise_uuid *backpack, uint64_t ending, unsi
 
 /* ---- summaries ---- */
 
-valise_str vls_commit_summary(valise_str value, valise_list tags)
+#define REDACTED VLS_STR("[redacted]")
+
+static bool is_redacted(valise_list tags)
 {
     const valise_str *tag = tags.items;
 
     for (size_t i = 0; i < tags.count; i++) {
         if (vls_str_equal(tag[i], VLS_STR("secret")) || vls_str_equal(tag[i], VLS_STR("pii")))
-            return VLS_STR("[redacted]");
+            return true;
     }
-    return vls_utf8_head(value, VLS_BAG_SUMMARY_MAX);
+    return false;
+}
+
+valise_str vls_commit_summary(valise_str value, valise_list tags)
+{
+    return is_redacted(tags) ? REDACTED : vls_utf8_head(value, VLS_BAG_SUMMARY_MAX);
 }
 
 /* ---- copies ---- */
@@ -147,6 +154,10 @@ int vls_commit_event(valise_event *out, const valise_commit *commit, valise_str 
     int rc;
 
     vls_commit_out(&shown);
+    /* What went wrong may quote the value. [B32] */
+    shown.error = (valise_str){NULL, 0};
+    if (shown.reason.ptr && commit->action == VALISE_ACTION_QUARANTINE && is_redacted(shown.tags))
+        shown.reason = REDACTED;
     vls_buf_init(&text, arena->env, (size_t)1 << 20);
     rc = vls_fields_write(&text, &shown, vls_commit_fields, VLS_FIELD_INPUT, 0, err);
     if (rc == 0)

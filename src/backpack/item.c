@@ -135,7 +135,7 @@ int vls_bag_get(valise_blob **out, const vls_ledger *ledger, vls_scope *scope, v
     lenient = head.lenient;
     outcome = look_up(&f, ledger, scope, &head, key, look, err);
     /* What was denied is on record even where a read is not: somebody tried. */
-    if (outcome >= 0 && !ledger->frozen && (look->record || outcome == VALISE_READ_DENIED))
+    if (outcome >= 0 && (look->record || outcome == VALISE_READ_DENIED))
         record(&f, ledger, scope, key, outcome, look);
     vls_scope_leave(ledger);
     if (outcome < 0) {

@@ -127,7 +127,8 @@ const valise_op vls_op_backpack_erase = {
     .name = "backpack:erase",
     .brief = "Remove the values of an item from every file.",
     .help = "All versions of the item in this backpack lose their contents; the commits stay, and "
-            "so do who, when and why. Other places that hold the same contents are listed, such "
+            "so do who and when; a reason of quarantine goes with what it was about. Other places "
+            "that hold the same contents are listed, such "
             "as other items, forks and other backpacks.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,

@@ -20,6 +20,9 @@ static int prepare_names(valise_list *out, valise_list names, size_t max, const 
     const valise_str *name = names.items;
     int rc = 0;
 
+    *out = names;
+    if (!names.items)
+        return 0;
     if (names.count > max)
         return vls_fail(err, VALISE_E_LIMIT, "%s has %zu names: %zu are allowed", member,
                         names.count, max);

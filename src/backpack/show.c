@@ -18,10 +18,14 @@ int vls_bag_version(int64_t *version, const vls_ledger *ledger, vls_scope *scope
     if (rc < 0)
         return rc;
     rc = ledger->ops->newest(&commit, ledger->self, key, err);
-    if (rc > 0 && vls_commit_is_live(&commit))
-        *version = commit.version;
-    else if (rc > 0)
+    if (rc > 0 && !vls_commit_is_live(&commit))
         rc = 0;
+    if (rc >= 0 &&
+        !vls_scope_may_write(scope, key, rc > 0 ? &commit : NULL,
+                             rc > 0 ? commit.namespace_name : vls_scope_namespace(scope)))
+        rc = VALISE_E_DENIED;
+    else if (rc > 0)
+        *version = commit.version;
     vls_scope_leave(ledger);
     return rc;
 }

@@ -36,16 +36,20 @@ static void publish(valise_backpack *bag, const valise_event *event)
     (void)valise_publish(bag->v, bag->actor, event, NULL);
 }
 
-static void tell_commit(valise_backpack *bag, const valise_commit *commit)
+static void tell_listeners(valise_backpack *bag, const valise_commit *commit)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     valise_event event = {.size = sizeof(event)};
 
-    if (!vls_bus_listens(bag->v))
-        return;
     vls_arena_init(&arena, bag->env, (size_t)1 << 21);
     if (vls_live_event(&event, commit, bag->name, &arena) == 0)
         publish(bag, &event);
+}
+
+static void tell_commit(valise_backpack *bag, const valise_commit *commit)
+{
+    if (VLS_UNLIKELY(vls_bus_listens(bag->v)))
+        tell_listeners(bag, commit);
 }
 
 static void tell_text(valise_backpack *bag, const char *type, const char *payload)

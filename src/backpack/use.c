@@ -455,6 +455,10 @@ int vls_use_current(valise_str *json, valise_view *view, const vls_who *who, val
         rc = 0;
     else if (rc == 0)
         rc = vls_bag_version(&version, &use.ledger, use.scope, key, err);
+    if (rc == VALISE_E_DENIED) { /* as expected: what follows denies it, and says so */
+        *json = view->expect;
+        return 0;
+    }
     if (rc <= 0) {
         *json = VLS_STR("null");
         return rc;

@@ -6,6 +6,9 @@
 #include "bus/follow.h"
 
 #define READ_LOG_ARENA_MAX ((size_t)4 << 20)
+#define LAST_PATIENCE_NS VLS_NS_PER_SECOND
+#define LAST_PAUSE_NS (VLS_NS_PER_SECOND / 1000)
+#define LAST_PAUSE_MOST_NS (VLS_NS_PER_SECOND / 50)
 
 void vls_read_log_init(vls_read_log *log, valise *v)
 {
@@ -179,13 +182,27 @@ static int write_waiting(vls_read_log *log, bool wait, valise_error *err)
     return rc;
 }
 
+/* Who writes mostly takes milliseconds: worth waiting for, as long as nobody holds us up for good.
+ */
+static void write_last(vls_read_log *log)
+{
+    int64_t pause_ns = LAST_PAUSE_NS;
+    int rc = write_waiting(log, false, NULL);
+
+    for (int64_t left_ns = LAST_PATIENCE_NS; rc == VALISE_E_BUSY && left_ns > 0;
+         left_ns -= pause_ns) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+        pause_ns = VLS_MIN(2 * pause_ns, LAST_PAUSE_MOST_NS);
+        rc = write_waiting(log, false, NULL);
+    }
+}
+
 void vls_read_log_release(vls_read_log *log)
 {
     if (!log->v)
         return;
     (void)pthread_mutex_lock(&log->lock);
-    /* Nobody waits for others only to say that something was read. */
-    (void)write_waiting(log, false, NULL);
+    write_last(log);
     (void)pthread_mutex_unlock(&log->lock);
     vls_vec_release(&log->waiting, log->v->env);
     vls_vec_release(&log->extra, log->v->env);

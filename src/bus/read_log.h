@@ -1,8 +1,9 @@
 /* read_log.h -- who read what, and who was refused: a bounded ring beside the state.
  *
  * It is written in batches, in turn with the commands. Who reads never waits for who writes, nor
- * for the disk: while others write, rows stay in memory. Those are lost in a crash, and when the
- * handle is closed meanwhile; what was written may still be lost in a power cut.
+ * for the disk: while others write, rows stay in memory. Who closes the handle gives others a
+ * second to let it in. What was not written then, or in a crash, is lost; what was written may
+ * still be lost in a power cut.
  * Nothing of it is state: not in the log, not in the state hash, and the oldest rows go.
  *
  * Threads: vls_read_log is shared. */

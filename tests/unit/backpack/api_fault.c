@@ -113,8 +113,10 @@ static int snapshot_it(fault *f, valise *v, valise_backpack *bag)
     int rc = valise_snapshot_at_seq(&state, bag, 1, &f->err);
 
     (void)v;
-    if (rc == 0)
+    if (rc == 0) {
         rc = valise_unpack_required(&value, state, "email", &f->err);
+        f->recovered = rc == 0; /* the log of reads counts what it cannot keep */
+    }
     valise_blob_unref(value);
     valise_backpack_close(state);
     return rc;

@@ -259,8 +259,36 @@ TEST(read_log, does_not_wait_for_another_process)
     add(g, VLS_READ_LOG_BATCH - 1);
     CHECK_INT(3 * VLS_READ_LOG_BATCH, stored(g));
     CHECK_OK(vls_txn_begin(&txn, g->store, VALISE_TXN_WRITE, &t->err));
-    garden_close(&other); /* its row is lost, but nobody waited for it */
+    garden_close(&other); /* who never ends costs its row, not its time */
     vls_txn_rollback(&txn);
     CHECK(t->env->ticks_ns(t->env->self) - start < INT64_C(10000000000)); /* of 20 s */
     CHECK_INT(3 * VLS_READ_LOG_BATCH, stored(g));
+}
+
+static void *end_soon(void *arg)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    vls_txn_rollback(arg);
+    return NULL;
+}
+
+/* [B29] Nothing is lost only because others write while a handle is closed. */
+TEST(read_log, is_written_when_others_write_at_the_end)
+{
+    garden_options o = {.env = t->env, .backend = "sqlite", .dir = test_tmpdir()};
+    garden *g, other;
+    vls_txn txn = {0};
+    pthread_t thread;
+
+    if (strcmp(t->param, "memory") == 0)
+        SKIP("nobody else can have it open");
+    g = garden_open(t, &o);
+    CHECK_OK(garden_try_open(&other, &o, &t->err));
+    other.t = t;
+    add(&other, 1);
+    CHECK_OK(vls_txn_begin(&txn, g->store, VALISE_TXN_WRITE, &t->err));
+    CHECK_INT(0, pthread_create(&thread, NULL, end_soon, &txn));
+    garden_close(&other);
+    CHECK_INT(0, pthread_join(thread, NULL));
+    CHECK_INT(1, stored(g));
 }

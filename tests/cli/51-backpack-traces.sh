@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# 51-backpack-traces.sh -- what backpacks keep of who looked, and what they keep to themselves.
+. "$(dirname "$0")/lib.sh"
+
+bp() {
+    "$VALISE" -q bp "$@"
+}
+
+t 'reads of a state of the past are recorded, and so are those that were denied [B7 B20]' '
+    "$VALISE" -q init
+    bp pack run-1 fact 1
+    bp pack run-1 fact 2
+    bp permit run-1 n --deny fact
+    run "$VALISE" bp unpack run-1 fact --point 1
+    stdout_is 1
+    expect_exit 4 "$VALISE" bp unpack run-1 fact --point 1 --node n
+    run "$VALISE" bp access-log run-1 unknown
+    stdout_has fact found
+    run "$VALISE" bp access-log run-1 n
+    stdout_has fact denied
+'
+
+t 'who may not write an item does not learn its version from --expect, and the attempt is recorded [B18 B20]' '
+    "$VALISE" -q init
+    bp pack run-1 secret 1
+    bp permit run-1 n --deny secret
+    expect_exit 4 "$VALISE" bp pack run-1 secret 2 --node n --expect 99
+    stderr_lacks "it is now"
+    expect_exit 4 "$VALISE" bp rm run-1 secret --node n --expect 99
+    expect_exit 5 "$VALISE" bp pack run-1 secret 2 --expect 99
+    stderr_has "it is now 1"
+    run "$VALISE" bp access-log run-1 n --access write
+    stdout_has "pack" "delete" denied
+'
+
+t 'reads by many processes beside a writer are all recorded [B7 B29]' '
+    "$VALISE" -q init
+    bp pack run-1 k 1
+    for p in 1 2 3; do
+        (for i in 1 2 3 4 5 6 7 8; do bp unpack run-1 k >/dev/null; done) &
+    done
+    for i in 1 2 3 4 5 6 7 8; do bp pack run-1 other "$i"; done
+    wait
+    run "$VALISE" bp access-log run-1 unknown --json
+    [ "$(grep -c "\"key\":\"k\"" "$OUT")" -eq 24 ]
+'
+
+t 'events tell why something was quarantined, but not with which value [B32]' '
+    "$VALISE" -q init
+    bp pack run-1 email "\"a@b.c\"" --tag pii
+    bp pack run-1 plain "\"x\""
+    bp quarantine run-1 email --reason "a@b.c looks odd" --error "{\"got\":\"a@b.c\"}"
+    bp quarantine run-1 plain --reason "odd too" --error "{\"got\":\"plain-error\"}"
+    run "$VALISE" events --json
+    stdout_lacks "a@b.c" "plain-error"
+    stdout_has "odd too" "[redacted]"
+'
+
+t 'bisect wants a start where it does not hold yet [B16]' '
+    "$VALISE" -q init
+    for i in 1 2 3 4; do bp pack run-1 k "$i"; done
+    expect_exit 6 "$VALISE" bp bisect run-1 1 4 -- true
+    stderr_has "it holds after commit 1 already"
+    run "$VALISE" bp bisect run-1 -- grep -q "[34]"
+    stdout_has "commit 3"
+'
+
+done_testing
