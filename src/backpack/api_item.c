@@ -30,8 +30,10 @@ int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str js
     vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
     vls_arena_init(&arena, env, VLS_VIEW_MAX_BYTES);
     rc = vls_json_parse(&value, &arena, json, NULL, err);
-    if (rc == 0)
+    if (rc == 0) {
+        (void)vls_buf_reserve(&text, json.len); /* most canonical texts are about as long */
         rc = vls_json_write(&text, value, err);
+    }
     return rc < 0 ? rc : vls_blob_new(out, env, vls_buf_str(&text), err);
 }
 

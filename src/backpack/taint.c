@@ -259,12 +259,13 @@ void vls_scope_wrote(vls_scope *scope, const vls_ledger *ledger, const vls_ledge
 
 int vls_scope_new_marks(valise_list *out, vls_scope *scope, vls_arena *arena, valise_error *err)
 {
-    vls_taint_row *rows;
+    vls_taint_row *rows = NULL;
     int rc = 0;
 
     pthread_mutex_lock(&scope->lock);
-    rows = vls_arena_array(arena, scope->marks.len + 1, sizeof(*rows));
-    if (!rows)
+    if (scope->marks.len > 0)
+        rows = vls_arena_array(arena, scope->marks.len, sizeof(*rows));
+    if (!rows && scope->marks.len > 0)
         rc = vls_arena_fail(arena, err);
     for (size_t i = 0; rows && i < scope->marks.len && rc == 0; i++) {
         const vls_mark *mark = &scope->marks.ptr[i];

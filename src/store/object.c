@@ -34,6 +34,11 @@ int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_s
     char tag[sizeof("valise..1") + VLS_OBJECT_KIND_MAX] = "";
     vls_buf text = {.ptr = tag, .cap = sizeof(tag), .max = sizeof(tag) - 1};
 
+    if (kind && strcmp(kind, "value") == 0) { /* by far the most */
+        vls_hash_begin_tagged(hasher, "valise.value.1");
+        vls_hash_field(hasher, bytes);
+        return vls_hash_end(out, hasher, err);
+    }
     if (!kind || !is_kind(valise_str_of(kind)))
         return vls_fail(err, VALISE_E_INVALID,
                         "'%s' is no kind of object: a letter and then letters, digits, '.' and "
