@@ -1,20 +1,13 @@
 /* command.c -- what a durable command costs, beside SQLite writing the same rows by hand. [Q7]
  *
  * One command is an entry of the log, a value of 300 bytes and the update of a row of 170 bytes
- * among 1,000. The baseline writes rows of the same sizes into the same tables (our own file, made
- * by our own code) with prepared statements and the same settings, and reads and hashes nothing.
- * Rates are compared: a bar of 0.7 of the rate is one of 1 / 0.7 of the time.
- *
- * The files lie in VALISE_BENCH_DIR, else in /var/tmp: on a real disk, or FULL means nothing. */
-#define VLS_ALLOW_MALLOC
-#include <ftw.h>
+ * among 1,000. The baseline writes the same rows (raw.h). Rates are compared: a bar of 0.7 of the
+ * rate is one of 1 / 0.7 of the time. */
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench/bench.h"
+#include "bench/raw.h"
 
 #include "base/str.h"
 
@@ -25,18 +18,6 @@
 #define THREADS 16u
 #define PER_THREAD 20u /* commands of each thread in one operation */
 #define BATCH 1000u
-
-#define MUST(ok)                                                                                   \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            die(__LINE__, #ok);                                                                    \
-    } while (0)
-
-static void die(int line, const char *what)
-{
-    (void)fprintf(stderr, "bench/command.c:%d: %s\n", line, what);
-    abort();
-}
 
 /* ---- the operation ---- */
 
@@ -141,18 +122,11 @@ typedef struct payloads {
     char text[512];
 } payloads;
 
-/* What the raw side writes: rows of the sizes that ours have. */
-typedef struct raw {
-    sqlite3 *db;
-    sqlite3_stmt *begin, *commit, *log, *object, *session;
-    int64_t seq, object_number;
-    int payload_len, result_len, changes_len, body_len;
-} raw;
-
 typedef struct state {
     char dir[256], raw_dir[256];
     valise *v;
     raw raw;
+    raw_row *log, *object, *session;
     _Atomic uint64_t next;
 } state;
 
@@ -167,7 +141,7 @@ static void open_ours(state *s, const char *dir, bool full)
     options.durability = full ? VALISE_DURABILITY_FULL : VALISE_DURABILITY_NORMAL;
     options.extensions = extensions;
     if (valise_open(&s->v, dir, &options, &err) < 0)
-        die(__LINE__, err.message);
+        raw_die(__FILE__, __LINE__, err.message);
 }
 
 static void close_ours(state *s)
@@ -206,7 +180,7 @@ static void ours_one(void *arg, size_t times)
         payloads p;
         valise_str payload = payload_of(&p, next_number(s));
         if (valise_dispatch_str(&reply, s->v, VLS_STR("bench:put"), payload, NULL, &err) < 0)
-            die(__LINE__, err.message);
+            raw_die(__FILE__, __LINE__, err.message);
         valise_reply_release(&reply);
     }
 }
@@ -241,171 +215,57 @@ static void ours_batch(void *arg, size_t times)
             commands[k] =
                 (valise_command){VLS_STR("bench:put"), payload_of(&texts[k], next_number(s)), NULL};
         if (valise_dispatch_batch(NULL, s->v, commands, BATCH, NULL, &err) < 0)
-            die(__LINE__, err.message);
+            raw_die(__FILE__, __LINE__, err.message);
     }
 }
 
 /* ---- by hand ---- */
 
-static void exec(sqlite3 *db, const char *sql)
+static void open_raw(state *s, bool full)
 {
-    char *why = NULL;
-
-    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-        die(__LINE__, why);
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = NULL;
-
-    if (sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) != SQLITE_OK)
-        die(__LINE__, sqlite3_errmsg(db));
-    return stmt;
-}
-
-static int number_of(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = prepare(db, sql);
-    int n;
-
-    MUST(sqlite3_step(stmt) == SQLITE_ROW);
-    n = sqlite3_column_int(stmt, 0);
-    sqlite3_finalize(stmt);
-    return n;
-}
-
-static void open_raw(raw *r, const char *dir, bool full)
-{
-    char path[300];
-    int on = 1;
-
-    (void)snprintf(path, sizeof(path), "%s/.valise/valise.db", dir);
-    MUST(sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
-         SQLITE_OK);
-    exec(r->db, "PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY;"
-                "PRAGMA wal_autocheckpoint=16000; PRAGMA cache_size=-32768");
-    exec(r->db, full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
-    sqlite3_file_control(r->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    r->begin = prepare(r->db, "BEGIN IMMEDIATE");
-    r->commit = prepare(r->db, "COMMIT");
-    r->log =
-        prepare(r->db, "INSERT INTO log(seq,id8,id,time,actor,cause,type,commitment,hash,"
-                       "nonce,payload,result,changes,sum) VALUES(?,?,?,?,?,NULL,?,?,?,?,?,?,?,?)");
-    r->object = prepare(r->db, "INSERT INTO object(number,h8,hash,kind,size,time,body,sum) "
-                               "VALUES(?,?,?,?,?,?,?,?)");
-    r->session = prepare(r->db, "UPDATE bench_session SET label=?,role=?,head=?,value=?,meta=?,"
-                                "count=?,created=?,updated=?,from_seq=?,sum=? WHERE id=?");
-    r->seq = number_of(r->db, "SELECT max(seq) FROM log");
-    r->object_number = number_of(r->db, "SELECT max(number) FROM object");
-    r->payload_len = number_of(r->db, "SELECT length(payload) FROM log ORDER BY seq DESC LIMIT 1");
-    r->result_len = number_of(r->db, "SELECT length(result) FROM log ORDER BY seq DESC LIMIT 1");
-    r->changes_len = number_of(r->db, "SELECT length(changes) FROM log ORDER BY seq DESC LIMIT 1");
-    r->body_len = number_of(r->db, "SELECT length(body) FROM object ORDER BY number DESC LIMIT 1");
-}
-
-static void close_raw(raw *r)
-{
-    sqlite3_stmt *all[] = {r->begin, r->commit, r->log, r->object, r->session};
-
-    for (size_t i = 0; i < VLS_COUNT(all); i++)
-        sqlite3_finalize(all[i]);
-    MUST(sqlite3_close(r->db) == SQLITE_OK);
-}
-
-static void step(raw *r, sqlite3_stmt *stmt)
-{
-    if (sqlite3_step(stmt) != SQLITE_DONE)
-        die(__LINE__, sqlite3_errmsg(r->db));
-    sqlite3_reset(stmt);
-}
-
-static void bind_text(sqlite3_stmt *stmt, int at, const char *text, int len)
-{
-    sqlite3_bind_text(stmt, at, text, len, SQLITE_STATIC);
-}
-
-static void bind_blob(sqlite3_stmt *stmt, int at, const void *bytes, int len)
-{
-    sqlite3_bind_blob(stmt, at, bytes, len, SQLITE_STATIC);
-}
-
-static void write_log(raw *r, const char *text, const uint64_t *mix, int64_t now)
-{
-    bind_text(r->log, 5, "local", 5);
-    bind_text(r->log, 6, "bench:put", 9);
-    sqlite3_bind_int64(r->log, 1, ++r->seq);
-    sqlite3_bind_int64(r->log, 2, now + r->seq); /* append-like, as UUIDv7 makes it */
-    bind_blob(r->log, 3, mix, 16);
-    sqlite3_bind_int64(r->log, 4, now);
-    bind_blob(r->log, 7, mix, 32);
-    bind_blob(r->log, 8, mix + 1, 32);
-    bind_blob(r->log, 9, mix, 16);
-    bind_text(r->log, 10, text, r->payload_len);
-    bind_text(r->log, 11, text, r->result_len);
-    bind_blob(r->log, 12, text, r->changes_len);
-    sqlite3_bind_int64(r->log, 13, (int64_t)mix[0]);
-    step(r, r->log);
-}
-
-static void write_object(raw *r, const char *text, const uint64_t *mix, int64_t now)
-{
-    sqlite3_bind_int64(r->object, 1, ++r->object_number);
-    sqlite3_bind_int64(r->object, 2, (int64_t)mix[0]);
-    bind_blob(r->object, 3, mix, 32);
-    bind_text(r->object, 4, "value", 5);
-    sqlite3_bind_int64(r->object, 5, r->body_len);
-    sqlite3_bind_int64(r->object, 6, now);
-    bind_blob(r->object, 7, text, r->body_len);
-    sqlite3_bind_int64(r->object, 8, (int64_t)mix[1]);
-    step(r, r->object);
-}
-
-static void write_session(raw *r, const uint64_t *mix, int64_t now, uint64_t n)
-{
-    uint8_t id[16] = {0x01, 0x9b, 0, 0, 0, 0, 0x70, 0, 0x80, 0};
-    char digits[16];
-
-    (void)snprintf(digits, sizeof(digits), "%012u", (unsigned)(n * 617 % ROWS));
-    for (int i = 0; i < 6; i++)
-        id[10 + i] = (uint8_t)((digits[2 * i] - '0') << 4 | (digits[2 * i + 1] - '0'));
-    bind_text(r->session, 1, "a label of some thirty characters", 33);
-    bind_text(r->session, 2, "assistant", 9);
-    bind_blob(r->session, 3, mix, 16);
-    bind_blob(r->session, 4, mix, 32);
-    bind_text(r->session, 5, "{\"color\":\"green\",\"model\":\"some\"}", 32);
-    sqlite3_bind_int64(r->session, 6, (int64_t)n);
-    sqlite3_bind_int64(r->session, 7, now);
-    sqlite3_bind_int64(r->session, 8, now);
-    sqlite3_bind_int64(r->session, 9, r->seq);
-    sqlite3_bind_int64(r->session, 10, (int64_t)mix[2]);
-    bind_blob(r->session, 11, id, 16);
-    step(r, r->session);
-    MUST(sqlite3_changes(r->db) == 1);
+    raw_open(&s->raw, s->raw_dir, full);
+    s->log = raw_row_like(&s->raw, "log", "seq");
+    s->object = raw_row_like(&s->raw, "object", "number");
+    s->session = raw_row_like(&s->raw, "bench_session", "id");
 }
 
 static void raw_command(state *s)
 {
-    raw *r = &s->raw;
-    uint64_t n = next_number(s);
-    uint64_t mix[5];
-    payloads p;
-    int64_t now = valise_env_default()->now_ns(NULL);
+    uint64_t n = next_number(s), mix[5];
+    uint8_t id[16] = {0x01, 0x9b, 0, 0, 0, 0, 0x70, 0, 0x80, 0};
+    char digits[16];
+    int64_t now = valise_env_default()->now_ns(NULL), seq = raw_get_int(s->log, "seq") + 1;
 
-    (void)payload_of(&p, n);
     for (size_t i = 0; i < VLS_COUNT(mix); i++)
         mix[i] = (n + i) * UINT64_C(0x9E3779B97F4A7C15);
-    write_object(r, p.text, mix, now);
-    write_session(r, mix, now, n);
-    write_log(r, p.text, mix, now);
+    raw_set_int(s->object, "number", raw_get_int(s->object, "number") + 1);
+    raw_set_int(s->object, "h8", (int64_t)mix[0]);
+    raw_set_bytes(s->object, "hash", mix);
+    raw_insert(s->object);
+
+    (void)snprintf(digits, sizeof(digits), "%012u", (unsigned)(n * 617 % ROWS));
+    for (int i = 0; i < 6; i++)
+        id[10 + i] = (uint8_t)((digits[2 * i] - '0') << 4 | (digits[2 * i + 1] - '0'));
+    raw_set_bytes(s->session, "id", id);
+    raw_set_bytes(s->session, "value", mix);
+    raw_set_int(s->session, "count", (int64_t)n);
+    raw_set_int(s->session, "updated", now);
+    raw_set_int(s->session, "from_seq", seq);
+    raw_update(s->session);
+
+    raw_set_int(s->log, "seq", seq);
+    raw_set_int(s->log, "id8", now + seq); /* append-like, as UUIDv7 makes it */
+    raw_set_int(s->log, "time", now);
+    raw_set_bytes(s->log, "hash", mix + 1);
+    raw_insert(s->log);
 }
 
 static void raw_group(state *s, size_t count)
 {
-    step(&s->raw, s->raw.begin);
+    raw_begin(&s->raw);
     for (size_t i = 0; i < count; i++)
         raw_command(s);
-    step(&s->raw, s->raw.commit);
+    raw_commit(&s->raw);
 }
 
 static void raw_one(void *arg, size_t times)
@@ -428,26 +288,6 @@ static void raw_batch(void *arg, size_t times)
 
 /* ---- running ---- */
 
-static void make_dir(char out[256], const char *name)
-{
-    const char *root = getenv("VALISE_BENCH_DIR");
-
-    (void)snprintf(out, 256, "%s/valise-bench-%ld-%s", root ? root : "/var/tmp", (long)getpid(),
-                   name);
-    MUST(mkdir(out, 0700) == 0);
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
-static void remove_dir(const char *dir)
-{
-    MUST(nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
-}
-
 /* Two files with the same 1,000 rows, one for each side. The second batch changes what the first
  * one made: from then on entries hold the rows as they were before, and the raw side takes the
  * sizes of what it writes from the last of them. */
@@ -455,12 +295,12 @@ static void run_at(bench *b, bool full, const bench_row *rows, size_t count)
 {
     state s = {.next = 0};
 
-    make_dir(s.dir, "ours");
-    make_dir(s.raw_dir, "raw");
+    raw_make_dir(s.dir, "ours");
+    raw_make_dir(s.raw_dir, "raw");
     open_ours(&s, s.raw_dir, full);
     ours_batch(&s, 2);
     close_ours(&s);
-    open_raw(&s.raw, s.raw_dir, full);
+    open_raw(&s, full);
     s.next = 0;
     open_ours(&s, s.dir, full);
     ours_batch(&s, 2);
@@ -470,9 +310,9 @@ static void run_at(bench *b, bool full, const bench_row *rows, size_t count)
         bench_compare(b, &row);
     }
     close_ours(&s);
-    close_raw(&s.raw);
-    remove_dir(s.dir);
-    remove_dir(s.raw_dir);
+    raw_close(&s.raw);
+    raw_remove_dir(s.dir);
+    raw_remove_dir(s.raw_dir);
 }
 
 BENCH(command)
