@@ -7,14 +7,14 @@
 
 #define SUMMARY_MIN 8u /* columns that are worth showing the beginning of a value */
 
-static valise_str text_of(vls_json row, const char *name)
+valise_str cli_text_of(vls_json row, const char *name)
 {
     const vls_json *member = vls_json_get(row, valise_str_of(name));
 
     return member && member->type == VLS_JSON_STRING ? vls_json_str(*member) : VLS_STR("");
 }
 
-static int64_t number_of(vls_json row, const char *name)
+int64_t cli_number_of(vls_json row, const char *name)
 {
     const vls_json *member = vls_json_get(row, valise_str_of(name));
 
@@ -73,8 +73,8 @@ static void add_names(cli *c, const char *label, const vls_json *names)
 /* "research-2 (ResearchNode) in sales.research" */
 static void add_node(cli *c, vls_json row)
 {
-    valise_str id = text_of(row, "nodeId"), name = text_of(row, "nodeName"),
-               space = text_of(row, "sourceNamespace");
+    valise_str id = cli_text_of(row, "nodeId"), name = cli_text_of(row, "nodeName"),
+               space = cli_text_of(row, "sourceNamespace");
 
     cli_add_data(c->out, id, 0);
     if (name.len > 0 && !vls_str_equal(name, VLS_STR("unknown"))) {
@@ -91,13 +91,13 @@ static void add_node(cli *c, vls_json row)
 /* Reads, and writes that were denied, are no commits: they have no id. */
 static bool is_read(vls_json row)
 {
-    return text_of(row, "outcome").len > 0;
+    return cli_text_of(row, "outcome").len > 0;
 }
 
 /* What an outcome says that is not the usual. */
 static void add_outcome(cli *c, vls_json row)
 {
-    valise_str outcome = text_of(row, "outcome");
+    valise_str outcome = cli_text_of(row, "outcome");
     bool denied = vls_str_equal(outcome, VLS_STR("denied"));
 
     if (outcome.len == 0)
@@ -108,27 +108,33 @@ static void add_outcome(cli *c, vls_json row)
     cli_style_end(c->out, denied ? CLI_RED : CLI_PLAIN);
 }
 
+/* "pack fact v2", and the outcome. */
+static void add_action(cli *c, vls_json row)
+{
+    cli_add_data(c->out, cli_text_of(row, "action"), 0);
+    add_text(c, " ");
+    cli_style_begin(c->out, CLI_BOLD);
+    cli_add_data(c->out, cli_text_of(row, "key"), 0);
+    cli_style_end(c->out, CLI_BOLD);
+    if (cli_number_of(row, "version") > 0) {
+        add_text(c, " v");
+        add_number(c, cli_number_of(row, "version"));
+    }
+    add_outcome(c, row);
+}
+
 static void add_title(cli *c, vls_json row)
 {
     cli_style_begin(c->out, CLI_YELLOW);
     add_text(c, is_read(row) ? "read" : "commit ");
     if (!is_read(row)) {
-        add_number(c, number_of(row, "seq"));
+        add_number(c, cli_number_of(row, "seq"));
         add_text(c, " ");
-        add_id(c, text_of(row, "commitId"));
+        add_id(c, cli_text_of(row, "commitId"));
     }
     cli_style_end(c->out, CLI_YELLOW);
     add_text(c, "  ");
-    cli_add_data(c->out, text_of(row, "action"), 0);
-    add_text(c, " ");
-    cli_style_begin(c->out, CLI_BOLD);
-    cli_add_data(c->out, text_of(row, "key"), 0);
-    cli_style_end(c->out, CLI_BOLD);
-    if (number_of(row, "version") > 0) {
-        add_text(c, " v");
-        add_number(c, number_of(row, "version"));
-    }
-    add_outcome(c, row);
+    add_action(c, row);
     add_text(c, "\n");
 }
 
@@ -139,15 +145,15 @@ static void add_commit(cli *c, vls_json row)
     add_node(c, row);
     add_text(c, "\n");
     add_text(c, "Date:   ");
-    add_time(c, text_of(row, "timestamp"));
+    add_time(c, cli_text_of(row, "timestamp"));
     add_text(c, "\n");
     add_names(c, "Tags:   ", vls_json_get(row, VLS_STR("tags")));
-    add_line(c, "Reason: ", text_of(row, "reason"));
+    add_line(c, "Reason: ", cli_text_of(row, "reason"));
 }
 
 int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
-    valise_str summary = text_of(row, "valueSummary");
+    valise_str summary = cli_text_of(row, "valueSummary");
 
     (void)op;
     (void)err;
@@ -162,40 +168,33 @@ int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *er
 }
 
 /* "3 8b444187 (run-1) pack fact v2 research-2" */
-static void add_head(cli *c, vls_json row, const char *decoration)
+static void add_head(cli *c, vls_json row, valise_str decoration)
 {
     cli_style_begin(c->out, CLI_YELLOW);
-    add_number(c, number_of(row, "seq"));
+    add_number(c, cli_number_of(row, "seq"));
     if (!is_read(row)) {
         add_text(c, " ");
-        add_id(c, text_of(row, "commitId"));
+        add_id(c, cli_text_of(row, "commitId"));
     }
     cli_style_end(c->out, CLI_YELLOW);
-    if (decoration[0]) {
+    if (decoration.len > 0) {
         add_text(c, " ");
         cli_style_begin(c->out, CLI_GREEN);
-        cli_add_data(c->out, valise_str_of(decoration), 0);
+        add_text(c, "(");
+        cli_add_data(c->out, decoration, 0);
+        add_text(c, ")");
         cli_style_end(c->out, CLI_GREEN);
     }
     add_text(c, " ");
-    cli_add_data(c->out, text_of(row, "action"), 0);
+    add_action(c, row);
     add_text(c, " ");
-    cli_style_begin(c->out, CLI_BOLD);
-    cli_add_data(c->out, text_of(row, "key"), 0);
-    cli_style_end(c->out, CLI_BOLD);
-    if (number_of(row, "version") > 0) {
-        add_text(c, " v");
-        add_number(c, number_of(row, "version"));
-    }
-    add_outcome(c, row);
-    add_text(c, " ");
-    cli_add_data(c->out, text_of(row, "nodeId"), 0);
+    cli_add_data(c->out, cli_text_of(row, "nodeId"), 0);
 }
 
-void cli_add_commit_line(cli *c, vls_json row, const char *decoration, size_t indent)
+void cli_add_commit_line(cli *c, vls_json row, valise_str decoration, size_t indent)
 {
     cli_out *out = c->out;
-    valise_str summary = text_of(row, "valueSummary");
+    valise_str summary = cli_text_of(row, "valueSummary");
     size_t start = out->text.len, used;
 
     /* Colours take no room: what is shown is measured without them. */
@@ -224,7 +223,7 @@ void cli_add_commit_line(cli *c, vls_json row, const char *decoration, size_t in
 int cli_print_commit_line(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
     (void)op;
-    cli_add_commit_line(c, row, "", 0);
+    cli_add_commit_line(c, row, VLS_STR(""), 0);
     return vls_buf_check(&c->out->text, err);
 }
 
@@ -286,17 +285,17 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
 {
     (void)op;
     cli_style_begin(c->out, CLI_BOLD);
-    cli_add_data(c->out, text_of(row, "kind"), 0);
+    cli_add_data(c->out, cli_text_of(row, "kind"), 0);
     add_text(c, " ");
-    cli_add_data(c->out, text_of(row, "key"), 0);
+    cli_add_data(c->out, cli_text_of(row, "key"), 0);
     cli_style_end(c->out, CLI_BOLD);
-    if (number_of(row, "seq") > 0) {
+    if (cli_number_of(row, "seq") > 0) {
         add_text(c, "  by ");
-        cli_add_data(c->out, text_of(row, "nodeId"), 0);
+        cli_add_data(c->out, cli_text_of(row, "nodeId"), 0);
         add_text(c, ", commit ");
-        add_number(c, number_of(row, "seq"));
+        add_number(c, cli_number_of(row, "seq"));
         add_text(c, " ");
-        add_id(c, text_of(row, "commitId"));
+        add_id(c, cli_text_of(row, "commitId"));
     }
     add_text(c, "\n");
     return cli_print_difference(c, vls_json_get(row, VLS_STR("before")),
@@ -311,16 +310,16 @@ int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *
     (void)op;
     cli_style_begin(c->out, CLI_RED);
     add_text(c, "conflict ");
-    cli_add_data(c->out, text_of(row, "key"), 0);
+    cli_add_data(c->out, cli_text_of(row, "key"), 0);
     cli_style_end(c->out, CLI_RED);
     add_text(c, "\n  ours, by ");
-    cli_add_data(c->out, text_of(row, "ourNode"), 0);
+    cli_add_data(c->out, cli_text_of(row, "ourNode"), 0);
     add_text(c, "\n");
     rc = cli_print_difference(c, base, vls_json_get(row, VLS_STR("ours")), "    ", err);
     if (rc < 0)
         return rc;
     add_text(c, "  theirs, by ");
-    cli_add_data(c->out, text_of(row, "theirNode"), 0);
+    cli_add_data(c->out, cli_text_of(row, "theirNode"), 0);
     add_text(c, "\n");
     return cli_print_difference(c, base, vls_json_get(row, VLS_STR("theirs")), "    ", err);
 }
@@ -353,12 +352,12 @@ int cli_print_packed(cli *c, const valise_op *op, vls_json answer, valise_error 
         return 0;
     }
     add_text(c, "commit ");
-    add_number(c, number_of(answer, "seq"));
+    add_number(c, cli_number_of(answer, "seq"));
     add_text(c, " ");
-    add_id(c, text_of(answer, "commitId"));
-    if (number_of(answer, "version") > 0) {
+    add_id(c, cli_text_of(answer, "commitId"));
+    if (cli_number_of(answer, "version") > 0) {
         add_text(c, "  v");
-        add_number(c, number_of(answer, "version"));
+        add_number(c, cli_number_of(answer, "version"));
     }
     add_text(c, "\n");
     return 0;
@@ -387,9 +386,9 @@ static int match_id(void *arg, valise_str json)
 
     if (vls_json_parse(&row, search->arena, json, NULL, NULL) < 0)
         return 1;
-    if (!vls_str_equal(text_of(row, "id"), search->id))
+    if (!vls_str_equal(cli_text_of(row, "id"), search->id))
         return 0;
-    (void)vls_arena_dup(&search->name, search->arena, text_of(row, "name"), NULL);
+    (void)vls_arena_dup(&search->name, search->arena, cli_text_of(row, "name"), NULL);
     return 1;
 }
 
@@ -425,10 +424,10 @@ static int show_commit(cli *c, vls_json answer, valise_error *err)
 
     if (!row || !list || c->options.at)
         return 0;
-    search.id = text_of(*row, "backpack");
+    search.id = cli_text_of(*row, "backpack");
     (void)cli_stream(c, list, VLS_STR("{}"), match_id, &search, NULL);
     if (search.name.len == 0 ||
-        ask_commit(&shown, c, search.name, number_of(*row, "seq"), NULL) < 0)
+        ask_commit(&shown, c, search.name, cli_number_of(*row, "seq"), NULL) < 0)
         return 0;
     add_text(c, "backpack ");
     cli_add_data(c->out, search.name, 0);
@@ -441,7 +440,7 @@ int cli_print_anything(cli *c, const valise_op *op, vls_json answer, valise_erro
 {
     int rc = 0;
 
-    if (vls_str_equal(text_of(answer, "kind"), VLS_STR("backpack_commit")))
+    if (vls_str_equal(cli_text_of(answer, "kind"), VLS_STR("backpack_commit")))
         rc = show_commit(c, answer, err);
     return rc != 0 ? VLS_MIN(rc, 0) : cli_show_object(c, op->out, answer, 0, err);
 }

@@ -6,6 +6,10 @@
 
 #include "cli/print.h"
 
+/* A member of a row: "", or 0, when it is not there. */
+valise_str cli_text_of(vls_json row, const char *name);
+int64_t cli_number_of(vls_json row, const char *name);
+
 /* Rows of a list, or whole answers: see cli_printer. */
 int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *err);
 int cli_print_commit_line(cli *c, const valise_op *op, vls_json row, valise_error *err);
@@ -19,7 +23,7 @@ int cli_print_anything(cli *c, const valise_op *op, vls_json answer, valise_erro
 
 /* One line of a commit; decoration: in brackets behind its id, or "". indent: columns that stand
  * before it. On a terminal it is cut to its width. */
-void cli_add_commit_line(cli *c, vls_json row, const char *decoration, size_t indent);
+void cli_add_commit_line(cli *c, vls_json row, valise_str decoration, size_t indent);
 
 /* The history of a backpack and of its forks, as branches. (graph.c) */
 int cli_draw_history(cli *c, const valise_op *op, valise_str payload, valise_error *err);

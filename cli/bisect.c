@@ -108,13 +108,14 @@ static int take_seq(void *arg, const valise_commit *commit, valise_error *err)
     return 0;
 }
 
-/* The newest commit of a state; *seq stays when there is none. */
-static int seq_of(int64_t *seq, valise_backpack *state, valise_error *err)
+/* The newest commit of a state, or the oldest; *seq stays when there is none. */
+static int seq_of(int64_t *seq, valise_backpack *state, bool oldest, valise_error *err)
 {
-    valise_history newest = VALISE_HISTORY_INIT;
+    valise_history one = VALISE_HISTORY_INIT;
 
-    newest.limit = 1;
-    return valise_history_each(state, &newest, take_seq, seq, err);
+    one.limit = 1;
+    one.oldest_first = oldest;
+    return valise_history_each(state, &one, take_seq, seq, err);
 }
 
 /* As git does: how many are left after this one, and how many steps that takes. */
@@ -157,7 +158,7 @@ static int holds(void *arg, valise_backpack *state, valise_error *err)
     int rc = cli_check_interrupt(err);
 
     if (rc == 0)
-        rc = seq_of(&seq, state, err);
+        rc = seq_of(&seq, state, false, err);
     vls_buf_clear(&a->state);
     if (rc == 0)
         rc = valise_each_item(state, add_item, &a->state, err);
@@ -206,26 +207,28 @@ static int resolve(int64_t *seq, valise_backpack *bag, valise_str point, int64_t
     rc = valise_snapshot_at(&state, bag, point, err);
     *seq = oldest;
     if (rc == 0)
-        rc = seq_of(seq, state, err);
+        rc = seq_of(seq, state, false, err);
     valise_backpack_close(state);
     return rc;
 }
 
 static int search(asking *a, valise_backpack *bag, const bisect_args *args, valise_error *err)
 {
-    valise_usage usage = {.size = sizeof(usage)};
-    int64_t from = 0, to = 0, oldest;
-    int rc = valise_backpack_usage(&usage, bag, err);
+    int64_t from = 0, to = 0, oldest = 1, newest = 0;
+    int rc = seq_of(&oldest, bag, true, err);
 
-    oldest = VLS_MAX(usage.first_seq - 1, 0);
+    oldest--; /* the state before it */
+    if (rc == 0)
+        rc = seq_of(&newest, bag, false, err);
     if (rc == 0)
         rc = resolve(&from, bag, args->from, oldest, oldest, err);
     if (rc == 0)
-        rc = resolve(&to, bag, args->to, usage.last_seq, oldest, err);
+        rc = resolve(&to, bag, args->to, newest, oldest, err);
     if (rc < 0)
         return rc;
     if (from >= to)
-        return vls_fail(err, VALISE_E_INVALID, "commit %lld is not behind commit %lld",
+        return vls_fail(err, VALISE_E_INVALID,
+                        "the end (commit %lld) must come after the start (commit %lld)",
                         (long long)to, (long long)from);
     a->low = from;
     return valise_bisect(bag, from, to, holds, a, keep, a, err);

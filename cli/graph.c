@@ -32,7 +32,8 @@ typedef struct commit {
     vls_json row;
     size_t branch;
     int64_t seq, time;
-    size_t follows; /* number of the commit before it, or NONE */
+    size_t follows;   /* number of the commit before it, or NONE */
+    valise_str names; /* of the branches that end here */
 } commit;
 
 typedef struct graph {
@@ -46,20 +47,6 @@ typedef struct graph {
     int rc; /* of a callback */
     valise_error *err;
 } graph;
-
-static valise_str text_of(vls_json row, const char *name)
-{
-    const vls_json *member = vls_json_get(row, valise_str_of(name));
-
-    return member && member->type == VLS_JSON_STRING ? vls_json_str(*member) : VLS_STR("");
-}
-
-static int64_t number_of(vls_json row, const char *name)
-{
-    const vls_json *member = vls_json_get(row, valise_str_of(name));
-
-    return member && member->type == VLS_JSON_INT ? member->integer : 0;
-}
 
 /* ---- which backpacks ---- */
 
@@ -80,10 +67,10 @@ static int take_branch(void *arg, valise_str json)
     g->rc = keep(&row, g, json);
     if (g->rc < 0)
         return 1;
-    branch b = {.name = text_of(row, "name"),
-                .id = text_of(row, "id"),
-                .origin = text_of(row, "origin"),
-                .origin_seq = number_of(row, "originSeq"),
+    branch b = {.name = cli_text_of(row, "name"),
+                .id = cli_text_of(row, "id"),
+                .origin = cli_text_of(row, "origin"),
+                .origin_seq = cli_number_of(row, "originSeq"),
                 .parent = NONE,
                 .depth = NONE};
     if (!vls_vec_push(&g->branches, g->c->env, b))
@@ -150,8 +137,8 @@ static int take_commit(void *arg, valise_str json)
     g->rc = keep(&one.row, g, json);
     if (g->rc < 0)
         return 1;
-    one.seq = number_of(one.row, "seq");
-    g->rc = vls_time_parse_ns(&one.time, text_of(one.row, "timestamp"), g->err);
+    one.seq = cli_number_of(one.row, "seq");
+    g->rc = vls_time_parse_ns(&one.time, cli_text_of(one.row, "timestamp"), g->err);
     if (g->rc == 0 && !vls_vec_push(&g->commits, g->c->env, one))
         g->rc = vls_fail_memory(g->err);
     return g->rc < 0;
@@ -325,23 +312,29 @@ static int take_lane(size_t *out, graph *g, size_t at, valise_error *err)
     return rc;
 }
 
-/* "(run-1, run-1b)": the branches that end here. */
-static const char *decorate(graph *g, size_t at)
+/* Say where branches end: "run-1, run-1b". */
+static int decorate(graph *g, valise_error *err)
 {
-    vls_buf_clear(&g->line);
-    for (size_t i = 0; i < g->branches.len; i++) {
+    int rc = 0;
+
+    for (size_t i = 0; i < g->branches.len && rc == 0; i++) {
         const branch *b = &g->branches.ptr[i];
-        if (b->depth == NONE || commit_upto(g, i, INT64_MAX) != at)
+        size_t at = b->depth == NONE ? NONE : commit_upto(g, i, INT64_MAX);
+        valise_str *names = at == NONE ? NULL : &g->commits.ptr[at].names;
+        if (!names)
             continue;
-        vls_buf_add_text(&g->line, g->line.len > 0 ? ", " : "(");
+        vls_buf_add(&g->line, *names);
+        vls_buf_add_text(&g->line, names->len > 0 ? ", " : "");
         vls_buf_add(&g->line, b->name);
+        rc = vls_buf_check(&g->line, err);
+        if (rc == 0)
+            rc = vls_arena_dup(names, &g->arena, vls_buf_str(&g->line), err);
+        vls_buf_clear(&g->line);
     }
-    if (g->line.len > 0)
-        vls_buf_add_byte(&g->line, ')');
-    return vls_buf_cstr(&g->line);
+    return rc;
 }
 
-static int draw_commit(graph *g, size_t at, const char *decoration, valise_error *err)
+static int draw_commit(graph *g, size_t at, valise_error *err)
 {
     const commit *one = &g->commits.ptr[at];
     size_t lane, count;
@@ -356,32 +349,21 @@ static int draw_commit(graph *g, size_t at, const char *decoration, valise_error
         remove_lane(g, lane);
     else
         g->lanes.ptr[lane] = one->follows;
-    cli_add_commit_line(g->c, one->row, decoration, 2 * count);
+    cli_add_commit_line(g->c, one->row, one->names, 2 * count);
     return cli_out_row(g->c->out, err);
 }
 
 static int draw(graph *g, int64_t limit, valise_error *err)
 {
-    const char **decorations = vls_arena_array(&g->arena, g->commits.len + 1, sizeof(*decorations));
     size_t count = g->order.len;
-    int rc = 0;
+    int rc = decorate(g, err);
 
-    if (!decorations)
-        return vls_arena_fail(&g->arena, err);
-    for (size_t i = 0; i < g->commits.len && rc == 0; i++) {
-        valise_str copy = VLS_STR("");
-        const char *text = decorate(g, i);
-        rc = text ? vls_arena_dup(&copy, &g->arena, valise_str_of(text), err)
-                  : vls_buf_check(&g->line, err);
-        decorations[i] = copy.ptr;
-    }
-    vls_buf_clear(&g->line);
     sort_commits(g);
     if (limit > 0 && (uint64_t)limit < count)
         count = (size_t)limit;
     cli_out_page(g->c->out, g->c);
     for (size_t i = 0; i < count && rc == 0 && !cli_out_is_closed(g->c->out); i++)
-        rc = draw_commit(g, g->order.ptr[i], decorations[g->order.ptr[i]], err);
+        rc = draw_commit(g, g->order.ptr[i], err);
     return rc;
 }
 
@@ -396,7 +378,7 @@ static bool is_chosen(const graph *g)
 
 static int run(graph *g, const valise_op *op, vls_json payload, valise_str text, valise_error *err)
 {
-    int rc = load_branches(g, text_of(payload, "backpack"), err);
+    int rc = load_branches(g, cli_text_of(payload, "backpack"), err);
 
     if (rc == 0 && !is_chosen(g)) /* the history itself says best what is wrong */
         return cli_stream(g->c, op, text, take_commit, g, err);
@@ -404,7 +386,7 @@ static int run(graph *g, const valise_op *op, vls_json payload, valise_str text,
         rc = load_commits(g, op, payload, err);
     if (rc == 0)
         rc = link_commits(g, err);
-    return rc < 0 ? rc : draw(g, number_of(payload, "limit"), err);
+    return rc < 0 ? rc : draw(g, cli_number_of(payload, "limit"), err);
 }
 
 int cli_draw_history(cli *c, const valise_op *op, valise_str payload, valise_error *err)

@@ -100,8 +100,8 @@ typedef struct valise_node {
     const valise_permissions *permissions; /* NULL: those that valise_permit registered for id */
 } valise_node;
 
-/* A view for one run of a node: the run starts here (NODE_START) and ends when it is closed. With
- * permissions these are registered first (needs backpack:permit); of a snapshot, where nothing can
+/* A view for one run of a node: the run starts here and ends when it is closed. With permissions
+ * these are registered first (needs backpack:permit); of a snapshot, where nothing can
  * be, they hold for this view. */
 VALISE_API int valise_backpack_node(valise_backpack **out, valise_backpack *bag,
                                     const valise_node *node, valise_error *err);
@@ -137,9 +137,8 @@ typedef struct valise_taint {
 
 /* One entry of the history; the newest of a key that is no delete or quarantine is the item. */
 typedef struct valise_commit {
-    valise_uuid
-        backpack; /* id of the backpack that made it: of a fork's older commits the origin */
-    int64_t seq;  /* counts from 1 within the backpack */
+    valise_uuid backpack; /* that made it: of a fork's older commits the origin */
+    int64_t seq;          /* counts from 1 within the backpack */
     valise_uuid id;
     int64_t time;   /* ns; never decreases */
     int64_t action; /* VALISE_ACTION_... */
@@ -320,8 +319,7 @@ typedef struct valise_change {
     int kind; /* VALISE_ADDED, ... */
     valise_str key;
     const valise_commit *before, *after; /* NULL where there is no item */
-    const valise_commit
-        *by; /* the commit that made the difference; NULL: b is no later state of a */
+    const valise_commit *by; /* what made the difference; NULL: b is no later state of a */
     valise_blob *old_value, *new_value; /* borrowed; NULL where there is no item */
 } valise_change;
 typedef int valise_change_fn(void *arg, const valise_change *change, valise_error *err);
@@ -359,7 +357,7 @@ typedef struct valise_quarantine_options {
     size_t size;
     valise_str reason;             /* needed */
     valise_str error;              /* JSON; "": none */
-    bool forget;                   /* keepInTrace false: no entry, and the commit has no value */
+    bool forget;                   /* no entry, and the commit has no value */
     valise_str node_id, node_name; /* the owner's handle only */
 } valise_quarantine_options;
 
@@ -384,8 +382,8 @@ VALISE_API int valise_backpack_validate(valise_blob **report, valise_backpack *b
 /* The whole backpack as JSON, with the newest `commits` of the history (0: 1,000; -1: all). */
 VALISE_API int valise_backpack_to_json(valise_blob **out, valise_backpack *bag, int64_t commits,
                                        valise_error *err);
-/* A new backpack from that, or from the seed's shape. Nothing is made when it fails. What options
- * leave open (LENIENT, TAINT, sticky, bounds) is as the JSON says. */
+/* A new backpack from that, or from the older shape {items, history, permissions}. Nothing is made
+ * when it fails. What options leave open (LENIENT, TAINT, sticky, bounds) is as the JSON says. */
 VALISE_API int valise_backpack_from_json(valise_backpack **out, valise *v, const char *name,
                                          valise_str json, const valise_backpack_options *options,
                                          valise_error *err);

@@ -4,9 +4,13 @@
  *     valise_reply reply = VALISE_REPLY_INIT;
  *     valise_error err = VALISE_ERROR_INIT;
  *
- *     if (valise_open(&v, ".", NULL, &err) < 0 ||
- *         valise_dispatch(&reply, v, "pin:add", "{\"name\":\"v1\",\"target\":\"12\"}", NULL, &err)
- * < 0) fprintf(stderr, "%s\n", err.message); valise_reply_release(&reply); valise_close(v);
+ *     rc = valise_open(&v, ".", NULL, &err);
+ *     if (rc == 0)
+ *         rc = valise_dispatch(&reply, v, "pin:list", "{}", NULL, &err);
+ *     if (rc < 0)
+ *         fprintf(stderr, "%s\n", err.message);
+ *     valise_reply_release(&reply);
+ *     valise_close(v);
  *
  * Every operation of every surface goes through valise_dispatch. `valise commands` lists them.
  *

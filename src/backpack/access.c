@@ -187,14 +187,10 @@ void vls_access_release(vls_access *access)
 
 int vls_access_set(vls_access *access, const valise_permissions *permissions, valise_error *err)
 {
-    valise_permissions allow = *permissions;
-    valise_list *lists[] = {&allow.read, &allow.write, &allow.deny, &allow.namespace_read,
-                            &allow.namespace_write};
-    int rc = 0;
+    int rc;
 
-    for (size_t i = 0; i < VLS_COUNT(lists) && rc == 0; i++)
-        rc = vls_bag_copy_names(lists[i], &access->arena, err);
-    access->allow = allow;
+    access->allow = *permissions;
+    rc = vls_permissions_copy(&access->allow, &access->arena, err);
     access->restricted = rc == 0;
     return rc;
 }

@@ -69,8 +69,7 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
                           .read = o->read,
                           .write = o->write,
                           .declassify = o->declassify,
-                          .expect = o->expect,
-                          .action = VALISE_ACTION_PACK};
+                          .expect = o->expect};
     vls_change_call call = {.now = vls_clock_now_ns(&bag->v->clock), .arena = &arena};
     vls_ledger ledger = vls_ring_ledger(bag->ring);
     vls_done done = {.denied = false};
@@ -190,6 +189,7 @@ typedef struct getting {
     valise_str key;
     vls_look look;
     valise_blob *value;
+    bool found;
 } getting;
 
 static int get(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
@@ -200,25 +200,27 @@ static int get(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t no
 
     g->look.now = now;
     rc = vls_bag_get(&g->value, ledger, scope, g->key, &g->look, err);
+    g->found = rc > 0;
     return rc < 0 ? rc : 0;
 }
 
+/* out NULL: is it there? */
 static int get_value(valise_blob **out, valise_backpack *bag, valise_str key, bool record,
                      bool required, valise_error *err)
 {
-    getting g = {.key = key,
-                 .look = {.record = record, .required = required, .outcome = VALISE_NONE}};
+    getting g = {
+        .key = key,
+        .look = {
+            .record = record, .required = required, .erased_too = !out, .outcome = VALISE_NONE}};
     int rc = vls_handle_read(bag, get, &g, err);
 
     if (g.look.outcome == VALISE_READ_DENIED || (record && g.look.outcome != VALISE_NONE))
         vls_handle_tell_access(bag, key, VALISE_ACTION_UNPACK, g.look.outcome, g.look.now);
-    if (rc < 0) {
-        valise_blob_unref(g.value);
-        return rc;
-    }
-    if (g.value)
+    if (rc == 0 && g.found && out)
         *out = g.value;
-    return g.value != NULL;
+    else
+        valise_blob_unref(g.value);
+    return rc < 0 ? rc : g.found;
 }
 
 int valise_unpack_str(valise_blob **out, valise_backpack *bag, valise_str key, valise_error *err)
@@ -251,10 +253,8 @@ int valise_peek(valise_blob **out, valise_backpack *bag, const char *key, valise
 
 int valise_has(valise_backpack *bag, const char *key, valise_error *err)
 {
-    VLS_AUTO(blob) valise_blob *value = NULL;
-
     VLS_ARG(bag && key, err);
-    return get_value(&value, bag, valise_str_of(key), false, false, err);
+    return get_value(NULL, bag, valise_str_of(key), false, false, err);
 }
 
 /* ---- the rest ---- */
@@ -262,7 +262,7 @@ int valise_has(valise_backpack *bag, const char *key, valise_error *err)
 int valise_remove(valise_backpack *bag, const char *key, valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
-    vls_rm_args args = {.key = {NULL, 0}};
+    vls_key_args args = {.key = {NULL, 0}};
     valise_packed packed = {.applied = false};
     int rc;
 

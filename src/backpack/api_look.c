@@ -1,6 +1,5 @@
 /* api_look.c -- the C functions that walk over a backpack: items, history, differences. */
 #include "backpack/handle.h"
-#include "backpack/settings.h"
 
 #include "json/json.h"
 
@@ -273,8 +272,10 @@ static int validate(void *arg, const vls_ledger *ledger, vls_scope *scope, int64
     exporting *e = arg;
 
     (void)now;
+    vls_buf_add_text(e->out, "{\"errors\":");
     e->valid = vls_bag_validate(e->out, ledger, scope, e->key, e->schema, err);
-    return e->valid < 0 ? e->valid : 0;
+    vls_buf_add_text(e->out, e->valid > 0 ? ",\"valid\":true}" : ",\"valid\":false}");
+    return e->valid < 0 ? e->valid : vls_buf_check(e->out, err);
 }
 
 int valise_backpack_validate(valise_blob **report, valise_backpack *bag, const char *key,

@@ -2,7 +2,6 @@
 #include "backpack/handle.h"
 
 #include "base/mem.h"
-#include "json/json.h"
 
 #define ALL_FLAGS                                                                                  \
     (VALISE_BACKPACK_DURABLE | VALISE_BACKPACK_WRITE_BEHIND | VALISE_BACKPACK_LENIENT |            \
@@ -32,12 +31,9 @@ static int take_options(valise_backpack_options *out, const valise_backpack_opti
             return vls_fail(err, VALISE_E_INVALID, "only a durable backpack is written behind");
         return 0;
     }
-    if (out->max_commits > 0 || out->max_bytes > 0 || out->archive.len > 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "only an ephemeral backpack has bounds of its own");
-        vls_hint(err, "a durable one keeps what `valise retention set backpack` says");
-        return VALISE_E_INVALID;
-    }
-    return 0;
+    return out->max_commits > 0 || out->max_bytes > 0 || out->archive.len > 0
+               ? vls_ephemeral_only(err)
+               : 0;
 }
 
 /* ---- scopes ---- */
@@ -73,33 +69,17 @@ static int make_scope(valise_backpack *bag, const valise_permissions *permission
 
 /* ---- ephemeral ---- */
 
-/* Each member of the object, packed by the node "system". */
+static int pack_item(void *arg, valise_str key, valise_str value, valise_error *err)
+{
+    valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
+
+    options.node_id = options.node_name = VLS_STR("system");
+    return valise_pack_str(NULL, arg, key, value, &options, err);
+}
+
 static int pack_items(valise_backpack *bag, valise_str items, valise_error *err)
 {
-    VLS_AUTO(arena) vls_arena arena = {0};
-    VLS_AUTO(buf) vls_buf text = {0};
-    valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
-    vls_json object;
-    int rc;
-
-    if (items.len == 0)
-        return 0;
-    vls_arena_init(&arena, bag->env, VLS_VIEW_MAX_BYTES);
-    vls_buf_init(&text, bag->env, VLS_JSON_MAX_BYTES);
-    rc = vls_json_parse(&object, &arena, items, NULL, err);
-    if (rc == 0 && object.type != VLS_JSON_OBJECT)
-        rc = vls_fail(err, VALISE_E_INVALID, "items is no object");
-    options.node_id = options.node_name = VLS_STR("system");
-    for (uint32_t i = 0; rc == 0 && i < object.len; i++) {
-        vls_buf_clear(&text);
-        rc = vls_json_write(&text, object.members[i].value, err);
-        if (rc == 0)
-            rc = valise_pack_str(NULL, bag, vls_json_str(object.members[i].key), vls_buf_str(&text),
-                                 &options, err);
-    }
-    if (rc < 0)
-        vls_error_prepend(err, "items");
-    return rc;
+    return items.len == 0 ? 0 : vls_create_each_item(items, bag->env, pack_item, bag, err);
 }
 
 /* The handle has it open from here on. */

@@ -1,16 +1,18 @@
 /* bag.c -- the tables of a backpack's collections. */
 #include "backpack/bag.h"
 
-#include "base/hex.h"
 #include "store/view.h"
 
 #define NAMED(max_bytes) .min = 1, .max = (max_bytes)
 
-static const valise_field name_item = {.name = "name", .type = VALISE_T_STR};
+const valise_field vls_name_item = {.name = "name", .type = VALISE_T_STR};
 
 #define NAMES(struct_type, member, json_name, field_flags, text)                                   \
     VALISE_FIELD_AS_WITH(struct_type, member, json_name, LIST, field_flags, text,                  \
-                         .more = &name_item, .max = VLS_BAG_LIST_MAX)
+                         .more = &vls_name_item, .max = VLS_BAG_LIST_MAX)
+
+static const valise_str sticky[] = {{"pii", 3}, {"secret", 6}};
+const valise_list vls_bag_sticky = {sticky, VLS_COUNT(sticky)};
 
 /* ---- backpack ---- */
 
@@ -40,19 +42,15 @@ static int bag_event(valise_event *out, valise_view *view, const void *before, c
                      valise_error *err)
 {
     const vls_bag_row *old = before, *bag = after;
-    char *text = NULL;
-    int rc, len;
+    char *room = NULL;
+    int rc;
 
     if (!old || !bag || old->edge == bag->edge)
         return 0;
-    rc = valise_view_alloc((void **)&text, view, 96, err);
+    rc = valise_view_alloc((void **)&room, view, VLS_PRUNE_MAX, err);
     if (rc < 0)
         return rc;
-    len = snprintf(text, 96, "{\"backpack\":\"%s\",\"edge\":%lld}", vls_uuid_text(&bag->id).s,
-                   (long long)bag->edge);
-    out->type = VLS_STR("BACKPACK_PRUNE");
-    out->run_id = bag->name;
-    out->payload = vls_str(text, (size_t)len);
+    vls_prune_event(out, room, &bag->id, bag->name, bag->edge);
     return 1;
 }
 
@@ -67,8 +65,8 @@ const valise_coll vls_bags = {.size = sizeof(valise_coll),
 
 /* ---- backpack_commit ---- */
 
-static const char *const actions[] = {"pack",  "delete", "quarantine", "release",
-                                      "merge", "import", "unpack",     NULL};
+const char *const vls_bag_actions[] = {"pack",  "delete", "quarantine", "release",
+                                       "merge", "import", "unpack",     NULL};
 static const char *const outcomes[] = {"found", "absent", "denied", NULL};
 
 static const valise_field taint_fields[] = {
@@ -88,7 +86,8 @@ static const valise_field taint_item = {
 
 #define COMMIT_BODY(needed)                                                                        \
     VALISE_FIELD_AS(valise_commit, time, "timestamp", TIME, needed, "When."),                      \
-        VALISE_FIELD_WITH(valise_commit, action, ENUM, needed, "What was done.", .more = actions), \
+        VALISE_FIELD_WITH(valise_commit, action, ENUM, needed, "What was done.",                   \
+                          .more = vls_bag_actions),                                                \
         VALISE_FIELD(valise_commit, key, STR, needed, "Key of the item."),                         \
         VALISE_FIELD_AS_WITH(valise_commit, value, "valueId", ID,                                  \
                              VALISE_NULLABLE | VALISE_CONTENT, "Id of the value.",                 \
@@ -298,21 +297,22 @@ const valise_coll vls_bag_taints = {.size = sizeof(valise_coll),
                                     .needs = "backpack:read"};
 
 static const valise_field read_fields[] = {
-    VALISE_FIELD(vls_read_mark, number, INT, VALISE_REQUIRED | VALISE_KEY, "Place in the ring."),
+    VALISE_FIELD(vls_bag_read_row, number, INT, VALISE_REQUIRED | VALISE_KEY, "Place in the ring."),
     /* No reference: what was read may be dropped. */
-    VALISE_FIELD(vls_read_mark, backpack, UUID, 0, "The backpack."),
-    VALISE_FIELD(vls_read_mark, time, TIME, 0, "When."),
-    VALISE_FIELD(vls_read_mark, actor, STR, 0, "Who acted."),
-    VALISE_FIELD_AS(vls_read_mark, node_id, "nodeId", STR, 0, "The node."),
-    VALISE_FIELD_AS(vls_read_mark, node_name, "nodeName", STR, 0, "Name of the node."),
-    VALISE_FIELD_AS(vls_read_mark, namespace_name, "sourceNamespace", STR, VALISE_NULLABLE,
+    VALISE_FIELD(vls_bag_read_row, backpack, UUID, 0, "The backpack."),
+    VALISE_FIELD(vls_bag_read_row, time, TIME, 0, "When."),
+    VALISE_FIELD(vls_bag_read_row, actor, STR, 0, "Who acted."),
+    VALISE_FIELD_AS(vls_bag_read_row, node_id, "nodeId", STR, 0, "The node."),
+    VALISE_FIELD_AS(vls_bag_read_row, node_name, "nodeName", STR, 0, "Name of the node."),
+    VALISE_FIELD_AS(vls_bag_read_row, namespace_name, "sourceNamespace", STR, VALISE_NULLABLE,
                     "Namespace of the item."),
-    VALISE_FIELD(vls_read_mark, key, STR, 0, "Key of the item."),
-    VALISE_FIELD_WITH(vls_read_mark, action, ENUM, 0, "What was done, or denied.", .more = actions),
-    VALISE_FIELD(vls_read_mark, seq, INT, 0, "The commit that was read."),
-    VALISE_FIELD(vls_read_mark, version, INT, 0, "Version of the item."),
-    VALISE_FIELD_WITH(vls_read_mark, outcome, ENUM, 0, "What came of it.", .more = outcomes),
-    NAMES(vls_read_mark, tags, "tags", VALISE_NULLABLE, "Tags of the item."),
+    VALISE_FIELD(vls_bag_read_row, key, STR, 0, "Key of the item."),
+    VALISE_FIELD_WITH(vls_bag_read_row, action, ENUM, 0, "What was done, or denied.",
+                      .more = vls_bag_actions),
+    VALISE_FIELD(vls_bag_read_row, seq, INT, 0, "The commit that was read."),
+    VALISE_FIELD(vls_bag_read_row, version, INT, 0, "Version of the item."),
+    VALISE_FIELD_WITH(vls_bag_read_row, outcome, ENUM, 0, "What came of it.", .more = outcomes),
+    NAMES(vls_bag_read_row, tags, "tags", VALISE_NULLABLE, "Tags of the item."),
     VALISE_FIELD_END,
 };
 
@@ -323,7 +323,7 @@ const valise_coll vls_bag_reads = {.size = sizeof(valise_coll),
                                    .name = "backpack_read",
                                    .help = "A read, or a write that was denied.",
                                    .fields = read_fields,
-                                   .row_size = sizeof(vls_read_mark),
+                                   .row_size = sizeof(vls_bag_read_row),
                                    .flags = VALISE_COLL_EXEMPT,
                                    .indexes = read_indexes,
                                    .needs = "backpack:read"};

@@ -35,8 +35,9 @@
 #define VLS_BAG_LIST_MAX 1000 /* nodes or patterns of one list */
 #define VLS_BAG_REASON_MAX 4096
 #define VLS_BAG_SUMMARY_MAX 200
-#define VLS_POINT_MAX 512      /* what people write for a state */
-#define VLS_BAG_DEPTH_MAX 1000 /* forks of forks */
+#define VLS_BAG_COMMIT_BYTES 128 /* what a commit counts for, beside its value [B8] */
+#define VLS_POINT_MAX 512        /* what people write for a state */
+#define VLS_BAG_DEPTH_MAX 1000   /* forks of forks */
 
 /* What completes arguments on a command line (valise_field.ref). */
 #define VLS_REF_BACKPACK "backpack:list.name"
@@ -102,7 +103,7 @@ typedef struct vls_taint_row {
     int64_t since;  /* the newest seq when it was read; ~seq once the node has written since */
 } vls_taint_row;
 
-typedef struct vls_read_mark {
+typedef struct vls_bag_read_row {
     int64_t number; /* counts over all backpacks */
     valise_uuid backpack;
     int64_t time;
@@ -111,7 +112,19 @@ typedef struct vls_read_mark {
     int64_t action; /* UNPACK, or what a write that was denied would have been */
     int64_t seq, version, outcome;
     valise_list tags; /* of valise_str */
-} vls_read_mark;
+} vls_bag_read_row;
+
+/* Any of those of a backpack: what they all begin with is the backpack. */
+typedef union vls_any_row {
+    valise_uuid backpack;
+    valise_commit commit;
+    vls_quarantine_row quarantine;
+    vls_checkpoint_row checkpoint;
+    vls_run_row run;
+    vls_permission_row permission;
+    vls_rule_row rule;
+    vls_taint_row taint;
+} vls_any_row;
 
 extern const valise_coll vls_bags, vls_bag_commits, vls_bag_quarantines, vls_bag_checkpoints,
     vls_bag_runs, vls_bag_permissions, vls_bag_rules, vls_bag_taints, vls_bag_reads;
@@ -119,6 +132,13 @@ extern const valise_coll vls_bags, vls_bag_commits, vls_bag_quarantines, vls_bag
 /* Their fields; the first one is the backpack. */
 extern const valise_field vls_quarantine_fields[], vls_checkpoint_fields[], vls_run_fields[],
     vls_permission_fields[], vls_rule_fields[];
+
+/* What they share: a string in a list, and the names of VALISE_ACTION_... */
+extern const valise_field vls_name_item;
+extern const char *const vls_bag_actions[];
+
+/* The tags that spread, of a backpack that does not say otherwise: pii and secret. */
+extern const valise_list vls_bag_sticky;
 
 /* valise_commit as JSON: what history, exports and `--json` show. The collection's own table is
  * vls_bag_commits.fields: without what is derived (id, log_seq, outcome). */
@@ -141,6 +161,9 @@ int vls_bag_check_tag(valise_str tag, valise_error *err);
 int vls_bag_sort_names(valise_list *out, valise_list names, vls_arena *arena, valise_error *err);
 /* A deep copy in arena takes its place; items NULL stays so. */
 int vls_bag_copy_names(valise_list *list, vls_arena *arena, valise_error *err);
+/* The same of all texts of a rule, or of a set of permissions. */
+int vls_rule_copy(vls_rule_row *rule, vls_arena *arena, valise_error *err);
+int vls_permissions_copy(valise_permissions *permissions, vls_arena *arena, valise_error *err);
 bool vls_bag_has_name(valise_list sorted, valise_str name);
 bool vls_bag_same_names(valise_list a, valise_list b);
 
@@ -154,9 +177,18 @@ valise_uuid vls_commit_id(const valise_uuid *backpack, int64_t seq, int64_t time
  * it cannot be one. */
 int64_t vls_commit_seq_of(const valise_uuid *backpack, const valise_uuid *id);
 
-/* The smallest number, 0 too, that the ids of commits with these last bits (48 at most) can be of:
- * the others are it plus multiples of 2^bits. */
-int64_t vls_commit_seq_ending(const valise_uuid *backpack, uint64_t ending, unsigned bits);
+/* The end of an id, as people write it: digits in lower case, perhaps with dashes. */
+typedef struct vls_commit_ending {
+    uint64_t high, low;
+    unsigned bits;
+} vls_commit_ending;
+
+vls_commit_ending vls_commit_ending_parse(valise_str text);
+bool vls_commit_ending_matches(const vls_commit_ending *ending, const valise_uuid *id);
+
+/* The next number, behind `seq`, that a commit whose id ends so can have: look at that one. */
+int64_t vls_commit_ending_next(const vls_commit_ending *ending, const valise_uuid *backpack,
+                               int64_t seq);
 
 /* Those of all backpacks whose id ends in these digits: valise_coll.find. (find.c) */
 int vls_commit_find(valise_view *view, valise_str digits, valise_find_fn *fn, void *arg,
@@ -178,6 +210,11 @@ int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *
 
 /* Make it what is shown: only reads, and writes that were denied, have an outcome. */
 void vls_commit_out(valise_commit *commit);
+
+/* The event of old commits that went; its payload lies in room. */
+#define VLS_PRUNE_MAX 96
+void vls_prune_event(valise_event *out, char room[VLS_PRUNE_MAX], const valise_uuid *backpack,
+                     valise_str name, int64_t edge);
 
 /* The event of a commit (BACKPACK_PACK, ...), in arena: keys, sizes, ids and summaries, no values.
  */

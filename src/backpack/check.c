@@ -3,118 +3,72 @@
 
 #include "json/schema.h"
 
-typedef struct checking {
-    const vls_ledger *ledger;
-    vls_scope *scope;
-    vls_arena arena; /* of the instance; its texts are those of the values below */
-    vls_json_builder builder;
-    vls_buf *report;
-    bool any;
-} checking;
-
-static int parse_value(vls_json *out, checking *c, valise_blob *value, valise_error *err)
-{
-    valise_str text;
-    int rc = vls_arena_dup(&text, &c->arena, vls_blob_bytes(value), err);
-
-    return rc < 0 ? rc : vls_json_parse(out, &c->arena, text, NULL, err);
-}
-
-static int add_item(void *arg, const valise_item *item, valise_error *err)
-{
-    checking *c = arg;
-    valise_str key;
-    vls_json v;
-    int rc;
-
-    if (!item->value) /* erased */
-        return 0;
-    rc = vls_arena_dup(&key, &c->arena, item->commit->key, err);
-    if (rc == 0)
-        rc = parse_value(&v, c, item->value, err);
-    if (rc != 0)
-        return rc;
-    vls_json_add_key(&c->builder, key);
-    vls_json_add(&c->builder, v);
-    return 0;
-}
-
-/* The state as one object. */
-static int whole(vls_json *out, checking *c, valise_error *err)
-{
-    int rc;
-
-    vls_json_builder_init(&c->builder, &c->arena);
-    vls_json_open(&c->builder, VLS_JSON_OBJECT);
-    rc = vls_bag_each(c->ledger, c->scope, (valise_str){NULL, 0}, true, add_item, c, err);
-    vls_json_close(&c->builder);
-    if (rc == 0)
-        return vls_json_builder_finish(out, &c->builder, err);
-    vls_json_builder_release(&c->builder);
-    return rc;
-}
-
-static int one(vls_json *out, checking *c, valise_str key, valise_error *err)
+/* The state as one object, or one value. */
+static int write_instance(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, valise_str key,
+                          valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
     vls_look look = {.required = true};
-    int rc = vls_bag_get(&value, c->ledger, c->scope, key, &look, err);
+    int rc;
 
-    return rc < 0 ? rc : parse_value(out, c, value, err);
+    if (key.len == 0)
+        return vls_bag_object(out, ledger, scope, (valise_str){NULL, 0}, err);
+    rc = vls_bag_get(&value, ledger, scope, key, &look, err);
+    if (rc < 0)
+        return rc;
+    vls_buf_add(out, vls_blob_bytes(value));
+    return vls_buf_check(out, err);
 }
 
 static int found(void *arg, const vls_schema_finding *f)
 {
-    checking *c = arg;
+    vls_buf *out = arg;
 
-    vls_buf_add_text(c->report, c->any ? ",{\"instancePath\":" : "{\"instancePath\":");
-    vls_json_write_string(c->report, f->instance_path);
-    vls_buf_add_text(c->report, ",\"keyword\":");
-    vls_json_write_string(c->report, f->keyword);
-    vls_buf_add_text(c->report, ",\"reason\":");
-    vls_json_write_string(c->report, f->reason);
-    vls_buf_add_text(c->report, ",\"schemaPath\":");
-    vls_json_write_string(c->report, f->schema_path);
-    vls_buf_add_byte(c->report, '}');
-    c->any = true;
+    vls_buf_add_text(out, vls_str_ends(vls_buf_str(out), VLS_STR("}")) ? ",{" : "{");
+    vls_buf_add_text(out, "\"instancePath\":");
+    vls_json_write_string(out, f->instance_path);
+    vls_buf_add_text(out, ",\"keyword\":");
+    vls_json_write_string(out, f->keyword);
+    vls_buf_add_text(out, ",\"reason\":");
+    vls_json_write_string(out, f->reason);
+    vls_buf_add_text(out, ",\"schemaPath\":");
+    vls_json_write_string(out, f->schema_path);
+    vls_buf_add_byte(out, '}');
     return 0;
 }
 
-static int check(checking *c, valise_str key, valise_str schema_text, valise_error *err)
+int vls_bag_validate(vls_buf *errors, const vls_ledger *ledger, vls_scope *scope, valise_str key,
+                     valise_str schema_text, valise_error *err)
 {
+    const valise_env *env = vls_scope_env(scope);
+    const vls_json_limits limits = {.max_bytes = UINT32_MAX, .around = 1}; /* of all values */
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(buf) vls_buf text = {0};
     VLS_AUTO(schema) vls_schema *schema = NULL;
-    vls_schema_report findings = {.found = found, .arg = c};
+    vls_schema_report report = {.found = found, .arg = errors};
     valise_error first = VALISE_ERROR_INIT;
     vls_json v, instance;
-    int rc = vls_json_parse(&v, &c->arena, schema_text, NULL, err);
+    int rc, checked;
 
+    vls_arena_init(&arena, env, SIZE_MAX);
+    vls_buf_init(&text, env, UINT32_MAX);
+    rc = vls_json_parse(&v, &arena, schema_text, NULL, err);
     if (rc == 0)
-        rc = vls_schema_compile(&schema, c->arena.env, v, NULL, NULL, err);
+        rc = vls_schema_compile(&schema, env, v, NULL, NULL, err);
     if (rc == 0)
-        rc = key.len > 0 ? one(&instance, c, key, err) : whole(&instance, c, err);
-    if (rc != 0)
+        rc = write_instance(&text, ledger, scope, key, err);
+    if (rc == 0)
+        rc = vls_json_parse(&instance, &arena, vls_buf_str(&text), &limits, err);
+    if (rc < 0)
         return rc;
-    vls_buf_add_text(c->report, "{\"errors\":[");
-    rc = vls_schema_check(schema, instance, &findings, &first);
-    if (rc < 0 && rc != VALISE_E_INVALID) {
+    vls_buf_add_byte(errors, '[');
+    checked = vls_schema_check(schema, instance, &report, &first);
+    vls_buf_add_byte(errors, ']');
+    if (checked < 0 && checked != VALISE_E_INVALID) {
         if (err)
             *err = first;
-        return rc;
+        return checked;
     }
-    vls_buf_add_text(c->report, rc == 0 ? "],\"valid\":true}" : "],\"valid\":false}");
-    if (vls_buf_check(c->report, err) < 0)
-        return vls_buf_check(c->report, NULL);
-    return rc == 0;
-}
-
-int vls_bag_validate(vls_buf *report, const vls_ledger *ledger, vls_scope *scope, valise_str key,
-                     valise_str schema, valise_error *err)
-{
-    checking c = {.ledger = ledger, .scope = scope, .report = report};
-    int rc;
-
-    vls_arena_init(&c.arena, vls_scope_env(scope), SIZE_MAX);
-    rc = check(&c, key, schema, err);
-    vls_arena_release(&c.arena);
-    return rc;
+    rc = vls_buf_check(errors, err);
+    return rc < 0 ? rc : checked == 0;
 }

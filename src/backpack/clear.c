@@ -32,6 +32,15 @@ static int collect(void *arg, const valise_commit *commit, valise_error *err)
     return rc;
 }
 
+/* Who may not read it does not learn its name either. */
+static int deny_some(const vls_scope *scope, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not remove some of these items",
+                   VALISE_STR_ARG(vls_scope_node_id(scope)));
+    vls_hint(err, "the owner of the backpack clears them, or grants it");
+    return VALISE_E_DENIED;
+}
+
 /* Is it still what was looked for, and may it go? Those that may not are taken off the list. */
 static int check_all(clearing *c, vls_write *w, valise_str pattern, valise_error *err)
 {
@@ -45,10 +54,9 @@ static int check_all(clearing *c, vls_write *w, valise_str pattern, valise_error
              !vls_glob_match(&vls_glob_dotted, pattern, w->newest.namespace_name)))
             continue;
         rc = vls_write_check(w, "remove", &w->newest, w->newest.namespace_name, err);
-        /* Who may not read it does not learn its name either. */
         if (rc == VALISE_E_DENIED &&
             !vls_scope_may_read(w->scope, w->newest.key, &w->newest, &w->newest))
-            rc = vls_scope_deny(w->scope, "remove all of these:", VLS_STR("(not shown)"), err);
+            rc = deny_some(w->scope, err);
         if (rc == 1)
             c->keys.ptr[kept++] = c->keys.ptr[i];
         else if (rc == 0 && vls_scope_may_read(w->scope, w->newest.key, &w->newest, &w->newest) &&
@@ -83,7 +91,7 @@ static int clear(clearing *c, const vls_ledger *ledger, vls_scope *scope, valise
 {
     vls_write w;
     int rc = pattern.len > 0 ? ledger->ops->each_named(ledger->self, pattern, collect, c, err)
-                             : ledger->ops->each_item(ledger->self, VLS_STR(""), collect, c, err);
+                             : ledger->ops->each_item(ledger->self, collect, c, err);
 
     if (rc == 0)
         rc = vls_write_begin(&w, ledger, scope, node_id, node_name, call, err);
@@ -96,6 +104,14 @@ static int clear(clearing *c, const vls_ledger *ledger, vls_scope *scope, valise
     return rc;
 }
 
+/* Everything at once is nothing that happens by mistake. */
+static int refuse_all(valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_INVALID, "neither a tag nor a namespace says what to clear");
+    vls_hint(err, "--tag TAG or --namespace PATTERN; '**' is every namespace");
+    return VALISE_E_INVALID;
+}
+
 int vls_bag_clear(const vls_ledger *ledger, vls_scope *scope, valise_str tag, valise_str pattern,
                   valise_str node_id, valise_str node_name, const vls_change_call *call,
                   vls_done_fn *fn, void *arg, valise_error *err)
@@ -104,8 +120,8 @@ int vls_bag_clear(const vls_ledger *ledger, vls_scope *scope, valise_str tag, va
     int rc = 0;
 
     if (tag.len == 0 && pattern.len == 0)
-        rc = vls_fail(err, VALISE_E_INVALID, "a tag or a namespace is needed to clear");
-    else if (pattern.len > 0)
+        return refuse_all(err);
+    if (pattern.len > 0)
         rc = vls_glob_check(&vls_glob_dotted, pattern, err);
     if (rc == 0)
         rc = clear(&c, ledger, scope, pattern, node_id, node_name, call, err);

@@ -23,6 +23,7 @@
 
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 #define INVERSE UINT64_C(0xf1de83e19937733d) /* FACTOR * INVERSE = 1 mod 2^64 */
+#define USED_BITS 48u                        /* of an ending, to tell which numbers it can be of */
 #define LOW_62 ((UINT64_C(1) << 62) - 1)
 
 /* ---- ids ---- */
@@ -56,12 +57,48 @@ int64_t vls_commit_seq_of(const valise_uuid *backpack, const valise_uuid *id)
     return (int64_t)seq;
 }
 
-int64_t vls_commit_seq_ending(const valise_uuid *backpack, uint64_t ending, unsigned bits)
-{
-    uint64_t mask = (UINT64_C(1) << bits) - 1;
+/* ---- their ends ---- */
 
-    assert(bits > 0 && bits <= 48);
-    return (int64_t)(((ending ^ key_of(backpack)) * INVERSE) & mask);
+vls_commit_ending vls_commit_ending_parse(valise_str text)
+{
+    vls_commit_ending ending = {0};
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '-')
+            continue;
+        ending.high = ending.high << 4 | ending.low >> 60;
+        ending.low = ending.low << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+        ending.bits += 4;
+    }
+    assert(ending.bits > 0 && ending.bits <= 128);
+    return ending;
+}
+
+static uint64_t low_bits(uint64_t number, unsigned bits)
+{
+    return bits < 64 ? number & ((UINT64_C(1) << bits) - 1) : number;
+}
+
+bool vls_commit_ending_matches(const vls_commit_ending *ending, const valise_uuid *id)
+{
+    unsigned high_bits = ending->bits > 64 ? ending->bits - 64 : 0;
+
+    return low_bits(vls_bytes_load_u64(id->bytes + 8), ending->bits) == ending->low &&
+           low_bits(vls_bytes_load_u64(id->bytes), high_bits) == ending->high;
+}
+
+int64_t vls_commit_ending_next(const vls_commit_ending *ending, const valise_uuid *backpack,
+                               int64_t seq)
+{
+    unsigned bits = VLS_MIN(ending->bits, USED_BITS);
+    uint64_t step = UINT64_C(1) << bits, from = (uint64_t)seq;
+    uint64_t next =
+        (from & ~(step - 1)) | low_bits((ending->low ^ key_of(backpack)) * INVERSE, bits);
+
+    if (next <= from)
+        next += step;
+    return next < INT64_MAX ? (int64_t)next : INT64_MAX; /* which no commit has */
 }
 
 /* ---- summaries ---- */
@@ -141,6 +178,16 @@ void vls_commit_out(valise_commit *commit)
 {
     if (commit->action != VALISE_ACTION_UNPACK && commit->outcome != VALISE_READ_DENIED)
         commit->outcome = VALISE_NONE;
+}
+
+void vls_prune_event(valise_event *out, char room[VLS_PRUNE_MAX], const valise_uuid *backpack,
+                     valise_str name, int64_t edge)
+{
+    (void)snprintf(room, VLS_PRUNE_MAX, "{\"backpack\":\"%s\",\"edge\":%lld}",
+                   vls_uuid_text(backpack).s, (long long)edge);
+    out->type = VLS_STR("BACKPACK_PRUNE");
+    out->run_id = name;
+    out->payload = valise_str_of(room);
 }
 
 int vls_commit_event(valise_event *out, const valise_commit *commit, valise_str name,

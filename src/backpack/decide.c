@@ -264,7 +264,8 @@ void vls_write_done(vls_done *out, const vls_write *w)
 
 /* ---- remove ---- */
 
-static int remove_item(vls_done *out, vls_write *w, valise_str key, valise_error *err)
+static int remove_item(vls_done *out, vls_write *w, valise_str key, int64_t expect,
+                       valise_error *err)
 {
     int rc = vls_write_find(w, key, VALISE_ACTION_DELETE, err);
 
@@ -274,8 +275,8 @@ static int remove_item(vls_done *out, vls_write *w, valise_str key, valise_error
                          w->live ? w->newest.namespace_name : vls_scope_namespace(w->scope), err);
     if (rc == 0)
         *out = (vls_done){.denied = true};
-    if (rc > 0 && w->call->expect)
-        rc = vls_write_expect(w, *w->call->expect, err) < 0 ? VALISE_E_CONFLICT : 1;
+    if (rc > 0)
+        rc = vls_write_expect(w, expect, err) < 0 ? VALISE_E_CONFLICT : 1;
     if (rc <= 0)
         return rc;
     if (!w->live) {
@@ -292,8 +293,8 @@ static int remove_item(vls_done *out, vls_write *w, valise_str key, valise_error
 }
 
 int vls_bag_remove(vls_done *out, const vls_ledger *ledger, vls_scope *scope, valise_str key,
-                   valise_str node_id, valise_str node_name, const vls_change_call *call,
-                   valise_error *err)
+                   int64_t expect, valise_str node_id, valise_str node_name,
+                   const vls_change_call *call, valise_error *err)
 {
     vls_write w;
     int rc = vls_bag_check_key(key, err);
@@ -302,7 +303,7 @@ int vls_bag_remove(vls_done *out, const vls_ledger *ledger, vls_scope *scope, va
         rc = vls_write_begin(&w, ledger, scope, node_id, node_name, call, err);
     if (rc < 0)
         return rc;
-    rc = remove_item(out, &w, key, err);
+    rc = remove_item(out, &w, key, expect, err);
     vls_write_end(&w);
     return rc;
 }

@@ -17,16 +17,14 @@
 typedef struct vls_change_call {
     int64_t now;
     bool may_declassify;
-    const int64_t *expect; /* remove: the item's version, as in vls_pack_args; NULL: any */
-    vls_arena *arena;      /* what commits in `done` may point to */
+    vls_arena *arena; /* what commits in `done` may point to */
 } vls_change_call;
 
 /* What was done: for the answer, and for the event of an ephemeral backpack. */
 typedef struct vls_done {
     valise_packed packed;
     bool denied;
-    valise_commit
-        commit; /* strings belong to the arguments, the scope and the arena; seq 0: none */
+    valise_commit commit; /* seq 0: none. Its texts: the arguments', the scope's, the arena's */
 } vls_done;
 
 typedef struct vls_pack_args {
@@ -36,7 +34,6 @@ typedef struct vls_pack_args {
     valise_str node_id, node_name, namespace_name; /* the owner's scope; ptr NULL: not given */
     valise_list tags, read, write, declassify;     /* items NULL: not given */
     int64_t expect; /* version; 0: there must be none; VALISE_NONE: any */
-    int64_t action; /* PACK, or IMPORT */
 } vls_pack_args;
 
 int vls_bag_pack(vls_done *out, const vls_ledger *ledger, vls_scope *scope,
@@ -46,10 +43,10 @@ int vls_bag_pack(vls_done *out, const vls_ledger *ledger, vls_scope *scope,
 int vls_bag_pack_check(vls_scope *scope, const vls_pack_args *args, const vls_change_call *call,
                        valise_error *err);
 
-/* 1: it was there; 0: absent, or denied. node: as in vls_pack_args. */
+/* 1: it was there; 0: absent, or denied. expect, node: as in vls_pack_args. */
 int vls_bag_remove(vls_done *out, const vls_ledger *ledger, vls_scope *scope, valise_str key,
-                   valise_str node_id, valise_str node_name, const vls_change_call *call,
-                   valise_error *err);
+                   int64_t expect, valise_str node_id, valise_str node_name,
+                   const vls_change_call *call, valise_error *err);
 
 #define VLS_BAG_ERROR_MAX ((size_t)64 << 10)
 
@@ -101,10 +98,18 @@ int vls_bag_run_end(const vls_ledger *ledger, vls_scope *scope, int64_t number, 
 int vls_bag_permit(const vls_ledger *ledger, valise_str node_id,
                    const valise_permissions *permissions, valise_error *err);
 int vls_bag_tag_rule(const vls_ledger *ledger, valise_str tag, valise_list read, valise_list write,
-                     valise_error *err);
+                     vls_arena *arena, valise_error *err);
+
+/* The same rule for all backpacks of the workspace, in a command. */
+int vls_workspace_rule(valise_view *view, valise_str tag, valise_list read, valise_list write,
+                       vls_arena *arena, valise_error *err);
 
 /* VALISE_E_INVALID for names that mean something else where a point is written, such as "42". */
 int vls_bag_checkpoint(int64_t *seq, const vls_ledger *ledger, valise_str name, valise_str actor,
                        int64_t now, valise_error *err);
+
+/* *seq: what it held. VALISE_E_NOT_FOUND. */
+int vls_bag_checkpoint_remove(int64_t *seq, const vls_ledger *ledger, valise_str name,
+                              valise_error *err);
 
 #endif

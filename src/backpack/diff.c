@@ -140,9 +140,9 @@ static int by_items(diff *d, valise_error *err)
     int rc;
 
     vls_arena_init(&d->arena, vls_scope_env(d->scope), SIZE_MAX);
-    rc = d->a->ops->each_item(d->a->self, VLS_STR(""), keep, d, err);
+    rc = d->a->ops->each_item(d->a->self, keep, d, err);
     if (rc == 0)
-        rc = d->b->ops->each_item(d->b->self, VLS_STR(""), join, d, err);
+        rc = d->b->ops->each_item(d->b->self, join, d, err);
     if (rc == 0)
         rc = pass_gone(d, NULL, err);
     vls_vec_release(&d->items, d->arena.env);

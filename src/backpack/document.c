@@ -22,7 +22,6 @@ static const valise_field quarantine = {
     .name = "quarantine", .type = VALISE_T_STRUCT, .more = &quarantine_struct};
 static const valise_field rule = {.name = "rule", .type = VALISE_T_STRUCT, .more = &rule_struct};
 static const valise_field run = {.name = "run", .type = VALISE_T_STRUCT, .more = &run_struct};
-static const valise_field name_item = {.name = "name", .type = VALISE_T_STR};
 
 const valise_field vls_document_options_fields[] = {
     VALISE_FIELD(vls_document_options, lenient, BOOL, 0, "Denied access fails silently."),
@@ -31,7 +30,7 @@ const valise_field vls_document_options_fields[] = {
     VALISE_FIELD_AS_WITH(vls_document_options, max_commits, "maxCommits", INT, 0,
                          "Commits that history keeps.", .min = 0, .max = INT64_MAX),
     VALISE_FIELD_WITH(vls_document_options, sticky, LIST, VALISE_NULLABLE, "Tags that spread.",
-                      .more = &name_item, .max = VLS_BAG_LIST_MAX),
+                      .more = &vls_name_item, .max = VLS_BAG_LIST_MAX),
     VALISE_FIELD(vls_document_options, taint, BOOL, 0, "Sticky tags spread."),
     VALISE_FIELD_END,
 };

@@ -283,12 +283,8 @@ typedef struct rule_list {
 static int add_rule(rule_list *list, const vls_rule_row *row, valise_error *err)
 {
     vls_rule_row copy = *row;
-    int rc = vls_arena_dup(&copy.tag, &list->arena, row->tag, err);
+    int rc = vls_rule_copy(&copy, &list->arena, err);
 
-    if (rc == 0)
-        rc = vls_bag_copy_names(&copy.read, &list->arena, err);
-    if (rc == 0)
-        rc = vls_bag_copy_names(&copy.write, &list->arena, err);
     if (rc == 0 && !vls_vec_push(&list->rows, list->arena.env, copy))
         rc = vls_fail_memory(err);
     return rc;
@@ -326,8 +322,7 @@ static const vls_rule_row *find_rule(const rule_list *list, valise_str tag)
 
 static bool is_same(const vls_rule_row *a, const vls_rule_row *b)
 {
-    return b && !a->read.items == !b->read.items && !a->write.items == !b->write.items &&
-           vls_bag_same_names(a->read, b->read) && vls_bag_same_names(a->write, b->write);
+    return b && vls_bag_same_names(a->read, b->read) && vls_bag_same_names(a->write, b->write);
 }
 
 /* Only what is different is touched: each change makes every scope read its rules again. */

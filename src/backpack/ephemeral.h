@@ -81,6 +81,9 @@ int vls_ephemeral_check_name(valise_view *view, valise_str name, valise_error *e
 /* The archive must be a durable backpack that the actor of the view may write to. */
 int vls_ephemeral_check_archive(valise_view *view, valise_str name, valise_error *err);
 
+/* The failure of a durable backpack that is given what only rings have: VALISE_E_INVALID. */
+int vls_ephemeral_only(valise_error *err);
+
 /* A new reference, or NULL. id: only if it has this one; NULL or zero: any. */
 vls_ephemeral *vls_ephemeral_find(valise *v, valise_str name, const valise_uuid *id);
 vls_ephemeral *vls_ephemeral_find_id(valise *v, const valise_uuid *id);

@@ -84,3 +84,11 @@ int vls_ephemeral_fork(vls_ephemeral **out, int64_t *seq, valise *v, const vls_l
         *seq = head.last;
     return rc;
 }
+
+int vls_ephemeral_only(valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_INVALID,
+                   "only an ephemeral backpack has an archive, and bounds of its own");
+    vls_hint(err, "a durable one keeps what `valise retention set backpack` says");
+    return VALISE_E_INVALID;
+}

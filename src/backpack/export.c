@@ -169,12 +169,10 @@ static int take_permission(void *arg, const void *row, valise_error *err)
 {
     export *e = arg;
     vls_permission_row copy = *(const vls_permission_row *)row;
-    valise_list *lists[] = {&copy.allow.read, &copy.allow.write, &copy.allow.deny,
-                            &copy.allow.namespace_read, &copy.allow.namespace_write};
     int rc = vls_arena_dup(&copy.node_id, &e->arena, copy.node_id, err);
 
-    for (size_t i = 0; i < VLS_COUNT(lists) && rc == 0; i++)
-        rc = vls_bag_copy_names(lists[i], &e->arena, err);
+    if (rc == 0)
+        rc = vls_permissions_copy(&copy.allow, &e->arena, err);
     return rc < 0 ? rc : keep_row(e, &e->permissions, &copy, sizeof(copy), err);
 }
 
@@ -186,11 +184,7 @@ static int take_rule(void *arg, const void *row, valise_error *err)
 
     if (!vls_uuid_equal(&copy.backpack, &e->head.id)) /* the workspace's stay there */
         return 0;
-    rc = vls_arena_dup(&copy.tag, &e->arena, copy.tag, err);
-    if (rc == 0)
-        rc = vls_bag_copy_names(&copy.read, &e->arena, err);
-    if (rc == 0)
-        rc = vls_bag_copy_names(&copy.write, &e->arena, err);
+    rc = vls_rule_copy(&copy, &e->arena, err);
     return rc < 0 ? rc : keep_row(e, &e->rules, &copy, sizeof(copy), err);
 }
 
@@ -428,7 +422,7 @@ static int run(vls_buf *out, export *e, int64_t commits, valise_error *err)
     if (rc == 0)
         rc = ledger->ops->freeze(&e->edge, ledger->self, e->doc.edge, err);
     if (rc == 0)
-        rc = e->edge.ops->each_item(e->edge.self, VLS_STR(""), take_item, e, err);
+        rc = e->edge.ops->each_item(e->edge.self, take_item, e, err);
     if (rc == 0)
         rc = ledger->ops->each_commit(ledger->self, e->doc.edge + 1, e->head.last, false,
                                       take_commit, e, err);

@@ -38,8 +38,7 @@ struct valise_backpack {
     struct valise_backpack *parent; /* whose state, queue and open ring a view shares; or NULL */
     vls_ref refs;                   /* the handle itself, and those whose parent it is */
 
-    struct vls_behind
-        *behind; /* write-behind: what is not kept yet; NULL: packs are kept at once */
+    struct vls_behind *behind; /* what is not kept yet; NULL: packs are kept at once */
 
     /* What the actor may, as it was asked for last: when, and epoch << 3 | VLS_HANDLE_... */
     _Atomic int64_t asked_ns;

@@ -190,58 +190,19 @@ static int append(const vls_import *in, const vls_ledger *ledger, valise_list co
     return rc;
 }
 
-static int put_checkpoints(const vls_import *in, const vls_ledger *ledger, const valise_uuid *id,
-                           valise_error *err)
+static int put_rows(const vls_ledger *ledger, const valise_coll *coll, valise_list list,
+                    const valise_uuid *id, valise_error *err)
 {
-    const vls_checkpoint_row *const *rows = in->doc.checkpoints.items;
+    const void *const *rows = list.items;
     int rc = 0;
 
-    for (size_t i = 0; i < in->doc.checkpoints.count && rc == 0; i++) {
-        vls_checkpoint_row row = *rows[i];
+    for (size_t i = 0; i < list.count && rc == 0; i++) {
+        vls_any_row row;
+        memcpy(&row, rows[i], coll->row_size);
         row.backpack = *id;
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_checkpoints, &row, err);
-    }
-    return rc;
-}
-
-static int put_quarantine(const vls_import *in, const vls_ledger *ledger, const valise_uuid *id,
-                          valise_error *err)
-{
-    const vls_quarantine_row *const *rows = in->doc.quarantine.items;
-    int rc = 0;
-
-    for (size_t i = 0; i < in->doc.quarantine.count && rc == 0; i++) {
-        vls_quarantine_row row = *rows[i];
-        row.backpack = *id;
-        if (row.item > 0)
-            row.item_backpack = *id;
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_quarantines, &row, err);
-    }
-    return rc;
-}
-
-static int put_access(const vls_import *in, const vls_ledger *ledger, const valise_uuid *id,
-                      valise_error *err)
-{
-    const vls_permission_row *const *permissions = in->doc.permissions.items;
-    const vls_rule_row *const *rules = in->doc.rules.items;
-    const vls_run_row *const *runs = in->doc.runs.items;
-    int rc = 0;
-
-    for (size_t i = 0; i < in->doc.permissions.count && rc == 0; i++) {
-        vls_permission_row row = *permissions[i];
-        row.backpack = *id;
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_permissions, &row, err);
-    }
-    for (size_t i = 0; i < in->doc.rules.count && rc == 0; i++) {
-        vls_rule_row row = *rules[i];
-        row.backpack = *id;
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_rules, &row, err);
-    }
-    for (size_t i = 0; i < in->doc.runs.count && rc == 0; i++) {
-        vls_run_row row = *runs[i];
-        row.backpack = *id;
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_runs, &row, err);
+        if (coll == &vls_bag_quarantines && row.quarantine.item > 0)
+            row.quarantine.item_backpack = *id;
+        rc = ledger->ops->row_put(ledger->self, coll, &row, err);
     }
     return rc;
 }
@@ -249,6 +210,13 @@ static int put_access(const vls_import *in, const vls_ledger *ledger, const vali
 /* The quarantine comes before the edge is set: it holds commits that lie before it. */
 static int fill(const vls_import *in, const vls_ledger *ledger, valise_error *err)
 {
+    const struct {
+        const valise_coll *coll;
+        valise_list rows;
+    } others[] = {{&vls_bag_checkpoints, in->doc.checkpoints},
+                  {&vls_bag_permissions, in->doc.permissions},
+                  {&vls_bag_rules, in->doc.rules},
+                  {&vls_bag_runs, in->doc.runs}};
     vls_ledger_head head;
     int rc = ledger->ops->head(&head, ledger->self, err);
 
@@ -258,15 +226,13 @@ static int fill(const vls_import *in, const vls_ledger *ledger, valise_error *er
     if (rc == 0)
         rc = append(in, ledger, in->doc.items, err);
     if (rc == 0)
-        rc = put_quarantine(in, ledger, &head.id, err);
+        rc = put_rows(ledger, &vls_bag_quarantines, in->doc.quarantine, &head.id, err);
     if (rc == 0 && in->doc.edge > 0)
         rc = ledger->ops->set_edge(ledger->self, in->doc.edge, err);
     if (rc == 0)
         rc = append(in, ledger, in->doc.history, err);
-    if (rc == 0)
-        rc = put_checkpoints(in, ledger, &head.id, err);
-    if (rc == 0)
-        rc = put_access(in, ledger, &head.id, err);
+    for (size_t i = 0; i < VLS_COUNT(others) && rc == 0; i++)
+        rc = put_rows(ledger, others[i].coll, others[i].rows, &head.id, err);
     return rc;
 }
 

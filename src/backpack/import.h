@@ -1,7 +1,7 @@
 /* import.h -- a document on its way into a ledger.
  *
  *     import.c        parse, decode, values; fill the ledger
- *     import_seed.c   the seed's shape becomes such a document
+ *     import_seed.c   the older shape {items, history, permissions} becomes such a document
  *     import_check.c  commits and rows make sense together
  *
  * Threads: single. */
@@ -25,7 +25,7 @@ typedef struct vls_import {
     int64_t now;
     vls_arena arena;
     vls_document doc;
-    const size_t *order; /* the seed's shape: where the commits of the history stand in its items */
+    const size_t *order; /* the older shape: where the commits of the history stand in its items */
     vls_vec(vls_import_value) values; /* sorted by id */
 } vls_import;
 

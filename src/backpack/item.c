@@ -33,6 +33,13 @@ int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_com
     return rc;
 }
 
+int vls_look_fail_erased(valise_str key, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the value of '%.*s' was erased", VALISE_STR_ARG(key));
+    vls_hint(err, "`valise erasure list` says by whom, and why");
+    return VALISE_E_NOT_FOUND;
+}
+
 /* Is something of the value to be seen in the summary? */
 static bool tells(const valise_commit *commit)
 {
@@ -95,7 +102,9 @@ static int look_up(found *f, const vls_ledger *ledger, vls_scope *scope,
         return rc < 0 ? rc : VALISE_READ_DENIED;
     rc = vls_scope_taint(scope, ledger, head, &f->commit, err);
     if (rc == 0)
-        rc = ledger->ops->value(&f->value, ledger->self, &f->commit, err);
+        rc = vls_look_value(&f->value, ledger, &f->commit, err);
+    if (rc == 0 && !f->value && !look->erased_too)
+        rc = vls_look_fail_erased(key, err);
     if (rc == 0 && look->arena)
         rc = vls_commit_copy(look->commit, &f->commit, look->arena, err);
     return rc < 0 ? rc : VALISE_READ_FOUND;
@@ -181,7 +190,7 @@ int vls_bag_each(const vls_ledger *ledger, vls_scope *scope, valise_str pattern,
     int rc;
 
     if (!pattern.ptr)
-        return ledger->ops->each_item(ledger->self, VLS_STR(""), pass_on, &w, err);
+        return ledger->ops->each_item(ledger->self, pass_on, &w, err);
     rc = vls_glob_check(&vls_glob_dotted, pattern, err);
     return rc < 0 ? rc : ledger->ops->each_named(ledger->self, pattern, pass_on, &w, err);
 }

@@ -8,9 +8,8 @@
  * this line, in terms of these functions. tests/contract/ledger.c runs one suite over both and over
  * a naive third one.
  *
- * A ledger shows one state: the newest, or the one after commit `upto` (vls_ledger_freeze), in
- * which case nothing can be changed. Functions return 0, 1 where something was found, or a negative
- * code.
+ * A ledger shows one state: the newest, or the one after commit `upto` (freeze), in which case
+ * nothing can be changed. Functions return 0, 1 where something was found, or a negative code.
  *
  * Commits that are handed out belong to the ledger. Those of `newest` and `commit` are valid until
  * `leave`; those that a callback gets until it returns. No lock is held while a callback runs, and
@@ -95,14 +94,13 @@ typedef struct vls_ledger_ops {
     int (*row_put)(void *self, const valise_coll *coll, const void *row, valise_error *err);
     int (*row_delete)(void *self, const valise_coll *coll, const void *row, valise_error *err);
 
-    /* The log of reads. Never fails: what cannot be kept is counted. Copies what it is given. */
+    /* The log of reads. Never fails: what cannot be kept is not. Copies what it is given. */
     void (*read_add)(void *self, const vls_ledger_read *read);
 
     /* ---- outside of enter and leave ---- */
 
-    /* Items in the order of keys, from `from` on. */
-    int (*each_item)(void *self, valise_str from, valise_commit_fn *fn, void *arg,
-                     valise_error *err);
+    /* Items in the order of keys. */
+    int (*each_item)(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
     /* Items whose namespace matches, in the order of keys. The pattern was checked. */
     int (*each_named)(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                       valise_error *err);

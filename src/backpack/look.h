@@ -16,6 +16,7 @@
  * denied always DENIED. commit: NULL, or a copy of the item in arena. */
 typedef struct vls_look {
     bool record, required;
+    bool erased_too; /* an item whose value was erased is found, without it; else that fails */
     int64_t now;
     vls_arena *arena; /* for commit; NULL: none is wanted */
     valise_commit *commit;
@@ -93,14 +94,9 @@ int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *p
                       valise_error *err);
 
 /* The first seq in (from, to] at which it holds; if it held at one, it does at all later ones. */
-typedef int vls_holds_at_fn(void *arg, int64_t seq, valise_error *err);
-int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_at_fn *holds, void *arg,
+typedef int vls_holds_fn(void *arg, int64_t seq, valise_error *err);
+int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void *arg,
                valise_error *err);
-
-/* The first commit in (from, to] whose state makes holds true. */
-typedef int vls_holds_fn(void *arg, const vls_ledger *state, valise_error *err);
-int vls_bag_bisect(int64_t *seq, const vls_ledger *ledger, int64_t from, int64_t to,
-                   vls_holds_fn *holds, void *arg, valise_error *err);
 
 /* ---- differences (diff.c) ---- */
 
@@ -113,20 +109,20 @@ int vls_bag_diff(const vls_ledger *a, const vls_ledger *b, vls_scope *scope, boo
 int vls_bag_export(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, int64_t commits,
                    valise_error *err);
 
-/* Fill an empty ledger from what vls_bag_export made, or from the seed's shape. Everything is
+/* Fill an empty ledger from what vls_bag_export made, or from the older shape. Everything is
  * checked before the first change; errors carry the JSON path. What fails after that (memory, the
  * store) leaves a ledger that is to be thrown away. */
 int vls_bag_import(const vls_ledger *ledger, valise_str json, int64_t now, vls_hasher *hasher,
                    const valise_env *env, valise_error *err);
 
 /* What such a document says about the backpack itself (id, name, options, bounds, origin), for who
- * makes the ledger: of the seed's shape nothing. In arena. */
+ * makes the ledger: of the older shape nothing. In arena. */
 int vls_bag_import_head(vls_ledger_head *out, valise_str json, vls_arena *arena, valise_error *err);
 
 /* ---- validation (check.c) ---- */
 
-/* 1: valid; 0: not. *report is filled in both cases: {"valid":..., "errors":[...]}. key "": all. */
-int vls_bag_validate(vls_buf *report, const vls_ledger *ledger, vls_scope *scope, valise_str key,
+/* 1: valid; 0: not. The list of errors, as JSON, is added to *errors. key "": all. */
+int vls_bag_validate(vls_buf *errors, const vls_ledger *ledger, vls_scope *scope, valise_str key,
                      valise_str schema, valise_error *err);
 
 #endif

@@ -13,6 +13,9 @@ int vls_look_head(vls_ledger_head *out, const vls_ledger *ledger, valise_error *
 int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_commit *commit,
                    valise_error *err);
 
+/* The failure of who needs a value that was erased: VALISE_E_NOT_FOUND. */
+int vls_look_fail_erased(valise_str key, valise_error *err);
+
 /* Outside of enter and leave: may the scope see the commit? 1 or 0. What it sees it has read, as
  * far as sticky tags go. value: NULL, or gets the value (NULL: there is none). */
 int vls_look_show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,

@@ -6,8 +6,6 @@
 
 #include "backpack/ops.h"
 
-#define VLS_MERGE_NAMED 5 /* keys that a message names */
-
 extern const valise_field vls_merge_in[];
 
 typedef struct vls_merge_uses {
@@ -20,13 +18,6 @@ typedef struct vls_merge_uses {
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
                     valise_error *err);
 void vls_merge_end(vls_merge_uses *uses);
-
-typedef struct vls_merging {
-    vls_use *ours;
-    vls_merge_result *result;
-    vls_buf keys;
-    int64_t count;
-} vls_merging;
 
 static inline void vls_auto_merge_uses(vls_merge_uses *uses)
 {

@@ -112,6 +112,26 @@ int vls_bag_copy_names(valise_list *list, vls_arena *arena, valise_error *err)
     return rc;
 }
 
+int vls_rule_copy(vls_rule_row *rule, vls_arena *arena, valise_error *err)
+{
+    int rc = vls_arena_dup(&rule->tag, arena, rule->tag, err);
+
+    if (rc == 0)
+        rc = vls_bag_copy_names(&rule->read, arena, err);
+    return rc < 0 ? rc : vls_bag_copy_names(&rule->write, arena, err);
+}
+
+int vls_permissions_copy(valise_permissions *permissions, vls_arena *arena, valise_error *err)
+{
+    valise_list *lists[] = {&permissions->read, &permissions->write, &permissions->deny,
+                            &permissions->namespace_read, &permissions->namespace_write};
+    int rc = 0;
+
+    for (size_t i = 0; i < VLS_COUNT(lists) && rc == 0; i++)
+        rc = vls_bag_copy_names(lists[i], arena, err);
+    return rc;
+}
+
 bool vls_bag_has_name(valise_list sorted, valise_str name)
 {
     return sorted.count > 0 &&

@@ -22,7 +22,7 @@ static const valise_field append_in[] = {
     VALISE_FIELD_END,
 };
 
-/* One commit behind the others: its place is a new one, so are its version and what it follows. */
+/* One commit behind the others: its seq, its version and what it follows are new. */
 static int append(const vls_ledger *ledger, const vls_append_item *item, const valise_env *env,
                   valise_error *err)
 {

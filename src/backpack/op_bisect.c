@@ -23,14 +23,16 @@ static const valise_field bisect_in[] = {
 };
 
 typedef struct asking {
+    const vls_ledger *ledger;
     vls_scope *scope;
     valise_str rule;
     const valise_env *env;
 } asking;
 
-static int holds(void *arg, const vls_ledger *state, valise_error *err)
+static int holds(void *arg, int64_t seq, valise_error *err)
 {
     const asking *a = arg;
+    vls_ledger state = {0};
     VLS_AUTO(buf) vls_buf text = {0};
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_json rule, data;
@@ -39,7 +41,11 @@ static int holds(void *arg, const vls_ledger *state, valise_error *err)
 
     vls_buf_init(&text, a->env, VLS_REPLY_MAX);
     vls_arena_init(&arena, a->env, VLS_VIEW_MAX_BYTES);
-    rc = vls_bag_object(&text, state, a->scope, (valise_str){NULL, 0}, err);
+    rc = a->ledger->ops->freeze(&state, a->ledger->self, seq, err);
+    if (rc == 0) {
+        rc = vls_bag_object(&text, &state, a->scope, (valise_str){NULL, 0}, err);
+        state.ops->release(state.self);
+    }
     if (rc == 0)
         rc = vls_json_parse(&rule, &arena, a->rule, NULL, err);
     if (rc == 0)
@@ -79,7 +85,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 {
     const bisect_args *args = in;
     VLS_AUTO(use) vls_use use = {0};
-    asking a = {.rule = args->rule.bytes, .env = view->arena.env};
+    asking a = {.ledger = &use.ledger, .rule = args->rule.bytes, .env = view->arena.env};
     int64_t from, to, seq;
     int rc = vls_use_begin(&use, view, &args->who, err);
 
@@ -87,7 +93,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     if (rc == 0)
         rc = bounds(&from, &to, &use.ledger, args, err);
     if (rc == 0)
-        rc = vls_bag_bisect(&seq, &use.ledger, from, to, holds, &a, err);
+        rc = vls_bisect(&seq, from, to, holds, &a, err);
     if (rc == 0)
         rc = vls_bag_commit(out, &use.ledger, use.scope, seq, &view->arena, err);
     if (rc == 0)

@@ -1,5 +1,4 @@
 /* op_checkpoint.c -- backpack:checkpoint, name the present state and hold it. */
-#include "backpack/settings.h"
 #include "backpack/ops.h"
 
 static const valise_field checkpoint_in[] = {

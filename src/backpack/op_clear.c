@@ -36,14 +36,6 @@ static int note(void *arg, const vls_done *done, valise_error *err)
     return vls_use_done(&packed, c->use, 0, done, done->commit.key, VALISE_ACTION_DELETE);
 }
 
-/* Everything at once is nothing that happens by mistake. */
-static int refuse_all(valise_error *err)
-{
-    (void)vls_fail(err, VALISE_E_INVALID, "neither a tag nor a namespace says what to clear");
-    vls_hint(err, "--tag TAG or --namespace PATTERN; '**' is every namespace");
-    return VALISE_E_INVALID;
-}
-
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const vls_clear_args *args = in;
@@ -51,12 +43,9 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     clearing c = {&use, out};
     int rc = vls_use_begin(&use, view, &args->who, err);
 
-    if (rc < 0)
-        return rc;
-    if (args->tag.len == 0 && args->pattern.len == 0)
-        return refuse_all(err);
-    return vls_bag_clear(&use.ledger, use.scope, args->tag, args->pattern, args->who.node_id,
-                         args->who.node_name, &use.call, note, &c, err);
+    return rc < 0 ? rc
+                  : vls_bag_clear(&use.ledger, use.scope, args->tag, args->pattern,
+                                  args->who.node_id, args->who.node_name, &use.call, note, &c, err);
 }
 
 const valise_op vls_op_backpack_clear = {

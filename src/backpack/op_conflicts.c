@@ -18,19 +18,12 @@ static const valise_field conflict_out[] = {
     VALISE_FIELD_END,
 };
 
-static valise_content content_of(valise_blob *value)
-{
-    valise_str bytes = value ? vls_blob_bytes(value) : (valise_str){NULL, 0};
-
-    return (valise_content){.size = value ? (int64_t)bytes.len : VALISE_NONE, .bytes = bytes};
-}
-
 static int emit(void *arg, const valise_conflict *c, valise_error *err)
 {
     conflict_row row = {.key = c->key,
-                        .base = content_of(c->base_value),
-                        .ours = content_of(c->our_value),
-                        .theirs = content_of(c->their_value)};
+                        .base = vls_use_content(c->base_value),
+                        .ours = vls_use_content(c->our_value),
+                        .theirs = vls_use_content(c->their_value)};
 
     if (c->ours)
         row.our_node = c->ours->node_id;

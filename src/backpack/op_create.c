@@ -36,71 +36,73 @@ static const valise_field create_out[] = {
 
 /* ---- the first items ---- */
 
+int vls_create_each_item(valise_str items, const valise_env *env, vls_member_fn *fn, void *arg,
+                         valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(buf) vls_buf text = {0};
+    vls_json object;
+    int rc;
+
+    vls_arena_init(&arena, env, VLS_VIEW_MAX_BYTES);
+    vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
+    rc = vls_json_parse(&object, &arena, items, NULL, err);
+    if (rc == 0 && object.type != VLS_JSON_OBJECT)
+        rc = vls_fail(err, VALISE_E_INVALID, "items is no object");
+    for (uint32_t i = 0; rc == 0 && i < object.len; i++) {
+        vls_buf_clear(&text);
+        rc = vls_json_write(&text, object.members[i].value, err);
+        if (rc == 0)
+            rc = fn(arg, vls_json_str(object.members[i].key), vls_buf_str(&text), err);
+    }
+    if (rc < 0)
+        vls_error_prepend(err, "items");
+    return rc;
+}
+
 typedef struct packing {
     valise_view *view;
-    vls_ledger ledger;
+    const vls_ledger *ledger;
     vls_scope *scope;
-    vls_change_call call;
     vls_hasher *hasher;
     int64_t seq; /* of the last commit */
 } packing;
 
-static int pack_one(packing *p, const vls_member *member, valise_error *err)
+static int pack_one(void *arg, valise_str key, valise_str value, valise_error *err)
 {
-    vls_pack_args args = {.key = vls_str(member->key.text, member->key.len),
-                          .node_id = VLS_STR("system"),
+    packing *p = arg;
+    const vls_change_call call = {.now = p->view->stamp.time, .arena = &p->view->arena};
+    vls_pack_args args = {.node_id = VLS_STR("system"),
                           .node_name = VLS_STR("system"),
                           .expect = VALISE_NONE,
-                          .action = VALISE_ACTION_PACK};
-    VLS_AUTO(buf) vls_buf text = {0};
+                          .value = {.size = (int64_t)value.len}};
     vls_done done = {0};
-    int rc;
+    int rc = vls_arena_dup(&args.key, &p->view->arena, key, err);
 
-    vls_buf_init(&text, p->view->arena.env, VLS_JSON_MAX_BYTES);
-    rc = vls_json_write(&text, member->value, err);
     if (rc == 0)
-        rc = vls_arena_dup(&args.value.bytes, &p->view->arena, vls_buf_str(&text), err);
+        rc = vls_arena_dup(&args.value.bytes, &p->view->arena, value, err);
     if (rc == 0)
-        rc = vls_object_id(&args.value.id, p->hasher, "value", args.value.bytes, err);
-    args.value.size = (int64_t)args.value.bytes.len;
+        rc = vls_object_id(&args.value.id, p->hasher, "value", value, err);
     if (rc == 0)
-        rc = vls_bag_pack(&done, &p->ledger, p->scope, &args, &p->call, err);
-    if (rc < 0) {
-        vls_error_prepend(err, "items");
-        return rc;
-    }
+        rc = vls_bag_pack(&done, p->ledger, p->scope, &args, &call, err);
     p->seq = done.packed.seq;
-    return 0;
-}
-
-static int pack_members(packing *p, vls_json items, valise_error *err)
-{
-    int rc = vls_store_hasher(&p->hasher, p->view->txn->store, err);
-
-    if (rc < 0)
-        return rc;
-    for (uint32_t i = 0; rc == 0 && i < items.len; i++)
-        rc = pack_one(p, &items.members[i], err);
-    vls_store_hasher_return(p->view->txn->store, p->hasher);
     return rc;
 }
 
-static int pack_items(int64_t *seq, valise_view *view, const vls_ledger *ledger, valise_str text,
+static int pack_items(int64_t *seq, valise_view *view, const vls_ledger *ledger, valise_str items,
                       valise_error *err)
 {
-    packing p = {
-        .view = view, .ledger = *ledger, .call = {.now = view->stamp.time, .arena = &view->arena}};
-    vls_json items;
-    int rc = vls_json_parse(&items, &view->arena, text, NULL, err);
+    packing p = {.view = view, .ledger = ledger};
+    VLS_AUTO(scope) vls_scope *scope = NULL;
+    int rc = vls_scope_new(&scope, view->arena.env, ledger, NULL, err);
 
-    if (rc == 0 && items.type != VLS_JSON_OBJECT)
-        rc = vls_fail(err, VALISE_E_INVALID, "items is no object");
+    if (rc == 0)
+        rc = vls_store_hasher(&p.hasher, view->txn->store, err);
     if (rc < 0)
         return rc;
-    rc = vls_scope_new(&p.scope, view->arena.env, &p.ledger, NULL, err);
-    if (rc == 0)
-        rc = pack_members(&p, items, err);
-    vls_scope_free(p.scope);
+    p.scope = scope;
+    rc = vls_create_each_item(items, view->arena.env, pack_one, &p, err);
+    vls_store_hasher_return(view->txn->store, p.hasher);
     *seq = p.seq;
     return rc;
 }
@@ -109,12 +111,11 @@ static int pack_items(int64_t *seq, valise_view *view, const vls_ledger *ledger,
 
 static int check_sticky(valise_list *sticky, valise_view *view, valise_error *err)
 {
-    static const valise_str usual[] = {{"pii", 3}, {"secret", 6}};
     const valise_str *tags = sticky->items;
     int rc = 0;
 
     if (!tags) {
-        *sticky = (valise_list){usual, VLS_COUNT(usual)};
+        *sticky = vls_bag_sticky;
         return 0;
     }
     for (size_t i = 0; rc == 0 && i < sticky->count; i++)
@@ -183,9 +184,7 @@ static int check_bounds(const vls_create_args *args, valise_error *err)
     if (args->ephemeral ||
         (args->max_commits == 0 && args->max_bytes == 0 && args->archive.len == 0))
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID, "only an ephemeral backpack has bounds of its own");
-    vls_hint(err, "a durable one keeps what `valise retention set backpack` says");
-    return VALISE_E_INVALID;
+    return vls_ephemeral_only(err);
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)

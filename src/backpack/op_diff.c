@@ -47,13 +47,6 @@ static const valise_field diff_out[] = {
     VALISE_FIELD_END,
 };
 
-static valise_content content_of(valise_blob *value)
-{
-    valise_str bytes = value ? vls_blob_bytes(value) : (valise_str){NULL, 0};
-
-    return (valise_content){.size = value ? (int64_t)bytes.len : VALISE_NONE, .bytes = bytes};
-}
-
 static int make_patch(vls_buf *out, const valise_change *change, const valise_env *env,
                       valise_error *err)
 {
@@ -76,8 +69,8 @@ static int emit(void *arg, const valise_change *change, valise_error *err)
     VLS_AUTO(buf) vls_buf patch = {0};
     diff_row row = {.key = change->key,
                     .kind = change->kind,
-                    .before = content_of(change->old_value),
-                    .after = content_of(change->new_value)};
+                    .before = vls_use_content(change->old_value),
+                    .after = vls_use_content(change->new_value)};
     int rc = 0;
 
     if (change->by) {

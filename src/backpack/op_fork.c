@@ -1,5 +1,4 @@
 /* op_fork.c -- backpack:fork, a new backpack that starts with the state of another. */
-#include "backpack/settings.h"
 #include "backpack/ops.h"
 
 static const valise_field fork_in[] = {

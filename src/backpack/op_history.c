@@ -9,9 +9,8 @@ typedef struct history_args {
     bool reverse, reads;
 } history_args;
 
-static const char *const actions[] = {"pack",  "delete", "quarantine", "release",
-                                      "merge", "import", "unpack",     NULL};
-static const valise_field action_item = {.name = "action", .type = VALISE_T_ENUM, .more = actions};
+static const valise_field action_item = {
+    .name = "action", .type = VALISE_T_ENUM, .more = vls_bag_actions};
 
 static const valise_field history_in[] = {
     VLS_WHO_FIELDS(history_args),

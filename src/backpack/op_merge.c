@@ -1,9 +1,18 @@
 /* op_merge.c -- backpack:merge, bring what another backpack changed into this one. */
 #include "backpack/merging.h"
 
+#define NAMED 5 /* keys that a message names */
+
+typedef struct merging {
+    vls_use *ours;
+    vls_merge_result *result;
+    vls_buf keys;
+    int64_t count;
+} merging;
+
 static int note(void *arg, const vls_done *done, valise_error *err)
 {
-    const vls_merging *m = arg;
+    const merging *m = arg;
     valise_packed packed;
 
     m->result->merged++;
@@ -14,10 +23,10 @@ static int note(void *arg, const vls_done *done, valise_error *err)
 /* The first few keys, for the message. */
 static int clash(void *arg, const valise_conflict *conflict, valise_error *err)
 {
-    vls_merging *m = arg;
+    merging *m = arg;
 
     (void)err;
-    if (m->count++ < VLS_MERGE_NAMED) {
+    if (m->count++ < NAMED) {
         vls_buf_add_text(&m->keys, m->count > 1 ? ", " : "");
         vls_buf_add(&m->keys, conflict->key);
     }
@@ -28,7 +37,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 {
     const vls_merge_args *args = in;
     VLS_AUTO(merge_uses) vls_merge_uses uses = {0};
-    vls_merging m = {.ours = &uses.ours, .result = out};
+    merging m = {.ours = &uses.ours, .result = out};
     int64_t conflicts = 0;
     int rc = vls_merge_begin(&uses, view, args, err);
 
@@ -39,8 +48,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc == VALISE_E_CONFLICT && conflicts > 0) {
         (void)vls_fail(err, VALISE_E_CONFLICT, "both changed %lld key%s: %.*s%s",
                        (long long)conflicts, conflicts == 1 ? "" : "s",
-                       VALISE_STR_ARG(vls_buf_str(&m.keys)),
-                       conflicts > VLS_MERGE_NAMED ? ", ..." : "");
+                       VALISE_STR_ARG(vls_buf_str(&m.keys)), conflicts > NAMED ? ", ..." : "");
         vls_hint(err,
                  "valise bp conflicts %.*s %.*s  shows both sides; pack what is right, and "
                  "merge again",

@@ -24,13 +24,6 @@ static const valise_field pack_in[] = {
     VALISE_FIELD_END,
 };
 
-static int current(valise_str *json, valise_view *view, const void *in, valise_error *err)
-{
-    const vls_op_pack_args *args = in;
-
-    return vls_use_current(json, view, &args->who, args->key, err);
-}
-
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const vls_op_pack_args *args = in;
@@ -44,8 +37,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
                           .read = args->read,
                           .write = args->write,
                           .declassify = args->declassify,
-                          .expect = VALISE_NONE,
-                          .action = VALISE_ACTION_PACK};
+                          .expect = VALISE_NONE};
     vls_done done = {.denied = false};
     int rc = vls_use_begin_new(&use, view, &args->who, err);
 
@@ -69,7 +61,7 @@ const valise_op vls_op_backpack_pack = {
     .in_size = sizeof(vls_op_pack_args),
     .out = vls_packed_fields,
     .out_size = sizeof(valise_packed),
-    .current = current,
+    .current = vls_use_current,
     .expect_help = VLS_VERSION_HELP,
     .decide = decide,
     .apart = vls_use_is_apart,

@@ -1,5 +1,4 @@
 /* op_permit.c -- backpack:permit, what a node may do. */
-#include "backpack/settings.h"
 #include "backpack/ops.h"
 
 #define NAMES(member, json_name, text)                                                             \

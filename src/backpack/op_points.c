@@ -1,14 +1,7 @@
 /* op_points.c -- backpack:points, the states that have a name: checkpoints and runs of nodes. */
-#include "backpack/settings.h"
 #include "backpack/use.h"
 
 #include "base/vec.h"
-
-typedef struct points_args {
-    vls_who who;
-} points_args;
-
-static const valise_field points_in[] = {VLS_WHO_FIELDS(points_args), VALISE_FIELD_END};
 
 typedef struct point_row {
     valise_str point;
@@ -101,7 +94,7 @@ static int emit_checkpoint(void *arg, const void *row, valise_error *err)
 
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
-    const points_args *args = in;
+    const vls_who_args *args = in;
     VLS_AUTO(use) vls_use use = {0};
     listing l = {.view = view};
     const vls_ledger *ledger = &use.ledger;
@@ -125,8 +118,8 @@ const valise_op vls_op_backpack_points = {
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",
-    .in = points_in,
-    .in_size = sizeof(points_args),
+    .in = vls_who_in,
+    .in_size = sizeof(vls_who_args),
     .out = points_out,
     .out_size = sizeof(point_row),
     .query = query,

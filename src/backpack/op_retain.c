@@ -9,8 +9,6 @@
 #include "bus/bus.h"
 #include "kernel/retention.h"
 
-#define COMMIT_BYTES 128 /* what a commit counts for besides its value */
-
 typedef struct retaining {
     valise *v;
     const vls_retain_args *limits;
@@ -65,7 +63,7 @@ static int walk_bytes(void *arg, const valise_commit *commit, valise_error *err)
     target *t = arg;
 
     (void)err;
-    t->bytes += COMMIT_BYTES + commit->value_size;
+    t->bytes += VLS_BAG_COMMIT_BYTES + commit->value_size;
     if (t->bytes <= t->r->limits->bytes)
         return 0;
     t->reached = commit->seq;

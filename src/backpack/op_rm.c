@@ -2,34 +2,24 @@
 #include "backpack/ops.h"
 
 static const valise_field rm_in[] = {
-    VLS_WHO_FIELDS(vls_rm_args),
-    VALISE_FIELD_WITH(vls_rm_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+    VLS_WHO_FIELDS(vls_key_args),
+    VALISE_FIELD_WITH(vls_key_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Key of the item.", .min = 1, .max = VLS_BAG_KEY_MAX, .ref = VLS_REF_KEY),
-    VLS_LABEL_FIELDS(vls_rm_args),
+    VLS_LABEL_FIELDS(vls_key_args),
     VALISE_FIELD_END,
 };
 
-static int current(valise_str *json, valise_view *view, const void *in, valise_error *err)
-{
-    const vls_rm_args *args = in;
-
-    return vls_use_current(json, view, &args->who, args->key, err);
-}
-
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
-    const vls_rm_args *args = in;
+    const vls_key_args *args = in;
     VLS_AUTO(use) vls_use use = {0};
     vls_done done = {.denied = false};
-    int64_t expect;
     int rc = vls_use_begin(&use, view, &args->who, err);
 
     if (rc < 0)
         return rc;
-    expect = vls_use_expected(&use);
-    use.call.expect = &expect;
-    rc = vls_bag_remove(&done, &use.ledger, use.scope, args->key, args->who.node_id,
-                        args->who.node_name, &use.call, err);
+    rc = vls_bag_remove(&done, &use.ledger, use.scope, args->key, vls_use_expected(&use),
+                        args->who.node_id, args->who.node_name, &use.call, err);
     if (rc == 0 && !done.denied) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no item '%.*s' in backpack '%.*s'",
                        VALISE_STR_ARG(args->key), VALISE_STR_ARG(args->who.backpack));
@@ -47,10 +37,10 @@ const valise_op vls_op_backpack_rm = {
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = rm_in,
-    .in_size = sizeof(vls_rm_args),
+    .in_size = sizeof(vls_key_args),
     .out = vls_packed_fields,
     .out_size = sizeof(valise_packed),
-    .current = current,
+    .current = vls_use_current,
     .expect_help = VLS_VERSION_HELP,
     .decide = decide,
     .apart = vls_use_is_apart,

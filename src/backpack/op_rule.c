@@ -1,5 +1,4 @@
 /* op_rule.c -- backpack:rule, which nodes may read and write what carries a tag. */
-#include "backpack/settings.h"
 #include "backpack/ops.h"
 
 #define NAMES(member, text)                                                                        \
@@ -30,11 +29,13 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
     (void)out;
     if (args->who.backpack.len == 0)
-        return vls_workspace_rule(view, args->tag, args->read, args->write, err);
+        return vls_workspace_rule(view, args->tag, args->read, args->write, &view->arena, err);
     rc = vls_use_begin(&use, view, &args->who, err);
     if (rc == 0)
         rc = vls_scope_owner_only(use.scope, "set rules", err);
-    return rc < 0 ? rc : vls_bag_tag_rule(&use.ledger, args->tag, args->read, args->write, err);
+    return rc < 0 ? rc
+                  : vls_bag_tag_rule(&use.ledger, args->tag, args->read, args->write, &view->arena,
+                                     err);
 }
 
 const valise_op vls_op_backpack_rule = {

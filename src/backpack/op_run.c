@@ -20,8 +20,11 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     VLS_AUTO(use) vls_use use = {0};
     int rc;
 
-    if (args->who.node.len == 0)
-        return vls_fail(err, VALISE_E_INVALID, "whose run? Give a node");
+    if (args->who.node.len == 0) {
+        (void)vls_fail(err, VALISE_E_INVALID, "a run is that of a node, and none is given");
+        vls_hint(err, "--node NODE");
+        return VALISE_E_INVALID;
+    }
     rc = vls_use_begin(&use, view, &args->who, err);
     if (rc == 0)
         rc = vls_use_allows(&use, &args->who, "backpack:write", err);

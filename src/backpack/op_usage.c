@@ -1,12 +1,5 @@
 /* op_usage.c -- backpack:usage, how much a backpack holds. */
-#include "backpack/settings.h"
 #include "backpack/use.h"
-
-typedef struct usage_args {
-    vls_who who;
-} usage_args;
-
-static const valise_field usage_in[] = {VLS_WHO_FIELDS(usage_args), VALISE_FIELD_END};
 
 static const valise_field usage_out[] = {
     VALISE_FIELD(valise_usage, items, INT, 0, "Items in the active state."),
@@ -28,7 +21,7 @@ static const valise_field usage_out[] = {
 
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
-    const usage_args *args = in;
+    const vls_who_args *args = in;
     VLS_AUTO(use) vls_use use = {0};
     int rc = vls_use_begin(&use, view, &args->who, err);
 
@@ -43,8 +36,8 @@ const valise_op vls_op_backpack_usage = {
     .brief = "Show how much a backpack holds.",
     .kind = VALISE_QUERY,
     .needs = "backpack:read",
-    .in = usage_in,
-    .in_size = sizeof(usage_args),
+    .in = vls_who_in,
+    .in_size = sizeof(vls_who_args),
     .out = usage_out,
     .out_size = sizeof(valise_usage),
     .query = query,

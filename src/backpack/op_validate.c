@@ -1,8 +1,6 @@
 /* op_validate.c -- backpack:validate, the state against a JSON Schema. */
 #include "backpack/use.h"
 
-#include "json/json.h"
-
 typedef struct validate_args {
     vls_who who;
     valise_content schema;
@@ -32,40 +30,23 @@ static const valise_field validate_out[] = {
     VALISE_FIELD_END,
 };
 
-/* The list alone: what is said once needs not be said twice. */
-static int take_findings(valise_str *out, valise_str report, valise_view *view, valise_error *err)
-{
-    VLS_AUTO(buf) vls_buf text = {0};
-    const vls_json *errors;
-    vls_json v;
-    int rc = vls_json_parse(&v, &view->arena, report, NULL, err);
-
-    if (rc < 0)
-        return rc;
-    errors = vls_json_get(v, VLS_STR("errors"));
-    assert(errors);
-    vls_buf_init(&text, view->arena.env, VLS_JSON_MAX_BYTES);
-    rc = vls_json_write(&text, *errors, err);
-    return rc < 0 ? rc : vls_arena_dup(out, &view->arena, vls_buf_str(&text), err);
-}
-
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const validate_args *args = in;
     validate_result *result = out;
     VLS_AUTO(use) vls_use use = {0};
-    VLS_AUTO(buf) vls_buf report = {0};
+    VLS_AUTO(buf) vls_buf errors = {0};
     int rc = vls_use_begin(&use, view, &args->who, err);
 
-    vls_buf_init(&report, view->arena.env, VLS_JSON_MAX_BYTES);
+    vls_buf_init(&errors, view->arena.env, VLS_JSON_MAX_BYTES);
     if (rc == 0)
         rc = vls_use_point(&use, args->point, err);
     if (rc == 0)
-        rc = vls_bag_validate(&report, &use.ledger, use.scope, args->key, args->schema.bytes, err);
+        rc = vls_bag_validate(&errors, &use.ledger, use.scope, args->key, args->schema.bytes, err);
     if (rc < 0)
         return rc;
     result->valid = rc > 0;
-    return take_findings(&result->findings, vls_buf_str(&report), view, err);
+    return vls_arena_dup(&result->findings, &view->arena, vls_buf_str(&errors), err);
 }
 
 const valise_op vls_op_backpack_validate = {

@@ -16,22 +16,22 @@ typedef struct vls_create_args {
     valise_content items; /* an object; not given: none */
 } vls_create_args;
 
+/* Each member of `items`, in its order, with its value as canonical text. */
+typedef int vls_member_fn(void *arg, valise_str key, valise_str value, valise_error *err);
+int vls_create_each_item(valise_str items, const valise_env *env, vls_member_fn *fn, void *arg,
+                         valise_error *err);
+
 typedef struct vls_create_result {
     valise_uuid id;
     int64_t seq;
 } vls_create_result;
 
 typedef struct vls_op_pack_args {
-    vls_who who;
+    vls_who who; /* as in vls_key_args */
     valise_str key;
     valise_content value;
     valise_list tags, read, write, declassify;
 } vls_op_pack_args;
-
-typedef struct vls_rm_args {
-    vls_who who;
-    valise_str key;
-} vls_rm_args;
 
 typedef struct vls_clear_args {
     vls_who who;

@@ -113,7 +113,7 @@ int vls_bag_pack_check(vls_scope *scope, const vls_pack_args *args, const vls_ch
 static int pack(vls_done *out, vls_write *w, const prepared *p, const vls_pack_args *args,
                 valise_error *err)
 {
-    int rc = vls_write_find(w, args->key, args->action, err);
+    int rc = vls_write_find(w, args->key, VALISE_ACTION_PACK, err);
 
     if (rc < 0)
         return rc;

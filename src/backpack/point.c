@@ -152,45 +152,18 @@ static int resolve_commit(int64_t *seq, const vls_ledger *ledger, const vls_ledg
     return vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %s here", vls_uuid_text(id).s);
 }
 
-/* The digits of an id from the back, without dashes. */
-static valise_str plain_digits(char room[ENDING_MAX], valise_str text)
-{
-    size_t len = 0;
-
-    for (size_t i = 0; i < text.len && len < ENDING_MAX; i++) {
-        if (text.ptr[i] != '-')
-            room[len++] = text.ptr[i];
-    }
-    return vls_str(room, len);
-}
-
-static bool ends_with(const valise_uuid *id, valise_str digits)
-{
-    char room[ENDING_MAX];
-
-    return vls_str_ends(plain_digits(room, valise_str_of(vls_uuid_text(id).s)), digits);
-}
-
 static int resolve_ending(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
                           valise_str text, valise_error *err)
 {
-    char room[ENDING_MAX], list[CANDIDATES * 40] = "";
-    valise_str digits = plain_digits(room, text);
-    size_t used = VLS_MIN(digits.len, 12u);
-    uint64_t ending = 0;
-    int64_t found = 0, step = INT64_C(1) << (4 * used), number;
+    const vls_commit_ending ending = vls_commit_ending_parse(text);
+    char list[CANDIDATES * 40] = "";
+    int64_t found = 0, number = VLS_MAX(head->edge - 1, 0);
     int count = 0, rc = 0;
 
-    for (size_t i = digits.len - used; i < digits.len; i++)
-        ending = ending << 4 | (uint64_t)(is_digit(digits.ptr[i]) ? digits.ptr[i] - '0'
-                                                                  : digits.ptr[i] - 'a' + 10);
-    number = vls_commit_seq_ending(&head->id, ending, (unsigned)(4 * used));
-    for (; number <= head->last && rc >= 0; number += step) {
+    while (rc >= 0 && (number = vls_commit_ending_next(&ending, &head->id, number)) <= head->last) {
         valise_commit commit;
-        if (number == 0)
-            continue;
         rc = ledger->ops->commit(&commit, ledger->self, &head->id, number, err);
-        if (rc != 1 || number < head->edge || !ends_with(&commit.id, digits))
+        if (rc != 1 || !vls_commit_ending_matches(&ending, &commit.id))
             continue;
         found = number;
         if (count++ < CANDIDATES)
@@ -215,7 +188,7 @@ static int resolve_seq(int64_t *seq, const vls_ledger *ledger, const vls_ledger_
     if (point->number < 0)
         return vls_fail(err, VALISE_E_INVALID, "commits count from 1");
     if (point->number > head->last) {
-        if (point->text.len >= ENDING_MIN &&
+        if (point->text.len >= ENDING_MIN && point->text.len <= ENDING_MAX &&
             resolve_ending(seq, ledger, head, point->text, NULL) == 0)
             return 0;
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %lld: the newest is %lld",
@@ -407,4 +380,41 @@ int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *p
     if (point->kind == VLS_POINT_BEFORE || point->kind == VLS_POINT_AFTER)
         rc = resolve_run(seq, ledger, &head, point, err);
     return rc;
+}
+
+/* ---- the first one that ... ---- */
+
+int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void *arg,
+               valise_error *err)
+{
+    int rc;
+
+    if (from >= to)
+        return vls_fail(err, VALISE_E_INVALID,
+                        "the end (commit %lld) must come after the start (commit %lld)",
+                        (long long)to, (long long)from);
+    rc = holds(arg, to, err);
+    if (rc == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "it does not hold after commit %lld either",
+                        (long long)to);
+    if (rc > 0)
+        rc = holds(arg, from, err);
+    if (rc > 0) {
+        (void)vls_fail(err, VALISE_E_INVALID, "it holds after commit %lld already",
+                       (long long)from);
+        vls_hint(err, "start from an older point, where it does not");
+        return VALISE_E_INVALID;
+    }
+    while (rc >= 0 && to - from > 1) { /* it holds at to, and not at from */
+        int64_t middle = from + (to - from) / 2;
+        rc = holds(arg, middle, err);
+        if (rc > 0)
+            to = middle;
+        else
+            from = middle;
+    }
+    if (rc < 0)
+        return rc;
+    *seq = to;
+    return 0;
 }

@@ -181,17 +181,21 @@ static int bring_back(vls_done *out, vls_write *w, vls_quarantine_row *row,
     const vls_ledger *ledger = w->ledger;
     vls_quarantine_row before = *row;
     valise_commit copy = {0};
-    int rc = vls_commit_copy(&copy, item, w->call->arena, err);
+    int rc = vls_look_value(&value, ledger, item, err);
 
+    if (rc == 0 && !value)
+        rc = vls_look_fail_erased(item->key, err);
     if (rc == 0)
-        rc = vls_write_keep_item(w, item, err);
-    if (rc == 0)
-        rc = ledger->ops->value(&value, ledger->self, item, err);
+        rc = vls_commit_copy(&copy, item, w->call->arena, err);
     if (rc < 0)
         return rc;
     w->commit.entry = row->seq;
     w->commit.value = copy.value;
     w->commit.summary = copy.summary;
+    w->commit.namespace_name = copy.namespace_name;
+    w->commit.tags = copy.tags;
+    w->commit.read = copy.read;
+    w->commit.write = copy.write;
     w->commit.taints = copy.taints;
     row->released = w->head.last + 1;
     rc = ledger->ops->row_put(ledger->self, &vls_bag_quarantines, row, err);

@@ -7,9 +7,8 @@
 typedef vls_ring_record record;
 typedef vls_ring_lens lens;
 
-#define ROWS_MAX                                                                                   \
-    ((size_t)256 << 20) /* bytes of rows that are handed out between enter and leave               \
-                         */
+/* Bytes of rows that are handed out between enter and leave. */
+#define ROWS_MAX ((size_t)256 << 20)
 
 /* ---- enter and leave ---- */
 

@@ -8,7 +8,8 @@
  *     names     namespace -> keys in it, sorted when somebody asks
  *     roots     some states as persistent maps (base/pmap.h), one per 32 commits, made when a
  *               snapshot, fork or diff wants them; from the nearest one, commits are applied
- * forwards or, through `prev`, taken back reads     ring of the newest 10,000 reads
+ *               forwards or, through `prev`, taken back
+ *     reads     ring of the newest 10,000 reads
  *
  * Records are counted. While a commit is in the ring, its `prev` is alive; when it leaves the ring
  * it lets go of `prev` and, if it is the newest of its key and no item, of the key. So what is left

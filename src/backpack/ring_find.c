@@ -122,21 +122,20 @@ int vls_ring_op_commit(valise_commit *out, void *self, const valise_uuid *backpa
 
 static valise_blob *blob_of(const record *r, const valise_id *id)
 {
-    return r && r->value && r->value->blob && vls_id_equal(&r->value->id, id)
-               ? valise_blob_ref(r->value->blob)
-               : NULL;
+    return r && r->value && vls_id_equal(&r->value->id, id) ? valise_blob_ref(r->value->blob)
+                                                            : NULL;
 }
 
 /* In the tables of the ring, whose mutex is held, and of its origins. */
 static valise_blob *find_blob(vls_ring *ring, const valise_id *id)
 {
     const vls_ring_value *v = vls_ring_value_find(ring, id);
-    valise_blob *blob = v && v->blob ? valise_blob_ref(v->blob) : NULL;
+    valise_blob *blob = v ? valise_blob_ref(v->blob) : NULL;
 
     for (ring = ring->origin; ring && !blob; ring = ring->origin) {
         vls_ring_lock(ring);
         v = vls_ring_value_find(ring, id);
-        if (v && v->blob)
+        if (v)
             blob = valise_blob_ref(v->blob);
         vls_ring_unlock(ring);
     }

@@ -38,8 +38,7 @@
 #include "base/ref.h"
 #include "base/vec.h"
 
-#define VLS_RING_COMMIT_BYTES 128 /* what a commit counts for, beside its value */
-#define VLS_RING_PAGE 256         /* records that a walk takes at once */
+#define VLS_RING_PAGE 256 /* records that a walk takes at once */
 
 /* Records whose memory is kept for the next ones. Where ASan looks on, none: it is to see who uses
  * what is gone. */
@@ -117,17 +116,16 @@ vls_ring_key *vls_ring_table_next(const vls_ring_table *table, size_t *at);
 
 typedef struct vls_ring_value {
     valise_id id;
-    valise_blob *blob; /* NULL: the bytes are not known */
-    uint32_t size;     /* UINT32_MAX: the blob knows */
-    uint32_t refs;     /* records that have it */
-    uint32_t pins;     /* pins of those records */
-    uint32_t hist;     /* those of them that are in the ring */
+    valise_blob *blob;
+    uint32_t size; /* UINT32_MAX: the blob knows */
+    uint32_t refs; /* records that have it */
+    uint32_t pins; /* pins of those records */
+    uint32_t hist; /* those of them that are in the ring */
 } vls_ring_value;
 
 static inline int64_t vls_ring_value_size(const vls_ring_value *value)
 {
-    return value->size == UINT32_MAX && value->blob ? (int64_t)value->blob->len
-                                                    : (int64_t)value->size;
+    return value->size == UINT32_MAX ? (int64_t)value->blob->len : (int64_t)value->size;
 }
 
 bool vls_ring_value_equal(const void *item, const void *id);
@@ -135,7 +133,7 @@ bool vls_ring_value_equal(const void *item, const void *id);
 vls_ring_value *vls_ring_value_find(const vls_ring *ring, const valise_id *id);
 /* Make one in the room of a record; the table has room for it. One reference, the record's. */
 void vls_ring_value_init(vls_ring *ring, vls_ring_record *home, const valise_id *id,
-                         valise_blob *blob, int64_t size);
+                         valise_blob *blob);
 void vls_ring_value_drop(vls_ring *ring, vls_ring_value *value);
 /* Have memory at hand: what looking for an id needs, and what dropping a value does. */
 void vls_ring_value_seek(const vls_ring *ring, const valise_id *id);
@@ -259,16 +257,17 @@ int vls_ring_list_walk(const vls_ring_list *list, valise_commit_fn *fn, void *ar
 
 /* ---- states (ring_state.c, ring_index.c) ---- */
 
-/* One namespace of a state. */
-typedef struct vls_ring_run {
+/* The items of one namespace of a state. */
+typedef struct vls_ring_section {
     valise_str name;
     size_t first, count; /* in the index's records */
-} vls_ring_run;
+} vls_ring_section;
 
 typedef struct vls_ring_index {
-    vls_ring_run *runs; /* by name */
-    size_t run_count;
-    vls_ring_record **records; /* run by run, each in the order of keys; the state holds them */
+    vls_ring_section *sections; /* by name */
+    size_t section_count;
+    vls_ring_record *
+        *records; /* section by section, each in the order of keys; the state holds them */
     size_t record_count;
 } vls_ring_index;
 
@@ -360,7 +359,6 @@ typedef struct vls_ring_reads {
     vls_ring_read *slots; /* read n is in slot n % cap */
     size_t cap, len;
     int64_t last; /* number of the newest; counts from 1 */
-    int64_t lost; /* could not be kept */
 } vls_ring_reads;
 
 void vls_ring_reads_release(vls_ring *ring);
@@ -491,8 +489,7 @@ int vls_ring_op_set_edge(void *self, int64_t edge, valise_error *err);
 int vls_ring_op_row_get(void *row, void *self, const valise_coll *coll, valise_error *err);
 int vls_ring_op_row_put(void *self, const valise_coll *coll, const void *row, valise_error *err);
 int vls_ring_op_row_delete(void *self, const valise_coll *coll, const void *row, valise_error *err);
-int vls_ring_op_each_item(void *self, valise_str from, valise_commit_fn *fn, void *arg,
-                          valise_error *err);
+int vls_ring_op_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
 int vls_ring_op_each_named(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                            valise_error *err);
 int vls_ring_op_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,

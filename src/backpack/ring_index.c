@@ -22,7 +22,7 @@
 typedef vls_ring_record record;
 typedef vls_ring_state state;
 typedef vls_ring_index ring_index;
-typedef vls_ring_run run;
+typedef vls_ring_section section;
 
 /* ---- the index of a state ---- */
 
@@ -30,7 +30,7 @@ void vls_ring_index_free(ring_index *index, const valise_env *env)
 {
     if (!index)
         return;
-    vls_mem_free(env, index->runs, index->run_count * sizeof(run));
+    vls_mem_free(env, index->sections, index->section_count * sizeof(section));
     vls_mem_free(env, index->records, index->record_count * sizeof(record *));
     vls_mem_free(env, index, sizeof(*index));
 }
@@ -45,7 +45,7 @@ static int compare_records(const void *a, const void *b)
     return order ? order : vls_str_compare(vls_ring_key_str(x->key), vls_ring_key_str(y->key));
 }
 
-static size_t count_runs(const ring_index *index, run *runs)
+static size_t count_sections(const ring_index *index, section *sections)
 {
     size_t count = 0;
     valise_str last = {NULL, 0};
@@ -53,12 +53,12 @@ static size_t count_runs(const ring_index *index, run *runs)
     for (size_t i = 0; i < index->record_count; i++) {
         valise_str name = index->records[i]->label->traits.namespace_name;
         if (count == 0 || (name.ptr != last.ptr && !vls_str_equal(name, last))) {
-            if (runs)
-                runs[count] = (run){name, i, 0};
+            if (sections)
+                sections[count] = (section){name, i, 0};
             count++;
         }
-        if (runs)
-            runs[count - 1].count++;
+        if (sections)
+            sections[count - 1].count++;
         last = name;
     }
     return count;
@@ -88,11 +88,11 @@ static int fill_index(ring_index *index, const vls_pmap *map, const valise_env *
             index->records[count++] = r;
     }
     qsort(index->records, count, sizeof(record *), compare_records);
-    count = count_runs(index, NULL);
-    index->runs = vls_mem_alloc(env, count * sizeof(run));
-    if (!index->runs)
+    count = count_sections(index, NULL);
+    index->sections = vls_mem_alloc(env, count * sizeof(section));
+    if (!index->sections)
         return VALISE_E_NO_MEMORY;
-    index->run_count = count_runs(index, index->runs);
+    index->section_count = count_sections(index, index->sections);
     return 0;
 }
 
@@ -184,9 +184,9 @@ static valise_str space_name(const void *list, size_t at)
     return vls_ring_space_str(((void *const *)list)[at]);
 }
 
-static valise_str run_name(const void *list, size_t at)
+static valise_str section_name(const void *list, size_t at)
 {
-    return ((const run *)list)[at].name;
+    return ((const section *)list)[at].name;
 }
 
 static int match_space(matches *m, vls_ring_space *space)
@@ -222,9 +222,9 @@ static int match_index(matches *m, const ring_index *index, valise_str pattern, 
 {
     valise_str prefix = literal_prefix(pattern);
 
-    for (size_t at = seek(run_name, index->runs, index->run_count, prefix); at < index->run_count;
-         at++) {
-        const run *r = &index->runs[at];
+    for (size_t at = seek(section_name, index->sections, index->section_count, prefix);
+         at < index->section_count; at++) {
+        const section *r = &index->sections[at];
         if (!vls_str_starts(r->name, prefix))
             break;
         if (!vls_glob_match(&vls_glob_dotted, pattern, r->name))

@@ -9,6 +9,8 @@
 typedef vls_ring_record record;
 typedef vls_ring_key ring_key;
 
+static const valise_id no_value;
+
 /* ---- keys ---- */
 
 static valise_str key_name(const void *item)
@@ -146,12 +148,10 @@ static void drop_draft(draft *d)
     vls_ring_label_drop(d->ring, d->label);
 }
 
-static int take_parts(draft *d, const valise_commit *commit, valise_blob *blob)
+static int take_parts(draft *d, const valise_commit *commit)
 {
-    static const valise_id none;
     vls_ring *ring = d->ring;
     const vls_ring_slot *slot;
-    vls_ring_value *v;
     vls_ring_traits traits = {commit->node_id, commit->node_name, commit->namespace_name,
                               commit->tags,    commit->read,      commit->write};
 
@@ -169,14 +169,12 @@ static int take_parts(draft *d, const valise_commit *commit, valise_blob *blob)
     d->label = vls_ring_label_take(ring, &traits, ring->last_label);
     if (!d->label)
         return VALISE_E_NO_MEMORY;
-    if (vls_id_equal(&commit->value, &none))
+    if (vls_id_equal(&commit->value, &no_value))
         return 0;
-    /* One without bytes stays as it is for those who have it, and makes room for one with. */
-    v = vls_ring_value_find(ring, &commit->value);
-    if (!v || (blob && !v->blob))
+    d->value = vls_ring_value_find(ring, &commit->value);
+    if (!d->value)
         return vls_map_reserve(&ring->values, ring->values.len + 1);
-    v->refs++;
-    d->value = v;
+    d->value->refs++;
     return 0;
 }
 
@@ -185,7 +183,7 @@ static int prepare(draft *d, const valise_commit *commit, valise_blob *blob)
 {
     vls_ring *ring = d->ring;
     vls_ring_space *space;
-    int rc = take_parts(d, commit, blob);
+    int rc = take_parts(d, commit);
 
     if (rc < 0)
         return rc;
@@ -269,6 +267,7 @@ int vls_ring_op_append(void *self, valise_commit *commit, valise_blob *value, va
     draft d = {.ring = ring};
     int64_t given = commit->seq;
 
+    assert(value || vls_id_equal(&commit->value, &no_value));
     vls_ring_value_seek(ring, &commit->value);
     if (given != 0 && (given <= ring->last || given == INT64_MAX))
         return vls_fail(err, VALISE_E_INVALID, "commit %lld cannot follow commit %lld",

@@ -76,7 +76,7 @@ static bool is_over(const vls_ring *ring)
 
     return commits > ring->keep &&
            (commits > ring->max_commits ||
-            commits * VLS_RING_COMMIT_BYTES + ring->sums.history_values > ring->max_bytes);
+            commits * VLS_BAG_COMMIT_BYTES + ring->sums.history_values > ring->max_bytes);
 }
 
 /* Without memory for the archive's list nothing is dropped now. */

@@ -50,7 +50,7 @@ static vls_ring_key *key_of(vls_ring *ring, valise_str key)
     return key.len <= VLS_BAG_KEY_MAX ? vls_ring_key_new(ring, key, 0) : NULL;
 }
 
-static bool add(vls_ring *ring, const vls_ledger_read *read)
+static void add(vls_ring *ring, const vls_ledger_read *read)
 {
     reads *r = &ring->reads;
     vls_ring_label *hint = r->len > 0 ? read_at(r, r->last)->label : NULL;
@@ -65,11 +65,11 @@ static bool add(vls_ring *ring, const vls_ledger_read *read)
                      .outcome = (uint8_t)read->outcome};
 
     if (!grow(ring) || !(new.label = vls_ring_label_take(ring, &traits, hint)))
-        return false;
+        return;
     new.key = key_of(ring, read->key);
     if (!new.key) {
         vls_ring_label_drop(ring, new.label);
-        return false;
+        return;
     }
     r->last++;
     if (r->len == r->cap)
@@ -77,7 +77,6 @@ static bool add(vls_ring *ring, const vls_ledger_read *read)
     else
         r->len++;
     *read_at(r, r->last) = new;
-    return true;
 }
 
 void vls_ring_op_read_add(void *self, const vls_ledger_read *read)
@@ -86,8 +85,7 @@ void vls_ring_op_read_add(void *self, const vls_ledger_read *read)
 
     if (l->state)
         vls_ring_lock(l->ring);
-    if (!add(l->ring, read))
-        l->ring->reads.lost++;
+    add(l->ring, read);
     if (l->state)
         vls_ring_unlock(l->ring);
 }

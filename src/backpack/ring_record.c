@@ -209,7 +209,7 @@ record *vls_ring_record_new(vls_ring *ring, const valise_commit *c, vls_ring_key
                   .has_room = has_room};
     atomic_init(&r->refs.count, 2);
     if (has_room)
-        vls_ring_value_init(ring, r, &c->value, blob, c->value_size);
+        vls_ring_value_init(ring, r, &c->value, blob);
     ring->sums.held_records++;
     ring->sums.record_bytes += (int64_t)size_of(r);
     return r;
@@ -325,10 +325,9 @@ void vls_ring_fill(valise_commit *out, const record *r)
     if (v) {
         out->value = v->id;
         out->value_size = vls_ring_value_size(v);
-    }
-    if (v && v->blob)
         out->summary = vls_commit_summary((valise_str){v->blob->bytes, (size_t)out->value_size},
                                           label->traits.tags);
+    }
     if (x) {
         out->version = x->version;
         out->run = x->run;

@@ -5,7 +5,8 @@
  *
  *     quarantine    holds the records of the item as it was and of the commit that put it there;
  *                   once it was released before the edge it goes. A state has the rows as they were
- * when it was made; what came later does not show in it checkpoint    holds the state at its seq
+ *                   when it was made; what came later does not show in it
+ *     checkpoint    holds the state at its seq
  *     run           the greatest number is the head's last_run
  */
 #include "backpack/ring_impl.h"

@@ -49,9 +49,9 @@ int vls_ring_op_usage(valise_usage *out, void *self, valise_error *err)
     usage.items = lens->state ? lens->state->items : ring->items;
     usage.reads = (int64_t)ring->reads.len;
     usage.quarantined = ring->quarantined;
-    usage.history_bytes = s->history_records * VLS_RING_COMMIT_BYTES + s->history_values;
-    usage.state_bytes = s->state_records * VLS_RING_COMMIT_BYTES + s->state_values;
-    usage.held_bytes = s->held_records * VLS_RING_COMMIT_BYTES + s->held_values;
+    usage.history_bytes = s->history_records * VLS_BAG_COMMIT_BYTES + s->history_values;
+    usage.state_bytes = s->state_records * VLS_BAG_COMMIT_BYTES + s->state_values;
+    usage.held_bytes = s->held_records * VLS_BAG_COMMIT_BYTES + s->held_values;
     usage.read_bytes = (int64_t)(ring->reads.cap * sizeof(vls_ring_read));
     usage.overhead_bytes = allocated(ring) - usage.history_bytes - usage.state_bytes -
                            usage.held_bytes - usage.read_bytes;

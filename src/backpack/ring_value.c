@@ -40,23 +40,14 @@ value *vls_ring_value_find(const vls_ring *ring, const valise_id *id)
     return vls_map_get(&ring->values, hash_of(ring, id), id);
 }
 
-static void unlink_value(vls_ring *ring, value *v)
-{
-    if (vls_ring_value_find(ring, &v->id) == v)
-        (void)vls_map_remove(&ring->values, hash_of(ring, &v->id), &v->id);
-}
-
 void vls_ring_value_init(vls_ring *ring, vls_ring_record *home, const valise_id *id,
-                         valise_blob *blob, int64_t size)
+                         valise_blob *blob)
 {
     value *v = room_of(home);
 
-    *v = (value){.id = *id, .refs = 1};
-    v->size = size < 0 ? 0 : size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-    if (blob) {
-        v->blob = valise_blob_ref(blob);
-        ring->sums.blob_bytes += (int64_t)(sizeof(valise_blob) + blob->len);
-    }
+    *v = (value){.id = *id, .blob = valise_blob_ref(blob), .refs = 1};
+    v->size = (uint32_t)VLS_MIN(blob->len, UINT32_MAX);
+    ring->sums.blob_bytes += (int64_t)(sizeof(valise_blob) + blob->len);
     home->value = v;
     (void)vls_map_put(NULL, &ring->values, hash_of(ring, id), id, v);
     ring->sums.value_count++;
@@ -70,14 +61,11 @@ void vls_ring_value_drop(vls_ring *ring, value *v)
     if (--v->refs > 0)
         return;
     assert(v->pins == 0 && v->hist == 0);
-    unlink_value(ring, v);
+    (void)vls_map_remove(&ring->values, hash_of(ring, &v->id), &v->id);
     ring->sums.value_count--;
     ring->sums.held_values -= vls_ring_value_size(v);
-    if (v->blob) {
-        ring->sums.blob_bytes -= (int64_t)(sizeof(valise_blob) + v->blob->len);
-        valise_blob_unref(v->blob);
-    }
-    v->blob = NULL;
+    ring->sums.blob_bytes -= (int64_t)(sizeof(valise_blob) + v->blob->len);
+    valise_blob_unref(v->blob);
     if (home->is_husk)
         vls_ring_record_free(ring, home);
 }

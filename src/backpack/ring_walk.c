@@ -28,8 +28,7 @@ static int state_of(state **out, lens *l, valise_error *err)
     return rc;
 }
 
-int vls_ring_op_each_item(void *self, valise_str from, valise_commit_fn *fn, void *arg,
-                          valise_error *err)
+int vls_ring_op_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
 {
     VLS_AUTO(ring_state) state *s = NULL;
     vls_pmap_cursor cursor;
@@ -37,7 +36,7 @@ int vls_ring_op_each_item(void *self, valise_str from, valise_commit_fn *fn, voi
 
     if (rc < 0)
         return rc;
-    for (record *r = vls_pmap_seek(&cursor, &s->map, from); r && rc == 0;
+    for (record *r = vls_pmap_seek(&cursor, &s->map, VLS_STR("")); r && rc == 0;
          r = vls_pmap_next(&cursor)) {
         valise_commit commit;
         if (!vls_ring_is_item(r))

@@ -530,22 +530,13 @@ static int row_delete(void *self, const valise_coll *coll, const void *row, vali
     return rc;
 }
 
-typedef union any_row {
-    vls_quarantine_row quarantine;
-    vls_checkpoint_row checkpoint;
-    vls_run_row run;
-    vls_permission_row permission;
-    vls_rule_row rule;
-    vls_taint_row taint;
-} any_row;
-
 static int each_row_of(const vls_rows *rows, const valise_coll *coll, const valise_uuid *backpack,
                        int (*fn)(void *arg, const void *row, valise_error *err), void *arg,
                        valise_error *err)
 {
     const valise_select select = {.row = backpack, .equal = 1}; /* the first member of all */
     VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    any_row row;
+    vls_any_row row;
     int rc = valise_view_scan(&scan, rows->view, coll, &select, err);
 
     assert(coll->row_size <= sizeof(row));

@@ -133,7 +133,7 @@ typedef struct vls_rows_walk {
     bool started, done;
 } vls_rows_walk;
 void vls_rows_walk_init(vls_rows_walk *walk, const vls_rows *rows, const vls_rows_segment *segment,
-                        valise_str space, valise_str from);
+                        valise_str space);
 int vls_rows_walk_next(vls_rows_walk *walk, valise_error *err); /* 1, or 0 at the end: done */
 void vls_rows_walk_release(vls_rows_walk *walk);                /* a zeroed one is fine */
 
@@ -148,8 +148,7 @@ static inline void vls_auto_view_scan(valise_scan **scan)
 }
 
 /* What rows.c puts into the table of functions. */
-int vls_rows_each_item(void *self, valise_str from, valise_commit_fn *fn, void *arg,
-                       valise_error *err);
+int vls_rows_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
 int vls_rows_each_named(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                         valise_error *err);
 int vls_rows_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,

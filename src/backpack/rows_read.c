@@ -12,21 +12,21 @@ void vls_rows_read_add(void *self, const vls_ledger_read *read)
 {
     const vls_rows *rows = self;
     valise *v = vls_view_bus(rows->view);
-    const vls_read_mark mark = {.backpack = rows->bag.id,
-                                .time = read->time,
-                                .actor = rows->view->stamp.actor,
-                                .node_id = read->node_id,
-                                .node_name = read->node_name,
-                                .namespace_name = read->namespace_name,
-                                .key = read->key,
-                                .action = read->action,
-                                .seq = read->seq,
-                                .version = read->version,
-                                .outcome = read->outcome,
-                                .tags = read->tags};
+    const vls_bag_read_row entry = {.backpack = rows->bag.id,
+                                    .time = read->time,
+                                    .actor = rows->view->stamp.actor,
+                                    .node_id = read->node_id,
+                                    .node_name = read->node_name,
+                                    .namespace_name = read->namespace_name,
+                                    .key = read->key,
+                                    .action = read->action,
+                                    .seq = read->seq,
+                                    .version = read->version,
+                                    .outcome = read->outcome,
+                                    .tags = read->tags};
 
     if (v)
-        vls_read_log_put(v, &vls_bag_reads, &mark);
+        vls_read_log_put(v, &vls_bag_reads, &entry);
 }
 
 typedef struct telling {
@@ -38,19 +38,19 @@ typedef struct telling {
 static int tell(void *arg, const void *row, valise_error *err)
 {
     const telling *t = arg;
-    const vls_read_mark *mark = row;
-    const vls_ledger_read read = {.node_id = mark->node_id,
-                                  .node_name = mark->node_name,
-                                  .namespace_name = mark->namespace_name,
-                                  .key = mark->key,
-                                  .action = mark->action,
-                                  .seq = mark->seq,
-                                  .version = mark->version,
-                                  .outcome = mark->outcome,
-                                  .time = mark->time,
-                                  .tags = mark->tags};
+    const vls_bag_read_row *entry = row;
+    const vls_ledger_read read = {.node_id = entry->node_id,
+                                  .node_name = entry->node_name,
+                                  .namespace_name = entry->namespace_name,
+                                  .key = entry->key,
+                                  .action = entry->action,
+                                  .seq = entry->seq,
+                                  .version = entry->version,
+                                  .outcome = entry->outcome,
+                                  .time = entry->time,
+                                  .tags = entry->tags};
 
-    return vls_uuid_equal(&mark->backpack, t->backpack) ? t->fn(t->arg, &read, err) : 0;
+    return vls_uuid_equal(&entry->backpack, t->backpack) ? t->fn(t->arg, &read, err) : 0;
 }
 
 int vls_rows_each_read(void *self,
@@ -60,16 +60,16 @@ int vls_rows_each_read(void *self,
     const vls_rows *rows = self;
     valise *v = vls_view_bus(rows->view);
     telling t = {&rows->bag.id, fn, arg};
-    const vls_read_mark probe = {.backpack = rows->bag.id};
+    const vls_bag_read_row probe = {.backpack = rows->bag.id};
     const valise_select select = {
         .index = "backpack", .row = &probe, .equal = 1, .flags = VALISE_SCAN_REVERSE};
     VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    vls_read_mark mark;
+    vls_bag_read_row entry;
     int rc = v ? vls_read_log_rows(v, &vls_bag_reads, tell, &t, err) : 0;
 
     if (rc == 0)
         rc = valise_view_scan(&scan, rows->view, &vls_bag_reads, &select, err);
-    while (rc == 0 && (rc = valise_scan_next(&mark, scan, err)) > 0)
-        rc = tell(&t, &mark, err);
+    while (rc == 0 && (rc = valise_scan_next(&entry, scan, err)) > 0)
+        rc = tell(&t, &entry, err);
     return rc;
 }

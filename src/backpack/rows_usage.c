@@ -9,8 +9,6 @@
 #include "base/map.h"
 #include "base/uuid.h"
 
-#define COMMIT_BYTES 128 /* what a commit counts for, as B8 has it */
-
 typedef struct counting {
     const vls_rows *rows;
     valise_usage usage;
@@ -48,7 +46,7 @@ static int count_item(void *arg, const valise_commit *commit, valise_error *err)
     counting *c = arg;
 
     c->usage.items++;
-    c->usage.state_bytes += COMMIT_BYTES;
+    c->usage.state_bytes += VLS_BAG_COMMIT_BYTES;
     return count_value(&c->usage.state_bytes, c, commit, err);
 }
 
@@ -72,7 +70,7 @@ static int count_commit(void *arg, const valise_commit *commit, valise_error *er
     counting *c = arg;
 
     c->usage.commits++;
-    c->usage.history_bytes += COMMIT_BYTES;
+    c->usage.history_bytes += VLS_BAG_COMMIT_BYTES;
     if (c->usage.first_seq == 0)
         c->usage.first_seq = commit->seq;
     c->usage.last_seq = commit->seq;
@@ -85,14 +83,14 @@ static int count_read(void *arg, const vls_ledger_read *read, valise_error *err)
 
     (void)err;
     c->usage.reads++;
-    c->usage.read_bytes += COMMIT_BYTES + (int64_t)read->key.len;
+    c->usage.read_bytes += VLS_BAG_COMMIT_BYTES + (int64_t)read->key.len;
     return 0;
 }
 
 static int count(counting *c, void *self, valise_error *err)
 {
     const vls_ledger ledger = vls_rows_ledger(self);
-    int rc = ledger.ops->each_item(self, VLS_STR(""), count_item, c, err);
+    int rc = ledger.ops->each_item(self, count_item, c, err);
 
     if (rc == 0)
         rc = ledger.ops->each_row(self, &vls_bag_quarantines, count_held, c, err);

@@ -15,13 +15,12 @@
 /* ---- from key to key ---- */
 
 void vls_rows_walk_init(vls_rows_walk *walk, const vls_rows *rows, const vls_rows_segment *segment,
-                        valise_str space, valise_str from)
+                        valise_str space)
 {
     const valise_env *env = rows->view->arena.env;
 
     *walk = (vls_rows_walk){.rows = rows, .segment = segment, .space = space};
     vls_buf_init(&walk->key, env, VLS_VIEW_MAX_BYTES);
-    vls_buf_add(&walk->key, from);
     vls_arena_init(&walk->arena, env, VLS_VIEW_MAX_BYTES);
 }
 
@@ -55,16 +54,14 @@ static valise_select select_of(const vls_rows_walk *walk, valise_commit *probe)
                            .from = 1};
 }
 
-/* At the first row whose key is walk->key or, once it has started, behind it. */
+/* At the first row or, once it has started, behind walk->key. */
 static int open_scan(vls_rows_walk *walk, valise_error *err)
 {
     valise_commit probe;
     valise_select select = select_of(walk, &probe);
 
-    if (probe.key.len == 0)
-        select.from = 0;
-    if (walk->started)
-        select.flags = VALISE_SCAN_AFTER;
+    select.from = walk->started ? 1 : 0;
+    select.flags = walk->started ? VALISE_SCAN_AFTER : 0;
     walk->started = true;
     return valise_view_scan(&walk->scan, walk->rows->view, &vls_bag_commits, &select, err);
 }
@@ -199,8 +196,7 @@ static int move_on(merge *m, vls_rows_walk *at, valise_error *err)
     return rc < 0 ? rc : vls_rows_walk_next(at, err);
 }
 
-int vls_rows_each_item(void *self, valise_str from, valise_commit_fn *fn, void *arg,
-                       valise_error *err)
+int vls_rows_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
 {
     const vls_rows *rows = self;
     VLS_AUTO(merge) merge m = {.rows = rows};
@@ -211,7 +207,7 @@ int vls_rows_each_item(void *self, valise_str from, valise_commit_fn *fn, void *
     if (!m.walks)
         return vls_fail_memory(err);
     for (size_t i = 0; i < rows->segment_count; i++)
-        vls_rows_walk_init(&m.walks[i], rows, &rows->segments[i], (valise_str){NULL, 0}, from);
+        vls_rows_walk_init(&m.walks[i], rows, &rows->segments[i], (valise_str){NULL, 0});
     for (size_t i = 0; rc >= 0 && i < rows->segment_count; i++)
         rc = vls_rows_walk_next(&m.walks[i], err);
     while (rc >= 0 && (at = smallest(&m)) != NULL) {
@@ -266,7 +262,7 @@ static int add_matches(naming *n, const vls_rows_segment *segment, valise_str sp
     VLS_AUTO(rows_walk) vls_rows_walk walk = {0};
     int rc;
 
-    vls_rows_walk_init(&walk, n->rows, segment, space, VLS_STR(""));
+    vls_rows_walk_init(&walk, n->rows, segment, space);
     while ((rc = vls_rows_walk_next(&walk, err)) > 0) {
         match m = {.backpack = segment->backpack, .seq = walk.commit.seq};
         if (!vls_commit_is_live(&walk.commit))

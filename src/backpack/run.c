@@ -25,48 +25,52 @@ int vls_bag_run_start(int64_t *number, const vls_ledger *ledger, vls_scope *scop
     return 0;
 }
 
-int vls_bag_run_resume(const vls_ledger *ledger, vls_scope *scope, int64_t number,
-                       valise_error *err)
+/* Enters the ledger, unless it fails: the run, if it is the scope's. */
+static int get_run(vls_run_row *row, vls_ledger_head *head, const vls_ledger *ledger,
+                   vls_scope *scope, int64_t number, valise_error *err)
 {
-    vls_run_row row = {.number = number};
-    vls_ledger_head head;
-    int rc = vls_scope_enter(&head, scope, ledger, err);
+    int rc = vls_scope_enter(head, scope, ledger, err);
 
     if (rc < 0)
         return rc;
-    row.backpack = head.id;
-    rc = ledger->ops->row_get(&row, ledger->self, &vls_bag_runs, err);
+    *row = (vls_run_row){.backpack = head->id, .number = number};
+    rc = ledger->ops->row_get(row, ledger->self, &vls_bag_runs, err);
     if (rc == 0)
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %lld", (long long)number);
-    else if (rc > 0 && (!vls_str_equal(row.node_id, vls_scope_node_id(scope)) || row.end > 0))
-        rc = vls_fail(err, VALISE_E_INVALID, "run %lld is over, or that of another node: '%.*s'",
-                      (long long)number, VALISE_STR_ARG(row.node_id));
-    vls_scope_leave(ledger);
+    else if (rc == 1 && !vls_str_equal(row->node_id, vls_scope_node_id(scope)))
+        rc = vls_fail(err, VALISE_E_INVALID, "run %lld is of node '%.*s'", (long long)number,
+                      VALISE_STR_ARG(row->node_id));
+    if (rc < 0)
+        vls_scope_leave(ledger);
+    return rc < 0 ? rc : 0;
+}
+
+int vls_bag_run_resume(const vls_ledger *ledger, vls_scope *scope, int64_t number,
+                       valise_error *err)
+{
+    vls_ledger_head head;
+    vls_run_row row;
+    int rc = get_run(&row, &head, ledger, scope, number, err);
+
     if (rc < 0)
         return rc;
+    vls_scope_leave(ledger);
+    if (row.end > 0)
+        return vls_fail(err, VALISE_E_INVALID, "run %lld is over", (long long)number);
     vls_scope_set_run(scope, number, row.start);
     return 0;
 }
 
 int vls_bag_run_end(const vls_ledger *ledger, vls_scope *scope, int64_t number, valise_error *err)
 {
-    vls_run_row row = {.number = number};
     vls_ledger_head head;
-    int rc = vls_scope_enter(&head, scope, ledger, err);
+    vls_run_row row;
+    int rc = get_run(&row, &head, ledger, scope, number, err);
 
     if (rc < 0)
         return rc;
-    row.backpack = head.id;
-    rc = ledger->ops->row_get(&row, ledger->self, &vls_bag_runs, err);
-    if (rc == 0)
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %lld", (long long)number);
-    if (rc == 1 && !vls_str_equal(row.node_id, vls_scope_node_id(scope)))
-        rc = vls_fail(err, VALISE_E_INVALID, "run %lld is of node '%.*s'", (long long)number,
-                      VALISE_STR_ARG(row.node_id));
-    if (rc == 1) {
-        row.end = head.last;
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_runs, &row, err);
-    }
+    row.end = head.last;
+    rc = ledger->ops->row_put(ledger->self, &vls_bag_runs, &row, err);
     vls_scope_leave(ledger);
     if (rc == 0 && vls_scope_run(scope) == number)
         vls_scope_set_run(scope, 0, 0);
@@ -110,6 +114,30 @@ int vls_bag_checkpoint(int64_t *seq, const vls_ledger *ledger, valise_str name, 
     if (rc >= 0 && seq)
         *seq = row.seq;
     ledger->ops->leave(ledger->self);
+    return rc < 0 ? rc : 0;
+}
+
+int vls_bag_checkpoint_remove(int64_t *seq, const vls_ledger *ledger, valise_str name,
+                              valise_error *err)
+{
+    const vls_ledger_ops *ops = ledger->ops;
+    vls_checkpoint_row row = {.name = name};
+    vls_ledger_head head;
+    int rc;
+
+    ops->enter(ledger->self);
+    rc = ops->head(&head, ledger->self, err);
+    row.backpack = head.id;
+    if (rc == 0)
+        rc = ops->row_get(&row, ledger->self, &vls_bag_checkpoints, err);
+    if (rc > 0) {
+        *seq = row.seq;
+        rc = ops->row_delete(ledger->self, &vls_bag_checkpoints, &row, err);
+    } else if (rc == 0) {
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no checkpoint '%.*s'",
+                      VALISE_STR_ARG(name));
+    }
+    ops->leave(ledger->self);
     return rc < 0 ? rc : 0;
 }
 
@@ -163,17 +191,38 @@ static int check_nodes(valise_list nodes, valise_error *err)
     return rc;
 }
 
-int vls_bag_tag_rule(const vls_ledger *ledger, valise_str tag, valise_list read, valise_list write,
-                     valise_error *err)
+static int take_rule(vls_rule_row *row, vls_arena *arena, valise_error *err)
 {
-    vls_rule_row row = {.tag = tag, .read = read, .write = write};
-    int rc = vls_bag_check_tag(tag, err);
+    int rc = vls_bag_check_tag(row->tag, err);
 
     if (rc == 0)
-        rc = check_nodes(read, err);
+        rc = check_nodes(row->read, err);
     if (rc == 0)
-        rc = check_nodes(write, err);
+        rc = check_nodes(row->write, err);
+    if (rc == 0)
+        rc = vls_bag_sort_names(&row->read, row->read, arena, err);
+    return rc < 0 ? rc : vls_bag_sort_names(&row->write, row->write, arena, err);
+}
+
+int vls_bag_tag_rule(const vls_ledger *ledger, valise_str tag, valise_list read, valise_list write,
+                     vls_arena *arena, valise_error *err)
+{
+    vls_rule_row row = {.tag = tag, .read = read, .write = write};
+    int rc = take_rule(&row, arena, err);
+
     return rc < 0 ? rc
                   : change_row(ledger, &vls_bag_rules, &row, &row.backpack,
                                read.items || write.items, err);
+}
+
+int vls_workspace_rule(valise_view *view, valise_str tag, valise_list read, valise_list write,
+                       vls_arena *arena, valise_error *err)
+{
+    vls_rule_row row = {.tag = tag, .read = read, .write = write};
+    int rc = take_rule(&row, arena, err);
+
+    if (rc == 0)
+        rc = read.items || write.items ? valise_view_put(view, &vls_bag_rules, &row, err)
+                                       : valise_view_delete(view, &vls_bag_rules, &row, err);
+    return rc < 0 ? rc : 0;
 }

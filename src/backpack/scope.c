@@ -55,12 +55,8 @@ static int add_rule(void *arg, const void *row, valise_error *err)
 {
     rules *r = arg;
     vls_rule_row rule = *(const vls_rule_row *)row;
-    int rc = vls_arena_dup(&rule.tag, r->arena, rule.tag, err);
+    int rc = vls_rule_copy(&rule, r->arena, err);
 
-    if (rc == 0)
-        rc = vls_bag_copy_names(&rule.read, r->arena, err);
-    if (rc == 0)
-        rc = vls_bag_copy_names(&rule.write, r->arena, err);
     if (rc == 0 && !vls_vec_push(&r->rows, r->arena->env, rule))
         rc = vls_fail_memory(err);
     return rc;
@@ -176,12 +172,8 @@ static int copy_node(vls_scope *scope, const valise_node *node, valise_error *er
     if (!own)
         return vls_arena_fail(&scope->texts, err);
     *own = *node->permissions;
-    valise_list *lists[] = {&own->read, &own->write, &own->deny, &own->namespace_read,
-                            &own->namespace_write};
-    for (size_t i = 0; i < VLS_COUNT(lists) && rc == 0; i++)
-        rc = vls_bag_copy_names(lists[i], &scope->texts, err);
     scope->own = own;
-    return rc;
+    return vls_permissions_copy(own, &scope->texts, err);
 }
 
 static int check_node(const valise_node *node, valise_error *err)
@@ -364,5 +356,15 @@ int vls_scope_deny(const vls_scope *scope, const char *verb, valise_str key, val
                    VALISE_STR_ARG(scope->node_id), verb, VALISE_STR_ARG(key));
     vls_hint(err, "the owner of the backpack grants it: permissions of the node, the item's list "
                   "of nodes, rules of its tags");
+    return VALISE_E_DENIED;
+}
+
+int vls_scope_owner_only(const vls_scope *scope, const char *what, valise_error *err)
+{
+    if (scope->owner)
+        return 0;
+    (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not %s: only the owner may",
+                   VALISE_STR_ARG(scope->node_id), what);
+    vls_hint(err, "leave out the node");
     return VALISE_E_DENIED;
 }

@@ -74,6 +74,9 @@ bool vls_scope_may_write(vls_scope *scope, valise_str key, const valise_commit *
 /* The error of a refusal: who, what, which key, and the way out. Returns VALISE_E_DENIED. */
 int vls_scope_deny(const vls_scope *scope, const char *verb, valise_str key, valise_error *err);
 
+/* Only the owner's handle may: VALISE_E_DENIED with what is refused. */
+int vls_scope_owner_only(const vls_scope *scope, const char *what, valise_error *err);
+
 /* ---- taint (taint.c) ----
  *
  * A mark says that a node has read a sticky tag. It lies in the ledger, as a row of vls_bag_taints;

@@ -38,8 +38,8 @@ static int no_commit(int64_t seq, valise_error *err)
 }
 
 /* A commit that the scope may see, copied. */
-static int get_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *scope,
-                      const valise_uuid *backpack, int64_t seq, vls_arena *arena, valise_error *err)
+static int get_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *scope, int64_t seq,
+                      vls_arena *arena, valise_error *err)
 {
     valise_commit commit;
     vls_ledger_head head;
@@ -47,11 +47,13 @@ static int get_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *s
 
     if (rc < 0)
         return rc;
-    rc = ledger->ops->commit(&commit, ledger->self, backpack ? backpack : &head.id, seq, err);
+    rc = ledger->ops->commit(&commit, ledger->self, &head.id, seq, err);
     if (rc > 0)
         rc = vls_scope_sees(scope, ledger, &commit, err);
-    if (rc > 0)
-        rc = vls_commit_copy(out, &commit, arena, err) < 0 ? VALISE_E_NO_MEMORY : 1;
+    if (rc > 0) {
+        rc = vls_commit_copy(out, &commit, arena, err);
+        rc = rc < 0 ? rc : 1;
+    }
     vls_scope_leave(ledger);
     return rc;
 }
@@ -59,7 +61,7 @@ static int get_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *s
 int vls_bag_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *scope, int64_t seq,
                    vls_arena *arena, valise_error *err)
 {
-    int rc = get_commit(out, ledger, scope, NULL, seq, arena, err);
+    int rc = get_commit(out, ledger, scope, seq, arena, err);
 
     return rc == 0 ? no_commit(seq, err) : rc < 0 ? rc : 0;
 }
@@ -101,7 +103,7 @@ int vls_bag_show(valise_commit *out, valise_content *value, valise_content *befo
         rc = get_content(value, ledger, scope, out, arena, err);
     if (rc < 0 || out->previous == 0)
         return rc;
-    rc = get_commit(&previous, ledger, scope, NULL, out->previous, arena, err);
+    rc = get_commit(&previous, ledger, scope, out->previous, arena, err);
     return rc <= 0 ? rc : get_content(before, ledger, scope, &previous, arena, err);
 }
 

@@ -14,12 +14,9 @@
 
 #include "base/uuid.h"
 
-static const valise_str usual[] = {{"pii", 3}, {"secret", 6}};
-
-/* The tags that spread, of a backpack that does not say otherwise: those above. */
 static valise_list sticky_of(const vls_ledger_head *head)
 {
-    return head->sticky.items ? head->sticky : (valise_list){usual, VLS_COUNT(usual)};
+    return head->sticky.items ? head->sticky : vls_bag_sticky;
 }
 
 static bool list_has(valise_list list, valise_str name)

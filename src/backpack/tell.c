@@ -2,7 +2,6 @@
 #include "backpack/tell.h"
 
 #include "backpack/handle.h"
-#include "base/hex.h"
 #include "base/vec.h"
 #include "bus/told.h"
 
@@ -30,6 +29,18 @@ int vls_live_event(valise_event *out, const valise_commit *commit, valise_str na
     return rc;
 }
 
+valise_commit vls_attempt(const vls_scope *scope, valise_str key, int64_t action, int64_t outcome,
+                          int64_t now)
+{
+    return (valise_commit){.action = action,
+                           .key = key,
+                           .time = now,
+                           .outcome = outcome,
+                           .node_id = vls_scope_node_id(scope),
+                           .node_name = vls_scope_node_name(scope),
+                           .namespace_name = vls_scope_namespace(scope)};
+}
+
 /* Nothing here fails: whoever cannot be told is not told, and what was done stays done. */
 static void publish(valise_backpack *bag, const valise_event *event)
 {
@@ -50,18 +61,6 @@ static void tell_commit(valise_backpack *bag, const valise_commit *commit)
 {
     if (VLS_UNLIKELY(vls_bus_listens(bag->v)))
         tell_listeners(bag, commit);
-}
-
-static void tell_text(valise_backpack *bag, const char *type, const char *payload)
-{
-    const valise_event event = {.size = sizeof(event),
-                                .type = valise_str_of(type),
-                                .node_id = bag->who.node,
-                                .namespace_name = bag->who.namespace_name,
-                                .run_id = bag->name,
-                                .payload = valise_str_of(payload)};
-
-    publish(bag, &event);
 }
 
 /* ---- the archive ---- */
@@ -134,16 +133,16 @@ int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_
 
 void vls_handle_tell(valise_backpack *bag, const vls_done *done)
 {
+    valise_event event = {.size = sizeof(event)};
     vls_ring_pruned pruned;
-    char text[96];
+    char room[VLS_PRUNE_MAX];
 
     if (done->commit.seq > 0)
         tell_commit(bag, &done->commit);
     vls_ring_take_pruned(&pruned, bag->ring);
     if (VLS_UNLIKELY(pruned.commits > 0) && vls_bus_listens(bag->v)) {
-        (void)snprintf(text, sizeof(text), "{\"backpack\":\"%s\",\"edge\":%lld}",
-                       vls_uuid_text(&bag->id).s, (long long)pruned.edge);
-        tell_text(bag, "BACKPACK_PRUNE", text);
+        vls_prune_event(&event, room, &bag->id, bag->name, pruned.edge);
+        publish(bag, &event);
     }
     if (pruned.commits > 0 || atomic_load_explicit(&bag->memory->behind, memory_order_relaxed))
         (void)vls_ephemeral_archive(bag->memory, bag->v, bag->actor, NULL);
@@ -152,23 +151,23 @@ void vls_handle_tell(valise_backpack *bag, const vls_done *done)
 void vls_handle_tell_access(valise_backpack *bag, valise_str key, int64_t action, int64_t outcome,
                             int64_t now)
 {
-    const valise_commit read = {.action = action,
-                                .key = key,
-                                .time = now,
-                                .outcome = outcome,
-                                .node_id = vls_scope_node_id(bag->scope),
-                                .node_name = vls_scope_node_name(bag->scope),
-                                .namespace_name = vls_scope_namespace(bag->scope)};
+    valise_commit tried = vls_attempt(bag->scope, key, action, outcome, now);
 
-    tell_commit(bag, &read);
+    tell_commit(bag, &tried);
 }
 
 void vls_handle_tell_snapshot(valise_backpack *bag)
 {
+    valise_event event = {.size = sizeof(event),
+                          .type = VLS_STR("BACKPACK_SNAPSHOT"),
+                          .node_id = bag->who.node,
+                          .namespace_name = bag->who.namespace_name,
+                          .run_id = bag->name};
     char text[48];
 
     if (!vls_bus_listens(bag->v))
         return;
     (void)snprintf(text, sizeof(text), "{\"seq\":%lld}", (long long)bag->upto);
-    tell_text(bag, "BACKPACK_SNAPSHOT", text);
+    event.payload = valise_str_of(text);
+    publish(bag, &event);
 }

@@ -94,8 +94,7 @@ static int take_scope(vls_use *use, valise_view *view, const vls_who *who, valis
 /* A backpack comes to be with its first item. */
 static int make(vls_use *use, valise_view *view, valise_str name, valise_error *err)
 {
-    static const valise_str usual[] = {{"pii", 3}, {"secret", 6}};
-    vls_bag_row row = {.name = name, .sticky = {usual, VLS_COUNT(usual)}};
+    vls_bag_row row = {.name = name, .sticky = vls_bag_sticky};
     int rc = vls_rows_make(&row, view, err);
 
     if (rc == 0)
@@ -153,24 +152,14 @@ static void tell_commit(vls_use *use, const valise_commit *commit)
         vls_view_tell(use->view, &event);
 }
 
-static valise_commit attempt(const vls_use *use, valise_str key, int64_t action, int64_t outcome)
-{
-    return (valise_commit){.action = action,
-                           .key = key,
-                           .time = use->view->stamp.time,
-                           .outcome = outcome,
-                           .node_id = vls_scope_node_id(use->scope),
-                           .node_name = vls_scope_node_name(use->scope),
-                           .namespace_name = vls_scope_namespace(use->scope)};
-}
-
 int vls_use_done(valise_packed *out, vls_use *use, int rc, const vls_done *done, valise_str key,
                  int64_t action)
 {
     if (rc >= 0)
         *out = done->packed;
     if (rc == VALISE_E_DENIED || (rc >= 0 && done->denied)) {
-        valise_commit denied = attempt(use, key, action, VALISE_READ_DENIED);
+        valise_commit denied =
+            vls_attempt(use->scope, key, action, VALISE_READ_DENIED, use->call.now);
         tell_commit(use, &denied);
     } else if (rc >= 0 && use->memory && done->commit.seq > 0) {
         tell_commit(use, &done->commit);
@@ -185,7 +174,8 @@ int vls_use_get(valise_blob **out, vls_use *use, valise_str key, vls_look *look,
     look->outcome = VALISE_NONE;
     rc = vls_bag_get(out, &use->ledger, use->scope, key, look, err);
     if (look->outcome == VALISE_READ_DENIED || (look->record && look->outcome != VALISE_NONE)) {
-        valise_commit read = attempt(use, key, VALISE_ACTION_UNPACK, look->outcome);
+        valise_commit read =
+            vls_attempt(use->scope, key, VALISE_ACTION_UNPACK, look->outcome, use->call.now);
         tell_commit(use, &read);
     }
     return rc;
@@ -259,18 +249,16 @@ static void archive_later(vls_use *use)
 
 static void tell_pruned(vls_use *use)
 {
-    valise_event event = {.size = sizeof(event), .type = VLS_STR("BACKPACK_PRUNE")};
+    valise_event event = {.size = sizeof(event)};
     vls_ring_pruned pruned;
-    char text[96];
+    char room[VLS_PRUNE_MAX];
 
     if (!use->view->apart)
         return;
     vls_ring_take_pruned(&pruned, use->memory->ring);
     if (pruned.commits > 0) {
-        (void)snprintf(text, sizeof(text), "{\"backpack\":\"%s\",\"edge\":%lld}",
-                       vls_uuid_text(&use->memory->id).s, (long long)pruned.edge);
-        event.run_id = vls_ephemeral_name(use->memory);
-        event.payload = valise_str_of(text);
+        vls_prune_event(&event, room, &use->memory->id, vls_ephemeral_name(use->memory),
+                        pruned.edge);
         vls_view_tell(use->view, &event);
     }
     if (pruned.commits > 0 || atomic_load_explicit(&use->memory->behind, memory_order_relaxed))
@@ -443,18 +431,18 @@ int vls_use_point(vls_use *use, valise_str text, valise_error *err)
     return rc < 0 ? rc : vls_use_seq(use, seq, err);
 }
 
-int vls_use_current(valise_str *json, valise_view *view, const vls_who *who, valise_str key,
-                    valise_error *err)
+int vls_use_current(valise_str *json, valise_view *view, const void *args, valise_error *err)
 {
+    const vls_key_args *of = args;
     VLS_AUTO(use) vls_use use = {0};
     char digits[VLS_U64_DIGITS];
     int64_t version;
-    int rc = vls_use_begin(&use, view, who, err);
+    int rc = vls_use_begin(&use, view, &of->who, err);
 
     if (rc == VALISE_E_NOT_FOUND)
         rc = 0;
     else if (rc == 0)
-        rc = vls_bag_version(&version, &use.ledger, use.scope, key, err);
+        rc = vls_bag_version(&version, &use.ledger, use.scope, of->key, err);
     if (rc == VALISE_E_DENIED) { /* as expected: what follows denies it, and says so */
         *json = view->expect;
         return 0;
@@ -502,7 +490,7 @@ int vls_use_fork(valise_uuid *id, int64_t *seq, vls_use *use, valise_str name, v
 
 /* ---- fields ---- */
 
-const valise_field vls_name_item = {.name = "name", .type = VALISE_T_STR};
+const valise_field vls_who_in[] = {VLS_WHO_FIELDS(vls_who_args), VALISE_FIELD_END};
 
 const valise_field vls_packed_fields[] = {
     VALISE_FIELD(valise_packed, applied, BOOL, 0, "False: it was denied and nothing was done."),
@@ -512,6 +500,18 @@ const valise_field vls_packed_fields[] = {
     VALISE_FIELD_AS(valise_packed, value, "valueId", ID, VALISE_NULLABLE, "Id of the value."),
     VALISE_FIELD_END,
 };
+
+valise_content vls_use_content(valise_blob *value)
+{
+    valise_str bytes = value ? vls_blob_bytes(value) : (valise_str){NULL, 0};
+
+    return (valise_content){.size = value ? (int64_t)bytes.len : VALISE_NONE, .bytes = bytes};
+}
+
+int vls_use_emit_row(void *view, const void *row, valise_error *err)
+{
+    return valise_view_emit(view, row, err);
+}
 
 int vls_use_emit_commit(void *view, const valise_commit *commit, valise_error *err)
 {

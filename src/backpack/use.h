@@ -28,6 +28,11 @@ typedef struct vls_who {
     valise_uuid id; /* handles: the backpack must still be this one; zero: any */
 } vls_who;
 
+typedef struct vls_key_args {
+    vls_who who;
+    valise_str key;
+} vls_key_args;
+
 typedef struct vls_use {
     vls_ledger ledger;
     vls_scope *scope;
@@ -65,9 +70,9 @@ int vls_use_done(valise_packed *out, vls_use *use, int rc, const vls_done *done,
 /* vls_bag_get, and the event of it. */
 int vls_use_get(valise_blob **out, vls_use *use, valise_str key, vls_look *look, valise_error *err);
 
-/* What `expect` is compared with: the version of the item, "null" when there is none. */
-int vls_use_current(valise_str *json, valise_view *view, const vls_who *who, valise_str key,
-                    valise_error *err);
+/* What `expect` is compared with: the version of the item, "null" when there is none. For
+ * valise_op.current; args start with a vls_key_args. */
+int vls_use_current(valise_str *json, valise_view *view, const void *args, valise_error *err);
 
 /* One more capability of the actor, for this backpack and node. */
 int vls_use_allows(const vls_use *use, const vls_who *who, const char *capability,
@@ -101,6 +106,12 @@ static inline void vls_auto_use(vls_use *use)
         VALISE_FIELD_AS(args_type, who.id, "backpackId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,    \
                         "The name must still be that of this backpack.")
 
+/* Nothing but these. */
+typedef struct vls_who_args {
+    vls_who who;
+} vls_who_args;
+extern const valise_field vls_who_in[];
+
 /* Behind them, where something is written. */
 #define VLS_LABEL_FIELDS(args_type)                                                                \
     VALISE_FIELD_AS_WITH(args_type, who.node_id, "nodeId", STR, VALISE_NULLABLE,                   \
@@ -120,8 +131,6 @@ static inline void vls_auto_use(vls_use *use)
         "a checkpoint's name.",                                                                    \
         .max = VLS_POINT_MAX, .ref = VLS_REF_POINT)
 
-extern const valise_field vls_name_item; /* a string in a list */
-
 /* The answer of whatever writes one commit. */
 extern const valise_field vls_packed_fields[];
 
@@ -137,7 +146,11 @@ typedef struct vls_item_out {
 extern const valise_field vls_item_out_fields[];
 void vls_item_out_fill(vls_item_out *out, const valise_commit *commit, valise_str value);
 
-/* valise_view_emit of a commit, after vls_commit_out. */
+/* A value as a member of what is emitted; NULL: there is none. */
+valise_content vls_use_content(valise_blob *value);
+
+/* valise_view_emit of a row, and of a commit after vls_commit_out. */
+int vls_use_emit_row(void *view, const void *row, valise_error *err);
 int vls_use_emit_commit(void *view, const valise_commit *commit, valise_error *err);
 
 /* Does it concern an ephemeral backpack of this handle? For valise_op.apart. */

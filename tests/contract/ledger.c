@@ -139,21 +139,19 @@ TEST(ledger, knows_no_value_of_what_has_none)
     o.ledger.ops->leave(o.ledger.self);
 }
 
-/* Keys are ordered by bytes, and listing may begin anywhere. */
-TEST(ledger, lists_items_in_order_from_a_key_on)
+/* Keys are ordered by bytes. */
+TEST(ledger, lists_items_in_order)
 {
     VLS_AUTO(opened) opened o = ledger_open(t);
     VLS_AUTO(ledger_text) ledger_text text = {0};
 
     for (int i = 299; i >= 0; i--)
         pack(&o, test_format("k%03d", i), "1");
-    ledger_text_init(&text, t->env, false);
-    ledger_show_items(&text, &o.ledger, "k2975");
-    CHECK_STR(VLS_STR("k298@2=1 k299@1=1 "), vls_buf_str(&text.buf));
     pack(&o, "k2981", "2");
-    ledger_text_clear(&text);
-    ledger_show_items(&text, &o.ledger, "k298");
-    CHECK_STR(VLS_STR("k298@2=1 k2981@301=2 k299@1=1 "), vls_buf_str(&text.buf));
+    ledger_text_init(&text, t->env, false);
+    ledger_show_items(&text, &o.ledger);
+    CHECK(vls_str_starts(vls_buf_str(&text.buf), VLS_STR("k000@300=1 k001@299=1 ")));
+    CHECK(vls_str_ends(vls_buf_str(&text.buf), VLS_STR(" k298@2=1 k2981@301=2 k299@1=1 ")));
 }
 
 /* [B24] */
@@ -233,7 +231,7 @@ TEST(ledger, ends_a_walk_when_the_callback_says_so)
         put(&o, &(ledger_write){.key = test_format("k%d", i), .value = "1", .space = "s"});
     pack(&o, "k0", "2");
     pack(&o, "k0", "3");
-    CHECK_INT(17, ops->each_item(self, VLS_STR(""), stop_at_two, &calls, &t->err));
+    CHECK_INT(17, ops->each_item(self, stop_at_two, &calls, &t->err));
     calls = 0;
     CHECK_INT(17, ops->each_named(self, VLS_STR("s"), stop_at_two, &calls, &t->err));
     calls = 0;
@@ -267,7 +265,7 @@ TEST(ledger, may_be_changed_by_a_callback)
 
     for (int i = 0; i < 5; i++)
         pack(&o, test_format("k%d", i), "1");
-    CHECK_OK(o.ledger.ops->each_item(o.ledger.self, VLS_STR("k"), change_meanwhile, &c, &t->err));
+    CHECK_OK(o.ledger.ops->each_item(o.ledger.self, change_meanwhile, &c, &t->err));
     CHECK_INT(5, c.calls);
 }
 

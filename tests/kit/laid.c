@@ -207,14 +207,13 @@ static void laid_read_add(void *self, const vls_ledger_read *read)
 
 /* ---- walks ---- */
 
-static int laid_each_item(void *self, valise_str from, valise_commit_fn *fn, void *arg,
-                          valise_error *err)
+static int laid_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
 {
     session s = {0};
     int rc;
 
     begin(&s, self, false);
-    rc = s.inner.ops->each_item(s.inner.self, from, fn, arg, err);
+    rc = s.inner.ops->each_item(s.inner.self, fn, arg, err);
     end(&s);
     return rc;
 }

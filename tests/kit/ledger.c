@@ -286,12 +286,12 @@ static int on_commit(void *arg, const valise_commit *commit, valise_error *err)
     return 0;
 }
 
-void ledger_show_items(ledger_text *out, const vls_ledger *ledger, const char *from)
+void ledger_show_items(ledger_text *out, const vls_ledger *ledger)
 {
     valise_error err = {0};
 
     out->ledger = ledger;
-    CHECK_INT(0, ledger->ops->each_item(ledger->self, valise_str_of(from), on_commit, out, &err));
+    CHECK_INT(0, ledger->ops->each_item(ledger->self, on_commit, out, &err));
 }
 
 void ledger_show_named(ledger_text *out, const vls_ledger *ledger, const char *pattern)
@@ -452,7 +452,7 @@ static const char *finish(ledger_text *text)
 
 const char *ledger_items(const vls_ledger *ledger)
 {
-    SHORT(ledger_show_items(&out, ledger, ""));
+    SHORT(ledger_show_items(&out, ledger));
 }
 
 const char *ledger_named(const vls_ledger *ledger, const char *pattern)

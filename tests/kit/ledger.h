@@ -63,7 +63,7 @@ static inline void vls_auto_ledger_text(ledger_text *text)
 }
 
 void ledger_show_commit(ledger_text *out, const valise_commit *commit);
-void ledger_show_items(ledger_text *out, const vls_ledger *ledger, const char *from);
+void ledger_show_items(ledger_text *out, const vls_ledger *ledger);
 void ledger_show_named(ledger_text *out, const vls_ledger *ledger, const char *pattern);
 void ledger_show_versions(ledger_text *out, const vls_ledger *ledger, const char *key);
 void ledger_show_commits(ledger_text *out, const vls_ledger *ledger, int64_t first, int64_t last,

@@ -33,7 +33,6 @@ struct naive {
     vls_vec(entry) entries;
     row_vec rows[COLLS];
     vls_vec(vls_ledger_read) reads;
-    int64_t lost;
     int64_t edge;
     uint64_t generation;
     bool entered;
@@ -537,8 +536,8 @@ static bool namespace_matches(valise_str pattern, valise_str name)
     return more_p == more_s && (!more_p || namespace_matches(p_rest, s_rest));
 }
 
-static int each_live(view *v, valise_str from, const valise_str *pattern, valise_commit_fn *fn,
-                     void *arg, valise_error *err)
+static int each_live(view *v, const valise_str *pattern, valise_commit_fn *fn, void *arg,
+                     valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     const naive *n = v->n;
@@ -551,7 +550,7 @@ static int each_live(view *v, valise_str from, const valise_str *pattern, valise
     sort_keys(&keys);
     for (size_t i = 0; i < keys.len && rc == 0; i++) {
         const entry *e = newest_of(v, keys.ptr[i]);
-        if (e && vls_commit_is_live(&e->commit) && vls_str_compare(keys.ptr[i], from) >= 0 &&
+        if (e && vls_commit_is_live(&e->commit) &&
             (!pattern || namespace_matches(*pattern, e->commit.namespace_name)))
             rc = walk_add(&w, &arena, e, err);
     }
@@ -561,16 +560,15 @@ static int each_live(view *v, valise_str from, const valise_str *pattern, valise
     return rc < 0 ? rc : walk_run(&w, n->env, fn, arg, err);
 }
 
-static int naive_each_item(void *self, valise_str from, valise_commit_fn *fn, void *arg,
-                           valise_error *err)
+static int naive_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
 {
-    return each_live(outside(self), from, NULL, fn, arg, err);
+    return each_live(outside(self), NULL, fn, arg, err);
 }
 
 static int naive_each_named(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                             valise_error *err)
 {
-    return each_live(outside(self), VLS_STR(""), &pattern, fn, arg, err);
+    return each_live(outside(self), &pattern, fn, arg, err);
 }
 
 static int naive_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,
@@ -715,8 +713,8 @@ static void naive_read_add(void *self, const vls_ledger_read *read)
     naive *n = inside(self)->n;
     vls_ledger_read copy = {0};
 
-    if (copy_read(&copy, read, &n->kept, NULL) < 0 || !vls_vec_push(&n->reads, n->env, copy))
-        n->lost++;
+    if (copy_read(&copy, read, &n->kept, NULL) == 0)
+        (void)vls_vec_push(&n->reads, n->env, copy);
 }
 
 static int naive_each_read(void *self,

@@ -157,7 +157,7 @@ static void set_rule(test *t, bag *b, const world *w)
     if (w->rule == NO_RULE)
         return;
     if (!w->workspace) {
-        CHECK_OK(vls_bag_tag_rule(&b->ledger, row.tag, row.read, row.write, &t->err));
+        CHECK_OK(vls_bag_tag_rule(&b->ledger, row.tag, row.read, row.write, &b->arena, &t->err));
         return;
     }
     b->ledger.ops->enter(b->ledger.self);
@@ -227,9 +227,9 @@ TEST(access, changes_hold_at_once)
     CHECK_TEXT("", items(b, &b->ledger, n, NULL));
     CHECK_OK(vls_bag_permit(&b->ledger, VLS_STR("n"), NULL, &t->err));
     CHECK_TEXT("1", get(b, n, "k"));
-    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &t->err));
+    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &b->arena, &t->err));
     CHECK_TEXT("(denied)", get(b, n, "k"));
-    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), UNSAID, UNSAID, &t->err));
+    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), UNSAID, UNSAID, &b->arena, &t->err));
     CHECK_TEXT("1", get(b, n, "k"));
 }
 
@@ -253,10 +253,11 @@ TEST(access, patterns_are_checked_when_set)
     node = (valise_node){.id = VLS_STR("n"), .namespace_name = VLS_STR("a.*")};
     CHECK_RC(VALISE_E_INVALID, vls_scope_new(&scope, t->env, &b->ledger, &node, &t->err));
     CHECK_RC(VALISE_E_INVALID, vls_bag_permit(&b->ledger, VLS_STR(""), NULL, &t->err));
-    CHECK_RC(VALISE_E_INVALID,
-             vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("a\n"), UNSAID, &t->err));
-    CHECK_RC(VALISE_E_LIMIT, vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), UNSAID,
-                                              (valise_list){many.write.items, 1001}, &t->err));
+    CHECK_RC(VALISE_E_INVALID, vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("a\n"), UNSAID,
+                                                &b->arena, &t->err));
+    CHECK_RC(VALISE_E_LIMIT,
+             vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), UNSAID,
+                              (valise_list){many.write.items, 1001}, &b->arena, &t->err));
     CHECK(scope == NULL);
 }
 
@@ -299,7 +300,7 @@ TEST(access, old_tags)
 
     CHECK_OK(put_with(b, b->owner, "k", "1", (vls_pack_args){PACK_ARGS, .tags = NAMES("pii")}));
     CHECK_OK(put_with(b, b->owner, "k", "2", (vls_pack_args){PACK_ARGS, .tags = NOBODY}));
-    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &t->err));
+    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &b->arena, &t->err));
     CHECK_TEXT("2", get(b, n, "k"));
     CHECK_TEXT("2 pack k v2 by unknown", all_history(b, n));
 }

@@ -54,7 +54,8 @@ static int act(valise_view *view, const pack_args *args, const vls_ledger *ledge
     case PACK:
         return vls_bag_pack(&done, ledger, scope, &pack, &call, err);
     case REMOVE:
-        return vls_bag_remove(&done, ledger, scope, args->key, nobody, nobody, &call, err);
+        return vls_bag_remove(&done, ledger, scope, args->key, VALISE_NONE, nobody, nobody, &call,
+                              err);
     case QUARANTINE:
         return vls_bag_quarantine(&done, ledger, scope, &hold, &call, err);
     case RELEASE:
@@ -177,7 +178,7 @@ static int look_into(void *arg, valise_view *view, valise_error *err)
                                                    : INT64_MAX,
                                     err));
     l->ledger = &state;
-    rc = state.ops->each_item(state.self, VLS_STR(""), add_item, l, err);
+    rc = state.ops->each_item(state.self, add_item, l, err);
     state.ops->release(state.self);
     return rc;
 }

@@ -34,6 +34,24 @@ TEST(commit, vectors_of_the_documentation)
     CHECK_INT(3, count);
 }
 
+static void check_ending(const valise_uuid *backpack, const valise_uuid *id, int64_t seq,
+                         valise_str text)
+{
+    const vls_commit_ending ending = vls_commit_ending_parse(text);
+    valise_uuid other = *id;
+
+    CHECK(vls_commit_ending_matches(&ending, id));
+    other.bytes[15] ^= 1;
+    CHECK(!vls_commit_ending_matches(&ending, &other));
+    other.bytes[15] ^= 1;
+    other.bytes[0] ^= 0x80;
+    CHECK(vls_commit_ending_matches(&ending, &other) == (ending.bits < 128));
+    CHECK_INT(seq, vls_commit_ending_next(&ending, backpack, seq - 1));
+    CHECK_INT(seq + (INT64_C(1) << VLS_MIN(ending.bits, 48u)),
+              vls_commit_ending_next(&ending, backpack, seq));
+    CHECK_INT(INT64_MAX, vls_commit_ending_next(&ending, backpack, INT64_MAX));
+}
+
 /* The last digits of an id lead back to the seq. */
 TEST(commit, endings_lead_back)
 {
@@ -42,17 +60,13 @@ TEST(commit, endings_lead_back)
     for (int i = 0; i < 1000; i++) {
         valise_uuid backpack, id;
         int64_t seq = (int64_t)test_random_below(&rng, 1 << 30) + 1;
-        uint64_t low = 0;
         for (size_t k = 0; k < 16; k++)
             backpack.bytes[k] = (uint8_t)test_random(&rng);
         id = vls_commit_id(&backpack, seq, (int64_t)test_random_below(&rng, INT64_MAX));
         CHECK(vls_uuid_is_v7(&id));
-        for (size_t k = 8; k < 16; k++)
-            low = low << 8 | id.bytes[k];
-        for (unsigned bits = 4; bits <= 48; bits += 4) {
-            uint64_t mask = (UINT64_C(1) << bits) - 1;
-            CHECK_INT((uint64_t)seq & mask, vls_commit_seq_ending(&backpack, low & mask, bits));
-        }
+        for (size_t len = 1; len <= 36; len++)
+            check_ending(&backpack, &id, seq,
+                         vls_str_from(valise_str_of(vls_uuid_text(&id).s), 36 - len));
         backpack.bytes[0] ^= 0x80;
         CHECK_INT(0, vls_commit_seq_of(&backpack, &id));
     }

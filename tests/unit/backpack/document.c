@@ -58,7 +58,8 @@ static bag *eventful(test *t)
                             &t->err));
     CHECK_OK(
         vls_bag_permit(&b->ledger, VLS_STR("zzz"), &(valise_permissions){.read = UNSAID}, &t->err));
-    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("node"), UNSAID, &t->err));
+    CHECK_OK(
+        vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("node"), UNSAID, &b->arena, &t->err));
     return b;
 }
 

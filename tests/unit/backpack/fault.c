@@ -103,7 +103,7 @@ static int op_permit(bag *b, vls_scope *node)
 static int op_rule(bag *b, vls_scope *node)
 {
     (void)node;
-    return vls_bag_tag_rule(&b->ledger, VLS_STR("t"), NAMES("x"), NAMES("y"), b->err);
+    return vls_bag_tag_rule(&b->ledger, VLS_STR("t"), NAMES("x"), NAMES("y"), &b->arena, b->err);
 }
 
 static int op_get(bag *b, vls_scope *node)
@@ -146,14 +146,17 @@ static int op_blame(bag *b, vls_scope *node)
     return vls_bag_blame(&b->ledger, node, VLS_STR("mail"), on_commit, NULL, b->err);
 }
 
-static int is_there(void *arg, const vls_ledger *state, valise_error *err)
+static int is_there(void *arg, int64_t seq, valise_error *err)
 {
     bag *b = arg;
-    valise_blob *value = NULL;
-    int rc = vls_bag_get(&value, state, b->owner, VLS_STR("mail"), &(vls_look){0}, err);
+    VLS_AUTO(blob) valise_blob *value = NULL;
+    vls_ledger state = {0};
+    int rc = b->ledger.ops->freeze(&state, b->ledger.self, seq, err);
 
-    if (rc == 1)
-        valise_blob_unref(value);
+    if (rc < 0)
+        return rc;
+    rc = vls_bag_get(&value, &state, b->owner, VLS_STR("mail"), &(vls_look){0}, err);
+    state.ops->release(state.self);
     return rc;
 }
 
@@ -166,7 +169,7 @@ static int op_points(bag *b, vls_scope *node)
     (void)node;
     for (size_t i = 0; i < VLS_COUNT(points) && rc >= 0; i++)
         rc = (int)point(b, &b->ledger, points[i]);
-    return rc < 0 ? rc : vls_bag_bisect(&seq, &b->ledger, 0, 6, is_there, b, b->err);
+    return rc < 0 ? rc : vls_bisect(&seq, 0, 6, is_there, b, b->err);
 }
 
 static int op_diff(bag *b, vls_scope *node)
@@ -285,7 +288,8 @@ static void prepare(test *t, bag *b, vls_scope **node, const valise_env *env, bo
     CHECK_OK(put(b, b->owner, "k", "1"));
     CHECK_OK(put(b, b->owner, "held", "1"));
     CHECK_OK(jail(b, b->owner, "held", "why"));
-    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("node"), UNSAID, &t->err));
+    CHECK_OK(
+        vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("node"), UNSAID, &b->arena, &t->err));
     CHECK_OK(vls_bag_permit(&b->ledger, VLS_STR("x"), &all, &t->err));
     CHECK_OK(vls_scope_new(node, env, &b->ledger, &who, &t->err));
     CHECK_OK(vls_bag_run_start(&run, &b->ledger, *node, &t->err));

@@ -128,8 +128,8 @@ int drop(bag *b, vls_scope *scope, const char *key)
     static const valise_str none = {NULL, 0};
     vls_change_call call = call_of(b);
 
-    return vls_bag_remove(&b->done, &b->ledger, scope, valise_str_of(key), none, none, &call,
-                          b->err);
+    return vls_bag_remove(&b->done, &b->ledger, scope, valise_str_of(key), VALISE_NONE, none, none,
+                          &call, b->err);
 }
 
 int jail(bag *b, vls_scope *scope, const char *key, const char *reason)

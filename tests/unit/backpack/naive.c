@@ -49,7 +49,7 @@ static const char *items(test *t, const vls_ledger *ledger, const char *pattern)
         CHECK_OK(
             ledger->ops->each_named(ledger->self, valise_str_of(pattern), note, &out, &t->err));
     else
-        CHECK_OK(ledger->ops->each_item(ledger->self, VLS_STR(""), note, &out, &t->err));
+        CHECK_OK(ledger->ops->each_item(ledger->self, note, &out, &t->err));
     return test_format("%.*s", VALISE_STR_ARG(vls_buf_str(&out)));
 }
 

@@ -35,7 +35,7 @@ static void use_state(const vls_ledger *s)
     vls_permission_row row = {.backpack = ledger_head(s).id, .node_id = VLS_STR("n")};
     valise_commit commit;
 
-    CHECK_INT(0, s->ops->each_item(s->self, VLS_STR(""), count, &items, &err));
+    CHECK_INT(0, s->ops->each_item(s->self, count, &items, &err));
     CHECK_INT(0, s->ops->each_named(s->self, VLS_STR("**"), count, &named, &err));
     CHECK_INT(0, s->ops->each_version(s->self, VLS_STR("k1"), count, &rows, &err));
     CHECK_INT(items, named);

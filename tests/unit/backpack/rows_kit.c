@@ -28,11 +28,11 @@ static vls_buf begin(const test *t)
     return out;
 }
 
-const char *show_items(test *t, const vls_ledger *ledger, const char *from)
+const char *show_items(test *t, const vls_ledger *ledger)
 {
     vls_buf out = begin(t);
 
-    CHECK_OK(ledger->ops->each_item(ledger->self, valise_str_of(from), note, &out, &t->err));
+    CHECK_OK(ledger->ops->each_item(ledger->self, note, &out, &t->err));
     return text_of(&out);
 }
 

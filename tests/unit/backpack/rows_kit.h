@@ -8,7 +8,7 @@
 
 #include "backpack/ledger.h"
 
-const char *show_items(test *t, const vls_ledger *ledger, const char *from);
+const char *show_items(test *t, const vls_ledger *ledger);
 const char *show_named(test *t, const vls_ledger *ledger, const char *pattern);
 const char *show_versions(test *t, const vls_ledger *ledger, const char *key);
 const char *show_commits(test *t, const vls_ledger *ledger, int64_t first, int64_t last,

@@ -206,8 +206,7 @@ static void compare_states(model *m, const pair *p, const vls_ledger *a, const v
     const char *pattern = patterns[pick(m, (int)VLS_COUNT(patterns))];
     const char *key = key_names[pick(m, KEYS)];
 
-    CHECK_TEXT(show_items(t, a, ""), show_items(t, b, ""));
-    CHECK_TEXT(show_items(t, a, key), show_items(t, b, key));
+    CHECK_TEXT(show_items(t, a), show_items(t, b));
     CHECK_TEXT(show_named(t, a, pattern), show_named(t, b, pattern));
     for (int i = 0; remembers(p) && i < KEYS; i++)
         CHECK_TEXT(show_newest(t, a, key_names[i]), show_newest(t, b, key_names[i]));
@@ -244,7 +243,7 @@ static int compare_checkpoint(void *arg, const void *row, valise_error *err)
     vls_ledger x = freeze_at(t, a, seq), y = freeze_at(t, b, seq);
 
     (void)err;
-    CHECK_TEXT(show_items(t, &x, ""), show_items(t, &y, ""));
+    CHECK_TEXT(show_items(t, &x), show_items(t, &y));
     CHECK_TEXT(show_named(t, &x, "s.**"), show_named(t, &y, "s.**"));
     if (remembers(both[3]))
         CHECK_TEXT(show_difference(t, &x, a), show_difference(t, &y, b));

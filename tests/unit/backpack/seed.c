@@ -275,7 +275,7 @@ TEST(success, sc_4_access_control)
                       (vls_pack_args){PACK_ARGS, .tags = NAMES("pii")}));
     CHECK_TEXT("\"user@example.com\"", get(b, chat, "userEmail"));
     CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("authentication-node"), UNSAID,
-                              &t->err));
+                              &b->arena, &t->err));
     CHECK_TEXT("(denied)", get(b, chat, "userEmail"));
     CHECK_TEXT("\"user@example.com\"", get(b, auth, "userEmail"));
     CHECK_STR(VLS_STR("[redacted]"), commit_of(t, b, 1).summary);

@@ -273,7 +273,7 @@ TEST(taint, a_node_may_read_its_own_output)
     vls_scope *n = bag_node(t, b, "n", "", NULL), *m = bag_node(t, b, "m", "", NULL);
 
     CHECK_TEXT("\"a@b\"", get(b, n, "mail"));
-    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &t->err));
+    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &b->arena, &t->err));
     CHECK_TEXT("(denied)", get(b, n, "mail"));
     CHECK_OK(put(b, n, "out", "1"));
     CHECK_TEXT("1", get(b, n, "out"));
