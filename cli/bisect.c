@@ -92,6 +92,8 @@ static int add_item(void *arg, const valise_item *item, valise_error *err)
 {
     vls_buf *out = arg;
 
+    if (!item->value) /* erased */
+        return 0;
     vls_buf_add_byte(out, out->len > 0 ? ',' : '{');
     vls_json_write_string(out, item->commit->key);
     vls_buf_add_byte(out, ':');

@@ -222,10 +222,11 @@ VALISE_API int valise_remove(valise_backpack *bag, const char *key, valise_error
 VALISE_API int valise_clear(int64_t *count, valise_backpack *bag, valise_str tag,
                             valise_str namespace_pattern, valise_error *err);
 
-/* Items in the order of keys. value: NULL for valise_each_key. */
+/* Items in the order of keys. */
 typedef struct valise_item {
     const valise_commit *commit; /* what made it: who, when, version, tags */
-    valise_blob *value;          /* borrowed: take a reference to keep it */
+    valise_blob *value; /* borrowed: take a reference to keep it. NULL: it was erased; and always
+                         * for valise_each_key */
 } valise_item;
 typedef int valise_item_fn(void *arg, const valise_item *item, valise_error *err);
 

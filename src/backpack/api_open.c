@@ -195,25 +195,18 @@ static int open_ephemeral(valise_backpack *bag, const valise_backpack_options *o
 static int find_durable(void *arg, valise_view *view, valise_error *err)
 {
     valise_backpack *bag = arg;
-    VLS_AUTO(rows) vls_rows rows = {0};
-    int rc = vls_rows_open(&rows, view, bag->name, err);
+    vls_bag_row row;
+    int rc = vls_rows_find(&row, view, bag->name, err);
 
-    if (rc == 0)
-        bag->id = bag->who.id = rows.bag.id;
+    if (rc > 0)
+        bag->id = bag->who.id = row.id;
     return rc;
 }
 
 /* 1, or 0. */
 static int has_durable(valise_backpack *bag, valise_error *err)
 {
-    valise_error why = VALISE_ERROR_INIT;
-    int rc = vls_with_view(bag->v, NULL, find_durable, bag, &why);
-
-    if (rc == VALISE_E_NOT_FOUND)
-        return 0;
-    if (rc < 0 && err)
-        *err = why;
-    return rc < 0 ? rc : 1;
+    return vls_with_view(bag->v, NULL, find_durable, bag, err);
 }
 
 static int make_durable(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)

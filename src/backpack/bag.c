@@ -226,7 +226,8 @@ const valise_field vls_run_fields[] = {
     VALISE_FIELD(vls_run_row, number, INT, VALISE_REQUIRED | VALISE_KEY, "Number of the run."),
     VALISE_FIELD_AS(vls_run_row, node_id, "nodeId", STR, 0, "The node."),
     VALISE_FIELD(vls_run_row, start, INT, 0, "The commit whose state it found."),
-    VALISE_FIELD(vls_run_row, end, INT, 0, "The commit whose state it left."),
+    VALISE_FIELD(vls_run_row, end, INT, VALISE_NULLABLE, "The commit whose state it left."),
+    VALISE_FIELD(vls_run_row, nth, INT, 0, "Which run of its node it is."),
     VALISE_FIELD_END,
 };
 

@@ -75,13 +75,17 @@ typedef struct vls_checkpoint_row {
     valise_str actor;
 } vls_checkpoint_row;
 
-/* Outside of flows a run starts with the first write after another node's. */
+/* Outside of flows a run starts with the first write after another node's, and ends with the last
+ * one before another's: its commits follow each other. */
 typedef struct vls_run_row {
     valise_uuid backpack;
     int64_t number; /* counts from 1 over all nodes */
     valise_str node_id;
     int64_t start; /* seq of the state it found */
-    int64_t end;   /* seq of the state it left, once its view is closed; 0: not said */
+    int64_t end;   /* seq of the state it left; 0: that of its last commit; VALISE_NONE: it was
+                    * started by somebody who has not ended it yet */
+    int64_t nth; /* which run of its node it is, from 1 on; a row that is put with 0 gets the number
+                  * behind that of the node's newest */
 } vls_run_row;
 
 typedef struct vls_permission_row {
@@ -207,6 +211,16 @@ static inline bool vls_commit_is_live(const valise_commit *commit)
 /* A deep copy in arena. */
 int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *arena,
                     valise_error *err);
+
+/* Are the states that a run found and left before the edge? Then no point is found through it any
+ * more, and its row may go, unless it is the newest of its node, which tells how many there were.
+ * going: the run of the commit behind the edge; 0: there is none. */
+static inline bool vls_run_is_past(const vls_run_row *run, int64_t edge, int64_t going)
+{
+    if (run->end == VALISE_NONE || run->start >= edge)
+        return false;
+    return run->end > 0 ? run->end < edge : run->number != going;
+}
 
 /* Make it what is shown: only reads, and writes that were denied, have an outcome. */
 void vls_commit_out(valise_commit *commit);

@@ -7,33 +7,14 @@
 
 /* The run that the next commit belongs to: the one that was started for the scope; else that of the
  * newest commit, if the same node made it and the run is not over; else a new one. [B12] */
-static int find_run(vls_write *w, valise_error *err)
+static void find_run(vls_write *w)
 {
-    const vls_ledger *ledger = w->ledger;
-    vls_run_row row = {.backpack = w->head.id};
-    valise_commit last;
-    int rc = 0;
-
-    w->new_run = false;
     w->run = vls_scope_run(w->scope);
-    if (w->run > 0)
-        return 0;
-    if (w->head.last > 0 && vls_str_equal(w->head.last_node, w->node_id)) {
-        if (w->head.open_run > 0) {
-            w->run = w->head.open_run;
-            return 0;
-        }
-        rc = ledger->ops->commit(&last, ledger->self, &w->head.id, w->head.last, err);
-        if (rc == 1) {
-            row.number = last.run;
-            rc = ledger->ops->row_get(&row, ledger->self, &vls_bag_runs, err);
-        }
-    }
-    if (rc < 0)
-        return rc;
-    w->new_run = rc == 0 || row.end != 0;
-    w->run = w->new_run ? w->head.last_run + 1 : row.number;
-    return 0;
+    if (w->run == 0 && vls_str_equal(w->head.last_node, w->node_id))
+        w->run = w->head.open_run;
+    w->new_run = w->run == 0;
+    if (w->new_run)
+        w->run = w->head.last_run + 1;
 }
 
 int vls_write_begin(vls_write *w, const vls_ledger *ledger, vls_scope *scope, valise_str node_id,
@@ -58,11 +39,8 @@ int vls_write_begin(vls_write *w, const vls_ledger *ledger, vls_scope *scope, va
     }
     if (rc == 0)
         rc = vls_scope_enter(&w->head, scope, ledger, err);
-    if (rc < 0)
-        return rc;
-    rc = find_run(w, err);
-    if (rc < 0)
-        vls_scope_leave(ledger);
+    if (rc == 0)
+        find_run(w);
     return rc;
 }
 

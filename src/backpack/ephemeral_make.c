@@ -5,17 +5,11 @@
 
 int vls_ephemeral_check_name(valise_view *view, valise_str name, valise_error *err)
 {
-    VLS_AUTO(rows) vls_rows rows = {0};
-    valise_error why = VALISE_ERROR_INIT;
-    int rc = vls_rows_open(&rows, view, name, &why);
+    vls_bag_row row;
+    int rc = vls_rows_find(&row, view, name, err);
 
-    if (rc == VALISE_E_NOT_FOUND)
-        return 0;
-    if (rc < 0) {
-        if (err)
-            *err = why;
+    if (rc <= 0)
         return rc;
-    }
     (void)vls_fail(err, VALISE_E_EXISTS, "'%.*s' is a durable backpack", VALISE_STR_ARG(name));
     vls_hint(err, "open it with VALISE_BACKPACK_DURABLE, or take another name");
     return VALISE_E_EXISTS;

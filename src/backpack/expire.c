@@ -1,7 +1,6 @@
 /* expire.c -- see expire.h. */
 #include "backpack/expire.h"
 
-#include "base/map.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 
@@ -16,9 +15,7 @@ typedef struct plan {
     const valise_env *env;
     seq_list points; /* sorted; the last is the edge */
 
-    vls_arena keys; /* those that were looked at */
-    vls_map known;
-    vls_vec(valise_str) list;
+    vls_key_set keys; /* that the commits are of */
 
     vls_arena arena;      /* of one key: */
     commit_list versions; /* newest first */
@@ -30,11 +27,9 @@ static void vls_auto_plan(plan *p)
     if (!p->rows)
         return;
     vls_vec_release(&p->points, p->env);
-    vls_vec_release(&p->list, p->env);
     vls_vec_release(&p->versions, p->env);
     vls_vec_release(&p->entries, p->env);
-    vls_map_release(&p->known);
-    vls_arena_release(&p->keys);
+    vls_key_set_release(&p->keys);
     vls_arena_release(&p->arena);
 }
 
@@ -181,31 +176,6 @@ static int plan_key(plan *p, valise_str key, valise_error *err)
 
 /* ---- all keys ---- */
 
-static bool is_key(const void *item, const void *key)
-{
-    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
-}
-
-static int add_key(void *arg, const valise_commit *commit, valise_error *err)
-{
-    plan *p = arg;
-    uint64_t hash = vls_str_hash(commit->key, (uint64_t)(uintptr_t)p);
-    valise_str *key;
-    int rc;
-
-    if (vls_map_get(&p->known, hash, &commit->key))
-        return 0;
-    key = vls_arena_alloc(&p->keys, sizeof(*key));
-    if (!key)
-        return vls_arena_fail(&p->keys, err);
-    rc = vls_arena_dup(key, &p->keys, commit->key, err);
-    if (rc < 0)
-        return rc;
-    if (vls_map_put(NULL, &p->known, hash, key, key) < 0 || !vls_vec_push(&p->list, p->env, *key))
-        return vls_fail_memory(err);
-    return 0;
-}
-
 static int gather(plan *p, int64_t from, int64_t upto, valise_error *err)
 {
     const vls_rows_range range = {&p->rows->bag.id, from, upto, false};
@@ -222,7 +192,66 @@ static int gather(plan *p, int64_t from, int64_t upto, valise_error *err)
     if (rc < 0)
         return rc;
     qsort(p->points.ptr, p->points.len, sizeof(int64_t), compare_seqs);
-    return vls_rows_each(p->rows, &range, add_key, p, err);
+    return vls_rows_each(p->rows, &range, vls_key_set_add, &p->keys, err);
+}
+
+/* ---- runs ---- */
+
+static int take_run(void *arg, const valise_commit *commit, valise_error *err)
+{
+    (void)err;
+    *(int64_t *)arg = commit->run;
+    return 1;
+}
+
+/* Below what the command changes: it lets go of no newest one. */
+static int is_newest_run(const plan *p, const vls_run_row *run, valise_error *err)
+{
+    const valise_select select = {
+        .index = "node", .row = run, .equal = 2, .flags = VALISE_SCAN_REVERSE | VLS_SCAN_BELOW};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_run_row newest = {0};
+    int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_runs, &select, err);
+
+    if (rc == 0)
+        rc = valise_scan_next(&newest, scan, err);
+    return rc < 0 ? rc : newest.number == run->number;
+}
+
+/* Runs come in the order of their starts. */
+static int read_runs(seq_list *out, plan *p, int64_t going, valise_error *err)
+{
+    const vls_run_row probe = {.backpack = p->rows->bag.id};
+    const valise_select select = {.row = &probe, .equal = 1};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_run_row run;
+    int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_runs, &select, err);
+
+    while (rc == 0 && out->len < VLS_EXPIRE_RUNS && (rc = valise_scan_next(&run, scan, err)) > 0 &&
+           run.start < p->edge) {
+        rc = vls_run_is_past(&run, p->edge, going) ? is_newest_run(p, &run, err) : 1;
+        if (rc == 0 && !vls_vec_push(out, p->env, run.number))
+            rc = vls_fail_memory(err);
+        rc = VLS_MIN(rc, 0);
+    }
+    return VLS_MIN(rc, 0);
+}
+
+static int plan_runs(plan *p, valise_error *err)
+{
+    const vls_rows_range behind = {&p->rows->bag.id, p->edge + 1, INT64_MAX, false};
+    seq_list numbers = VLS_VEC_INIT;
+    int64_t going = 0;
+    int rc = vls_rows_each(p->rows, &behind, take_run, &going, err);
+
+    if (rc >= 0)
+        rc = read_runs(&numbers, p, going, err);
+    for (size_t i = 0; rc == 0 && i < numbers.len; i++) {
+        const vls_run_row run = {.backpack = p->rows->bag.id, .number = numbers.ptr[i]};
+        rc = p->ops->run(p->ops->arg, &run, err);
+    }
+    vls_vec_release(&numbers, p->env);
+    return rc;
 }
 
 int vls_expire_plan(vls_rows *rows, int64_t from, int64_t upto, const vls_expire_ops *ops,
@@ -234,17 +263,15 @@ int vls_expire_plan(vls_rows *rows, int64_t from, int64_t upto, const vls_expire
               .ops = ops,
               .env = rows->view->arena.env,
               .points = VLS_VEC_INIT,
-              .list = VLS_VEC_INIT,
               .versions = VLS_VEC_INIT,
               .entries = VLS_VEC_INIT};
     int rc;
 
-    vls_arena_init(&p.keys, p.env, VLS_VIEW_MAX_BYTES);
+    vls_key_set_init(&p.keys, p.env);
     vls_arena_init(&p.arena, p.env, VLS_VIEW_MAX_BYTES);
-    vls_map_init(&p.known, p.env, is_key);
     rc = gather(&p, from, upto, err);
     /* In the order in which they came: the same wherever the log is replayed. */
-    for (size_t i = 0; rc == 0 && i < p.list.len; i++)
-        rc = plan_key(&p, p.list.ptr[i], err);
-    return rc;
+    for (size_t i = 0; rc == 0 && i < p.keys.list.len; i++)
+        rc = plan_key(&p, p.keys.list.ptr[i], err);
+    return rc < 0 ? rc : plan_runs(&p, err);
 }

@@ -10,7 +10,8 @@
  *     (*) a deletion only where something older stays that it hides: 3, or an item of the origin
  *
  * An entry of the quarantine needs two commits, what it holds and what put it there, for as long as
- * some point sees it. The newest commit always stays.
+ * some point sees it. The newest commit always stays. Runs that are past (bag.h) go, but for the
+ * newest of each node.
  *
  * Threads: single, as views are. */
 #ifndef VLS_EXPIRE_H
@@ -22,10 +23,13 @@
 
 #define VLS_EXPIRE_STEP 1000 /* seqs that one command goes over */
 
-/* What goes: commits, and entries of the quarantine. */
+#define VLS_EXPIRE_RUNS 4000 /* runs that one command lets go of; the rest is for the next */
+
+/* What goes: commits, entries of the quarantine, and runs (of which only the key is set). */
 typedef struct vls_expire_ops {
     int (*commit)(void *arg, const valise_commit *commit, valise_error *err);
     int (*entry)(void *arg, const vls_quarantine_row *entry, valise_error *err);
+    int (*run)(void *arg, const vls_run_row *run, valise_error *err);
     void *arg;
 } vls_expire_ops;
 

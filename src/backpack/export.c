@@ -159,8 +159,8 @@ static int take_run(void *arg, const void *row, valise_error *err)
 
     if (copy.start > e->head.last)
         return 0;
-    if (copy.end > e->head.last)
-        copy.end = 0;
+    if (copy.end > e->head.last || copy.end == VALISE_NONE)
+        copy.end = 0; /* nobody can end it in the copy */
     rc = vls_arena_dup(&copy.node_id, &e->arena, copy.node_id, err);
     return rc < 0 ? rc : keep_row(e, &e->runs, &copy, sizeof(copy), err);
 }

@@ -11,24 +11,10 @@ typedef struct finding {
     void *arg;
 } finding;
 
-static int read_last(int64_t *seq, valise_view *view, const valise_uuid *backpack,
-                     valise_error *err)
-{
-    valise_commit commit = {.backpack = *backpack};
-    const valise_select select = {.row = &commit, .equal = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    int rc = valise_view_scan(&scan, view, &vls_bag_commits, &select, err);
-
-    if (rc == 0)
-        rc = valise_scan_next(&commit, scan, err);
-    *seq = rc > 0 ? commit.seq : 0;
-    return rc < 0 ? rc : 0;
-}
-
 static int find_in(const finding *f, const valise_uuid *backpack, valise_error *err)
 {
     int64_t seq = 0, last;
-    int rc = read_last(&last, f->view, backpack, err);
+    int rc = vls_rows_last_seq(&last, f->view, backpack, err);
 
     while (rc == 0 && (seq = vls_commit_ending_next(&f->ending, backpack, seq)) <= last) {
         valise_commit commit = {.backpack = *backpack, .seq = seq};

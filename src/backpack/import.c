@@ -202,6 +202,8 @@ static int put_rows(const vls_ledger *ledger, const valise_coll *coll, valise_li
         row.backpack = *id;
         if (coll == &vls_bag_quarantines && row.quarantine.item > 0)
             row.quarantine.item_backpack = *id;
+        if (coll == &vls_bag_runs)
+            row.run.end = VLS_MAX(row.run.end, 0); /* not given: VALISE_NONE */
         rc = ledger->ops->row_put(ledger->self, coll, &row, err);
     }
     return rc;

@@ -333,8 +333,11 @@ static int check_runs(check *c, valise_error *err)
         rc = vls_bag_check_node(row->node_id, err);
         if (rc == 0 && row->number <= c->runs)
             rc = REFUSE(err, "runs count from 1, in order");
-        if (rc == 0 && (row->start < 0 || row->start > last || row->end < 0 || row->end > last ||
-                        (row->end > 0 && row->end < row->start)))
+        if (rc == 0 && (row->nth < 0 || row->nth > row->number))
+            rc = REFUSE(err, "a node cannot have run more often than all together");
+        if (rc == 0 &&
+            (row->start < 0 || row->start > last || (row->end < 0 && row->end != VALISE_NONE) ||
+             row->end > last || (row->end > 0 && row->end < row->start)))
             rc = REFUSE(err, "it goes over commits that are not there");
         if (rc < 0)
             vls_error_prepend(err, "runs[%zu]", i);

@@ -38,7 +38,8 @@ typedef struct vls_ledger_head {
                              origin's state; 0: none either */
     int64_t last_run;     /* number of the newest run; 0: none */
     valise_str last_node; /* that made the newest commit */
-    int64_t open_run;     /* the run of the newest commit, if it is known not to be over; else 0 */
+    int64_t open_run;     /* the run of the newest commit, if that is behind the edge and the run is
+                             not over; else 0. Of a frozen one: 0 */
     uint64_t generation;  /* changes whenever permissions or rules do. These are
                            * those of today, whatever state is shown */
     int64_t max_commits, max_bytes; /* its own bounds; 0: none */

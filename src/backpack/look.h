@@ -10,6 +10,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
+/* The head outside of enter and leave: its numbers and ids. Its texts are not to be used. */
+int vls_look_head(vls_ledger_head *out, const vls_ledger *ledger, valise_error *err);
+
 /* ---- items (item.c) ---- */
 
 /* The item's value: 1, or 0. record: into the log of reads. required: absent is NOT_FOUND, and

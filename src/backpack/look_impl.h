@@ -6,9 +6,6 @@
 
 #include "backpack/look.h"
 
-/* The head outside of enter and leave: its numbers and ids. Its texts are not to be used. */
-int vls_look_head(vls_ledger_head *out, const vls_ledger *ledger, valise_error *err);
-
 /* Between enter and leave: the value of a commit, NULL when it has none or it was erased. */
 int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_commit *commit,
                    valise_error *err);

@@ -36,23 +36,13 @@ typedef struct past {
     vls_vec(step) steps;
 } past;
 
-static int read_head(vls_ledger_head *out, const vls_ledger *ledger, valise_error *err)
-{
-    int rc;
-
-    ledger->ops->enter(ledger->self);
-    rc = ledger->ops->head(out, ledger->self, err);
-    ledger->ops->leave(ledger->self);
-    return rc;
-}
-
 /* The backpack itself, what it was forked from, and so on as far as these can be found. */
 static int gather(past *out, valise_view *view, const vls_ledger *ledger, valise_error *err)
 {
     VLS_AUTO(use) vls_use origin = {0};
     static const valise_uuid none;
     vls_ledger_head head;
-    int rc = read_head(&head, ledger, err);
+    int rc = vls_look_head(&head, ledger, err);
     step next = {head.id, head.last};
 
     while (rc == 0 && out->steps.len < VLS_BAG_DEPTH_MAX) {
@@ -66,7 +56,7 @@ static int gather(past *out, valise_view *view, const vls_ledger *ledger, valise
         if (rc == VALISE_E_NOT_FOUND)
             return 0;
         if (rc == 0)
-            rc = read_head(&head, &origin.ledger, err);
+            rc = vls_look_head(&head, &origin.ledger, err);
     }
     return rc;
 }

@@ -67,14 +67,13 @@ static int bounds(int64_t *from, int64_t *to, const vls_ledger *ledger, const bi
                   valise_error *err)
 {
     vls_ledger_head head;
-    int rc;
+    int rc = vls_look_head(&head, ledger, err);
 
-    ledger->ops->enter(ledger->self);
-    rc = ledger->ops->head(&head, ledger->self, err);
-    ledger->ops->leave(ledger->self);
+    if (rc < 0)
+        return rc;
     *from = head.edge;
     *to = head.last;
-    if (rc == 0 && args->from.len > 0)
+    if (args->from.len > 0)
         rc = point(from, ledger, args->from, err);
     if (rc == 0 && args->to.len > 0)
         rc = point(to, ledger, args->to, err);

@@ -40,13 +40,22 @@ static int drop_entry(void *arg, const vls_quarantine_row *entry, valise_error *
     return rc < 0 ? rc : 0;
 }
 
+static int drop_run(void *arg, const vls_run_row *run, valise_error *err)
+{
+    dropping *d = arg;
+    int rc = valise_view_delete(d->view, &vls_bag_runs, run, err);
+
+    d->count++;
+    return rc < 0 ? rc : 0;
+}
+
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const vls_expire_args *args = in;
     vls_expire_result *result = out;
     VLS_AUTO(rows) vls_rows rows = {0};
     dropping d = {.view = view};
-    const vls_expire_ops ops = {drop_commit, drop_entry, &d};
+    const vls_expire_ops ops = {drop_commit, drop_entry, drop_run, &d};
     vls_bag_row bag;
     int64_t upto;
     int rc = vls_rows_open_id(&rows, view, &args->backpack, err);

@@ -39,32 +39,44 @@ static int check_forks(valise_view *view, const vls_bag_row *bag, valise_error *
     return VALISE_E_CONFLICT;
 }
 
-typedef union any_row {
-    valise_commit commit;
-    vls_quarantine_row quarantine;
-    vls_checkpoint_row checkpoint;
-    vls_run_row run;
-    vls_permission_row permission;
-    vls_rule_row rule;
-    vls_taint_row taint;
-} any_row;
+/* Rows of which only the key is known, up to STEP of them. In the arena of the view. */
+typedef struct key_list {
+    void *rows[STEP];
+    size_t count;
+} key_list;
 
-/* Row by row, from the first one on: the view forgets what was read. */
+/* All at once, and then they are deleted: a scan goes over what was deleted before it, so that one
+ * for each row would read each row once for every other. */
+static int read_keys(key_list *out, size_t most, valise_view *view, const valise_coll *desc,
+                     const valise_uuid *backpack, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll(view->txn->store, desc);
+    const valise_select select = {.row = backpack, .equal = 1}; /* the first member of all */
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    const valise_cell *cells;
+    int rc = valise_view_scan(&scan, view, desc, &select, err);
+
+    out->count = 0;
+    while (rc == 0 && out->count < most &&
+           (rc = vls_scan_next_cells(&cells, NULL, scan, err)) > 0) {
+        void *row = vls_arena_zalloc(&view->arena, desc->row_size);
+        if (!row)
+            return vls_arena_fail(&view->arena, err);
+        rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->key_count,
+                                &view->arena, err);
+        out->rows[out->count++] = row;
+    }
+    return rc;
+}
+
 static int remove_rows(int64_t *removed, valise_view *view, const valise_coll *coll,
                        const valise_uuid *backpack, valise_error *err)
 {
-    const valise_select select = {.row = backpack, .equal = 1}; /* the first member of all */
-    int rc = 1;
+    key_list keys;
+    int rc = read_keys(&keys, (size_t)(STEP - *removed), view, coll, backpack, err);
 
-    assert(coll->row_size <= sizeof(any_row));
-    while (rc > 0 && *removed < STEP) {
-        VLS_AUTO(view_scan) valise_scan *scan = NULL;
-        any_row row;
-        rc = valise_view_scan(&scan, view, coll, &select, err);
-        if (rc == 0)
-            rc = valise_scan_next(&row, scan, err);
-        if (rc > 0)
-            rc = valise_view_delete(view, coll, &row, err);
+    for (size_t i = 0; rc >= 0 && i < keys.count; i++) {
+        rc = valise_view_delete(view, coll, keys.rows[i], err);
         *removed += rc > 0;
     }
     return rc < 0 ? rc : 0;
@@ -88,8 +100,10 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc < 0)
         return rc;
     result->done = result->removed < STEP;
-    if (result->done)
-        return valise_view_delete(view, &vls_bags, &bag, err) < 0 ? VALISE_E_NO_MEMORY : 0;
+    if (result->done) {
+        rc = valise_view_delete(view, &vls_bags, &bag, err);
+        return rc < 0 ? rc : 0;
+    }
     bag.dropped = true;
     return valise_view_put(view, &vls_bags, &bag, err);
 }

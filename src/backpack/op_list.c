@@ -33,21 +33,6 @@ static const valise_field list_out[] = {
     VALISE_FIELD_END,
 };
 
-/* Without its lineage: only its own last commit is asked for. */
-static int read_last(int64_t *seq, valise_view *view, const vls_bag_row *bag, valise_error *err)
-{
-    const valise_commit probe = {.backpack = bag->id};
-    const valise_select select = {.row = &probe, .equal = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    valise_commit commit = {0};
-    int rc = valise_view_scan(&scan, view, &vls_bag_commits, &select, err);
-
-    if (rc == 0)
-        rc = valise_scan_next(&commit, scan, err);
-    *seq = rc > 0 ? VLS_MAX(commit.seq, bag->edge) : bag->edge;
-    return rc < 0 ? rc : 0;
-}
-
 /* Of what it was forked from, where there is such a thing. */
 static int read_origin(list_row *row, valise_view *view, const valise_uuid *id, int64_t seq,
                        valise_error *err)
@@ -76,8 +61,9 @@ static int emit_row(valise_view *view, const vls_bag_row *bag, valise_error *err
                     .lenient = bag->lenient,
                     .taint = bag->taint,
                     .edge = bag->edge};
-    int rc = read_last(&row.commits, view, bag, err);
+    int rc = vls_rows_last_seq(&row.commits, view, &bag->id, err);
 
+    row.commits = VLS_MAX(row.commits, bag->edge);
     if (rc == 0)
         rc = read_origin(&row, view, &bag->origin, bag->origin_seq, err);
     return rc < 0 ? rc : valise_view_emit(view, &row, err);
@@ -92,11 +78,8 @@ static int emit_memory(valise_view *view, const vls_ephemeral *e, valise_error *
                     .created = e->created,
                     .actor = vls_str(e->actor, e->actor_len),
                     .ephemeral = true};
-    int rc;
+    int rc = vls_look_head(&head, &ledger, err);
 
-    ledger.ops->enter(ledger.self);
-    rc = ledger.ops->head(&head, ledger.self, err);
-    ledger.ops->leave(ledger.self);
     if (rc < 0)
         return rc;
     row.lenient = head.lenient;

@@ -66,7 +66,7 @@ static int walk_bytes(void *arg, const valise_commit *commit, valise_error *err)
     t->bytes += VLS_BAG_COMMIT_BYTES + commit->value_size;
     if (t->bytes <= t->r->limits->bytes)
         return 0;
-    t->reached = commit->seq;
+    t->reached = VLS_MAX(t->reached, commit->seq); /* age may reach further */
     return 1;
 }
 
@@ -141,11 +141,18 @@ static int count_entry(void *arg, const vls_quarantine_row *entry, valise_error 
     return 0;
 }
 
+static int count_run(void *arg, const vls_run_row *run, valise_error *err)
+{
+    (void)run, (void)err;
+    ++*(int64_t *)arg;
+    return 0;
+}
+
 static int count_step(void *arg, valise_view *view, valise_error *err)
 {
     target *t = arg;
     VLS_AUTO(rows) vls_rows rows = {0};
-    const vls_expire_ops ops = {count_commit, count_entry, &t->found};
+    const vls_expire_ops ops = {count_commit, count_entry, count_run, &t->found};
     int rc = vls_rows_open_id(&rows, view, t->id, err);
 
     t->found = 0;

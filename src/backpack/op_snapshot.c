@@ -16,9 +16,10 @@ static const valise_field snapshot_in[] = {
 
 static int emit(void *arg, const valise_item *item, valise_error *err)
 {
+    valise_str value = item->value ? vls_blob_bytes(item->value) : (valise_str){NULL, 0};
     vls_item_out row;
 
-    vls_item_out_fill(&row, item->commit, vls_blob_bytes(item->value));
+    vls_item_out_fill(&row, item->commit, value);
     return valise_view_emit(arg, &row, err);
 }
 

@@ -253,48 +253,56 @@ static int resolve_name(int64_t *seq, const vls_ledger *ledger, const vls_ledger
 
 typedef struct run_search {
     valise_str node;
-    int64_t wanted, last;
-    int64_t count; /* runs of the node so far */
+    int64_t last;
+    int64_t wanted;
+    int64_t most;  /* the newest that has started by then; 0: none */
+    int64_t later; /* the first that started later; 0: none */
     vls_run_row found;
 } run_search;
 
-static int count_run(void *arg, const void *row, valise_error *err)
+static int look_at_run(void *arg, const void *row, valise_error *err)
 {
     const vls_run_row *run = row;
     run_search *s = arg;
 
     (void)err;
-    if (!vls_str_equal(run->node_id, s->node) || run->start > s->last)
+    if (!vls_str_equal(run->node_id, s->node))
         return 0;
-    s->count++;
-    if (s->count == s->wanted) {
+    if (run->start > s->last) {
+        s->later = s->later ? VLS_MIN(s->later, run->nth) : run->nth;
+        return 0;
+    }
+    s->most = VLS_MAX(s->most, run->nth);
+    if (run->nth == s->wanted) {
         s->found = *run;
         s->found.node_id = s->node;
     }
     return 0;
 }
 
+/* The rows of old runs may be gone: how many there were the others tell. 1, or 0 when it is gone.
+ */
 static int find_run(run_search *s, const vls_ledger *ledger, int64_t number, valise_error *err)
 {
-    int rc = 0;
+    int64_t count;
+    int rc;
 
-    if (number < 0) {
-        rc = ledger->ops->each_row(ledger->self, &vls_bag_runs, count_run, s, err);
-        number = s->count + 1 + number;
-        s->count = 0;
-    }
     s->wanted = number;
-    if (rc == 0)
-        rc = ledger->ops->each_row(ledger->self, &vls_bag_runs, count_run, s, err);
+    rc = ledger->ops->each_row(ledger->self, &vls_bag_runs, look_at_run, s, err);
+    count = s->later ? s->later - 1 : s->most;
+    if (rc == 0 && number < 0) {
+        s->wanted = number = count + 1 + number;
+        rc = ledger->ops->each_row(ledger->self, &vls_bag_runs, look_at_run, s, err);
+    }
     if (rc < 0)
         return rc;
-    if (s->count == 0)
+    if (count == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has not run here",
                         VALISE_STR_ARG(s->node));
-    if (number < 1 || number > s->count)
+    if (number < 1 || number > count)
         return vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has run %lld times only",
-                        VALISE_STR_ARG(s->node), (long long)s->count);
-    return 0;
+                        VALISE_STR_ARG(s->node), (long long)count);
+    return s->found.number > 0;
 }
 
 typedef struct last_commit {
@@ -322,10 +330,10 @@ static int resolve_run(int64_t *seq, const vls_ledger *ledger, const vls_ledger_
 
     if (rc < 0)
         return rc;
-    at = s.found.start;
-    if (point->kind == VLS_POINT_AFTER && s.found.end != 0) {
+    at = rc > 0 ? s.found.start : -1;
+    if (rc > 0 && point->kind == VLS_POINT_AFTER && s.found.end > 0) {
         at = VLS_MIN(s.found.end, head->last);
-    } else if (point->kind == VLS_POINT_AFTER) {
+    } else if (rc > 0 && point->kind == VLS_POINT_AFTER) {
         l.run = s.found.number;
         rc = ledger->ops->each_commit(ledger->self, at + 1, head->last, true, find_last, &l, err);
         if (rc < 0)

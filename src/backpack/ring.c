@@ -77,10 +77,14 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
 {
     lens *l = self;
     vls_ring *ring = l->ring;
+    int rc = 0;
 
-    (void)err;
     if (l->state)
         vls_ring_lock(ring);
+    else if (VLS_UNLIKELY(ring->open_run < 0))
+        rc = vls_ring_know_run(ring, err);
+    if (rc < 0)
+        return rc;
     *out = (vls_ledger_head){.id = ring->id,
                              .name = ring->name,
                              .lenient = ring->lenient,
@@ -91,7 +95,7 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
                              .last = ring->last,
                              .last_time = ring->last_time,
                              .last_run = ring->last_run,
-                             .open_run = ring->open_run,
+                             .open_run = ring->edge < ring->last ? ring->open_run : 0,
                              .generation = ring->generation,
                              .max_commits = ring->max_commits,
                              .max_bytes = ring->max_bytes};
@@ -100,6 +104,7 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
     if (ring->last_label)
         out->last_node = ring->last_label->traits.node_id;
     if (l->state) {
+        out->open_run = 0;
         out->last = l->upto;
         out->edge = VLS_MIN(ring->edge, l->upto);
         vls_ring_unlock(ring);

@@ -315,13 +315,23 @@ typedef struct vls_ring_root {
 
 /* ---- small rows (ring_row.c) ---- */
 
-enum { VLS_RING_ROWS = 6 };
+enum { VLS_RING_RUNS = 2, VLS_RING_ROWS = 6 };
+
+/* A node that has runs. */
+typedef struct vls_ring_node {
+    int64_t runs; /* how many there were: the nth of the newest */
+    size_t rows;  /* how many there are */
+    size_t len;
+    char bytes[];
+} vls_ring_node;
 
 typedef struct vls_ring_row {
     vls_ref refs;
     const valise_env *env;
-    int64_t seq;              /* quarantine, checkpoint: of the row */
+    int64_t seq;              /* quarantine, checkpoint: of the row; run: where it started */
     int64_t released;         /* quarantine */
+    int64_t nth;              /* run */
+    vls_ring_node *node;      /* run: while it is a row of the ring */
     vls_ring_record *held[2]; /* quarantine: the item as it was, the commit that put it there; NULL:
                                  none */
     uint32_t key_len, len;
@@ -343,7 +353,11 @@ vls_ring_record *vls_ring_jailed_record(const vls_pmap *jail, const valise_uuid 
                                         int64_t seq);
 void vls_ring_rows_init(vls_ring *ring);
 void vls_ring_rows_release(vls_ring *ring);
-void vls_ring_rows_trim(vls_ring *ring); /* the edge has moved */
+void vls_ring_rows_trim(vls_ring *ring); /* the edge has moved, or there are many runs */
+/* The run of a commit; 0: none. */
+int64_t vls_ring_run_of(const vls_ring_record *record);
+/* Find out what ring->open_run is, if that is not known. */
+int vls_ring_know_run(vls_ring *ring, valise_error *err);
 int vls_ring_rows_fork(vls_ring *ring, vls_ring *origin, valise_error *err);
 
 /* ---- reads (ring_read.c) ---- */
@@ -424,7 +438,7 @@ struct vls_ring {
     size_t cap;
     int64_t edge, edge_time, last, last_time, last_run;
     int64_t begun_run; /* that was begun last; 0: it is over */
-    int64_t open_run;  /* of the newest commit, while it is known not to be over; else 0 */
+    int64_t open_run;  /* of the newest commit, if it is not over; else 0; -1: not known */
     vls_ring_label *last_label;
     int64_t items;
     vls_ring_sums sums;
@@ -433,6 +447,8 @@ struct vls_ring {
     vls_ring_state *recent;       /* that was made last; NULL: none */
 
     vls_pmap rows[VLS_RING_ROWS];
+    vls_map nodes;    /* that have runs */
+    size_t runs_most; /* runs before some go, wherever the edge is */
     vls_map held;
     int64_t quarantined, released; /* quarantine rows: still there, and released */
     uint64_t generation;

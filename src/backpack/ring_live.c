@@ -211,11 +211,6 @@ static void move_key(record *old, record *new)
         vls_ring_order_add(&to->keys, &vls_ring_key_order, new->key);
 }
 
-static int64_t run_of(const record *r)
-{
-    return r->rare ? r->rare->run : r->run;
-}
-
 /* Nothing fails from here on. */
 static void put_in(vls_ring *ring, record *r, bool is_new)
 {
@@ -254,8 +249,8 @@ static void put_in(vls_ring *ring, record *r, bool is_new)
     ring->appended++;
     ring->last = r->seq;
     ring->last_time = r->time;
-    if (run_of(r) != ring->open_run)
-        ring->open_run = run_of(r) == ring->begun_run ? run_of(r) : 0;
+    if (vls_ring_run_of(r) != ring->open_run)
+        ring->open_run = vls_ring_run_of(r) == ring->begun_run ? ring->begun_run : -1;
     vls_ring_label_drop(ring, ring->last_label);
     ring->last_label = r->label;
     r->label->refs++;
@@ -310,7 +305,6 @@ int vls_ring_op_set_edge(void *self, int64_t edge, valise_error *err)
                         (long long)edge, (long long)ring->last);
     vls_ring_prune_to(ring, ring->last);
     ring->edge = ring->last = edge;
-    ring->open_run = 0;
     vls_ring_states_trim(ring);
     vls_ring_rows_trim(ring);
     return 0;

@@ -93,6 +93,8 @@ static bool archive(vls_ring *ring, int64_t edge)
 
 void vls_ring_prune(vls_ring *ring)
 {
+    if (VLS_UNLIKELY(ring->rows[VLS_RING_RUNS].len > ring->runs_most))
+        vls_ring_rows_trim(ring);
     while (is_over(ring)) {
         int64_t commits = ring->last - ring->edge;
         int64_t fifth = VLS_MAX(commits / 5, 1);
@@ -130,7 +132,7 @@ static bool take_dropped(vls_ring_list *out, vls_ring *ring)
         ok = true;
         for (size_t i = 0; ok && i < count && bytes < VLS_RING_DROPPED_BYTES; i++) {
             const record *r = ring->dropped.ptr[i];
-            bytes += r->value ? vls_blob_bytes(r->value->blob).len : 0;
+            bytes += r->value && r->value->blob ? r->value->blob->len : 0;
             ok = vls_ring_list_add(out, ring->env, ring->dropped.ptr[i]);
         }
         ring->archiving = ok;

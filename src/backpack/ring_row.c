@@ -7,7 +7,8 @@
  *                   once it was released before the edge it goes. A state has the rows as they were
  *                   when it was made; what came later does not show in it
  *     checkpoint    holds the state at its seq
- *     run           the greatest number is the head's last_run
+ *     run           the greatest number is the head's last_run. Once it is past (bag.h) it goes;
+ *                   so do the oldest where there are over two of them for each commit
  */
 #include "backpack/ring_impl.h"
 
@@ -20,7 +21,7 @@ typedef vls_ring_row ring_row;
 typedef vls_ring_record record;
 typedef vls_ring_lens lens;
 
-enum { QUARANTINE, CHECKPOINT, RUN, PERMISSION, RULE, TAINT };
+enum { QUARANTINE, CHECKPOINT, RUN = VLS_RING_RUNS, PERMISSION, RULE, TAINT };
 
 #define CELLS_MAX 16
 #define ROW_BYTES_MAX ((size_t)16 << 20)
@@ -263,6 +264,98 @@ static int hold(ring_row *row, size_t at, vls_ring *ring, record *r, valise_erro
     return rc;
 }
 
+/* ---- runs ---- */
+
+static int find_row(ring_row **out, const vls_pmap *map, const valise_coll *coll, const void *row,
+                    const valise_env *env, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(buf) vls_buf key = {0};
+    int rc;
+
+    vls_arena_init(&arena, env, ROW_BYTES_MAX);
+    vls_buf_init(&key, env, ROW_BYTES_MAX);
+    rc = key_bytes(&key, row, coll, &arena, err);
+    if (rc == 0)
+        *out = vls_pmap_get(map, vls_buf_str(&key));
+    return rc;
+}
+
+static bool is_node(const void *item, const void *key)
+{
+    const vls_ring_node *node = item;
+
+    return vls_str_equal((valise_str){node->bytes, node->len}, *(const valise_str *)key);
+}
+
+static vls_ring_node *find_node(const vls_ring *ring, valise_str id)
+{
+    return vls_map_get(&ring->nodes, vls_str_hash(id, ring->seed), &id);
+}
+
+static int take_node(vls_ring_node **out, vls_ring *ring, valise_str id, valise_error *err)
+{
+    vls_ring_node *node = find_node(ring, id);
+
+    *out = node;
+    if (node)
+        return 0;
+    node = vls_mem_alloc(&ring->tree_env, sizeof(*node) + id.len);
+    if (!node)
+        return vls_fail_memory(err);
+    *node = (vls_ring_node){.len = id.len};
+    if (id.len > 0)
+        memcpy(node->bytes, id.ptr, id.len);
+    if (vls_map_put(NULL, &ring->nodes, vls_str_hash(id, ring->seed), &id, node) < 0) {
+        vls_mem_free(&ring->tree_env, node, sizeof(*node) + node->len);
+        return vls_fail_memory(err);
+    }
+    *out = node;
+    return 0;
+}
+
+/* One without rows goes. */
+static void drop_node(vls_ring *ring, vls_ring_node *node)
+{
+    valise_str id = {node->bytes, node->len};
+
+    if (node->rows > 0)
+        return;
+    (void)vls_map_remove(&ring->nodes, vls_str_hash(id, ring->seed), &id);
+    vls_mem_free(&ring->tree_env, node, sizeof(*node) + node->len);
+}
+
+static int64_t next_run(const vls_ring *ring, valise_str id)
+{
+    const vls_ring_node *node = find_node(ring, id);
+
+    return node ? node->runs + 1 : 1;
+}
+
+int64_t vls_ring_run_of(const record *r)
+{
+    return r->rare ? r->rare->run : r->run;
+}
+
+int vls_ring_know_run(vls_ring *ring, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_run_row run = {.backpack = ring->id};
+    ring_row *found = NULL;
+    int rc = 0;
+
+    vls_arena_init(&arena, ring->env, ROW_BYTES_MAX);
+    if (ring->edge < ring->last) {
+        run.number = vls_ring_run_of(vls_ring_at(ring, ring->last));
+        rc = find_row(&found, &ring->rows[RUN], &vls_bag_runs, &run, ring->env, err);
+        if (rc == 0 && found)
+            rc = decode(&run, found, &vls_bag_runs, &arena, err);
+    }
+    if (rc == 0)
+        ring->open_run = found && run.end <= 0 ? run.number : 0;
+    return rc;
+}
+
 /* ---- changing ---- */
 
 /* What the ring knows of a row that comes in; may fail. */
@@ -283,6 +376,11 @@ static int before_put(vls_ring *ring, size_t number, ring_row *r, const void *ro
     } else if (number == CHECKPOINT) {
         r->seq = ((const vls_checkpoint_row *)row)->seq;
         rc = vls_ring_state_hold(ring, r->seq, err);
+    } else if (number == RUN) {
+        const vls_run_row *run = row;
+        r->seq = run->start;
+        r->nth = run->nth;
+        rc = take_node(&r->node, ring, run->node_id, err);
     }
     return rc;
 }
@@ -292,6 +390,8 @@ static void take_back(vls_ring *ring, size_t number, ring_row *r)
 {
     if (number == QUARANTINE)
         count_all_held(ring, r, 0);
+    if (number == RUN)
+        drop_node(ring, r->node);
     if (number == CHECKPOINT)
         vls_ring_state_let_go(ring, r->seq);
 }
@@ -304,12 +404,14 @@ static void came(vls_ring *ring, size_t number, ring_row *r, const void *row)
         count_all_held(ring, r, 1);
     } else if (number == RUN) {
         const vls_run_row *run = row;
+        r->node->rows++;
+        r->node->runs = VLS_MAX(r->node->runs, r->nth);
         ring->last_run = VLS_MAX(ring->last_run, run->number);
-        if (run->end == 0)
+        if (run->end <= 0)
             ring->begun_run = run->number;
         else if (ring->begun_run == run->number)
             ring->begun_run = 0;
-        if (run->end != 0 && ring->open_run == run->number)
+        if (run->end > 0 && ring->open_run == run->number)
             ring->open_run = 0;
     } else if (number == PERMISSION || number == RULE) {
         ring->generation++;
@@ -324,6 +426,9 @@ static void went(vls_ring *ring, size_t number, ring_row *r)
         count_all_held(ring, r, -1);
     } else if (number == CHECKPOINT) {
         vls_ring_state_let_go(ring, r->seq);
+    } else if (number == RUN) {
+        r->node->rows--;
+        drop_node(ring, r->node);
     } else if (number == PERMISSION || number == RULE) {
         ring->generation++;
     }
@@ -333,9 +438,16 @@ static int put_row(vls_ring *ring, size_t number, const void *row, valise_error 
 {
     VLS_AUTO(ring_row) ring_row *r = NULL;
     VLS_AUTO(ring_row) ring_row *old = NULL;
+    vls_run_row run;
     void *replaced = NULL;
-    int rc = encode(&r, ring, colls[number], row, err);
+    int rc;
 
+    if (number == RUN) {
+        run = *(const vls_run_row *)row;
+        run.nth = run.nth ? run.nth : next_run(ring, run.node_id);
+        row = &run;
+    }
+    rc = encode(&r, ring, colls[number], row, err);
     if (rc == 0)
         rc = before_put(ring, number, r, row, err);
     if (rc < 0)
@@ -367,21 +479,6 @@ int vls_ring_op_row_put(void *self, const valise_coll *coll, const void *row, va
     return l->state ? read_only(coll, err) : put_row(l->ring, number, row, err);
 }
 
-static int find_row(ring_row **out, const vls_pmap *map, const valise_coll *coll, const void *row,
-                    const valise_env *env, valise_error *err)
-{
-    VLS_AUTO(arena) vls_arena arena = {0};
-    VLS_AUTO(buf) vls_buf key = {0};
-    int rc;
-
-    vls_arena_init(&arena, env, ROW_BYTES_MAX);
-    vls_buf_init(&key, env, ROW_BYTES_MAX);
-    rc = key_bytes(&key, row, coll, &arena, err);
-    if (rc == 0)
-        *out = vls_pmap_get(map, vls_buf_str(&key));
-    return rc;
-}
-
 int vls_ring_op_row_delete(void *self, const valise_coll *coll, const void *row, valise_error *err)
 {
     lens *l = self;
@@ -399,11 +496,51 @@ int vls_ring_op_row_delete(void *self, const valise_coll *coll, const void *row,
         return rc;
     if (vls_pmap_remove(&old, &l->ring->rows[number], row_key(found)) < 0)
         return vls_fail_memory(err);
+    if (number == RUN) {
+        l->ring->open_run = -1;
+        l->ring->begun_run = 0;
+        found->node->runs -= found->node->runs == found->nth; /* as if it had never been */
+    }
     went(l->ring, number, old);
-    if (number == RUN)
-        l->ring->open_run = l->ring->begun_run = 0;
     row_unref(old);
     return 1;
+}
+
+/* Rows come in the order of their starts: only those that started before the edge are looked at, or
+ * the oldest, as long as there are too many. */
+static void trim_runs(vls_ring *ring)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_pmap *rows = &ring->rows[RUN];
+    int64_t going =
+        ring->edge < ring->last ? vls_ring_run_of(vls_ring_at(ring, ring->edge + 1)) : 0;
+    int64_t newest = ring->edge < ring->last ? vls_ring_run_of(vls_ring_at(ring, ring->last)) : 0;
+    size_t most = 2 * (size_t)ring->max_commits; /* one for each commit, and nodes of old */
+    vls_pmap_cursor cursor;
+    ring_row *r = vls_pmap_first(&cursor, rows);
+
+    vls_arena_init(&arena, ring->env, ROW_BYTES_MAX);
+    while (r && (r->seq < ring->edge || rows->len > most)) {
+        VLS_AUTO(ring_row) ring_row *gone = NULL;
+        void *old = NULL;
+        vls_run_row run;
+        bool past;
+        vls_arena_reset(&arena);
+        if (decode(&run, r, &vls_bag_runs, &arena, NULL) < 0)
+            break; /* next time */
+        past = r->nth < r->node->runs && vls_run_is_past(&run, ring->edge, going);
+        if (!past && (rows->len <= most || run.end == VALISE_NONE || run.number == newest ||
+                      run.number == ring->last_run)) {
+            r = vls_pmap_next(&cursor);
+            continue;
+        }
+        if (vls_pmap_remove(&old, rows, row_key(r)) < 0)
+            break;
+        gone = old;
+        went(ring, RUN, gone);
+        r = vls_pmap_seek(&cursor, rows, row_key(gone));
+    }
+    ring->runs_most = VLS_MAX(most, rows->len) / 4 * 5 + 4;
 }
 
 void vls_ring_rows_trim(vls_ring *ring)
@@ -411,6 +548,7 @@ void vls_ring_rows_trim(vls_ring *ring)
     vls_pmap copy;
     vls_pmap_cursor cursor;
 
+    trim_runs(ring);
     if (ring->released == 0)
         return;
     vls_pmap_snapshot(&copy, &ring->rows[QUARANTINE]);
@@ -504,17 +642,23 @@ void vls_ring_rows_init(vls_ring *ring)
     for (size_t i = 0; i < VLS_RING_ROWS; i++)
         vls_pmap_init(&ring->rows[i], &ring->tree_env, &row_ops);
     vls_map_init(&ring->held, ring->env, vls_ring_held_equal);
+    vls_map_init(&ring->nodes, ring->env, is_node);
+    ring->runs_most = 2 * (size_t)ring->max_commits;
 }
 
 void vls_ring_rows_release(vls_ring *ring)
 {
     vls_pmap_cursor cursor;
+    vls_ring_node *node;
 
     for (ring_row *r = vls_pmap_first(&cursor, &ring->rows[QUARANTINE]); r;
          r = vls_pmap_next(&cursor))
         went(ring, QUARANTINE, r);
     for (size_t i = 0; i < VLS_RING_ROWS; i++)
         vls_pmap_release(&ring->rows[i]);
+    for (size_t at = 0; (node = vls_map_next(&ring->nodes, &at));)
+        vls_mem_free(&ring->tree_env, node, sizeof(*node) + node->len);
+    vls_map_release(&ring->nodes);
     vls_map_release(&ring->held);
 }
 

@@ -8,8 +8,8 @@
 static int64_t allocated(const vls_ring *ring)
 {
     const vls_ring_sums *s = &ring->sums;
-    int64_t slots =
-        (int64_t)(ring->values.cap + ring->labels.cap + ring->space_map.cap + ring->held.cap);
+    int64_t slots = (int64_t)(ring->values.cap + ring->labels.cap + ring->space_map.cap +
+                              ring->held.cap + ring->nodes.cap);
     int64_t total = (int64_t)(sizeof(*ring) + ring->live.cap * sizeof(vls_ring_slot)) +
                     slots * (int64_t)sizeof(vls_map_slot) +
                     (int64_t)((ring->cap + ring->spaces.cap) * sizeof(void *)) +

@@ -43,8 +43,7 @@ static int fail_unknown(valise_view *view, valise_str name, valise_error *err)
     return VALISE_E_NOT_FOUND;
 }
 
-/* 1, or 0. */
-static int find_name(vls_bag_row *out, valise_view *view, valise_str name, valise_error *err)
+int vls_rows_find(vls_bag_row *out, valise_view *view, valise_str name, valise_error *err)
 {
     const vls_bag_row probe = {.name = name};
     const valise_select by_name = {.index = "name", .row = &probe, .equal = 1};
@@ -131,8 +130,12 @@ static int open_row(vls_rows *out, valise_view *view, const vls_bag_row *bag, va
 {
     int rc;
 
-    *out = (vls_rows){
-        .view = view, .bag = *bag, .upto = INT64_MAX, .last_run = -1, .foreign = has_commits(view)};
+    *out = (vls_rows){.view = view,
+                      .bag = *bag,
+                      .upto = INT64_MAX,
+                      .last_run = -1,
+                      .open_run = -1,
+                      .foreign = has_commits(view)};
     vls_arena_init(&out->arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     rc = trace(out, err);
     if (rc < 0)
@@ -143,7 +146,7 @@ static int open_row(vls_rows *out, valise_view *view, const vls_bag_row *bag, va
 int vls_rows_open(vls_rows *out, valise_view *view, valise_str name, valise_error *err)
 {
     vls_bag_row bag;
-    int rc = find_name(&bag, view, name, err);
+    int rc = vls_rows_find(&bag, view, name, err);
 
     if (rc == 0)
         return fail_unknown(view, name, err);
@@ -196,17 +199,8 @@ static int last_of(valise_commit *out, vls_rows *rows, const valise_uuid *backpa
     const valise_commit probe = {.backpack = *backpack, .seq = upto};
     const valise_select select = {
         .row = &probe, .equal = 1, .from = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    const valise_cell *cells = NULL;
-    int64_t from_seq = 0;
-    int rc = valise_view_scan(&scan, rows->view, &vls_bag_commits, &select, err);
 
-    if (rc == 0)
-        rc = vls_scan_next_cells(&cells, &from_seq, scan, err);
-    if (rc <= 0)
-        return rc;
-    rc = vls_rows_decode(out, rows, cells, from_seq, &rows->arena, err);
-    return rc < 0 ? rc : 1;
+    return vls_rows_first(out, rows, &select, &rows->arena, err);
 }
 
 /* A fork that has no commit yet goes on from the time of its origin's. */
@@ -225,6 +219,7 @@ static int read_last(vls_rows *rows, valise_error *err)
             last.time = commit.time;
         if (rc > 0 && i == 0) {
             last.seq = commit.seq;
+            last.run = commit.seq > rows->bag.edge ? commit.run : 0;
             (void)snprintf(last.node, sizeof(last.node), "%.*s", VALISE_STR_ARG(commit.node_id));
         }
     }
@@ -250,6 +245,21 @@ static int read_last_run(vls_rows *rows, valise_error *err)
         rc = valise_scan_next(&run, scan, err);
     if (rc >= 0)
         rows->last_run = rc > 0 ? run.number : 0;
+    return rc < 0 ? rc : 0;
+}
+
+/* Does the run of the newest commit go on? */
+static int read_open_run(vls_rows *rows, valise_error *err)
+{
+    vls_run_row run = {.backpack = rows->bag.id, .number = rows->last.run};
+    int rc = 0;
+
+    if (rows->open_run >= 0)
+        return 0;
+    if (run.number > 0 && rows->upto == INT64_MAX)
+        rc = valise_view_get(&run, rows->view, &vls_bag_runs, err);
+    if (rc >= 0)
+        rows->open_run = rc > 0 && run.end <= 0 ? run.number : 0;
     return rc < 0 ? rc : 0;
 }
 
@@ -299,6 +309,8 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
     if (rc == 0)
         rc = read_last_run(rows, err);
     if (rc == 0)
+        rc = read_open_run(rows, err);
+    if (rc == 0)
         rc = read_generation(rows, err);
     if (rc < 0)
         return rc;
@@ -313,6 +325,7 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
                              .last = VLS_MIN(rows->last.seq, rows->upto),
                              .last_time = rows->last.time,
                              .last_run = rows->last_run,
+                             .open_run = rows->open_run,
                              .last_node = valise_str_of(rows->last.node),
                              .generation = rows->generation};
     return 0;
@@ -372,10 +385,7 @@ static int get_commit(valise_commit *out, void *self, const valise_uuid *backpac
     const vls_rows_segment *segment = NULL;
     const valise_commit probe = {.backpack = *backpack, .seq = seq};
     const valise_select select = {.row = &probe, .equal = 2};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    const valise_cell *cells = NULL;
     valise_commit commit = {0};
-    int64_t from_seq = 0;
     int rc;
 
     for (size_t i = 0; i < rows->segment_count && !segment; i++) {
@@ -384,14 +394,9 @@ static int get_commit(valise_commit *out, void *self, const valise_uuid *backpac
     }
     if (!segment || seq > segment->upto)
         return 0;
-    rc = valise_view_scan(&scan, rows->view, &vls_bag_commits, &select, err);
-    if (rc == 0)
-        rc = vls_scan_next_cells(&cells, &from_seq, scan, err);
-    if (rc <= 0)
-        return rc;
-    rc = vls_rows_decode(&commit, rows, cells, from_seq, &rows->arena, err);
-    if (rc == 0)
-        rc = seq > segment->edge ? 1 : is_held(rows, segment, &commit, &rows->arena, err);
+    rc = vls_rows_first(&commit, rows, &select, &rows->arena, err);
+    if (rc > 0 && seq <= segment->edge)
+        rc = is_held(rows, segment, &commit, &rows->arena, err);
     if (rc > 0)
         *out = commit;
     return rc;
@@ -462,6 +467,9 @@ static int append(void *self, valise_commit *commit, valise_blob *value, valise_
         return rc;
     rows->last.seq = row.seq;
     rows->last.time = row.time;
+    if (row.run != rows->last.run)
+        rows->open_run = -1;
+    rows->last.run = row.run;
     (void)snprintf(rows->last.node, sizeof(rows->last.node), "%.*s", VALISE_STR_ARG(row.node_id));
     *commit = row;
     return 0;
@@ -486,6 +494,7 @@ static int set_edge(void *self, int64_t edge, valise_error *err)
     rows->bag = bag;
     rows->segments[0].edge = edge;
     rows->last.seq = edge;
+    rows->last.run = rows->open_run = 0;
     return 0;
 }
 
@@ -498,12 +507,42 @@ static int row_get(void *row, void *self, const valise_coll *coll, valise_error 
 
 static void note_change(vls_rows *rows, const valise_coll *coll)
 {
-    if (coll == &vls_bag_runs)
-        rows->last_run = -1;
     if (coll != &vls_bag_permissions && coll != &vls_bag_rules)
         return;
     rows->changes++;
     rows->generation = 0;
+}
+
+/* Which run of its node comes next. What the command has put counts too. */
+static int next_run(int64_t *nth, const vls_rows *rows, valise_str node_id, valise_error *err)
+{
+    const vls_run_row probe = {.backpack = rows->bag.id, .node_id = node_id};
+    const valise_select select = {
+        .index = "node", .row = &probe, .equal = 2, .flags = VALISE_SCAN_REVERSE};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_run_row newest = {0};
+    int rc = valise_view_scan(&scan, rows->view, &vls_bag_runs, &select, err);
+
+    if (rc == 0)
+        rc = valise_scan_next(&newest, scan, err);
+    if (rc >= 0)
+        *nth = newest.nth + 1;
+    return rc < 0 ? rc : 0;
+}
+
+static int put_run(vls_rows *rows, const vls_run_row *like, valise_error *err)
+{
+    vls_run_row run = *like;
+    int rc = run.nth ? 0 : next_run(&run.nth, rows, run.node_id, err);
+
+    if (rc == 0)
+        rc = valise_view_put(rows->view, &vls_bag_runs, &run, err);
+    if (rc < 0)
+        return rc;
+    if (rows->last_run >= 0)
+        rows->last_run = VLS_MAX(rows->last_run, run.number);
+    rows->open_run = -1;
+    return 0;
 }
 
 static int row_put(void *self, const valise_coll *coll, const void *row, valise_error *err)
@@ -511,6 +550,8 @@ static int row_put(void *self, const valise_coll *coll, const void *row, valise_
     vls_rows *rows = self;
     int rc = check_change(rows, err);
 
+    if (rc == 0 && coll == &vls_bag_runs)
+        return put_run(rows, row, err);
     if (rc == 0)
         rc = valise_view_put(rows->view, coll, row, err);
     if (rc == 0)
@@ -527,6 +568,8 @@ static int row_delete(void *self, const valise_coll *coll, const void *row, vali
         rc = valise_view_delete(rows->view, coll, row, err);
     if (rc > 0)
         note_change(rows, coll);
+    if (rc > 0 && coll == &vls_bag_runs)
+        rows->last_run = rows->open_run = -1;
     return rc;
 }
 
@@ -618,6 +661,7 @@ static int freeze(vls_ledger *out, void *self, int64_t upto, valise_error *err)
     frozen->recent = NULL; /* a state of the past has none of them, or looks for them */
     frozen->segments = segments;
     frozen->upto = upto;
+    frozen->open_run = 0;
     frozen->on_heap = true;
     vls_arena_init(&frozen->arena, env, VLS_VIEW_MAX_BYTES);
     *out = (vls_ledger){&rows_ops, frozen, true};
@@ -638,7 +682,7 @@ int vls_rows_make(vls_bag_row *like, valise_view *view, valise_error *err)
     int rc = vls_bag_check_name(row.name, err);
 
     if (rc == 0)
-        rc = find_name(&old, view, row.name, err);
+        rc = vls_rows_find(&old, view, row.name, err);
     if (rc > 0)
         return vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%s' already",
                         vls_text_short(row.name).s);

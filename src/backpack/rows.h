@@ -39,7 +39,7 @@ typedef struct vls_rows_segment {
 /* What the head tells of the newest commit, whatever state is shown. */
 typedef struct vls_rows_last {
     bool known;
-    int64_t seq, time;
+    int64_t seq, time, run;
     char node[VLS_BAG_NODE_MAX + 1];
 } vls_rows_last;
 
@@ -53,11 +53,16 @@ typedef struct vls_rows {
     uint64_t generation;       /* 0: not known */
     uint64_t changes;          /* of permissions and rules, by this ledger */
     int64_t last_run;          /* -1: not known */
+    int64_t open_run;          /* of the head; -1: not known */
     struct vls_recent *recent; /* what this ledger appended (rows_recent.c); NULL: nothing */
     bool foreign;              /* there were commits in the view's changes before it was opened */
     vls_arena arena;           /* what was handed out since enter */
     bool on_heap;              /* made by freeze */
 } vls_rows;
+
+/* The row of the backpack of that name: 1, or 0. For who can do without: to tell who may have been
+ * meant, vls_rows_open looks at all there are. Strings live as long as the view. */
+int vls_rows_find(vls_bag_row *out, valise_view *view, valise_str name, valise_error *err);
 
 /* The backpack of that name, or with that id. VALISE_E_NOT_FOUND (and who was meant, perhaps),
  * VALISE_E_CORRUPT for a fork whose origin is missing, VALISE_E_LIMIT for one that is too deep. The
@@ -91,6 +96,14 @@ int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell 
 int vls_rows_newest(valise_commit *out, const vls_rows *rows, valise_str key, vls_arena *arena,
                     valise_error *err);
 
+/* The first commit of a selection: 1, or 0. Strings in arena. */
+int vls_rows_first(valise_commit *out, const vls_rows *rows, const valise_select *select,
+                   vls_arena *arena, valise_error *err);
+
+/* The seq of the newest commit of a backpack; 0: it has none. */
+int vls_rows_last_seq(int64_t *seq, valise_view *view, const valise_uuid *backpack,
+                      valise_error *err);
+
 /* The newest commit of the key in one backpack up to a seq, of whatever action. */
 int vls_rows_seek(valise_commit *out, const vls_rows *rows, const valise_uuid *backpack,
                   valise_str key, int64_t upto, vls_arena *arena, valise_error *err);
@@ -118,6 +131,21 @@ typedef struct vls_rows_range {
 } vls_rows_range;
 int vls_rows_each(const vls_rows *rows, const vls_rows_range *range, valise_commit_fn *fn,
                   void *arg, valise_error *err);
+
+/* The keys of many commits, each once, in the order in which they came. */
+typedef struct vls_key_set {
+    vls_arena arena;
+    vls_map known;
+    vls_vec(valise_str) list;
+} vls_key_set;
+void vls_key_set_init(vls_key_set *set, const valise_env *env);
+void vls_key_set_release(vls_key_set *set); /* a zeroed one is fine */
+int vls_key_set_add(void *set, const valise_commit *commit, valise_error *err); /* for a walk */
+
+static inline void vls_auto_key_set(vls_key_set *set)
+{
+    vls_key_set_release(set);
+}
 
 /* Walks from key to key of one segment: for each its newest commit there. */
 typedef struct vls_rows_walk {

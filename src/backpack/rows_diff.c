@@ -10,49 +10,14 @@
  * looked up. Cost goes with what happened in between. */
 #include "backpack/rows.h"
 
-#include "base/map.h"
 #include "base/uuid.h"
-#include "base/vec.h"
 
-typedef struct gathering {
-    vls_arena arena; /* keys */
-    vls_vec(valise_str) keys;
-    vls_map known; /* of these keys */
-    uint64_t seed;
-} gathering;
-
-static bool is_key(const void *item, const void *key)
-{
-    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
-}
-
-static int gather_key(void *arg, const valise_commit *commit, valise_error *err)
-{
-    gathering *g = arg;
-    uint64_t hash = vls_str_hash(commit->key, g->seed);
-    valise_str *key;
-    int rc;
-
-    if (vls_map_get(&g->known, hash, &commit->key))
-        return 0;
-    key = vls_arena_alloc(&g->arena, sizeof(*key));
-    if (!key)
-        return vls_arena_fail(&g->arena, err);
-    rc = vls_arena_dup(key, &g->arena, commit->key, err);
-    if (rc < 0)
-        return rc;
-    if (vls_map_put(NULL, &g->known, hash, key, key) < 0 ||
-        !vls_vec_push(&g->keys, g->arena.env, *key))
-        return vls_fail_memory(err);
-    return 0;
-}
-
-static int gather_range(gathering *g, const vls_rows *rows, const valise_uuid *backpack,
+static int gather_range(vls_key_set *g, const vls_rows *rows, const valise_uuid *backpack,
                         int64_t first, int64_t last, valise_error *err)
 {
     const vls_rows_range range = {backpack, first, last, false};
 
-    return vls_rows_each(rows, &range, gather_key, g, err);
+    return vls_rows_each(rows, &range, vls_key_set_add, g, err);
 }
 
 /* Where the lineages meet: false when they do not. */
@@ -67,7 +32,7 @@ static bool find_common(size_t *i, size_t *k, const vls_rows *a, const vls_rows 
     return false;
 }
 
-static int gather(gathering *g, const vls_rows *a, size_t i, const vls_rows *b, size_t k,
+static int gather(vls_key_set *g, const vls_rows *a, size_t i, const vls_rows *b, size_t k,
                   valise_error *err)
 {
     const vls_rows_segment *x = &a->segments[i], *y = &b->segments[k];
@@ -110,18 +75,18 @@ static int compare_key(const vls_rows *a, const vls_rows *b, valise_str key, vls
     return fn(arg, in_a ? &x : NULL, in_b ? &y : NULL, err);
 }
 
-static int compare_all(gathering *g, const vls_rows *a, const vls_rows *b, difference_fn *fn,
+static int compare_all(vls_key_set *g, const vls_rows *a, const vls_rows *b, difference_fn *fn,
                        void *arg, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     int rc = 0;
 
-    if (g->keys.len > 1)
-        qsort(g->keys.ptr, g->keys.len, sizeof(valise_str), compare_keys);
-    vls_arena_init(&arena, g->arena.env, VLS_VIEW_MAX_BYTES);
-    for (size_t n = 0; rc == 0 && n < g->keys.len; n++) {
+    if (g->list.len > 1)
+        qsort(g->list.ptr, g->list.len, sizeof(valise_str), compare_keys);
+    vls_arena_init(&arena, a->view->arena.env, VLS_VIEW_MAX_BYTES);
+    for (size_t n = 0; rc == 0 && n < g->list.len; n++) {
         vls_arena_reset(&arena);
-        rc = compare_key(a, b, g->keys.ptr[n], &arena, fn, arg, err);
+        rc = compare_key(a, b, g->list.ptr[n], &arena, fn, arg, err);
     }
     return rc;
 }
@@ -130,20 +95,13 @@ int vls_rows_each_difference(void *self, void *other, difference_fn *fn, void *a
                              valise_error *err)
 {
     const vls_rows *a = self, *b = other;
-    const valise_env *env = a->view->arena.env;
-    gathering g = {.keys = VLS_VEC_INIT, .seed = (uint64_t)(uintptr_t)a};
+    VLS_AUTO(key_set) vls_key_set g = {0};
     size_t i, k;
     int rc;
 
     if (!find_common(&i, &k, a, b))
         return vls_fail(err, VALISE_E_UNSUPPORTED, "the backpacks have nothing in common");
-    vls_arena_init(&g.arena, env, VLS_VIEW_MAX_BYTES);
-    vls_map_init(&g.known, env, is_key);
+    vls_key_set_init(&g, a->view->arena.env);
     rc = gather(&g, a, i, b, k, err);
-    if (rc == 0)
-        rc = compare_all(&g, a, b, fn, arg, err);
-    vls_map_release(&g.known);
-    vls_vec_release(&g.keys, env);
-    vls_arena_release(&g.arena);
-    return rc;
+    return rc < 0 ? rc : compare_all(&g, a, b, fn, arg, err);
 }

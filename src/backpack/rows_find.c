@@ -1,6 +1,7 @@
-/* rows_find.c -- commits by key and by seq. */
+/* rows_find.c -- commits by key and by seq, and the keys of many. */
 #include "backpack/rows.h"
 
+#include "base/map.h"
 #include "base/uuid.h"
 
 int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell *cells,
@@ -20,9 +21,8 @@ int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell 
     return 0;
 }
 
-/* The first row of a scan. */
-static int first_of(valise_commit *out, const vls_rows *rows, const valise_select *select,
-                    vls_arena *arena, valise_error *err)
+int vls_rows_first(valise_commit *out, const vls_rows *rows, const valise_select *select,
+                   vls_arena *arena, valise_error *err)
 {
     VLS_AUTO(view_scan) valise_scan *scan = NULL;
     const valise_cell *cells = NULL;
@@ -45,7 +45,23 @@ int vls_rows_seek(valise_commit *out, const vls_rows *rows, const valise_uuid *b
     const valise_select select = {
         .index = "key", .row = &probe, .equal = 2, .from = 1, .flags = VALISE_SCAN_REVERSE};
 
-    return first_of(out, rows, &select, arena, err);
+    return vls_rows_first(out, rows, &select, arena, err);
+}
+
+int vls_rows_last_seq(int64_t *seq, valise_view *view, const valise_uuid *backpack,
+                      valise_error *err)
+{
+    const valise_commit probe = {.backpack = *backpack};
+    const valise_select select = {.row = &probe, .equal = 1, .flags = VALISE_SCAN_REVERSE};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    const valise_cell *cells = NULL;
+    int rc = valise_view_scan(&scan, view, &vls_bag_commits, &select, err);
+
+    if (rc == 0)
+        rc = vls_scan_next_cells(&cells, NULL, scan, err);
+    if (rc >= 0)
+        *seq = rc > 0 ? cells[VLS_COMMIT_SEQ].as.integer : 0;
+    return rc < 0 ? rc : 0;
 }
 
 /* In the newest state of the backpack that the command changes: what it made, else what was there.
@@ -63,7 +79,7 @@ static int seek_own(valise_commit *out, const vls_rows *rows, valise_str key, vl
     int rc;
 
     if (!made)
-        return first_of(out, rows, &select, arena, err);
+        return vls_rows_first(out, rows, &select, arena, err);
     rc = vls_commit_copy(out, made, arena, err);
     return rc < 0 ? rc : 1;
 }
@@ -196,4 +212,49 @@ int vls_rows_each_version(void *self, valise_str key, valise_commit_fn *fn, void
         rc = versions_of(&c, &rows->segments[i], key, err);
     vls_arena_release(&c.arena);
     return rc;
+}
+
+/* ---- distinct keys ---- */
+
+static bool is_key(const void *item, const void *key)
+{
+    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
+}
+
+void vls_key_set_init(vls_key_set *set, const valise_env *env)
+{
+    *set = (vls_key_set){.list = VLS_VEC_INIT};
+    vls_arena_init(&set->arena, env, VLS_VIEW_MAX_BYTES);
+    vls_map_init(&set->known, env, is_key);
+}
+
+void vls_key_set_release(vls_key_set *set)
+{
+    if (!set->arena.env)
+        return;
+    vls_map_release(&set->known);
+    vls_vec_release(&set->list, set->arena.env);
+    vls_arena_release(&set->arena);
+}
+
+int vls_key_set_add(void *arg, const valise_commit *commit, valise_error *err)
+{
+    vls_key_set *set = arg;
+    /* Keys are chosen by others; where this lies in memory is not. */
+    uint64_t hash = vls_str_hash(commit->key, (uint64_t)(uintptr_t)set);
+    valise_str *key;
+    int rc;
+
+    if (vls_map_get(&set->known, hash, &commit->key))
+        return 0;
+    key = vls_arena_alloc(&set->arena, sizeof(*key));
+    if (!key)
+        return vls_arena_fail(&set->arena, err);
+    rc = vls_arena_dup(key, &set->arena, commit->key, err);
+    if (rc < 0)
+        return rc;
+    if (vls_map_put(NULL, &set->known, hash, key, key) < 0 ||
+        !vls_vec_push(&set->list, set->arena.env, *key))
+        return vls_fail_memory(err);
+    return 0;
 }

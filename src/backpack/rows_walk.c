@@ -88,23 +88,14 @@ static int take_row(vls_rows_walk *walk, valise_error *err)
 /* From above: 1, or 0 when all versions are newer than what is seen. */
 static int jump(vls_rows_walk *walk, valise_error *err)
 {
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
     valise_commit probe;
     valise_select select = select_of(walk, &probe);
-    int rc;
 
     close_scan(walk);
     select.equal++;
     select.flags = VALISE_SCAN_REVERSE;
-    rc = valise_view_scan(&scan, walk->rows->view, &vls_bag_commits, &select, err);
-    if (rc == 0)
-        rc = vls_scan_next_cells(&walk->ahead, &walk->ahead_from, scan, err);
-    if (rc > 0) {
-        rc = take_row(walk, err);
-        rc = rc < 0 ? rc : 1;
-    }
-    walk->ahead = NULL;
-    return rc;
+    vls_arena_reset(&walk->arena);
+    return vls_rows_first(&walk->commit, walk->rows, &select, &walk->arena, err);
 }
 
 /* The versions of walk->key, of which the first is ahead. */

@@ -16,6 +16,7 @@ int vls_bag_run_start(int64_t *number, const vls_ledger *ledger, vls_scope *scop
     row.backpack = head.id;
     row.number = head.last_run + 1;
     row.start = head.last;
+    row.end = VALISE_NONE;
     rc = ledger->ops->row_put(ledger->self, &vls_bag_runs, &row, err);
     vls_scope_leave(ledger);
     if (rc < 0)
@@ -55,7 +56,7 @@ int vls_bag_run_resume(const vls_ledger *ledger, vls_scope *scope, int64_t numbe
     if (rc < 0)
         return rc;
     vls_scope_leave(ledger);
-    if (row.end > 0)
+    if (row.end != VALISE_NONE)
         return vls_fail(err, VALISE_E_INVALID, "run %lld is over", (long long)number);
     vls_scope_set_run(scope, number, row.start);
     return 0;

@@ -1,6 +1,7 @@
 /* scope.c -- who looks at a backpack, and what they may do. */
 #include "backpack/scope_impl.h"
 
+#include "backpack/look.h"
 #include "base/glob.h"
 #include "base/mem.h"
 #include "base/uuid.h"
@@ -193,13 +194,10 @@ static int check_node(const valise_node *node, valise_error *err)
 static int find_home(vls_scope *scope, const vls_ledger *ledger, valise_error *err)
 {
     vls_ledger_head head;
-    int rc;
+    int rc = vls_look_head(&head, ledger, err);
 
-    ledger->ops->enter(ledger->self);
-    rc = ledger->ops->head(&head, ledger->self, err);
     if (rc == 0)
         scope->home = head.id;
-    ledger->ops->leave(ledger->self);
     return rc;
 }
 

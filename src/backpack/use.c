@@ -46,16 +46,38 @@ static int find_rows(vls_use *use, valise_view *view, const vls_who *who, valise
     return rc;
 }
 
-static int find(vls_use *use, valise_view *view, const vls_who *who, valise_error *err)
+/* Where a name that nobody has is no mistake: *absent then, and no error. */
+static int find_name(vls_use *use, bool *absent, valise_view *view, const vls_who *who,
+                     valise_error *err)
+{
+    vls_bag_row row;
+    int rc = vls_rows_find(&row, view, who->backpack, err);
+
+    *absent = rc == 0;
+    if (rc > 0)
+        rc = vls_rows_open_id(&use->rows, view, &row.id, err);
+    if (rc == 0 && !*absent)
+        use->ledger = vls_rows_ledger(&use->rows);
+    return rc;
+}
+
+/* absent: NULL where it must be there. */
+static int find(vls_use *use, bool *absent, valise_view *view, const vls_who *who,
+                valise_error *err)
 {
     vls_ephemeral *memory = NULL;
     int rc = vls_bag_check_name(who->backpack, err);
 
+    if (absent)
+        *absent = false;
     if (rc < 0)
         return rc;
     if (sees_memory(view))
         memory = vls_ephemeral_find(view->bus, who->backpack, &who->id);
-    return memory ? take_memory(use, memory, view, err) : find_rows(use, view, who, err);
+    if (memory)
+        return take_memory(use, memory, view, err);
+    return absent && vls_uuid_equal(&who->id, &no_uuid) ? find_name(use, absent, view, who, err)
+                                                        : find_rows(use, view, who, err);
 }
 
 int vls_use_allows(const vls_use *use, const vls_who *who, const char *capability,
@@ -106,11 +128,12 @@ static int make(vls_use *use, valise_view *view, valise_str name, valise_error *
 
 int vls_use_begin_new(vls_use *out, valise_view *view, const vls_who *who, valise_error *err)
 {
+    bool absent = false;
     int rc;
 
     *out = (vls_use){.view = view, .call = {.now = view->stamp.time, .arena = &view->arena}};
-    rc = find(out, view, who, err);
-    if (rc == VALISE_E_NOT_FOUND && vls_uuid_equal(&who->id, &no_uuid) && !view->apart)
+    rc = find(out, view->apart ? NULL : &absent, view, who, err);
+    if (rc == 0 && absent)
         rc = make(out, view, who->backpack, err);
     if (rc == 0)
         rc = take_scope(out, view, who, err);
@@ -332,12 +355,15 @@ static bool must_watch(const vls_use *use, const vls_who *who)
            !use->view->apart && vls_view_bus(use->view);
 }
 
-int vls_use_begin(vls_use *out, valise_view *view, const vls_who *who, valise_error *err)
+static int begin(vls_use *out, bool *absent, valise_view *view, const vls_who *who,
+                 valise_error *err)
 {
     int rc;
 
     *out = (vls_use){.view = view, .call = {.now = view->stamp.time, .arena = &view->arena}};
-    rc = find(out, view, who, err);
+    rc = find(out, absent, view, who, err);
+    if (rc == 0 && absent && *absent)
+        return 0;
     if (rc == 0)
         rc = take_scope(out, view, who, err);
     if (rc == 0 && must_watch(out, who))
@@ -345,6 +371,11 @@ int vls_use_begin(vls_use *out, valise_view *view, const vls_who *who, valise_er
     if (rc < 0)
         vls_use_end(out);
     return rc;
+}
+
+int vls_use_begin(vls_use *out, valise_view *view, const vls_who *who, valise_error *err)
+{
+    return begin(out, NULL, view, who, err);
 }
 
 void vls_use_end(vls_use *use)
@@ -436,12 +467,13 @@ int vls_use_current(valise_str *json, valise_view *view, const void *args, valis
     const vls_key_args *of = args;
     VLS_AUTO(use) vls_use use = {0};
     char digits[VLS_U64_DIGITS];
+    bool absent = false;
     int64_t version;
-    int rc = vls_use_begin(&use, view, &of->who, err);
+    int rc = begin(&use, &absent, view, &of->who, err);
 
-    if (rc == VALISE_E_NOT_FOUND)
+    if (rc == VALISE_E_NOT_FOUND) /* what the handle had is gone */
         rc = 0;
-    else if (rc == 0)
+    else if (rc == 0 && !absent)
         rc = vls_bag_version(&version, &use.ledger, use.scope, of->key, err);
     if (rc == VALISE_E_DENIED) { /* as expected: what follows denies it, and says so */
         *json = view->expect;
@@ -478,14 +510,13 @@ int vls_use_fork(valise_uuid *id, int64_t *seq, vls_use *use, valise_str name, v
     if (use->memory)
         return fork_memory(id, seq, use, name, err);
     rc = vls_rows_fork(&row, &use->ledger, name, err);
+    if (rc == 0)
+        rc = vls_look_head(&head, &use->ledger, err);
     if (rc < 0)
         return rc;
-    use->ledger.ops->enter(use->ledger.self);
-    rc = use->ledger.ops->head(&head, use->ledger.self, err);
-    use->ledger.ops->leave(use->ledger.self);
     *id = row.id;
     *seq = head.last;
-    return rc;
+    return 0;
 }
 
 /* ---- fields ---- */

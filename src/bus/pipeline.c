@@ -189,8 +189,9 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
     view->replaying = command->replayed != NULL;
     view->expiring = command->op->flags & VALISE_OP_INTERNAL;
     for (size_t i = 0; i < command->objects.len; i++) {
-        if (!vls_vec_push_in(&view->objects, &view->arena, command->objects.ptr[i]))
-            return vls_arena_fail(&view->arena, err);
+        int rc = vls_view_lend(view, &command->objects.ptr[i], err);
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }

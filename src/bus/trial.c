@@ -240,7 +240,7 @@ static int write_changes(vls_buf *out, vls_command *command, valise_error *err)
     }
     vls_buf_add(out, VLS_STR("],\"objects\":["));
     for (size_t i = 0; i < command->view.objects.len; i++) {
-        const vls_new_object *o = &command->view.objects.ptr[i];
+        const vls_new_object *o = command->view.objects.ptr[i];
         vls_buf_printf(out, "%s{\"id\":\"%s\",\"kind\":\"%s\",\"size\":%zu}", i ? "," : "",
                        vls_id_hex(&o->id).s, o->kind, o->bytes.len);
     }

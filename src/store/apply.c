@@ -30,15 +30,6 @@ static bool is_same(const vls_overlay_row *change)
 
 /* ---- references ---- */
 
-static bool is_new(const valise_view *view, const valise_id *id)
-{
-    for (size_t i = 0; i < view->objects.len; i++) {
-        if (vls_id_equal(&view->objects.ptr[i].id, id))
-            return true;
-    }
-    return false;
-}
-
 typedef struct reference_check {
     valise_view *view;
     const vls_overlay_row *change;
@@ -56,7 +47,7 @@ static int check_reference(void *arg, const valise_field *field, void *member)
 
     if (!field->ref || field->type != VALISE_T_ID)
         return 0;
-    if (strcmp(field->ref, "object") == 0 && !is_new(view, id))
+    if (strcmp(field->ref, "object") == 0 && !vls_view_find_new(view, id))
         rc = vls_object_touch(view->txn, id, view->stamp.time,
                               view->stamp.time - VLS_OBJECT_RENEW_NS, check->err);
     /* gc removes blobs while nobody else writes: from here on it sees the reference. */
@@ -204,7 +195,7 @@ static int apply_change(vls_buf *list, valise_view *view, const vls_overlay_row 
 static int write_objects(valise_view *view, valise_error *err)
 {
     for (size_t i = 0; i < view->objects.len; i++) {
-        const vls_new_object *o = &view->objects.ptr[i];
+        const vls_new_object *o = view->objects.ptr[i];
         bool existed;
         int rc =
             vls_object_put(view->txn, &o->id, o->kind, o->bytes, view->stamp.time, &existed, err);

@@ -2,8 +2,6 @@
 #include "base/str.h"
 #include "store/view.h"
 
-#define FEW 8u /* rows that are looked through; more of them are in the map */
-
 typedef struct overlay_key {
     const vls_coll *coll;
     valise_str key;
@@ -67,7 +65,7 @@ int vls_overlay_add(vls_overlay_row **out, vls_overlay *overlay, vls_arena *aren
     vls_overlay_row *row;
     int rc;
 
-    if (count > FEW && vls_map_reserve(&overlay->map, count) < 0)
+    if (count > VLS_VIEW_FEW && vls_map_reserve(&overlay->map, count) < 0)
         return vls_fail_memory(err);
     row = vls_arena_zalloc(arena, sizeof(*row));
     if (!row)
@@ -79,7 +77,7 @@ int vls_overlay_add(vls_overlay_row **out, vls_overlay *overlay, vls_arena *aren
     /* Last of what can fail: who goes back in the arena must find the list as it was. */
     if (!vls_vec_push_in(&overlay->rows, arena, row))
         return vls_arena_fail(arena, err);
-    for (size_t i = overlay->map.len; count > FEW && i < count; i++)
+    for (size_t i = overlay->map.len; count > VLS_VIEW_FEW && i < count; i++)
         put_in_map(overlay, overlay->rows.ptr[i]);
     *out = row;
     return 0;

@@ -8,10 +8,16 @@
 #include "base/str.h"
 #include "base/uuid.h"
 
+static bool has_id(const void *item, const void *id)
+{
+    return vls_id_equal(&((const vls_new_object *)item)->id, id);
+}
+
 void vls_view_init(valise_view *view, vls_txn *txn, const valise_env *env)
 {
     *view = (valise_view){.txn = txn, .objects = VLS_VEC_INIT, .blobs = VLS_VEC_INIT};
     vls_arena_init(&view->arena, env, VLS_VIEW_MAX_BYTES);
+    vls_map_init(&view->object_map, env, has_id);
     vls_overlay_init(&view->past, env);
     vls_overlay_init(&view->changes, env);
     if (txn)
@@ -27,6 +33,7 @@ void vls_view_release(valise_view *view)
     for (size_t i = 0; i < view->blobs.len; i++)
         (void)valise_blob_unref(view->blobs.ptr[i]);
     vls_vec_release(&view->blobs, env);
+    vls_map_release(&view->object_map);
     vls_overlay_release(&view->changes);
     vls_overlay_release(&view->past);
     vls_arena_release(&view->arena);
@@ -209,13 +216,50 @@ int valise_view_version(int64_t *seq, valise_view *view, const valise_coll *desc
     return 0;
 }
 
-static const vls_new_object *find_new(const valise_view *view, const valise_id *id)
+/* ---- objects ---- */
+
+/* Ids are hashes already. */
+static uint64_t hash_id(const valise_id *id)
 {
+    uint64_t hash;
+
+    memcpy(&hash, id->bytes, sizeof(hash));
+    return hash;
+}
+
+const vls_new_object *vls_view_find_new(const valise_view *view, const valise_id *id)
+{
+    if (view->object_map.len > 0)
+        return vls_map_get(&view->object_map, hash_id(id), id);
     for (size_t i = 0; i < view->objects.len; i++) {
-        if (vls_id_equal(&view->objects.ptr[i].id, id))
-            return &view->objects.ptr[i];
+        if (has_id(view->objects.ptr[i], id))
+            return view->objects.ptr[i];
     }
     return NULL;
+}
+
+int vls_view_lend(valise_view *view, const vls_new_object *object, valise_error *err)
+{
+    size_t count = view->objects.len + 1;
+    vls_new_object *copy;
+
+    if (vls_view_find_new(view, &object->id))
+        return 0;
+    if (count > VLS_VIEW_FEW && vls_map_reserve(&view->object_map, count) < 0)
+        return vls_fail_memory(err);
+    copy = vls_arena_alloc(&view->arena, sizeof(*copy));
+    if (!copy)
+        return vls_arena_fail(&view->arena, err);
+    *copy = *object;
+    if (!vls_vec_push_in(&view->objects, &view->arena, copy))
+        return vls_arena_fail(&view->arena, err);
+    for (size_t i = view->object_map.len; count > VLS_VIEW_FEW && i < count; i++) {
+        vls_new_object *o = view->objects.ptr[i];
+        int rc = vls_map_put(NULL, &view->object_map, hash_id(&o->id), &o->id, o);
+        assert(rc == 0); /* there is room */
+        (void)rc;
+    }
+    return 0;
 }
 
 int valise_view_object(valise_str *out, valise_view *view, const valise_id *id, valise_error *err)
@@ -226,7 +270,7 @@ int valise_view_object(valise_str *out, valise_view *view, const valise_id *id, 
     int rc;
 
     VLS_ARG(out && view && id && view->txn, err);
-    added = find_new(view, id);
+    added = vls_view_find_new(view, id);
     if (added) {
         *out = added->bytes;
         return 0;
@@ -243,7 +287,7 @@ int valise_view_object(valise_str *out, valise_view *view, const valise_id *id, 
 
 int vls_view_blob(valise_blob **out, valise_view *view, const valise_id *id, valise_error *err)
 {
-    const vls_new_object *added = find_new(view, id);
+    const vls_new_object *added = vls_view_find_new(view, id);
 
     return added ? vls_blob_new(out, view->arena.env, added->bytes, err)
                  : vls_object_get(out, view->txn, id, err);
@@ -254,7 +298,7 @@ int vls_view_has_object(valise_view *view, const valise_id *id, valise_error *er
     vls_object_info info;
     int rc;
 
-    if (find_new(view, id))
+    if (vls_view_find_new(view, id))
         return 1;
     rc = vls_object_stat(&info, view->txn, id, err);
     return rc > 0 ? !info.erased : rc;
@@ -406,10 +450,10 @@ int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_
         return rc;
     rc = vls_object_id(&object.id, hasher, kind, bytes, err);
     vls_store_hasher_return(view->txn->store, hasher);
-    if (rc == 0 && !find_new(view, &object.id)) {
+    if (rc == 0 && !vls_view_find_new(view, &object.id)) {
         rc = vls_arena_dup(&object.bytes, &view->arena, bytes, err);
-        if (rc == 0 && !vls_vec_push_in(&view->objects, &view->arena, object))
-            rc = vls_arena_fail(&view->arena, err);
+        if (rc == 0)
+            rc = vls_view_lend(view, &object, err);
     }
     if (rc == 0)
         *out = object.id;

@@ -87,9 +87,10 @@ struct valise_view {
     bool past_built; /* past holds every row that differs from the transaction */
     vls_overlay past;
     vls_overlay changes;
-    vls_vec(vls_new_object) objects; /* in the arena */
-    vls_vec(valise_blob *) blobs;    /* objects that were handed out */
-    uint64_t uuid_count;             /* ids that valise_view_uuid derived */
+    vls_vec(vls_new_object *) objects; /* in the arena */
+    vls_map object_map;                /* the same by id, once there are over VLS_VIEW_FEW */
+    vls_vec(valise_blob *) blobs;      /* objects that were handed out */
+    uint64_t uuid_count;               /* ids that valise_view_uuid derived */
 
     /* The row below the changes that was read last: who gets a row mostly puts it next. */
     const vls_coll *last_coll; /* NULL: none */
@@ -98,6 +99,7 @@ struct valise_view {
 };
 
 #define VLS_VIEW_MAX_BYTES ((size_t)1 << 30) /* memory of one operation */
+#define VLS_VIEW_FEW 8u /* changes or objects that are looked through; more are in a map */
 
 /* See the newest state of txn (which must outlive the view), or none for NULL. */
 void vls_view_init(valise_view *view, vls_txn *txn, const valise_env *env);
@@ -129,6 +131,13 @@ int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cel
 /* The bytes of an object as valise_view_object gives them, but as a reference that the caller lets
  * go of: a long walk need not keep them all. */
 int vls_view_blob(valise_blob **out, valise_view *view, const valise_id *id, valise_error *err);
+
+/* Add an object of the running command, unless it has it already. Its bytes are borrowed, and must
+ * live as long as the view. */
+int vls_view_lend(valise_view *view, const vls_new_object *object, valise_error *err);
+
+/* The object with this id that the command adds, or NULL. */
+const vls_new_object *vls_view_find_new(const valise_view *view, const valise_id *id);
 
 /* Is it there, or added by this command? 1, or 0 (also when it was erased). */
 int vls_view_has_object(valise_view *view, const valise_id *id, valise_error *err);

@@ -410,6 +410,19 @@ EOF
     stdout_has "commit 3 "
 '
 
+t 'bisect and snapshot leave out a value that was erased [B16 K20]' '
+    run_1
+    run "$VALISE" bp erase run-1 query
+    run "$VALISE" bp snapshot run-1 now
+    stdout_has query fact
+    stdout_lacks France
+    run "$VALISE" bp bisect run-1 -- grep -q Lyon
+    stdout_has "commit 3 "
+    run "$VALISE" bp bisect run-1 0 now -- sh -c "cat >seen; exit 0"
+    run cat seen
+    stdout_is "{}"
+'
+
 t 'bisect: programs that do not answer, and words that make no sense' '
     run_1
     expect_exit 3 "$VALISE" bp bisect run-1 -- false

@@ -206,6 +206,9 @@ static int naive_head(vls_ledger_head *out, void *self, valise_error *err)
     for (size_t i = 0; i < n->rows[4].len; i++) {
         const vls_run_row *run = n->rows[4].ptr[i];
         head.last_run = VLS_MAX(head.last_run, run->number);
+        if (v->upto < 0 && last_of(n) > n->edge && run->end <= 0 &&
+            run->number == n->entries.ptr[n->entries.len - 1].commit.run)
+            head.open_run = run->number;
     }
     *out = head;
     return 0;
@@ -379,17 +382,35 @@ static int check_change(const view *v, const valise_coll *coll, valise_error *er
     return 0;
 }
 
+static int64_t next_run(const row_vec *runs, valise_str node)
+{
+    int64_t newest = 0;
+
+    for (size_t i = 0; i < runs->len; i++) {
+        const vls_run_row *run = runs->ptr[i];
+        if (vls_str_equal(run->node_id, node))
+            newest = VLS_MAX(newest, run->nth);
+    }
+    return newest + 1;
+}
+
 static int naive_row_put(void *self, const valise_coll *coll, const void *row, valise_error *err)
 {
     view *v = inside(self);
     row_vec *rows = rows_of(v->n, coll);
     bool found;
     size_t at = row_at(&found, rows, coll, row);
+    vls_run_row run;
     void *copy;
     int rc = check_change(v, coll, err);
 
     if (rc < 0)
         return rc;
+    if (coll == &vls_bag_runs) {
+        run = *(const vls_run_row *)row;
+        run.nth = run.nth ? run.nth : next_run(rows, run.node_id);
+        row = &run;
+    }
     copy = vls_arena_alloc(&v->n->kept, coll->row_size);
     rc = copy ? copy_row(copy, coll, row, &v->n->kept, err) : vls_arena_fail(&v->n->kept, err);
     if (rc < 0)

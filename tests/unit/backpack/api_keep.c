@@ -577,6 +577,31 @@ TEST(keep, an_erased_item_is_in_no_file) /* [B25] [K20] */
     CHECK(!holds(dir, secret));
 }
 
+/* Whoever shows items shows one without a value. */
+TEST(keep, an_erased_item_is_shown_without_its_value) /* [B4] [K20] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_backpack *bag;
+    const char *state;
+
+    o.flags = VALISE_BACKPACK_DURABLE;
+    bag = bag_with(d, "run-1", &o);
+    CHECK_OK(pack(bag, "a", "\"gone\"", &t->err));
+    CHECK_OK(pack(bag, "b", "2", &t->err));
+    run_op(d, "backpack:erase", "{\"backpack\":\"run-1\",\"key\":\"a\"}");
+    state = run_op(d, "backpack:snapshot", "{\"backpack\":\"run-1\",\"point\":\"now\"}");
+    CHECK_MSG(strstr(state, "\"key\":\"a\"") && strstr(state, "\"key\":\"b\""), "%s", state);
+    CHECK(!strstr(state, "gone"));
+    CHECK(strstr(run_op(d, "backpack:ls", "{\"backpack\":\"run-1\",\"values\":true}"),
+                 "\"key\":\"a\""));
+    CHECK(strstr(run_op(d, "backpack:bisect",
+                        "{\"backpack\":\"run-1\",\"rule\":{\"==\":[{\"var\":\"b\"},2]}}"),
+                 "\"seq\":2"));
+    CHECK(strstr(run_op(d, "backpack:diff", "{\"backpack\":\"run-1\",\"from\":\"0\"}"),
+                 "\"key\":\"a\""));
+}
+
 /* A backpack goes in steps; nobody needs it, or it stays. */
 TEST(api_keep, dropping_one)
 {

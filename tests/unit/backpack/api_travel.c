@@ -269,6 +269,107 @@ TEST(api_travel, forks_are_lenient_and_tainting_as_their_origin) /* [B13] */
     CHECK(!none);
 }
 
+/* ---- runs that are long gone ---- */
+
+/* One that keeps about 100 commits; tidy it to have it do so. */
+static valise_backpack *short_one(desk *d)
+{
+    valise_backpack_options o = desk_options(d, 0);
+
+    if (!d->durable)
+        o.max_commits = 100;
+    else
+        run_op(d, "retention:set", "{\"keepLatest\":100,\"kind\":\"backpack\"}");
+    return bag_with(d, "run-1", &o);
+}
+
+static void tidy(desk *d)
+{
+    if (d->durable)
+        run_op(d, "workspace:gc", "{}");
+}
+
+static int count_runs(desk *d)
+{
+    const char *at = run_op(d, "backpack:points", "{\"backpack\":\"run-1\"}");
+    int count = 0;
+
+    while ((at = strstr(at, "\"before\"")) != NULL) {
+        count++;
+        at++;
+    }
+    return count;
+}
+
+static int at_gone(valise_backpack *bag, const char *point, valise_error *err)
+{
+    valise_backpack *state = NULL;
+
+    return valise_snapshot_at(&state, bag, valise_str_of(point), err);
+}
+
+/* Commit i packs i, odd ones by a, the others by b: run n of a is commit 2n - 1. */
+TEST(api_travel, runs_go_with_their_commits_and_keep_their_numbers) /* [B8] [B12] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = short_one(d), *first, *copy = NULL;
+    valise_backpack_options o = desk_options(d, 0);
+
+    CHECK_OK(pack_as(bag, "once", "x", "0", &t->err));
+    first = node_of(d, bag, "open", "", NULL);
+    CHECK_OK(pack(first, "y", "0", &t->err));
+    for (int i = 3; i <= 600; i++)
+        CHECK_OK(pack_as(bag, i % 2 ? "a" : "b", "k", test_format("%d", i), &t->err));
+    tidy(d);
+    CHECK_MSG(count_runs(d) <= 100 + 4, "%d runs", count_runs(d));
+    CHECK_TEXT("596", seen(at_point(d, bag, "before:a#298"), "k"));
+    CHECK_TEXT("597", seen(at_point(d, bag, "after:a#298"), "k"));
+    CHECK_TEXT("598", seen(at_point(d, bag, "before:a#-1"), "k"));
+    CHECK_TEXT("520", seen(at_point(d, bag, "after:b#259"), "k"));
+    CHECK_RC(VALISE_E_LIMIT, at_gone(bag, "before:a", &t->err));
+    CHECK_RC(VALISE_E_LIMIT, at_gone(bag, "after:b#2", &t->err));
+    CHECK_RC(VALISE_E_LIMIT, at_gone(bag, "after:once", &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, at_gone(bag, "after:a#300", &t->err));
+    CHECK(strstr(t->err.message, "299 times"));
+    CHECK_OK(pack(first, "y", "1", &t->err)); /* its run is not over yet */
+    CHECK_TEXT("1", seen(at_point(d, bag, "after:open"), "y"));
+    CHECK_OK(pack_as(bag, "once", "x", "2", &t->err));
+    CHECK_TEXT("0", seen(at_point(d, bag, "before:once#2"), "x"));
+    o.flags |= VALISE_BACKPACK_NEW;
+    CHECK_OK(valise_backpack_from_json(&copy, d->v, "copy", valise_str_of(exported(bag, -1)), &o,
+                                       &t->err));
+    close_later(copy);
+    CHECK_TEXT("596", seen(at_point(d, copy, "before:a#298"), "k"));
+    CHECK_RC(VALISE_E_LIMIT, at_gone(copy, "after:a#2", &t->err));
+    CHECK_OK(pack_as(copy, "a", "k", "602", &t->err));
+    CHECK_TEXT("600", seen(at_point(d, copy, "before:a#300"), "k"));
+}
+
+/* A node that only reads runs too, and leaves no commit that could push its run out. */
+TEST(api_travel, runs_without_commits_are_bounded) /* [B8] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = short_one(d), *node = NULL;
+    const valise_node reader = {.size = sizeof(reader), .id = VLS_STR("reader")};
+
+    if (d->durable)
+        SKIP("what is kept in files has no bound of its own");
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    for (int i = 0; i < 500; i++) {
+        CHECK_OK(valise_backpack_node(&node, bag, &reader, &t->err));
+        CHECK_TEXT("1", got(node, "k"));
+        valise_backpack_close(node);
+    }
+    CHECK_MSG(count_runs(d) <= 200 + 50 + 4, "%d runs", count_runs(d));
+    CHECK_TEXT("1", seen(at_point(d, bag, "before:reader#500"), "k"));
+    CHECK_RC(VALISE_E_LIMIT, at_gone(bag, "before:reader#1", &t->err));
+    for (int i = 0; i < 500; i++) /* and so are nodes that run once */
+        CHECK_OK(pack_as(bag, test_format("n%d", i), "k", "2", &t->err));
+    CHECK_MSG(count_runs(d) <= 200 + 50 + 4, "%d runs", count_runs(d));
+    CHECK_OK(pack_as(bag, "n499", "k", "3", &t->err));
+    CHECK_TEXT("3", seen(at_point(d, bag, "after:n499"), "k"));
+}
+
 static void fill(valise_backpack *bag, test *t)
 {
     valise_pack_options o = VALISE_PACK_OPTIONS_INIT;

@@ -391,9 +391,10 @@ TEST(backpack, limits_by_bytes_and_age) /* [K30] */
     (void)ws_run(t, v, "retention:set", "{\"age\":\"1000d\",\"kind\":\"backpack\"}");
     (void)ws_run(t, v, "workspace:gc", NULL);
     CHECK(strstr(ws_run(t, v, "backpack:list", NULL), "\"edge\":10"));
-    (void)ws_run(t, v, "retention:set", "{\"age\":\"0s\",\"kind\":\"backpack\"}");
+    (void)ws_run(t, v, "retention:set", "{\"age\":\"0s\",\"bytes\":1200,\"kind\":\"backpack\"}");
     (void)ws_run(t, v, "workspace:gc", NULL);
-    CHECK(strstr(ws_run(t, v, "backpack:list", NULL), "\"edge\":19")); /* the newest stays */
+    /* Bytes alone would stop at 11; the newest stays. */
+    CHECK(strstr(ws_run(t, v, "backpack:list", NULL), "\"edge\":19"));
     CHECK_TEXT("k0=18 k1=19 k2=20 ", items_of(t, v, "run", -1));
     ws_fails(t, v, VALISE_E_INVALID, "retention:set", "{\"keepOneIn\":2,\"kind\":\"backpack\"}");
     ws_fails(t, v, VALISE_E_DENIED, "backpack:expire",

@@ -359,6 +359,23 @@ TEST(change, runs_that_are_started)
     CHECK_INT(5, point(b, &b->ledger, "after:m#2"));
 }
 
+/* Where there is no commit yet, the state that it left is 0: it is over all the same. [B12] */
+TEST(change, a_run_that_ends_before_the_first_commit)
+{
+    bag *b = bag_open(t, NULL);
+    vls_scope *n = bag_node(t, b, "n", "", NULL);
+    int64_t run = 0;
+
+    CHECK_OK(vls_bag_run_start(&run, &b->ledger, n, &t->err));
+    CHECK_OK(vls_bag_run_resume(&b->ledger, n, run, &t->err));
+    CHECK_OK(vls_bag_run_end(&b->ledger, n, run, &t->err));
+    CHECK_RC(VALISE_E_INVALID, vls_bag_run_resume(&b->ledger, n, run, &t->err));
+    CHECK_OK(put(b, n, "x", "1"));
+    CHECK_INT(run + 1, b->done.commit.run);
+    CHECK_INT(0, point(b, &b->ledger, "after:n#1"));
+    CHECK_INT(1, point(b, &b->ledger, "after:n#2"));
+}
+
 /* ---- checkpoints ---- */
 
 /* [B12] */

@@ -161,13 +161,18 @@ static int drop_entry(void *arg, const vls_quarantine_row *entry, valise_error *
     return valise_view_delete(arg, &vls_bag_quarantines, entry, err) < 0 ? VALISE_E_INVALID : 0;
 }
 
+static int drop_run(void *arg, const vls_run_row *run, valise_error *err)
+{
+    return valise_view_delete(arg, &vls_bag_runs, run, err) < 0 ? VALISE_E_INVALID : 0;
+}
+
 static void expire_some(model *m)
 {
     test *t = m->t;
     int which = pick(m, m->count);
     pair *p = &m->bags[which];
     VLS_AUTO(rows) vls_rows rows = {0};
-    const vls_expire_ops ops = {drop_commit, drop_entry, &m->b.view};
+    const vls_expire_ops ops = {drop_commit, drop_entry, drop_run, &m->b.view};
     vls_bag_row bag;
     int64_t upto;
 

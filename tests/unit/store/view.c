@@ -396,6 +396,53 @@ TEST(view, a_row_can_only_refer_to_an_object_that_is_there)
     stage_close(&k);
 }
 
+/* Some more than are looked through one by one, each twice. */
+static int hold_many(valise_view *view, void *arg, valise_error *err)
+{
+    enum { MANY = 100 };
+    valise_id ids[MANY];
+    holder h = {VLS_STR("many"), {{0}}};
+    int rc = 0;
+
+    for (int i = 0; i < 2 * MANY && rc == 0; i++) {
+        valise_id id;
+        rc = valise_view_add(&id, view, "note", valise_str_of(test_format("%d", i % MANY)), err);
+        CHECK(i < MANY || vls_id_equal(&ids[i % MANY], &id));
+        ids[i % MANY] = id;
+        CHECK_INT(VLS_MIN(i + 1, MANY), view->objects.len);
+        CHECK_INT(view->objects.len > VLS_VIEW_FEW ? view->objects.len : 0, view->object_map.len);
+    }
+    for (int i = 0; i < MANY && rc == 0; i++) {
+        valise_str bytes = {NULL, 0};
+        rc = valise_view_object(&bytes, view, &ids[i], err);
+        CHECK_STR(valise_str_of(test_format("%d", i)), bytes);
+    }
+    CHECK(!vls_view_find_new(view, &(valise_id){{9}}));
+    h.object = ids[MANY - 1];
+    *(valise_id *)arg = ids[3];
+    return rc < 0 ? rc : valise_view_put(view, &stage_holders, &h, err);
+}
+
+static int read_one(valise_view *view, void *arg, valise_error *err)
+{
+    valise_str bytes = {NULL, 0};
+    int rc = valise_view_object(&bytes, view, arg, err);
+
+    CHECK_STR(VLS_STR("3"), bytes);
+    return rc;
+}
+
+TEST(view, many_objects_of_one_command_are_found_by_id)
+{
+    valise_id id;
+    stage k;
+
+    stage_open(&k, t, t->param, test_tmpdir());
+    stage_do(&k, hold_many, &id);
+    CHECK_RC(0, stage_read(&k, -1, read_one, &id, &t->err));
+    stage_close(&k);
+}
+
 /* ---- references inside of a list ---- */
 
 typedef struct pile {
