@@ -325,7 +325,8 @@ typedef struct valise_change {
 } valise_change;
 typedef int valise_change_fn(void *arg, const valise_change *change, valise_error *err);
 
-/* What is different in b, in the order of keys. Values are equal when their canonical texts are. */
+/* What is different in b, in the order of keys. Values are equal when their canonical texts are.
+ * Each side shows what may be read there; beside the view of a node that is what the node may. */
 VALISE_API int valise_backpack_diff(valise_backpack *a, valise_backpack *b, valise_change_fn *fn,
                                     void *arg, valise_error *err);
 
@@ -345,9 +346,11 @@ typedef struct valise_conflict {
 typedef int valise_conflict_fn(void *arg, const valise_conflict *conflict, valise_error *err);
 
 /* Bring what `theirs` changed since base into `ours`, as commits of a merge. All of one kind; base
- * and theirs are the owner's, or views of the same node as ours. Where both changed a
- * key, and not to the same value, it is a conflict: fn gets each, nothing at all is merged, and the
- * result is VALISE_E_CONFLICT. *count: keys that were changed; may be NULL. */
+ * and theirs are the owner's, or views of the same node as ours; the actor of ours must be allowed
+ * to read them. A node brings along what it may read in theirs, and writes what it may in ours:
+ * each backpack says that for itself. Where both changed a key, and not to the same value, it is a
+ * conflict: fn gets each, nothing at all is merged, and the result is VALISE_E_CONFLICT. *count:
+ * keys that were changed; may be NULL. */
 VALISE_API int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack *base,
                                      valise_backpack *theirs, valise_conflict_fn *fn, void *arg,
                                      valise_error *err);

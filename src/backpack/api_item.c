@@ -192,14 +192,13 @@ typedef struct getting {
     bool found;
 } getting;
 
-static int get(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-               valise_error *err)
+static int get(void *arg, const vls_glance *at, valise_error *err)
 {
     getting *g = arg;
     int rc;
 
-    g->look.now = now;
-    rc = vls_bag_get(&g->value, ledger, scope, g->key, &g->look, err);
+    g->look.now = at->now;
+    rc = vls_bag_get(&g->value, at->seen->ledger, at->seen->scope, g->key, &g->look, err);
     g->found = rc > 0;
     return rc < 0 ? rc : 0;
 }

@@ -12,15 +12,14 @@ typedef struct walking {
     void *arg;
 } walking;
 
-static int walk(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                valise_error *err)
+static int walk(void *arg, const vls_glance *at, valise_error *err)
 {
     const walking *w = arg;
 
-    (void)now;
     if (w->quarantined)
-        return vls_bag_quarantined(ledger, scope, w->fn, w->arg, err);
-    return vls_bag_each(ledger, scope, w->pattern, w->values, w->fn, w->arg, err);
+        return vls_bag_quarantined(at->seen->ledger, at->seen->scope, w->fn, w->arg, err);
+    return vls_bag_each(at->seen->ledger, at->seen->scope, w->pattern, w->values, w->fn, w->arg,
+                        err);
 }
 
 int valise_each_item(valise_backpack *bag, valise_item_fn *fn, void *arg, valise_error *err)
@@ -84,18 +83,17 @@ typedef struct picking {
     bool found;
 } picking;
 
-static int pick(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                valise_error *err)
+static int pick(void *arg, const vls_glance *at, valise_error *err)
 {
     picking *p = arg;
     VLS_AUTO(arena) vls_arena arena = {0};
     VLS_AUTO(blob) valise_blob *value = NULL;
     valise_commit commit;
-    vls_look look = {.now = now, .arena = &arena, .commit = &commit};
+    vls_look look = {.now = at->now, .arena = &arena, .commit = &commit};
     int rc;
 
     vls_arena_init(&arena, p->env, (size_t)1 << 24);
-    rc = vls_bag_get(&value, ledger, scope, p->key, &look, err);
+    rc = vls_bag_get(&value, at->seen->ledger, at->seen->scope, p->key, &look, err);
     if (rc <= 0)
         return rc;
     p->found = true;
@@ -119,13 +117,11 @@ typedef struct texting {
     valise_str pattern;
 } texting;
 
-static int write_object(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                        valise_error *err)
+static int write_object(void *arg, const vls_glance *at, valise_error *err)
 {
     const texting *t = arg;
 
-    (void)now;
-    return vls_bag_object(t->out, ledger, scope, t->pattern, err);
+    return vls_bag_object(t->out, at->seen->ledger, at->seen->scope, t->pattern, err);
 }
 
 int valise_unpack_by_namespace(valise_blob **out, valise_backpack *bag, valise_str pattern,
@@ -151,13 +147,11 @@ typedef struct telling {
     void *arg;
 } telling;
 
-static int tell_history(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                        valise_error *err)
+static int tell_history(void *arg, const vls_glance *at, valise_error *err)
 {
     const telling *t = arg;
 
-    (void)now;
-    return vls_bag_history(ledger, scope, t->filter, t->fn, t->arg, err);
+    return vls_bag_history(at->seen->ledger, at->seen->scope, t->filter, t->fn, t->arg, err);
 }
 
 int valise_history_each(valise_backpack *bag, const valise_history *filter, valise_commit_fn *fn,
@@ -175,13 +169,12 @@ int valise_history_each(valise_backpack *bag, const valise_history *filter, vali
     return vls_handle_read(bag, tell_history, &t, err);
 }
 
-static int tell_accesses(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                         valise_error *err)
+static int tell_accesses(void *arg, const vls_glance *at, valise_error *err)
 {
     const telling *t = arg;
 
-    (void)now;
-    return vls_bag_access_log(ledger, scope, t->key, t->writes, t->fn, t->arg, err);
+    return vls_bag_access_log(at->seen->ledger, at->seen->scope, t->key, t->writes, t->fn, t->arg,
+                              err);
 }
 
 int valise_access_log(valise_backpack *bag, const char *node_id, bool writes, valise_commit_fn *fn,
@@ -193,13 +186,11 @@ int valise_access_log(valise_backpack *bag, const char *node_id, bool writes, va
     return vls_handle_read(bag, tell_accesses, &t, err);
 }
 
-static int tell_blame(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                      valise_error *err)
+static int tell_blame(void *arg, const vls_glance *at, valise_error *err)
 {
     const telling *t = arg;
 
-    (void)now;
-    return vls_bag_blame(ledger, scope, t->key, t->fn, t->arg, err);
+    return vls_bag_blame(at->seen->ledger, at->seen->scope, t->key, t->fn, t->arg, err);
 }
 
 int valise_blame(valise_backpack *bag, const char *key, valise_commit_fn *fn, void *arg,
@@ -218,11 +209,11 @@ typedef struct comparing {
     void *arg;
 } comparing;
 
-static int compare(void *arg, const vls_ledger *const *two, vls_scope *scope, valise_error *err)
+static int compare(void *arg, const vls_glance *at, valise_error *err)
 {
     const comparing *c = arg;
 
-    return vls_bag_diff(two[0], two[1], scope, true, c->fn, c->arg, err);
+    return vls_bag_diff(&at->seen[0], &at->seen[1], true, c->fn, c->arg, err);
 }
 
 int valise_backpack_diff(valise_backpack *a, valise_backpack *b, valise_change_fn *fn, void *arg,
@@ -244,13 +235,11 @@ typedef struct exporting {
     int valid;
 } exporting;
 
-static int export(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                  valise_error *err)
+static int export(void *arg, const vls_glance *at, valise_error *err)
 {
     const exporting *e = arg;
 
-    (void)now;
-    return vls_bag_export(e->out, ledger, scope, e->commits, err);
+    return vls_bag_export(e->out, at->seen->ledger, at->seen->scope, e->commits, err);
 }
 
 int valise_backpack_to_json(valise_blob **out, valise_backpack *bag, int64_t commits,
@@ -266,14 +255,12 @@ int valise_backpack_to_json(valise_blob **out, valise_backpack *bag, int64_t com
     return rc < 0 ? rc : vls_blob_new(out, bag->env, vls_buf_str(&text), err);
 }
 
-static int validate(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                    valise_error *err)
+static int validate(void *arg, const vls_glance *at, valise_error *err)
 {
     exporting *e = arg;
 
-    (void)now;
     vls_buf_add_text(e->out, "{\"errors\":");
-    e->valid = vls_bag_validate(e->out, ledger, scope, e->key, e->schema, err);
+    e->valid = vls_bag_validate(e->out, at->seen->ledger, at->seen->scope, e->key, e->schema, err);
     vls_buf_add_text(e->out, e->valid > 0 ? ",\"valid\":true}" : ",\"valid\":false}");
     return e->valid < 0 ? e->valid : vls_buf_check(e->out, err);
 }
@@ -293,12 +280,11 @@ int valise_backpack_validate(valise_blob **report, valise_backpack *bag, const c
     return rc < 0 ? rc : e.valid;
 }
 
-static int use(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-               valise_error *err)
+static int use(void *arg, const vls_glance *at, valise_error *err)
 {
-    int rc = vls_scope_owner_only(scope, "see the usage", err);
+    const vls_ledger *ledger = at->seen->ledger;
+    int rc = vls_scope_owner_only(at->seen->scope, "see the usage", err);
 
-    (void)now;
     return rc < 0 ? rc : ledger->ops->usage(arg, ledger->self, err);
 }
 

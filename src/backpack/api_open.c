@@ -43,8 +43,7 @@ typedef struct scoping {
     const valise_permissions *permissions; /* of a view on a snapshot, which cannot register any */
 } scoping;
 
-static int scope_it(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                    valise_error *err)
+static int scope_it(void *arg, const vls_glance *at, valise_error *err)
 {
     const scoping *s = arg;
     valise_backpack *bag = s->bag;
@@ -54,9 +53,7 @@ static int scope_it(void *arg, const vls_ledger *ledger, vls_scope *scope, int64
                               .namespace_name = bag->who.namespace_name,
                               .permissions = s->permissions};
 
-    (void)scope;
-    (void)now;
-    return vls_scope_new(&bag->scope, bag->env, ledger, bag->node ? &node : NULL, err);
+    return vls_scope_new(&bag->scope, bag->env, at->seen->ledger, bag->node ? &node : NULL, err);
 }
 
 static int make_scope(valise_backpack *bag, const valise_permissions *permissions,
@@ -102,10 +99,10 @@ static int check_new(void *arg, valise_view *view, valise_error *err)
 {
     const making *m = arg;
     const char *attrs[] = {"backpack", m->bag->name.ptr, NULL};
-    int rc = vls_ephemeral_check_name(view, m->bag->name, err);
+    int rc = valise_view_allows(view, "backpack:write", attrs, err);
 
     if (rc == 0)
-        rc = valise_view_allows(view, "backpack:write", attrs, err);
+        rc = vls_ephemeral_check_name(view, m->bag->name, err);
     if (rc == 0 && m->o->archive.len > 0)
         rc = vls_ephemeral_check_archive(view, m->o->archive, err);
     return rc;
@@ -360,13 +357,11 @@ static int permit(valise_backpack *bag, valise_str node_id, const valise_permiss
 }
 
 /* The scope knows its run as well: what it reads and packs belongs to it. */
-static int join_run(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                    valise_error *err)
+static int join_run(void *arg, const vls_glance *at, valise_error *err)
 {
     const valise_backpack *bag = arg;
 
-    (void)now;
-    return vls_bag_run_resume(ledger, scope, bag->who.run, err);
+    return vls_bag_run_resume(at->seen->ledger, at->seen->scope, bag->who.run, err);
 }
 
 static int start_run(valise_backpack *bag, valise_error *err)
@@ -440,16 +435,14 @@ typedef struct forking {
     vls_ephemeral *memory; /* what was made */
 } forking;
 
-static int fork_it(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                   valise_error *err)
+static int fork_it(void *arg, const vls_glance *at, valise_error *err)
 {
     forking *f = arg;
     const vls_ring_options options = ring_options(f->o);
     int64_t seq;
 
-    (void)scope;
-    (void)now;
-    return vls_ephemeral_fork(&f->memory, &seq, f->fork->v, ledger, f->like, &options, err);
+    return vls_ephemeral_fork(&f->memory, &seq, f->fork->v, at->seen->ledger, f->like, &options,
+                              err);
 }
 
 static int fork_ring(valise_backpack *fork, valise_backpack *from, const valise_backpack_options *o,
@@ -602,7 +595,10 @@ static int import_rows(valise_backpack *bag, valise_str json, const valise_backp
                        valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *data = NULL;
-    vls_import_args args = {.who = {.backpack = bag->name}};
+    vls_import_args args = {.who = {.backpack = bag->name},
+                            .lenient = o->flags & VALISE_BACKPACK_LENIENT,
+                            .taint = o->flags & VALISE_BACKPACK_TAINT,
+                            .sticky = o->sticky};
     vls_import_result result = {{{0}}, 0, 0};
     valise_call call = VALISE_CALL_INIT;
     int rc = check_memory(bag, err);

@@ -11,14 +11,12 @@ typedef struct travelling {
     bool freeze;
 } travelling;
 
-static int travel(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                  valise_error *err)
+static int travel(void *arg, const vls_glance *at, valise_error *err)
 {
     travelling *t = arg;
+    const vls_ledger *ledger = at->seen->ledger;
     int rc = vls_point_resolve(&t->seq, ledger, &t->point, err);
 
-    (void)scope;
-    (void)now;
     if (rc == 0 && t->freeze)
         rc = ledger->ops->freeze(&t->frozen, ledger->self, t->seq, err);
     return rc;
@@ -168,15 +166,13 @@ static int ask(void *arg, int64_t seq, valise_error *err)
     return rc;
 }
 
-static int report(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                  valise_error *err)
+static int report(void *arg, const vls_glance *at, valise_error *err)
 {
     const searching *s = arg;
     valise_history one = VALISE_HISTORY_INIT;
 
-    (void)now;
     one.first = one.last = s->found;
-    return vls_bag_history(ledger, scope, &one, s->fn, s->fn_arg, err);
+    return vls_bag_history(at->seen->ledger, at->seen->scope, &one, s->fn, s->fn_arg, err);
 }
 
 int valise_bisect(valise_backpack *bag, int64_t from, int64_t to, valise_bisect_fn *holds,
@@ -198,14 +194,13 @@ typedef struct listing {
     const valise_env *env;
 } listing;
 
-static int list_conflicts(void *arg, const vls_ledger *const *three, vls_scope *scope,
-                          valise_error *err)
+static int list_conflicts(void *arg, const vls_glance *at, valise_error *err)
 {
     const listing *l = arg;
     VLS_AUTO(arena) vls_arena arena = {0};
 
     vls_arena_init(&arena, l->env, VLS_VIEW_MAX_BYTES);
-    return vls_bag_conflicts(three[0], three[1], three[2], scope, &arena, l->fn, l->arg, err);
+    return vls_bag_conflicts(&at->seen[0], &at->seen[1], &at->seen[2], &arena, l->fn, l->arg, err);
 }
 
 /* A node merges what it may see; nobody merges through the view of another. What waits in any of

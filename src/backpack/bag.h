@@ -163,6 +163,8 @@ int vls_bag_check_tag(valise_str tag, valise_error *err);
 
 /* A sorted copy without repetitions, in arena; items NULL stays so. */
 int vls_bag_sort_names(valise_list *out, valise_list names, vls_arena *arena, valise_error *err);
+/* Tags that a backpack is told: checked, not too many, and sorted like that. */
+int vls_bag_take_tags(valise_list *out, valise_list tags, vls_arena *arena, valise_error *err);
 /* A deep copy in arena takes its place; items NULL stays so. */
 int vls_bag_copy_names(valise_list *list, vls_arena *arena, valise_error *err);
 /* The same of all texts of a rule, or of a set of permissions. */

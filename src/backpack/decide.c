@@ -238,6 +238,10 @@ void vls_write_done(vls_done *out, const vls_write *w)
                                  .commit = commit->id,
                                  .value = commit->value},
                       .commit = *commit};
+    /* Who moves a value that it may not read does not learn its hash either. */
+    if (commit->action != VALISE_ACTION_PACK &&
+        !vls_scope_may_read(w->scope, commit->key, commit, commit))
+        out->packed.value = (valise_id){{0}};
 }
 
 /* ---- remove ---- */

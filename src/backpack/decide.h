@@ -73,14 +73,13 @@ int vls_bag_clear(const vls_ledger *ledger, vls_scope *scope, valise_str tag, va
 
 /* Three-way merge into `ours`: see valise_backpack_merge. The conflicts are counted in *conflicts.
  */
-int vls_bag_merge(int64_t *conflicts, const vls_ledger *ours, const vls_ledger *base,
-                  const vls_ledger *theirs, vls_scope *scope, const vls_change_call *call,
-                  vls_done_fn *fn, valise_conflict_fn *conflict, void *arg, valise_error *err);
+int vls_bag_merge(int64_t *conflicts, const vls_scoped *ours, const vls_scoped *base,
+                  const vls_scoped *theirs, const vls_change_call *call, vls_done_fn *fn,
+                  valise_conflict_fn *conflict, void *arg, valise_error *err);
 
 /* The conflicts that a merge would meet. */
-int vls_bag_conflicts(const vls_ledger *ours, const vls_ledger *base, const vls_ledger *theirs,
-                      vls_scope *scope, vls_arena *arena, valise_conflict_fn *fn, void *arg,
-                      valise_error *err);
+int vls_bag_conflicts(const vls_scoped *ours, const vls_scoped *base, const vls_scoped *theirs,
+                      vls_arena *arena, valise_conflict_fn *fn, void *arg, valise_error *err);
 
 /* A run that was started before goes on with this scope. VALISE_E_NOT_FOUND; VALISE_E_INVALID when
  * it is another node's, or over. */

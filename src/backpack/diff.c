@@ -9,9 +9,8 @@
 #include "base/vec.h"
 
 typedef struct diff {
-    const vls_ledger *a, *b;
+    vls_scoped a, b;
     vls_ledger_head head; /* of a: its numbers */
-    vls_scope *scope;
     bool values;
     bool begun; /* a key was looked at */
     valise_change_fn *fn;
@@ -41,25 +40,30 @@ static int tell(diff *d, valise_str key, const valise_commit *before, const vali
 {
     VLS_AUTO(blob) valise_blob *old_value = NULL;
     VLS_AUTO(blob) valise_blob *new_value = NULL;
+    const vls_scoped *b = &d->b;
+    valise_commit old, new, last;
     valise_change change = {.key = key};
     int rc = 0;
 
     if (before)
-        rc = vls_look_show(d->values ? &old_value : NULL, d->a, d->scope, before, err);
+        rc = vls_look_show(d->values ? &old_value : NULL, &old, d->a.ledger, d->a.scope, before,
+                           err);
     if (rc == 1)
-        change.before = before;
+        change.before = &old;
     if (rc >= 0)
-        rc = after ? vls_look_show(d->values ? &new_value : NULL, d->b, d->scope, after, err) : 0;
+        rc = after ? vls_look_show(d->values ? &new_value : NULL, &new, b->ledger, b->scope, after,
+                                   err)
+                   : 0;
     if (rc == 1)
-        change.after = after;
+        change.after = &new;
     if (rc < 0 || (!change.before && !change.after))
         return rc < 0 ? rc : 0;
     if (by && by != after)
-        rc = vls_look_show(NULL, d->b, d->scope, by, err);
+        rc = vls_look_show(NULL, &last, b->ledger, b->scope, by, err);
     if (rc < 0)
         return rc;
     if (by && !knows(&d->head, by) && (by == after ? change.after != NULL : rc == 1))
-        change.by = by;
+        change.by = by == after ? &new : &last;
     change.kind = !change.before ? VALISE_ADDED : !change.after ? VALISE_DELETED : VALISE_MODIFIED;
     change.old_value = old_value;
     change.new_value = new_value;
@@ -98,17 +102,18 @@ static int keep(void *arg, const valise_commit *commit, valise_error *err)
 static int tell_gone(diff *d, const valise_commit *before, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
+    const vls_ledger *b = d->b.ledger;
     valise_commit by = {0};
     int rc;
 
-    vls_arena_init(&arena, vls_scope_env(d->scope), SIZE_MAX);
-    d->b->ops->enter(d->b->self);
-    rc = d->b->ops->newest(&by, d->b->self, before->key, err);
+    vls_arena_init(&arena, vls_scope_env(d->b.scope), SIZE_MAX);
+    b->ops->enter(b->self);
+    rc = b->ops->newest(&by, b->self, before->key, err);
     if (rc == 1) {
         rc = vls_commit_copy(&by, &by, &arena, err);
         rc = rc < 0 ? rc : 1;
     }
-    d->b->ops->leave(d->b->self);
+    b->ops->leave(b->self);
     return rc < 0 ? rc : tell(d, before->key, before, NULL, rc == 1 ? &by : NULL, err);
 }
 
@@ -137,12 +142,13 @@ static int join(void *arg, const valise_commit *commit, valise_error *err)
 
 static int by_items(diff *d, valise_error *err)
 {
+    const vls_ledger *a = d->a.ledger, *b = d->b.ledger;
     int rc;
 
-    vls_arena_init(&d->arena, vls_scope_env(d->scope), SIZE_MAX);
-    rc = d->a->ops->each_item(d->a->self, keep, d, err);
+    vls_arena_init(&d->arena, vls_scope_env(d->a.scope), SIZE_MAX);
+    rc = a->ops->each_item(a->self, keep, d, err);
     if (rc == 0)
-        rc = d->b->ops->each_item(d->b->self, join, d, err);
+        rc = b->ops->each_item(b->self, join, d, err);
     if (rc == 0)
         rc = pass_gone(d, NULL, err);
     vls_vec_release(&d->items, d->arena.env);
@@ -150,18 +156,19 @@ static int by_items(diff *d, valise_error *err)
     return rc;
 }
 
-int vls_bag_diff(const vls_ledger *a, const vls_ledger *b, vls_scope *scope, bool values,
-                 valise_change_fn *fn, void *arg, valise_error *err)
+int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool values, valise_change_fn *fn,
+                 void *arg, valise_error *err)
 {
-    diff d = {.a = a, .b = b, .scope = scope, .values = values, .fn = fn, .arg = arg};
+    diff d = {.a = *a, .b = *b, .values = values, .fn = fn, .arg = arg};
+    const vls_ledger_ops *ops = a->ledger->ops;
     valise_error cannot = VALISE_ERROR_INIT;
-    int rc = vls_look_head(&d.head, a, err);
+    int rc = vls_look_head(&d.head, a->ledger, err);
 
     if (rc < 0)
         return rc;
-    if (a->ops != b->ops)
+    if (ops != b->ledger->ops)
         return by_items(&d, err);
-    rc = a->ops->each_difference(a->self, b->self, compare, &d, &cannot);
+    rc = ops->each_difference(a->ledger->self, b->ledger->self, compare, &d, &cannot);
     if (rc == VALISE_E_UNSUPPORTED && !d.begun)
         return by_items(&d, err);
     if (rc < 0 && err)

@@ -22,15 +22,17 @@ int vls_ephemeral_check_archive(valise_view *view, valise_str name, valise_error
     const char *attrs[] = {"backpack", text, NULL};
     int rc = vls_bag_check_name(name, err);
 
+    /* Who may not write to it does not learn whether it is there. */
+    if (rc == 0) {
+        memcpy(text, name.ptr, name.len);
+        text[name.len] = '\0';
+        rc = valise_view_allows(view, "backpack:write", attrs, err);
+    }
     if (rc == 0)
         rc = vls_rows_open(&rows, view, name, err);
-    if (rc < 0) {
+    if (rc < 0)
         vls_error_prepend(err, "archive");
-        return rc;
-    }
-    memcpy(text, name.ptr, name.len);
-    text[name.len] = '\0';
-    return valise_view_allows(view, "backpack:write", attrs, err);
+    return rc;
 }
 
 int vls_ephemeral_make(vls_ephemeral **out, valise *v, const vls_ephemeral_new *like,

@@ -57,14 +57,15 @@ static int take(valise_commit **out, export *e, const vls_ledger *ledger,
 {
     VLS_AUTO(blob) valise_blob *blob = NULL;
     valise_commit *copy = NULL;
-    int rc = vls_look_show(&blob, ledger, e->scope, commit, err);
+    valise_commit shown;
+    int rc = vls_look_show(&blob, &shown, ledger, e->scope, commit, err);
 
     if (rc <= 0)
         return rc;
     copy = vls_arena_alloc(&e->arena, sizeof(*copy));
     if (!copy)
         return vls_arena_fail(&e->arena, err);
-    rc = vls_commit_copy(copy, commit, &e->arena, err);
+    rc = vls_commit_copy(copy, &shown, &e->arena, err);
     if (rc == 0)
         rc = keep_value(e, commit, blob, err);
     if (rc != 0)

@@ -203,15 +203,15 @@ void valise_backpack_close(valise_backpack *bag)
 
 /* ---- reading ---- */
 
-#define MANY 3 /* handles that are looked at together */
-
 typedef struct reading {
     valise_backpack *const *bags;
     size_t count;
-    valise_backpack *through; /* whose scope it is */
-    vls_handle_fn *fn;        /* of one; else many */
-    vls_handle_many_fn *many;
+    vls_handle_fn *fn;
     void *arg;
+    vls_glance at;
+    bool looked;
+    valise_backpack *node;             /* the first that is a node's; NULL: none */
+    vls_scope *joined[VLS_GLANCE_MAX]; /* the node's, where the handle is the owner's */
 } reading;
 
 static int allows(valise_view *view, const valise_backpack *bag, const char *capability,
@@ -255,31 +255,59 @@ static void hide(vls_ledger *ledger)
         ledger->ops->release(ledger->self);
 }
 
-static int call_back(const reading *r, const vls_ledger *ledgers, int64_t now, valise_error *err)
+/* Next to the view of a node an owner's handle shows what that node may see: else what is kept from
+ * it would look like a difference. */
+static int join_node(reading *r, size_t i, valise_error *err)
 {
-    const vls_ledger *const list[MANY] = {&ledgers[0], &ledgers[1], &ledgers[2]};
+    const valise_backpack *bag = r->bags[i], *node = r->node;
+    const valise_node same = {.size = sizeof(same), .id = node->who.node};
+    int rc;
 
-    if (r->fn)
-        return r->fn(r->arg, &ledgers[0], r->bags[0]->scope, now, err);
-    return r->many(r->arg, list, r->through->scope, err);
+    if (vls_uuid_equal(&bag->id, &node->id)) {
+        r->at.seen[i].scope = node->scope;
+        return 0;
+    }
+    rc = vls_scope_new(&r->joined[i], bag->env, &r->at.ledgers[i], &same, err);
+    if (rc == 0)
+        r->at.seen[i].scope = r->joined[i];
+    return rc;
+}
+
+static int call_back(reading *r, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < r->count && rc == 0; i++) {
+        r->at.seen[i] = (vls_scoped){&r->at.ledgers[i], r->bags[i]->scope};
+        if (r->node && !r->bags[i]->node)
+            rc = join_node(r, i, err);
+    }
+    r->looked = rc == 0;
+    return rc < 0 ? rc : r->fn(r->arg, &r->at, err);
+}
+
+static bool same_actor(const valise_backpack *a, const valise_backpack *b)
+{
+    return vls_str_equal(a->actor, b->actor);
 }
 
 static int read_rows(void *arg, valise_view *view, valise_error *err)
 {
-    const reading *r = arg;
-    vls_rows rows[MANY] = {{0}, {0}, {0}};
-    vls_ledger ledgers[MANY] = {{0}, {0}, {0}};
+    reading *r = arg;
+    vls_rows rows[VLS_GLANCE_MAX] = {{0}, {0}, {0}};
     int rc = 0;
 
     for (size_t i = 0; i < r->count && rc == 0; i++) {
-        rc = check(view, r->bags[i], err);
+        if (same_actor(r->bags[i], r->bags[0])) /* the others were asked before */
+            rc = check(view, r->bags[i], err);
         if (rc == 0)
-            rc = show(&ledgers[i], &rows[i], view, r->bags[i], err);
+            rc = show(&r->at.ledgers[i], &rows[i], view, r->bags[i], err);
     }
+    r->at.now = view->stamp.time;
     if (rc == 0)
-        rc = call_back(r, ledgers, view->stamp.time, err);
+        rc = call_back(r, err);
     for (size_t i = 0; i < r->count; i++) {
-        hide(&ledgers[i]);
+        hide(&r->at.ledgers[i]);
         vls_rows_close(&rows[i]);
     }
     return rc;
@@ -327,36 +355,62 @@ static valise_call call_of(const valise_backpack *bag)
     return call;
 }
 
-static int read_rings(const reading *r, valise_error *err)
+static int read_rings(reading *r, valise_error *err)
 {
-    int64_t now = vls_clock_now_ns(&r->bags[0]->v->clock);
-    vls_ledger ledgers[MANY] = {{0}, {0}, {0}};
-    int kept, rc = 0;
+    int rc = 0;
 
+    r->at.now = vls_clock_now_ns(&r->bags[0]->v->clock);
     for (size_t i = 0; i < r->count && rc == 0; i++) {
-        rc = vls_handle_allowed(r->bags[i], VLS_HANDLE_READ, now, err);
-        ledgers[i] = ring_ledger(r->bags[i]);
+        rc = vls_handle_allowed(r->bags[i], VLS_HANDLE_READ, r->at.now, err);
+        r->at.ledgers[i] = ring_ledger(r->bags[i]);
     }
-    if (rc < 0)
-        return rc;
-    rc = call_back(r, ledgers, now, err);
-    if (VLS_LIKELY(!r->through->node))
-        return rc;
-    kept = vls_ephemeral_keep_marks(r->through->memory, r->through->scope, rc < 0 ? NULL : err);
-    return rc < 0 || kept == 0 ? rc : kept;
+    return rc < 0 ? rc : call_back(r, err);
 }
 
-/* Sticky tags that a node has read in a durable backpack count for all its later handles. Where
- * nothing can be written nobody packs either. */
-static int keep_marks(valise_backpack *bag, const valise_call *call, int rc, valise_error *err)
+/* Sticky tags that a node has read count for all its later handles. Where nothing can be written
+ * nobody packs either. */
+static int keep_marks(const reading *r, size_t i, valise_error *err)
 {
     const vls_run_more internal = {.internal = true};
-    int kept;
+    valise_backpack *bag = r->bags[i];
+    vls_scope *scope = bag->node ? bag->scope : r->joined[i];
+    const vls_who who = {.backpack = bag->name, .node = r->node->who.node, .id = bag->id};
+    const valise_call call = call_of(bag);
 
-    if (!bag->node || !bag->scope || vls_store_read_only(bag->v->store))
-        return rc;
-    kept = vls_keep_marks(bag->v, bag->scope, &bag->who, call, &internal, rc < 0 ? NULL : err);
-    return rc < 0 || kept == 0 ? rc : kept;
+    if (!scope)
+        return 0;
+    if (bag->ring)
+        return vls_ephemeral_keep_marks(bag->memory, scope, err);
+    if (vls_store_read_only(bag->v->store))
+        return 0;
+    return vls_keep_marks(bag->v, scope, bag->node ? &bag->who : &who, &call, &internal, err);
+}
+
+/* Whatever else went wrong: what was seen was seen. */
+static int finish_node(reading *r, int rc, valise_error *err)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        int kept = r->looked ? keep_marks(r, i, rc < 0 ? NULL : err) : 0;
+        if (rc >= 0 && kept < 0)
+            rc = kept;
+        vls_scope_free(r->joined[i]);
+    }
+    return rc;
+}
+
+/* Each handle is looked at as its own actor. A view has one: those of others are asked before. */
+static int check_others(const reading *r, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 1; i < r->count && rc == 0; i++) {
+        if (same_actor(r->bags[i], r->bags[0]))
+            continue;
+        rc = vls_handle_may(r->bags[i], "backpack:read", err);
+        if (rc == 0 && r->bags[i]->node)
+            rc = vls_handle_may(r->bags[i], "backpack:as-node", err);
+    }
+    return rc;
 }
 
 static int read_all(reading *r, valise_error *err)
@@ -364,36 +418,34 @@ static int read_all(reading *r, valise_error *err)
     valise_call call;
     int rc = vls_handle_check(r->bags, r->count, err);
 
-    if (rc < 0)
-        return rc;
-    if (r->bags[0]->ring)
-        return read_rings(r, err);
+    if (rc < 0 || r->bags[0]->ring)
+        return rc < 0 ? rc : read_rings(r, err);
     for (size_t i = 0; i < r->count && rc == 0; i++)
         rc = vls_handle_flush(r->bags[i], err);
+    if (rc == 0)
+        rc = check_others(r, err);
     if (rc < 0)
         return rc;
     call = call_of(r->bags[0]);
-    rc = vls_with_view(r->bags[0]->v, &call, read_rows, r, err);
-    return keep_marks(r->through, &call, rc, err);
+    return vls_with_view(r->bags[0]->v, &call, read_rows, r, err);
 }
 
 int vls_handle_read(valise_backpack *bag, vls_handle_fn *fn, void *arg, valise_error *err)
 {
-    reading r = {&bag, 1, bag, fn, NULL, arg};
-
-    return read_all(&r, err);
+    return vls_handle_read_many(&bag, 1, fn, arg, err);
 }
 
-int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_many_fn *fn,
-                         void *arg, valise_error *err)
+int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_fn *fn, void *arg,
+                         valise_error *err)
 {
-    reading r = {bags, count, bags[count - 1], NULL, fn, arg};
+    reading r = {.bags = bags, .count = count, .fn = fn, .arg = arg};
+    int rc;
 
-    for (size_t i = 0; i < count; i++) {
-        if (bags[i]->node)
-            r.through = bags[i];
-    }
-    return read_all(&r, err);
+    assert(count > 0 && count <= VLS_GLANCE_MAX);
+    for (size_t i = 0; i < count && !r.node; i++)
+        r.node = bags[i]->node ? bags[i] : NULL;
+    rc = read_all(&r, err);
+    return VLS_LIKELY(!r.node) ? rc : finish_node(&r, rc, err);
 }
 
 /* ---- writing ---- */

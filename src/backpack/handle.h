@@ -47,17 +47,22 @@ struct valise_backpack {
 
 enum { VLS_HANDLE_READ = 1, VLS_HANDLE_WRITE = 2, VLS_HANDLE_AS_NODE = 4 };
 
-/* Look at the state of the handle as its actor, who must be allowed to. */
-typedef int vls_handle_fn(void *arg, const vls_ledger *ledger, vls_scope *scope, int64_t now,
-                          valise_error *err);
-int vls_handle_read(valise_backpack *bag, vls_handle_fn *fn, void *arg, valise_error *err);
+#define VLS_GLANCE_MAX 3 /* handles that are looked at together */
 
-/* The same for up to three handles at once, of one kind, which see one state of the workspace. The
- * scope is that of the last one that is a node's, else of the last. */
-typedef int vls_handle_many_fn(void *arg, const vls_ledger *const *ledgers, vls_scope *scope,
-                               valise_error *err);
-int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_many_fn *fn,
-                         void *arg, valise_error *err);
+/* What is seen through one handle or more, each with a ledger and a scope of its own. */
+typedef struct vls_glance {
+    vls_ledger ledgers[VLS_GLANCE_MAX];
+    vls_scoped seen[VLS_GLANCE_MAX];
+    int64_t now;
+} vls_glance;
+
+/* Look at the states of handles, which are of one kind and see one state of the workspace. The
+ * actor of each must be allowed to look at its own. A node's view makes the owner's beside it show
+ * what that node may see there. */
+typedef int vls_handle_fn(void *arg, const vls_glance *at, valise_error *err);
+int vls_handle_read(valise_backpack *bag, vls_handle_fn *fn, void *arg, valise_error *err);
+int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_fn *fn, void *arg,
+                         valise_error *err);
 
 /* Run an operation on the handle's backpack, as its actor and node. args starts with a vls_who,
  * which is filled in. Of a snapshot VALISE_E_INVALID. */

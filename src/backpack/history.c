@@ -118,15 +118,16 @@ static int tell_reads(search *s, const valise_commit *next, valise_error *err)
 static int on_commit(void *arg, const valise_commit *commit, valise_error *err)
 {
     search *s = arg;
+    valise_commit shown;
     int rc;
 
     if (!(s->actions & BIT(commit->action)) || !matches(s, commit))
         return 0;
-    rc = vls_look_show(NULL, s->ledger, s->scope, commit, err);
+    rc = vls_look_show(NULL, &shown, s->ledger, s->scope, commit, err);
     if (rc <= 0)
         return rc;
     rc = tell_reads(s, commit, err);
-    return rc != 0 ? rc : tell(s, commit, err);
+    return rc != 0 ? rc : tell(s, &shown, err);
 }
 
 static int collect_version(void *arg, const valise_commit *commit, valise_error *err)
@@ -251,14 +252,15 @@ typedef struct blame {
 static int on_version(void *arg, const valise_commit *commit, valise_error *err)
 {
     blame *b = arg;
+    valise_commit shown;
     int rc;
 
     if (commit->action == VALISE_ACTION_DELETE) {
         b->over = true;
         return 1;
     }
-    rc = vls_look_show(NULL, b->ledger, b->scope, commit, err);
-    return rc == 1 ? b->fn(b->arg, commit, err) : rc;
+    rc = vls_look_show(NULL, &shown, b->ledger, b->scope, commit, err);
+    return rc == 1 ? b->fn(b->arg, &shown, err) : rc;
 }
 
 int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, valise_commit_fn *fn,

@@ -46,6 +46,23 @@ static bool tells(const valise_commit *commit)
     return commit->summary.len > 0 && !vls_str_equal(commit->summary, VLS_STR("[redacted]"));
 }
 
+int vls_look_trim(valise_commit *commit, const vls_ledger *ledger, vls_scope *scope,
+                  valise_error *err)
+{
+    valise_commit before;
+    int rc = 0;
+
+    if (vls_scope_is_owner(scope) || vls_id_equal(&commit->previous_value, &no_value))
+        return 0;
+    if (commit->previous > 0)
+        rc = ledger->ops->commit(&before, ledger->self, &commit->backpack, commit->previous, err);
+    if (rc == 1)
+        rc = vls_scope_sees(scope, ledger, &before, err);
+    if (rc == 0)
+        commit->previous_value = no_value;
+    return rc < 0 ? rc : 0;
+}
+
 static int show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,
                 const vls_ledger_head *head, const valise_commit *commit, valise_error *err)
 {
@@ -60,18 +77,24 @@ static int show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,
     return rc < 0 ? rc : 1;
 }
 
-int vls_look_show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,
-                  const valise_commit *commit, valise_error *err)
+int vls_look_show(valise_blob **value, valise_commit *shown, const vls_ledger *ledger,
+                  vls_scope *scope, const valise_commit *commit, valise_error *err)
 {
     vls_ledger_head head;
     int rc;
 
+    if (shown)
+        *shown = *commit;
     if (vls_scope_is_owner(scope) && !value)
         return 1;
     rc = vls_scope_enter(&head, scope, ledger, err);
     if (rc < 0)
         return rc;
     rc = show(value, ledger, scope, &head, commit, err);
+    if (rc == 1 && shown) {
+        int trimmed = vls_look_trim(shown, ledger, scope, err);
+        rc = trimmed < 0 ? trimmed : 1;
+    }
     vls_scope_leave(ledger);
     return rc;
 }
@@ -107,6 +130,8 @@ static int look_up(found *f, const vls_ledger *ledger, vls_scope *scope,
         rc = vls_look_fail_erased(key, err);
     if (rc == 0 && look->arena)
         rc = vls_commit_copy(look->commit, &f->commit, look->arena, err);
+    if (rc == 0 && look->arena)
+        rc = vls_look_trim(look->commit, ledger, scope, err);
     return rc < 0 ? rc : VALISE_READ_FOUND;
 }
 
@@ -178,9 +203,10 @@ static int pass_on(void *arg, const valise_commit *commit, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
     const walk *w = arg;
-    int rc = vls_look_show(w->values ? &value : NULL, w->ledger, w->scope, commit, err);
+    valise_commit shown;
+    int rc = vls_look_show(w->values ? &value : NULL, &shown, w->ledger, w->scope, commit, err);
 
-    return rc == 1 ? w->fn(w->arg, &(valise_item){commit, value}, err) : rc;
+    return rc == 1 ? w->fn(w->arg, &(valise_item){&shown, value}, err) : rc;
 }
 
 int vls_bag_each(const vls_ledger *ledger, vls_scope *scope, valise_str pattern, bool values,

@@ -36,7 +36,8 @@ int vls_bag_each(const vls_ledger *ledger, vls_scope *scope, valise_str pattern,
 int vls_bag_quarantined(const vls_ledger *ledger, vls_scope *scope, valise_item_fn *fn, void *arg,
                         valise_error *err);
 
-/* The version of an item: 1, or 0 when there is none. Whoever may write it may ask. */
+/* The version of an item: 1, or 0 when there is none. Whoever may write it may ask; for others
+ * VALISE_E_DENIED, whether it is there or not. */
 int vls_bag_version(int64_t *version, const vls_ledger *ledger, vls_scope *scope, valise_str key,
                     valise_error *err);
 
@@ -103,8 +104,9 @@ int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void
 
 /* ---- differences (diff.c) ---- */
 
-int vls_bag_diff(const vls_ledger *a, const vls_ledger *b, vls_scope *scope, bool values,
-                 valise_change_fn *fn, void *arg, valise_error *err);
+/* Each side as far as who looks at it may see it. */
+int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool values, valise_change_fn *fn,
+                 void *arg, valise_error *err);
 
 /* ---- as JSON (export.c, import.c) ---- */
 

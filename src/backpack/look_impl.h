@@ -14,8 +14,14 @@ int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_com
 int vls_look_fail_erased(valise_str key, valise_error *err);
 
 /* Outside of enter and leave: may the scope see the commit? 1 or 0. What it sees it has read, as
- * far as sticky tags go. value: NULL, or gets the value (NULL: there is none). */
-int vls_look_show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,
-                  const valise_commit *commit, valise_error *err);
+ * far as sticky tags go. value: NULL, or gets the value (NULL: there is none). shown: NULL, or gets
+ * the commit as the scope may see it, with the same strings. */
+int vls_look_show(valise_blob **value, valise_commit *shown, const vls_ledger *ledger,
+                  vls_scope *scope, const valise_commit *commit, valise_error *err);
+
+/* Between enter and leave: the hash of the value before goes, where the scope may not see whose it
+ * is. Short values are guessed, and a hash says which guess is right. */
+int vls_look_trim(valise_commit *commit, const vls_ledger *ledger, vls_scope *scope,
+                  valise_error *err);
 
 #endif

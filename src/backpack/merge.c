@@ -1,7 +1,7 @@
 /* merge.c -- bring what one fork changed into another.
  *
- *     diff(base, ours)     all of it: what the scope may not see must not be written over either
- *     diff(base, theirs)   what the scope may read
+ *     diff(base, ours)     all of it: what a node may not see must not be written over either
+ *     diff(base, theirs)   what it may read there: each backpack says that for itself
  *
  * Both come in the order of keys and are joined. A key that only theirs changed is taken over; one
  * that both changed to the same value needs nothing; any other is a conflict, and then nothing at
@@ -16,6 +16,7 @@ typedef struct change {
     valise_str key;
     bool has_before, has_after;
     valise_commit before, after; /* copies */
+    valise_blob *value;          /* of after, once it was fetched */
 } change;
 
 typedef struct side {
@@ -24,11 +25,11 @@ typedef struct side {
 } side;
 
 typedef struct merge {
-    const vls_ledger *ours, *base, *theirs;
-    vls_scope *scope;
+    vls_scoped ours, base, theirs;
     const vls_change_call *call;
     side our_side, their_side;
-    int64_t last; /* of ours, when it was compared */
+    int64_t last;   /* of ours, when it was compared */
+    size_t allowed; /* of their changes */
     vls_vec(vls_done) done;
 } merge;
 
@@ -49,21 +50,37 @@ static int collect(void *arg, const valise_change *c, valise_error *err)
     return rc;
 }
 
+/* A value that a node may not read there it does not bring along; nor that it is gone, where it
+ * would not see that. */
+static int collect_seen(void *arg, const valise_change *c, valise_error *err)
+{
+    merge *m = arg;
+    const vls_scoped *from = c->after ? &m->theirs : &m->base;
+    int rc =
+        vls_look_show(NULL, NULL, from->ledger, from->scope, c->after ? c->after : c->before, err);
+
+    if (rc == 1 && !c->after && c->by)
+        rc = vls_look_show(NULL, NULL, m->theirs.ledger, m->theirs.scope, c->by, err);
+    return rc <= 0 ? rc : collect(&m->their_side, c, err);
+}
+
 static int compare(merge *m, valise_error *err)
 {
     VLS_AUTO(scope) vls_scope *owner = NULL;
     vls_ledger_head head;
-    int rc = vls_look_head(&head, m->ours, err);
+    int rc = vls_look_head(&head, m->ours.ledger, err);
 
     if (rc < 0)
         return rc;
     m->last = head.last;
     m->our_side.arena = m->their_side.arena = m->call->arena;
-    rc = vls_scope_new(&owner, vls_scope_env(m->scope), m->ours, NULL, err);
+    rc = vls_scope_new(&owner, vls_scope_env(m->ours.scope), m->ours.ledger, NULL, err);
     if (rc == 0)
-        rc = vls_bag_diff(m->base, m->ours, owner, false, collect, &m->our_side, err);
+        rc = vls_bag_diff(&(vls_scoped){m->base.ledger, owner},
+                          &(vls_scoped){m->ours.ledger, owner}, false, collect, &m->our_side, err);
     if (rc == 0)
-        rc = vls_bag_diff(m->base, m->theirs, m->scope, false, collect, &m->their_side, err);
+        rc = vls_bag_diff(&(vls_scoped){m->base.ledger, owner},
+                          &(vls_scoped){m->theirs.ledger, owner}, false, collect_seen, m, err);
     return rc;
 }
 
@@ -74,29 +91,35 @@ static bool same_end(const change *a, const change *b)
     return vls_id_equal(&a->after.value, &b->after.value);
 }
 
+/* The value and the commit of one side of a conflict, as far as they may be seen. */
+static int show_side(valise_blob **value, const valise_commit **commit, valise_commit *shown,
+                     const vls_scoped *from, bool has, const valise_commit *given,
+                     valise_error *err)
+{
+    int rc = has ? vls_look_show(value, shown, from->ledger, from->scope, given, err) : 0;
+
+    if (rc == 1)
+        *commit = shown;
+    return rc < 0 ? rc : 0;
+}
+
 static int tell_conflict(const merge *m, const change *ours, const change *theirs,
                          valise_conflict_fn *fn, void *arg, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *base_value = NULL;
     VLS_AUTO(blob) valise_blob *our_value = NULL;
     VLS_AUTO(blob) valise_blob *their_value = NULL;
+    valise_commit shown[3];
     valise_conflict conflict = {.key = theirs->key};
-    int rc = 0;
+    int rc = show_side(&base_value, &conflict.base, &shown[0], &m->base, ours->has_before,
+                       &ours->before, err);
 
-    if (ours->has_before)
-        rc = vls_look_show(&base_value, m->base, m->scope, &ours->before, err);
-    if (rc == 1)
-        conflict.base = &ours->before;
-    if (rc >= 0)
-        rc = ours->has_after ? vls_look_show(&our_value, m->ours, m->scope, &ours->after, err) : 0;
-    if (rc == 1)
-        conflict.ours = &ours->after;
-    if (rc >= 0)
-        rc = theirs->has_after
-                 ? vls_look_show(&their_value, m->theirs, m->scope, &theirs->after, err)
-                 : 0;
-    if (rc == 1)
-        conflict.theirs = &theirs->after;
+    if (rc == 0)
+        rc = show_side(&our_value, &conflict.ours, &shown[1], &m->ours, ours->has_after,
+                       &ours->after, err);
+    if (rc == 0)
+        rc = show_side(&their_value, &conflict.theirs, &shown[2], &m->theirs, theirs->has_after,
+                       &theirs->after, err);
     if (rc < 0)
         return rc;
     conflict.base_value = base_value;
@@ -133,27 +156,28 @@ static int64_t action_of(const change *c)
     return c->has_after ? VALISE_ACTION_MERGE : VALISE_ACTION_DELETE;
 }
 
+/* Those that may be written come first, in their order: m->allowed of them. */
 static int check_all(merge *m, vls_write *w, valise_error *err)
 {
     change *theirs = m->their_side.changes.ptr;
-    size_t kept = 0;
     int rc = 0;
 
     for (size_t k = 0; k < m->their_side.changes.len && rc >= 0; k++) {
-        rc = vls_write_find(w, theirs[k].key, action_of(&theirs[k]), err);
-        if (rc < 0 || (!theirs[k].has_after && !w->live))
+        change c = theirs[k];
+        rc = vls_write_find(w, c.key, action_of(&c), err);
+        if (rc < 0 || (!c.has_after && !w->live))
             continue;
-        rc = vls_write_check(
-            w, "merge", w->live ? &w->newest : NULL,
-            theirs[k].has_after ? theirs[k].after.namespace_name : w->newest.namespace_name, err);
-        if (rc == 1)
-            theirs[kept++] = theirs[k];
+        rc = vls_write_check(w, "merge", w->live ? &w->newest : NULL,
+                             c.has_after ? c.after.namespace_name : w->newest.namespace_name, err);
+        if (rc == 1) {
+            theirs[k] = theirs[m->allowed];
+            theirs[m->allowed++] = c;
+        }
     }
-    m->their_side.changes.len = kept;
     return rc < 0 ? rc : 0;
 }
 
-static int take_over(vls_write *w, const change *c, valise_blob *value, valise_error *err)
+static int take_over(vls_write *w, const change *c, valise_error *err)
 {
     int rc = vls_write_find(w, c->key, action_of(c), err);
 
@@ -171,53 +195,39 @@ static int take_over(vls_write *w, const change *c, valise_blob *value, valise_e
     rc = vls_write_taint(w, &c->after, (valise_list){NULL, 0}, err);
     if (rc == 0)
         rc = vls_arena_dup(&w->commit.summary, w->call->arena,
-                           vls_commit_summary(vls_blob_bytes(value), w->commit.tags), err);
-    return rc < 0 ? rc : vls_write_append(w, value, err);
+                           vls_commit_summary(vls_blob_bytes(c->value), w->commit.tags), err);
+    return rc < 0 ? rc : vls_write_append(w, c->value, err);
 }
 
-typedef vls_vec(valise_blob *) blobs;
-
 /* Their values, before ours is entered: two ledgers are never entered at once. */
-static int get_values(blobs *values, const merge *m, valise_error *err)
+static int get_values(merge *m, valise_error *err)
 {
-    const vls_ledger *theirs = m->theirs;
+    const vls_ledger *theirs = m->theirs.ledger;
     int rc = 0;
 
     for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
-        const change *c = &m->their_side.changes.ptr[k];
-        valise_blob *value = NULL;
-        if (c->has_after) {
-            theirs->ops->enter(theirs->self);
-            rc = theirs->ops->value(&value, theirs->self, &c->after, err);
-            theirs->ops->leave(theirs->self);
-        }
-        if (rc == 0 && !vls_vec_push(values, m->call->arena->env, value)) {
-            valise_blob_unref(value);
-            rc = vls_fail_memory(err);
-        }
+        change *c = &m->their_side.changes.ptr[k];
+        if (!c->has_after)
+            continue;
+        theirs->ops->enter(theirs->self);
+        rc = theirs->ops->value(&c->value, theirs->self, &c->after, err);
+        theirs->ops->leave(theirs->self);
     }
     return rc;
 }
 
-static int apply(merge *m, vls_write *w, valise_error *err)
+static int write_all(merge *m, vls_write *w, valise_error *err)
 {
-    int rc = 0;
+    int rc;
 
     if (w->head.last != m->last)
         return vls_fail(err, VALISE_E_BUSY,
                         "the backpack changed while it was compared: try again");
     rc = check_all(m, w, err);
-    if (rc == 0 && !vls_vec_reserve(&m->done, m->call->arena->env, m->their_side.changes.len))
+    if (rc == 0 && !vls_vec_reserve(&m->done, m->call->arena->env, m->allowed))
         rc = vls_fail_memory(err);
-    return rc;
-}
-
-static int write_all(merge *m, vls_write *w, const blobs *values, valise_error *err)
-{
-    int rc = 0;
-
-    for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
-        rc = take_over(w, &m->their_side.changes.ptr[k], values->ptr[k], err);
+    for (size_t k = 0; k < m->allowed && rc == 0; k++) {
+        rc = take_over(w, &m->their_side.changes.ptr[k], err);
         if (rc == 0)
             vls_write_done(&m->done.ptr[m->done.len++], w);
     }
@@ -227,36 +237,34 @@ static int write_all(merge *m, vls_write *w, const blobs *values, valise_error *
 static int bring_in(merge *m, valise_error *err)
 {
     static const valise_str none = {NULL, 0};
-    blobs values = VLS_VEC_INIT;
     vls_write w;
-    int rc = vls_write_begin(&w, m->ours, m->scope, none, none, m->call, err);
+    int rc = get_values(m, err);
 
+    if (rc == 0)
+        rc = vls_write_begin(&w, m->ours.ledger, m->ours.scope, none, none, m->call, err);
     if (rc < 0)
         return rc;
-    rc = apply(m, &w, err);
+    rc = write_all(m, &w, err);
     vls_write_end(&w);
-    if (rc == 0)
-        rc = get_values(&values, m, err);
-    if (rc == 0)
-        rc = vls_write_begin(&w, m->ours, m->scope, none, none, m->call, err);
-    if (rc == 0) {
-        rc = w.head.last != m->last
-                 ? vls_fail(err, VALISE_E_BUSY,
-                            "the backpack changed while it was compared: try again")
-                 : write_all(m, &w, &values, err);
-        vls_write_end(&w);
-    }
-    for (size_t k = 0; k < values.len; k++)
-        valise_blob_unref(values.ptr[k]);
-    vls_vec_release(&values, m->call->arena->env);
     return rc;
 }
 
-int vls_bag_merge(int64_t *conflicts, const vls_ledger *ours, const vls_ledger *base,
-                  const vls_ledger *theirs, vls_scope *scope, const vls_change_call *call,
-                  vls_done_fn *fn, valise_conflict_fn *conflict, void *arg, valise_error *err)
+static void release(merge *m)
 {
-    merge m = {.ours = ours, .base = base, .theirs = theirs, .scope = scope, .call = call};
+    const valise_env *env = m->call->arena->env;
+
+    for (size_t k = 0; k < m->their_side.changes.len; k++)
+        valise_blob_unref(m->their_side.changes.ptr[k].value);
+    vls_vec_release(&m->our_side.changes, env);
+    vls_vec_release(&m->their_side.changes, env);
+    vls_vec_release(&m->done, env);
+}
+
+int vls_bag_merge(int64_t *conflicts, const vls_scoped *ours, const vls_scoped *base,
+                  const vls_scoped *theirs, const vls_change_call *call, vls_done_fn *fn,
+                  valise_conflict_fn *conflict, void *arg, valise_error *err)
+{
+    merge m = {.ours = *ours, .base = *base, .theirs = *theirs, .call = call};
     int64_t count = 0;
     int rc = compare(&m, err);
 
@@ -276,24 +284,20 @@ int vls_bag_merge(int64_t *conflicts, const vls_ledger *ours, const vls_ledger *
         int told = fn ? fn(arg, &m.done.ptr[i], rc == 0 ? err : NULL) : 0;
         rc = rc == 0 ? told : rc;
     }
-    vls_vec_release(&m.our_side.changes, call->arena->env);
-    vls_vec_release(&m.their_side.changes, call->arena->env);
-    vls_vec_release(&m.done, call->arena->env);
+    release(&m);
     return rc;
 }
 
-int vls_bag_conflicts(const vls_ledger *ours, const vls_ledger *base, const vls_ledger *theirs,
-                      vls_scope *scope, vls_arena *arena, valise_conflict_fn *fn, void *arg,
-                      valise_error *err)
+int vls_bag_conflicts(const vls_scoped *ours, const vls_scoped *base, const vls_scoped *theirs,
+                      vls_arena *arena, valise_conflict_fn *fn, void *arg, valise_error *err)
 {
     const vls_change_call call = {.arena = arena};
-    merge m = {.ours = ours, .base = base, .theirs = theirs, .scope = scope, .call = &call};
+    merge m = {.ours = *ours, .base = *base, .theirs = *theirs, .call = &call};
     int64_t count = 0;
     int rc = compare(&m, err);
 
     if (rc == 0)
         rc = join(&m, &count, fn, arg, err);
-    vls_vec_release(&m.our_side.changes, arena->env);
-    vls_vec_release(&m.their_side.changes, arena->env);
+    release(&m);
     return rc;
 }

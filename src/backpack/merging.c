@@ -29,6 +29,7 @@ const valise_field vls_merge_in[] = {
 typedef struct step {
     valise_uuid backpack;
     int64_t upto;
+    valise_str name;
 } step;
 
 typedef struct past {
@@ -36,27 +37,44 @@ typedef struct past {
     vls_vec(step) steps;
 } past;
 
-/* The backpack itself, what it was forked from, and so on as far as these can be found. */
+/* upto: INT64_MAX for what the ledger shows. *origin: what comes next, its name not known yet. */
+static int add_step(past *out, step *origin, valise_view *view, const vls_ledger *ledger,
+                    int64_t upto, valise_error *err)
+{
+    step here;
+    vls_ledger_head head;
+    int rc;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->head(&head, ledger->self, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&here.name, &view->arena, head.name, err);
+    ledger->ops->leave(ledger->self);
+    if (rc < 0)
+        return rc;
+    here.backpack = head.id;
+    here.upto = VLS_MIN(head.last, upto);
+    *origin = (step){.backpack = head.origin, .upto = head.origin_seq};
+    return vls_vec_push(&out->steps, out->env, here) ? 0 : vls_fail_memory(err);
+}
+
+/* The backpack itself, what it was forked from, and so on as far as these can be found. Nothing of
+ * them is shown yet: the actor is asked for the one that is. */
 static int gather(past *out, valise_view *view, const vls_ledger *ledger, valise_error *err)
 {
-    VLS_AUTO(use) vls_use origin = {0};
+    VLS_AUTO(use) vls_use use = {0};
     static const valise_uuid none;
-    vls_ledger_head head;
-    int rc = vls_look_head(&head, ledger, err);
-    step next = {head.id, head.last};
+    step next;
+    int rc = add_step(out, &next, view, ledger, INT64_MAX, err);
 
-    while (rc == 0 && out->steps.len < VLS_BAG_DEPTH_MAX) {
-        if (!vls_vec_push(&out->steps, out->env, next))
-            return vls_fail_memory(err);
-        if (vls_uuid_equal(&head.origin, &none))
-            return 0;
-        next = (step){head.origin, head.origin_seq};
-        vls_use_end(&origin);
-        rc = vls_use_begin_id(&origin, view, &next.backpack, err);
+    while (rc == 0 && out->steps.len < VLS_BAG_DEPTH_MAX &&
+           !vls_uuid_equal(&next.backpack, &none)) {
+        vls_use_end(&use);
+        rc = vls_use_begin_id(&use, view, &next.backpack, err);
         if (rc == VALISE_E_NOT_FOUND)
             return 0;
         if (rc == 0)
-            rc = vls_look_head(&head, &origin.ledger, err);
+            rc = add_step(out, &next, view, &use.ledger, next.upto, err);
     }
     return rc;
 }
@@ -69,15 +87,16 @@ static bool meet(step *out, const past *a, const past *b)
             const step *x = &a->steps.ptr[k], *y = &b->steps.ptr[i];
             if (!vls_uuid_equal(&x->backpack, &y->backpack))
                 continue;
-            *out = (step){x->backpack, VLS_MIN(x->upto, y->upto)};
+            *out = (step){x->backpack, VLS_MIN(x->upto, y->upto), x->name};
             return true;
         }
     }
     return false;
 }
 
-static int find_base(vls_merge_uses *uses, valise_view *view, valise_error *err)
+static int find_base(vls_merge_uses *uses, valise_view *view, valise_str node, valise_error *err)
 {
+    vls_who base = {.node = node};
     past ours = {.env = view->arena.env}, theirs = {.env = view->arena.env};
     step at;
     int rc = gather(&ours, view, &uses->ours.ledger, err);
@@ -88,8 +107,11 @@ static int find_base(vls_merge_uses *uses, valise_view *view, valise_error *err)
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "the two backpacks have no past in common");
         vls_hint(err, "say with --base and --base-point what both started from");
     }
-    if (rc == 0)
-        rc = vls_use_begin_id(&uses->base, view, &at.backpack, err);
+    if (rc == 0) {
+        base.backpack = at.name;
+        base.id = at.backpack;
+        rc = vls_use_begin_other(&uses->base, view, &base, "base", err);
+    }
     if (rc == 0)
         rc = vls_use_seq(&uses->base, at.upto, err);
     vls_vec_release(&ours.steps, ours.env);
@@ -102,19 +124,20 @@ static int find_base(vls_merge_uses *uses, valise_view *view, valise_error *err)
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
                     valise_error *err)
 {
-    vls_who base = {.backpack = args->base, .id = args->base_id};
-    vls_who theirs = {.backpack = args->theirs, .id = args->theirs_id};
+    valise_str node = args->who.node;
+    const vls_who base = {.backpack = args->base, .node = node, .id = args->base_id};
+    const vls_who theirs = {.backpack = args->theirs, .node = node, .id = args->theirs_id};
     int rc = vls_use_begin(&out->ours, view, &args->who, err);
 
     if (rc == 0)
-        rc = vls_use_begin(&out->theirs, view, &theirs, err);
+        rc = vls_use_begin_other(&out->theirs, view, &theirs, "theirs", err);
     if (rc == 0)
         rc = vls_use_point(&out->theirs, args->theirs_point, err);
     if (rc < 0)
         return rc;
     if (args->base.len == 0)
-        return find_base(out, view, err);
-    rc = vls_use_begin(&out->base, view, &base, err);
+        return find_base(out, view, node, err);
+    rc = vls_use_begin_other(&out->base, view, &base, "base", err);
     return rc < 0 ? rc : vls_use_point(&out->base, args->base_point, err);
 }
 

@@ -94,6 +94,19 @@ int vls_bag_sort_names(valise_list *out, valise_list names, vls_arena *arena, va
     return 0;
 }
 
+int vls_bag_take_tags(valise_list *out, valise_list tags, vls_arena *arena, valise_error *err)
+{
+    const valise_str *tag = tags.items;
+    int rc = 0;
+
+    if (tags.count > VLS_BAG_TAGS_MAX)
+        return vls_fail(err, VALISE_E_LIMIT, "%zu tags: %d are allowed", tags.count,
+                        VLS_BAG_TAGS_MAX);
+    for (size_t i = 0; i < tags.count && rc == 0; i++)
+        rc = vls_bag_check_tag(tag[i], err);
+    return rc < 0 ? rc : vls_bag_sort_names(out, tags, arena, err);
+}
+
 int vls_bag_copy_names(valise_list *list, vls_arena *arena, valise_error *err)
 {
     const valise_str *from = list->items;

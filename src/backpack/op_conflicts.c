@@ -36,11 +36,11 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 {
     VLS_AUTO(merge_uses) vls_merge_uses uses = {0};
     int rc = vls_merge_begin(&uses, view, in, err);
+    const vls_scoped ours = vls_use_scoped(&uses.ours), base = vls_use_scoped(&uses.base),
+                     theirs = vls_use_scoped(&uses.theirs);
 
     (void)out;
-    return rc < 0 ? rc
-                  : vls_bag_conflicts(&uses.ours.ledger, &uses.base.ledger, &uses.theirs.ledger,
-                                      uses.ours.scope, &view->arena, emit, view, err);
+    return rc < 0 ? rc : vls_bag_conflicts(&ours, &base, &theirs, &view->arena, emit, view, err);
 }
 
 const valise_op vls_op_backpack_conflicts = {

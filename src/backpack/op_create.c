@@ -111,16 +111,10 @@ static int pack_items(int64_t *seq, valise_view *view, const vls_ledger *ledger,
 
 static int check_sticky(valise_list *sticky, valise_view *view, valise_error *err)
 {
-    const valise_str *tags = sticky->items;
-    int rc = 0;
-
-    if (!tags) {
-        *sticky = vls_bag_sticky;
-        return 0;
-    }
-    for (size_t i = 0; rc == 0 && i < sticky->count; i++)
-        rc = vls_bag_check_tag(tags[i], err);
-    return rc < 0 ? rc : vls_bag_sort_names(sticky, *sticky, &view->arena, err);
+    if (sticky->items)
+        return vls_bag_take_tags(sticky, *sticky, &view->arena, err);
+    *sticky = vls_bag_sticky;
+    return 0;
 }
 
 static int create_durable(vls_create_result *result, valise_view *view, const vls_create_args *args,

@@ -92,17 +92,21 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     const diff_args *args = in;
     VLS_AUTO(use) vls_use a = {0};
     VLS_AUTO(use) vls_use b = {0};
-    vls_who other = {.backpack = args->other, .node = args->who.node};
+    const vls_who other = {.backpack = args->other, .node = args->who.node};
+    vls_scoped old, new;
     int rc = vls_use_begin(&a, view, &args->who, err);
 
     (void)out;
     if (rc == 0)
-        rc = vls_use_begin(&b, view, args->other.len ? &other : &args->who, err);
+        rc = args->other.len > 0 ? vls_use_begin_other(&b, view, &other, "other", err)
+                                 : vls_use_begin(&b, view, &args->who, err);
     if (rc == 0)
         rc = vls_use_point(&a, args->from, err);
     if (rc == 0)
         rc = vls_use_point(&b, args->to.len ? args->to : VLS_STR("now"), err);
-    return rc < 0 ? rc : vls_bag_diff(&a.ledger, &b.ledger, b.scope, true, emit, view, err);
+    old = vls_use_scoped(&a);
+    new = vls_use_scoped(&b);
+    return rc < 0 ? rc : vls_bag_diff(&old, &new, true, emit, view, err);
 }
 
 const valise_op vls_op_backpack_diff = {

@@ -15,6 +15,22 @@ static const valise_field fork_out[] = {
     VALISE_FIELD_END,
 };
 
+/* What is in the one can be read in the other, and that one is new. */
+static int check_access(const vls_use *use, const vls_fork_args *args, valise_error *err)
+{
+    const vls_who made = {.backpack = args->name};
+    int rc = vls_use_allows(use, &args->who, "backpack:read", err);
+
+    if (rc == 0) {
+        rc = vls_bag_check_name(args->name, err);
+        if (rc == 0)
+            rc = vls_use_allows(use, &made, "backpack:write", err);
+        if (rc < 0)
+            vls_error_prepend(err, "name");
+    }
+    return rc;
+}
+
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const vls_fork_args *args = in;
@@ -24,6 +40,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
     if (rc == 0)
         rc = vls_scope_owner_only(use.scope, "fork", err);
+    if (rc == 0)
+        rc = check_access(&use, args, err);
     if (rc == 0)
         rc = vls_use_point(&use, args->point, err);
     return rc < 0 ? rc : vls_use_fork(&result->id, &result->seq, &use, args->name, err);

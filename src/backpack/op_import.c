@@ -7,6 +7,13 @@ static const valise_field import_in[] = {
                          .max = VLS_BAG_NAME_MAX),
     VALISE_FIELD(vls_import_args, data, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "What backpack:export printed, or a snapshot with items, history, permissions."),
+    VALISE_FIELD(vls_import_args, lenient, BOOL, VALISE_HIDDEN,
+                 "Lenient, whatever the document says."),
+    VALISE_FIELD(vls_import_args, taint, BOOL, VALISE_HIDDEN,
+                 "Sticky tags spread, whatever the document says."),
+    VALISE_FIELD_WITH(vls_import_args, sticky, LIST, VALISE_NULLABLE | VALISE_HIDDEN,
+                      "The tags that do so, instead of those of the document.",
+                      .more = &vls_name_item, .max = VLS_BAG_TAGS_MAX),
     VALISE_FIELD_END,
 };
 
@@ -47,11 +54,11 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     vls_ledger ledger;
     int rc = vls_bag_import_head(&head, args->data.bytes, &view->arena, err);
 
-    row.lenient = head.lenient;
-    row.taint = head.taint;
-    row.sticky = head.sticky;
-    if (rc == 0 && row.sticky.items)
-        rc = vls_bag_sort_names(&row.sticky, row.sticky, &view->arena, err);
+    row.lenient = args->lenient || head.lenient;
+    row.taint = args->taint || head.taint;
+    if (rc == 0)
+        rc = vls_bag_take_tags(&row.sticky, args->sticky.items ? args->sticky : head.sticky,
+                               &view->arena, err);
     if (rc == 0)
         rc = vls_rows_make(&row, view, err);
     if (rc == 0)

@@ -40,11 +40,13 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     merging m = {.ours = &uses.ours, .result = out};
     int64_t conflicts = 0;
     int rc = vls_merge_begin(&uses, view, args, err);
+    const vls_scoped ours = vls_use_scoped(&uses.ours), base = vls_use_scoped(&uses.base),
+                     theirs = vls_use_scoped(&uses.theirs);
 
     vls_buf_init(&m.keys, view->arena.env, (size_t)1 << 20);
     if (rc == 0)
-        rc = vls_bag_merge(&conflicts, &uses.ours.ledger, &uses.base.ledger, &uses.theirs.ledger,
-                           uses.ours.scope, &uses.ours.call, note, clash, &m, err);
+        rc =
+            vls_bag_merge(&conflicts, &ours, &base, &theirs, &uses.ours.call, note, clash, &m, err);
     if (rc == VALISE_E_CONFLICT && conflicts > 0) {
         (void)vls_fail(err, VALISE_E_CONFLICT, "both changed %lld key%s: %.*s%s",
                        (long long)conflicts, conflicts == 1 ? "" : "s",

@@ -132,9 +132,12 @@ typedef struct vls_taint_args {
 int vls_keep_marks(valise *v, vls_scope *scope, const vls_who *who, const valise_call *call,
                    const vls_run_more *more, valise_error *err);
 
+/* What is not set is as the document says. */
 typedef struct vls_import_args {
     vls_who who;
     valise_content data;
+    bool lenient, taint;
+    valise_list sticky; /* of valise_str */
 } vls_import_args;
 
 typedef struct vls_import_result {

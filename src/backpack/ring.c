@@ -265,19 +265,11 @@ static void *tree_resize(void *self, void *ptr, size_t old_size, size_t new_size
 
 static int copy_options(vls_ring *ring, const vls_ring_options *options, valise_error *err)
 {
-    const valise_str *from = options->sticky.items;
-    valise_str *to;
     int rc = vls_arena_dup(&ring->name, &ring->kept, options->name, err);
 
-    if (rc < 0 || !from)
-        return rc;
-    to = vls_arena_array(&ring->kept, options->sticky.count + 1, sizeof(*to));
-    if (!to)
-        return vls_arena_fail(&ring->kept, err);
-    for (size_t i = 0; i < options->sticky.count && rc == 0; i++)
-        rc = vls_arena_dup(&to[i], &ring->kept, from[i], err);
-    ring->sticky = (valise_list){to, options->sticky.count};
-    return rc;
+    if (rc == 0)
+        rc = vls_bag_take_tags(&ring->sticky, options->sticky, &ring->kept, err);
+    return rc < 0 ? rc : vls_bag_copy_names(&ring->sticky, &ring->kept, err);
 }
 
 static void init(vls_ring *ring, const valise_env *env, const vls_ring_options *options)

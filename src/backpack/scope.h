@@ -31,8 +31,15 @@ int vls_scope_new(vls_scope **out, const valise_env *env, const vls_ledger *ledg
                   const valise_node *node, valise_error *err);
 void vls_scope_free(vls_scope *scope); /* NULL is fine */
 
-/* Enter the ledger with permissions and rules that are up to date: those of the backpack the scope
- * was made for, also where another one is looked at. On failure the ledger is left again. */
+/* A state, and who looks at it. What a node may do is said by each backpack for itself: its scope
+ * is for one only, in whatever state. The owner's is for any. */
+typedef struct vls_scoped {
+    const vls_ledger *ledger;
+    vls_scope *scope;
+} vls_scoped;
+
+/* Enter the ledger with permissions and rules that are up to date. On failure the ledger is left
+ * again. */
 int vls_scope_enter(vls_ledger_head *head, vls_scope *scope, const vls_ledger *ledger,
                     valise_error *err);
 

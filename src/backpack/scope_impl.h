@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "backpack/access.h"
+#include "backpack/node_access.h"
 #include "backpack/scope.h"
 #include "base/vec.h"
 
@@ -24,7 +24,7 @@ struct vls_scope {
 
     pthread_mutex_t lock; /* over everything below */
     vls_arena texts;      /* also of what stands above */
-    vls_access access;
+    vls_node_access access;
     bool loaded;
     uint64_t generation;    /* that access is of */
     int64_t run, run_start; /* the run that was started for it; 0: none */

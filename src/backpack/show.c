@@ -6,6 +6,14 @@
 
 /* ---- the version of an item ---- */
 
+/* With the namespace that a pack gives it, or with its own: who may do neither may not write it. */
+static bool may_ask(vls_scope *scope, valise_str key, const valise_commit *item)
+{
+    return vls_scope_may_read(scope, key, item, item) ||
+           vls_scope_may_write(scope, key, item, vls_scope_namespace(scope)) ||
+           (item && vls_scope_may_write(scope, key, item, item->namespace_name));
+}
+
 int vls_bag_version(int64_t *version, const vls_ledger *ledger, vls_scope *scope, valise_str key,
                     valise_error *err)
 {
@@ -20,11 +28,9 @@ int vls_bag_version(int64_t *version, const vls_ledger *ledger, vls_scope *scope
     rc = ledger->ops->newest(&commit, ledger->self, key, err);
     if (rc > 0 && !vls_commit_is_live(&commit))
         rc = 0;
-    if (rc >= 0 &&
-        !vls_scope_may_write(scope, key, rc > 0 ? &commit : NULL,
-                             rc > 0 ? commit.namespace_name : vls_scope_namespace(scope)))
-        rc = VALISE_E_DENIED;
-    else if (rc > 0)
+    if (rc >= 0 && !may_ask(scope, key, rc > 0 ? &commit : NULL))
+        rc = vls_scope_deny(scope, "write", key, err);
+    if (rc > 0)
         *version = commit.version;
     vls_scope_leave(ledger);
     return rc;
@@ -52,6 +58,8 @@ static int get_commit(valise_commit *out, const vls_ledger *ledger, vls_scope *s
         rc = vls_scope_sees(scope, ledger, &commit, err);
     if (rc > 0) {
         rc = vls_commit_copy(out, &commit, arena, err);
+        if (rc == 0)
+            rc = vls_look_trim(out, ledger, scope, err);
         rc = rc < 0 ? rc : 1;
     }
     vls_scope_leave(ledger);
@@ -70,7 +78,7 @@ static int get_content(valise_content *out, const vls_ledger *ledger, vls_scope 
                        const valise_commit *commit, vls_arena *arena, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
-    int rc = vls_look_show(&value, ledger, scope, commit, err);
+    int rc = vls_look_show(&value, NULL, ledger, scope, commit, err);
 
     if (rc <= 0 || !value)
         return rc < 0 ? rc : 0;

@@ -110,7 +110,7 @@ static int mark_in_ledger(vls_scope *scope, const vls_ledger *ledger, const vls_
     vls_taint_row row;
     int rc;
 
-    if (ledger->frozen || !vls_uuid_equal(&head->id, &scope->home))
+    if (ledger->frozen)
         return VALISE_E_UNSUPPORTED;
     rc = get_row(&row, scope, ledger, head, tag, err);
     if (rc < 0 || !renew(scope, &row.source, &row.since, rc == 1, head, item))

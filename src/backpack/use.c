@@ -39,6 +39,11 @@ static int find_rows(vls_use *use, valise_view *view, const vls_who *who, valise
     int rc = any ? vls_rows_open(&use->rows, view, who->backpack, err)
                  : vls_rows_open_id(&use->rows, view, &who->id, err);
 
+    /* The name is what the actor was checked for: the id alone opens nothing. */
+    if (rc == 0 && !vls_str_equal(use->rows.bag.name, who->backpack)) {
+        vls_rows_close(&use->rows);
+        rc = VALISE_E_NOT_FOUND;
+    }
     if (rc == VALISE_E_NOT_FOUND && !any)
         return fail_gone(who->backpack, err);
     if (rc == 0)
@@ -93,6 +98,18 @@ int vls_use_allows(const vls_use *use, const vls_who *who, const char *capabilit
     return valise_view_allows(use->view, capability, attrs, err);
 }
 
+/* What a node may do is what is said now; a view of the past has what was said then. */
+static int check_present(const valise_view *view, valise_error *err)
+{
+    if (!view->txn || view->at == view->txn->tip.seq)
+        return 0;
+    (void)vls_fail(err, VALISE_E_UNSUPPORTED,
+                   "a node cannot look at the workspace `at` an earlier state: its permissions are "
+                   "those of today");
+    vls_hint(err, "give a point of the backpack instead");
+    return VALISE_E_UNSUPPORTED;
+}
+
 static int take_scope(vls_use *use, valise_view *view, const vls_who *who, valise_error *err)
 {
     valise_node node = {.size = sizeof(node),
@@ -104,6 +121,8 @@ static int take_scope(vls_use *use, valise_view *view, const vls_who *who, valis
     if (who->node.len == 0)
         return vls_scope_new(&use->scope, view->arena.env, &use->ledger, NULL, err);
     rc = vls_bag_check_node(who->node, err);
+    if (rc == 0)
+        rc = check_present(view, err);
     if (rc < 0)
         return rc;
     rc = vls_use_allows(use, who, "backpack:as-node", err);
@@ -378,6 +397,23 @@ int vls_use_begin(vls_use *out, valise_view *view, const vls_who *who, valise_er
     return begin(out, NULL, view, who, err);
 }
 
+int vls_use_begin_other(vls_use *out, valise_view *view, const vls_who *who, const char *member,
+                        valise_error *err)
+{
+    int rc = vls_bag_check_name(who->backpack, err);
+
+    *out = (vls_use){.view = view};
+    if (rc == 0 && who->node.len > 0)
+        rc = vls_bag_check_node(who->node, err);
+    if (rc == 0)
+        rc = vls_use_allows(out, who, "backpack:read", err);
+    if (rc == 0)
+        rc = vls_use_begin(out, view, who, err);
+    if (rc < 0)
+        vls_error_prepend(err, "%s", member);
+    return rc;
+}
+
 void vls_use_end(vls_use *use)
 {
     if (use->memory) {
@@ -475,7 +511,8 @@ int vls_use_current(valise_str *json, valise_view *view, const void *args, valis
         rc = 0;
     else if (rc == 0 && !absent)
         rc = vls_bag_version(&version, &use.ledger, use.scope, of->key, err);
-    if (rc == VALISE_E_DENIED) { /* as expected: what follows denies it, and says so */
+    if (rc == VALISE_E_DENIED && use.scope) {
+        /* Not even a conflict is for who may not write it. The decision refuses, on record. */
         *json = view->expect;
         return 0;
     }

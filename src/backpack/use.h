@@ -49,7 +49,13 @@ int vls_use_begin(vls_use *out, valise_view *view, const vls_who *who, valise_er
 /* The same, but one that is not there is made: durable, with the usual options. In commands. */
 int vls_use_begin_new(vls_use *out, valise_view *view, const vls_who *who, valise_error *err);
 
-/* The same by id, as the owner. */
+/* The same for one that the operation reads as well, besides the one its arguments name first: the
+ * bus has not asked for it. The actor needs backpack:read; who may not read it does not learn
+ * whether it is there. member: of the arguments, for errors. */
+int vls_use_begin_other(vls_use *out, valise_view *view, const vls_who *who, const char *member,
+                        valise_error *err);
+
+/* The same by id, as the owner, and nobody is asked: for what is not shown. */
 int vls_use_begin_id(vls_use *out, valise_view *view, const valise_uuid *id, valise_error *err);
 
 /* From here on the ledger shows the state after this commit. */
@@ -60,6 +66,11 @@ int vls_use_seq(vls_use *use, int64_t seq, valise_error *err);
 int vls_use_point(vls_use *use, valise_str point, valise_error *err);
 
 void vls_use_end(vls_use *use); /* a zeroed one is fine */
+
+static inline vls_scoped vls_use_scoped(const vls_use *use)
+{
+    return (vls_scoped){&use->ledger, use->scope};
+}
 
 /* A change is over with this code: fills the answer, and tells who listens of what happened in an
  * ephemeral backpack (that of a durable one is in the log), or was denied. Returns rc, 0 for those

@@ -1,6 +1,7 @@
 /* access.c -- the access check against its specification, word by word. [B18] [B19] */
 #include "kit.h"
 
+#include "base/hex.h"
 #include "base/uuid.h"
 
 /* ---- the specification ---- */
@@ -305,24 +306,136 @@ TEST(access, old_tags)
     CHECK_TEXT("2 pack k v2 by unknown", all_history(b, n));
 }
 
-/* Rights that a scope was made with are those of its backpack, also where it looks at another. */
-TEST(access, a_scope_keeps_its_own_rights_in_forks)
-{
-    bag *b = bag_open(t, NULL), *fork;
-    vls_scope *n = bag_node(t, b, "n", "", NULL);
-    vls_ledger state;
+/* ---- two backpacks ---- */
 
+enum { OPEN, DENIED, LISTED, RULED, MODES };
+
+/* A backpack with one item, kept from n in one of the ways, or not. */
+static bag *kept(test *t, int mode, const char *json)
+{
+    naive_options options = {.id = {{(uint8_t)(10 + mode), (uint8_t)json[0]}},
+                             .name = VLS_STR("b")};
+    bag *b = bag_open(t, &options);
+
+    CHECK_OK(put_with(b, b->owner, "k", json,
+                      (vls_pack_args){PACK_ARGS, .tags = NAMES("t"),
+                                      .read = mode == LISTED ? NAMES("x") : UNSAID}));
+    if (mode == DENIED)
+        CHECK_OK(vls_bag_permit(&b->ledger, VLS_STR("n"), &(valise_permissions){.deny = NAMES("k")},
+                                &t->err));
+    if (mode == RULED)
+        CHECK_OK(
+            vls_bag_tag_rule(&b->ledger, VLS_STR("t"), NAMES("x"), UNSAID, &b->arena, &t->err));
+    return b;
+}
+
+/* A difference never shows what `get` on that side denies, whatever the other side says. */
+TEST(access, each_side_of_a_difference_has_its_own_rights) /* [B31] */
+{
+    for (int i = 0; i < MODES * MODES; i++) {
+        bag *a = kept(t, i / MODES, "7"), *b = kept(t, i % MODES, "8");
+        vls_scope *in_a = bag_node(t, a, "n", "", NULL), *in_b = bag_node(t, b, "n", "", NULL);
+        bool sees_a = strcmp(get(a, in_a, "k"), "7") == 0,
+             sees_b = strcmp(get(b, in_b, "k"), "8") == 0;
+        const char *shown =
+            diff_of(&(vls_scoped){&a->ledger, in_a}, &(vls_scoped){&b->ledger, in_b}, &t->err);
+        test_context("%d, %d", i / MODES, i % MODES);
+        CHECK_INT(i / MODES == OPEN, sees_a);
+        CHECK_INT(i % MODES == OPEN, sees_b);
+        CHECK_INT(sees_a, strchr(shown, '7') != NULL);
+        CHECK_INT(sees_b, strstr(shown, sees_a ? ">8" : "=8") != NULL);
+        if (!sees_a && !sees_b)
+            CHECK_TEXT("", shown);
+    }
+}
+
+static int note_previous(void *arg, const valise_commit *commit, valise_error *err)
+{
+    (void)err;
+    if (commit->version == 2)
+        *(valise_id *)arg = commit->previous_value;
+    return 0;
+}
+
+static int note_item(void *arg, const valise_item *item, valise_error *err)
+{
+    return note_previous(arg, item->commit, err);
+}
+
+static int note_change(void *arg, const valise_change *change, valise_error *err)
+{
+    (void)note_previous(arg, change->by, err);
+    return note_previous(arg, change->after, err);
+}
+
+/* The hash of the value before, by every way to see a commit; all of them must agree. */
+static const char *previous_of(test *t, bag *b, vls_scope *scope)
+{
+    enum { WAYS = 6 };
+    const valise_str all = {NULL, 0}, key = VLS_STR("k");
+    valise_history filter = VALISE_HISTORY_INIT;
+    vls_ledger one = at(t, b, "1");
+    valise_commit commit = {0};
+    valise_id found[WAYS];
+    vls_look look = {.arena = &b->arena, .commit = &commit};
+    valise_blob *value = NULL;
+
+    memset(found, 0xee, sizeof(found));
+    CHECK_OK(vls_bag_history(&b->ledger, scope, &filter, note_previous, &found[0], &t->err));
+    CHECK_OK(vls_bag_blame(&b->ledger, scope, key, note_previous, &found[1], &t->err));
+    CHECK_OK(vls_bag_each(&b->ledger, scope, all, true, note_item, &found[2], &t->err));
+    CHECK_OK(vls_bag_diff(&(vls_scoped){&one, scope}, &(vls_scoped){&b->ledger, scope}, true,
+                          note_change, &found[3], &t->err));
+    CHECK_OK(vls_bag_commit(&commit, &b->ledger, scope, 2, &b->arena, &t->err));
+    found[4] = commit.previous_value;
+    CHECK_INT(1, vls_bag_get(&value, &b->ledger, scope, key, &look, &t->err));
+    found[5] = commit.previous_value;
+    valise_blob_unref(value);
+    for (int i = 1; i < WAYS; i++) {
+        test_context("way %d", i);
+        CHECK(vls_id_equal(&found[0], &found[i]));
+    }
+    return test_format("%s", vls_id_hex(&found[0]).s);
+}
+
+/* A hash of what may not be read says which guess at it is right. */
+TEST(access, the_hash_of_what_was_before_is_part_of_it)
+{
+    static const valise_id none;
+    bag *b = bag_open(t, NULL);
+    vls_scope *n = bag_node(t, b, "n", "", NULL);
+    valise_commit first;
+    const char *hex;
+
+    CHECK_OK(put_with(b, b->owner, "k", "1", (vls_pack_args){PACK_ARGS, .tags = NAMES("pii")}));
+    first = commit_of(t, b, 1);
+    hex = test_format("%s", vls_id_hex(&first.value).s);
+    CHECK_OK(put_with(b, b->owner, "k", "2", (vls_pack_args){PACK_ARGS, .tags = NOBODY}));
+    CHECK_TEXT(hex, previous_of(t, b, n));
+    CHECK(strstr(exported(b, &b->ledger, n, -1), hex));
+    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &b->arena, &t->err));
+    CHECK_TEXT(vls_id_hex(&none).s, previous_of(t, b, n));
+    CHECK(!strstr(exported(b, &b->ledger, n, -1), hex));
+    CHECK_TEXT(hex, previous_of(t, b, b->owner));
+}
+
+/* Who may neither read nor write a key learns no version of it, nor whether it is there. */
+TEST(access, a_version_is_for_who_may_write)
+{
+    bag *b = bag_open(t, NULL);
+    vls_scope *n =
+        bag_node(t, b, "n", "", &(valise_permissions){.read = NAMES("r"), .write = NAMES("w")});
+    int64_t version = 0;
+
+    CHECK_OK(put(b, b->owner, "r", "1"));
+    CHECK_OK(put(b, b->owner, "w", "1"));
     CHECK_OK(put(b, b->owner, "k", "1"));
-    CHECK_OK(put(b, b->owner, "open", "1"));
-    CHECK_OK(vls_bag_permit(&b->ledger, VLS_STR("n"), &(valise_permissions){.deny = NAMES("k")},
-                            &t->err));
-    state = at(t, b, "now");
-    fork = bag_fork(t, b, &state);
-    CHECK_OK(vls_bag_permit(&fork->ledger, VLS_STR("n"), NULL, &t->err));
-    CHECK_OK(put(fork, fork->owner, "k", "2"));
-    CHECK_OK(put(fork, fork->owner, "open", "2"));
-    CHECK_TEXT("open=1", items(b, &b->ledger, n, NULL));
-    CHECK_TEXT("~open=1>2 by unknown@2", diff(b, &b->ledger, &fork->ledger, n));
+    CHECK_INT(1, vls_bag_version(&version, &b->ledger, n, VLS_STR("r"), &t->err));
+    CHECK_INT(1, vls_bag_version(&version, &b->ledger, n, VLS_STR("w"), &t->err));
+    CHECK_RC(VALISE_E_DENIED, vls_bag_version(&version, &b->ledger, n, VLS_STR("k"), &t->err));
+    CHECK_RC(VALISE_E_DENIED, vls_bag_version(&version, &b->ledger, n, VLS_STR("zz"), &t->err));
+    CHECK_INT(1, vls_bag_version(&version, &b->ledger, b->owner, VLS_STR("k"), &t->err));
+    CHECK_INT(0, vls_bag_version(&version, &b->ledger, b->owner, VLS_STR("zz"), &t->err));
 }
 
 /* What cannot be changed says so. */

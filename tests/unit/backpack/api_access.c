@@ -88,6 +88,124 @@ TEST(api_access, grants_are_narrowed_by_backpack_and_node) /* [K23] [B31] */
     CHECK(!none);
 }
 
+static valise_backpack *named_as(desk *d, const char *name, const char *actor)
+{
+    valise_backpack_options o = desk_options(d, 0);
+
+    o.actor = valise_str_of(actor);
+    return bag_with(d, name, &o);
+}
+
+/* Whoever merges or compares must be allowed to read all that is looked at. */
+TEST(api_access, every_backpack_that_is_read_is_asked_for) /* [K23] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *secret = bag_of(d, "secret"), *anns, *none = NULL;
+    valise_backpack *empty = at_point(d, bag, "0");
+
+    CHECK_OK(pack(secret, "token", "1", &t->err));
+    let_in(d, "ann", "none",
+           "\"backpack:read backpack=run-1\",\"backpack:write backpack=run-1\","
+           "\"backpack:read backpack=mine*\",\"backpack:write backpack=mine*\"");
+    anns = named_as(d, "run-1", "ann");
+    CHECK_RC(VALISE_E_DENIED,
+             valise_backpack_merge(NULL, anns, empty, secret, NULL, NULL, &t->err));
+    CHECK(strstr(t->err.message, "backpack:read"));
+    CHECK_RC(VALISE_E_DENIED, valise_backpack_merge(NULL, anns, secret, anns, NULL, NULL, &t->err));
+    CHECK_TEXT("", items(bag));
+    /* A fork is a way to read, and its name is one to be allowed. */
+    CHECK_RC(VALISE_E_DENIED, valise_backpack_fork(&none, anns, "other", NULL, &t->err));
+    CHECK_OK(valise_backpack_fork(&none, anns, "mine-1", NULL, &t->err));
+    valise_backpack_close(none);
+    none = NULL;
+    let_in(d, "wim", "none", "\"backpack:write\",\"backpack:read backpack=mine*\",\"agent:read\"");
+    CHECK_RC(VALISE_E_DENIED,
+             run_as(d, "wim", "backpack:fork", "{\"backpack\":\"secret\",\"name\":\"mine-2\"}"));
+    CHECK(!none);
+}
+
+/* Each handle is used as its own actor. */
+TEST(api_access, two_handles_have_two_actors) /* [K23] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *secret = bag_of(d, "secret"), *anns, *bobs;
+
+    CHECK_OK(pack(secret, "token", "1", &t->err));
+    let_in(d, "ann", "none", "\"backpack:read backpack=run-1\"");
+    let_in(d, "bob", "none", "\"backpack:read backpack=secret\"");
+    anns = named_as(d, "run-1", "ann");
+    bobs = named_as(d, "secret", "bob");
+    CHECK_TEXT("+token=1", differs(anns, bobs));
+    CHECK_TEXT("-token=1", differs(bobs, anns));
+    run_op(d, "agent:update",
+           "{\"id\":\"bob\",\"role\":\"none\",\"capabilities\":[\"event:read\"]}");
+    CHECK_TEXT("(denied)", differs(anns, bobs));
+    CHECK_TEXT("(denied)", differs(bobs, anns));
+    CHECK_TEXT("(denied)", differs(bag, bobs)); /* though who looks may */
+    CHECK_TEXT("+token=1", differs(bag, secret));
+}
+
+/* A view of a node shows what the node may read there, on whichever side it stands. */
+TEST(api_access, each_side_has_its_own_rights) /* [B31] */
+{
+    const valise_permissions no_query = {.deny = NAMES("query")};
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *x = bag_of(d, "x"), *in_bag, *in_x;
+    valise_backpack *empty = at_point(d, x, "0");
+    int64_t count = -1;
+
+    CHECK_OK(pack(bag, "query", "1", &t->err));
+    CHECK_OK(pack(bag, "fact", "2", &t->err));
+    in_bag = node_of(d, bag, "n", "", &no_query);
+    in_x = node_of(d, x, "n", "", NULL);
+    CHECK_TEXT("(denied)", got(in_bag, "query"));
+    CHECK_TEXT("-fact=2", differs(in_bag, in_x));
+    CHECK_TEXT("+fact=2", differs(in_x, in_bag));
+    CHECK_TEXT("+fact=2", differs(x, in_bag));
+    CHECK_TEXT("+fact=2", differs(in_x, bag)); /* a node stays one beside the owner's handle */
+    CHECK_TEXT("+fact=2 +query=1", differs(x, bag));
+    CHECK_OK(valise_backpack_merge(&count, in_x, empty, in_bag, NULL, NULL, &t->err));
+    CHECK_INT(1, count);
+    CHECK_TEXT("fact=2", items(x));
+    /* A node stays one, whosever handle it is given. */
+    CHECK_OK(valise_backpack_merge(&count, in_x, empty, bag, NULL, NULL, &t->err));
+    CHECK_INT(0, count);
+    CHECK_TEXT("fact=2", items(x));
+}
+
+static int note_conflict(void *arg, const valise_conflict *c, valise_error *err)
+{
+    vls_buf *out = arg;
+
+    (void)err;
+    vls_buf_printf(out, "%.*s:%s%s%s;", VALISE_STR_ARG(c->key), c->base ? " base" : "",
+                   c->ours ? " ours" : "", c->theirs ? " theirs" : "");
+    return 0;
+}
+
+TEST(api_access, conflicts_show_a_node_what_it_may_read) /* [B17] [B31] */
+{
+    const valise_permissions no_query = {.deny = NAMES("query")};
+    desk *d = desk_open(t);
+    valise_backpack *x = bag_of(d, "x"), *bag, *in_x, *base;
+    VLS_AUTO(buf) vls_buf list = {0};
+
+    vls_buf_init(&list, t->env, 10000);
+    CHECK_OK(pack(x, "query", "0", &t->err));
+    CHECK_OK(pack(x, "fact", "0", &t->err));
+    base = at_point(d, x, "now");
+    bag = fork_of(d, base, "run-1");
+    CHECK_OK(valise_permit(bag, "n", &no_query, &t->err));
+    CHECK_OK(pack(bag, "query", "1", &t->err));
+    CHECK_OK(pack(bag, "fact", "1", &t->err));
+    CHECK_OK(pack(x, "query", "2", &t->err));
+    CHECK_OK(pack(x, "fact", "2", &t->err));
+    in_x = node_of(d, x, "n", "", NULL);
+    CHECK_RC(VALISE_E_CONFLICT,
+             valise_backpack_merge(NULL, in_x, base, bag, note_conflict, &list, &t->err));
+    CHECK_STR(VLS_STR("fact: base ours theirs;"), vls_buf_str(&list));
+}
+
 TEST(api_access, only_the_owner_sets_things) /* [B31] */
 {
     desk *d = desk_open(t);

@@ -457,3 +457,64 @@ TEST(api_travel, json_has_the_options) /* [B27] */
     CHECK(strstr(exported(copy, 0), "\"sticky\":[\"own\"]"));
     CHECK(strstr(exported(copy, 0), "\"taint\":true"));
 }
+
+/* What options say counts, what they leave open is as the JSON says: for both kinds. */
+TEST(api_travel, json_and_options_together) /* [B23] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *copy = NULL;
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_LENIENT | VALISE_BACKPACK_TAINT);
+    const char *json;
+
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    json = exported(bag, -1);
+    o.sticky = NAMES("z", "a", "z");
+    CHECK_OK(valise_backpack_from_json(&copy, d->v, "copy", valise_str_of(json), &o, &t->err));
+    close_later(copy);
+    json = exported(copy, -1);
+    CHECK(strstr(json, "\"lenient\":true"));
+    CHECK(strstr(json, "\"taint\":true"));
+    CHECK(strstr(json, "\"sticky\":[\"a\",\"z\"]"));
+    /* And what the document says stays. */
+    copy = NULL;
+    o = desk_options(d, 0);
+    CHECK_OK(valise_backpack_from_json(&copy, d->v, "again", valise_str_of(json), &o, &t->err));
+    close_later(copy);
+    json = exported(copy, -1);
+    CHECK(strstr(json, "\"lenient\":true"));
+    CHECK(strstr(json, "\"taint\":true"));
+    CHECK(strstr(json, "\"sticky\":[\"a\",\"z\"]"));
+    o.sticky = NAMES("");
+    copy = NULL;
+    CHECK_RC(VALISE_E_INVALID,
+             valise_backpack_from_json(&copy, d->v, "bad", valise_str_of(json), &o, &t->err));
+    CHECK(!copy);
+}
+
+/* Sticky tags come in any order; what is declassified is sorted all the same. */
+TEST(api_travel, sticky_tags_are_sorted_and_checked) /* [B22] [B23] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_TAINT);
+    valise_pack_options p = VALISE_PACK_OPTIONS_INIT;
+    valise_backpack *bag, *node, *copy = NULL;
+
+    o.sticky = NAMES("z", "m", "a");
+    bag = bag_with(d, "run-1", &o);
+    node = node_of(d, bag, "n", "", NULL);
+    p.tags = NAMES("a", "m", "z");
+    CHECK_OK(valise_pack(NULL, bag, "in", "1", &p, &t->err));
+    CHECK_TEXT("1", got(node, "in"));
+    p = (valise_pack_options)VALISE_PACK_OPTIONS_INIT;
+    p.declassify = NAMES("z", "a");
+    CHECK_OK(valise_pack(NULL, node, "out", "1", &p, &t->err));
+    CHECK(strstr(exported(bag, -1), "\"declassified\":[\"a\",\"z\"]"));
+    o = desk_options(d, 0);
+    CHECK_OK(valise_backpack_from_json(&copy, d->v, "copy", valise_str_of(exported(bag, -1)), &o,
+                                       &t->err));
+    close_later(copy);
+    o.sticky = NAMES("");
+    copy = NULL;
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_open(&copy, d->v, "bad", &o, &t->err));
+    CHECK(!copy);
+}

@@ -179,9 +179,11 @@ static int op_diff(bag *b, vls_scope *node)
 
     if (rc < 0)
         return rc;
-    rc = vls_bag_diff(&old, &b->ledger, node, true, on_change, NULL, b->err);
+    rc = vls_bag_diff(&(vls_scoped){&old, node}, &(vls_scoped){&b->ledger, node}, true, on_change,
+                      NULL, b->err);
     if (rc == 0)
-        rc = vls_bag_diff(&b->ledger, &old, node, true, on_change, NULL, b->err);
+        rc = vls_bag_diff(&(vls_scoped){&b->ledger, node}, &(vls_scoped){&old, node}, true,
+                          on_change, NULL, b->err);
     old.ops->release(old.self);
     return rc;
 }
@@ -190,7 +192,9 @@ static int op_merge(bag *b, vls_scope *node)
 {
     naive_options options = {.id = {{8}}, .name = VLS_STR("f")};
     vls_change_call call = {.now = b->now++, .arena = &b->arena};
+    const valise_node same = {.size = sizeof(same), .id = vls_scope_node_id(node)};
     VLS_AUTO(naive) naive *fork = NULL;
+    VLS_AUTO(scope) vls_scope *there = NULL;
     vls_ledger base = {0}, theirs, ours = b->ledger;
     int64_t conflicts;
     int rc = ours.ops->freeze(&base, ours.self, 5, b->err);
@@ -205,8 +209,10 @@ static int op_merge(bag *b, vls_scope *node)
         b->ledger = ours;
     }
     if (rc == 0)
-        rc = vls_bag_merge(&conflicts, &ours, &base, &theirs, node, &call, on_done, NULL, NULL,
-                           b->err);
+        rc = vls_scope_new(&there, b->env, &theirs, &same, b->err);
+    if (rc == 0)
+        rc = vls_bag_merge(&conflicts, &(vls_scoped){&ours, node}, &(vls_scoped){&base, node},
+                           &(vls_scoped){&theirs, there}, &call, on_done, NULL, NULL, b->err);
     if (base.ops)
         base.ops->release(base.self);
     return rc;

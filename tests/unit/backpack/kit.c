@@ -333,12 +333,17 @@ static int add_change(void *arg, const valise_change *c, valise_error *err)
     return 0;
 }
 
-const char *diff(bag *b, const vls_ledger *x, const vls_ledger *y, vls_scope *scope)
+const char *diff_of(const vls_scoped *x, const vls_scoped *y, valise_error *err)
 {
     char *start;
     text out = text_new(&start);
 
-    return finish(start, vls_bag_diff(x, y, scope, true, add_change, &out, b->err));
+    return finish(start, vls_bag_diff(x, y, true, add_change, &out, err));
+}
+
+const char *diff(bag *b, const vls_ledger *x, const vls_ledger *y, vls_scope *scope)
+{
+    return diff_of(&(vls_scoped){x, scope}, &(vls_scoped){y, scope}, b->err);
 }
 
 /* ---- points ---- */

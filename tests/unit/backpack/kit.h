@@ -72,6 +72,7 @@ const char *blamed(bag *b, vls_scope *scope, const char *key);
 
 /* "+a=1 ~b=1>2 -c=3", each with "by NODE@SEQ" where known. */
 const char *diff(bag *b, const vls_ledger *x, const vls_ledger *y, vls_scope *scope);
+const char *diff_of(const vls_scoped *x, const vls_scoped *y, valise_error *err);
 
 /* The state at a point, frozen until the test ends; fails the test when there is none. */
 vls_ledger at(test *t, bag *b, const char *point);

@@ -122,7 +122,8 @@ TEST(look, callbacks_end_walks)
                               &t->err));
     left = 2;
     CHECK_INT(VALISE_E_UNSUPPORTED,
-              vls_bag_diff(&none, &b->ledger, b->owner, false, stop_change, &left, &t->err));
+              vls_bag_diff(&(vls_scoped){&none, b->owner}, &(vls_scoped){&b->ledger, b->owner},
+                           false, stop_change, &left, &t->err));
     CHECK_INT(0, left); /* and is not called again */
     CHECK_OK(jail(b, b->owner, "a", "x"));
     left = 1;

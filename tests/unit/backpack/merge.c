@@ -34,15 +34,20 @@ static int on_done(void *arg, const vls_done *done, valise_error *err)
     return 0;
 }
 
-static int merge(bag *ours, const vls_ledger *base, bag *theirs, vls_scope *scope, log *l,
-                 int64_t *conflicts)
+/* The same node, or the owner, in each of the three. */
+typedef struct eyes {
+    vls_scope *ours, *base, *theirs;
+} eyes;
+
+static int merge(bag *ours, const vls_ledger *base, bag *theirs, eyes e, log *l, int64_t *conflicts)
 {
     vls_change_call call = {.now = ours->now++, .arena = &ours->arena};
 
     *l = (log){""};
     *conflicts = -1;
-    return vls_bag_merge(conflicts, &ours->ledger, base, &theirs->ledger, scope, &call, on_done,
-                         on_conflict, l, ours->err);
+    return vls_bag_merge(conflicts, &(vls_scoped){&ours->ledger, e.ours},
+                         &(vls_scoped){base, e.base}, &(vls_scoped){&theirs->ledger, e.theirs},
+                         &call, on_done, on_conflict, l, ours->err);
 }
 
 typedef struct forks {
@@ -65,6 +70,18 @@ static forks split(test *t)
     return f;
 }
 
+static eyes owner_of(const forks *f)
+{
+    return (eyes){f->ours->owner, f->b->owner, f->theirs->owner};
+}
+
+/* A node that has these permissions everywhere, as forks have those of their origin. */
+static eyes node_of(test *t, const forks *f, const char *id, const valise_permissions *permissions)
+{
+    return (eyes){bag_node(t, f->ours, id, "", permissions), bag_node(t, f->b, id, "", permissions),
+                  bag_node(t, f->theirs, id, "", permissions)};
+}
+
 TEST(merge, takes_over_what_only_they_changed)
 {
     forks f = split(t);
@@ -80,7 +97,7 @@ TEST(merge, takes_over_what_only_they_changed)
     CHECK_OK(put(f.theirs, f.theirs->owner, "new", "4"));
     CHECK_OK(put(f.ours, f.ours->owner, "d", "5")); /* both to the same value */
     CHECK_OK(put(f.theirs, f.theirs->owner, "d", "5"));
-    CHECK_OK(merge(f.ours, &f.base, f.theirs, f.ours->owner, &l, &conflicts));
+    CHECK_OK(merge(f.ours, &f.base, f.theirs, owner_of(&f), &l, &conflicts));
     CHECK_TEXT("merge b v2; delete c v1; merge new v1; ", l.text);
     CHECK_INT(0, conflicts);
     CHECK_TEXT("a=2 b=3 d=5 new=4", items(f.ours, &f.ours->ledger, f.ours->owner, NULL));
@@ -92,7 +109,7 @@ TEST(merge, takes_over_what_only_they_changed)
     CHECK_STR(VLS_STR("x.y"), c.namespace_name);
     CHECK_STR(VLS_STR("3"), c.summary);
     /* Again: nothing is left to do. */
-    CHECK_OK(merge(f.ours, &f.base, f.theirs, f.ours->owner, &l, &conflicts));
+    CHECK_OK(merge(f.ours, &f.base, f.theirs, owner_of(&f), &l, &conflicts));
     CHECK_TEXT("", l.text);
 }
 
@@ -111,7 +128,7 @@ TEST(merge, conflicts_are_told_and_nothing_is_merged)
     CHECK_OK(put(f.ours, f.ours->owner, "new", "2"));
     CHECK_OK(put(f.theirs, f.theirs->owner, "new", "3"));
     CHECK_OK(put(f.theirs, f.theirs->owner, "fine", "3"));
-    CHECK_RC(VALISE_E_CONFLICT, merge(f.ours, &f.base, f.theirs, f.ours->owner, &l, &conflicts));
+    CHECK_RC(VALISE_E_CONFLICT, merge(f.ours, &f.base, f.theirs, owner_of(&f), &l, &conflicts));
     CHECK_TEXT("a: 1 2 3; b: 1 - 3; c: 1 2 -; new: - 2 3; ", l.text);
     CHECK_INT(4, conflicts);
     CHECK_TEXT("a=2 c=2 d=1 new=2", items(f.ours, &f.ours->ledger, f.ours->owner, NULL));
@@ -120,19 +137,18 @@ TEST(merge, conflicts_are_told_and_nothing_is_merged)
 TEST(merge, asks_for_each_key)
 {
     forks f = split(t);
-    vls_scope *n;
+    eyes n;
     log l;
     int64_t conflicts;
 
     CHECK_OK(put(f.theirs, f.theirs->owner, "a", "3"));
     CHECK_OK(put(f.theirs, f.theirs->owner, "b", "3"));
-    n = bag_node(t, f.ours, "n", "",
-                 &(valise_permissions){.read = NAMES("*"), .write = NAMES("a")});
+    n = node_of(t, &f, "n", &(valise_permissions){.read = NAMES("*"), .write = NAMES("a")});
     CHECK_RC(VALISE_E_DENIED, merge(f.ours, &f.base, f.theirs, n, &l, &conflicts));
     CHECK_TEXT("", l.text);
     CHECK_TEXT("a=1 b=1 c=1 d=1", items(f.ours, &f.ours->ledger, f.ours->owner, NULL));
     /* What it may not read it does not merge; what it may, it does. */
-    n = bag_node(t, f.ours, "m", "", &(valise_permissions){.deny = NAMES("b")});
+    n = node_of(t, &f, "m", &(valise_permissions){.deny = NAMES("b")});
     CHECK_OK(merge(f.ours, &f.base, f.theirs, n, &l, &conflicts));
     CHECK_TEXT("merge a v2; ", l.text);
     CHECK_STR(VLS_STR("m"), commit_of(t, f.ours, 1).node_id);
@@ -142,7 +158,7 @@ TEST(merge, asks_for_each_key)
 TEST(merge, hidden_changes_are_conflicts_too)
 {
     forks f = split(t);
-    vls_scope *n;
+    eyes n;
     log l;
     int64_t conflicts;
 
@@ -152,7 +168,7 @@ TEST(merge, hidden_changes_are_conflicts_too)
     CHECK_OK(put_with(f.ours, f.ours->owner, "new", "2",
                       (vls_pack_args){PACK_ARGS, .read = NAMES("x")}));
     CHECK_OK(put(f.theirs, f.theirs->owner, "new", "3"));
-    n = bag_node(t, f.ours, "n", "", NULL);
+    n = node_of(t, &f, "n", NULL);
     CHECK_RC(VALISE_E_CONFLICT, merge(f.ours, &f.base, f.theirs, n, &l, &conflicts));
     CHECK_TEXT("a: 1 - 3; new: - - 3; ", l.text); /* and it does not see it here either */
 }
@@ -162,7 +178,7 @@ TEST(merge, lenient_leaves_out_what_is_denied)
     naive_options options = {.id = {{7}}, .name = VLS_STR("l"), .lenient = true};
     bag *ours = bag_open(t, &options), *theirs;
     vls_ledger base;
-    vls_scope *n;
+    eyes n;
     log l;
     int64_t conflicts;
 
@@ -171,7 +187,10 @@ TEST(merge, lenient_leaves_out_what_is_denied)
     theirs = bag_fork(t, ours, &base);
     CHECK_OK(put(theirs, theirs->owner, "a", "2"));
     CHECK_OK(put(theirs, theirs->owner, "b", "2"));
-    n = bag_node(t, ours, "n", "", &(valise_permissions){.read = NAMES("*"), .write = NAMES("b")});
+    n.ours =
+        bag_node(t, ours, "n", "", &(valise_permissions){.read = NAMES("*"), .write = NAMES("b")});
+    n.base = n.ours;
+    n.theirs = bag_node(t, theirs, "n", "", NULL);
     CHECK_OK(merge(ours, &base, theirs, n, &l, &conflicts));
     CHECK_TEXT("merge b v1; ", l.text);
     CHECK_TEXT("merge a denied by n; 2 merge b v1 by n", access_log(ours, ours->owner, "n", true));
@@ -186,14 +205,59 @@ static int write_more(void *arg, const valise_conflict *c, valise_error *err)
 TEST(merge, whoever_is_told_can_end_it)
 {
     forks f = split(t);
+    const vls_scoped ours = {&f.ours->ledger, f.ours->owner}, base = {&f.base, f.b->owner},
+                     theirs = {&f.theirs->ledger, f.theirs->owner};
     int64_t conflicts;
     vls_change_call call = {.now = 1, .arena = &f.ours->arena};
 
     CHECK_OK(put(f.ours, f.ours->owner, "a", "2"));
     CHECK_OK(put(f.theirs, f.theirs->owner, "a", "3"));
-    CHECK_INT(9, vls_bag_merge(&conflicts, &f.ours->ledger, &f.base, &f.theirs->ledger,
-                               f.ours->owner, &call, NULL, write_more, NULL, &t->err));
+    CHECK_INT(9, vls_bag_merge(&conflicts, &ours, &base, &theirs, &call, NULL, write_more, NULL,
+                               &t->err));
     CHECK_RC(VALISE_E_CONFLICT,
-             vls_bag_merge(&conflicts, &f.ours->ledger, &f.base, &f.theirs->ledger, f.ours->owner,
-                           &call, NULL, NULL, NULL, &t->err));
+             vls_bag_merge(&conflicts, &ours, &base, &theirs, &call, NULL, NULL, NULL, &t->err));
+}
+
+/* What a node may read is what the backpack says that it lies in. [B17] [B31] */
+TEST(merge, each_backpack_has_its_own_rights)
+{
+    const valise_permissions no_a = {.deny = NAMES("a")};
+    forks f = split(t);
+    eyes n = node_of(t, &f, "n", NULL);
+    log l;
+    int64_t conflicts;
+
+    CHECK_OK(put(f.theirs, f.theirs->owner, "a", "3"));
+    CHECK_OK(put(f.theirs, f.theirs->owner, "b", "3"));
+    n.theirs = bag_node(t, f.theirs, "n", "", &no_a);
+    CHECK_OK(merge(f.ours, &f.base, f.theirs, n, &l, &conflicts));
+    CHECK_TEXT("merge b v2; ", l.text);
+    /* Nor is it shown where both changed it. */
+    CHECK_OK(put(f.theirs, f.theirs->owner, "c", "3"));
+    CHECK_OK(put(f.ours, f.ours->owner, "c", "4"));
+    n.theirs = bag_node(t, f.theirs, "n", "", NULL);
+    n.base = bag_node(t, f.b, "n", "", &(valise_permissions){.deny = NAMES("c")});
+    n.ours = bag_node(t, f.ours, "n", "", &(valise_permissions){.deny = NAMES("c")});
+    CHECK_RC(VALISE_E_CONFLICT, merge(f.ours, &f.base, f.theirs, n, &l, &conflicts));
+    CHECK_TEXT("c: - - 3; ", l.text);
+}
+
+/* What is hidden there is not gone: nothing is deleted for it. */
+TEST(merge, what_a_node_does_not_see_is_not_deleted)
+{
+    forks f = split(t);
+    eyes n = node_of(t, &f, "n", NULL);
+    log l;
+    int64_t conflicts;
+
+    CHECK_OK(put_with(f.theirs, f.theirs->owner, "a", "3",
+                      (vls_pack_args){PACK_ARGS, .read = NAMES("x")}));
+    /* Nor does it see that this one is. */
+    CHECK_OK(put_with(f.theirs, f.theirs->owner, "b", "3",
+                      (vls_pack_args){PACK_ARGS, .read = NAMES("x")}));
+    CHECK_INT(1, drop(f.theirs, f.theirs->owner, "b"));
+    CHECK_INT(1, drop(f.theirs, f.theirs->owner, "c"));
+    CHECK_OK(merge(f.ours, &f.base, f.theirs, n, &l, &conflicts));
+    CHECK_TEXT("delete c v1; ", l.text);
+    CHECK_TEXT("a=1 b=1 d=1", items(f.ours, &f.ours->ledger, f.ours->owner, NULL));
 }

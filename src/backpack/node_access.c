@@ -1,5 +1,5 @@
-/* access.c -- permissions and rules of one node, and what is remembered of them. */
-#include "backpack/access.h"
+/* node_access.c -- permissions and rules of one node, and what is remembered of them. */
+#include "backpack/node_access.h"
 
 #include "base/glob.h"
 #include "base/mem.h"
@@ -48,7 +48,7 @@ static unsigned remember(vls_verdicts *v, vls_verdict *slot, valise_str text, un
     if (slot) {
         if (slot->bits != 0)
             v->replaced++;
-        slot->bits = (uint8_t)(bits | VLS_ACCESS_KNOWN);
+        slot->bits = (uint8_t)(bits | VLS_NODE_KNOWN);
         slot->len = (uint8_t)text.len;
         if (text.len > 0)
             memcpy(slot->text, text.ptr, text.len);
@@ -69,7 +69,7 @@ static bool matches(const vls_glob_rules *rules, valise_list patterns, valise_st
     return false;
 }
 
-static unsigned key_bits(vls_access *access, valise_str key)
+static unsigned key_bits(vls_node_access *access, valise_str key)
 {
     vls_verdict *slot = slot_of(&access->keys, access->env, key);
     unsigned bits = 0;
@@ -77,15 +77,15 @@ static unsigned key_bits(vls_access *access, valise_str key)
     if (slot && slot_has(slot, key))
         return slot->bits;
     if (matches(&vls_glob_flat, access->allow.deny, key))
-        bits |= VLS_ACCESS_DENY;
+        bits |= VLS_NODE_DENY;
     if (matches(&vls_glob_flat, access->allow.read, key))
-        bits |= VLS_ACCESS_READ;
+        bits |= VLS_NODE_READ;
     if (matches(&vls_glob_flat, access->allow.write, key))
-        bits |= VLS_ACCESS_WRITE;
+        bits |= VLS_NODE_WRITE;
     return remember(&access->keys, slot, key, bits);
 }
 
-static unsigned name_bits(vls_access *access, valise_str name)
+static unsigned name_bits(vls_node_access *access, valise_str name)
 {
     vls_verdict *slot;
     unsigned bits = 0;
@@ -96,9 +96,9 @@ static unsigned name_bits(vls_access *access, valise_str name)
     if (slot && slot_has(slot, name))
         return slot->bits;
     if (matches(&vls_glob_dotted, access->allow.namespace_read, name))
-        bits |= VLS_ACCESS_READ;
+        bits |= VLS_NODE_READ;
     if (matches(&vls_glob_dotted, access->allow.namespace_write, name))
-        bits |= VLS_ACCESS_WRITE;
+        bits |= VLS_NODE_WRITE;
     return remember(&access->names, slot, name, bits);
 }
 
@@ -108,36 +108,36 @@ static bool has_allow_list(const valise_permissions *allow)
            allow->namespace_write.items;
 }
 
-bool vls_access_may_read(vls_access *access, valise_str key, valise_str name)
+bool vls_node_access_may_read(vls_node_access *access, valise_str key, valise_str name)
 {
     unsigned bits;
 
     if (!access->restricted)
         return true;
     bits = key_bits(access, key);
-    if (bits & VLS_ACCESS_DENY)
+    if (bits & VLS_NODE_DENY)
         return false;
     if (!has_allow_list(&access->allow))
         return true;
-    return (bits & VLS_ACCESS_READ) || (name_bits(access, name) & VLS_ACCESS_READ);
+    return (bits & VLS_NODE_READ) || (name_bits(access, name) & VLS_NODE_READ);
 }
 
-bool vls_access_may_write(vls_access *access, valise_str key, valise_str name, bool has_present,
-                          valise_str present)
+bool vls_node_access_may_write(vls_node_access *access, valise_str key, valise_str name,
+                               bool has_present, valise_str present)
 {
     unsigned bits;
 
     if (!access->restricted)
         return true;
     bits = key_bits(access, key);
-    if (bits & VLS_ACCESS_DENY)
+    if (bits & VLS_NODE_DENY)
         return false;
     if (!has_allow_list(&access->allow))
         return true;
-    if (bits & VLS_ACCESS_WRITE)
+    if (bits & VLS_NODE_WRITE)
         return true;
-    return (name_bits(access, name) & VLS_ACCESS_WRITE) &&
-           (!has_present || (name_bits(access, present) & VLS_ACCESS_WRITE));
+    return (name_bits(access, name) & VLS_NODE_WRITE) &&
+           (!has_present || (name_bits(access, present) & VLS_NODE_WRITE));
 }
 
 static bool is_excepted(valise_list except, valise_str tag)
@@ -151,8 +151,8 @@ static bool is_excepted(valise_list except, valise_str tag)
     return false;
 }
 
-bool vls_access_rules_allow(const vls_access *access, valise_list tags, unsigned what,
-                            valise_list except)
+bool vls_node_access_rules_allow(const vls_node_access *access, valise_list tags, unsigned what,
+                                 valise_list except)
 {
     const valise_str *tag = tags.items;
 
@@ -170,13 +170,13 @@ bool vls_access_rules_allow(const vls_access *access, valise_list tags, unsigned
 
 /* ---- setting ---- */
 
-void vls_access_init(vls_access *access, const valise_env *env)
+void vls_node_access_init(vls_node_access *access, const valise_env *env)
 {
-    *access = (vls_access){.env = env};
+    *access = (vls_node_access){.env = env};
     vls_arena_init(&access->arena, env, SIZE_MAX);
 }
 
-void vls_access_release(vls_access *access)
+void vls_node_access_release(vls_node_access *access)
 {
     if (access->env) {
         release_verdicts(&access->keys, access->env);
@@ -185,7 +185,8 @@ void vls_access_release(vls_access *access)
     vls_arena_release(&access->arena);
 }
 
-int vls_access_set(vls_access *access, const valise_permissions *permissions, valise_error *err)
+int vls_node_access_set(vls_node_access *access, const valise_permissions *permissions,
+                        valise_error *err)
 {
     int rc;
 
@@ -206,8 +207,8 @@ static bool names_node(valise_list nodes, valise_str node_id)
     return !nodes.items;
 }
 
-int vls_access_set_rules(vls_access *access, const vls_rule_row *rules, size_t count,
-                         valise_str node_id, valise_error *err)
+int vls_node_access_set_rules(vls_node_access *access, const vls_rule_row *rules, size_t count,
+                              valise_str node_id, valise_error *err)
 {
     int rc = 0;
 
@@ -216,9 +217,9 @@ int vls_access_set_rules(vls_access *access, const vls_rule_row *rules, size_t c
         return vls_arena_fail(&access->arena, err);
     for (size_t i = 0; i < count && rc == 0; i++) {
         vls_tag_verdict *verdict = &access->tags[access->tag_count];
-        verdict->bits = (names_node(rules[i].read, node_id) ? VLS_ACCESS_READ : 0u) |
-                        (names_node(rules[i].write, node_id) ? VLS_ACCESS_WRITE : 0u);
-        if (verdict->bits == (VLS_ACCESS_READ | VLS_ACCESS_WRITE))
+        verdict->bits = (names_node(rules[i].read, node_id) ? VLS_NODE_READ : 0u) |
+                        (names_node(rules[i].write, node_id) ? VLS_NODE_WRITE : 0u);
+        if (verdict->bits == (VLS_NODE_READ | VLS_NODE_WRITE))
             continue; /* it takes nothing away */
         rc = vls_arena_dup(&verdict->tag, &access->arena, rules[i].tag, err);
         if (rc == 0)

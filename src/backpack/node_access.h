@@ -1,4 +1,4 @@
-/* access.h -- permissions and rules of one node, ready to be asked.
+/* node_access.h -- permissions and rules of one node, ready to be asked.
  *
  * What the globs say about a key and the patterns about a namespace is remembered, so that ten of
  * them cost what one does:
@@ -10,12 +10,12 @@
  * none, and everything is matched again.
  *
  * Threads: single; a scope's lock is over it. */
-#ifndef VLS_ACCESS_H
-#define VLS_ACCESS_H
+#ifndef VLS_NODE_ACCESS_H
+#define VLS_NODE_ACCESS_H
 
 #include "backpack/bag.h"
 
-enum { VLS_ACCESS_READ = 1, VLS_ACCESS_WRITE = 2, VLS_ACCESS_DENY = 4, VLS_ACCESS_KNOWN = 8 };
+enum { VLS_NODE_READ = 1, VLS_NODE_WRITE = 2, VLS_NODE_DENY = 4, VLS_NODE_KNOWN = 8 };
 
 #define VLS_VERDICT_TEXT_MAX 62u
 #define VLS_VERDICTS_MIN 64u
@@ -38,7 +38,7 @@ typedef struct vls_tag_verdict {
     unsigned bits;
 } vls_tag_verdict;
 
-typedef struct vls_access {
+typedef struct vls_node_access {
     const valise_env *env;
     vls_arena arena; /* over what follows */
     bool restricted; /* false: there is no set of permissions */
@@ -46,26 +46,27 @@ typedef struct vls_access {
     vls_tag_verdict *tags; /* of rules that take something away */
     size_t tag_count;
     vls_verdicts keys, names;
-} vls_access;
+} vls_node_access;
 
-void vls_access_init(vls_access *access, const valise_env *env);
-void vls_access_release(vls_access *access); /* a zeroed one is fine */
+void vls_node_access_init(vls_node_access *access, const valise_env *env);
+void vls_node_access_release(vls_node_access *access); /* a zeroed one is fine */
 
 /* Copies. */
-int vls_access_set(vls_access *access, const valise_permissions *permissions, valise_error *err);
+int vls_node_access_set(vls_node_access *access, const valise_permissions *permissions,
+                        valise_error *err);
 /* Call it once. */
-int vls_access_set_rules(vls_access *access, const vls_rule_row *rules, size_t count,
-                         valise_str node_id, valise_error *err);
+int vls_node_access_set_rules(vls_node_access *access, const vls_rule_row *rules, size_t count,
+                              valise_str node_id, valise_error *err);
 
 /* Steps 1 to 5 of scope.h. name ptr NULL: no namespace. has_present: the key is there, in
  * `present`.
  */
-bool vls_access_may_read(vls_access *access, valise_str key, valise_str name);
-bool vls_access_may_write(vls_access *access, valise_str key, valise_str name, bool has_present,
-                          valise_str present);
+bool vls_node_access_may_read(vls_node_access *access, valise_str key, valise_str name);
+bool vls_node_access_may_write(vls_node_access *access, valise_str key, valise_str name,
+                               bool has_present, valise_str present);
 
 /* Do the rules allow this (READ or WRITE) for all of the tags? */
-bool vls_access_rules_allow(const vls_access *access, valise_list tags, unsigned what,
-                            valise_list except);
+bool vls_node_access_rules_allow(const vls_node_access *access, valise_list tags, unsigned what,
+                                 valise_list except);
 
 #endif
