@@ -321,9 +321,12 @@ int valise_backpack_open(valise_backpack **out, valise *v, const char *name,
     rc = start(&bag, &o, v, name, options, (valise_str){NULL, 0}, err);
     if (rc < 0)
         return rc;
-    return finish(out, bag,
-                  o.flags & VALISE_BACKPACK_DURABLE ? open_durable(bag, &o, err)
-                                                    : open_ephemeral(bag, &o, err));
+    /* Who may not read it does not learn whether it is there. */
+    rc = vls_handle_may(bag, "backpack:read", err);
+    if (rc == 0)
+        rc = o.flags & VALISE_BACKPACK_DURABLE ? open_durable(bag, &o, err)
+                                               : open_ephemeral(bag, &o, err);
+    return finish(out, bag, rc);
 }
 
 /* ---- nodes ---- */

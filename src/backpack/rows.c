@@ -14,6 +14,14 @@ static const valise_id no_id;
 
 /* ---- finding a backpack ---- */
 
+/* Names are for who may read what has them. */
+static bool may_name(valise_view *view, const char *name)
+{
+    const char *attrs[] = {"backpack", name, NULL};
+
+    return name[0] && valise_view_allows(view, "backpack:read", attrs, NULL) >= 0;
+}
+
 static int fail_unknown(valise_view *view, valise_str name, valise_error *err)
 {
     VLS_AUTO(view_scan) valise_scan *scan = NULL;
@@ -36,7 +44,7 @@ static int fail_unknown(valise_view *view, valise_str name, valise_error *err)
     if (rc < 0)
         return rc;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no backpack '%s'", vls_text_short(name).s);
-    if (best[0])
+    if (may_name(view, best))
         vls_hint(err, "did you mean '%s'?", best);
     else
         vls_hint(err, "`valise backpack list` shows those there are");

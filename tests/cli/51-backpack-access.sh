@@ -54,6 +54,17 @@ merging() {
 }
 t 'merge and conflicts need backpack:read of theirs and of the base' merging
 
+# Names that are proposed are those of what may be read.
+proposing() {
+    ann_and_a_secret
+    bp pack mina k 1
+    expect_exit 3 "$VALISE" --actor ann bp ls mine
+    stderr_lacks mina
+    expect_exit 3 "$VALISE" bp ls mine
+    stderr_has "did you mean 'mina'?"
+}
+t 'no name is proposed of what may not be read' proposing
+
 # The base that is found by itself is asked for as well; one that may be read can be said.
 found_base() {
     ann_and_a_secret
@@ -146,12 +157,12 @@ versions() {
     bp pack run-1 plan 2
     bp permit run-1 summary --read fact --write fact
     for expect in null 1 2; do
-        expect_exit 4 "$VALISE" bp pack run-1 plan 3 --node summary --expect $expect
+        expect_exit 4 "$VALISE" bp pack run-1 plan 3 --node summary --expect "$expect"
         stderr_has "may not write 'plan'"
         stderr_lacks "but there is"
-        expect_exit 4 "$VALISE" bp rm run-1 plan --node summary --expect $expect
+        expect_exit 4 "$VALISE" bp rm run-1 plan --node summary --expect "$expect"
         stderr_lacks "but there is"
-        expect_exit 4 "$VALISE" bp pack run-1 nothing 3 --node summary --expect $expect
+        expect_exit 4 "$VALISE" bp pack run-1 nothing 3 --node summary --expect "$expect"
         stderr_has "may not write 'nothing'"
     done
     run bp access-log run-1 summary --access write

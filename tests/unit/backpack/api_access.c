@@ -102,6 +102,7 @@ TEST(api_access, every_backpack_that_is_read_is_asked_for) /* [K23] */
     desk *d = desk_open(t);
     valise_backpack *bag = bag_of(d, "run-1"), *secret = bag_of(d, "secret"), *anns, *none = NULL;
     valise_backpack *empty = at_point(d, bag, "0");
+    valise_backpack_options o;
 
     CHECK_OK(pack(secret, "token", "1", &t->err));
     let_in(d, "ann", "none",
@@ -115,12 +116,32 @@ TEST(api_access, every_backpack_that_is_read_is_asked_for) /* [K23] */
     CHECK_TEXT("", items(bag));
     /* A fork is a way to read, and its name is one to be allowed. */
     CHECK_RC(VALISE_E_DENIED, valise_backpack_fork(&none, anns, "other", NULL, &t->err));
+    o = desk_options(d, VALISE_BACKPACK_KNOWN);
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_backpack_open(&none, d->v, "other", &o, &t->err));
     CHECK_OK(valise_backpack_fork(&none, anns, "mine-1", NULL, &t->err));
     valise_backpack_close(none);
     none = NULL;
     let_in(d, "wim", "none", "\"backpack:write\",\"backpack:read backpack=mine*\",\"agent:read\"");
     CHECK_RC(VALISE_E_DENIED,
              run_as(d, "wim", "backpack:fork", "{\"backpack\":\"secret\",\"name\":\"mine-2\"}"));
+    CHECK(!none);
+}
+
+/* Who may not read a backpack cannot find out that it is there. */
+TEST(api_access, what_may_not_be_read_looks_like_nothing) /* [K23] */
+{
+    static const unsigned flags[] = {0, VALISE_BACKPACK_NEW, VALISE_BACKPACK_KNOWN};
+    desk *d = desk_open(t);
+    valise_backpack *none = NULL;
+
+    bag_of(d, "secret-1");
+    let_in(d, "ann", "none", "\"backpack:read backpack=mine*\",\"backpack:write backpack=mine*\"");
+    for (size_t i = 0; i < VLS_COUNT(flags); i++) {
+        valise_backpack_options o = desk_options(d, flags[i]);
+        o.actor = VLS_STR("ann");
+        CHECK_RC(VALISE_E_DENIED, valise_backpack_open(&none, d->v, "secret-1", &o, &t->err));
+        CHECK_RC(VALISE_E_DENIED, valise_backpack_open(&none, d->v, "secret-2", &o, &t->err));
+    }
     CHECK(!none);
 }
 
