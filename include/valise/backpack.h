@@ -57,7 +57,10 @@ typedef struct valise_backpack_options {
     int64_t max_commits; /* ephemeral: commits that history keeps; 0: 10,000. The newest 100 stay */
     int64_t max_bytes;   /* ephemeral: 0: 50 MiB. docs/backpack.md says what counts */
     valise_str archive;  /* ephemeral: a durable backpack that gets the commits it drops, in time;
-                            valise_backpack_flush says whether it has them. "": none */
+                            valise_backpack_flush says whether it has them. While it fails (it may
+                            be dropped, or the disk be full) as many wait as history may hold; older
+                            ones are lost, and the next flush that works says how many, with
+                            VALISE_E_LIMIT. "": none */
     valise_str items;    /* a JSON object: each member is packed by the node "system"; "": none */
     valise_list sticky;  /* of valise_str: tags that taint; none: pii, secret */
     valise_str actor;    /* who acts through the handle; "": that of v */
@@ -414,7 +417,7 @@ VALISE_API int valise_backpack_usage(valise_usage *out, valise_backpack *bag, va
 /* Write-behind: keep what was packed. 0 when all of it is kept; else none of it, and it waits on
  * until the handle is closed, whose other calls then fail alike. Those flush first, so only errors
  * show later: a pack that is denied fails here. When many wait, a pack flushes before it waits too.
- * Ephemeral: hand what was dropped to the archive. */
+ * Ephemeral: hand what was dropped to the archive; VALISE_E_LIMIT, once: some of it is lost. */
 VALISE_API int valise_backpack_flush(valise_backpack *bag, valise_error *err);
 
 VALISE_END

@@ -1,6 +1,7 @@
 /* ephemeral.c -- see ephemeral.h. */
 #include "backpack/ephemeral.h"
 
+#include "backpack/look.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "base/vec.h"
@@ -43,10 +44,16 @@ static void copy_text(char *to, size_t *len, size_t max, valise_str from)
 
 static vls_ephemeral *make(const valise_env *env, vls_ring *ring, const vls_ephemeral_new *like)
 {
-    vls_ephemeral *e = vls_mem_zalloc(env, sizeof(*e));
+    vls_ledger ledger = vls_ring_ledger(ring);
+    vls_ledger_head head;
+    vls_ephemeral *e = NULL;
 
+    if (vls_look_head(&head, &ledger, NULL) == 0)
+        e = vls_mem_zalloc(env, sizeof(*e));
     if (!e)
         return NULL;
+    /* Well before what waits for an archive that fails is lost. */
+    e->retry_max = (unsigned)VLS_MIN(VLS_MAX(head.max_commits / 8, 1), 1024);
     vls_ref_init(&e->refs);
     e->env = env;
     e->ring = vls_ring_ref(ring);

@@ -35,9 +35,11 @@ typedef struct vls_ephemeral {
     char actor[VLS_ACTOR_MAX + 1]; /* who made it */
     size_t actor_len;
     int64_t created;
-    unsigned opened;     /* under the lock of the table */
-    _Atomic bool gone;   /* it was dropped: its name is no longer its own */
-    _Atomic bool behind; /* what was dropped did not get into the archive yet */
+    unsigned retry_max;   /* see retry_in */
+    unsigned opened;      /* under the lock of the table */
+    _Atomic bool gone;    /* it was dropped: its name is no longer its own */
+    atomic_uint failures; /* of the archive, one after the other */
+    atomic_uint retry_in; /* commands until it is tried again; 0: it does not fail */
 
     pthread_mutex_t lock; /* over: */
     int64_t rules_seq;    /* the state of the workspace whose rules the ring has; -1: none */
@@ -109,9 +111,15 @@ int vls_ephemeral_take_rules(vls_ephemeral *e, valise_view *view, valise_error *
 /* Marks that only the scope has (what its node read in a state of the past) go into the ring. */
 int vls_ephemeral_keep_marks(vls_ephemeral *e, vls_scope *scope, valise_error *err);
 
-/* Hand what was dropped to the archive, as this actor (tell.c). What fails now is tried with the
- * next. Not within an operation. */
+/* Hand what was dropped to the archive, as this actor (tell.c). Not within an operation. */
 int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err);
+
+/* Asked once after each command: is it time for that? While the archive fails it is not each time
+ * that something is dropped, and may be though nothing was. */
+bool vls_ephemeral_must_archive(vls_ephemeral *e, bool dropped);
+
+/* The same, and wait for whoever is at it. VALISE_E_LIMIT, once: some were lost. */
+int vls_ephemeral_flush(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err);
 
 static inline void vls_auto_ephemeral(vls_ephemeral **e)
 {

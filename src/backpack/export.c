@@ -16,10 +16,10 @@ typedef struct value {
     valise_blob *blob;
 } value;
 
-typedef struct foreign { /* a commit of the origin, and the number it gets */
+typedef struct place { /* of a commit; and the number that one of the origin gets */
     valise_uuid backpack;
-    int64_t seq;
-} foreign;
+    int64_t seq, number;
+} place;
 
 typedef vls_vec(void *) pointers;
 
@@ -33,7 +33,8 @@ typedef struct export
     vls_arena arena;
     int64_t shift;
     vls_vec(valise_commit *) items, history;
-    vls_vec(foreign) foreign;
+    vls_vec(place) held;    /* what the quarantine is about, sorted */
+    vls_vec(place) foreign; /* sorted */
     pointers checkpoints, permissions, quarantine, rules, runs;
     vls_vec(value) values;
 }
@@ -101,29 +102,79 @@ static int take_commit(void *arg, const valise_commit *commit, valise_error *err
     return rc < 0 ? rc : 0;
 }
 
-/* A commit at or before the edge that only the quarantine holds. */
-static int take_held(export *e, const valise_uuid *backpack, int64_t seq, valise_error *err)
+/* ---- what quarantine holds ---- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    int side = vls_uuid_compare(&x->backpack, &y->backpack);
+
+    return side ? side : (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static int compare_item_places(const void *a, const void *b)
+{
+    const valise_commit *x = *(valise_commit *const *)a, *y = *(valise_commit *const *)b;
+    place p = {x->backpack, x->seq, 0}, q = {y->backpack, y->seq, 0};
+
+    return compare_places(&p, &q);
+}
+
+static int take_held(export *e, const place *at, valise_error *err)
 {
     const vls_ledger *ledger = e->ledger;
     valise_commit commit = {0}, *copy = NULL;
-    int rc = 0;
+    int rc;
 
-    if (seq == 0 || (vls_uuid_equal(backpack, &e->head.id) && seq > e->doc.edge))
-        return 0;
-    for (size_t i = 0; i < e->items.len; i++) {
-        if (e->items.ptr[i]->seq == seq && vls_uuid_equal(&e->items.ptr[i]->backpack, backpack))
-            return 0;
-    }
     ledger->ops->enter(ledger->self);
-    rc = ledger->ops->commit(&commit, ledger->self, backpack, seq, err);
-    if (rc == 1)
-        rc = vls_commit_copy(&commit, &commit, &e->arena, err) < 0 ? VALISE_E_NO_MEMORY : 1;
+    rc = ledger->ops->commit(&commit, ledger->self, &at->backpack, at->seq, err);
+    if (rc == 1) {
+        rc = vls_commit_copy(&commit, &commit, &e->arena, err);
+        rc = rc < 0 ? rc : 1;
+    }
     ledger->ops->leave(ledger->self);
     if (rc == 1)
         rc = take(&copy, e, ledger, &commit, err);
     if (rc == 1 && !vls_vec_push(&e->items, e->arena.env, copy))
         rc = vls_fail_memory(err);
     return rc < 0 ? rc : 0;
+}
+
+/* A commit at or before the edge. */
+static int want(export *e, const valise_uuid *backpack, int64_t seq, valise_error *err)
+{
+    if (seq == 0 || (vls_uuid_equal(backpack, &e->head.id) && seq > e->doc.edge) ||
+        vls_vec_push(&e->held, e->arena.env, (place){*backpack, seq, 0}))
+        return 0;
+    return vls_fail_memory(err);
+}
+
+/* Those that are no items at the edge, each once. */
+static int take_all_held(export *e, valise_error *err)
+{
+    size_t known = e->items.len;
+    int rc = 0;
+
+    for (size_t i = 0; i < e->quarantine.len && rc == 0; i++) {
+        const vls_quarantine_row *row = e->quarantine.ptr[i];
+        rc = want(e, &row->item_backpack, row->item, err);
+        if (rc == 0)
+            rc = want(e, &e->head.id, row->seq, err);
+    }
+    if (rc < 0 || e->held.len == 0)
+        return rc;
+    qsort(e->held.ptr, e->held.len, sizeof(place), compare_places);
+    if (known > 0)
+        qsort(e->items.ptr, known, sizeof(valise_commit *), compare_item_places);
+    for (size_t i = 0; i < e->held.len && rc == 0; i++) {
+        const place *at = &e->held.ptr[i];
+        const valise_commit probe = {.backpack = at->backpack, .seq = at->seq}, *key = &probe;
+        bool again = i > 0 && compare_places(at - 1, at) == 0;
+        if (!again && (known == 0 || !bsearch(&key, e->items.ptr, known, sizeof(valise_commit *),
+                                              compare_item_places)))
+            rc = take_held(e, at, err);
+    }
+    return rc;
 }
 
 /* ---- rows ---- */
@@ -217,13 +268,7 @@ static int take_rows(export *e, valise_error *err)
 
     for (size_t i = 0; i < VLS_COUNT(all) && rc == 0; i++)
         rc = e->ledger->ops->each_row(e->ledger->self, all[i].coll, all[i].fn, e, err);
-    for (size_t i = 0; i < e->quarantine.len && rc == 0; i++) {
-        const vls_quarantine_row *row = e->quarantine.ptr[i];
-        rc = take_held(e, &row->item_backpack, row->item, err);
-        if (rc == 0)
-            rc = take_held(e, &e->head.id, row->seq, err);
-    }
-    return rc;
+    return rc < 0 ? rc : take_all_held(e, err);
 }
 
 /* ---- numbers ---- */
@@ -261,11 +306,12 @@ static void shift_commit(const export *e, valise_commit *c)
 
 static int64_t foreign_seq(const export *e, const valise_uuid *backpack, int64_t seq)
 {
-    for (size_t i = 0; i < e->foreign.len; i++) {
-        if (e->foreign.ptr[i].seq == seq && vls_uuid_equal(&e->foreign.ptr[i].backpack, backpack))
-            return (int64_t)i + 1;
-    }
-    return 0;
+    const place key = {*backpack, seq, 0};
+    const place *found = e->foreign.len == 0 ? NULL
+                                             : bsearch(&key, e->foreign.ptr, e->foreign.len,
+                                                       sizeof(place), compare_places);
+
+    return found ? found->number : 0;
 }
 
 /* Give commits of the origin numbers of this backpack. */
@@ -287,12 +333,14 @@ static int adopt(export *e, valise_error *err)
     qsort(e->items.ptr, count, sizeof(valise_commit *), compare_foreign);
     for (size_t i = 0; i < count; i++) {
         valise_commit *c = e->items.ptr[i];
-        if (!vls_vec_push(&e->foreign, e->arena.env, (foreign){c->backpack, c->seq}))
+        place was = {c->backpack, c->seq, (int64_t)i + 1};
+        if (!vls_vec_push(&e->foreign, e->arena.env, was))
             return vls_fail_memory(err);
-        c->seq = (int64_t)i + 1;
+        c->seq = was.number;
         c->previous = c->run = 0;
         time = c->time;
     }
+    qsort(e->foreign.ptr, e->foreign.len, sizeof(place), compare_places);
     qsort(e->items.ptr + count, e->items.len - count, sizeof(valise_commit *), compare_items);
     for (size_t i = count; i < e->items.len; i++) {
         shift_commit(e, e->items.ptr[i]);
@@ -453,6 +501,7 @@ int vls_bag_export(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, int
     vls_vec_release(&e.values, env);
     vls_vec_release(&e.items, env);
     vls_vec_release(&e.history, env);
+    vls_vec_release(&e.held, env);
     vls_vec_release(&e.foreign, env);
     vls_vec_release(&e.checkpoints, env);
     vls_vec_release(&e.permissions, env);

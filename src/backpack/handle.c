@@ -509,7 +509,7 @@ int valise_backpack_flush(valise_backpack *bag, valise_error *err)
     rc = vls_handle_check(&bag, 1, err);
     if (rc < 0)
         return rc;
-    return bag->memory ? vls_ephemeral_archive(bag->memory, bag->v, bag->actor, err)
+    return bag->memory ? vls_ephemeral_flush(bag->memory, bag->v, bag->actor, err)
                        : vls_handle_flush(bag, err);
 }
 

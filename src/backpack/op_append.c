@@ -2,6 +2,8 @@
  * drops into its archive. They get seqs of their own; times, nodes and values stay. */
 #include "backpack/ops.h"
 
+#include "base/uuid.h"
+
 static const valise_struct commit_struct = {sizeof(valise_commit), vls_commit_fields};
 
 static const valise_field item_fields[] = {
@@ -42,7 +44,7 @@ static int append(const vls_ledger *ledger, const vls_append_item *item, const v
     if (rc >= 0) {
         commit.seq = 0;
         commit.time = VLS_MAX(commit.time, head.last_time);
-        commit.previous = rc > 0 ? last.seq : 0;
+        commit.previous = rc > 0 && vls_uuid_equal(&last.backpack, &head.id) ? last.seq : 0;
         rc = ledger->ops->append(ledger->self, &commit, value, err);
     }
     ledger->ops->leave(ledger->self);

@@ -313,6 +313,7 @@ int vls_ring_new(vls_ring **out, const valise_env *env, const vls_ring_options *
         vls_mem_free(env, ring, sizeof(*ring));
         return vls_fail_memory(err);
     }
+    (void)pthread_cond_init(&ring->archived, NULL);
     init(ring, env, options);
     rc = copy_options(ring, options, err);
     if (rc == 0 && env->random(env->self, &ring->seed, sizeof(ring->seed)) < 0)
@@ -429,6 +430,7 @@ static void free_ring(vls_ring *ring)
     vls_ring_order_release(&ring->spaces, env);
     vls_mem_free(env, ring->slots, ring->cap * sizeof(record *));
     vls_arena_release(&ring->kept);
+    (void)pthread_cond_destroy(&ring->archived);
     pthread_mutex_destroy(&ring->lock);
     vls_mem_free(env, ring, sizeof(*ring));
 }

@@ -68,13 +68,19 @@ void vls_ring_take_pruned(vls_ring_pruned *out, vls_ring *ring);
 
 /* Hand dropped commits over, oldest first, with their values (NULL: none); they are let go once
  * done has returned 0. Not more at once than a command can take: call it until there are none, when
- * done is not called. One thread at a time: for others there is nothing. */
+ * done is not called. One thread at a time: the others find nothing, unless they `wait` for it, as
+ * all do once more wait for the archive than history may hold.
+ *
+ * After a failure no more wait on than that: the oldest are lost, and counted. */
 #define VLS_RING_DROPPED_COMMITS 2000
 #define VLS_RING_DROPPED_BYTES ((size_t)8 << 20)
 typedef int vls_ring_dropped_fn(void *arg, const valise_commit *commit, valise_blob *value,
                                 valise_error *err);
-int vls_ring_dropped(vls_ring *ring, vls_ring_dropped_fn *each,
+int vls_ring_dropped(vls_ring *ring, bool wait, vls_ring_dropped_fn *each,
                      int (*done)(void *arg, valise_error *err), void *arg, valise_error *err);
+
+/* How many were lost since it was asked last. */
+int64_t vls_ring_take_lost(vls_ring *ring);
 
 static inline void vls_auto_ring(vls_ring **ring)
 {

@@ -460,7 +460,11 @@ struct vls_ring {
 
     vls_ring_pruned pruned;
     vls_ring_list dropped; /* for the archive */
-    bool archiving;        /* somebody is about to put them there */
+    int64_t lost;          /* that it did not take */
+    bool archive_fails;    /* it did so last */
+    bool archiving;        /* somebody is about to put them there: */
+    pthread_t archiver;
+    pthread_cond_t archived; /* that is over */
 };
 
 static inline vls_ring_record *vls_ring_at(const vls_ring *ring, int64_t seq)

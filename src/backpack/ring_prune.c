@@ -79,6 +79,35 @@ static bool is_over(const vls_ring *ring)
             commits * VLS_BAG_COMMIT_BYTES + ring->sums.history_values > ring->max_bytes);
 }
 
+static void drop_first(vls_ring *ring, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vls_ring_record_unref(ring->dropped.ptr[i]);
+    ring->dropped.len -= count;
+    memmove(ring->dropped.ptr, ring->dropped.ptr + count,
+            ring->dropped.len * sizeof(*ring->dropped.ptr));
+    if (ring->dropped.len == 0)
+        vls_vec_release(&ring->dropped, ring->env);
+}
+
+/* An archive that takes nothing must not make the ring grow without bound: as much as history may
+ * hold waits on, and what is older is lost. */
+static void lose_oldest(vls_ring *ring)
+{
+    size_t left = ring->dropped.len;
+    int64_t count = 0, bytes = 0;
+
+    for (; left > 0; left--) {
+        const record *r = ring->dropped.ptr[left - 1];
+        bytes += VLS_BAG_COMMIT_BYTES + (r->value ? vls_ring_value_size(r->value) : 0);
+        if (++count > ring->max_commits || bytes > ring->max_bytes)
+            break;
+    }
+    if (left > 0)
+        drop_first(ring, left);
+    ring->lost += (int64_t)left;
+}
+
 /* Without memory for the archive's list nothing is dropped now. */
 static bool archive(vls_ring *ring, int64_t edge)
 {
@@ -88,6 +117,8 @@ static bool archive(vls_ring *ring, int64_t edge)
         return false;
     for (int64_t seq = ring->edge + 1; seq <= edge; seq++)
         (void)vls_ring_list_add(&ring->dropped, ring->env, vls_ring_at(ring, seq));
+    if (ring->archive_fails && !ring->archiving)
+        lose_oldest(ring);
     return true;
 }
 
@@ -119,54 +150,56 @@ void vls_ring_take_pruned(vls_ring_pruned *out, vls_ring *ring)
 
 /* ---- the archive ---- */
 
-/* The first of those that wait, with references of the caller's. One thread archives at a time:
- * false for others. */
-static bool take_dropped(vls_ring_list *out, vls_ring *ring)
+/* The first of those that wait, with references of the caller's: 1, or 0 where there are none for
+ * this thread. Whoever was called by what is being put there goes on behind it. */
+static int take_dropped(vls_ring_list *out, vls_ring *ring, bool wait)
 {
-    size_t bytes = 0;
-    bool ok = false;
+    size_t bytes = 0, count;
+    int rc = 0;
 
     vls_ring_lock(ring);
-    if (!ring->archiving && ring->dropped.len > 0) {
-        size_t count = VLS_MIN(ring->dropped.len, (size_t)VLS_RING_DROPPED_COMMITS);
-        ok = true;
-        for (size_t i = 0; ok && i < count && bytes < VLS_RING_DROPPED_BYTES; i++) {
-            const record *r = ring->dropped.ptr[i];
-            bytes += r->value && r->value->blob ? r->value->blob->len : 0;
-            ok = vls_ring_list_add(out, ring->env, ring->dropped.ptr[i]);
-        }
-        ring->archiving = ok;
+    while (ring->archiving && !pthread_equal(ring->archiver, pthread_self()) &&
+           (wait || ring->dropped.len > (size_t)ring->max_commits))
+        (void)pthread_cond_wait(&ring->archived, &ring->lock);
+    count = ring->archiving ? 0 : VLS_MIN(ring->dropped.len, (size_t)VLS_RING_DROPPED_COMMITS);
+    for (size_t i = 0; rc >= 0 && i < count && bytes < VLS_RING_DROPPED_BYTES; i++) {
+        const record *r = ring->dropped.ptr[i];
+        bytes += r->value && r->value->blob ? r->value->blob->len : 0;
+        rc = vls_ring_list_add(out, ring->env, ring->dropped.ptr[i]) ? 1 : VALISE_E_NO_MEMORY;
+    }
+    if (rc > 0) {
+        ring->archiving = true;
+        ring->archiver = pthread_self();
     }
     vls_ring_unlock(ring);
-    return ok;
+    return rc;
 }
 
-/* The first `count` are in the archive now. */
-static void let_go(vls_ring *ring, size_t count)
+/* The first `count` are in the archive now; or it failed. */
+static void let_go(vls_ring *ring, size_t count, bool failed)
 {
     vls_ring_lock(ring);
-    for (size_t i = 0; i < count; i++)
-        vls_ring_record_unref(ring->dropped.ptr[i]);
-    ring->dropped.len -= count;
-    memmove(ring->dropped.ptr, ring->dropped.ptr + count,
-            ring->dropped.len * sizeof(*ring->dropped.ptr));
-    if (ring->dropped.len == 0)
-        vls_vec_release(&ring->dropped, ring->env);
+    drop_first(ring, count);
+    if (failed)
+        lose_oldest(ring);
+    ring->archive_fails = failed;
     ring->archiving = false;
+    (void)pthread_cond_broadcast(&ring->archived);
     vls_ring_drain(ring);
     vls_ring_unlock(ring);
 }
 
-int vls_ring_dropped(vls_ring *ring, vls_ring_dropped_fn *each,
+int vls_ring_dropped(vls_ring *ring, bool wait, vls_ring_dropped_fn *each,
                      int (*done)(void *arg, valise_error *err), void *arg, valise_error *err)
 {
     vls_ring_list taken = VLS_VEC_INIT;
-    int rc = 0;
+    int rc = take_dropped(&taken, ring, wait);
 
-    if (!take_dropped(&taken, ring)) {
+    if (rc <= 0) {
         vls_ring_list_release(&taken, ring->env);
-        return 0;
+        return rc < 0 ? vls_fail_memory(err) : 0;
     }
+    rc = 0;
     for (size_t i = 0; i < taken.len && rc == 0; i++) {
         const record *r = taken.ptr[i];
         valise_commit commit;
@@ -175,7 +208,18 @@ int vls_ring_dropped(vls_ring *ring, vls_ring_dropped_fn *each,
     }
     if (rc == 0)
         rc = done(arg, err);
-    let_go(ring, rc == 0 ? taken.len : 0);
+    let_go(ring, rc == 0 ? taken.len : 0, rc < 0);
     vls_ring_list_release(&taken, ring->env);
     return rc;
+}
+
+int64_t vls_ring_take_lost(vls_ring *ring)
+{
+    int64_t lost;
+
+    vls_ring_lock(ring);
+    lost = ring->lost;
+    ring->lost = 0;
+    vls_ring_unlock(ring);
+    return lost;
 }

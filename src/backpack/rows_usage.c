@@ -41,13 +41,21 @@ static int count_value(int64_t *bytes, counting *c, const valise_commit *commit,
     return 0;
 }
 
+/* What quarantine holds is state, but no item. */
+static int count_state(void *arg, const valise_commit *commit, valise_error *err)
+{
+    counting *c = arg;
+
+    c->usage.state_bytes += COMMIT_BYTES;
+    return count_value(&c->usage.state_bytes, c, commit, err);
+}
+
 static int count_item(void *arg, const valise_commit *commit, valise_error *err)
 {
     counting *c = arg;
 
     c->usage.items++;
-    c->usage.state_bytes += VLS_BAG_COMMIT_BYTES;
-    return count_value(&c->usage.state_bytes, c, commit, err);
+    return count_state(c, commit, err);
 }
 
 static int count_held(void *arg, const void *row, valise_error *err)
@@ -61,8 +69,7 @@ static int count_held(void *arg, const void *row, valise_error *err)
     c->usage.quarantined++;
     if (entry->item == 0)
         return 0;
-    c->usage.items--; /* count_item adds it */
-    return vls_rows_each(c->rows, &range, count_item, c, err);
+    return vls_rows_each(c->rows, &range, count_state, c, err);
 }
 
 static int count_commit(void *arg, const valise_commit *commit, valise_error *err)

@@ -69,7 +69,8 @@ typedef struct archiving {
     vls_ephemeral *memory;
     valise *v;
     valise_str actor;
-    bool more; /* something was put: there may be more */
+    bool more;  /* something was put: there may be more */
+    bool tried; /* it was this thread that put it */
     vls_arena arena;
     vls_vec(vls_append_item *) items;
 } archiving;
@@ -104,12 +105,33 @@ static int put(void *arg, valise_error *err)
     valise_call call = VALISE_CALL_INIT;
 
     call.actor = a->actor;
-    a->more = true;
+    a->more = a->tried = true;
     return vls_run(a->v, &vls_op_backpack_append, &args, NULL, NULL, &call, &internal, err);
 }
 
+/* An archive that fails is tried again with the next pack, then after 2, 4, ... of them. */
+static void note_outcome(vls_ephemeral *e, bool failed)
+{
+    unsigned failures = failed ? atomic_load_explicit(&e->failures, memory_order_relaxed) + 1 : 0;
+
+    atomic_store_explicit(&e->failures, failures, memory_order_relaxed);
+    atomic_store_explicit(&e->retry_in,
+                          failed ? VLS_MIN(1u << VLS_MIN(failures - 1, 10u), e->retry_max) : 0,
+                          memory_order_relaxed);
+}
+
+bool vls_ephemeral_must_archive(vls_ephemeral *e, bool dropped)
+{
+    unsigned left = atomic_load_explicit(&e->retry_in, memory_order_relaxed);
+
+    if (VLS_LIKELY(left == 0))
+        return dropped;
+    atomic_store_explicit(&e->retry_in, VLS_MAX(left - 1, 1u), memory_order_relaxed);
+    return left == 1;
+}
+
 /* They are let go of only once they are in the archive. */
-int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err)
+static int archive(vls_ephemeral *e, bool wait, valise *v, valise_str actor, valise_error *err)
 {
     archiving a = {.memory = e, .v = v, .actor = actor, .more = true};
     int rc = 0;
@@ -121,12 +143,33 @@ int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_
         a.more = false;
         a.items.len = 0;
         vls_arena_reset(&a.arena);
-        rc = vls_ring_dropped(e->ring, gather, put, &a, err);
+        rc = vls_ring_dropped(e->ring, wait, gather, put, &a, err);
     }
-    atomic_store_explicit(&e->behind, rc < 0, memory_order_relaxed);
+    if (a.tried || rc < 0)
+        note_outcome(e, rc < 0);
     vls_vec_release(&a.items, e->env);
     vls_arena_release(&a.arena);
     return rc;
+}
+
+int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err)
+{
+    return archive(e, false, v, actor, err);
+}
+
+int vls_ephemeral_flush(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err)
+{
+    valise_str name = vls_ephemeral_archive_name(e);
+    int rc = archive(e, true, v, actor, err);
+    int64_t lost = rc == 0 ? vls_ring_take_lost(e->ring) : 0;
+
+    if (lost == 0)
+        return rc;
+    (void)vls_fail(err, VALISE_E_LIMIT,
+                   "%lld commits are lost: the archive '%.*s' did not take them", (long long)lost,
+                   VALISE_STR_ARG(name));
+    vls_hint(err, "no more wait for an archive that fails than the history may hold");
+    return VALISE_E_LIMIT;
 }
 
 /* ---- handles ---- */
@@ -144,7 +187,7 @@ void vls_handle_tell(valise_backpack *bag, const vls_done *done)
         vls_prune_event(&event, room, &bag->id, bag->name, pruned.edge);
         publish(bag, &event);
     }
-    if (pruned.commits > 0 || atomic_load_explicit(&bag->memory->behind, memory_order_relaxed))
+    if (vls_ephemeral_must_archive(bag->memory, pruned.commits > 0))
         (void)vls_ephemeral_archive(bag->memory, bag->v, bag->actor, NULL);
 }
 

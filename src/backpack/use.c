@@ -270,7 +270,7 @@ static int archive_dropped(valise *v, void *arg, valise_error *err)
     return 0;
 }
 
-/* What does not work now is done after the next command. */
+/* What cannot be done for want of memory is done when history drops something again. */
 static void archive_later(vls_use *use)
 {
     valise_str actor = use->view->stamp.actor;
@@ -278,7 +278,6 @@ static void archive_later(vls_use *use)
 
     if (use->memory->archive_len == 0)
         return;
-    atomic_store_explicit(&use->memory->behind, true, memory_order_relaxed);
     d = vls_mem_zalloc(use->memory->env, sizeof(*d));
     if (!d)
         return;
@@ -303,7 +302,7 @@ static void tell_pruned(vls_use *use)
                         pruned.edge);
         vls_view_tell(use->view, &event);
     }
-    if (pruned.commits > 0 || atomic_load_explicit(&use->memory->behind, memory_order_relaxed))
+    if (vls_ephemeral_must_archive(use->memory, pruned.commits > 0))
         archive_later(use);
 }
 

@@ -544,43 +544,84 @@ int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *co
 
 /* ---- other places ---- */
 
+/* Every reference of the workspace is looked up in these lists: they are sorted. */
 typedef struct other_walk {
-    const vls_erase_place *places;
-    size_t count;
+    vls_vec(const vls_erase_place *) places;
     const belongings *found;
     vls_ref_fn *fn;
     void *arg;
 } other_walk;
 
+static int compare_ids(const void *a, const void *b)
+{
+    return vls_id_compare(a, b);
+}
+
+static int compare_seqs(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const vls_erase_place *x = *(const vls_erase_place *const *)a;
+    const vls_erase_place *y = *(const vls_erase_place *const *)b;
+
+    if (x->coll != y->coll)
+        return x->coll->number < y->coll->number ? -1 : 1;
+    return vls_str_compare(x->key, y->key);
+}
+
+static bool is_among(const id_list *ids, const valise_id *id)
+{
+    return ids->len > 0 && bsearch(id, ids->ptr, ids->len, sizeof(*id), compare_ids);
+}
+
 static bool is_own(const belongings *found, int64_t seq)
 {
-    for (size_t i = 0; i < found->seqs.len; i++) {
-        if (found->seqs.ptr[i] == seq)
-            return true;
-    }
-    return false;
+    return found->seqs.len > 0 &&
+           bsearch(&seq, found->seqs.ptr, found->seqs.len, sizeof(seq), compare_seqs);
 }
 
 static bool is_erased_too(const other_walk *walk, const vls_ref_site *site)
 {
-    for (size_t i = 0; i < walk->count; i++) {
-        if (site->coll == walk->places[i].coll && vls_str_equal(site->key, walk->places[i].key))
-            return true;
+    const vls_erase_place at = {.coll = site->coll, .key = site->key}, *key = &at;
+
+    return walk->places.len > 0 &&
+           bsearch(&key, walk->places.ptr, walk->places.len, sizeof(key), compare_places);
+}
+
+static int sort_all(other_walk *walk, belongings *found, const vls_erase_place *places,
+                    size_t count, const valise_env *env, valise_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!vls_vec_push(&walk->places, env, &places[i]))
+            return vls_fail_memory(err);
     }
-    return false;
+    if (count > 1)
+        qsort(walk->places.ptr, count, sizeof(*walk->places.ptr), compare_places);
+    if (found->named.len > 1)
+        qsort(found->named.ptr, found->named.len, sizeof(valise_id), compare_ids);
+    if (found->carried.len > 1)
+        qsort(found->carried.ptr, found->carried.len, sizeof(valise_id), compare_ids);
+    if (found->seqs.len > 1)
+        qsort(found->seqs.ptr, found->seqs.len, sizeof(int64_t), compare_seqs);
+    return 0;
 }
 
 static int other_site(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
 {
     const other_walk *walk = arg;
     const belongings *found = walk->found;
-    bool named = has_id(&found->named, id);
+    bool named = is_among(&found->named, id);
     bool other;
 
     if (site->coll)
-        other = (named || has_id(&found->carried, id)) && !is_erased_too(walk, site);
+        other = (named || is_among(&found->carried, id)) && !is_erased_too(walk, site);
     else
-        other = !named && has_id(&found->carried, id) && !is_own(found, site->seq);
+        other = !named && is_among(&found->carried, id) && !is_own(found, site->seq);
     return other ? walk->fn(walk->arg, site, id, err) : 0;
 }
 
@@ -588,16 +629,19 @@ int vls_erase_others(valise_view *view, const vls_erase_place *places, size_t co
                      void *arg, valise_error *err)
 {
     belongings found = {.any = false};
-    other_walk walk = {places, count, &found, fn, arg};
+    other_walk walk = {.places = VLS_VEC_INIT, .found = &found, .fn = fn, .arg = arg};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = survey(&found, view, &places[i], err);
+    if (rc == 0)
+        rc = sort_all(&walk, &found, places, count, view->arena.env, err);
     if (rc == 0 && (found.named.len > 0 || found.carried.len > 0)) {
         rc = vls_refs_rows(view->txn, VLS_REFS_ALL, NULL, other_site, &walk, err);
         if (rc == 0)
             rc = vls_refs_log(view->txn, VLS_REFS_ALL, NULL, other_site, &walk, err);
     }
+    vls_vec_release(&walk.places, view->arena.env);
     release(&found, view->arena.env);
     return rc;
 }

@@ -97,3 +97,21 @@ TEST(cost, a_backpack_made_with_items)
     /* For each item its key, below what the command changes, and twice its value. */
     CHECK_MSG(count.opened < 3 * 600 + 100, "%lld scans", (long long)count.opened);
 }
+
+/* An archive that is gone is not looked for with each pack. [B8] */
+TEST(cost, packs_while_the_archive_fails)
+{
+    desk *d = counted(t);
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_backpack *bag;
+
+    run_op(d, "backpack:create", "{\"name\":\"archive\"}");
+    o.archive = VLS_STR("archive");
+    o.max_commits = 100;
+    bag = bag_with(d, "run", &o);
+    run_op(d, "backpack:drop", "{\"backpack\":\"archive\"}");
+    start();
+    for (int i = 0; i < 1000; i++)
+        CHECK_OK(pack(bag, "k", "1", &t->err));
+    CHECK_MSG(count.opened < 500, "%lld scans", (long long)count.opened);
+}

@@ -166,6 +166,19 @@ TEST(look, an_item_with_what_made_it)
              vls_bag_get(&value, &b->ledger, b->owner, VLS_STR("\t"), &look, &t->err));
 }
 
+/* What does not fit is said to be too much, not that there is no memory. */
+TEST(look, a_commit_that_does_not_fit)
+{
+    bag *b = bag_open(t, NULL);
+    valise_commit commit = {0};
+    vls_arena small = {0};
+
+    CHECK_OK(put_as(b, "n", "a-key-of-some-length-that-is-longer-than-the-arena-may-be", "1"));
+    vls_arena_init(&small, b->env, 16);
+    CHECK_RC(VALISE_E_TOO_LARGE, vls_bag_commit(&commit, &b->ledger, b->owner, 1, &small, &t->err));
+    vls_arena_release(&small);
+}
+
 /* ---- points ---- */
 
 /* [B12] */

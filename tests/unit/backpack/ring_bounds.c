@@ -245,17 +245,56 @@ TEST(ring_bounds, hand_dropped_commits_to_an_archive)
     VLS_AUTO(ring) vls_ring *ring = open_ring(t, 200, 0, true);
     archive a = {.next = 1, .fail_at = 30};
 
-    CHECK_OK(vls_ring_dropped(ring, take, finish, &a, &t->err));
+    CHECK_OK(vls_ring_dropped(ring, false, take, finish, &a, &t->err));
     CHECK_INT(0, a.done);
     pack_many(ring, t, 300);
-    CHECK_RC(VALISE_E_IO, vls_ring_dropped(ring, take, finish, &a, &t->err));
+    CHECK_RC(VALISE_E_IO, vls_ring_dropped(ring, false, take, finish, &a, &t->err));
     CHECK_INT(30, a.next);
     a = (archive){.next = 1}; /* all of them again */
-    CHECK_OK(vls_ring_dropped(ring, take, finish, &a, &t->err));
+    CHECK_OK(vls_ring_dropped(ring, false, take, finish, &a, &t->err));
     CHECK_INT(1, a.done);
     CHECK_INT(ring->edge + 1, a.next);
     pack_many(ring, t, 300); /* these are left to be freed with the ring */
     CHECK(ring->dropped.len > 0);
+}
+
+static int refuse(void *arg, valise_error *err)
+{
+    (void)arg;
+    return vls_fail(err, VALISE_E_IO, "disk full");
+}
+
+static int take_any(void *arg, const valise_commit *commit, valise_blob *value, valise_error *err)
+{
+    (void)err;
+    CHECK(value != NULL);
+    *(int64_t *)arg = commit->seq;
+    return 0;
+}
+
+/* [B8] no more wait than history may hold, in number and in bytes. */
+TEST(ring_bounds, lose_what_an_archive_does_not_take)
+{
+    VLS_AUTO(ring) vls_ring *ring = open_ring(t, 200, 0, true);
+    VLS_AUTO(ring) vls_ring *small = open_ring(t, 0, 150 * 128, true);
+    int64_t seq = 0;
+
+    pack_many(ring, t, 1000); /* nobody has tried yet */
+    CHECK(ring->dropped.len >= 800);
+    CHECK_RC(VALISE_E_IO, vls_ring_dropped(ring, true, take_any, refuse, &seq, &t->err));
+    CHECK_INT(200, ring->dropped.len);
+    CHECK_INT(ring->edge - 200 + 1, ring->dropped.ptr[0]->seq);
+    pack_many(ring, t, 500);
+    CHECK_INT(200, ring->dropped.len);
+    CHECK_INT(ring->edge - 200, vls_ring_take_lost(ring));
+    CHECK_INT(0, vls_ring_take_lost(ring));
+    ring_check(ring);
+    CHECK_OK(vls_ring_dropped(ring, true, take_any, finish, &(archive){0}, &t->err));
+    CHECK_INT(0, ring->dropped.len);
+
+    pack_many(small, t, 1000);
+    CHECK_RC(VALISE_E_IO, vls_ring_dropped(small, true, take_any, refuse, &seq, &t->err));
+    CHECK(small->dropped.len > 100 && small->dropped.len < 150);
 }
 
 /* ---- memory ---- */

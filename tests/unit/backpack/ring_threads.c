@@ -1,4 +1,6 @@
 /* ring_threads.c -- eight threads pack, read, freeze, fork and release at once. */
+#include <sched.h>
+
 #include "backpack/ring_impl.h"
 #include "harness/test.h"
 #include "kit/ledger.h"
@@ -114,4 +116,90 @@ TEST(ring_threads, use_one_ring)
     ring_check(s.ring);
     ledger_release_frozen(&s.frozen);
     vls_ring_unref(s.ring);
+}
+
+/* ---- the archive ---- */
+
+typedef struct turn {
+    vls_ring *ring;
+    atomic_int waiting;   /* threads that are about to ask */
+    atomic_bool failed;   /* the first one's attempt is over */
+    atomic_int too_early; /* answers before that */
+    atomic_llong taken;
+} turn;
+
+static int take(void *arg, const valise_commit *commit, valise_blob *value, valise_error *err)
+{
+    turn *u = arg;
+
+    (void)commit, (void)value, (void)err;
+    atomic_fetch_add(&u->taken, 1);
+    return 0;
+}
+
+/* Once the other one asks; and then it is given some time to answer too early. */
+static int fail_late(void *arg, valise_error *err)
+{
+    turn *u = arg;
+
+    while (atomic_load(&u->waiting) == 0)
+        sched_yield();
+    for (int i = 0; i < 1000; i++)
+        sched_yield();
+    atomic_store(&u->taken, 0);
+    atomic_store(&u->failed, true);
+    return vls_fail(err, VALISE_E_IO, "disk full");
+}
+
+static int finish(void *arg, valise_error *err)
+{
+    (void)arg, (void)err;
+    return 0;
+}
+
+static bool is_archiving(vls_ring *ring)
+{
+    bool yes;
+
+    vls_ring_lock(ring);
+    yes = ring->archiving;
+    vls_ring_unlock(ring);
+    return yes;
+}
+
+static void take_turns(size_t index, void *arg)
+{
+    turn *u = arg;
+    vls_ring *ring = u->ring;
+
+    if (index == 0) {
+        CHECK_INT(VALISE_E_IO, vls_ring_dropped(ring, false, take, fail_late, u, NULL));
+        return;
+    }
+    while (!is_archiving(ring))
+        sched_yield();
+    atomic_store(&u->waiting, 1);
+    CHECK_INT(0, vls_ring_dropped(ring, true, take, finish, u, NULL));
+    if (!atomic_load(&u->failed))
+        atomic_fetch_add(&u->too_early, 1);
+}
+
+/* Who waits does not take the other's attempt for success: it tries again. [B8] */
+TEST(ring_threads, wait_for_the_archive)
+{
+    vls_ring_options options = {
+        .id = ledger_uuid(1), .name = VLS_STR("bag"), .max_commits = 200, .archive = true};
+    VLS_AUTO(ring) vls_ring *ring = NULL;
+    vls_ledger ledger;
+    turn u = {0};
+
+    CHECK_OK(vls_ring_new(&ring, t->env, &options, &t->err));
+    ledger = vls_ring_ledger(ring);
+    for (int i = 0; i < 300; i++)
+        ledger_pack(&ledger, t->env, "k", test_format("%d", i));
+    u.ring = ring;
+    test_threads(2, take_turns, &u);
+    CHECK_INT(0, atomic_load(&u.too_early));
+    CHECK_INT(ring->edge, atomic_load(&u.taken));
+    CHECK_INT(0, ring->dropped.len);
 }

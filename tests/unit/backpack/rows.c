@@ -176,6 +176,29 @@ TEST(rows, a_command_sees_what_it_appends)
     bed_close(&b);
 }
 
+/* [B33] what quarantine is about may be gone: then there is nothing to count. */
+TEST(rows, usage_with_an_entry_whose_item_is_gone)
+{
+    vls_quarantine_row entry = {.seq = 2, .key = VLS_STR("k"), .item = 99};
+    valise_usage usage = {.size = sizeof(usage)};
+    vls_rows rows = {0};
+    vls_ledger ledger;
+    bed b;
+
+    bed_open(&b, t, t->param);
+    vls_bag_row bag = bed_make(&b, "run");
+    entry.backpack = entry.item_backpack = bag.id;
+    bed_begin(&b, true);
+    CHECK_OK(valise_view_put(&b.view, &vls_bag_quarantines, &entry, &t->err));
+    bed_end(&b);
+    ledger = look_at(&b, &rows, &bag.id);
+    CHECK_OK(ledger.ops->usage(&usage, ledger.self, &t->err));
+    CHECK_INT(0, usage.items);
+    CHECK_INT(1, usage.quarantined);
+    look_away(&b, &rows);
+    bed_close(&b);
+}
+
 TEST(rows, a_value_that_its_id_does_not_name_is_refused)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
