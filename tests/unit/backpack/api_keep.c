@@ -558,6 +558,7 @@ TEST(keep, an_erased_item_is_in_no_file) /* [B25] [K20] */
     valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
     valise *v = NULL;
     valise_backpack *bag = NULL;
+    valise_blob *value = NULL;
     valise_error *err = &t->err;
 
     o.flags = VALISE_BACKPACK_DURABLE;
@@ -571,6 +572,14 @@ TEST(keep, an_erased_item_is_in_no_file) /* [B25] [K20] */
                              "{\"backpack\":\"run-1\",\"key\":\"password\"}", NULL, err));
     CHECK_TEXT("(not found)", seen(bag, "password"));
     CHECK_TEXT("2", seen(bag, "other"));
+    CHECK_INT(1, valise_has(bag, "password", err));
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_unpack(&value, bag, "password", err));
+    CHECK(strstr(err->message, "the value of 'password' was erased") && !value);
+    CHECK(strstr(err->hint, "erasure list"));
+    CHECK_OK(jail(bag, "password", "why", err));
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_release(NULL, bag, "password", 0, err));
+    CHECK(strstr(err->message, "was erased"));
+    CHECK_INT(0, valise_has(bag, "password", err));
     CHECK_OK(valise_dispatch(NULL, v, "workspace:gc", "{}", NULL, err));
     valise_backpack_close(bag);
     valise_close(v);
