@@ -46,7 +46,7 @@ static int count_state(void *arg, const valise_commit *commit, valise_error *err
 {
     counting *c = arg;
 
-    c->usage.state_bytes += COMMIT_BYTES;
+    c->usage.state_bytes += VLS_BAG_COMMIT_BYTES;
     return count_value(&c->usage.state_bytes, c, commit, err);
 }
 
