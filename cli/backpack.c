@@ -26,6 +26,12 @@ static void add_text(cli *c, const char *text)
     vls_buf_add_text(&c->out->text, text);
 }
 
+/* What somebody wrote, on one line: also in a file, which may be shown on a terminal later. */
+static void add_data(cli *c, valise_str text)
+{
+    vls_text_neutralize(&c->out->text, text, VLS_TEXT_KEEP_BACKSLASH);
+}
+
 static void add_number(cli *c, int64_t number)
 {
     vls_buf_add_i64(&c->out->text, number);
@@ -51,8 +57,22 @@ static void add_line(cli *c, const char *label, valise_str text)
     if (text.len == 0)
         return;
     add_text(c, label);
-    cli_add_data(c->out, text, 0);
+    add_data(c, text);
     add_text(c, "\n");
+}
+
+static int add_value_line(cli *c, const char *label, const vls_json *value, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc;
+
+    if (!value || value->type == VLS_JSON_NULL)
+        return 0;
+    vls_buf_init(&text, c->env, (size_t)1 << 30);
+    rc = vls_json_write(&text, *value, err);
+    if (rc == 0)
+        add_line(c, label, vls_buf_str(&text));
+    return rc;
 }
 
 static void add_names(cli *c, const char *label, const vls_json *names)
@@ -63,7 +83,7 @@ static void add_names(cli *c, const char *label, const vls_json *names)
     for (uint32_t i = 0; i < names->len; i++) {
         add_text(c, i > 0 ? ", " : "");
         if (names->items[i].type == VLS_JSON_STRING)
-            cli_add_data(c->out, vls_json_str(names->items[i]), 0);
+            add_data(c, vls_json_str(names->items[i]));
     }
     add_text(c, "\n");
 }
@@ -76,15 +96,15 @@ static void add_node(cli *c, vls_json row)
     valise_str id = cli_text_of(row, "nodeId"), name = cli_text_of(row, "nodeName"),
                space = cli_text_of(row, "sourceNamespace");
 
-    cli_add_data(c->out, id, 0);
+    add_data(c, id);
     if (name.len > 0 && !vls_str_equal(name, VLS_STR("unknown"))) {
         add_text(c, " (");
-        cli_add_data(c->out, name, 0);
+        add_data(c, name);
         add_text(c, ")");
     }
     if (space.len > 0) {
         add_text(c, " in ");
-        cli_add_data(c->out, space, 0);
+        add_data(c, space);
     }
 }
 
@@ -104,17 +124,17 @@ static void add_outcome(cli *c, vls_json row)
         return;
     add_text(c, " ");
     cli_style_begin(c->out, denied ? CLI_RED : CLI_PLAIN);
-    cli_add_data(c->out, outcome, 0);
+    add_data(c, outcome);
     cli_style_end(c->out, denied ? CLI_RED : CLI_PLAIN);
 }
 
 /* "pack fact v2", and the outcome. */
 static void add_action(cli *c, vls_json row)
 {
-    cli_add_data(c->out, cli_text_of(row, "action"), 0);
+    add_data(c, cli_text_of(row, "action"));
     add_text(c, " ");
     cli_style_begin(c->out, CLI_BOLD);
-    cli_add_data(c->out, cli_text_of(row, "key"), 0);
+    add_data(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_BOLD);
     if (cli_number_of(row, "version") > 0) {
         add_text(c, " v");
@@ -138,7 +158,7 @@ static void add_title(cli *c, vls_json row)
     add_text(c, "\n");
 }
 
-static void add_commit(cli *c, vls_json row)
+static int add_commit(cli *c, vls_json row, valise_error *err)
 {
     add_title(c, row);
     add_text(c, "Node:   ");
@@ -149,22 +169,22 @@ static void add_commit(cli *c, vls_json row)
     add_text(c, "\n");
     add_names(c, "Tags:   ", vls_json_get(row, VLS_STR("tags")));
     add_line(c, "Reason: ", cli_text_of(row, "reason"));
+    return add_value_line(c, "Error:  ", vls_json_get(row, VLS_STR("error")), err);
 }
 
 int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
     valise_str summary = cli_text_of(row, "valueSummary");
+    int rc = add_commit(c, row, err);
 
     (void)op;
-    (void)err;
-    add_commit(c, row);
     if (summary.len > 0) {
         add_text(c, "\n    ");
-        cli_add_data(c->out, summary, 0);
+        add_data(c, summary);
         add_text(c, "\n");
     }
     add_text(c, "\n");
-    return 0;
+    return rc;
 }
 
 /* "3 8b444187 (run-1) pack fact v2 research-2" */
@@ -181,14 +201,14 @@ static void add_head(cli *c, vls_json row, valise_str decoration)
         add_text(c, " ");
         cli_style_begin(c->out, CLI_GREEN);
         add_text(c, "(");
-        cli_add_data(c->out, decoration, 0);
+        add_data(c, decoration);
         add_text(c, ")");
         cli_style_end(c->out, CLI_GREEN);
     }
     add_text(c, " ");
     add_action(c, row);
     add_text(c, " ");
-    cli_add_data(c->out, cli_text_of(row, "nodeId"), 0);
+    add_data(c, cli_text_of(row, "nodeId"));
 }
 
 void cli_add_commit_line(cli *c, vls_json row, valise_str decoration, size_t indent)
@@ -214,7 +234,7 @@ void cli_add_commit_line(cli *c, vls_json row, valise_str decoration, size_t ind
         if (out->terminal)
             vls_text_fit(&out->text, vls_buf_str(&harmless), out->columns - used, 0);
         else
-            cli_add_data(out, summary, 0);
+            vls_buf_add(&out->text, vls_buf_str(&harmless));
         cli_style_end(out, CLI_DIM);
     }
     add_text(c, "\n");
@@ -285,13 +305,13 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
 {
     (void)op;
     cli_style_begin(c->out, CLI_BOLD);
-    cli_add_data(c->out, cli_text_of(row, "kind"), 0);
+    add_data(c, cli_text_of(row, "kind"));
     add_text(c, " ");
-    cli_add_data(c->out, cli_text_of(row, "key"), 0);
+    add_data(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_BOLD);
     if (cli_number_of(row, "seq") > 0) {
         add_text(c, "  by ");
-        cli_add_data(c->out, cli_text_of(row, "nodeId"), 0);
+        add_data(c, cli_text_of(row, "nodeId"));
         add_text(c, ", commit ");
         add_number(c, cli_number_of(row, "seq"));
         add_text(c, " ");
@@ -302,36 +322,46 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
                                 vls_json_get(row, VLS_STR("after")), "  ", err);
 }
 
+/* "  ours, by research-2" and what it did to the base; one that is gone is all minus. */
+static int add_conflict_side(cli *c, vls_json row, const char *side, const char *node,
+                             valise_error *err)
+{
+    const vls_json *value = vls_json_get(row, valise_str_of(side));
+    valise_str who = cli_text_of(row, node);
+
+    add_text(c, "  ");
+    add_text(c, side);
+    add_text(c, who.len == 0 ? "" : value ? ", by " : ", deleted by ");
+    add_data(c, who);
+    add_text(c, "\n");
+    return cli_print_difference(c, vls_json_get(row, VLS_STR("base")), value, "    ", err);
+}
+
 int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
-    const vls_json *base = vls_json_get(row, VLS_STR("base"));
     int rc;
 
     (void)op;
     cli_style_begin(c->out, CLI_RED);
     add_text(c, "conflict ");
-    cli_add_data(c->out, cli_text_of(row, "key"), 0);
+    add_data(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_RED);
-    add_text(c, "\n  ours, by ");
-    cli_add_data(c->out, cli_text_of(row, "ourNode"), 0);
     add_text(c, "\n");
-    rc = cli_print_difference(c, base, vls_json_get(row, VLS_STR("ours")), "    ", err);
-    if (rc < 0)
-        return rc;
-    add_text(c, "  theirs, by ");
-    cli_add_data(c->out, cli_text_of(row, "theirNode"), 0);
-    add_text(c, "\n");
-    return cli_print_difference(c, base, vls_json_get(row, VLS_STR("theirs")), "    ", err);
+    rc = add_conflict_side(c, row, "ours", "ourNode", err);
+    return rc < 0 ? rc : add_conflict_side(c, row, "theirs", "theirNode", err);
 }
 
 int cli_print_shown(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     const vls_json *commit = vls_json_get(answer, VLS_STR("commit"));
+    int rc;
 
     (void)op;
     if (!commit)
         return 0;
-    add_commit(c, *commit);
+    rc = add_commit(c, *commit, err);
+    if (rc < 0)
+        return rc;
     add_text(c, "\n");
     return cli_print_difference(c, vls_json_get(answer, VLS_STR("previous")),
                                 vls_json_get(answer, VLS_STR("value")), "    ", err);

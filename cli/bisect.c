@@ -141,13 +141,12 @@ static int refuse_code(const asking *a, int code, valise_error *err)
 {
     const char *name = a->argv[0];
 
-    if (code != 125)
-        return vls_fail(err, VALISE_E_IO, "'%s' exited with %d",
-                        vls_text_short(valise_str_of(name)).s, code);
-    (void)vls_fail(err, VALISE_E_UNSUPPORTED, "'%s' exited with 125: a state cannot be skipped",
-                   vls_text_short(valise_str_of(name)).s);
+    int rc = code == 125 ? VALISE_E_UNSUPPORTED : VALISE_E_IO;
+
+    (void)vls_fail(err, rc, "'%s' exited with %d%s", vls_text_short(valise_str_of(name)).s, code,
+                   code == 125 ? ": a state cannot be skipped" : "");
     vls_hint(err, "0 says that it holds, 1 to 124 that it does not");
-    return VALISE_E_UNSUPPORTED;
+    return rc;
 }
 
 static int holds(void *arg, valise_backpack *state, valise_error *err)
@@ -312,7 +311,8 @@ const cli_builtin cli_builtin_backpack_bisect = {
                    "state as one JSON object on standard input, VALISE_BACKPACK and VALISE_SEQ in "
                    "its environment, and is started without a shell. Exit code 0: it holds; 1 to "
                    "124: it does not; anything else ends the search. It is tried for about as many "
-                   "states as the number of commits has binary digits.",
+                   "states as the number of commits has binary digits. NOT_FOUND (exit code 3) "
+                   "says that it does not hold at the end.",
            .kind = VALISE_QUERY,
            .needs = "backpack:read",
            .in = bisect_in,

@@ -335,11 +335,12 @@ static void add_field_options(const completer *k, const valise_field *fields, co
         bool secret = f->flags & VALISE_SECRET;
         if (f->flags & VALISE_HIDDEN)
             continue;
-        (void)snprintf(name, sizeof(name), "%s%s%s", prefix, words.s, secret ? "-file" : "");
+        (void)snprintf(name, sizeof(name), "%s%s%s", prefix, cli_option_name(f).s,
+                       secret ? "-file" : "");
         add_candidate(k, valise_str_of(name), f->help ? f->help : "");
         if (f->flags & VALISE_PLAIN && depth == 0)
             add_candidate(k, VLS_STR("--text"), "a text in its place");
-        if (cli_is_switch(f) && depth == 0) {
+        if ((cli_is_switch(f) || cli_can_be_empty(f)) && depth == 0) {
             (void)snprintf(name, sizeof(name), "--no-%s", words.s);
             /* Only for who asks: it would double the list. */
             if (vls_str_starts(k->prefix, VLS_STR("--no")))

@@ -70,33 +70,32 @@ typedef struct example {
     const cli *c;
 } example;
 
-static void add_option(const example *e, const valise_field *field, vls_json value)
+static void add_option(const example *e, const char *name, const valise_field *field,
+                       vls_json value)
 {
-    vls_field_name name = vls_field_words(field->name, '-');
     VLS_AUTO(buf) vls_buf word = {0};
 
     if (cli_is_switch(field)) {
-        vls_buf_printf(e->out, " --%s%s", value.truth ? "" : "no-", name.s);
+        vls_buf_printf(e->out, " --%s%s", value.truth ? "" : "no-", name);
         return;
     }
     vls_buf_init(&word, e->c->env, WORD_MAX);
     if (!make_word(&word, field, value))
         return;
-    vls_buf_printf(e->out, " --%s ", name.s);
+    vls_buf_printf(e->out, " --%s ", name);
     cli_add_quoted(e->out, vls_buf_str(&word));
 }
 
 static void add_options(const example *e, const valise_field *field, vls_json value)
 {
-    if (field->type != VALISE_T_LIST) {
-        add_option(e, field, value);
-        return;
-    }
-    for (uint32_t i = 0; i < value.len; i++) {
-        valise_field item = *(const valise_field *)field->more;
-        item.name = field->name;
-        add_option(e, &item, value.items[i]);
-    }
+    const cli_option_text name = cli_option_name(field);
+
+    if (field->type != VALISE_T_LIST)
+        add_option(e, name.s, field, value);
+    else if (value.len == 0 && cli_can_be_empty(field))
+        vls_buf_printf(e->out, " --no-%s", vls_field_words(field->name, '-').s);
+    for (uint32_t i = 0; field->type == VALISE_T_LIST && i < value.len; i++)
+        add_option(e, name.s, field->more, value.items[i]);
 }
 
 /* An operand; *dashes: "--" has been written, because one of them looks like an option. */

@@ -114,6 +114,15 @@ static void choose(graph *g, valise_str name)
     }
 }
 
+/* Who may not list them all is not told of forks. */
+static int load_alone(graph *g, valise_str name, valise_error *err)
+{
+    const branch alone = {.name = name, .parent = NONE, .depth = NONE};
+
+    g->branches.len = 0;
+    return vls_vec_push(&g->branches, g->c->env, alone) ? 0 : vls_fail_memory(err);
+}
+
 static int load_branches(graph *g, valise_str name, valise_error *err)
 {
     const valise_op *list = vls_registry_op(g->c->registry, VLS_STR("backpack:list"));
@@ -122,6 +131,8 @@ static int load_branches(graph *g, valise_str name, valise_error *err)
 
     if (g->rc < 0)
         rc = g->rc;
+    if (rc == VALISE_E_DENIED)
+        rc = load_alone(g, name, err);
     if (rc == 0)
         choose(g, name);
     return rc;

@@ -20,7 +20,7 @@ static void add_usage(vls_buf *out, const valise_op *op, const cli_name *name)
         vls_buf_add_text(out, " [options]");
     for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
         if (f->flags & VALISE_REQUIRED && !(f->flags & (VALISE_POSITIONAL | VALISE_SECRET)))
-            vls_buf_printf(out, " --%s %s", vls_field_words(f->name, '-').s, cli_value_name(f));
+            vls_buf_printf(out, " --%s %s", cli_option_name(f).s, cli_value_name(f));
     }
     for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
         if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
@@ -40,7 +40,10 @@ static void add_remarks(vls_buf *out, const valise_field *field)
             vls_buf_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);
         vls_buf_add_byte(out, '.');
     }
-    if (field->type == VALISE_T_LIST && !(field->flags & VALISE_POSITIONAL))
+    if (cli_can_be_empty(field))
+        vls_buf_printf(out, " May be given more than once; --no-%s is an empty list.",
+                       vls_field_words(field->name, '-').s);
+    else if (field->type == VALISE_T_LIST && !(field->flags & VALISE_POSITIONAL))
         vls_buf_add_text(out, " May be given more than once.");
     if (field->flags & VALISE_SECRET)
         vls_buf_printf(out, " From %s, or from a file that only its owner can read.",
@@ -70,8 +73,10 @@ static void add_field_option(cli_page *page, const valise_field *field, const ch
     if (cli_is_switch(field))
         (void)snprintf(term, sizeof(term), "--%s, --no-%s", name, name);
     else
-        (void)snprintf(term, sizeof(term), "--%s%s %s", name, secret ? "-file" : "",
-                       secret ? "FILE" : cli_value_name(field));
+        (void)snprintf(term, sizeof(term), "--%s%s%s %s%s%s", prefix, cli_option_name(field).s,
+                       secret ? "-file" : "", secret ? "FILE" : cli_value_name(field),
+                       cli_can_be_empty(field) ? ", --no-" : "",
+                       cli_can_be_empty(field) ? name : "");
     add_entry(page, term, field);
     if (field->type == VALISE_T_STRUCT && depth < NESTED_MAX) {
         (void)snprintf(term, sizeof(term), "%s.", name);
@@ -445,8 +450,9 @@ static const char reference_head[] =
     "|---|---|\n"
     "| a text, a number, a time, an id, a name | `--session-id TEXT` or `--session-id=TEXT` |\n"
     "| true or false | `--force`, `--no-force` |\n"
-    "| a list | `--tags a --tags b` (`--tag` does as well); as the last operand: all that is "
+    "| a list | `--tag a --tag b` (`--tags` does as well); as the last operand: all that is "
     "left |\n"
+    "| a list, where an empty one says something | also `--no-tags`: an empty list |\n"
     "| a struct | `--turn.role user`, field by field, or `--turn JSON` |\n"
     "| any JSON | JSON itself, `@FILE`, or `-` for standard input; a text keeps its quotes: "
     "`'\"text\"'`, or comes as it is with `--text` where there is such an option |\n"

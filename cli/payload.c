@@ -123,7 +123,7 @@ static int check_required(const cli *c, const cli_words *words, valise_error *er
             continue;
         if (!is_operand(f))
             return usage_error(c, words, "run it with --help for an example", err, "needs: --%s %s",
-                               vls_field_words(f->name, '-').s, cli_value_name(f));
+                               cli_option_name(f).s, cli_value_name(f));
         vls_buf_init(&names, c->env, 4096);
         add_operand_names(&names, op->in, true);
         return usage_error(c, words, "run it with --help for an example", err, "needs: %.*s",
@@ -186,6 +186,14 @@ static int refuse_twice(const valise_field *field, valise_error *err)
     return CLI_E_USAGE;
 }
 
+static int refuse_empty(const valise_field *field, valise_error *err)
+{
+    vls_report(err, CLI_E_USAGE, -1, "'--no-%s' is for a list with nothing in it",
+               vls_field_words(field->name, '-').s);
+    vls_hint(err, "leave it out, or whatever else is given with '--%s'", cli_option_name(field).s);
+    return CLI_E_USAGE;
+}
+
 /* How often the field itself is given, and how often something inside it. */
 static void count_given(size_t *whole, size_t *inside, const cli_words *words,
                         const valise_field *const *path, size_t depth)
@@ -200,7 +208,8 @@ static void count_given(size_t *whole, size_t *inside, const cli_words *words,
     }
 }
 
-static int add_whole(maker *m, const valise_field *const *path, size_t depth, valise_error *err)
+static int add_whole(maker *m, const valise_field *const *path, size_t depth, size_t count,
+                     valise_error *err)
 {
     const valise_field *field = path[depth - 1];
     int rc = 0;
@@ -213,6 +222,10 @@ static int add_whole(maker *m, const valise_field *const *path, size_t depth, va
         if (given->depth != depth || !is_under(given, path, depth - 1) ||
             given->path[depth - 1] != field)
             continue;
+        if (given->how == CLI_AS_EMPTY && count > 1)
+            return refuse_empty(field, err);
+        if (given->how == CLI_AS_EMPTY)
+            break;
         rc = given_value(&value, m->c, given, err);
         if (rc == 0)
             vls_json_add(&m->json, value);
@@ -264,7 +277,7 @@ static int add_members(maker *m, const valise_field *fields, const valise_field 
             return refuse_twice(f, err);
         vls_json_add_key(&m->json, valise_str_of(f->name));
         if (whole > 0)
-            rc = add_whole(m, path, depth + 1, err);
+            rc = add_whole(m, path, depth + 1, whole, err);
         else
             rc = add_members(m, ((const valise_struct *)f->more)->fields, path, depth + 1, err);
     }

@@ -66,7 +66,11 @@ static int read_failure(const pipes *p, const char *name, valise_error *err)
     if (got != (ssize_t)sizeof(why))
         return 0;
     errno = why;
-    return vls_fail_errno(err, "cannot run", valise_str_of(name));
+    (void)vls_fail_errno(err, "cannot run", valise_str_of(name));
+    vls_hint(err, "give its path, or put its folder into PATH");
+    if (err)
+        err->code = VALISE_E_IO; /* whatever the reason: NOT_FOUND is what a search may answer */
+    return VALISE_E_IO;
 }
 
 static int wait_for(pid_t child, const char *name, valise_error *err)
@@ -80,9 +84,11 @@ static int wait_for(pid_t child, const char *name, valise_error *err)
         return rc;
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    return vls_fail(err, VALISE_E_IO, "'%s' was ended by signal %d (%s)",
-                    vls_text_short(valise_str_of(name)).s, WTERMSIG(status),
-                    strsignal(WTERMSIG(status)));
+    (void)vls_fail(err, VALISE_E_IO, "'%s' was ended by signal %d (%s)",
+                   vls_text_short(valise_str_of(name)).s, WTERMSIG(status),
+                   strsignal(WTERMSIG(status)));
+    vls_hint(err, "run it by hand to see why");
+    return VALISE_E_IO;
 }
 
 static int run(char *const *argv, const cli_variable *variables, valise_str input, pipes *p,

@@ -188,17 +188,22 @@ static bool is_kebab_of(const valise_field *field, valise_str text)
     return vls_str_equal(valise_str_of(words.s), text);
 }
 
-/* "tags" may be given as "tag", "entries" as "entry". */
-static bool is_singular_of(const valise_field *field, valise_str text)
+/* Each gives one: "tags" as "tag", "entries" as "entry". */
+cli_option_text cli_option_name(const valise_field *field)
 {
     vls_field_name words = vls_field_words(field->name, '-');
-    valise_str many = valise_str_of(words.s);
+    valise_str name = valise_str_of(words.s);
+    const char *ending = "";
+    cli_option_text text;
 
-    if (field->type != VALISE_T_LIST || text.len == 0 || !vls_str_ends(many, VLS_STR("s")))
-        return false;
-    if (vls_str_ends(many, VLS_STR("ies")) && text.len + 2 == many.len)
-        return text.ptr[text.len - 1] == 'y' && memcmp(text.ptr, many.ptr, text.len - 1) == 0;
-    return text.len + 1 == many.len && memcmp(text.ptr, many.ptr, text.len) == 0;
+    if (field->type == VALISE_T_LIST && vls_str_ends(name, VLS_STR("ies"))) {
+        name.len -= 3;
+        ending = "y";
+    } else if (field->type == VALISE_T_LIST && name.len > 1 && vls_str_ends(name, VLS_STR("s"))) {
+        name.len--;
+    }
+    (void)snprintf(text.s, sizeof(text.s), "%.*s%s", VALISE_STR_ARG(name), ending);
+    return text;
 }
 
 static const valise_field *find_field(const valise_field *fields, valise_str name)
@@ -208,7 +213,7 @@ static const valise_field *find_field(const valise_field *fields, valise_str nam
     for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
         if (is_kebab_of(f, name))
             return f;
-        if (is_singular_of(f, name))
+        if (vls_str_equal(valise_str_of(cli_option_name(f).s), name))
             singular = f;
     }
     return singular;
@@ -248,15 +253,15 @@ const valise_field *cli_find_plain(const valise_op *op)
     return NULL;
 }
 
-/* --no-flag, the file of a secret, and a text that is no JSON. */
+/* --no-flag, --no-tags, the file of a secret, and a text that is no JSON. */
 static const valise_field *find_variant(cli_given *given, const valise_op *op, valise_str name)
 {
     const valise_field *field;
 
     if (vls_str_starts(name, VLS_STR("no-"))) {
         field = cli_find_option(given, op, vls_str_from(name, 3));
-        given->how = CLI_AS_FALSE;
-        if (field && cli_is_switch(field))
+        given->how = field && cli_is_switch(field) ? CLI_AS_FALSE : CLI_AS_EMPTY;
+        if (field && (cli_is_switch(field) || cli_can_be_empty(field)))
             return field;
     }
     if (vls_str_ends(name, VLS_STR("-file"))) {
@@ -303,9 +308,8 @@ static int take_field(bool *taken, reader *r, valise_error *err)
         given->how = CLI_AS_TRUE;
         return 0;
     }
-    if (given->how == CLI_AS_FALSE) {
+    if (given->how == CLI_AS_FALSE || given->how == CLI_AS_EMPTY)
         return r->attached ? refuse_attached(r, err) : 0;
-    }
     return take_value(&given->word, r, cli_value_name(field), err);
 }
 
@@ -313,10 +317,10 @@ static int take_field(bool *taken, reader *r, valise_error *err)
 
 static void try_fields(cli_near *near, const valise_field *fields)
 {
-    char name[2 * VLS_FIELD_NAME_MAX + 4];
+    char name[sizeof(cli_option_text) + 4];
 
     for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
-        (void)snprintf(name, sizeof(name), "--%s", vls_field_words(f->name, '-').s);
+        (void)snprintf(name, sizeof(name), "--%s", cli_option_name(f).s);
         cli_near_try(near, name);
     }
 }

@@ -7,7 +7,8 @@
  *
  *     STR, ENUM, INT, TIME, ...   --name TEXT or --name=TEXT
  *     BOOL                        --flag, --no-flag
- *     LIST                        --tags a --tags b (--tag does as well); as operands: the rest
+ *     LIST                        --tag a --tag b (--tags does as well); as operands: the rest
+ *     LIST that is NULLABLE       also --no-tags: given, and empty
  *     STRUCT                      --turn.role TEXT for each field, or --turn JSON
  *     JSON, VALUE, UNION          JSON, @FILE, or - for standard input
  *     VALUE that is PLAIN         also --text TEXT, which is no JSON: the value is this text
@@ -62,6 +63,7 @@ typedef enum cli_how {
     CLI_AS_TEXT, /* the word stands for a value, as the field's type says */
     CLI_AS_TRUE,
     CLI_AS_FALSE,
+    CLI_AS_EMPTY, /* a list with nothing in it */
     CLI_AS_SECRET_FILE,
     CLI_AS_PLAIN, /* a text, whatever the field's type */
 } cli_how;
@@ -121,6 +123,12 @@ static inline bool cli_is_switch(const valise_field *field)
     return field->type == VALISE_T_BOOL;
 }
 
+/* Is it a list that "--no-x" makes empty? Where it need not be given, this is something else. */
+static inline bool cli_can_be_empty(const valise_field *field)
+{
+    return field->type == VALISE_T_LIST && field->flags & VALISE_NULLABLE;
+}
+
 /* Does it stand for the arguments of another operation, which hold values themselves? */
 static inline bool cli_is_payload(const valise_field *field)
 {
@@ -131,6 +139,7 @@ static inline bool cli_is_payload(const valise_field *field)
 typedef struct cli_option_text {
     char s[2 * VLS_FIELD_NAME_MAX + 12];
 } cli_option_text;
+cli_option_text cli_option_name(const valise_field *field);  /* "session-id"; "tag" of "tags" */
 cli_option_text cli_operand_name(const valise_field *field); /* SESSION-ID */
 const char *cli_value_name(const valise_field *field);       /* TEXT, JSON, NUMBER, ... */
 

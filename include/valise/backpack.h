@@ -345,6 +345,8 @@ typedef struct valise_conflict {
     valise_str key;
     const valise_commit *base, *ours, *theirs; /* NULL: no item there */
     valise_blob *base_value, *our_value, *their_value;
+    const valise_commit *our_change, *their_change; /* what made it so, a deletion too; NULL: not
+                                                       known */
 } valise_conflict;
 typedef int valise_conflict_fn(void *arg, const valise_conflict *conflict, valise_error *err);
 

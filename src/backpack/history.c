@@ -285,9 +285,12 @@ int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, va
         return rc < 0 ? rc : sees;
     if (sees == 0 && !head.lenient)
         return vls_scope_deny(scope, "read", key, err);
-    if (sees == 0 || !live)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no '%.*s' in the backpack",
-                        VALISE_STR_ARG(key));
+    if (sees == 0 || !live) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no '%.*s' in the backpack",
+                       VALISE_STR_ARG(key));
+        vls_hint(err, "`valise bp ls` lists what there is");
+        return VALISE_E_NOT_FOUND;
+    }
     rc = ledger->ops->each_version(ledger->self, key, on_version, &b, err);
     return b.over && rc == 1 ? 0 : rc;
 }

@@ -19,7 +19,10 @@ typedef struct item {
 
 static int fail_type(const char *member, const char *type, vls_json v, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_INVALID, "must be %s, is %s", type, vls_json_type_name(v));
+    if (v.type == VLS_JSON_INT)
+        (void)vls_fail(err, VALISE_E_INVALID, "must be %s, is %lld", type, (long long)v.integer);
+    else
+        (void)vls_fail(err, VALISE_E_INVALID, "must be %s, is %s", type, vls_json_type_name(v));
     vls_error_prepend(err, "%s", member);
     return VALISE_E_INVALID;
 }

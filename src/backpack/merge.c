@@ -14,9 +14,10 @@
 
 typedef struct change {
     valise_str key;
-    bool has_before, has_after;
+    bool has_before, has_after, has_end;
     valise_commit before, after; /* copies */
     valise_blob *value;          /* of after, once it was fetched */
+    valise_commit end;           /* what took it away */
 } change;
 
 typedef struct side {
@@ -45,6 +46,9 @@ static int collect(void *arg, const valise_change *c, valise_error *err)
         rc = vls_commit_copy(&copy.before, c->before, s->arena, err);
     if (rc == 0 && c->after)
         rc = vls_commit_copy(&copy.after, c->after, s->arena, err);
+    copy.has_end = !c->after && c->by;
+    if (rc == 0 && copy.has_end)
+        rc = vls_commit_copy(&copy.end, c->by, s->arena, err);
     if (rc == 0 && !vls_vec_push(&s->changes, s->arena->env, copy))
         rc = vls_fail_memory(err);
     return rc;
@@ -103,13 +107,21 @@ static int show_side(valise_blob **value, const valise_commit **commit, valise_c
     return rc < 0 ? rc : 0;
 }
 
+/* Who made a side what it is, as far as that may be seen. */
+static int show_change(const valise_commit **out, valise_commit *shown, const vls_scoped *from,
+                       const change *c, valise_error *err)
+{
+    return show_side(NULL, out, shown, from, c->has_after || c->has_end,
+                     c->has_after ? &c->after : &c->end, err);
+}
+
 static int tell_conflict(const merge *m, const change *ours, const change *theirs,
                          valise_conflict_fn *fn, void *arg, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *base_value = NULL;
     VLS_AUTO(blob) valise_blob *our_value = NULL;
     VLS_AUTO(blob) valise_blob *their_value = NULL;
-    valise_commit shown[3];
+    valise_commit shown[5];
     valise_conflict conflict = {.key = theirs->key};
     int rc = show_side(&base_value, &conflict.base, &shown[0], &m->base, ours->has_before,
                        &ours->before, err);
@@ -120,6 +132,10 @@ static int tell_conflict(const merge *m, const change *ours, const change *their
     if (rc == 0)
         rc = show_side(&their_value, &conflict.theirs, &shown[2], &m->theirs, theirs->has_after,
                        &theirs->after, err);
+    if (rc == 0)
+        rc = show_change(&conflict.our_change, &shown[3], &m->ours, ours, err);
+    if (rc == 0)
+        rc = show_change(&conflict.their_change, &shown[4], &m->theirs, theirs, err);
     if (rc < 0)
         return rc;
     conflict.base_value = base_value;

@@ -12,9 +12,10 @@ static const valise_field conflict_out[] = {
     VALISE_FIELD(conflict_row, base, VALUE, VALISE_NULLABLE, "The value both started from."),
     VALISE_FIELD(conflict_row, ours, VALUE, VALISE_NULLABLE, "Our value; none: deleted."),
     VALISE_FIELD(conflict_row, theirs, VALUE, VALISE_NULLABLE, "Their value; none: deleted."),
-    VALISE_FIELD_AS(conflict_row, our_node, "ourNode", STR, VALISE_NULLABLE, "Who changed ours."),
+    VALISE_FIELD_AS(conflict_row, our_node, "ourNode", STR, VALISE_NULLABLE,
+                    "Who changed or deleted ours."),
     VALISE_FIELD_AS(conflict_row, their_node, "theirNode", STR, VALISE_NULLABLE,
-                    "Who changed theirs."),
+                    "Who changed or deleted theirs."),
     VALISE_FIELD_END,
 };
 
@@ -25,10 +26,10 @@ static int emit(void *arg, const valise_conflict *c, valise_error *err)
                         .ours = vls_use_content(c->our_value),
                         .theirs = vls_use_content(c->their_value)};
 
-    if (c->ours)
-        row.our_node = c->ours->node_id;
-    if (c->theirs)
-        row.their_node = c->theirs->node_id;
+    if (c->our_change)
+        row.our_node = c->our_change->node_id;
+    if (c->their_change)
+        row.their_node = c->their_change->node_id;
     return valise_view_emit(arg, &row, err);
 }
 

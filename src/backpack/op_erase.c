@@ -66,9 +66,12 @@ static int refuse(const finding *f, valise_error *err)
 {
     vls_text_brief key = vls_text_short(f->args->key), bag = vls_text_short(f->args->backpack);
 
-    if (f->empty == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "backpack '%s' has no commit of '%s'", bag.s,
-                        key.s);
+    if (f->empty == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "backpack '%s' has no commit of '%s'", bag.s,
+                       key.s);
+        vls_hint(err, "`valise bp history` lists what was packed");
+        return VALISE_E_NOT_FOUND;
+    }
     (void)vls_fail(err, VALISE_E_NOT_FOUND,
                    "'%s' in backpack '%s' has no contents that could be erased", key.s, bag.s);
     vls_hint(err, "`valise erasure list` tells what was erased before");

@@ -132,6 +132,12 @@ static int fail_gone(const vls_ledger *ledger, const vls_ledger_head *head, cons
     return VALISE_E_LIMIT;
 }
 
+static int hint_history(valise_error *err)
+{
+    vls_hint(err, "`valise bp history` lists the commits");
+    return VALISE_E_NOT_FOUND;
+}
+
 static int resolve_commit(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
                           const valise_uuid *id, valise_error *err)
 {
@@ -149,7 +155,8 @@ static int resolve_commit(int64_t *seq, const vls_ledger *ledger, const vls_ledg
     }
     if (number > 0 && number <= head->edge)
         return fail_gone(ledger, head, "the commit", err);
-    return vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %s here", vls_uuid_text(id).s);
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %s here", vls_uuid_text(id).s);
+    return hint_history(err);
 }
 
 static int resolve_ending(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
@@ -172,9 +179,11 @@ static int resolve_ending(int64_t *seq, const vls_ledger *ledger, const vls_ledg
     }
     if (rc < 0)
         return rc;
-    if (count == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "no commit's id ends in %.*s",
-                        VALISE_STR_ARG(text));
+    if (count == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "no commit's id ends in %.*s",
+                       VALISE_STR_ARG(text));
+        return hint_history(err);
+    }
     if (count > 1)
         return vls_fail(err, VALISE_E_CONFLICT, "the ids of %d commits end in %.*s: %s", count,
                         VALISE_STR_ARG(text), list);
@@ -191,8 +200,9 @@ static int resolve_seq(int64_t *seq, const vls_ledger *ledger, const vls_ledger_
         if (point->text.len >= ENDING_MIN && point->text.len <= ENDING_MAX &&
             resolve_ending(seq, ledger, head, point->text, NULL) == 0)
             return 0;
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %lld: the newest is %lld",
-                        (long long)point->number, (long long)head->last);
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no commit %lld: the newest is %lld",
+                       (long long)point->number, (long long)head->last);
+        return hint_history(err);
     }
     if (point->number < head->edge)
         return fail_gone(ledger, head, "the state", err);
@@ -296,13 +306,16 @@ static int find_run(run_search *s, const vls_ledger *ledger, int64_t number, val
     }
     if (rc < 0)
         return rc;
+    if (number >= 1 && number <= count)
+        return s->found.number > 0;
     if (count == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has not run here",
-                        VALISE_STR_ARG(s->node));
-    if (number < 1 || number > count)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has run %lld times only",
-                        VALISE_STR_ARG(s->node), (long long)count);
-    return s->found.number > 0;
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has not run here",
+                       VALISE_STR_ARG(s->node));
+    else
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has run %lld time%s here",
+                       VALISE_STR_ARG(s->node), (long long)count, count == 1 ? "" : "s");
+    vls_hint(err, "`valise bp points` lists the runs");
+    return VALISE_E_NOT_FOUND;
 }
 
 typedef struct last_commit {

@@ -160,9 +160,12 @@ static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w,
         rc = ledger->ops->row_get(row, ledger->self, &vls_bag_quarantines, err);
     if (rc < 0)
         return rc;
-    if (rc == 0 || !vls_str_equal(row->key, key) || !is_there(row, w->head.last))
-        return vls_fail(err, VALISE_E_NOT_FOUND, "nothing of '%.*s' is in quarantine",
-                        VALISE_STR_ARG(key));
+    if (rc == 0 || !vls_str_equal(row->key, key) || !is_there(row, w->head.last)) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing of '%.*s' is in quarantine",
+                       VALISE_STR_ARG(key));
+        vls_hint(err, "`valise bp ls --quarantined` lists what is");
+        return VALISE_E_NOT_FOUND;
+    }
     rc = row->item == 0
              ? 0
              : ledger->ops->commit(item, ledger->self, &row->item_backpack, row->item, err);

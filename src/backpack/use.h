@@ -152,6 +152,7 @@ typedef struct vls_item_out {
     valise_id value_id;
     int64_t value_size, version, time, seq;
     valise_str summary, node_id, node_name, namespace_name, reason;
+    valise_str error; /* JSON; none: NULL */
     valise_list tags, read, write;
 } vls_item_out;
 extern const valise_field vls_item_out_fields[];

@@ -400,13 +400,14 @@ EOF
     stdout_is <<EOF
 run-1 4 -x two words
 {"capital":"Lyon"}
+run-1 0 -x two words
 run-1 2 -x two words
 {"capital":"Paris"}
 run-1 1 -x two words
 EOF
     run "$VALISE" json canonical @state.2
     stdout_is "{\"fact\":{\"capital\":\"Paris\"},\"query\":\"Capital of France?\"}"
-    run "$VALISE" bp bisect run-1 before:research-2 3 -- true
+    run "$VALISE" bp bisect run-1 before:research-2 3 -- grep -q Lyon
     stdout_has "commit 3 "
 '
 
@@ -433,9 +434,9 @@ t 'bisect: programs that do not answer, and words that make no sense' '
     stderr_has "'"'sh'"' exited with 126"
     expect_exit 1 "$VALISE" bp bisect run-1 -- sh -c "kill -9 \$\$"
     stderr_has "ended by signal 9"
-    expect_exit 3 "$VALISE" bp bisect run-1 -- ./nothing-here
+    expect_exit 1 "$VALISE" bp bisect run-1 -- ./nothing-here
     stderr_has "cannot run ./nothing-here"
-    expect_exit 4 "$VALISE" bp bisect run-1 -- .
+    expect_exit 1 "$VALISE" bp bisect run-1 -- .
     expect_exit 6 "$VALISE" bp bisect run-1 3 2 -- true
     expect_exit 6 "$VALISE" bp bisect run-1 3 2 --rule true
     expect_exit 3 "$VALISE" bp bisect run-1 nope -- true

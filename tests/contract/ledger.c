@@ -1,5 +1,5 @@
 /* ledger.c -- what every ledger does: items, versions, states, forks, differences. */
-#include "ledger_kit.h"
+#include "kit/ledger_kit.h"
 
 TEST_PARAMS(ledger, LEDGER_PARAMS)
 

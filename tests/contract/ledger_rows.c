@@ -1,5 +1,5 @@
 /* ledger_rows.c -- the small rows of every ledger, and its log of reads. */
-#include "ledger_kit.h"
+#include "kit/ledger_kit.h"
 
 TEST_PARAMS(ledger_rows, LEDGER_PARAMS)
 

@@ -2,6 +2,8 @@
 #include "kit/laid.h"
 
 #include "backpack/backpack.h"
+#include "backpack/expire.h"
+#include "backpack/ops.h"
 #include "backpack/rows.h"
 #include "base/mem.h"
 #include "base/uuid.h"
@@ -378,12 +380,20 @@ static void put_bag(laid *l, const vls_bag_row *row)
     end(&s);
 }
 
-laid *laid_open(const valise_env *env, const char *backend, const valise_uuid *id)
+static const char *new_folder(void)
+{
+    char *path = test_alloc(4096);
+
+    (void)snprintf(path, 4096, "%s/laid-XXXXXX", test_tmpdir());
+    CHECK(mkdtemp(path));
+    return path;
+}
+
+laid *laid_open(const valise_env *env, const char *backend, const vls_bag_row *bag)
 {
     ground *g = vls_mem_zalloc(env, sizeof(*g));
     bool sqlite = strcmp(backend, "sqlite") == 0;
     valise_error err = VALISE_ERROR_INIT;
-    const vls_bag_row row = {.id = *id, .name = VLS_STR("bag"), .lenient = true};
     laid *l;
 
     CHECK(g);
@@ -394,7 +404,7 @@ laid *laid_open(const valise_env *env, const char *backend, const valise_uuid *i
                                 &(vls_store_options){.env = env,
                                                      .ops = sqlite ? valise_store_sqlite()
                                                                    : valise_store_memory(),
-                                                     .where = test_tmpdir(),
+                                                     .where = new_folder(),
                                                      .flags = VALISE_STORE_CREATE,
                                                      .busy_timeout_ns = INT64_C(1000000000),
                                                      .colls = vls_registry_colls(g->registry)},
@@ -406,8 +416,8 @@ laid *laid_open(const valise_env *env, const char *backend, const valise_uuid *i
                                                  .access = kit_access},
                               &err));
     CHECK_INT(0, vls_feed_open(&g->feed, g->v, &err));
-    l = make(g, id, -1);
-    put_bag(l, &row);
+    l = make(g, &bag->id, -1);
+    put_bag(l, bag);
     return l;
 }
 
@@ -436,26 +446,41 @@ static int copy_row(void *arg, const void *row, valise_error *err)
     return 0;
 }
 
-laid *laid_fork(const vls_ledger *from, const valise_uuid *id)
+laid *laid_fork(const vls_ledger *from, const vls_bag_row *bag)
 {
-    laid *origin = from->self, *l = make(origin->g, id, -1);
+    laid *origin = from->self, *l = make(origin->g, &bag->id, -1);
+    vls_bag_row row = *bag;
     valise_error err = VALISE_ERROR_INIT;
     vls_ledger_head head;
     vls_ledger to = laid_ledger(l);
-    copying c = {.to = &to, .from = &origin->id, .id = id};
+    copying c = {.to = &to, .from = &origin->id, .id = &l->id};
     static const valise_coll *const colls[] = {&vls_bag_permissions, &vls_bag_rules};
 
     laid_enter(origin);
     CHECK_INT(0, laid_head(&head, origin, &err));
     laid_leave(origin);
-    put_bag(l,
-            &(vls_bag_row){
-                .id = *id, .name = VLS_STR("fork"), .origin = origin->id, .origin_seq = head.last});
+    row.origin = origin->id;
+    row.origin_seq = head.last;
+    put_bag(l, &row);
     for (size_t i = 0; i < VLS_COUNT(colls); i++) {
         c.coll = colls[i];
         CHECK_INT(0, laid_each_row(origin, colls[i], copy_row, &c, &err));
     }
     return l;
+}
+
+void laid_forget(laid *l, int64_t edge)
+{
+    const vls_expire_args args = {.backpack = l->id, .from = 1, .upto = edge};
+    vls_expire_result result;
+    session s = {0};
+    valise_error err = VALISE_ERROR_INIT;
+
+    begin(&s, l, true);
+    s.view.expiring = true;
+    CHECK_INT(0, vls_op_backpack_expire.decide(&s.view, &args, &result, &err));
+    CHECK_INT(edge, result.edge);
+    end(&s);
 }
 
 void laid_close(laid *l)

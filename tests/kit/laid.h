@@ -12,10 +12,13 @@
 typedef struct laid laid;
 
 /* backend: "memory" or "sqlite". What must not fail is checked. */
-laid *laid_open(const valise_env *env, const char *backend, const valise_uuid *id);
-laid *laid_fork(const vls_ledger *from, const valise_uuid *id);
-void laid_close(laid *l); /* forks first */
+laid *laid_open(const valise_env *env, const char *backend, const vls_bag_row *bag);
+laid *laid_fork(const vls_ledger *from, const vls_bag_row *bag); /* its origin is set here */
+void laid_close(laid *l);                                        /* forks first */
 
 vls_ledger laid_ledger(laid *l);
+
+/* Let history up to a commit expire. */
+void laid_forget(laid *l, int64_t edge);
 
 #endif

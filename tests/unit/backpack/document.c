@@ -598,7 +598,7 @@ TEST(document, of_a_fork_with_an_edge)
     CHECK_OK(jail(f, f->owner, "c", "x"));
     CHECK_OK(put(f, f->owner, "d", "1"));
     CHECK_OK(put(f, f->owner, "a", "2"));
-    naive_set_edge(f->n, 3);
+    bag_forget(f, 3);
     c = bag_open(t, NULL);
     CHECK_OK(load(c, exported(f, &f->ledger, f->owner, -1)));
     CHECK_TEXT("a=2 b=1 d=1", items(c, &c->ledger, c->owner, NULL));

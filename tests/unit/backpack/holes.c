@@ -1,10 +1,13 @@
 /* holes.c -- the holes of the first specification's algorithms, one test each: S1 to S33, without
- * those of flows. Each fails with the algorithm as it was written there. */
+ * those of flows. Each fails with the algorithm as it was written there, and each runs over every
+ * kind of ledger. */
 #include "kit.h"
 
 #include <valise/event.h>
 
 #include "base/buf.h"
+
+TEST_PARAMS(hole, LEDGER_PARAMS)
 
 /* deny was asked last, when nothing was left to deny. [B18] */
 TEST(hole, s1_deny_comes_first)
@@ -110,7 +113,7 @@ TEST(hole, s6_states_behind_the_edge_are_whole)
 
     for (int i = 0; i < 5; i++)
         CHECK_OK(put(b, b->owner, test_format("k%d", i), "1"));
-    naive_set_edge(b->n, 2);
+    bag_forget(b, 2);
     state = at(t, b, "3");
     CHECK_TEXT("k0=1 k1=1 k2=1", items(b, &state, b->owner, NULL));
     CHECK_INT(VALISE_E_LIMIT, point(b, &b->ledger, "1"));
@@ -153,7 +156,7 @@ TEST(hole, s8_s9_s29_values_count_once_and_only_while_history_alone_has_them)
     last = commit_of(t, b, 4);
     CHECK(vls_id_equal(&first.value, &last.previous_value));
     CHECK_INT(1, last.value_size);
-    naive_set_edge(b->n, 2);
+    bag_forget(b, 2);
     CHECK_OK(b->ledger.ops->usage(&usage, b->ledger.self, &t->err));
     CHECK_INT(2 * 128, usage.history_bytes);
 }

@@ -1,4 +1,4 @@
-/* kit.c -- a backpack over the naive ledger, and its answers as texts. */
+/* kit.c -- a backpack over a ledger, and its answers as texts. */
 #include "kit.h"
 
 #include "store/object.h"
@@ -18,14 +18,19 @@ valise_list names_of(const char *const *names)
 
 /* ---- opening ---- */
 
-int bag_init(bag *b, const valise_env *env, const naive_options *options, valise_error *err)
+static int start(bag *b, const valise_env *env, valise_error *err)
 {
-    static const naive_options usual = {.id = {{0x01, 0x97, 1}}, .name = {"run-1", 5}};
-    int rc;
-
     *b = (bag){.env = env, .err = err, .now = 1000};
     vls_arena_init(&b->arena, env, SIZE_MAX);
-    rc = vls_hasher_init(&b->hasher, err);
+    return vls_hasher_init(&b->hasher, err);
+}
+
+static const naive_options usual = {.id = {{0x01, 0x97, 1}}, .name = {"run-1", 5}};
+
+int bag_init(bag *b, const valise_env *env, const naive_options *options, valise_error *err)
+{
+    int rc = start(b, env, err);
+
     if (rc == 0)
         rc = naive_new(&b->n, env, options ? options : &usual, err);
     if (rc < 0)
@@ -37,6 +42,7 @@ int bag_init(bag *b, const valise_env *env, const naive_options *options, valise
 void bag_release(bag *b)
 {
     vls_scope_free(b->owner);
+    vls_auto_opened(&b->opened);
     naive_free(b->n);
     vls_hasher_release(&b->hasher);
     vls_arena_release(&b->arena);
@@ -47,12 +53,30 @@ static void release(void *arg)
     bag_release(arg);
 }
 
+/* One of the kind that the test's param names; from: NULL, or what it is forked from. */
+static void open_kind(test *t, bag *b, const vls_ledger *from, const naive_options *o)
+{
+    const vls_bag_row row = {.id = o->id,
+                             .name = o->name,
+                             .lenient = o->lenient,
+                             .taint = o->taint,
+                             .sticky = o->sticky};
+
+    CHECK_OK(start(b, t->env, &t->err));
+    b->opened = from ? ledger_fork_with(t, from, &row) : ledger_open_with(t, &row);
+    b->ledger = b->opened.ledger;
+    CHECK_OK(vls_scope_new(&b->owner, t->env, &b->ledger, NULL, &t->err));
+}
+
 bag *bag_open(test *t, const naive_options *options)
 {
     bag *b = test_alloc(sizeof(*b));
 
     test_defer(release, b);
-    CHECK_OK(bag_init(b, t->env, options, &t->err));
+    if (t->param)
+        open_kind(t, b, NULL, options ? options : &usual);
+    else
+        CHECK_OK(bag_init(b, t->env, options, &t->err));
     return b;
 }
 
@@ -62,14 +86,18 @@ bag *bag_fork(test *t, bag *from, const vls_ledger *state)
     naive_options options = {.id = {{0x01, 0x97, 0x0f, 0x0f}}, .name = VLS_STR("fork")};
 
     options.id.bytes[15] = (uint8_t)from->now;
-    *b = (bag){.env = t->env, .err = &t->err, .now = from->now};
-    vls_arena_init(&b->arena, t->env, SIZE_MAX);
     test_defer(release, b);
-    CHECK_OK(vls_hasher_init(&b->hasher, &t->err));
-    CHECK_OK(naive_fork(&b->n, state, &options, &t->err));
-    b->ledger = naive_ledger(b->n);
-    CHECK_OK(vls_scope_new(&b->owner, t->env, &b->ledger, NULL, &t->err));
+    open_kind(t, b, state, &options);
+    b->now = from->now;
     return b;
+}
+
+void bag_forget(bag *b, int64_t edge)
+{
+    if (b->opened.kind)
+        b->opened.kind->forget(b->opened.self, edge);
+    else
+        naive_set_edge(b->n, edge);
 }
 
 static void free_scope(void *arg)

@@ -1,4 +1,6 @@
-/* kit.h -- a backpack over the naive ledger, and its answers as texts. */
+/* kit.h -- a backpack over a ledger, and its answers as texts.
+ *
+ * The ledger is the naive one; in suites whose TEST_PARAMS are LEDGER_PARAMS one of each kind. */
 #ifndef TEST_BACKPACK_KIT_H
 #define TEST_BACKPACK_KIT_H
 
@@ -7,6 +9,7 @@
 #include "base/hash.h"
 #include "harness/fault.h"
 #include "harness/test.h"
+#include "kit/ledger_kit.h"
 #include "kit/naive.h"
 
 /* A list of names: NAMES("a", "b"), NOBODY for an empty one, UNSAID for one that is not given. */
@@ -19,7 +22,8 @@ valise_list names_of(const char *const *names);
 typedef struct bag {
     const valise_env *env;
     valise_error *err;
-    naive *n;
+    naive *n;      /* of bag_init, and of bag_open in tests without a param */
+    opened opened; /* else */
     vls_ledger ledger;
     vls_scope *owner;
     vls_arena arena;
@@ -29,13 +33,16 @@ typedef struct bag {
     vls_done done; /* of the last write */
 } bag;
 
-/* Open for a test; closed when it ends. options: NULL for the usual. */
+/* Open for a test; closed when it ends. options: NULL for the usual; those that only the naive one
+ * has are for tests without a param. */
 bag *bag_open(test *t, const naive_options *options);
-/* The same anywhere: nothing fails the test. */
+/* A naive one, anywhere: nothing fails the test. */
 int bag_init(bag *b, const valise_env *env, const naive_options *options, valise_error *err);
 void bag_release(bag *b);
 /* A fork of what the ledger shows; closed when the test ends. */
 bag *bag_fork(test *t, bag *from, const vls_ledger *state);
+/* Drop the history up to a commit. */
+void bag_forget(bag *b, int64_t edge);
 
 /* The view of a node. */
 vls_scope *bag_node(test *t, bag *b, const char *id, const char *name,

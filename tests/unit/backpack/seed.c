@@ -1,6 +1,12 @@
 /* seed.c -- the unit tests that the first specification names (section 8), and its success criteria
- * as far as they need no flow. */
+ * as far as they need no flow. Each runs over every kind of ledger. */
 #include "kit.h"
+
+TEST_PARAMS(seed_pack_unpack, LEDGER_PARAMS)
+TEST_PARAMS(seed_access_control, LEDGER_PARAMS)
+TEST_PARAMS(seed_history, LEDGER_PARAMS)
+TEST_PARAMS(seed_namespace_queries, LEDGER_PARAMS)
+TEST_PARAMS(success, LEDGER_PARAMS)
 
 /* ---- pack/unpack ---- */
 
@@ -144,7 +150,7 @@ TEST(seed_history, should_limit_history_to_maxHistorySize)
 
     for (int i = 0; i < 10; i++)
         CHECK_OK(put(b, b->owner, test_format("k%d", i % 5), test_format("%d", i)));
-    naive_set_edge(b->n, 8);
+    bag_forget(b, 8);
     CHECK_TEXT("9 pack k3 v2 by unknown; 10 pack k4 v2 by unknown", all_history(b, b->owner));
     state = at(t, b, "8");
     CHECK_TEXT("k0=5 k1=6 k2=7 k3=3 k4=4", items(b, &state, b->owner, NULL));

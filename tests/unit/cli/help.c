@@ -104,7 +104,7 @@ static const char *example(test *t, const char *name)
 
 TEST(help, examples_are_command_lines)
 {
-    CHECK_TEXT("valise demo put --tags 'a b' --tags c --force --limit -3 --note @@home --raw hello "
+    CHECK_TEXT("valise demo put --tag 'a b' --tag c --force --limit -3 --note @@home --raw hello "
                "--turn '{\"role\":\"user\"}' run-1 'it'\\''s' '\"What is AI?\"'",
                example(t, "demo:put"));
     CHECK_TEXT("valise grab -- -x y", example(t, "demo:take"));

@@ -68,7 +68,7 @@ static const valise_field put_in[] = {
     VALISE_FIELD(put_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Its key."),
     VALISE_FIELD(put_args, value, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL, "Any JSON value."),
     VALISE_FIELD_WITH(put_args, tags, LIST, 0, "Tags, such as pii.", .more = &tag_item),
-    VALISE_FIELD_WITH(put_args, blocks, LIST, 0, "Blocks.", .more = &block_item),
+    VALISE_FIELD_WITH(put_args, blocks, LIST, VALISE_NULLABLE, "Blocks.", .more = &block_item),
     VALISE_FIELD(put_args, force, BOOL, 0, "Whatever is there."),
     VALISE_FIELD(put_args, limit, INT, VALISE_NULLABLE, "At most so many."),
     VALISE_FIELD_WITH(put_args, mode, ENUM, VALISE_NULLABLE, "How.", .more = modes),

@@ -58,6 +58,21 @@ TEST(words, lists_are_given_one_by_one)
         PAYLOAD("demo", "put", "b", "k", "1", "--block", "{\"type\":\"x\"}", "--blocks", "{}"));
 }
 
+/* Where a list that is not given is left alone, an empty one takes all away. */
+TEST(words, lists_that_can_be_left_alone_can_be_empty)
+{
+    CHECK_TEXT("demo:put {\"bag\":\"b\",\"blocks\":[],\"key\":\"k\",\"value\":1}",
+               PAYLOAD("demo", "put", "--no-blocks", "b", "k", "1"));
+    CHECK_TEXT("demo:put {\"bag\":\"b\",\"blocks\":[],\"key\":\"k\",\"value\":1}",
+               PAYLOAD("demo", "put", "b", "k", "1", "--no-block"));
+    CHECK_TEXT("USAGE: '--no-blocks' is for a list with nothing in it | leave it out, or whatever "
+               "else is given with '--block'",
+               PAYLOAD("demo", "put", "b", "k", "1", "--block", "{}", "--no-blocks"));
+    CHECK_TEXT("USAGE: '--no-blocks' takes no value | leave out what stands behind '='",
+               PAYLOAD("demo", "put", "--no-blocks=1", "b", "k", "1"));
+    CHECK(strstr(PAYLOAD("demo", "put", "--no-tags", "b", "k", "1"), "unknown option '--no-tags'"));
+}
+
 TEST(words, structs_by_field_or_as_json)
 {
     CHECK_TEXT("demo:put {\"bag\":\"b\",\"key\":\"k\",\"turn\":{\"more\":{\"count\":2},\"role\":"
