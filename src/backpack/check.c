@@ -59,7 +59,7 @@ int vls_bag_validate(vls_buf *errors, const vls_ledger *ledger, vls_scope *scope
         rc = write_instance(&text, ledger, scope, key, err);
     if (rc == 0)
         rc = vls_json_parse(&instance, &arena, vls_buf_str(&text), &limits, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     vls_buf_add_byte(errors, '[');
     checked = vls_schema_check(schema, instance, &report, &first);

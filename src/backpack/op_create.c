@@ -162,7 +162,7 @@ static int create_ephemeral(vls_create_result *result, valise_view *view,
         rc = valise_view_uuid(&result->id, view, err);
     if (rc == 0)
         rc = vls_ephemeral_make(&made, v, &like, &options, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     ledger = vls_ring_ledger(made->ring);
     rc = vls_ephemeral_take_rules(made, view, err);

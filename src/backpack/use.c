@@ -494,7 +494,7 @@ int vls_use_point(vls_use *use, valise_str text, valise_error *err)
     rc = vls_point_parse(&point, text, err);
     if (rc == 0)
         rc = vls_point_resolve(&seq, &use->ledger, &point, err);
-    return rc < 0 ? rc : vls_use_seq(use, seq, err);
+    return rc != 0 ? rc : vls_use_seq(use, seq, err);
 }
 
 int vls_use_current(valise_str *json, valise_view *view, const void *args, valise_error *err)
@@ -503,7 +503,7 @@ int vls_use_current(valise_str *json, valise_view *view, const void *args, valis
     VLS_AUTO(use) vls_use use = {0};
     char digits[VLS_U64_DIGITS];
     bool absent = false;
-    int64_t version;
+    int64_t version = 0;
     int rc = begin(&use, &absent, view, &of->who, err);
 
     if (rc == VALISE_E_NOT_FOUND) /* what the handle had is gone */

@@ -63,7 +63,7 @@ int vls_use_seq(vls_use *use, int64_t seq, valise_error *err);
 
 /* The state at a point that people write ("": the newest): from here on the ledger shows that one.
  */
-int vls_use_point(vls_use *use, valise_str point, valise_error *err);
+int vls_use_point(vls_use *use, valise_str text, valise_error *err);
 
 void vls_use_end(vls_use *use); /* a zeroed one is fine */
 
