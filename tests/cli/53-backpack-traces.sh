@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 51-backpack-traces.sh -- what backpacks keep of who looked, and what they keep to themselves.
+# 53-backpack-traces.sh -- what backpacks keep of who looked, and what they keep to themselves.
 . "$(dirname "$0")/lib.sh"
 
 bp() {
