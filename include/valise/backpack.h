@@ -305,9 +305,9 @@ VALISE_API int valise_checkpoint(int64_t *seq, valise_backpack *bag, const char 
                                  valise_error *err);
 VALISE_API int valise_checkpoint_remove(valise_backpack *bag, const char *name, valise_error *err);
 
-/* A new backpack that starts with the state of another (mostly a snapshot), with its origin
- * recorded, and with its permissions and rules. options: as for opening, but it is of the kind of
- * its origin, and LENIENT, TAINT and sticky are those of the origin. Owner only. */
+/* A new backpack that starts with the state of another (mostly a snapshot), its quarantine too,
+ * with its origin recorded, and with its permissions and rules. options: as for opening, but it is
+ * of the kind of its origin, and LENIENT, TAINT and sticky are those of the origin. Owner only. */
 VALISE_API int valise_backpack_fork(valise_backpack **out, valise_backpack *from, const char *name,
                                     const valise_backpack_options *options, valise_error *err);
 /* A fork of the state at a commit, for a rerun from there. */

@@ -185,6 +185,9 @@ const valise_field vls_quarantine_fields[] = {
     OWNER(vls_quarantine_row),
     VALISE_FIELD(vls_quarantine_row, seq, INT, VALISE_REQUIRED | VALISE_KEY,
                  "The commit that put it there."),
+    /* Mostly zero: so it is neither required nor does it refer to one. */
+    VALISE_FIELD(vls_quarantine_row, from, UUID, VALISE_KEY,
+                 "The backpack whose commit that is; zero: this one."),
     VALISE_FIELD(vls_quarantine_row, key, STR, 0, "Key of the item."),
     VALISE_FIELD_AS(vls_quarantine_row, item_backpack, "itemBackpack", UUID, VALISE_NULLABLE,
                     "The backpack whose commit is held."),

@@ -39,6 +39,10 @@
 #define VLS_POINT_MAX 512        /* what people write for a state */
 #define VLS_BAG_DEPTH_MAX 1000   /* forks of forks */
 
+/* Seqs, versions and runs that come from outside: one can count on from there for ever, and every
+ * reader of JSON has them exactly. */
+#define VLS_BAG_NUMBER_MAX (INT64_C(1) << 53)
+
 /* What completes arguments on a command line (valise_field.ref). */
 #define VLS_REF_BACKPACK "backpack:list.name"
 #define VLS_REF_KEY "backpack:ls.key"
@@ -60,7 +64,8 @@ typedef struct vls_bag_row {
 
 typedef struct vls_quarantine_row {
     valise_uuid backpack;
-    int64_t seq; /* of the commit that put it there */
+    int64_t seq;      /* of the commit that put it there */
+    valise_uuid from; /* whose commit that is: what a fork began with; zero: the backpack's own */
     valise_str key;
     valise_uuid item_backpack;
     int64_t item;     /* seq of the commit that is held: the item as it was; 0: there was none */
@@ -150,6 +155,16 @@ extern const valise_field vls_commit_fields[];
 
 /* The same as a record of a backpack that is known: seq and body alone. */
 extern const valise_field vls_commit_record[];
+
+/* Is the entry in the quarantine of the state after commit `last`? What a fork began with always
+ * was there. */
+static inline bool vls_entry_is_there(const vls_quarantine_row *entry, int64_t last)
+{
+    static const valise_uuid own;
+
+    return (entry->seq <= last || memcmp(&entry->from, &own, sizeof(own)) != 0) &&
+           (entry->released == 0 || entry->released > last);
+}
 
 /* ---- texts (name.c) ---- */
 

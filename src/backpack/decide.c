@@ -68,6 +68,10 @@ int vls_write_find(vls_write *w, valise_str key, int64_t action, valise_error *e
         w->commit.version = w->newest.version;
         if (vls_uuid_equal(&w->newest.backpack, &w->head.id))
             w->commit.previous = w->newest.seq;
+    } else {
+        rc = w->ledger->ops->version(&w->commit.version, w->ledger->self, key, err);
+        if (rc < 0)
+            return rc;
     }
     if (w->live)
         w->commit.previous_value = w->newest.value;

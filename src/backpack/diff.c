@@ -10,7 +10,6 @@
 
 typedef struct diff {
     vls_scoped a, b;
-    vls_ledger_head head; /* of a: its numbers */
     bool values;
     bool begun; /* a key was looked at */
     valise_change_fn *fn;
@@ -27,11 +26,14 @@ static const valise_commit *item_of(const valise_commit *commit)
 }
 
 /* Does the history that led to a have this commit? */
-static bool knows(const vls_ledger_head *a, const valise_commit *commit)
+static bool knows(const vls_ledger *a, const valise_commit *commit)
 {
-    if (vls_uuid_equal(&commit->backpack, &a->id))
-        return commit->seq <= a->last;
-    return vls_uuid_equal(&commit->backpack, &a->origin) && commit->seq <= a->origin_seq;
+    bool known;
+
+    a->ops->enter(a->self);
+    known = a->ops->includes(a->self, &commit->backpack, commit->seq);
+    a->ops->leave(a->self);
+    return known;
 }
 
 /* Both sides as far as they may be seen: what may not is as if it were not there. */
@@ -62,7 +64,7 @@ static int tell(diff *d, valise_str key, const valise_commit *before, const vali
         rc = vls_look_show(NULL, &last, b->ledger, b->scope, by, err);
     if (rc < 0)
         return rc;
-    if (by && !knows(&d->head, by) && (by == after ? change.after != NULL : rc == 1))
+    if (by && !knows(d->a.ledger, by) && (by == after ? change.after != NULL : rc == 1))
         change.by = by == after ? &new : &last;
     change.kind = !change.before ? VALISE_ADDED : !change.after ? VALISE_DELETED : VALISE_MODIFIED;
     change.old_value = old_value;
@@ -162,10 +164,8 @@ int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool values, valise_c
     diff d = {.a = *a, .b = *b, .values = values, .fn = fn, .arg = arg};
     const vls_ledger_ops *ops = a->ledger->ops;
     valise_error cannot = VALISE_ERROR_INIT;
-    int rc = vls_look_head(&d.head, a->ledger, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     if (ops != b->ledger->ops)
         return by_items(&d, err);
     rc = ops->each_difference(a->ledger->self, b->ledger->self, compare, &d, &cannot);

@@ -7,8 +7,17 @@ static const valise_struct checkpoint_struct = {sizeof(vls_checkpoint_row),
 static const valise_struct commit_struct = {sizeof(valise_commit), vls_commit_record};
 static const valise_struct permission_struct = {sizeof(vls_permission_row),
                                                 vls_permission_fields + 1};
-static const valise_struct quarantine_struct = {sizeof(vls_quarantine_row),
-                                                vls_quarantine_fields + 1};
+/* What an origin's commit put there is a commit of the document. */
+static const valise_field quarantine_fields[] = {
+    VALISE_FIELD(vls_quarantine_row, seq, INT, VALISE_REQUIRED, "The commit that put it there."),
+    VALISE_FIELD(vls_quarantine_row, key, STR, 0, "Key of the item."),
+    VALISE_FIELD_AS(vls_quarantine_row, item_backpack, "itemBackpack", UUID, VALISE_NULLABLE,
+                    "The backpack whose commit is held."),
+    VALISE_FIELD(vls_quarantine_row, item, INT, 0, "The commit that is held: the item as it was."),
+    VALISE_FIELD(vls_quarantine_row, released, INT, 0, "The commit that brought it back."),
+    VALISE_FIELD_END,
+};
+static const valise_struct quarantine_struct = {sizeof(vls_quarantine_row), quarantine_fields};
 static const valise_struct rule_struct = {sizeof(vls_rule_row), vls_rule_fields + 1};
 static const valise_struct run_struct = {sizeof(vls_run_row), vls_run_fields + 1};
 

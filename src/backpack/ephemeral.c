@@ -375,10 +375,16 @@ static int take_rules(vls_ephemeral *e, valise_view *view, valise_error *err)
 
 int vls_ephemeral_take_rules(vls_ephemeral *e, valise_view *view, valise_error *err)
 {
+    VLS_AUTO(view) valise_view today = {0};
     int rc = 0;
 
-    if (!view->txn || view->at != view->txn->tip.seq)
-        return 0; /* what holds is what the newest state says */
+    if (!view->txn)
+        return 0;
+    /* What holds is what the newest state says. [B19] */
+    if (view->at != view->txn->tip.seq) {
+        vls_view_init(&today, view->txn, e->env);
+        view = &today;
+    }
     (void)pthread_mutex_lock(&e->lock);
     if (view->at > e->rules_seq) {
         rc = take_rules(e, view, err);

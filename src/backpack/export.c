@@ -149,6 +149,13 @@ static int want(export *e, const valise_uuid *backpack, int64_t seq, valise_erro
     return vls_fail_memory(err);
 }
 
+static bool is_own(const vls_quarantine_row *row)
+{
+    static const valise_uuid own;
+
+    return vls_uuid_equal(&row->from, &own);
+}
+
 /* Those that are no items at the edge, each once. */
 static int take_all_held(export *e, valise_error *err)
 {
@@ -159,7 +166,7 @@ static int take_all_held(export *e, valise_error *err)
         const vls_quarantine_row *row = e->quarantine.ptr[i];
         rc = want(e, &row->item_backpack, row->item, err);
         if (rc == 0)
-            rc = want(e, &e->head.id, row->seq, err);
+            rc = want(e, is_own(row) ? &e->head.id : &row->from, row->seq, err);
     }
     if (rc < 0 || e->held.len == 0)
         return rc;
@@ -246,7 +253,8 @@ static int take_entry(void *arg, const void *row, valise_error *err)
     vls_quarantine_row copy = *(const vls_quarantine_row *)row;
     int rc;
 
-    if (copy.seq > e->head.last || (copy.released != 0 && copy.released <= e->doc.edge))
+    if ((is_own(&copy) && copy.seq > e->head.last) ||
+        (copy.released != 0 && copy.released <= e->doc.edge))
         return 0; /* not yet there, or over before the edge */
     if (copy.released > e->head.last)
         copy.released = 0;
@@ -280,13 +288,15 @@ static int compare_items(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* Those of the origin come first, in the order of time. */
+/* Those of the origins come first, in the order of time; those of a key in that of its versions. */
 static int compare_foreign(const void *a, const void *b)
 {
     const valise_commit *x = *(valise_commit *const *)a, *y = *(valise_commit *const *)b;
 
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
+    if (x->version != y->version)
+        return x->version < y->version ? -1 : 1;
     return x->seq != y->seq ? compare_items(a, b) : vls_uuid_compare(&x->backpack, &y->backpack);
 }
 
@@ -353,7 +363,27 @@ static int adopt(export *e, valise_error *err)
     return 0;
 }
 
-static void adopt_rows(export *e)
+/* An entry that the fork began with is about a commit that has become its own; so is its release.
+ */
+static void adopt_entry(export *e, vls_quarantine_row *row)
+{
+    int64_t seq = foreign_seq(e, &row->from, row->seq);
+
+    if (row->released > e->doc.edge)
+        e->history.ptr[row->released - e->doc.edge - 1]->entry = seq;
+    row->seq = seq;
+    row->from = (valise_uuid){{0}};
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const vls_quarantine_row *x = *(vls_quarantine_row *const *)a;
+    const vls_quarantine_row *y = *(vls_quarantine_row *const *)b;
+
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static void adopt_quarantine(export *e)
 {
     for (size_t i = 0; i < e->quarantine.len; i++) {
         vls_quarantine_row *row = e->quarantine.ptr[i];
@@ -361,9 +391,19 @@ static void adopt_rows(export *e)
         row->item = item > 0 ? item : row->item + (row->item > 0 ? e->shift : 0);
         if (row->item > 0)
             row->item_backpack = e->head.id;
-        shift_seq(e, &row->seq);
+        if (is_own(row))
+            shift_seq(e, &row->seq);
+        else
+            adopt_entry(e, row);
         shift_seq(e, &row->released);
     }
+    if (e->quarantine.len > 0)
+        qsort(e->quarantine.ptr, e->quarantine.len, sizeof(void *), compare_entries);
+}
+
+static void adopt_rows(export *e)
+{
+    adopt_quarantine(e);
     for (size_t i = 0; i < e->checkpoints.len; i++)
         ((vls_checkpoint_row *)e->checkpoints.ptr[i])->seq += e->shift;
     for (size_t i = 0; i < e->runs.len; i++) {
@@ -456,7 +496,7 @@ static int begin(export *e, int64_t commits, valise_error *err)
     e->doc.format = VLS_STR(VLS_DOCUMENT_FORMAT);
     e->doc.id = e->head.id;
     e->doc.options = options;
-    e->doc.origin = e->head.origin_seq > 0 ? origin : NULL;
+    e->doc.origin = vls_uuid_equal(&e->head.origin, &(valise_uuid){{0}}) ? NULL : origin;
     e->doc.partial = !vls_scope_is_owner(e->scope);
     e->doc.edge = commits >= 0 && commits < e->head.last - e->head.edge ? e->head.last - commits
                                                                         : e->head.edge;
@@ -472,6 +512,8 @@ static int run(vls_buf *out, export *e, int64_t commits, valise_error *err)
         rc = ledger->ops->freeze(&e->edge, ledger->self, e->doc.edge, err);
     if (rc == 0)
         rc = e->edge.ops->each_item(e->edge.self, take_item, e, err);
+    if (rc == 0)
+        rc = e->edge.ops->each_gone(e->edge.self, take_item, e, err);
     if (rc == 0)
         rc = ledger->ops->each_commit(ledger->self, e->doc.edge + 1, e->head.last, false,
                                       take_commit, e, err);

@@ -176,18 +176,18 @@ int vls_bag_import_head(vls_ledger_head *out, valise_str json, vls_arena *arena,
 
 /* ---- filling ---- */
 
-static int append(const vls_import *in, const vls_ledger *ledger, valise_list commits,
-                  valise_error *err)
+static int put_row(const vls_ledger *ledger, const valise_coll *coll, const void *row,
+                   const valise_uuid *id, valise_error *err)
 {
-    const valise_commit *const *list = commits.items;
-    int rc = 0;
+    vls_any_row copy;
 
-    for (size_t i = 0; i < commits.count && rc == 0; i++) {
-        valise_commit commit = *list[i];
-        commit.outcome = VALISE_NONE;
-        rc = ledger->ops->append(ledger->self, &commit, vls_import_find(in, &commit.value), err);
-    }
-    return rc;
+    memcpy(&copy, row, coll->row_size);
+    copy.backpack = *id;
+    if (coll == &vls_bag_quarantines && copy.quarantine.item > 0)
+        copy.quarantine.item_backpack = *id;
+    if (coll == &vls_bag_runs)
+        copy.run.end = VLS_MAX(copy.run.end, 0); /* not given: VALISE_NONE */
+    return ledger->ops->row_put(ledger->self, coll, &copy, err);
 }
 
 static int put_rows(const vls_ledger *ledger, const valise_coll *coll, valise_list list,
@@ -196,20 +196,31 @@ static int put_rows(const vls_ledger *ledger, const valise_coll *coll, valise_li
     const void *const *rows = list.items;
     int rc = 0;
 
-    for (size_t i = 0; i < list.count && rc == 0; i++) {
-        vls_any_row row;
-        memcpy(&row, rows[i], coll->row_size);
-        row.backpack = *id;
-        if (coll == &vls_bag_quarantines && row.quarantine.item > 0)
-            row.quarantine.item_backpack = *id;
-        if (coll == &vls_bag_runs)
-            row.run.end = VLS_MAX(row.run.end, 0); /* not given: VALISE_NONE */
-        rc = ledger->ops->row_put(ledger->self, coll, &row, err);
+    for (size_t i = 0; i < list.count && rc == 0; i++)
+        rc = put_row(ledger, coll, rows[i], id, err);
+    return rc;
+}
+
+/* Each entry of the quarantine comes right behind its commit: it holds that one and the item, which
+ * nothing else does once they lie before the edge. *entry: the next one. */
+static int append(size_t *entry, const vls_import *in, const vls_ledger *ledger,
+                  const valise_uuid *id, valise_list commits, valise_error *err)
+{
+    const valise_commit *const *list = commits.items;
+    const vls_quarantine_row *const *entries = in->doc.quarantine.items;
+    int rc = 0;
+
+    for (size_t i = 0; i < commits.count && rc == 0; i++) {
+        valise_commit commit = *list[i];
+        commit.outcome = VALISE_NONE;
+        rc = ledger->ops->append(ledger->self, &commit, vls_import_find(in, &commit.value), err);
+        for (; rc == 0 && *entry < in->doc.quarantine.count && entries[*entry]->seq <= commit.seq;
+             ++*entry)
+            rc = put_row(ledger, &vls_bag_quarantines, entries[*entry], id, err);
     }
     return rc;
 }
 
-/* The quarantine comes before the edge is set: it holds commits that lie before it. */
 static int fill(const vls_import *in, const vls_ledger *ledger, valise_error *err)
 {
     const struct {
@@ -220,19 +231,18 @@ static int fill(const vls_import *in, const vls_ledger *ledger, valise_error *er
                   {&vls_bag_rules, in->doc.rules},
                   {&vls_bag_runs, in->doc.runs}};
     vls_ledger_head head;
+    size_t entry = 0;
     int rc = ledger->ops->head(&head, ledger->self, err);
 
     if (rc == 0 && (head.last > 0 || head.edge > 0))
         rc = vls_fail(err, VALISE_E_EXISTS, "the backpack '%.*s' is not empty",
                       VALISE_STR_ARG(head.name));
     if (rc == 0)
-        rc = append(in, ledger, in->doc.items, err);
-    if (rc == 0)
-        rc = put_rows(ledger, &vls_bag_quarantines, in->doc.quarantine, &head.id, err);
+        rc = append(&entry, in, ledger, &head.id, in->doc.items, err);
     if (rc == 0 && in->doc.edge > 0)
         rc = ledger->ops->set_edge(ledger->self, in->doc.edge, err);
     if (rc == 0)
-        rc = append(in, ledger, in->doc.history, err);
+        rc = append(&entry, in, ledger, &head.id, in->doc.history, err);
     for (size_t i = 0; i < VLS_COUNT(others) && rc == 0; i++)
         rc = put_rows(ledger, others[i].coll, others[i].rows, &head.id, err);
     return rc;

@@ -19,13 +19,19 @@ typedef struct vls_import_value {
     valise_blob *blob;
 } vls_import_value;
 
+/* Where a commit of the older shape stands there. */
+typedef struct vls_import_place {
+    const char *member; /* "items", "history" */
+    size_t index;
+} vls_import_place;
+
 typedef struct vls_import {
     const valise_env *env;
     vls_hasher *hasher;
     int64_t now;
     vls_arena arena;
     vls_document doc;
-    const size_t *order; /* the older shape: where the commits of the history stand in its items */
+    const vls_import_place *places;   /* of the commits of the history; NULL: as they stand there */
     vls_vec(vls_import_value) values; /* sorted by id */
 } vls_import;
 

@@ -4,7 +4,7 @@
  *     history    edge + 1 and on, without gaps; versions count; each action fits what was before
  *     rows       in the order of their keys, about commits that are there
  *
- * Times never decrease over both. */
+ * Times never decrease over both. All numbers can be counted on from. */
 #include "backpack/import.h"
 
 #include "backpack/decide.h"
@@ -55,6 +55,16 @@ static int state_of(key_state **out, check *c, valise_str key, valise_error *err
     }
     *out = state;
     return 0;
+}
+
+static int check_number(const char *member, int64_t number, valise_error *err)
+{
+    if (number >= 0 && number <= VLS_BAG_NUMBER_MAX)
+        return 0;
+    (void)REFUSE(err, "%lld is not between 0 and %lld", (long long)number,
+                 (long long)VLS_BAG_NUMBER_MAX);
+    vls_error_prepend(err, "%s", member);
+    return VALISE_E_INVALID;
 }
 
 /* ---- one commit by itself ---- */
@@ -111,6 +121,8 @@ static int check_taints(const valise_commit *m, valise_error *err)
         rc = vls_bag_check_tag(taint[i]->tag, err);
         if (rc == 0 && taint[i]->seq < 1)
             rc = REFUSE(err, "commits count from 1");
+        if (rc == 0)
+            rc = check_number("seq", taint[i]->seq, err);
         if (rc == 0 && !vls_bag_has_name(m->tags, taint[i]->tag))
             rc = REFUSE(err, "'%.*s' is no tag of the item", VALISE_STR_ARG(taint[i]->tag));
         if (rc < 0)
@@ -180,7 +192,7 @@ static int check_before(const check *c, const valise_commit *m, const key_state 
         return REFUSE(err, "the previous value is not the item's");
     if (m->run < 0 || m->run > c->runs)
         return REFUSE(err, "there is no run %lld", (long long)m->run);
-    if (m->entry < 0 ||
+    if (m->entry < 0 || m->entry > VLS_BAG_NUMBER_MAX ||
         (m->entry > 0 && m->action != VALISE_ACTION_RELEASE && m->action != VALISE_ACTION_MERGE))
         return REFUSE(err, "only a release or a merge has an entry");
     return 0;
@@ -192,6 +204,8 @@ static int check_commit(check *c, const valise_commit *m, valise_error *err)
     bool old = m->seq <= c->doc->edge;
     int rc = check_texts(m, err);
 
+    if (rc == 0)
+        rc = check_number("version", m->version, err);
     if (rc == 0 && m->action == VALISE_ACTION_UNPACK)
         rc = REFUSE(err, "reads are no commits");
     if (rc == 0 && c->any && m->time < c->time)
@@ -228,8 +242,8 @@ static int check_commits(check *c, const char *member, valise_list commits, bool
             rc = REFUSE(err, "commit %lld does not follow", (long long)m->seq);
         if (rc == 0)
             rc = check_commit(c, m, err);
-        if (rc < 0 && c->in->order)
-            vls_error_prepend(err, "items[%zu]", c->in->order[i]);
+        if (rc < 0 && c->in->places)
+            vls_error_prepend(err, "%s[%zu]", c->in->places[i].member, c->in->places[i].index);
         else if (rc < 0)
             vls_error_prepend(err, "%s[%zu]", member, i);
     }
@@ -333,6 +347,8 @@ static int check_runs(check *c, valise_error *err)
         rc = vls_bag_check_node(row->node_id, err);
         if (rc == 0 && row->number <= c->runs)
             rc = REFUSE(err, "runs count from 1, in order");
+        if (rc == 0)
+            rc = check_number("number", row->number, err);
         if (rc == 0 && (row->nth < 0 || row->nth > row->number))
             rc = REFUSE(err, "a node cannot have run more often than all together");
         if (rc == 0 &&
@@ -384,8 +400,12 @@ static int check_rules(const check *c, valise_error *err)
 
 static int check_all(check *c, valise_error *err)
 {
-    int rc = check_runs(c, err);
+    int rc = check_number("edge", c->doc->edge, err);
 
+    if (rc == 0 && c->doc->origin)
+        rc = check_number("origin.seq", c->doc->origin->seq, err);
+    if (rc == 0)
+        rc = check_runs(c, err);
     if (rc == 0)
         rc = check_commits(c, "items", c->doc->items, true, err);
     if (rc == 0)

@@ -2,20 +2,31 @@
  *
  *     {"items":       [[key, {"key", "value", "metadata": {"sourceNodeId", "sourceNodeName",
  *                             "sourceNamespace", "timestamp" (ms), "version", "tags"}}], ...],
- *      "history":     [...],
+ *      "history":     [{"timestamp" (ms), "nodeId", "action": "pack", "delete", "unpack", "key",
+ *                       "newValue", "metadata"}, ...],
  *      "permissions": {node: {"read", "write", "deny", "namespaceRead", "namespaceWrite"}, ...}}
  *
- * Each item becomes an IMPORT commit, in the order of their times. The history of that shape has
- * neither the values nor the state that it starts with, so no state could be made from it: it must
- * be a list, and is not read. Members nobody knows are left alone. */
+ * The items are the state; each becomes an IMPORT commit. Of the history what leads to that state
+ * becomes commits before them, all in the order of their times (docs/decisions.md, "The history of
+ * the older shape"). Per key, from the newest entry back:
+ *
+ *     pack      with its value, and a version below that of what came later; where that is not the
+ *               next one up, what comes later is an IMPORT
+ *     delete    behind a pack that is taken
+ *
+ * The pack that made the item is the item. Of a key that is no item everything behind its last
+ * delete is left out. Members nobody knows are left alone. */
 #include "backpack/import.h"
 
 #include "field/field.h"
 
-typedef struct item {
-    size_t index; /* in the list: the second key of the order */
+/* What may become a commit. */
+typedef struct step {
+    vls_import_place place; /* the index is the last key of the order */
+    bool is_item, left_out;
     valise_commit *commit;
-} item;
+    const valise_commit *before; /* the commit of the key before it; NULL: none */
+} step;
 
 static int fail_type(const char *member, const char *type, vls_json v, valise_error *err)
 {
@@ -59,16 +70,23 @@ static int get_tags(valise_list *out, vls_import *in, vls_json metadata, valise_
     return vls_bag_sort_names(out, (valise_list){tags, v->len}, &in->arena, err);
 }
 
-static int get_numbers(valise_commit *c, const vls_import *in, vls_json metadata, valise_error *err)
+static int get_time(int64_t *out, vls_json object, valise_error *err)
 {
-    const vls_json *time = vls_json_get(metadata, VLS_STR("timestamp"));
-    const vls_json *version = vls_json_get(metadata, VLS_STR("version"));
+    const vls_json *time = vls_json_get(object, VLS_STR("timestamp"));
 
-    c->time = in->now;
     if (time && (time->type != VLS_JSON_INT ||
-                 __builtin_mul_overflow(time->integer, INT64_C(1000000), &c->time)))
+                 __builtin_mul_overflow(time->integer, INT64_C(1000000), out)))
         return fail_type("timestamp", "a number of milliseconds", *time, err);
-    c->version = 1;
+    return 0;
+}
+
+static int get_numbers(valise_commit *c, vls_json metadata, valise_error *err)
+{
+    const vls_json *version = vls_json_get(metadata, VLS_STR("version"));
+    int rc = get_time(&c->time, metadata, err);
+
+    if (rc < 0)
+        return rc;
     if (version && (version->type != VLS_JSON_INT || version->integer < 1))
         return fail_type("version", "a number from 1 on", *version, err);
     if (version)
@@ -80,7 +98,6 @@ static int read_metadata(valise_commit *c, vls_import *in, vls_json metadata, va
 {
     int rc = 0;
 
-    c->node_id = c->node_name = VLS_STR("unknown");
     if (metadata.type != VLS_JSON_OBJECT)
         rc = fail_type("", "an object", metadata, err);
     if (rc == 0)
@@ -92,17 +109,42 @@ static int read_metadata(valise_commit *c, vls_import *in, vls_json metadata, va
     if (rc == 0)
         rc = get_tags(&c->tags, in, metadata, err);
     if (rc == 0)
-        rc = get_numbers(c, in, metadata, err);
+        rc = get_numbers(c, metadata, err);
     if (rc < 0)
-        vls_error_prepend(err, "[1].metadata");
+        vls_error_prepend(err, "metadata");
     return rc;
 }
 
-static int read_item(valise_commit *c, vls_import *in, vls_json pair, valise_error *err)
+static valise_commit *new_commit(vls_import *in, int64_t action)
 {
+    valise_commit *c = vls_arena_zalloc(&in->arena, sizeof(*c));
+
+    if (c)
+        *c = (valise_commit){.action = action,
+                             .time = in->now,
+                             .node_id = VLS_STR("unknown"),
+                             .node_name = VLS_STR("unknown")};
+    return c;
+}
+
+static int add_value(valise_commit *c, vls_import *in, vls_json value, valise_error *err)
+{
+    int rc = vls_import_add(&c->value, &c->value_size, in, value, err);
+
+    if (rc == 0)
+        c->summary =
+            vls_commit_summary(vls_blob_bytes(in->values.ptr[in->values.len - 1].blob), c->tags);
+    return rc;
+}
+
+static int read_item(step *s, vls_import *in, vls_json pair, valise_error *err)
+{
+    valise_commit *c = new_commit(in, VALISE_ACTION_IMPORT);
     const vls_json *value, *metadata;
     int rc;
 
+    if (!c)
+        return vls_arena_fail(&in->arena, err);
     if (pair.type != VLS_JSON_ARRAY || pair.len != 2 || pair.items[0].type != VLS_JSON_STRING ||
         pair.items[1].type != VLS_JSON_OBJECT)
         return vls_fail(err, VALISE_E_INVALID, "must be a pair of a key and an item");
@@ -110,62 +152,249 @@ static int read_item(valise_commit *c, vls_import *in, vls_json pair, valise_err
     metadata = vls_json_get(pair.items[1], VLS_STR("metadata"));
     if (!value || !metadata)
         return vls_fail(err, VALISE_E_INVALID, "an item has a value and metadata");
-    c->action = VALISE_ACTION_IMPORT;
     c->key = vls_json_str(pair.items[0]);
+    c->version = 1;
     rc = read_metadata(c, in, *metadata, err);
-    if (rc == 0)
-        rc = vls_import_add(&c->value, &c->value_size, in, *value, err);
     if (rc < 0)
-        return rc;
-    c->summary =
-        vls_commit_summary(vls_blob_bytes(in->values.ptr[in->values.len - 1].blob), c->tags);
-    return 0;
+        vls_error_prepend(err, "[1]");
+    s->is_item = true;
+    s->commit = c;
+    return rc < 0 ? rc : add_value(c, in, *value, err);
 }
 
-static int compare_items(const void *a, const void *b)
-{
-    const item *x = a, *y = b;
+/* ---- the history ---- */
 
-    if (x->commit->time != y->commit->time)
-        return x->commit->time < y->commit->time ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+/* What stands there where a value was too large. */
+static bool is_value(const vls_json *v)
+{
+    return v && !(v->type == VLS_JSON_OBJECT &&
+                  (vls_json_get(*v, VLS_STR("_type")) || vls_json_get(*v, VLS_STR("_ref")) ||
+                   vls_json_get(*v, VLS_STR("_unavailable"))));
 }
 
-static int read_items(vls_import *in, vls_json items, valise_error *err)
+static int get_action(int64_t *out, vls_json entry, valise_error *err)
 {
-    item *list;
-    const valise_commit **commits;
-    size_t *order;
+    static const struct {
+        const char *name;
+        int64_t action;
+    } known[] = {{"pack", VALISE_ACTION_PACK},
+                 {"delete", VALISE_ACTION_DELETE},
+                 {"unpack", VALISE_ACTION_UNPACK}};
+    valise_str name = {NULL, 0};
+    int rc = get_text(&name, entry, "action", err);
+
+    for (size_t i = 0; i < VLS_COUNT(known) && rc == 0; i++) {
+        if (vls_str_equal(name, valise_str_of(known[i].name))) {
+            *out = known[i].action;
+            return 0;
+        }
+    }
+    return rc < 0 ? rc : vls_fail(err, VALISE_E_INVALID, "the action is pack, delete or unpack");
+}
+
+/* Reads are no commits, and a pack without value or version leads to no state. */
+static int read_entry(step *s, vls_import *in, vls_json entry, valise_error *err)
+{
+    const vls_json *metadata, *value;
+    valise_commit *c = new_commit(in, VALISE_ACTION_PACK);
     int rc = 0;
 
-    if (items.len > VLS_DOCUMENT_ITEMS_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "%u items: %d are allowed", items.len,
-                        VLS_DOCUMENT_ITEMS_MAX);
-    list = vls_arena_array(&in->arena, items.len + 1u, sizeof(*list));
-    commits = vls_arena_array(&in->arena, items.len + 1u, sizeof(*commits));
-    order = vls_arena_array(&in->arena, items.len + 1u, sizeof(*order));
-    if (!list || !commits || !order)
+    if (!c)
         return vls_arena_fail(&in->arena, err);
-    for (uint32_t i = 0; i < items.len && rc == 0; i++) {
-        list[i] = (item){i, vls_arena_zalloc(&in->arena, sizeof(valise_commit))};
-        rc = list[i].commit ? read_item(list[i].commit, in, items.items[i], err)
-                            : vls_arena_fail(&in->arena, err);
-        if (rc < 0)
-            vls_error_prepend(err, "[%u]", i);
+    if (entry.type != VLS_JSON_OBJECT)
+        return vls_fail(err, VALISE_E_INVALID, "must be an object, is %s",
+                        vls_json_type_name(entry));
+    metadata = vls_json_get(entry, VLS_STR("metadata"));
+    value = vls_json_get(entry, VLS_STR("newValue"));
+    rc = get_action(&c->action, entry, err);
+    if (rc == 0)
+        rc = get_text(&c->key, entry, "key", err);
+    if (rc == 0)
+        rc = vls_bag_check_key(c->key, err);
+    if (rc == 0 && metadata && metadata->type != VLS_JSON_NULL)
+        rc = read_metadata(c, in, *metadata, err);
+    if (rc == 0)
+        rc = get_text(&c->node_id, entry, "nodeId", err);
+    if (rc == 0)
+        rc = get_time(&c->time, entry, err);
+    s->commit = c;
+    s->left_out = c->action == VALISE_ACTION_UNPACK ||
+                  (c->action == VALISE_ACTION_PACK && (!is_value(value) || c->version == 0));
+    if (rc == 0 && !s->left_out && c->action == VALISE_ACTION_PACK)
+        rc = add_value(c, in, *value, err);
+    return rc;
+}
+
+static int compare_places(const step *a, const step *b)
+{
+    if (a->commit->time != b->commit->time)
+        return a->commit->time < b->commit->time ? -1 : 1;
+    if (a->is_item != b->is_item)
+        return a->is_item ? 1 : -1;
+    return (a->place.index > b->place.index) - (a->place.index < b->place.index);
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    return compare_places(a, b);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    int order = vls_str_compare(((const step *)a)->commit->key, ((const step *)b)->commit->key);
+
+    return order ? order : compare_places(a, b);
+}
+
+/* A deletion has what the item that it took away had. */
+static void take_away(valise_commit *gone, const valise_commit *item)
+{
+    gone->version = item->version;
+    gone->namespace_name = item->namespace_name;
+    gone->tags = item->tags;
+}
+
+static bool made_item(const valise_commit *pack, const valise_commit *item)
+{
+    return pack->version == item->version && pack->time == item->time &&
+           memcmp(&pack->value, &item->value, sizeof(item->value)) == 0;
+}
+
+/* The steps of one key, in order: what leads to its item is taken. */
+static void choose(step *steps, size_t count)
+{
+    valise_commit *item = NULL;
+    step *gone = NULL; /* a deletion that waits for what it deletes */
+    bool ended = false;
+    int64_t next = INT64_MAX;
+
+    for (size_t i = 0, last = count; i < count; i++) { /* nothing is later than the item */
+        last = steps[i].is_item ? i : last;
+        steps[i].left_out |= last < i;
     }
-    if (rc < 0) {
-        vls_error_prepend(err, "items");
-        return rc;
+    for (size_t i = count; i-- > 0;) {
+        step *s = &steps[i];
+        valise_commit *c = s->commit;
+        if (s->is_item) {
+            item = item ? item : c;
+            next = item->version;
+            ended = true;
+        } else if (s->left_out) {
+            continue;
+        } else if (c->action == VALISE_ACTION_DELETE) {
+            s->left_out = gone != NULL;
+            gone = gone ? gone : s;
+        } else if (item && !gone && made_item(c, item)) {
+            s->left_out = true;
+            item->action = VALISE_ACTION_PACK;
+        } else if ((!ended && !gone) || c->version >= next) {
+            s->left_out = true;
+        } else {
+            next = c->version;
+            ended = true;
+            if (gone)
+                take_away(gone->commit, c);
+            gone = NULL;
+        }
     }
-    qsort(list, items.len, sizeof(*list), compare_items);
-    for (uint32_t i = 0; i < items.len; i++) {
-        list[i].commit->seq = (int64_t)i + 1;
-        commits[i] = list[i].commit;
-        order[i] = list[i].index;
+    if (gone)
+        gone->left_out = true;
+}
+
+/* Which comes after which. What does not count up by one came from elsewhere. */
+static void link_up(step *steps, size_t count)
+{
+    const valise_commit *before = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        valise_commit *c = steps[i].commit;
+        if (steps[i].left_out)
+            continue;
+        if (c->action == VALISE_ACTION_PACK && c->version != (before ? before->version : 0) + 1)
+            c->action = VALISE_ACTION_IMPORT;
+        steps[i].before = before;
+        before = c;
     }
-    in->doc.history = (valise_list){commits, items.len};
-    in->order = order;
+}
+
+static void choose_all(step *steps, size_t count)
+{
+    if (count > 0)
+        qsort(steps, count, sizeof(*steps), compare_keys);
+    for (size_t i = 0, n; i < count; i += n) {
+        for (n = 1; i + n < count; n++) {
+            if (!vls_str_equal(steps[i + n].commit->key, steps[i].commit->key))
+                break;
+        }
+        choose(steps + i, n);
+        link_up(steps + i, n);
+    }
+}
+
+/* ---- both ---- */
+
+static int number(vls_import *in, step *steps, size_t count, valise_error *err)
+{
+    const valise_commit **commits = vls_arena_array(&in->arena, count + 1, sizeof(*commits));
+    vls_import_place *places = vls_arena_array(&in->arena, count + 1, sizeof(*places));
+    size_t used = 0;
+
+    if (!commits || !places)
+        return vls_arena_fail(&in->arena, err);
+    if (count > 0)
+        qsort(steps, count, sizeof(*steps), compare_steps);
+    for (size_t i = 0; i < count; i++) {
+        valise_commit *c = steps[i].commit;
+        const valise_commit *before = steps[i].before;
+        if (steps[i].left_out)
+            continue;
+        c->seq = (int64_t)used + 1;
+        c->previous = before ? before->seq : 0;
+        if (before && vls_commit_is_live(before))
+            c->previous_value = before->value;
+        commits[used] = c;
+        places[used++] = steps[i].place;
+    }
+    in->doc.history = (valise_list){commits, used};
+    in->places = places;
     return 0;
+}
+
+static int read_list(step *steps, vls_import *in, const char *member, vls_json list,
+                     int (*read)(step *s, vls_import *in, vls_json v, valise_error *err),
+                     valise_error *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < list.len && rc == 0; i++) {
+        steps[i] = (step){.place = {member, i}};
+        rc = read(&steps[i], in, list.items[i], err);
+        if (rc < 0)
+            vls_error_prepend(err, "%s[%u]", member, i);
+    }
+    return rc;
+}
+
+static int read_commits(vls_import *in, vls_json items, const vls_json *history, valise_error *err)
+{
+    uint32_t entries = history ? history->len : 0;
+    size_t count = (size_t)items.len + entries;
+    step *steps;
+    int rc;
+
+    if (items.len > VLS_DOCUMENT_ITEMS_MAX || entries > VLS_DOCUMENT_ITEMS_MAX)
+        return vls_fail(err, VALISE_E_LIMIT, "%u items and %u entries: %d are allowed", items.len,
+                        entries, VLS_DOCUMENT_ITEMS_MAX);
+    steps = vls_arena_array(&in->arena, count + 1, sizeof(*steps));
+    if (!steps)
+        return vls_arena_fail(&in->arena, err);
+    rc = read_list(steps, in, "items", items, read_item, err);
+    if (rc == 0 && history)
+        rc = read_list(steps + items.len, in, "history", *history, read_entry, err);
+    if (rc < 0)
+        return rc;
+    choose_all(steps, count);
+    return number(in, steps, count, err);
 }
 
 static int compare_permissions(const void *a, const void *b)
@@ -216,6 +445,6 @@ int vls_import_seed(vls_import *in, vls_json v, valise_error *err)
         return fail_type("history", "an array", *history, err);
     if (permissions && permissions->type != VLS_JSON_OBJECT)
         return fail_type("permissions", "an object", *permissions, err);
-    rc = read_items(in, *items, err);
+    rc = read_commits(in, *items, history, err);
     return rc == 0 && permissions ? read_permissions(in, *permissions, err) : rc;
 }

@@ -32,6 +32,7 @@ typedef struct vls_ledger_head {
     valise_list sticky;
     valise_uuid origin;
     int64_t origin_seq;
+    int64_t origin_time;  /* of the state that a fork started with; 0: not known, or no fork */
     int64_t edge;         /* the oldest state that can be seen */
     int64_t last;         /* seq of the newest commit, or of the state of a frozen one; 0: none */
     int64_t last_time;    /* of the newest, whatever state is shown; where there is none that of the
@@ -68,21 +69,28 @@ typedef struct vls_ledger_ops {
     int (*head)(vls_ledger_head *out, void *self, valise_error *err);
     /* The newest commit of the key in the state that is shown, of whatever action: 1, or 0. */
     int (*newest)(valise_commit *out, void *self, valise_str key, valise_error *err);
-    /* The same in the newest state of the backpack, whatever state is shown: who may see an old
-     * version depends on the item of today. Used on frozen ledgers only. */
+    /* The same in the state of today, whatever state is shown: who may see an old version depends
+     * on the item of today. */
     int (*present)(valise_commit *out, void *self, valise_str key, valise_error *err);
+    /* Of a key that `newest` knows nothing of: the version that it counts on from. While any commit
+     * of the key is kept (by a checkpoint, the quarantine, a fork), so is its newest one, which is
+     * no item and not shown. *out is 0 when none is. [B2] */
+    int (*version)(int64_t *out, void *self, valise_str key, valise_error *err);
     /* 1, or 0 when it was dropped or never was. Of a fork's origin too: backpack says whose. What
      * an entry of the quarantine is about (the commit that put it there, and the item) is kept
      * while it is not released. */
     int (*commit)(valise_commit *out, void *self, const valise_uuid *backpack, int64_t seq,
                   valise_error *err);
+    /* Is that commit, kept or not, part of the history that led to the state that is shown? */
+    bool (*includes)(void *self, const valise_uuid *backpack, int64_t seq);
     /* The value of a commit: a new reference. VALISE_E_NOT_FOUND when it was erased. */
     int (*value)(valise_blob **out, void *self, const valise_commit *commit, valise_error *err);
     /* Add a commit. The caller has filled everything but backpack, seq, id and log_seq (its outcome
      * is VALISE_NONE, and so is that of what is handed out); value is
      * the bytes of commit->value (NULL where it has none), canonical. Fills seq, id, backpack.
      * Never leaves half of it. With a seq already it is restored under that one: greater than the
-     * last, and leaving out others only up to an edge that is set next. */
+     * last, and leaving out others only up to an edge that is set next. A deletion among them
+     * stays for its version alone. */
     int (*append)(void *self, valise_commit *commit, valise_blob *value, valise_error *err);
     /* Restoring: what was appended so far is the state at the edge, the oldest that can be seen. */
     int (*set_edge)(void *self, int64_t edge, valise_error *err);
@@ -100,8 +108,17 @@ typedef struct vls_ledger_ops {
 
     /* ---- outside of enter and leave ---- */
 
+    /* The ledger of the same backpack as it is today, which belongs to this one: whose permissions
+     * and rules hold, when the workspace is looked at as it was once. VALISE_E_DENIED when the
+     * backpack is gone by now: only the owner sees it then. NULL: these rows are those of today in
+     * all states. */
+    int (*today)(vls_ledger *out, void *self, valise_error *err);
+
     /* Items in the order of keys. */
     int (*each_item)(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
+    /* Keys that are no items, but have commits that are kept: the newest of each, in the order of
+     * keys. It has the version that the key counts on from. */
+    int (*each_gone)(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
     /* Items whose namespace matches, in the order of keys. The pattern was checked. */
     int (*each_named)(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                       valise_error *err);

@@ -228,6 +228,13 @@ static int resolve_time(int64_t *seq, const vls_ledger *ledger, const vls_ledger
         else
             high = middle;
     }
+    if (low == 0 && time < head->origin_time) {
+        (void)vls_fail(err, VALISE_E_LIMIT,
+                       "%s lies before the state of its origin that the fork starts with, of %s",
+                       vls_time_text_of(time).s, vls_time_text_of(head->origin_time).s);
+        vls_hint(err, "the oldest state here is 0; older ones are states of the origin");
+        return VALISE_E_LIMIT;
+    }
     /* Of the edge itself the time may be known. */
     if (low == head->edge && low > 0) {
         rc = ledger->ops->commit(&commit, ledger->self, &head->id, low, err);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "base/uuid.h"
 
 static const valise_id no_value;
 
@@ -104,63 +105,90 @@ int vls_bag_quarantine(vls_done *out, const vls_ledger *ledger, vls_scope *scope
 
 /* ---- out ---- */
 
-/* Is the entry still there in the state that is shown? A release that failed half-way may have left
- * a number behind that no commit has. */
-static bool is_there(const vls_quarantine_row *row, int64_t last)
+/* Whose commit put it there. */
+static const valise_uuid *put_by(const vls_quarantine_row *row)
 {
-    return row->seq <= last && (row->released == 0 || row->released > last);
+    static const valise_uuid own;
+
+    return vls_uuid_equal(&row->from, &own) ? &row->backpack : &row->from;
 }
 
+/* Which entry of a key is meant: the newest that has an item, else the newest; or the newest with
+ * this number, which one of a fork's origin may have too. A release that failed half-way may have
+ * left a number behind that no commit has. */
 typedef struct search {
+    const vls_ledger *ledger;
     valise_str key;
-    int64_t last;
-    int64_t seq, empty_seq; /* the newest entries: with an item, without */
+    int64_t last, wanted; /* 0: any */
+    int64_t seq;          /* of what was found; 0: nothing */
+    valise_uuid from;
+    bool has_item;
+    int64_t time; /* of the commit that put it there: a fork's come behind its origin's */
 } search;
+
+static int entry_time(int64_t *out, const search *s, const vls_quarantine_row *entry,
+                      valise_error *err)
+{
+    const vls_ledger *ledger = s->ledger;
+    valise_commit commit;
+    int rc;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->commit(&commit, ledger->self, put_by(entry), entry->seq, err);
+    if (rc > 0)
+        *out = commit.time;
+    ledger->ops->leave(ledger->self);
+    return rc < 0 ? rc : 0;
+}
 
 static int find_entry(void *arg, const void *row, valise_error *err)
 {
     const vls_quarantine_row *entry = row;
     search *s = arg;
+    int64_t time = 0;
+    int rc;
 
-    (void)err;
-    if (!vls_str_equal(entry->key, s->key) || !is_there(entry, s->last))
+    if (!vls_str_equal(entry->key, s->key) || !vls_entry_is_there(entry, s->last) ||
+        (s->wanted > 0 && entry->seq != s->wanted) || (s->has_item && entry->item == 0))
         return 0;
-    if (entry->item > 0)
-        s->seq = VLS_MAX(s->seq, entry->seq);
-    else
-        s->empty_seq = VLS_MAX(s->empty_seq, entry->seq);
+    rc = entry_time(&time, s, entry, err);
+    if (rc < 0)
+        return rc;
+    if (s->seq > 0 && s->has_item == (entry->item > 0) &&
+        (time < s->time || (time == s->time && entry->seq < s->seq)))
+        return 0;
+    s->seq = entry->seq;
+    s->from = entry->from;
+    s->has_item = entry->item > 0;
+    s->time = time;
     return 0;
 }
 
-static int newest_entry(int64_t *seq, const vls_ledger *ledger, valise_str key, valise_error *err)
+static int choose_entry(search *s, valise_error *err)
 {
     vls_ledger_head head;
-    search s = {.key = key};
-    int rc = vls_look_head(&head, ledger, err);
+    int rc = vls_look_head(&head, s->ledger, err);
 
-    s.last = head.last;
-    if (rc == 0)
-        rc = ledger->ops->each_row(ledger->self, &vls_bag_quarantines, find_entry, &s, err);
-    if (rc < 0)
-        return rc;
-    *seq = s.seq > 0 ? s.seq : s.empty_seq;
-    return 0;
+    s->last = head.last;
+    return rc < 0 ? rc
+                  : s->ledger->ops->each_row(s->ledger->self, &vls_bag_quarantines, find_entry, s,
+                                             err);
 }
 
 /* The entry, and the item that it holds. */
-static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w, int64_t seq,
+static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w, const search *s,
                      valise_error *err)
 {
     const vls_ledger *ledger = w->ledger;
     valise_str key = w->commit.key;
     int rc = 0;
 
-    *row = (vls_quarantine_row){.backpack = w->head.id, .seq = seq};
-    if (seq > 0)
+    *row = (vls_quarantine_row){.backpack = w->head.id, .seq = s->seq, .from = s->from};
+    if (s->seq > 0)
         rc = ledger->ops->row_get(row, ledger->self, &vls_bag_quarantines, err);
     if (rc < 0)
         return rc;
-    if (rc == 0 || !vls_str_equal(row->key, key) || !is_there(row, w->head.last)) {
+    if (rc == 0 || !vls_entry_is_there(row, w->head.last)) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing of '%.*s' is in quarantine",
                        VALISE_STR_ARG(key));
         vls_hint(err, "`valise bp ls --quarantined` lists what is");
@@ -173,7 +201,7 @@ static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w,
         return vls_fail(err, VALISE_E_NOT_FOUND,
                         "entry %lld of '%.*s' holds no item: the key was quarantined before it was "
                         "packed",
-                        (long long)seq, VALISE_STR_ARG(key));
+                        (long long)s->seq, VALISE_STR_ARG(key));
     return rc < 0 ? rc : 0;
 }
 
@@ -212,7 +240,7 @@ static int bring_back(vls_done *out, vls_write *w, vls_quarantine_row *row,
     return rc;
 }
 
-static int release_entry(vls_done *out, vls_write *w, valise_str key, int64_t seq,
+static int release_entry(vls_done *out, vls_write *w, valise_str key, const search *s,
                          valise_error *err)
 {
     valise_error missing = VALISE_ERROR_INIT;
@@ -222,7 +250,7 @@ static int release_entry(vls_done *out, vls_write *w, valise_str key, int64_t se
 
     if (rc < 0)
         return rc;
-    found = get_entry(&row, &item, w, seq, &missing);
+    found = get_entry(&row, &item, w, s, &missing);
     if (found < 0 && err)
         *err = missing;
     if (found < 0 && found != VALISE_E_NOT_FOUND)
@@ -249,17 +277,18 @@ int vls_bag_release(vls_done *out, const vls_ledger *ledger, vls_scope *scope, v
                     const vls_change_call *call, valise_error *err)
 {
     vls_write w;
+    search s = {.ledger = ledger, .key = key, .wanted = seq};
     int rc = vls_bag_check_key(key, err);
 
     if (rc == 0 && seq < 0)
         rc = vls_fail(err, VALISE_E_INVALID, "an entry has no number below 1");
-    if (rc == 0 && seq == 0)
-        rc = newest_entry(&seq, ledger, key, err);
+    if (rc == 0)
+        rc = choose_entry(&s, err);
     if (rc == 0)
         rc = vls_write_begin(&w, ledger, scope, node_id, node_name, call, err);
     if (rc < 0)
         return rc;
-    rc = release_entry(out, &w, key, seq, err);
+    rc = release_entry(out, &w, key, &s, err);
     vls_write_end(&w);
     return rc;
 }
@@ -285,7 +314,7 @@ static int list_entry(void *arg, const void *row, valise_error *err)
     valise_commit commit = {0}, item;
     int rc;
 
-    if (!is_there(entry, l->head.last))
+    if (!vls_entry_is_there(entry, l->head.last))
         return 0;
     vls_arena_init(&arena, l->env, SIZE_MAX);
     ledger->ops->enter(ledger->self);
@@ -295,11 +324,11 @@ static int list_entry(void *arg, const void *row, valise_error *err)
     if (rc == 1)
         rc = vls_look_value(&value, ledger, &item, err);
     if (rc >= 0)
-        rc = ledger->ops->commit(&commit, ledger->self, &l->head.id, entry->seq, err);
+        rc = ledger->ops->commit(&commit, ledger->self, put_by(entry), entry->seq, err);
     if (rc == 1)
         rc = vls_commit_copy(&commit, &commit, &arena, err);
     else if (rc == 0) /* dropped from history since: what the row says */
-        commit = (valise_commit){.backpack = l->head.id,
+        commit = (valise_commit){.backpack = *put_by(entry),
                                  .seq = entry->seq,
                                  .action = VALISE_ACTION_QUARANTINE,
                                  .key = entry->key};

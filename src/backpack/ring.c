@@ -99,8 +99,10 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
                              .generation = ring->generation,
                              .max_commits = ring->max_commits,
                              .max_bytes = ring->max_bytes};
-    if (ring->origin)
+    if (ring->origin) {
         out->origin = ring->origin->id;
+        out->origin_time = ring->base->time;
+    }
     if (ring->last_label)
         out->last_node = ring->last_label->traits.node_id;
     if (l->state) {
@@ -177,13 +179,14 @@ static int freeze(vls_ledger *out, void *self, int64_t upto, valise_error *err);
 
 #define SHARED                                                                                     \
     .name = "ring", .head = head, .newest = vls_ring_op_newest, .present = present,                \
-    .commit = vls_ring_op_commit, .value = vls_ring_op_value, .row_get = vls_ring_op_row_get,      \
-    .row_put = vls_ring_op_row_put, .row_delete = vls_ring_op_row_delete,                          \
-    .read_add = vls_ring_op_read_add, .each_item = vls_ring_op_each_item,                          \
-    .each_named = vls_ring_op_each_named, .each_version = vls_ring_op_each_version,                \
-    .each_commit = vls_ring_op_each_commit, .each_difference = vls_ring_op_each_difference,        \
-    .each_row = vls_ring_op_each_row, .each_read = vls_ring_op_each_read,                          \
-    .usage = vls_ring_op_usage, .freeze = freeze
+    .includes = vls_ring_op_includes, .version = vls_ring_op_version,                              \
+    .each_gone = vls_ring_op_each_gone, .commit = vls_ring_op_commit, .value = vls_ring_op_value,  \
+    .row_get = vls_ring_op_row_get, .row_put = vls_ring_op_row_put,                                \
+    .row_delete = vls_ring_op_row_delete, .read_add = vls_ring_op_read_add,                        \
+    .each_item = vls_ring_op_each_item, .each_named = vls_ring_op_each_named,                      \
+    .each_version = vls_ring_op_each_version, .each_commit = vls_ring_op_each_commit,              \
+    .each_difference = vls_ring_op_each_difference, .each_row = vls_ring_op_each_row,              \
+    .each_read = vls_ring_op_each_read, .usage = vls_ring_op_usage, .freeze = freeze
 
 static const vls_ledger_ops frozen_ops = {SHARED,
                                           .enter = enter_frozen,
@@ -371,7 +374,7 @@ int vls_ring_fork(vls_ring **out, const vls_ledger *from, const vls_ring_options
     ring->origin_edge = l->edge;
     rc = vls_ring_state_found(ring, l->state, err);
     if (rc == 0)
-        rc = vls_ring_rows_fork(ring, ring->origin, err);
+        rc = vls_ring_rows_fork(ring, ring->origin, &l->jail, l->upto, err);
     release(state.self);
     if (rc == 0)
         *out = VLS_TAKE(ring);

@@ -48,7 +48,8 @@ int vls_ring_new(vls_ring **out, const valise_env *env, const vls_ring_options *
                  valise_error *err);
 
 /* One that starts with the state that `from` (a ledger of a ring) shows, without copying it: origin
- * and origin_seq of its head say so. Permissions and rules are copied. Versions go on. */
+ * and origin_seq of its head say so. Permissions and rules are copied, and the entries of the
+ * quarantine. Versions go on. */
 int vls_ring_fork(vls_ring **out, const vls_ledger *from, const vls_ring_options *options,
                   valise_error *err);
 

@@ -70,6 +70,19 @@ static record *find_origin(vls_ring *ring, vls_ring *origin, int64_t seq)
     return r;
 }
 
+bool vls_ring_op_includes(void *self, const valise_uuid *backpack, int64_t seq)
+{
+    const lens *l = self;
+    const vls_ring *ring = l->ring;
+    int64_t upto = l->state ? l->upto : ring->last;
+
+    while (ring && !vls_uuid_equal(&ring->id, backpack)) {
+        upto = ring->origin_seq;
+        ring = ring->origin;
+    }
+    return ring && seq <= upto;
+}
+
 /* A reference. The ring's mutex is held. */
 static record *find(const lens *l, const valise_uuid *backpack, int64_t seq)
 {

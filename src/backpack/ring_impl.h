@@ -18,6 +18,9 @@
  * the bytes of keys; labels, the names of spaces and values but for their counters. None of it
  * changes once it was made.
  *
+ * The newest record of a key that is no item leaves the live table with the ring, unless it still
+ * counts: then it stays, unseen, until no other record of the key is kept.
+ *
  * Invariants, which tests check by walking (tests/unit/backpack/ring_kit.c):
  *   - the ring holds exactly the commits edge + 1 .. last;
  *   - prev is not NULL only where the commit is in the ring, and is alive then;
@@ -80,6 +83,7 @@ typedef struct vls_ring_key {
     uint64_t hash;
     vls_ring_record *newest; /* NULL: not in the live table */
     uint32_t refs;           /* records and reads */
+    atomic_uint records;     /* those of its records that somebody has */
     uint32_t at;             /* in the order of its space */
     uint32_t len;
     char bytes[];
@@ -204,6 +208,7 @@ struct vls_ring_record {
     bool superseded; /* not the newest of its key any more */
     bool has_room;   /* for the value */
     bool is_husk;    /* dead, but for the value in its room */
+    bool restored;   /* came before the edge was set */
     int64_t seq;
     vls_ring_key *key;
     vls_ring_value *value; /* NULL: none */
@@ -358,7 +363,9 @@ void vls_ring_rows_trim(vls_ring *ring); /* the edge has moved, or there are man
 int64_t vls_ring_run_of(const vls_ring_record *record);
 /* Find out what ring->open_run is, if that is not known. */
 int vls_ring_know_run(vls_ring *ring, valise_error *err);
-int vls_ring_rows_fork(vls_ring *ring, vls_ring *origin, valise_error *err);
+/* What a fork has from its origin; jail: the quarantine of the state after commit upto. */
+int vls_ring_rows_fork(vls_ring *ring, vls_ring *origin, const vls_pmap *jail, int64_t upto,
+                       valise_error *err);
 
 /* ---- reads (ring_read.c) ---- */
 
@@ -487,10 +494,16 @@ uint64_t vls_ring_hash(const vls_ring *ring, valise_str key);
 vls_ring_slot *vls_ring_find(vls_ring *ring, valise_str key);
 /* The newest record of the key, of the fork's base too, whatever its action; NULL. */
 vls_ring_record *vls_ring_newest_of(vls_ring *ring, valise_str key);
+/* Does a record that is no item still count, for the version of its key or since it hides something
+ * of the fork's base? While other records of the key are kept, or it came with an import. No mutex.
+ */
+bool vls_ring_counts(const vls_ring *ring, const vls_ring_record *record);
 /* Is a record that a state has shown? One of the edge that is no item is not. No mutex. */
 bool vls_ring_is_shown(const vls_ring *ring, int64_t edge, const vls_ring_record *record);
 /* Take the newest record of a key, which is no item, out of the live table. */
 void vls_ring_forget(vls_ring *ring, vls_ring_record *record);
+/* The same if it is there only for its version, which nobody needs any more. */
+void vls_ring_forget_alone(vls_ring *ring, vls_ring_key *key);
 
 /* Commits up to edge leave the ring. Never fails. */
 void vls_ring_prune_to(vls_ring *ring, int64_t edge);
@@ -500,8 +513,10 @@ void vls_ring_prune(vls_ring *ring);
 /* ---- what ledgers do; the tables are in ring.c ---- */
 
 int vls_ring_op_newest(valise_commit *out, void *self, valise_str key, valise_error *err);
+int vls_ring_op_version(int64_t *out, void *self, valise_str key, valise_error *err);
 int vls_ring_op_commit(valise_commit *out, void *self, const valise_uuid *backpack, int64_t seq,
                        valise_error *err);
+bool vls_ring_op_includes(void *self, const valise_uuid *backpack, int64_t seq);
 int vls_ring_op_value(valise_blob **out, void *self, const valise_commit *commit,
                       valise_error *err);
 int vls_ring_op_append(void *self, valise_commit *commit, valise_blob *value, valise_error *err);
@@ -510,6 +525,7 @@ int vls_ring_op_row_get(void *row, void *self, const valise_coll *coll, valise_e
 int vls_ring_op_row_put(void *self, const valise_coll *coll, const void *row, valise_error *err);
 int vls_ring_op_row_delete(void *self, const valise_coll *coll, const void *row, valise_error *err);
 int vls_ring_op_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
+int vls_ring_op_each_gone(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
 int vls_ring_op_each_named(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                            valise_error *err);
 int vls_ring_op_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,

@@ -32,6 +32,7 @@ ring_key *vls_ring_key_new(vls_ring *ring, valise_str key, uint64_t hash)
     if (!k)
         return NULL;
     *k = (ring_key){.hash = hash, .refs = 1, .len = (uint32_t)key.len};
+    atomic_init(&k->records, 0);
     if (key.len > 0)
         memcpy(k->bytes, key.ptr, key.len);
     ring->sums.key_bytes += (int64_t)(sizeof(*k) + key.len);
@@ -87,6 +88,26 @@ bool vls_ring_is_shown(const vls_ring *ring, int64_t edge, const record *r)
         ring = ring->origin;
     }
     return r->seq > edge;
+}
+
+bool vls_ring_counts(const vls_ring *ring, const record *r)
+{
+    if (r->restored || atomic_load_explicit(&r->key->records, memory_order_relaxed) > 1)
+        return true;
+    /* What a fork began with is kept, and what hides something of it. */
+    return ring->base && vls_pmap_get(&ring->base->map, vls_ring_key_str(r->key));
+}
+
+int vls_ring_op_version(int64_t *out, void *self, valise_str key, valise_error *err)
+{
+    vls_ring *ring = ((vls_ring_lens *)self)->ring;
+    const record *r = vls_ring_newest_of(ring, key);
+
+    (void)err;
+    *out = 0;
+    if (r && vls_ring_counts(ring, r))
+        *out = r->rare ? r->rare->version : r->version;
+    return 0;
 }
 
 int vls_ring_op_newest(valise_commit *out, void *self, valise_str key, valise_error *err)
@@ -211,6 +232,14 @@ static void move_key(record *old, record *new)
         vls_ring_order_add(&to->keys, &vls_ring_key_order, new->key);
 }
 
+/* What came so far lies before the edge. */
+static void restore_all(vls_ring *ring)
+{
+    for (int64_t seq = ring->edge + 1; seq <= ring->last; seq++)
+        vls_ring_at(ring, seq)->restored = true;
+    vls_ring_prune_to(ring, ring->last);
+}
+
 /* Nothing fails from here on. */
 static void put_in(vls_ring *ring, record *r, bool is_new)
 {
@@ -220,7 +249,7 @@ static void put_in(vls_ring *ring, record *r, bool is_new)
     record *old = key->newest;
 
     if (r->seq > ring->last + 1) {
-        vls_ring_prune_to(ring, ring->last);
+        restore_all(ring);
         ring->edge = r->seq - 1;
         old = key->newest; /* which may have gone */
         is_new = is_new || !old;
@@ -303,7 +332,7 @@ int vls_ring_op_set_edge(void *self, int64_t edge, valise_error *err)
     if (edge < ring->last || edge == INT64_MAX)
         return vls_fail(err, VALISE_E_INVALID, "the edge %lld is before commit %lld",
                         (long long)edge, (long long)ring->last);
-    vls_ring_prune_to(ring, ring->last);
+    restore_all(ring);
     ring->edge = ring->last = edge;
     vls_ring_states_trim(ring);
     vls_ring_rows_trim(ring);

@@ -6,22 +6,30 @@
  *     before   a <- b <- [c <- d]      edge state: b        [ ]: in the ring
  *     after         c    <- [d]        edge state: c; b is freed unless somebody holds it
  *
- * One that is no item and the newest of its key takes the key along. In a fork it stays, unseen,
- * where the base has the key: it is what hides it. */
+ * One that is no item and the newest of its key takes the key along. It stays, unseen, while other
+ * records of the key are kept (what checkpoints and the quarantine hold), since versions count on;
+ * and in a fork where the base has the key: it is what hides it. */
 #include "backpack/ring_impl.h"
 
 typedef vls_ring_record record;
 
-static bool hides_base(const vls_ring *ring, const record *r)
+static bool may_go(const vls_ring *ring, const record *r)
 {
-    return ring->base && vls_pmap_get(&ring->base->map, vls_ring_key_str(r->key));
+    return !vls_ring_is_item(r) && !vls_ring_counts(ring, r);
+}
+
+void vls_ring_forget_alone(vls_ring *ring, vls_ring_key *key)
+{
+    record *r = key->newest;
+
+    if (r && !r->kept && may_go(ring, r))
+        vls_ring_forget(ring, r);
 }
 
 static void take_out(vls_ring *ring, record *r)
 {
     record *prev = r->prev;
     bool is_newest = !r->superseded;
-    bool goes = is_newest && !vls_ring_is_item(r) && !hides_base(ring, r);
 
     r->prev = NULL;
     vls_ring_recount(ring, r, is_newest ? 0 : 1, -1);
@@ -29,7 +37,7 @@ static void take_out(vls_ring *ring, record *r)
         vls_ring_recount(ring, prev, -1, 0);
     if (prev)
         vls_ring_record_unref(prev);
-    if (goes)
+    if (is_newest && may_go(ring, r))
         vls_ring_forget(ring, r);
     vls_ring_record_unref(r);
 }
@@ -49,6 +57,7 @@ static void fetch(const vls_ring *ring, int64_t seq, int64_t edge)
     __builtin_prefetch(r->prev);
     __builtin_prefetch(r->prev ? &r->prev->rare : NULL);
     r = vls_ring_at(ring, seq + 6)->prev;
+    __builtin_prefetch(r ? r->key : NULL);
     if (r && r->value)
         __builtin_prefetch(&r->value->pins);
 }

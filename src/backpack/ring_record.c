@@ -208,6 +208,7 @@ record *vls_ring_record_new(vls_ring *ring, const valise_commit *c, vls_ring_key
                   .action = (uint8_t)c->action,
                   .has_room = has_room};
     atomic_init(&r->refs.count, 2);
+    (void)atomic_fetch_add_explicit(&key->records, 1, memory_order_relaxed);
     if (has_room)
         vls_ring_value_init(ring, r, &c->value, blob);
     ring->sums.held_records++;
@@ -231,6 +232,7 @@ static void free_record(vls_ring *ring, record *r)
         ring->sums.rare_bytes -= (int64_t)r->rare->size;
         vls_mem_free(ring->env, r->rare, r->rare->size);
     }
+    vls_ring_forget_alone(ring, r->key);
     vls_ring_key_drop(ring, r->key);
     vls_ring_label_drop(ring, r->label);
     /* Others may have the value that lies behind it. */
@@ -247,6 +249,7 @@ void vls_ring_record_unref(record *r)
     if (!vls_ref_put(&r->refs))
         return;
     assert(!r->prev);
+    (void)atomic_fetch_sub_explicit(&r->key->records, 1, memory_order_relaxed);
     ring = r->label->ring;
     next = atomic_load_explicit(&ring->dead, memory_order_relaxed);
     do

@@ -236,6 +236,8 @@ static void count_held(vls_ring *ring, record *r, int rows)
     uint64_t hash = hash_held(ring, &key);
     vls_ring_held *held = vls_map_get(&ring->held, hash, &key);
 
+    if (!held && rows == 0) /* gone already */
+        return;
     held->rows += (size_t)rows;
     if (vls_ring_is_own(ring, r))
         vls_ring_recount(ring, r, rows, 0);
@@ -358,6 +360,13 @@ int vls_ring_know_run(vls_ring *ring, valise_error *err)
 
 /* ---- changing ---- */
 
+static bool is_own(const vls_quarantine_row *row)
+{
+    static const valise_uuid own;
+
+    return vls_uuid_equal(&row->from, &own);
+}
+
 /* What the ring knows of a row that comes in; may fail. */
 static int before_put(vls_ring *ring, size_t number, ring_row *r, const void *row,
                       valise_error *err)
@@ -366,11 +375,13 @@ static int before_put(vls_ring *ring, size_t number, ring_row *r, const void *ro
 
     if (number == QUARANTINE) {
         const vls_quarantine_row *q = row;
-        r->seq = q->seq;
+        bool own = is_own(q);
+        r->seq = own ? q->seq : 0;
         r->released = q->released;
         rc = hold(r, 0, ring, find_held(ring, q->key, (held_key){&q->item_backpack, q->item}), err);
         if (rc == 0)
-            rc = hold(r, 1, ring, find_held(ring, q->key, (held_key){&ring->id, q->seq}), err);
+            rc = hold(r, 1, ring,
+                      find_held(ring, q->key, (held_key){own ? &ring->id : &q->from, q->seq}), err);
         if (rc < 0)
             count_all_held(ring, r, 0);
     } else if (number == CHECKPOINT) {
@@ -689,9 +700,49 @@ static int copy_rows(vls_ring *ring, const vls_pmap *from, size_t number, const 
 _Static_assert(offsetof(vls_permission_row, backpack) == 0 && offsetof(vls_rule_row, backpack) == 0,
                "the id of the backpack comes first");
 
-int vls_ring_rows_fork(vls_ring *ring, vls_ring *origin, valise_error *err)
+/* An entry of the origin's quarantine. The records that it holds are reserved first: the fork's own
+ * tables do not lead to them. */
+static int copy_entry(vls_ring *ring, const ring_row *from, vls_quarantine_row *row,
+                      valise_error *err)
 {
     int rc = 0;
+
+    if (is_own(row))
+        row->from = row->backpack;
+    row->backpack = ring->id;
+    row->released = 0;
+    for (size_t i = 0; i < VLS_COUNT(from->held) && rc == 0; i++)
+        rc = from->held[i] ? reserve_held(ring, from->held[i], err) : 0;
+    if (rc == 0)
+        rc = put_row(ring, QUARANTINE, row, err);
+    for (size_t i = 0; i < VLS_COUNT(from->held) && rc < 0; i++) {
+        if (from->held[i])
+            count_held(ring, from->held[i], 0);
+    }
+    return rc;
+}
+
+static int fork_quarantine(vls_ring *ring, const vls_pmap *jail, int64_t upto, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_pmap_cursor cursor;
+    int rc = 0;
+
+    vls_arena_init(&arena, ring->env, 4 * ROW_BYTES_MAX);
+    for (ring_row *r = vls_pmap_first(&cursor, jail); r && rc == 0; r = vls_pmap_next(&cursor)) {
+        vls_quarantine_row row = {.seq = 0};
+        rc = decode(&row, r, colls[QUARANTINE], &arena, err);
+        if (rc == 0 && vls_entry_is_there(&row, upto))
+            rc = copy_entry(ring, r, &row, err);
+        vls_arena_reset(&arena);
+    }
+    return rc;
+}
+
+int vls_ring_rows_fork(vls_ring *ring, vls_ring *origin, const vls_pmap *jail, int64_t upto,
+                       valise_error *err)
+{
+    int rc = fork_quarantine(ring, jail, upto, err);
 
     for (size_t number = PERMISSION; number <= RULE && rc == 0; number++) {
         VLS_AUTO(pmap) vls_pmap copy = {0};

@@ -13,6 +13,18 @@ static int64_t upto_of(const lens *l)
     return l->state ? l->upto : l->ring->last;
 }
 
+static int64_t edge_of(lens *l)
+{
+    int64_t edge = l->edge;
+
+    if (l->state)
+        return edge;
+    vls_ring_lock(l->ring);
+    edge = l->ring->edge;
+    vls_ring_unlock(l->ring);
+    return edge;
+}
+
 /* The state that is shown: a reference. */
 static int state_of(state **out, lens *l, valise_error *err)
 {
@@ -40,6 +52,26 @@ int vls_ring_op_each_item(void *self, valise_commit_fn *fn, void *arg, valise_er
          r = vls_pmap_next(&cursor)) {
         valise_commit commit;
         if (!vls_ring_is_item(r))
+            continue;
+        vls_ring_fill(&commit, r);
+        rc = fn(arg, &commit, err);
+    }
+    return rc;
+}
+
+int vls_ring_op_each_gone(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
+{
+    VLS_AUTO(ring_state) state *s = NULL;
+    const vls_ring *ring = ((lens *)self)->ring;
+    int64_t edge = edge_of(self);
+    vls_pmap_cursor cursor;
+    int rc = state_of(&s, self, err);
+
+    if (rc < 0)
+        return rc;
+    for (record *r = vls_pmap_first(&cursor, &s->map); r && rc == 0; r = vls_pmap_next(&cursor)) {
+        valise_commit commit;
+        if (vls_ring_is_item(r) || !(vls_ring_is_shown(ring, edge, r) || vls_ring_counts(ring, r)))
             continue;
         vls_ring_fill(&commit, r);
         rc = fn(arg, &commit, err);
@@ -172,18 +204,6 @@ typedef struct difference {
     void *arg;
     valise_error *err;
 } difference;
-
-static int64_t edge_of(lens *l)
-{
-    int64_t edge = l->edge;
-
-    if (l->state)
-        return edge;
-    vls_ring_lock(l->ring);
-    edge = l->ring->edge;
-    vls_ring_unlock(l->ring);
-    return edge;
-}
 
 static int report(void *arg, void *in_a, void *in_b)
 {

@@ -171,6 +171,53 @@ int vls_rows_open_id(vls_rows *out, valise_view *view, const valise_uuid *id, va
     return rc < 0 ? rc : open_row(out, view, &bag, err);
 }
 
+/* ---- today ---- */
+
+struct vls_rows_today {
+    valise_view view;
+    vls_rows rows; /* closed: the backpack is gone */
+};
+
+static void close_today(vls_rows *rows)
+{
+    struct vls_rows_today *today = rows->today;
+
+    if (!today)
+        return;
+    vls_rows_close(&today->rows);
+    vls_view_release(&today->view);
+    vls_mem_free(rows->view->arena.env, today, sizeof(*today));
+    rows->today = NULL;
+}
+
+/* The backpack as it is today: 1, or 0 when it is gone. */
+static int find_today(vls_rows **out, vls_rows *rows, valise_error *err)
+{
+    const valise_env *env = rows->view->arena.env;
+    valise_error gone = VALISE_ERROR_INIT;
+    int rc = 0;
+
+    if (rows->view->at == rows->view->txn->tip.seq) {
+        *out = rows;
+        return 1;
+    }
+    if (!rows->today) {
+        rows->today = vls_mem_zalloc(env, sizeof(*rows->today));
+        if (!rows->today)
+            return vls_fail_memory(err);
+        vls_view_init(&rows->today->view, rows->view->txn, env);
+        rc = vls_rows_open_id(&rows->today->rows, &rows->today->view, &rows->bag.id, &gone);
+        if (rc < 0 && rc != VALISE_E_NOT_FOUND) {
+            close_today(rows);
+            if (err)
+                *err = gone;
+            return rc;
+        }
+    }
+    *out = &rows->today->rows;
+    return rows->today->rows.view != NULL;
+}
+
 void vls_rows_close(vls_rows *rows)
 {
     const valise_env *env;
@@ -178,6 +225,7 @@ void vls_rows_close(vls_rows *rows)
     if (!rows->view)
         return;
     env = rows->view->arena.env;
+    close_today(rows);
     vls_recent_free(rows);
     vls_mem_free(env, rows->segments, rows->segment_count * sizeof(*rows->segments));
     vls_arena_release(&rows->arena);
@@ -220,19 +268,22 @@ static int read_last(vls_rows *rows, valise_error *err)
 
     if (rows->last.known)
         return 0;
-    for (size_t i = 0; rc == 0 && i < rows->segment_count; i++) {
+    rc = last_of(&commit, rows, &rows->bag.id, INT64_MAX, err);
+    if (rc > 0) {
+        last.seq = commit.seq;
+        last.time = commit.time;
+        last.run = commit.seq > rows->bag.edge ? commit.run : 0;
+        (void)snprintf(last.node, sizeof(last.node), "%.*s", VALISE_STR_ARG(commit.node_id));
+    }
+    for (size_t i = 1; rc >= 0 && last.origin_time == 0 && i < rows->segment_count; i++) {
         const vls_rows_segment *s = &rows->segments[i];
-        rc = last_of(&commit, rows, &s->backpack, i == 0 ? INT64_MAX : s->upto, err);
+        rc = last_of(&commit, rows, &s->backpack, s->upto, err);
         if (rc > 0)
-            last.time = commit.time;
-        if (rc > 0 && i == 0) {
-            last.seq = commit.seq;
-            last.run = commit.seq > rows->bag.edge ? commit.run : 0;
-            (void)snprintf(last.node, sizeof(last.node), "%.*s", VALISE_STR_ARG(commit.node_id));
-        }
+            last.origin_time = commit.time;
     }
     if (rc < 0)
         return rc;
+    last.time = VLS_MAX(last.time, last.origin_time);
     last.seq = VLS_MAX(last.seq, rows->bag.edge);
     rows->last = last;
     return 0;
@@ -294,15 +345,18 @@ static int mix_rows(uint64_t *hash, const vls_rows *rows, const valise_coll *des
 static int read_generation(vls_rows *rows, valise_error *err)
 {
     uint64_t hash = rows->changes;
+    vls_rows *today = NULL;
     int rc;
 
     if (rows->generation != 0)
         return 0;
-    rc = mix_rows(&hash, rows, &vls_bag_permissions, &rows->bag.id, err);
-    if (rc == 0)
-        rc = mix_rows(&hash, rows, &vls_bag_rules, &rows->bag.id, err);
-    if (rc == 0)
-        rc = mix_rows(&hash, rows, &vls_bag_rules, &no_uuid, err);
+    rc = find_today(&today, rows, err);
+    if (rc > 0)
+        rc = mix_rows(&hash, today, &vls_bag_permissions, &rows->bag.id, err);
+    if (rc == 0 && today->view)
+        rc = mix_rows(&hash, today, &vls_bag_rules, &rows->bag.id, err);
+    if (rc == 0 && today->view)
+        rc = mix_rows(&hash, today, &vls_bag_rules, &no_uuid, err);
     if (rc == 0)
         rows->generation = hash ? hash : 1;
     return rc;
@@ -329,6 +383,7 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
                              .sticky = bag->sticky,
                              .origin = bag->origin,
                              .origin_seq = bag->origin_seq,
+                             .origin_time = rows->last.origin_time,
                              .edge = rows->segments[0].edge,
                              .last = VLS_MIN(rows->last.seq, rows->upto),
                              .last_time = rows->last.time,
@@ -350,10 +405,12 @@ static int newest(valise_commit *out, void *self, valise_str key, valise_error *
 
 static int present(valise_commit *out, void *self, valise_str key, valise_error *err)
 {
-    vls_rows *rows = self;
+    vls_rows *rows = self, *today;
     vls_rows_segment shown = rows->segments[0];
-    int rc;
+    int rc = find_today(&today, rows, err);
 
+    if (rc <= 0 || today != rows)
+        return rc <= 0 ? rc : vls_rows_newest(out, today, key, &rows->arena, err);
     rows->segments[0] = segment_of(&rows->bag, INT64_MAX);
     rc = vls_rows_newest(out, rows, key, &rows->arena, err);
     rows->segments[0] = shown;
@@ -378,7 +435,8 @@ static int is_held(const vls_rows *rows, const vls_rows_segment *segment,
     rc = valise_view_scan(&scan, rows->view, &vls_bag_quarantines, &select, err);
     while (rc == 0 && (rc = valise_scan_next(&entry, scan, err)) > 0) {
         bool own = vls_uuid_equal(&entry.item_backpack, &segment->backpack);
-        if ((entry.seq == commit->seq || (own && entry.item == commit->seq)) &&
+        bool put = vls_uuid_equal(&entry.from, &no_uuid) && entry.seq == commit->seq;
+        if ((put || (own && entry.item == commit->seq)) &&
             (entry.released == 0 || entry.released > segment->edge))
             return 1;
         rc = 0;
@@ -610,6 +668,22 @@ static int each_row(void *self, const valise_coll *coll,
 
 /* ---- states ---- */
 
+static int today_of(vls_ledger *out, void *self, valise_error *err)
+{
+    vls_rows *rows = self, *today;
+    int rc = find_today(&today, rows, err);
+
+    if (rc == 0) {
+        rc = vls_fail(err, VALISE_E_DENIED, "backpack '%s' is gone: no node sees what it was",
+                      vls_text_short(rows->bag.name).s);
+        vls_hint(err, "the owner looks at it without a node");
+    }
+    if (rc < 0)
+        return rc;
+    *out = vls_rows_ledger(today);
+    return 0;
+}
+
 static int freeze(vls_ledger *out, void *self, int64_t upto, valise_error *err);
 
 static void release(void *self)
@@ -629,7 +703,9 @@ static const vls_ledger_ops rows_ops = {
     .head = head,
     .newest = newest,
     .present = present,
+    .version = vls_rows_version,
     .commit = get_commit,
+    .includes = vls_rows_includes,
     .value = get_value,
     .append = append,
     .set_edge = set_edge,
@@ -637,7 +713,9 @@ static const vls_ledger_ops rows_ops = {
     .row_put = row_put,
     .row_delete = row_delete,
     .read_add = vls_rows_read_add,
+    .today = today_of,
     .each_item = vls_rows_each_item,
+    .each_gone = vls_rows_each_gone,
     .each_named = vls_rows_each_named,
     .each_version = vls_rows_each_version,
     .each_commit = vls_rows_each_commit,
@@ -671,6 +749,7 @@ static int freeze(vls_ledger *out, void *self, int64_t upto, valise_error *err)
     frozen->upto = upto;
     frozen->open_run = 0;
     frozen->on_heap = true;
+    frozen->today = NULL;
     vls_arena_init(&frozen->arena, env, VLS_VIEW_MAX_BYTES);
     *out = (vls_ledger){&rows_ops, frozen, true};
     return 0;
@@ -710,6 +789,7 @@ int vls_rows_make(vls_bag_row *like, valise_view *view, valise_error *err)
 typedef struct copying {
     valise_view *view;
     const valise_uuid *to;
+    int64_t upto;
 } copying;
 
 static int copy_permission(void *arg, const void *from, valise_error *err)
@@ -730,6 +810,21 @@ static int copy_rule(void *arg, const void *from, valise_error *err)
     return valise_view_put(c->view, &vls_bag_rules, &row, err);
 }
 
+/* An entry that is there in the state that the fork starts with. */
+static int copy_entry(void *arg, const void *from, valise_error *err)
+{
+    const copying *c = arg;
+    vls_quarantine_row row = *(const vls_quarantine_row *)from;
+
+    if (!vls_entry_is_there(&row, c->upto))
+        return 0;
+    if (vls_uuid_equal(&row.from, &no_uuid))
+        row.from = row.backpack;
+    row.backpack = *c->to;
+    row.released = 0;
+    return valise_view_put(c->view, &vls_bag_quarantines, &row, err);
+}
+
 int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, valise_error *err)
 {
     vls_rows *rows = from->self;
@@ -738,19 +833,21 @@ int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, val
                        .taint = rows->bag.taint,
                        .sticky = rows->bag.sticky,
                        .origin = rows->bag.id};
-    copying c = {rows->view, &row.id};
+    copying c = {.view = rows->view, .to = &row.id};
     int rc = read_last(rows, err);
 
     if (rc == 0 && rows->segment_count >= VLS_BAG_DEPTH_MAX)
         rc = vls_fail(err, VALISE_E_LIMIT, "backpack '%s' is a fork of over %d others",
                       vls_text_short(rows->bag.name).s, VLS_BAG_DEPTH_MAX - 1);
-    row.origin_seq = VLS_MIN(rows->last.seq, rows->upto);
+    row.origin_seq = c.upto = VLS_MIN(rows->last.seq, rows->upto);
     if (rc == 0)
         rc = vls_rows_make(&row, rows->view, err);
     if (rc == 0)
         rc = each_row_of(rows, &vls_bag_permissions, &rows->bag.id, copy_permission, &c, err);
     if (rc == 0)
         rc = each_row_of(rows, &vls_bag_rules, &rows->bag.id, copy_rule, &c, err);
+    if (rc == 0)
+        rc = each_row_of(rows, &vls_bag_quarantines, &rows->bag.id, copy_entry, &c, err);
     if (rc == 0)
         *out = row;
     return rc;

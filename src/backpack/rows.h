@@ -18,6 +18,9 @@
  * state at the edge, whatever checkpoints, forks and quarantine entries need, and the deletions
  * that stand between such a commit and what lies before it.
  *
+ * Where the view shows an earlier state of the workspace, so does the ledger; permissions, rules
+ * and the items of today are read through a second view, of the same transaction.
+ *
  * Memory: walks hold one row of each segment. What `newest` and `commit` hand out is let go of at
  * `leave`. A command that makes many commits finds its own in a table, instead of looking through
  * all changes of the view for each: it changes a backpack through one ledger only.
@@ -40,6 +43,7 @@ typedef struct vls_rows_segment {
 typedef struct vls_rows_last {
     bool known;
     int64_t seq, time, run;
+    int64_t origin_time; /* of the newest commit that is left of the origin's state */
     char node[VLS_BAG_NODE_MAX + 1];
 } vls_rows_last;
 
@@ -58,6 +62,7 @@ typedef struct vls_rows {
     bool foreign;              /* there were commits in the view's changes before it was opened */
     vls_arena arena;           /* what was handed out since enter */
     bool on_heap;              /* made by freeze */
+    struct vls_rows_today *today; /* of a view of the past; NULL: not asked for yet */
 } vls_rows;
 
 /* The row of the backpack of that name: 1, or 0. For who can do without: to tell who may have been
@@ -80,7 +85,7 @@ vls_ledger vls_rows_ledger(vls_rows *rows);
 int vls_rows_make(vls_bag_row *like, valise_view *view, valise_error *err);
 
 /* Make one that starts with the state that `from` (a ledger of rows) shows, with its options,
- * permissions and rules. Nothing is copied but these. */
+ * permissions and rules, and with the entries of its quarantine. Nothing is copied but these. */
 int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, valise_error *err);
 
 /* ---- between the files ---- */
@@ -176,7 +181,10 @@ static inline void vls_auto_view_scan(valise_scan **scan)
 }
 
 /* What rows.c puts into the table of functions. */
+bool vls_rows_includes(void *self, const valise_uuid *backpack, int64_t seq);
+int vls_rows_version(int64_t *out, void *self, valise_str key, valise_error *err);
 int vls_rows_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
+int vls_rows_each_gone(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
 int vls_rows_each_named(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                         valise_error *err);
 int vls_rows_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,

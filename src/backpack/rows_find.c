@@ -112,6 +112,35 @@ int vls_rows_newest(valise_commit *out, const vls_rows *rows, valise_str key, vl
     return 0;
 }
 
+bool vls_rows_includes(void *self, const valise_uuid *backpack, int64_t seq)
+{
+    const vls_rows *rows = self;
+
+    for (size_t i = 0; i < rows->segment_count; i++) {
+        if (vls_uuid_equal(&rows->segments[i].backpack, backpack))
+            return seq <= rows->segments[i].upto;
+    }
+    return false;
+}
+
+/* What is left before an edge is not shown, but counts. */
+int vls_rows_version(int64_t *out, void *self, valise_str key, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    const vls_rows *rows = self;
+    valise_commit found = {0};
+    int rc = 0;
+
+    vls_arena_init(&arena, rows->view->arena.env, VLS_VIEW_MAX_BYTES);
+    for (size_t i = 0; rc == 0 && i < rows->segment_count; i++) {
+        if (rows->segments[i].edge > 0)
+            rc = seek_segment(&found, rows, &rows->segments[i], key, &arena, err);
+    }
+    if (rc >= 0)
+        *out = found.version;
+    return rc < 0 ? rc : 0;
+}
+
 /* ---- history ---- */
 
 typedef struct each_call {

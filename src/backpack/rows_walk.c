@@ -187,9 +187,10 @@ static int move_on(merge *m, vls_rows_walk *at, valise_error *err)
     return rc < 0 ? rc : vls_rows_walk_next(at, err);
 }
 
-int vls_rows_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
+/* The newest commits of keys: those that are items, or those that are none. */
+static int each_newest(const vls_rows *rows, bool live, valise_commit_fn *fn, void *arg,
+                       valise_error *err)
 {
-    const vls_rows *rows = self;
     VLS_AUTO(merge) merge m = {.rows = rows};
     vls_rows_walk *at;
     int rc = 0;
@@ -202,7 +203,7 @@ int vls_rows_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error
     for (size_t i = 0; rc >= 0 && i < rows->segment_count; i++)
         rc = vls_rows_walk_next(&m.walks[i], err);
     while (rc >= 0 && (at = smallest(&m)) != NULL) {
-        if (vls_commit_is_live(&at->commit)) {
+        if (vls_commit_is_live(&at->commit) == live) {
             rc = fn(arg, &at->commit, err);
             if (rc != 0)
                 return rc;
@@ -210,6 +211,16 @@ int vls_rows_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error
         rc = move_on(&m, at, err);
     }
     return rc < 0 ? rc : 0;
+}
+
+int vls_rows_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
+{
+    return each_newest(self, true, fn, arg, err);
+}
+
+int vls_rows_each_gone(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
+{
+    return each_newest(self, false, fn, arg, err);
 }
 
 /* ---- namespaces ---- */

@@ -101,18 +101,21 @@ static int load_permissions(vls_node_access *access, uint64_t *generation, vls_s
     return rc;
 }
 
-/* Outside of enter and leave. Whatever changes while this reads has another generation, which the
- * next enter notices. */
+/* Outside of enter and leave. Those of today, whatever state is looked at. [B19] Whatever changes
+ * while this reads has another generation, which the next enter notices. */
 static int load(vls_scope *scope, const vls_ledger *ledger, valise_error *err)
 {
+    vls_ledger today = *ledger;
     vls_node_access access, old;
     uint64_t generation = 0;
-    int rc;
+    int rc = ledger->ops->today ? ledger->ops->today(&today, ledger->self, err) : 0;
 
+    if (rc < 0)
+        return rc;
     vls_node_access_init(&access, scope->env);
-    rc = load_permissions(&access, &generation, scope, ledger, err);
+    rc = load_permissions(&access, &generation, scope, &today, err);
     if (rc == 0)
-        rc = load_rules(&access, scope, ledger, err);
+        rc = load_rules(&access, scope, &today, err);
     if (rc < 0) {
         vls_node_access_release(&access);
         return rc;
@@ -344,8 +347,7 @@ int vls_scope_sees(vls_scope *scope, const vls_ledger *ledger, const valise_comm
 
     if (scope->owner)
         return 1;
-    rc = ledger->frozen ? ledger->ops->present(&present, ledger->self, commit->key, err)
-                        : ledger->ops->newest(&present, ledger->self, commit->key, err);
+    rc = ledger->ops->present(&present, ledger->self, commit->key, err);
     if (rc < 0)
         return rc;
     return vls_scope_may_read(scope, commit->key, commit, rc == 1 ? &present : NULL);

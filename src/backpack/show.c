@@ -1,6 +1,8 @@
 /* show.c -- one commit, the version of one item, and the state as one JSON object. */
 #include "backpack/look_impl.h"
 
+#include "base/hash.h"
+#include "base/uuid.h"
 #include "base/vec.h"
 #include "json/json.h"
 
@@ -90,6 +92,46 @@ static int get_content(valise_content *out, const vls_ledger *ledger, vls_scope 
     return 0;
 }
 
+typedef struct before_search {
+    const valise_commit *commit;
+    vls_arena *arena;
+    bool passed, found; /* the commit; the one before it */
+    valise_commit before;
+} before_search;
+
+static int pass_version(void *arg, const valise_commit *commit, valise_error *err)
+{
+    before_search *s = arg;
+    int rc;
+
+    if (!s->passed) {
+        s->passed = commit->seq == s->commit->seq &&
+                    vls_uuid_equal(&commit->backpack, &s->commit->backpack);
+        return 0;
+    }
+    rc = vls_commit_copy(&s->before, commit, s->arena, err);
+    s->found = rc == 0;
+    return rc < 0 ? rc : 1;
+}
+
+/* The commit of the key before this one: of a fork's first it is one of the origin. 1, or 0. */
+static int get_before(valise_commit *out, const vls_ledger *ledger, vls_scope *scope,
+                      const valise_commit *commit, vls_arena *arena, valise_error *err)
+{
+    static const valise_id none;
+    before_search s = {.commit = commit, .arena = arena};
+    int rc;
+
+    if (commit->previous > 0)
+        return get_commit(out, ledger, scope, commit->previous, arena, err);
+    if (vls_id_equal(&commit->previous_value, &none))
+        return 0;
+    rc = ledger->ops->each_version(ledger->self, commit->key, pass_version, &s, err);
+    if (rc >= 0 && s.found)
+        *out = s.before;
+    return rc < 0 ? rc : s.found;
+}
+
 int vls_bag_show(valise_commit *out, valise_content *value, valise_content *before,
                  const vls_ledger *ledger, vls_scope *scope, valise_str text, vls_arena *arena,
                  valise_error *err)
@@ -109,9 +151,9 @@ int vls_bag_show(valise_commit *out, valise_content *value, valise_content *befo
         rc = vls_bag_commit(out, ledger, scope, seq, arena, err);
     if (rc == 0)
         rc = get_content(value, ledger, scope, out, arena, err);
-    if (rc < 0 || out->previous == 0)
+    if (rc < 0)
         return rc;
-    rc = get_commit(&previous, ledger, scope, out->previous, arena, err);
+    rc = get_before(&previous, ledger, scope, out, arena, err);
     return rc <= 0 ? rc : get_content(before, ledger, scope, &previous, arena, err);
 }
 

@@ -150,6 +150,20 @@ static int laid_present(valise_commit *out, void *self, valise_str key, valise_e
     return in->ops->present(out, in->self, key, err);
 }
 
+static int laid_version(int64_t *out, void *self, valise_str key, valise_error *err)
+{
+    const vls_ledger *in = inside(self);
+
+    return in->ops->version(out, in->self, key, err);
+}
+
+static bool laid_includes(void *self, const valise_uuid *backpack, int64_t seq)
+{
+    const vls_ledger *in = inside(self);
+
+    return in->ops->includes(in->self, backpack, seq);
+}
+
 static int laid_commit(valise_commit *out, void *self, const valise_uuid *backpack, int64_t seq,
                        valise_error *err)
 {
@@ -216,6 +230,17 @@ static int laid_each_item(void *self, valise_commit_fn *fn, void *arg, valise_er
 
     begin(&s, self, false);
     rc = s.inner.ops->each_item(s.inner.self, fn, arg, err);
+    end(&s);
+    return rc;
+}
+
+static int laid_each_gone(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
+{
+    session s = {0};
+    int rc;
+
+    begin(&s, self, false);
+    rc = s.inner.ops->each_gone(s.inner.self, fn, arg, err);
     end(&s);
     return rc;
 }
@@ -344,7 +369,9 @@ static const vls_ledger_ops laid_ops = {.name = "laid",
                                         .head = laid_head,
                                         .newest = laid_newest,
                                         .present = laid_present,
+                                        .version = laid_version,
                                         .commit = laid_commit,
+                                        .includes = laid_includes,
                                         .value = laid_value,
                                         .append = laid_append,
                                         .set_edge = laid_set_edge,
@@ -353,6 +380,7 @@ static const vls_ledger_ops laid_ops = {.name = "laid",
                                         .row_delete = laid_row_delete,
                                         .read_add = laid_read_add,
                                         .each_item = laid_each_item,
+                                        .each_gone = laid_each_gone,
                                         .each_named = laid_each_named,
                                         .each_version = laid_each_version,
                                         .each_commit = laid_each_commit,
@@ -421,11 +449,12 @@ laid *laid_open(const valise_env *env, const char *backend, const vls_bag_row *b
     return l;
 }
 
-/* Permissions and rules of the origin, under the fork's id. */
+/* Permissions, rules and open entries of the origin, under the fork's id. */
 typedef struct copying {
     const vls_ledger *to;
     const valise_uuid *from, *id;
     const valise_coll *coll;
+    int64_t last; /* of the state */
 } copying;
 
 static int copy_row(void *arg, const void *row, valise_error *err)
@@ -434,11 +463,20 @@ static int copy_row(void *arg, const void *row, valise_error *err)
     union {
         vls_permission_row permission;
         vls_rule_row rule;
+        vls_quarantine_row entry;
     } copy;
 
     memcpy(&copy, row, c->coll->row_size);
     if (!vls_uuid_equal(&copy.rule.backpack, c->from))
         return 0;
+    if (c->coll == &vls_bag_quarantines) {
+        static const valise_uuid own;
+        if (!vls_entry_is_there(&copy.entry, c->last))
+            return 0;
+        if (vls_uuid_equal(&copy.entry.from, &own))
+            copy.entry.from = *c->from;
+        copy.entry.released = 0;
+    }
     copy.rule.backpack = *c->id;
     c->to->ops->enter(c->to->self);
     CHECK_INT(0, c->to->ops->row_put(c->to->self, c->coll, &copy, err));
@@ -454,7 +492,8 @@ laid *laid_fork(const vls_ledger *from, const vls_bag_row *bag)
     vls_ledger_head head;
     vls_ledger to = laid_ledger(l);
     copying c = {.to = &to, .from = &origin->id, .id = &l->id};
-    static const valise_coll *const colls[] = {&vls_bag_permissions, &vls_bag_rules};
+    static const valise_coll *const colls[] = {&vls_bag_permissions, &vls_bag_rules,
+                                               &vls_bag_quarantines};
 
     laid_enter(origin);
     CHECK_INT(0, laid_head(&head, origin, &err));
@@ -462,6 +501,7 @@ laid *laid_fork(const vls_ledger *from, const vls_bag_row *bag)
     row.origin = origin->id;
     row.origin_seq = head.last;
     put_bag(l, &row);
+    c.last = head.last;
     for (size_t i = 0; i < VLS_COUNT(colls); i++) {
         c.coll = colls[i];
         CHECK_INT(0, laid_each_row(origin, colls[i], copy_row, &c, &err));

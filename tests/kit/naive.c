@@ -3,6 +3,7 @@
  * A view is what `self` of the ledger points to: the array and how much of it is shown. The state
  * at a seq is found by going through all commits up to it, those of the origin first. */
 #include "kit/naive.h"
+#include "kit/naive_match.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -33,7 +34,7 @@ struct naive {
     vls_vec(entry) entries;
     row_vec rows[COLLS];
     vls_vec(vls_ledger_read) reads;
-    int64_t edge;
+    int64_t edge, restored;
     uint64_t generation;
     bool entered;
     naive *origin;
@@ -108,7 +109,7 @@ static bool is_held(const naive *n, const entry *e, int64_t edge)
     for (size_t i = 0; i < held->len; i++) {
         const vls_quarantine_row *row = held->ptr[i];
         bool about =
-            row->seq == e->commit.seq ||
+            (row->seq == e->commit.seq && vls_uuid_equal(&row->from, &(valise_uuid){{0}})) ||
             (row->item == e->commit.seq && vls_uuid_equal(&row->item_backpack, &n->options.id));
         if (about && (row->released == 0 || row->released > edge))
             return true;
@@ -196,7 +197,7 @@ static int naive_head(vls_ledger_head *out, void *self, valise_error *err)
         view origin = {n->origin, n->origin_seq, n->origin_edge};
         head.origin = n->origin->options.id;
         head.origin_seq = n->origin_seq;
-        head.last_time = time_of(&origin);
+        head.last_time = head.origin_time = time_of(&origin);
     }
     if (n->entries.len > 0) {
         const valise_commit *last = &n->entries.ptr[n->entries.len - 1].commit;
@@ -235,6 +236,48 @@ static int naive_present(valise_commit *out, void *self, valise_str key, valise_
     return hand_out(out, newest_of(&n->newest, key), &n->scratch, err);
 }
 
+static bool is_at_checkpoint(const naive *n, const entry *e)
+{
+    for (size_t i = 0; i < n->rows[3].len; i++) {
+        const vls_checkpoint_row *row = n->rows[3].ptr[i];
+        if (newest_in(n, e->commit.key, row->seq, row->seq) == e)
+            return true;
+    }
+    return false;
+}
+
+/* The newest commit of a key that is no item any more, while any of its commits is kept. */
+static const entry *gone_in(const naive *n, valise_str key, int64_t upto, int64_t edge)
+{
+    const entry *newest = NULL;
+    bool kept = false;
+
+    for (size_t i = 0; i < n->entries.len; i++) {
+        const entry *e = &n->entries.ptr[i];
+        if (e->commit.seq > upto || !vls_str_equal(e->commit.key, key))
+            continue;
+        newest = e;
+        kept |= e->commit.seq > edge || e->commit.seq <= n->restored || is_held(n, e, edge) ||
+                is_at_checkpoint(n, e);
+    }
+    if (!newest && n->origin)
+        return gone_in(n->origin, key, n->origin_seq, n->origin_edge);
+    if (newest && !kept && n->origin)
+        kept = newest_in(n->origin, key, n->origin_seq, n->origin_edge) ||
+               gone_in(n->origin, key, n->origin_seq, n->origin_edge);
+    return kept && !vls_commit_is_live(&newest->commit) ? newest : NULL;
+}
+
+static int naive_version(int64_t *out, void *self, valise_str key, valise_error *err)
+{
+    const view *v = inside(self);
+    const entry *e = gone_in(v->n, key, upto_of(v), edge_of(v));
+
+    (void)err;
+    *out = e ? e->commit.version : 0;
+    return 0;
+}
+
 static int naive_commit(valise_commit *out, void *self, const valise_uuid *backpack, int64_t seq,
                         valise_error *err)
 {
@@ -242,6 +285,17 @@ static int naive_commit(valise_commit *out, void *self, const valise_uuid *backp
 
     return hand_out(out, entry_at(v->n, backpack, seq, upto_of(v), edge_of(v)), &v->n->scratch,
                     err);
+}
+
+static bool naive_includes(void *self, const valise_uuid *backpack, int64_t seq)
+{
+    const view *v = inside(self);
+    const naive *n = v->n;
+    int64_t upto = upto_of(v);
+
+    for (; n && !vls_uuid_equal(&n->options.id, backpack); n = n->origin)
+        upto = n->origin_seq;
+    return n && seq <= upto;
 }
 
 static valise_blob *find_value(const naive *n, const valise_id *id)
@@ -307,7 +361,7 @@ static int op_set_edge(void *self, int64_t edge, valise_error *err)
 
     (void)err;
     CHECK(n->newest.n == n && edge >= last_of(n));
-    n->edge = edge;
+    n->edge = n->restored = edge;
     return 0;
 }
 
@@ -518,47 +572,16 @@ static void sort_keys(texts *keys)
     keys->len = kept;
 }
 
-/* Patterns of namespaces, written once more: a star is one or more characters of a segment, two are
- * any number of segments. */
-static bool segment_matches(valise_str p, valise_str s)
+/* Is it walked over? pattern NULL: all. */
+static bool is_wanted(const entry *e, const valise_str *pattern)
 {
-    if (p.len == 0)
-        return s.len == 0;
-    if (p.ptr[0] != '*')
-        return s.len > 0 && p.ptr[0] == s.ptr[0] &&
-               segment_matches(vls_str_from(p, 1), vls_str_from(s, 1));
-    for (size_t n = 1; n <= s.len; n++) {
-        if (segment_matches(vls_str_from(p, 1), vls_str_from(s, n)))
-            return true;
-    }
-    return false;
+    return e && vls_commit_is_live(&e->commit) &&
+           (!pattern || namespace_matches(*pattern, e->commit.namespace_name));
 }
 
-static bool namespace_matches(valise_str pattern, valise_str name)
-{
-    valise_str p, p_rest, s, s_rest;
-    bool more_p, more_s;
-
-    if (!name.ptr || name.len == 0)
-        return false;
-    more_p = vls_str_cut(&p, &p_rest, pattern, '.');
-    if (vls_str_equal(p, VLS_STR("**"))) {
-        if (!more_p)
-            return true;
-        if (namespace_matches(p_rest, name))
-            return true;
-        return vls_str_cut(&s, &s_rest, name, '.') && namespace_matches(pattern, s_rest);
-    }
-    more_s = vls_str_cut(&s, &s_rest, name, '.');
-    if (!segment_matches(p, s))
-        return false;
-    if (!more_s && more_p) /* what is left may be nothing */
-        return vls_str_equal(p_rest, VLS_STR("**"));
-    return more_p == more_s && (!more_p || namespace_matches(p_rest, s_rest));
-}
-
-static int each_live(view *v, const valise_str *pattern, valise_commit_fn *fn, void *arg,
-                     valise_error *err)
+/* Items, or what is left of keys that are none. */
+static int each_key(view *v, bool gone, const valise_str *pattern, valise_commit_fn *fn, void *arg,
+                    valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     const naive *n = v->n;
@@ -570,9 +593,9 @@ static int each_live(view *v, const valise_str *pattern, valise_commit_fn *fn, v
     rc = add_keys(&keys, n, err);
     sort_keys(&keys);
     for (size_t i = 0; i < keys.len && rc == 0; i++) {
-        const entry *e = newest_of(v, keys.ptr[i]);
-        if (e && vls_commit_is_live(&e->commit) &&
-            (!pattern || namespace_matches(*pattern, e->commit.namespace_name)))
+        const entry *e =
+            gone ? gone_in(n, keys.ptr[i], upto_of(v), edge_of(v)) : newest_of(v, keys.ptr[i]);
+        if (gone ? e != NULL : is_wanted(e, pattern))
             rc = walk_add(&w, &arena, e, err);
     }
     vls_vec_release(&keys, n->env);
@@ -583,13 +606,18 @@ static int each_live(view *v, const valise_str *pattern, valise_commit_fn *fn, v
 
 static int naive_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
 {
-    return each_live(outside(self), NULL, fn, arg, err);
+    return each_key(outside(self), false, NULL, fn, arg, err);
+}
+
+static int naive_each_gone(void *self, valise_commit_fn *fn, void *arg, valise_error *err)
+{
+    return each_key(outside(self), true, NULL, fn, arg, err);
 }
 
 static int naive_each_named(void *self, valise_str pattern, valise_commit_fn *fn, void *arg,
                             valise_error *err)
 {
-    return each_live(outside(self), &pattern, fn, arg, err);
+    return each_key(outside(self), false, &pattern, fn, arg, err);
 }
 
 static int naive_each_version(void *self, valise_str key, valise_commit_fn *fn, void *arg,
@@ -827,7 +855,9 @@ static const vls_ledger_ops naive_ops = {
     .head = naive_head,
     .newest = naive_newest,
     .present = naive_present,
+    .version = naive_version,
     .commit = naive_commit,
+    .includes = naive_includes,
     .value = naive_value,
     .append = naive_append,
     .set_edge = op_set_edge,
@@ -835,6 +865,7 @@ static const vls_ledger_ops naive_ops = {
     .row_put = naive_row_put,
     .row_delete = naive_row_delete,
     .each_item = naive_each_item,
+    .each_gone = naive_each_gone,
     .each_named = naive_each_named,
     .each_version = naive_each_version,
     .each_commit = naive_each_commit,
@@ -940,6 +971,17 @@ int naive_fork(naive **out, const vls_ledger *from, const naive_options *options
                 rc = naive_row_put(&n->newest, colls[c], &rule, err);
             }
         }
+    }
+    for (size_t i = 0; i < v->n->rows[2].len && rc == 0; i++) {
+        static const valise_uuid own;
+        vls_quarantine_row row = *(const vls_quarantine_row *)v->n->rows[2].ptr[i];
+        if (!vls_entry_is_there(&row, n->origin_seq))
+            continue;
+        if (vls_uuid_equal(&row.from, &own))
+            row.from = row.backpack;
+        row.backpack = options->id;
+        row.released = 0;
+        rc = naive_row_put(&n->newest, colls[2], &row, err);
     }
     n->entered = false;
     if (rc < 0) {

@@ -62,7 +62,7 @@ static void pin_live(pointers *pinned, const vls_ring *ring)
         const record *r = key->newest;
         CHECK(r && r->key == key && vls_ring_is_own(ring, r) && !r->superseded);
         CHECK(vls_ring_table_find(&ring->live, key->hash, vls_ring_key_str(key))->newest == r);
-        CHECK(r->kept || vls_ring_is_item(r) || ring->base);
+        CHECK(r->kept || vls_ring_is_item(r) || ring->base || vls_ring_counts(ring, r));
         add(pinned, r);
         found += vls_ring_is_item(r);
         if (vls_ring_is_item(r) && r->label->space) {

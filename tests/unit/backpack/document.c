@@ -264,7 +264,7 @@ TEST(document, the_shape_of_the_first_specification)
            "{\"sourceNodeId\":\"n2\",\"sourceNodeName\":\"ChatNode\",\"sourceNamespace\":"
            "\"sales.chat\",\"timestamp\":2000,\"version\":7,\"tags\":[\"x\",\"a\"]}}],"
            "[\"a\",{\"key\":\"a\",\"value\":0,\"metadata\":{\"timestamp\":1000}}]],"
-           "\"history\":[{\"commitId\":\"abc\"}],"
+           "\"history\":[{\"commitId\":\"abc\",\"action\":\"unpack\",\"key\":\"a\"}],"
            "\"permissions\":{\"z\":{},\"n\":{\"read\":[\"a\"],\"namespaceRead\":[\"x.*\"]}}}"));
     CHECK_TEXT("a=0 b={\"a\":null,\"z\":1}", items(b, &b->ledger, b->owner, NULL));
     CHECK_TEXT("1 import a v1 by unknown; 2 import b v7 by n2", all_history(b, b->owner));
@@ -282,6 +282,91 @@ TEST(document, the_shape_of_the_first_specification)
     b = bag_open(t, NULL);
     CHECK_OK(load(b, "{\"items\":[]}"));
     CHECK_TEXT("", items(b, &b->ledger, b->owner, NULL));
+}
+
+/* An item, and an entry of the history, of that shape. */
+#define OLD_ITEM(key, value, time, version)                                                        \
+    "[\"" key "\",{\"value\":" value ",\"metadata\":{\"timestamp\":" time ",\"version\":" version  \
+    ",\"sourceNodeId\":\"n\",\"tags\":[\"t\"]}}]"
+#define OLD_PACK(key, value, time, version)                                                        \
+    "{\"action\":\"pack\",\"key\":\"" key "\",\"nodeId\":\"n\",\"timestamp\":" time                \
+    ",\"newValue\":" value ",\"metadata\":{\"version\":" version ",\"tags\":[\"t\"]}}"
+#define OLD_DELETE(key, time)                                                                      \
+    "{\"action\":\"delete\",\"key\":\"" key "\",\"nodeId\":\"d\",\"timestamp\":" time "}"
+#define OLD_READ(key, time)                                                                        \
+    "{\"action\":\"unpack\",\"key\":\"" key "\",\"nodeId\":\"r\",\"timestamp\":" time "}"
+#define LARGE "{\"_type\":\"large-value-ref\",\"size\":200000}"
+
+static const struct {
+    const char *items, *history, *made, *state;
+} old_ones[] = {
+    /* The packs of an item, the last of which is the item; reads are none. */
+    {OLD_ITEM("k", "3", "3", "3"),
+     OLD_PACK("k", "1", "1", "1") "," OLD_READ("k", "1") "," OLD_PACK(
+         "k", "2", "2", "2") "," OLD_PACK("k", "3", "3", "3"),
+     "1 pack k v1 by n; 2 pack k v2 by n; 3 pack k v3 by n", "k=3"},
+    /* The history began later than the key. */
+    {OLD_ITEM("k", "9", "3", "9"), OLD_PACK("k", "8", "2", "8") "," OLD_PACK("k", "9", "3", "9"),
+     "1 import k v8 by n; 2 pack k v9 by n", "k=9"},
+    /* A value that was too large stands only among the items. */
+    {OLD_ITEM("k", "3", "3", "3"),
+     OLD_PACK("k", "1", "1", "1") "," OLD_PACK("k", LARGE, "2", "2") "," OLD_PACK("k", LARGE, "3",
+                                                                                  "3"),
+     "1 pack k v1 by n; 2 import k v3 by n", "k=3"},
+    /* Deleted and gone, or packed again; what came to nothing otherwise is not told. */
+    {OLD_ITEM("again", "2", "3", "2"),
+     OLD_PACK("gone", "1", "1", "1") "," OLD_PACK("lost", "1", "1", "1") "," OLD_PACK(
+         "again", "1", "1", "1") "," OLD_DELETE("gone", "2") "," OLD_DELETE("again", "2"),
+     "1 pack gone v1 by n; 2 pack again v1 by n; 3 delete gone v1 by d; 4 delete again v1 by d; "
+     "5 import again v2 by n",
+     "again=2"},
+    /* That shape counted anew after a deletion: then only what is the item's fits. */
+    {OLD_ITEM("k", "7", "4", "1"),
+     OLD_PACK("k", "1", "1", "1") "," OLD_PACK("k", "2", "2", "2") "," OLD_DELETE(
+         "k", "3") "," OLD_PACK("k", "7", "4", "1"),
+     "1 pack k v1 by n", "k=7"},
+    /* Nothing is later than the item. */
+    {OLD_ITEM("k", "1", "1", "1"), OLD_PACK("k", "2", "5", "2") "," OLD_DELETE("k", "6"),
+     "1 import k v1 by n", "k=1"},
+    {OLD_ITEM("k", "1", "5", "1"), OLD_DELETE("k", "1") "," OLD_DELETE("none", "1"),
+     "1 import k v1 by n", "k=1"},
+};
+
+TEST(document, the_history_of_the_first_specification)
+{
+    for (size_t i = 0; i < VLS_COUNT(old_ones); i++) {
+        bag *b = bag_open(t, NULL);
+        const char *json = test_format("{\"items\":[%s],\"history\":[%s]}", old_ones[i].items,
+                                       old_ones[i].history);
+        test_context("%s", json);
+        CHECK_OK(load(b, json));
+        CHECK_TEXT(old_ones[i].made, all_history(b, b->owner));
+        CHECK_TEXT(old_ones[i].state, items(b, &b->ledger, b->owner, NULL));
+        CHECK(strstr(exported(b, &b->ledger, b->owner, -1), "valise.backpack.1"));
+    }
+    test_context_end();
+}
+
+/* What is taken leads from one state to the next. */
+TEST(document, the_states_of_that_history)
+{
+    bag *b = bag_open(t, NULL);
+    vls_ledger early;
+    valise_commit c;
+
+    CHECK_OK(load(
+        b, "{\"items\":[" OLD_ITEM("k", "2", "3", "2") "],\"history\":[" OLD_PACK(
+               "k", "1", "1", "1") "," OLD_PACK("l", "5", "1", "1") "," OLD_DELETE("l", "2") "]}"));
+    early = at(t, b, "2");
+    CHECK_TEXT("k=1 l=5", items(b, &early, b->owner, NULL));
+    c = commit_of(t, b, 4);
+    CHECK_INT(1, c.previous);
+    CHECK_INT(INT64_C(3000000), c.time);
+    c = commit_of(t, b, 3);
+    CHECK_INT(2, c.previous);
+    CHECK_INT(1, c.tags.count);
+    CHECK_OK(put(b, b->owner, "l", "6"));
+    CHECK_INT(2, b->done.packed.version);
 }
 
 /* ---- what is refused ---- */
@@ -310,6 +395,7 @@ static void check_refused(test *t, const bad *list)
     test_context_end();
 }
 
+#define OLD_ENTRY(members) "{\"items\":[],\"history\":[{" members "}]}"
 #define ITEM(key, meta) "{\"items\":[[" key ",{\"value\":1,\"metadata\":" meta "}]]}"
 
 TEST(document, bad_ones_of_the_first_shape)
@@ -344,6 +430,19 @@ TEST(document, bad_ones_of_the_first_shape)
         {"{\"items\":[[\"k\",{\"value\":1,\"metadata\":{\"timestamp\":9}}],"
          "[\"k\",{\"value\":2,\"metadata\":{\"timestamp\":2}}]]}",
          VALISE_E_INVALID, "items[0]"},
+        {ITEM("\"k\"", "{\"version\":9223372036854775807}"), VALISE_E_INVALID, "items[0].version"},
+        {"{\"items\":[],\"history\":[1]}", VALISE_E_INVALID, "history[0]"},
+        {"{\"items\":[],\"history\":[{\"key\":\"k\"}]}", VALISE_E_INVALID, "history[0]"},
+        {OLD_ENTRY("\"action\":1"), VALISE_E_INVALID, "history[0].action"},
+        {OLD_ENTRY("\"action\":\"merge\""), VALISE_E_INVALID, "history[0]"},
+        {OLD_ENTRY("\"action\":\"pack\",\"key\":7"), VALISE_E_INVALID, "history[0].key"},
+        {OLD_ENTRY("\"action\":\"pack\",\"key\":\"\""), VALISE_E_INVALID, "history[0]"},
+        {OLD_ENTRY("\"action\":\"delete\",\"key\":\"k\",\"timestamp\":\"x\""), VALISE_E_INVALID,
+         "history[0].timestamp"},
+        {OLD_ENTRY("\"action\":\"pack\",\"key\":\"k\",\"nodeId\":[]"), VALISE_E_INVALID,
+         "history[0].nodeId"},
+        {OLD_ENTRY("\"action\":\"pack\",\"key\":\"k\",\"metadata\":1"), VALISE_E_INVALID,
+         "history[0].metadata"},
         {NULL, 0, NULL},
     };
 
