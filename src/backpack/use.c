@@ -98,18 +98,6 @@ int vls_use_allows(const vls_use *use, const vls_who *who, const char *capabilit
     return valise_view_allows(use->view, capability, attrs, err);
 }
 
-/* What a node may do is what is said now; a view of the past has what was said then. */
-static int check_present(const valise_view *view, valise_error *err)
-{
-    if (!view->txn || view->at == view->txn->tip.seq)
-        return 0;
-    (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "a node cannot look at the workspace `at` an earlier state: its permissions are "
-                   "those of today");
-    vls_hint(err, "give a point of the backpack instead");
-    return VALISE_E_UNSUPPORTED;
-}
-
 static int take_scope(vls_use *use, valise_view *view, const vls_who *who, valise_error *err)
 {
     valise_node node = {.size = sizeof(node),
@@ -121,8 +109,6 @@ static int take_scope(vls_use *use, valise_view *view, const vls_who *who, valis
     if (who->node.len == 0)
         return vls_scope_new(&use->scope, view->arena.env, &use->ledger, NULL, err);
     rc = vls_bag_check_node(who->node, err);
-    if (rc == 0)
-        rc = check_present(view, err);
     if (rc < 0)
         return rc;
     rc = vls_use_allows(use, who, "backpack:as-node", err);
