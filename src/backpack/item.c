@@ -119,8 +119,10 @@ static int look_up(found *f, const vls_ledger *ledger, vls_scope *scope,
         return rc;
     if (!f->live)
         return vls_scope_may_read(scope, key, NULL, NULL) ? VALISE_READ_ABSENT : VALISE_READ_DENIED;
-    rc = ledger->frozen ? vls_scope_sees(scope, ledger, &f->commit, err)
-                        : vls_scope_may_read(scope, key, &f->commit, &f->commit);
+    /* Of a ring that is not frozen it is the item of today. */
+    rc = ledger->frozen || ledger->ops->today
+             ? vls_scope_sees(scope, ledger, &f->commit, err)
+             : vls_scope_may_read(scope, key, &f->commit, &f->commit);
     if (rc <= 0)
         return rc < 0 ? rc : VALISE_READ_DENIED;
     rc = vls_scope_taint(scope, ledger, head, &f->commit, err);
