@@ -190,7 +190,7 @@ static int tell_blame(void *arg, const vls_glance *at, valise_error *err)
 {
     const telling *t = arg;
 
-    return vls_bag_blame(at->seen->ledger, at->seen->scope, t->key, t->fn, t->arg, err);
+    return vls_bag_blame(at->seen->ledger, at->seen->scope, t->key, at->now, t->fn, t->arg, err);
 }
 
 int valise_blame(valise_backpack *bag, const char *key, valise_commit_fn *fn, void *arg,
@@ -213,7 +213,7 @@ static int compare(void *arg, const vls_glance *at, valise_error *err)
 {
     const comparing *c = arg;
 
-    return vls_bag_diff(&at->seen[0], &at->seen[1], true, c->fn, c->arg, err);
+    return vls_bag_diff(&at->seen[0], &at->seen[1], false, c->fn, c->arg, err);
 }
 
 int valise_backpack_diff(valise_backpack *a, valise_backpack *b, valise_change_fn *fn, void *arg,
@@ -260,7 +260,8 @@ static int validate(void *arg, const vls_glance *at, valise_error *err)
     exporting *e = arg;
 
     vls_buf_add_text(e->out, "{\"errors\":");
-    e->valid = vls_bag_validate(e->out, at->seen->ledger, at->seen->scope, e->key, e->schema, err);
+    e->valid = vls_bag_validate(e->out, at->seen->ledger, at->seen->scope, e->key, e->schema,
+                                at->now, err);
     vls_buf_add_text(e->out, e->valid > 0 ? ",\"valid\":true}" : ",\"valid\":false}");
     return e->valid < 0 ? e->valid : vls_buf_check(e->out, err);
 }

@@ -5,10 +5,10 @@
 
 /* The state as one object, or one value. */
 static int write_instance(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, valise_str key,
-                          valise_error *err)
+                          int64_t now, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
-    vls_look look = {.required = true};
+    vls_look look = {.required = true, .now = now};
     int rc;
 
     if (key.len == 0)
@@ -38,7 +38,7 @@ static int found(void *arg, const vls_schema_finding *f)
 }
 
 int vls_bag_validate(vls_buf *errors, const vls_ledger *ledger, vls_scope *scope, valise_str key,
-                     valise_str schema_text, valise_error *err)
+                     valise_str schema_text, int64_t now, valise_error *err)
 {
     const valise_env *env = vls_scope_env(scope);
     const vls_json_limits limits = {.max_bytes = UINT32_MAX, .around = 1}; /* of all values */
@@ -56,7 +56,7 @@ int vls_bag_validate(vls_buf *errors, const vls_ledger *ledger, vls_scope *scope
     if (rc == 0)
         rc = vls_schema_compile(&schema, env, v, NULL, NULL, err);
     if (rc == 0)
-        rc = write_instance(&text, ledger, scope, key, err);
+        rc = write_instance(&text, ledger, scope, key, now, err);
     if (rc == 0)
         rc = vls_json_parse(&instance, &arena, vls_buf_str(&text), &limits, err);
     if (rc != 0)

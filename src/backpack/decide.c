@@ -44,6 +44,15 @@ int vls_write_begin(vls_write *w, const vls_ledger *ledger, vls_scope *scope, va
     return rc;
 }
 
+void vls_write_as(vls_write *w, valise_str node_id, valise_str node_name)
+{
+    if (!vls_scope_is_owner(w->scope))
+        return;
+    w->node_id = node_id;
+    w->node_name = node_name;
+    find_run(w);
+}
+
 void vls_write_end(vls_write *w)
 {
     vls_scope_leave(w->ledger);
@@ -226,6 +235,7 @@ int vls_write_append(vls_write *w, valise_blob *value, valise_error *err)
     w->head.last = w->commit.seq;
     w->head.last_time = w->commit.time;
     w->head.last_node = w->node_id;
+    w->head.open_run = w->run;
     if (w->new_run)
         w->head.last_run = w->run;
     w->new_run = false;

@@ -32,6 +32,9 @@ int vls_write_begin(vls_write *w, const vls_ledger *ledger, vls_scope *scope, va
                     valise_str node_name, const vls_change_call *call, valise_error *err);
 void vls_write_end(vls_write *w);
 
+/* From now on the owner writes for this node; a node's scope stays who it is. */
+void vls_write_as(vls_write *w, valise_str node_id, valise_str node_name);
+
 /* Start the next commit, of this key: node, version and what came before are filled in. */
 int vls_write_find(vls_write *w, valise_str key, int64_t action, valise_error *err);
 
@@ -54,6 +57,9 @@ int vls_write_taint(vls_write *w, const valise_commit *inherited, valise_list de
 
 /* Make the commit: nothing has changed when it fails. It stays readable in w->commit. */
 int vls_write_append(vls_write *w, valise_blob *value, valise_error *err);
+
+/* Make the commit that puts the item away, and the entry of the quarantine (quarantine.c). */
+int vls_write_quarantine(vls_write *w, const vls_quarantine_args *args, valise_error *err);
 
 /* The answer for the commit that was appended. */
 void vls_write_done(vls_done *out, const vls_write *w);

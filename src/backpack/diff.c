@@ -10,7 +10,7 @@
 
 typedef struct diff {
     vls_scoped a, b;
-    bool values;
+    bool labels;
     bool begun; /* a key was looked at */
     valise_change_fn *fn;
     void *arg;
@@ -48,12 +48,12 @@ static int tell(diff *d, valise_str key, const valise_commit *before, const vali
     int rc = 0;
 
     if (before)
-        rc = vls_look_show(d->values ? &old_value : NULL, &old, d->a.ledger, d->a.scope, before,
+        rc = vls_look_show(d->labels ? NULL : &old_value, &old, d->a.ledger, d->a.scope, before,
                            err);
     if (rc == 1)
         change.before = &old;
     if (rc >= 0)
-        rc = after ? vls_look_show(d->values ? &new_value : NULL, &new, b->ledger, b->scope, after,
+        rc = after ? vls_look_show(d->labels ? NULL : &new_value, &new, b->ledger, b->scope, after,
                                    err)
                    : 0;
     if (rc == 1)
@@ -72,6 +72,20 @@ static int tell(diff *d, valise_str key, const valise_commit *before, const vali
     return d->fn(d->arg, &change, err);
 }
 
+bool vls_commit_same_item(const valise_commit *a, const valise_commit *b)
+{
+    return vls_id_equal(&a->value, &b->value) && !a->namespace_name.ptr == !b->namespace_name.ptr &&
+           vls_str_equal(a->namespace_name, b->namespace_name) &&
+           vls_bag_same_names(a->read, b->read) && vls_bag_same_names(a->write, b->write) &&
+           (a->tags.count == 0 ? b->tags.count == 0 : vls_bag_same_names(a->tags, b->tags));
+}
+
+static bool is_same(const diff *d, const valise_commit *before, const valise_commit *after)
+{
+    return d->labels ? vls_commit_same_item(before, after)
+                     : vls_id_equal(&before->value, &after->value);
+}
+
 /* The newest commits of a key on both sides, items or not. */
 static int compare(void *arg, const valise_commit *in_a, const valise_commit *in_b,
                    valise_error *err)
@@ -82,7 +96,7 @@ static int compare(void *arg, const valise_commit *in_a, const valise_commit *in
     d->begun = true;
     if (!before && !after)
         return 0;
-    if (before && after && vls_id_equal(&before->value, &after->value))
+    if (before && after && is_same(d, before, after))
         return 0;
     return tell(d, before ? before->key : after->key, before, after, in_b, err);
 }
@@ -158,10 +172,10 @@ static int by_items(diff *d, valise_error *err)
     return rc;
 }
 
-int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool values, valise_change_fn *fn,
+int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool labels, valise_change_fn *fn,
                  void *arg, valise_error *err)
 {
-    diff d = {.a = *a, .b = *b, .values = values, .fn = fn, .arg = arg};
+    diff d = {.a = *a, .b = *b, .labels = labels, .fn = fn, .arg = arg};
     const vls_ledger_ops *ops = a->ledger->ops;
     valise_error cannot = VALISE_ERROR_INIT;
     int rc;

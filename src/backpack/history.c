@@ -263,8 +263,8 @@ static int on_version(void *arg, const valise_commit *commit, valise_error *err)
     return rc == 1 ? b->fn(b->arg, &shown, err) : rc;
 }
 
-int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, valise_commit_fn *fn,
-                  void *arg, valise_error *err)
+int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, int64_t now,
+                  valise_commit_fn *fn, void *arg, valise_error *err)
 {
     blame b = {ledger, scope, fn, arg, false};
     valise_commit newest;
@@ -280,6 +280,8 @@ int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, va
     live = rc == 1 && vls_commit_is_live(&newest);
     sees = live ? vls_scope_sees(scope, ledger, &newest, err)
                 : vls_scope_may_read(scope, key, NULL, NULL);
+    if (rc >= 0 && sees == 0)
+        vls_look_denied(ledger, scope, key, now);
     vls_scope_leave(ledger);
     if (rc < 0 || sees < 0)
         return rc < 0 ? rc : sees;

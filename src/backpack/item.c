@@ -137,16 +137,28 @@ static int look_up(found *f, const vls_ledger *ledger, vls_scope *scope,
     return rc < 0 ? rc : VALISE_READ_FOUND;
 }
 
+static vls_ledger_read read_of(const vls_scope *scope, valise_str key, int outcome, int64_t now)
+{
+    return (vls_ledger_read){.node_id = vls_scope_node_id(scope),
+                             .node_name = vls_scope_node_name(scope),
+                             .namespace_name = vls_scope_namespace(scope),
+                             .key = key,
+                             .action = VALISE_ACTION_UNPACK,
+                             .outcome = outcome,
+                             .time = now};
+}
+
+void vls_look_denied(const vls_ledger *ledger, const vls_scope *scope, valise_str key, int64_t now)
+{
+    vls_ledger_read read = read_of(scope, key, VALISE_READ_DENIED, now);
+
+    ledger->ops->read_add(ledger->self, &read);
+}
+
 static void record(const found *f, const vls_ledger *ledger, const vls_scope *scope, valise_str key,
                    int outcome, const vls_look *look)
 {
-    vls_ledger_read read = {.node_id = vls_scope_node_id(scope),
-                            .node_name = vls_scope_node_name(scope),
-                            .namespace_name = vls_scope_namespace(scope),
-                            .key = key,
-                            .action = VALISE_ACTION_UNPACK,
-                            .outcome = outcome,
-                            .time = look->now};
+    vls_ledger_read read = read_of(scope, key, outcome, look->now);
 
     if (outcome == VALISE_READ_FOUND) {
         read.seq = f->commit.seq;

@@ -67,8 +67,8 @@ int vls_bag_access_log(const vls_ledger *ledger, vls_scope *scope, valise_str no
                        valise_commit_fn *fn, void *arg, valise_error *err);
 
 /* Back to where the key was packed first or anew. VALISE_E_NOT_FOUND when there is no item. */
-int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, valise_commit_fn *fn,
-                  void *arg, valise_error *err);
+int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, int64_t now,
+                  valise_commit_fn *fn, void *arg, valise_error *err);
 
 /* ---- states (point.c) ---- */
 
@@ -104,9 +104,12 @@ int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void
 
 /* ---- differences (diff.c) ---- */
 
-/* Each side as far as who looks at it may see it. */
-int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool values, valise_change_fn *fn,
+/* Each side as far as who looks at it may see it. labels: also where only namespace, tags or lists
+ * of nodes are different; values are not handed out then. */
+int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool labels, valise_change_fn *fn,
                  void *arg, valise_error *err);
+/* Are two items the same, with their namespace, tags and lists? */
+bool vls_commit_same_item(const valise_commit *a, const valise_commit *b);
 
 /* ---- as JSON (export.c, import.c) ---- */
 
@@ -128,6 +131,6 @@ int vls_bag_import_head(vls_ledger_head *out, valise_str json, vls_arena *arena,
 
 /* 1: valid; 0: not. The list of errors, as JSON, is added to *errors. key "": all. */
 int vls_bag_validate(vls_buf *errors, const vls_ledger *ledger, vls_scope *scope, valise_str key,
-                     valise_str schema, valise_error *err);
+                     valise_str schema, int64_t now, valise_error *err);
 
 #endif

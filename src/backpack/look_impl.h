@@ -6,6 +6,8 @@
 
 #include "backpack/look.h"
 
+/* Put on record that the scope wanted to read a key and may not. Between enter and leave. */
+void vls_look_denied(const vls_ledger *ledger, const vls_scope *scope, valise_str key, int64_t now);
 /* Between enter and leave: the value of a commit, NULL when it has none or it was erased. */
 int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_commit *commit,
                    valise_error *err);

@@ -3,9 +3,9 @@
  *     diff(base, ours)     all of it: what a node may not see must not be written over either
  *     diff(base, theirs)   what it may read there: each backpack says that for itself
  *
- * Both come in the order of keys and are joined. A key that only theirs changed is taken over; one
- * that both changed to the same value needs nothing; any other is a conflict, and then nothing at
- * all is merged. */
+ * Both come in the order of keys and are joined. A key that only theirs changed is taken over, with
+ * who did it; one that both changed to the same item needs nothing; any other is a conflict, and
+ * then nothing at all is merged. What theirs put into quarantine goes there in ours. */
 #include "backpack/decide_impl.h"
 #include "backpack/look_impl.h"
 
@@ -81,10 +81,10 @@ static int compare(merge *m, valise_error *err)
     rc = vls_scope_new(&owner, vls_scope_env(m->ours.scope), m->ours.ledger, NULL, err);
     if (rc == 0)
         rc = vls_bag_diff(&(vls_scoped){m->base.ledger, owner},
-                          &(vls_scoped){m->ours.ledger, owner}, false, collect, &m->our_side, err);
+                          &(vls_scoped){m->ours.ledger, owner}, true, collect, &m->our_side, err);
     if (rc == 0)
         rc = vls_bag_diff(&(vls_scoped){m->base.ledger, owner},
-                          &(vls_scoped){m->theirs.ledger, owner}, false, collect_seen, m, err);
+                          &(vls_scoped){m->theirs.ledger, owner}, true, collect_seen, m, err);
     return rc;
 }
 
@@ -92,7 +92,7 @@ static bool same_end(const change *a, const change *b)
 {
     if (!a->has_after || !b->has_after)
         return a->has_after == b->has_after;
-    return vls_id_equal(&a->after.value, &b->after.value);
+    return vls_commit_same_item(&a->after, &b->after);
 }
 
 /* The value and the commit of one side of a conflict, as far as they may be seen. */
@@ -167,9 +167,16 @@ static int join(merge *m, int64_t *conflicts, valise_conflict_fn *fn, void *arg,
 
 /* ---- taking over ---- */
 
+static bool is_quarantined(const change *c)
+{
+    return c->has_end && c->end.action == VALISE_ACTION_QUARANTINE;
+}
+
 static int64_t action_of(const change *c)
 {
-    return c->has_after ? VALISE_ACTION_MERGE : VALISE_ACTION_DELETE;
+    if (c->has_after)
+        return VALISE_ACTION_MERGE;
+    return is_quarantined(c) ? VALISE_ACTION_QUARANTINE : VALISE_ACTION_DELETE;
 }
 
 /* Those that may be written come first, in their order: m->allowed of them. */
@@ -193,16 +200,34 @@ static int check_all(merge *m, vls_write *w, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
+static int take_away(vls_write *w, const change *c, valise_error *err)
+{
+    static const valise_id none;
+    const vls_quarantine_args args = {.key = c->key,
+                                      .reason = c->end.reason,
+                                      .error = c->end.error,
+                                      .forget = vls_id_equal(&c->end.value, &none)};
+    int rc;
+
+    if (is_quarantined(c))
+        return vls_write_quarantine(w, &args, err);
+    rc = vls_write_keep_item(w, &w->newest, err);
+    return rc < 0 ? rc : vls_write_append(w, NULL, err);
+}
+
 static int take_over(vls_write *w, const change *c, valise_error *err)
 {
-    int rc = vls_write_find(w, c->key, action_of(c), err);
+    int rc;
 
+    if (c->has_after || c->has_end) {
+        const valise_commit *by = c->has_after ? &c->after : &c->end;
+        vls_write_as(w, by->node_id, by->node_name);
+    }
+    rc = vls_write_find(w, c->key, action_of(c), err);
     if (rc < 0)
         return rc;
-    if (!c->has_after) {
-        rc = vls_write_keep_item(w, &w->newest, err);
-        return rc < 0 ? rc : vls_write_append(w, NULL, err);
-    }
+    if (!c->has_after)
+        return take_away(w, c, err);
     w->commit.namespace_name = c->after.namespace_name;
     w->commit.read = c->after.read;
     w->commit.write = c->after.write;

@@ -23,9 +23,9 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     (void)out;
     if (rc == 0)
         rc = vls_use_point(&use, args->point, err);
-    return rc < 0
-               ? rc
-               : vls_bag_blame(&use.ledger, use.scope, args->key, vls_use_emit_commit, view, err);
+    return rc < 0 ? rc
+                  : vls_bag_blame(&use.ledger, use.scope, args->key, view->stamp.time,
+                                  vls_use_emit_commit, view, err);
 }
 
 const valise_op vls_op_backpack_blame = {

@@ -106,7 +106,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
         rc = vls_use_point(&b, args->to.len ? args->to : VLS_STR("now"), err);
     old = vls_use_scoped(&a);
     new = vls_use_scoped(&b);
-    return rc < 0 ? rc : vls_bag_diff(&old, &new, true, emit, view, err);
+    return rc < 0 ? rc : vls_bag_diff(&old, &new, false, emit, view, err);
 }
 
 const valise_op vls_op_backpack_diff = {

@@ -42,7 +42,8 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     if (rc == 0)
         rc = vls_use_point(&use, args->point, err);
     if (rc == 0)
-        rc = vls_bag_validate(&errors, &use.ledger, use.scope, args->key, args->schema.bytes, err);
+        rc = vls_bag_validate(&errors, &use.ledger, use.scope, args->key, args->schema.bytes,
+                              view->stamp.time, err);
     if (rc < 0)
         return rc;
     result->valid = rc > 0;

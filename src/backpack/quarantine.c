@@ -46,7 +46,7 @@ static int take_value(valise_blob **value, vls_write *w, const vls_quarantine_ar
                          vls_commit_summary(vls_blob_bytes(*value), w->commit.tags), err);
 }
 
-static int put_away(vls_done *out, vls_write *w, const vls_quarantine_args *args, valise_error *err)
+int vls_write_quarantine(vls_write *w, const vls_quarantine_args *args, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
     const vls_ledger *ledger = w->ledger;
@@ -74,8 +74,6 @@ static int put_away(vls_done *out, vls_write *w, const vls_quarantine_args *args
      * entry stays, and the reason goes with the history. */
     if (rc == 0 && !args->forget)
         (void)ledger->ops->row_put(ledger->self, &vls_bag_quarantines, &row, NULL);
-    if (rc == 0)
-        vls_write_done(out, w);
     return rc;
 }
 
@@ -97,7 +95,9 @@ int vls_bag_quarantine(vls_done *out, const vls_ledger *ledger, vls_scope *scope
         if (rc == 0)
             *out = (vls_done){.denied = true};
         else if (rc == 1)
-            rc = put_away(out, &w, args, err);
+            rc = vls_write_quarantine(&w, args, err);
+        if (rc == 0 && w.commit.seq > 0)
+            vls_write_done(out, &w);
     }
     vls_write_end(&w);
     return rc;

@@ -65,4 +65,50 @@ t 'bisect wants a start where it does not hold yet [B16]' '
     stdout_has "commit 3"
 '
 
+t 'a merge brings tags, lists, quarantine and authors along [B17 B2]' '
+    "$VALISE" -q init
+    bp pack run-1 a 1 --node-id writer
+    bp pack run-1 b 1 --node-id writer
+    bp pack run-1 c 1 --node-id writer
+    bp fork run-1 theirs
+    bp pack theirs a 1 --tag secret --read auth --node-id tagger
+    bp pack theirs c 2 --node-id changer
+    bp quarantine theirs b --reason "looks wrong" --node-id checker
+    run "$VALISE" bp merge run-1 theirs
+    stdout_has 3
+    run "$VALISE" bp blame run-1 a --json
+    stdout_has "\"nodeId\":\"tagger\"" "\"tags\":[\"secret\"]" "\"read\":[\"auth\"]"
+    run "$VALISE" bp blame run-1 c --json
+    stdout_has "\"nodeId\":\"changer\""
+    run "$VALISE" bp ls run-1 --quarantined --json
+    stdout_has "\"key\":\"b\"" "looks wrong"
+    run "$VALISE" bp history run-1 b --json
+    stdout_has "\"nodeId\":\"checker\""
+    bp release run-1 b
+    run "$VALISE" bp unpack run-1 b
+    stdout_is 1
+'
+
+t 'tags that both sides changed are a conflict too [B17]' '
+    "$VALISE" -q init
+    bp pack run-1 a 1
+    bp fork run-1 theirs
+    bp pack theirs a 1 --tag x
+    bp pack run-1 a 1 --tag y
+    expect_exit 5 "$VALISE" bp merge run-1 theirs
+    bp pack run-1 a 1 --tag x
+    run "$VALISE" bp merge run-1 theirs
+'
+
+t 'what was denied to validate and blame is on record, with its time [B20]' '
+    "$VALISE" -q init
+    bp pack run-1 k 1
+    bp permit run-1 n --deny k
+    expect_exit 4 "$VALISE" bp validate run-1 "{}" --key k --node n
+    expect_exit 4 "$VALISE" bp blame run-1 k --node n
+    run "$VALISE" bp access-log run-1 n --json
+    stdout_lacks "1970-01-01"
+    [ "$(grep -c denied "$OUT")" -eq 2 ]
+'
+
 done_testing

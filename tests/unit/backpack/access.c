@@ -382,9 +382,9 @@ static const char *previous_of(test *t, bag *b, vls_scope *scope)
 
     memset(found, 0xee, sizeof(found));
     CHECK_OK(vls_bag_history(&b->ledger, scope, &filter, note_previous, &found[0], &t->err));
-    CHECK_OK(vls_bag_blame(&b->ledger, scope, key, note_previous, &found[1], &t->err));
+    CHECK_OK(vls_bag_blame(&b->ledger, scope, key, 1, note_previous, &found[1], &t->err));
     CHECK_OK(vls_bag_each(&b->ledger, scope, all, true, note_item, &found[2], &t->err));
-    CHECK_OK(vls_bag_diff(&(vls_scoped){&one, scope}, &(vls_scoped){&b->ledger, scope}, true,
+    CHECK_OK(vls_bag_diff(&(vls_scoped){&one, scope}, &(vls_scoped){&b->ledger, scope}, false,
                           note_change, &found[3], &t->err));
     CHECK_OK(vls_bag_commit(&commit, &b->ledger, scope, 2, &b->arena, &t->err));
     found[4] = commit.previous_value;

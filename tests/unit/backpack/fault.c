@@ -143,7 +143,7 @@ static int op_history(bag *b, vls_scope *node)
 
 static int op_blame(bag *b, vls_scope *node)
 {
-    return vls_bag_blame(&b->ledger, node, VLS_STR("mail"), on_commit, NULL, b->err);
+    return vls_bag_blame(&b->ledger, node, VLS_STR("mail"), 1, on_commit, NULL, b->err);
 }
 
 static int is_there(void *arg, int64_t seq, valise_error *err)
@@ -179,10 +179,10 @@ static int op_diff(bag *b, vls_scope *node)
 
     if (rc < 0)
         return rc;
-    rc = vls_bag_diff(&(vls_scoped){&old, node}, &(vls_scoped){&b->ledger, node}, true, on_change,
+    rc = vls_bag_diff(&(vls_scoped){&old, node}, &(vls_scoped){&b->ledger, node}, false, on_change,
                       NULL, b->err);
     if (rc == 0)
-        rc = vls_bag_diff(&(vls_scoped){&b->ledger, node}, &(vls_scoped){&old, node}, true,
+        rc = vls_bag_diff(&(vls_scoped){&b->ledger, node}, &(vls_scoped){&old, node}, false,
                           on_change, NULL, b->err);
     old.ops->release(old.self);
     return rc;
@@ -235,11 +235,11 @@ static int op_validate(bag *b, vls_scope *node)
     int rc;
 
     vls_buf_init(&out, b->env, 100000);
-    rc = vls_bag_validate(&out, &b->ledger, node, VLS_STR(""), VLS_STR("{\"maxProperties\":1}"),
+    rc = vls_bag_validate(&out, &b->ledger, node, VLS_STR(""), VLS_STR("{\"maxProperties\":1}"), 1,
                           b->err);
     return rc < 0 ? rc
                   : vls_bag_validate(&out, &b->ledger, node, VLS_STR("k"),
-                                     VLS_STR("{\"type\":\"number\"}"), b->err);
+                                     VLS_STR("{\"type\":\"number\"}"), 1, b->err);
 }
 
 static int op_scope(bag *b, vls_scope *node)

@@ -400,7 +400,7 @@ TEST(hole, s23_every_way_to_read_is_checked)
     CHECK_TEXT("open=1", items(b, &now, n, NULL));
     vls_buf_init(&report, t->env, 10000);
     CHECK_INT(0, vls_bag_validate(&report, &b->ledger, n, VLS_STR(""),
-                                  VLS_STR("{\"required\":[\"secret\"]}"), &t->err));
+                                  VLS_STR("{\"required\":[\"secret\"]}"), 1, &t->err));
     /* The identity is the scope's: what the arguments say is not asked. */
     CHECK_OK(put_with(
         b, n, "mine", "1",
@@ -491,7 +491,7 @@ TEST(hole, s33_replay_validate_and_access_log_mean_something)
     CHECK_INT(0, vls_bag_validate(&report, &b->ledger, b->owner, VLS_STR(""),
                                   VLS_STR("{\"properties\":{\"k\":{\"type\":\"integer\"}},"
                                           "\"required\":[\"x\"]}"),
-                                  &t->err));
+                                  1, &t->err));
     CHECK_STR(VLS_STR("[{\"instancePath\":\"\",\"keyword\":\"required\",\"reason\":"
                       "\"must have the property \\\"x\\\"\",\"schemaPath\":\"/required\"},"
                       "{\"instancePath\":\"/k\",\"keyword\":\"type\",\"reason\":"

@@ -334,8 +334,8 @@ const char *blamed(bag *b, vls_scope *scope, const char *key)
     char *start;
     text out = text_new(&start);
 
-    return finish(start,
-                  vls_bag_blame(&b->ledger, scope, valise_str_of(key), add_commit, &out, b->err));
+    return finish(
+        start, vls_bag_blame(&b->ledger, scope, valise_str_of(key), 1, add_commit, &out, b->err));
 }
 
 static const char *shown(const valise_blob *value)
@@ -366,7 +366,7 @@ const char *diff_of(const vls_scoped *x, const vls_scoped *y, valise_error *err)
     char *start;
     text out = text_new(&start);
 
-    return finish(start, vls_bag_diff(x, y, true, add_change, &out, err));
+    return finish(start, vls_bag_diff(x, y, false, add_change, &out, err));
 }
 
 const char *diff(bag *b, const vls_ledger *x, const vls_ledger *y, vls_scope *scope)

@@ -116,7 +116,7 @@ TEST(look, callbacks_end_walks)
 
     CHECK_INT(7, vls_bag_history(&b->ledger, b->owner, &all, stop, &left, &t->err));
     left = 1;
-    CHECK_INT(7, vls_bag_blame(&b->ledger, b->owner, VLS_STR("a"), stop, &left, &t->err));
+    CHECK_INT(7, vls_bag_blame(&b->ledger, b->owner, VLS_STR("a"), 1, stop, &left, &t->err));
     left = 1;
     CHECK_INT(7, vls_bag_each(&b->ledger, b->owner, (valise_str){NULL, 0}, true, stop_item, &left,
                               &t->err));
