@@ -81,6 +81,7 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
         rc = vls_handle_canonical(&blob, bag->env, json, err);
     if (rc < 0)
         return rc;
+    assert(blob);
     args.blob = blob;
     args.value.bytes = vls_blob_bytes(blob);
     args.value.size = (int64_t)args.value.bytes.len;

@@ -82,6 +82,7 @@ static int pack_items(valise_backpack *bag, valise_str items, valise_error *err)
 /* The handle has it open from here on. */
 static void adopt(valise_backpack *bag, vls_ephemeral *memory)
 {
+    assert(memory);
     bag->memory = memory;
     bag->ring = memory->ring;
     bag->id = bag->who.id = memory->id;

@@ -24,25 +24,22 @@
 #include "bus/bus.h"
 
 typedef struct vls_ephemeral {
-    vls_ref refs;
     const valise_env *env;
     vls_ring *ring;
-    valise_uuid id;
-    char name[VLS_BAG_NAME_MAX + 1];
-    size_t name_len;
-    char archive[VLS_BAG_NAME_MAX + 1]; /* the durable one that gets what is dropped; "": none */
-    size_t archive_len;
-    char actor[VLS_ACTOR_MAX + 1]; /* who made it */
-    size_t actor_len;
+    size_t name_len, archive_len, actor_len;
     int64_t created;
+    int64_t rules_seq;    /* the state of the workspace whose rules the ring has; -1: none */
+    pthread_mutex_t lock; /* over rules_seq */
+    vls_ref refs;
     unsigned retry_max;   /* see retry_in */
     unsigned opened;      /* under the lock of the table */
-    _Atomic bool gone;    /* it was dropped: its name is no longer its own */
     atomic_uint failures; /* of the archive, one after the other */
     atomic_uint retry_in; /* commands until it is tried again; 0: it does not fail */
-
-    pthread_mutex_t lock; /* over: */
-    int64_t rules_seq;    /* the state of the workspace whose rules the ring has; -1: none */
+    _Atomic bool gone;    /* it was dropped: its name is no longer its own */
+    valise_uuid id;
+    char actor[VLS_ACTOR_MAX + 1]; /* who made it */
+    char name[VLS_BAG_NAME_MAX + 1];
+    char archive[VLS_BAG_NAME_MAX + 1]; /* the durable one that gets what is dropped; "": none */
 } vls_ephemeral;
 
 typedef struct vls_ephemeral_new {

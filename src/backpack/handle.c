@@ -167,6 +167,7 @@ int vls_handle_child(valise_backpack **out, valise_backpack *parent, valise_erro
         rc = vls_handle_new(&bag, parent->v, parent->name, parent->actor, err);
     if (rc < 0)
         return rc;
+    assert(bag);
     if (parent->memory) {
         bag->memory = vls_ephemeral_ref(parent->memory);
         bag->ring = bag->memory->ring;

@@ -157,7 +157,7 @@ bool vls_bag_same_names(valise_list a, valise_list b)
 
     if (a.count != b.count || !a.items != !b.items)
         return false;
-    for (size_t i = 0; i < a.count; i++) {
+    for (size_t i = 0; x && i < a.count; i++) {
         if (!vls_str_equal(x[i], y[i]))
             return false;
     }

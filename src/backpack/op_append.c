@@ -29,7 +29,7 @@ static int append(const vls_ledger *ledger, const vls_append_item *item, const v
                   valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
-    valise_commit commit = *item->commit, last;
+    valise_commit commit = *item->commit, last = {0};
     vls_ledger_head head;
     int rc = 0;
 

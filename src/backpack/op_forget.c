@@ -26,7 +26,7 @@ static int check_forks(valise_view *view, const vls_bag_row *bag, valise_error *
     const vls_bag_row probe = {.origin = bag->id};
     const valise_select select = {.index = "origin", .row = &probe, .equal = 1};
     VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    vls_bag_row fork;
+    vls_bag_row fork = {.name = {NULL, 0}};
     int rc = valise_view_scan(&scan, view, &vls_bags, &select, err);
 
     while (rc == 0 && (rc = valise_scan_next(&fork, scan, err)) > 0 && fork.dropped)

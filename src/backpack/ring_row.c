@@ -238,6 +238,7 @@ static void count_held(vls_ring *ring, record *r, int rows)
 
     if (!held && rows == 0) /* gone already */
         return;
+    assert(held);
     held->rows += (size_t)rows;
     if (vls_ring_is_own(ring, r))
         vls_ring_recount(ring, r, rows, 0);

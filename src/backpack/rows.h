@@ -145,7 +145,7 @@ typedef struct vls_key_set {
 } vls_key_set;
 void vls_key_set_init(vls_key_set *set, const valise_env *env);
 void vls_key_set_release(vls_key_set *set); /* a zeroed one is fine */
-int vls_key_set_add(void *set, const valise_commit *commit, valise_error *err); /* for a walk */
+int vls_key_set_add(void *self, const valise_commit *commit, valise_error *err); /* for a walk */
 
 static inline void vls_auto_key_set(vls_key_set *set)
 {

@@ -60,7 +60,7 @@ int vls_rows_last_seq(int64_t *seq, valise_view *view, const valise_uuid *backpa
     if (rc == 0)
         rc = vls_scan_next_cells(&cells, NULL, scan, err);
     if (rc >= 0)
-        *seq = rc > 0 ? cells[VLS_COMMIT_SEQ].as.integer : 0;
+        *seq = rc > 0 && cells ? cells[VLS_COMMIT_SEQ].as.integer : 0;
     return rc < 0 ? rc : 0;
 }
 
@@ -266,9 +266,9 @@ void vls_key_set_release(vls_key_set *set)
     vls_arena_release(&set->arena);
 }
 
-int vls_key_set_add(void *arg, const valise_commit *commit, valise_error *err)
+int vls_key_set_add(void *self, const valise_commit *commit, valise_error *err)
 {
-    vls_key_set *set = arg;
+    vls_key_set *set = self;
     /* Keys are chosen by others; where this lies in memory is not. */
     uint64_t hash = vls_str_hash(commit->key, (uint64_t)(uintptr_t)set);
     valise_str *key;

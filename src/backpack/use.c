@@ -525,7 +525,7 @@ static int fork_memory(valise_uuid *id, int64_t *seq, vls_use *use, valise_str n
 
 int vls_use_fork(valise_uuid *id, int64_t *seq, vls_use *use, valise_str name, valise_error *err)
 {
-    vls_bag_row row;
+    vls_bag_row row = {.name = {NULL, 0}};
     vls_ledger_head head;
     int rc;
 

@@ -27,7 +27,7 @@ void vls_told_release(vls_told *told)
         vls_events_unref(told->events.ptr[i]);
     if (told->env)
         vls_vec_release(&told->events, told->env);
-    while (told->after) {
+    while (told->env && told->after) {
         struct vls_after *after = told->after;
         told->after = after->next;
         after->free_arg(after->arg);

@@ -15,7 +15,7 @@
 #define RESTART_WAIT_NS (VLS_NS_PER_SECOND / 10)
 #define FRAME_BYTES (VLS_SQLITE_PAGE + 24)
 #define SHRINK_PAGES 1024
-#define LEAVE_PAGES 256
+#define LEAVE_PAGES INT64_C(256)
 
 /* ---- checkpoints; all with the keeper held ---- */
 

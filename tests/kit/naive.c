@@ -538,13 +538,6 @@ static int walk_run(walk *w, const valise_env *env, valise_commit_fn *fn, void *
     return rc;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
-typedef vls_vec(valise_str) texts;
-
 static int add_keys(texts *keys, const naive *n, valise_error *err)
 {
     for (; n; n = n->origin) {
@@ -554,22 +547,6 @@ static int add_keys(texts *keys, const naive *n, valise_error *err)
         }
     }
     return 0;
-}
-
-/* Every key that any commit has, sorted, each once. The texts stay: nothing that was copied in is
- * ever given back. */
-static void sort_keys(texts *keys)
-{
-    size_t kept = 0;
-
-    if (keys->len == 0)
-        return;
-    qsort(keys->ptr, keys->len, sizeof(valise_str), compare_texts);
-    for (size_t i = 0; i < keys->len; i++) {
-        if (kept == 0 || !vls_str_equal(keys->ptr[kept - 1], keys->ptr[i]))
-            keys->ptr[kept++] = keys->ptr[i];
-    }
-    keys->len = kept;
 }
 
 /* Is it walked over? pattern NULL: all. */
