@@ -51,7 +51,7 @@ static int make_patch(vls_buf *out, const valise_change *change, const valise_en
                       valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
-    vls_json old = {0}, new = {0}, patch;
+    vls_json old = {0}, new = {0}, patch = {0};
     int rc;
 
     vls_arena_init(&arena, env, VLS_JSON_MAX_BYTES * 8);

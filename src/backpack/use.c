@@ -526,7 +526,7 @@ static int fork_memory(valise_uuid *id, int64_t *seq, vls_use *use, valise_str n
 int vls_use_fork(valise_uuid *id, int64_t *seq, vls_use *use, valise_str name, valise_error *err)
 {
     vls_bag_row row = {.name = {NULL, 0}};
-    vls_ledger_head head;
+    vls_ledger_head head = {.last = 0};
     int rc;
 
     if (use->memory)
