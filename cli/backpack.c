@@ -327,6 +327,7 @@ static int add_conflict_side(cli *c, vls_json row, const char *side, const char 
                              valise_error *err)
 {
     const vls_json *value = vls_json_get(row, valise_str_of(side));
+    const vls_json *base = vls_json_get(row, VLS_STR("base"));
     valise_str who = cli_text_of(row, node);
 
     add_text(c, "  ");
@@ -334,7 +335,11 @@ static int add_conflict_side(cli *c, vls_json row, const char *side, const char 
     add_text(c, who.len == 0 ? "" : value ? ", by " : ", deleted by ");
     add_data(c, who);
     add_text(c, "\n");
-    return cli_print_difference(c, vls_json_get(row, VLS_STR("base")), value, "    ", err);
+    if (base && value && vls_json_equal(*base, *value)) {
+        add_text(c, "    the same value, with another namespace, tags or lists of nodes\n");
+        return 0;
+    }
+    return cli_print_difference(c, base, value, "    ", err);
 }
 
 int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *err)

@@ -125,7 +125,7 @@ enum {
     VALISE_ACTION_DELETE,
     VALISE_ACTION_QUARANTINE,
     VALISE_ACTION_RELEASE,
-    VALISE_ACTION_MERGE,  /* a pack that a merge made; its deletes are DELETE */
+    VALISE_ACTION_MERGE,  /* a pack that a merge made; what it takes away is as anywhere else */
     VALISE_ACTION_IMPORT, /* an item that came in from elsewhere */
     VALISE_ACTION_UNPACK, /* a read: in a log of its own, with an outcome */
 };
@@ -154,7 +154,7 @@ typedef struct valise_commit {
     int64_t previous; /* seq of the commit of the key before this one; 0: none */
     valise_str node_id, node_name;
     valise_str namespace_name; /* ptr NULL: none */
-    int64_t run;               /* number of the node's run within the backpack */
+    int64_t run;               /* number of the run it belongs to; counts over all nodes */
     valise_list tags;          /* of valise_str, sorted */
     valise_list read, write;   /* of valise_str: the nodes that may; items NULL: all */
     valise_list taints;        /* of const valise_taint * */
@@ -324,7 +324,7 @@ typedef struct valise_change {
     valise_str key;
     const valise_commit *before, *after; /* NULL where there is no item */
     const valise_commit *by; /* what made the difference; NULL: b is no later state of a */
-    valise_blob *old_value, *new_value; /* borrowed; NULL where there is no item */
+    valise_blob *old_value, *new_value; /* borrowed; NULL: no item, or it was erased */
 } valise_change;
 typedef int valise_change_fn(void *arg, const valise_change *change, valise_error *err);
 
@@ -353,9 +353,11 @@ typedef int valise_conflict_fn(void *arg, const valise_conflict *conflict, valis
 /* Bring what `theirs` changed since base into `ours`, as commits of a merge. All of one kind; base
  * and theirs are the owner's, or views of the same node as ours; the actor of ours must be allowed
  * to read them. A node brings along what it may read in theirs, and writes what it may in ours:
- * each backpack says that for itself. Where both changed a key, and not to the same value, it is a
- * conflict: fn gets each, nothing at all is merged, and the result is VALISE_E_CONFLICT. *count:
- * keys that were changed; may be NULL. */
+ * each backpack says that for itself. Where both changed a key, and not to the same item (value,
+ * namespace, tags, lists of nodes), it is a conflict: fn gets each, nothing at all is merged, and
+ * the result is VALISE_E_CONFLICT. What theirs put into quarantine or brought back from it comes
+ * along. The owner's merge keeps who made each change; a node's is the node's own. *count: keys
+ * that were changed; may be NULL. */
 VALISE_API int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack *base,
                                      valise_backpack *theirs, valise_conflict_fn *fn, void *arg,
                                      valise_error *err);

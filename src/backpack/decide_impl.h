@@ -61,6 +61,10 @@ int vls_write_append(vls_write *w, valise_blob *value, valise_error *err);
 /* Make the commit that puts the item away, and the entry of the quarantine (quarantine.c). */
 int vls_write_quarantine(vls_write *w, const vls_quarantine_args *args, valise_error *err);
 
+/* The newest entry of a key that holds an item, outside of enter and leave: 1, or 0 for none. */
+int vls_entry_newest(vls_quarantine_row *out, const vls_ledger *ledger, valise_str key,
+                     valise_error *err);
+
 /* The answer for the commit that was appended. */
 void vls_write_done(vls_done *out, const vls_write *w);
 

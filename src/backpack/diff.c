@@ -58,7 +58,7 @@ static int tell(diff *d, valise_str key, const valise_commit *before, const vali
                    : 0;
     if (rc == 1)
         change.after = &new;
-    if (rc < 0 || (!change.before && !change.after))
+    if (rc < 0 || ((before || after) && !change.before && !change.after))
         return rc < 0 ? rc : 0;
     if (by && by != after)
         rc = vls_look_show(NULL, &last, b->ledger, b->scope, by, err);
@@ -66,7 +66,9 @@ static int tell(diff *d, valise_str key, const valise_commit *before, const vali
         return rc;
     if (by && !knows(d->a.ledger, by) && (by == after ? change.after != NULL : rc == 1))
         change.by = by == after ? &new : &last;
-    change.kind = !change.before ? VALISE_ADDED : !change.after ? VALISE_DELETED : VALISE_MODIFIED;
+    if (!before && !after && !change.by)
+        return 0;
+    change.kind = !change.after ? VALISE_DELETED : !change.before ? VALISE_ADDED : VALISE_MODIFIED;
     change.old_value = old_value;
     change.new_value = new_value;
     return d->fn(d->arg, &change, err);
@@ -95,7 +97,9 @@ static int compare(void *arg, const valise_commit *in_a, const valise_commit *in
 
     d->begun = true;
     if (!before && !after)
-        return 0;
+        return d->labels && in_b && in_b->action == VALISE_ACTION_QUARANTINE
+                   ? tell(d, in_b->key, NULL, NULL, in_b, err)
+                   : 0;
     if (before && after && is_same(d, before, after))
         return 0;
     return tell(d, before ? before->key : after->key, before, after, in_b, err);

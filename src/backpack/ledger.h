@@ -130,8 +130,7 @@ typedef struct vls_ledger_ops {
     int (*each_commit)(void *self, int64_t first, int64_t last, bool reverse, valise_commit_fn *fn,
                        void *arg, valise_error *err);
     /* Keys whose newest commits are different in the two states, in order; other is a ledger of the
-     * same kind and of the same backpack or a fork of it. Either commit may be one that is no item;
-     * where neither is one the key may be left out.
+     * same kind and of the same backpack or a fork of it. Either commit may be one that is no item.
      * VALISE_E_UNSUPPORTED: compare item by item. Cost goes with what differs. */
     int (*each_difference)(void *self, void *other,
                            int (*fn)(void *arg, const valise_commit *in_self,

@@ -105,7 +105,8 @@ int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void
 /* ---- differences (diff.c) ---- */
 
 /* Each side as far as who looks at it may see it. labels: also where only namespace, tags or lists
- * of nodes are different; values are not handed out then. */
+ * of nodes are different, and what b put into quarantine that is an item on neither side (before
+ * and after NULL); values are not handed out then. */
 int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool labels, valise_change_fn *fn,
                  void *arg, valise_error *err);
 /* Are two items the same, with their namespace, tags and lists? */

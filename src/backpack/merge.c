@@ -16,8 +16,10 @@ typedef struct change {
     valise_str key;
     bool has_before, has_after, has_end;
     valise_commit before, after; /* copies */
-    valise_blob *value;          /* of after, once it was fetched */
     valise_commit end;           /* what took it away */
+    valise_blob *value;          /* of after, or of what is in quarantine; once it was fetched */
+    bool has_entry;              /* ours has it in quarantine, and theirs brought it back: */
+    vls_quarantine_row entry;
 } change;
 
 typedef struct side {
@@ -60,8 +62,8 @@ static int collect_seen(void *arg, const valise_change *c, valise_error *err)
 {
     merge *m = arg;
     const vls_scoped *from = c->after ? &m->theirs : &m->base;
-    int rc =
-        vls_look_show(NULL, NULL, from->ledger, from->scope, c->after ? c->after : c->before, err);
+    const valise_commit *item = c->after ? c->after : c->before;
+    int rc = item ? vls_look_show(NULL, NULL, from->ledger, from->scope, item, err) : 1;
 
     if (rc == 1 && !c->after && c->by)
         rc = vls_look_show(NULL, NULL, m->theirs.ledger, m->theirs.scope, c->by, err);
@@ -86,6 +88,18 @@ static int compare(merge *m, valise_error *err)
         rc = vls_bag_diff(&(vls_scoped){m->base.ledger, owner},
                           &(vls_scoped){m->theirs.ledger, owner}, true, collect_seen, m, err);
     return rc;
+}
+
+static bool is_quarantined(const change *c)
+{
+    return c->has_end && c->end.action == VALISE_ACTION_QUARANTINE;
+}
+
+/* Is what theirs has in quarantine there in ours, for the same reason? */
+static bool same_entry(const change *a, const change *b)
+{
+    return is_quarantined(a) && vls_id_equal(&a->end.value, &b->end.value) &&
+           vls_str_equal(a->end.reason, b->end.reason) && vls_str_equal(a->end.error, b->end.error);
 }
 
 static bool same_end(const change *a, const change *b)
@@ -156,6 +170,10 @@ static int join(merge *m, int64_t *conflicts, valise_conflict_fn *fn, void *arg,
             i++;
         if (i == m->our_side.changes.len || !vls_str_equal(ours[i].key, theirs[k].key)) {
             theirs[kept++] = theirs[k];
+        } else if (is_quarantined(&theirs[k]) && !ours[i].has_after) {
+            /* It is no item either way: their entry comes along. */
+            if (!same_entry(&ours[i], &theirs[k]))
+                theirs[kept++] = theirs[k];
         } else if (!same_end(&ours[i], &theirs[k])) {
             ++*conflicts;
             rc = tell_conflict(m, &ours[i], &theirs[k], fn, arg, err);
@@ -166,11 +184,6 @@ static int join(merge *m, int64_t *conflicts, valise_conflict_fn *fn, void *arg,
 }
 
 /* ---- taking over ---- */
-
-static bool is_quarantined(const change *c)
-{
-    return c->has_end && c->end.action == VALISE_ACTION_QUARANTINE;
-}
 
 static int64_t action_of(const change *c)
 {
@@ -188,10 +201,13 @@ static int check_all(merge *m, vls_write *w, valise_error *err)
     for (size_t k = 0; k < m->their_side.changes.len && rc >= 0; k++) {
         change c = theirs[k];
         rc = vls_write_find(w, c.key, action_of(&c), err);
-        if (rc < 0 || (!c.has_after && !w->live))
+        if (rc < 0 || (!c.has_after && !w->live && !is_quarantined(&c)))
             continue;
         rc = vls_write_check(w, "merge", w->live ? &w->newest : NULL,
-                             c.has_after ? c.after.namespace_name : w->newest.namespace_name, err);
+                             c.has_after ? c.after.namespace_name
+                             : w->live   ? w->newest.namespace_name
+                                         : c.end.namespace_name,
+                             err);
         if (rc == 1) {
             theirs[k] = theirs[m->allowed];
             theirs[m->allowed++] = c;
@@ -200,22 +216,65 @@ static int check_all(merge *m, vls_write *w, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
-static int take_away(vls_write *w, const change *c, valise_error *err)
+/* Make an item of what theirs has, or had when it was put into quarantine. */
+static int bring_item(vls_write *w, const change *c, const valise_commit *item, valise_error *err)
+{
+    const vls_ledger *ledger = w->ledger;
+    vls_quarantine_row before, entry = c->entry;
+    int rc = 0;
+
+    w->commit.namespace_name = item->namespace_name;
+    w->commit.read = item->read;
+    w->commit.write = item->write;
+    w->commit.value = item->value;
+    w->commit.entry = item->seq;
+    rc = vls_write_taint(w, item, (valise_list){NULL, 0}, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&w->commit.summary, w->call->arena,
+                           vls_commit_summary(vls_blob_bytes(c->value), w->commit.tags), err);
+    if (rc < 0 || !c->has_entry || w->live)
+        return rc < 0 ? rc : vls_write_append(w, c->value, err);
+    /* What theirs released is released here too. */
+    entry.backpack = w->head.id;
+    rc = ledger->ops->row_get(&entry, ledger->self, &vls_bag_quarantines, err);
+    before = entry;
+    entry.released = w->head.last + 1;
+    if (rc == 1)
+        rc = ledger->ops->row_put(ledger->self, &vls_bag_quarantines, &entry, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_write_append(w, c->value, err);
+    if (rc < 0)
+        (void)ledger->ops->row_put(ledger->self, &vls_bag_quarantines, &before, NULL);
+    return rc;
+}
+
+/* With the item that theirs put there: where ours has another one, that one comes first. */
+static int quarantine(merge *m, vls_write *w, const change *c, valise_error *err)
 {
     static const valise_id none;
     const vls_quarantine_args args = {.key = c->key,
                                       .reason = c->end.reason,
                                       .error = c->end.error,
-                                      .forget = vls_id_equal(&c->end.value, &none)};
-    int rc;
+                                      .forget =
+                                          c->has_before && vls_id_equal(&c->end.value, &none)};
+    int rc = 0;
 
-    if (is_quarantined(c))
-        return vls_write_quarantine(w, &args, err);
-    rc = vls_write_keep_item(w, &w->newest, err);
-    return rc < 0 ? rc : vls_write_append(w, NULL, err);
+    if (args.forget && !w->live)
+        return 0;
+    if (c->value && !(w->live && vls_id_equal(&w->newest.value, &c->end.value))) {
+        w->commit.action = VALISE_ACTION_MERGE;
+        w->commit.version += 1;
+        rc = bring_item(w, c, &c->end, err);
+        if (rc == 0)
+            vls_write_done(&m->done.ptr[m->done.len++], w);
+        if (rc == 0)
+            rc = vls_write_find(w, c->key, VALISE_ACTION_QUARANTINE, err);
+    }
+    return rc < 0 ? rc : vls_write_quarantine(w, &args, err);
 }
 
-static int take_over(vls_write *w, const change *c, valise_error *err)
+static int take_over(merge *m, vls_write *w, const change *c, valise_error *err)
 {
     int rc;
 
@@ -226,35 +285,46 @@ static int take_over(vls_write *w, const change *c, valise_error *err)
     rc = vls_write_find(w, c->key, action_of(c), err);
     if (rc < 0)
         return rc;
-    if (!c->has_after)
-        return take_away(w, c, err);
-    w->commit.namespace_name = c->after.namespace_name;
-    w->commit.read = c->after.read;
-    w->commit.write = c->after.write;
-    w->commit.value = c->after.value;
-    w->commit.entry = c->after.seq;
-    rc = vls_write_taint(w, &c->after, (valise_list){NULL, 0}, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&w->commit.summary, w->call->arena,
-                           vls_commit_summary(vls_blob_bytes(c->value), w->commit.tags), err);
-    return rc < 0 ? rc : vls_write_append(w, c->value, err);
+    if (c->has_after)
+        return bring_item(w, c, &c->after, err);
+    if (is_quarantined(c))
+        return quarantine(m, w, c, err);
+    rc = vls_write_keep_item(w, &w->newest, err);
+    return rc < 0 ? rc : vls_write_append(w, NULL, err);
 }
 
-/* Their values, before ours is entered: two ledgers are never entered at once. */
+/* An item of theirs whose value was erased cannot be taken over; an entry goes without it. */
+static int get_value(change *c, const vls_ledger *theirs, valise_error *err)
+{
+    int rc;
+
+    theirs->ops->enter(theirs->self);
+    rc = vls_look_value(&c->value, theirs, c->has_after ? &c->after : &c->end, err);
+    theirs->ops->leave(theirs->self);
+    if (rc < 0 || c->value || !c->has_after)
+        return rc;
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the value of '%.*s' was erased on the other side",
+                   VALISE_STR_ARG(c->key));
+    vls_hint(err, "remove the item there, and merge again");
+    return VALISE_E_NOT_FOUND;
+}
+
+/* What must be known of either side before ours is entered: two ledgers are never entered at once.
+ */
 static int get_values(merge *m, valise_error *err)
 {
-    const vls_ledger *theirs = m->theirs.ledger;
     int rc = 0;
 
-    for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
+    for (size_t k = 0; k < m->their_side.changes.len && rc >= 0; k++) {
         change *c = &m->their_side.changes.ptr[k];
-        if (!c->has_after)
-            continue;
-        theirs->ops->enter(theirs->self);
-        rc = theirs->ops->value(&c->value, theirs->self, &c->after, err);
-        theirs->ops->leave(theirs->self);
+        if (c->has_after || is_quarantined(c))
+            rc = get_value(c, m->theirs.ledger, err);
+        if (rc == 0 && c->has_after && c->after.action == VALISE_ACTION_RELEASE) {
+            rc = vls_entry_newest(&c->entry, m->ours.ledger, c->key, err);
+            c->has_entry = rc > 0;
+        }
     }
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int write_all(merge *m, vls_write *w, valise_error *err)
@@ -265,11 +335,11 @@ static int write_all(merge *m, vls_write *w, valise_error *err)
         return vls_fail(err, VALISE_E_BUSY,
                         "the backpack changed while it was compared: try again");
     rc = check_all(m, w, err);
-    if (rc == 0 && !vls_vec_reserve(&m->done, m->call->arena->env, m->allowed))
+    if (rc == 0 && !vls_vec_reserve(&m->done, m->call->arena->env, 2 * m->allowed))
         rc = vls_fail_memory(err);
     for (size_t k = 0; k < m->allowed && rc == 0; k++) {
-        rc = take_over(w, &m->their_side.changes.ptr[k], err);
-        if (rc == 0)
+        rc = take_over(m, w, &m->their_side.changes.ptr[k], err);
+        if (rc == 0 && w->commit.seq > 0)
             vls_write_done(&m->done.ptr[m->done.len++], w);
     }
     return rc;

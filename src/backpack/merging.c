@@ -15,7 +15,6 @@ const valise_field vls_merge_in[] = {
     VALISE_FIELD_AS(vls_merge_args, base_point, "basePoint", STR, 0, "The state of the base."),
     VALISE_FIELD_AS(vls_merge_args, theirs_point, "theirsPoint", STR, 0,
                     "The state to merge from; the newest when not given."),
-    VLS_LABEL_FIELDS(vls_merge_args),
     VALISE_FIELD_AS(vls_merge_args, theirs_id, "theirsId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,
                     "The name must still be that of this backpack."),
     VALISE_FIELD_AS(vls_merge_args, base_id, "baseId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,

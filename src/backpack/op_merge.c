@@ -6,16 +6,19 @@
 typedef struct merging {
     vls_use *ours;
     vls_merge_result *result;
+    valise_str key; /* that was merged last */
     vls_buf keys;
     int64_t count;
 } merging;
 
 static int note(void *arg, const vls_done *done, valise_error *err)
 {
-    const merging *m = arg;
+    merging *m = arg;
     valise_packed packed;
 
-    m->result->merged++;
+    /* A key may take two commits, one behind the other. */
+    m->result->merged += !vls_str_equal(m->key, done->commit.key);
+    m->key = done->commit.key;
     (void)err;
     return vls_use_done(&packed, m->ours, 0, done, done->commit.key, done->commit.action);
 }
@@ -70,8 +73,9 @@ const valise_op vls_op_backpack_merge = {
     .name = "backpack:merge",
     .brief = "Bring what a fork changed into its origin, or into another fork.",
     .help =
-        "A three-way merge: what `theirs` changed since the state both started from. Where both "
-        "changed a key, and not to the same value, nothing is merged.",
+        "A three-way merge: what `theirs` changed since the state both started from, with who did "
+        "it. Where both changed a key, and not to the same item, nothing is merged. To merge once "
+        "more, say from where: `--base THEIRS --base-point COMMIT`.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = vls_merge_in,

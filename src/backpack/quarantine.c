@@ -175,6 +175,18 @@ static int choose_entry(search *s, valise_error *err)
                                              err);
 }
 
+int vls_entry_newest(vls_quarantine_row *out, const vls_ledger *ledger, valise_str key,
+                     valise_error *err)
+{
+    search s = {.ledger = ledger, .key = key};
+    int rc = choose_entry(&s, err);
+
+    if (rc < 0 || s.seq == 0 || !s.has_item)
+        return rc < 0 ? rc : 0;
+    *out = (vls_quarantine_row){.seq = s.seq, .from = s.from};
+    return 1;
+}
+
 /* The entry, and the item that it holds. */
 static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w, const search *s,
                      valise_error *err)

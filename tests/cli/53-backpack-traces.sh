@@ -89,6 +89,48 @@ t 'a merge brings tags, lists, quarantine and authors along [B17 B2]' '
     stdout_is 1
 '
 
+t 'a merge brings the quarantine along, whatever ours has of the key [B17 B25]' '
+    "$VALISE" -q init
+    bp pack run-1 x 1
+    bp pack run-1 gone 1
+    bp pack run-1 back 1
+    bp quarantine run-1 back --reason "not sure"
+    bp fork run-1 theirs
+    bp pack theirs x 5
+    bp quarantine theirs x --reason "is 5"
+    bp pack theirs new 7
+    bp quarantine theirs new --reason "made and taken away"
+    bp quarantine theirs never --reason "was never there"
+    bp quarantine theirs gone --reason "odd"
+    bp release theirs back
+    bp rm run-1 gone
+    run "$VALISE" bp merge run-1 theirs
+    stdout_has "merged: 5"
+    run "$VALISE" bp ls run-1 --quarantined --json
+    stdout_has "is 5" "made and taken away" "was never there" odd
+    stdout_lacks "not sure"
+    run "$VALISE" bp unpack run-1 back
+    stdout_is 1
+    bp release run-1 x
+    run "$VALISE" bp unpack run-1 x
+    stdout_is 5
+    run "$VALISE" bp merge run-1 theirs --base theirs
+    stdout_has "merged: 0"
+    run "$VALISE" -q validate
+'
+
+t 'an item whose value was erased on the other side is named [B17]' '
+    "$VALISE" -q init
+    bp pack run-1 a 1
+    bp fork run-1 theirs
+    bp pack theirs e 2
+    bp erase theirs e
+    expect_exit 3 "$VALISE" bp merge run-1 theirs
+    stderr_has "the value of '"'e'"' was erased on the other side" "remove the item there"
+    bp rm theirs e
+    run "$VALISE" bp merge run-1 theirs
+'
+
 t 'tags that both sides changed are a conflict too [B17]' '
     "$VALISE" -q init
     bp pack run-1 a 1
@@ -96,6 +138,7 @@ t 'tags that both sides changed are a conflict too [B17]' '
     bp pack theirs a 1 --tag x
     bp pack run-1 a 1 --tag y
     expect_exit 5 "$VALISE" bp merge run-1 theirs
+    stdout_has "the same value, with another namespace, tags or lists"
     bp pack run-1 a 1 --tag x
     run "$VALISE" bp merge run-1 theirs
 '
