@@ -184,7 +184,7 @@ int vls_bag_diff(const vls_scoped *a, const vls_scoped *b, bool labels, valise_c
     valise_error cannot = VALISE_ERROR_INIT;
     int rc;
 
-    if (ops != b->ledger->ops)
+    if (ops->each_difference != b->ledger->ops->each_difference)
         return by_items(&d, err);
     rc = ops->each_difference(a->ledger->self, b->ledger->self, compare, &d, &cannot);
     if (rc == VALISE_E_UNSUPPORTED && !d.begun)

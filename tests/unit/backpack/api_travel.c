@@ -143,6 +143,45 @@ TEST(api_travel, forks_go_their_own_way_and_are_merged) /* [B13] [B17] */
     CHECK(!none);
 }
 
+/* What theirs took away or brought back, whatever ours has of the key; and who did it. */
+TEST(api_travel, merges_bring_quarantine_labels_and_authors) /* [B2] [B17] [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *base, *fork;
+    valise_pack_options tagged = VALISE_PACK_OPTIONS_INIT;
+    int64_t count = -1;
+
+    CHECK_OK(pack(bag, "x", "1", &t->err));
+    CHECK_OK(pack(bag, "gone", "1", &t->err));
+    CHECK_OK(pack(bag, "back", "1", &t->err));
+    CHECK_OK(pack(bag, "same", "1", &t->err));
+    CHECK_OK(jail(bag, "back", "not sure", &t->err));
+    base = at_point(d, bag, "now");
+    fork = fork_of(d, base, "run-2");
+    CHECK_OK(pack(fork, "x", "5", &t->err));
+    CHECK_OK(jail(fork, "x", "is 5", &t->err));
+    CHECK_OK(pack(fork, "new", "7", &t->err));
+    CHECK_OK(jail(fork, "new", "bad", &t->err));
+    CHECK_OK(jail(fork, "gone", "odd", &t->err));
+    CHECK_OK(valise_release(NULL, fork, "back", 0, &t->err));
+    tagged.tags = NAMES("draft");
+    tagged.node_id = VLS_STR("tagger");
+    CHECK_OK(valise_pack(NULL, fork, "same", "1", &tagged, &t->err));
+    CHECK_INT(1, valise_remove(bag, "gone", &t->err));
+    CHECK_OK(valise_backpack_merge(&count, bag, base, fork, NULL, NULL, &t->err));
+    CHECK_INT(5, count);
+    CHECK_TEXT("back=1 same=1", items(bag));
+    CHECK_STR(VLS_STR("tagger"), item_of(bag, "same").node_id);
+    CHECK_INT(1, item_of(bag, "same").tags.count);
+    CHECK(strstr(jailed(bag), "x=5(is 5)"));
+    CHECK(strstr(jailed(bag), "new=7(bad)"));
+    CHECK(strstr(jailed(bag), "gone=1(odd)"));
+    CHECK(!strstr(jailed(bag), "not sure"));
+    CHECK_OK(valise_release(NULL, bag, "x", 0, &t->err));
+    CHECK_TEXT("5", got(bag, "x"));
+    CHECK_INT(3, item_of(bag, "x").version);
+}
+
 static int on_conflict(void *arg, const valise_conflict *c, valise_error *err)
 {
     vls_buf *out = arg;
