@@ -43,7 +43,8 @@ typedef struct valise_backpack valise_backpack;
 enum {
     VALISE_BACKPACK_DURABLE = 1,      /* in the workspace; else in memory, until it is closed */
     VALISE_BACKPACK_WRITE_BEHIND = 2, /* durable: packs are kept by valise_backpack_flush, not by
-                                         the return of each */
+                                         the return of each; that also refuses what only the
+                                         state refuses */
     VALISE_BACKPACK_LENIENT = 4, /* a denied read is "absent", a denied write does nothing; without
                                     it both fail with VALISE_E_DENIED */
     VALISE_BACKPACK_TAINT = 8,   /* what a node packs after it read a sticky tag carries the tag */
@@ -85,7 +86,8 @@ VALISE_API int valise_backpack_open(valise_backpack **out, valise *v, const char
                                     const valise_backpack_options *options, valise_error *err);
 
 /* Of any of the three kinds; NULL is fine. What is not flushed yet is flushed, and what cannot be
- * is lost: flush first to know. */
+ * is lost with the last handle: flush first to know. What is refused when a view is closed the next
+ * flush of the backpack says. */
 VALISE_API void valise_backpack_close(valise_backpack *bag);
 
 /* ---- nodes ---- */
@@ -418,9 +420,17 @@ typedef struct valise_usage {
 /* Owner only. */
 VALISE_API int valise_backpack_usage(valise_usage *out, valise_backpack *bag, valise_error *err);
 
-/* Write-behind: keep what was packed. 0 when all of it is kept; else none of it, and it waits on
- * until the handle is closed, whose other calls then fail alike. Those flush first, so only errors
- * show later: a pack that is denied fails here. When many wait, a pack flushes before it waits too.
+/* Write-behind: keep what was packed. 0 when all of it is kept; else none of it. A pack that is
+ * refused (denied by the item's lists or rules, a version that was not expected) is the error, said
+ * once, and is gone: the others wait for the next flush. `[i]` in err->path: the how manyth it was
+ * of those that waited, from 0. After any other failure, such as VALISE_E_IO or VALISE_E_BUSY, all
+ * of them wait on until the handle is closed.
+ *
+ * Other calls flush first, through whichever handle, and fail with that error before they do
+ * anything: call again. What the permissions of its node do not allow a pack does not wait: it
+ * fails at once, or in a lenient backpack is not applied. When many wait, a pack flushes before it
+ * waits too.
+ *
  * Ephemeral: hand what was dropped to the archive; VALISE_E_LIMIT, once: some of it is lost. */
 VALISE_API int valise_backpack_flush(valise_backpack *bag, valise_error *err);
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "bus/read_log.h"
 #include "json/json.h"
 #include "store/object.h"
 
@@ -102,6 +103,73 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
     return rc;
 }
 
+/* ---- packs that wait ---- */
+
+typedef struct asking {
+    valise_backpack *bag;
+    valise_str key, namespace_name;
+    int64_t now;
+    bool denied, lenient;
+} asking;
+
+/* With the permissions of today; what waits changes none. Denials are recorded. */
+static int ask(void *arg, valise_view *view, valise_error *err)
+{
+    asking *a = arg;
+    vls_scope *scope = a->bag->scope;
+    vls_rows rows = {0};
+    vls_ledger ledger;
+    vls_ledger_head head;
+    int rc = vls_rows_open_id(&rows, view, &a->bag->id, err);
+
+    if (rc < 0)
+        return rc;
+    ledger = vls_rows_ledger(&rows);
+    rc = vls_scope_enter(&head, scope, &ledger, err);
+    if (rc == 0) {
+        const vls_ledger_read denied = {.node_id = vls_scope_node_id(scope),
+                                        .node_name = vls_scope_node_name(scope),
+                                        .key = a->key,
+                                        .action = VALISE_ACTION_PACK,
+                                        .outcome = VALISE_READ_DENIED,
+                                        .time = view->stamp.time};
+        a->now = view->stamp.time;
+        a->lenient = head.lenient;
+        a->denied = !vls_scope_may_write(scope, a->key, NULL, a->namespace_name);
+        if (a->denied)
+            ledger.ops->read_add(ledger.self, &denied);
+        vls_scope_leave(&ledger);
+    }
+    vls_rows_close(&rows);
+    return rc;
+}
+
+/* What the node may not write, whatever is there, is not for later: 1, 0 for a lenient backpack, or
+ * VALISE_E_DENIED. The scope may know old permissions: before it denies, it looks. What it allows
+ * wrongly the flush refuses. */
+static int may_wait(valise_backpack *bag, valise_str key, valise_error *err)
+{
+    asking a = {.bag = bag, .key = key, .namespace_name = vls_scope_namespace(bag->scope)};
+    valise_call call = VALISE_CALL_INIT;
+    int rc;
+
+    if (a.namespace_name.len == 0)
+        a.namespace_name = (valise_str){NULL, 0};
+    if (vls_scope_may_write(bag->scope, key, NULL, a.namespace_name) || vls_bus_is_inside(bag->v))
+        return 1;
+    call.actor = bag->actor;
+    rc = vls_with_view(bag->v, &call, ask, &a, err);
+    if (rc < 0)
+        return rc;
+    if (!a.denied)
+        return 1;
+    vls_handle_tell_access(bag, key, VALISE_ACTION_PACK, VALISE_READ_DENIED, a.now);
+    if (a.lenient)
+        return 0;
+    vls_read_log_refuse(bag->v, bag->actor, &vls_op_backpack_pack);
+    return vls_scope_deny(bag->scope, "write", key, err);
+}
+
 /* A pack that waits: what is wrong with it whatever the state, is said now. */
 static int pack_later(valise_packed *out, valise_backpack *bag, vls_op_pack_args *args,
                       valise_blob *blob, const valise_call *call, valise_error *err)
@@ -119,14 +187,17 @@ static int pack_later(valise_packed *out, valise_backpack *bag, vls_op_pack_args
                                  .declassify = args->declassify,
                                  .expect = VALISE_NONE};
     const vls_change_call when = {.may_declassify = true, .arena = &arena};
-    int rc;
+    int may = 0, rc = vls_handle_check(&bag, 1, err);
 
     vls_arena_init(&arena, bag->env, (size_t)1 << 20);
-    rc = vls_bag_pack_check(bag->scope, &check, &when, err);
     if (rc == 0)
+        rc = vls_bag_pack_check(bag->scope, &check, &when, err);
+    if (rc == 0)
+        rc = may = may_wait(bag, args->key, err);
+    if (rc > 0)
         rc = vls_handle_queue(bag, &vls_op_backpack_pack, args, call, err);
     if (rc == 0 && out) /* the rest shows when it is flushed */
-        *out = (valise_packed){.applied = true};
+        *out = (valise_packed){.applied = may > 0};
     return rc;
 }
 

@@ -239,6 +239,8 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
     args.theirs_id = theirs->id;
     args.base = base->name;
     args.base_id = base->id;
+    args.held_theirs = vls_handle_held(theirs);
+    args.held_base = vls_handle_held(base);
     if (theirs->snapshot)
         args.theirs_point = vls_u64_digits(their_digits, (uint64_t)theirs->upto);
     if (base->snapshot)

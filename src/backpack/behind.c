@@ -3,7 +3,9 @@
  * What waits are commands, in the order they came; flush dispatches them as one batch, all or none.
  * Whatever else is done through the backpack flushes first, so nobody who uses it can tell the
  * difference, except in what a crash takes away and in when an error shows: a pack that is refused
- * is refused by the flush. What could not be kept waits on; valise_backpack_close drops it.
+ * is refused by the flush. That one is taken out, for trying again would refuse it again and hold
+ * up all who share the queue. What could not be kept for another reason waits on;
+ * valise_backpack_close drops it.
  *
  *     list     [ a b c | d e ]      `sent` of them are being dispatched, by one thread, without
  *                ^sent                the lock: whoever is told of them may pack again
@@ -23,7 +25,7 @@
 /* One that waits; the texts stand behind it, in the same block. */
 typedef struct waiting {
     size_t size; /* of the block */
-    bool kept;   /* it was dispatched */
+    bool over;   /* it was kept, or refused */
     valise_command command;
     valise_call call;
     char texts[];
@@ -32,13 +34,15 @@ typedef struct waiting {
 struct vls_behind {
     const valise_env *env;
     valise *v;
+    valise_str name;      /* of the backpack */
     pthread_mutex_t lock; /* over the rest */
     pthread_cond_t done;  /* a flush is over */
     vls_vec(waiting *) list;
     size_t bytes;
     size_t sent; /* of list, by: */
     pthread_t flusher;
-    unsigned depth; /* flushes of that thread, one inside the other; 0: nobody flushes */
+    unsigned depth;      /* flushes of that thread, one inside the other; 0: nobody flushes */
+    valise_error untold; /* a refusal that nobody has heard of; code 0: none */
 };
 
 int vls_behind_new(struct vls_behind **out, valise_backpack *bag, valise_error *err)
@@ -49,20 +53,22 @@ int vls_behind_new(struct vls_behind **out, valise_backpack *bag, valise_error *
         return vls_fail_memory(err);
     behind->env = bag->env;
     behind->v = bag->v;
+    behind->name = bag->name;
+    behind->untold = (valise_error)VALISE_ERROR_INIT;
     (void)pthread_mutex_init(&behind->lock, NULL);
     (void)pthread_cond_init(&behind->done, NULL);
     *out = behind;
     return 0;
 }
 
-/* Those that were kept go, or all. */
+/* Those that are over go, or all. */
 static void forget(struct vls_behind *b, bool all)
 {
     size_t left = 0;
 
     for (size_t i = 0; i < b->list.len; i++) {
         waiting *w = b->list.ptr[i];
-        if (!w->kept && !all) {
+        if (!w->over && !all) {
             b->list.ptr[left++] = w;
             continue;
         }
@@ -89,18 +95,22 @@ void vls_behind_free(struct vls_behind *behind)
 
 /* ---- flushing ---- */
 
-/* Dispatch list[first, end): the commands stay where they are, whatever is added meanwhile. */
+/* Dispatch what is not over of list[first, end): the commands stay where they are, whatever is
+ * added meanwhile. */
 static int send(struct vls_behind *b, size_t first, size_t end, valise_error *err)
 {
-    size_t count = end - first, size = count * sizeof(valise_command);
+    size_t count = 0, size = (end - first) * sizeof(valise_command);
     valise_command *commands = vls_mem_alloc(b->env, size);
     int rc;
 
     if (!commands)
         return vls_fail_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        commands[i] = b->list.ptr[first + i]->command;
-        commands[i].call = &b->list.ptr[first + i]->call;
+    for (size_t i = first; i < end; i++) {
+        waiting *w = b->list.ptr[i];
+        if (w->over)
+            continue;
+        commands[count] = w->command;
+        commands[count++].call = &w->call;
     }
     (void)pthread_mutex_unlock(&b->lock);
     rc = valise_dispatch_batch(NULL, b->v, commands, count, NULL, err);
@@ -109,12 +119,75 @@ static int send(struct vls_behind *b, size_t first, size_t end, valise_error *er
     return rc;
 }
 
-/* Lock held. */
-static int flush(struct vls_behind *b, valise_error *err)
+/* Was it decided, so that the same command would fail again? Else the disk, or memory, or another
+ * process was in the way, of whichever. */
+static bool is_decision(int rc)
+{
+    switch (rc) {
+    case VALISE_E_DENIED:
+    case VALISE_E_CONFLICT:
+    case VALISE_E_INVALID:
+    case VALISE_E_NOT_FOUND:
+    case VALISE_E_EXISTS:
+    case VALISE_E_LIMIT:
+    case VALISE_E_TOO_LARGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* "[3].key": the fourth of the batch. */
+static bool read_index(size_t *out, const char *path)
+{
+    const char *end = path[0] == '[' ? strchr(path, ']') : NULL;
+    int64_t index;
+
+    if (!end || !vls_str_to_i64(&index, vls_str(path + 1, (size_t)(end - path) - 1)) || index < 0)
+        return false;
+    *out = (size_t)index;
+    return true;
+}
+
+/* A batch of list[first, end) failed: the command that was refused, if it was one, is over. */
+static bool take_out(struct vls_behind *b, size_t first, size_t end, int rc,
+                     const valise_error *why)
+{
+    size_t index;
+
+    if (!is_decision(rc) || !read_index(&index, why->path))
+        return false;
+    for (size_t i = first; i < end; i++) {
+        waiting *w = b->list.ptr[i];
+        if (w->over || index-- > 0)
+            continue;
+        w->over = true;
+        return true;
+    }
+    return false;
+}
+
+static int check_outside(const struct vls_behind *b, valise_error *err)
+{
+    if (!vls_bus_is_inside(b->v))
+        return 0;
+    (void)vls_fail(err, VALISE_E_INVALID,
+                   "backpack '%.*s' is written behind: a command or middleware cannot use it",
+                   VALISE_STR_ARG(b->name));
+    vls_hint(err, "read through the view");
+    return VALISE_E_INVALID;
+}
+
+/* Lock held. *refused: one was, and is gone; the others wait on. */
+static int flush(bool *refused, struct vls_behind *b, valise_error *err)
 {
     size_t first, end;
-    int rc;
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = check_outside(b, err);
 
+    *refused = false;
+    if (rc < 0)
+        return rc;
     while (b->depth > 0 && !pthread_equal(b->flusher, pthread_self()))
         (void)pthread_cond_wait(&b->done, &b->lock);
     first = b->sent; /* by a flush that this one stands in */
@@ -124,12 +197,16 @@ static int flush(struct vls_behind *b, valise_error *err)
     b->flusher = pthread_self();
     b->depth++;
     b->sent = end;
-    rc = send(b, first, end, err);
+    rc = send(b, first, end, &why);
     b->depth--;
     b->sent = first;
     for (size_t i = first; i < end && rc == 0; i++)
-        b->list.ptr[i]->kept = true;
-    while (b->sent < b->list.len && b->list.ptr[b->sent]->kept && b->depth > 0)
+        b->list.ptr[i]->over = true;
+    if (rc < 0)
+        *refused = take_out(b, first, end, rc, &why);
+    if (rc < 0 && err)
+        *err = why;
+    while (b->sent < b->list.len && b->list.ptr[b->sent]->over && b->depth > 0)
         b->sent++; /* they stay where they are until the outermost flush is over */
     if (b->depth == 0) {
         forget(b, false);
@@ -138,14 +215,43 @@ static int flush(struct vls_behind *b, valise_error *err)
     return rc;
 }
 
+/* Lock held. */
+static int flush_and_tell(struct vls_behind *b, valise_error *err)
+{
+    bool refused;
+    int rc = flush(&refused, b, err);
+
+    if (rc < 0 || b->untold.code == 0)
+        return rc;
+    rc = b->untold.code;
+    if (err)
+        *err = b->untold;
+    b->untold = (valise_error)VALISE_ERROR_INIT;
+    return rc;
+}
+
 int vls_behind_flush(struct vls_behind *behind, valise_error *err)
 {
     int rc;
 
     (void)pthread_mutex_lock(&behind->lock);
-    rc = flush(behind, err);
+    rc = flush_and_tell(behind, err);
     (void)pthread_mutex_unlock(&behind->lock);
     return rc;
+}
+
+void vls_behind_settle(struct vls_behind *behind)
+{
+    bool refused = true;
+
+    (void)pthread_mutex_lock(&behind->lock);
+    while (refused) { /* each time there is one less */
+        valise_error why = VALISE_ERROR_INIT;
+        (void)flush(&refused, behind, &why);
+        if (refused && behind->untold.code == 0)
+            behind->untold = why;
+    }
+    (void)pthread_mutex_unlock(&behind->lock);
 }
 
 /* ---- adding ---- */
@@ -192,7 +298,7 @@ static int add(struct vls_behind *b, waiting *w, valise_error *err)
     int rc = 0;
 
     if (b->list.len - b->sent >= FLUSH_COUNT || b->bytes >= FLUSH_BYTES)
-        rc = flush(b, err);
+        rc = flush_and_tell(b, err);
     if (rc == 0 && !vls_vec_push(&b->list, b->env, w))
         rc = vls_fail_memory(err);
     if (rc == 0)

@@ -107,7 +107,7 @@ int vls_handle_take(void *out, size_t size, const void *given, size_t least, con
     return 0;
 }
 
-/* ---- making and closing ---- */
+/* ---- making ---- */
 
 static void free_handle(valise_backpack *bag)
 {
@@ -177,29 +177,6 @@ int vls_handle_child(valise_backpack **out, valise_backpack *parent, valise_erro
     bag->parent = parent;
     *out = bag;
     return 0;
-}
-
-/* What is left to be said is said as far as it goes: who wants to know flushes first. */
-static void end_run(valise_backpack *bag)
-{
-    vls_run_args args = {.end = bag->who.run};
-    vls_run_result result;
-
-    if (bag->node && !bag->snapshot && bag->who.run > 0)
-        (void)vls_handle_run(bag, &vls_op_backpack_run, &args, &result, NULL, NULL);
-}
-
-void valise_backpack_close(valise_backpack *bag)
-{
-    if (bag && bag->v) {
-        end_run(bag);
-        (void)vls_handle_flush(bag, NULL);
-    }
-    while (bag && vls_ref_put(&bag->refs)) {
-        valise_backpack *parent = bag->parent;
-        free_handle(bag);
-        bag = parent;
-    }
 }
 
 /* ---- reading ---- */
@@ -315,13 +292,20 @@ static int read_rows(void *arg, valise_view *view, valise_error *err)
 }
 
 /* A node's view of a snapshot looks at what the snapshot holds. */
-static vls_ledger ring_ledger(const valise_backpack *bag)
+const vls_ledger *vls_handle_held(const valise_backpack *bag)
 {
-    if (!bag->snapshot)
-        return vls_ring_ledger(bag->ring);
+    if (!bag->snapshot || !bag->ring)
+        return NULL;
     while (!bag->frozen.ops)
         bag = bag->parent;
-    return bag->frozen;
+    return &bag->frozen;
+}
+
+static vls_ledger ring_ledger(const valise_backpack *bag)
+{
+    const vls_ledger *held = vls_handle_held(bag);
+
+    return held ? *held : vls_ring_ledger(bag->ring);
 }
 
 struct vls_behind *vls_handle_behind(valise_backpack *bag)
@@ -336,16 +320,7 @@ int vls_handle_flush(valise_backpack *bag, valise_error *err)
 {
     struct vls_behind *behind = vls_handle_behind(bag);
 
-    if (!behind)
-        return 0;
-    if (vls_bus_is_inside(bag->v)) {
-        (void)vls_fail(err, VALISE_E_INVALID,
-                       "backpack '%.*s' is written behind: a command or middleware cannot use it",
-                       VALISE_STR_ARG(bag->name));
-        vls_hint(err, "read through the view");
-        return VALISE_E_INVALID;
-    }
-    return vls_behind_flush(behind, err);
+    return behind ? vls_behind_flush(behind, err) : 0;
 }
 
 static valise_call call_of(const valise_backpack *bag)
@@ -474,19 +449,25 @@ static int check_writable(valise_backpack *bag, valise_error *err)
                     VALISE_STR_ARG(bag->name));
 }
 
-int vls_handle_run(valise_backpack *bag, const valise_op *op, void *args, void *result,
+/* What waits is kept, or does not matter. */
+static int run_now(valise_backpack *bag, const valise_op *op, void *args, void *result,
                    const valise_call *call, valise_error *err)
 {
     valise_call own = call ? *call : call_of(bag);
+
+    own.actor = bag->actor;
+    sign(args, bag);
+    return vls_run(bag->v, op, args, result, NULL, &own, NULL, err);
+}
+
+int vls_handle_run(valise_backpack *bag, const valise_op *op, void *args, void *result,
+                   const valise_call *call, valise_error *err)
+{
     int rc = check_writable(bag, err);
 
     if (rc == 0)
         rc = vls_handle_flush(bag, err);
-    if (rc < 0)
-        return rc;
-    own.actor = bag->actor;
-    sign(args, bag);
-    return vls_run(bag->v, op, args, result, NULL, &own, NULL, err);
+    return rc < 0 ? rc : run_now(bag, op, args, result, call, err);
 }
 
 int vls_handle_queue(valise_backpack *bag, const valise_op *op, void *args, const valise_call *call,
@@ -512,6 +493,33 @@ int valise_backpack_flush(valise_backpack *bag, valise_error *err)
         return rc;
     return bag->memory ? vls_ephemeral_flush(bag->memory, bag->v, bag->actor, err)
                        : vls_handle_flush(bag, err);
+}
+
+/* ---- closing ---- */
+
+/* What is left to be said is said as far as it goes: who wants to know flushes first. */
+static void end_run(valise_backpack *bag)
+{
+    vls_run_args args = {.end = bag->who.run};
+    vls_run_result result;
+
+    if (bag->node && bag->who.run > 0 && check_writable(bag, NULL) == 0)
+        (void)run_now(bag, &vls_op_backpack_run, &args, &result, NULL, NULL);
+}
+
+void valise_backpack_close(valise_backpack *bag)
+{
+    if (bag && bag->v) {
+        struct vls_behind *behind = vls_handle_behind(bag);
+        if (behind)
+            vls_behind_settle(behind);
+        end_run(bag);
+    }
+    while (bag && vls_ref_put(&bag->refs)) {
+        valise_backpack *parent = bag->parent;
+        free_handle(bag);
+        bag = parent;
+    }
 }
 
 /* ---- what the actor of an ephemeral backpack may ---- */

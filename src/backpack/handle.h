@@ -73,6 +73,10 @@ int vls_handle_run(valise_backpack *bag, const valise_op *op, void *args, void *
 int vls_handle_queue(valise_backpack *bag, const valise_op *op, void *args, const valise_call *call,
                      valise_error *err);
 
+/* The state that a snapshot of an ephemeral backpack holds, whatever was pruned since; NULL: the
+ * handle is none. */
+const vls_ledger *vls_handle_held(const valise_backpack *bag);
+
 /* Ephemeral: may the actor do what the bits say? Asked anew when this handle's workspace has
  * changed, and once a second for what other processes did. */
 int vls_handle_allowed(valise_backpack *bag, unsigned what, int64_t now, valise_error *err);
@@ -109,7 +113,12 @@ int vls_handle_child(valise_backpack **out, valise_backpack *parent, valise_erro
 
 int vls_behind_new(struct vls_behind **out, valise_backpack *bag, valise_error *err);
 void vls_behind_free(struct vls_behind *behind); /* what waits is lost */
+/* A command that is refused fails the flush and is gone; the others wait for the next one. Anything
+ * else that fails leaves all of them waiting. */
 int vls_behind_flush(struct vls_behind *behind, valise_error *err);
+/* The same where nobody hears of errors: all that is not refused is kept, if it can be. The next
+ * flush tells what was refused first. */
+void vls_behind_settle(struct vls_behind *behind);
 /* One more command that waits, as this actor. Borrows nothing. When too many wait they are flushed
  * first; if that fails, this one does not wait either. */
 int vls_behind_add(struct vls_behind *behind, const valise_op *op, const void *args,

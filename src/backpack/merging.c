@@ -120,6 +120,23 @@ static int find_base(vls_merge_uses *uses, valise_view *view, valise_str node, v
 
 /* ---- the three ---- */
 
+/* From here on the use shows what a handle holds, or the state at the point. */
+static int take_state(vls_use *use, const vls_ledger *held, valise_str point, valise_error *err)
+{
+    vls_ledger state = {NULL, NULL, false};
+    vls_ledger_head head;
+    int rc;
+
+    if (!held)
+        return vls_use_point(use, point, err);
+    rc = vls_look_head(&head, held, err);
+    if (rc == 0)
+        rc = held->ops->freeze(&state, held->self, head.last, err);
+    if (rc == 0)
+        use->ledger = state;
+    return rc;
+}
+
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
                     valise_error *err)
 {
@@ -131,13 +148,13 @@ int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args
     if (rc == 0)
         rc = vls_use_begin_other(&out->theirs, view, &theirs, "theirs", err);
     if (rc == 0)
-        rc = vls_use_point(&out->theirs, args->theirs_point, err);
+        rc = take_state(&out->theirs, args->held_theirs, args->theirs_point, err);
     if (rc < 0)
         return rc;
     if (args->base.len == 0)
         return find_base(out, view, node, err);
     rc = vls_use_begin_other(&out->base, view, &base, "base", err);
-    return rc < 0 ? rc : vls_use_point(&out->base, args->base_point, err);
+    return rc < 0 ? rc : take_state(&out->base, args->held_base, args->base_point, err);
 }
 
 void vls_merge_end(vls_merge_uses *uses)
