@@ -39,9 +39,9 @@
 #define VLS_POINT_MAX 512        /* what people write for a state */
 #define VLS_BAG_DEPTH_MAX 1000   /* forks of forks */
 
-/* Seqs, versions and runs that come from outside: one can count on from there for ever, and every
- * reader of JSON has them exactly. */
-#define VLS_BAG_NUMBER_MAX (INT64_C(1) << 53)
+/* Where seqs, versions and runs that come from outside may begin: one can count on from there for
+ * ever, and every reader of JSON has them exactly, up to 2^53. */
+#define VLS_BAG_NUMBER_MAX (INT64_C(1) << 52)
 
 /* What completes arguments on a command line (valise_field.ref). */
 #define VLS_REF_BACKPACK "backpack:list.name"

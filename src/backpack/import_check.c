@@ -1,7 +1,7 @@
 /* import_check.c -- do the commits and rows of a document make sense together?
  *
  *     items      seqs rise up to the edge, with gaps: what is between them was superseded
- *     history    edge + 1 and on, without gaps; versions count; each action fits what was before
+ *     history    edge + 1 and on, without gaps; versions grow; each action fits what was before
  *     rows       in the order of their keys, about commits that are there
  *
  * Times never decrease over both. All numbers can be counted on from. */
@@ -57,14 +57,21 @@ static int state_of(key_state **out, check *c, valise_str key, valise_error *err
     return 0;
 }
 
-static int check_number(const char *member, int64_t number, valise_error *err)
+/* More than that only where it counts on: what an import went on with can be exported too. */
+static int check_upto(const char *member, int64_t number, int64_t counted, valise_error *err)
 {
-    if (number >= 0 && number <= VLS_BAG_NUMBER_MAX)
+    int64_t max = VLS_MAX(counted, VLS_BAG_NUMBER_MAX);
+
+    if (number >= 0 && number <= max)
         return 0;
-    (void)REFUSE(err, "%lld is not between 0 and %lld", (long long)number,
-                 (long long)VLS_BAG_NUMBER_MAX);
+    (void)REFUSE(err, "%lld is not between 0 and %lld", (long long)number, (long long)max);
     vls_error_prepend(err, "%s", member);
     return VALISE_E_INVALID;
+}
+
+static int check_number(const char *member, int64_t number, valise_error *err)
+{
+    return check_upto(member, number, 0, err);
 }
 
 /* ---- one commit by itself ---- */
@@ -122,7 +129,7 @@ static int check_taints(const valise_commit *m, valise_error *err)
         if (rc == 0 && taint[i]->seq < 1)
             rc = REFUSE(err, "commits count from 1");
         if (rc == 0)
-            rc = check_number("seq", taint[i]->seq, err);
+            rc = check_upto("seq", taint[i]->seq, m->seq, err);
         if (rc == 0 && !vls_bag_has_name(m->tags, taint[i]->tag))
             rc = REFUSE(err, "'%.*s' is no tag of the item", VALISE_STR_ARG(taint[i]->tag));
         if (rc < 0)
@@ -163,17 +170,15 @@ static bool is_exact(const check *c, const key_state *s)
     return s->seq > c->doc->edge || s->live || (s->seq == 0 && c->doc->edge == 0);
 }
 
-static int check_version(const check *c, const valise_commit *m, const key_state *s,
-                         valise_error *err)
+/* Versions grow. Not by one where commits are missing: an archive may have lost some. */
+static int check_version(const valise_commit *m, const key_state *s, valise_error *err)
 {
-    bool live = vls_commit_is_live(m);
-    int64_t expected = live ? s->version + 1 : s->version;
-    bool exact = m->action != VALISE_ACTION_IMPORT && m->seq > c->doc->edge && is_exact(c, s);
-    bool fits = exact ? m->version == expected : m->version >= expected;
+    int64_t least = vls_commit_is_live(m) ? s->version + 1 : s->version;
 
-    return fits ? 0
-                : REFUSE(err, "version %lld of '%.*s' does not follow %lld", (long long)m->version,
-                         VALISE_STR_ARG(m->key), (long long)s->version);
+    return m->version >= least
+               ? 0
+               : REFUSE(err, "version %lld of '%.*s' does not follow %lld", (long long)m->version,
+                        VALISE_STR_ARG(m->key), (long long)s->version);
 }
 
 static int check_before(const check *c, const valise_commit *m, const key_state *s,
@@ -192,7 +197,7 @@ static int check_before(const check *c, const valise_commit *m, const key_state 
         return REFUSE(err, "the previous value is not the item's");
     if (m->run < 0 || m->run > c->runs)
         return REFUSE(err, "there is no run %lld", (long long)m->run);
-    if (m->entry < 0 || m->entry > VLS_BAG_NUMBER_MAX ||
+    if (m->entry < 0 || m->entry > VLS_MAX(m->seq, VLS_BAG_NUMBER_MAX) ||
         (m->entry > 0 && m->action != VALISE_ACTION_RELEASE && m->action != VALISE_ACTION_MERGE))
         return REFUSE(err, "only a release or a merge has an entry");
     return 0;
@@ -204,8 +209,6 @@ static int check_commit(check *c, const valise_commit *m, valise_error *err)
     bool old = m->seq <= c->doc->edge;
     int rc = check_texts(m, err);
 
-    if (rc == 0)
-        rc = check_number("version", m->version, err);
     if (rc == 0 && m->action == VALISE_ACTION_UNPACK)
         rc = REFUSE(err, "reads are no commits");
     if (rc == 0 && c->any && m->time < c->time)
@@ -217,7 +220,9 @@ static int check_commit(check *c, const valise_commit *m, valise_error *err)
     if (rc == 0)
         rc = state_of(&s, c, m->key, err);
     if (rc == 0)
-        rc = check_version(c, m, s, err);
+        rc = check_upto("version", m->version, s->version + 1, err);
+    if (rc == 0)
+        rc = check_version(m, s, err);
     if (rc == 0 && !old)
         rc = check_before(c, m, s, err);
     if (rc != 0)
@@ -308,7 +313,7 @@ static int check_quarantine(const check *c, valise_error *err)
         released += rows[i]->released > 0;
     }
     for (size_t i = 0; i < c->doc->history.count; i++)
-        releases += history[i]->action == VALISE_ACTION_RELEASE;
+        releases += history[i]->action == VALISE_ACTION_RELEASE && history[i]->entry > 0;
     if (rc == 0 && released != releases)
         rc = REFUSE(err, "quarantine: %zu entries were released, by %zu commits", released,
                     releases);
@@ -348,7 +353,7 @@ static int check_runs(check *c, valise_error *err)
         if (rc == 0 && row->number <= c->runs)
             rc = REFUSE(err, "runs count from 1, in order");
         if (rc == 0)
-            rc = check_number("number", row->number, err);
+            rc = check_upto("number", row->number, c->runs + 1, err);
         if (rc == 0 && (row->nth < 0 || row->nth > row->number))
             rc = REFUSE(err, "a node cannot have run more often than all together");
         if (rc == 0 &&

@@ -109,9 +109,8 @@ typedef struct vls_ledger_ops {
     /* ---- outside of enter and leave ---- */
 
     /* The ledger of the same backpack as it is today, which belongs to this one: whose permissions
-     * and rules hold, when the workspace is looked at as it was once. VALISE_E_DENIED when the
-     * backpack is gone by now: only the owner sees it then. NULL: these rows are those of today in
-     * all states. */
+     * and rules hold, when the workspace is looked at as it was once. NULL: these rows are
+     * those of today in all states. */
     int (*today)(vls_ledger *out, void *self, valise_error *err);
 
     /* Items in the order of keys. */

@@ -1,5 +1,5 @@
 /* op_append.c -- backpack:append, commits that were made elsewhere: what an ephemeral backpack
- * drops into its archive. They get seqs of their own; times, nodes and values stay. */
+ * drops into its archive. They get seqs and runs of their own; times, nodes and values stay. */
 #include "backpack/ops.h"
 
 #include "base/uuid.h"
@@ -24,13 +24,67 @@ static const valise_field append_in[] = {
     VALISE_FIELD_END,
 };
 
-/* One commit behind the others: its seq, its version and what it follows are new. */
+/* Commits before it may have been lost on the way: it must fit what is there. 1, or 0 where there
+ * is nothing to be deleted. */
+static int adapt(valise_commit *commit, const valise_commit *last, int64_t version)
+{
+    bool live = last && vls_commit_is_live(last);
+
+    if (commit->action == VALISE_ACTION_DELETE && !live)
+        return 0;
+    if (commit->action == VALISE_ACTION_RELEASE && live)
+        commit->action = VALISE_ACTION_PACK;
+    commit->entry = 0; /* the quarantine stays where it is */
+    commit->version = VLS_MAX(commit->version, version + vls_commit_is_live(commit));
+    commit->previous_value = live ? last->value : (valise_id){{0}};
+    return 1;
+}
+
+/* The run as of any write: that of the commit before, if the same node made it; else a new one. */
+static int take_run(valise_commit *commit, const vls_ledger *ledger, const vls_ledger_head *head,
+                    valise_error *err)
+{
+    vls_run_row run = {.backpack = head->id,
+                       .number = head->last_run + 1,
+                       .node_id = commit->node_id,
+                       .start = head->last};
+
+    commit->run = vls_str_equal(head->last_node, commit->node_id) ? head->open_run : 0;
+    if (commit->run > 0)
+        return 0;
+    commit->run = run.number;
+    return ledger->ops->row_put(ledger->self, &vls_bag_runs, &run, err);
+}
+
+/* One commit behind the others: its seq, its run and what it follows are new. */
+static int append_entered(const vls_ledger *ledger, valise_commit *commit, valise_blob *value,
+                          valise_error *err)
+{
+    valise_commit last = {0};
+    vls_ledger_head head;
+    int64_t version = 0;
+    int rc = ledger->ops->head(&head, ledger->self, err), known = 0;
+
+    if (rc == 0)
+        rc = known = ledger->ops->newest(&last, ledger->self, commit->key, err);
+    if (rc > 0)
+        version = last.version;
+    else if (rc == 0)
+        rc = ledger->ops->version(&version, ledger->self, commit->key, err);
+    if (rc < 0 || !adapt(commit, known > 0 ? &last : NULL, version))
+        return VLS_MIN(rc, 0);
+    commit->seq = 0;
+    commit->time = VLS_MAX(commit->time, head.last_time);
+    commit->previous = known > 0 && vls_uuid_equal(&last.backpack, &head.id) ? last.seq : 0;
+    rc = take_run(commit, ledger, &head, err);
+    return rc < 0 ? rc : ledger->ops->append(ledger->self, commit, value, err);
+}
+
 static int append(const vls_ledger *ledger, const vls_append_item *item, const valise_env *env,
                   valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
-    valise_commit commit = *item->commit, last = {0};
-    vls_ledger_head head;
+    valise_commit commit = *item->commit;
     int rc = 0;
 
     if (item->value.bytes.ptr)
@@ -38,15 +92,7 @@ static int append(const vls_ledger *ledger, const vls_append_item *item, const v
     if (rc < 0)
         return rc;
     ledger->ops->enter(ledger->self);
-    rc = ledger->ops->head(&head, ledger->self, err);
-    if (rc == 0)
-        rc = ledger->ops->newest(&last, ledger->self, commit.key, err);
-    if (rc >= 0) {
-        commit.seq = 0;
-        commit.time = VLS_MAX(commit.time, head.last_time);
-        commit.previous = rc > 0 && vls_uuid_equal(&last.backpack, &head.id) ? last.seq : 0;
-        rc = ledger->ops->append(ledger->self, &commit, value, err);
-    }
+    rc = append_entered(ledger, &commit, value, err);
     ledger->ops->leave(ledger->self);
     return rc;
 }

@@ -124,6 +124,11 @@ static int trace(vls_rows *rows, valise_error *err)
 
 /* ---- opening ---- */
 
+static bool is_past(const valise_view *view)
+{
+    return view->at != view->txn->tip.seq;
+}
+
 /* Has the command made commits through another ledger already? */
 static bool has_commits(const valise_view *view)
 {
@@ -133,6 +138,8 @@ static bool has_commits(const valise_view *view)
     }
     return false;
 }
+
+static int look_back(vls_rows *rows, valise_error *err);
 
 static int open_row(vls_rows *out, valise_view *view, const vls_bag_row *bag, valise_error *err)
 {
@@ -146,6 +153,8 @@ static int open_row(vls_rows *out, valise_view *view, const vls_bag_row *bag, va
                       .foreign = has_commits(view)};
     vls_arena_init(&out->arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     rc = trace(out, err);
+    if (rc == 0 && is_past(view))
+        rc = look_back(out, err);
     if (rc < 0)
         vls_rows_close(out);
     return rc;
@@ -175,7 +184,7 @@ int vls_rows_open_id(vls_rows *out, valise_view *view, const valise_uuid *id, va
 
 struct vls_rows_today {
     valise_view view;
-    vls_rows rows; /* closed: the backpack is gone */
+    vls_rows rows;
 };
 
 static void close_today(vls_rows *rows)
@@ -190,32 +199,29 @@ static void close_today(vls_rows *rows)
     rows->today = NULL;
 }
 
-/* The backpack as it is today: 1, or 0 when it is gone. */
+/* The backpack as it is today. VALISE_E_NOT_FOUND when it was dropped: not of one that is open. */
 static int find_today(vls_rows **out, vls_rows *rows, valise_error *err)
 {
     const valise_env *env = rows->view->arena.env;
-    valise_error gone = VALISE_ERROR_INIT;
     int rc = 0;
 
-    if (rows->view->at == rows->view->txn->tip.seq) {
+    if (!is_past(rows->view)) {
         *out = rows;
-        return 1;
+        return 0;
     }
     if (!rows->today) {
         rows->today = vls_mem_zalloc(env, sizeof(*rows->today));
         if (!rows->today)
             return vls_fail_memory(err);
         vls_view_init(&rows->today->view, rows->view->txn, env);
-        rc = vls_rows_open_id(&rows->today->rows, &rows->today->view, &rows->bag.id, &gone);
-        if (rc < 0 && rc != VALISE_E_NOT_FOUND) {
+        rc = vls_rows_open_id(&rows->today->rows, &rows->today->view, &rows->bag.id, err);
+        if (rc < 0) {
             close_today(rows);
-            if (err)
-                *err = gone;
             return rc;
         }
     }
     *out = &rows->today->rows;
-    return rows->today->rows.view != NULL;
+    return 0;
 }
 
 void vls_rows_close(vls_rows *rows)
@@ -289,6 +295,48 @@ static int read_last(vls_rows *rows, valise_error *err)
     return 0;
 }
 
+static int fail_expired(const vls_rows *rows, const vls_rows *today, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_LIMIT,
+                   "what backpack '%s' held then has expired: the oldest state is that after "
+                   "commit %lld",
+                   vls_text_short(rows->bag.name).s, (long long)today->bag.edge);
+    vls_hint(err, "checkpoints hold states for longer");
+    return VALISE_E_LIMIT;
+}
+
+static int fail_dropped(const vls_rows *rows, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_NOT_FOUND,
+                   "backpack '%s' was dropped since: what it held then is gone",
+                   vls_text_short(rows->bag.name).s);
+    vls_hint(err, "`valise backpack list` shows those there are");
+    return VALISE_E_NOT_FOUND;
+}
+
+/* Commits that are removed are gone from all states at once: what is known of the backpack as it
+ * was begins where it does today, and is false before that. Origins hold what forks need. */
+static int look_back(vls_rows *rows, valise_error *err)
+{
+    vls_rows *today = NULL;
+    int rc = find_today(&today, rows, err);
+
+    if (rc == VALISE_E_NOT_FOUND)
+        return fail_dropped(rows, err);
+    if (rc == 0)
+        rc = read_last(rows, err);
+    if (rc < 0)
+        return rc;
+    if (rows->last.seq < today->bag.edge)
+        return fail_expired(rows, today, err);
+    rows->bag.edge = today->bag.edge;
+    rows->last.known = false; /* it was read with the edge of that time */
+    for (size_t i = 0; i < VLS_MIN(rows->segment_count, today->segment_count); i++)
+        rows->segments[i].edge = today->segments[i].edge;
+    vls_arena_reset(&rows->arena);
+    return 0;
+}
+
 static int read_last_run(vls_rows *rows, valise_error *err)
 {
     const vls_run_row probe = {.backpack = rows->bag.id};
@@ -351,11 +399,11 @@ static int read_generation(vls_rows *rows, valise_error *err)
     if (rows->generation != 0)
         return 0;
     rc = find_today(&today, rows, err);
-    if (rc > 0)
+    if (rc == 0)
         rc = mix_rows(&hash, today, &vls_bag_permissions, &rows->bag.id, err);
-    if (rc == 0 && today->view)
+    if (rc == 0)
         rc = mix_rows(&hash, today, &vls_bag_rules, &rows->bag.id, err);
-    if (rc == 0 && today->view)
+    if (rc == 0)
         rc = mix_rows(&hash, today, &vls_bag_rules, &no_uuid, err);
     if (rc == 0)
         rows->generation = hash ? hash : 1;
@@ -409,8 +457,8 @@ static int present(valise_commit *out, void *self, valise_str key, valise_error 
     vls_rows_segment shown = rows->segments[0];
     int rc = find_today(&today, rows, err);
 
-    if (rc <= 0 || today != rows)
-        return rc <= 0 ? rc : vls_rows_newest(out, today, key, &rows->arena, err);
+    if (rc < 0 || today != rows)
+        return rc < 0 ? rc : vls_rows_newest(out, today, key, &rows->arena, err);
     rows->segments[0] = segment_of(&rows->bag, INT64_MAX);
     rc = vls_rows_newest(out, rows, key, &rows->arena, err);
     rows->segments[0] = shown;
@@ -566,9 +614,30 @@ static int set_edge(void *self, int64_t edge, valise_error *err)
 
 /* ---- rows ---- */
 
+/* Does the checkpoint of that time hold its state to this day? Then 1. */
+static int check_held(vls_rows *rows, const vls_checkpoint_row *then, valise_error *err)
+{
+    vls_checkpoint_row now = {.backpack = then->backpack, .name = then->name};
+    vls_rows *today = NULL;
+    int rc = find_today(&today, rows, err);
+
+    if (rc == 0)
+        rc = valise_view_get(&now, today->view, &vls_bag_checkpoints, err);
+    if (rc < 0 || (rc > 0 && now.seq == then->seq))
+        return rc;
+    return vls_fail(err, VALISE_E_LIMIT, "the state that checkpoint '%s' held then has expired",
+                    vls_text_short(then->name).s);
+}
+
 static int row_get(void *row, void *self, const valise_coll *coll, valise_error *err)
 {
-    return valise_view_get(row, ((vls_rows *)self)->view, coll, err);
+    vls_rows *rows = self;
+    int rc = valise_view_get(row, rows->view, coll, err);
+
+    if (rc > 0 && coll == &vls_bag_checkpoints && is_past(rows->view) &&
+        ((const vls_checkpoint_row *)row)->seq < rows->bag.edge)
+        rc = check_held(rows, row, err);
+    return rc;
 }
 
 static void note_change(vls_rows *rows, const valise_coll *coll)
@@ -673,15 +742,9 @@ static int today_of(vls_ledger *out, void *self, valise_error *err)
     vls_rows *rows = self, *today;
     int rc = find_today(&today, rows, err);
 
-    if (rc == 0) {
-        rc = vls_fail(err, VALISE_E_DENIED, "backpack '%s' is gone: no node sees what it was",
-                      vls_text_short(rows->bag.name).s);
-        vls_hint(err, "the owner looks at it without a node");
-    }
-    if (rc < 0)
-        return rc;
-    *out = vls_rows_ledger(today);
-    return 0;
+    if (rc == 0)
+        *out = vls_rows_ledger(today);
+    return rc;
 }
 
 static int freeze(vls_ledger *out, void *self, int64_t upto, valise_error *err);

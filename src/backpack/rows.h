@@ -19,7 +19,8 @@
  * that stand between such a commit and what lies before it.
  *
  * Where the view shows an earlier state of the workspace, so does the ledger; permissions, rules
- * and the items of today are read through a second view, of the same transaction.
+ * and the items of today are read through a second view, of the same transaction. So are the edges:
+ * what has expired is gone from all states, and one that lies before today's edge is not shown.
  *
  * Memory: walks hold one row of each segment. What `newest` and `commit` hand out is let go of at
  * `leave`. A command that makes many commits finds its own in a table, instead of looking through
@@ -62,7 +63,7 @@ typedef struct vls_rows {
     bool foreign;              /* there were commits in the view's changes before it was opened */
     vls_arena arena;           /* what was handed out since enter */
     bool on_heap;              /* made by freeze */
-    struct vls_rows_today *today; /* of a view of the past; NULL: not asked for yet */
+    struct vls_rows_today *today; /* of a view of the past; NULL: of none, or not asked for yet */
 } vls_rows;
 
 /* The row of the backpack of that name: 1, or 0. For who can do without: to tell who may have been
@@ -70,8 +71,9 @@ typedef struct vls_rows {
 int vls_rows_find(vls_bag_row *out, valise_view *view, valise_str name, valise_error *err);
 
 /* The backpack of that name, or with that id. VALISE_E_NOT_FOUND (and who was meant, perhaps),
- * VALISE_E_CORRUPT for a fork whose origin is missing, VALISE_E_LIMIT for one that is too deep. The
- * struct must stay where it is while its ledger is used. */
+ * VALISE_E_CORRUPT for a fork whose origin is missing, VALISE_E_LIMIT for one that is too deep. In
+ * a view of the past also VALISE_E_NOT_FOUND when it was dropped since, and VALISE_E_LIMIT when
+ * what it held then has expired. The struct must stay where it is while its ledger is used. */
 int vls_rows_open(vls_rows *out, valise_view *view, valise_str name, valise_error *err);
 int vls_rows_open_id(vls_rows *out, valise_view *view, const valise_uuid *id, valise_error *err);
 void vls_rows_close(vls_rows *rows); /* a zeroed one is fine */

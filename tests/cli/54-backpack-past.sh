@@ -82,4 +82,34 @@ forks() {
 }
 t 'a fork has the quarantine, knows its origins, and does not reach back behind them [B13]' forks
 
+removed_since() {
+    "$VALISE" -q init
+    five A k # entries 2 to 6
+    "$VALISE" -q retention set backpack --keep-latest 1
+    "$VALISE" -q gc
+    for verb in "ls A" "unpack A k" "history A"; do
+        # shellcheck disable=SC2086
+        expect_exit 1 "$VALISE" bp $verb --at 3
+        stdout_is_empty
+        stderr_has "expired" "after commit 4"
+    done
+    run "$VALISE" bp unpack A k --at 6
+    stdout_is 5
+    run "$VALISE" bp list --at 3
+    stdout_has A
+}
+t 'what has expired is not shown as it never was [B25]' removed_since
+
+dropped_since() {
+    "$VALISE" -q init
+    bp pack A k 1
+    bp fork A B
+    bp pack B k 2 # entry 4
+    bp drop B
+    expect_exit 3 "$VALISE" bp unpack B k --at 4
+    stdout_is_empty
+    stderr_has "dropped since"
+}
+t 'what was dropped since is not shown as its origin [B13] [B19]' dropped_since
+
 done_testing

@@ -127,6 +127,84 @@ TEST(api_memory, an_archive_that_goes_on_failing_loses_the_oldest) /* [B8] */
     CHECK_INT(1100, commits_of(bag) + commits_of(archive) + lost);
 }
 
+/* The document of the archive can be read, and says the same. */
+static void check_document(desk *d, valise_backpack *archive)
+{
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_backpack *copy = NULL;
+    const char *json = exported(archive, -1);
+    int rc = valise_backpack_from_json(&copy, d->v, "copy", valise_str_of(json), &o, d->err);
+
+    CHECK_MSG(rc == 0, "%s: %s", d->err->path, d->err->message);
+    CHECK_TEXT(items(archive), items(copy));
+    CHECK_TEXT(all_history(archive), all_history(copy));
+    valise_backpack_close(copy);
+}
+
+static int64_t runs_of(valise_backpack *bag)
+{
+    int64_t count = 0;
+
+    for (const char *at = exported(bag, -1); (at = strstr(at, "\"nth\":")) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* Its commits have runs, versions and what was before as those of any backpack. */
+TEST(api_memory, an_archive_can_be_exported_and_read) /* [B8] [B12] [B27] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *archive = archive_of(d), *bag = archived(d, 100);
+
+    for (int i = 0; i < 60; i++)
+        CHECK_OK(pack_as(bag, i < 50 ? "n" : "m", "k", test_format("%d", i), &t->err));
+    CHECK_OK(pack_as(bag, "n", "j", "1", &t->err));
+    CHECK_OK(jail(bag, "j", "x", &t->err));
+    CHECK_OK(valise_release(NULL, bag, "j", 0, &t->err));
+    CHECK_INT(1, valise_remove(bag, "j", &t->err));
+    for (int i = 0; i < 300; i++)
+        CHECK_OK(pack_as(bag, "n", "z", test_format("%d", i), &t->err));
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    CHECK(commits_of(archive) > 100);
+    CHECK_INT(5, runs_of(archive)); /* n, m, n, who jails and releases, n */
+    check_document(d, archive);
+
+    /* Another backpack of that name begins anew; the archive goes on. */
+    run_op(d, "backpack:drop", "{\"backpack\":\"run-1\"}");
+    bag = archived(d, 100);
+    for (int i = 0; i < 300; i++)
+        CHECK_OK(pack_as(bag, "n", "z", test_format("%d", i), &t->err));
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    check_document(d, archive);
+}
+
+/* What was lost on the way leaves gaps that its document may have. */
+TEST(api_memory, an_archive_that_lost_commits_can_be_read) /* [B8] [B27] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *archive = archive_of(d), *bag = archived(d, 100);
+
+    CHECK_OK(pack(bag, "gone", "1", &t->err));
+    CHECK_OK(pack(bag, "back", "1", &t->err));
+    CHECK_OK(pack(bag, "z", "1", &t->err));
+    for (int i = 0; i < 120; i++)
+        CHECK_OK(pack(bag, "y", test_format("%d", i), &t->err));
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    run_op(d, "backpack:drop", "{\"backpack\":\"archive\"}");
+    archive = archive_of(d); /* it has nothing of them any more */
+    CHECK_INT(1, valise_remove(bag, "gone", &t->err));
+    CHECK_OK(jail(bag, "back", "x", &t->err));
+    for (int i = 0; i < 200; i++)
+        CHECK_OK(pack(bag, "z", test_format("%d", i), &t->err));
+    CHECK_OK(valise_release(NULL, bag, "back", 0, &t->err));
+    for (int i = 0; i < 200; i++)
+        CHECK_OK(pack(bag, "y", test_format("%d", i), &t->err));
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    CHECK(strstr(all_history(archive), "release back v2"));
+    CHECK(!strstr(all_history(archive), "delete gone"));
+    check_document(d, archive);
+}
+
 /* What its origin has of the key is no commit of the archive. */
 TEST(api_memory, an_archive_that_is_a_fork) /* [B8] [B13] */
 {

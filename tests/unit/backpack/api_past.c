@@ -115,22 +115,110 @@ TEST(api_past, is_seen_under_the_items_list_of_today) /* [B19] */
         check_hidden(d, before, "");
 }
 
-/* Nobody knows any more what a node may see of a backpack that is gone. */
-TEST(api_past, of_a_dropped_backpack_is_its_owners) /* [B19] [B31] */
+#define RUN_1 "{\"backpack\":\"run-1\""
+
+/* What was removed is gone from all states: what is left would be a false answer. */
+TEST(api_past, of_a_dropped_backpack_is_gone) /* [B19] [B31] */
 {
     desk *d = desk_open(t);
-    valise_backpack *bag = bag_of(d, "run-1");
     const char *before;
 
     if (!d->durable)
         SKIP("what is in memory has no past in the log");
-    CHECK_OK(pack(bag, "k", "\"s3\"", &t->err));
+    CHECK_OK(pack(bag_of(d, "base"), "k", "1", &t->err));
+    run_op(d, "backpack:fork", "{\"backpack\":\"base\",\"name\":\"run-1\"}");
+    run_op(d, "backpack:pack", RUN_1 ",\"key\":\"k\",\"value\":2}");
     before = log_now(d);
+    CHECK(strstr(ask_at(d, before, "", "backpack:unpack", RUN_1 ",\"key\":\"k\"}"), "2"));
     run_op(d, "backpack:drop", "{\"backpack\":\"run-1\"}");
-    CHECK(strstr(ask_at(d, before, "", "backpack:usage", "{\"backpack\":\"run-1\"}"), "{"));
-    CHECK_TEXT("(DENIED)", ask_at(d, before, "", "backpack:ls", AS_N "}"));
-    CHECK(strstr(t->err.message, "run-1"));
+    CHECK_TEXT("(NOT_FOUND)", ask_at(d, before, "", "backpack:unpack", RUN_1 ",\"key\":\"k\"}"));
+    CHECK(strstr(t->err.message, "'run-1' was dropped since"));
     CHECK(t->err.hint[0]);
+    CHECK_TEXT("(NOT_FOUND)", ask_at(d, before, "", "backpack:ls", RUN_1 "}"));
+    CHECK_TEXT("(NOT_FOUND)", ask_at(d, before, "", "backpack:usage", RUN_1 "}"));
+    CHECK_TEXT("(NOT_FOUND)", ask_at(d, before, "", "backpack:ls", AS_N "}"));
+    CHECK(strstr(t->err.message, "'run-1' was dropped since"));
+    CHECK(strstr(ask_at(d, before, "", "backpack:list", "{}"), "\"run-1\"")); /* that it was */
+}
+
+/* The state of that time is exact from today's edge on. */
+TEST(api_past, before_what_is_kept_has_expired) /* [B19] [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    const char *after[6], *answer;
+
+    if (!d->durable)
+        SKIP("what is in memory has no past in the log");
+    for (int i = 1; i <= 5; i++) {
+        CHECK_OK(pack(bag, "k", test_format("%d", 10 + i), &t->err));
+        after[i] = log_now(d);
+    }
+    run_op(d, "retention:set", "{\"kind\":\"backpack\",\"keepLatest\":2}");
+    run_op(d, "workspace:gc", "{}");
+    for (int i = 1; i <= 2; i++) {
+        CHECK_TEXT("(LIMIT)", ask_at(d, after[i], "", "backpack:unpack", RUN_1 ",\"key\":\"k\"}"));
+        CHECK(strstr(t->err.message, "what backpack 'run-1' held then has expired"));
+        CHECK(strstr(t->err.message, "after commit 3"));
+        CHECK(t->err.hint[0]);
+        CHECK_TEXT("(LIMIT)", ask_at(d, after[i], "", "backpack:ls", RUN_1 "}"));
+        CHECK_TEXT("(LIMIT)", ask_at(d, after[i], "", "backpack:ls", AS_N "}"));
+        CHECK(strstr(ask_at(d, after[i], "", "backpack:list", "{}"), "\"run-1\""));
+    }
+    for (int i = 3; i <= 5; i++) {
+        answer = ask_at(d, after[i], "", "backpack:unpack", RUN_1 ",\"key\":\"k\"}");
+        CHECK_MSG(strstr(answer, test_format("1%d", i)), "%d: %s", i, answer);
+    }
+    /* Nor is what was before the edge there for who looks back from then. */
+    CHECK_TEXT("(LIMIT)", ask_at(d, after[4], "", "backpack:snapshot", RUN_1 ",\"point\":\"2\"}"));
+    answer = ask_at(d, after[4], "", "backpack:history", RUN_1 "}");
+    CHECK_MSG(strstr(answer, "\"seq\":4"), "%s", answer);
+    CHECK_MSG(!strstr(answer, "\"seq\":3"), "%s", answer);
+}
+
+/* What held a state then and does so no more cannot show it. */
+TEST(api_past, of_a_checkpoint_lasts_as_long_as_it) /* [B19] [B25] */
+{
+    static const char *const at_cp = RUN_1 ",\"point\":\"cp\"}";
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    const char *then;
+
+    if (!d->durable)
+        SKIP("what is in memory has no past in the log");
+    CHECK_OK(pack(bag, "k", "77", &t->err));
+    CHECK_OK(valise_checkpoint(NULL, bag, "cp", &t->err));
+    for (int i = 1; i <= 4; i++)
+        CHECK_OK(pack(bag, "k", test_format("%d", i), &t->err));
+    then = log_now(d);
+    run_op(d, "retention:set", "{\"kind\":\"backpack\",\"keepLatest\":1}");
+    run_op(d, "workspace:gc", "{}");
+    CHECK(strstr(ask_at(d, then, "", "backpack:snapshot", at_cp), "77"));
+    CHECK_OK(valise_checkpoint_remove(bag, "cp", &t->err));
+    run_op(d, "workspace:gc", "{}");
+    CHECK_TEXT("(LIMIT)", ask_at(d, then, "", "backpack:snapshot", at_cp));
+    CHECK(strstr(t->err.message, "checkpoint 'cp'"));
+}
+
+/* A fork holds what it needs of its origin, whatever expires there. */
+TEST(api_past, of_a_fork_outlives_its_origins) /* [B13] [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "base");
+    const char *then;
+
+    if (!d->durable)
+        SKIP("what is in memory has no past in the log");
+    CHECK_OK(pack(bag, "k", "77", &t->err));
+    run_op(d, "backpack:fork", "{\"backpack\":\"base\",\"name\":\"run-1\"}");
+    then = log_now(d);
+    for (int i = 1; i <= 4; i++)
+        CHECK_OK(pack(bag, "k", test_format("%d", i), &t->err));
+    run_op(d, "retention:set", "{\"kind\":\"backpack\",\"keepLatest\":1}");
+    run_op(d, "workspace:gc", "{}");
+    CHECK(strstr(ask_at(d, then, "", "backpack:unpack", RUN_1 ",\"key\":\"k\"}"), "77"));
+    CHECK_TEXT("(LIMIT)",
+               ask_at(d, then, "", "backpack:unpack", "{\"backpack\":\"base\",\"key\":\"k\"}"));
 }
 
 /* ---- versions ---- */
@@ -318,6 +406,20 @@ static void use_all(desk *d, valise_backpack *bag, const char *key)
         run_op(d, "backpack:drop", "{\"backpack\":\"fork\"}");
 }
 
+/* Its own document is no stranger's. */
+static void read_again(desk *d, valise_backpack *bag)
+{
+    valise_backpack_options o = desk_options(d, 0);
+    valise_backpack *again = NULL;
+    const char *json = exported(bag, -1);
+    int rc = valise_backpack_from_json(&again, d->v, "again", valise_str_of(json), &o, d->err);
+
+    CHECK_MSG(rc == 0, "%s: %s in %s", d->err->path, d->err->message, json);
+    valise_backpack_close(again);
+    if (d->durable)
+        run_op(d, "backpack:drop", "{\"backpack\":\"again\"}");
+}
+
 /* The text with the number that stands at `at` replaced. */
 static const char *with_number(const char *json, const char *at, const char *number)
 {
@@ -332,6 +434,8 @@ static void try_numbers(desk *d, const char *json)
                                           "9223372036854775806",
                                           "9007199254740992",
                                           "9007199254740993",
+                                          "4503599627370496",
+                                          "4503599627370497",
                                           "-9223372036854775808",
                                           "-1",
                                           "0"};
@@ -350,6 +454,7 @@ static void try_numbers(desk *d, const char *json)
             }
             use_all(d, copy, "k");
             use_all(d, copy, "new");
+            read_again(d, copy);
             valise_backpack_close(copy);
             if (d->durable)
                 run_op(d, "backpack:drop", "{\"backpack\":\"copy\"}");

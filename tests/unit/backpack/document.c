@@ -582,6 +582,10 @@ TEST(document, commits_that_fit)
         document(AND(PACKED, record(2, "delete", "k", 1, ",\"previous\":1")), ""),
         document(record(1, "quarantine", "k", 0, ",\"reason\":\"r\",\"error\":{\"a\":1}"), ""),
         document(AND(PACKED, record(2, "import", "k", 7, "")), ""),
+        document(AND(PACKED, record(2, "pack", "k", 7, "")), ""), /* some were lost */
+        document(AND(PACKED, record(2, "delete", "k", 7, "")), ""),
+        document(record(1, "pack", "k", 1111, ""), ""),
+        document(record(1, "release", "k", 2, ""), ""), /* the entry stayed elsewhere */
         document(AND(PACKED, record(2, "merge", "k", 2, ",\"entry\":99")), ""),
         document("", ""),
         NULL};
@@ -625,10 +629,10 @@ TEST(document, commits_that_do_not)
         {document(AND(PACKED, record(2, "pack", "k", 2, ",\"entry\":1")), ""), VALISE_E_INVALID,
          "history[1]"},
         {document(AND(PACKED, record(2, "pack", "k", 1, "")), ""), VALISE_E_INVALID, "history[1]"},
-        {document(AND(PACKED, record(2, "delete", "k", 2, "")), ""), VALISE_E_INVALID,
+        {document(AND(PACKED, record(2, "delete", "k", 0, "")), ""), VALISE_E_INVALID,
          "history[1]"},
         {document(AND(PACKED, record(3, "pack", "k", 2, "")), ""), VALISE_E_INVALID, "history[1]"},
-        {document(record(1, "pack", "k", 2, ""), ""), VALISE_E_INVALID, "history[0]"},
+        {document(record(1, "pack", "k", 0, ""), ""), VALISE_E_INVALID, "history[0]"},
         {document(record(1, "import", "k", 0, ""), ""), VALISE_E_INVALID, "history[0]"},
         {document(record(1, "pack", "k", 1, ",\"reason\":\"r\""), ""), VALISE_E_INVALID,
          "history[0]"},
