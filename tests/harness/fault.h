@@ -55,6 +55,7 @@ enum {
                          /* itself), and of libraries that ask fault_alloc_fails(), count and */
                          /* fail too. Libraries do without some of them: set f->recovered */
                          /* when the answer is right */
+    FAULT_OR_NONE = 4,   /* a body that takes no memory is fine: look at the sum yourself */
 };
 
 long long fault_each_alloc(test *t, unsigned flags, fault_body *body, void *arg);

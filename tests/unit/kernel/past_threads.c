@@ -109,7 +109,9 @@ static void look_back(world *w, size_t index)
 {
     test_rng rng = test_rng_new(w->seed + index);
 
-    while (!atomic_load(&w->finished) && w->seen_count[index] < MAX_SEEN) {
+    /* Where threads come late there is still something to look at. */
+    while ((!atomic_load(&w->finished) || w->seen_count[index] < 50) &&
+           w->seen_count[index] < MAX_SEEN) {
         int64_t added = atomic_load(&w->added);
         uint64_t back = test_random_below(&rng, 2 * KEPT), how = test_random_below(&rng, 4);
         if (added <= (int64_t)back)
