@@ -39,6 +39,7 @@ int vls_op_get(valise_view *view, const vls_get_args *args, vls_get_result *resu
         vls_hint(err, "valise bp ls %.*s  lists what there is", VALISE_STR_ARG(args->who.backpack));
     if (rc <= 0)
         return rc;
+    assert(value);
     rc = vls_arena_dup(&bytes, &view->arena, vls_blob_bytes(value), err);
     if (rc < 0)
         return rc;

@@ -224,6 +224,7 @@ static void move_key(record *old, record *new)
 {
     vls_ring_space *from = space_of(old), *to = space_of(new);
 
+    assert(new);
     if (from == to)
         return;
     if (from)
