@@ -95,6 +95,12 @@ static bool is_quarantined(const change *c)
     return c->has_end && c->end.action == VALISE_ACTION_QUARANTINE;
 }
 
+/* An entry of the quarantine about what was no item before changes none. */
+static bool is_change(const change *c)
+{
+    return c->has_before || c->has_after;
+}
+
 /* Is what theirs has in quarantine there in ours, for the same reason? */
 static bool same_entry(const change *a, const change *b)
 {
@@ -168,7 +174,8 @@ static int join(merge *m, int64_t *conflicts, valise_conflict_fn *fn, void *arg,
     for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
         while (i < m->our_side.changes.len && vls_str_compare(ours[i].key, theirs[k].key) < 0)
             i++;
-        if (i == m->our_side.changes.len || !vls_str_equal(ours[i].key, theirs[k].key)) {
+        if (i == m->our_side.changes.len || !vls_str_equal(ours[i].key, theirs[k].key) ||
+            (!is_change(&ours[i]) && theirs[k].has_after)) {
             theirs[kept++] = theirs[k];
         } else if (is_quarantined(&theirs[k]) && !ours[i].has_after) {
             /* It is no item either way: their entry comes along. */

@@ -167,10 +167,12 @@ TEST(api_travel, merges_bring_quarantine_labels_and_authors) /* [B2] [B17] [B25]
     tagged.tags = NAMES("draft");
     tagged.node_id = VLS_STR("tagger");
     CHECK_OK(valise_pack(NULL, fork, "same", "1", &tagged, &t->err));
+    CHECK_OK(pack(fork, "later", "2", &t->err));
+    CHECK_OK(jail(bag, "later", "never there", &t->err)); /* an entry is no change of an item */
     CHECK_INT(1, valise_remove(bag, "gone", &t->err));
     CHECK_OK(valise_backpack_merge(&count, bag, base, fork, NULL, NULL, &t->err));
-    CHECK_INT(5, count);
-    CHECK_TEXT("back=1 same=1", items(bag));
+    CHECK_INT(6, count);
+    CHECK_TEXT("back=1 later=2 same=1", items(bag));
     CHECK_STR(VLS_STR("tagger"), item_of(bag, "same").node_id);
     CHECK_INT(1, item_of(bag, "same").tags.count);
     CHECK(strstr(jailed(bag), "x=5(is 5)"));
