@@ -1,5 +1,6 @@
 /* backpack.c -- an ephemeral backpack through the public functions: what a pack, a read, a query, a
- * snapshot and a difference cost, what it takes in memory, and how each grows. [Q1] to [Q5] [Q15]
+ * snapshot and a difference cost, what it takes in memory, and how each grows. [Q1] [Q2] [Q3] [Q4]
+ * [Q5] [Q15]
  *
  * Histories keep 10,000 commits, so packs drop old ones as they go. Reads go through a node's view:
  * its permissions are checked, and an unpack is recorded. Guides that are no ratios are measured in

@@ -9,6 +9,9 @@
 
 #include "base/str.h"
 
+#include <valise/sys/extension.h>
+#include <valise/workspace.h>
+
 #define COLUMNS_MAX 32
 #define CELL_MAX 1024
 #define SQL_MAX 4096
@@ -54,6 +57,23 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 void raw_remove_dir(const char *dir)
 {
     MUST(nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+/* ---- a workspace ---- */
+
+valise *raw_open_workspace(const char *dir, bool full, const valise_extension *extension)
+{
+    const valise_extension *const extensions[] = {extension, NULL};
+    valise_options options = VALISE_OPTIONS_INIT;
+    valise_error err = VALISE_ERROR_INIT;
+    valise *v = NULL;
+
+    options.flags = VALISE_OPEN_CREATE | VALISE_OPEN_NO_USER_CONFIG;
+    options.durability = full ? VALISE_DURABILITY_FULL : VALISE_DURABILITY_NORMAL;
+    options.extensions = extensions;
+    if (valise_open(&v, dir, &options, &err) < 0)
+        raw_die(__FILE__, __LINE__, err.message);
+    return v;
 }
 
 /* ---- the database ---- */

@@ -19,6 +19,8 @@
 #include "base/base.h"
 
 struct sqlite3;
+struct valise;
+struct valise_extension;
 struct sqlite3_stmt;
 
 #define RAW_ROWS 4
@@ -34,6 +36,11 @@ _Noreturn void raw_die(const char *file, int line, const char *what);
 /* A new folder, and the end of it. */
 void raw_make_dir(char out[256], const char *name);
 void raw_remove_dir(const char *dir);
+
+/* Our side: a whole workspace, where access is checked, and indexes and subscribers follow. With
+ * one more extension, or NULL. */
+struct valise *raw_open_workspace(const char *dir, bool full,
+                                  const struct valise_extension *extension);
 
 typedef struct raw_row raw_row;
 

@@ -108,17 +108,21 @@ static bool has_allow_list(const valise_permissions *allow)
            allow->namespace_write.items;
 }
 
+/* Is it settled before any list is asked? Else *bits is what the lists of keys say. */
+static bool is_settled(bool *may, unsigned *bits, vls_node_access *access, valise_str key)
+{
+    *bits = access->restricted ? key_bits(access, key) : 0;
+    *may = !(*bits & VLS_NODE_DENY);
+    return !access->restricted || !*may || !has_allow_list(&access->allow);
+}
+
 bool vls_node_access_may_read(vls_node_access *access, valise_str key, valise_str name)
 {
     unsigned bits;
+    bool may;
 
-    if (!access->restricted)
-        return true;
-    bits = key_bits(access, key);
-    if (bits & VLS_NODE_DENY)
-        return false;
-    if (!has_allow_list(&access->allow))
-        return true;
+    if (is_settled(&may, &bits, access, key))
+        return may;
     return (bits & VLS_NODE_READ) || (name_bits(access, name) & VLS_NODE_READ);
 }
 
@@ -126,18 +130,13 @@ bool vls_node_access_may_write(vls_node_access *access, valise_str key, valise_s
                                bool has_present, valise_str present)
 {
     unsigned bits;
+    bool may;
 
-    if (!access->restricted)
-        return true;
-    bits = key_bits(access, key);
-    if (bits & VLS_NODE_DENY)
-        return false;
-    if (!has_allow_list(&access->allow))
-        return true;
-    if (bits & VLS_NODE_WRITE)
-        return true;
-    return (name_bits(access, name) & VLS_NODE_WRITE) &&
-           (!has_present || (name_bits(access, present) & VLS_NODE_WRITE));
+    if (is_settled(&may, &bits, access, key))
+        return may;
+    return (bits & VLS_NODE_WRITE) ||
+           ((name_bits(access, name) & VLS_NODE_WRITE) &&
+            (!has_present || (name_bits(access, present) & VLS_NODE_WRITE)));
 }
 
 static bool is_excepted(valise_list except, valise_str tag)

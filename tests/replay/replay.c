@@ -10,12 +10,11 @@
 
 #include "harness/test.h"
 #include "kit/counter.h"
+#include "kit/replayed.h"
 #include "kit/vault.h"
 
-#include "base/hex.h"
 #include "base/str.h"
-#include "bus/access.h"
-#include "bus/replay.h"
+#include "store/store.h"
 
 static const valise_extension *const extensions[] = {&counter_extension, &vault_extension, NULL};
 
@@ -85,52 +84,6 @@ static const char *restore(test *t, int format)
     test_remove(test_format("%s-shm", path));
     build(file_of(test_format("format-%d.sql", format)), path);
     return dir;
-}
-
-/* ---- replaying ---- */
-
-static int ask_nobody(void *self, valise_view *view, valise_str actor, const valise_op *op,
-                      const void *args, valise_error *err)
-{
-    (void)self, (void)view, (void)actor, (void)op, (void)args, (void)err;
-    return 0;
-}
-
-static int allow_all(void *self, valise_view *view, valise_str actor, const char *capability,
-                     const char *const *attrs, valise_error *err)
-{
-    (void)self, (void)view, (void)actor, (void)capability, (void)attrs, (void)err;
-    return 0;
-}
-
-static int hash_state(void *arg, valise_view *view, valise_error *err)
-{
-    return vls_state_hash(arg, view, err);
-}
-
-/* The state hash that a replay of v's log in memory gives. */
-static const char *replayed(test *t, valise *v)
-{
-    vls_store_options options = {.env = t->env,
-                                 .ops = valise_store_memory(),
-                                 .flags = VALISE_STORE_CREATE,
-                                 .colls = vls_registry_colls(v->registry)};
-    vls_replay replay = {.from = v->store,
-                         .registry = v->registry,
-                         .access = {.check = ask_nobody, .allows = allow_all}};
-    VLS_AUTO(txn) vls_txn txn = {0};
-    VLS_AUTO(view) valise_view view = {0};
-    valise_id hash = {{0}};
-
-    CHECK_OK(vls_store_open(&replay.to, &options, &t->err));
-    CHECK_OK(vls_replay_run(NULL, &replay, &t->err));
-    CHECK_OK(vls_txn_begin(&txn, replay.to, VALISE_TXN_READ, &t->err));
-    vls_view_init(&view, &txn, t->env);
-    CHECK_OK(hash_state(&hash, &view, &t->err));
-    vls_view_release(&view);
-    vls_txn_rollback(&txn);
-    vls_store_close(replay.to);
-    return test_format("%s", vls_id_hex(&hash).s);
 }
 
 TEST(replay, every_format_opens_and_replays_to_the_same_hash)
