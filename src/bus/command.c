@@ -220,8 +220,11 @@ static int make_canonical(valise_content *content, const lifting *l)
     vls_buf text;
     vls_arena *arena = l->command->arena;
     vls_json value;
-    int rc = vls_json_parse(&value, arena, content->bytes, NULL, l->err);
+    int rc;
 
+    if (vls_json_is_canonical(content->bytes))
+        return 0;
+    rc = vls_json_parse(&value, arena, content->bytes, NULL, l->err);
     if (rc < 0)
         return rc;
     vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);

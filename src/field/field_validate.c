@@ -41,8 +41,11 @@ static int check_json(const validator *v, valise_str text, const valise_field *f
     VLS_AUTO(buf) vls_buf again = {0};
     vls_arena_mark here = vls_arena_here(v->arena);
     vls_json value = {0};
-    int rc = vls_json_parse(&value, v->arena, text, NULL, v->err);
+    int rc;
 
+    if (vls_json_is_canonical(text) && !vls_str_equal(text, VLS_STR("null")))
+        return 0;
+    rc = vls_json_parse(&value, v->arena, text, NULL, v->err);
     vls_buf_init(&again, v->arena->env, VLS_JSON_MAX_BYTES);
     if (rc == 0 && canonical)
         rc = vls_json_write(&again, value, v->err);

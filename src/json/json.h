@@ -154,6 +154,10 @@ typedef struct vls_json_limits {
 int vls_json_parse(vls_json *out, vls_arena *arena, valise_str text, const vls_json_limits *limits,
                    valise_error *err);
 
+/* Whether the text is known to be valid and its own canonical form. Where that takes more than a
+ * look the answer is false, also for one that is. Far cheaper than parsing. In canonical.c. */
+bool vls_json_is_canonical(valise_str text);
+
 /* ---- value to text (write.c) ---- */
 
 /* Append the canonical text. VALISE_E_LIMIT when v is deeper than VLS_JSON_MAX_DEPTH;

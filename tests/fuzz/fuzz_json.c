@@ -35,6 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     vls_arena_init(&arena, valise_env_default(), (size_t)64 << 20);
     int rc = vls_json_parse(&v, &arena, text, NULL, &err);
+    if (vls_json_is_canonical(text)) {
+        VLS_AUTO(buf) vls_buf canonical;
+        vls_buf_init(&canonical, arena.env, SIZE_MAX);
+        FUZZ_CHECK(rc == 0 && vls_json_write(&canonical, v, NULL) == 0);
+        FUZZ_CHECK(vls_str_equal(vls_buf_str(&canonical), text));
+    }
     if (rc == 0) {
         round_trip(&arena, v);
         FUZZ_CHECK(vls_json_parse(&w, &arena, text, &lenient, NULL) == 0);
