@@ -228,11 +228,26 @@ static void parse_and_hash(void *arg, size_t times)
     }
 }
 
-static void bench_pack(bench *b, size_t count, size_t len, const char *name, double at_most)
+/* Keys in order: nothing is left to be done to make the text canonical. */
+static void sort_value(state *s)
+{
+    static const char ok[] = "\"ok\":true,\"score\":0.25", as_made[] = "\"score\":0.25,\"ok\":true";
+    size_t len = sizeof(ok) - 1;
+
+    for (size_t at = 0; at + len <= s->json_len; at++) {
+        if (memcmp(s->json + at, as_made, len) == 0)
+            memcpy(s->json + at, ok, len);
+    }
+}
+
+static void bench_pack(bench *b, size_t count, size_t len, bool sorted, const char *name,
+                       double at_most)
 {
     state *s = set_up(count, len, 0);
     bool is_short = len < 256;
 
+    if (sorted)
+        sort_value(s);
     pack(s, is_short ? 20000 : 2000); /* until old commits are dropped as new ones come */
     bench_compare(
         b, &(bench_row){.name = name,
@@ -485,12 +500,14 @@ BENCH(backpack)
 {
     state *s;
 
-    bench_pack(b, 100, 64, "pack 64 B, 100 keys", 3);
-    bench_pack(b, 10000, 64, "pack 64 B, 10,000 keys", 3);
-    bench_pack(b, 100000, 64, "pack 64 B, 100,000 keys", 3);
-    bench_pack(b, 1000000, 64, "pack 64 B, 1,000,000 keys", 0);
-    bench_pack(b, 1000, 1024, "pack 1 KB of JSON, 1,000 keys", 1.7);
-    bench_pack(b, 100, 100 * 1024, "pack 100 KB of JSON, 100 keys", 1.5);
+    bench_pack(b, 100, 64, false, "pack 64 B, 100 keys", 3);
+    bench_pack(b, 10000, 64, false, "pack 64 B, 10,000 keys", 3);
+    bench_pack(b, 100000, 64, false, "pack 64 B, 100,000 keys", 3);
+    bench_pack(b, 1000000, 64, false, "pack 64 B, 1,000,000 keys", 0);
+    bench_pack(b, 1000, 1024, false, "pack 1 KB of JSON, 1,000 keys", 1.7);
+    bench_pack(b, 100, 100 * 1024, false, "pack 100 KB of JSON, 100 keys", 1.5);
+    bench_pack(b, 1000, 1024, true, "pack 1 KB of JSON, keys in order", 1.7);
+    bench_pack(b, 100, 100 * 1024, true, "pack 100 KB of JSON, keys in order", 1.5);
     bench_reads(b);
     s = set_up(100000, 64, 1000);
     bench_query(b, s, "team5.chat3", "namespace, 100 of 100,000 items");

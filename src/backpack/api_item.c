@@ -2,21 +2,11 @@
 #include "backpack/handle.h"
 
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "bus/read_log.h"
 #include "json/json.h"
 #include "store/object.h"
 
 /* ---- values ---- */
-
-/* A string of printable ASCII without quotes and backslashes is its own canonical text: most values
- * that are small need no parser. */
-static bool is_plain_string(valise_str json)
-{
-    return json.len >= 2 && json.ptr[0] == '"' && json.ptr[json.len - 1] == '"' &&
-           vls_utf8_is_plain(json) && !memchr(json.ptr + 1, '"', json.len - 2) &&
-           !memchr(json.ptr, '\\', json.len);
-}
 
 int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str json,
                          valise_error *err)
@@ -26,7 +16,7 @@ int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str js
     vls_json value;
     int rc;
 
-    if (is_plain_string(json))
+    if (vls_json_is_canonical(json))
         return vls_blob_new(out, env, json, err);
     vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
     vls_arena_init(&arena, env, VLS_VIEW_MAX_BYTES);
@@ -275,6 +265,19 @@ static int get(void *arg, const vls_glance *at, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
+/* From the newest state of a ring, which keeps itself what a node has read. */
+static int get_short(getting *g, valise_backpack *bag, valise_error *err)
+{
+    int rc = vls_handle_check(&bag, 1, err);
+    vls_ledger ledger = vls_ring_ledger(bag->ring);
+    vls_scoped seen = {&ledger, bag->scope};
+    vls_glance at = {.seen = {seen}, .now = rc == 0 ? vls_clock_now_ns(&bag->v->clock) : 0};
+
+    if (rc == 0)
+        rc = vls_handle_allowed(bag, VLS_HANDLE_READ, at.now, err);
+    return rc < 0 ? rc : get(g, &at, err);
+}
+
 /* out NULL: is it there? */
 static int get_value(valise_blob **out, valise_backpack *bag, valise_str key, bool record,
                      bool required, valise_error *err)
@@ -283,7 +286,8 @@ static int get_value(valise_blob **out, valise_backpack *bag, valise_str key, bo
         .key = key,
         .look = {
             .record = record, .required = required, .erased_too = !out, .outcome = VALISE_NONE}};
-    int rc = vls_handle_read(bag, get, &g, err);
+    int rc =
+        bag->ring && !bag->snapshot ? get_short(&g, bag, err) : vls_handle_read(bag, get, &g, err);
 
     if (g.look.outcome == VALISE_READ_DENIED || (record && g.look.outcome != VALISE_NONE))
         vls_handle_tell_access(bag, key, VALISE_ACTION_UNPACK, g.look.outcome, g.look.now);

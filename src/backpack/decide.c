@@ -22,11 +22,13 @@ int vls_write_begin(vls_write *w, const vls_ledger *ledger, vls_scope *scope, va
 {
     int rc = 0;
 
-    *w = (vls_write){.ledger = ledger,
-                     .scope = scope,
-                     .call = call,
-                     .node_id = vls_scope_node_id(scope),
-                     .node_name = vls_scope_node_name(scope)};
+    /* Its commits are large, and filled when there is one. */
+    w->ledger = ledger;
+    w->scope = scope;
+    w->call = call;
+    w->node_id = vls_scope_node_id(scope);
+    w->node_name = vls_scope_node_name(scope);
+    w->known = w->live = false;
     if (ledger->frozen)
         return vls_fail(err, VALISE_E_INVALID, "a snapshot cannot be changed: fork it");
     if (vls_scope_is_owner(scope) && node_id.len > 0) {
@@ -246,12 +248,13 @@ void vls_write_done(vls_done *out, const vls_write *w)
 {
     const valise_commit *commit = &w->commit;
 
-    *out = (vls_done){.packed = {.applied = true,
-                                 .seq = commit->seq,
-                                 .version = commit->version,
-                                 .commit = commit->id,
-                                 .value = commit->value},
-                      .commit = *commit};
+    out->packed = (valise_packed){.applied = true,
+                                  .seq = commit->seq,
+                                  .version = commit->version,
+                                  .commit = commit->id,
+                                  .value = commit->value};
+    out->denied = false;
+    out->commit = *commit;
     /* Who moves a value that it may not read does not learn its hash either. */
     if (commit->action != VALISE_ACTION_PACK &&
         !vls_scope_may_read(w->scope, commit->key, commit, commit))

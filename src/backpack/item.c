@@ -20,11 +20,12 @@ int vls_look_head(vls_ledger_head *out, const vls_ledger *ledger, valise_error *
 int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_commit *commit,
                    valise_error *err)
 {
-    valise_error erased = VALISE_ERROR_INIT;
+    valise_error erased;
     int rc;
 
     if (vls_id_equal(&commit->value, &no_value))
         return 0;
+    vls_error_clear(&erased);
     rc = ledger->ops->value(out, ledger->self, commit, &erased);
     if (rc == VALISE_E_NOT_FOUND)
         return 0;
@@ -172,7 +173,7 @@ static void record(const found *f, const vls_ledger *ledger, const vls_scope *sc
 int vls_bag_get(valise_blob **out, const vls_ledger *ledger, vls_scope *scope, valise_str key,
                 vls_look *look, valise_error *err)
 {
-    found f = {.value = NULL};
+    found f; /* large: what is needed of it is set */
     vls_ledger_head head;
     bool lenient;
     int rc = vls_bag_check_key(key, err), outcome;
@@ -182,6 +183,7 @@ int vls_bag_get(valise_blob **out, const vls_ledger *ledger, vls_scope *scope, v
     if (rc != 0)
         return rc;
     lenient = head.lenient;
+    f.value = NULL;
     outcome = look_up(&f, ledger, scope, &head, key, look, err);
     /* What was denied is on record even where a read is not: somebody tried. */
     if (outcome >= 0 && (look->record || outcome == VALISE_READ_DENIED))

@@ -41,7 +41,7 @@ typedef struct vls_ledger_head {
     valise_str last_node; /* that made the newest commit */
     int64_t open_run;     /* the run of the newest commit, if that is behind the edge and the run is
                              not over; else 0. Of a frozen one: 0 */
-    uint64_t generation;  /* changes whenever permissions or rules do. These are
+    uint64_t generation;  /* changes whenever permissions or rules do; never 0. These are
                            * those of today, whatever state is shown */
     int64_t max_commits, max_bytes; /* its own bounds; 0: none */
 } vls_ledger_head;

@@ -284,6 +284,7 @@ static void init(vls_ring *ring, const valise_env *env, const vls_ring_options *
     ring->tree_env.resize = tree_resize;
     atomic_init(&ring->tree_bytes, 0);
     atomic_init(&ring->dead, NULL);
+    atomic_init(&ring->has_pruned, false);
     lens_init(&ring->newest, ring);
     vls_arena_init(&ring->kept, env, (size_t)1 << 20);
     ring->id = options->id;

@@ -63,7 +63,7 @@ vls_ledger vls_ring_ledger(vls_ring *ring);
  * leave. */
 typedef struct vls_ring_pruned {
     int64_t commits; /* how many; 0: none */
-    int64_t edge;
+    int64_t edge;    /* now; where there are none it is not said */
 } vls_ring_pruned;
 void vls_ring_take_pruned(vls_ring_pruned *out, vls_ring *ring);
 

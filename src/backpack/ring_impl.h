@@ -466,10 +466,11 @@ struct vls_ring {
     vls_ring_state *base; /* the state it started with */
 
     vls_ring_pruned pruned;
-    vls_ring_list dropped; /* for the archive */
-    int64_t lost;          /* that it did not take */
-    bool archive_fails;    /* it did so last */
-    bool archiving;        /* somebody is about to put them there: */
+    atomic_bool has_pruned; /* since it was asked last */
+    vls_ring_list dropped;  /* for the archive */
+    int64_t lost;           /* that it did not take */
+    bool archive_fails;     /* it did so last */
+    bool archiving;         /* somebody is about to put them there: */
     pthread_t archiver;
     pthread_cond_t archived; /* that is over */
 };

@@ -154,7 +154,7 @@ static vls_ring_space *space_of(const record *r)
 typedef struct draft {
     vls_ring *ring;
     ring_key *key;
-    bool is_new; /* the key is not in the table yet */
+    vls_ring_slot *slot; /* its; NULL: it is not in the table yet */
     vls_ring_value *value;
     vls_ring_label *label;
     record *made;
@@ -172,14 +172,12 @@ static void drop_draft(draft *d)
 static int take_parts(draft *d, const valise_commit *commit)
 {
     vls_ring *ring = d->ring;
-    const vls_ring_slot *slot;
     vls_ring_traits traits = {commit->node_id, commit->node_name, commit->namespace_name,
                               commit->tags,    commit->read,      commit->write};
 
-    slot = vls_ring_find(ring, commit->key);
-    d->is_new = !slot;
-    if (slot) {
-        d->key = slot->key;
+    d->slot = vls_ring_find(ring, commit->key);
+    if (d->slot) {
+        d->key = d->slot->key;
         d->key->refs++;
     } else {
         ring->seen.is_set = false; /* slots move when the table grows */
@@ -209,7 +207,7 @@ static int prepare(draft *d, const valise_commit *commit, valise_blob *blob)
     if (rc < 0)
         return rc;
     space = vls_commit_is_live(commit) ? d->label->space : NULL;
-    if (space && (d->is_new || space != space_of(d->key->newest)) &&
+    if (space && (!d->slot || space != space_of(d->key->newest)) &&
         !vls_ring_order_reserve(&space->keys, ring->env))
         return VALISE_E_NO_MEMORY;
     /* Behind a gap everything before it leaves the ring. */
@@ -242,20 +240,18 @@ static void restore_all(vls_ring *ring)
 }
 
 /* Nothing fails from here on. */
-static void put_in(vls_ring *ring, record *r, bool is_new)
+static void put_in(vls_ring *ring, record *r, vls_ring_slot *slot)
 {
     ring_key *key = r->key;
     valise_str name = vls_ring_key_str(key);
-    vls_ring_slot *slot;
-    record *old = key->newest;
+    record *old;
 
     if (r->seq > ring->last + 1) {
         restore_all(ring);
         ring->edge = r->seq - 1;
-        old = key->newest; /* which may have gone */
-        is_new = is_new || !old;
+        slot = vls_ring_find(ring, name); /* which may have gone or moved */
     }
-    slot = is_new ? NULL : vls_ring_find(ring, name);
+    old = key->newest;
     if (!slot) {
         ring->seen.is_set = false;
         slot = vls_ring_table_add(&ring->live, key);
@@ -304,7 +300,7 @@ int vls_ring_op_append(void *self, valise_commit *commit, valise_blob *value, va
         drop_draft(&d);
         return vls_fail_memory(err);
     }
-    put_in(ring, d.made, d.is_new);
+    put_in(ring, d.made, d.slot);
     commit->backpack = ring->id;
     commit->id = vls_commit_id(&ring->id, commit->seq, commit->time);
     return 0;

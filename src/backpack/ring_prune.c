@@ -145,15 +145,21 @@ void vls_ring_prune(vls_ring *ring)
         ring->pruned.commits += edge - ring->edge;
         vls_ring_prune_to(ring, edge);
         ring->pruned.edge = edge;
+        atomic_store_explicit(&ring->has_pruned, true, memory_order_relaxed);
     }
 }
 
+/* Whose commit pruned sees that itself, whatever others see when. */
 void vls_ring_take_pruned(vls_ring_pruned *out, vls_ring *ring)
 {
+    *out = (vls_ring_pruned){0};
+    if (!atomic_load_explicit(&ring->has_pruned, memory_order_relaxed))
+        return;
     vls_ring_lock(ring);
     *out = ring->pruned;
     out->edge = ring->edge;
     ring->pruned = (vls_ring_pruned){0};
+    atomic_store_explicit(&ring->has_pruned, false, memory_order_relaxed);
     vls_ring_unlock(ring);
 }
 

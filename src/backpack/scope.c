@@ -123,24 +123,18 @@ static int load(vls_scope *scope, const vls_ledger *ledger, valise_error *err)
     pthread_mutex_lock(&scope->lock);
     old = scope->access;
     scope->access = access;
-    scope->generation = generation;
-    scope->loaded = true;
+    atomic_store_explicit(&scope->generation, generation, memory_order_release);
     pthread_mutex_unlock(&scope->lock);
     vls_node_access_release(&old);
     return 0;
 }
 
-static bool is_current(vls_scope *scope, const vls_ledger_head *head)
+static bool is_current(const vls_scope *scope, const vls_ledger_head *head)
 {
-    bool current;
-
     if (scope->owner)
         return true;
     assert(vls_uuid_equal(&head->id, &scope->home)); /* what another one allows is not known here */
-    pthread_mutex_lock(&scope->lock);
-    current = scope->loaded && scope->generation == head->generation;
-    pthread_mutex_unlock(&scope->lock);
-    return current;
+    return atomic_load_explicit(&scope->generation, memory_order_acquire) == head->generation;
 }
 
 int vls_scope_enter(vls_ledger_head *head, vls_scope *scope, const vls_ledger *ledger,
@@ -219,6 +213,7 @@ int vls_scope_new(vls_scope **out, const valise_env *env, const vls_ledger *ledg
     scope->env = env;
     scope->owner = node == NULL;
     scope->node_id = scope->node_name = VLS_STR("unknown");
+    atomic_init(&scope->generation, 0);
     vls_arena_init(&scope->texts, env, SIZE_MAX);
     (void)pthread_mutex_init(&scope->lock, NULL);
     rc = find_home(scope, ledger, err);

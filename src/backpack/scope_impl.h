@@ -5,6 +5,7 @@
 #define VLS_SCOPE_IMPL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "backpack/node_access.h"
 #include "backpack/scope.h"
@@ -21,12 +22,11 @@ struct vls_scope {
     valise_uuid home; /* the backpack whose permissions and rules hold */
     valise_str node_id, node_name, namespace_name;
     const valise_permissions *own; /* those that came with the node; NULL: the ledger's */
+    _Atomic(uint64_t) generation;  /* that access is of; 0: of none yet. Set under the lock */
 
     pthread_mutex_t lock; /* over everything below */
     vls_arena texts;      /* also of what stands above */
     vls_node_access access;
-    bool loaded;
-    uint64_t generation;    /* that access is of */
     int64_t run, run_start; /* the run that was started for it; 0: none */
     vls_vec(vls_mark) marks;
 };

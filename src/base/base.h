@@ -60,6 +60,15 @@
 void vls_report(valise_error *err, int code, int64_t offset, const char *format, ...)
     VALISE_PRINTF(4, 5);
 
+/* Nothing went wrong so far. VALISE_ERROR_INIT says the same and fills all of its 720 bytes, which
+ * shows where a call takes 100 ns. */
+static inline void vls_error_clear(valise_error *err)
+{
+    err->code = 0;
+    err->offset = -1;
+    err->path[0] = err->message[0] = err->hint[0] = '\0';
+}
+
 /* The usual message for VALISE_E_NO_MEMORY. */
 static inline int vls_fail_memory(valise_error *err)
 {

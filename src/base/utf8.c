@@ -60,19 +60,23 @@ static uint64_t odd_bytes(uint64_t word)
            EACH(0x80);
 }
 
+/* The last word may have bytes of the one before it again; one that is too short begins with
+ * spaces. */
 bool vls_utf8_is_plain(valise_str s)
 {
-    uint64_t word = EACH(' '), odd = 0;
-    size_t at = 0;
+    uint64_t odd = 0, word, last = EACH(' ');
 
-    for (; s.len - at >= sizeof(word); at += sizeof(word)) {
+    for (size_t at = 0; at + sizeof(word) < s.len; at += sizeof(word)) {
         memcpy(&word, s.ptr + at, sizeof(word));
         odd |= odd_bytes(word);
     }
-    word = EACH(' ');
-    if (at < s.len)
-        memcpy(&word, s.ptr + at, s.len - at);
-    return (odd | odd_bytes(word)) == 0;
+    if (s.len >= sizeof(last)) {
+        memcpy(&last, s.ptr + s.len - sizeof(last), sizeof(last));
+    } else {
+        for (size_t i = 0; i < s.len; i++)
+            last = last << 8 | (unsigned char)s.ptr[i];
+    }
+    return (odd | odd_bytes(last)) == 0;
 }
 
 /* ---- one character ---- */

@@ -322,7 +322,7 @@ static void follow_edge(bags *b, const shown *s)
     int64_t edge = ledger_head(&s->ring).edge;
 
     vls_ring_take_pruned(&pruned, b->rings[s->bag]);
-    CHECK_INT(edge, pruned.edge);
+    CHECK_INT(pruned.commits > 0 ? edge : 0, pruned.edge);
     CHECK_INT(edge - ledger_head(&s->naive).edge, pruned.commits);
     CHECK(b->rings[s->bag]->last - edge <= b->rings[s->bag]->max_commits);
     if (pruned.commits > 0)
