@@ -128,13 +128,16 @@ static void add_outcome(cli *c, vls_json row)
     cli_style_end(c->out, denied ? CLI_RED : CLI_PLAIN);
 }
 
-/* "pack fact v2", and the outcome. */
-static void add_action(cli *c, vls_json row)
+/* "pack fact v2", and the outcome. The key in so many columns at most. */
+static void add_action(cli *c, vls_json row, size_t columns)
 {
     add_data(c, cli_text_of(row, "action"));
     add_text(c, " ");
     cli_style_begin(c->out, CLI_BOLD);
-    add_data(c, cli_text_of(row, "key"));
+    if (columns == SIZE_MAX)
+        add_data(c, cli_text_of(row, "key"));
+    else
+        vls_text_fit(&c->out->text, cli_text_of(row, "key"), columns, 0);
     cli_style_end(c->out, CLI_BOLD);
     if (cli_number_of(row, "version") > 0) {
         add_text(c, " v");
@@ -154,7 +157,7 @@ static void add_title(cli *c, vls_json row)
     }
     cli_style_end(c->out, CLI_YELLOW);
     add_text(c, "  ");
-    add_action(c, row);
+    add_action(c, row, SIZE_MAX);
     add_text(c, "\n");
 }
 
@@ -172,23 +175,34 @@ static int add_commit(cli *c, vls_json row, valise_error *err)
     return add_value_line(c, "Error:  ", vls_json_get(row, VLS_STR("error")), err);
 }
 
+static void add_erased(cli *c, const char *before)
+{
+    add_text(c, before);
+    cli_style_begin(c->out, CLI_DIM);
+    add_text(c, CLI_ERASED);
+    cli_style_end(c->out, CLI_DIM);
+    add_text(c, "\n");
+}
+
 int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
     valise_str summary = cli_text_of(row, "valueSummary");
     int rc = add_commit(c, row, err);
 
     (void)op;
-    if (summary.len > 0) {
+    if (cli_is_erased(row)) {
+        add_erased(c, "\n    ");
+    } else if (summary.len > 0) {
         add_text(c, "\n    ");
         add_data(c, summary);
-        add_text(c, "\n");
+        add_text(c, cli_is_cut(row) ? CLI_MORE "\n" : "\n");
     }
     add_text(c, "\n");
     return rc;
 }
 
 /* "3 8b444187 (run-1) pack fact v2 research-2" */
-static void add_head(cli *c, vls_json row, valise_str decoration)
+static void add_head(cli *c, vls_json row, valise_str decoration, size_t key_columns)
 {
     cli_style_begin(c->out, CLI_YELLOW);
     add_number(c, cli_number_of(row, "seq"));
@@ -206,37 +220,55 @@ static void add_head(cli *c, vls_json row, valise_str decoration)
         cli_style_end(c->out, CLI_GREEN);
     }
     add_text(c, " ");
-    add_action(c, row);
+    add_action(c, row, key_columns);
     add_text(c, " ");
     add_data(c, cli_text_of(row, "nodeId"));
+}
+
+/* The beginning of the value, in so many columns. */
+static void add_summary(cli *c, vls_json row, size_t columns)
+{
+    cli_out *out = c->out;
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, c->env, 4096);
+    vls_text_neutralize(&text, cli_text_of(row, "valueSummary"), VLS_TEXT_KEEP_BACKSLASH);
+    if (cli_is_erased(row))
+        vls_buf_add_text(&text, CLI_ERASED);
+    else if (cli_is_cut(row))
+        vls_buf_add_text(&text, CLI_MORE);
+    if (text.len == 0 || columns < SUMMARY_MIN)
+        return;
+    add_text(c, "  ");
+    cli_style_begin(out, CLI_DIM);
+    if (out->terminal)
+        vls_text_fit(&out->text, vls_buf_str(&text), columns, 0);
+    else
+        vls_buf_add(&out->text, vls_buf_str(&text));
+    cli_style_end(out, CLI_DIM);
 }
 
 void cli_add_commit_line(cli *c, vls_json row, valise_str decoration, size_t indent)
 {
     cli_out *out = c->out;
-    valise_str summary = cli_text_of(row, "valueSummary");
-    size_t start = out->text.len, used;
+    size_t start = out->text.len, used, key = SIZE_MAX;
 
     /* Colours take no room: what is shown is measured without them. */
     bool color = out->color;
     out->color = false;
-    add_head(c, row, decoration);
-    used = indent + vls_text_width(vls_str_from(vls_buf_str(&out->text), start)) + 2;
+    add_head(c, row, decoration, key);
+    used = indent + vls_text_width(vls_str_from(vls_buf_str(&out->text), start));
     out->text.len = start;
     out->color = color;
-    add_head(c, row, decoration);
-    if (summary.len > 0 && (!out->terminal || used + SUMMARY_MIN <= out->columns)) {
-        VLS_AUTO(buf) vls_buf harmless = {0};
-        vls_buf_init(&harmless, c->env, 4096);
-        vls_text_neutralize(&harmless, summary, VLS_TEXT_KEEP_BACKSLASH);
-        add_text(c, "  ");
-        cli_style_begin(out, CLI_DIM);
-        if (out->terminal)
-            vls_text_fit(&out->text, vls_buf_str(&harmless), out->columns - used, 0);
-        else
-            vls_buf_add(&out->text, vls_buf_str(&harmless));
-        cli_style_end(out, CLI_DIM);
+    if (out->terminal && used > out->columns) { /* a long key is cut, within reason */
+        size_t width = vls_text_width(cli_text_of(row, "key")), over = used - out->columns;
+        key = width > over + SUMMARY_MIN ? width - over : SUMMARY_MIN;
     }
+    add_head(c, row, decoration, key);
+    if (!out->terminal)
+        add_summary(c, row, SIZE_MAX);
+    else if (used + 2 < out->columns)
+        add_summary(c, row, out->columns - used - 2);
     add_text(c, "\n");
 }
 
@@ -303,9 +335,13 @@ int cli_print_difference(cli *c, const vls_json *before, const vls_json *after, 
 
 int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
+    const vls_json *before = vls_json_get(row, VLS_STR("before")),
+                   *after = vls_json_get(row, VLS_STR("after"));
+    valise_str kind = cli_text_of(row, "kind");
+
     (void)op;
     cli_style_begin(c->out, CLI_BOLD);
-    add_data(c, cli_text_of(row, "kind"));
+    add_data(c, kind);
     add_text(c, " ");
     add_data(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_BOLD);
@@ -318,27 +354,41 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
         add_id(c, cli_text_of(row, "commitId"));
     }
     add_text(c, "\n");
-    return cli_print_difference(c, vls_json_get(row, VLS_STR("before")),
-                                vls_json_get(row, VLS_STR("after")), "  ", err);
+    if (!before && !vls_str_equal(kind, VLS_STR("added")))
+        add_erased(c, "  - ");
+    if (!after && !vls_str_equal(kind, VLS_STR("deleted")))
+        add_erased(c, "  + ");
+    return cli_print_difference(c, before, after, "  ", err);
+}
+
+/* What was done to a side of a conflict that has no value: ", deleted by ". */
+static const char *deed_of(valise_str action)
+{
+    if (vls_str_equal(action, VLS_STR("quarantine")))
+        return ", quarantined by ";
+    return vls_str_equal(action, VLS_STR("delete")) ? ", deleted by " : ", by ";
 }
 
 /* "  ours, by research-2" and what it did to the base; one that is gone is all minus. */
 static int add_conflict_side(cli *c, vls_json row, const char *side, const char *node,
-                             valise_error *err)
+                             const char *action, valise_error *err)
 {
     const vls_json *value = vls_json_get(row, valise_str_of(side));
     const vls_json *base = vls_json_get(row, VLS_STR("base"));
     valise_str who = cli_text_of(row, node);
+    const char *deed = value ? ", by " : deed_of(cli_text_of(row, action));
 
     add_text(c, "  ");
     add_text(c, side);
-    add_text(c, who.len == 0 ? "" : value ? ", by " : ", deleted by ");
+    add_text(c, who.len == 0 ? "" : deed);
     add_data(c, who);
     add_text(c, "\n");
     if (base && value && vls_json_equal(*base, *value)) {
         add_text(c, "    the same value, with another namespace, tags or lists of nodes\n");
         return 0;
     }
+    if (!value && who.len > 0 && strcmp(deed, ", by ") == 0)
+        add_erased(c, "    + ");
     return cli_print_difference(c, base, value, "    ", err);
 }
 
@@ -352,8 +402,8 @@ int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *
     add_data(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_RED);
     add_text(c, "\n");
-    rc = add_conflict_side(c, row, "ours", "ourNode", err);
-    return rc < 0 ? rc : add_conflict_side(c, row, "theirs", "theirNode", err);
+    rc = add_conflict_side(c, row, "ours", "ourNode", "ourAction", err);
+    return rc < 0 ? rc : add_conflict_side(c, row, "theirs", "theirNode", "theirAction", err);
 }
 
 int cli_print_shown(cli *c, const valise_op *op, vls_json answer, valise_error *err)
@@ -367,7 +417,10 @@ int cli_print_shown(cli *c, const valise_op *op, vls_json answer, valise_error *
     rc = add_commit(c, *commit, err);
     if (rc < 0)
         return rc;
-    add_text(c, "\n");
+    if (cli_is_erased(*commit))
+        add_erased(c, "\n    + ");
+    else
+        add_text(c, "\n");
     return cli_print_difference(c, vls_json_get(answer, VLS_STR("previous")),
                                 vls_json_get(answer, VLS_STR("value")), "    ", err);
 }

@@ -7,46 +7,22 @@
  *     * 2 080fcd92 pack fact v1 research-1
  *     * 1 9ab0d9d5 pack query v1 unknown
  *
- * All commits are loaded, each finds the one it follows, and they are drawn from the newest to the
- * oldest. A lane is a column that waits for one commit; where several wait for the same, they join
- * before it is drawn. Times never decrease along a line, so whoever follows another is older. */
-#include "cli/backpack.h"
+ * All commits are loaded, and each finds the one it follows. A merge also has the newest commit
+ * that it brought along: commits of one command, each of which tells the seq on the other side.
+ * Where a branch begins stands a line of its own if older commits were dropped, if it is a fork of
+ * something that is not drawn, or if other branches begin there too. graph_draw.c draws from the
+ * newest to the oldest, whoever follows another before it. */
+#include "cli/graph.h"
 
 #include "base/time.h"
-#include "base/vec.h"
 #include "cli/call.h"
 
-#define NONE SIZE_MAX
+#define NONE CLI_GRAPH_NONE
 #define LOAD_MAX ((size_t)1 << 30)
 
-typedef struct branch {
-    valise_str name, id, origin; /* origin "": it is no fork */
-    int64_t origin_seq;
-    size_t parent; /* number of the origin's branch, or NONE */
-    size_t depth;  /* forks of forks; NONE: it is not drawn */
-    size_t first;  /* its commits in graph.commits, the newest first */
-    size_t count;
-} branch;
-
-typedef struct commit {
-    vls_json row;
-    size_t branch;
-    int64_t seq, time;
-    size_t follows;   /* number of the commit before it, or NONE */
-    valise_str names; /* of the branches that end here */
-} commit;
-
-typedef struct graph {
-    cli *c;
-    vls_arena arena; /* rows */
-    vls_vec(branch) branches;
-    vls_vec(commit) commits;
-    vls_vec(size_t) order; /* of the commits, as they are drawn */
-    vls_vec(size_t) lanes; /* commits that are waited for */
-    vls_buf line;
-    int rc; /* of a callback */
-    valise_error *err;
-} graph;
+typedef cli_graph graph;
+typedef cli_branch branch;
+typedef cli_node commit;
 
 /* ---- which backpacks ---- */
 
@@ -70,7 +46,9 @@ static int take_branch(void *arg, valise_str json)
     branch b = {.name = cli_text_of(row, "name"),
                 .id = cli_text_of(row, "id"),
                 .origin = cli_text_of(row, "origin"),
+                .origin_name = cli_text_of(row, "originName"),
                 .origin_seq = cli_number_of(row, "originSeq"),
+                .edge = cli_number_of(row, "edge"),
                 .parent = NONE,
                 .depth = NONE};
     if (!vls_vec_push(&g->branches, g->c->env, b))
@@ -143,7 +121,7 @@ static int load_branches(graph *g, valise_str name, valise_error *err)
 static int take_commit(void *arg, valise_str json)
 {
     graph *g = arg;
-    commit one = {.branch = g->branches.len, .follows = NONE};
+    commit one = {.branch = g->branches.len, .follows = NONE, .merged = NONE};
 
     g->rc = keep(&one.row, g, json);
     if (g->rc < 0)
@@ -175,6 +153,53 @@ static int write_payload(vls_buf *out, vls_json payload, valise_str name, valise
     return vls_buf_check(out, err);
 }
 
+/* Is it given, and not just how many? */
+static bool is_filtered(vls_json payload, bool *bounded)
+{
+    static const char *const plain[] = {"backpack", "limit", "node"};
+    bool filtered = false;
+
+    *bounded = vls_json_get(payload, VLS_STR("since")) || vls_json_get(payload, VLS_STR("first"));
+    for (uint32_t i = 0; i < payload.len; i++) {
+        size_t k = 0;
+        while (k < VLS_COUNT(plain) &&
+               !vls_str_equal(vls_json_str(payload.members[i].key), valise_str_of(plain[k])))
+            k++;
+        filtered |= k == VLS_COUNT(plain);
+    }
+    return filtered;
+}
+
+/* Where the branch begins, if that is not in another one that is drawn, or is not known any more.
+ * What was not asked for is not "dropped". */
+static int add_beginning(graph *g, size_t at, vls_json payload, valise_error *err)
+{
+    const branch *b = &g->branches.ptr[at];
+    commit one = {.branch = at, .follows = NONE, .merged = NONE, .row = vls_json_null()};
+    size_t count = g->commits.len;
+    bool bounded, filtered = is_filtered(payload, &bounded);
+    int rc;
+
+    if (b->edge > 0 && !bounded) {
+        vls_buf_printf(&g->line, "commits up to %lld were dropped", (long long)b->edge);
+    } else if (b->depth == 0 && b->origin.len > 0 && !bounded) {
+        vls_buf_add_text(&g->line, "forked from ");
+        vls_buf_add(&g->line,
+                    b->origin_name.len > 0 ? b->origin_name : VLS_STR("one that is gone"));
+        vls_buf_printf(&g->line, " at %lld", (long long)b->origin_seq);
+    } else if (b->depth > 0 || filtered) {
+        return 0;
+    }
+    rc = vls_buf_check(&g->line, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&one.note, &g->arena, vls_buf_str(&g->line), err);
+    vls_buf_clear(&g->line);
+    one.time = count > b->first ? g->commits.ptr[count - 1].time : INT64_MIN;
+    if (rc == 0 && !vls_vec_push(&g->commits, g->c->env, one))
+        rc = vls_fail_memory(err);
+    return rc;
+}
+
 static int load_commits(graph *g, const valise_op *history, vls_json payload, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text = {0};
@@ -192,6 +217,8 @@ static int load_commits(graph *g, const valise_op *history, vls_json payload, va
             rc = cli_stream(g->c, history, vls_buf_str(&text), take_commit, g, err);
         if (g->rc < 0)
             rc = g->rc;
+        if (rc == 0)
+            rc = add_beginning(g, i, payload, err);
         b->count = g->commits.len - b->first;
         for (size_t k = b->first; k < g->commits.len; k++)
             g->commits.ptr[k].branch = i;
@@ -216,6 +243,62 @@ static size_t commit_upto(const graph *g, size_t at, int64_t seq)
     return NONE;
 }
 
+/* The commit of the branch with this seq, or NONE. They are sorted, the newest first. */
+static size_t commit_at(const graph *g, const branch *b, int64_t seq)
+{
+    size_t low = b->first, high = b->first + b->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (g->commits.ptr[middle].seq > seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->first + b->count && g->commits.ptr[low].seq == seq ? low : NONE;
+}
+
+/* What a commit of a merge brought along: the one with that seq, of another branch, that left the
+ * same value under the same key. */
+static size_t find_merged(const graph *g, const commit *one)
+{
+    int64_t seq = cli_number_of(one->row, "entry");
+
+    if (seq <= 0 || !vls_str_equal(cli_text_of(one->row, "action"), VLS_STR("merge")))
+        return NONE;
+    for (size_t i = 0; i < g->branches.len; i++) {
+        const branch *b = &g->branches.ptr[i];
+        size_t at = b->depth == NONE || i == one->branch ? NONE : commit_at(g, b, seq);
+        const commit *other = at == NONE ? NULL : &g->commits.ptr[at];
+        if (other && other->time <= one->time &&
+            vls_str_equal(cli_text_of(other->row, "key"), cli_text_of(one->row, "key")) &&
+            vls_str_equal(cli_text_of(other->row, "valueId"), cli_text_of(one->row, "valueId")))
+            return at;
+    }
+    return NONE;
+}
+
+/* The commits of one merge were made by one command: the newest of them is where it is drawn, and
+ * the newest that they brought along what it is drawn to. */
+static void link_merges(graph *g)
+{
+    size_t head = 0;
+
+    for (size_t i = 0; i < g->commits.len; i++) {
+        commit *first = &g->commits.ptr[head];
+        const commit *one = &g->commits.ptr[i];
+        int64_t command = cli_number_of(one->row, "logSeq");
+        if (command == 0 || first->branch != one->branch ||
+            cli_number_of(first->row, "logSeq") != command)
+            head = i;
+        first = &g->commits.ptr[head];
+        size_t merged = find_merged(g, one);
+        if (merged != NONE && (first->merged == NONE ||
+                               g->commits.ptr[merged].time > g->commits.ptr[first->merged].time))
+            first->merged = merged;
+    }
+}
+
 static int link_commits(graph *g, valise_error *err)
 {
     for (size_t i = 0; i < g->commits.len; i++) {
@@ -226,101 +309,8 @@ static int link_commits(graph *g, valise_error *err)
         if (!vls_vec_push(&g->order, g->c->env, i))
             return vls_fail_memory(err);
     }
+    link_merges(g);
     return 0;
-}
-
-/* Newest first; of those at the same time the one that can only be later. */
-static bool comes_before(const graph *g, size_t a, size_t b)
-{
-    const commit *x = &g->commits.ptr[a], *y = &g->commits.ptr[b];
-    size_t dx = g->branches.ptr[x->branch].depth, dy = g->branches.ptr[y->branch].depth;
-
-    if (x->time != y->time)
-        return x->time > y->time;
-    if (dx != dy)
-        return dx > dy;
-    return x->branch != y->branch ? a < b : x->seq > y->seq;
-}
-
-/* Branches are sorted already: merge them, always the first that is left. */
-static void sort_commits(graph *g)
-{
-    size_t *order = g->order.ptr;
-
-    for (size_t i = 0; i < g->branches.len; i++)
-        g->branches.ptr[i].count += g->branches.ptr[i].first; /* the end, for now */
-    for (size_t n = 0; n < g->order.len; n++) {
-        size_t best = NONE, from = NONE;
-        for (size_t i = 0; i < g->branches.len; i++) {
-            const branch *b = &g->branches.ptr[i];
-            if (b->depth == NONE || b->first == b->count)
-                continue;
-            if (best == NONE || comes_before(g, b->first, best)) {
-                best = b->first;
-                from = i;
-            }
-        }
-        order[n] = best;
-        g->branches.ptr[from].first++;
-    }
-}
-
-/* ---- drawing ---- */
-
-static int end_line(graph *g, valise_error *err)
-{
-    int rc = vls_buf_check(&g->line, err);
-
-    vls_buf_clear(&g->line);
-    return rc < 0 ? rc : cli_out_row(g->c->out, err);
-}
-
-static void remove_lane(graph *g, size_t at)
-{
-    for (size_t i = at + 1; i < g->lanes.len; i++)
-        g->lanes.ptr[i - 1] = g->lanes.ptr[i];
-    g->lanes.len--;
-}
-
-/* "|_|/": lane `from` goes over to lane `to`, and what is right of it moves left. */
-static int draw_join(graph *g, size_t to, size_t from, valise_error *err)
-{
-    size_t width = from + 1 < g->lanes.len ? 2 * g->lanes.len - 2 : 2 * from;
-
-    for (size_t column = 0; column < width; column++) {
-        size_t lane = (column + 1) / 2;
-        bool odd = column % 2;
-        char sign = ' ';
-        if (!odd && lane < from)
-            sign = '|';
-        else if (odd && lane >= from)
-            sign = '/';
-        else if (odd && lane > to)
-            sign = '_';
-        vls_buf_add_byte(&g->line, sign);
-    }
-    vls_buf_add(&g->c->out->text, vls_buf_str(&g->line));
-    vls_buf_add_byte(&g->c->out->text, '\n');
-    remove_lane(g, from);
-    return end_line(g, err);
-}
-
-/* The lane of a commit, once all that wait for it are one. */
-static int take_lane(size_t *out, graph *g, size_t at, valise_error *err)
-{
-    size_t lane = 0;
-    int rc = 0;
-
-    while (lane < g->lanes.len && g->lanes.ptr[lane] != at)
-        lane++;
-    if (lane == g->lanes.len && !vls_vec_push(&g->lanes, g->c->env, at))
-        return vls_fail_memory(err);
-    for (size_t i = g->lanes.len; i-- > lane + 1 && rc == 0;) {
-        if (g->lanes.ptr[i] == at)
-            rc = draw_join(g, lane, i, err);
-    }
-    *out = lane;
-    return rc;
 }
 
 /* Say where branches end: "run-1, run-1b". */
@@ -345,38 +335,68 @@ static int decorate(graph *g, valise_error *err)
     return rc;
 }
 
-static int draw_commit(graph *g, size_t at, valise_error *err)
-{
-    const commit *one = &g->commits.ptr[at];
-    size_t lane, count;
-    int rc = take_lane(&lane, g, at, err);
+/* ---- the order ---- */
 
-    if (rc < 0)
-        return rc;
-    count = g->lanes.len;
-    for (size_t i = 0; i < count; i++)
-        vls_buf_add_text(&g->c->out->text, i == lane ? "* " : "| ");
-    if (one->follows == NONE)
-        remove_lane(g, lane);
-    else
-        g->lanes.ptr[lane] = one->follows;
-    cli_add_commit_line(g->c, one->row, one->names, 2 * count);
-    return cli_out_row(g->c->out, err);
+/* Newest first; of those at the same time the one that can only be later. */
+static bool comes_before(const graph *g, size_t a, size_t b)
+{
+    const commit *x = &g->commits.ptr[a], *y = &g->commits.ptr[b];
+    size_t dx = g->branches.ptr[x->branch].depth, dy = g->branches.ptr[y->branch].depth;
+
+    if (x->time != y->time)
+        return x->time > y->time;
+    if (dx != dy)
+        return dx > dy;
+    return x->branch != y->branch ? a < b : x->seq > y->seq;
 }
 
-static int draw(graph *g, int64_t limit, valise_error *err)
+static void count_waits(graph *g)
 {
-    size_t count = g->order.len;
-    int rc = decorate(g, err);
-
-    sort_commits(g);
-    if (limit > 0 && (uint64_t)limit < count)
-        count = (size_t)limit;
-    cli_out_page(g->c->out, g->c);
-    for (size_t i = 0; i < count && rc == 0 && !cli_out_is_closed(g->c->out); i++)
-        rc = draw_commit(g, g->order.ptr[i], err);
-    return rc;
+    for (size_t i = 0; i < g->commits.len; i++) {
+        const commit *one = &g->commits.ptr[i];
+        if (one->follows != NONE)
+            g->commits.ptr[one->follows].waits_for++;
+        if (one->merged != NONE)
+            g->commits.ptr[one->merged].waits_for++;
+    }
 }
+
+/* The next one: of the first that is left of each branch, and that nobody waits for. */
+static size_t choose_next(const graph *g)
+{
+    size_t best = NONE;
+
+    for (size_t i = 0; i < g->branches.len; i++) {
+        const branch *b = &g->branches.ptr[i];
+        if (b->depth == NONE || b->count == 0 || g->commits.ptr[b->first].waits_for > 0)
+            continue;
+        if (best == NONE || comes_before(g, b->first, best))
+            best = b->first;
+    }
+    return best;
+}
+
+/* Branches are sorted already: merge them. From here on their commits are those that are left. What
+ * is never chosen follows itself in a circle, which no true history does. */
+static void sort_commits(graph *g)
+{
+    size_t count = 0, next;
+
+    count_waits(g);
+    while ((next = choose_next(g)) != NONE) {
+        const commit *one = &g->commits.ptr[next];
+        g->order.ptr[count++] = next;
+        g->branches.ptr[one->branch].first++;
+        g->branches.ptr[one->branch].count--;
+        if (one->follows != NONE)
+            g->commits.ptr[one->follows].waits_for--;
+        if (one->merged != NONE)
+            g->commits.ptr[one->merged].waits_for--;
+    }
+    g->order.len = count;
+}
+
+/* ---- all of it ---- */
 
 static bool is_chosen(const graph *g)
 {
@@ -397,7 +417,12 @@ static int run(graph *g, const valise_op *op, vls_json payload, valise_str text,
         rc = load_commits(g, op, payload, err);
     if (rc == 0)
         rc = link_commits(g, err);
-    return rc < 0 ? rc : draw(g, cli_number_of(payload, "limit"), err);
+    if (rc == 0)
+        rc = decorate(g, err);
+    if (rc < 0)
+        return rc;
+    sort_commits(g);
+    return cli_graph_draw(g, cli_number_of(payload, "limit"), err);
 }
 
 int cli_draw_history(cli *c, const valise_op *op, valise_str payload, valise_error *err)

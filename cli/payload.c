@@ -1,4 +1,5 @@
 /* payload.c -- what was given, as the JSON object that the operation takes. */
+#include "cli/help.h"
 #include "cli/words.h"
 
 #include "base/text.h"
@@ -71,7 +72,7 @@ static int refuse_operand(const cli *c, const cli_words *words, const char *word
     vls_buf_init(&names, c->env, 4096);
     add_operand_names(&names, words->command->op->in, false);
     if (names.len == 0)
-        return usage_error(c, words, "run it with --help", err, "takes no operands, not even '%s'",
+        return usage_error(c, words, "leave it out", err, "takes no operands, not even '%s'",
                            vls_text_short(valise_str_of(word)).s);
     return usage_error(c, words, "put JSON and text with spaces into quotes", err,
                        "takes only %.*s, and '%s' is one too many", (int)names.len, names.ptr,
@@ -113,21 +114,43 @@ static int assign_operands(cli *c, cli_words *words, valise_error *err)
     return 0;
 }
 
+/* A command line that works, where there is room for it. */
+static void add_example_hint(vls_buf *out, const cli *c, const cli_words *words)
+{
+    cli_name name = words->name;
+
+    vls_buf_add_text(out, "for example: ");
+    size_t before = out->len;
+    cli_add_example(out, c, words->command->op, &name);
+    if (out->len > before && out->len < sizeof(((valise_error *)NULL)->hint) &&
+        !memchr(out->ptr, '\n', out->len)) {
+        vls_buf_add_byte(out, '\0');
+        return;
+    }
+    vls_buf_clear(out);
+    vls_buf_printf(out, "'valise %s --help' says more", words->name.s);
+    vls_buf_add_byte(out, '\0');
+}
+
 static int check_required(const cli *c, const cli_words *words, valise_error *err)
 {
     const valise_op *op = words->command->op;
     VLS_AUTO(buf) vls_buf names = {0};
+    VLS_AUTO(buf) vls_buf hint = {0};
 
     for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
         if (!(f->flags & VALISE_REQUIRED) || f->flags & VALISE_SECRET || is_given(words, f))
             continue;
+        vls_buf_init(&hint, c->env, 4096);
+        add_example_hint(&hint, c, words);
+        if (vls_buf_check(&hint, err) < 0)
+            return vls_fail_memory(err);
         if (!is_operand(f))
-            return usage_error(c, words, "run it with --help for an example", err, "needs: --%s %s",
-                               cli_option_name(f).s, cli_value_name(f));
+            return usage_error(c, words, hint.ptr, err, "needs: --%s %s", cli_option_name(f).s,
+                               cli_value_name(f));
         vls_buf_init(&names, c->env, 4096);
         add_operand_names(&names, op->in, true);
-        return usage_error(c, words, "run it with --help for an example", err, "needs: %.*s",
-                           (int)names.len, names.ptr);
+        return usage_error(c, words, hint.ptr, err, "needs: %.*s", (int)names.len, names.ptr);
     }
     return 0;
 }

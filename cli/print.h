@@ -39,7 +39,8 @@ typedef struct cli_printer {
     /* After a conflict: a list with the same arguments that says what is in the way; or NULL. */
     const char *obstacles;
     /* Columns of a list for people, in this order; NULL: all fields. The first one is what to give
-     * back, and JSON is shown as `name=value`. "field=HEADING" where the name would be too long. */
+     * back, and JSON is shown as `name=value`. "field=HEADING" where the name would be too long,
+     * "field|other" for another where a row does not have the first. */
     const char *columns[12]; /* NULL-ended */
 } cli_printer;
 
@@ -69,6 +70,12 @@ void cli_rows_free(cli_rows *rows);                    /* NULL is fine */
 /* Append a value for people, in one line unless it is a text of several. */
 void cli_show(vls_buf *out, const valise_field *field, vls_json value);
 
+/* Of the row of a commit or an item: is its value gone, or longer than what it has of it? */
+bool cli_is_erased(vls_json row);
+bool cli_is_cut(vls_json row);
+#define CLI_ERASED "(erased)"
+#define CLI_MORE "\xE2\x80\xA6" /* as vls_text_fit has it */
+
 /* The members of an object as `name=value`, without those that the row has too. */
 void cli_show_summary(vls_buf *out, vls_json value, vls_json row);
 
@@ -82,13 +89,15 @@ void cli_show_size(vls_buf *out, uint64_t bytes); /* 1.5 KiB */
 
 typedef struct cli_column {
     const valise_field *field;
-    const char *heading; /* NULL: by the name of the field */
+    const valise_field *other; /* where the row does not have it; or NULL */
+    const char *heading;       /* NULL: by the name of the field */
     size_t width;
     bool right; /* numbers */
     bool whole; /* of no use when cut: numbers, ids, times */
     bool shown;
     bool main;    /* the one to give back */
     bool summary; /* JSON in few words */
+    bool value;   /* of an item: it may be the beginning only, or erased */
 } cli_column;
 
 typedef struct cli_table {

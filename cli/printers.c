@@ -111,7 +111,7 @@ static const cli_printer printers[] = {
                  "originSeq=AT"}},
     {.op = "backpack:ls",
      .columns = {"key", "version", "seq=COMMIT", "sourceNodeId=NODE", "sourceNamespace=NAMESPACE",
-                 "timestamp=TIME", "tags", "reason", "error", "valueSummary=VALUE", "value"}},
+                 "timestamp=TIME", "tags", "reason", "error", "valueSummary|value=VALUE"}},
     {.op = "backpack:merge", .obstacles = "backpack:conflicts"},
     {.op = "backpack:pack", .print = cli_print_packed},
     {.op = "backpack:peek",

@@ -80,6 +80,27 @@ void cli_show(vls_buf *out, const valise_field *field, vls_json value)
     vls_buf_add(out, text);
 }
 
+static int64_t number_of(vls_json row, valise_str name)
+{
+    const vls_json *member = vls_json_get(row, name);
+
+    return member && member->type == VLS_JSON_INT ? member->integer : 0;
+}
+
+bool cli_is_erased(vls_json row)
+{
+    return number_of(row, VLS_STR("valueSize")) > 0 && !vls_json_get(row, VLS_STR("valueId"));
+}
+
+bool cli_is_cut(vls_json row)
+{
+    const vls_json *summary = vls_json_get(row, VLS_STR("valueSummary"));
+
+    return summary && summary->type == VLS_JSON_STRING &&
+           !vls_str_equal(vls_json_str(*summary), VLS_STR("[redacted]")) &&
+           number_of(row, VLS_STR("valueSize")) > (int64_t)summary->len;
+}
+
 static bool is_bare(valise_str s)
 {
     for (size_t i = 0; i < s.len; i++) {

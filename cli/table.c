@@ -65,14 +65,19 @@ void cli_table_init(cli_table *table, cli *c, const valise_field *fields, const 
         return;
     }
     for (; *names; names++) {
-        const char *heading = strchr(*names, '=');
-        size_t len = heading ? (size_t)(heading - *names) : strlen(*names),
-               at = table->column_count;
-        const valise_field *f = vls_fields_find(fields, vls_str(*names, len));
+        valise_str name, other, heading, all = valise_str_of(*names);
+        size_t at = table->column_count;
+        bool named = vls_str_cut(&name, &heading, all, '=');
+        bool two = vls_str_cut(&name, &other, name, '|');
+        const valise_field *f = vls_fields_find(fields, name);
         assert(f);
         add_column(table, f, true);
-        if (heading && table->column_count > at)
-            table->columns[at].heading = heading + 1;
+        if (table->column_count == at)
+            continue;
+        table->columns[at].heading = named ? heading.ptr : NULL;
+        table->columns[at].other = two ? vls_fields_find(fields, other) : NULL;
+        table->columns[at].value =
+            f->type == VALISE_T_VALUE || vls_str_equal(name, VLS_STR("valueSummary"));
     }
 }
 
@@ -160,6 +165,8 @@ static cli_style style_of(const cli_column *column, valise_str text)
 {
     if (column->main)
         return CLI_YELLOW;
+    if (column->value && vls_str_equal(text, VLS_STR(CLI_ERASED)))
+        return CLI_DIM;
     return column->field->type == VALISE_T_ENUM && vls_str_equal(text, VLS_STR("denied"))
                ? CLI_RED
                : CLI_PLAIN;
@@ -222,7 +229,13 @@ static int make_cell(valise_str *out, cli_table *table, const cli_column *column
     int rc;
 
     *out = (valise_str){NULL, 0};
-    if (!value || value->type == VLS_JSON_NULL)
+    if (!value && column->other) {
+        field = column->other;
+        value = vls_json_get(row, valise_str_of(field->name));
+    }
+    if (!value && column->value && cli_is_erased(row))
+        return vls_arena_dup(out, &table->arena, VLS_STR(CLI_ERASED), err);
+    if (!value || (value->type == VLS_JSON_NULL && field->type != VALISE_T_VALUE))
         return 0;
     vls_buf_init(&text, table->arena.env, CELL_MAX);
     vls_buf_init(&harmless, table->arena.env, CELL_MAX);
@@ -231,6 +244,8 @@ static int make_cell(valise_str *out, cli_table *table, const cli_column *column
     else
         cli_show(&text, field, *value);
     vls_text_neutralize(&harmless, vls_buf_str(&text), VLS_TEXT_KEEP_BACKSLASH);
+    if (column->value && field == column->field && cli_is_cut(row))
+        vls_buf_add_text(&harmless, CLI_MORE);
     rc = vls_buf_check(&text, err);
     if (rc == 0)
         rc = vls_buf_check(&harmless, err);

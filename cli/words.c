@@ -99,10 +99,23 @@ static const cli_option *find_common(const char *name)
     return NULL;
 }
 
+/* Where its options are told. */
+static void hint_options(const reader *r, const char *near, valise_error *err)
+{
+    const char *name = r->words->command ? r->words->name.s : "";
+    const char *blank = name[0] ? " " : "";
+
+    if (near[0])
+        vls_hint(err, "did you mean '%s'? 'valise %s%s--help' lists the options", near, name,
+                 blank);
+    else
+        vls_hint(err, "'valise %s%s--help' lists the options", name, blank);
+}
+
 static int refuse_missing(const reader *r, const char *what, valise_error *err)
 {
     vls_report(err, CLI_E_USAGE, -1, "'%s' needs something behind it: %s", r->name, what);
-    vls_hint(err, "run it with --help for its options");
+    hint_options(r, "", err);
     return CLI_E_USAGE;
 }
 
@@ -155,7 +168,7 @@ static int refuse_misplaced(const reader *r, const cli_option *option, valise_er
 {
     vls_report(err, CLI_E_USAGE, -1, "'valise %s' takes no %s: %s", r->words->name.s, option->name,
                why_not(option, r->words->command));
-    vls_hint(err, "run it with --help for its options");
+    hint_options(r, "", err);
     return CLI_E_USAGE;
 }
 
@@ -320,6 +333,8 @@ static void try_fields(cli_near *near, const valise_field *fields)
     char name[sizeof(cli_option_text) + 4];
 
     for (const valise_field *f = fields; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_HIDDEN)
+            continue;
         (void)snprintf(name, sizeof(name), "--%s", cli_option_name(f).s);
         cli_near_try(near, name);
     }
@@ -341,10 +356,8 @@ static int refuse_option(const reader *r, valise_error *err)
     }
     vls_report(err, CLI_E_USAGE, -1, "unknown option '%s'",
                vls_text_short(valise_str_of(r->name)).s);
-    if (near.best[0])
-        vls_hint(err, "did you mean '%s'? run it with --help for its options", near.best);
-    else if (command)
-        vls_hint(err, "run it with --help for its options");
+    if (command || near.best[0])
+        hint_options(r, near.best, err);
     else
         vls_hint(err, "run 'valise help' for what there is");
     return CLI_E_USAGE;

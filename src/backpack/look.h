@@ -97,6 +97,10 @@ int vls_point_parse(vls_point *out, valise_str text, valise_error *err);
 int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *point,
                       valise_error *err);
 
+/* The state that a run left; of one that goes on, or ended without saying so, that of its last
+ * commit. */
+int vls_run_end(int64_t *seq, const vls_ledger *ledger, const vls_run_row *run, valise_error *err);
+
 /* The first seq in (from, to] at which it holds; if it held at one, it does at all later ones. */
 typedef int vls_holds_fn(void *arg, int64_t seq, valise_error *err);
 int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void *arg,

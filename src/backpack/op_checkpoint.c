@@ -2,7 +2,7 @@
 #include "backpack/ops.h"
 
 static const valise_field checkpoint_in[] = {
-    VLS_WHO_FIELDS(vls_checkpoint_args),
+    VLS_OWNER_FIELDS(vls_checkpoint_args),
     VALISE_FIELD_WITH(vls_checkpoint_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Its name.", .min = 1, .max = VLS_BAG_NAME_MAX),
     VALISE_FIELD(vls_checkpoint_args, remove, BOOL, 0, "Let go of it."),

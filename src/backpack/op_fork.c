@@ -2,7 +2,7 @@
 #include "backpack/ops.h"
 
 static const valise_field fork_in[] = {
-    VLS_WHO_FIELDS(vls_fork_args),
+    VLS_OWNER_FIELDS(vls_fork_args),
     VALISE_FIELD_WITH(vls_fork_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Name of the new backpack.", .min = 1, .max = VLS_BAG_NAME_MAX),
     VLS_POINT_FIELD(vls_fork_args, point),

@@ -13,7 +13,7 @@ typedef struct list_row {
     bool lenient, taint, ephemeral;
     valise_uuid origin;
     valise_str origin_name;
-    int64_t origin_seq, commits, edge;
+    int64_t origin_seq, commits, last_seq, edge;
 } list_row;
 
 static const valise_field list_out[] = {
@@ -21,7 +21,8 @@ static const valise_field list_out[] = {
     VALISE_FIELD(list_row, id, UUID, 0, "Its id."),
     VALISE_FIELD(list_row, created, TIME, 0, "When it was made."),
     VALISE_FIELD(list_row, actor, STR, 0, "Who made it."),
-    VALISE_FIELD(list_row, commits, INT, 0, "Number of its newest commit."),
+    VALISE_FIELD(list_row, commits, INT, 0, "How many commits its history has."),
+    VALISE_FIELD_AS(list_row, last_seq, "lastSeq", INT, 0, "Number of its newest commit."),
     VALISE_FIELD(list_row, edge, INT, 0, "Commits up to here may have been dropped."),
     VALISE_FIELD(list_row, lenient, BOOL, 0, "Denied access fails silently."),
     VALISE_FIELD(list_row, taint, BOOL, 0, "Sticky tags spread."),
@@ -61,9 +62,10 @@ static int emit_row(valise_view *view, const vls_bag_row *bag, valise_error *err
                     .lenient = bag->lenient,
                     .taint = bag->taint,
                     .edge = bag->edge};
-    int rc = vls_rows_last_seq(&row.commits, view, &bag->id, err);
+    int rc = vls_rows_last_seq(&row.last_seq, view, &bag->id, err);
 
-    row.commits = VLS_MAX(row.commits, bag->edge);
+    row.last_seq = VLS_MAX(row.last_seq, bag->edge);
+    row.commits = row.last_seq - bag->edge;
     if (rc == 0)
         rc = read_origin(&row, view, &bag->origin, bag->origin_seq, err);
     return rc < 0 ? rc : valise_view_emit(view, &row, err);
@@ -84,8 +86,9 @@ static int emit_memory(valise_view *view, const vls_ephemeral *e, valise_error *
         return rc;
     row.lenient = head.lenient;
     row.taint = head.taint;
-    row.commits = head.last;
+    row.last_seq = head.last;
     row.edge = head.edge;
+    row.commits = head.last - head.edge;
     rc = read_origin(&row, view, &head.origin, head.origin_seq, err);
     return rc < 0 ? rc : valise_view_emit(view, &row, err);
 }

@@ -6,7 +6,7 @@
                          .more = &vls_name_item, .max = VLS_BAG_LIST_MAX)
 
 static const valise_field permit_in[] = {
-    VLS_WHO_FIELDS(vls_permit_args),
+    VLS_OWNER_FIELDS(vls_permit_args),
     VALISE_FIELD_AS_WITH(vls_permit_args, node_id, "nodeId", STR,
                          VALISE_REQUIRED | VALISE_POSITIONAL, "The node.", .min = 1,
                          .max = VLS_BAG_NODE_MAX, .ref = VLS_REF_NODE),

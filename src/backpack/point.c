@@ -327,6 +327,7 @@ static int find_run(run_search *s, const vls_ledger *ledger, int64_t number, val
 
 typedef struct last_commit {
     int64_t run, seq;
+    bool oldest_first;
 } last_commit;
 
 static int find_last(void *arg, const valise_commit *commit, valise_error *err)
@@ -335,31 +336,42 @@ static int find_last(void *arg, const valise_commit *commit, valise_error *err)
 
     (void)err;
     if (commit->run != l->run)
-        return 0;
+        return l->oldest_first;
     l->seq = commit->seq;
-    return 1;
+    return !l->oldest_first;
+}
+
+/* The commits of a run that nobody started follow each other; those of one that somebody did, and
+ * that goes on, can be anywhere. */
+int vls_run_end(int64_t *seq, const vls_ledger *ledger, const vls_run_row *run, valise_error *err)
+{
+    last_commit l = {.run = run->number, .seq = run->start, .oldest_first = run->end == 0};
+    vls_ledger_head head;
+    int rc = vls_look_head(&head, ledger, err);
+
+    if (rc == 0 && run->end <= 0)
+        rc = ledger->ops->each_commit(ledger->self, run->start + 1, head.last, !l.oldest_first,
+                                      find_last, &l, err);
+    if (rc < 0)
+        return rc;
+    *seq = run->end > 0 ? VLS_MIN(run->end, head.last) : l.seq;
+    return 0;
 }
 
 static int resolve_run(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
                        const vls_point *point, valise_error *err)
 {
     run_search s = {.node = point->text, .last = head->last};
-    last_commit l = {0};
     int64_t at;
     int rc = find_run(&s, ledger, point->number, err);
 
     if (rc < 0)
         return rc;
     at = rc > 0 ? s.found.start : -1;
-    if (rc > 0 && point->kind == VLS_POINT_AFTER && s.found.end > 0) {
-        at = VLS_MIN(s.found.end, head->last);
-    } else if (rc > 0 && point->kind == VLS_POINT_AFTER) {
-        l.run = s.found.number;
-        rc = ledger->ops->each_commit(ledger->self, at + 1, head->last, true, find_last, &l, err);
-        if (rc < 0)
-            return rc;
-        at = VLS_MAX(at, l.seq);
-    }
+    if (rc > 0 && point->kind == VLS_POINT_AFTER)
+        rc = vls_run_end(&at, ledger, &s.found, err);
+    if (rc < 0)
+        return rc;
     if (at < head->edge) {
         ledger->ops->enter(ledger->self);
         rc = fail_gone(ledger, head, "the run", err);
@@ -422,9 +434,12 @@ int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void
                         "the end (commit %lld) must come after the start (commit %lld)",
                         (long long)to, (long long)from);
     rc = holds(arg, to, err);
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "it does not hold after commit %lld either",
-                        (long long)to);
+    if (rc == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "it does not hold after commit %lld either",
+                       (long long)to);
+        vls_hint(err, "if it held once, end at a point where it did");
+        return VALISE_E_NOT_FOUND;
+    }
     if (rc > 0)
         rc = holds(arg, from, err);
     if (rc > 0) {

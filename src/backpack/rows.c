@@ -825,6 +825,14 @@ vls_ledger vls_rows_ledger(vls_rows *rows)
 
 /* ---- making ---- */
 
+static int fail_taken(valise_str name, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%s' already",
+                   vls_text_short(name).s);
+    vls_hint(err, "take another name: `valise bp list` shows those that are taken");
+    return VALISE_E_EXISTS;
+}
+
 int vls_rows_make(vls_bag_row *like, valise_view *view, valise_error *err)
 {
     const valise_stamp *stamp = valise_view_stamp(view);
@@ -834,8 +842,7 @@ int vls_rows_make(vls_bag_row *like, valise_view *view, valise_error *err)
     if (rc == 0)
         rc = vls_rows_find(&old, view, row.name, err);
     if (rc > 0)
-        return vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%s' already",
-                        vls_text_short(row.name).s);
+        return fail_taken(row.name, err);
     if (rc == 0)
         rc = valise_view_uuid(&row.id, view, err);
     row.created = stamp->time;

@@ -26,6 +26,12 @@ int vls_bag_run_start(int64_t *number, const vls_ledger *ledger, vls_scope *scop
     return 0;
 }
 
+static void hint_run(const vls_scope *scope, valise_error *err)
+{
+    vls_hint(err, "`valise bp run BACKPACK --node %.*s` starts one, and says its number",
+             VALISE_STR_ARG(vls_scope_node_id(scope)));
+}
+
 /* Enters the ledger, unless it fails: the run, if it is the scope's. */
 static int get_run(vls_run_row *row, vls_ledger_head *head, const vls_ledger *ledger,
                    vls_scope *scope, int64_t number, valise_error *err)
@@ -36,11 +42,14 @@ static int get_run(vls_run_row *row, vls_ledger_head *head, const vls_ledger *le
         return rc;
     *row = (vls_run_row){.backpack = head->id, .number = number};
     rc = ledger->ops->row_get(row, ledger->self, &vls_bag_runs, err);
-    if (rc == 0)
+    if (rc == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %lld", (long long)number);
-    else if (rc == 1 && !vls_str_equal(row->node_id, vls_scope_node_id(scope)))
+        hint_run(scope, err);
+    } else if (rc == 1 && !vls_str_equal(row->node_id, vls_scope_node_id(scope))) {
         rc = vls_fail(err, VALISE_E_INVALID, "run %lld is of node '%.*s'", (long long)number,
                       VALISE_STR_ARG(row->node_id));
+        hint_run(scope, err);
+    }
     if (rc < 0)
         vls_scope_leave(ledger);
     return rc < 0 ? rc : 0;
@@ -56,8 +65,11 @@ int vls_bag_run_resume(const vls_ledger *ledger, vls_scope *scope, int64_t numbe
     if (rc < 0)
         return rc;
     vls_scope_leave(ledger);
-    if (row.end != VALISE_NONE)
-        return vls_fail(err, VALISE_E_INVALID, "run %lld is over", (long long)number);
+    if (row.end != VALISE_NONE) {
+        (void)vls_fail(err, VALISE_E_INVALID, "run %lld is over", (long long)number);
+        hint_run(scope, err);
+        return VALISE_E_INVALID;
+    }
     vls_scope_set_run(scope, number, row.start);
     return 0;
 }
@@ -107,6 +119,10 @@ int vls_bag_checkpoint(int64_t *seq, const vls_ledger *ledger, valise_str name, 
     if (rc == 1 && row.seq != head.last) {
         rc = vls_fail(err, VALISE_E_EXISTS, "'%.*s' names the state after commit %lld already",
                       VALISE_STR_ARG(name), (long long)row.seq);
+        vls_hint(err,
+                 "take another name, or let go of that one: valise bp checkpoint BACKPACK %.*s "
+                 "--remove",
+                 VALISE_STR_ARG(name));
     } else if (rc == 0) {
         row = (vls_checkpoint_row){
             .backpack = head.id, .name = name, .seq = head.last, .time = now, .actor = actor};
@@ -137,6 +153,7 @@ int vls_bag_checkpoint_remove(int64_t *seq, const vls_ledger *ledger, valise_str
     } else if (rc == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no checkpoint '%.*s'",
                       VALISE_STR_ARG(name));
+        vls_hint(err, "`valise bp points` lists them");
     }
     ops->leave(ledger->self);
     return rc < 0 ? rc : 0;

@@ -363,6 +363,6 @@ int vls_scope_owner_only(const vls_scope *scope, const char *what, valise_error 
         return 0;
     (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not %s: only the owner may",
                    VALISE_STR_ARG(scope->node_id), what);
-    vls_hint(err, "leave out the node");
+    vls_hint(err, "without --node it is the owner who does it");
     return VALISE_E_DENIED;
 }

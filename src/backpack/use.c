@@ -106,6 +106,12 @@ static int take_scope(vls_use *use, valise_view *view, const vls_who *who, valis
                         .namespace_name = who->namespace_name};
     int rc;
 
+    if (who->node.len == 0 && who->run > 0) {
+        (void)vls_fail(err, VALISE_E_INVALID, "run %lld is that of a node, and none is given",
+                       (long long)who->run);
+        vls_hint(err, "--node NODE --run %lld", (long long)who->run);
+        return VALISE_E_INVALID;
+    }
     if (who->node.len == 0)
         return vls_scope_new(&use->scope, view->arena.env, &use->ledger, NULL, err);
     rc = vls_bag_check_node(who->node, err);
@@ -543,7 +549,7 @@ int vls_use_fork(valise_uuid *id, int64_t *seq, vls_use *use, valise_str name, v
 
 /* ---- fields ---- */
 
-const valise_field vls_who_in[] = {VLS_WHO_FIELDS(vls_who_args), VALISE_FIELD_END};
+const valise_field vls_owner_in[] = {VLS_OWNER_FIELDS(vls_who_args), VALISE_FIELD_END};
 
 const valise_field vls_packed_fields[] = {
     VALISE_FIELD(valise_packed, applied, BOOL, 0, "False: it was denied and nothing was done."),

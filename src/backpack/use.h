@@ -106,22 +106,28 @@ static inline void vls_auto_use(vls_use *use)
 
 /* ---- fields that operations share ---- */
 
-/* These three first, in a struct that starts with a vls_who. */
-#define VLS_WHO_FIELDS(args_type)                                                                  \
+#define VLS_WHO_FIELDS_(args_type, node_flags)                                                     \
     VALISE_FIELD_AS_WITH(args_type, who.backpack, "backpack", STR,                                 \
                          VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the backpack.", .min = 1,   \
                          .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),                        \
-        VALISE_FIELD_AS_WITH(args_type, who.node, "node", STR, 0,                                  \
+        VALISE_FIELD_AS_WITH(args_type, who.node, "node", STR, node_flags,                         \
                              "Act as this node, under its permissions.", .max = VLS_BAG_NODE_MAX,  \
                              .ref = VLS_REF_NODE),                                                 \
         VALISE_FIELD_AS(args_type, who.id, "backpackId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,    \
                         "The name must still be that of this backpack.")
 
-/* Nothing but these. */
+/* These three first, in a struct that starts with a vls_who. */
+#define VLS_WHO_FIELDS(args_type) VLS_WHO_FIELDS_(args_type, 0)
+
+/* The same of what only the owner may: `node` is offered to nobody, and who gives it (the view of a
+ * node does) is refused. */
+#define VLS_OWNER_FIELDS(args_type) VLS_WHO_FIELDS_(args_type, VALISE_HIDDEN)
+
+/* Nothing but these, for the owner. */
 typedef struct vls_who_args {
     vls_who who;
 } vls_who_args;
-extern const valise_field vls_who_in[];
+extern const valise_field vls_owner_in[];
 
 /* Behind them, where something is written. */
 #define VLS_LABEL_FIELDS(args_type)                                                                \
@@ -130,7 +136,8 @@ extern const valise_field vls_who_in[];
                          .ref = VLS_REF_NODE),                                                     \
         VALISE_FIELD_AS_WITH(args_type, who.node_name, "nodeName", STR, VALISE_NULLABLE,           \
                              "Name of the node.", .max = VLS_BAG_NODE_MAX),                        \
-        VALISE_FIELD_AS_WITH(args_type, who.run, "run", INT, VALISE_HIDDEN, "The node's run.",     \
+        VALISE_FIELD_AS_WITH(args_type, who.run, "run", INT, 0,                                    \
+                             "The run of the node that it belongs to, as `bp run` gave it.",       \
                              .max = INT64_MAX)
 
 #define VLS_VERSION_HELP "the version of the item, or null when there must be none"

@@ -19,6 +19,7 @@ typedef struct grant_set {
     int64_t from_seq;
     int64_t role;
     valise_str capabilities; /* the cell */
+    size_t own;              /* how many capabilities it has beside the role */
     size_t count;
     vls_grant grants[];
 } grant_set;
@@ -157,6 +158,7 @@ static int make_set(grant_set **out, const vls_access *access, const actor_cells
     set->capabilities = put_text(&texts, cells->capabilities);
     set->from_seq = cells->from_seq;
     set->role = row->role;
+    set->own = row->capabilities.count;
     for (size_t i = 0; role[i]; i++)
         put_grant(set, valise_str_of(role[i]));
     for (size_t i = 0; i < row->capabilities.count; i++)
@@ -250,11 +252,33 @@ static const vls_grant *nearly_allows(const grant_set *set, const vls_deed *deed
     return NULL;
 }
 
+/* A command that gives what is missing and takes nothing away: a role takes the place of the old
+ * one, so that only a wider one will do. */
+static void hint_known(const grant_set *set, const vls_deed *deed, valise_error *err)
+{
+    const char *role = "";
+
+    if (set->role == VLS_ROLE_READER && role_allows(VLS_ROLE_WRITER, deed))
+        role = "writer";
+    else if (set->role == VLS_ROLE_READER && role_allows(VLS_ROLE_SYNTHESIS, deed))
+        role = "synthesis";
+    else if (set->role != VLS_ROLE_NONE && vls_str_equal(deed->capability, VLS_STR("admin")))
+        role = "owner";
+    if (role[0]) /* an owner has all of them */
+        vls_hint(err, "valise agent update %.*s --role %s%s", VALISE_STR_ARG(set->id), role,
+                 set->own > 0 ? " --no-capabilities" : "");
+    else if (set->role == VLS_ROLE_READER) /* which has nothing beside it */
+        vls_hint(err, "valise agent update %.*s --role none --grant '*:read' --grant %.*s",
+                 VALISE_STR_ARG(set->id), VALISE_STR_ARG(deed->capability));
+    else
+        vls_hint(err, "valise agent update %.*s --grant %.*s", VALISE_STR_ARG(set->id),
+                 VALISE_STR_ARG(deed->capability));
+}
+
 static int deny_known(const grant_set *set, const vls_deed *deed, const char *what,
                       valise_error *err)
 {
     const vls_grant *near = nearly_allows(set, deed);
-    const char *role = "";
 
     if (near) {
         const vls_condition *c = &near->conditions[0];
@@ -268,17 +292,7 @@ static int deny_known(const grant_set *set, const vls_deed *deed, const char *wh
     (void)vls_fail(err, VALISE_E_DENIED, "%s needs %.*s, which %.*s (role %s) does not have", what,
                    VALISE_STR_ARG(deed->capability), VALISE_STR_ARG(set->id),
                    vls_role_names[set->role]);
-    if (role_allows(VLS_ROLE_WRITER, deed))
-        role = "writer";
-    else if (role_allows(VLS_ROLE_SYNTHESIS, deed))
-        role = "synthesis";
-    else if (vls_str_equal(deed->capability, VLS_STR("admin")))
-        role = "owner";
-    if (set->role != VLS_ROLE_NONE && role[0])
-        vls_hint(err, "valise agent update %.*s --role %s", VALISE_STR_ARG(set->id), role);
-    else
-        vls_hint(err, "valise agent update %.*s --capabilities %.*s", VALISE_STR_ARG(set->id),
-                 VALISE_STR_ARG(deed->capability));
+    hint_known(set, deed, err);
     return VALISE_E_DENIED;
 }
 
@@ -311,8 +325,11 @@ static int ask_unknown(vls_txn *txn, valise_str actor, const vls_deed *deed, val
         return 1;
     (void)vls_fail(err, VALISE_E_DENIED, "this needs %.*s, which %.*s does not have",
                    VALISE_STR_ARG(deed->capability), VALISE_STR_ARG(actor));
-    vls_hint(err, "valise agent add %.*s --capabilities %.*s", VALISE_STR_ARG(actor),
-             VALISE_STR_ARG(deed->capability));
+    if (vls_str_equal(deed->capability, VLS_STR("admin")))
+        vls_hint(err, "valise agent add %.*s --role owner", VALISE_STR_ARG(actor));
+    else /* it is a writer as it is */
+        vls_hint(err, "valise agent add %.*s --role writer --capability %.*s",
+                 VALISE_STR_ARG(actor), VALISE_STR_ARG(deed->capability));
     return VALISE_E_DENIED;
 }
 

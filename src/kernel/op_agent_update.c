@@ -1,10 +1,13 @@
 /* op_agent_update.c -- agent:update, change what somebody may do. */
 #include "kernel/kernel.h"
 
+#include "base/str.h"
+#include "store/view.h"
+
 typedef struct update_args {
     valise_str id;
     int64_t role;
-    valise_list capabilities;
+    valise_list capabilities, grants;
 } update_args;
 
 static const valise_field update_in[] = {
@@ -15,6 +18,8 @@ static const valise_field update_in[] = {
     VALISE_FIELD_WITH(update_args, capabilities, LIST, VALISE_NULLABLE,
                       "What it may do besides, instead of what it might before.",
                       .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
+    VALISE_FIELD_WITH(update_args, grants, LIST, 0, "What it may do besides, with what it might.",
+                      .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
     VALISE_FIELD_END,
 };
 
@@ -23,6 +28,40 @@ static int current(valise_str *json, valise_view *view, const void *args, valise
     vls_actor_row row = {.id = ((const update_args *)args)->id};
 
     return vls_current_row(json, view, &vls_actor_coll, &row, err);
+}
+
+static bool has(valise_list list, valise_str text)
+{
+    const valise_str *items = list.items;
+
+    for (size_t i = 0; i < list.count; i++) {
+        if (vls_str_equal(items[i], text))
+            return true;
+    }
+    return false;
+}
+
+/* The list with those that are not in it yet, in arena. */
+static int add_grants(valise_list *list, valise_list grants, vls_arena *arena, valise_error *err)
+{
+    const valise_str *more = grants.items;
+    valise_list all = {NULL, list->count};
+    valise_str *items;
+
+    if (grants.count == 0)
+        return 0;
+    items = vls_arena_array(arena, list->count + grants.count, sizeof(*items));
+    if (!items)
+        return vls_arena_fail(arena, err);
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * sizeof(*items));
+    all.items = items;
+    for (size_t i = 0; i < grants.count; i++) {
+        if (!has(all, more[i]))
+            items[all.count++] = more[i];
+    }
+    *list = all;
+    return 0;
 }
 
 static int decide(valise_view *view, const void *args, void *result, valise_error *err)
@@ -39,7 +78,9 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
         row.role = a->role;
     if (a->capabilities.items)
         row.capabilities = a->capabilities;
-    rc = vls_actor_check(&row, err);
+    rc = add_grants(&row.capabilities, a->grants, &view->arena, err);
+    if (rc == 0)
+        rc = vls_actor_check(&row, err);
     if (rc == 0 && was_admin && !vls_actor_is_admin(&row))
         rc = vls_agent_others_administer(view, a->id, err);
     if (rc < 0)
@@ -52,7 +93,8 @@ const valise_op vls_op_kernel_agent_update = {
     .size = sizeof(valise_op),
     .name = "agent:update",
     .brief = "Change what an actor may do.",
-    .help = "What is not given stays as it is. Capabilities that are given replace the old ones.",
+    .help = "What is not given stays as it is. Capabilities that are given replace the old "
+            "ones; `--grant` adds to them.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "admin",

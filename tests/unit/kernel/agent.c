@@ -105,7 +105,7 @@ TEST(agent, is_added_changed_and_removed)
     OK_AS("b", "agent:show", "{\"id\":\"a\"}");
     OK_AS("a", "agent:update", "{\"id\":\"b\",\"capabilities\":[\"pin:write\"]}");
     REFUSED_AS(VALISE_E_DENIED, "b", "agent:show", "{\"id\":\"a\"}");
-    CHECK_TEXT("valise agent update b --capabilities agent:read", t->err.hint);
+    CHECK_TEXT("valise agent update b --grant agent:read", t->err.hint);
 
     OK_AS("a", "agent:remove", "{\"id\":\"b\"}");
     REFUSED_AS(VALISE_E_DENIED, "b", "agent:list", NULL);
@@ -180,7 +180,7 @@ TEST(agent, an_open_workspace_lets_everybody_in_as_a_writer) /* [K24] */
     /* A writer is no owner. */
     REFUSED_AS(VALISE_E_DENIED, "new", "agent:remove", "{\"id\":\"new\"}");
     REFUSED_AS(VALISE_E_DENIED, "newer", "agent:remove", "{\"id\":\"new\"}");
-    CHECK_TEXT("valise agent add newer --capabilities admin", t->err.hint);
+    CHECK_TEXT("valise agent add newer --role owner", t->err.hint);
     REFUSED_AS(VALISE_E_DENIED, "not an id", "agent:list", NULL);
 }
 
