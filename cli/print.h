@@ -40,7 +40,8 @@ typedef struct cli_printer {
     const char *obstacles;
     /* Columns of a list for people, in this order; NULL: all fields. The first one is what to give
      * back, and JSON is shown as `name=value`. "field=HEADING" where the name would be too long,
-     * "field|other" for another where a row does not have the first. */
+     * "field|other" for another where a row does not have the first, "field?" for one that a narrow
+     * terminal does without. */
     const char *columns[12]; /* NULL-ended */
 } cli_printer;
 
@@ -97,6 +98,7 @@ typedef struct cli_column {
     bool shown;
     bool main;    /* the one to give back */
     bool summary; /* JSON in few words */
+    bool spare;   /* left out on a terminal that is too narrow */
     bool value;   /* of an item: it may be the beginning only, or erased */
 } cli_column;
 

@@ -12,7 +12,8 @@
 #define SAMPLE_NS INT64_C(200000000) /* rows that come slowly are not waited for */
 #define CELL_MAX ((size_t)64 << 20)
 #define GAP 2u
-#define MIN_WIDTH 8u /* a column is not made narrower than this */
+#define MIN_WIDTH 8u       /* a column is not made narrower than this */
+#define MAIN_MIN_WIDTH 24u /* nor the one to give back than this, while others can go */
 
 static bool is_number(const valise_field *field)
 {
@@ -69,12 +70,14 @@ void cli_table_init(cli_table *table, cli *c, const valise_field *fields, const 
         size_t at = table->column_count;
         bool named = vls_str_cut(&name, &heading, all, '=');
         bool two = vls_str_cut(&name, &other, name, '|');
+        bool spare = vls_str_cut(&name, &(valise_str){NULL, 0}, name, '?');
         const valise_field *f = vls_fields_find(fields, name);
         assert(f);
         add_column(table, f, true);
         if (table->column_count == at)
             continue;
         table->columns[at].heading = named ? heading.ptr : NULL;
+        table->columns[at].spare = spare;
         table->columns[at].other = two ? vls_fields_find(fields, other) : NULL;
         table->columns[at].value =
             f->type == VALISE_T_VALUE || vls_str_equal(name, VLS_STR("valueSummary"));
@@ -101,7 +104,30 @@ static size_t total_width(const cli_table *table)
     return total > GAP ? total - GAP : 0;
 }
 
-/* Take from the widest until the row fits. */
+/* The row with all columns as narrow as they may be. */
+static size_t least_width(const cli_table *table)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        const cli_column *column = &table->columns[i];
+        size_t least = column->main ? MAIN_MIN_WIDTH : MIN_WIDTH;
+        if (column->shown)
+            total += (column->whole ? column->width : VLS_MIN(column->width, least)) + GAP;
+    }
+    return total > GAP ? total - GAP : 0;
+}
+
+/* Leave out what can be done without, the last first, until the rest has room. */
+static void drop_columns(cli_table *table, size_t columns)
+{
+    for (size_t i = table->column_count; i-- > 0 && least_width(table) > columns;) {
+        if (table->columns[i].spare)
+            table->columns[i].shown = false;
+    }
+}
+
+/* Take from the widest until the row fits, from the one to give back last. */
 static void shrink(cli_table *table, size_t columns)
 {
     size_t total = total_width(table);
@@ -110,10 +136,14 @@ static void shrink(cli_table *table, size_t columns)
         cli_column *widest = NULL;
         for (size_t i = 0; i < table->column_count; i++) {
             cli_column *column = &table->columns[i];
-            if (column->shown && !column->whole && column->width > MIN_WIDTH &&
+            size_t keep = column->main ? columns / 2 : MIN_WIDTH;
+            if (column->shown && !column->whole && column->width > keep &&
                 (!widest || column->width > widest->width))
                 widest = column;
         }
+        if (!widest && table->columns[0].main && table->columns[0].width > MIN_WIDTH &&
+            !table->columns[0].whole)
+            widest = &table->columns[0];
         if (!widest)
             return;
         widest->width--;
@@ -141,8 +171,10 @@ static void measure(cli_table *table)
         if (table->out->terminal && column->width > table->out->columns)
             column->width = table->out->columns;
     }
-    if (table->out->terminal)
+    if (table->out->terminal) {
+        drop_columns(table, table->out->columns);
         shrink(table, table->out->columns);
+    }
 }
 
 /* ---- rows ---- */

@@ -200,4 +200,6 @@ TEST(ledger_rows, count_what_is_there)
     CHECK_INT(4, usage.last_seq);
     /* Four commits, and one value that only history has: the item has the other. [B8] */
     CHECK_INT(4 * 128 + 10, usage.history_bytes);
+    CHECK_INT(3, usage.state_bytes);
+    CHECK_INT(0, usage.held_bytes);
 }

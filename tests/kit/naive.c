@@ -795,6 +795,8 @@ static int naive_usage(valise_usage *out, void *self, valise_error *err)
             usage.items++;
         for (size_t j = 0; j < i && first; j++)
             first = !vls_id_equal(&n->entries.ptr[j].commit.value, &e->commit.value);
+        if (first && is_in_state(v, &e->commit.value))
+            usage.state_bytes += e->commit.value_size;
         if (e->commit.seq > upto_of(v) || e->commit.seq <= edge_of(v))
             continue;
         usage.commits++;

@@ -510,7 +510,8 @@ TEST(api_item, usage_is_true) /* [B33] */
     CHECK_INT(1, usage.first_seq);
     CHECK_INT(5, usage.last_seq);
     CHECK_INT(5 * 128 + 12, usage.history_bytes); /* one distinct value that only history holds */
-    CHECK(usage.state_bytes > 0);
+    CHECK_INT(2, usage.state_bytes);              /* of b, and of what is in quarantine */
+    CHECK_INT(0, usage.held_bytes);
     CHECK_OK(valise_backpack_usage((valise_usage *)(void *)&old, bag, &t->err));
     CHECK_INT(1, old.items);
     CHECK_INT(77, old.beyond);
@@ -518,4 +519,45 @@ TEST(api_item, usage_is_true) /* [B33] */
     CHECK_RC(VALISE_E_INVALID, valise_backpack_usage((valise_usage *)(void *)&old, bag, &t->err));
     CHECK_RC(VALISE_E_DENIED,
              valise_backpack_usage(&usage, node_of(d, bag, "n", "", NULL), &t->err));
+}
+
+/* What is counted, and as what, does not depend on the kind. [B33] */
+TEST(api_item, usage_is_the_same_in_both_kinds)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_blob *all = NULL;
+    valise_backpack_options o = desk_options(d, 0);
+    valise_backpack *copy = NULL, *fork = NULL;
+    valise_usage usage = VALISE_USAGE_INIT;
+
+    CHECK_OK(pack(bag, "a", "\"one\"", &t->err));   /* 1: at the edge, superseded */
+    CHECK_OK(pack(bag, "b", "\"three\"", &t->err)); /* 2: an item from before the edge */
+    CHECK_OK(pack(bag, "c", "\"jail\"", &t->err));  /* 3 */
+    CHECK_OK(jail(bag, "c", "x", &t->err));         /* 4 */
+    CHECK_OK(pack(bag, "a", "\"two\"", &t->err));   /* 5: history */
+    CHECK_OK(pack(bag, "a", "\"four\"", &t->err));  /* 6: an item */
+    CHECK_OK(valise_backpack_usage(&usage, bag, &t->err));
+    CHECK_INT(7 + 6 + 6, usage.state_bytes);
+    CHECK_INT(6 * 128 + 5 + 5, usage.history_bytes);
+    CHECK_INT(0, usage.held_bytes);
+
+    /* Two commits of history: the edge is 4. */
+    CHECK_OK(valise_backpack_to_json(&all, bag, 2, &t->err));
+    CHECK_OK(valise_backpack_from_json(&copy, d->v, "copy", valise_blob_bytes(all), &o, &t->err));
+    close_later(copy);
+    valise_blob_unref(all);
+    CHECK_OK(valise_backpack_usage(&usage, copy, &t->err));
+    CHECK_INT(2, usage.commits);
+    CHECK_INT(2 * 128 + 5, usage.history_bytes);
+    CHECK_INT(4 * 128 + 5 + 7 + 6 + 6, usage.state_bytes);
+    CHECK_INT(0, usage.held_bytes);
+
+    /* What a fork began with is its origin's. */
+    fork = fork_of(d, bag, "fork");
+    CHECK_OK(pack(fork, "a", "\"five\"", &t->err));
+    CHECK_OK(valise_backpack_usage(&usage, fork, &t->err));
+    CHECK_INT(2, usage.items);
+    CHECK_INT(6, usage.state_bytes);
+    CHECK_INT(128, usage.history_bytes);
 }

@@ -597,3 +597,50 @@ TEST(api_travel, sticky_tags_are_sorted_and_checked) /* [B22] [B23] */
     CHECK_RC(VALISE_E_INVALID, valise_backpack_open(&copy, d->v, "bad", &o, &t->err));
     CHECK(!copy);
 }
+
+/* Also of runs that nobody ended: what they left so far. [B12] */
+TEST(api_travel, points_have_commits)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *n;
+    const char *points;
+
+    CHECK_OK(pack_as(bag, "a", "k", "1", &t->err));
+    CHECK_OK(pack_as(bag, "a", "k", "2", &t->err));
+    n = node_of(d, bag, "n", "", NULL);
+    CHECK_OK(pack(n, "x", "3", &t->err));
+    CHECK_OK(pack_as(bag, "a", "k", "4", &t->err));
+    CHECK_OK(pack(n, "x", "5", &t->err));
+    CHECK_OK(pack_as(bag, "b", "k", "6", &t->err));
+    points = run_op(d, "backpack:points", "{\"backpack\":\"run-1\"}");
+    CHECK(strstr(points, "\"point\":\"after:a\",\"seq\":2}"));
+    CHECK(strstr(points, "\"point\":\"before:n\",\"seq\":2}"));
+    CHECK(strstr(points, "\"point\":\"after:n\",\"seq\":5}"));
+    CHECK(strstr(points, "\"point\":\"after:a#2\",\"seq\":4}"));
+    CHECK(strstr(points, "\"point\":\"after:b\",\"seq\":6}"));
+    CHECK_TEXT("2", got(at_point(d, bag, "after:a"), "k"));
+    CHECK_TEXT("5", got(at_point(d, bag, "after:n"), "x"));
+}
+
+/* How many commits are kept is not the number of the newest. [B33] */
+TEST(api_travel, list_and_points_know_the_edge)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *copy = NULL;
+    valise_backpack_options o = desk_options(d, 0);
+    const char *list, *points;
+
+    for (int i = 1; i <= 4; i++)
+        CHECK_OK(pack_as(bag, i < 3 ? "a" : "b", "k", test_format("%d", i), &t->err));
+    CHECK_OK(valise_backpack_from_json(&copy, d->v, "copy", valise_str_of(exported(bag, 1)), &o,
+                                       &t->err));
+    close_later(copy);
+    list = run_op(d, "backpack:list", "{}");
+    CHECK(strstr(list, "\"commits\":1"));
+    CHECK(strstr(list, "\"edge\":3"));
+    CHECK(strstr(list, "\"commits\":4"));
+    CHECK(strstr(list, "\"lastSeq\":4"));
+    points = run_op(d, "backpack:points", "{\"backpack\":\"copy\"}");
+    CHECK(!strstr(points, "\"before:"));
+    CHECK(strstr(points, "\"point\":\"after:b\",\"seq\":4}"));
+}

@@ -83,10 +83,11 @@ TEST(words, structs_by_field_or_as_json)
                PAYLOAD("demo", "put", "b", "k", "1", "--turn", "{\"role\":\"user\"}"));
     CHECK_TEXT("USAGE: '--turn' is given twice | only lists may be given more than once",
                PAYLOAD("demo", "put", "b", "k", "1", "--turn", "{}", "--turn.role", "user"));
-    CHECK_TEXT("USAGE: unknown option '--turn.rol' | run it with --help for its options",
-               PAYLOAD("demo", "put", "b", "k", "1", "--turn.rol", "user"));
-    CHECK_TEXT("USAGE: unknown option '--bag.x' | did you mean '--bag'? run it with --help for its "
+    CHECK_TEXT("USAGE: unknown option '--turn.rol' | 'valise demo put --help' lists the "
                "options",
+               PAYLOAD("demo", "put", "b", "k", "1", "--turn.rol", "user"));
+    CHECK_TEXT("USAGE: unknown option '--bag.x' | did you mean '--bag'? 'valise demo "
+               "put --help' lists the options",
                PAYLOAD("demo", "put", "b", "k", "1", "--bag.x", "user"));
 }
 
@@ -102,7 +103,7 @@ TEST(words, dashes)
                PAYLOAD("demo", "take", "--", "--json", "-x"));
     CHECK_TEXT("demo:take {\"names\":[\"-\",\"-1\",\"-0.5e3\"]}",
                PAYLOAD("demo", "take", "-", "-1", "-0.5e3"));
-    CHECK_TEXT("USAGE: unknown option '-x' | run it with --help for its options",
+    CHECK_TEXT("USAGE: unknown option '-x' | 'valise demo take --help' lists the options",
                PAYLOAD("demo", "take", "-x"));
     CHECK_TEXT("demo:put {\"bag\":\"b\",\"key\":\"k\",\"note\":\"--force\",\"value\":1}",
                PAYLOAD("demo", "put", "b", "k", "1", "--note", "--force"));
@@ -112,14 +113,18 @@ TEST(words, dashes)
 
 TEST(words, what_is_missing_is_named)
 {
-    CHECK_TEXT("USAGE: 'valise demo put' needs: BAG KEY VALUE | run it with --help for an example",
+    CHECK_TEXT("USAGE: 'valise demo put' needs: BAG KEY VALUE | for example: valise demo put "
+               "--tag 'a b' --tag c --force --limit -3 --note @@home --raw hello --turn "
+               "'{\"role\":\"user\"}' run-1 'it'\\''s' '\"What is AI?\"'",
                PAYLOAD("demo", "put", "b"));
-    CHECK_TEXT("USAGE: 'valise demo note' needs: --must TEXT | run it with --help for an example",
+    CHECK_TEXT("USAGE: 'valise demo note' needs: --must TEXT | for example: "
+               "VALISE_SECRET_TOKEN=... valise demo note --second s --must m",
                PAYLOAD("demo", "note", "x"));
-    CHECK_TEXT("USAGE: '--limit' needs something behind it: NUMBER | run it with --help for its "
-               "options",
+    CHECK_TEXT("USAGE: '--limit' needs something behind it: NUMBER | 'valise demo put "
+               "--help' lists the options",
                PAYLOAD("demo", "put", "b", "k", "1", "--limit"));
-    CHECK_TEXT("USAGE: '-C' needs something behind it: DIR | run it with --help for its options",
+    CHECK_TEXT("USAGE: '-C' needs something behind it: DIR | 'valise --help' lists the "
+               "options",
                PAYLOAD("-C"));
 }
 
@@ -129,7 +134,7 @@ TEST(words, what_is_too_much_is_named)
         "USAGE: 'valise demo put' takes only BAG KEY VALUE, and 'more' is one too many | put "
         "JSON and text with spaces into quotes",
         PAYLOAD("demo", "put", "b", "k", "1", "more"));
-    CHECK_TEXT("USAGE: 'valise demo list' takes no operands, not even 'x' | run it with --help",
+    CHECK_TEXT("USAGE: 'valise demo list' takes no operands, not even 'x' | leave it out",
                PAYLOAD("demo", "list", "x"));
 }
 
@@ -166,12 +171,11 @@ TEST(words, what_was_meant)
         PAYLOAD("demo", "zzzzzz"));
     CHECK_TEXT("USAGE: there is no command 'zzzzzz' | run 'valise help' for the commands there are",
                PAYLOAD("zzzzzz"));
-    CHECK_TEXT(
-        "USAGE: unknown option '--sessionid' | did you mean '--session-id'? run it with --help "
-        "for its options",
-        PAYLOAD("demo", "put", "--sessionid", "x"));
-    CHECK_TEXT("USAGE: unknown option '--jsn' | did you mean '--json'? run it with --help for its "
-               "options",
+    CHECK_TEXT("USAGE: unknown option '--sessionid' | did you mean '--session-id'? "
+               "'valise demo put --help' lists the options",
+               PAYLOAD("demo", "put", "--sessionid", "x"));
+    CHECK_TEXT("USAGE: unknown option '--jsn' | did you mean '--json'? 'valise demo put "
+               "--help' lists the options",
                PAYLOAD("demo", "put", "--jsn"));
     CHECK_TEXT("USAGE: unknown option '--zzzzzz' | run 'valise help' for what there is",
                PAYLOAD("--zzzzzz"));
@@ -229,21 +233,18 @@ TEST(words, a_field_wins_over_a_common_option_of_the_same_name)
 
 TEST(words, common_options_only_where_they_mean_something)
 {
-    CHECK_TEXT(
-        "USAGE: 'valise demo list' takes no --id: it changes nothing | run it with --help for "
-        "its options",
-        PAYLOAD("demo", "list", "--id", "x"));
-    CHECK_TEXT("USAGE: 'valise demo put' takes no --at: it does not look at a state | run it with "
-               "--help for its options",
+    CHECK_TEXT("USAGE: 'valise demo list' takes no --id: it changes nothing | 'valise "
+               "demo list --help' lists the options",
+               PAYLOAD("demo", "list", "--id", "x"));
+    CHECK_TEXT("USAGE: 'valise demo put' takes no --at: it does not look at a state | "
+               "'valise demo put --help' lists the options",
                PAYLOAD("--at", "3", "demo", "put", "a", "b", "1"));
-    CHECK_TEXT(
-        "USAGE: 'valise demo take' takes no --expect: there is nothing it could compare | run "
-        "it with --help for its options",
-        PAYLOAD("demo", "take", "--expect", "1"));
-    CHECK_TEXT(
-        "USAGE: 'valise demo list' takes no --exit-code: it looks for no differences | run it "
-        "with --help for its options",
-        PAYLOAD("demo", "list", "--exit-code"));
+    CHECK_TEXT("USAGE: 'valise demo take' takes no --expect: there is nothing it could "
+               "compare | 'valise demo take --help' lists the options",
+               PAYLOAD("demo", "take", "--expect", "1"));
+    CHECK_TEXT("USAGE: 'valise demo list' takes no --exit-code: it looks for no "
+               "differences | 'valise demo list --help' lists the options",
+               PAYLOAD("demo", "list", "--exit-code"));
     CHECK_TEXT("USAGE: there is no --color 'blue' | it is auto, always or never",
                PAYLOAD("demo", "list", "--color", "blue"));
 }
