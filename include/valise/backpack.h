@@ -404,7 +404,8 @@ VALISE_API int valise_backpack_from_json(valise_backpack **out, valise *v, const
 typedef struct valise_usage {
     size_t size;
     int64_t items, commits, reads, quarantined;
-    int64_t state_bytes;   /* values and records of live items and quarantine */
+    int64_t state_bytes;   /* values of items, quarantine and the state at the edge, and those of
+                              their commits that history has dropped */
     int64_t history_bytes; /* what counts against max_bytes */
     int64_t read_bytes;
     int64_t held_bytes;          /* what only checkpoints, snapshots and forks still need */

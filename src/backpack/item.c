@@ -196,12 +196,9 @@ int vls_bag_get(valise_blob **out, const vls_ledger *ledger, vls_scope *scope, v
     look->outcome = outcome;
     if (outcome == VALISE_READ_DENIED && (look->required || !lenient))
         return vls_scope_deny(scope, "read", key, err);
-    if (outcome != VALISE_READ_FOUND && look->required) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no '%.*s' in the backpack",
-                       VALISE_STR_ARG(key));
-        vls_hint(err, "`valise bp ls` lists what there is");
-        return VALISE_E_NOT_FOUND;
-    }
+    if (outcome != VALISE_READ_FOUND && look->required)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no '%.*s' in the backpack",
+                        VALISE_STR_ARG(key));
     if (outcome != VALISE_READ_FOUND)
         return 0;
     *out = f.value;

@@ -288,6 +288,7 @@ EOF
     masked <<EOF
 * 1 ID (run-1bb) pack fact v3 bb  4
 * 1 ID (run-1b) pack fact v2 b  1
+o forked from run-1 at 2
 EOF
     bp fork run-1 run-1d --point 2
     bp fork run-1d run-1dd
