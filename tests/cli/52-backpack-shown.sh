@@ -277,10 +277,10 @@ narrow() {
     stdout_has "secret  n     workspace" "pii     n     backpack"
     run "$VALISE" bp ls run-1
     stdout_has "$key" TIME VERSION
-    PAGER=cat "$LIB_DIR/on_terminal.py" --columns 80 "$VALISE" --color never bp ls run-1 >shown
+    PAGER="cat" "$LIB_DIR/on_terminal.py" --columns 80 "$VALISE" --color never bp ls run-1 >shown
     grep -q "^kkkkkkkkkkkkkkkkkkkkkkkk" shown
-    ! grep -q TIME shown
-    PAGER=cat "$LIB_DIR/on_terminal.py" --columns 80 "$VALISE" --color never bp history run-1 --graph >shown
+    if grep -q TIME shown; then return 1; fi
+    PAGER="cat" "$LIB_DIR/on_terminal.py" --columns 80 "$VALISE" --color never bp history run-1 --graph >shown
     grep -q "^[*] 1 ........ (run-1) pack kkkkk.*… v1 research-2" shown
 }
 t 'a narrow terminal has room for what is given back; rules say where they hold' narrow
