@@ -138,6 +138,7 @@ enum { VALISE_READ_FOUND, VALISE_READ_ABSENT, VALISE_READ_DENIED };
 typedef struct valise_taint {
     valise_str tag;
     int64_t seq;
+    valise_uuid backpack; /* whose commit that is; zero: that of the commit which says so */
 } valise_taint;
 
 /* One entry of the history; the newest of a key that is no delete or quarantine is the item. */
@@ -156,14 +157,15 @@ typedef struct valise_commit {
     int64_t previous; /* seq of the commit of the key before this one; 0: none */
     valise_str node_id, node_name;
     valise_str namespace_name; /* ptr NULL: none */
-    int64_t run;               /* number of the run it belongs to; counts over all nodes */
+    int64_t run;               /* number of the run it belongs to; counts over all nodes. 0: none,
+                                * it came in by a merge or an import */
     valise_list tags;          /* of valise_str, sorted */
     valise_list read, write;   /* of valise_str: the nodes that may; items NULL: all */
     valise_list taints;        /* of const valise_taint * */
     valise_list declassified;  /* of valise_str: sticky tags that the node left out */
     valise_str reason;         /* quarantine; ptr NULL: none */
     valise_str error;          /* quarantine: JSON; ptr NULL: none */
-    int64_t entry;   /* release: seq of the quarantine; merge: of the other side; 0: none */
+    int64_t entry;   /* release: number of the entry; merge: seq of the other side; 0: none */
     int64_t outcome; /* UNPACK, and what was denied: VALISE_READ_...; else VALISE_NONE */
     int64_t log_seq; /* durable: of the command; 0 */
 } valise_commit;
@@ -352,14 +354,16 @@ typedef struct valise_conflict {
 } valise_conflict;
 typedef int valise_conflict_fn(void *arg, const valise_conflict *conflict, valise_error *err);
 
-/* Bring what `theirs` changed since base into `ours`, as commits of a merge. All of one kind; base
+/* Bring what `theirs` changed since base into `ours`, as commits of a merge. base NULL: the newest
+ * state that both have in common, by forks and by merges that brought all there was; VALISE_E_LIMIT
+ * when that is no longer kept, VALISE_E_NOT_FOUND when there is none. All of one kind; base
  * and theirs are the owner's, or views of the same node as ours; the actor of ours must be allowed
  * to read them. A node brings along what it may read in theirs, and writes what it may in ours:
  * each backpack says that for itself. Where both changed a key, and not to the same item (value,
  * namespace, tags, lists of nodes), it is a conflict: fn gets each, nothing at all is merged, and
  * the result is VALISE_E_CONFLICT. What theirs put into quarantine or brought back from it comes
- * along. The owner's merge keeps who made each change; a node's is the node's own. *count: keys
- * that were changed; may be NULL. */
+ * along. The owner's merge keeps who made each change, but no run of theirs is one of ours; a
+ * node's is the node's own. *count: keys that were changed; may be NULL. */
 VALISE_API int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack *base,
                                      valise_backpack *theirs, valise_conflict_fn *fn, void *arg,
                                      valise_error *err);
@@ -377,11 +381,13 @@ typedef struct valise_quarantine_options {
 /* Take an item out of the active state. A key that was never packed gets an entry too. */
 VALISE_API int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
                                  const valise_quarantine_options *options, valise_error *err);
-/* Bring an entry back: the newest of the key, or the one with this seq (0: newest).
+/* Bring an entry back: the newest of the key, or the one with this number (0: newest). That is the
+ * seq of the commit that put it there; what a fork began with has numbers below 0, the newest -1.
  * VALISE_E_EXISTS when the key is live, VALISE_E_NOT_FOUND. */
 VALISE_API int valise_release(valise_packed *out, valise_backpack *bag, const char *key,
-                              int64_t seq, valise_error *err);
-/* Every entry: the commit that put it there, and the item's value (NULL: there was none). */
+                              int64_t entry, valise_error *err);
+/* Every entry: the commit that put it there, with the entry's number as its `entry`, and the item's
+ * value (NULL: there was none). */
 VALISE_API int valise_quarantined(valise_backpack *bag, valise_item_fn *fn, void *arg,
                                   valise_error *err);
 

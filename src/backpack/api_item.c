@@ -389,12 +389,12 @@ int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
     return vls_handle_run(bag, &vls_op_backpack_quarantine, &args, out, NULL, err);
 }
 
-int valise_release(valise_packed *out, valise_backpack *bag, const char *key, int64_t seq,
+int valise_release(valise_packed *out, valise_backpack *bag, const char *key, int64_t entry,
                    valise_error *err)
 {
-    vls_release_args args = {.entry = seq};
+    vls_release_args args = {.entry = entry};
 
-    VLS_ARG(bag && key && seq >= 0, err);
+    VLS_ARG(bag && key, err);
     args.key = valise_str_of(key);
     return vls_handle_run(bag, &vls_op_backpack_release, &args, out, NULL, err);
 }

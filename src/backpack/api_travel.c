@@ -205,18 +205,50 @@ static int list_conflicts(void *arg, const vls_glance *at, valise_error *err)
 
 /* A node merges what it may see; nobody merges through the view of another. What waits in any of
  * them must be there. */
-static int check_merge(valise_backpack *const *three, valise_error *err)
+static int check_merge(valise_backpack *const *bags, size_t count, valise_error *err)
 {
-    int rc = vls_handle_check(three, 3, err);
+    int rc = vls_handle_check(bags, count, err);
 
-    for (size_t i = 0; i < 3 && rc == 0; i++) {
-        if (three[i]->node &&
-            (!three[0]->node || !vls_str_equal(three[i]->who.node, three[0]->who.node)))
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        if (bags[i]->node &&
+            (!bags[0]->node || !vls_str_equal(bags[i]->who.node, bags[0]->who.node)))
             return vls_fail(err, VALISE_E_DENIED,
                             "'%.*s' is the view of node '%.*s': merge with the owner's handle",
-                            VALISE_STR_ARG(three[i]->name), VALISE_STR_ARG(three[i]->who.node));
-        rc = vls_handle_flush(three[i], err);
+                            VALISE_STR_ARG(bags[i]->name), VALISE_STR_ARG(bags[i]->who.node));
+        rc = vls_handle_flush(bags[i], err);
     }
+    return rc;
+}
+
+/* A handle of the base that a merge has found. */
+static int open_base(valise_backpack **out, valise_backpack *ours, const vls_merge_base *base,
+                     valise_error *err)
+{
+    valise_backpack_options o = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_backpack *bag = NULL;
+    int rc;
+
+    o.flags = VALISE_BACKPACK_KNOWN | (ours->ring ? 0u : VALISE_BACKPACK_DURABLE);
+    o.actor = ours->actor;
+    rc = valise_backpack_open(&bag, ours->v, base->name, &o, err);
+    if (rc == 0)
+        rc = snapshot_quietly(out, bag, &(vls_point){.kind = VLS_POINT_SEQ, .number = base->seq},
+                              err);
+    valise_backpack_close(bag);
+    return rc;
+}
+
+/* What keeps them from being merged; base NULL: what the merge has found. */
+static int tell_conflicts(valise_backpack *ours, valise_backpack *base, valise_backpack *theirs,
+                          const vls_merge_base *found, listing *l, valise_error *err)
+{
+    valise_backpack *opened = NULL;
+    int rc = base ? 0 : open_base(&opened, ours, found, err);
+
+    if (rc == 0)
+        rc = vls_handle_read_many((valise_backpack *[]){ours, base ? base : opened, theirs}, 3,
+                                  list_conflicts, l, err);
+    valise_backpack_close(opened);
     return rc;
 }
 
@@ -227,28 +259,32 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
     char base_digits[VLS_U64_DIGITS], their_digits[VLS_U64_DIGITS];
     vls_merge_args args = {.who = {.node_id = {NULL, 0}}};
     vls_merge_result result = {0};
-    valise_backpack *const three[] = {ours, base, theirs};
+    vls_merge_base found = {.seq = -1};
+    valise_backpack *const three[] = {ours, theirs, base};
     valise_error why = VALISE_ERROR_INIT;
     int rc;
 
-    VLS_ARG(ours && base && theirs, err);
-    rc = check_merge(three, err);
+    VLS_ARG(ours && theirs, err);
+    rc = check_merge(three, base ? 3 : 2, err);
     if (rc < 0)
         return rc;
     args.theirs = theirs->name;
     args.theirs_id = theirs->id;
-    args.base = base->name;
-    args.base_id = base->id;
     args.held_theirs = vls_handle_held(theirs);
-    args.held_base = vls_handle_held(base);
+    args.found = &found;
     if (theirs->snapshot)
         args.theirs_point = vls_u64_digits(their_digits, (uint64_t)theirs->upto);
-    if (base->snapshot)
+    if (base) {
+        args.base = base->name;
+        args.base_id = base->id;
+        args.held_base = vls_handle_held(base);
+    }
+    if (base && base->snapshot)
         args.base_point = vls_u64_digits(base_digits, (uint64_t)base->upto);
     rc = vls_handle_run(ours, &vls_op_backpack_merge, &args, &result, NULL, &why);
-    if (rc == VALISE_E_CONFLICT && fn) {
+    if (rc == VALISE_E_CONFLICT && fn && (base || found.seq >= 0)) {
         listing l = {.fn = fn, .arg = arg, .env = ours->env};
-        int listed = vls_handle_read_many(three, 3, list_conflicts, &l, err);
+        int listed = tell_conflicts(ours, base, theirs, &found, &l, err);
         if (listed < 0)
             return listed;
     }

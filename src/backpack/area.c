@@ -10,6 +10,7 @@ static const valise_coll *const collections[] = {&vls_bags,
                                                  &vls_bag_permissions,
                                                  &vls_bag_rules,
                                                  &vls_bag_taints,
+                                                 &vls_bag_merges,
                                                  &vls_bag_reads,
                                                  NULL};
 

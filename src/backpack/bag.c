@@ -72,6 +72,8 @@ static const char *const outcomes[] = {"found", "absent", "denied", NULL};
 static const valise_field taint_fields[] = {
     VALISE_FIELD(valise_taint, tag, STR, VALISE_REQUIRED, "The tag."),
     VALISE_FIELD(valise_taint, seq, INT, VALISE_REQUIRED, "The commit it came from."),
+    VALISE_FIELD(valise_taint, backpack, UUID, VALISE_NULLABLE,
+                 "The backpack of that commit, if it is another one."),
     VALISE_FIELD_END,
 };
 static const valise_struct taint_struct = {sizeof(valise_taint), taint_fields};
@@ -184,11 +186,11 @@ const valise_coll vls_bag_commits = {.size = sizeof(valise_coll),
 const valise_field vls_quarantine_fields[] = {
     OWNER(vls_quarantine_row),
     VALISE_FIELD(vls_quarantine_row, seq, INT, VALISE_REQUIRED | VALISE_KEY,
-                 "The commit that put it there."),
-    /* Mostly zero: so it is neither required nor does it refer to one. */
-    VALISE_FIELD(vls_quarantine_row, from, UUID, VALISE_KEY,
-                 "The backpack whose commit that is; zero: this one."),
+                 "The commit that put it there; below 0: the fork began with it."),
     VALISE_FIELD(vls_quarantine_row, key, STR, 0, "Key of the item."),
+    VALISE_FIELD(vls_quarantine_row, from, UUID, VALISE_NULLABLE,
+                 "Then the backpack whose commit put it there."),
+    VALISE_FIELD(vls_quarantine_row, put, INT, 0, "And that commit."),
     VALISE_FIELD_AS(vls_quarantine_row, item_backpack, "itemBackpack", UUID, VALISE_NULLABLE,
                     "The backpack whose commit is held."),
     VALISE_FIELD(vls_quarantine_row, item, INT, 0, "The commit that is held: the item as it was."),
@@ -287,8 +289,11 @@ static const valise_field mark_fields[] = {
     OWNER(vls_taint_row),
     VALISE_FIELD_AS(vls_taint_row, node_id, "nodeId", STR, VALISE_REQUIRED | VALISE_KEY,
                     "The node."),
-    VALISE_FIELD(vls_taint_row, tag, STR, VALISE_REQUIRED | VALISE_KEY, "The tag it has read."),
-    VALISE_FIELD(vls_taint_row, source, INT, 0, "The commit whose item had it."),
+    VALISE_FIELD_AS(vls_taint_row, source.tag, "tag", STR, VALISE_REQUIRED | VALISE_KEY,
+                    "The tag it has read."),
+    VALISE_FIELD_AS(vls_taint_row, source.seq, "source", INT, 0, "The commit whose item had it."),
+    VALISE_FIELD_AS(vls_taint_row, source.backpack, "sourceBackpack", UUID, VALISE_NULLABLE,
+                    "The backpack of that commit, if it is another one."),
     VALISE_FIELD(vls_taint_row, since, INT, 0, "The newest commit when it was read."),
     VALISE_FIELD_END,
 };
@@ -298,6 +303,24 @@ const valise_coll vls_bag_taints = {.size = sizeof(valise_coll),
                                     .help = "A sticky tag that a node has read.",
                                     .fields = mark_fields,
                                     .row_size = sizeof(vls_taint_row),
+                                    .needs = "backpack:read"};
+
+const valise_field vls_merge_fields[] = {
+    OWNER(vls_merge_row),
+    VALISE_FIELD(vls_merge_row, seq, INT, VALISE_REQUIRED | VALISE_KEY,
+                 "The commit whose state has it."),
+    /* No reference: what was merged may be dropped. */
+    VALISE_FIELD(vls_merge_row, theirs, UUID, VALISE_REQUIRED | VALISE_KEY,
+                 "The backpack that was merged."),
+    VALISE_FIELD(vls_merge_row, upto, INT, 0, "Up to this commit of it."),
+    VALISE_FIELD_END,
+};
+
+const valise_coll vls_bag_merges = {.size = sizeof(valise_coll),
+                                    .name = "backpack_merge",
+                                    .help = "What was merged into a backpack.",
+                                    .fields = vls_merge_fields,
+                                    .row_size = sizeof(vls_merge_row),
                                     .needs = "backpack:read"};
 
 static const valise_field read_fields[] = {

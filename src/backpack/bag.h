@@ -8,6 +8,7 @@
  *     backpack_permission   what a node may do
  *     backpack_rule         what a tag asks for
  *     backpack_taint        which sticky tags a node has read since its last write
+ *     backpack_merge        which state of another backpack was merged into it
  *     backpack_read         a ring of reads and of writes that were denied; EXEMPT: no state
  *
  * One record is commit and item version. There is no table of items: the state after commit s is,
@@ -64,9 +65,11 @@ typedef struct vls_bag_row {
 
 typedef struct vls_quarantine_row {
     valise_uuid backpack;
-    int64_t seq;      /* of the commit that put it there */
-    valise_uuid from; /* whose commit that is: what a fork began with; zero: the backpack's own */
+    int64_t seq; /* its number: that of the commit that put it there. What a fork began with has
+                  * ..., -2, -1, in the same order: numbers that no commit has */
     valise_str key;
+    valise_uuid from; /* of what a fork began with: the commit of another backpack that put it there */
+    int64_t put;
     valise_uuid item_backpack;
     int64_t item;     /* seq of the commit that is held: the item as it was; 0: there was none */
     int64_t released; /* seq of the release; 0: it is still there */
@@ -107,10 +110,18 @@ typedef struct vls_rule_row {
 
 typedef struct vls_taint_row {
     valise_uuid backpack;
-    valise_str node_id, tag;
-    int64_t source; /* seq of the commit whose item was read */
-    int64_t since;  /* the newest seq when it was read; ~seq once the node has written since */
+    valise_str node_id;
+    valise_taint source; /* the tag, and the commit whose item was read */
+    int64_t since;       /* the newest seq when it was read; ~seq once the node has written since */
 } vls_taint_row;
+
+/* The state after commit `seq` has what `theirs` had changed up to its commit `upto`. */
+typedef struct vls_merge_row {
+    valise_uuid backpack;
+    int64_t seq;
+    valise_uuid theirs;
+    int64_t upto;
+} vls_merge_row;
 
 typedef struct vls_bag_read_row {
     int64_t number; /* counts over all backpacks */
@@ -133,14 +144,15 @@ typedef union vls_any_row {
     vls_permission_row permission;
     vls_rule_row rule;
     vls_taint_row taint;
+    vls_merge_row merge;
 } vls_any_row;
 
 extern const valise_coll vls_bags, vls_bag_commits, vls_bag_quarantines, vls_bag_checkpoints,
-    vls_bag_runs, vls_bag_permissions, vls_bag_rules, vls_bag_taints, vls_bag_reads;
+    vls_bag_runs, vls_bag_permissions, vls_bag_rules, vls_bag_taints, vls_bag_merges, vls_bag_reads;
 
 /* Their fields; the first one is the backpack. */
 extern const valise_field vls_quarantine_fields[], vls_checkpoint_fields[], vls_run_fields[],
-    vls_permission_fields[], vls_rule_fields[];
+    vls_permission_fields[], vls_rule_fields[], vls_merge_fields[];
 
 /* What they share: a string in a list, and the names of VALISE_ACTION_... */
 extern const valise_field vls_name_item;
@@ -156,14 +168,47 @@ extern const valise_field vls_commit_fields[];
 /* The same as a record of a backpack that is known: seq and body alone. */
 extern const valise_field vls_commit_record[];
 
-/* Is the entry in the quarantine of the state after commit `last`? What a fork began with always
- * was there. */
+/* Is the entry in the quarantine of the state after commit `last`? */
 static inline bool vls_entry_is_there(const vls_quarantine_row *entry, int64_t last)
+{
+    return entry->seq <= last && (entry->released == 0 || entry->released > last);
+}
+
+/* The commit that put it there. */
+static inline const valise_uuid *vls_entry_backpack(const vls_quarantine_row *entry)
+{
+    return entry->seq < 0 ? &entry->from : &entry->backpack;
+}
+
+static inline int64_t vls_entry_seq(const vls_quarantine_row *entry)
+{
+    return entry->seq < 0 ? entry->put : entry->seq;
+}
+
+/* Make the entry of one backpack that of a fork, with this number. */
+static inline void vls_entry_inherit(vls_quarantine_row *entry, const valise_uuid *fork,
+                                     int64_t number)
+{
+    entry->put = vls_entry_seq(entry);
+    entry->from = *vls_entry_backpack(entry);
+    entry->backpack = *fork;
+    entry->seq = number;
+    entry->released = 0;
+}
+
+/* Make a mark that nothing was written after by then, in the state after commit `upto`, that of a
+ * fork: the node has read it there too. False: it has no such mark. */
+static inline bool vls_mark_inherit(vls_taint_row *mark, const valise_uuid *fork, int64_t upto)
 {
     static const valise_uuid own;
 
-    return (entry->seq <= last || memcmp(&entry->from, &own, sizeof(own)) != 0) &&
-           (entry->released == 0 || entry->released > last);
+    if (mark->since < 0 || mark->since > upto)
+        return false;
+    if (memcmp(&mark->source.backpack, &own, sizeof(own)) == 0)
+        mark->source.backpack = mark->backpack;
+    mark->backpack = *fork;
+    mark->since = 0;
+    return true;
 }
 
 /* ---- texts (name.c) ---- */
@@ -224,6 +269,11 @@ static inline bool vls_commit_is_live(const valise_commit *commit)
 {
     return commit->action != VALISE_ACTION_DELETE && commit->action != VALISE_ACTION_QUARANTINE;
 }
+
+/* Taints of a commit of `from`, for one of `to`: they still name the same commits. In arena; the
+ * tags are borrowed. */
+int vls_taints_move(valise_list *taints, const valise_uuid *from, const valise_uuid *to,
+                    vls_arena *arena, valise_error *err);
 
 /* A deep copy in arena. */
 int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *arena,

@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/utf8.h"
+#include "base/uuid.h"
 #include "field/field.h"
 
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
@@ -149,6 +150,32 @@ static int copy_taints(valise_list *list, vls_arena *arena, valise_error *err)
     }
     list->items = to;
     return rc;
+}
+
+int vls_taints_move(valise_list *taints, const valise_uuid *from, const valise_uuid *to,
+                    vls_arena *arena, valise_error *err)
+{
+    static const valise_uuid own;
+    const valise_taint *const *old = taints->items;
+    const valise_taint **list;
+    valise_taint *copies;
+
+    if (taints->count == 0 || vls_uuid_equal(from, to))
+        return 0;
+    list = vls_arena_array(arena, taints->count, sizeof(valise_taint *));
+    copies = vls_arena_array(arena, taints->count, sizeof(*copies));
+    if (!list || !copies)
+        return vls_arena_fail(arena, err);
+    for (size_t i = 0; i < taints->count; i++) {
+        copies[i] = *old[i];
+        if (vls_uuid_equal(&copies[i].backpack, &own))
+            copies[i].backpack = *from;
+        else if (vls_uuid_equal(&copies[i].backpack, to))
+            copies[i].backpack = own;
+        list[i] = &copies[i];
+    }
+    taints->items = list;
+    return 0;
 }
 
 int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *arena,

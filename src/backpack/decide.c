@@ -52,7 +52,8 @@ void vls_write_as(vls_write *w, valise_str node_id, valise_str node_name)
         return;
     w->node_id = node_id;
     w->node_name = node_name;
-    find_run(w);
+    w->run = 0;
+    w->new_run = false;
 }
 
 void vls_write_end(vls_write *w)
@@ -162,7 +163,8 @@ static int add_tags(valise_list *tags, valise_list taints, vls_arena *arena, val
 static int inherit(vls_write *w, const valise_commit *item, valise_list declassify,
                    valise_list *taints, valise_list *left_out, valise_error *err)
 {
-    const valise_taint *const *old = item->taints.items;
+    valise_list kept = item->taints;
+    const valise_taint *const *old;
     const valise_str *tag = item->tags.items;
     const valise_taint **all =
         vls_arena_array(w->call->arena, taints->count + item->taints.count + 1, sizeof(*all));
@@ -170,9 +172,13 @@ static int inherit(vls_write *w, const valise_commit *item, valise_list declassi
     valise_str *gone =
         vls_arena_array(w->call->arena, item->tags.count + left_out->count + 1, sizeof(*gone));
     size_t count = taints->count, tag_count = 0, gone_count = left_out->count;
+    int rc = vls_taints_move(&kept, &item->backpack, &w->head.id, w->call->arena, err);
 
+    if (rc < 0)
+        return rc;
     if (!all || !tags || !gone)
         return vls_arena_fail(w->call->arena, err);
+    old = kept.items;
     if (count > 0)
         memcpy(all, taints->items, count * sizeof(*all));
     if (gone_count > 0)
@@ -183,7 +189,7 @@ static int inherit(vls_write *w, const valise_commit *item, valise_list declassi
         else
             tags[tag_count++] = tag[i];
     }
-    for (size_t i = 0; i < item->taints.count; i++) {
+    for (size_t i = 0; i < kept.count; i++) {
         bool again = vls_bag_has_name(declassify, old[i]->tag);
         for (size_t k = 0; k < taints->count && !again; k++)
             again = vls_str_equal(all[k]->tag, old[i]->tag);

@@ -71,9 +71,13 @@ int vls_bag_clear(const vls_ledger *ledger, vls_scope *scope, valise_str tag, va
                   valise_str node_id, valise_str node_name, const vls_change_call *call,
                   vls_done_fn *fn, void *arg, valise_error *err);
 
-/* Three-way merge into `ours`: see valise_backpack_merge. The conflicts are counted in *conflicts.
- */
-int vls_bag_merge(int64_t *conflicts, const vls_scoped *ours, const vls_scoped *base,
+typedef struct vls_merge_outcome {
+    int64_t conflicts;
+    bool whole; /* false: there was more, which the node may not read there or write here */
+} vls_merge_outcome;
+
+/* Three-way merge into `ours`: see valise_backpack_merge. */
+int vls_bag_merge(vls_merge_outcome *out, const vls_scoped *ours, const vls_scoped *base,
                   const vls_scoped *theirs, const vls_change_call *call, vls_done_fn *fn,
                   valise_conflict_fn *conflict, void *arg, valise_error *err);
 

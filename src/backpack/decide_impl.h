@@ -32,7 +32,8 @@ int vls_write_begin(vls_write *w, const vls_ledger *ledger, vls_scope *scope, va
                     valise_str node_name, const vls_change_call *call, valise_error *err);
 void vls_write_end(vls_write *w);
 
-/* From now on the owner writes for this node; a node's scope stays who it is. */
+/* From now on the owner takes over what this node did elsewhere: no run of it is here. A node's
+ * scope stays who it is. */
 void vls_write_as(vls_write *w, valise_str node_id, valise_str node_name);
 
 /* Start the next commit, of this key: node, version and what came before are filled in. */
@@ -61,8 +62,9 @@ int vls_write_append(vls_write *w, valise_blob *value, valise_error *err);
 /* Make the commit that puts the item away, and the entry of the quarantine (quarantine.c). */
 int vls_write_quarantine(vls_write *w, const vls_quarantine_args *args, valise_error *err);
 
-/* The newest entry of a key that holds an item, outside of enter and leave: 1, or 0 for none. */
-int vls_entry_newest(vls_quarantine_row *out, const vls_ledger *ledger, valise_str key,
+/* The number of the newest entry of a key that holds an item, outside of enter and leave: 1, or 0
+ * for none. */
+int vls_entry_newest(int64_t *out, const vls_ledger *ledger, valise_str key,
                      valise_error *err);
 
 /* The answer for the commit that was appended. */

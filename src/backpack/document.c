@@ -5,6 +5,7 @@
 static const valise_struct checkpoint_struct = {sizeof(vls_checkpoint_row),
                                                 vls_checkpoint_fields + 1};
 static const valise_struct commit_struct = {sizeof(valise_commit), vls_commit_record};
+static const valise_struct merge_struct = {sizeof(vls_merge_row), vls_merge_fields + 1};
 static const valise_struct permission_struct = {sizeof(vls_permission_row),
                                                 vls_permission_fields + 1};
 /* What an origin's commit put there is a commit of the document. */
@@ -25,6 +26,7 @@ static const valise_field checkpoint = {
     .name = "checkpoint", .type = VALISE_T_STRUCT, .more = &checkpoint_struct};
 static const valise_field commit = {
     .name = "commit", .type = VALISE_T_STRUCT, .more = &commit_struct};
+static const valise_field merge = {.name = "merge", .type = VALISE_T_STRUCT, .more = &merge_struct};
 static const valise_field permission = {
     .name = "permission", .type = VALISE_T_STRUCT, .more = &permission_struct};
 static const valise_field quarantine = {
@@ -64,6 +66,7 @@ const valise_field vls_document_fields[] = {
     ROWS(history, commit, VALISE_REQUIRED, VLS_DOCUMENT_ITEMS_MAX, "The commits after the edge."),
     VALISE_FIELD(vls_document, id, UUID, VALISE_REQUIRED, "Id of the backpack."),
     ROWS(items, commit, VALISE_REQUIRED, VLS_DOCUMENT_ITEMS_MAX, "The state at the edge."),
+    ROWS(merges, merge, 0, VLS_DOCUMENT_ROWS_MAX, "What was merged into it."),
     VALISE_FIELD_WITH(vls_document, name, STR, VALISE_REQUIRED, "Its name.", .min = 1,
                       .max = VLS_BAG_NAME_MAX),
     VALISE_FIELD_WITH(vls_document, options, STRUCT, VALISE_REQUIRED, "How it works.",

@@ -29,7 +29,8 @@ typedef struct vls_document {
     valise_str format;
     valise_list history; /* of const valise_commit *: edge + 1 and on, all */
     valise_uuid id;
-    valise_list items; /* of const valise_commit *, in the order of seq */
+    valise_list items;  /* of const valise_commit *, in the order of seq */
+    valise_list merges; /* of const vls_merge_row * */
     valise_str name;
     const vls_document_options *options;
     const vls_document_origin *origin; /* NULL: none */

@@ -130,18 +130,11 @@ static int read_entries(plan *p, valise_str key, valise_error *err)
     return rc;
 }
 
-static bool is_own(const vls_quarantine_row *entry)
-{
-    static const valise_uuid own;
-
-    return vls_uuid_equal(&entry->from, &own);
-}
-
 /* Does anybody see the entry? Those that stand behind the edge are history; what a fork began with
  * was there from 0 on. */
 static bool entry_stays(const plan *p, const vls_quarantine_row *entry)
 {
-    int64_t since = is_own(entry) ? entry->seq : 0;
+    int64_t since = VLS_MAX(entry->seq, 0);
 
     return since > p->edge || entry->released == 0 || entry->released > p->edge ||
            has_point(p, since, entry->released);
@@ -152,7 +145,7 @@ static bool entry_needs(const plan *p, int64_t seq)
     for (size_t i = 0; i < p->entries.len; i++) {
         const vls_quarantine_row *e = &p->entries.ptr[i];
         bool own = vls_uuid_equal(&e->item_backpack, &p->rows->bag.id);
-        if (((is_own(e) && e->seq == seq) || (own && e->item == seq)) && entry_stays(p, e))
+        if ((e->seq == seq || (own && e->item == seq)) && entry_stays(p, e))
             return true;
     }
     return false;

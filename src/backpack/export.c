@@ -35,7 +35,7 @@ typedef struct export
     vls_vec(valise_commit *) items, history;
     vls_vec(place) held;    /* what the quarantine is about, sorted */
     vls_vec(place) foreign; /* sorted */
-    pointers checkpoints, permissions, quarantine, rules, runs;
+    pointers checkpoints, merges, permissions, quarantine, rules, runs;
     vls_vec(value) values;
 }
 export;
@@ -149,13 +149,6 @@ static int want(export *e, const valise_uuid *backpack, int64_t seq, valise_erro
     return vls_fail_memory(err);
 }
 
-static bool is_own(const vls_quarantine_row *row)
-{
-    static const valise_uuid own;
-
-    return vls_uuid_equal(&row->from, &own);
-}
-
 /* Those that are no items at the edge, each once. */
 static int take_all_held(export *e, valise_error *err)
 {
@@ -166,7 +159,7 @@ static int take_all_held(export *e, valise_error *err)
         const vls_quarantine_row *row = e->quarantine.ptr[i];
         rc = want(e, &row->item_backpack, row->item, err);
         if (rc == 0)
-            rc = want(e, is_own(row) ? &e->head.id : &row->from, row->seq, err);
+            rc = want(e, vls_entry_backpack(row), vls_entry_seq(row), err);
     }
     if (rc < 0 || e->held.len == 0)
         return rc;
@@ -224,6 +217,29 @@ static int take_run(void *arg, const void *row, valise_error *err)
     return rc < 0 ? rc : keep_row(e, &e->runs, &copy, sizeof(copy), err);
 }
 
+static int take_merge(void *arg, const void *row, valise_error *err)
+{
+    export *e = arg;
+    const vls_merge_row *merge = row;
+
+    return merge->seq > e->head.last ? 0 : keep_row(e, &e->merges, merge, sizeof(*merge), err);
+}
+
+/* The state that a fork began with is in it like one that was merged. */
+static int take_origin(export *e, valise_error *err)
+{
+    const vls_merge_row row = {.theirs = e->head.origin, .upto = e->head.origin_seq};
+
+    return e->doc.origin ? keep_row(e, &e->merges, &row, sizeof(row), err) : 0;
+}
+
+static int compare_merges(const void *a, const void *b)
+{
+    const vls_merge_row *x = *(vls_merge_row *const *)a, *y = *(vls_merge_row *const *)b;
+
+    return x->seq != y->seq ? (x->seq < y->seq ? -1 : 1) : vls_uuid_compare(&x->theirs, &y->theirs);
+}
+
 static int take_permission(void *arg, const void *row, valise_error *err)
 {
     export *e = arg;
@@ -253,7 +269,7 @@ static int take_entry(void *arg, const void *row, valise_error *err)
     vls_quarantine_row copy = *(const vls_quarantine_row *)row;
     int rc;
 
-    if ((is_own(&copy) && copy.seq > e->head.last) ||
+    if (copy.seq > e->head.last ||
         (copy.released != 0 && copy.released <= e->doc.edge))
         return 0; /* not yet there, or over before the edge */
     if (copy.released > e->head.last)
@@ -269,13 +285,16 @@ static int take_rows(export *e, valise_error *err)
         int (*fn)(void *arg, const void *row, valise_error *err);
     } all[] = {{&vls_bag_checkpoints, take_checkpoint},
                {&vls_bag_runs, take_run},
+               {&vls_bag_merges, take_merge},
                {&vls_bag_permissions, take_permission},
                {&vls_bag_rules, take_rule},
                {&vls_bag_quarantines, take_entry}};
-    int rc = 0;
+    int rc = take_origin(e, err);
 
     for (size_t i = 0; i < VLS_COUNT(all) && rc == 0; i++)
         rc = e->ledger->ops->each_row(e->ledger->self, all[i].coll, all[i].fn, e, err);
+    if (e->merges.len > 0)
+        qsort(e->merges.ptr, e->merges.len, sizeof(void *), compare_merges);
     return rc < 0 ? rc : take_all_held(e, err);
 }
 
@@ -306,14 +325,6 @@ static void shift_seq(const export *e, int64_t *seq)
         *seq += e->shift;
 }
 
-static void shift_commit(const export *e, valise_commit *c)
-{
-    shift_seq(e, &c->seq);
-    shift_seq(e, &c->previous);
-    if (c->action == VALISE_ACTION_RELEASE)
-        shift_seq(e, &c->entry);
-}
-
 static int64_t foreign_seq(const export *e, const valise_uuid *backpack, int64_t seq)
 {
     const place key = {*backpack, seq, 0};
@@ -322,6 +333,35 @@ static int64_t foreign_seq(const export *e, const valise_uuid *backpack, int64_t
                                                        sizeof(place), compare_places);
 
     return found ? found->number : 0;
+}
+
+/* The copies are ours. What has become a commit of the document gets its number; others stay those
+ * of their backpack. */
+static void adopt_taints(const export *e, const valise_commit *c)
+{
+    static const valise_uuid own;
+    valise_taint *const *taint = c->taints.items;
+
+    for (size_t i = 0; i < c->taints.count; i++) {
+        valise_uuid *from = &taint[i]->backpack;
+        int64_t number;
+        if (vls_uuid_equal(from, &own))
+            *from = c->backpack;
+        number = foreign_seq(e, from, taint[i]->seq);
+        if (vls_uuid_equal(from, &e->head.id))
+            number = taint[i]->seq + e->shift;
+        if (number > 0)
+            *taint[i] = (valise_taint){.tag = taint[i]->tag, .seq = number};
+    }
+}
+
+static void shift_commit(const export *e, valise_commit *c)
+{
+    adopt_taints(e, c);
+    shift_seq(e, &c->seq);
+    shift_seq(e, &c->previous);
+    if (c->action == VALISE_ACTION_RELEASE)
+        shift_seq(e, &c->entry);
 }
 
 /* Give commits of the origin numbers of this backpack. */
@@ -351,6 +391,8 @@ static int adopt(export *e, valise_error *err)
         time = c->time;
     }
     qsort(e->foreign.ptr, e->foreign.len, sizeof(place), compare_places);
+    for (size_t i = 0; i < count; i++)
+        adopt_taints(e, e->items.ptr[i]);
     qsort(e->items.ptr + count, e->items.len - count, sizeof(valise_commit *), compare_items);
     for (size_t i = count; i < e->items.len; i++) {
         shift_commit(e, e->items.ptr[i]);
@@ -367,11 +409,12 @@ static int adopt(export *e, valise_error *err)
  */
 static void adopt_entry(export *e, vls_quarantine_row *row)
 {
-    int64_t seq = foreign_seq(e, &row->from, row->seq);
+    int64_t seq = foreign_seq(e, &row->from, row->put);
 
     if (row->released > e->doc.edge)
         e->history.ptr[row->released - e->doc.edge - 1]->entry = seq;
     row->seq = seq;
+    row->put = 0;
     row->from = (valise_uuid){{0}};
 }
 
@@ -391,7 +434,7 @@ static void adopt_quarantine(export *e)
         row->item = item > 0 ? item : row->item + (row->item > 0 ? e->shift : 0);
         if (row->item > 0)
             row->item_backpack = e->head.id;
-        if (is_own(row))
+        if (row->seq > 0)
             shift_seq(e, &row->seq);
         else
             adopt_entry(e, row);
@@ -406,6 +449,8 @@ static void adopt_rows(export *e)
     adopt_quarantine(e);
     for (size_t i = 0; i < e->checkpoints.len; i++)
         ((vls_checkpoint_row *)e->checkpoints.ptr[i])->seq += e->shift;
+    for (size_t i = 0; i < e->merges.len; i++)
+        ((vls_merge_row *)e->merges.ptr[i])->seq += e->shift;
     for (size_t i = 0; i < e->runs.len; i++) {
         vls_run_row *row = e->runs.ptr[i];
         row->start += e->shift;
@@ -455,6 +500,7 @@ static int write(vls_buf *out, export *e, valise_error *err)
     doc->items = (valise_list){e->items.ptr, e->items.len};
     doc->history = (valise_list){e->history.ptr, e->history.len};
     doc->checkpoints = (valise_list){e->checkpoints.ptr, e->checkpoints.len};
+    doc->merges = (valise_list){e->merges.ptr, e->merges.len};
     doc->permissions = (valise_list){e->permissions.ptr, e->permissions.len};
     doc->quarantine = (valise_list){e->quarantine.ptr, e->quarantine.len};
     doc->rules = (valise_list){e->rules.ptr, e->rules.len};
@@ -546,6 +592,7 @@ int vls_bag_export(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, int
     vls_vec_release(&e.held, env);
     vls_vec_release(&e.foreign, env);
     vls_vec_release(&e.checkpoints, env);
+    vls_vec_release(&e.merges, env);
     vls_vec_release(&e.permissions, env);
     vls_vec_release(&e.quarantine, env);
     vls_vec_release(&e.rules, env);

@@ -227,6 +227,7 @@ static int fill(const vls_import *in, const vls_ledger *ledger, valise_error *er
         const valise_coll *coll;
         valise_list rows;
     } others[] = {{&vls_bag_checkpoints, in->doc.checkpoints},
+                  {&vls_bag_merges, in->doc.merges},
                   {&vls_bag_permissions, in->doc.permissions},
                   {&vls_bag_rules, in->doc.rules},
                   {&vls_bag_runs, in->doc.runs}};

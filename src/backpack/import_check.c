@@ -341,6 +341,30 @@ static int check_checkpoints(const check *c, valise_error *err)
     return rc;
 }
 
+static int check_merges(const check *c, valise_error *err)
+{
+    static const valise_uuid nobody;
+    const vls_merge_row *const *rows = c->doc->merges.items;
+    int rc = 0;
+
+    for (size_t i = 0; i < c->doc->merges.count && rc == 0; i++) {
+        const vls_merge_row *row = rows[i];
+        rc = check_number("upto", row->upto, err);
+        if (rc == 0 && (row->seq < 0 || row->seq > c->last))
+            rc = REFUSE(err, "there is no state %lld", (long long)row->seq);
+        if (rc == 0 && vls_uuid_equal(&row->theirs, &nobody))
+            rc = REFUSE(err, "it does not say what was merged");
+        if (rc == 0 && i > 0 &&
+            (rows[i - 1]->seq > row->seq ||
+             (rows[i - 1]->seq == row->seq &&
+              vls_uuid_compare(&rows[i - 1]->theirs, &row->theirs) >= 0)))
+            rc = REFUSE(err, "merges are in the order of their commits");
+        if (rc < 0)
+            vls_error_prepend(err, "merges[%zu]", i);
+    }
+    return rc;
+}
+
 static int check_runs(check *c, valise_error *err)
 {
     const vls_run_row *const *rows = c->doc->runs.items;
@@ -420,6 +444,8 @@ static int check_all(check *c, valise_error *err)
         rc = check_quarantine(c, err);
     if (rc == 0)
         rc = check_checkpoints(c, err);
+    if (rc == 0)
+        rc = check_merges(c, err);
     if (rc == 0)
         rc = check_permissions(c, err);
     if (rc == 0)

@@ -18,8 +18,7 @@ typedef struct change {
     valise_commit before, after; /* copies */
     valise_commit end;           /* what took it away */
     valise_blob *value;          /* of after, or of what is in quarantine; once it was fetched */
-    bool has_entry;              /* ours has it in quarantine, and theirs brought it back: */
-    vls_quarantine_row entry;
+    int64_t entry; /* ours has it in quarantine, and theirs brought it back; 0: not so */
 } change;
 
 typedef struct side {
@@ -33,6 +32,7 @@ typedef struct merge {
     side our_side, their_side;
     int64_t last;   /* of ours, when it was compared */
     size_t allowed; /* of their changes */
+    bool partial;   /* some of them the node did not see, or may not write */
     vls_vec(vls_done) done;
 } merge;
 
@@ -67,6 +67,7 @@ static int collect_seen(void *arg, const valise_change *c, valise_error *err)
 
     if (rc == 1 && !c->after && c->by)
         rc = vls_look_show(NULL, NULL, m->theirs.ledger, m->theirs.scope, c->by, err);
+    m->partial |= rc == 0;
     return rc <= 0 ? rc : collect(&m->their_side, c, err);
 }
 
@@ -219,6 +220,7 @@ static int check_all(merge *m, vls_write *w, valise_error *err)
             theirs[k] = theirs[m->allowed];
             theirs[m->allowed++] = c;
         }
+        m->partial |= rc == 0;
     }
     return rc < 0 ? rc : 0;
 }
@@ -227,7 +229,7 @@ static int check_all(merge *m, vls_write *w, valise_error *err)
 static int bring_item(vls_write *w, const change *c, const valise_commit *item, valise_error *err)
 {
     const vls_ledger *ledger = w->ledger;
-    vls_quarantine_row before, entry = c->entry;
+    vls_quarantine_row before, entry = {.backpack = w->head.id, .seq = c->entry};
     int rc = 0;
 
     w->commit.namespace_name = item->namespace_name;
@@ -239,10 +241,9 @@ static int bring_item(vls_write *w, const change *c, const valise_commit *item, 
     if (rc == 0)
         rc = vls_arena_dup(&w->commit.summary, w->call->arena,
                            vls_commit_summary(vls_blob_bytes(c->value), w->commit.tags), err);
-    if (rc < 0 || !c->has_entry || w->live)
+    if (rc < 0 || c->entry == 0 || w->live)
         return rc < 0 ? rc : vls_write_append(w, c->value, err);
     /* What theirs released is released here too. */
-    entry.backpack = w->head.id;
     rc = ledger->ops->row_get(&entry, ledger->self, &vls_bag_quarantines, err);
     before = entry;
     entry.released = w->head.last + 1;
@@ -283,12 +284,13 @@ static int quarantine(merge *m, vls_write *w, const change *c, valise_error *err
 
 static int take_over(merge *m, vls_write *w, const change *c, valise_error *err)
 {
+    const valise_commit *by = c->has_after ? &c->after : &c->end;
     int rc;
 
-    if (c->has_after || c->has_end) {
-        const valise_commit *by = c->has_after ? &c->after : &c->end;
+    if (c->has_after || c->has_end)
         vls_write_as(w, by->node_id, by->node_name);
-    }
+    else
+        vls_write_as(w, w->node_id, w->node_name);
     rc = vls_write_find(w, c->key, action_of(c), err);
     if (rc < 0)
         return rc;
@@ -326,10 +328,8 @@ static int get_values(merge *m, valise_error *err)
         change *c = &m->their_side.changes.ptr[k];
         if (c->has_after || is_quarantined(c))
             rc = get_value(c, m->theirs.ledger, err);
-        if (rc == 0 && c->has_after && c->after.action == VALISE_ACTION_RELEASE) {
+        if (rc == 0 && c->has_after && c->after.action == VALISE_ACTION_RELEASE)
             rc = vls_entry_newest(&c->entry, m->ours.ledger, c->key, err);
-            c->has_entry = rc > 0;
-        }
     }
     return rc < 0 ? rc : 0;
 }
@@ -378,7 +378,7 @@ static void release(merge *m)
     vls_vec_release(&m->done, env);
 }
 
-int vls_bag_merge(int64_t *conflicts, const vls_scoped *ours, const vls_scoped *base,
+int vls_bag_merge(vls_merge_outcome *out, const vls_scoped *ours, const vls_scoped *base,
                   const vls_scoped *theirs, const vls_change_call *call, vls_done_fn *fn,
                   valise_conflict_fn *conflict, void *arg, valise_error *err)
 {
@@ -397,7 +397,7 @@ int vls_bag_merge(int64_t *conflicts, const vls_scoped *ours, const vls_scoped *
     }
     if (rc == 0)
         rc = bring_in(&m, err);
-    *conflicts = count;
+    *out = (vls_merge_outcome){count, !m.partial};
     for (size_t i = 0; i < m.done.len; i++) {
         int told = fn ? fn(arg, &m.done.ptr[i], rc == 0 ? err : NULL) : 0;
         rc = rc == 0 ? told : rc;

@@ -1,6 +1,16 @@
-/* merging.c -- see merging.h. */
+/* merging.c -- see merging.h.
+ *
+ * The past of a state is what led to it: the commits of its backpack, the state that this was forked
+ * from, and the states that were merged into it (vls_merge_row), each with its own past.
+ *
+ *     main   --1--2-----3--M--4        fork@2 is in main from M on: a second merge compares with
+ *               \        /             that, in either direction
+ *     fork       1--2---'--3
+ */
 #include "backpack/merging.h"
 
+#include "base/map.h"
+#include "base/text.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 
@@ -10,7 +20,8 @@ const valise_field vls_merge_in[] = {
                       "The backpack to merge from.", .min = 1, .max = VLS_BAG_NAME_MAX,
                       .ref = VLS_REF_BACKPACK),
     VALISE_FIELD_WITH(vls_merge_args, base, STR, 0,
-                      "The backpack both started from; found by itself when not given.",
+                      "What to compare both with; the newest state that both have in common when "
+                      "not given.",
                       .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),
     VALISE_FIELD_AS(vls_merge_args, base_point, "basePoint", STR, 0, "The state of the base."),
     VALISE_FIELD_AS(vls_merge_args, theirs_point, "theirsPoint", STR, 0,
@@ -22,99 +33,261 @@ const valise_field vls_merge_in[] = {
     VALISE_FIELD_END,
 };
 
-/* ---- the common past ---- */
+/* ---- the past ---- */
 
-/* One step of a past: a backpack up to a commit. */
+#define OPENED_MAX VLS_BAG_DEPTH_MAX /* backpacks that one past is looked for in */
+#define TRIES_MAX 32                 /* states whose past is compared */
+
+/* What a state has in it: of each backpack the commits up to one. */
 typedef struct step {
     valise_uuid backpack;
     int64_t upto;
-    valise_str name;
+    valise_str name; /* ptr NULL: not opened yet, or dropped */
+    bool open;       /* what it comes from is not in the past yet */
+    bool forked;     /* a fork starts there, and holds it */
 } step;
 
 typedef struct past {
-    const valise_env *env;
-    vls_vec(step) steps;
+    valise_view *view;
+    vls_map map;
+    vls_vec(step *) steps; /* of the view's arena */
+    const step *from;      /* whose merges are walked over */
 } past;
 
-/* upto: INT64_MAX for what the ledger shows. *origin: what comes next, its name not known yet. */
-static int add_step(past *out, step *origin, valise_view *view, const vls_ledger *ledger,
-                    int64_t upto, valise_error *err)
+static bool is_step(const void *item, const void *key)
 {
-    step here;
+    return vls_uuid_equal(&((const step *)item)->backpack, key);
+}
+
+static uint64_t hash_of(const valise_uuid *backpack)
+{
+    return vls_str_hash((valise_str){(const char *)backpack, sizeof(*backpack)}, 0);
+}
+
+static step *find_step(const past *p, const valise_uuid *backpack)
+{
+    return vls_map_get(&p->map, hash_of(backpack), backpack);
+}
+
+static bool has(const past *p, const valise_uuid *backpack, int64_t upto)
+{
+    const step *s = find_step(p, backpack);
+
+    return s && s->upto >= upto;
+}
+
+static void begin_past(past *out, valise_view *view)
+{
+    *out = (past){.view = view};
+    vls_map_init(&out->map, view->arena.env, is_step);
+}
+
+static void end_past(past *p)
+{
+    vls_map_release(&p->map);
+    vls_vec_release(&p->steps, p->view->arena.env);
+}
+
+static int add_step(past *p, const valise_uuid *backpack, int64_t upto, bool forked,
+                    valise_error *err)
+{
+    step *s = find_step(p, backpack);
+
+    if (s && s->upto >= upto) {
+        s->forked |= forked && s->upto == upto;
+        return 0;
+    }
+    if (!s) {
+        s = vls_arena_zalloc(&p->view->arena, sizeof(*s));
+        if (!s)
+            return vls_arena_fail(&p->view->arena, err);
+        s->backpack = *backpack;
+        if (!vls_vec_push(&p->steps, p->view->arena.env, s) ||
+            vls_map_put(NULL, &p->map, hash_of(backpack), backpack, s) < 0)
+            return vls_fail_memory(err);
+    }
+    s->upto = upto;
+    s->open = true;
+    s->forked = forked;
+    return 0;
+}
+
+static int add_merge(void *arg, const void *row, valise_error *err)
+{
+    const vls_merge_row *merge = row;
+    past *p = arg;
+
+    return merge->seq > p->from->upto ? 0 : add_step(p, &merge->theirs, merge->upto, false, err);
+}
+
+/* What was merged into it, and what it was forked from. Nothing of it is shown yet: the actor is
+ * asked for what is. */
+static int open_step(past *p, step *s, valise_error *err)
+{
+    VLS_AUTO(use) vls_use use = {0};
+    const vls_ledger *ledger = &use.ledger;
+    static const valise_uuid none;
     vls_ledger_head head;
     int rc;
 
+    s->open = false;
+    rc = vls_use_begin_id(&use, p->view, &s->backpack, err);
+    if (rc < 0)
+        return rc == VALISE_E_NOT_FOUND ? 0 : rc;
     ledger->ops->enter(ledger->self);
     rc = ledger->ops->head(&head, ledger->self, err);
     if (rc == 0)
-        rc = vls_arena_dup(&here.name, &view->arena, head.name, err);
+        rc = vls_arena_dup(&s->name, &p->view->arena, head.name, err);
     ledger->ops->leave(ledger->self);
     if (rc < 0)
         return rc;
-    here.backpack = head.id;
-    here.upto = VLS_MIN(head.last, upto);
-    *origin = (step){.backpack = head.origin, .upto = head.origin_seq};
-    return vls_vec_push(&out->steps, out->env, here) ? 0 : vls_fail_memory(err);
+    s->upto = VLS_MIN(s->upto, head.last); /* an import may say anything */
+    p->from = s;
+    rc = ledger->ops->each_row(ledger->self, &vls_bag_merges, add_merge, p, err);
+    return rc < 0 || vls_uuid_equal(&head.origin, &none)
+               ? rc
+               : add_step(p, &head.origin, head.origin_seq, true, err);
 }
 
-/* The backpack itself, what it was forked from, and so on as far as these can be found. Nothing of
- * them is shown yet: the actor is asked for the one that is. */
-static int gather(past *out, valise_view *view, const vls_ledger *ledger, valise_error *err)
+/* All that is in the state after a commit. Forks and what was merged last are looked at first, for
+ * there is an end to how many are. */
+static int gather(past *out, const valise_uuid *backpack, int64_t upto, valise_error *err)
 {
-    VLS_AUTO(use) vls_use use = {0};
-    static const valise_uuid none;
-    step next;
-    int rc = add_step(out, &next, view, ledger, INT64_MAX, err);
+    int rc = add_step(out, backpack, upto, false, err);
 
-    while (rc == 0 && out->steps.len < VLS_BAG_DEPTH_MAX &&
-           !vls_uuid_equal(&next.backpack, &none)) {
-        vls_use_end(&use);
-        rc = vls_use_begin_id(&use, view, &next.backpack, err);
-        if (rc == VALISE_E_NOT_FOUND)
-            return 0;
-        if (rc == 0)
-            rc = add_step(out, &next, view, &use.ledger, next.upto, err);
+    for (size_t opened = 0; opened < OPENED_MAX && rc == 0; opened++) {
+        size_t i = out->steps.len;
+        while (i > 0 && !out->steps.ptr[i - 1]->open)
+            i--;
+        if (i == 0)
+            break;
+        rc = open_step(out, out->steps.ptr[i - 1], err);
     }
     return rc;
 }
 
-/* The first step of b that a has as well: up to where both have it. */
-static bool meet(step *out, const past *a, const past *b)
+static int gather_shown(past *out, const vls_ledger *ledger, valise_error *err)
 {
-    for (size_t i = 0; i < b->steps.len; i++) {
-        for (size_t k = 0; k < a->steps.len; k++) {
-            const step *x = &a->steps.ptr[k], *y = &b->steps.ptr[i];
-            if (!vls_uuid_equal(&x->backpack, &y->backpack))
-                continue;
-            *out = (step){x->backpack, VLS_MIN(x->upto, y->upto), x->name};
-            return true;
-        }
-    }
-    return false;
+    vls_ledger_head head;
+    int rc = vls_look_head(&head, ledger, err);
+
+    return rc < 0 ? rc : gather(out, &head.id, head.last, err);
 }
 
-static int find_base(vls_merge_uses *uses, valise_view *view, valise_str node, valise_error *err)
-{
-    vls_who base = {.node = node};
-    past ours = {.env = view->arena.env}, theirs = {.env = view->arena.env};
-    step at;
-    int rc = gather(&ours, view, &uses->ours.ledger, err);
+/* ---- the base ---- */
 
+/* Is `best` in the past of `other`? Then that is the newer one. */
+static int take_newer(step *best, past *of_best, const step *other, valise_error *err)
+{
+    past newer;
+    int rc;
+
+    begin_past(&newer, of_best->view);
+    rc = gather(&newer, &other->backpack, other->upto, err);
+    if (rc == 0 && has(&newer, &best->backpack, best->upto)) {
+        past older = *of_best;
+        *of_best = newer;
+        newer = older;
+        *best = *other;
+    }
+    end_past(&newer);
+    return rc;
+}
+
+/* A state that is in both, and in no other that is: 1, or 0 for none. Of several the first. */
+static int meet(step *best, const past *ours, const past *theirs, valise_error *err)
+{
+    past of_best;
+    size_t tries = 0;
+    bool found = false;
+    int rc = 0;
+
+    begin_past(&of_best, theirs->view);
+    for (size_t i = 0; i < theirs->steps.len && tries < TRIES_MAX && rc == 0; i++) {
+        step both = *theirs->steps.ptr[i];
+        const step *our = find_step(ours, &both.backpack);
+        if (!our || !both.name.ptr)
+            continue;
+        if (our->upto < both.upto)
+            both.forked = our->forked;
+        else if (our->upto == both.upto)
+            both.forked |= our->forked;
+        both.upto = VLS_MIN(both.upto, our->upto);
+        if (!found) {
+            *best = both;
+            rc = gather(&of_best, &both.backpack, both.upto, err);
+            found = true;
+        } else if (!has(&of_best, &both.backpack, both.upto)) {
+            rc = take_newer(best, &of_best, &both, err);
+            tries++;
+        }
+    }
+    end_past(&of_best);
+    return rc < 0 ? rc : found;
+}
+
+static int is_it(void *arg, const void *row, valise_error *err)
+{
+    (void)err;
+    return ((const vls_checkpoint_row *)row)->seq == *(const int64_t *)arg;
+}
+
+/* From here on the base shows that state: if it is behind the edge, or something holds it. */
+static int show_base(vls_use *use, const step *base, valise_error *err)
+{
+    const vls_ledger *ledger = &use->ledger;
+    vls_ledger_head head;
+    int64_t seq = base->upto;
+    int rc = vls_look_head(&head, ledger, err);
+    bool kept = base->forked || seq >= head.edge;
+
+    if (rc == 0 && !kept) {
+        rc = ledger->ops->each_row(ledger->self, &vls_bag_checkpoints, is_it, &seq, err);
+        kept = rc > 0;
+    }
+    if (rc >= 0)
+        rc = kept ? vls_use_seq(use, seq, err) : VALISE_E_LIMIT;
+    if (rc != VALISE_E_LIMIT)
+        return rc;
+    (void)vls_fail(err, VALISE_E_LIMIT,
+                   "the newest state that both have in common is no longer kept: '%s' after commit "
+                   "%lld",
+                   vls_text_short(base->name).s, (long long)base->upto);
+    vls_hint(err, "say with --base and --base-point what to compare with; a checkpoint holds a "
+                  "state for longer");
+    return VALISE_E_LIMIT;
+}
+
+static int find_base(vls_merge_uses *uses, const past *ours, const vls_merge_args *args,
+                     valise_error *err)
+{
+    valise_view *view = ours->view;
+    vls_who base = {.node = args->who.node};
+    past theirs;
+    step at;
+    int rc;
+
+    begin_past(&theirs, view);
+    rc = gather_shown(&theirs, &uses->theirs.ledger, err);
     if (rc == 0)
-        rc = gather(&theirs, view, &uses->theirs.ledger, err);
-    if (rc == 0 && !meet(&at, &ours, &theirs)) {
+        rc = meet(&at, ours, &theirs, err);
+    if (rc == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "the two backpacks have no past in common");
         vls_hint(err, "say with --base and --base-point what both started from");
     }
-    if (rc == 0) {
-        base.backpack = at.name;
-        base.id = at.backpack;
-        rc = vls_use_begin_other(&uses->base, view, &base, "base", err);
+    end_past(&theirs);
+    if (rc < 0)
+        return rc;
+    base.backpack = at.name;
+    base.id = at.backpack;
+    if (args->found) {
+        args->found->seq = at.upto;
+        (void)snprintf(args->found->name, sizeof(args->found->name), "%.*s",
+                       VALISE_STR_ARG(at.name));
     }
+    rc = vls_use_begin_other(&uses->base, view, &base, "base", err);
     if (rc == 0)
-        rc = vls_use_seq(&uses->base, at.upto, err);
-    vls_vec_release(&ours.steps, ours.env);
-    vls_vec_release(&theirs.steps, theirs.env);
+        rc = show_base(&uses->base, &at, err);
     return rc;
 }
 
@@ -137,12 +310,35 @@ static int take_state(vls_use *use, const vls_ledger *held, valise_str point, va
     return rc;
 }
 
+static int take_base(vls_merge_uses *out, const vls_merge_args *args, valise_error *err)
+{
+    const vls_who base = {.backpack = args->base, .node = args->who.node, .id = args->base_id};
+    int rc = vls_use_begin_other(&out->base, out->ours.view, &base, "base", err);
+
+    return rc < 0 ? rc : take_state(&out->base, args->held_base, args->base_point, err);
+}
+
+/* Ours has all of theirs afterwards, if it has the base; it may have it now. */
+static int look_back(vls_merge_uses *out, const past *ours, valise_error *err)
+{
+    vls_ledger_head base, theirs;
+    int rc = vls_look_head(&base, &out->base.ledger, err);
+
+    if (rc == 0)
+        rc = vls_look_head(&theirs, &out->theirs.ledger, err);
+    if (rc < 0)
+        return rc;
+    out->brings_all =
+        has(ours, &base.id, base.last) && !has(ours, &theirs.id, theirs.last);
+    return 0;
+}
+
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
                     valise_error *err)
 {
-    valise_str node = args->who.node;
-    const vls_who base = {.backpack = args->base, .node = node, .id = args->base_id};
-    const vls_who theirs = {.backpack = args->theirs, .node = node, .id = args->theirs_id};
+    const vls_who theirs = {
+        .backpack = args->theirs, .node = args->who.node, .id = args->theirs_id};
+    past ours;
     int rc = vls_use_begin(&out->ours, view, &args->who, err);
 
     if (rc == 0)
@@ -151,10 +347,90 @@ int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args
         rc = take_state(&out->theirs, args->held_theirs, args->theirs_point, err);
     if (rc < 0)
         return rc;
-    if (args->base.len == 0)
-        return find_base(out, view, node, err);
-    rc = vls_use_begin_other(&out->base, view, &base, "base", err);
-    return rc < 0 ? rc : take_state(&out->base, args->held_base, args->base_point, err);
+    begin_past(&ours, view);
+    rc = gather_shown(&ours, &out->ours.ledger, err);
+    if (rc == 0)
+        rc = args->base.len == 0 ? find_base(out, &ours, args, err)
+                                 : take_base(out, args, err);
+    if (rc == 0)
+        rc = look_back(out, &ours, err);
+    end_past(&ours);
+    return rc;
+}
+
+/* ---- remembering it ---- */
+
+typedef struct trimming {
+    vls_merge_uses *uses;
+    int64_t edge;
+    vls_vec(vls_merge_row) old; /* at or before the edge */
+} trimming;
+
+static int note_old(void *arg, const void *row, valise_error *err)
+{
+    const vls_merge_row *merge = row;
+    trimming *t = arg;
+
+    if (merge->seq > t->edge)
+        return 1; /* they come in the order of seqs */
+    return vls_vec_push(&t->old, t->uses->ours.view->arena.env, *merge) ? 0 : vls_fail_memory(err);
+}
+
+/* Does a state that can be seen need it? Not when a later one says more, or it was dropped. 1, 0. */
+static int is_needed(const trimming *t, size_t at, valise_error *err)
+{
+    const vls_merge_row *merge = &t->old.ptr[at];
+    VLS_AUTO(use) vls_use use = {0};
+    int rc;
+
+    for (size_t i = at + 1; i < t->old.len; i++) {
+        if (vls_uuid_equal(&t->old.ptr[i].theirs, &merge->theirs) &&
+            t->old.ptr[i].upto >= merge->upto)
+            return 0;
+    }
+    rc = vls_use_begin_id(&use, t->uses->ours.view, &merge->theirs, err);
+    return rc == VALISE_E_NOT_FOUND ? 0 : rc < 0 ? rc : 1;
+}
+
+static int trim(vls_merge_uses *uses, int64_t edge, valise_error *err)
+{
+    const vls_ledger *ledger = &uses->ours.ledger;
+    trimming t = {.uses = uses, .edge = edge};
+    int rc = ledger->ops->each_row(ledger->self, &vls_bag_merges, note_old, &t, err);
+
+    for (size_t i = 0; i < t.old.len && rc >= 0; i++) {
+        rc = is_needed(&t, i, err);
+        if (rc != 0)
+            continue;
+        ledger->ops->enter(ledger->self);
+        rc = ledger->ops->row_delete(ledger->self, &vls_bag_merges, &t.old.ptr[i], err);
+        ledger->ops->leave(ledger->self);
+    }
+    vls_vec_release(&t.old, uses->ours.view->arena.env);
+    return rc < 0 ? rc : 0;
+}
+
+int vls_merge_remember(vls_merge_uses *uses, valise_error *err)
+{
+    const vls_ledger *ledger = &uses->ours.ledger;
+    vls_ledger_head ours, theirs;
+    vls_merge_row row;
+    int rc = vls_look_head(&theirs, &uses->theirs.ledger, err);
+
+    if (rc < 0 || !uses->brings_all)
+        return rc;
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->head(&ours, ledger->self, err);
+    row = (vls_merge_row){
+        .backpack = ours.id, .seq = ours.last, .theirs = theirs.id, .upto = theirs.last};
+    if (rc == 0)
+        rc = ledger->ops->row_put(ledger->self, &vls_bag_merges, &row, err);
+    ledger->ops->leave(ledger->self);
+    if (rc == 0)
+        rc = trim(uses, ours.edge, err);
+    /* What was merged into memory stays. Without room for this a later merge asks about changes
+     * that it could have known. */
+    return rc == VALISE_E_NO_MEMORY && uses->ours.memory ? 0 : rc;
 }
 
 void vls_merge_end(vls_merge_uses *uses)

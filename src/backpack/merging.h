@@ -10,13 +10,17 @@ extern const valise_field vls_merge_in[];
 
 typedef struct vls_merge_uses {
     vls_use ours, base, theirs;
+    bool brings_all; /* ours has not all of theirs yet, and does once it was merged */
 } vls_merge_uses;
 
-/* Without a base it is the newest state that is in the past of both: theirs was forked from ours,
- * or ours from theirs, or both from a third, however many forks lie in between. VALISE_E_NOT_FOUND
- * when they have no past in common. */
+/* Without a base it is the newest state that is in the past of both, by whatever forks and merges.
+ * VALISE_E_NOT_FOUND when they have no past in common, VALISE_E_LIMIT when it was dropped. */
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
                     valise_error *err);
+
+/* All of theirs was merged, in a command: later merges start from there. */
+int vls_merge_remember(vls_merge_uses *uses, valise_error *err);
+
 void vls_merge_end(vls_merge_uses *uses);
 
 static inline void vls_auto_merge_uses(vls_merge_uses *uses)

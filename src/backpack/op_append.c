@@ -40,7 +40,8 @@ static int adapt(valise_commit *commit, const valise_commit *last, int64_t versi
     return 1;
 }
 
-/* The run as of any write: that of the commit before, if the same node made it; else a new one. */
+/* The run as of any write: that of the commit before, if the same node made it; else a new one.
+ * What was part of none stays so. */
 static int take_run(valise_commit *commit, const vls_ledger *ledger, const vls_ledger_head *head,
                     valise_error *err)
 {
@@ -49,6 +50,8 @@ static int take_run(valise_commit *commit, const vls_ledger *ledger, const vls_l
                        .node_id = commit->node_id,
                        .start = head->last};
 
+    if (commit->run == 0)
+        return 0;
     commit->run = vls_str_equal(head->last_node, commit->node_id) ? head->open_run : 0;
     if (commit->run > 0)
         return 0;
@@ -58,7 +61,7 @@ static int take_run(valise_commit *commit, const vls_ledger *ledger, const vls_l
 
 /* One commit behind the others: its seq, its run and what it follows are new. */
 static int append_entered(const vls_ledger *ledger, valise_commit *commit, valise_blob *value,
-                          valise_error *err)
+                          vls_arena *arena, valise_error *err)
 {
     valise_commit last = {0};
     vls_ledger_head head;
@@ -77,10 +80,12 @@ static int append_entered(const vls_ledger *ledger, valise_commit *commit, valis
     commit->time = VLS_MAX(commit->time, head.last_time);
     commit->previous = known > 0 && vls_uuid_equal(&last.backpack, &head.id) ? last.seq : 0;
     rc = take_run(commit, ledger, &head, err);
+    if (rc == 0)
+        rc = vls_taints_move(&commit->taints, &commit->backpack, &head.id, arena, err);
     return rc < 0 ? rc : ledger->ops->append(ledger->self, commit, value, err);
 }
 
-static int append(const vls_ledger *ledger, const vls_append_item *item, const valise_env *env,
+static int append(const vls_ledger *ledger, const vls_append_item *item, vls_arena *arena,
                   valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;
@@ -88,11 +93,11 @@ static int append(const vls_ledger *ledger, const vls_append_item *item, const v
     int rc = 0;
 
     if (item->value.bytes.ptr)
-        rc = vls_blob_new(&value, env, item->value.bytes, err);
+        rc = vls_blob_new(&value, arena->env, item->value.bytes, err);
     if (rc < 0)
         return rc;
     ledger->ops->enter(ledger->self);
-    rc = append_entered(ledger, &commit, value, err);
+    rc = append_entered(ledger, &commit, value, arena, err);
     ledger->ops->leave(ledger->self);
     return rc;
 }
@@ -108,7 +113,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     (void)out;
     ledger = vls_rows_ledger(&rows);
     for (size_t i = 0; i < args->items.count && rc == 0; i++)
-        rc = append(&ledger, items[i], view->arena.env, err);
+        rc = append(&ledger, items[i], &view->arena, err);
     return rc;
 }
 

@@ -86,7 +86,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 {
     static const valise_coll *const colls[] = {
         &vls_bag_commits,     &vls_bag_quarantines, &vls_bag_checkpoints, &vls_bag_runs,
-        &vls_bag_permissions, &vls_bag_rules,       &vls_bag_taints};
+        &vls_bag_permissions, &vls_bag_rules,       &vls_bag_taints,      &vls_bag_merges};
     const vls_forget_args *args = in;
     vls_forget_result *result = out;
     vls_bag_row bag = {.id = args->backpack};

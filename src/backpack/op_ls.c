@@ -36,6 +36,8 @@ static int emit(void *arg, const valise_item *item, valise_error *err)
     if (item->value && l->args->values)
         value = vls_blob_bytes(item->value);
     vls_item_out_fill(&row, item->commit, value);
+    if (l->args->quarantined)
+        row.seq = item->commit->entry;
     return valise_view_emit(l->view, &row, err);
 }
 

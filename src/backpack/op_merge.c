@@ -41,19 +41,21 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     const vls_merge_args *args = in;
     VLS_AUTO(merge_uses) vls_merge_uses uses = {0};
     merging m = {.ours = &uses.ours, .result = out};
-    int64_t conflicts = 0;
+    vls_merge_outcome outcome = {0};
     int rc = vls_merge_begin(&uses, view, args, err);
     const vls_scoped ours = vls_use_scoped(&uses.ours), base = vls_use_scoped(&uses.base),
                      theirs = vls_use_scoped(&uses.theirs);
 
     vls_buf_init(&m.keys, view->arena.env, (size_t)1 << 20);
     if (rc == 0)
-        rc =
-            vls_bag_merge(&conflicts, &ours, &base, &theirs, &uses.ours.call, note, clash, &m, err);
-    if (rc == VALISE_E_CONFLICT && conflicts > 0) {
+        rc = vls_bag_merge(&outcome, &ours, &base, &theirs, &uses.ours.call, note, clash, &m, err);
+    if (rc == 0 && outcome.whole)
+        rc = vls_merge_remember(&uses, err);
+    if (rc == VALISE_E_CONFLICT && outcome.conflicts > 0) {
         (void)vls_fail(err, VALISE_E_CONFLICT, "both changed %lld key%s: %.*s%s",
-                       (long long)conflicts, conflicts == 1 ? "" : "s",
-                       VALISE_STR_ARG(vls_buf_str(&m.keys)), conflicts > NAMED ? ", ..." : "");
+                       (long long)outcome.conflicts, outcome.conflicts == 1 ? "" : "s",
+                       VALISE_STR_ARG(vls_buf_str(&m.keys)),
+                       outcome.conflicts > NAMED ? ", ..." : "");
         vls_hint(err,
                  "valise bp conflicts %.*s %.*s  shows both sides; pack what is right, and "
                  "merge again",
@@ -73,9 +75,9 @@ const valise_op vls_op_backpack_merge = {
     .name = "backpack:merge",
     .brief = "Bring what a fork changed into its origin, or into another fork.",
     .help =
-        "A three-way merge: what `theirs` changed since the state both started from, with who did "
-        "it. Where both changed a key, and not to the same item, nothing is merged. To merge once "
-        "more, say from where: `--base THEIRS --base-point COMMIT`.",
+        "A three-way merge: what `theirs` changed since the newest state that both have in common "
+        "(where it was forked, or merged last), with who did it. Where both changed a key, and "
+        "not to the same item, nothing is merged.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = vls_merge_in,

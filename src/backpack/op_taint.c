@@ -2,9 +2,12 @@
 #include "backpack/ops.h"
 
 static const valise_field mark_fields[] = {
-    VALISE_FIELD_WITH(vls_taint_row, tag, STR, VALISE_REQUIRED, "The tag.", .min = 1,
-                      .max = VLS_BAG_TAG_MAX),
-    VALISE_FIELD(vls_taint_row, source, INT, VALISE_REQUIRED, "The commit whose item had it."),
+    VALISE_FIELD_AS_WITH(vls_taint_row, source.tag, "tag", STR, VALISE_REQUIRED, "The tag.",
+                         .min = 1, .max = VLS_BAG_TAG_MAX),
+    VALISE_FIELD_AS(vls_taint_row, source.seq, "source", INT, VALISE_REQUIRED,
+                    "The commit whose item had it."),
+    VALISE_FIELD_AS(vls_taint_row, source.backpack, "sourceBackpack", UUID, VALISE_NULLABLE,
+                    "The backpack of that commit, if it is another one."),
     VALISE_FIELD(vls_taint_row, since, INT, VALISE_REQUIRED, "The newest commit at that time."),
     VALISE_FIELD_END,
 };

@@ -87,6 +87,11 @@ typedef struct vls_fork_result {
     int64_t seq;
 } vls_fork_result;
 
+typedef struct vls_merge_base {
+    char name[VLS_BAG_NAME_MAX + 1];
+    int64_t seq;
+} vls_merge_base;
+
 typedef struct vls_merge_args {
     vls_who who;       /* ours */
     valise_str theirs; /* name */
@@ -96,6 +101,7 @@ typedef struct vls_merge_args {
     /* Snapshots of ephemeral ones: what the handle holds, though the points are pruned. No fields:
      * only C code of the library has them. NULL: the points say it. */
     const vls_ledger *held_theirs, *held_base;
+    vls_merge_base *found; /* the same way: gets the base that was not given; or NULL */
 } vls_merge_args;
 
 typedef struct vls_merge_result {

@@ -105,62 +105,27 @@ int vls_bag_quarantine(vls_done *out, const vls_ledger *ledger, vls_scope *scope
 
 /* ---- out ---- */
 
-/* Whose commit put it there. */
-static const valise_uuid *put_by(const vls_quarantine_row *row)
-{
-    static const valise_uuid own;
-
-    return vls_uuid_equal(&row->from, &own) ? &row->backpack : &row->from;
-}
-
-/* Which entry of a key is meant: the newest that has an item, else the newest; or the newest with
- * this number, which one of a fork's origin may have too. A release that failed half-way may have
- * left a number behind that no commit has. */
+/* Which entry of a key is meant: the newest that has an item, else the newest; or the one with this
+ * number. A release that failed half-way may have left a number behind that no commit has. */
 typedef struct search {
     const vls_ledger *ledger;
     valise_str key;
     int64_t last, wanted; /* 0: any */
     int64_t seq;          /* of what was found; 0: nothing */
-    valise_uuid from;
     bool has_item;
-    int64_t time; /* of the commit that put it there: a fork's come behind its origin's */
 } search;
-
-static int entry_time(int64_t *out, const search *s, const vls_quarantine_row *entry,
-                      valise_error *err)
-{
-    const vls_ledger *ledger = s->ledger;
-    valise_commit commit;
-    int rc;
-
-    ledger->ops->enter(ledger->self);
-    rc = ledger->ops->commit(&commit, ledger->self, put_by(entry), entry->seq, err);
-    if (rc > 0)
-        *out = commit.time;
-    ledger->ops->leave(ledger->self);
-    return rc < 0 ? rc : 0;
-}
 
 static int find_entry(void *arg, const void *row, valise_error *err)
 {
     const vls_quarantine_row *entry = row;
     search *s = arg;
-    int64_t time = 0;
-    int rc;
 
+    (void)err;
     if (!vls_str_equal(entry->key, s->key) || !vls_entry_is_there(entry, s->last) ||
-        (s->wanted > 0 && entry->seq != s->wanted) || (s->has_item && entry->item == 0))
+        (s->wanted != 0 && entry->seq != s->wanted) || (s->has_item && entry->item == 0))
         return 0;
-    rc = entry_time(&time, s, entry, err);
-    if (rc < 0)
-        return rc;
-    if (s->seq > 0 && s->has_item == (entry->item > 0) &&
-        (time < s->time || (time == s->time && entry->seq < s->seq)))
-        return 0;
-    s->seq = entry->seq;
-    s->from = entry->from;
+    s->seq = entry->seq; /* they come in the order of numbers */
     s->has_item = entry->item > 0;
-    s->time = time;
     return 0;
 }
 
@@ -175,7 +140,7 @@ static int choose_entry(search *s, valise_error *err)
                                              err);
 }
 
-int vls_entry_newest(vls_quarantine_row *out, const vls_ledger *ledger, valise_str key,
+int vls_entry_newest(int64_t *out, const vls_ledger *ledger, valise_str key,
                      valise_error *err)
 {
     search s = {.ledger = ledger, .key = key};
@@ -183,7 +148,7 @@ int vls_entry_newest(vls_quarantine_row *out, const vls_ledger *ledger, valise_s
 
     if (rc < 0 || s.seq == 0 || !s.has_item)
         return rc < 0 ? rc : 0;
-    *out = (vls_quarantine_row){.seq = s.seq, .from = s.from};
+    *out = s.seq;
     return 1;
 }
 
@@ -195,8 +160,8 @@ static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w,
     valise_str key = w->commit.key;
     int rc = 0;
 
-    *row = (vls_quarantine_row){.backpack = w->head.id, .seq = s->seq, .from = s->from};
-    if (s->seq > 0)
+    *row = (vls_quarantine_row){.backpack = w->head.id, .seq = s->seq};
+    if (s->seq != 0)
         rc = ledger->ops->row_get(row, ledger->self, &vls_bag_quarantines, err);
     if (rc < 0)
         return rc;
@@ -230,6 +195,8 @@ static int bring_back(vls_done *out, vls_write *w, vls_quarantine_row *row,
         rc = vls_look_fail_erased(item->key, err);
     if (rc == 0)
         rc = vls_commit_copy(&copy, item, w->call->arena, err);
+    if (rc == 0)
+        rc = vls_taints_move(&copy.taints, &item->backpack, &w->head.id, w->call->arena, err);
     if (rc < 0)
         return rc;
     w->commit.entry = row->seq;
@@ -292,8 +259,6 @@ int vls_bag_release(vls_done *out, const vls_ledger *ledger, vls_scope *scope, v
     search s = {.ledger = ledger, .key = key, .wanted = seq};
     int rc = vls_bag_check_key(key, err);
 
-    if (rc == 0 && seq < 0)
-        rc = vls_fail(err, VALISE_E_INVALID, "an entry has no number below 1");
     if (rc == 0)
         rc = choose_entry(&s, err);
     if (rc == 0)
@@ -336,15 +301,17 @@ static int list_entry(void *arg, const void *row, valise_error *err)
     if (rc == 1)
         rc = vls_look_value(&value, ledger, &item, err);
     if (rc >= 0)
-        rc = ledger->ops->commit(&commit, ledger->self, put_by(entry), entry->seq, err);
+        rc = ledger->ops->commit(&commit, ledger->self, vls_entry_backpack(entry),
+                                 vls_entry_seq(entry), err);
     if (rc == 1)
         rc = vls_commit_copy(&commit, &commit, &arena, err);
     else if (rc == 0) /* dropped from history since: what the row says */
-        commit = (valise_commit){.backpack = *put_by(entry),
-                                 .seq = entry->seq,
+        commit = (valise_commit){.backpack = *vls_entry_backpack(entry),
+                                 .seq = vls_entry_seq(entry),
                                  .action = VALISE_ACTION_QUARANTINE,
                                  .key = entry->key};
     ledger->ops->leave(ledger->self);
+    commit.entry = entry->seq;
     return rc < 0 ? rc : l->fn(l->arg, &(valise_item){&commit, value}, err);
 }
 

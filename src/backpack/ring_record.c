@@ -127,7 +127,8 @@ static rare *new_rare(vls_ring *ring, const valise_commit *c)
                 .declassified = {tag ? tags : NULL, c->declassified.count},
                 .size = size};
     for (size_t i = 0; taint && i < c->taints.count; i++) {
-        taints[i] = (valise_taint){copy_text(&at, taint[i]->tag), taint[i]->seq};
+        taints[i] = *taint[i];
+        taints[i].tag = copy_text(&at, taint[i]->tag);
         list[i] = &taints[i];
     }
     for (size_t i = 0; tag && i < c->declassified.count; i++)

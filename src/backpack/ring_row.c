@@ -1,4 +1,4 @@
-/* ring_row.c -- the small rows: quarantine, checkpoints, runs, permissions, rules, taints.
+/* ring_row.c -- the small rows: quarantine, checkpoints, runs, permissions, rules, taints, merges.
  *
  * One persistent map per collection, of rows as bytes (field/row.h), in the order of their keys; a
  * walk takes a snapshot. Three do more than to lie there:
@@ -28,7 +28,8 @@ enum { QUARANTINE, CHECKPOINT, RUN = VLS_RING_RUNS, PERMISSION, RULE, TAINT };
 
 static const valise_coll *const colls[VLS_RING_ROWS] = {&vls_bag_quarantines, &vls_bag_checkpoints,
                                                         &vls_bag_runs,        &vls_bag_permissions,
-                                                        &vls_bag_rules,       &vls_bag_taints};
+                                                        &vls_bag_rules,       &vls_bag_taints,
+                                                        &vls_bag_merges};
 
 static size_t number_of(const valise_coll *coll)
 {
@@ -361,13 +362,6 @@ int vls_ring_know_run(vls_ring *ring, valise_error *err)
 
 /* ---- changing ---- */
 
-static bool is_own(const vls_quarantine_row *row)
-{
-    static const valise_uuid own;
-
-    return vls_uuid_equal(&row->from, &own);
-}
-
 /* What the ring knows of a row that comes in; may fail. */
 static int before_put(vls_ring *ring, size_t number, ring_row *r, const void *row,
                       valise_error *err)
@@ -376,13 +370,13 @@ static int before_put(vls_ring *ring, size_t number, ring_row *r, const void *ro
 
     if (number == QUARANTINE) {
         const vls_quarantine_row *q = row;
-        bool own = is_own(q);
-        r->seq = own ? q->seq : 0;
+        r->seq = q->seq;
         r->released = q->released;
         rc = hold(r, 0, ring, find_held(ring, q->key, (held_key){&q->item_backpack, q->item}), err);
         if (rc == 0)
             rc = hold(r, 1, ring,
-                      find_held(ring, q->key, (held_key){own ? &ring->id : &q->from, q->seq}), err);
+                      find_held(ring, q->key, (held_key){vls_entry_backpack(q), vls_entry_seq(q)}),
+                      err);
         if (rc < 0)
             count_all_held(ring, r, 0);
     } else if (number == CHECKPOINT) {
@@ -674,9 +668,9 @@ void vls_ring_rows_release(vls_ring *ring)
     vls_map_release(&ring->held);
 }
 
-/* Permissions and rules; those of the workspace (backpack zero) stay so. */
+/* Permissions, rules and marks; those of the workspace (backpack zero) stay so. */
 static int copy_rows(vls_ring *ring, const vls_pmap *from, size_t number, const valise_uuid *origin,
-                     valise_error *err)
+                     int64_t upto, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_pmap_cursor cursor;
@@ -689,9 +683,9 @@ static int copy_rows(vls_ring *ring, const vls_pmap *from, size_t number, const 
             return vls_arena_fail(&arena, err);
         rc = decode(row, r, colls[number], &arena, err);
         /* The id of the backpack is the first member of every row. */
-        if (rc == 0 && vls_uuid_equal(row, origin))
+        if (rc == 0 && number != TAINT && vls_uuid_equal(row, origin))
             *row = ring->id;
-        if (rc == 0)
+        if (rc == 0 && (number != TAINT || vls_mark_inherit((void *)row, &ring->id, upto)))
             rc = put_row(ring, number, row, err);
         vls_arena_reset(&arena);
     }
@@ -703,15 +697,11 @@ _Static_assert(offsetof(vls_permission_row, backpack) == 0 && offsetof(vls_rule_
 
 /* An entry of the origin's quarantine. The records that it holds are reserved first: the fork's own
  * tables do not lead to them. */
-static int copy_entry(vls_ring *ring, const ring_row *from, vls_quarantine_row *row,
+static int copy_entry(vls_ring *ring, const ring_row *from, const vls_quarantine_row *row,
                       valise_error *err)
 {
     int rc = 0;
 
-    if (is_own(row))
-        row->from = row->backpack;
-    row->backpack = ring->id;
-    row->released = 0;
     for (size_t i = 0; i < VLS_COUNT(from->held) && rc == 0; i++)
         rc = from->held[i] ? reserve_held(ring, from->held[i], err) : 0;
     if (rc == 0)
@@ -723,18 +713,31 @@ static int copy_entry(vls_ring *ring, const ring_row *from, vls_quarantine_row *
     return rc;
 }
 
+/* vls_entry_is_there, of what the ring knows of the row. */
+static bool is_there(const ring_row *r, int64_t upto)
+{
+    return vls_entry_is_there(&(vls_quarantine_row){.seq = r->seq, .released = r->released}, upto);
+}
+
 static int fork_quarantine(vls_ring *ring, const vls_pmap *jail, int64_t upto, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_pmap_cursor cursor;
+    int64_t entries = 0;
     int rc = 0;
 
+    for (ring_row *r = vls_pmap_first(&cursor, jail); r; r = vls_pmap_next(&cursor))
+        entries += is_there(r, upto);
     vls_arena_init(&arena, ring->env, 4 * ROW_BYTES_MAX);
     for (ring_row *r = vls_pmap_first(&cursor, jail); r && rc == 0; r = vls_pmap_next(&cursor)) {
         vls_quarantine_row row = {.seq = 0};
+        if (!is_there(r, upto))
+            continue;
         rc = decode(&row, r, colls[QUARANTINE], &arena, err);
-        if (rc == 0 && vls_entry_is_there(&row, upto))
+        if (rc == 0) {
+            vls_entry_inherit(&row, &ring->id, -entries--);
             rc = copy_entry(ring, r, &row, err);
+        }
         vls_arena_reset(&arena);
     }
     return rc;
@@ -745,12 +748,12 @@ int vls_ring_rows_fork(vls_ring *ring, vls_ring *origin, const vls_pmap *jail, i
 {
     int rc = fork_quarantine(ring, jail, upto, err);
 
-    for (size_t number = PERMISSION; number <= RULE && rc == 0; number++) {
+    for (size_t number = PERMISSION; number <= TAINT && rc == 0; number++) {
         VLS_AUTO(pmap) vls_pmap copy = {0};
         vls_ring_lock(origin);
         vls_pmap_snapshot(&copy, &origin->rows[number]);
         vls_ring_unlock(origin);
-        rc = copy_rows(ring, &copy, number, &origin->id, err);
+        rc = copy_rows(ring, &copy, number, &origin->id, upto, err);
     }
     return rc;
 }

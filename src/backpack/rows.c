@@ -483,8 +483,7 @@ static int is_held(const vls_rows *rows, const vls_rows_segment *segment,
     rc = valise_view_scan(&scan, rows->view, &vls_bag_quarantines, &select, err);
     while (rc == 0 && (rc = valise_scan_next(&entry, scan, err)) > 0) {
         bool own = vls_uuid_equal(&entry.item_backpack, &segment->backpack);
-        bool put = vls_uuid_equal(&entry.from, &no_uuid) && entry.seq == commit->seq;
-        if ((put || (own && entry.item == commit->seq)) &&
+        if ((entry.seq == commit->seq || (own && entry.item == commit->seq)) &&
             (entry.released == 0 || entry.released > segment->edge))
             return 1;
         rc = 0;
@@ -860,6 +859,7 @@ typedef struct copying {
     valise_view *view;
     const valise_uuid *to;
     int64_t upto;
+    int64_t entries; /* of the quarantine, that are there */
 } copying;
 
 static int copy_permission(void *arg, const void *from, valise_error *err)
@@ -880,19 +880,35 @@ static int copy_rule(void *arg, const void *from, valise_error *err)
     return valise_view_put(c->view, &vls_bag_rules, &row, err);
 }
 
+static int count_entry(void *arg, const void *from, valise_error *err)
+{
+    copying *c = arg;
+
+    (void)err;
+    c->entries += vls_entry_is_there(from, c->upto);
+    return 0;
+}
+
 /* An entry that is there in the state that the fork starts with. */
 static int copy_entry(void *arg, const void *from, valise_error *err)
 {
-    const copying *c = arg;
+    copying *c = arg;
     vls_quarantine_row row = *(const vls_quarantine_row *)from;
 
     if (!vls_entry_is_there(&row, c->upto))
         return 0;
-    if (vls_uuid_equal(&row.from, &no_uuid))
-        row.from = row.backpack;
-    row.backpack = *c->to;
-    row.released = 0;
+    vls_entry_inherit(&row, c->to, -c->entries--);
     return valise_view_put(c->view, &vls_bag_quarantines, &row, err);
+}
+
+static int copy_mark(void *arg, const void *from, valise_error *err)
+{
+    const copying *c = arg;
+    vls_taint_row row = *(const vls_taint_row *)from;
+
+    return vls_mark_inherit(&row, c->to, c->upto)
+               ? valise_view_put(c->view, &vls_bag_taints, &row, err)
+               : 0;
 }
 
 int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, valise_error *err)
@@ -917,7 +933,11 @@ int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, val
     if (rc == 0)
         rc = each_row_of(rows, &vls_bag_rules, &rows->bag.id, copy_rule, &c, err);
     if (rc == 0)
+        rc = each_row_of(rows, &vls_bag_quarantines, &rows->bag.id, count_entry, &c, err);
+    if (rc == 0)
         rc = each_row_of(rows, &vls_bag_quarantines, &rows->bag.id, copy_entry, &c, err);
+    if (rc == 0)
+        rc = each_row_of(rows, &vls_bag_taints, &rows->bag.id, copy_mark, &c, err);
     if (rc == 0)
         *out = row;
     return rc;

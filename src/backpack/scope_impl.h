@@ -12,8 +12,8 @@
 #include "base/vec.h"
 
 typedef struct vls_mark {
-    valise_str tag; /* in texts */
-    int64_t source, since;
+    valise_taint source; /* its tag is in texts */
+    int64_t since;
 } vls_mark;
 
 struct vls_scope {

@@ -1,6 +1,6 @@
 /* taint.c -- which sticky tags a node has read, and what it packs carries of them.
  *
- * A mark has the commit that was read (source) and the newest seq at that moment (since). Once the
+ * A mark has the commit that was read (source), of whichever backpack, and the newest seq at that moment (since). Once the
  * node has written, since is inverted: the mark has been used, and does not count for a run that
  * starts later. So a mark counts
  *
@@ -53,24 +53,27 @@ static bool counts(const vls_scope *scope, int64_t since, bool new_run)
 static vls_mark *find_mark(vls_scope *scope, valise_str tag)
 {
     for (size_t i = 0; i < scope->marks.len; i++) {
-        if (vls_str_equal(scope->marks.ptr[i].tag, tag))
+        if (vls_str_equal(scope->marks.ptr[i].source.tag, tag))
             return &scope->marks.ptr[i];
     }
     return NULL;
 }
 
 /* What a read makes of a mark, old or new. False: it says so already. */
-static bool renew(const vls_scope *scope, int64_t *source, int64_t *since, bool known,
+static bool renew(const vls_scope *scope, valise_taint *source, int64_t *since, bool known,
                   const vls_ledger_head *head, const valise_commit *item)
 {
+    static const valise_uuid own;
     bool goes_on = scope->run > 0 ? made_at(*since) >= scope->run_start
                                   : vls_str_equal(head->last_node, scope->node_id);
 
     if (known && (scope->run > 0 ? goes_on : !is_used(*since)))
         return false;
     /* Within one run the first thing that was read is the source. */
-    if (!known || !goes_on)
-        *source = item->seq;
+    if (!known || !goes_on) {
+        source->seq = item->seq;
+        source->backpack = vls_uuid_equal(&item->backpack, &head->id) ? own : item->backpack;
+    }
     *since = VLS_MAX(head->last, scope->run_start); /* a snapshot's last lies before */
     return true;
 }
@@ -79,7 +82,7 @@ static int mark_in_scope(vls_scope *scope, valise_str tag, const vls_ledger_head
                          const valise_commit *item, valise_error *err)
 {
     vls_mark *mark = find_mark(scope, tag);
-    vls_mark fresh = {.tag = tag};
+    vls_mark fresh = {.since = 0};
     int rc = 0;
 
     if (mark) {
@@ -87,7 +90,7 @@ static int mark_in_scope(vls_scope *scope, valise_str tag, const vls_ledger_head
         return 0;
     }
     (void)renew(scope, &fresh.source, &fresh.since, false, head, item);
-    rc = vls_arena_dup(&fresh.tag, &scope->texts, tag, err);
+    rc = vls_arena_dup(&fresh.source.tag, &scope->texts, tag, err);
     if (rc == 0 && !vls_vec_push(&scope->marks, scope->env, fresh))
         rc = vls_fail_memory(err);
     return rc;
@@ -98,7 +101,8 @@ static int mark_in_scope(vls_scope *scope, valise_str tag, const vls_ledger_head
 static int get_row(vls_taint_row *row, const vls_scope *scope, const vls_ledger *ledger,
                    const vls_ledger_head *head, valise_str tag, valise_error *err)
 {
-    *row = (vls_taint_row){.backpack = head->id, .node_id = scope->node_id, .tag = tag};
+    *row = (vls_taint_row){
+        .backpack = head->id, .node_id = scope->node_id, .source = {.tag = tag}};
     return ledger->ops->row_get(row, ledger->self, &vls_bag_taints, err);
 }
 
@@ -159,15 +163,16 @@ static int find_taint(valise_taint *out, vls_scope *scope, const vls_ledger *led
     int rc;
 
     if (mark && counts(scope, mark->since, new_run)) {
-        *out = (valise_taint){tag, mark->source};
+        *out = mark->source;
+        out->tag = tag;
         return 1;
     }
     rc = get_row(&row, scope, ledger, head, tag, err);
-    if (rc == 1 && counts(scope, row.since, new_run))
-        *out = (valise_taint){tag, row.source};
-    else if (rc == 1)
-        rc = 0;
-    return rc;
+    if (rc <= 0 || !counts(scope, row.since, new_run))
+        return rc < 0 ? rc : 0;
+    *out = row.source;
+    out->tag = tag;
+    return 1;
 }
 
 static int compare_taints(const void *a, const void *b)
@@ -270,7 +275,7 @@ int vls_scope_new_marks(valise_list *out, vls_scope *scope, vls_arena *arena, va
                                   .node_id = scope->node_id,
                                   .source = mark->source,
                                   .since = mark->since};
-        rc = vls_arena_dup(&rows[i].tag, arena, mark->tag, err);
+        rc = vls_arena_dup(&rows[i].source.tag, arena, mark->source.tag, err);
     }
     if (rc == 0)
         *out = (valise_list){rows, scope->marks.len};

@@ -62,7 +62,8 @@ TEST(ledger, keeps_every_member_of_a_commit)
     VLS_AUTO(opened) opened o = ledger_open(t);
     VLS_AUTO(ledger_text) ledger_text text = {0};
     valise_str tags[] = {VLS_STR("pii"), VLS_STR("x")}, nodes[] = {VLS_STR("n1"), VLS_STR("n2")};
-    const valise_taint one = {VLS_STR("pii"), 3}, two = {VLS_STR("secret"), 9};
+    const valise_taint one = {.tag = VLS_STR("pii"), .seq = 3};
+    const valise_taint two = {.tag = VLS_STR("secret"), .seq = 9, .backpack = {{0x42}}};
     const valise_taint *taints[] = {&one, &two};
     valise_commit commit = {.time = 11,
                             .action = VALISE_ACTION_QUARANTINE,

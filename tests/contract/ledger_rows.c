@@ -81,7 +81,8 @@ TEST(ledger_rows, change_the_generation_where_they_grant_access)
     VLS_AUTO(opened) opened o = ledger_open(t);
     uint64_t first = ledger_head(&o.ledger).generation, second, third;
     vls_rule_row rule = {.tag = VLS_STR("pii")};
-    vls_taint_row taint = {.backpack = own(), .node_id = VLS_STR("n"), .tag = VLS_STR("pii")};
+    vls_taint_row taint = {
+        .backpack = own(), .node_id = VLS_STR("n"), .source = {.tag = VLS_STR("pii")}};
 
     put(t, &o, &vls_bag_taints, &taint);
     CHECK(first == ledger_head(&o.ledger).generation);

@@ -449,35 +449,40 @@ laid *laid_open(const valise_env *env, const char *backend, const vls_bag_row *b
     return l;
 }
 
-/* Permissions, rules and open entries of the origin, under the fork's id. */
+/* Permissions, rules, open entries and marks of the origin, under the fork's id. */
 typedef struct copying {
     const vls_ledger *to;
     const valise_uuid *from, *id;
     const valise_coll *coll;
-    int64_t last; /* of the state */
+    int64_t last;    /* of the state */
+    int64_t entries; /* that are there */
 } copying;
+
+static int count_entry(void *arg, const void *row, valise_error *err)
+{
+    copying *c = arg;
+
+    (void)err;
+    c->entries += vls_entry_is_there(row, c->last);
+    return 0;
+}
 
 static int copy_row(void *arg, const void *row, valise_error *err)
 {
-    const copying *c = arg;
-    union {
-        vls_permission_row permission;
-        vls_rule_row rule;
-        vls_quarantine_row entry;
-    } copy;
+    copying *c = arg;
+    vls_any_row copy;
 
     memcpy(&copy, row, c->coll->row_size);
-    if (!vls_uuid_equal(&copy.rule.backpack, c->from))
+    if (!vls_uuid_equal(&copy.backpack, c->from))
         return 0;
     if (c->coll == &vls_bag_quarantines) {
-        static const valise_uuid own;
-        if (!vls_entry_is_there(&copy.entry, c->last))
+        if (!vls_entry_is_there(&copy.quarantine, c->last))
             return 0;
-        if (vls_uuid_equal(&copy.entry.from, &own))
-            copy.entry.from = *c->from;
-        copy.entry.released = 0;
+        vls_entry_inherit(&copy.quarantine, c->id, -c->entries--);
     }
-    copy.rule.backpack = *c->id;
+    if (c->coll == &vls_bag_taints && !vls_mark_inherit(&copy.taint, c->id, c->last))
+        return 0;
+    copy.backpack = *c->id;
     c->to->ops->enter(c->to->self);
     CHECK_INT(0, c->to->ops->row_put(c->to->self, c->coll, &copy, err));
     c->to->ops->leave(c->to->self);
@@ -493,7 +498,7 @@ laid *laid_fork(const vls_ledger *from, const vls_bag_row *bag)
     vls_ledger to = laid_ledger(l);
     copying c = {.to = &to, .from = &origin->id, .id = &l->id};
     static const valise_coll *const colls[] = {&vls_bag_permissions, &vls_bag_rules,
-                                               &vls_bag_quarantines};
+                                               &vls_bag_quarantines, &vls_bag_taints};
 
     laid_enter(origin);
     CHECK_INT(0, laid_head(&head, origin, &err));
@@ -502,6 +507,7 @@ laid *laid_fork(const vls_ledger *from, const vls_bag_row *bag)
     row.origin_seq = head.last;
     put_bag(l, &row);
     c.last = head.last;
+    CHECK_INT(0, laid_each_row(origin, &vls_bag_quarantines, count_entry, &c, &err));
     for (size_t i = 0; i < VLS_COUNT(colls); i++) {
         c.coll = colls[i];
         CHECK_INT(0, laid_each_row(origin, colls[i], copy_row, &c, &err));

@@ -22,7 +22,7 @@ typedef struct view {
     int64_t edge; /* of a frozen one */
 } view;
 
-enum { COLLS = 8 };
+enum { COLLS = 9 };
 
 typedef vls_vec(void *) row_vec;
 
@@ -44,7 +44,8 @@ struct naive {
 
 static const valise_coll *const colls[COLLS] = {
     &vls_bags,     &vls_bag_commits,     &vls_bag_quarantines, &vls_bag_checkpoints,
-    &vls_bag_runs, &vls_bag_permissions, &vls_bag_rules,       &vls_bag_taints};
+    &vls_bag_runs, &vls_bag_permissions, &vls_bag_rules,       &vls_bag_taints,
+    &vls_bag_merges};
 
 static row_vec *rows_of(naive *n, const valise_coll *coll)
 {
@@ -109,7 +110,7 @@ static bool is_held(const naive *n, const entry *e, int64_t edge)
     for (size_t i = 0; i < held->len; i++) {
         const vls_quarantine_row *row = held->ptr[i];
         bool about =
-            (row->seq == e->commit.seq && vls_uuid_equal(&row->from, &(valise_uuid){{0}})) ||
+            row->seq == e->commit.seq ||
             (row->item == e->commit.seq && vls_uuid_equal(&row->item_backpack, &n->options.id));
         if (about && (row->released == 0 || row->released > edge))
             return true;
@@ -707,6 +708,7 @@ static int naive_each_row(void *self, const valise_coll *coll,
             vls_permission_row d;
             vls_rule_row e;
             vls_taint_row f;
+            vls_merge_row g;
         } copy;
         vls_arena_init(&arena, v->n->env, SIZE_MAX);
         rc = copy_row(&copy, coll, list.ptr[i], &arena, err);
@@ -927,6 +929,7 @@ int naive_fork(naive **out, const vls_ledger *from, const naive_options *options
 {
     const view *v = from->self;
     naive *n = NULL;
+    int64_t entries = 0;
     int rc = naive_new(&n, v->n->env, options, err);
 
     if (rc < 0)
@@ -951,16 +954,19 @@ int naive_fork(naive **out, const vls_ledger *from, const naive_options *options
             }
         }
     }
+    for (size_t i = 0; i < v->n->rows[2].len; i++)
+        entries += vls_entry_is_there(v->n->rows[2].ptr[i], n->origin_seq);
     for (size_t i = 0; i < v->n->rows[2].len && rc == 0; i++) {
-        static const valise_uuid own;
         vls_quarantine_row row = *(const vls_quarantine_row *)v->n->rows[2].ptr[i];
         if (!vls_entry_is_there(&row, n->origin_seq))
             continue;
-        if (vls_uuid_equal(&row.from, &own))
-            row.from = row.backpack;
-        row.backpack = options->id;
-        row.released = 0;
+        vls_entry_inherit(&row, &options->id, -entries--);
         rc = naive_row_put(&n->newest, colls[2], &row, err);
+    }
+    for (size_t i = 0; i < v->n->rows[7].len && rc == 0; i++) {
+        vls_taint_row row = *(const vls_taint_row *)v->n->rows[7].ptr[i];
+        if (vls_mark_inherit(&row, &options->id, n->origin_seq))
+            rc = naive_row_put(&n->newest, colls[7], &row, err);
     }
     n->entered = false;
     if (rc < 0) {

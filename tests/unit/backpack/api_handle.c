@@ -48,9 +48,9 @@ TEST(api_handle, refuses_arguments_that_are_none)
     CHECK_RC(VALISE_E_INVALID, valise_replay_from_commit(&none, bag, &id, NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_backpack_diff(bag, NULL, NULL, NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_bisect(bag, 3, 2, NULL, NULL, NULL, NULL, &t->err));
-    CHECK_RC(VALISE_E_INVALID, valise_backpack_merge(NULL, bag, NULL, bag, NULL, NULL, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_merge(NULL, bag, bag, NULL, NULL, NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_quarantine(NULL, bag, "k", NULL, &t->err));
-    CHECK_RC(VALISE_E_INVALID, valise_release(NULL, bag, "k", -1, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_release(NULL, bag, NULL, 0, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_quarantined(bag, NULL, NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_backpack_to_json(&value, bag, -2, &t->err));
     CHECK_RC(VALISE_E_INVALID,

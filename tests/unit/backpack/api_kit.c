@@ -293,7 +293,7 @@ static int on_item(void *arg, const valise_item *item, valise_error *err)
     (void)err;
     separate(out, " ");
     if (c->action == VALISE_ACTION_QUARANTINE)
-        vls_buf_printf(&out->buf, "%lld:", (long long)c->seq);
+        vls_buf_printf(&out->buf, "%lld:", (long long)c->entry);
     vls_buf_add(&out->buf, c->key);
     if (item->value) {
         vls_buf_add_byte(&out->buf, '=');
@@ -432,6 +432,10 @@ static int copy_item(void *arg, const valise_item *item, valise_error *err)
     valise_commit *out = arg;
     const valise_str *tags = item->commit->tags.items;
     valise_str *copies = test_alloc((item->commit->tags.count + 1) * sizeof(*copies));
+    const valise_taint *const *taints = item->commit->taints.items;
+    size_t count = item->commit->taints.count;
+    valise_taint *sources = test_alloc((count + 1) * sizeof(*sources));
+    const valise_taint **list = test_alloc((count + 1) * sizeof(*list));
 
     (void)err;
     *out = *item->commit;
@@ -443,7 +447,13 @@ static int copy_item(void *arg, const valise_item *item, valise_error *err)
     for (size_t i = 0; i < out->tags.count; i++)
         copies[i] = keep(tags[i]);
     out->tags.items = copies;
-    out->read = out->write = out->taints = out->declassified = UNSAID;
+    for (size_t i = 0; i < count; i++) {
+        sources[i] = *taints[i];
+        sources[i].tag = keep(taints[i]->tag);
+        list[i] = &sources[i];
+    }
+    out->taints.items = list;
+    out->read = out->write = out->declassified = UNSAID;
     return 0;
 }
 

@@ -501,29 +501,60 @@ TEST(api_past, quarantine_goes_with_a_fork) /* [B13] [B25] */
     CHECK_OK(valise_release(NULL, bag, "b", 0, &t->err));
     CHECK_OK(valise_checkpoint(NULL, bag, "cp", &t->err));
     fork = fork_of(d, bag, "fork");
-    CHECK_TEXT("3:a=1(bad)", jailed(fork));
+    CHECK_TEXT("-1:a=1(bad)", jailed(fork));
     CHECK_TEXT("b=2", items(fork));
     CHECK_OK(pack(fork, "c", "3", &t->err));
     CHECK_OK(pack(fork, "x", "4", &t->err));
     CHECK_OK(jail(fork, "c", "too", &t->err)); /* its own third commit */
-    CHECK_TEXT("3:c=3(too) 3:a=1(bad)", jailed(fork));
+    CHECK_TEXT("-1:a=1(bad) 3:c=3(too)", jailed(fork));
     second = fork_of(d, fork, "second");
-    CHECK(strstr(jailed(second), "3:c=3(too)") && strstr(jailed(second), "3:a=1(bad)"));
+    CHECK_TEXT("-2:a=1(bad) -1:c=3(too)", jailed(second));
 
     crowd_out(d, bag);
-    CHECK_OK(valise_release(&packed, fork, "a", 3, &t->err));
+    CHECK_OK(valise_release(&packed, fork, "a", -1, &t->err));
     CHECK_INT(2, packed.version);
+    CHECK_INT(-1, item_of(fork, "a").entry);
     CHECK_TEXT("1", got(fork, "a"));
     CHECK_TEXT("3:c=3(too)", jailed(fork));
-    CHECK_RC(VALISE_E_NOT_FOUND, valise_release(NULL, fork, "a", 3, &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_release(NULL, fork, "a", -1, &t->err));
     CHECK_TEXT("3:a=1(bad)", jailed(bag)); /* the origin has its own */
-    CHECK(strstr(jailed(second), "3:c=3(too)") && strstr(jailed(second), "3:a=1(bad)"));
-    CHECK_TEXT("3:c=3(too) 3:a=1(bad)", jailed(at_point(d, fork, "3")));
+    CHECK_TEXT("-2:a=1(bad) -1:c=3(too)", jailed(second));
+    CHECK_TEXT("-1:a=1(bad) 3:c=3(too)", jailed(at_point(d, fork, "3")));
     CHECK_OK(valise_release(NULL, bag, "a", 0, &t->err));
     CHECK_OK(valise_release(NULL, second, "c", 0, &t->err));
     CHECK_OK(valise_release(NULL, second, "a", 0, &t->err));
     CHECK_TEXT("a=1 b=2 c=3 x=4", items(second));
     CHECK_TEXT("", jailed(second));
+}
+
+/* One number means one entry, also where the origin and the fork have quarantined the same key with
+ * commits of the same number. */
+TEST(api_past, entries_of_a_fork_have_numbers_of_their_own) /* [B13] [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *fork;
+    const char *listed;
+
+    CHECK_OK(pack(bag, "k", "\"old\"", &t->err));
+    CHECK_OK(jail(bag, "k", "one", &t->err));
+    CHECK_OK(pack(bag, "k", "\"older\"", &t->err));
+    CHECK_OK(jail(bag, "k", "two", &t->err));
+    fork = fork_of(d, bag, "fork");
+    CHECK_OK(pack(fork, "k", "\"new\"", &t->err));
+    CHECK_OK(jail(fork, "k", "three", &t->err));
+    CHECK_TEXT("-2:k=\"old\"(one) -1:k=\"older\"(two) 2:k=\"new\"(three)", jailed(fork));
+    listed = run_op(d, "backpack:ls", "{\"backpack\":\"fork\",\"quarantined\":true}");
+    CHECK(strstr(listed, "\"seq\":-2") && strstr(listed, "\"seq\":-1"));
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_release(NULL, fork, "k", 4, &t->err));
+    run_op(d, "backpack:release", "{\"backpack\":\"fork\",\"key\":\"k\",\"entry\":-2}");
+    CHECK_TEXT("\"old\"", got(fork, "k"));
+    CHECK_INT(1, valise_remove(fork, "k", &t->err));
+    CHECK_OK(valise_release(NULL, fork, "k", 2, &t->err));
+    CHECK_TEXT("\"new\"", got(fork, "k"));
+    CHECK_INT(1, valise_remove(fork, "k", &t->err));
+    CHECK_OK(valise_release(NULL, fork, "k", 0, &t->err));
+    CHECK_TEXT("\"older\"", got(fork, "k"));
+    CHECK_TEXT("", jailed(fork));
 }
 
 /* Entries of the origin become the copy's own. */
@@ -546,7 +577,7 @@ TEST(api_past, inherited_quarantine_goes_with_an_export) /* [B25] [B27] */
     CHECK_TEXT("3:a=1(bad) 4:b=2(worse) 6:c=3(too)", jailed(at_point(d, copy, "6")));
     CHECK_OK(valise_release(NULL, copy, "a", 0, &t->err));
     CHECK_TEXT("a=1 b=2", items(copy));
-    CHECK_TEXT("2:c=3(too) 3:a=1(bad)", jailed(fork));
+    CHECK_TEXT("-2:a=1(bad) 2:c=3(too)", jailed(fork));
 }
 
 /* [B12] */

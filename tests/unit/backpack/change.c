@@ -195,7 +195,7 @@ TEST(change, release_brings_the_item_back_as_it_was)
     CHECK_RC(VALISE_E_NOT_FOUND, unjail(b, b->owner, "k", 0));
     CHECK_RC(VALISE_E_NOT_FOUND, unjail(b, b->owner, "k", 2));
     CHECK_RC(VALISE_E_NOT_FOUND, unjail(b, b->owner, "other", 0));
-    CHECK_RC(VALISE_E_INVALID, unjail(b, b->owner, "k", -1));
+    CHECK_RC(VALISE_E_NOT_FOUND, unjail(b, b->owner, "k", -1));
     CHECK_RC(VALISE_E_INVALID, unjail(b, b->owner, "", 0));
 }
 

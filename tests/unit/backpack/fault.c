@@ -196,7 +196,7 @@ static int op_merge(bag *b, vls_scope *node)
     VLS_AUTO(naive) naive *fork = NULL;
     VLS_AUTO(scope) vls_scope *there = NULL;
     vls_ledger base = {0}, theirs, ours = b->ledger;
-    int64_t conflicts;
+    vls_merge_outcome outcome;
     int rc = ours.ops->freeze(&base, ours.self, 5, b->err);
 
     if (rc == 0)
@@ -211,7 +211,7 @@ static int op_merge(bag *b, vls_scope *node)
     if (rc == 0)
         rc = vls_scope_new(&there, b->env, &theirs, &same, b->err);
     if (rc == 0)
-        rc = vls_bag_merge(&conflicts, &(vls_scoped){&ours, node}, &(vls_scoped){&base, node},
+        rc = vls_bag_merge(&outcome, &(vls_scoped){&ours, node}, &(vls_scoped){&base, node},
                            &(vls_scoped){&theirs, there}, &call, on_done, NULL, NULL, b->err);
     if (base.ops)
         base.ops->release(base.self);

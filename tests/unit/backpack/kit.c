@@ -271,7 +271,7 @@ const char *items(bag *b, const vls_ledger *ledger, vls_scope *scope, const char
 static int add_jailed(void *arg, const valise_item *item, valise_error *err)
 {
     (void)err;
-    add(arg, test_format("%lld:%.*s=%.*s(%.*s) ", (long long)item->commit->seq,
+    add(arg, test_format("%lld:%.*s=%.*s(%.*s) ", (long long)item->commit->entry,
                          VALISE_STR_ARG(item->commit->key),
                          item->value ? (int)vls_blob_bytes(item->value).len : 1,
                          item->value ? vls_blob_bytes(item->value).ptr : "?",

@@ -31,6 +31,7 @@ typedef struct bag {
     int64_t now; /* of the next call; each pack adds one */
     bool may_declassify;
     vls_done done; /* of the last write */
+    bool whole;    /* of the last merge */
 } bag;
 
 /* Open for a test; closed when it ends. options: NULL for the usual; those that only the naive one

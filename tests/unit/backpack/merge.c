@@ -43,11 +43,16 @@ static int merge(bag *ours, const vls_ledger *base, bag *theirs, eyes e, log *l,
 {
     vls_change_call call = {.now = ours->now++, .arena = &ours->arena};
 
+    vls_merge_outcome outcome = {.conflicts = -1};
+    int rc;
+
     *l = (log){""};
-    *conflicts = -1;
-    return vls_bag_merge(conflicts, &(vls_scoped){&ours->ledger, e.ours},
-                         &(vls_scoped){base, e.base}, &(vls_scoped){&theirs->ledger, e.theirs},
-                         &call, on_done, on_conflict, l, ours->err);
+    rc = vls_bag_merge(&outcome, &(vls_scoped){&ours->ledger, e.ours}, &(vls_scoped){base, e.base},
+                       &(vls_scoped){&theirs->ledger, e.theirs}, &call, on_done, on_conflict, l,
+                       ours->err);
+    *conflicts = outcome.conflicts;
+    ours->whole = outcome.whole;
+    return rc;
 }
 
 typedef struct forks {
@@ -207,15 +212,15 @@ TEST(merge, whoever_is_told_can_end_it)
     forks f = split(t);
     const vls_scoped ours = {&f.ours->ledger, f.ours->owner}, base = {&f.base, f.b->owner},
                      theirs = {&f.theirs->ledger, f.theirs->owner};
-    int64_t conflicts;
+    vls_merge_outcome outcome;
     vls_change_call call = {.now = 1, .arena = &f.ours->arena};
 
     CHECK_OK(put(f.ours, f.ours->owner, "a", "2"));
     CHECK_OK(put(f.theirs, f.theirs->owner, "a", "3"));
-    CHECK_INT(9, vls_bag_merge(&conflicts, &ours, &base, &theirs, &call, NULL, write_more, NULL,
+    CHECK_INT(9, vls_bag_merge(&outcome, &ours, &base, &theirs, &call, NULL, write_more, NULL,
                                &t->err));
     CHECK_RC(VALISE_E_CONFLICT,
-             vls_bag_merge(&conflicts, &ours, &base, &theirs, &call, NULL, NULL, NULL, &t->err));
+             vls_bag_merge(&outcome, &ours, &base, &theirs, &call, NULL, NULL, NULL, &t->err));
 }
 
 /* What a node may read is what the backpack says that it lies in. [B17] [B31] */

@@ -210,9 +210,9 @@ TEST(taint, marks_that_the_ledger_cannot_have)
     CHECK_OK(vls_scope_new_marks(&marks, n, &b->arena, &t->err));
     CHECK_INT(1, marks.count);
     row = marks.items;
-    CHECK_STR(VLS_STR("pii"), row->tag);
+    CHECK_STR(VLS_STR("pii"), row->source.tag);
     CHECK_STR(VLS_STR("n"), row->node_id);
-    CHECK_INT(1, row->source);
+    CHECK_INT(1, row->source.seq);
     CHECK_OK(put(b, n, "out", "1"));
     CHECK_TEXT("pii@1 #pii ", taints(b));
     CHECK_OK(put_as(b, "other", "x", "1"));
