@@ -88,6 +88,16 @@ static bool is_same(const diff *d, const valise_commit *before, const valise_com
                      : vls_id_equal(&before->value, &after->value);
 }
 
+/* Neither is an item: what b has in quarantine is new, unless a has the same there. */
+static bool is_new_entry(const valise_commit *in_a, const valise_commit *in_b)
+{
+    if (!in_b || in_b->action != VALISE_ACTION_QUARANTINE)
+        return false;
+    return !in_a || in_a->action != VALISE_ACTION_QUARANTINE ||
+           !vls_id_equal(&in_a->value, &in_b->value) ||
+           !vls_str_equal(in_a->reason, in_b->reason) || !vls_str_equal(in_a->error, in_b->error);
+}
+
 /* The newest commits of a key on both sides, items or not. */
 static int compare(void *arg, const valise_commit *in_a, const valise_commit *in_b,
                    valise_error *err)
@@ -97,7 +107,7 @@ static int compare(void *arg, const valise_commit *in_a, const valise_commit *in
 
     d->begun = true;
     if (!before && !after)
-        return d->labels && in_b && in_b->action == VALISE_ACTION_QUARANTINE
+        return d->labels && is_new_entry(in_a, in_b)
                    ? tell(d, in_b->key, NULL, NULL, in_b, err)
                    : 0;
     if (before && after && is_same(d, before, after))

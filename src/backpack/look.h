@@ -101,6 +101,9 @@ int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *p
  * commit. */
 int vls_run_end(int64_t *seq, const vls_ledger *ledger, const vls_run_row *run, valise_error *err);
 
+/* Does a checkpoint hold the state after this commit? 1, 0. Outside of enter and leave. */
+int vls_point_held(const vls_ledger *ledger, int64_t seq, valise_error *err);
+
 /* The first seq in (from, to] at which it holds; if it held at one, it does at all later ones. */
 typedef int vls_holds_fn(void *arg, int64_t seq, valise_error *err);
 int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void *arg,

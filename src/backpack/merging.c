@@ -226,27 +226,18 @@ static int meet(step *best, const past *ours, const past *theirs, valise_error *
     return rc < 0 ? rc : found;
 }
 
-static int is_it(void *arg, const void *row, valise_error *err)
-{
-    (void)err;
-    return ((const vls_checkpoint_row *)row)->seq == *(const int64_t *)arg;
-}
-
 /* From here on the base shows that state: if it is behind the edge, or something holds it. */
 static int show_base(vls_use *use, const step *base, valise_error *err)
 {
-    const vls_ledger *ledger = &use->ledger;
     vls_ledger_head head;
-    int64_t seq = base->upto;
-    int rc = vls_look_head(&head, ledger, err);
-    bool kept = base->forked || seq >= head.edge;
+    int rc = vls_look_head(&head, &use->ledger, err);
 
-    if (rc == 0 && !kept) {
-        rc = ledger->ops->each_row(ledger->self, &vls_bag_checkpoints, is_it, &seq, err);
-        kept = rc > 0;
-    }
+    if (rc == 0)
+        rc = base->forked || base->upto >= head.edge
+                 ? 1
+                 : vls_point_held(&use->ledger, base->upto, err);
     if (rc >= 0)
-        rc = kept ? vls_use_seq(use, seq, err) : VALISE_E_LIMIT;
+        rc = rc > 0 ? vls_use_seq(use, base->upto, err) : VALISE_E_LIMIT;
     if (rc != VALISE_E_LIMIT)
         return rc;
     (void)vls_fail(err, VALISE_E_LIMIT,

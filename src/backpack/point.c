@@ -382,6 +382,17 @@ static int resolve_run(int64_t *seq, const vls_ledger *ledger, const vls_ledger_
     return 0;
 }
 
+static int is_held(void *arg, const void *row, valise_error *err)
+{
+    (void)err;
+    return ((const vls_checkpoint_row *)row)->seq == *(const int64_t *)arg;
+}
+
+int vls_point_held(const vls_ledger *ledger, int64_t seq, valise_error *err)
+{
+    return ledger->ops->each_row(ledger->self, &vls_bag_checkpoints, is_held, &seq, err);
+}
+
 int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *point,
                       valise_error *err)
 {
@@ -419,6 +430,11 @@ int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *p
     ledger->ops->leave(ledger->self);
     if (point->kind == VLS_POINT_BEFORE || point->kind == VLS_POINT_AFTER)
         rc = resolve_run(seq, ledger, &head, point, err);
+    if (rc == VALISE_E_LIMIT && point->kind == VLS_POINT_SEQ &&
+        vls_point_held(ledger, point->number, NULL) > 0) {
+        *seq = point->number;
+        rc = 0;
+    }
     return rc;
 }
 

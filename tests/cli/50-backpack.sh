@@ -367,6 +367,41 @@ EOF
     stdout_is "merged: 1"
 '
 
+t 'a second merge brings what is new, and no runs [B12] [B17]' '
+    run_1
+    bp fork run-1 run-1b
+    bp pack run-1b fact "{\"capital\":\"Paris\"}" --node-id r3
+    run "$VALISE" bp merge run-1 run-1b
+    stdout_is "merged: 1"
+    bp pack run-1b fact "{\"capital\":\"Nice\"}" --node-id r3
+    bp pack run-1 query "\"?\""
+    run "$VALISE" bp merge run-1 run-1b
+    stdout_is "merged: 1"
+    run "$VALISE" bp unpack run-1 fact
+    stdout_is "{\"capital\":\"Nice\"}"
+    run "$VALISE" bp merge run-1b run-1
+    stdout_is "merged: 1"
+    run "$VALISE" bp blame run-1 fact
+    stdout_has "Node:   r3"
+    expect_exit 3 "$VALISE" bp snapshot run-1 before:r3
+    stderr_has "has not run here"
+    run "$VALISE" bp snapshot run-1b before:r3
+'
+
+t 'what a fork began with in quarantine has numbers of its own [B25]' '
+    run_1
+    bp quarantine run-1 fact --reason old
+    bp fork run-1 run-1b
+    bp pack run-1b fact 1
+    bp quarantine run-1b fact --reason new
+    run "$VALISE" bp ls run-1b --quarantined --json
+    stdout_has "\"reason\":\"old\",\"seq\":-1" "\"reason\":\"new\",\"seq\":2"
+    run "$VALISE" bp release run-1b fact --entry -1
+    run "$VALISE" bp unpack run-1b fact
+    stdout_is "{\"capital\":\"Lyon\"}"
+    expect_exit 3 "$VALISE" bp release run-1b fact --entry -1
+'
+
 t 'bisect with a program: state on stdin, names in its environment [B16]' '
     run_1
     run "$VALISE" bp bisect run-1 -- grep -q Lyon

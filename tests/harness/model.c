@@ -365,7 +365,8 @@ static void replay(driver *d, const char *text)
 void model_test(test *t, const model *m)
 {
     const char *given = getenv("VALISE_MODEL_REPLAY");
-    uint64_t seconds = test_setting("VALISE_MODEL_SECONDS", test_is_long() ? LONG_SECONDS : 0);
+    uint64_t enough = m->long_seconds ? m->long_seconds : LONG_SECONDS;
+    uint64_t seconds = test_setting("VALISE_MODEL_SECONDS", test_is_long() ? enough : 0);
     driver d = {.t = t, .m = m, .timeout_ms = process_timeout_ms()};
     process_result r;
 

@@ -18,7 +18,8 @@
  * commands that repeat it.
  *
  * In the environment: VALISE_TEST_SEED; VALISE_MODEL_RUNS; VALISE_MODEL_STEPS (of one run);
- * VALISE_MODEL_SECONDS (go on for so long, whatever the number of runs; 30 in make test-long);
+ * VALISE_MODEL_SECONDS (go on for so long, whatever the number of runs; in make test-long 30, or
+ * as the model says);
  * VALISE_MODEL_REPLAY="put 3 0; remove 3" (only these steps, in this process: for a debugger). */
 #ifndef MODEL_H
 #define MODEL_H
@@ -47,7 +48,8 @@ typedef struct model {
     void (*check)(void *state); /* after each step: what always holds. May be NULL */
     void (*stop)(void *state);
     bool wants_dir;
-    unsigned runs, steps; /* in a plain test run; 0: 100 of each */
+    unsigned runs, steps;  /* in a plain test run; 0: 100 of each */
+    unsigned long_seconds; /* with VALISE_TEST_LONG; 0: 30 */
     model_op ops[MODEL_MAX_OPS + 1];
 } model;
 

@@ -2,8 +2,8 @@
  *
  * The model is a list of commits for each backpack: a state is what the commits up to a seq left,
  * found by looking at all of them. Both kinds get the same calls and must answer the same, except
- * where the bound of the ephemeral one has dropped something. [B2] [B8] [B12] [B13] [B15] [B17]
- * [B25] [B29] */
+ * where the bound of the ephemeral one, or the retention of the durable one, has dropped something.
+ * [B2] [B8] [B12] [B13] [B15] [B17] [B25] [B29] */
 #include "unit/backpack/api_kit.h"
 
 #include "harness/model.h"
@@ -11,29 +11,41 @@
 enum { EPHEMERAL, DURABLE, KINDS };
 
 #define KEYS 6
-#define BAGS 3
+#define BAGS 4
 #define SLOTS 3
 #define MARKS 3
 #define COMMITS 4000
+#define ENTRIES 1000
+#define MERGES 400
 #define BOUND 110 /* of the ephemeral one; the newest 100 stay */
 
 typedef struct step {
     int action; /* VALISE_ACTION_... */
     int key, value;
     int version[KINDS];
-    int entry;    /* quarantine: the value that is held, -1: none */
-    int released; /* quarantine: by this seq; 0: not */
-} step;
+} step; /* quarantine: value is what was there, -1: nothing */
+
+typedef struct entry {
+    int number, key;
+    int value;    /* that is held; -1: none */
+    int released; /* by this seq; 0: not */
+} entry;
+
+/* The state after commit seq has what `theirs` had changed up to its commit upto. */
+typedef struct joint {
+    int seq, theirs, upto;
+} joint;
 
 typedef struct mbag {
     bool used;
     int origin, origin_seq; /* -1: none */
     int count;              /* the newest seq */
-    int first_value[KEYS];  /* that it starts with; -1: none */
     int first_version[KINDS][KEYS];
-    bool first_dead[KEYS]; /* the key was there once */
-    int mark[MARKS];       /* -1: none */
+    int mark[MARKS]; /* -1: none */
     valise_backpack *bag[KINDS];
+    int entry_count, joint_count;
+    entry entries[ENTRIES];
+    joint joints[MERGES];
     step steps[COMMITS + 1]; /* from 1 */
 } mbag;
 
@@ -48,7 +60,7 @@ typedef struct world {
     valise *v[KINDS];
     mbag bags[BAGS];
     slot slots[SLOTS];
-    int names; /* that were given to forks */
+    bool pruned; /* the durable ones */
 } world;
 
 static const char *const keys_[KEYS] = {"a", "b", "c", "d", "e", "f"};
@@ -69,13 +81,52 @@ static int newest(const mbag *m, int key, int upto)
     return upto;
 }
 
-static int value_at(const mbag *m, int key, int upto)
+/* The same along the lineage: whose it is and its seq; false: there is none. */
+static bool find(int *bag, int *seq, const mbag *bags, int at, int key, int upto)
 {
-    int seq = newest(m, key, upto);
+    while (at >= 0) {
+        *bag = at;
+        *seq = newest(&bags[at], key, upto);
+        if (*seq > 0)
+            return true;
+        upto = bags[at].origin_seq;
+        at = bags[at].origin;
+    }
+    return false;
+}
 
-    if (seq == 0)
-        return m->first_value[key];
-    return is_live(m->steps[seq].action) ? m->steps[seq].value : -1;
+/* What a state has of a key. */
+typedef struct sight {
+    bool known, live, jailed;
+    int bag, seq, value, action;
+} sight;
+
+static sight look(const mbag *bags, int at, int key, int upto)
+{
+    sight s = {.value = -1};
+    const step *made;
+
+    s.known = find(&s.bag, &s.seq, bags, at, key, upto);
+    if (!s.known)
+        return s;
+    made = &bags[s.bag].steps[s.seq];
+    s.action = made->action;
+    s.live = is_live(made->action);
+    s.jailed = made->action == VALISE_ACTION_QUARANTINE;
+    s.value = s.live || s.jailed ? made->value : -1;
+    return s;
+}
+
+static int value_at(const world *w, int at, int key, int upto)
+{
+    sight s = look(w->bags, at, key, upto);
+
+    return s.live ? s.value : -1;
+}
+
+static int value_of(const world *w, const mbag *m, int key)
+{
+    return value_at(w, (int)(m - w->bags), key, m->count);
 }
 
 static int version_of(const mbag *m, int kind, int key)
@@ -85,12 +136,12 @@ static int version_of(const mbag *m, int kind, int key)
     return seq ? m->steps[seq].version[kind] : m->first_version[kind][key];
 }
 
-static const char *model_items(const mbag *m, int upto)
+static const char *model_items(const world *w, int at, int upto)
 {
     const char *text = "";
 
     for (int k = 0; k < KEYS; k++) {
-        int value = value_at(m, k, upto);
+        int value = value_at(w, at, k, upto);
         if (value >= 0)
             text = test_format("%s%s%s=%d", text, *text ? " " : "", keys_[k], value);
     }
@@ -110,26 +161,42 @@ static const char *model_history(const mbag *m, int kind, int first)
     return test_format("%.*s", VALISE_STR_ARG(vls_buf_str(&text)));
 }
 
-static const char *model_jail(const mbag *m)
+static bool is_there(const entry *e, int upto)
+{
+    return e->number <= upto && (e->released == 0 || e->released > upto);
+}
+
+static const char *model_jail(const mbag *m, int upto)
 {
     const char *text = "";
 
-    for (int i = 1; i <= m->count; i++) {
-        const step *s = &m->steps[i];
-        if (s->action != VALISE_ACTION_QUARANTINE || s->released)
-            continue;
-        text = test_format("%s%s%d:%s%s(bad)", text, *text ? " " : "", i, keys_[s->key],
-                           s->entry < 0 ? "" : test_format("=%d", s->entry));
+    for (int i = 0; i < m->entry_count; i++) {
+        const entry *e = &m->entries[i];
+        if (is_there(e, upto))
+            text = test_format("%s%s%d:%s%s(bad)", text, *text ? " " : "", e->number,
+                               keys_[e->key], e->value < 0 ? "" : test_format("=%d", e->value));
     }
     return text;
 }
 
-static const char *model_difference(const mbag *a, int a_seq, const mbag *b, int b_seq)
+/* What release means: the entry with that number, or for 0 the newest that holds an item. */
+static entry *find_entry(mbag *m, int key, int number)
+{
+    for (int i = m->entry_count; i-- > 0;) {
+        entry *e = &m->entries[i];
+        if (e->key == key && is_there(e, m->count) && e->value >= 0 &&
+            (number == 0 || e->number == number))
+            return e;
+    }
+    return NULL;
+}
+
+static const char *model_difference(const world *w, int a, int a_seq, int b, int b_seq)
 {
     const char *text = "";
 
     for (int k = 0; k < KEYS; k++) {
-        int x = value_at(a, k, a_seq), y = value_at(b, k, b_seq);
+        int x = value_at(w, a, k, a_seq), y = value_at(w, b, k, b_seq);
         if (x == y)
             continue;
         text = test_format("%s%s", text, *text ? " " : "");
@@ -155,11 +222,11 @@ static int64_t first_kept(valise_backpack *bag)
 
 /* Note a commit that both have made. A count may begin anew where all that was known of the key is
  * gone, or lies in the past of a fork. */
-static void note(mbag *m, const step *made, const valise_packed *packed)
+static void note(world *w, mbag *m, const step *made, const valise_packed *packed)
 {
     step s = *made;
     int seq = newest(m, made->key, m->count);
-    bool was_live = value_at(m, made->key, m->count) >= 0;
+    bool was_live = value_of(w, m, made->key) >= 0;
 
     CHECK(m->count < COMMITS);
     for (int kind = 0; kind < KINDS; kind++) {
@@ -167,8 +234,7 @@ static void note(mbag *m, const step *made, const valise_packed *packed)
         CHECK_INT(m->count + 1, packed[kind].seq);
         if (packed[kind].version != expected && !was_live)
             CHECK(packed[kind].version == (is_live(made->action) ? 1 : 0) &&
-                  (seq == 0 ? m->first_dead[made->key]
-                            : kind == EPHEMERAL && seq < first_kept(m->bag[kind])));
+                  (seq == 0 ? m->origin >= 0 : seq < first_kept(m->bag[kind])));
         else
             CHECK_INT(expected, packed[kind].version);
         s.version[kind] = (int)packed[kind].version;
@@ -201,8 +267,6 @@ static void *start(test *t, const char *dir)
     CHECK_OK(desk_try(&w->v[DURABLE], "sqlite", dir, &o, &t->err));
     w->bags[0].used = true;
     w->bags[0].origin = -1;
-    for (int k = 0; k < KEYS; k++)
-        w->bags[0].first_value[k] = -1;
     for (int i = 0; i < MARKS; i++)
         w->bags[0].mark[i] = -1;
     for (int kind = 0; kind < KINDS; kind++)
@@ -238,18 +302,19 @@ static void check(void *state)
         for (int i = 0; i < BAGS && w->bags[i].used; i++) {
             const mbag *m = &w->bags[i];
             int64_t first = first_kept(m->bag[kind]);
-            CHECK_TEXT(model_items(m, m->count), items(m->bag[kind]));
-            if (kind == DURABLE && m->count > 0)
+            CHECK_TEXT(model_items(w, i, m->count), items(m->bag[kind]));
+            if (kind == DURABLE && m->count > 0 && !w->pruned)
                 CHECK_INT(1, first);
             if (first > 0)
                 CHECK_TEXT(model_history(m, kind, (int)first), all_history(m->bag[kind]));
-            if (i == 0)
-                CHECK_TEXT(model_jail(m), jailed(m->bag[kind]));
+            CHECK_TEXT(model_jail(m, m->count), jailed(m->bag[kind]));
         }
         for (int i = 0; i < SLOTS; i++) {
             const slot *s = &w->slots[i];
-            if (s->state[kind])
-                CHECK_TEXT(model_items(&w->bags[s->bag], s->seq), items(s->state[kind]));
+            if (!s->state[kind])
+                continue;
+            CHECK_TEXT(model_items(w, s->bag, s->seq), items(s->state[kind]));
+            CHECK_TEXT(model_jail(&w->bags[s->bag], s->seq), jailed(s->state[kind]));
         }
     }
 }
@@ -263,7 +328,7 @@ static mbag *choose(world *w, model_args *a)
     return m->used ? m : &w->bags[0];
 }
 
-static void pack_both(mbag *m, int key, int value)
+static void pack_both(world *w, mbag *m, int key, int value)
 {
     valise_packed packed[KINDS];
     step s = {.action = VALISE_ACTION_PACK, .key = key, .value = value};
@@ -271,7 +336,7 @@ static void pack_both(mbag *m, int key, int value)
     for (int kind = 0; kind < KINDS; kind++)
         CHECK_INT(0, valise_pack(&packed[kind], m->bag[kind], keys_[key], test_format("%d", value),
                                  NULL, NULL));
-    note(m, &s, packed);
+    note(w, m, &s, packed);
 }
 
 static void op_pack(void *state, model_args *a)
@@ -279,7 +344,7 @@ static void op_pack(void *state, model_args *a)
     mbag *m = choose(state, a);
     int key = (int)model_below(a, "key", KEYS);
 
-    pack_both(m, key, (int)model_below(a, "value", 5));
+    pack_both(state, m, key, (int)model_below(a, "value", 5));
 }
 
 static void op_burst(void *state, model_args *a)
@@ -288,14 +353,14 @@ static void op_burst(void *state, model_args *a)
     int n = (int)model_below(a, "count", 30), key = (int)model_below(a, "key", KEYS);
 
     for (int i = 0; i < n; i++)
-        pack_both(m, (key + i * i) % KEYS, i % 7);
+        pack_both(state, m, (key + i * i) % KEYS, i % 7);
 }
 
 static void op_expect(void *state, model_args *a)
 {
     mbag *m = choose(state, a);
     int key = (int)model_below(a, "key", KEYS);
-    bool live = value_at(m, key, m->count) >= 0;
+    bool live = value_of(state, m, key) >= 0;
     int off = (int)model_below(a, "off", 2);
     step s = {.action = VALISE_ACTION_PACK, .key = key, .value = 9};
     valise_packed packed[KINDS];
@@ -307,13 +372,13 @@ static void op_expect(void *state, model_args *a)
                   valise_pack(&packed[kind], m->bag[kind], keys_[key], "9", &o, NULL));
     }
     if (!off)
-        note(m, &s, packed);
+        note(state, m, &s, packed);
 }
 
 static void op_unpack(void *state, model_args *a)
 {
     mbag *m = choose(state, a);
-    int key = (int)model_below(a, "key", KEYS), value = value_at(m, key, m->count);
+    int key = (int)model_below(a, "key", KEYS), value = value_of(state, m, key);
 
     for (int kind = 0; kind < KINDS; kind++)
         CHECK_TEXT(value < 0 ? "(absent)" : test_format("%d", value),
@@ -324,7 +389,7 @@ static void op_delete(void *state, model_args *a)
 {
     mbag *m = choose(state, a);
     int key = (int)model_below(a, "key", KEYS);
-    bool live = value_at(m, key, m->count) >= 0;
+    bool live = value_of(state, m, key) >= 0;
     step s = {.action = VALISE_ACTION_DELETE, .key = key};
 
     for (int kind = 0; kind < KINDS; kind++) {
@@ -335,46 +400,46 @@ static void op_delete(void *state, model_args *a)
         m->steps[++m->count] = s;
 }
 
+static void add_entry(mbag *m, int key, int value)
+{
+    CHECK(m->entry_count < ENTRIES);
+    m->entries[m->entry_count++] = (entry){.number = m->count, .key = key, .value = value};
+}
+
 static void op_quarantine(void *state, model_args *a)
 {
-    mbag *m = &((world *)state)->bags[0];
+    mbag *m = choose(state, a);
     int key = (int)model_below(a, "key", KEYS);
-    step s = {.action = VALISE_ACTION_QUARANTINE, .key = key};
+    step s = {.action = VALISE_ACTION_QUARANTINE, .key = key, .value = value_of(state, m, key)};
     const valise_quarantine_options o = {.size = sizeof(o), .reason = VLS_STR("bad")};
     valise_packed packed[KINDS];
 
-    s.entry = value_at(m, key, m->count);
     for (int kind = 0; kind < KINDS; kind++)
         CHECK_INT(0, valise_quarantine(&packed[kind], m->bag[kind], keys_[key], &o, NULL));
-    note(m, &s, packed);
+    note(state, m, &s, packed);
+    add_entry(m, key, s.value);
 }
 
-/* The newest entry of the key that holds an item. */
 static void op_release(void *state, model_args *a)
 {
-    mbag *m = &((world *)state)->bags[0];
-    int key = (int)model_below(a, "key", KEYS), seq, expected;
+    mbag *m = choose(state, a);
+    int key = (int)model_below(a, "key", KEYS), expected;
+    int which = (int)model_below(a, "which", 12); /* the newest, or one of the first eleven */
+    int number = which > 0 && which <= m->entry_count ? m->entries[which - 1].number : 0;
+    entry *e = find_entry(m, key, number);
     step s = {.action = VALISE_ACTION_RELEASE, .key = key};
     valise_packed packed[KINDS];
 
-    for (seq = m->count; seq > 0; seq--) {
-        const step *q = &m->steps[seq];
-        if (q->action == VALISE_ACTION_QUARANTINE && q->key == key && !q->released && q->entry >= 0)
-            break;
-    }
-    expected = value_at(m, key, m->count) >= 0 ? VALISE_E_EXISTS
-               : seq == 0                      ? VALISE_E_NOT_FOUND
+    expected = !e                              ? VALISE_E_NOT_FOUND
+               : value_of(state, m, key) >= 0 ? VALISE_E_EXISTS
                                                : 0;
-    for (int kind = 0; kind < KINDS; kind++) {
-        int rc = valise_release(&packed[kind], m->bag[kind], keys_[key], 0, NULL);
-        /* Where it is live and nothing is held either reason will do. */
-        CHECK(rc == expected || (seq == 0 && rc < 0));
-    }
+    for (int kind = 0; kind < KINDS; kind++)
+        CHECK_INT(expected, valise_release(&packed[kind], m->bag[kind], keys_[key], number, NULL));
     if (expected < 0)
         return;
-    s.value = m->steps[seq].entry;
-    note(m, &s, packed);
-    m->steps[seq].released = m->count;
+    s.value = e->value;
+    note(state, m, &s, packed);
+    e->released = m->count;
 }
 
 static void op_checkpoint(void *state, model_args *a)
@@ -409,7 +474,7 @@ static bool take(slot *out, world *w, int bag, int seq)
     for (int kind = 0; kind < KINDS; kind++) {
         int rc = valise_snapshot_at_seq(&s.state[kind], m->bag[kind], seq, NULL);
         if (rc == VALISE_E_LIMIT) {
-            CHECK(kind == EPHEMERAL && seq < first_kept(m->bag[kind]) - 1);
+            CHECK((kind == EPHEMERAL || w->pruned) && seq < first_kept(m->bag[kind]) - 1);
             empty(&s);
             return false;
         }
@@ -458,9 +523,10 @@ static void op_diff(void *state, model_args *a)
     const mbag *m = &w->bags[x->bag];
 
     for (int kind = 0; kind < KINDS && x->state[kind]; kind++) {
-        CHECK_TEXT(model_difference(m, x->seq, m, m->count), differs(x->state[kind], m->bag[kind]));
+        CHECK_TEXT(model_difference(w, x->bag, x->seq, x->bag, m->count),
+                   differs(x->state[kind], m->bag[kind]));
         if (y->state[kind])
-            CHECK_TEXT(model_difference(m, x->seq, &w->bags[y->bag], y->seq),
+            CHECK_TEXT(model_difference(w, x->bag, x->seq, y->bag, y->seq),
                        differs(x->state[kind], y->state[kind]));
     }
 }
@@ -485,31 +551,159 @@ static void op_fork(void *state, model_args *a)
         fork->mark[i] = -1;
     for (int k = 0; k < KEYS; k++) {
         int seq = newest(m, k, from->seq);
-        fork->first_value[k] = value_at(m, k, from->seq);
-        fork->first_dead[k] = fork->first_value[k] < 0;
         for (int kind = 0; kind < KINDS; kind++)
             fork->first_version[kind][k] =
                 seq ? m->steps[seq].version[kind] : m->first_version[kind][k];
     }
-    w->names++;
+    for (int i = 0; i < m->entry_count; i++) {
+        if (is_there(&m->entries[i], from->seq))
+            fork->entries[fork->entry_count++] = m->entries[i];
+    }
+    for (int i = 0; i < fork->entry_count; i++) {
+        fork->entries[i].number = i - fork->entry_count;
+        fork->entries[i].released = 0;
+    }
     for (int kind = 0; kind < KINDS; kind++)
         CHECK_INT(0, valise_backpack_fork(&fork->bag[kind], from->state[kind],
                                           test_format("run-%d", n), NULL, NULL));
 }
 
-static int merge_key(step *out, const mbag *ours, const mbag *base, int base_seq,
-                     const mbag *theirs, int key)
-{
-    int b = value_at(base, key, base_seq), o = value_at(ours, key, ours->count);
-    int t = value_at(theirs, key, theirs->count);
+/* ---- merging ---- */
 
-    if (t == b || t == o)
-        return 0;
-    if (o != b)
-        return -1;
-    *out = (step){
-        .action = t < 0 ? VALISE_ACTION_DELETE : VALISE_ACTION_MERGE, .key = key, .value = t};
-    return 1;
+/* What is in a state: of each backpack the commits up to one; -1: none. */
+typedef struct past {
+    int upto[BAGS];
+} past;
+
+static void add_past(past *p, const world *w, int bag, int upto)
+{
+    const mbag *m = &w->bags[bag];
+
+    if (p->upto[bag] >= upto)
+        return;
+    p->upto[bag] = upto;
+    if (m->origin >= 0)
+        add_past(p, w, m->origin, m->origin_seq);
+    for (int i = 0; i < m->joint_count; i++) {
+        if (m->joints[i].seq <= upto)
+            add_past(p, w, m->joints[i].theirs, m->joints[i].upto);
+    }
+}
+
+static past past_of(const world *w, int bag, int upto)
+{
+    past p;
+
+    for (int i = 0; i < BAGS; i++)
+        p.upto[i] = -1;
+    add_past(&p, w, bag, upto);
+    return p;
+}
+
+/* The states that both have in common and that are in no other such: how many. */
+static int find_bases(int *bag, int *seq, const world *w, const past *a, const past *b)
+{
+    int count = 0;
+
+    for (int i = 0; i < BAGS; i++) {
+        int upto = a->upto[i] < b->upto[i] ? a->upto[i] : b->upto[i];
+        bool older = upto < 0;
+        for (int k = 0; k < BAGS && !older; k++) {
+            int other = a->upto[k] < b->upto[k] ? a->upto[k] : b->upto[k];
+            older = k != i && other >= 0 && past_of(w, k, other).upto[i] >= upto;
+        }
+        if (older)
+            continue;
+        count++;
+        *bag = i;
+        *seq = upto;
+    }
+    return count;
+}
+
+/* Is the commit in the lineage of the state? */
+static bool includes(const world *w, int bag, int seq, const sight *s)
+{
+    for (; bag >= 0; seq = w->bags[bag].origin_seq, bag = w->bags[bag].origin) {
+        if (bag == s->bag)
+            return s->seq <= seq;
+    }
+    return false;
+}
+
+/* Is there anything to tell of a key, from the base to a side? */
+static bool is_change(const sight *b, const sight *x, bool known)
+{
+    if (b->live && x->live)
+        return b->value != x->value;
+    if (b->live || x->live)
+        return true;
+    return x->known && x->jailed && !known && !(b->known && b->jailed && b->value == x->value);
+}
+
+typedef struct merge {
+    world *w;
+    mbag *ours, *theirs;
+    int base, base_seq;
+    int keys, conflicts; /* that were taken over, or cannot be */
+    int count;
+    step steps[2 * KEYS];
+    entry *released[2 * KEYS]; /* by that step */
+    bool entered[2 * KEYS];    /* it puts an entry there */
+} merge;
+
+static void add(merge *m, int action, int key, int value, entry *released, bool entered)
+{
+    m->steps[m->count] = (step){.action = action, .key = key, .value = value};
+    m->released[m->count] = released;
+    m->entered[m->count++] = entered;
+}
+
+/* What theirs has becomes ours. */
+static void take_over(merge *m, int key, const sight *b, const sight *o, const sight *t, bool ended)
+{
+    int before = m->count;
+
+    if (t->live) {
+        bool back = t->action == VALISE_ACTION_RELEASE && !o->live;
+        add(m, VALISE_ACTION_MERGE, key, t->value, back ? find_entry(m->ours, key, 0) : NULL,
+            false);
+    } else if (!ended || !t->jailed) {
+        if (o->live)
+            add(m, VALISE_ACTION_DELETE, key, 0, NULL, false);
+    } else if (b->live && t->value < 0) { /* as if it was to be forgotten */
+        if (o->live)
+            add(m, VALISE_ACTION_QUARANTINE, key, -1, NULL, false);
+    } else {
+        if (t->value >= 0 && !(o->live && o->value == t->value))
+            add(m, VALISE_ACTION_MERGE, key, t->value, NULL, false);
+        add(m, VALISE_ACTION_QUARANTINE, key, t->value, NULL, true);
+    }
+    m->keys += m->count > before;
+}
+
+static void merge_key(merge *m, int key)
+{
+    const mbag *bags = m->w->bags;
+    sight b = look(bags, m->base, key, m->base_seq);
+    sight o = look(bags, (int)(m->ours - bags), key, m->ours->count);
+    sight t = look(bags, (int)(m->theirs - bags), key, m->theirs->count);
+    bool o_known = includes(m->w, m->base, m->base_seq, &o);
+    bool t_known = includes(m->w, m->base, m->base_seq, &t);
+    bool ours, quarantined, same;
+
+    if (!is_change(&b, &t, t_known))
+        return;
+    ours = is_change(&b, &o, o_known);
+    quarantined = t.jailed && !t_known;
+    same = o.live == t.live && (!o.live || o.value == t.value);
+    if (!ours || (!b.live && !o.live && t.live))
+        take_over(m, key, &b, &o, &t, !t_known);
+    else if (quarantined && !o.live) {
+        if (!(o.jailed && !o_known && o.value == t.value))
+            take_over(m, key, &b, &o, &t, true);
+    } else if (!same)
+        m->conflicts++;
 }
 
 static int take_version(void *arg, const valise_commit *c, valise_error *err)
@@ -519,31 +713,12 @@ static int take_version(void *arg, const valise_commit *c, valise_error *err)
     return 0;
 }
 
-/* A fork into what it was forked from. */
-static void op_merge(void *state, model_args *a)
+static void note_merge(merge *m)
 {
-    world *w = state;
-    mbag *theirs = &w->bags[1 + model_below(a, "fork", BAGS - 1)], *ours;
-    step steps[KEYS];
-    int count = 0, conflicts = 0;
-    slot base;
+    mbag *ours = m->ours;
+    int bag = (int)(m->theirs - m->w->bags);
 
-    if (!theirs->used || !take(&base, w, theirs->origin, theirs->origin_seq))
-        return;
-    ours = &w->bags[theirs->origin];
-    for (int k = 0; k < KEYS; k++) {
-        int rc = merge_key(&steps[count], ours, ours, theirs->origin_seq, theirs, k);
-        count += rc > 0;
-        conflicts += rc < 0;
-    }
-    for (int kind = 0; kind < KINDS; kind++) {
-        int64_t merged = 0;
-        int rc = valise_backpack_merge(&merged, ours->bag[kind], base.state[kind],
-                                       theirs->bag[kind], NULL, NULL, NULL);
-        CHECK_INT(conflicts ? VALISE_E_CONFLICT : 0, rc);
-        CHECK_INT(conflicts ? 0 : count, merged);
-    }
-    for (int i = 0; i < count && !conflicts; i++) {
+    for (int i = 0; i < m->count; i++) {
         valise_packed packed[KINDS];
         for (int kind = 0; kind < KINDS; kind++) {
             valise_history one = VALISE_HISTORY_INIT;
@@ -551,9 +726,87 @@ static void op_merge(void *state, model_args *a)
             CHECK_INT(
                 0, valise_history_each(ours->bag[kind], &one, take_version, &packed[kind], NULL));
         }
-        note(ours, &steps[i], packed);
+        note(m->w, ours, &m->steps[i], packed);
+        if (m->released[i])
+            m->released[i]->released = ours->count;
+        if (m->entered[i])
+            add_entry(ours, m->steps[i].key, m->steps[i].value);
     }
+    if (past_of(m->w, (int)(ours - m->w->bags), ours->count).upto[bag] >= m->theirs->count)
+        return;
+    CHECK(ours->joint_count < MERGES);
+    ours->joints[ours->joint_count++] = (joint){ours->count, bag, m->theirs->count};
+}
+
+/* Any into any other, again and again. */
+static void op_merge(void *state, model_args *a)
+{
+    world *w = state;
+    int x = (int)model_below(a, "ours", BAGS), y = (int)model_below(a, "theirs", BAGS);
+    bool given = model_below(a, "given", 3) == 0;
+    merge m = {.w = w, .ours = &w->bags[x], .theirs = &w->bags[y]};
+    past ours, theirs;
+    slot base;
+    int bases;
+
+    if (x == y || !m.ours->used || !m.theirs->used)
+        return;
+    ours = past_of(w, x, m.ours->count);
+    theirs = past_of(w, y, m.theirs->count);
+    bases = find_bases(&m.base, &m.base_seq, w, &ours, &theirs);
+    CHECK(bases > 0);
+    if (!take(&base, w, m.base, m.base_seq))
+        return;
+    for (int k = 0; k < KEYS; k++)
+        merge_key(&m, k);
+    for (int kind = 0; kind < KINDS; kind++) {
+        valise_backpack *from = given || bases > 1 ? base.state[kind] : NULL;
+        int64_t merged = 0;
+        int rc = valise_backpack_merge(&merged, m.ours->bag[kind], from, m.theirs->bag[kind], NULL,
+                                       NULL, NULL);
+        CHECK_INT(m.conflicts ? VALISE_E_CONFLICT : 0, rc);
+        CHECK_INT(m.conflicts ? 0 : m.keys, merged);
+    }
+    if (!m.conflicts)
+        note_merge(&m);
     empty(&base);
+}
+
+/* Make one equal to another where they differ, so that a merge is possible. */
+static void op_settle(void *state, model_args *a)
+{
+    world *w = state;
+    int x = (int)model_below(a, "ours", BAGS), y = (int)model_below(a, "theirs", BAGS);
+
+    if (!w->bags[x].used || !w->bags[y].used)
+        return;
+    for (int k = 0; k < KEYS; k++) {
+        int value = value_of(w, &w->bags[y], k);
+        if (value >= 0 && value_of(w, &w->bags[x], k) != value)
+            pack_both(w, &w->bags[x], k, value);
+    }
+}
+
+static void run(world *w, const char *type, const char *payload)
+{
+    test *t = w->t;
+    valise_reply reply = VALISE_REPLY_INIT;
+
+    CHECK_OK(valise_dispatch(&reply, w->v[DURABLE], type, payload, NULL, &t->err));
+    valise_reply_release(&reply);
+}
+
+/* What only history has of the durable ones goes; a handle on a state holds nothing there. */
+static void op_prune(void *state, model_args *a)
+{
+    world *w = state;
+    int keep = 10 + (int)model_below(a, "keep", 60);
+
+    for (int i = 0; i < SLOTS; i++)
+        empty(&w->slots[i]);
+    run(w, "retention:set", test_format("{\"kind\":\"backpack\",\"keepLatest\":%d}", keep));
+    run(w, "workspace:gc", "{}");
+    w->pruned = true;
 }
 
 /* All handles of the durable ones are closed, and opened anew. */
@@ -586,6 +839,7 @@ TEST(backpack, both_kinds_agree_with_arrays)
                             .wants_dir = true,
                             .runs = 10,
                             .steps = 60,
+                            .long_seconds = 240,
                             .ops = {{"pack", 8, op_pack},
                                     {"burst", 4, op_burst},
                                     {"expect", 2, op_expect},
@@ -599,7 +853,9 @@ TEST(backpack, both_kinds_agree_with_arrays)
                                     {"named", 2, op_named},
                                     {"diff", 4, op_diff},
                                     {"fork", 2, op_fork},
-                                    {"merge", 2, op_merge},
+                                    {"merge", 5, op_merge},
+                                    {"settle", 1, op_settle},
+                                    {"prune", 1, op_prune},
                                     {"reopen", 1, op_reopen}}};
 
     model_test(t, &m);
