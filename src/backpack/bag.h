@@ -68,7 +68,8 @@ typedef struct vls_quarantine_row {
     int64_t seq; /* its number: that of the commit that put it there. What a fork began with has
                   * ..., -2, -1, in the same order: numbers that no commit has */
     valise_str key;
-    valise_uuid from; /* of what a fork began with: the commit of another backpack that put it there */
+    valise_uuid
+        from; /* of what a fork began with: the commit of another backpack that put it there */
     int64_t put;
     valise_uuid item_backpack;
     int64_t item;     /* seq of the commit that is held: the item as it was; 0: there was none */

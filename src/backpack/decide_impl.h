@@ -64,8 +64,7 @@ int vls_write_quarantine(vls_write *w, const vls_quarantine_args *args, valise_e
 
 /* The number of the newest entry of a key that holds an item, outside of enter and leave: 1, or 0
  * for none. */
-int vls_entry_newest(int64_t *out, const vls_ledger *ledger, valise_str key,
-                     valise_error *err);
+int vls_entry_newest(int64_t *out, const vls_ledger *ledger, valise_str key, valise_error *err);
 
 /* The answer for the commit that was appended. */
 void vls_write_done(vls_done *out, const vls_write *w);

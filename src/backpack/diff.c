@@ -107,9 +107,8 @@ static int compare(void *arg, const valise_commit *in_a, const valise_commit *in
 
     d->begun = true;
     if (!before && !after)
-        return d->labels && is_new_entry(in_a, in_b)
-                   ? tell(d, in_b->key, NULL, NULL, in_b, err)
-                   : 0;
+        return d->labels && is_new_entry(in_a, in_b) ? tell(d, in_b->key, NULL, NULL, in_b, err)
+                                                     : 0;
     if (before && after && is_same(d, before, after))
         return 0;
     return tell(d, before ? before->key : after->key, before, after, in_b, err);

@@ -269,8 +269,7 @@ static int take_entry(void *arg, const void *row, valise_error *err)
     vls_quarantine_row copy = *(const vls_quarantine_row *)row;
     int rc;
 
-    if (copy.seq > e->head.last ||
-        (copy.released != 0 && copy.released <= e->doc.edge))
+    if (copy.seq > e->head.last || (copy.released != 0 && copy.released <= e->doc.edge))
         return 0; /* not yet there, or over before the edge */
     if (copy.released > e->head.last)
         copy.released = 0;

@@ -343,7 +343,6 @@ static int check_checkpoints(const check *c, valise_error *err)
 
 static int check_merges(const check *c, valise_error *err)
 {
-    static const valise_uuid nobody;
     const vls_merge_row *const *rows = c->doc->merges.items;
     int rc = 0;
 
@@ -352,8 +351,6 @@ static int check_merges(const check *c, valise_error *err)
         rc = check_number("upto", row->upto, err);
         if (rc == 0 && (row->seq < 0 || row->seq > c->last))
             rc = REFUSE(err, "there is no state %lld", (long long)row->seq);
-        if (rc == 0 && vls_uuid_equal(&row->theirs, &nobody))
-            rc = REFUSE(err, "it does not say what was merged");
         if (rc == 0 && i > 0 &&
             (rows[i - 1]->seq > row->seq ||
              (rows[i - 1]->seq == row->seq &&

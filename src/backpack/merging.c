@@ -1,7 +1,7 @@
 /* merging.c -- see merging.h.
  *
- * The past of a state is what led to it: the commits of its backpack, the state that this was forked
- * from, and the states that were merged into it (vls_merge_row), each with its own past.
+ * The past of a state is what led to it: the commits of its backpack, the state that this was
+ * forked from, and the states that were merged into it (vls_merge_row), each with its own past.
  *
  *     main   --1--2-----3--M--4        fork@2 is in main from M on: a second merge compares with
  *               \        /             that, in either direction
@@ -319,8 +319,7 @@ static int look_back(vls_merge_uses *out, const past *ours, valise_error *err)
         rc = vls_look_head(&theirs, &out->theirs.ledger, err);
     if (rc < 0)
         return rc;
-    out->brings_all =
-        has(ours, &base.id, base.last) && !has(ours, &theirs.id, theirs.last);
+    out->brings_all = has(ours, &base.id, base.last) && !has(ours, &theirs.id, theirs.last);
     return 0;
 }
 
@@ -341,8 +340,7 @@ int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args
     begin_past(&ours, view);
     rc = gather_shown(&ours, &out->ours.ledger, err);
     if (rc == 0)
-        rc = args->base.len == 0 ? find_base(out, &ours, args, err)
-                                 : take_base(out, args, err);
+        rc = args->base.len == 0 ? find_base(out, &ours, args, err) : take_base(out, args, err);
     if (rc == 0)
         rc = look_back(out, &ours, err);
     end_past(&ours);
@@ -367,7 +365,8 @@ static int note_old(void *arg, const void *row, valise_error *err)
     return vls_vec_push(&t->old, t->uses->ours.view->arena.env, *merge) ? 0 : vls_fail_memory(err);
 }
 
-/* Does a state that can be seen need it? Not when a later one says more, or it was dropped. 1, 0. */
+/* Does a state that can be seen need it? Not when a later one says more, or it was dropped. 1, 0.
+ */
 static int is_needed(const trimming *t, size_t at, valise_error *err)
 {
     const vls_merge_row *merge = &t->old.ptr[at];

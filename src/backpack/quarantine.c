@@ -140,8 +140,7 @@ static int choose_entry(search *s, valise_error *err)
                                              err);
 }
 
-int vls_entry_newest(int64_t *out, const vls_ledger *ledger, valise_str key,
-                     valise_error *err)
+int vls_entry_newest(int64_t *out, const vls_ledger *ledger, valise_str key, valise_error *err)
 {
     search s = {.ledger = ledger, .key = key};
     int rc = choose_entry(&s, err);

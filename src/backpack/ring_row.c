@@ -26,10 +26,9 @@ enum { QUARANTINE, CHECKPOINT, RUN = VLS_RING_RUNS, PERMISSION, RULE, TAINT };
 #define CELLS_MAX 16
 #define ROW_BYTES_MAX ((size_t)16 << 20)
 
-static const valise_coll *const colls[VLS_RING_ROWS] = {&vls_bag_quarantines, &vls_bag_checkpoints,
-                                                        &vls_bag_runs,        &vls_bag_permissions,
-                                                        &vls_bag_rules,       &vls_bag_taints,
-                                                        &vls_bag_merges};
+static const valise_coll *const colls[VLS_RING_ROWS] = {
+    &vls_bag_quarantines, &vls_bag_checkpoints, &vls_bag_runs,  &vls_bag_permissions,
+    &vls_bag_rules,       &vls_bag_taints,      &vls_bag_merges};
 
 static size_t number_of(const valise_coll *coll)
 {

@@ -1,8 +1,8 @@
 /* taint.c -- which sticky tags a node has read, and what it packs carries of them.
  *
- * A mark has the commit that was read (source), of whichever backpack, and the newest seq at that moment (since). Once the
- * node has written, since is inverted: the mark has been used, and does not count for a run that
- * starts later. So a mark counts
+ * A mark has the commit that was read (source), of whichever backpack, and the newest seq at that
+ * moment (since). Once the node has written, since is inverted: the mark has been used, and does
+ * not count for a run that starts later. So a mark counts
  *
  *     for a run that was started (vls_bag_run_start)    when it was made since the run's start
  *     for the first write of any other run              when it was not used yet
@@ -101,8 +101,7 @@ static int mark_in_scope(vls_scope *scope, valise_str tag, const vls_ledger_head
 static int get_row(vls_taint_row *row, const vls_scope *scope, const vls_ledger *ledger,
                    const vls_ledger_head *head, valise_str tag, valise_error *err)
 {
-    *row = (vls_taint_row){
-        .backpack = head->id, .node_id = scope->node_id, .source = {.tag = tag}};
+    *row = (vls_taint_row){.backpack = head->id, .node_id = scope->node_id, .source = {.tag = tag}};
     return ledger->ops->row_get(row, ledger->self, &vls_bag_taints, err);
 }
 

@@ -5,7 +5,6 @@
 
 TEST_PARAMS(ledger_keep, LEDGER_PARAMS)
 
-
 static int64_t version_of(test *t, const vls_ledger *ledger, const char *key)
 {
     int64_t version = -1;

@@ -43,8 +43,8 @@ struct naive {
 };
 
 static const valise_coll *const colls[COLLS] = {
-    &vls_bags,     &vls_bag_commits,     &vls_bag_quarantines, &vls_bag_checkpoints,
-    &vls_bag_runs, &vls_bag_permissions, &vls_bag_rules,       &vls_bag_taints,
+    &vls_bags,      &vls_bag_commits,     &vls_bag_quarantines, &vls_bag_checkpoints,
+    &vls_bag_runs,  &vls_bag_permissions, &vls_bag_rules,       &vls_bag_taints,
     &vls_bag_merges};
 
 static row_vec *rows_of(naive *n, const valise_coll *coll)

@@ -173,8 +173,8 @@ static const char *model_jail(const mbag *m, int upto)
     for (int i = 0; i < m->entry_count; i++) {
         const entry *e = &m->entries[i];
         if (is_there(e, upto))
-            text = test_format("%s%s%d:%s%s(bad)", text, *text ? " " : "", e->number,
-                               keys_[e->key], e->value < 0 ? "" : test_format("=%d", e->value));
+            text = test_format("%s%s%d:%s%s(bad)", text, *text ? " " : "", e->number, keys_[e->key],
+                               e->value < 0 ? "" : test_format("=%d", e->value));
     }
     return text;
 }
@@ -430,9 +430,7 @@ static void op_release(void *state, model_args *a)
     step s = {.action = VALISE_ACTION_RELEASE, .key = key};
     valise_packed packed[KINDS];
 
-    expected = !e                              ? VALISE_E_NOT_FOUND
-               : value_of(state, m, key) >= 0 ? VALISE_E_EXISTS
-                                               : 0;
+    expected = !e ? VALISE_E_NOT_FOUND : value_of(state, m, key) >= 0 ? VALISE_E_EXISTS : 0;
     for (int kind = 0; kind < KINDS; kind++)
         CHECK_INT(expected, valise_release(&packed[kind], m->bag[kind], keys_[key], number, NULL));
     if (expected < 0)

@@ -169,7 +169,8 @@ static int merge_it(fault *f, valise *v, valise_backpack *bag)
     CHECK_INT(0, pack(fork, "theirs", "1", &f->err));
     fault_on(f);
     rc = valise_backpack_merge(&count, bag, NULL, fork, NULL, NULL, &f->err);
-    f->recovered = rc == 0 && fault_has_hit(f); /* that it was merged is not remembered: once more is fine */
+    f->recovered =
+        rc == 0 && fault_has_hit(f); /* that it was merged is not remembered: once more is fine */
     if (f->recovered) {
         fault_off(f);
         CHECK_INT(0, valise_backpack_merge(&count, bag, NULL, fork, NULL, NULL, &f->err));

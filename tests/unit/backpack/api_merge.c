@@ -294,6 +294,77 @@ TEST(api_merge, what_is_remembered_is_bounded) /* [B8] [B17] */
         CHECK(i < 130);
 }
 
+/* What is in quarantine on both sides does not go back and forth. */
+TEST(api_merge, quarantine_settles) /* [B17] [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork");
+
+    CHECK_OK(jail(fork, "a", "bad", &t->err));
+    CHECK_OK(pack(fork, "new", "1", &t->err));
+    CHECK_OK(jail(fork, "new", "worse", &t->err));
+    CHECK_TEXT("2", merged(bag, fork));
+    CHECK_TEXT("3:a=1(bad) 5:new=1(worse)", jailed(bag));
+    CHECK_TEXT("0", merged(fork, bag));
+    CHECK_TEXT("0", merged(bag, fork));
+    CHECK_TEXT("1:a=1(bad) 3:new=1(worse)", jailed(fork));
+    /* Released on one side, it comes back on the other. */
+    CHECK_OK(valise_release(NULL, fork, "a", 0, &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("a=1 b=1", items(bag));
+    CHECK_TEXT("5:new=1(worse)", jailed(bag));
+    CHECK_OK(jail(bag, "a", "again", &t->err));
+    CHECK_TEXT("1", merged(fork, bag));
+    CHECK_TEXT("3:new=1(worse) 5:a=1(again)", jailed(fork));
+    CHECK_TEXT("0", merged(bag, fork));
+}
+
+/* Where merges crossed, two states are the newest: either will do. */
+TEST(api_merge, merges_that_crossed) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork"), *ours, *theirs;
+
+    CHECK_OK(pack(bag, "a", "2", &t->err));
+    CHECK_OK(pack(fork, "b", "2", &t->err));
+    ours = at_point(d, bag, "now");
+    theirs = at_point(d, fork, "now");
+    CHECK_TEXT("1", merged(bag, theirs));
+    CHECK_TEXT("1", merged(fork, ours));
+    CHECK_OK(pack(fork, "c", "3", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("a=2 b=2 c=3", items(bag));
+}
+
+/* A checkpoint holds what was merged last, whatever history drops; its seq is enough to find it. */
+TEST(api_merge, a_base_that_is_held) /* [B14] [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, 0);
+    valise_backpack *bag, *fork = NULL, *held, *none = NULL;
+
+    o.max_commits = d->durable ? 0 : 100;
+    bag = bag_with(d, "main", &o);
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_OK(valise_backpack_fork(&fork, bag, "fork", d->durable ? NULL : &o, &t->err));
+    close_later(fork);
+    CHECK_OK(pack(bag, "a", "2", &t->err));
+    CHECK_TEXT("1", merged(fork, bag));
+    CHECK_OK(valise_checkpoint(NULL, bag, "cp", &t->err));
+    for (int i = 0; i < 300; i++)
+        CHECK_OK(pack(bag, "c", test_format("%d", i), &t->err));
+    if (d->durable) {
+        run_op(d, "retention:set", "{\"kind\":\"backpack\",\"keepLatest\":100}");
+        run_op(d, "workspace:gc", "{}");
+    }
+    CHECK_TEXT("a=2", items(at_point(d, bag, "2")));
+    CHECK_RC(VALISE_E_LIMIT, valise_snapshot_at_seq(&none, bag, 1, &t->err));
+    held = fork_of(d, at_point(d, bag, "cp"), "held");
+    CHECK_TEXT("a=2", items(held));
+    CHECK_TEXT("1", merged(fork, bag));
+    CHECK_TEXT("a=2 c=299", items(fork));
+}
+
 /* ---- who did it ---- */
 
 TEST(api_merge, authors_stay_but_their_runs_do_not_come_along) /* [B2] [B12] [B17] */

@@ -614,10 +614,23 @@ static const char *many_tags(void)
     return text;
 }
 
+#define MERGES(list) ",\"merges\":[" list "]"
+#define MERGE(seq, digit, upto)                                                                    \
+    "{\"seq\":" seq ",\"theirs\":\"00000000-0000-0000-0000-00000000000" digit "\",\"upto\":" upto  \
+    "}"
+
 TEST(document, commits_that_do_not)
 {
     const bad list[] = {
         {document(record(1, "delete", "k", 0, ""), ""), VALISE_E_INVALID, "history[0]"},
+        {document(PACKED, MERGES(MERGE("2", "1", "1"))), VALISE_E_INVALID, "merges[0]"},
+        {document(PACKED, MERGES(MERGE("-1", "1", "1"))), VALISE_E_INVALID, "merges[0]"},
+        {document(PACKED, MERGES(MERGE("1", "0", "1"))), VALISE_E_INVALID, "merges[0].theirs"},
+        {document(PACKED, MERGES(MERGE("1", "1", "-1"))), VALISE_E_INVALID, "merges[0].upto"},
+        {document(PACKED, MERGES(MERGE("1", "1", "1") "," MERGE("0", "1", "1"))), VALISE_E_INVALID,
+         "merges[1]"},
+        {document(PACKED, MERGES(MERGE("1", "1", "1") "," MERGE("1", "1", "2"))), VALISE_E_INVALID,
+         "merges[1]"},
         {document(AND(PACKED, record(2, "release", "k", 2, ",\"entry\":1")), ""), VALISE_E_INVALID,
          "history[1]"},
         {document(AND(PACKED, record(2, "pack", "k", 2, ",\"previous\":2")), ""), VALISE_E_INVALID,

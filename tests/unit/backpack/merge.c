@@ -217,8 +217,8 @@ TEST(merge, whoever_is_told_can_end_it)
 
     CHECK_OK(put(f.ours, f.ours->owner, "a", "2"));
     CHECK_OK(put(f.theirs, f.theirs->owner, "a", "3"));
-    CHECK_INT(9, vls_bag_merge(&outcome, &ours, &base, &theirs, &call, NULL, write_more, NULL,
-                               &t->err));
+    CHECK_INT(
+        9, vls_bag_merge(&outcome, &ours, &base, &theirs, &call, NULL, write_more, NULL, &t->err));
     CHECK_RC(VALISE_E_CONFLICT,
              vls_bag_merge(&outcome, &ours, &base, &theirs, &call, NULL, NULL, NULL, &t->err));
 }
