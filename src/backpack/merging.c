@@ -255,7 +255,7 @@ static int find_base(vls_merge_uses *uses, const past *ours, const vls_merge_arg
     valise_view *view = ours->view;
     vls_who base = {.node = args->who.node};
     past theirs;
-    step at;
+    step at = {.upto = 0};
     int rc;
 
     begin_past(&theirs, view);
@@ -312,7 +312,7 @@ static int take_base(vls_merge_uses *out, const vls_merge_args *args, valise_err
 /* Ours has all of theirs afterwards, if it has the base; it may have it now. */
 static int look_back(vls_merge_uses *out, const past *ours, valise_error *err)
 {
-    vls_ledger_head base, theirs;
+    vls_ledger_head base = {.edge = 0}, theirs = {.edge = 0};
     int rc = vls_look_head(&base, &out->base.ledger, err);
 
     if (rc == 0)
@@ -403,7 +403,7 @@ static int trim(vls_merge_uses *uses, int64_t edge, valise_error *err)
 int vls_merge_remember(vls_merge_uses *uses, valise_error *err)
 {
     const vls_ledger *ledger = &uses->ours.ledger;
-    vls_ledger_head ours, theirs;
+    vls_ledger_head ours = {.edge = 0}, theirs = {.edge = 0};
     vls_merge_row row;
     int rc = vls_look_head(&theirs, &uses->theirs.ledger, err);
 
