@@ -129,28 +129,13 @@ static bool is_past(const valise_view *view)
     return view->at != view->txn->tip.seq;
 }
 
-/* Has the command made commits through another ledger already? */
-static bool has_commits(const valise_view *view)
-{
-    for (size_t i = 0; i < view->changes.rows.len; i++) {
-        if (view->changes.rows.ptr[i]->coll->desc == &vls_bag_commits)
-            return true;
-    }
-    return false;
-}
-
 static int look_back(vls_rows *rows, valise_error *err);
 
 static int open_row(vls_rows *out, valise_view *view, const vls_bag_row *bag, valise_error *err)
 {
     int rc;
 
-    *out = (vls_rows){.view = view,
-                      .bag = *bag,
-                      .upto = INT64_MAX,
-                      .last_run = -1,
-                      .open_run = -1,
-                      .foreign = has_commits(view)};
+    *out = (vls_rows){.view = view, .bag = *bag, .upto = INT64_MAX, .last_run = -1, .open_run = -1};
     vls_arena_init(&out->arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     rc = trace(out, err);
     if (rc == 0 && is_past(view))
@@ -255,8 +240,8 @@ static void leave(void *self)
 /* ---- the head ---- */
 
 /* The newest commit of one backpack up to a seq: 1, or 0. Its strings live in the arena. */
-static int last_of(valise_commit *out, vls_rows *rows, const valise_uuid *backpack, int64_t upto,
-                   valise_error *err)
+static int last_upto(valise_commit *out, vls_rows *rows, const valise_uuid *backpack, int64_t upto,
+                     valise_error *err)
 {
     const valise_commit probe = {.backpack = *backpack, .seq = upto};
     const valise_select select = {
@@ -265,25 +250,46 @@ static int last_of(valise_commit *out, vls_rows *rows, const valise_uuid *backpa
     return vls_rows_first(out, rows, &select, &rows->arena, err);
 }
 
+/* A cell may be NULL, as a field that is not set is. */
+static int64_t integer_of(const valise_cell *cell)
+{
+    return cell->type == VALISE_CELL_INT ? cell->as.integer : 0;
+}
+
+static valise_str text_of(const valise_cell *cell)
+{
+    return cell->type == VALISE_CELL_TEXT ? cell->as.bytes : VLS_STR("");
+}
+
+static void note_node(vls_rows_last_commit *last, valise_str id)
+{
+    size_t len = VLS_MIN(id.len, sizeof(last->node) - 1);
+
+    if (len > 0)
+        memcpy(last->node, id.ptr, len);
+    last->node[len] = '\0';
+}
+
 /* A fork that has no commit yet goes on from the time of its origin's. */
 static int read_last(vls_rows *rows, valise_error *err)
 {
-    vls_rows_last last = {.known = true};
+    vls_rows_last_commit last = {.known = true};
+    valise_cell cells[VALISE_MAX_COLUMNS];
     valise_commit commit = {0};
     int rc = 0;
 
     if (rows->last.known)
         return 0;
-    rc = last_of(&commit, rows, &rows->bag.id, INT64_MAX, err);
+    rc = vls_rows_last(cells, rows->view, &rows->bag.id, err);
     if (rc > 0) {
-        last.seq = commit.seq;
-        last.time = commit.time;
-        last.run = commit.seq > rows->bag.edge ? commit.run : 0;
-        (void)snprintf(last.node, sizeof(last.node), "%.*s", VALISE_STR_ARG(commit.node_id));
+        last.seq = integer_of(&cells[VLS_COMMIT_SEQ]);
+        last.time = integer_of(&cells[VLS_COMMIT_TIME]);
+        last.run = last.seq > rows->bag.edge ? integer_of(&cells[VLS_COMMIT_RUN]) : 0;
+        note_node(&last, text_of(&cells[VLS_COMMIT_NODE_ID]));
     }
     for (size_t i = 1; rc >= 0 && last.origin_time == 0 && i < rows->segment_count; i++) {
         const vls_rows_segment *s = &rows->segments[i];
-        rc = last_of(&commit, rows, &s->backpack, s->upto, err);
+        rc = last_upto(&commit, rows, &s->backpack, s->upto, err);
         if (rc > 0)
             last.origin_time = commit.time;
     }
@@ -337,21 +343,21 @@ static int look_back(vls_rows *rows, valise_error *err)
     return 0;
 }
 
+/* The column of a run's number, behind its backpack. */
+enum { RUN_NUMBER = 1 };
+
 static int read_last_run(vls_rows *rows, valise_error *err)
 {
     const vls_run_row probe = {.backpack = rows->bag.id};
-    const valise_select select = {.row = &probe, .equal = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    vls_run_row run = {0};
+    const valise_select select = {.row = &probe, .equal = 1};
+    valise_cell cells[VALISE_MAX_COLUMNS];
     int rc;
 
     if (rows->last_run >= 0)
         return 0;
-    rc = valise_view_scan(&scan, rows->view, &vls_bag_runs, &select, err);
-    if (rc == 0)
-        rc = valise_scan_next(&run, scan, err);
+    rc = vls_view_last(cells, NULL, rows->view, &vls_bag_runs, &select, err);
     if (rc >= 0)
-        rows->last_run = rc > 0 ? run.number : 0;
+        rows->last_run = rc > 0 ? integer_of(&cells[RUN_NUMBER]) : 0;
     return rc < 0 ? rc : 0;
 }
 
@@ -377,10 +383,14 @@ static int mix_rows(uint64_t *hash, const vls_rows *rows, const valise_coll *des
     const vls_coll *coll = vls_store_coll(rows->view->txn->store, desc);
     const valise_select select = {.row = backpack, .equal = 1}; /* their first member */
     VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    valise_cell last[VALISE_MAX_COLUMNS];
     const valise_cell *cells;
     int64_t from_seq;
-    int rc = valise_view_scan(&scan, rows->view, desc, &select, err);
+    int rc = vls_view_last(last, NULL, rows->view, desc, &select, err);
 
+    if (rc <= 0)
+        return rc; /* mostly there are none */
+    rc = valise_view_scan(&scan, rows->view, desc, &select, err);
     while (rc == 0 && (rc = vls_scan_next_cells(&cells, &from_seq, scan, err)) > 0) {
         *hash = vls_str_hash(cells[1].as.bytes, *hash + (uint64_t)from_seq + coll->number);
         rc = 0;
@@ -574,16 +584,17 @@ static int append(void *self, valise_commit *commit, valise_blob *value, valise_
     rc = add_value(rows, &row, value, err);
     if (rc == 0)
         rc = valise_view_put(rows->view, &vls_bag_commits, &row, err);
-    if (rc == 0)
-        rc = vls_recent_add(rows, &row, err);
+    if (rc == 0 && rows->appended && !rows->recent)
+        rc = vls_recent_new(rows, err);
     if (rc < 0)
         return rc;
+    rows->appended = true;
     rows->last.seq = row.seq;
     rows->last.time = row.time;
     if (row.run != rows->last.run)
         rows->open_run = -1;
     rows->last.run = row.run;
-    (void)snprintf(rows->last.node, sizeof(rows->last.node), "%.*s", VALISE_STR_ARG(row.node_id));
+    note_node(&rows->last, row.node_id);
     *commit = row;
     return 0;
 }

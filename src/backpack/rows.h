@@ -24,7 +24,7 @@
  *
  * Memory: walks hold one row of each segment. What `newest` and `commit` hand out is let go of at
  * `leave`. A command that makes many commits finds its own in a table, instead of looking through
- * all changes of the view for each: it changes a backpack through one ledger only.
+ * all changes of the view for each.
  *
  * Threads: single, as the view is. */
 #ifndef VLS_ROWS_H
@@ -41,12 +41,12 @@ typedef struct vls_rows_segment {
 } vls_rows_segment;
 
 /* What the head tells of the newest commit, whatever state is shown. */
-typedef struct vls_rows_last {
+typedef struct vls_rows_last_commit {
     bool known;
     int64_t seq, time, run;
     int64_t origin_time; /* of the newest commit that is left of the origin's state */
     char node[VLS_BAG_NODE_MAX + 1];
-} vls_rows_last;
+} vls_rows_last_commit;
 
 typedef struct vls_rows {
     valise_view *view; /* NULL: closed */
@@ -54,15 +54,16 @@ typedef struct vls_rows {
     vls_rows_segment *segments;
     size_t segment_count;
     int64_t upto; /* INT64_MAX: the newest state */
-    vls_rows_last last;
-    uint64_t generation;       /* 0: not known */
-    uint64_t changes;          /* of permissions and rules, by this ledger */
-    int64_t last_run;          /* -1: not known */
-    int64_t open_run;          /* of the head; -1: not known */
-    struct vls_recent *recent; /* what this ledger appended (rows_recent.c); NULL: nothing */
-    bool foreign;              /* there were commits in the view's changes before it was opened */
-    vls_arena arena;           /* what was handed out since enter */
-    bool on_heap;              /* made by freeze */
+    vls_rows_last_commit last;
+    uint64_t generation; /* 0: not known */
+    uint64_t changes;    /* of permissions and rules, by this ledger */
+    int64_t last_run;    /* -1: not known */
+    int64_t open_run;    /* of the head; -1: not known */
+    bool appended;       /* this ledger has made commits */
+    struct vls_recent
+        *recent;     /* to find those of the command (rows_recent.c); NULL: they are few */
+    vls_arena arena; /* what was handed out since enter */
+    bool on_heap;    /* made by freeze */
     struct vls_rows_today *today; /* of a view of the past; NULL: of none, or not asked for yet */
 } vls_rows;
 
@@ -93,7 +94,13 @@ int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, val
 /* ---- between the files ---- */
 
 /* Columns of a commit that are looked at without making a struct of it. */
-enum { VLS_COMMIT_SEQ = 1, VLS_COMMIT_KEY = 4 };
+enum {
+    VLS_COMMIT_SEQ = 1,
+    VLS_COMMIT_TIME = 2,
+    VLS_COMMIT_KEY = 4,
+    VLS_COMMIT_NODE_ID = 11,
+    VLS_COMMIT_RUN = 14
+};
 
 /* A commit from its cells, with what is derived; strings in arena. */
 int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell *cells,
@@ -107,7 +114,12 @@ int vls_rows_newest(valise_commit *out, const vls_rows *rows, valise_str key, vl
 int vls_rows_first(valise_commit *out, const vls_rows *rows, const valise_select *select,
                    vls_arena *arena, valise_error *err);
 
-/* The seq of the newest commit of a backpack; 0: it has none. */
+/* The newest commit of a backpack, of all there are: 1 and its cells, as vls_view_last gives them,
+ * or 0. */
+int vls_rows_last(valise_cell *cells, valise_view *view, const valise_uuid *backpack,
+                  valise_error *err);
+
+/* The seq of that one; 0: it has none. */
 int vls_rows_last_seq(int64_t *seq, valise_view *view, const valise_uuid *backpack,
                       valise_error *err);
 
@@ -117,18 +129,14 @@ int vls_rows_seek(valise_commit *out, const vls_rows *rows, const valise_uuid *b
 
 /* ---- what the command has made (rows_recent.c) ---- */
 
-/* Remember a commit that was appended; find the newest of a key among them: NULL when there is
- * none.
- */
-int vls_recent_add(vls_rows *rows, const valise_commit *commit, valise_error *err);
-const valise_commit *vls_recent_find(const vls_rows *rows, valise_str key);
-void vls_recent_free(vls_rows *rows);
+/* Keep them from now on; the command has appended some, and so removes none. */
+int vls_recent_new(vls_rows *rows, valise_error *err);
 
-/* Are all commits that the command made among them? */
-static inline bool vls_recent_is_whole(const vls_rows *rows)
-{
-    return rows->recent && !rows->foreign;
-}
+/* The newest one of a key, of this backpack: 1 and a commit that lives as long as the ledger, or 0.
+ */
+int vls_recent_find(const valise_commit **out, const vls_rows *rows, valise_str key,
+                    valise_error *err);
+void vls_recent_free(vls_rows *rows);
 
 /* Commits of one backpack with first <= seq <= last. */
 typedef struct vls_rows_range {

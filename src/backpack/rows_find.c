@@ -38,6 +38,22 @@ int vls_rows_first(valise_commit *out, const vls_rows *rows, const valise_select
     return rc;
 }
 
+/* The newest commit of the key in one backpack, of all there are. flags: as of vls_view_last. */
+static int seek_last(valise_commit *out, const vls_rows *rows, const valise_uuid *backpack,
+                     valise_str key, unsigned flags, vls_arena *arena, valise_error *err)
+{
+    const valise_commit probe = {.backpack = *backpack, .key = key};
+    const valise_select select = {.index = "key", .row = &probe, .equal = 2, .flags = flags};
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    int64_t from_seq = 0;
+    int rc = vls_view_last(cells, &from_seq, rows->view, &vls_bag_commits, &select, err);
+
+    if (rc <= 0)
+        return rc;
+    rc = vls_rows_decode(out, rows, cells, from_seq, arena, err);
+    return rc < 0 ? rc : 1;
+}
+
 int vls_rows_seek(valise_commit *out, const vls_rows *rows, const valise_uuid *backpack,
                   valise_str key, int64_t upto, vls_arena *arena, valise_error *err)
 {
@@ -45,22 +61,27 @@ int vls_rows_seek(valise_commit *out, const vls_rows *rows, const valise_uuid *b
     const valise_select select = {
         .index = "key", .row = &probe, .equal = 2, .from = 1, .flags = VALISE_SCAN_REVERSE};
 
-    return vls_rows_first(out, rows, &select, arena, err);
+    return upto == INT64_MAX ? seek_last(out, rows, backpack, key, 0, arena, err)
+                             : vls_rows_first(out, rows, &select, arena, err);
+}
+
+int vls_rows_last(valise_cell *cells, valise_view *view, const valise_uuid *backpack,
+                  valise_error *err)
+{
+    const valise_commit probe = {.backpack = *backpack};
+    const valise_select select = {.row = &probe, .equal = 1};
+
+    return vls_view_last(cells, NULL, view, &vls_bag_commits, &select, err);
 }
 
 int vls_rows_last_seq(int64_t *seq, valise_view *view, const valise_uuid *backpack,
                       valise_error *err)
 {
-    const valise_commit probe = {.backpack = *backpack};
-    const valise_select select = {.row = &probe, .equal = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    const valise_cell *cells = NULL;
-    int rc = valise_view_scan(&scan, view, &vls_bag_commits, &select, err);
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    int rc = vls_rows_last(cells, view, backpack, err);
 
-    if (rc == 0)
-        rc = vls_scan_next_cells(&cells, NULL, scan, err);
     if (rc >= 0)
-        *seq = rc > 0 && cells ? cells[VLS_COMMIT_SEQ].as.integer : 0;
+        *seq = rc > 0 ? cells[VLS_COMMIT_SEQ].as.integer : 0;
     return rc < 0 ? rc : 0;
 }
 
@@ -69,17 +90,13 @@ int vls_rows_last_seq(int64_t *seq, valise_view *view, const valise_uuid *backpa
 static int seek_own(valise_commit *out, const vls_rows *rows, valise_str key, vls_arena *arena,
                     valise_error *err)
 {
-    const valise_commit probe = {.backpack = rows->bag.id, .key = key, .seq = INT64_MAX};
-    const valise_select select = {.index = "key",
-                                  .row = &probe,
-                                  .equal = 2,
-                                  .from = 1,
-                                  .flags = VALISE_SCAN_REVERSE | VLS_SCAN_BELOW};
-    const valise_commit *made = vls_recent_find(rows, key);
-    int rc;
+    const valise_commit *made;
+    int rc = vls_recent_find(&made, rows, key, err);
 
-    if (!made)
-        return vls_rows_first(out, rows, &select, arena, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        return seek_last(out, rows, &rows->bag.id, key, VLS_SCAN_BELOW, arena, err);
     rc = vls_commit_copy(out, made, arena, err);
     return rc < 0 ? rc : 1;
 }
@@ -87,7 +104,7 @@ static int seek_own(valise_commit *out, const vls_rows *rows, valise_str key, vl
 static int seek_segment(valise_commit *out, const vls_rows *rows, const vls_rows_segment *segment,
                         valise_str key, vls_arena *arena, valise_error *err)
 {
-    if (segment == rows->segments && segment->upto == INT64_MAX && vls_recent_is_whole(rows))
+    if (segment == rows->segments && segment->upto == INT64_MAX && rows->recent)
         return seek_own(out, rows, key, arena, err);
     return vls_rows_seek(out, rows, &segment->backpack, key, segment->upto, arena, err);
 }

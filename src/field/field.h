@@ -117,6 +117,9 @@ int vls_fields_restore(const valise_field **out, size_t *struct_size, vls_json d
 typedef int vls_field_fn(void *arg, const valise_field *field, void *member);
 int vls_fields_each_ref(void *row, const valise_field *fields, vls_field_fn *fn, void *arg);
 
+/* Can vls_fields_each_ref find anything in a field of this kind? */
+bool vls_field_refers(const valise_field *field);
+
 /* The same for contents only (VALUE, TEXT, DATA), to be lifted. */
 int vls_fields_each_content(void *row, const valise_field *fields, vls_field_fn *fn, void *arg);
 

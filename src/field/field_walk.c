@@ -79,3 +79,43 @@ int vls_fields_each_content(void *row, const valise_field *fields, vls_field_fn 
 
     return walk_row(&w, row, fields, LEVELS);
 }
+
+/* ---- tables ---- */
+
+static bool names_something(const valise_field *field, unsigned depth);
+
+static bool any_names_something(const valise_field *fields, unsigned depth)
+{
+    for (const valise_field *f = fields; f->type != VALISE_T_END; f++) {
+        if (names_something(f, depth))
+            return true;
+    }
+    return false;
+}
+
+static bool names_something(const valise_field *field, unsigned depth)
+{
+    const walker all = {.contents_only = false};
+    const valise_struct *type = field->more;
+    const valise_union *choice = field->more;
+    bool any = false;
+
+    assert(depth > 0);
+    switch (field->type) {
+    case VALISE_T_LIST:
+        return names_something(field->more, depth - 1);
+    case VALISE_T_STRUCT:
+        return any_names_something(type->fields, depth - 1);
+    case VALISE_T_UNION:
+        for (size_t i = 0; !any && choice->cases[i].name; i++)
+            any = any_names_something(choice->cases[i].type->fields, depth - 1);
+        return any;
+    default:
+        return is_wanted(&all, field);
+    }
+}
+
+bool vls_field_refers(const valise_field *field)
+{
+    return names_something(field, LEVELS);
+}

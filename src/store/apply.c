@@ -89,7 +89,7 @@ static int check_references(valise_view *view, const vls_overlay_row *change, va
 {
     const valise_field *fields = change->coll->desc->fields;
     reference_check check = {view, change, err};
-    bool inside = false;
+    bool inside = false; /* one of its parts is another */
     int rc = 0;
 
     for (uint16_t i = 0; change->row && rc == 0 && i < change->coll->field_count; i++) {
@@ -101,7 +101,7 @@ static int check_references(valise_view *view, const vls_overlay_row *change, va
         else
             rc = check_cell(&check, &fields[i], &change->row[i]);
     }
-    return rc < 0 || !inside ? rc : check_inside(&check);
+    return rc < 0 || !inside || !change->coll->refs_inside ? rc : check_inside(&check);
 }
 
 /* ---- the entry's list ---- */

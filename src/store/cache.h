@@ -1,10 +1,23 @@
-/* cache.h -- rows that a writer has just read or written.
+/* cache.h -- rows that a writer has just read or written, and the last ones of what is asked for.
  *
  * A command reads the rows it changes, and the next command mostly the same ones: a session, a
  * head, the actor who asks. Reading one of them again costs a statement, most of what there is to
  * gain in a batch. The cache belongs to the write transactions of one handle, which see nothing but
  * what they wrote themselves as long as nobody else did: it is emptied when somebody else has
  * committed, and whenever something is undone.
+ *
+ * Whatever is appended to something first asks for the newest there is: the last row, in some
+ * order, of those that begin with the same cells (the commits of a backpack, those of a key). Such
+ * an *answer* is a slot too. Every row that is written is held against the answers it may change:
+ *
+ *     answer   the last commit of backpack b          put (b, 8)    later: it is the last now
+ *              is row (b, 7)                          put (b, 7)    the same: its new version
+ *                                                     put (b, 5)    earlier: nothing changes
+ *                                                     del (b, 7)    nobody knows any more
+ *
+ * In an index a row that changes may also leave the place it had. Where the row that was there is
+ * not known, all answers of the collection's indexes are forgotten. And behind the last row there
+ * is none, so an answer by key also tells that a row is new.
  *
  * Each key has a few slots of fixed size, which it shares with whatever else falls there. A slot
  * says that there is a row, or that there is none. All memory is taken at once, so nothing here
@@ -17,8 +30,9 @@
 #include "store/coll.h"
 
 #define VLS_CACHE_SLOTS 4096u
-#define VLS_CACHE_WAYS 4u   /* slots that a key may be in */
-#define VLS_CACHE_ROOM 768u /* bytes of a slot: 24 for each cell, and what the cells hold */
+#define VLS_CACHE_WAYS 4u    /* slots that a key may be in */
+#define VLS_CACHE_ROOM 1280u /* bytes of a slot: 24 for each cell, and what the cells hold */
+#define VLS_CACHE_ORDERS 32u /* kinds of questions: collection, index, how many cells are equal */
 
 typedef struct vls_cache vls_cache;
 
@@ -38,8 +52,22 @@ static inline bool vls_cache_takes(const vls_coll *coll)
 int vls_cache_get(valise_cell *row, const vls_cache *cache, const vls_coll *coll,
                   const valise_cell *key);
 
-/* Remember the row, or that there is none (NULL). What does not fit is forgotten instead. */
+/* Remember the row that was found, or that there is none (NULL). What does not fit is forgotten
+ * instead. */
 void vls_cache_put(vls_cache *cache, const vls_coll *coll, const valise_cell *key,
                    const valise_cell *row);
+
+/* The row is written from now on, or deleted (NULL): remember that, and what follows from it. */
+void vls_cache_write(vls_cache *cache, const vls_coll *coll, const valise_cell *key,
+                     const valise_cell *row);
+
+/* The last row, in the order of an index or by key (-1), of those that begin with `equal`: as get.
+ */
+int vls_cache_last(valise_cell *row, const vls_cache *cache, const vls_coll *coll, int32_t index,
+                   const valise_cell *equal, uint16_t count);
+
+/* Remember that it is this one, or that there is none (NULL). */
+void vls_cache_put_last(vls_cache *cache, const vls_coll *coll, int32_t index,
+                        const valise_cell *equal, uint16_t count, const valise_cell *row);
 
 #endif

@@ -174,6 +174,12 @@ static int build_indexes(vls_coll *coll, vls_arena *arena, valise_error *err)
 
 /* ---- building ---- */
 
+static bool has_parts(const valise_field *field)
+{
+    return field->type == VALISE_T_LIST || field->type == VALISE_T_STRUCT ||
+           field->type == VALISE_T_UNION;
+}
+
 static int build(vls_coll *out, const valise_coll *desc, bool own, size_t first_count,
                  vls_arena *arena, valise_error *err)
 {
@@ -184,6 +190,8 @@ static int build(vls_coll *out, const valise_coll *desc, bool own, size_t first_
     coll.first_count = (uint16_t)first_count;
     while (desc->fields[coll.key_count].flags & VALISE_KEY)
         coll.key_count++;
+    for (uint16_t i = 0; i < coll.field_count; i++)
+        coll.refs_inside |= has_parts(&desc->fields[i]) && vls_field_refers(&desc->fields[i]);
     coll.table.key_count = coll.key_count;
     if (coll.key_count == 1 && desc->fields[0].type == VALISE_T_INT)
         coll.table.flags = VALISE_TABLE_NUMBERED;
@@ -245,6 +253,21 @@ int32_t vls_coll_index(const vls_coll *coll, const char *name)
             return i;
     }
     return -2;
+}
+
+uint16_t vls_coll_order(uint16_t columns[2 * VALISE_MAX_COLUMNS], const vls_coll *coll,
+                        int32_t index)
+{
+    uint16_t count = 0;
+
+    if (index >= 0) {
+        const valise_table_index *i = &coll->table.indexes[index];
+        for (uint16_t c = 0; c < i->count; c++)
+            columns[count++] = vls_coll_field_of(coll, i->columns[c]);
+    }
+    for (uint16_t c = 0; c < coll->key_count; c++)
+        columns[count++] = c;
+    return count;
 }
 
 /* ---- places ---- */

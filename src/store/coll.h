@@ -33,9 +33,10 @@ typedef struct vls_coll {
     uint16_t field_count;    /* columns without from_seq and sum */
     uint16_t first_count;    /* those the table had when it was made */
     uint16_t key_count;
-    bool own;     /* one of the store's own tables */
-    bool foreign; /* of an extension that is not here: can be read, not written */
-    bool missing; /* of a read-only store: there is no table yet, and so no row */
+    bool own;         /* one of the store's own tables */
+    bool refs_inside; /* lists, structs or unions of a row can refer to something */
+    bool foreign;     /* of an extension that is not here: can be read, not written */
+    bool missing;     /* of a read-only store: there is no table yet, and so no row */
     valise_table table;
 } vls_coll;
 
@@ -69,6 +70,11 @@ int vls_coll_check_key(const vls_coll *coll, const valise_cell *key, valise_erro
 
 /* Number of the index of that name; -1 for NULL, -2 when there is none. */
 int32_t vls_coll_index(const vls_coll *coll, const char *name);
+
+/* The fields that rows are ordered by, in an index or by key (-1): those of the index, then the
+ * key. How many there are. */
+uint16_t vls_coll_order(uint16_t columns[2 * VALISE_MAX_COLUMNS], const vls_coll *coll,
+                        int32_t index);
 
 /* Rows exist from the seq that made them, and the log has no images of them. */
 static inline bool vls_coll_is_quiet(const vls_coll *coll)

@@ -31,25 +31,10 @@ struct valise_scan {
 
 /* ---- where a row belongs ---- */
 
-/* The columns a range is ordered by: those of the index, then the key. */
-static uint16_t order_columns(uint16_t *columns, const vls_coll *coll, int32_t index)
-{
-    uint16_t count = 0;
-
-    if (index >= 0) {
-        const valise_table_index *i = &coll->table.indexes[index];
-        for (uint16_t c = 0; c < i->count; c++)
-            columns[count++] = vls_coll_field_of(coll, i->columns[c]);
-    }
-    for (uint16_t c = 0; c < coll->key_count; c++)
-        columns[count++] = c;
-    return count;
-}
-
 static uint16_t order_cells(valise_cell *out, const valise_scan *scan, const valise_cell *row)
 {
     uint16_t columns[2 * VALISE_MAX_COLUMNS];
-    uint16_t count = order_columns(columns, scan->coll, scan->range.index);
+    uint16_t count = vls_coll_order(columns, scan->coll, scan->range.index);
 
     for (uint16_t i = 0; i < count; i++)
         out[i] = row[columns[i]];
@@ -332,7 +317,7 @@ static int cells_of_select(valise_cell *cells, valise_view *view, const vls_coll
                            const valise_select *select, int32_t index, valise_error *err)
 {
     uint16_t columns[2 * VALISE_MAX_COLUMNS];
-    uint16_t count = order_columns(columns, coll, index);
+    uint16_t count = vls_coll_order(columns, coll, index);
 
     if ((size_t)select->equal + select->from > count)
         return vls_fail(err, VALISE_E_INVALID, "a scan of %s can name at most %u fields",
@@ -346,34 +331,41 @@ static int cells_of_select(valise_cell *cells, valise_view *view, const vls_coll
     return 0;
 }
 
+int vls_scan_range(valise_range *out, valise_cell cells[2 * VALISE_MAX_COLUMNS], valise_view *view,
+                   const vls_coll *coll, const valise_select *select, valise_error *err)
+{
+    valise_range range = {.index = vls_coll_index(coll, select->index), .flags = select->flags};
+    int rc;
+
+    if (range.index < -1)
+        return vls_fail(err, VALISE_E_INVALID, "collection %s has no index '%s'", coll->desc->name,
+                        select->index);
+    rc = cells_of_select(cells, view, coll, select, range.index, err);
+    if (rc < 0)
+        return rc;
+    range.equal = cells;
+    range.equal_count = select->equal;
+    range.from = cells + select->equal;
+    range.from_count = select->from;
+    *out = range;
+    return 0;
+}
+
 int valise_view_scan(valise_scan **out, valise_view *view, const valise_coll *desc,
                      const valise_select *select, valise_error *err)
 {
     static const valise_select all = {0};
     valise_cell cells[2 * VALISE_MAX_COLUMNS];
-    valise_range range = {.index = -1};
+    valise_range range;
     const vls_coll *coll;
     int rc;
 
     VLS_ARG(out && view && desc, err);
-    if (!select)
-        select = &all;
     if (!view->txn) {
         *out = new_scan(view, NULL);
         return *out ? 0 : vls_fail_memory(err);
     }
     coll = vls_store_coll(view->txn->store, desc);
-    range.index = vls_coll_index(coll, select->index);
-    if (range.index < -1)
-        return vls_fail(err, VALISE_E_INVALID, "collection %s has no index '%s'", desc->name,
-                        select->index);
-    rc = cells_of_select(cells, view, coll, select, range.index, err);
-    if (rc < 0)
-        return rc;
-    range.flags = select->flags;
-    range.equal = cells;
-    range.equal_count = select->equal;
-    range.from = cells + select->equal;
-    range.from_count = select->from;
-    return vls_view_scan(out, view, coll, &range, err);
+    rc = vls_scan_range(&range, cells, view, coll, select ? select : &all, err);
+    return rc < 0 ? rc : vls_view_scan(out, view, coll, &range, err);
 }

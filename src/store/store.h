@@ -141,6 +141,10 @@ static inline void vls_auto_txn(vls_txn *txn)
  * until the next call with this transaction. VALISE_E_CORRUPT names the row. */
 int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const valise_cell *key,
                 valise_error *err);
+/* The last row, in the order of an index or by key (-1), of those that begin with these cells; what
+ * does not come from the cache is copied into arena. */
+int vls_txn_last(valise_cell *row, vls_txn *txn, const vls_coll *coll, int32_t index,
+                 const valise_cell *equal, uint16_t count, vls_arena *arena, valise_error *err);
 /* fields: field_count cells; from_seq is ignored for the store's own tables. VALISE_E_DENIED for a
  * foreign collection, as del. */
 int vls_txn_put(vls_txn *txn, const vls_coll *coll, const valise_cell *fields, int64_t from_seq,

@@ -314,7 +314,7 @@ static void remember(const vls_txn *txn, const vls_coll *coll, const valise_cell
                      const valise_cell *row)
 {
     if (is_cached(txn, coll))
-        vls_cache_put(txn->cache, coll, key, row);
+        vls_cache_write(txn->cache, coll, key, row);
 }
 
 /* Nobody knows what a call that failed has done. */
@@ -345,7 +345,36 @@ int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const vali
     }
     if (rc < 0)
         return rc;
-    remember(txn, coll, key, found == 1 ? row : NULL);
+    if (is_cached(txn, coll))
+        vls_cache_put(txn->cache, coll, key, found == 1 ? row : NULL);
+    return found;
+}
+
+int vls_txn_last(valise_cell *row, vls_txn *txn, const vls_coll *coll, int32_t index,
+                 const valise_cell *equal, uint16_t count, vls_arena *arena, valise_error *err)
+{
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    const valise_range range = {
+        .index = index, .flags = VALISE_SCAN_REVERSE, .equal = equal, .equal_count = count};
+    valise_cell *copy = NULL;
+    int rc, found = is_cached(txn, coll)
+                        ? vls_cache_last(row, txn->cache, coll, index, equal, count)
+                        : -1;
+
+    if (found >= 0)
+        return found;
+    rc = vls_txn_scan_open(&scan, txn, coll, range, err);
+    if (rc < 0)
+        return rc;
+    found = vls_txn_scan_next(row, &scan, err);
+    if (found > 0)
+        rc = vls_cells_copy(&copy, row, coll->table.column_count, arena, err);
+    if (found < 0 || rc < 0)
+        return found < 0 ? found : rc;
+    if (is_cached(txn, coll))
+        vls_cache_put_last(txn->cache, coll, index, equal, count, copy);
+    if (copy)
+        memcpy(row, copy, coll->table.column_count * sizeof(*row));
     return found;
 }
 

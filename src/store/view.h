@@ -166,6 +166,19 @@ int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,
 int vls_scan_next_cells(const valise_cell **row, int64_t *from_seq, valise_scan *scan,
                         valise_error *err);
 
+/* What a selection stands for; the range borrows cells, which borrow from select and the view. */
+int vls_scan_range(valise_range *out, valise_cell cells[2 * VALISE_MAX_COLUMNS], valise_view *view,
+                   const vls_coll *coll, const valise_select *select, valise_error *err);
+
+/* ---- the last row (last.c) ---- */
+
+/* The row that a scan of the selection (without `from`) would find first if it went backwards: 1
+ * and its field_count cells, valid until the next call with this view; 0: there is none. flags: 0
+ * or VLS_SCAN_BELOW. from_seq is 0 for a row of the running command, and may be NULL. A command
+ * that asks for the newest of something is mostly not the first to ask: writers remember. */
+int vls_view_last(valise_cell *row, int64_t *from_seq, valise_view *view, const valise_coll *desc,
+                  const valise_select *select, valise_error *err);
+
 /* ---- what a command did (apply.c) ---- */
 
 /* Write the changes and objects of the view and the entry that describes them, with everything

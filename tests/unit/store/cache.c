@@ -129,6 +129,125 @@ TEST(cache, a_row_may_be_put_back_where_it_came_from)
     vls_cache_free(cache);
 }
 
+/* ---- answers ---- */
+
+/* Key (bag, number), index (label). */
+static vls_coll coll_of_labels(void)
+{
+    static const uint16_t label[] = {2};
+    static const valise_table_index by_label = {"label", label, 1};
+
+    return (vls_coll){
+        .number = 3,
+        .key_count = 2,
+        .field_count = 3,
+        .first_count = 3,
+        .table = {.column_count = 5, .key_count = 2, .index_count = 1, .indexes = &by_label}};
+}
+
+static void make_row(valise_cell row[5], const char *bag, int64_t number, const char *label)
+{
+    row[0] = text_cell(valise_str_of(bag));
+    row[1] = int_cell(number);
+    row[2] = text_cell(valise_str_of(label));
+    row[3] = row[4] = int_cell(0);
+}
+
+/* The number of the last row, 0 when there is none, -1 when nobody knows. */
+static int64_t last_of(const vls_cache *cache, const vls_coll *coll, const char *bag)
+{
+    const valise_cell equal = text_cell(valise_str_of(bag));
+    valise_cell out[5];
+    int rc = vls_cache_last(out, cache, coll, -1, &equal, 1);
+
+    return rc > 0 ? out[1].as.integer : rc;
+}
+
+static int64_t last_labelled(const vls_cache *cache, const vls_coll *coll, const char *label)
+{
+    const valise_cell equal = text_cell(valise_str_of(label));
+    valise_cell out[5];
+    int rc = vls_cache_last(out, cache, coll, 0, &equal, 1);
+
+    return rc > 0 ? out[1].as.integer : rc;
+}
+
+TEST(cache, a_written_row_changes_the_answers)
+{
+    vls_coll coll = coll_of_labels();
+    const valise_cell a = text_cell(VLS_STR("a"));
+    valise_cell row[5], out[5];
+    vls_cache *cache = NULL;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    CHECK_INT(-1, last_of(cache, &coll, "a"));
+    vls_cache_put_last(cache, &coll, -1, &a, 1, NULL);
+    CHECK_INT(0, last_of(cache, &coll, "a"));
+    CHECK_INT(-1, last_of(cache, &coll, "b"));
+    make_row(row, "a", 7, "x");
+    CHECK_INT(0, vls_cache_get(out, cache, &coll, row)); /* where nothing is, this is not either */
+    vls_cache_write(cache, &coll, row, row);
+    CHECK_INT(7, last_of(cache, &coll, "a"));
+    CHECK_INT(1, vls_cache_get(out, cache, &coll, row));
+    make_row(row, "a", 5, "x");
+    CHECK_INT(-1, vls_cache_get(out, cache, &coll, row));
+    vls_cache_write(cache, &coll, row, row);
+    CHECK_INT(7, last_of(cache, &coll, "a"));
+    make_row(row, "a", 8, "x");
+    CHECK_INT(0, vls_cache_get(out, cache, &coll, row));
+    make_row(row, "a", 5, "x");
+    vls_cache_write(cache, &coll, row, NULL);
+    CHECK_INT(7, last_of(cache, &coll, "a"));
+    make_row(row, "a", 7, "x");
+    vls_cache_write(cache, &coll, row, NULL);
+    CHECK_INT(-1, last_of(cache, &coll, "a"));
+    CHECK_INT(0, vls_cache_get(out, cache, &coll, row));
+    vls_cache_free(cache);
+}
+
+/* In an index a row can go somewhere else. */
+TEST(cache, a_row_that_moves_leaves_its_place)
+{
+    vls_coll coll = coll_of_labels();
+    const valise_cell red = text_cell(VLS_STR("red")), blue = text_cell(VLS_STR("blue"));
+    valise_cell row[5];
+    vls_cache *cache = NULL;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    make_row(row, "a", 7, "red");
+    vls_cache_put(cache, &coll, row, row);
+    vls_cache_put_last(cache, &coll, 0, &red, 1, row);
+    vls_cache_put_last(cache, &coll, 0, &blue, 1, NULL);
+    make_row(row, "a", 7, "blue");
+    vls_cache_write(cache, &coll, row, row);
+    CHECK_INT(-1, last_labelled(cache, &coll, "red"));
+    CHECK_INT(7, last_labelled(cache, &coll, "blue"));
+    /* Who knows where this one was? */
+    make_row(row, "a", 3, "green");
+    vls_cache_write(cache, &coll, row, row);
+    CHECK_INT(-1, last_labelled(cache, &coll, "blue"));
+    vls_cache_free(cache);
+}
+
+TEST(cache, more_kinds_of_questions_than_there_is_room_for)
+{
+    vls_coll colls[VLS_CACHE_ORDERS + 2];
+    const valise_cell a = text_cell(VLS_STR("a"));
+    vls_cache *cache = NULL;
+    int known = 0;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    for (size_t i = 0; i < VLS_COUNT(colls); i++) {
+        colls[i] = coll_of_labels();
+        colls[i].number = (uint32_t)i;
+        vls_cache_put_last(cache, &colls[i], -1, &a, 1, NULL);
+    }
+    for (size_t i = 0; i < VLS_COUNT(colls); i++)
+        known += last_of(cache, &colls[i], "a") == 0;
+    CHECK_INT((int)VLS_CACHE_ORDERS, known);
+    vls_cache_free(cache);
+}
+
 /* ---- in transactions ---- */
 
 TEST_PARAMS(cached, "memory", "sqlite")
