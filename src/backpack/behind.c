@@ -21,6 +21,7 @@
 
 #define FLUSH_COUNT 1000u
 #define FLUSH_BYTES ((size_t)8 << 20)
+#define MOSTLY_BYTES ((size_t)1 << 10) /* of the arguments of one */
 
 /* One that waits; the texts stand behind it, in the same block. */
 typedef struct waiting {
@@ -276,6 +277,7 @@ static int make(waiting **out, const valise_env *env, const valise_op *op, const
     int rc;
 
     vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
+    (void)vls_buf_reserve(&text, MOSTLY_BYTES); /* what it could not, it remembers */
     rc = vls_fields_write(&text, args, op->in, VLS_FIELD_INPUT, 0, err);
     if (rc < 0)
         return rc;

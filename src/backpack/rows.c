@@ -343,8 +343,13 @@ static int look_back(vls_rows *rows, valise_error *err)
     return 0;
 }
 
-/* The column of a run's number, behind its backpack. */
-enum { RUN_NUMBER = 1 };
+/* Columns of a run. */
+enum { RUN_NUMBER = 1, RUN_END = 4 };
+
+static int64_t open_run_of(int64_t number, int64_t end)
+{
+    return end <= 0 ? number : 0;
+}
 
 static int read_last_run(vls_rows *rows, valise_error *err)
 {
@@ -356,9 +361,13 @@ static int read_last_run(vls_rows *rows, valise_error *err)
     if (rows->last_run >= 0)
         return 0;
     rc = vls_view_last(cells, NULL, rows->view, &vls_bag_runs, &select, err);
-    if (rc >= 0)
-        rows->last_run = rc > 0 ? integer_of(&cells[RUN_NUMBER]) : 0;
-    return rc < 0 ? rc : 0;
+    if (rc < 0)
+        return rc;
+    rows->last_run = rc > 0 ? integer_of(&cells[RUN_NUMBER]) : 0;
+    /* Mostly it is the run of the newest commit too. */
+    if (rc > 0 && rows->last.known && rows->last_run == rows->last.run && rows->upto == INT64_MAX)
+        rows->open_run = open_run_of(rows->last_run, integer_of(&cells[RUN_END]));
+    return 0;
 }
 
 /* Does the run of the newest commit go on? */
@@ -372,7 +381,7 @@ static int read_open_run(vls_rows *rows, valise_error *err)
     if (run.number > 0 && rows->upto == INT64_MAX)
         rc = valise_view_get(&run, rows->view, &vls_bag_runs, err);
     if (rc >= 0)
-        rows->open_run = rc > 0 && run.end <= 0 ? run.number : 0;
+        rows->open_run = rc > 0 ? open_run_of(run.number, run.end) : 0;
     return rc < 0 ? rc : 0;
 }
 

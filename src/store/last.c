@@ -27,12 +27,12 @@ static int compare(const valise_cell *a, const valise_cell *b, const uint16_t *c
     return side;
 }
 
-/* The last one that the command has put, or NULL. */
-static const valise_cell *last_put(const valise_view *view, const vls_coll *coll,
-                                   const valise_range *range, const uint16_t *columns,
-                                   uint16_t count)
+/* The last one of the command's own rows and another, if there is one. */
+static const valise_cell *last_put(const valise_cell *last, const valise_view *view,
+                                   const vls_coll *coll, const valise_range *range)
 {
-    const valise_cell *last = NULL;
+    uint16_t columns[2 * VALISE_MAX_COLUMNS];
+    uint16_t count = vls_coll_order(columns, coll, range->index);
 
     for (size_t i = 0; i < view->changes.rows.len; i++) {
         const vls_overlay_row *change = view->changes.rows.ptr[i];
@@ -70,8 +70,8 @@ int vls_view_last(valise_cell *row, int64_t *from_seq, valise_view *view, const 
 {
     bool below = select->flags & VLS_SCAN_BELOW;
     valise_cell cells[2 * VALISE_MAX_COLUMNS];
-    uint16_t columns[2 * VALISE_MAX_COLUMNS], count;
-    const valise_cell *put = NULL;
+    const valise_cell *last = NULL;
+    int64_t made_by = 0;
     const vls_coll *coll;
     valise_range range;
     int rc;
@@ -87,18 +87,19 @@ int vls_view_last(valise_cell *row, int64_t *from_seq, valise_view *view, const 
         return scan_back(row, from_seq, view, coll, range, err);
     rc = vls_txn_last(row, view->txn, coll, range.index, range.equal, range.equal_count,
                       &view->arena, err);
-    if (rc < 0)
-        return rc;
-    count = vls_coll_order(columns, coll, range.index);
-    if (!below)
-        put = last_put(view, coll, &range, columns, count);
-    if (put && (rc == 0 || compare(put, row, columns, count) > 0)) {
-        memcpy(row, put, coll->field_count * sizeof(*row));
-        if (from_seq)
-            *from_seq = 0;
-        return 1;
+    if (rc > 0) {
+        last = row;
+        made_by = row[vls_coll_seq_column(coll)].as.integer;
     }
-    if (rc > 0 && from_seq)
-        *from_seq = row[vls_coll_seq_column(coll)].as.integer;
-    return rc;
+    if (rc >= 0 && !below && view->changes.rows.len > 0)
+        last = last_put(last, view, coll, &range);
+    if (rc < 0 || !last)
+        return rc;
+    if (last != row) {
+        memcpy(row, last, coll->field_count * sizeof(*row));
+        made_by = 0;
+    }
+    if (from_seq)
+        *from_seq = made_by;
+    return 1;
 }

@@ -205,6 +205,23 @@ TEST(cache, a_written_row_changes_the_answers)
     vls_cache_free(cache);
 }
 
+/* Both say what is under a key: a slot of its own, and the answer it is. */
+TEST(cache, what_was_known_of_a_key_is_no_more_when_it_is_the_answer)
+{
+    vls_coll coll = coll_of_labels();
+    const valise_cell a = text_cell(VLS_STR("a"));
+    valise_cell row[5], out[5];
+    vls_cache *cache = NULL;
+
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    make_row(row, "a", 7, "x");
+    vls_cache_put(cache, &coll, row, NULL);
+    vls_cache_put_last(cache, &coll, -1, &a, 1, NULL);
+    vls_cache_write(cache, &coll, row, row);
+    CHECK_INT(1, vls_cache_get(out, cache, &coll, row));
+    vls_cache_free(cache);
+}
+
 /* In an index a row can go somewhere else. */
 TEST(cache, a_row_that_moves_leaves_its_place)
 {
