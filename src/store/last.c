@@ -49,7 +49,7 @@ static int scan_back(valise_cell *row, int64_t *from_seq, valise_view *view, con
                      valise_range range, valise_error *err)
 {
     valise_scan *scan = NULL;
-    const valise_cell *cells;
+    const valise_cell *cells = NULL;
     valise_cell *copy = NULL;
     int rc, found = 0;
 

@@ -98,8 +98,7 @@ TEST(json_canonical, what_is_not)
                                         "{}x",
                                         "\"a\"b",
                                         "tru",
-                                        "\xEF\xBB\xBF"
-                                        "1"};
+                                        "\xEF\xBB\xBF\x31"};
 
     for (size_t i = 0; i < VLS_COUNT(texts); i++)
         CHECK_MSG(!vls_json_is_canonical(valise_str_of(texts[i])), "%s", texts[i]);
