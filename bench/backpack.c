@@ -374,6 +374,35 @@ static void bench_query(bench *b, state *s, const char *pattern, const char *nam
     bench_fact(b, name, took / (double)s->matched, "ns a match", 100);
 }
 
+/* ---- SC-5: what a node does with its backpack ---- */
+
+/* One execution: its view, ten reads, a query, five packs, and the end of the run. */
+static void execute_node(void *arg, size_t times)
+{
+    state *s = arg;
+
+    while (times--) {
+        open_view(&s->one, s, "node", 1);
+        unpack_as(s, s->one, 10);
+        s->matched = 0;
+        must(valise_items_by_namespace(s->one, s->pattern, count_item, &s->matched, NULL));
+        for (int i = 0; i < 5; i++)
+            must(valise_pack_str(NULL, s->bag, str_of(next_key(s)), next_value(s), NULL, NULL));
+        valise_backpack_close(s->one);
+        s->one = NULL;
+    }
+}
+
+static void bench_node(bench *b)
+{
+    state *s = set_up(100, 64, 10);
+
+    s->pattern = valise_str_of("team0.*");
+    bench_fact(b, "a node: view, 10 reads, query, 5 packs", best_of(execute_node, s, 2000) / 1000,
+               "us", 5000);
+    tear_down(s);
+}
+
 /* ---- Q4: time travel ---- */
 
 static void snapshot(void *arg, size_t times)
@@ -514,6 +543,7 @@ BENCH(backpack)
     bench_query(b, s, "team5.*", "namespace, 10 spaces, 1,000 items");
     bench_query(b, s, "*.chat0", "namespace, 100 spaces, 10,000 items");
     tear_down(s);
+    bench_node(b);
     bench_travel(b);
     bench_memory(b, 64, "heap, 10,000 commits, 100 keys, 64 B", 4);
     bench_memory(b, 1024, "heap, 10,000 commits, 100 keys, 1 KB", 15);
