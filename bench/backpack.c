@@ -380,14 +380,16 @@ static void bench_query(bench *b, state *s, const char *pattern, const char *nam
 static void execute_node(void *arg, size_t times)
 {
     state *s = arg;
+    valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
 
+    options.namespace_name = valise_str_of("team0.chat0"); /* what it may read */
     while (times--) {
         open_view(&s->one, s, "node", 1);
         unpack_as(s, s->one, 10);
         s->matched = 0;
         must(valise_items_by_namespace(s->one, s->pattern, count_item, &s->matched, NULL));
         for (int i = 0; i < 5; i++)
-            must(valise_pack_str(NULL, s->bag, str_of(next_key(s)), next_value(s), NULL, NULL));
+            must(valise_pack_str(NULL, s->bag, str_of(next_key(s)), next_value(s), &options, NULL));
         valise_backpack_close(s->one);
         s->one = NULL;
     }
