@@ -102,31 +102,35 @@ static int load_permissions(vls_node_access *access, uint64_t *generation, vls_s
 }
 
 /* Outside of enter and leave. Those of today, whatever state is looked at. [B19] Whatever changes
- * while this reads has another generation, which the next enter notices. */
-static int load(vls_scope *scope, const vls_ledger *ledger, valise_error *err)
+ * while this reads has another generation, which is noticed before they hold. */
+static int load(vls_node_access *out, uint64_t *generation, vls_scope *scope,
+                const vls_ledger *ledger, valise_error *err)
 {
     vls_ledger today = *ledger;
-    vls_node_access access, old;
-    uint64_t generation = 0;
     int rc = ledger->ops->today ? ledger->ops->today(&today, ledger->self, err) : 0;
 
     if (rc < 0)
         return rc;
-    vls_node_access_init(&access, scope->env);
-    rc = load_permissions(&access, &generation, scope, &today, err);
+    vls_node_access_init(out, scope->env);
+    rc = load_permissions(out, generation, scope, &today, err);
     if (rc == 0)
-        rc = load_rules(&access, scope, &today, err);
-    if (rc < 0) {
-        vls_node_access_release(&access);
-        return rc;
-    }
+        rc = load_rules(out, scope, &today, err);
+    if (rc < 0)
+        vls_node_access_release(out);
+    return rc;
+}
+
+/* From here on these hold; access becomes what held before. */
+static void install(vls_scope *scope, vls_node_access *access, uint64_t generation)
+{
+    vls_node_access old;
+
     pthread_mutex_lock(&scope->lock);
     old = scope->access;
-    scope->access = access;
+    scope->access = *access;
     atomic_store_explicit(&scope->generation, generation, memory_order_release);
     pthread_mutex_unlock(&scope->lock);
-    vls_node_access_release(&old);
-    return 0;
+    *access = old;
 }
 
 static bool is_current(const vls_scope *scope, const vls_ledger_head *head)
@@ -137,21 +141,43 @@ static bool is_current(const vls_scope *scope, const vls_ledger_head *head)
     return atomic_load_explicit(&scope->generation, memory_order_acquire) == head->generation;
 }
 
+/* Enter, if what was loaded is of this generation still. Between enter and leave nobody changes
+ * permissions: who is inside has them, and gets no older ones from a thread that was slow. 1, 0. */
+static int enter_with(vls_ledger_head *head, vls_scope *scope, const vls_ledger *ledger,
+                      vls_node_access *access, uint64_t generation, valise_error *err)
+{
+    int rc;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->head(head, ledger->self, err);
+    if (rc == 0 && head->generation == generation) {
+        install(scope, access, generation);
+        return 1;
+    }
+    ledger->ops->leave(ledger->self);
+    return rc;
+}
+
 int vls_scope_enter(vls_ledger_head *head, vls_scope *scope, const vls_ledger *ledger,
                     valise_error *err)
 {
-    for (;;) {
-        int rc;
-        ledger->ops->enter(ledger->self);
-        rc = ledger->ops->head(head, ledger->self, err);
-        if (rc == 0 && is_current(scope, head))
-            return 0;
-        ledger->ops->leave(ledger->self);
-        if (rc == 0)
-            rc = load(scope, ledger, err);
+    int rc;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->head(head, ledger->self, err);
+    if (rc == 0 && is_current(scope, head))
+        return 0;
+    ledger->ops->leave(ledger->self);
+    while (rc == 0) {
+        vls_node_access access;
+        uint64_t generation = 0;
+        rc = load(&access, &generation, scope, ledger, err);
         if (rc < 0)
             return rc;
+        rc = enter_with(head, scope, ledger, &access, generation, err);
+        vls_node_access_release(&access);
     }
+    return rc < 0 ? rc : 0;
 }
 
 /* ---- making ---- */
@@ -199,6 +225,20 @@ static int find_home(vls_scope *scope, const vls_ledger *ledger, valise_error *e
     return rc;
 }
 
+/* Nobody else knows of it yet. */
+static int load_first(vls_scope *scope, const vls_ledger *ledger, valise_error *err)
+{
+    vls_node_access access;
+    uint64_t generation = 0;
+    int rc = load(&access, &generation, scope, ledger, err);
+
+    if (rc < 0)
+        return rc;
+    install(scope, &access, generation);
+    vls_node_access_release(&access);
+    return 0;
+}
+
 int vls_scope_new(vls_scope **out, const valise_env *env, const vls_ledger *ledger,
                   const valise_node *node, valise_error *err)
 {
@@ -220,7 +260,7 @@ int vls_scope_new(vls_scope **out, const valise_env *env, const vls_ledger *ledg
     if (rc == 0 && node)
         rc = copy_node(scope, node, err);
     if (rc == 0 && node)
-        rc = load(scope, ledger, err);
+        rc = load_first(scope, ledger, err);
     if (rc < 0)
         return rc;
     *out = VLS_TAKE(scope);

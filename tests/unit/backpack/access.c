@@ -234,6 +234,61 @@ TEST(access, changes_hold_at_once)
     CHECK_TEXT("1", get(b, n, "k"));
 }
 
+/* A ledger of a thread that is slow: while it reads the rules, another one changes the permissions
+ * and looks; when it comes back, may the node still read what it may not? */
+static struct slow {
+    const vls_ledger *ledger;
+    vls_scope *scope;
+    bool changed, allowed;
+} slow;
+
+static void enter_slowly(void *self)
+{
+    static const valise_commit item = {.key = {"k", 1}};
+
+    slow.allowed |= slow.changed && vls_scope_may_read(slow.scope, VLS_STR("k"), &item, &item);
+    slow.ledger->ops->enter(self);
+}
+
+static int read_slowly(void *self, const valise_coll *coll,
+                       int (*fn)(void *arg, const void *row, valise_error *err), void *arg,
+                       valise_error *err)
+{
+    vls_ledger_head head;
+    int rc = slow.ledger->ops->each_row(self, coll, fn, arg, err);
+
+    if (slow.changed || rc < 0)
+        return rc;
+    rc = vls_bag_permit(slow.ledger, VLS_STR("n"), &(valise_permissions){.deny = NAMES("k")}, err);
+    if (rc == 0)
+        rc = vls_scope_enter(&head, slow.scope, slow.ledger, err);
+    if (rc == 0)
+        vls_scope_leave(slow.ledger);
+    slow.changed = true;
+    return rc;
+}
+
+TEST(access, who_was_slow_brings_no_old_permissions_back) /* [B31] */
+{
+    bag *b = bag_open(t, NULL);
+    vls_scope *n = bag_node(t, b, "n", "", NULL);
+    vls_ledger_ops ops = *b->ledger.ops;
+    vls_ledger ledger = b->ledger;
+    vls_ledger_head head;
+
+    ops.enter = enter_slowly;
+    ops.each_row = read_slowly;
+    ledger.ops = &ops;
+    slow = (struct slow){.ledger = &b->ledger, .scope = n};
+    CHECK_OK(vls_bag_permit(&b->ledger, VLS_STR("n"), &(valise_permissions){.read = NAMES("k")},
+                            &t->err));
+    CHECK_OK(vls_scope_enter(&head, n, &ledger, &t->err));
+    vls_scope_leave(&ledger);
+    CHECK(slow.changed);
+    CHECK(!slow.allowed);
+    CHECK(!vls_scope_may_read(n, VLS_STR("k"), NULL, NULL));
+}
+
 /* Patterns are checked when they are set. [B23] */
 TEST(access, patterns_are_checked_when_set)
 {
