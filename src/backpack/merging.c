@@ -351,8 +351,10 @@ int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args
 
 typedef struct trimming {
     vls_merge_uses *uses;
+    const valise_env *env;
     int64_t edge;
     vls_vec(vls_merge_row) old; /* at or before the edge */
+    vls_vec(int64_t) held;      /* seqs of states that checkpoints and forks hold */
 } trimming;
 
 static int note_old(void *arg, const void *row, valise_error *err)
@@ -362,11 +364,65 @@ static int note_old(void *arg, const void *row, valise_error *err)
 
     if (merge->seq > t->edge)
         return 1; /* they come in the order of seqs */
-    return vls_vec_push(&t->old, t->uses->ours.view->arena.env, *merge) ? 0 : vls_fail_memory(err);
+    return vls_vec_push(&t->old, t->env, *merge) ? 0 : vls_fail_memory(err);
 }
 
-/* Does a state that can be seen need it? Not when a later one says more, or it was dropped. 1, 0.
- */
+static int note_held(trimming *t, int64_t seq, valise_error *err)
+{
+    return seq > t->edge || vls_vec_push(&t->held, t->env, seq) ? 0 : vls_fail_memory(err);
+}
+
+static int note_checkpoint(void *arg, const void *row, valise_error *err)
+{
+    return note_held(arg, ((const vls_checkpoint_row *)row)->seq, err);
+}
+
+static int note_forks(trimming *t, const valise_uuid *ours, valise_error *err)
+{
+    const vls_bag_row probe = {.origin = *ours};
+    const valise_select select = {.index = "origin", .row = &probe, .equal = 1};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_bag_row row;
+    int rc = valise_view_scan(&scan, t->uses->ours.view, &vls_bags, &select, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
+        rc = note_held(t, row.origin_seq, err);
+    return rc;
+}
+
+/* The same among those in memory. */
+static int note_rings(trimming *t, const valise_uuid *ours, valise_error *err)
+{
+    valise *v = vls_view_bus(t->uses->ours.view);
+    vls_ephemeral **list = NULL;
+    size_t count = 0;
+    int rc = vls_ephemeral_list(&list, &count, v, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        const vls_ledger ledger = vls_ring_ledger(list[i]->ring);
+        vls_ledger_head head;
+        rc = vls_look_head(&head, &ledger, err);
+        if (rc == 0 && vls_uuid_equal(&head.origin, ours))
+            rc = note_held(t, head.origin_seq, err);
+    }
+    vls_ephemeral_list_free(list, count, v);
+    return rc;
+}
+
+/* Is there a state that is held with first <= seq < end? */
+static bool is_held(const trimming *t, int64_t first, int64_t end)
+{
+    for (size_t i = 0; i < t->held.len; i++) {
+        if (t->held.ptr[i] >= first && t->held.ptr[i] < end)
+            return true;
+    }
+    return false;
+}
+
+/* Does a state that can be seen need it? Not when a later one says more, and no state between them
+ * is held, or it was dropped. 1, 0. */
 static int is_needed(const trimming *t, size_t at, valise_error *err)
 {
     const vls_merge_row *merge = &t->old.ptr[at];
@@ -374,20 +430,37 @@ static int is_needed(const trimming *t, size_t at, valise_error *err)
     int rc;
 
     for (size_t i = at + 1; i < t->old.len; i++) {
-        if (vls_uuid_equal(&t->old.ptr[i].theirs, &merge->theirs) &&
-            t->old.ptr[i].upto >= merge->upto)
+        const vls_merge_row *later = &t->old.ptr[i];
+        if (vls_uuid_equal(&later->theirs, &merge->theirs) && later->upto >= merge->upto &&
+            !is_held(t, merge->seq, later->seq))
             return 0;
     }
     rc = vls_use_begin_id(&use, t->uses->ours.view, &merge->theirs, err);
     return rc == VALISE_E_NOT_FOUND ? 0 : rc < 0 ? rc : 1;
 }
 
-static int trim(vls_merge_uses *uses, int64_t edge, valise_error *err)
+/* Where one alone is old, it makes no difference what is held. */
+static int gather_held(trimming *t, const valise_uuid *ours, valise_error *err)
+{
+    const vls_ledger *ledger = &t->uses->ours.ledger;
+    int rc;
+
+    if (t->old.len < 2)
+        return 0;
+    rc = ledger->ops->each_row(ledger->self, &vls_bag_checkpoints, note_checkpoint, t, err);
+    if (rc < 0)
+        return rc;
+    return t->uses->ours.memory ? note_rings(t, ours, err) : note_forks(t, ours, err);
+}
+
+static int trim(vls_merge_uses *uses, const vls_ledger_head *ours, valise_error *err)
 {
     const vls_ledger *ledger = &uses->ours.ledger;
-    trimming t = {.uses = uses, .edge = edge};
+    trimming t = {.uses = uses, .env = uses->ours.view->arena.env, .edge = ours->edge};
     int rc = ledger->ops->each_row(ledger->self, &vls_bag_merges, note_old, &t, err);
 
+    if (rc >= 0)
+        rc = gather_held(&t, &ours->id, err);
     for (size_t i = 0; i < t.old.len && rc >= 0; i++) {
         rc = is_needed(&t, i, err);
         if (rc != 0)
@@ -396,7 +469,8 @@ static int trim(vls_merge_uses *uses, int64_t edge, valise_error *err)
         rc = ledger->ops->row_delete(ledger->self, &vls_bag_merges, &t.old.ptr[i], err);
         ledger->ops->leave(ledger->self);
     }
-    vls_vec_release(&t.old, uses->ours.view->arena.env);
+    vls_vec_release(&t.old, t.env);
+    vls_vec_release(&t.held, t.env);
     return rc < 0 ? rc : 0;
 }
 
@@ -417,7 +491,7 @@ int vls_merge_remember(vls_merge_uses *uses, valise_error *err)
         rc = ledger->ops->row_put(ledger->self, &vls_bag_merges, &row, err);
     ledger->ops->leave(ledger->self);
     if (rc == 0)
-        rc = trim(uses, ours.edge, err);
+        rc = trim(uses, &ours, err);
     /* What was merged into memory stays. Without room for this a later merge asks about changes
      * that it could have known. */
     return rc == VALISE_E_NO_MEMORY && uses->ours.memory ? 0 : rc;

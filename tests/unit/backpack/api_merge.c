@@ -365,6 +365,41 @@ TEST(api_merge, a_base_that_is_held) /* [B14] [B17] */
     CHECK_TEXT("a=2 c=299", items(fork));
 }
 
+/* What a checkpoint and a fork hold goes on knowing what was merged into it, though later merges
+ * say more: else a change that ours took back would come again. */
+TEST(api_merge, held_states_know_what_was_merged) /* [B8] [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, 0);
+    valise_backpack *bag, *fork, *other, *held;
+
+    o.max_commits = d->durable ? 0 : 100;
+    bag = bag_with(d, "main", &o);
+    CHECK_OK(pack(bag, "a", "0", &t->err));
+    fork = fork_of(d, bag, "fork");
+    CHECK_OK(pack(fork, "a", "1", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_OK(pack(bag, "a", "0", &t->err));
+    CHECK_OK(valise_checkpoint(NULL, bag, "cp", &t->err));
+    CHECK_OK(pack(bag, "b", "1", &t->err));
+    other = fork_of(d, bag, "other");
+    CHECK_OK(pack(fork, "c", "1", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    for (int i = 0; i < 300; i++)
+        CHECK_OK(pack(bag, "d", test_format("%d", i), &t->err));
+    if (d->durable) {
+        run_op(d, "retention:set", "{\"kind\":\"backpack\",\"keepLatest\":100}");
+        run_op(d, "workspace:gc", "{}");
+    }
+    CHECK_OK(pack(fork, "e", "1", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("2", merged(other, fork));
+    CHECK_TEXT("a=0 b=1 c=1 e=1", items(other));
+    held = fork_of(d, at_point(d, bag, "cp"), "held");
+    CHECK_TEXT("2", merged(held, fork));
+    CHECK_TEXT("a=0 c=1 e=1", items(held));
+}
+
 /* ---- who did it ---- */
 
 TEST(api_merge, authors_stay_but_their_runs_do_not_come_along) /* [B2] [B12] [B17] */
