@@ -192,6 +192,7 @@ typedef struct listing {
     valise_conflict_fn *fn;
     void *arg;
     const valise_env *env;
+    valise_list doubts;
 } listing;
 
 static int list_conflicts(void *arg, const vls_glance *at, valise_error *err)
@@ -200,7 +201,8 @@ static int list_conflicts(void *arg, const vls_glance *at, valise_error *err)
     VLS_AUTO(arena) vls_arena arena = {0};
 
     vls_arena_init(&arena, l->env, VLS_VIEW_MAX_BYTES);
-    return vls_bag_conflicts(&at->seen[0], &at->seen[1], &at->seen[2], &arena, l->fn, l->arg, err);
+    return vls_bag_conflicts(&at->seen[0], &at->seen[1], &at->seen[2], l->doubts, &arena, l->fn,
+                             l->arg, err);
 }
 
 /* A node merges what it may see; nobody merges through the view of another. What waits in any of
@@ -259,7 +261,8 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
     char base_digits[VLS_U64_DIGITS], their_digits[VLS_U64_DIGITS];
     vls_merge_args args = {.who = {.node_id = {NULL, 0}}};
     vls_merge_result result = {0};
-    vls_merge_base found = {.seq = -1};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_merge_base found = {.seq = -1, .arena = &arena};
     valise_backpack *const three[] = {ours, theirs, base};
     valise_error why = VALISE_ERROR_INIT;
     int rc;
@@ -268,6 +271,7 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
     rc = check_merge(three, base ? 3 : 2, err);
     if (rc < 0)
         return rc;
+    vls_arena_init(&arena, ours->env, VLS_VIEW_MAX_BYTES);
     args.theirs = theirs->name;
     args.theirs_id = theirs->id;
     args.held_theirs = vls_handle_held(theirs);
@@ -283,7 +287,7 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
         args.base_point = vls_u64_digits(base_digits, (uint64_t)base->upto);
     rc = vls_handle_run(ours, &vls_op_backpack_merge, &args, &result, NULL, &why);
     if (rc == VALISE_E_CONFLICT && fn && (base || found.seq >= 0)) {
-        listing l = {.fn = fn, .arg = arg, .env = ours->env};
+        listing l = {.fn = fn, .arg = arg, .env = ours->env, .doubts = found.doubts};
         int listed = tell_conflicts(ours, base, theirs, &found, &l, err);
         if (listed < 0)
             return listed;

@@ -76,14 +76,16 @@ typedef struct vls_merge_outcome {
     bool whole; /* false: there was more, which the node may not read there or write here */
 } vls_merge_outcome;
 
-/* Three-way merge into `ours`: see valise_backpack_merge. */
+/* Three-way merge into `ours`: see valise_backpack_merge. doubts: keys, sorted, of which it is not
+ * known what both had in common: where the two are different it is a conflict. */
 int vls_bag_merge(vls_merge_outcome *out, const vls_scoped *ours, const vls_scoped *base,
-                  const vls_scoped *theirs, const vls_change_call *call, vls_done_fn *fn,
-                  valise_conflict_fn *conflict, void *arg, valise_error *err);
+                  const vls_scoped *theirs, valise_list doubts, const vls_change_call *call,
+                  vls_done_fn *fn, valise_conflict_fn *conflict, void *arg, valise_error *err);
 
 /* The conflicts that a merge would meet. */
 int vls_bag_conflicts(const vls_scoped *ours, const vls_scoped *base, const vls_scoped *theirs,
-                      vls_arena *arena, valise_conflict_fn *fn, void *arg, valise_error *err);
+                      valise_list doubts, vls_arena *arena, valise_conflict_fn *fn, void *arg,
+                      valise_error *err);
 
 /* A run that was started before goes on with this scope. VALISE_E_NOT_FOUND; VALISE_E_INVALID when
  * it is another node's, or over. */

@@ -5,7 +5,11 @@
  *
  * Both come in the order of keys and are joined. A key that only theirs changed is taken over, with
  * who did it; one that both changed to the same item needs nothing; any other is a conflict, and
- * then nothing at all is merged. What theirs put into quarantine goes there in ours. */
+ * then nothing at all is merged. What theirs put into quarantine goes there in ours.
+ *
+ * Where merges crossed, several states are the newest that both have in common. Of a key in which
+ * these differ nobody knows who changed it since: taking one of them for the base, what one side
+ * took back would come again. Such a key is a *doubt*, and a conflict unless both have the same. */
 #include "backpack/decide_impl.h"
 #include "backpack/look_impl.h"
 
@@ -28,6 +32,7 @@ typedef struct side {
 
 typedef struct merge {
     vls_scoped ours, base, theirs;
+    valise_list doubts;
     const vls_change_call *call;
     side our_side, their_side;
     int64_t last;   /* of ours, when it was compared */
@@ -165,28 +170,101 @@ static int tell_conflict(const merge *m, const change *ours, const change *their
     return fn ? fn(arg, &conflict, err) : 0;
 }
 
+static bool is_doubt(const merge *m, valise_str key)
+{
+    const valise_str *doubts = m->doubts.items;
+    size_t low = 0, high = m->doubts.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (vls_str_compare(doubts[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->doubts.count && vls_str_equal(doubts[low], key);
+}
+
+/* The other side of a change that only one side made. */
+static change unchanged(const change *c)
+{
+    return (change){.key = c->key,
+                    .has_before = c->has_before,
+                    .has_after = c->has_before,
+                    .before = c->before,
+                    .after = c->before};
+}
+
+/* Who is told of conflicts, and how many there are. */
+typedef struct clashes {
+    int64_t *count;
+    valise_conflict_fn *fn;
+    void *arg;
+} clashes;
+
+static int clash(const merge *m, const clashes *c, const change *ours, const change *theirs,
+                 valise_error *err)
+{
+    ++*c->count;
+    return tell_conflict(m, ours, theirs, c->fn, c->arg, err);
+}
+
+/* Only ours changed it. */
+static int join_ours(const merge *m, const clashes *c, const change *ours, valise_error *err)
+{
+    change theirs = unchanged(ours);
+
+    return is_change(ours) && is_doubt(m, ours->key) ? clash(m, c, ours, &theirs, err) : 0;
+}
+
+/* Only theirs changed it: *take says whether it is taken over. */
+static int join_theirs(bool *take, const merge *m, const clashes *c, const change *theirs,
+                       valise_error *err)
+{
+    change ours = unchanged(theirs);
+
+    *take = !is_change(theirs) || !is_doubt(m, theirs->key);
+    return *take ? 0 : clash(m, c, &ours, theirs, err);
+}
+
+static int join_both(bool *take, const merge *m, const clashes *c, const change *ours,
+                     const change *theirs, valise_error *err)
+{
+    *take = false;
+    if (!is_change(ours) && theirs->has_after)
+        return join_theirs(take, m, c, theirs, err);
+    if (is_quarantined(theirs) && !ours->has_after) {
+        /* It is no item either way: their entry comes along. */
+        *take = !same_entry(ours, theirs);
+        return 0;
+    }
+    return same_end(ours, theirs) ? 0 : clash(m, c, ours, theirs, err);
+}
+
 /* Join both sides: conflicts are told and counted, the rest of their changes stays in the list. */
 static int join(merge *m, int64_t *conflicts, valise_conflict_fn *fn, void *arg, valise_error *err)
 {
-    change *ours = m->our_side.changes.ptr, *theirs = m->their_side.changes.ptr;
-    size_t i = 0, kept = 0;
+    const change *ours = m->our_side.changes.ptr;
+    change *theirs = m->their_side.changes.ptr;
+    const clashes c = {conflicts, fn, arg};
+    size_t i = 0, end = m->our_side.changes.len, kept = 0;
     int rc = 0;
 
     for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
-        while (i < m->our_side.changes.len && vls_str_compare(ours[i].key, theirs[k].key) < 0)
-            i++;
-        if (i == m->our_side.changes.len || !vls_str_equal(ours[i].key, theirs[k].key) ||
-            (!is_change(&ours[i]) && theirs[k].has_after)) {
+        bool take = false;
+        for (; rc == 0 && i < end && vls_str_compare(ours[i].key, theirs[k].key) < 0; i++)
+            rc = join_ours(m, &c, &ours[i], err);
+        if (rc != 0)
+            break;
+        if (i < end && vls_str_equal(ours[i].key, theirs[k].key))
+            rc = join_both(&take, m, &c, &ours[i++], &theirs[k], err);
+        else
+            rc = join_theirs(&take, m, &c, &theirs[k], err);
+        if (take)
             theirs[kept++] = theirs[k];
-        } else if (is_quarantined(&theirs[k]) && !ours[i].has_after) {
-            /* It is no item either way: their entry comes along. */
-            if (!same_entry(&ours[i], &theirs[k]))
-                theirs[kept++] = theirs[k];
-        } else if (!same_end(&ours[i], &theirs[k])) {
-            ++*conflicts;
-            rc = tell_conflict(m, &ours[i], &theirs[k], fn, arg, err);
-        }
     }
+    for (; rc == 0 && i < end; i++)
+        rc = join_ours(m, &c, &ours[i], err);
     m->their_side.changes.len = kept;
     return rc;
 }
@@ -379,10 +457,10 @@ static void release(merge *m)
 }
 
 int vls_bag_merge(vls_merge_outcome *out, const vls_scoped *ours, const vls_scoped *base,
-                  const vls_scoped *theirs, const vls_change_call *call, vls_done_fn *fn,
-                  valise_conflict_fn *conflict, void *arg, valise_error *err)
+                  const vls_scoped *theirs, valise_list doubts, const vls_change_call *call,
+                  vls_done_fn *fn, valise_conflict_fn *conflict, void *arg, valise_error *err)
 {
-    merge m = {.ours = *ours, .base = *base, .theirs = *theirs, .call = call};
+    merge m = {.ours = *ours, .base = *base, .theirs = *theirs, .doubts = doubts, .call = call};
     int64_t count = 0;
     int rc = compare(&m, err);
 
@@ -407,10 +485,11 @@ int vls_bag_merge(vls_merge_outcome *out, const vls_scoped *ours, const vls_scop
 }
 
 int vls_bag_conflicts(const vls_scoped *ours, const vls_scoped *base, const vls_scoped *theirs,
-                      vls_arena *arena, valise_conflict_fn *fn, void *arg, valise_error *err)
+                      valise_list doubts, vls_arena *arena, valise_conflict_fn *fn, void *arg,
+                      valise_error *err)
 {
     const vls_change_call call = {.arena = arena};
-    merge m = {.ours = *ours, .base = *base, .theirs = *theirs, .call = &call};
+    merge m = {.ours = *ours, .base = *base, .theirs = *theirs, .doubts = doubts, .call = &call};
     int64_t count = 0;
     int rc = compare(&m, err);
 

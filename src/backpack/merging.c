@@ -36,7 +36,7 @@ const valise_field vls_merge_in[] = {
 /* ---- the past ---- */
 
 #define OPENED_MAX VLS_BAG_DEPTH_MAX /* backpacks that one past is looked for in */
-#define TRIES_MAX 32                 /* states whose past is compared */
+#define NEWEST_MAX 64                /* states that are the newest, since merges crossed */
 
 /* What a state has in it: of each backpack the commits up to one. */
 typedef struct step {
@@ -176,54 +176,97 @@ static int gather_shown(past *out, const vls_ledger *ledger, valise_error *err)
 
 /* ---- the base ---- */
 
-/* Is `best` in the past of `other`? Then that is the newer one. */
-static int take_newer(step *best, past *of_best, const step *other, valise_error *err)
+/* A state that is in both, and all that is in it. */
+typedef struct common {
+    step at;
+    past of;
+} common;
+
+typedef struct meeting {
+    const past *ours;
+    vls_vec(common) newest; /* none of them is in another */
+} meeting;
+
+/* Where a backpack of theirs is in both. False: nowhere that could be shown. */
+static bool is_common(step *out, const past *ours, const step *their)
 {
-    past newer;
+    const step *our = find_step(ours, &their->backpack);
+
+    if (!our || !their->name.ptr)
+        return false;
+    *out = *their;
+    if (our->upto < their->upto)
+        out->forked = our->forked;
+    else if (our->upto == their->upto)
+        out->forked |= our->forked;
+    out->upto = VLS_MIN(their->upto, our->upto);
+    return true;
+}
+
+static int add_newest(meeting *m, const common *c, valise_error *err)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < m->newest.len; i++) {
+        common *old = &m->newest.ptr[i];
+        if (has(&c->of, &old->at.backpack, old->at.upto))
+            end_past(&old->of);
+        else
+            m->newest.ptr[left++] = *old;
+    }
+    m->newest.len = left;
+    if (left == NEWEST_MAX) {
+        (void)vls_fail(err, VALISE_E_LIMIT, "the two have over %d newest states in common",
+                       NEWEST_MAX);
+        vls_hint(err, "say with --base and --base-point what to compare with");
+        return VALISE_E_LIMIT;
+    }
+    return vls_vec_push(&m->newest, c->of.view->arena.env, *c) ? 0 : vls_fail_memory(err);
+}
+
+static int try_step(meeting *m, const step *their, valise_error *err)
+{
+    common c;
     int rc;
 
-    begin_past(&newer, of_best->view);
-    rc = gather(&newer, &other->backpack, other->upto, err);
-    if (rc == 0 && has(&newer, &best->backpack, best->upto)) {
-        past older = *of_best;
-        *of_best = newer;
-        newer = older;
-        *best = *other;
+    if (!is_common(&c.at, m->ours, their))
+        return 0;
+    for (size_t i = 0; i < m->newest.len; i++) {
+        if (has(&m->newest.ptr[i].of, &c.at.backpack, c.at.upto))
+            return 0;
     }
-    end_past(&newer);
+    begin_past(&c.of, m->ours->view);
+    rc = gather(&c.of, &c.at.backpack, c.at.upto, err);
+    if (rc == 0)
+        rc = add_newest(m, &c, err);
+    if (rc < 0)
+        end_past(&c.of);
     return rc;
 }
 
-/* A state that is in both, and in no other that is: 1, or 0 for none. Of several the first. */
-static int meet(step *best, const past *ours, const past *theirs, valise_error *err)
+/* The states that are in both, and in no other that is. What each has of the other is tried before
+ * the rest: mostly that has all of it. */
+static int meet(meeting *m, const past *theirs, valise_error *err)
 {
-    past of_best;
-    size_t tries = 0;
-    bool found = false;
-    int rc = 0;
+    const step *own = find_step(theirs, &m->ours->steps.ptr[0]->backpack);
+    int rc = try_step(m, theirs->steps.ptr[0], err);
 
-    begin_past(&of_best, theirs->view);
-    for (size_t i = 0; i < theirs->steps.len && tries < TRIES_MAX && rc == 0; i++) {
-        step both = *theirs->steps.ptr[i];
-        const step *our = find_step(ours, &both.backpack);
-        if (!our || !both.name.ptr)
-            continue;
-        if (our->upto < both.upto)
-            both.forked = our->forked;
-        else if (our->upto == both.upto)
-            both.forked |= our->forked;
-        both.upto = VLS_MIN(both.upto, our->upto);
-        if (!found) {
-            *best = both;
-            rc = gather(&of_best, &both.backpack, both.upto, err);
-            found = true;
-        } else if (!has(&of_best, &both.backpack, both.upto)) {
-            rc = take_newer(best, &of_best, &both, err);
-            tries++;
-        }
+    if (rc == 0 && own)
+        rc = try_step(m, own, err);
+    for (size_t i = 1; i < theirs->steps.len && rc == 0; i++)
+        rc = try_step(m, theirs->steps.ptr[i], err);
+    if (rc == 0 && m->newest.len == 0) {
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "the two backpacks have no past in common");
+        vls_hint(err, "say with --base and --base-point what both started from");
     }
-    end_past(&of_best);
-    return rc < 0 ? rc : found;
+    return rc;
+}
+
+static void end_meeting(meeting *m)
+{
+    for (size_t i = 0; i < m->newest.len; i++)
+        end_past(&m->newest.ptr[i].of);
+    vls_vec_release(&m->newest, m->ours->view->arena.env);
 }
 
 /* From here on the base shows that state: if it is behind the edge, or something holds it. */
@@ -249,36 +292,102 @@ static int show_base(vls_use *use, const step *base, valise_error *err)
     return VALISE_E_LIMIT;
 }
 
+static int open_base(vls_use *out, valise_view *view, const step *at, const vls_merge_args *args,
+                     valise_error *err)
+{
+    const vls_who who = {.backpack = at->name, .node = args->who.node, .id = at->backpack};
+    int rc = vls_use_begin_other(out, view, &who, "base", err);
+
+    return rc < 0 ? rc : show_base(out, at, err);
+}
+
+static int note_doubt(void *arg, const valise_change *c, valise_error *err)
+{
+    vls_merge_uses *uses = arg;
+    vls_arena *arena = &uses->ours.view->arena;
+    valise_str key;
+    int rc = c->before || c->after ? vls_arena_dup(&key, arena, c->key, err) : 1;
+
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    return vls_vec_push(&uses->doubts, arena->env, key) ? 0 : vls_fail_memory(err);
+}
+
+/* In which keys is this one different from the base? */
+static int add_doubts(vls_merge_uses *uses, const step *at, const vls_merge_args *args,
+                      valise_error *err)
+{
+    VLS_AUTO(scope) vls_scope *owner = NULL;
+    VLS_AUTO(use) vls_use other = {0};
+    const vls_ledger *base = &uses->base.ledger;
+    int rc = open_base(&other, uses->ours.view, at, args, err);
+
+    if (rc == 0)
+        rc = vls_scope_new(&owner, uses->ours.view->arena.env, base, NULL, err);
+    if (rc == 0)
+        rc = vls_bag_diff(&(vls_scoped){base, owner}, &(vls_scoped){&other.ledger, owner}, true,
+                          note_doubt, uses, err);
+    return rc;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
+}
+
+static void sort_doubts(vls_merge_uses *uses)
+{
+    valise_str *keys = uses->doubts.ptr;
+    size_t left = 0;
+
+    if (uses->doubts.len > 1)
+        qsort(keys, uses->doubts.len, sizeof(*keys), compare_keys);
+    for (size_t i = 0; i < uses->doubts.len; i++) {
+        if (left == 0 || !vls_str_equal(keys[left - 1], keys[i]))
+            keys[left++] = keys[i];
+    }
+    uses->doubts.len = left;
+}
+
+/* For who lists the conflicts afterwards. */
+static int tell_base(vls_merge_base *out, const vls_merge_uses *uses, const step *at,
+                     valise_error *err)
+{
+    size_t count = uses->doubts.len;
+    valise_str *keys = count > 0 ? vls_arena_alloc(out->arena, count * sizeof(*keys)) : NULL;
+    int rc = count > 0 && !keys ? vls_arena_fail(out->arena, err) : 0;
+
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = vls_arena_dup(&keys[i], out->arena, uses->doubts.ptr[i], err);
+    if (rc < 0)
+        return rc;
+    out->seq = at->upto;
+    out->doubts = (valise_list){keys, count};
+    (void)snprintf(out->name, sizeof(out->name), "%.*s", VALISE_STR_ARG(at->name));
+    return 0;
+}
+
 static int find_base(vls_merge_uses *uses, const past *ours, const vls_merge_args *args,
                      valise_error *err)
 {
     valise_view *view = ours->view;
-    vls_who base = {.node = args->who.node};
+    meeting m = {.ours = ours};
     past theirs;
-    step at = {.upto = 0};
     int rc;
 
     begin_past(&theirs, view);
     rc = gather_shown(&theirs, &uses->theirs.ledger, err);
     if (rc == 0)
-        rc = meet(&at, ours, &theirs, err);
-    if (rc == 0) {
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "the two backpacks have no past in common");
-        vls_hint(err, "say with --base and --base-point what both started from");
-    }
+        rc = meet(&m, &theirs, err);
     end_past(&theirs);
-    if (rc < 0)
-        return rc;
-    base.backpack = at.name;
-    base.id = at.backpack;
-    if (args->found) {
-        args->found->seq = at.upto;
-        (void)snprintf(args->found->name, sizeof(args->found->name), "%.*s",
-                       VALISE_STR_ARG(at.name));
-    }
-    rc = vls_use_begin_other(&uses->base, view, &base, "base", err);
     if (rc == 0)
-        rc = show_base(&uses->base, &at, err);
+        rc = open_base(&uses->base, view, &m.newest.ptr[0].at, args, err);
+    for (size_t i = 1; i < m.newest.len && rc == 0; i++)
+        rc = add_doubts(uses, &m.newest.ptr[i].at, args, err);
+    sort_doubts(uses);
+    if (rc == 0 && args->found)
+        rc = tell_base(args->found, uses, &m.newest.ptr[0].at, err);
+    end_meeting(&m);
     return rc;
 }
 
@@ -499,6 +608,8 @@ int vls_merge_remember(vls_merge_uses *uses, valise_error *err)
 
 void vls_merge_end(vls_merge_uses *uses)
 {
+    if (uses->doubts.ptr)
+        vls_vec_release(&uses->doubts, uses->ours.view->arena.env);
     vls_use_end(&uses->theirs);
     vls_use_end(&uses->base);
     vls_use_end(&uses->ours);

@@ -52,7 +52,9 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
                      theirs = vls_use_scoped(&uses.theirs);
 
     (void)out;
-    return rc < 0 ? rc : vls_bag_conflicts(&ours, &base, &theirs, &view->arena, emit, view, err);
+    return rc < 0 ? rc
+                  : vls_bag_conflicts(&ours, &base, &theirs, vls_merge_doubts(&uses), &view->arena,
+                                      emit, view, err);
 }
 
 const valise_op vls_op_backpack_conflicts = {

@@ -90,6 +90,8 @@ typedef struct vls_fork_result {
 typedef struct vls_merge_base {
     char name[VLS_BAG_NAME_MAX + 1];
     int64_t seq;
+    vls_arena *arena;   /* of: */
+    valise_list doubts; /* see vls_bag_merge */
 } vls_merge_base;
 
 typedef struct vls_merge_args {

@@ -319,7 +319,7 @@ TEST(api_merge, quarantine_settles) /* [B17] [B25] */
     CHECK_TEXT("0", merged(bag, fork));
 }
 
-/* Where merges crossed, two states are the newest: either will do. */
+/* Where merges crossed, two states are the newest: what they agree on. */
 TEST(api_merge, merges_that_crossed) /* [B17] */
 {
     desk *d = desk_open(t);
@@ -398,6 +398,56 @@ TEST(api_merge, held_states_know_what_was_merged) /* [B8] [B17] */
     held = fork_of(d, at_point(d, bag, "cp"), "held");
     CHECK_TEXT("2", merged(held, fork));
     CHECK_TEXT("a=0 c=1 e=1", items(held));
+}
+
+/* Of a key in which those differ nobody knows who changed it since: what one side took back does
+ * not come again, nor does it get lost. */
+TEST(api_merge, crossed_and_taken_back) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork"), *ours, *theirs;
+    const char *text = "";
+
+    CHECK_OK(pack(bag, "a", "2", &t->err));
+    CHECK_OK(pack(fork, "b", "2", &t->err));
+    ours = at_point(d, bag, "now");
+    theirs = at_point(d, fork, "now");
+    CHECK_TEXT("1", merged(bag, theirs));
+    CHECK_TEXT("1", merged(fork, ours));
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_RC(VALISE_E_CONFLICT,
+             valise_backpack_merge(NULL, bag, NULL, fork, on_conflict, &text, &t->err));
+    CHECK(strstr(text, "a: ") && strstr(text, " 1 2;"));
+    CHECK_TEXT("(CONFLICT)", merged(fork, bag));
+    CHECK(strstr(run_op(d, "backpack:conflicts", "{\"backpack\":\"fork\",\"theirs\":\"main\"}"),
+                 "\"key\":\"a\""));
+    CHECK_OK(pack(fork, "a", "1", &t->err));
+    CHECK_TEXT("0", merged(bag, fork));
+    CHECK_OK(pack(fork, "a", "2", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("a=2 b=2", items(bag));
+}
+
+/* However many forks both have merged, the newest state is found. */
+TEST(api_merge, many_states_in_common) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork");
+
+    for (int i = 0; i < 40; i++) {
+        const char *name = test_format("g%d", i);
+        valise_backpack *one = fork_of(d, at_point(d, bag, "2"), name);
+        CHECK_OK(pack(one, name, "1", &t->err));
+        CHECK_TEXT("1", merged(bag, one));
+        CHECK_TEXT("1", merged(fork, one));
+    }
+    CHECK_OK(pack(fork, "a", "2", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_OK(pack(fork, "a", "1", &t->err));
+    CHECK_TEXT("0", merged(fork, bag));
+    CHECK(strstr(items(fork), "a=1 b=1"));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK(strstr(items(bag), "a=1 b=1"));
 }
 
 /* ---- who did it ---- */

@@ -212,7 +212,8 @@ static int op_merge(bag *b, vls_scope *node)
         rc = vls_scope_new(&there, b->env, &theirs, &same, b->err);
     if (rc == 0)
         rc = vls_bag_merge(&outcome, &(vls_scoped){&ours, node}, &(vls_scoped){&base, node},
-                           &(vls_scoped){&theirs, there}, &call, on_done, NULL, NULL, b->err);
+                           &(vls_scoped){&theirs, there}, UNSAID, &call, on_done, NULL, NULL,
+                           b->err);
     if (base.ops)
         base.ops->release(base.self);
     return rc;

@@ -48,8 +48,8 @@ static int merge(bag *ours, const vls_ledger *base, bag *theirs, eyes e, log *l,
 
     *l = (log){""};
     rc = vls_bag_merge(&outcome, &(vls_scoped){&ours->ledger, e.ours}, &(vls_scoped){base, e.base},
-                       &(vls_scoped){&theirs->ledger, e.theirs}, &call, on_done, on_conflict, l,
-                       ours->err);
+                       &(vls_scoped){&theirs->ledger, e.theirs}, UNSAID, &call, on_done,
+                       on_conflict, l, ours->err);
     *conflicts = outcome.conflicts;
     ours->whole = outcome.whole;
     return rc;
@@ -217,10 +217,10 @@ TEST(merge, whoever_is_told_can_end_it)
 
     CHECK_OK(put(f.ours, f.ours->owner, "a", "2"));
     CHECK_OK(put(f.theirs, f.theirs->owner, "a", "3"));
-    CHECK_INT(
-        9, vls_bag_merge(&outcome, &ours, &base, &theirs, &call, NULL, write_more, NULL, &t->err));
-    CHECK_RC(VALISE_E_CONFLICT,
-             vls_bag_merge(&outcome, &ours, &base, &theirs, &call, NULL, NULL, NULL, &t->err));
+    CHECK_INT(9, vls_bag_merge(&outcome, &ours, &base, &theirs, UNSAID, &call, NULL, write_more,
+                               NULL, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, vls_bag_merge(&outcome, &ours, &base, &theirs, UNSAID, &call, NULL,
+                                              NULL, NULL, &t->err));
 }
 
 /* What a node may read is what the backpack says that it lies in. [B17] [B31] */
