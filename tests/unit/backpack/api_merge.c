@@ -450,6 +450,23 @@ TEST(api_merge, many_states_in_common) /* [B17] */
     CHECK(strstr(items(bag), "a=1 b=1"));
 }
 
+/* A piece of theirs was merged, from a base that ours never had: the rest comes later. */
+TEST(api_merge, a_piece_does_not_count) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork"), *base;
+    int64_t count = -1;
+
+    CHECK_OK(pack(fork, "a", "2", &t->err));
+    base = at_point(d, fork, "now");
+    CHECK_OK(pack(fork, "b", "2", &t->err));
+    CHECK_OK(valise_backpack_merge(&count, bag, base, fork, NULL, NULL, &t->err));
+    CHECK_INT(1, count);
+    CHECK_TEXT("a=1 b=2", items(bag));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("a=2 b=2", items(bag));
+}
+
 /* ---- who did it ---- */
 
 TEST(api_merge, authors_stay_but_their_runs_do_not_come_along) /* [B2] [B12] [B17] */
