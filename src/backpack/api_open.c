@@ -158,38 +158,6 @@ static int make_ephemeral(valise_backpack *bag, const valise_backpack_options *o
     return rc < 0 ? rc : pack_items(bag, o->items, err);
 }
 
-static int open_ephemeral(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
-{
-    bool must_be_new = o->flags & VALISE_BACKPACK_NEW;
-    int rc = VALISE_E_EXISTS;
-
-    /* Somebody else may make it at the same time: then it is there. */
-    while (rc == VALISE_E_EXISTS && !bag->memory) {
-        valise_error why = VALISE_ERROR_INIT;
-        vls_ephemeral *memory = vls_ephemeral_enter(bag->v, bag->name);
-        if (memory) {
-            adopt(bag, memory);
-            break;
-        }
-        rc = make_ephemeral(bag, o, &why);
-        if (rc == VALISE_E_EXISTS && !bag->memory && !must_be_new) {
-            vls_ephemeral *other = vls_ephemeral_find(bag->v, bag->name, NULL);
-            vls_ephemeral_unref(other);
-            if (other)
-                continue;
-        }
-        if (rc < 0 && err)
-            *err = why;
-        return rc;
-    }
-    if (must_be_new)
-        return vls_fail(err, VALISE_E_EXISTS, "there is an ephemeral backpack '%.*s'",
-                        VALISE_STR_ARG(bag->name));
-    return make_scope(bag, NULL, err);
-}
-
-/* ---- durable ---- */
-
 static int find_durable(void *arg, valise_view *view, valise_error *err)
 {
     valise_backpack *bag = arg;
@@ -206,6 +174,35 @@ static int has_durable(valise_backpack *bag, valise_error *err)
 {
     return vls_with_view(bag->v, NULL, find_durable, bag, err);
 }
+
+static int open_ephemeral(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
+{
+    bool must_be_new = o->flags & VALISE_BACKPACK_NEW;
+    int rc = VALISE_E_EXISTS;
+
+    /* Somebody else may make it at the same time: then it is there. */
+    while (rc == VALISE_E_EXISTS && !bag->memory) {
+        valise_error why = VALISE_ERROR_INIT;
+        vls_ephemeral *memory = vls_ephemeral_enter(bag->v, bag->name);
+        if (memory) {
+            adopt(bag, memory);
+            break;
+        }
+        rc = make_ephemeral(bag, o, &why);
+        /* What was there is one in memory, and may be gone again. */
+        if (rc == VALISE_E_EXISTS && !bag->memory && !must_be_new && has_durable(bag, NULL) == 0)
+            continue;
+        if (rc < 0 && err)
+            *err = why;
+        return rc;
+    }
+    if (must_be_new)
+        return vls_fail(err, VALISE_E_EXISTS, "there is an ephemeral backpack '%.*s'",
+                        VALISE_STR_ARG(bag->name));
+    return make_scope(bag, NULL, err);
+}
+
+/* ---- durable ---- */
 
 static int make_durable(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
 {

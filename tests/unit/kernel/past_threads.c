@@ -58,8 +58,11 @@ static void add_all(world *w)
 static void collect(world *w)
 {
     valise_error err = VALISE_ERROR_INIT;
+    bool last = false;
 
-    for (int i = 0; i < 1000 && !atomic_load(&w->finished); i++) {
+    /* Once more at the end: who came late has to collect too. */
+    for (int i = 0; i < 1000 && !last; i++) {
+        last = atomic_load(&w->finished);
         int rc = valise_dispatch(NULL, w->v, "workspace:gc", "{\"grace\":\"0s\"}", NULL, &err);
         CHECK_MSG(rc == 0, "%s", err.message);
     }
