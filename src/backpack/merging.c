@@ -42,6 +42,7 @@ const valise_field vls_merge_in[] = {
 typedef struct step {
     valise_uuid backpack;
     int64_t upto;
+    int64_t last;    /* the newest commit there is, once it has a name */
     valise_str name; /* ptr NULL: not opened yet, or dropped */
     bool open;       /* what it comes from is not in the past yet */
     bool forked;     /* a fork starts there, and holds it */
@@ -51,6 +52,7 @@ typedef struct past {
     valise_view *view;
     vls_map map;
     vls_vec(step *) steps; /* of the view's arena */
+    vls_vec(step *) open;  /* the last one is opened next */
     const step *from;      /* whose merges are walked over */
 } past;
 
@@ -86,6 +88,7 @@ static void end_past(past *p)
 {
     vls_map_release(&p->map);
     vls_vec_release(&p->steps, p->view->arena.env);
+    vls_vec_release(&p->open, p->view->arena.env);
 }
 
 static int add_step(past *p, const valise_uuid *backpack, int64_t upto, bool forked,
@@ -93,6 +96,8 @@ static int add_step(past *p, const valise_uuid *backpack, int64_t upto, bool for
 {
     step *s = find_step(p, backpack);
 
+    if (s && s->name.ptr)
+        upto = VLS_MIN(upto, s->last); /* an import may say anything */
     if (s && s->upto >= upto) {
         s->forked |= forked && s->upto == upto;
         return 0;
@@ -106,6 +111,8 @@ static int add_step(past *p, const valise_uuid *backpack, int64_t upto, bool for
             vls_map_put(NULL, &p->map, hash_of(backpack), backpack, s) < 0)
             return vls_fail_memory(err);
     }
+    if (!s->open && !vls_vec_push(&p->open, p->view->arena.env, s))
+        return vls_fail_memory(err);
     s->upto = upto;
     s->open = true;
     s->forked = forked;
@@ -121,7 +128,7 @@ static int add_merge(void *arg, const void *row, valise_error *err)
 }
 
 /* What was merged into it, and what it was forked from. Nothing of it is shown yet: the actor is
- * asked for what is. */
+ * asked for what is. 1; 0: it was dropped. */
 static int open_step(past *p, step *s, valise_error *err)
 {
     VLS_AUTO(use) vls_use use = {0};
@@ -141,12 +148,13 @@ static int open_step(past *p, step *s, valise_error *err)
     ledger->ops->leave(ledger->self);
     if (rc < 0)
         return rc;
-    s->upto = VLS_MIN(s->upto, head.last); /* an import may say anything */
+    s->last = head.last;
+    s->upto = VLS_MIN(s->upto, s->last);
     p->from = s;
     rc = ledger->ops->each_row(ledger->self, &vls_bag_merges, add_merge, p, err);
-    return rc < 0 || vls_uuid_equal(&head.origin, &none)
-               ? rc
-               : add_step(p, &head.origin, head.origin_seq, true, err);
+    if (rc == 0 && !vls_uuid_equal(&head.origin, &none))
+        rc = add_step(p, &head.origin, head.origin_seq, true, err);
+    return rc < 0 ? rc : 1;
 }
 
 /* All that is in the state after a commit. Forks and what was merged last are looked at first, for
@@ -155,15 +163,21 @@ static int gather(past *out, const valise_uuid *backpack, int64_t upto, valise_e
 {
     int rc = add_step(out, backpack, upto, false, err);
 
-    for (size_t opened = 0; opened < OPENED_MAX && rc == 0; opened++) {
-        size_t i = out->steps.len;
-        while (i > 0 && !out->steps.ptr[i - 1]->open)
-            i--;
-        if (i == 0)
-            break;
-        rc = open_step(out, out->steps.ptr[i - 1], err);
-    }
-    return rc;
+    for (int opened = 0; opened < OPENED_MAX && out->open.len > 0 && rc >= 0; opened += rc > 0)
+        rc = open_step(out, out->open.ptr[--out->open.len], err);
+    return rc < 0 ? rc : 0;
+}
+
+/* Behind what was not opened there may be a newer state that both have in common. */
+static int check_all_open(const past *p, valise_error *err)
+{
+    if (p->open.len == 0)
+        return 0;
+    (void)vls_fail(err, VALISE_E_LIMIT, "over %d backpacks were merged into '%s', or into those that were",
+                   OPENED_MAX, vls_text_short(p->steps.ptr[0]->name).s);
+    vls_hint(err, "say with --base and --base-point what to compare with; those that are dropped "
+                  "do not count");
+    return VALISE_E_LIMIT;
 }
 
 static int gather_shown(past *out, const vls_ledger *ledger, valise_error *err)
@@ -237,6 +251,8 @@ static int try_step(meeting *m, const step *their, valise_error *err)
     }
     begin_past(&c.of, m->ours->view);
     rc = gather(&c.of, &c.at.backpack, c.at.upto, err);
+    if (rc == 0)
+        rc = check_all_open(&c.of, err);
     if (rc == 0)
         rc = add_newest(m, &c, err);
     if (rc < 0)
@@ -367,21 +383,18 @@ static int tell_base(vls_merge_base *out, const vls_merge_uses *uses, const step
     return 0;
 }
 
-static int find_base(vls_merge_uses *uses, const past *ours, const vls_merge_args *args,
-                     valise_error *err)
+static int find_base(vls_merge_uses *uses, const past *ours, const past *theirs,
+                     const vls_merge_args *args, valise_error *err)
 {
-    valise_view *view = ours->view;
     meeting m = {.ours = ours};
-    past theirs;
-    int rc;
+    int rc = check_all_open(ours, err);
 
-    begin_past(&theirs, view);
-    rc = gather_shown(&theirs, &uses->theirs.ledger, err);
     if (rc == 0)
-        rc = meet(&m, &theirs, err);
-    end_past(&theirs);
+        rc = check_all_open(theirs, err);
     if (rc == 0)
-        rc = open_base(&uses->base, view, &m.newest.ptr[0].at, args, err);
+        rc = meet(&m, theirs, err);
+    if (rc == 0)
+        rc = open_base(&uses->base, ours->view, &m.newest.ptr[0].at, args, err);
     for (size_t i = 1; i < m.newest.len && rc == 0; i++)
         rc = add_doubts(uses, &m.newest.ptr[i].at, args, err);
     sort_doubts(uses);
@@ -418,18 +431,43 @@ static int take_base(vls_merge_uses *out, const vls_merge_args *args, valise_err
     return rc < 0 ? rc : take_state(&out->base, args->held_base, args->base_point, err);
 }
 
-/* Ours has all of theirs afterwards, if it has the base; it may have it now. */
-static int look_back(vls_merge_uses *out, const past *ours, valise_error *err)
+/* Ours has all of theirs afterwards, if it has the base: theirs, and what is in its past. That is
+ * noted too, for theirs may be dropped. It may have it now. */
+static int look_back(vls_merge_uses *out, const past *ours, const past *theirs, valise_error *err)
 {
-    vls_ledger_head base = {.edge = 0}, theirs = {.edge = 0};
+    vls_ledger_head base;
     int rc = vls_look_head(&base, &out->base.ledger, err);
 
-    if (rc == 0)
-        rc = vls_look_head(&theirs, &out->theirs.ledger, err);
-    if (rc < 0)
+    if (rc < 0 || !has(ours, &base.id, base.last))
         return rc;
-    out->brings_all = has(ours, &base.id, base.last) && !has(ours, &theirs.id, theirs.last);
+    for (size_t i = 0; i < theirs->steps.len; i++) {
+        const step *s = theirs->steps.ptr[i];
+        const vls_merge_row row = {.theirs = s->backpack, .upto = s->upto};
+        if (has(ours, &s->backpack, s->upto)) {
+            if (i == 0)
+                return 0;
+            continue;
+        }
+        if (!s->name.ptr && !s->open)
+            continue; /* it was dropped */
+        if (!vls_vec_push(&out->brought, ours->view->arena.env, row))
+            return vls_fail_memory(err);
+    }
     return 0;
+}
+
+/* The base, and what ours has afterwards. */
+static int compare_pasts(vls_merge_uses *out, past *ours, past *theirs, const vls_merge_args *args,
+                         valise_error *err)
+{
+    int rc = gather_shown(ours, &out->ours.ledger, err);
+
+    if (rc == 0)
+        rc = gather_shown(theirs, &out->theirs.ledger, err);
+    if (rc == 0)
+        rc = args->base.len == 0 ? find_base(out, ours, theirs, args, err)
+                                 : take_base(out, args, err);
+    return rc < 0 ? rc : look_back(out, ours, theirs, err);
 }
 
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
@@ -437,7 +475,7 @@ int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args
 {
     const vls_who theirs = {
         .backpack = args->theirs, .node = args->who.node, .id = args->theirs_id};
-    past ours;
+    past our_past, their_past;
     int rc = vls_use_begin(&out->ours, view, &args->who, err);
 
     if (rc == 0)
@@ -446,13 +484,11 @@ int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args
         rc = take_state(&out->theirs, args->held_theirs, args->theirs_point, err);
     if (rc < 0)
         return rc;
-    begin_past(&ours, view);
-    rc = gather_shown(&ours, &out->ours.ledger, err);
-    if (rc == 0)
-        rc = args->base.len == 0 ? find_base(out, &ours, args, err) : take_base(out, args, err);
-    if (rc == 0)
-        rc = look_back(out, &ours, err);
-    end_past(&ours);
+    begin_past(&our_past, view);
+    begin_past(&their_past, view);
+    rc = compare_pasts(out, &our_past, &their_past, args, err);
+    end_past(&our_past);
+    end_past(&their_past);
     return rc;
 }
 
@@ -583,21 +619,33 @@ static int trim(vls_merge_uses *uses, const vls_ledger_head *ours, valise_error 
     return rc < 0 ? rc : 0;
 }
 
+/* Between enter and leave. */
+static int put_rows(vls_merge_uses *uses, const vls_ledger_head *ours, valise_error *err)
+{
+    const vls_ledger *ledger = &uses->ours.ledger;
+    int rc = 0;
+
+    for (size_t i = 0; i < uses->brought.len && rc == 0; i++) {
+        vls_merge_row *row = &uses->brought.ptr[i];
+        row->backpack = ours->id;
+        row->seq = ours->last;
+        rc = ledger->ops->row_put(ledger->self, &vls_bag_merges, row, err);
+    }
+    return rc;
+}
+
 int vls_merge_remember(vls_merge_uses *uses, valise_error *err)
 {
     const vls_ledger *ledger = &uses->ours.ledger;
-    vls_ledger_head ours = {.edge = 0}, theirs = {.edge = 0};
-    vls_merge_row row;
-    int rc = vls_look_head(&theirs, &uses->theirs.ledger, err);
+    vls_ledger_head ours = {.edge = 0};
+    int rc;
 
-    if (rc < 0 || !uses->brings_all)
-        return rc;
+    if (uses->brought.len == 0)
+        return 0;
     ledger->ops->enter(ledger->self);
     rc = ledger->ops->head(&ours, ledger->self, err);
-    row = (vls_merge_row){
-        .backpack = ours.id, .seq = ours.last, .theirs = theirs.id, .upto = theirs.last};
     if (rc == 0)
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_merges, &row, err);
+        rc = put_rows(uses, &ours, err);
     ledger->ops->leave(ledger->self);
     if (rc == 0)
         rc = trim(uses, &ours, err);
@@ -610,6 +658,8 @@ void vls_merge_end(vls_merge_uses *uses)
 {
     if (uses->doubts.ptr)
         vls_vec_release(&uses->doubts, uses->ours.view->arena.env);
+    if (uses->brought.ptr)
+        vls_vec_release(&uses->brought, uses->ours.view->arena.env);
     vls_use_end(&uses->theirs);
     vls_use_end(&uses->base);
     vls_use_end(&uses->ours);

@@ -11,8 +11,8 @@ extern const valise_field vls_merge_in[];
 
 typedef struct vls_merge_uses {
     vls_use ours, base, theirs;
-    bool brings_all;            /* ours has not all of theirs yet, and does once it was merged */
-    vls_vec(valise_str) doubts; /* sorted, each once; in the view's arena */
+    vls_vec(vls_merge_row) brought; /* what ours has not got yet, and has once this was merged */
+    vls_vec(valise_str) doubts;     /* sorted, each once; in the view's arena */
 } vls_merge_uses;
 
 static inline valise_list vls_merge_doubts(const vls_merge_uses *uses)
@@ -22,7 +22,8 @@ static inline valise_list vls_merge_doubts(const vls_merge_uses *uses)
 
 /* Without a base it is the newest state that is in the past of both, by whatever forks and merges.
  * Where there are several it is one of them, and keys in which they differ are doubts.
- * VALISE_E_NOT_FOUND when they have no past in common, VALISE_E_LIMIT when it was dropped. */
+ * VALISE_E_NOT_FOUND when they have no past in common, VALISE_E_LIMIT when it was dropped, or
+ * when too many backpacks would have to be looked at. */
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
                     valise_error *err);
 

@@ -223,7 +223,7 @@ TEST(api_merge, a_base_that_is_not_kept) /* [B17] [B8] */
     CHECK_TEXT("a=2 b=1 c=-1", items(bag));
 }
 
-/* A copy knows what was merged into it; one that was dropped counts no more. */
+/* A copy knows what was merged into it. */
 TEST(api_merge, copies_know_of_it) /* [B17] [B27] */
 {
     desk *d = desk_open(t);
@@ -316,6 +316,24 @@ TEST(api_merge, quarantine_settles) /* [B17] [B25] */
     CHECK_OK(jail(bag, "a", "again", &t->err));
     CHECK_TEXT("1", merged(fork, bag));
     CHECK_TEXT("3:new=1(worse) 5:a=1(again)", jailed(fork));
+    CHECK_TEXT("0", merged(bag, fork));
+}
+
+/* The same item for the same reason, but another error: theirs is told here too, once. */
+TEST(api_merge, an_entry_with_another_error) /* [B17] [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork");
+    valise_quarantine_options o = {
+        .size = sizeof(o), .reason = VLS_STR("bad"), .error = VLS_STR("{\"line\":1}")};
+
+    CHECK_OK(valise_quarantine(NULL, bag, "a", &o, &t->err));
+    CHECK_OK(valise_quarantine(NULL, fork, "a", &o, &t->err));
+    CHECK_OK(valise_quarantine(NULL, bag, "b", &o, &t->err));
+    o.error = VLS_STR("{\"line\":2}");
+    CHECK_OK(valise_quarantine(NULL, fork, "b", &o, &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("3:a=1(bad) 4:b=1(bad) 6:b=1(bad)", jailed(bag));
     CHECK_TEXT("0", merged(bag, fork));
 }
 
@@ -465,6 +483,115 @@ TEST(api_merge, a_piece_does_not_count) /* [B17] */
     CHECK_TEXT("a=1 b=2", items(bag));
     CHECK_TEXT("1", merged(bag, fork));
     CHECK_TEXT("a=2 b=2", items(bag));
+}
+
+/* What came by way of one that was dropped since is there all the same, and is not brought again
+ * where it was taken back. */
+TEST(api_merge, by_way_of_one_that_was_dropped) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *one = fork_of(d, bag, "one"), *two = fork_of(d, bag, "two");
+    valise_backpack *three = fork_of(d, two, "three"), *four = fork_of(d, bag, "four");
+
+    CHECK_OK(pack(three, "a", "2", &t->err));
+    CHECK_OK(pack(two, "b", "2", &t->err));
+    CHECK_TEXT("1", merged(two, three));
+    CHECK_TEXT("2", merged(one, two)); /* three by way of two */
+    CHECK_OK(pack(four, "c", "4", &t->err));
+    CHECK_TEXT("1", merged(one, four));
+    CHECK_TEXT("3", merged(bag, one));
+    CHECK_OK(pack(three, "d", "3", &t->err)); /* of this main has nothing */
+    run_op(d, "backpack:drop", "{\"backpack\":\"one\"}");
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_OK(pack(bag, "b", "1", &t->err));
+    CHECK_INT(1, valise_remove(bag, "c", &t->err));
+    CHECK_TEXT("0", merged(bag, two));
+    CHECK_TEXT("0", merged(bag, four));
+    CHECK_TEXT("1", merged(bag, three));
+    CHECK_TEXT("a=1 b=1 d=3", items(bag));
+    /* What it had itself is in nothing that both have. */
+    CHECK_OK(pack(four, "c", "5", &t->err));
+    CHECK_TEXT("(CONFLICT)", merged(bag, four));
+}
+
+/* The state that both have was dropped, but one of them was forked from it: it is held, whichever
+ * of the two that is. */
+TEST(api_merge, a_base_that_one_side_holds) /* [B8] [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag, *early, *fork, *other;
+
+    if (!d->durable)
+        SKIP("a fork holds nothing of its origin in memory");
+    bag = bag_of(d, "main");
+    early = fork_of(d, bag, "early");
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_TEXT("1", merged(early, bag));
+    fork = fork_of(d, bag, "fork");
+    other = fork_of(d, bag, "other");
+    for (int i = 0; i < 300; i++)
+        CHECK_OK(pack(bag, "c", test_format("%d", i), &t->err));
+    run_op(d, "retention:set", "{\"kind\":\"backpack\",\"keepLatest\":100}");
+    run_op(d, "workspace:gc", "{}");
+    CHECK_OK(pack(early, "b", "1", &t->err));
+    CHECK_OK(pack(other, "d", "1", &t->err));
+    CHECK_TEXT("1", merged(fork, early));
+    CHECK_TEXT("a=1 b=1", items(fork));
+    CHECK_TEXT("1", merged(early, other));
+    CHECK_TEXT("a=1 b=1 d=1", items(early));
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *id_in(const char *json, const char *member)
+{
+    const char *at = strstr(json, member);
+
+    CHECK(at);
+    return test_format("%.36s", at + strlen(member));
+}
+
+/* Those behind the ones that are looked at might have a newer state: it is not guessed. */
+TEST(api_merge, too_many_in_one_past) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork"), *copy = NULL;
+    valise_backpack_options o = desk_options(d, 0);
+    VLS_AUTO(buf) vls_buf text = {0};
+    const char *json = exported(bag, -1), *merges = strstr(json, "\"merges\":[");
+    const char *ids[1001];
+    int64_t count = -1;
+
+    if (strcmp(t->param, "sqlite") == 0)
+        SKIP("it is slow, and no other than in memory");
+    CHECK(merges);
+    for (int i = 0; i < 1001; i++) {
+        valise_backpack *one = fork_of(d, bag, test_format("f%d", i));
+        ids[i] = id_in(exported(one, 0), "\"id\":\"");
+    }
+    qsort(ids, VLS_COUNT(ids), sizeof(*ids), compare_texts);
+    vls_buf_init(&text, t->env, (size_t)1 << 20);
+    merges += strlen("\"merges\":[");
+    vls_buf_add(&text, vls_str(json, (size_t)(merges - json)));
+    for (int i = 0; i < 1001; i++)
+        vls_buf_printf(&text, "%s{\"seq\":2,\"theirs\":\"%s\",\"upto\":0}", i ? "," : "", ids[i]);
+    vls_buf_add_text(&text, merges);
+    CHECK_OK(valise_backpack_from_json(&copy, d->v, "copy", vls_buf_str(&text), &o, &t->err));
+    close_later(copy);
+    CHECK_OK(pack(copy, "c", "1", &t->err));
+    CHECK_RC(VALISE_E_LIMIT, valise_backpack_merge(&count, copy, NULL, fork, NULL, NULL, &t->err));
+    CHECK(strstr(t->err.message, "over 1000 backpacks") && strstr(t->err.message, "'copy'"));
+    CHECK(strstr(t->err.hint, "--base"));
+    CHECK_RC(VALISE_E_LIMIT, valise_backpack_merge(&count, fork, NULL, copy, NULL, NULL, &t->err));
+    CHECK_OK(valise_backpack_merge(&count, fork, bag, copy, NULL, NULL, &t->err));
+    CHECK_INT(1, count);
+    /* Those that were dropped are not looked at. */
+    for (int i = 0; i < 10; i++)
+        run_op(d, "backpack:drop", test_format("{\"backpack\":\"f%d\"}", i));
+    CHECK_TEXT("0", merged(copy, fork));
 }
 
 /* ---- who did it ---- */
