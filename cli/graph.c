@@ -7,8 +7,9 @@
  *     * 2 080fcd92 pack fact v1 research-1
  *     * 1 9ab0d9d5 pack query v1 unknown
  *
- * All commits are loaded, and each finds the one it follows. A merge also has the newest commit
- * that it brought along: commits of one command, each of which tells the seq on the other side.
+ * All commits are loaded, and each finds the one it follows. backpack:merges says which states have
+ * others in them: there the commit also has the newest one that was brought along. A merge of which
+ * only a part is drawn is not shown.
  * Where a branch begins stands a line of its own if older commits were dropped, if it is a fork of
  * something that is not drawn, or if other branches begin there too. graph_draw.c draws from the
  * newest to the oldest, whoever follows another before it. */
@@ -258,45 +259,79 @@ static size_t commit_at(const graph *g, const branch *b, int64_t seq)
     return low < b->first + b->count && g->commits.ptr[low].seq == seq ? low : NONE;
 }
 
-/* What a commit of a merge brought along: the one with that seq, of another branch, that left the
- * same value under the same key. */
-static size_t find_merged(const graph *g, const commit *one)
+/* Was it made by a later command? Only what is older is drawn to, so there is no circle. */
+static bool is_later(const commit *a, const commit *b)
 {
-    int64_t seq = cli_number_of(one->row, "entry");
+    return cli_number_of(a->row, "logSeq") > cli_number_of(b->row, "logSeq");
+}
 
-    if (seq <= 0 || !vls_str_equal(cli_text_of(one->row, "action"), VLS_STR("merge")))
-        return NONE;
-    for (size_t i = 0; i < g->branches.len; i++) {
-        const branch *b = &g->branches.ptr[i];
-        size_t at = b->depth == NONE || i == one->branch ? NONE : commit_at(g, b, seq);
-        const commit *other = at == NONE ? NULL : &g->commits.ptr[at];
-        if (other && other->time <= one->time &&
-            vls_str_equal(cli_text_of(other->row, "key"), cli_text_of(one->row, "key")) &&
-            vls_str_equal(cli_text_of(other->row, "valueId"), cli_text_of(one->row, "valueId")))
-            return at;
+/* The newest commit of the branch itself that is up to seq, and older than the one that has it, or
+ * NONE. Newer ones were merged without changing anything. */
+static size_t find_merged(const graph *g, const branch *theirs, int64_t seq, const commit *one)
+{
+    for (size_t i = theirs->first; i < theirs->first + theirs->count; i++) {
+        const commit *other = &g->commits.ptr[i];
+        if (other->seq <= seq && is_later(one, other))
+            return other->seq > theirs->had ? i : NONE;
     }
     return NONE;
 }
 
-/* The commits of one merge were made by one command: the newest of them is where it is drawn, and
- * the newest that they brought along what it is drawn to. */
-static void link_merges(graph *g)
+/* What theirs had merged itself has rows too: the newest of all is what it is drawn to. */
+static int take_merge(void *arg, valise_str json)
 {
-    size_t head = 0;
+    graph *g = arg;
+    vls_json row;
 
-    for (size_t i = 0; i < g->commits.len; i++) {
-        commit *first = &g->commits.ptr[head];
-        const commit *one = &g->commits.ptr[i];
-        int64_t command = cli_number_of(one->row, "logSeq");
-        if (command == 0 || first->branch != one->branch ||
-            cli_number_of(first->row, "logSeq") != command)
-            head = i;
-        first = &g->commits.ptr[head];
-        size_t merged = find_merged(g, one);
-        if (merged != NONE && (first->merged == NONE ||
-                               g->commits.ptr[merged].time > g->commits.ptr[first->merged].time))
-            first->merged = merged;
+    g->rc = keep(&row, g, json);
+    if (g->rc < 0)
+        return 1;
+    int64_t upto = cli_number_of(row, "upto");
+    size_t at = commit_at(g, &g->branches.ptr[g->merging], cli_number_of(row, "seq"));
+    size_t from = find_branch(g, cli_text_of(row, "theirs"));
+    if (from == NONE || g->branches.ptr[from].depth == NONE)
+        return 0;
+    branch *theirs = &g->branches.ptr[from];
+    commit *one = at == NONE ? NULL : &g->commits.ptr[at];
+    size_t merged = one ? find_merged(g, theirs, upto, one) : NONE;
+    theirs->had = VLS_MAX(theirs->had, upto);
+    if (merged != NONE &&
+        (one->merged == NONE || is_later(&g->commits.ptr[merged], &g->commits.ptr[one->merged])))
+        one->merged = merged;
+    return 0;
+}
+
+/* Nothing was merged yet, but a fork has what it began with. */
+static void begin_merges(graph *g, size_t at)
+{
+    for (size_t i = 0; i < g->branches.len; i++)
+        g->branches.ptr[i].had = 0;
+    g->merging = at;
+    for (const branch *b = &g->branches.ptr[at]; b->parent != NONE; b = &g->branches.ptr[b->parent])
+        g->branches.ptr[b->parent].had = b->origin_seq;
+}
+
+static int link_merges(graph *g, valise_error *err)
+{
+    const valise_op *merges = vls_registry_op(g->c->registry, VLS_STR("backpack:merges"));
+    VLS_AUTO(buf) vls_buf text = {0};
+    int rc = 0;
+
+    vls_buf_init(&text, g->c->env, LOAD_MAX);
+    for (size_t i = 0; merges && i < g->branches.len && rc == 0; i++) {
+        if (g->branches.ptr[i].depth == NONE || g->branches.ptr[i].count == 0)
+            continue;
+        vls_buf_clear(&text);
+        begin_merges(g, i);
+        rc = write_payload(&text, vls_json_null(), g->branches.ptr[i].name, err);
+        if (rc == 0)
+            rc = cli_stream(g->c, merges, vls_buf_str(&text), take_merge, g, err);
+        if (rc == VALISE_E_DENIED)
+            rc = 0; /* who may look only as a node is not told of others */
+        if (g->rc < 0)
+            rc = g->rc;
     }
+    return rc;
 }
 
 static int link_commits(graph *g, valise_error *err)
@@ -309,8 +344,7 @@ static int link_commits(graph *g, valise_error *err)
         if (!vls_vec_push(&g->order, g->c->env, i))
             return vls_fail_memory(err);
     }
-    link_merges(g);
-    return 0;
+    return link_merges(g, err);
 }
 
 /* Say where branches end: "run-1, run-1b". */

@@ -19,6 +19,7 @@ typedef struct cli_branch {
     size_t depth;  /* forks of forks; NONE: it is not drawn */
     size_t first;  /* its commits in graph.commits, the newest first */
     size_t count;
+    int64_t had; /* the branch whose merges are loaded has its commits up to here already */
 } cli_branch;
 
 /* A commit, or (row is null) where a branch begins. */
@@ -41,7 +42,8 @@ typedef struct cli_graph {
     vls_vec(size_t) order; /* of the commits, as they are drawn */
     vls_vec(size_t) lanes; /* commits that are waited for */
     vls_buf line;
-    int rc; /* of a callback */
+    size_t merging; /* the branch whose merges are loaded */
+    int rc;         /* of a callback */
     valise_error *err;
 } cli_graph;
 

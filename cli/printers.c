@@ -113,6 +113,7 @@ static const cli_printer printers[] = {
      .columns = {"key", "version?", "seq=COMMIT", "sourceNodeId=NODE", "sourceNamespace=NAMESPACE",
                  "timestamp?=TIME", "tags", "reason", "error", "valueSummary|value=VALUE"}},
     {.op = "backpack:merge", .obstacles = "backpack:conflicts"},
+    {.op = "backpack:merges", .columns = {"seq=COMMIT", "theirs=OF", "upto=UP TO"}},
     {.op = "backpack:pack", .print = cli_print_packed},
     {.op = "backpack:peek",
      .human_member = "value",

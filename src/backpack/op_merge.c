@@ -58,8 +58,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
                        VALISE_STR_ARG(vls_buf_str(&m.keys)),
                        outcome.conflicts > NAMED ? ", ..." : "");
         vls_hint(err,
-                 "valise bp conflicts %.*s %.*s  shows both sides; pack what is right, and "
-                 "merge again",
+                 "valise bp conflicts %.*s %.*s  shows both sides; make them the same (pack or "
+                 "rm), and merge again",
                  VALISE_STR_ARG(args->who.backpack), VALISE_STR_ARG(args->theirs));
     }
     vls_buf_release(&m.keys);

@@ -154,6 +154,59 @@ END
 }
 t 'the graph shows merges, and forks without commits [B31]' a_graph
 
+# What a merge took away has no entry on the other side: its row says that there was one.
+a_graph_of_less() {
+    "$VALISE" -q init
+    bp pack m b 1
+    bp pack m c 1
+    bp fork m f
+    bp fork m g
+    bp rm g b
+    bp merge f g
+    bp pack f d 1
+    bp merge m f
+    bp quarantine g c --reason bad --forget
+    bp merge m g
+    bp merge g m
+    bp merge m g
+    "$VALISE" bp history m --graph | plain_graph >drawn
+    diff drawn - <<'END'
+*   3 (g) merge d v1
+|\
+| *   5 (m) quarantine c v1 unknown
+| |\
+|_|/
+* | 2 quarantine c v1 unknown
+| *   4 merge d v1
+| |\
+| * | 3 delete b v1 unknown
+| | * 2 (f) pack d v1
+| | *   1 delete b v1 unknown
+| | |\
+|_|_|/
+* | | 1 delete b v1 unknown
+|_|/
+|/
+* 2 pack c v1
+* 1 pack b v1
+END
+    run "$VALISE" bp merges m
+    stdout_has "UP TO"
+}
+t 'the graph shows merges that only took something away [B31]' a_graph_of_less
+
+t 'what settles a conflict is said, also where one side has deleted [B17]' '
+    "$VALISE" -q init
+    bp pack m k 1
+    bp fork m g
+    bp rm g k
+    bp pack m k 2
+    expect_exit 5 "$VALISE" bp merge m g
+    stderr_has "make them the same (pack or rm), and merge again"
+    bp rm m k
+    bp merge m g
+'
+
 a_cut_graph() {
     "$VALISE" -q init
     for i in 1 2 3 4 5; do
