@@ -362,6 +362,47 @@ TEST(api_keep, who_is_told_of_a_flush_may_use_the_backpack) /* [B29] [K15] */
                all_history(e.bag));
 }
 
+static int pack_what_is_refused(void *arg, const valise_event *event, valise_error *err)
+{
+    echo *e = arg;
+
+    (void)event;
+    (void)err;
+    if (e->calls++ > 0)
+        return 0;
+    e->rc |= pack(e->bag, "fine", "1", NULL);
+    e->rc |= pack(e->bag, "theirs", "1", NULL);
+    CHECK_INT(VALISE_E_DENIED, valise_backpack_flush(e->bag, NULL));
+    e->rc |= pack(e->bag, "theirs-2", "1", NULL);
+    CHECK_INT(VALISE_E_DENIED, valise_backpack_flush(e->bag, NULL));
+    e->rc |= valise_backpack_flush(e->bag, NULL);
+    return 0;
+}
+
+/* One that was refused inside a flush stands there until that is over, and is not counted among
+ * those that are tried again: else the wrong one would be taken out. */
+TEST(api_keep, who_is_told_of_a_flush_may_be_refused_twice) /* [B29] [K15] */
+{
+    static const char *const types[] = {"BACKPACK_PACK", NULL};
+    desk *d = desk_open(t);
+    valise_backpack *bag = behind(d, "run-1");
+    echo e = {.bag = node_of(d, bag, "n", "", NULL)};
+    valise_subscription *s = NULL;
+    const valise_follow follow = {.size = sizeof(follow),
+                                  .filter = {.size = sizeof(valise_filter), .types = types},
+                                  .fn = pack_what_is_refused,
+                                  .arg = &e};
+
+    pack_for(d, bag, "theirs", "m");
+    pack_for(d, bag, "theirs-2", "m");
+    CHECK_OK(valise_subscribe(&s, d->v, &follow, &t->err));
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    valise_unsubscribe(s);
+    CHECK_INT(0, e.rc);
+    CHECK_TEXT("a=1 fine=1 theirs=0 theirs-2=0", items(bag));
+}
+
 static int look(void *self, valise_pass *pass, valise_error *err)
 {
     echo *e = self;

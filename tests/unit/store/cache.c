@@ -129,6 +129,29 @@ TEST(cache, a_row_may_be_put_back_where_it_came_from)
     vls_cache_free(cache);
 }
 
+/* What lies in the slot's own room moves when something longer comes before it. */
+TEST(cache, a_row_may_borrow_from_where_it_goes)
+{
+    vls_coll one = coll_of(1);
+    const valise_cell key = text_cell(VLS_STR("key"));
+    valise_cell row[3] = {key, text_cell(VLS_STR("")), text_cell(VLS_STR("value"))};
+    valise_cell out[3];
+    vls_cache *cache = NULL;
+    int rc;
+
+    one.table.column_count = 3;
+    CHECK_OK(vls_cache_new(&cache, t->env, &t->err));
+    vls_cache_put(cache, &one, &key, row);
+    CHECK_INT(1, vls_cache_get(out, cache, &one, &key));
+    out[0] = key;
+    out[1] = text_cell(VLS_STR("something longer"));
+    vls_cache_put(cache, &one, &key, out);
+    rc = vls_cache_get(row, cache, &one, &key);
+    CHECK(rc == -1 || (vls_str_equal(row[1].as.bytes, VLS_STR("something longer")) &&
+                       vls_str_equal(row[2].as.bytes, VLS_STR("value"))));
+    vls_cache_free(cache);
+}
+
 /* ---- answers ---- */
 
 /* Key (bag, number), index (label). */

@@ -27,6 +27,20 @@ static thing any_thing(walk *w)
     return row;
 }
 
+/* Which command made the row that a scan backwards finds; 0: this one. */
+static int64_t scan_seq(valise_view *view, valise_select select)
+{
+    const valise_cell *cells = NULL;
+    valise_scan *scan = NULL;
+    int64_t from_seq = -1;
+
+    select.flags |= VALISE_SCAN_REVERSE;
+    CHECK_INT(0, valise_view_scan(&scan, view, &stage_things, &select, NULL));
+    CHECK_INT(1, vls_scan_next_cells(&cells, &from_seq, scan, NULL));
+    valise_scan_close(scan);
+    return from_seq;
+}
+
 static int scan_back(thing *out, char room[8], valise_view *view, valise_select select,
                      valise_error *err)
 {
@@ -62,7 +76,7 @@ static void ask(walk *w, valise_view *view, valise_select select)
                    VALISE_STR_ARG(cells[1].as.bytes));
     CHECK_STR(valise_str_of(room), valise_str_of(key));
     CHECK_INT(row.count, cells[2].as.integer);
-    CHECK(from_seq >= 0);
+    CHECK_INT(scan_seq(view, select), from_seq);
 }
 
 static void ask_any(walk *w, valise_view *view)
