@@ -598,10 +598,15 @@ static past past_of(const world *w, int bag, int upto)
     return p;
 }
 
-/* The states that both have in common and that are in no other such: how many. */
-static int find_bases(int *bag, int *seq, const world *w, const past *a, const past *b)
+/* The states that both have in common and that are in no other such. */
+typedef struct bases {
+    int count;
+    int bag[BAGS], seq[BAGS];
+} bases;
+
+static bases find_bases(const world *w, const past *a, const past *b)
 {
-    int count = 0;
+    bases all = {.count = 0};
 
     for (int i = 0; i < BAGS; i++) {
         int upto = a->upto[i] < b->upto[i] ? a->upto[i] : b->upto[i];
@@ -612,11 +617,10 @@ static int find_bases(int *bag, int *seq, const world *w, const past *a, const p
         }
         if (older)
             continue;
-        count++;
-        *bag = i;
-        *seq = upto;
+        all.bag[all.count] = i;
+        all.seq[all.count++] = upto;
     }
-    return count;
+    return all;
 }
 
 /* Is the commit in the lineage of the state? */
@@ -643,7 +647,10 @@ typedef struct merge {
     world *w;
     mbag *ours, *theirs;
     int base, base_seq;
-    int keys, conflicts; /* that were taken over, or cannot be */
+    unsigned doubts;    /* of keys: the bases differ there */
+    bool entries;       /* something is in quarantine */
+    int keys;           /* that were taken over */
+    unsigned conflicts; /* of keys: cannot be */
     int count;
     step steps[2 * KEYS];
     entry *released[2 * KEYS]; /* by that step */
@@ -690,18 +697,60 @@ static void merge_key(merge *m, int key)
     bool t_known = includes(m->w, m->base, m->base_seq, &t);
     bool ours, quarantined, same;
 
+    m->entries |= b.jailed || o.jailed || t.jailed;
+    same = o.live == t.live && (!o.live || o.value == t.value);
+    if (!same && m->doubts & 1u << key) {
+        m->conflicts |= 1u << key;
+        return;
+    }
     if (!is_change(&b, &t, t_known))
         return;
     ours = is_change(&b, &o, o_known);
     quarantined = t.jailed && !t_known;
-    same = o.live == t.live && (!o.live || o.value == t.value);
     if (!ours || (!b.live && !o.live && t.live))
         take_over(m, key, &b, &o, &t, !t_known);
     else if (quarantined && !o.live) {
         if (!(o.jailed && !o_known && o.value == t.value))
             take_over(m, key, &b, &o, &t, true);
     } else if (!same)
-        m->conflicts++;
+        m->conflicts |= 1u << key;
+}
+
+/* Of a key in which the bases differ nobody knows who changed it. */
+static unsigned find_doubts(bool *entries, const world *w, const bases *all)
+{
+    unsigned doubts = 0;
+
+    for (int k = 0; k < KEYS; k++) {
+        for (int i = 0; i < all->count; i++) {
+            *entries |= look(w->bags, all->bag[i], k, all->seq[i]).jailed;
+            if (value_at(w, all->bag[i], k, all->seq[i]) !=
+                value_at(w, all->bag[0], k, all->seq[0]))
+                doubts |= 1u << k;
+        }
+    }
+    return doubts;
+}
+
+static int note_conflict(void *arg, const valise_conflict *c, valise_error *err)
+{
+    (void)err;
+    for (int k = 0; k < KEYS; k++) {
+        if (vls_str_equal(c->key, valise_str_of(keys_[k])))
+            *(unsigned *)arg |= 1u << k;
+    }
+    return 0;
+}
+
+/* Are all of them kept? The last one is the base where one is given. */
+static bool take_bases(slot *last, world *w, const bases *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        empty(last);
+        if (!take(last, w, all->bag[i], all->seq[i]))
+            return false;
+    }
+    return true;
 }
 
 static int take_version(void *arg, const valise_commit *c, valise_error *err)
@@ -736,38 +785,70 @@ static void note_merge(merge *m)
     ours->joints[ours->joint_count++] = (joint){ours->count, bag, m->theirs->count};
 }
 
-/* Any into any other, again and again. */
-static void op_merge(void *state, model_args *a)
+/* Any into any other, again and again. Of several bases it does not matter which one is taken, but
+ * for what is in quarantine: there it is given, when there are no conflicts. */
+static void merge_into(world *w, int x, int y, bool given)
 {
-    world *w = state;
-    int x = (int)model_below(a, "ours", BAGS), y = (int)model_below(a, "theirs", BAGS);
-    bool given = model_below(a, "given", 3) == 0;
     merge m = {.w = w, .ours = &w->bags[x], .theirs = &w->bags[y]};
     past ours, theirs;
-    slot base;
-    int bases;
+    slot base = {.bag = 0};
+    bases all;
 
     if (x == y || !m.ours->used || !m.theirs->used)
         return;
     ours = past_of(w, x, m.ours->count);
     theirs = past_of(w, y, m.theirs->count);
-    bases = find_bases(&m.base, &m.base_seq, w, &ours, &theirs);
-    CHECK(bases > 0);
-    if (!take(&base, w, m.base, m.base_seq))
+    all = find_bases(w, &ours, &theirs);
+    CHECK(all.count > 0);
+    if (!take_bases(&base, w, &all))
         return;
+    m.base = base.bag;
+    m.base_seq = base.seq;
+    if (!given)
+        m.doubts = find_doubts(&m.entries, w, &all);
     for (int k = 0; k < KEYS; k++)
         merge_key(&m, k);
     for (int kind = 0; kind < KINDS; kind++) {
-        valise_backpack *from = given || bases > 1 ? base.state[kind] : NULL;
+        bool fixed = given || (all.count > 1 && m.entries && !m.conflicts);
+        valise_backpack *from = fixed ? base.state[kind] : NULL;
+        unsigned conflicts = 0;
         int64_t merged = 0;
-        int rc = valise_backpack_merge(&merged, m.ours->bag[kind], from, m.theirs->bag[kind], NULL,
-                                       NULL, NULL);
+        int rc = valise_backpack_merge(&merged, m.ours->bag[kind], from, m.theirs->bag[kind],
+                                       note_conflict, &conflicts, NULL);
         CHECK_INT(m.conflicts ? VALISE_E_CONFLICT : 0, rc);
+        CHECK_INT(m.conflicts, conflicts);
         CHECK_INT(m.conflicts ? 0 : m.keys, merged);
     }
     if (!m.conflicts)
         note_merge(&m);
     empty(&base);
+}
+
+static void op_merge(void *state, model_args *a)
+{
+    int x = (int)model_below(a, "ours", BAGS), y = (int)model_below(a, "theirs", BAGS);
+
+    merge_into(state, x, y, model_below(a, "given", 3) == 0);
+}
+
+/* Two that both have merged all others have several states in common; one takes something back. */
+static void op_mesh(void *state, model_args *a)
+{
+    world *w = state;
+    int x = (int)model_below(a, "ours", BAGS), y = (int)model_below(a, "theirs", BAGS);
+    int key = (int)model_below(a, "key", KEYS), value = (int)model_below(a, "value", 3);
+
+    if (x == y || !w->bags[x].used || !w->bags[y].used)
+        return;
+    for (int i = 0; i < BAGS; i++) {
+        if (i == x || i == y || !w->bags[i].used)
+            continue;
+        pack_both(w, &w->bags[i], (key + i) % KEYS, value + i);
+        merge_into(w, x, i, false);
+        merge_into(w, y, i, false);
+    }
+    pack_both(w, &w->bags[x], key, value);
+    merge_into(w, x, y, false);
 }
 
 /* Make one equal to another where they differ, so that a merge is possible. */
@@ -852,6 +933,7 @@ TEST(backpack, both_kinds_agree_with_arrays)
                                     {"diff", 4, op_diff},
                                     {"fork", 2, op_fork},
                                     {"merge", 5, op_merge},
+                                    {"mesh", 2, op_mesh},
                                     {"settle", 1, op_settle},
                                     {"prune", 1, op_prune},
                                     {"reopen", 1, op_reopen}}};
