@@ -173,8 +173,9 @@ static int check_all_open(const past *p, valise_error *err)
 {
     if (p->open.len == 0)
         return 0;
-    (void)vls_fail(err, VALISE_E_LIMIT, "over %d backpacks were merged into '%s', or into those that were",
-                   OPENED_MAX, vls_text_short(p->steps.ptr[0]->name).s);
+    (void)vls_fail(err, VALISE_E_LIMIT,
+                   "over %d backpacks were merged into '%s', or into those that were", OPENED_MAX,
+                   vls_text_short(p->steps.ptr[0]->name).s);
     vls_hint(err, "say with --base and --base-point what to compare with; those that are dropped "
                   "do not count");
     return VALISE_E_LIMIT;
