@@ -529,10 +529,8 @@ static void op_diff(void *state, model_args *a)
     }
 }
 
-static void op_fork(void *state, model_args *a)
+static void fork_from(world *w, const slot *from)
 {
-    world *w = state;
-    const slot *from = &w->slots[model_below(a, "slot", SLOTS)];
     const mbag *m = &w->bags[from->bag];
     int n = 0;
     mbag *fork;
@@ -564,6 +562,13 @@ static void op_fork(void *state, model_args *a)
     for (int kind = 0; kind < KINDS; kind++)
         CHECK_INT(0, valise_backpack_fork(&fork->bag[kind], from->state[kind],
                                           test_format("run-%d", n), NULL, NULL));
+}
+
+static void op_fork(void *state, model_args *a)
+{
+    world *w = state;
+
+    fork_from(w, &w->slots[model_below(a, "slot", SLOTS)]);
 }
 
 /* ---- merging ---- */
@@ -604,6 +609,13 @@ typedef struct bases {
     int bag[BAGS], seq[BAGS];
 } bases;
 
+/* Is the state in the other? Of two that are in each other the first one counts. */
+static bool is_older(const world *w, int bag, int upto, int other, int other_upto)
+{
+    return bag != other && other_upto >= 0 && past_of(w, other, other_upto).upto[bag] >= upto &&
+           !(bag < other && past_of(w, bag, upto).upto[other] >= other_upto);
+}
+
 static bases find_bases(const world *w, const past *a, const past *b)
 {
     bases all = {.count = 0};
@@ -611,10 +623,8 @@ static bases find_bases(const world *w, const past *a, const past *b)
     for (int i = 0; i < BAGS; i++) {
         int upto = a->upto[i] < b->upto[i] ? a->upto[i] : b->upto[i];
         bool older = upto < 0;
-        for (int k = 0; k < BAGS && !older; k++) {
-            int other = a->upto[k] < b->upto[k] ? a->upto[k] : b->upto[k];
-            older = k != i && other >= 0 && past_of(w, k, other).upto[i] >= upto;
-        }
+        for (int k = 0; k < BAGS && !older; k++)
+            older = is_older(w, i, upto, k, a->upto[k] < b->upto[k] ? a->upto[k] : b->upto[k]);
         if (older)
             continue;
         all.bag[all.count] = i;
@@ -785,8 +795,35 @@ static void note_merge(merge *m)
     ours->joints[ours->joint_count++] = (joint){ours->count, bag, m->theirs->count};
 }
 
-/* Any into any other, again and again. Of several bases it does not matter which one is taken, but
- * for what is in quarantine: there it is given, when there are no conflicts. */
+/* With this base. */
+static void merge_keys(merge *m, int base, int base_seq)
+{
+    m->base = base;
+    m->base_seq = base_seq;
+    for (int k = 0; k < KEYS; k++)
+        merge_key(m, k);
+}
+
+/* Which of several bases is taken makes no difference, but for what is in quarantine: an entry that
+ * one of them has is new to the others. Then it must be given, unless all find the same conflicts.
+ */
+static bool must_give(const merge *m, const bases *all)
+{
+    unsigned first = 0;
+    bool entries = false, differ = false;
+
+    for (int i = 0; i < all->count; i++) {
+        merge one = *m;
+        merge_keys(&one, all->bag[i], all->seq[i]);
+        if (i == 0)
+            first = one.conflicts;
+        differ |= one.conflicts != first;
+        entries |= one.entries;
+    }
+    return all->count > 1 && entries && (differ || !first);
+}
+
+/* Any into any other, again and again. */
 static void merge_into(world *w, int x, int y, bool given)
 {
     merge m = {.w = w, .ours = &w->bags[x], .theirs = &w->bags[y]};
@@ -802,15 +839,15 @@ static void merge_into(world *w, int x, int y, bool given)
     CHECK(all.count > 0);
     if (!take_bases(&base, w, &all))
         return;
-    m.base = base.bag;
-    m.base_seq = base.seq;
     if (!given)
         m.doubts = find_doubts(&m.entries, w, &all);
-    for (int k = 0; k < KEYS; k++)
-        merge_key(&m, k);
+    if (!given && must_give(&m, &all)) {
+        given = true;
+        m.doubts = 0;
+    }
+    merge_keys(&m, base.bag, base.seq);
     for (int kind = 0; kind < KINDS; kind++) {
-        bool fixed = given || (all.count > 1 && m.entries && !m.conflicts);
-        valise_backpack *from = fixed ? base.state[kind] : NULL;
+        valise_backpack *from = given ? base.state[kind] : NULL;
         unsigned conflicts = 0;
         int64_t merged = 0;
         int rc = valise_backpack_merge(&merged, m.ours->bag[kind], from, m.theirs->bag[kind],
@@ -838,10 +875,16 @@ static void op_mesh(void *state, model_args *a)
     int x = (int)model_below(a, "ours", BAGS), y = (int)model_below(a, "theirs", BAGS);
     int key = (int)model_below(a, "key", KEYS), value = (int)model_below(a, "value", 3);
 
-    if (x == y || !w->bags[x].used || !w->bags[y].used)
+    if (x == y || !w->bags[0].used)
         return;
     for (int i = 0; i < BAGS; i++) {
-        if (i == x || i == y || !w->bags[i].used)
+        slot made = {.bag = 0};
+        if (!w->bags[i].used && take(&made, w, 0, w->bags[0].count))
+            fork_from(w, &made);
+        empty(&made);
+    }
+    for (int i = 0; i < BAGS; i++) {
+        if (i == x || i == y)
             continue;
         pack_both(w, &w->bags[i], (key + i) % KEYS, value + i);
         merge_into(w, x, i, false);
