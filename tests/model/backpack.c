@@ -752,12 +752,24 @@ static int note_conflict(void *arg, const valise_conflict *c, valise_error *err)
     return 0;
 }
 
+/* Of what was put into quarantine before the edge a state does not tell. */
+static bool is_hidden(const world *w, int bag, int seq)
+{
+    bool hidden = false;
+
+    for (int i = 0; i < KEYS * KINDS; i++) {
+        sight s = look(w->bags, bag, i / KINDS, seq);
+        hidden |= s.jailed && s.seq < first_kept(w->bags[s.bag].bag[i % KINDS]);
+    }
+    return hidden;
+}
+
 /* Are all of them kept? The last one is the base where one is given. */
 static bool take_bases(slot *last, world *w, const bases *all)
 {
     for (int i = 0; i < all->count; i++) {
         empty(last);
-        if (!take(last, w, all->bag[i], all->seq[i]))
+        if (is_hidden(w, all->bag[i], all->seq[i]) || !take(last, w, all->bag[i], all->seq[i]))
             return false;
     }
     return true;
@@ -831,7 +843,8 @@ static void merge_into(world *w, int x, int y, bool given)
     slot base = {.bag = 0};
     bases all;
 
-    if (x == y || !m.ours->used || !m.theirs->used)
+    if (x == y || !m.ours->used || !m.theirs->used || is_hidden(w, x, m.ours->count) ||
+        is_hidden(w, y, m.theirs->count))
         return;
     ours = past_of(w, x, m.ours->count);
     theirs = past_of(w, y, m.theirs->count);
