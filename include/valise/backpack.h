@@ -356,14 +356,14 @@ typedef int valise_conflict_fn(void *arg, const valise_conflict *conflict, valis
 
 /* Bring what `theirs` changed since base into `ours`, as commits of a merge. base NULL: the newest
  * state that both have in common, by forks and by merges that brought all there was; VALISE_E_LIMIT
- * when that is no longer kept, VALISE_E_NOT_FOUND when there is none. All of one kind; base
- * and theirs are the owner's, or views of the same node as ours; the actor of ours must be allowed
- * to read them. A node brings along what it may read in theirs, and writes what it may in ours:
- * each backpack says that for itself. Where both changed a key, and not to the same item (value,
- * namespace, tags, lists of nodes), it is a conflict: fn gets each, nothing at all is merged, and
- * the result is VALISE_E_CONFLICT. What theirs put into quarantine or brought back from it comes
- * along. The owner's merge keeps who made each change, but no run of theirs is one of ours; a
- * node's is the node's own. *count: keys that were changed; may be NULL. */
+ * when that is no longer kept, or its backpack was dropped, VALISE_E_NOT_FOUND when there is none.
+ * All of one kind; base and theirs are the owner's, or views of the same node as ours; the actor of
+ * ours must be allowed to read them. A node brings along what it may read in theirs, and writes
+ * what it may in ours: each backpack says that for itself. Where both changed a key, and not to the
+ * same item (value, namespace, tags, lists of nodes), it is a conflict: fn gets each, nothing at
+ * all is merged, and the result is VALISE_E_CONFLICT. What theirs put into quarantine or brought
+ * back from it comes along. The owner's merge keeps who made each change, but no run of theirs is
+ * one of ours; a node's is the node's own. *count: keys that were changed; may be NULL. */
 VALISE_API int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack *base,
                                      valise_backpack *theirs, valise_conflict_fn *fn, void *arg,
                                      valise_error *err);

@@ -9,6 +9,7 @@
  */
 #include "backpack/merging.h"
 
+#include "base/hex.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "base/uuid.h"
@@ -239,17 +240,23 @@ static int add_newest(meeting *m, const common *c, valise_error *err)
     return vls_vec_push(&m->newest, c->of.view->arena.env, *c) ? 0 : vls_fail_memory(err);
 }
 
+/* Is it in one that can be shown? */
+static bool is_covered(const meeting *m, const valise_uuid *backpack, int64_t upto)
+{
+    for (size_t i = 0; i < m->newest.len; i++) {
+        if (has(&m->newest.ptr[i].of, backpack, upto))
+            return true;
+    }
+    return false;
+}
+
 static int try_step(meeting *m, const step *their, valise_error *err)
 {
     common c;
     int rc;
 
-    if (!is_common(&c.at, m->ours, their))
+    if (!is_common(&c.at, m->ours, their) || is_covered(m, &c.at.backpack, c.at.upto))
         return 0;
-    for (size_t i = 0; i < m->newest.len; i++) {
-        if (has(&m->newest.ptr[i].of, &c.at.backpack, c.at.upto))
-            return 0;
-    }
     begin_past(&c.of, m->ours->view);
     rc = gather(&c.of, &c.at.backpack, c.at.upto, err);
     if (rc == 0)
@@ -259,6 +266,26 @@ static int try_step(meeting *m, const step *their, valise_error *err)
     if (rc < 0)
         end_past(&c.of);
     return rc;
+}
+
+/* Both have something of a backpack that was dropped: with a base that has not got it, what one
+ * side took back would come again. */
+static int check_dropped(const meeting *m, const past *theirs, valise_error *err)
+{
+    for (size_t i = 0; i < theirs->steps.len; i++) {
+        const step *their = theirs->steps.ptr[i];
+        const step *our = their->name.ptr ? NULL : find_step(m->ours, &their->backpack);
+        if (!our || is_covered(m, &our->backpack, VLS_MIN(our->upto, their->upto)))
+            continue;
+        (void)vls_fail(err, VALISE_E_LIMIT,
+                       "the newest state that both have in common is of a backpack that was "
+                       "dropped: %s",
+                       vls_uuid_text(&our->backpack).s);
+        vls_hint(err, "say with --base and --base-point what to compare with; a change that came "
+                      "from there and was taken back on one side comes again then");
+        return VALISE_E_LIMIT;
+    }
+    return 0;
 }
 
 /* The states that are in both, and in no other that is. What each has of the other is tried before
@@ -272,6 +299,8 @@ static int meet(meeting *m, const past *theirs, valise_error *err)
         rc = try_step(m, own, err);
     for (size_t i = 1; i < theirs->steps.len && rc == 0; i++)
         rc = try_step(m, theirs->steps.ptr[i], err);
+    if (rc == 0)
+        rc = check_dropped(m, theirs, err);
     if (rc == 0 && m->newest.len == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "the two backpacks have no past in common");
         vls_hint(err, "say with --base and --base-point what both started from");
@@ -449,8 +478,6 @@ static int look_back(vls_merge_uses *out, const past *ours, const past *theirs, 
                 return 0;
             continue;
         }
-        if (!s->name.ptr && !s->open)
-            continue; /* it was dropped */
         if (!vls_vec_push(&out->brought, ours->view->arena.env, row))
             return vls_fail_memory(err);
     }

@@ -22,8 +22,8 @@ static inline valise_list vls_merge_doubts(const vls_merge_uses *uses)
 
 /* Without a base it is the newest state that is in the past of both, by whatever forks and merges.
  * Where there are several it is one of them, and keys in which they differ are doubts.
- * VALISE_E_NOT_FOUND when they have no past in common, VALISE_E_LIMIT when it was dropped, or
- * when too many backpacks would have to be looked at. */
+ * VALISE_E_NOT_FOUND when they have no past in common, VALISE_E_LIMIT when it was dropped, or its
+ * backpack was, or when too many backpacks would have to be looked at. */
 int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args *args,
                     valise_error *err);
 

@@ -514,6 +514,66 @@ TEST(api_merge, by_way_of_one_that_was_dropped) /* [B17] */
     CHECK_TEXT("(CONFLICT)", merged(bag, four));
 }
 
+static const char *id_in(const char *json, const char *member)
+{
+    const char *at = strstr(json, member);
+
+    CHECK(at);
+    return test_format("%.36s", at + strlen(member));
+}
+
+/* Both merged one that was dropped since. What one of them took back would come again from an older
+ * state, or get lost: none is taken in its place, unless it has all that the dropped one had. */
+TEST(api_merge, a_base_that_was_dropped) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork"), *one = fork_of(d, bag, "one");
+    valise_backpack *base = at_point(d, bag, "now"), *later;
+    const char *id = id_in(exported(one, 0), "\"id\":\"");
+    int64_t count = -1;
+
+    CHECK_OK(pack(one, "a", "2", &t->err));
+    CHECK_TEXT("1", merged(bag, one));
+    CHECK_TEXT("1", merged(fork, one));
+    run_op(d, "backpack:drop", "{\"backpack\":\"one\"}");
+    later = fork_of(d, bag, "later");
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_RC(VALISE_E_LIMIT, valise_backpack_merge(&count, bag, NULL, fork, NULL, NULL, &t->err));
+    CHECK(strstr(t->err.message, id));
+    CHECK(strstr(t->err.hint, "--base"));
+    CHECK_TEXT("(LIMIT)", merged(fork, bag));
+    CHECK_TEXT("a=1 b=1", items(bag));
+    CHECK_TEXT("a=2 b=1", items(fork));
+    /* What later was forked from has it too. */
+    CHECK_OK(pack(later, "c", "1", &t->err));
+    CHECK_TEXT("1", merged(bag, later));
+    CHECK_TEXT("a=1 b=1 c=1", items(bag));
+    /* And so has fork, once it was merged with a base that is given. */
+    CHECK_OK(valise_backpack_merge(&count, bag, base, fork, NULL, NULL, &t->err));
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_OK(pack(fork, "d", "1", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("a=1 b=1 c=1 d=1", items(bag));
+}
+
+/* The same where ours had it by way of another, which was dropped after it. */
+TEST(api_merge, a_base_that_was_dropped_before) /* [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = start(d), *fork = fork_of(d, bag, "fork"), *one = fork_of(d, bag, "one");
+    valise_backpack *two = fork_of(d, bag, "two");
+
+    CHECK_OK(pack(one, "a", "2", &t->err));
+    CHECK_TEXT("1", merged(two, one));
+    CHECK_TEXT("1", merged(fork, one));
+    run_op(d, "backpack:drop", "{\"backpack\":\"one\"}");
+    CHECK_TEXT("1", merged(bag, two));
+    run_op(d, "backpack:drop", "{\"backpack\":\"two\"}");
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_TEXT("(LIMIT)", merged(bag, fork));
+    CHECK_TEXT("(LIMIT)", merged(fork, bag));
+}
+
 /* The state that both have was dropped, but one of them was forked from it: it is held, whichever
  * of the two that is. */
 TEST(api_merge, a_base_that_one_side_holds) /* [B8] [B17] */
@@ -544,14 +604,6 @@ TEST(api_merge, a_base_that_one_side_holds) /* [B8] [B17] */
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static const char *id_in(const char *json, const char *member)
-{
-    const char *at = strstr(json, member);
-
-    CHECK(at);
-    return test_format("%.36s", at + strlen(member));
 }
 
 /* Those behind the ones that are looked at might have a newer state: it is not guessed. */
