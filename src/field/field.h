@@ -35,6 +35,13 @@ size_t vls_fields_count(const valise_field *fields);
 /* The bytes a member of this type takes in its struct. */
 size_t vls_field_size(const valise_field *field);
 
+/* Are there other fields in it? */
+static inline bool vls_field_has_parts(const valise_field *field)
+{
+    return field->type == VALISE_T_LIST || field->type == VALISE_T_STRUCT ||
+           field->type == VALISE_T_UNION;
+}
+
 /* Is the member none (NULLABLE fields), or zero (others)? */
 bool vls_field_is_none(const valise_field *field, const void *row);
 

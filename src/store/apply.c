@@ -95,8 +95,7 @@ static int check_references(valise_view *view, const vls_overlay_row *change, va
     for (uint16_t i = 0; change->row && rc == 0 && i < change->coll->field_count; i++) {
         if (change->before && vls_cells_equal(&change->row[i], &change->before[i], 1))
             continue;
-        if (fields[i].type == VALISE_T_LIST || fields[i].type == VALISE_T_STRUCT ||
-            fields[i].type == VALISE_T_UNION)
+        if (vls_field_has_parts(&fields[i]))
             inside = true;
         else
             rc = check_cell(&check, &fields[i], &change->row[i]);

@@ -66,9 +66,7 @@ int vls_bundle_row_blobs(vls_arena *arena, const vls_coll *coll, const valise_ce
     blob_walk walk = {fn, arg, err};
 
     for (uint16_t i = 0; i < coll->field_count; i++) {
-        const valise_field *field = &coll->desc->fields[i];
-        if (field->type == VALISE_T_LIST || field->type == VALISE_T_STRUCT ||
-            field->type == VALISE_T_UNION)
+        if (vls_field_has_parts(&coll->desc->fields[i]))
             return walk_nested(arena, coll, row, &walk);
     }
     for (uint16_t i = 0; i < coll->field_count; i++) {

@@ -174,12 +174,6 @@ static int build_indexes(vls_coll *coll, vls_arena *arena, valise_error *err)
 
 /* ---- building ---- */
 
-static bool has_parts(const valise_field *field)
-{
-    return field->type == VALISE_T_LIST || field->type == VALISE_T_STRUCT ||
-           field->type == VALISE_T_UNION;
-}
-
 static int build(vls_coll *out, const valise_coll *desc, bool own, size_t first_count,
                  vls_arena *arena, valise_error *err)
 {
@@ -191,7 +185,8 @@ static int build(vls_coll *out, const valise_coll *desc, bool own, size_t first_
     while (desc->fields[coll.key_count].flags & VALISE_KEY)
         coll.key_count++;
     for (uint16_t i = 0; i < coll.field_count; i++)
-        coll.refs_inside |= has_parts(&desc->fields[i]) && vls_field_refers(&desc->fields[i]);
+        coll.refs_inside |=
+            vls_field_has_parts(&desc->fields[i]) && vls_field_refers(&desc->fields[i]);
     coll.table.key_count = coll.key_count;
     if (coll.key_count == 1 && desc->fields[0].type == VALISE_T_INT)
         coll.table.flags = VALISE_TABLE_NUMBERED;

@@ -18,12 +18,6 @@ static bool is_blob(const valise_field *field)
     return field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "blob") == 0;
 }
 
-static bool is_nested(const valise_field *field)
-{
-    return field->type == VALISE_T_LIST || field->type == VALISE_T_STRUCT ||
-           field->type == VALISE_T_UNION;
-}
-
 static bool is_wanted(const valise_field *field, unsigned what)
 {
     return ((what & VLS_REFS_OBJECTS) && is_object(field)) ||
@@ -76,7 +70,7 @@ static int walk_field(vls_arena *arena, row_walk *walk, uint16_t at, const valis
 
     if ((walk->what & VLS_REFS_CONTENT) && !(field->flags & VALISE_CONTENT))
         return 0;
-    if (!is_nested(field)) {
+    if (!vls_field_has_parts(field)) {
         bool named = is_wanted(field, walk->what) && cell->type == VALISE_CELL_BLOB &&
                      cell->as.bytes.len == sizeof(valise_id);
         return named ? tell(walk, field, (const valise_id *)cell->as.bytes.ptr) : 0;
@@ -137,7 +131,7 @@ static bool has_refs(const vls_coll *coll, unsigned what)
 {
     for (uint16_t i = 0; i < coll->field_count; i++) {
         const valise_field *field = &coll->desc->fields[i];
-        if (is_wanted(field, what) || is_nested(field))
+        if (is_wanted(field, what) || vls_field_has_parts(field))
             return true;
     }
     return false;
