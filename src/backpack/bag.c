@@ -316,11 +316,15 @@ const valise_field vls_merge_fields[] = {
     VALISE_FIELD_END,
 };
 
+static const char *const by_theirs[] = {"theirs", NULL};
+static const valise_coll_index merge_indexes[] = {{"theirs", by_theirs}, {NULL, NULL}};
+
 const valise_coll vls_bag_merges = {.size = sizeof(valise_coll),
                                     .name = "backpack_merge",
                                     .help = "What was merged into a backpack.",
                                     .fields = vls_merge_fields,
                                     .row_size = sizeof(vls_merge_row),
+                                    .indexes = merge_indexes,
                                     .needs = "backpack:read"};
 
 static const valise_field read_fields[] = {

@@ -5,7 +5,8 @@
  *
  * Both come in the order of keys and are joined. A key that only theirs changed is taken over, with
  * who did it; one that both changed to the same item needs nothing; any other is a conflict, and
- * then nothing at all is merged. What theirs put into quarantine goes there in ours.
+ * then nothing at all is merged. What theirs put into quarantine goes there in ours, unless ours
+ * has such an entry, or had: of one that is older than its history a base does not tell.
  *
  * Where merges crossed, several states are the newest that both have in common. Of a key in which
  * these differ nobody knows who changed it since: taking one of them for the base, what one side
@@ -16,6 +17,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
+#include <stdlib.h>
+
 typedef struct change {
     valise_str key;
     bool has_before, has_after, has_end;
@@ -23,6 +26,7 @@ typedef struct change {
     valise_commit end;           /* what took it away */
     valise_blob *value;          /* of after, or of what is in quarantine; once it was fetched */
     int64_t entry; /* ours has it in quarantine, and theirs brought it back; 0: not so */
+    bool entered;  /* ours has or had the same entry in quarantine */
 } change;
 
 typedef struct side {
@@ -107,11 +111,52 @@ static bool is_change(const change *c)
     return c->has_before || c->has_after;
 }
 
-/* Is what theirs has in quarantine there in ours, for the same reason? */
-static bool same_entry(const change *a, const change *b)
+static int compare_key(const void *key, const void *item)
 {
-    return is_quarantined(a) && vls_id_equal(&a->end.value, &b->end.value) &&
-           vls_str_equal(a->end.reason, b->end.reason) && vls_str_equal(a->end.error, b->end.error);
+    return vls_str_compare(*(const valise_str *)key, ((const change *)item)->key);
+}
+
+/* Is an entry of ours what theirs has in quarantine? */
+static int note_entry(void *arg, const void *row, valise_error *err)
+{
+    const vls_quarantine_row *entry = row;
+    merge *m = arg;
+    const vls_ledger *ours = m->ours.ledger;
+    change *c = bsearch(&entry->key, m->their_side.changes.ptr, m->their_side.changes.len,
+                        sizeof(*c), compare_key);
+    valise_commit put;
+    int rc;
+
+    if (!c || !is_quarantined(c))
+        return 0;
+    ours->ops->enter(ours->self);
+    rc = ours->ops->commit(&put, ours->self, vls_entry_backpack(entry), vls_entry_seq(entry), err);
+    c->entered |= rc == 1 && vls_id_equal(&put.value, &c->end.value) &&
+                  vls_str_equal(put.reason, c->end.reason) &&
+                  vls_str_equal(put.error, c->end.error);
+    ours->ops->leave(ours->self);
+    return rc < 0 ? rc : 0;
+}
+
+/* Those that are in ours, and about no item of the base, are no changes of theirs. */
+static int drop_entered(merge *m, valise_error *err)
+{
+    const vls_ledger *ours = m->ours.ledger;
+    change *theirs = m->their_side.changes.ptr;
+    size_t first = 0, kept = 0;
+    int rc;
+
+    while (first < m->their_side.changes.len && !is_quarantined(&theirs[first]))
+        first++;
+    if (first == m->their_side.changes.len)
+        return 0;
+    rc = ours->ops->each_row(ours->self, &vls_bag_quarantines, note_entry, m, err);
+    for (size_t i = 0; i < m->their_side.changes.len; i++) {
+        if (is_change(&theirs[i]) || !theirs[i].entered)
+            theirs[kept++] = theirs[i];
+    }
+    m->their_side.changes.len = kept;
+    return rc;
 }
 
 static bool same_end(const change *a, const change *b)
@@ -170,21 +215,6 @@ static int tell_conflict(const merge *m, const change *ours, const change *their
     return fn ? fn(arg, &conflict, err) : 0;
 }
 
-static bool is_doubt(const merge *m, valise_str key)
-{
-    const valise_str *doubts = m->doubts.items;
-    size_t low = 0, high = m->doubts.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (vls_str_compare(doubts[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < m->doubts.count && vls_str_equal(doubts[low], key);
-}
-
 /* The other side of a change that only one side made. */
 static change unchanged(const change *c)
 {
@@ -214,7 +244,9 @@ static int join_ours(const merge *m, const clashes *c, const change *ours, valis
 {
     change theirs = unchanged(ours);
 
-    return is_change(ours) && is_doubt(m, ours->key) ? clash(m, c, ours, &theirs, err) : 0;
+    return is_change(ours) && vls_bag_has_name(m->doubts, ours->key)
+               ? clash(m, c, ours, &theirs, err)
+               : 0;
 }
 
 /* Only theirs changed it: *take says whether it is taken over. */
@@ -223,19 +255,17 @@ static int join_theirs(bool *take, const merge *m, const clashes *c, const chang
 {
     change ours = unchanged(theirs);
 
-    *take = !is_change(theirs) || !is_doubt(m, theirs->key);
+    *take = !is_change(theirs) || !vls_bag_has_name(m->doubts, theirs->key);
     return *take ? 0 : clash(m, c, &ours, theirs, err);
 }
 
 static int join_both(bool *take, const merge *m, const clashes *c, const change *ours,
                      const change *theirs, valise_error *err)
 {
-    *take = false;
-    if (!is_change(ours) && theirs->has_after)
+    if (!is_change(ours))
         return join_theirs(take, m, c, theirs, err);
     if (is_quarantined(theirs) && !ours->has_after) {
-        /* It is no item either way: their entry comes along. */
-        *take = !same_entry(ours, theirs);
+        *take = !theirs->entered; /* it is no item either way: their entry comes along */
         return 0;
     }
     return same_end(ours, theirs) ? 0 : clash(m, c, ours, theirs, err);
@@ -248,7 +278,7 @@ static int join(merge *m, int64_t *conflicts, valise_conflict_fn *fn, void *arg,
     change *theirs = m->their_side.changes.ptr;
     const clashes c = {conflicts, fn, arg};
     size_t i = 0, end = m->our_side.changes.len, kept = 0;
-    int rc = 0;
+    int rc = drop_entered(m, err);
 
     for (size_t k = 0; k < m->their_side.changes.len && rc == 0; k++) {
         bool take = false;

@@ -338,13 +338,48 @@ static int show_base(vls_use *use, const step *base, valise_error *err)
     return VALISE_E_LIMIT;
 }
 
-static int open_base(vls_use *out, valise_view *view, const step *at, const vls_merge_args *args,
-                     valise_error *err)
+static int open_state(vls_use *out, valise_view *view, const step *at, const vls_merge_args *args,
+                      valise_error *err)
 {
     const vls_who who = {.backpack = at->name, .node = args->who.node, .id = at->backpack};
     int rc = vls_use_begin_other(out, view, &who, "base", err);
 
-    return rc < 0 ? rc : show_base(out, at, err);
+    if (rc == 0)
+        rc = show_base(out, at, err);
+    if (rc < 0)
+        vls_use_end(out);
+    return rc;
+}
+
+/* Is the state in the past of that step? Then, if that is in its own, they are the same. 1, 0. */
+static int is_in(const step *at, valise_view *view, const step *other, valise_error *err)
+{
+    past of;
+    int rc;
+
+    begin_past(&of, view);
+    rc = gather(&of, &other->backpack, other->upto, err);
+    if (rc == 0)
+        rc = has(&of, &at->backpack, at->upto);
+    end_past(&of);
+    return rc;
+}
+
+/* The state, or where it is not kept the same of another backpack: then that is taken for it. */
+static int open_base(vls_use *out, common *c, const vls_merge_args *args, valise_error *err)
+{
+    valise_view *view = c->of.view;
+    int rc = open_state(out, view, &c->at, args, err);
+
+    for (size_t i = 1; i < c->of.steps.len && rc == VALISE_E_LIMIT; i++) {
+        const step *other = c->of.steps.ptr[i];
+        int same = other->name.ptr ? is_in(&c->at, view, other, err) : 0;
+        int opened = same == 1 ? open_state(out, view, other, args, NULL) : VALISE_E_LIMIT;
+        rc = same < 0 ? same : opened;
+        if (rc == 0)
+            c->at = *other;
+    }
+    return rc;
 }
 
 static int note_doubt(void *arg, const valise_change *c, valise_error *err)
@@ -356,17 +391,17 @@ static int note_doubt(void *arg, const valise_change *c, valise_error *err)
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    return vls_vec_push(&uses->doubts, arena->env, key) ? 0 : vls_fail_memory(err);
+    return vls_vec_push(&uses->noted, arena->env, key) ? 0 : vls_fail_memory(err);
 }
 
 /* In which keys is this one different from the base? */
-static int add_doubts(vls_merge_uses *uses, const step *at, const vls_merge_args *args,
+static int add_doubts(vls_merge_uses *uses, common *newest, const vls_merge_args *args,
                       valise_error *err)
 {
     VLS_AUTO(scope) vls_scope *owner = NULL;
     VLS_AUTO(use) vls_use other = {0};
     const vls_ledger *base = &uses->base.ledger;
-    int rc = open_base(&other, uses->ours.view, at, args, err);
+    int rc = open_base(&other, newest, args, err);
 
     if (rc == 0)
         rc = vls_scope_new(&owner, uses->ours.view->arena.env, base, NULL, err);
@@ -376,39 +411,17 @@ static int add_doubts(vls_merge_uses *uses, const step *at, const vls_merge_args
     return rc;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
-static void sort_doubts(vls_merge_uses *uses)
-{
-    valise_str *keys = uses->doubts.ptr;
-    size_t left = 0;
-
-    if (uses->doubts.len > 1)
-        qsort(keys, uses->doubts.len, sizeof(*keys), compare_keys);
-    for (size_t i = 0; i < uses->doubts.len; i++) {
-        if (left == 0 || !vls_str_equal(keys[left - 1], keys[i]))
-            keys[left++] = keys[i];
-    }
-    uses->doubts.len = left;
-}
-
 /* For who lists the conflicts afterwards. */
 static int tell_base(vls_merge_base *out, const vls_merge_uses *uses, const step *at,
                      valise_error *err)
 {
-    size_t count = uses->doubts.len;
-    valise_str *keys = count > 0 ? vls_arena_alloc(out->arena, count * sizeof(*keys)) : NULL;
-    int rc = count > 0 && !keys ? vls_arena_fail(out->arena, err) : 0;
+    valise_list doubts = uses->doubts;
+    int rc = vls_bag_copy_names(&doubts, out->arena, err);
 
-    for (size_t i = 0; i < count && rc == 0; i++)
-        rc = vls_arena_dup(&keys[i], out->arena, uses->doubts.ptr[i], err);
     if (rc < 0)
         return rc;
     out->seq = at->upto;
-    out->doubts = (valise_list){keys, count};
+    out->doubts = doubts;
     (void)snprintf(out->name, sizeof(out->name), "%.*s", VALISE_STR_ARG(at->name));
     return 0;
 }
@@ -424,10 +437,12 @@ static int find_base(vls_merge_uses *uses, const past *ours, const past *theirs,
     if (rc == 0)
         rc = meet(&m, theirs, err);
     if (rc == 0)
-        rc = open_base(&uses->base, ours->view, &m.newest.ptr[0].at, args, err);
+        rc = open_base(&uses->base, &m.newest.ptr[0], args, err);
     for (size_t i = 1; i < m.newest.len && rc == 0; i++)
-        rc = add_doubts(uses, &m.newest.ptr[i].at, args, err);
-    sort_doubts(uses);
+        rc = add_doubts(uses, &m.newest.ptr[i], args, err);
+    if (rc == 0)
+        rc = vls_bag_sort_names(&uses->doubts, (valise_list){uses->noted.ptr, uses->noted.len},
+                                &ours->view->arena, err);
     if (rc == 0 && args->found)
         rc = tell_base(args->found, uses, &m.newest.ptr[0].at, err);
     end_meeting(&m);
@@ -520,172 +535,10 @@ int vls_merge_begin(vls_merge_uses *out, valise_view *view, const vls_merge_args
     return rc;
 }
 
-/* ---- remembering it ---- */
-
-typedef struct trimming {
-    vls_merge_uses *uses;
-    const valise_env *env;
-    int64_t edge;
-    vls_vec(vls_merge_row) old; /* at or before the edge */
-    vls_vec(int64_t) held;      /* seqs of states that checkpoints and forks hold */
-} trimming;
-
-static int note_old(void *arg, const void *row, valise_error *err)
-{
-    const vls_merge_row *merge = row;
-    trimming *t = arg;
-
-    if (merge->seq > t->edge)
-        return 1; /* they come in the order of seqs */
-    return vls_vec_push(&t->old, t->env, *merge) ? 0 : vls_fail_memory(err);
-}
-
-static int note_held(trimming *t, int64_t seq, valise_error *err)
-{
-    return seq > t->edge || vls_vec_push(&t->held, t->env, seq) ? 0 : vls_fail_memory(err);
-}
-
-static int note_checkpoint(void *arg, const void *row, valise_error *err)
-{
-    return note_held(arg, ((const vls_checkpoint_row *)row)->seq, err);
-}
-
-static int note_forks(trimming *t, const valise_uuid *ours, valise_error *err)
-{
-    const vls_bag_row probe = {.origin = *ours};
-    const valise_select select = {.index = "origin", .row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    vls_bag_row row;
-    int rc = valise_view_scan(&scan, t->uses->ours.view, &vls_bags, &select, err);
-
-    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
-        rc = note_held(t, row.origin_seq, err);
-    return rc;
-}
-
-/* The same among those in memory. */
-static int note_rings(trimming *t, const valise_uuid *ours, valise_error *err)
-{
-    valise *v = vls_view_bus(t->uses->ours.view);
-    vls_ephemeral **list = NULL;
-    size_t count = 0;
-    int rc = vls_ephemeral_list(&list, &count, v, err);
-
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        const vls_ledger ledger = vls_ring_ledger(list[i]->ring);
-        vls_ledger_head head;
-        rc = vls_look_head(&head, &ledger, err);
-        if (rc == 0 && vls_uuid_equal(&head.origin, ours))
-            rc = note_held(t, head.origin_seq, err);
-    }
-    vls_ephemeral_list_free(list, count, v);
-    return rc;
-}
-
-/* Is there a state that is held with first <= seq < end? */
-static bool is_held(const trimming *t, int64_t first, int64_t end)
-{
-    for (size_t i = 0; i < t->held.len; i++) {
-        if (t->held.ptr[i] >= first && t->held.ptr[i] < end)
-            return true;
-    }
-    return false;
-}
-
-/* Does a state that can be seen need it? Not when a later one says more, and no state between them
- * is held, or it was dropped. 1, 0. */
-static int is_needed(const trimming *t, size_t at, valise_error *err)
-{
-    const vls_merge_row *merge = &t->old.ptr[at];
-    VLS_AUTO(use) vls_use use = {0};
-    int rc;
-
-    for (size_t i = at + 1; i < t->old.len; i++) {
-        const vls_merge_row *later = &t->old.ptr[i];
-        if (vls_uuid_equal(&later->theirs, &merge->theirs) && later->upto >= merge->upto &&
-            !is_held(t, merge->seq, later->seq))
-            return 0;
-    }
-    rc = vls_use_begin_id(&use, t->uses->ours.view, &merge->theirs, err);
-    return rc == VALISE_E_NOT_FOUND ? 0 : rc < 0 ? rc : 1;
-}
-
-/* Where one alone is old, it makes no difference what is held. */
-static int gather_held(trimming *t, const valise_uuid *ours, valise_error *err)
-{
-    const vls_ledger *ledger = &t->uses->ours.ledger;
-    int rc;
-
-    if (t->old.len < 2)
-        return 0;
-    rc = ledger->ops->each_row(ledger->self, &vls_bag_checkpoints, note_checkpoint, t, err);
-    if (rc < 0)
-        return rc;
-    return t->uses->ours.memory ? note_rings(t, ours, err) : note_forks(t, ours, err);
-}
-
-static int trim(vls_merge_uses *uses, const vls_ledger_head *ours, valise_error *err)
-{
-    const vls_ledger *ledger = &uses->ours.ledger;
-    trimming t = {.uses = uses, .env = uses->ours.view->arena.env, .edge = ours->edge};
-    int rc = ledger->ops->each_row(ledger->self, &vls_bag_merges, note_old, &t, err);
-
-    if (rc >= 0)
-        rc = gather_held(&t, &ours->id, err);
-    for (size_t i = 0; i < t.old.len && rc >= 0; i++) {
-        rc = is_needed(&t, i, err);
-        if (rc != 0)
-            continue;
-        ledger->ops->enter(ledger->self);
-        rc = ledger->ops->row_delete(ledger->self, &vls_bag_merges, &t.old.ptr[i], err);
-        ledger->ops->leave(ledger->self);
-    }
-    vls_vec_release(&t.old, t.env);
-    vls_vec_release(&t.held, t.env);
-    return rc < 0 ? rc : 0;
-}
-
-/* Between enter and leave. */
-static int put_rows(vls_merge_uses *uses, const vls_ledger_head *ours, valise_error *err)
-{
-    const vls_ledger *ledger = &uses->ours.ledger;
-    int rc = 0;
-
-    for (size_t i = 0; i < uses->brought.len && rc == 0; i++) {
-        vls_merge_row *row = &uses->brought.ptr[i];
-        row->backpack = ours->id;
-        row->seq = ours->last;
-        rc = ledger->ops->row_put(ledger->self, &vls_bag_merges, row, err);
-    }
-    return rc;
-}
-
-int vls_merge_remember(vls_merge_uses *uses, valise_error *err)
-{
-    const vls_ledger *ledger = &uses->ours.ledger;
-    vls_ledger_head ours = {.edge = 0};
-    int rc;
-
-    if (uses->brought.len == 0)
-        return 0;
-    ledger->ops->enter(ledger->self);
-    rc = ledger->ops->head(&ours, ledger->self, err);
-    if (rc == 0)
-        rc = put_rows(uses, &ours, err);
-    ledger->ops->leave(ledger->self);
-    if (rc == 0)
-        rc = trim(uses, &ours, err);
-    /* What was merged into memory stays. Without room for this a later merge asks about changes
-     * that it could have known. */
-    return rc == VALISE_E_NO_MEMORY && uses->ours.memory ? 0 : rc;
-}
-
 void vls_merge_end(vls_merge_uses *uses)
 {
-    if (uses->doubts.ptr)
-        vls_vec_release(&uses->doubts, uses->ours.view->arena.env);
+    if (uses->noted.ptr)
+        vls_vec_release(&uses->noted, uses->ours.view->arena.env);
     if (uses->brought.ptr)
         vls_vec_release(&uses->brought, uses->ours.view->arena.env);
     vls_use_end(&uses->theirs);

@@ -12,13 +12,9 @@ extern const valise_field vls_merge_in[];
 typedef struct vls_merge_uses {
     vls_use ours, base, theirs;
     vls_vec(vls_merge_row) brought; /* what ours has not got yet, and has once this was merged */
-    vls_vec(valise_str) doubts;     /* sorted, each once; in the view's arena */
+    vls_vec(valise_str) noted;      /* keys of doubts, as they were found; in the view's arena */
+    valise_list doubts;             /* sorted, each once; there too */
 } vls_merge_uses;
-
-static inline valise_list vls_merge_doubts(const vls_merge_uses *uses)
-{
-    return (valise_list){uses->doubts.ptr, uses->doubts.len};
-}
 
 /* Without a base it is the newest state that is in the past of both, by whatever forks and merges.
  * Where there are several it is one of them, and keys in which they differ are doubts.

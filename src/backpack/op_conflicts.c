@@ -53,8 +53,8 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 
     (void)out;
     return rc < 0 ? rc
-                  : vls_bag_conflicts(&ours, &base, &theirs, vls_merge_doubts(&uses), &view->arena,
-                                      emit, view, err);
+                  : vls_bag_conflicts(&ours, &base, &theirs, uses.doubts, &view->arena, emit, view,
+                                      err);
 }
 
 const valise_op vls_op_backpack_conflicts = {

@@ -48,8 +48,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
     vls_buf_init(&m.keys, view->arena.env, (size_t)1 << 20);
     if (rc == 0)
-        rc = vls_bag_merge(&outcome, &ours, &base, &theirs, vls_merge_doubts(&uses),
-                           &uses.ours.call, note, clash, &m, err);
+        rc = vls_bag_merge(&outcome, &ours, &base, &theirs, uses.doubts, &uses.ours.call, note,
+                           clash, &m, err);
     if (rc == 0 && outcome.whole)
         rc = vls_merge_remember(&uses, err);
     if (rc == VALISE_E_CONFLICT && outcome.conflicts > 0) {

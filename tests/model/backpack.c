@@ -643,13 +643,16 @@ static bool includes(const world *w, int bag, int seq, const sight *s)
     return false;
 }
 
+static bool is_item_change(const sight *b, const sight *x)
+{
+    return b->live && x->live ? b->value != x->value : b->live || x->live;
+}
+
 /* Is there anything to tell of a key, from the base to a side? */
 static bool is_change(const sight *b, const sight *x, bool known)
 {
-    if (b->live && x->live)
-        return b->value != x->value;
     if (b->live || x->live)
-        return true;
+        return is_item_change(b, x);
     return x->known && x->jailed && !known && !(b->known && b->jailed && b->value == x->value);
 }
 
@@ -658,7 +661,6 @@ typedef struct merge {
     mbag *ours, *theirs;
     int base, base_seq;
     unsigned doubts;    /* of keys: the bases differ there */
-    bool entries;       /* something is in quarantine */
     int keys;           /* that were taken over */
     unsigned conflicts; /* of keys: cannot be */
     int count;
@@ -697,43 +699,46 @@ static void take_over(merge *m, int key, const sight *b, const sight *o, const s
     m->keys += m->count > before;
 }
 
+/* Has it such an entry, or had it? */
+static bool is_entered(const mbag *m, int key, int value)
+{
+    for (int i = 0; i < m->entry_count; i++) {
+        if (m->entries[i].key == key && m->entries[i].value == value)
+            return true;
+    }
+    return false;
+}
+
 static void merge_key(merge *m, int key)
 {
     const mbag *bags = m->w->bags;
     sight b = look(bags, m->base, key, m->base_seq);
     sight o = look(bags, (int)(m->ours - bags), key, m->ours->count);
     sight t = look(bags, (int)(m->theirs - bags), key, m->theirs->count);
-    bool o_known = includes(m->w, m->base, m->base_seq, &o);
     bool t_known = includes(m->w, m->base, m->base_seq, &t);
-    bool ours, quarantined, same;
+    bool entered = t.jailed && is_entered(m->ours, key, t.value);
+    bool same = o.live == t.live && (!o.live || o.value == t.value);
 
-    m->entries |= b.jailed || o.jailed || t.jailed;
-    same = o.live == t.live && (!o.live || o.value == t.value);
-    if (!same && m->doubts & 1u << key) {
+    if (!same && m->doubts & 1u << key)
         m->conflicts |= 1u << key;
+    else if (!is_change(&b, &t, t_known) || (entered && !b.live))
         return;
-    }
-    if (!is_change(&b, &t, t_known))
-        return;
-    ours = is_change(&b, &o, o_known);
-    quarantined = t.jailed && !t_known;
-    if (!ours || (!b.live && !o.live && t.live))
+    else if (!is_item_change(&b, &o))
         take_over(m, key, &b, &o, &t, !t_known);
-    else if (quarantined && !o.live) {
-        if (!(o.jailed && !o_known && o.value == t.value))
+    else if (t.jailed && !t_known && !o.live) {
+        if (!entered)
             take_over(m, key, &b, &o, &t, true);
     } else if (!same)
         m->conflicts |= 1u << key;
 }
 
 /* Of a key in which the bases differ nobody knows who changed it. */
-static unsigned find_doubts(bool *entries, const world *w, const bases *all)
+static unsigned find_doubts(const world *w, const bases *all)
 {
     unsigned doubts = 0;
 
     for (int k = 0; k < KEYS; k++) {
         for (int i = 0; i < all->count; i++) {
-            *entries |= look(w->bags, all->bag[i], k, all->seq[i]).jailed;
             if (value_at(w, all->bag[i], k, all->seq[i]) !=
                 value_at(w, all->bag[0], k, all->seq[0]))
                 doubts |= 1u << k;
@@ -769,7 +774,7 @@ static bool take_bases(slot *last, world *w, const bases *all)
 {
     for (int i = 0; i < all->count; i++) {
         empty(last);
-        if (is_hidden(w, all->bag[i], all->seq[i]) || !take(last, w, all->bag[i], all->seq[i]))
+        if (!take(last, w, all->bag[i], all->seq[i]))
             return false;
     }
     return true;
@@ -816,25 +821,6 @@ static void merge_keys(merge *m, int base, int base_seq)
         merge_key(m, k);
 }
 
-/* Which of several bases is taken makes no difference, but for what is in quarantine: an entry that
- * one of them has is new to the others. Then it must be given, unless all find the same conflicts.
- */
-static bool must_give(const merge *m, const bases *all)
-{
-    unsigned first = 0;
-    bool entries = false, differ = false;
-
-    for (int i = 0; i < all->count; i++) {
-        merge one = *m;
-        merge_keys(&one, all->bag[i], all->seq[i]);
-        if (i == 0)
-            first = one.conflicts;
-        differ |= one.conflicts != first;
-        entries |= one.entries;
-    }
-    return all->count > 1 && entries && (differ || !first);
-}
-
 /* Any into any other, again and again. */
 static void merge_into(world *w, int x, int y, bool given)
 {
@@ -843,8 +829,7 @@ static void merge_into(world *w, int x, int y, bool given)
     slot base = {.bag = 0};
     bases all;
 
-    if (x == y || !m.ours->used || !m.theirs->used || is_hidden(w, x, m.ours->count) ||
-        is_hidden(w, y, m.theirs->count))
+    if (x == y || !m.ours->used || !m.theirs->used || is_hidden(w, y, m.theirs->count))
         return;
     ours = past_of(w, x, m.ours->count);
     theirs = past_of(w, y, m.theirs->count);
@@ -853,11 +838,7 @@ static void merge_into(world *w, int x, int y, bool given)
     if (!take_bases(&base, w, &all))
         return;
     if (!given)
-        m.doubts = find_doubts(&m.entries, w, &all);
-    if (!given && must_give(&m, &all)) {
-        given = true;
-        m.doubts = 0;
-    }
+        m.doubts = find_doubts(w, &all);
     merge_keys(&m, base.bag, base.seq);
     for (int kind = 0; kind < KINDS; kind++) {
         valise_backpack *from = given ? base.state[kind] : NULL;

@@ -319,6 +319,76 @@ TEST(api_merge, quarantine_settles) /* [B17] [B25] */
     CHECK_TEXT("0", merged(bag, fork));
 }
 
+/* A bag whose history is cut after some hundred commits: by itself in memory, else by age(). */
+static valise_backpack *short_lived(desk *d)
+{
+    valise_backpack_options o = desk_options(d, 0);
+
+    o.max_commits = d->durable ? 0 : 100;
+    return bag_with(d, "main", &o);
+}
+
+static void age(desk *d, valise_backpack *bag)
+{
+    test *t = d->t;
+
+    for (int i = 0; i < 300; i++)
+        CHECK_OK(pack(bag, "last", test_format("%d", i), &t->err));
+    if (!d->durable)
+        return;
+    run_op(d, "retention:set", "{\"kind\":\"backpack\",\"keepLatest\":100}");
+    run_op(d, "workspace:gc", "{}");
+}
+
+/* An entry that came from ours does not come back to it, though it is older than the history: nor
+ * is it a conflict with what was packed since. */
+TEST(api_merge, an_entry_older_than_the_history) /* [B8] [B17] [B25] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = short_lived(d), *fork;
+
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    CHECK_OK(pack(bag, "b", "1", &t->err));
+    fork = fork_of(d, bag, "fork");
+    CHECK_OK(jail(bag, "a", "bad", &t->err));
+    CHECK_OK(jail(bag, "b", "bad", &t->err));
+    CHECK_OK(valise_checkpoint(NULL, bag, "held", &t->err));
+    CHECK_TEXT("2", merged(fork, bag));
+    age(d, bag);
+    CHECK_OK(pack(bag, "b", "2", &t->err));
+    CHECK_TEXT("0", merged(bag, fork));
+    CHECK_TEXT("3:a=1(bad) 4:b=1(bad)", jailed(bag));
+    CHECK_TEXT("b=2 last=299", items(bag));
+    /* For another reason it is another one. */
+    CHECK_OK(pack(fork, "a", "1", &t->err));
+    CHECK_OK(jail(fork, "a", "worse", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+}
+
+/* Two states are the same, since each was merged into the other: one of them is kept. */
+TEST(api_merge, the_same_state_of_another) /* [B8] [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = short_lived(d), *fork;
+    const char *text = "";
+
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    fork = fork_of(d, bag, "fork");
+    CHECK_OK(pack(bag, "b", "1", &t->err));
+    CHECK_TEXT("1", merged(fork, bag));
+    CHECK_TEXT("0", merged(bag, fork));
+    age(d, bag);
+    CHECK_OK(pack(fork, "a", "2", &t->err));
+    CHECK_TEXT("1", merged(bag, fork));
+    CHECK_TEXT("a=2 b=1 last=299", items(bag));
+    age(d, bag);
+    CHECK_OK(pack(bag, "a", "3", &t->err));
+    CHECK_OK(pack(fork, "a", "4", &t->err));
+    CHECK_RC(VALISE_E_CONFLICT,
+             valise_backpack_merge(NULL, bag, NULL, fork, on_conflict, &text, &t->err));
+    CHECK(strstr(text, "a: "));
+}
+
 /* The same item for the same reason, but another error: theirs is told here too, once. */
 TEST(api_merge, an_entry_with_another_error) /* [B17] [B25] */
 {
@@ -554,6 +624,29 @@ TEST(api_merge, a_base_that_was_dropped) /* [B17] */
     CHECK_OK(pack(fork, "d", "1", &t->err));
     CHECK_TEXT("1", merged(bag, fork));
     CHECK_TEXT("a=1 b=1 c=1 d=1", items(bag));
+}
+
+/* That ours has something of it is not forgotten with the history, as long as another has it too.
+ */
+TEST(api_merge, a_dropped_base_older_than_the_history) /* [B8] [B17] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = short_lived(d), *fork, *one, *two;
+
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    fork = fork_of(d, bag, "fork");
+    one = fork_of(d, bag, "one");
+    CHECK_OK(pack(one, "a", "2", &t->err));
+    CHECK_TEXT("1", merged(bag, one));
+    CHECK_TEXT("1", merged(fork, one));
+    run_op(d, "backpack:drop", "{\"backpack\":\"one\"}");
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    age(d, bag);
+    two = fork_of(d, bag, "two");
+    CHECK_OK(pack(two, "b", "1", &t->err));
+    CHECK_TEXT("1", merged(bag, two)); /* what is not asked for goes */
+    CHECK_TEXT("(LIMIT)", merged(bag, fork));
+    CHECK_TEXT("a=1 b=1 last=299", items(bag));
 }
 
 /* The same where ours had it by way of another, which was dropped after it. */
