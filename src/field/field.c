@@ -18,6 +18,8 @@ const vls_field_kind vls_field_kinds[VLS_FIELD_TYPES] = {
     [VALISE_T_REAL] = {"real", "a number", KIND(double), VALISE_CELL_REAL, SCALAR},
     [VALISE_T_STR] = {"str", "a string", KIND(valise_str), VALISE_CELL_TEXT, SCALAR},
     [VALISE_T_BYTES] = {"bytes", "a base64 string", KIND(valise_str), VALISE_CELL_BLOB, SCALAR},
+    [VALISE_T_PATH] = {"path", "a string, or {\"base64\": ...}", KIND(valise_str), VALISE_CELL_BLOB,
+                       SCALAR},
     [VALISE_T_TIME] = {"time", "a time such as \"2026-01-02T03:04:05Z\"", KIND(int64_t),
                        VALISE_CELL_INT, SCALAR},
     [VALISE_T_DURATION] = {"duration", "a duration such as \"90s\"", KIND(int64_t), VALISE_CELL_INT,
@@ -96,6 +98,7 @@ bool vls_field_is_zero(const valise_field *field, const void *member)
         return *(const double *)member == 0;
     case VALISE_T_STR:
     case VALISE_T_BYTES:
+    case VALISE_T_PATH:
     case VALISE_T_JSON:
         return ((const valise_str *)member)->len == 0;
     case VALISE_T_UUID:
@@ -128,6 +131,7 @@ bool vls_field_is_null(const valise_field *field, const void *member)
         return isnan(*(const double *)member);
     case VALISE_T_STR:
     case VALISE_T_BYTES:
+    case VALISE_T_PATH:
     case VALISE_T_JSON:
         return !((const valise_str *)member)->ptr;
     case VALISE_T_VALUE:

@@ -4,7 +4,7 @@
 
 #define ALL_FLAGS                                                                                  \
     (VALISE_REQUIRED | VALISE_NULLABLE | VALISE_POSITIONAL | VALISE_KEY | VALISE_CONTENT |         \
-     VALISE_SECRET | VALISE_HIDDEN | VALISE_PLAIN)
+     VALISE_SECRET | VALISE_HIDDEN | VALISE_PLAIN | VALISE_FILE | VALISE_LOOSE)
 
 typedef struct checker {
     valise_error *err;
@@ -171,6 +171,10 @@ static int check_flags(checker *c, const valise_field *field)
         return refuse(c, "a CONTENT field must be NULLABLE, so that an erasure can remove it");
     if ((flags & VALISE_PLAIN) && field->type != VALISE_T_VALUE)
         return refuse(c, "only a VALUE can be PLAIN");
+    if ((flags & VALISE_FILE) && field->type != VALISE_T_TEXT && field->type != VALISE_T_DATA)
+        return refuse(c, "only a TEXT or DATA can be a FILE");
+    if ((flags & VALISE_LOOSE) && !field->ref)
+        return refuse(c, "only what has a ref can be LOOSE");
     if (field->ref && (field->ref[0] == '\0' || field->type >= VALISE_T_LIST))
         return refuse(c, "has a ref, which belongs to scalars and to items");
     return 0;

@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "base/utf8.h"
 
 _Static_assert(VLS_FIELDS_MAX < 64, "the fields of a table are the bits of a number");
 
@@ -174,6 +175,28 @@ static int decode_base64(const decoder *d, valise_str *out, const valise_field *
         return fail_text(d, rc);
     rc = check_size(d, field, bytes.len);
     return rc < 0 ? rc : vls_arena_dup(out, d->arena, vls_buf_str(&bytes), d->err);
+}
+
+/* One JSON for each path: bytes only where no string can say them. */
+static int decode_path(const decoder *d, valise_str *out, const valise_field *field, vls_json v)
+{
+    valise_str bytes = {NULL, 0};
+    int rc;
+
+    if (v.type == VLS_JSON_STRING) {
+        *out = text_of(v);
+        return check_size(d, field, v.len);
+    }
+    if (v.type != VLS_JSON_OBJECT || v.len != 1 ||
+        !vls_str_equal(vls_json_str(v.members[0].key), VLS_STR("base64")))
+        return fail_type(d, field, v);
+    rc = decode_base64(d, &bytes, field, v.members[0].value);
+    if (rc < 0)
+        return rc;
+    if (vls_utf8_valid(bytes))
+        return vls_fail(d->err, VALISE_E_INVALID, "is UTF-8: give it as a string");
+    *out = bytes;
+    return 0;
 }
 
 static int decode_json(const decoder *d, valise_str *out, const valise_field *field, vls_json v)
@@ -351,6 +374,8 @@ static int decode_member(const decoder *d, void *out, const valise_field *field,
         return decode_str(d, out, field, v);
     case VALISE_T_BYTES:
         return decode_base64(d, out, field, v);
+    case VALISE_T_PATH:
+        return decode_path(d, out, field, v);
     case VALISE_T_TIME:
     case VALISE_T_DURATION:
         return decode_time(d, out, field, v);

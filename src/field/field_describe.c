@@ -16,7 +16,8 @@
 /* ---- writing ---- */
 
 static const char *const flag_names[] = {"required", "nullable", "positional", "key",
-                                         "content",  "secret",   "hidden",     NULL};
+                                         "content",  "secret",   "hidden",     "plain",
+                                         "file",     "loose",    NULL};
 
 static void add_fields(vls_json_builder *b, const valise_field *fields, unsigned depth);
 
@@ -141,9 +142,9 @@ typedef struct described_table {
     valise_list fields;
 } described_table;
 
-static const char *const type_names[] = {"bool",     "int",  "real", "str",    "bytes", "time",
-                                         "duration", "uuid", "id",   "enum",   "json",  "value",
-                                         "text",     "data", "list", "struct", "union", NULL};
+static const char *const type_names[] = {
+    "bool", "int",  "real",  "str",  "bytes", "path", "time",   "duration", "uuid", "id",
+    "enum", "json", "value", "text", "data",  "list", "struct", "union",    NULL};
 
 static const valise_struct described_struct; /* defined below, as the table contains itself */
 static const valise_struct described_case_struct;

@@ -108,6 +108,37 @@ static void add_pattern(vls_json_builder *b, const valise_field *field, const ch
         add_text(b, VLS_STR("format"), format);
 }
 
+/* A string, or the bytes of what is no UTF-8. */
+static void add_path(vls_json_builder *b, const valise_field *field)
+{
+    valise_field as = {
+        .type = VALISE_T_STR, .flags = field->flags, .min = field->min, .max = field->max};
+
+    vls_json_add_key(b, VLS_STR("anyOf"));
+    vls_json_open(b, VLS_JSON_ARRAY);
+    vls_json_open(b, VLS_JSON_OBJECT);
+    add_string(b, &as);
+    vls_json_close(b);
+    vls_json_open(b, VLS_JSON_OBJECT);
+    add_text(b, VLS_STR("type"), "object");
+    vls_json_add_key(b, VLS_STR("properties"));
+    vls_json_open(b, VLS_JSON_OBJECT);
+    vls_json_add_key(b, VLS_STR("base64"));
+    vls_json_open(b, VLS_JSON_OBJECT);
+    as.flags = 0;
+    add_base64(b, &as);
+    vls_json_close(b);
+    vls_json_close(b);
+    vls_json_add_key(b, VLS_STR("required"));
+    vls_json_open(b, VLS_JSON_ARRAY);
+    vls_json_add(b, vls_json_string(VLS_STR("base64")));
+    vls_json_close(b);
+    vls_json_add_key(b, VLS_STR("additionalProperties"));
+    vls_json_add(b, vls_json_bool(false));
+    vls_json_close(b);
+    vls_json_close(b);
+}
+
 static void add_enum(vls_json_builder *b, const valise_field *field)
 {
     vls_json_add_key(b, VLS_STR("enum"));
@@ -205,6 +236,9 @@ static void add_keywords(vls_json_builder *b, const valise_field *field, unsigne
     case VALISE_T_BYTES:
     case VALISE_T_DATA:
         add_base64(b, field);
+        return;
+    case VALISE_T_PATH:
+        add_path(b, field);
         return;
     case VALISE_T_TIME:
         add_pattern(b, field, TIME_PATTERN, "date-time");

@@ -192,6 +192,7 @@ static int check_member(const validator *v, const void *member, const valise_fie
         return check_real(v, *(const double *)member, field);
     case VALISE_T_STR:
     case VALISE_T_BYTES:
+    case VALISE_T_PATH:
     case VALISE_T_JSON:
         return check_string(v, *(const valise_str *)member, field);
     case VALISE_T_VALUE:
@@ -211,6 +212,7 @@ static bool is_forgotten(const validator *v, const valise_field *field, const vo
     switch (field->type) {
     case VALISE_T_STR:
     case VALISE_T_BYTES:
+    case VALISE_T_PATH:
         return !((const valise_str *)member)->ptr;
     case VALISE_T_LIST:
         return !((const valise_list *)member)->items;

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "json/number.h"
 
 typedef struct writer {
@@ -87,6 +88,19 @@ static int write_base64(const writer *w, valise_str bytes)
     vls_buf_add_byte(w->out, '"');
     vls_base64_encode(w->out, bytes, 0);
     vls_buf_add_byte(w->out, '"');
+    return 0;
+}
+
+/* One text for each path: what is UTF-8 is a string. */
+static int write_path(const writer *w, valise_str path)
+{
+    if (vls_utf8_valid(path)) {
+        vls_json_write_string(w->out, path);
+        return 0;
+    }
+    vls_buf_add(w->out, VLS_STR("{\"base64\":"));
+    (void)write_base64(w, path);
+    vls_buf_add_byte(w->out, '}');
     return 0;
 }
 
@@ -293,6 +307,8 @@ static int write_value(const writer *w, const void *member, const valise_field *
         return 0;
     case VALISE_T_BYTES:
         return write_base64(w, *(const valise_str *)member);
+    case VALISE_T_PATH:
+        return write_path(w, *(const valise_str *)member);
     case VALISE_T_TIME:
         return write_time(w, *(const int64_t *)member);
     case VALISE_T_DURATION:

@@ -89,6 +89,7 @@ static int cell_of(valise_cell *cell, const void *member, const valise_field *fi
         *cell = bytes_cell(VALISE_CELL_TEXT, *(const valise_str *)member);
         return 0;
     case VALISE_T_BYTES:
+    case VALISE_T_PATH:
         *cell = bytes_cell(VALISE_CELL_BLOB, *(const valise_str *)member);
         return 0;
     case VALISE_T_UUID:
@@ -262,6 +263,7 @@ static int from_cell(void *member, const valise_cell *cell, const valise_field *
     case VALISE_T_STR:
         return copy_text(member, cell, field, arena, err);
     case VALISE_T_BYTES:
+    case VALISE_T_PATH:
         return vls_arena_dup(member, arena, cell->as.bytes, err);
     case VALISE_T_UUID:
         return copy_fixed(member, sizeof(valise_uuid), cell, field, err);

@@ -23,6 +23,8 @@
  *     REAL            double            number                      NaN
  *     STR             valise_str        string                      ptr NULL
  *     BYTES           valise_str        base64 string               ptr NULL
+ *     PATH            valise_str        string, or {"base64": ...}  ptr NULL
+ *                                       where it is no UTF-8
  *     TIME            int64_t, ns       "2026-01-02T03:04:05.000Z"  VALISE_NONE
  *     DURATION        int64_t, ns       "90s", "30d"                VALISE_NONE
  *     UUID            valise_uuid       8-4-4-4-12 digits           all zero
@@ -62,6 +64,7 @@ enum {
     VALISE_T_REAL,
     VALISE_T_STR,
     VALISE_T_BYTES,
+    VALISE_T_PATH,
     VALISE_T_TIME,
     VALISE_T_DURATION,
     VALISE_T_UUID,
@@ -85,6 +88,8 @@ enum {
     VALISE_SECRET = 32,  /* arguments: never in a log, event or message; never on a command line */
     VALISE_HIDDEN = 64,  /* not in help */
     VALISE_PLAIN = 128,  /* VALUE: often a text; the command line takes --text without JSON too */
+    VALISE_FILE = 256,   /* TEXT, DATA: the command line takes the name of a file, or - */
+    VALISE_LOOSE = 512,  /* rows: of what `ref` names there may be none */
 };
 
 typedef struct valise_field {
@@ -98,7 +103,8 @@ typedef struct valise_field {
                          STRUCT: const valise_struct *. UNION: const valise_union * */
     const char *ref;  /* rows: the collection this is a key of, "object", "blob", "log", or NULL.
                          Arguments also: "session:list.id", a member of the rows of a list, for
-                         completion */
+                         completion; "tree.path", "tree.node", "tree.here" for paths that a command
+                         line takes from the current folder */
     int64_t min, max; /* of the value, of bytes or of items; both 0: the type's own limits */
 } valise_field;
 

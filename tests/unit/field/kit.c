@@ -56,6 +56,7 @@ const valise_field kit_all_fields[] = {
     TWICE(real, REAL, "A real number.", .ref = NULL),
     TWICE(str, STR, "A string.", .ref = "other"),
     TWICE(bytes, BYTES, "Some bytes.", .max = 300),
+    TWICE(path, PATH, "A path.", .max = 1000),
     TWICE(time, TIME, "A moment.", .ref = NULL),
     TWICE(duration, DURATION, "How long.", .ref = NULL),
     TWICE(uuid, UUID, "A UUID.", .ref = "session"),
@@ -236,6 +237,10 @@ static void random_member(test_rng *rng, void *member, const valise_field *field
     case VALISE_T_BYTES:
         *(valise_str *)member = random_binary(rng);
         return;
+    case VALISE_T_PATH: /* half of them are no UTF-8 */
+        *(valise_str *)member =
+            test_random_below(rng, 2) ? random_text(rng, field) : random_binary(rng);
+        return;
     case VALISE_T_JSON:
         *(valise_str *)member = random_json(rng);
         return;
@@ -333,6 +338,7 @@ static bool equal_members(const valise_field *field, const void *a, const void *
         return isnan(x) ? isnan(y) : x == y;
     case VALISE_T_STR:
     case VALISE_T_BYTES:
+    case VALISE_T_PATH:
     case VALISE_T_JSON:
         return equal_strings(field, a, b);
     case VALISE_T_LIST:

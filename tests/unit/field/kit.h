@@ -33,7 +33,7 @@ typedef struct kit_all {
     int64_t integer, n_integer;
     double real, n_real;
     valise_str str, n_str;
-    valise_str bytes, n_bytes;
+    valise_str bytes, n_bytes, path, n_path;
     int64_t time, n_time;
     int64_t duration, n_duration;
     valise_uuid uuid, n_uuid;

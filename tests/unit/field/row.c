@@ -44,7 +44,7 @@ TEST(field_row, the_cell_of_each_type)
         [VALISE_T_JSON] = VALISE_CELL_TEXT,    [VALISE_T_VALUE] = VALISE_CELL_BLOB,
         [VALISE_T_TEXT] = VALISE_CELL_BLOB,    [VALISE_T_DATA] = VALISE_CELL_BLOB,
         [VALISE_T_LIST] = VALISE_CELL_TEXT,    [VALISE_T_STRUCT] = VALISE_CELL_TEXT,
-        [VALISE_T_UNION] = VALISE_CELL_TEXT,
+        [VALISE_T_UNION] = VALISE_CELL_TEXT,   [VALISE_T_PATH] = VALISE_CELL_BLOB,
     };
     test_rng rng = test_rng_new(test_seed());
 
