@@ -101,7 +101,8 @@ typedef struct valise_reply {
     size_t size;
     valise_blob *json;    /* canonical JSON; of a list {"items":[...]} */
     valise_blob *current; /* after VALISE_E_CONFLICT: what was there instead, as JSON */
-    int64_t seq;          /* commands: of the entry; queries: the state they saw */
+    int64_t seq;          /* commands: of the entry; queries, and commands that found everything as
+                             they would have it and left no entry: the state they saw */
     int64_t time;
     valise_uuid id;
     bool repeated; /* the command had been accepted before */

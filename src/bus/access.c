@@ -275,17 +275,29 @@ static void hint_known(const grant_set *set, const vls_deed *deed, valise_error 
                  VALISE_STR_ARG(deed->capability));
 }
 
+/* "type=review and path=app" */
+static void write_conditions(char *out, size_t size, const vls_grant *grant)
+{
+    size_t len = 0;
+
+    for (unsigned i = 0; i < grant->count && len < size; i++) {
+        const vls_condition *c = &grant->conditions[i];
+        int more = snprintf(out + len, size - len, "%s%.*s=%.*s", i > 0 ? " and " : "",
+                            VALISE_STR_ARG(c->name), VALISE_STR_ARG(c->pattern));
+        len += more > 0 ? (size_t)more : 0;
+    }
+}
+
 static int deny_known(const grant_set *set, const vls_deed *deed, const char *what,
                       valise_error *err)
 {
     const vls_grant *near = nearly_allows(set, deed);
 
     if (near) {
-        const vls_condition *c = &near->conditions[0];
-        (void)vls_fail(err, VALISE_E_DENIED, "%s needs %.*s, which %.*s has only with %.*s=%.*s%s",
-                       what, VALISE_STR_ARG(deed->capability), VALISE_STR_ARG(set->id),
-                       VALISE_STR_ARG(c->name), VALISE_STR_ARG(c->pattern),
-                       near->count > 1 ? " and more" : "");
+        char only[256] = "";
+        write_conditions(only, sizeof(only), near);
+        (void)vls_fail(err, VALISE_E_DENIED, "%s needs %.*s, which %.*s has only with %s", what,
+                       VALISE_STR_ARG(deed->capability), VALISE_STR_ARG(set->id), only);
         vls_hint(err, "valise agent show %.*s", VALISE_STR_ARG(set->id));
         return VALISE_E_DENIED;
     }
@@ -363,7 +375,10 @@ static int ask(vls_access *access, valise_view *view, valise_str actor, const vl
 int vls_access_check(vls_access *access, valise_view *view, valise_str actor, const valise_op *op,
                      const void *args, valise_error *err)
 {
-    vls_deed deed = {.capability = valise_str_of(op->needs), .fields = op->in, .args = args};
+    vls_deed deed = {.capability = valise_str_of(op->needs),
+                     .fields = op->in,
+                     .args = args,
+                     .asks = op->flags & VALISE_OP_ASKS};
 
     if (!op->needs) /* it needs no workspace either: the registry saw to that */
         return 0;

@@ -36,6 +36,7 @@ int vls_bus_open(valise **out, const vls_bus_options *options, valise_error *err
     v->middleware = options->middleware;
     v->middleware_count = count_middleware(options->middleware);
     v->engine = options->engine;
+    v->place = options->place;
     v->read_only_hint = options->read_only_hint;
     v->upkeep = options->upkeep;
     memcpy(v->actor_text, actor.ptr, actor.len);

@@ -50,6 +50,14 @@ typedef struct vls_bus_access {
                   const char *const *attrs, valise_error *err);
 } vls_bus_access;
 
+/* Where the workspace lies, for areas that look outside. */
+typedef struct vls_bus_place {
+    const char *root;   /* the folder it is about; NULL: none, it is in memory */
+    const char *folder; /* in it, for files of its own; NULL: the same */
+    /* Append the values of a setting of the configuration, a line for each. NULL: there are none */
+    int (*setting)(vls_buf *out, const valise *v, const char *name, valise_error *err);
+} vls_bus_place;
+
 /* Everything is borrowed and must outlive the handle. */
 typedef struct vls_bus_options {
     const valise_env *env;
@@ -64,6 +72,7 @@ typedef struct vls_bus_options {
     /* Called now and then after a command, with nothing held; may be NULL. */
     void (*upkeep)(valise *v);
     void *engine; /* whatever the engine keeps with the handle */
+    vls_bus_place place;
 } vls_bus_options;
 
 /* What an area keeps with a handle. */
@@ -84,6 +93,7 @@ struct valise {
     char actor_text[VLS_ACTOR_MAX + 1];
     valise_str actor;
     void *engine;
+    vls_bus_place place;
     const char *read_only_hint;
     void (*upkeep)(valise *v);
 
@@ -179,6 +189,20 @@ typedef struct vls_run_more {
  * more may be NULL. */
 int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
             const valise_call *call, const vls_run_more *more, valise_error *err);
+
+/* One of several commands that are run together. */
+typedef struct vls_run_item {
+    const valise_op *op;
+    const void *args; /* struct of op->in; borrowed with all it points to, but see vls_run */
+    void *result;     /* struct of op->out, of numbers and ids; NULL: nobody wants it */
+} vls_run_item;
+
+/* Run commands in one transaction, all or none, as the engine's own (vls_run_more.internal) with
+ * the actor and cause of the call; their `prepare` is not asked. What they leave behind for
+ * followers is kept until the end; rows of QUIET collections without events are not. reply (may be
+ * NULL) is of the last one. */
+int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valise_call *call,
+                 valise_reply *reply, valise_error *err);
 
 /* ---- reading and writing outside operations ---- */
 

@@ -125,7 +125,11 @@ void vls_command_release(vls_command *command)
 
 void vls_command_forget(vls_command *command)
 {
-    assert(command->before.len == 0 && command->after.len == 0 && !command->sent.ptr);
+    assert(command->before.len == command->prepared && command->after.len == 0 &&
+           !command->sent.ptr);
+    for (size_t i = 0; i < command->before.len; i++)
+        vls_command_forget(command->before.ptr[i]);
+    command->outdated = false;
     if (command->admitted)
         vls_command_release(command->admitted);
     command->admitted = NULL;

@@ -28,6 +28,7 @@ typedef struct vls_command {
     bool internal;             /* no access check */
     bool no_middleware;        /* internal, or added by a middleware */
     bool apart;                /* nothing of it is stored (apart.c) */
+    bool shared;               /* one of a batch, which is not only tried */
     bool want_json;            /* the answer is handed out as a blob */
     bool want_struct;          /* the struct of the result, and so the view, is needed afterwards */
     const vls_entry *replayed; /* not NULL: time, nonce, sent come from here */
@@ -51,14 +52,17 @@ typedef struct vls_command {
     vls_entry entry;    /* as stored, or as found by a retry */
     valise_str current; /* after VALISE_E_CONFLICT */
     bool repeated;      /* accepted before: entry is the old one and nothing was changed */
-    bool applied;       /* entry was appended by this command */
+    bool applied;       /* entry was appended by this command; else it says which state it saw */
 
     struct vls_command *admitted; /* what recorded its new actor, in front of it; or NULL. Lives in
                                      the arena */
 
-    /* What middleware added, to run before and after it. They live in the arena. */
+    /* What its `prepare` and then middleware added, to run before it, and after it. They live in
+     * the arena. */
     vls_vec(struct vls_command *) before;
     vls_vec(struct vls_command *) after;
+    size_t prepared; /* of before */
+    bool outdated;   /* one of these found that what was prepared no longer fits */
 } vls_command;
 
 /* Borrows actor and expect (which is made canonical) from call. internal: no access check. The
@@ -70,6 +74,16 @@ int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const v
 int vls_command_init_in(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
                         vls_arena *arena, vls_arena *view_pool, valise_error *err);
 void vls_command_release(vls_command *command); /* a zeroed one is fine */
+
+/* Let the operation look outside (prepare.c), once the arguments are there. */
+int vls_command_prepare(vls_command *command, valise_error *err);
+
+/* What valise_prepare_alloc takes its memory from; and whether the command is one of several that
+ * are to be kept. What is put in front of one does not know what is put in front of another. */
+vls_arena *vls_prepare_arena(valise_prepare *prepare);
+bool vls_prepare_is_shared(const valise_prepare *prepare);
+
+#define VLS_PREPARE_TRIES 3u /* before what does not fit is a conflict */
 
 /* It ran, and its transaction was rolled back: as if it had not. No middleware has seen it. */
 void vls_command_forget(vls_command *command);
@@ -111,8 +125,10 @@ int vls_apart_run(vls_command *command, valise_error *err);
 /* Only expect and decide: nothing is written. view.changes and entry.result say what would be. */
 int vls_pipeline_try(vls_command *command, vls_txn *txn, valise_error *err);
 
-/* Steps 5 to 8 with the middleware of the handle (middleware.c). */
+/* Steps 5 to 8 with the middleware of the handle (middleware.c); and without it, only with what
+ * was prepared. */
 int vls_middleware_run(vls_command *command, vls_txn *txn, valise_error *err);
+int vls_pipeline_execute_all(vls_command *command, vls_txn *txn, valise_error *err);
 
 /* The answer of a command that ran. Gives the blob of the JSON away. */
 valise_reply vls_command_reply(vls_command *command);

@@ -24,6 +24,23 @@ typedef struct work {
 
 /* ---- one request ---- */
 
+/* Entries of one command, without those of the commands that were added to it. */
+static size_t count_own(const vls_command *command)
+{
+    return (command->applied ? 1u : 0u) + (command->admitted ? 1u : 0u);
+}
+
+static size_t count_applied(const vls_command *command)
+{
+    size_t count = count_own(command);
+
+    for (size_t i = 0; i < command->before.len; i++)
+        count += count_own(command->before.ptr[i]);
+    for (size_t i = 0; i < command->after.len; i++)
+        count += count_own(command->after.ptr[i]);
+    return count;
+}
+
 static int run_commands(vls_request *r, vls_txn *txn)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -33,7 +50,7 @@ static int run_commands(vls_request *r, vls_txn *txn)
             r->failed = i;
             return rc;
         }
-        r->kept |= command->applied;
+        r->kept |= count_applied(command) > 0;
     }
     return 0;
 }
@@ -104,23 +121,6 @@ static int commit(work *w, valise_error *err)
 
 /* ---- followers ---- */
 
-/* Entries of one command, without those of the commands that middleware added. */
-static size_t count_own(const vls_command *command)
-{
-    return command->admitted ? 2 : 1;
-}
-
-static size_t count_applied(const vls_command *command)
-{
-    size_t count = command->applied ? count_own(command) : 0;
-
-    for (size_t i = 0; command->applied && i < command->before.len; i++)
-        count += count_own(command->before.ptr[i]);
-    for (size_t i = 0; command->applied && i < command->after.len; i++)
-        count += count_own(command->after.ptr[i]);
-    return count;
-}
-
 /* Room for what `committed` will be told, before the commit: afterwards nothing may fail. */
 static int reserve_commits(work *w, vls_group_item *first, valise_error *err)
 {
@@ -145,13 +145,12 @@ static void list_commit(valise *v, vls_command *command)
 {
     if (command->admitted)
         list_one(v, command->admitted);
-    list_one(v, command);
+    if (command->applied)
+        list_one(v, command);
 }
 
 static void list_command(valise *v, vls_command *command)
 {
-    if (!command->applied)
-        return;
     for (size_t i = 0; i < command->before.len; i++)
         list_commit(v, command->before.ptr[i]);
     list_commit(v, command);

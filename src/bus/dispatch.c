@@ -150,9 +150,12 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
         return rc;
     b->commands[i].want_json = want_json;
     b->commands[i].told = &b->told;
+    b->commands[i].shared = b->count > 1 && !(b->call.flags & VALISE_CALL_DRY_RUN);
     rc = vls_command_decode(&b->commands[i], command->payload, VLS_FIELD_INPUT, err);
     if (rc == 0)
         rc = vls_apart_refuse(&b->commands[i], "part of a batch", err);
+    if (rc == 0)
+        rc = vls_command_prepare(&b->commands[i], err);
     if (rc == 0)
         b->bytes += vls_command_bytes(&b->commands[i]);
     return rc;
@@ -181,7 +184,8 @@ static valise_reply *reply_at(valise_reply *out, size_t i)
     return out ? (valise_reply *)(void *)((char *)out + i * out->size) : NULL;
 }
 
-static int submit(valise_reply *out, batch *b, valise_error *err)
+/* 1: what was prepared did not fit any more, and can be tried again. */
+static int submit(valise_reply *out, batch *b, bool last, valise_error *err)
 {
     vls_request request = {.item = {.commands = b->count, .bytes = b->bytes},
                            .commands = b->commands,
@@ -190,6 +194,8 @@ static int submit(valise_reply *out, batch *b, valise_error *err)
     int rc = vls_request_submit(&request, b->v, err);
 
     (void)vls_told_publish(&b->told, b->v, NULL); /* commands leave nothing for after */
+    if (rc < 0 && request.failed < b->count && b->commands[request.failed].outdated && !last)
+        return 1;
     if (rc < 0 && request.failed < b->count) {
         if (rc == VALISE_E_DENIED)
             vls_read_log_refuse(b->v, b->commands[request.failed].actor,
@@ -218,18 +224,29 @@ static int check_batch(const valise_reply *out, const batch *b, valise_error *er
     return check_reply(out, err);
 }
 
+static int try_batch(valise_reply *out, const batch *like, const valise_command *commands,
+                     bool last, valise_error *err)
+{
+    VLS_AUTO(batch) batch b = {.v = like->v, .count = like->count, .call = like->call};
+    int rc = prepare_all(&b, commands, out != NULL, err);
+
+    return rc < 0 ? rc : submit(out, &b, last, err);
+}
+
 int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *commands,
                           size_t count, const valise_call *call, valise_error *err)
 {
-    VLS_AUTO(batch) batch b = {.v = v, .count = count};
+    batch like = {.v = v, .count = count};
     int rc;
 
     VLS_ARG(v && (commands || count == 0), err);
-    rc = vls_call_read(&b.call, call, err);
+    rc = vls_call_read(&like.call, call, err);
     if (rc == 0)
-        rc = check_batch(out, &b, err);
+        rc = check_batch(out, &like, err);
     if (rc < 0 || count == 0)
         return rc;
-    rc = prepare_all(&b, commands, out != NULL, err);
-    return rc < 0 ? rc : submit(out, &b, err);
+    rc = 1;
+    for (unsigned i = 1; rc > 0; i++)
+        rc = try_batch(out, &like, commands, i == VLS_PREPARE_TRIES, err);
+    return rc;
 }

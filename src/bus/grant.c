@@ -124,7 +124,7 @@ static bool member_fits(valise_str pattern, const valise_field *field, const cha
     valise_str text = {NULL, 0};
     int64_t number;
 
-    if (field->type == VALISE_T_STR) {
+    if (field->type == VALISE_T_STR || field->type == VALISE_T_PATH) {
         memcpy(&text, member, sizeof(text));
     } else if (field->type == VALISE_T_ENUM) {
         const char *const *names = field->more;
@@ -138,11 +138,11 @@ static bool member_fits(valise_str pattern, const valise_field *field, const cha
 /* All items of a list must fit, and there must be one. */
 static bool list_fits(valise_str pattern, const valise_field *item, const char *member)
 {
-    size_t size = item->type == VALISE_T_STR ? sizeof(valise_str) : sizeof(int64_t);
+    size_t size = item->type == VALISE_T_ENUM ? sizeof(int64_t) : sizeof(valise_str);
     valise_list list;
 
     memcpy(&list, member, sizeof(list));
-    if (item->type != VALISE_T_STR && item->type != VALISE_T_ENUM)
+    if (item->type != VALISE_T_STR && item->type != VALISE_T_PATH && item->type != VALISE_T_ENUM)
         return false;
     for (size_t i = 0; i < list.count; i++) {
         if (!member_fits(pattern, item, (const char *)list.items + i * size))
@@ -166,8 +166,9 @@ static bool argument_fits(const vls_condition *c, const valise_field *fields, co
 static bool attribute_fits(const vls_condition *c, const char *const *attrs)
 {
     for (; attrs && attrs[0] && attrs[1]; attrs += 2) {
-        if (vls_str_equal(valise_str_of(attrs[0]), c->name))
-            return fits(c->pattern, valise_str_of(attrs[1]));
+        bool any = attrs[0][0] == '?';
+        if (vls_str_equal(valise_str_of(attrs[0] + any), c->name))
+            return any || fits(c->pattern, valise_str_of(attrs[1]));
     }
     return false;
 }
@@ -176,7 +177,7 @@ bool vls_grant_allows(const vls_grant *grant, const vls_deed *deed)
 {
     if (!vls_glob_match(&vls_glob_colons, grant->capability, deed->capability))
         return false;
-    for (size_t i = 0; i < grant->count; i++) {
+    for (size_t i = 0; !deed->asks && i < grant->count; i++) {
         const vls_condition *c = &grant->conditions[i];
         if (!argument_fits(c, deed->fields, deed->args) && !attribute_fits(c, deed->attrs))
             return false;

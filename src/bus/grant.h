@@ -38,7 +38,8 @@ typedef struct vls_deed {
     valise_str capability;
     const valise_field *fields; /* with args: STR and ENUM fields, and lists of them; or NULL */
     const void *args;
-    const char *const *attrs; /* pairs of name and value, NULL-ended; or NULL */
+    const char *const *attrs; /* pairs of name and value, NULL-ended; or NULL. "?name": any value */
+    bool asks;                /* conditions are asked for later (VALISE_OP_ASKS) */
 } vls_deed;
 
 bool vls_grant_allows(const vls_grant *grant, const vls_deed *deed);

@@ -164,7 +164,7 @@ static int add(valise_pass *pass, bool after, const char *type, valise_str json,
         vls_hint(err, "what is added would be kept when the command itself is not");
         return VALISE_E_UNSUPPORTED;
     }
-    if (command->before.len + command->after.len >= MAX_ADDED)
+    if (command->before.len - command->prepared + command->after.len >= MAX_ADDED)
         return vls_fail(err, VALISE_E_LIMIT, "middleware may add %u commands to one", MAX_ADDED);
     rc = find_command(&op, v, type, err);
     if (rc == 0)
@@ -241,35 +241,51 @@ static int run_each(valise_pass *pass, valise_error *err)
     return 0;
 }
 
-static int run_added(vls_command *const *added, size_t count, vls_txn *txn, valise_error *err)
+static int run_one_added(vls_command *added, vls_txn *txn, valise_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        int rc = vls_pipeline_look(added[i], txn, err);
-        if (rc == 0)
-            rc = vls_pipeline_allowed(added[i], err);
-        if (rc == 0)
-            rc = vls_pipeline_execute(added[i], txn, err);
-        if (rc < 0)
+    int rc = vls_pipeline_look(added, txn, err);
+
+    if (rc == 0)
+        rc = vls_pipeline_allowed(added, err);
+    return rc < 0 ? rc : vls_pipeline_execute(added, txn, err);
+}
+
+static int run_before(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    for (size_t i = 0; i < command->before.len; i++) {
+        int rc = run_one_added(command->before.ptr[i], txn, err);
+        if (rc < 0) {
+            command->outdated = rc == VALISE_E_CONFLICT && i < command->prepared;
             return rc;
+        }
     }
     return 0;
 }
 
+static int run_behind(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < command->after.len; i++)
+        rc = run_one_added(command->after.ptr[i], txn, err);
+    return rc;
+}
+
 /* The command itself, between what was added before and after it. */
-static int run_all(vls_command *command, vls_txn *txn, valise_error *err)
+int vls_pipeline_execute_all(vls_command *command, vls_txn *txn, valise_error *err)
 {
     int rc = 0;
 
     if (command->sent.ptr)
         rc = vls_pipeline_allowed(command, err);
     if (rc == 0)
-        rc = run_added(command->before.ptr, command->before.len, txn, err);
+        rc = run_before(command, txn, err);
     /* The view has objects of the payload as it was, and does not know what was added. */
     if (rc == 0 && (command->sent.ptr || command->before.len > 0))
         rc = vls_pipeline_look(command, txn, err);
     if (rc == 0)
         rc = vls_pipeline_execute(command, txn, err);
-    return rc < 0 ? rc : run_added(command->after.ptr, command->after.len, txn, err);
+    return rc < 0 ? rc : run_behind(command, txn, err);
 }
 
 /* Show the state with all of it, without losing the view that holds the changes. */
@@ -302,7 +318,7 @@ int vls_middleware_run(vls_command *command, vls_txn *txn, valise_error *err)
     vls_buf_init(&pass.payload, command->bus->env, VLS_REPLY_MAX);
     rc = run_each(&pass, err);
     if (rc == 0)
-        rc = run_all(command, txn, err);
+        rc = vls_pipeline_execute_all(command, txn, err);
     if (rc == 0)
         rc = run_after(&pass, txn, err);
     vls_buf_release(&pass.payload);

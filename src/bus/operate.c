@@ -125,6 +125,8 @@ size_t vls_command_bytes(const vls_command *command)
 
     for (size_t i = 0; i < command->objects.len; i++)
         bytes += command->objects.ptr[i].bytes.len;
+    for (size_t i = 0; i < command->before.len; i++)
+        bytes += vls_command_bytes(command->before.ptr[i]);
     return bytes;
 }
 
@@ -153,7 +155,7 @@ static void give_result(vls_operation *o, vls_command *command)
 /* In turn with the other commands, or by itself. */
 static int submit(vls_operation *o, vls_command *command, valise_error *err)
 {
-    vls_request request = {.item = {.commands = 1, .bytes = vls_command_bytes(command)},
+    vls_request request = {.item = {.commands = 1},
                            .commands = command,
                            .count = 1,
                            .dry_run = o->call.flags & VALISE_CALL_DRY_RUN};
@@ -161,13 +163,17 @@ static int submit(vls_operation *o, vls_command *command, valise_error *err)
     command->apart = o->op->apart && o->op->apart(o->v, command->args);
     if (!command->apart) {
         int rc = vls_operation_check_store(o, err);
+        if (rc == 0)
+            rc = vls_command_prepare(command, err);
+        request.item.bytes = vls_command_bytes(command);
         return rc < 0 ? rc : vls_request_submit(&request, o->v, err);
     }
     return request.dry_run ? vls_apart_refuse(command, "tried without effect", err)
                            : vls_apart_run(command, err);
 }
 
-static int run_command(vls_operation *o, valise_error *err)
+/* 1: what was prepared did not fit any more, and can be tried again. */
+static int try_command(vls_operation *o, bool last, valise_error *err)
 {
     VLS_AUTO(command) vls_command command = {0};
     int rc = vls_command_init(&command, o->v, o->op, &o->call, o->more->internal, err);
@@ -184,6 +190,8 @@ static int run_command(vls_operation *o, valise_error *err)
     if (rc < 0)
         return rc;
     rc = submit(o, &command, err);
+    if (rc < 0 && command.outdated && !last)
+        return 1;
     if (rc < 0) {
         vls_command_current(&o->reply.current, &command);
         return rc;
@@ -192,6 +200,15 @@ static int run_command(vls_operation *o, valise_error *err)
     if (o->typed)
         give_result(o, &command);
     return 0;
+}
+
+static int run_command(vls_operation *o, valise_error *err)
+{
+    int rc = 1;
+
+    for (unsigned i = 1; rc > 0; i++)
+        rc = try_command(o, i == VLS_PREPARE_TRIES, err);
+    return rc;
 }
 
 /* Somebody was refused. All transactions are over: the read log may take one. */

@@ -5,7 +5,8 @@
  *     expect      is there what the caller thinks there is?
  *     middleware  may change, add or refuse (middleware.c)
  *     decide      the operation reads a view and says what changes
- *     apply       objects, rows, and the entry that tells of them
+ *     apply       objects, rows, and the entry that tells of them; nothing, when an IDEMPOTENT
+ *                 command finds everything as it would have it
  *
  * Access comes before expect, since a conflict shows what is there. Whoever calls undoes the work
  * of a command that failed: nothing here goes back. */
@@ -357,7 +358,9 @@ static int decide(vls_command *command, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* A large batch need not keep what nobody will look at. The memory is used again for the next. */
+/* A large batch need not keep what nobody will look at: there are no followers, or there is nothing
+ * to tell them (rows of QUIET collections that make no events). The memory is used again for the
+ * next. */
 static void drop_view(vls_command *command)
 {
     valise *v = command->bus;
@@ -387,6 +390,30 @@ static int execute_apart(vls_command *command, valise_error *err)
     return rc < 0 ? rc : make_answer(command, err);
 }
 
+/* Was it so already? Then there is nothing to tell, and no entry. But who brought an id may ask
+ * again with it, and only the entry remembers that; and an entry that was accepted once is made
+ * again, whatever it did. */
+static bool leaves_nothing(const vls_command *command)
+{
+    return (command->op->flags & VALISE_OP_IDEMPOTENT) && !command->id_given &&
+           !command->replayed && !command->also && !vls_view_has_changes(&command->view);
+}
+
+static int apply(vls_command *command, vls_txn *txn, valise_error *err)
+{
+    int rc;
+
+    if (leaves_nothing(command)) {
+        command->entry = (vls_entry){.seq = txn->tip.seq, .time = command->view.stamp.time};
+        return write_result(command, err);
+    }
+    rc = fill_entry(command, err);
+    if (rc == 0)
+        rc = vls_view_apply(&command->entry, &command->view, err);
+    command->applied = rc == 0;
+    return rc;
+}
+
 int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
 {
     int rc;
@@ -397,9 +424,7 @@ int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
     command->view.changing = true;
     rc = decide(command, err);
     if (rc == 0)
-        rc = fill_entry(command, err);
-    if (rc == 0)
-        rc = vls_view_apply(&command->entry, &command->view, err);
+        rc = apply(command, txn, err);
     command->view.changing = false;
     if (rc == 0)
         rc = make_answer(command, err);
@@ -407,8 +432,8 @@ int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
         rc = command->also(command->also_arg, txn, &command->view, err);
     if (rc < 0)
         return rc;
-    command->applied = true;
-    if (!command->want_struct && !command->bus->feed && !command->view_pool)
+    if (!command->want_struct && !command->view_pool &&
+        (!command->bus->feed || command->entry.changes.len == 0))
         drop_view(command);
     return 0;
 }
@@ -438,7 +463,8 @@ static int run_steps(vls_command *command, vls_txn *txn, valise_error *err)
     if (rc < 0)
         return rc;
     if (command->no_middleware || command->bus->middleware_count == 0)
-        return vls_pipeline_execute(command, txn, err);
+        return command->prepared > 0 ? vls_pipeline_execute_all(command, txn, err)
+                                     : vls_pipeline_execute(command, txn, err);
     return vls_middleware_run(command, txn, err);
 }
 

@@ -97,6 +97,8 @@ static int check_functions(const valise_op *op, valise_error *err)
                       op->kind == VALISE_COMMAND ? "decide" : names[op->kind]);
     if (op->apart && op->kind != VALISE_COMMAND)
         return BAD_OP("%s: only a command can be `apart`", op->name);
+    if (op->prepare && op->kind != VALISE_COMMAND)
+        return BAD_OP("%s: only a command can be prepared", op->name);
     if (op->current && op->kind != VALISE_COMMAND)
         return BAD_OP("%s: only a command takes `expect`", op->name);
     if ((op->current != NULL) != (op->expect_help != NULL))
@@ -107,7 +109,8 @@ static int check_functions(const valise_op *op, valise_error *err)
 static int check_flags(const valise_op *op, valise_error *err)
 {
     const uint32_t known = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE | VALISE_OP_LIST |
-                           VALISE_OP_NO_WORKSPACE | VALISE_OP_INTERNAL | VALISE_OP_READ_ONLY;
+                           VALISE_OP_NO_WORKSPACE | VALISE_OP_INTERNAL | VALISE_OP_READ_ONLY |
+                           VALISE_OP_ASKS;
 
     if (op->flags & ~known)
         return BAD_OP("%s: it has flags that this library does not know (0x%x)", op->name,

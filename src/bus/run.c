@@ -1,6 +1,8 @@
 /* run.c -- the typed path: structs in, structs out, through the same pipeline. */
 #include "bus/operate.h"
 
+#include "base/mem.h"
+
 int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
             const valise_call *call, const vls_run_more *more, valise_error *err)
 {
@@ -22,5 +24,81 @@ int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_
         *more->reply = o.reply;
     else
         valise_reply_release(&o.reply);
+    return rc;
+}
+
+/* ---- several at once ---- */
+
+typedef struct many {
+    valise *v;
+    vls_command *commands;
+    size_t count, bytes;
+    vls_told told;
+} many;
+
+static void vls_auto_many(many *m)
+{
+    if (!m->commands)
+        return;
+    for (size_t i = 0; i < m->count; i++)
+        vls_command_release(&m->commands[i]);
+    vls_mem_free(m->v->env, m->commands, m->count * sizeof(*m->commands));
+}
+
+static int take(many *m, size_t i, const vls_run_item *item, const valise_call *call,
+                valise_error *err)
+{
+    static const vls_run_more internal = {.internal = true};
+    const vls_operation o = {.v = m->v, .op = item->op, .call = *call, .more = &internal};
+    vls_command *command = &m->commands[i];
+    int rc = vls_operation_check(&o, err);
+
+    assert(item->op->kind == VALISE_COMMAND && (item->args || !item->op->in));
+    if (rc == 0)
+        rc = vls_operation_check_store(&o, err);
+    if (rc == 0)
+        rc = vls_command_init(command, m->v, item->op, call, true, err);
+    if (rc < 0)
+        return rc;
+    command->told = &m->told;
+    command->want_struct = item->result != NULL;
+    rc = vls_command_take(command, item->args, err);
+    if (rc == 0)
+        rc = vls_apart_refuse(command, "one of many", err);
+    m->bytes += vls_command_bytes(command);
+    return rc;
+}
+
+static int submit(many *m, const vls_run_item *items, valise_error *err)
+{
+    vls_request request = {.item = {.commands = m->count, .bytes = m->bytes},
+                           .commands = m->commands,
+                           .count = m->count};
+    int rc = vls_request_submit(&request, m->v, err);
+
+    (void)vls_told_publish(&m->told, m->v, NULL); /* commands leave nothing for after */
+    for (size_t i = 0; rc == 0 && i < m->count; i++)
+        if (items[i].result && m->commands[i].result)
+            memcpy(items[i].result, m->commands[i].result, items[i].op->out_size);
+    return rc;
+}
+
+int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valise_call *call,
+                 valise_reply *reply, valise_error *err)
+{
+    VLS_AUTO(many) many m = {.v = v, .count = count};
+    valise_call read;
+    int rc = vls_call_read(&read, call, err);
+
+    assert(count > 0);
+    m.commands = vls_mem_zalloc(v->env, count * sizeof(*m.commands));
+    if (!m.commands)
+        return vls_fail_memory(err);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = take(&m, i, &items[i], &read, err);
+    if (rc == 0)
+        rc = submit(&m, items, err);
+    if (rc == 0 && reply)
+        *reply = vls_command_reply(&m.commands[count - 1]);
     return rc;
 }

@@ -26,9 +26,12 @@ const char *const vls_layer_names[] = {"default", "workspace", "user", "environm
      1u << VLS_LAYER_FLAG)
 #define NOT_WORKSPACE (ANY_LAYER & ~(1u << VLS_LAYER_WORKSPACE))
 #define ONLY_USER (1u << VLS_LAYER_USER)
+#define ONLY_WORKSPACE (1u << VLS_LAYER_WORKSPACE)
 #define FILES (1u << VLS_LAYER_WORKSPACE | 1u << VLS_LAYER_USER)
 
 const vls_setting vls_settings[] = {
+    {"context.frame-max", "Bytes that the content of a frame may have.", NULL, "1048576", NULL,
+     VLS_SETTING_INT, ANY_LAYER},
     {"core.actor", "Who acts when nobody says so.", NULL, "local", "VALISE_ACTOR", VLS_SETTING_TEXT,
      NOT_WORKSPACE},
     {"core.color", "When to use colours.", "auto always never", "auto", "VALISE_COLOR",
@@ -43,10 +46,14 @@ const vls_setting vls_settings[] = {
     {"extension.*.path", "A shared object to load.", NULL, NULL, NULL, VLS_SETTING_PATH, FILES},
     {"extension.*.sha256", "What the bytes of the shared object must hash to.", NULL, NULL, NULL,
      VLS_SETTING_HASH, ONLY_USER},
+    {"tree.ignore", "What is no part of the tree: a pattern as in .gitignore, any number of them.",
+     NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_WORKSPACE},
     {"trust.*.owner", "The user whose workspace this is, and who is trusted.", NULL, NULL, NULL,
      VLS_SETTING_INT, ONLY_USER},
     {"trust.*.sha256", "The bytes of the program or shared object that is trusted.", NULL, NULL,
      NULL, VLS_SETTING_HASH, ONLY_USER},
+    {"view.*.spec", "A view with a name, such as recency,max=10,type=summary.", NULL, NULL, NULL,
+     VLS_SETTING_TEXT, ANY_LAYER},
     {NULL, NULL, NULL, NULL, NULL, VLS_SETTING_TEXT, 0},
 };
 

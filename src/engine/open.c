@@ -217,6 +217,26 @@ static int say_way_out(const char **out, vls_engine *e, valise_error *err)
     return 0;
 }
 
+/* All that was set, since some are lists; or what holds when nobody did. */
+static int read_setting(vls_buf *out, const valise *v, const char *name, valise_error *err)
+{
+    const vls_config *config = vls_engine_of(v)->config;
+    size_t count, found = 0;
+    const vls_config_entry *entries = vls_config_entries(&count, config);
+
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].ignored || !entries[i].value.ptr ||
+            !vls_str_equal(entries[i].name, valise_str_of(name)))
+            continue;
+        vls_buf_add(out, entries[i].value);
+        vls_buf_add_byte(out, '\n');
+        found++;
+    }
+    if (found == 0)
+        vls_buf_add(out, vls_config_text(config, name));
+    return vls_buf_check(out, err);
+}
+
 static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
 {
     vls_bus_options bus = {
@@ -229,6 +249,7 @@ static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
         .full_sync = is_full_sync(e, o),
         .engine = e,
         .upkeep = vls_retention_upkeep,
+        .place = {.root = e->root, .folder = e->folder, .setting = read_setting},
     };
     int rc = e->foreign || e->unwritable ? say_way_out(&bus.read_only_hint, e, err) : 0;
 

@@ -99,5 +99,5 @@ int vls_current_row(valise_str *json, valise_view *view, const valise_coll *coll
     return rc < 0 ? rc : vls_arena_dup(json, &view->arena, vls_buf_str(&text), err);
 }
 
-const char *const vls_kernel_local[] = {"actor",   "bundle",    "erasure", "pin",
-                                        "setting", "retention", NULL};
+const char *const vls_kernel_local[] = {"actor",   "bundle",    "erasure",   "pin",
+                                        "setting", "retention", "tree_here", NULL};

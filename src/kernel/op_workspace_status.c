@@ -1,10 +1,22 @@
-/* op_workspace_status.c -- workspace:status, what there is, answered without counting anything. */
+/* op_workspace_status.c -- workspace:status, what there is, answered without counting anything,
+ * unless one asks areas to check. */
 #include "base/str.h"
+#include "base/vec.h"
 #include "bus/bus.h"
 #include "kernel/kernel.h"
 #include "store/log.h"
 #include "store/store.h"
 #include "store/view.h"
+
+typedef struct status_args {
+    bool check;
+} status_args;
+
+static const valise_field status_in[] = {
+    VALISE_FIELD(status_args, check, BOOL, 0,
+                 "Look at the files too, and count which heads are fresh."),
+    VALISE_FIELD_END,
+};
 
 typedef struct status {
     valise_uuid workspace;
@@ -12,7 +24,23 @@ typedef struct status {
     int64_t seq, oldest, time, bytes, format;
     int64_t pinned; /* NULLABLE */
     int64_t actors, pins;
+    valise_list areas;
 } status;
+
+/* What an area or extension has to say. */
+typedef struct line {
+    valise_str area, name, value;
+} line;
+
+static const valise_field line_fields[] = {
+    VALISE_FIELD(line, area, STR, VALISE_REQUIRED, "Who says it."),
+    VALISE_FIELD(line, name, STR, VALISE_REQUIRED, "What it is."),
+    VALISE_FIELD(line, value, JSON, VALISE_REQUIRED, "What there is of it."),
+    VALISE_FIELD_END,
+};
+static const valise_struct line_struct = {sizeof(line), line_fields};
+static const valise_field line_item = {
+    .name = "line", .type = VALISE_T_STRUCT, .more = &line_struct};
 
 static const valise_field status_out[] = {
     VALISE_FIELD(status, workspace, UUID, 0, "Id of the workspace."),
@@ -25,6 +53,7 @@ static const valise_field status_out[] = {
     VALISE_FIELD(status, pinned, INT, VALISE_NULLABLE, "The oldest state that a pin holds."),
     VALISE_FIELD(status, pins, INT, 0, "How many pins there are."),
     VALISE_FIELD(status, actors, INT, 0, "How many actors are known."),
+    VALISE_FIELD_WITH(status, areas, LIST, 0, "What the areas have.", .more = &line_item),
     VALISE_FIELD_END,
 };
 
@@ -70,15 +99,66 @@ static int find_time(status *out, valise_view *view, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
-static int query(valise_view *view, const void *args, void *result, valise_error *err)
+/* ---- what areas have ---- */
+
+struct valise_status {
+    valise_view *view;
+    const valise_extension *package;
+    bool check;
+    vls_vec(line *) lines; /* in the view's memory */
+};
+
+bool valise_status_checks(const valise_status *s)
 {
+    return s && s->check;
+}
+
+int valise_status_add(valise_status *s, const char *name, valise_str json, valise_error *err)
+{
+    vls_arena *arena;
+    line *new;
+    int rc;
+
+    VLS_ARG(s && name, err);
+    arena = &s->view->arena;
+    new = vls_arena_zalloc(arena, sizeof(*new));
+    if (!new)
+        return vls_arena_fail(arena, err);
+    new->area = valise_str_of(s->package->name);
+    rc = vls_arena_dup(&new->name, arena, valise_str_of(name), err);
+    if (rc == 0)
+        rc = vls_arena_dup(&new->value, arena, json, err);
+    if (rc == 0 && !vls_vec_push_in(&s->lines, arena, new))
+        rc = vls_arena_fail(arena, err);
+    return rc;
+}
+
+static int ask_areas(status *out, valise_view *view, bool check, valise_error *err)
+{
+    const valise *v = vls_view_bus(view);
+    const valise_extension *const *packages = v ? vls_registry_packages(v->registry) : NULL;
+    valise_status s = {.view = view, .check = check};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && packages && packages[i]; i++) {
+        s.package = packages[i];
+        if (s.package->status)
+            rc = s.package->status(&s, view, err);
+    }
+    if (rc == 0 && s.lines.len > 0)
+        out->areas = (valise_list){s.lines.ptr, s.lines.len};
+    return VLS_MIN(rc, 0);
+}
+
+static int query(valise_view *view, const void *in, void *result, valise_error *err)
+{
+    const status_args *args = in;
     status *out = result;
     vls_txn *txn = view->txn;
     void *self;
     const valise_store_ops *ops = vls_store_ops(txn->store, &self);
     int rc;
 
-    (void)args;
     *out = (status){.workspace = txn->meta.workspace,
                     .store = valise_str_of(ops->name),
                     .format = VLS_FORMAT,
@@ -90,7 +170,9 @@ static int query(valise_view *view, const void *args, void *result, valise_error
         rc = ops->maintain(&out->bytes, self, VALISE_MAINTAIN_SIZE, err);
     if (rc == 0)
         rc = count_pins(out, view, err);
-    return rc < 0 ? rc : count_actors(out, view, err);
+    if (rc >= 0)
+        rc = count_actors(out, view, err);
+    return rc < 0 ? rc : ask_areas(out, view, args->check, err);
 }
 
 const valise_op vls_op_kernel_workspace_status = {
@@ -98,8 +180,13 @@ const valise_op vls_op_kernel_workspace_status = {
     .name = "workspace:status",
     .alias = "status",
     .brief = "Show what there is, at a glance.",
+    .help = "What is shown is stored: nothing is counted, and no file is looked at. --check does "
+            "both, and records nothing: how many paths differ from the newest version of the tree, "
+            "and how many heads are fresh, stale and orphaned in that version.",
     .kind = VALISE_QUERY,
     .needs = "log:read",
+    .in = status_in,
+    .in_size = sizeof(status_args),
     .out = status_out,
     .out_size = sizeof(status),
     .query = query,

@@ -28,6 +28,15 @@ static bool is_same(const vls_overlay_row *change)
     return vls_cells_equal(change->row, change->before, change->coll->field_count);
 }
 
+bool vls_view_has_changes(const valise_view *view)
+{
+    for (size_t i = 0; i < view->changes.rows.len; i++) {
+        if (!is_same(view->changes.rows.ptr[i]))
+            return true;
+    }
+    return false;
+}
+
 /* ---- references ---- */
 
 typedef struct reference_check {

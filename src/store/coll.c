@@ -281,9 +281,11 @@ static void add_bytes(vls_buf *out, valise_str bytes)
         vls_buf_add_text(out, "...");
 }
 
-static void add_key_cell(vls_buf *out, const valise_cell *cell)
+static void add_key_cell(vls_buf *out, const valise_field *field, const valise_cell *cell)
 {
-    switch (cell->type) {
+    bool path = field->type == VALISE_T_PATH && cell->type == VALISE_CELL_BLOB;
+
+    switch (path ? VALISE_CELL_TEXT : cell->type) {
     case VALISE_CELL_INT:
         vls_buf_add_i64(out, cell->as.integer);
         break;
@@ -307,7 +309,7 @@ vls_place_text vls_coll_place(const vls_coll *coll, const valise_cell *key)
     vls_buf_add_text(&out, coll->desc->name);
     for (uint16_t i = 0; i < coll->key_count; i++) {
         vls_buf_add_byte(&out, ' ');
-        add_key_cell(&out, &key[i]);
+        add_key_cell(&out, &coll->desc->fields[i], &key[i]);
     }
     return place;
 }

@@ -4,6 +4,7 @@
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 /* ---- writing ---- */
 
@@ -12,13 +13,16 @@ static bool is_plain(char c)
     return (uint8_t)c > 0x20 && c != '%' && c != '/' && c != 0x7f;
 }
 
+/* A path may be any bytes, and a place is a text: where it is no UTF-8, all but ASCII is escaped.
+ */
 static void write_text(vls_buf *out, valise_str text)
 {
     static const char digits[] = "0123456789ABCDEF";
+    bool utf8 = vls_utf8_valid(text);
 
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (is_plain(c)) {
+        if (is_plain(c) && (utf8 || (uint8_t)c < 0x80)) {
             vls_buf_add_byte(out, c);
         } else {
             vls_buf_add_byte(out, '%');
@@ -32,7 +36,7 @@ static void write_part(vls_buf *out, const valise_field *field, const valise_cel
 {
     if (cell->type == VALISE_CELL_INT)
         vls_buf_add_i64(out, cell->as.integer);
-    else if (cell->type == VALISE_CELL_TEXT)
+    else if (cell->type == VALISE_CELL_TEXT || field->type == VALISE_T_PATH)
         write_text(out, cell->as.bytes);
     else if (field->type == VALISE_T_UUID && cell->as.bytes.len == sizeof(valise_uuid))
         vls_buf_add_text(out, vls_uuid_text((const valise_uuid *)cell->as.bytes.ptr).s);
@@ -207,6 +211,10 @@ static int read_part(valise_cell *key, uint16_t at, valise_view *view, const vls
         key[at].type = VALISE_CELL_TEXT;
         return read_text(&key[at].as.bytes, &view->arena, part, err);
     default:
+        if (field->type == VALISE_T_PATH) {
+            key[at].type = VALISE_CELL_BLOB;
+            return read_text(&key[at].as.bytes, &view->arena, part, err);
+        }
         if (field->type != VALISE_T_UUID && field->type != VALISE_T_ID)
             return vls_fail(err, VALISE_E_UNSUPPORTED, "rows of %s cannot be named by text",
                             coll->desc->name);

@@ -1,7 +1,8 @@
 /* place.h -- places: how people name a row, and how any printed id is found again.
  *
  *     session/018f2c4e-...-9b1d     collection, then each part of the key behind a slash
- *     item/run-1/user%2Fname        in texts '%', '/' and control bytes are written as %XX
+ *     item/run-1/user%2Fname        in texts '%', '/' and control bytes are written as %XX; in a
+ *                                   path that is no UTF-8 all bytes that are not ASCII
  *     frame/3f2ab81c                ids as any unambiguous beginning of 4 or more digits
  *     session/c0ffee12              UUIDs as any unambiguous ending of 4 or more digits
  *

@@ -59,7 +59,7 @@ static int check_reference(void *arg, const valise_field *field, void *member)
 
     if (field->type == VALISE_T_ID && (!field->ref || strcmp(field->ref, "object") == 0))
         return field->ref ? check_object(walk->check, field, member, walk->err) : 0;
-    if (!field->ref || strcmp(field->ref, "log") == 0)
+    if (!field->ref || strcmp(field->ref, "log") == 0 || (field->flags & VALISE_LOOSE))
         return 0;
     target = vls_store_coll_named(walk->check->store, valise_str_of(field->ref));
     return target ? check_key(walk->check, field, target, member, walk->err) : 0;

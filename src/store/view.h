@@ -181,6 +181,10 @@ int vls_view_last(valise_cell *row, int64_t *from_seq, valise_view *view, const 
 
 /* ---- what a command did (apply.c) ---- */
 
+/* Is there a row that will be another one? Objects do not count: without a row that names it an
+ * object is nothing. */
+bool vls_view_has_changes(const valise_view *view);
+
 /* Write the changes and objects of the view and the entry that describes them, with everything
  * but id, time, actor, cause, type, nonce, payload, sent and result still to be filled in. seq is
  * the view's stamp. Changes that change nothing are left out. VALISE_E_NOT_FOUND when a row refers

@@ -26,7 +26,7 @@
 #define FAULT_IO_KINDS(X)                                                                          \
     X(OPEN, 0)     /* open, openat, creat, opendir, fdopendir */                                   \
     X(CLOSE, 1)    /* close: the descriptor is closed even when it fails, as on Linux */           \
-    X(READ, 2)     /* read, pread, readv, preadv, readdir */                                       \
+    X(READ, 2)     /* read, pread, readv, preadv, readdir, getdents64, readlinkat */               \
     X(WRITE, 3)    /* write, pwrite, writev, pwritev */                                            \
     X(SYNC, 4)     /* fsync, fdatasync */                                                          \
     X(TRUNCATE, 5) /* ftruncate, fallocate, posix_fallocate */                                     \

@@ -120,6 +120,9 @@ CALL(DIR *, NULL, FAULT_OPEN, HERE, path, opendir, (const char *path), (path))
 CALL(DIR *, NULL, FAULT_OPEN, fd, NULL, fdopendir, (int fd), (fd))
 CALL(struct dirent *, NULL, FAULT_READ, dirfd(d), NULL, readdir, (DIR * d), (d))
 CALL(struct dirent64 *, NULL, FAULT_READ, dirfd(d), NULL, readdir64, (DIR * d), (d))
+CALL(ssize_t, -1, FAULT_READ, fd, NULL, getdents64, (int fd, void *to, size_t size), (fd, to, size))
+CALL(ssize_t, -1, FAULT_READ, fd, path, readlinkat,
+     (int fd, const char *path, char *to, size_t size), (fd, path, to, size))
 CALL(void *, MAP_FAILED, FAULT_MMAP, fd, NULL, mmap,
      (void *at, size_t len, int prot, int flags, int fd, off_t offset),
      (at, len, prot, flags, fd, offset))

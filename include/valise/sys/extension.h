@@ -85,6 +85,17 @@ typedef struct valise_processor {
                valise_error *err);
 } valise_processor;
 
+/* ---- status ---- */
+
+typedef struct valise_status valise_status;
+
+/* One more line: name is a few words, json a JSON text. Both are copied. */
+VALISE_API int valise_status_add(valise_status *status, const char *name, valise_str json,
+                                 valise_error *err);
+
+/* Whether it may take its time (`status --check`): look outside, count, and say that too. */
+VALISE_API bool valise_status_checks(const valise_status *status);
+
 /* ---- the package ---- */
 
 typedef struct valise_extension {
@@ -97,6 +108,10 @@ typedef struct valise_extension {
     const valise_middleware *const *middleware;
     const valise_indexer *const *indexers;
     const valise_processor *const *processors;
+
+    /* What `status` tells of its rows, at a glance: look up, count nothing (but for
+     * valise_status_checks), and say it with valise_status_add. NULL: nothing. */
+    int (*status)(valise_status *status, valise_view *view, valise_error *err);
 } valise_extension;
 
 typedef const valise_extension *valise_extension_fn(void);

@@ -15,6 +15,7 @@ VALISE_BEGIN
 
 typedef struct valise valise;
 typedef struct valise_job valise_job;
+typedef struct valise_prepare valise_prepare;
 
 enum {
     VALISE_COMMAND = 1, /* changes state, is logged */
@@ -23,12 +24,15 @@ enum {
 };
 
 enum {
-    VALISE_OP_IDEMPOTENT = 1,   /* twice is the same as once */
+    VALISE_OP_IDEMPOTENT = 1,   /* twice is the same as once. A command that changes no row is then
+                                   not in the log, unless the caller gave it an id */
     VALISE_OP_DESTRUCTIVE = 2,  /* takes something away that cannot be had back */
     VALISE_OP_LIST = 4,         /* queries: the answer is a list; rows come by valise_view_emit */
     VALISE_OP_NO_WORKSPACE = 8, /* queries: needs none (the view has no rows) */
     VALISE_OP_INTERNAL = 16,    /* only the engine itself submits it */
     VALISE_OP_READ_ONLY = 32,   /* jobs: change nothing in the workspace */
+    VALISE_OP_ASKS = 64, /* its arguments do not say what they stand for (a node id: which path?),
+                            so where a grant is narrowed it asks itself, with valise_view_allows */
 };
 
 typedef struct valise_op {
@@ -70,7 +74,32 @@ typedef struct valise_op {
      * did stays done, also where there is no memory for the answer, or a middleware refuses it
      * after. */
     bool (*apart)(valise *v, const void *args);
+
+    /* Commands, optional. Called on the caller's thread before the command is queued, once its
+     * arguments were checked: here, and nowhere else, a command may look at the world outside
+     * (files). What it saw it puts in front of the command with valise_prepare_add: commands that
+     * are run before it in the same transaction, once it is known that the actor may. The log holds
+     * them, so a replay never asks again. When one of them fails with VALISE_E_CONFLICT (what was
+     * seen no longer fits), all of it is prepared anew, three times at most. Not called for
+     * commands that are apart, or added by a middleware. */
+    int (*prepare)(valise_prepare *prepare, const void *args, valise_error *err);
 } valise_op;
+
+/* ---- what `prepare` can do ---- */
+
+/* The workspace: queries can be dispatched to it. */
+VALISE_API valise *valise_prepare_workspace(valise_prepare *prepare);
+VALISE_API valise_str valise_prepare_actor(const valise_prepare *prepare);
+
+/* One more command in front, with a struct of op->in, behind those that were added before. It is
+ * run as the engine's own (INTERNAL operations too): as the actor, who is not asked for, and with
+ * no middleware. What args point to must live until the command is done: valise_prepare_alloc. */
+VALISE_API int valise_prepare_add(valise_prepare *prepare, const valise_op *op, const void *args,
+                                  valise_error *err);
+
+/* Memory that lives as long as the command. Never of size 0. */
+VALISE_API int valise_prepare_alloc(void **out, valise_prepare *prepare, size_t size,
+                                    valise_error *err);
 
 /* ---- what a job can do ---- */
 

@@ -125,7 +125,8 @@ VALISE_API int valise_view_object(valise_str *out, valise_view *view, const vali
 
 /* May the actor do this as well? Operations whose entry in the registry says what they need do not
  * call it; it is for what only shows while they run. attrs are pairs of name and value, ended by
- * NULL, for narrowed capabilities ("path", "src/a.c", NULL); may be NULL. VALISE_E_DENIED. */
+ * NULL, for narrowed capabilities ("path", "src/a.c", NULL); may be NULL. With "?path" as the name
+ * the value does not matter: is there any path for which the actor may? VALISE_E_DENIED. */
 VALISE_API int valise_view_allows(valise_view *view, const char *capability,
                                   const char *const *attrs, valise_error *err);
 

@@ -275,3 +275,18 @@ TEST(actor, who_may_administer)
     CHECK(!vls_actor_is_admin(&row));
     CHECK(!vls_role_grants(99)[0] && !vls_role_grants(-1)[0]);
 }
+
+/* Is there any value with which it would be allowed? */
+TEST(grant, a_value_may_not_matter)
+{
+    static const char *const any_type[] = {"path", "src/a.c", "?type", "", NULL};
+    static const char *const any_path[] = {"?path", "", NULL};
+
+    CHECK(allows(t, "a:b type=x", "a:b", any_type));
+    CHECK(allows(t, "a:b type=x path=src/*", "a:b", any_type));
+    CHECK(!allows(t, "a:b type=x path=lib/*", "a:b", any_type));
+    CHECK(allows(t, "a:b", "a:b", any_type));
+    CHECK(!allows(t, "a:c type=x", "a:b", any_type));
+    CHECK(allows(t, "a:b path=lib/*", "a:b", any_path));
+    CHECK(!allows(t, "a:b path=lib/* type=x", "a:b", any_path)); /* which was not asked for */
+}

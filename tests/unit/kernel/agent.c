@@ -150,7 +150,7 @@ TEST(agent, narrowed_grants_look_at_the_arguments) /* [K23] */
     REFUSED_AS(VALISE_E_DENIED, "a", "agent:list", NULL); /* has no id */
     OK_AS("local", "agent:add", "{\"id\":\"c\",\"capabilities\":[\"agent:read id=a type=b\"]}");
     REFUSED_AS(VALISE_E_DENIED, "c", "agent:show", "{\"id\":\"a\"}");
-    CHECK(strstr(t->err.message, "has only with id=a and more"));
+    CHECK(strstr(t->err.message, "has only with id=a and type=b"));
 }
 
 /* ---- open workspaces ---- */

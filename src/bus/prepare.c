@@ -1,0 +1,92 @@
+/* prepare.c -- valise_op.prepare: a command looks outside, on its caller's thread.
+ *
+ * What it adds are commands of their own in front of it, in `before`: the pipeline runs them once
+ * the command is allowed, and the log holds them like any other. */
+#include "bus/command.h"
+
+struct valise_prepare {
+    vls_command *command;
+};
+
+valise *valise_prepare_workspace(valise_prepare *prepare)
+{
+    return prepare->command->bus;
+}
+
+valise_str valise_prepare_actor(const valise_prepare *prepare)
+{
+    return prepare->command->actor;
+}
+
+vls_arena *vls_prepare_arena(valise_prepare *prepare)
+{
+    return prepare->command->arena;
+}
+
+bool vls_prepare_is_shared(const valise_prepare *prepare)
+{
+    return prepare->command->shared;
+}
+
+int valise_prepare_alloc(void **out, valise_prepare *prepare, size_t size, valise_error *err)
+{
+    void *memory;
+
+    VLS_ARG(out && prepare && size > 0, err);
+    memory = vls_arena_alloc(prepare->command->arena, size);
+    if (!memory)
+        return vls_arena_fail(prepare->command->arena, err);
+    *out = memory;
+    return 0;
+}
+
+/* The same table, as the registry knows it. */
+static int find(const valise_op **out, const vls_command *command, const valise_op *op,
+                valise_error *err)
+{
+    *out = vls_registry_op(command->bus->registry, valise_str_of(op->name));
+    if (!*out || (*out)->kind != VALISE_COMMAND)
+        return vls_fail(err, VALISE_E_INVALID, "%s: %s is no command that can be put in front",
+                        command->op->name, op->name);
+    return 0;
+}
+
+int valise_prepare_add(valise_prepare *prepare, const valise_op *op, const void *args,
+                       valise_error *err)
+{
+    vls_command *command, *added;
+    valise_call call = VALISE_CALL_INIT;
+    int rc;
+
+    VLS_ARG(prepare && op && (args || !op->in), err);
+    command = prepare->command;
+    rc = find(&op, command, op, err);
+    if (rc < 0)
+        return rc;
+    added = vls_arena_zalloc(command->arena, sizeof(*added));
+    if (!added)
+        return vls_arena_fail(command->arena, err);
+    call.actor = command->actor;
+    call.cause = command->id;
+    rc = vls_command_init(added, command->bus, op, &call, true, err);
+    if (rc < 0)
+        return rc;
+    /* Owned from here on, so that it is released whatever happens. */
+    if (!vls_vec_push(&command->before, command->bus->env, added)) {
+        vls_command_release(added);
+        return vls_fail_memory(err);
+    }
+    command->prepared = command->before.len;
+    added->told = command->told;
+    rc = vls_command_take(added, args, err);
+    return rc < 0 ? rc : vls_apart_refuse(added, "put in front of a command", err);
+}
+
+int vls_command_prepare(vls_command *command, valise_error *err)
+{
+    valise_prepare prepare = {command};
+
+    if (!command->op->prepare)
+        return 0;
+    return command->op->prepare(&prepare, command->args, err);
+}
