@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-#include <valise/api.h>
+#include <valise/error.h>
+#include <valise/str.h>
 
 VALISE_BEGIN
 
@@ -19,6 +20,14 @@ typedef struct valise_id {
 typedef struct valise_uuid {
     uint8_t bytes[16];
 } valise_uuid;
+
+/* The 64 lower-case digits of an id, with a NUL behind them: what the command line prints, and what
+ * functions take that want a node by its id. Returns out. */
+#define VALISE_ID_TEXT 65
+VALISE_API char *valise_id_text(char out[VALISE_ID_TEXT], const valise_id *id);
+
+/* The id that these 64 digits spell. VALISE_E_INVALID. */
+VALISE_API int valise_id_parse(valise_id *out, valise_str text, valise_error *err);
 
 VALISE_END
 

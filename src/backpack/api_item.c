@@ -2,31 +2,12 @@
 #include "backpack/handle.h"
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "bus/read_log.h"
 #include "json/json.h"
 #include "store/object.h"
 
 /* ---- values ---- */
-
-int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str json,
-                         valise_error *err)
-{
-    VLS_AUTO(buf) vls_buf text = {0};
-    VLS_AUTO(arena) vls_arena arena = {0};
-    vls_json value;
-    int rc;
-
-    if (vls_json_is_canonical(json))
-        return vls_blob_new(out, env, json, err);
-    vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
-    vls_arena_init(&arena, env, VLS_VIEW_MAX_BYTES);
-    rc = vls_json_parse(&value, &arena, json, NULL, err);
-    if (rc == 0) {
-        (void)vls_buf_reserve(&text, json.len); /* most canonical texts are about as long */
-        rc = vls_json_write(&text, value, err);
-    }
-    return rc < 0 ? rc : vls_blob_new(out, env, vls_buf_str(&text), err);
-}
 
 static int hash_value(valise_id *out, valise *v, valise_str bytes, valise_error *err)
 {
@@ -69,7 +50,7 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
     if (rc == 0)
         rc = vls_handle_allowed(bag, VLS_HANDLE_WRITE, call.now, err);
     if (rc == 0)
-        rc = vls_handle_canonical(&blob, bag->env, json, err);
+        rc = vls_json_canonical(&blob, bag->env, json, err);
     if (rc < 0)
         return rc;
     assert(blob);
@@ -205,7 +186,7 @@ static int pack_long(valise_packed *out, valise_backpack *bag, valise_str key, v
                              .declassify = o->declassify};
     valise_call call = VALISE_CALL_INIT;
     char digits[VLS_U64_DIGITS];
-    int rc = vls_handle_canonical(&blob, bag->env, json, err);
+    int rc = vls_json_canonical(&blob, bag->env, json, err);
 
     if (rc < 0)
         return rc;
@@ -227,8 +208,8 @@ int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, va
     int rc;
 
     VLS_ARG(bag && key.ptr && json.ptr, err);
-    rc = vls_handle_take(&o, sizeof(o), options, offsetof(valise_pack_options, tags),
-                         "valise_pack_options", err);
+    rc = vls_sized_take(&o, sizeof(o), options, offsetof(valise_pack_options, tags),
+                        "valise_pack_options", err);
     if (rc < 0)
         return rc;
     if (o.expect != VALISE_NONE && o.expect < 0)
@@ -374,15 +355,15 @@ int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
     int rc;
 
     VLS_ARG(bag && key && options, err);
-    rc = vls_handle_take(&o, sizeof(o), options, offsetof(valise_quarantine_options, error),
-                         "valise_quarantine_options", err);
+    rc = vls_sized_take(&o, sizeof(o), options, offsetof(valise_quarantine_options, error),
+                        "valise_quarantine_options", err);
     args.key = valise_str_of(key);
     args.reason = o.reason;
     args.forget = o.forget;
     args.who.node_id = o.node_id;
     args.who.node_name = o.node_name;
     if (rc == 0 && o.error.len > 0)
-        rc = vls_handle_canonical(&error, bag->env, o.error, err);
+        rc = vls_json_canonical(&error, bag->env, o.error, err);
     if (rc < 0)
         return rc;
     args.error = error ? vls_blob_bytes(error) : (valise_str){NULL, 0};

@@ -1,6 +1,7 @@
 /* api_look.c -- the C functions that walk over a backpack: items, history, differences. */
 #include "backpack/handle.h"
 
+#include "base/sized.h"
 #include "json/json.h"
 
 /* ---- items ---- */
@@ -162,8 +163,8 @@ int valise_history_each(valise_backpack *bag, const valise_history *filter, vali
     int rc;
 
     VLS_ARG(bag && fn, err);
-    rc = vls_handle_take(&own, sizeof(own), filter, offsetof(valise_history, actions),
-                         "valise_history", err);
+    rc = vls_sized_take(&own, sizeof(own), filter, offsetof(valise_history, actions),
+                        "valise_history", err);
     if (rc < 0)
         return rc;
     return vls_handle_read(bag, tell_history, &t, err);
@@ -295,13 +296,11 @@ int valise_backpack_usage(valise_usage *out, valise_backpack *bag, valise_error 
     int rc;
 
     VLS_ARG(out && bag, err);
-    if (out->size < offsetof(valise_usage, state_bytes) || out->size > 4096)
-        return vls_fail(err, VALISE_E_INVALID,
-                        "valise_usage has a size of %zu: start from its _INIT", out->size);
-    rc = vls_handle_read(bag, use, &usage, err);
+    rc = vls_sized_check(out, offsetof(valise_usage, state_bytes), "valise_usage", err);
+    if (rc == 0)
+        rc = vls_handle_read(bag, use, &usage, err);
     if (rc < 0)
         return rc;
-    usage.size = out->size;
-    memcpy(out, &usage, VLS_MIN(out->size, sizeof(usage)));
+    vls_sized_give(out, &usage, sizeof(usage));
     return 0;
 }

@@ -2,6 +2,8 @@
 #include "backpack/handle.h"
 
 #include "base/mem.h"
+#include "base/sized.h"
+#include "json/json.h"
 
 #define ALL_FLAGS                                                                                  \
     (VALISE_BACKPACK_DURABLE | VALISE_BACKPACK_WRITE_BEHIND | VALISE_BACKPACK_LENIENT |            \
@@ -15,8 +17,8 @@ static int take_options(valise_backpack_options *out, const valise_backpack_opti
     int rc;
 
     *out = (valise_backpack_options)VALISE_BACKPACK_OPTIONS_INIT;
-    rc = vls_handle_take(out, sizeof(*out), options, offsetof(valise_backpack_options, max_commits),
-                         "valise_backpack_options", err);
+    rc = vls_sized_take(out, sizeof(*out), options, offsetof(valise_backpack_options, max_commits),
+                        "valise_backpack_options", err);
     if (rc < 0)
         return rc;
     if (out->flags & ~(unsigned)ALL_FLAGS)
@@ -218,7 +220,7 @@ static int make_durable(valise_backpack *bag, const valise_backpack_options *o, 
 
     call.actor = bag->actor;
     if (o->items.len > 0)
-        rc = vls_handle_canonical(&items, bag->env, o->items, err);
+        rc = vls_json_canonical(&items, bag->env, o->items, err);
     if (rc < 0)
         return rc;
     if (items)
@@ -385,7 +387,7 @@ int valise_backpack_node(valise_backpack **out, valise_backpack *bag, const vali
     int rc;
 
     VLS_ARG(out && bag && node, err);
-    rc = vls_handle_take(&n, sizeof(n), node, offsetof(valise_node, name), "valise_node", err);
+    rc = vls_sized_take(&n, sizeof(n), node, offsetof(valise_node, name), "valise_node", err);
     if (rc < 0)
         return rc;
     if (bag->node)
@@ -606,7 +608,7 @@ static int import_rows(valise_backpack *bag, valise_str json, const valise_backp
 
     call.actor = bag->actor;
     if (rc == 0)
-        rc = vls_handle_canonical(&data, bag->env, json, err);
+        rc = vls_json_canonical(&data, bag->env, json, err);
     if (rc == 0) {
         args.data.bytes = vls_blob_bytes(data);
         args.data.size = (int64_t)args.data.bytes.len;

@@ -91,22 +91,6 @@ int vls_handle_check(valise_backpack *const *bags, size_t count, valise_error *e
     return 0;
 }
 
-int vls_handle_take(void *out, size_t size, const void *given, size_t least, const char *type,
-                    valise_error *err)
-{
-    size_t theirs;
-
-    if (!given)
-        return 0;
-    memcpy(&theirs, given, sizeof(theirs));
-    if (theirs < least || theirs > 4096)
-        return vls_fail(err, VALISE_E_INVALID, "%s has a size of %zu: start from its _INIT", type,
-                        theirs);
-    memcpy(out, given, VLS_MIN(size, theirs));
-    memcpy(out, &size, sizeof(size));
-    return 0;
-}
-
 /* ---- making ---- */
 
 static void free_handle(valise_backpack *bag)

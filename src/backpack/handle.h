@@ -95,15 +95,6 @@ void vls_handle_tell_snapshot(valise_backpack *bag);
 /* Are these handles usable, and of one workspace? VALISE_E_INVALID when theirs was closed. */
 int vls_handle_check(valise_backpack *const *bags, size_t count, valise_error *err);
 
-/* A struct of the caller's that begins with its size, over *out, which has the defaults; what the
- * caller does not know keeps them. least: what any must have. */
-int vls_handle_take(void *out, size_t size, const void *given, size_t least, const char *type,
-                    valise_error *err);
-
-/* One JSON text as canonical JSON. */
-int vls_handle_canonical(valise_blob **out, const valise_env *env, valise_str json,
-                         valise_error *err);
-
 /* A handle, and one of the same backpack; not filled any further. */
 int vls_handle_new(valise_backpack **out, valise *v, valise_str name, valise_str actor,
                    valise_error *err);

@@ -100,6 +100,19 @@ vls_id_text vls_id_hex(const valise_id *id)
     return text;
 }
 
+char *valise_id_text(char out[VALISE_ID_TEXT], const valise_id *id)
+{
+    write_digits(out, id->bytes, sizeof(id->bytes));
+    out[VALISE_ID_TEXT - 1] = '\0';
+    return out;
+}
+
+int valise_id_parse(valise_id *out, valise_str text, valise_error *err)
+{
+    VLS_ARG(out && (text.ptr || text.len == 0), err);
+    return vls_id_parse(out, text, err);
+}
+
 int vls_id_parse(valise_id *out, valise_str text, valise_error *err)
 {
     size_t bad = find_bad_digit(text), want = 2 * sizeof(out->bytes);

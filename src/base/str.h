@@ -11,6 +11,12 @@ static inline valise_str vls_str(const void *ptr, size_t len)
     return (valise_str){ptr, len};
 }
 
+/* What is empty as what is not given: ptr NULL. */
+static inline valise_str vls_str_or_none(valise_str s)
+{
+    return s.len > 0 ? s : (valise_str){NULL, 0};
+}
+
 static inline bool vls_str_equal(valise_str a, valise_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);

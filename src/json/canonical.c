@@ -13,6 +13,7 @@
 #include "json/json.h"
 
 #define NESTS_MAX 64u
+#define PARSED_MAX ((size_t)1 << 30) /* memory of a text that is parsed */
 #define DIGITS_MAX 15
 #define ZEROS_MAX 5 /* behind the point; with more of them the canonical text has an exponent */
 
@@ -188,4 +189,23 @@ bool vls_json_is_canonical(valise_str text)
             p = pass_ends(&w, p, &more);
     }
     return p == w.end;
+}
+
+int vls_json_canonical(valise_blob **out, const valise_env *env, valise_str text, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf buf = {0};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_json value;
+    int rc;
+
+    if (vls_json_is_canonical(text))
+        return vls_blob_new(out, env, text, err);
+    vls_buf_init(&buf, env, VLS_JSON_MAX_BYTES);
+    vls_arena_init(&arena, env, PARSED_MAX);
+    rc = vls_json_parse(&value, &arena, text, NULL, err);
+    if (rc == 0) {
+        (void)vls_buf_reserve(&buf, text.len); /* most canonical texts are about as long */
+        rc = vls_json_write(&buf, value, err);
+    }
+    return rc < 0 ? rc : vls_blob_new(out, env, vls_buf_str(&buf), err);
 }

@@ -21,6 +21,7 @@
 #define VLS_JSON_H
 
 #include "base/arena.h"
+#include "base/blob.h"
 #include "base/buf.h"
 #include "base/str.h"
 
@@ -157,6 +158,10 @@ int vls_json_parse(vls_json *out, vls_arena *arena, valise_str text, const vls_j
 /* Whether the text is known to be valid and its own canonical form. Where that takes more than a
  * look the answer is false, also for one that is. Far cheaper than parsing. In canonical.c. */
 bool vls_json_is_canonical(valise_str text);
+
+/* One JSON text as canonical JSON, which it mostly is already. In canonical.c. */
+int vls_json_canonical(valise_blob **out, const valise_env *env, valise_str text,
+                       valise_error *err);
 
 /* ---- value to text (write.c) ---- */
 

@@ -118,6 +118,21 @@ TEST(hex, id_prints_and_parses)
     CHECK(memcmp(&id, &back, sizeof(id)) == 0);
 }
 
+TEST(hex, ids_as_programs_print_them)
+{
+    char text[VALISE_ID_TEXT];
+    valise_id id = {{0}}, back = {{1}};
+
+    CHECK_OK(valise_id_parse(&id, VLS_STR(ID_TEXT), &t->err));
+    memset(text, 'x', sizeof(text));
+    CHECK(valise_id_text(text, &id) == text);
+    CHECK_TEXT(ID_TEXT, text);
+    CHECK_RC(VALISE_E_INVALID, valise_id_parse(&back, VLS_STR("abc"), &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_id_parse(NULL, VLS_STR(ID_TEXT), &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_id_parse(&back, (valise_str){NULL, 64}, &t->err));
+    CHECK_INT(1, back.bytes[0]);
+}
+
 TEST(hex, id_parse_is_strict_and_leaves_its_output)
 {
     valise_id id;

@@ -1,0 +1,23 @@
+/* sized.h -- structs of callers that begin with their own size, so that they can grow.
+ *
+ * A program that was built against older headers has a shorter struct than the library, one that
+ * was built against newer ones a longer: what only one of the two knows is left as it is.
+ *
+ * Threads: pure functions. */
+#ifndef VLS_SIZED_H
+#define VLS_SIZED_H
+
+#include "base/base.h"
+
+/* What the caller gave (NULL: nothing) over *out, which has the defaults. size: of ours; least:
+ * what any must have; type: its name. VALISE_E_INVALID for a size that cannot be. */
+int vls_sized_take(void *out, size_t size, const void *given, size_t least, const char *type,
+                   valise_error *err);
+
+/* Can the caller's struct be filled? Ask before anything is done. */
+int vls_sized_check(const void *given, size_t least, const char *type, valise_error *err);
+
+/* Fill it with ours; its size stays. */
+void vls_sized_give(void *given, const void *ours, size_t size);
+
+#endif
