@@ -1,0 +1,114 @@
+/* scan.h -- look at the files, and say what is different from the last tree.
+ *
+ *     vls_tree_scan
+ *       1. the tree as it was: from the stat cache where that is of this version, else from `old`
+ *       2. walk with threads: names, stat, ignore rules; files that may have changed are hashed
+ *       3. directories from the bottom up; what did not change keeps its object id
+ *       4. the list of changes, moves, errors
+ *
+ * Nothing is written but the cache, and that only by vls_tree_scan_keep, once the workspace has
+ * the changes. A root that cannot be read fails the scan: one lost mount must not empty the tree.
+ *
+ * A file whose mtime or ctime is not older than the beginning of the scan that read it may change
+ * again without a trace: its stat is not kept, so the next scan reads it again. (The clock is the
+ * file system's own: the mtime of a file that the scan makes.) A file that changes while it is read
+ * is tried three times.
+ *
+ * A directory of which everything is left out by rules, be it that its directories are for the same
+ * reason, is left out itself, as git would have nothing there; but not the root. One without
+ * entries is a node, and one that has only sockets and the like counts as one.
+ *
+ * sub: where the directories above it are new, gone, ignored or no directories any more, the
+ * topmost of these is scanned; a rule file means its directory; the last entry of a directory that
+ * goes means that directory, which may then be left out. Without a tree as it was, everything is
+ * scanned.
+ *
+ * Threads: single; inside it has as many as it is told. */
+#ifndef VLS_TREE_SCAN_H
+#define VLS_TREE_SCAN_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "tree/changes.h"
+#include "tree/ignore.h"
+
+/* The tree as it was, for when the cache does not know: fn gets every node in the order of
+ * vls_path_compare (the root first). Called at most once, before the walk, on the caller's thread.
+ */
+typedef int vls_scan_old_fn(void *arg, valise_str path, const vls_node *node, valise_error *err);
+
+typedef struct vls_scan_options {
+    const valise_env *env;
+    const char *root;  /* folder of the tree. Strings must outlive the scan, until its release */
+    valise_str sub;    /* only this path and what is under it, and its parents' ids; "": all */
+    const char *store; /* folder that is left out, wherever it is; NULL: none */
+    const char *cache; /* file of the stat cache; NULL: none */
+    valise_str ignore; /* the workspace's own ignore rules, a pattern a line */
+    bool force;        /* hash every file */
+    unsigned threads;  /* 0: as many as there are processors, 8 at most; never over 64 */
+    int64_t version;   /* of the tree as it was; 0: there is none, everything is new */
+    valise_id object;  /* and its root's object id */
+    int (*old)(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err);
+    /* So many entries more were looked at, so many bytes read. Non-zero ends the scan, and is
+     * returned: VALISE_E_CANCELLED. Called on the caller's thread. */
+    int (*step)(void *self, uint64_t entries, uint64_t bytes, valise_error *err);
+    void *self; /* of both */
+} vls_scan_options;
+
+typedef struct vls_scan_move {
+    valise_str from, to;
+} vls_scan_move;
+
+/* What could not be read, and why; or a move that is not one to one. */
+typedef struct vls_scan_problem {
+    valise_str path;
+    int code; /* VALISE_E_... */
+    valise_str message;
+} vls_scan_problem;
+
+typedef struct vls_scan {
+    const valise_env *env;
+    vls_arena arena;              /* of what is below */
+    valise_id old_object, object; /* of the root, then and now; equal: nothing has changed */
+    /* Nodes, the root among them. A directory that changed only below is not counted; what is of
+     * another kind now is removed and added, unless it could not be read then or now; what moved is
+     * neither. moved: as moves has them, a directory with all that is in it is one. */
+    int64_t added, changed, removed, moved;
+    int64_t files, dirs, links, unreadable, bytes; /* of the whole tree, now */
+    int64_t skipped;                               /* sockets and the like */
+    int64_t ignored;                               /* entries that a rule left out */
+    int64_t hashed;                                /* files that were read */
+    vls_vec(valise_str) changes; /* lists of changes of at most about 4 MiB each; none: no change */
+    vls_vec(vls_scan_move) moves;
+    vls_vec(vls_scan_problem) ambiguous, errors;
+    struct vls_stat_cache *cache; /* for keep */
+} vls_scan;
+
+int vls_tree_scan(vls_scan *out, const vls_scan_options *options, valise_error *err);
+
+/* Write the cache: it belongs to this version now. Failures are no errors of the scan: the next one
+ * reads more. */
+int vls_tree_scan_keep(vls_scan *scan, int64_t version, valise_error *err);
+void vls_tree_scan_release(vls_scan *scan);
+
+/* ---- one path, without a scan ---- */
+
+enum {
+    VLS_STAT_SAME,    /* as the cache has it: *object is what it was then; zero: nothing */
+    VLS_STAT_DIFFERS, /* or is not there any more */
+    VLS_STAT_UNKNOWN, /* the cache does not know it, or cannot say */
+};
+
+/* What lies at the path, by its stat alone: an entry of the cache is true whatever the version of
+ * the tree. The caller compares *object with the tree's row. Of a directory only its own stat. */
+int vls_tree_stat(int *out, valise_id *object, const vls_scan_options *options, valise_str path,
+                  valise_error *err);
+
+/* Which rule decides about the path, by the rule files that are there now. as_dir: it counts as a
+ * directory, also where it is none. The root is never ignored. *keep is a new reference to what
+ * verdict borrows from, or NULL. */
+int vls_tree_check_ignore(vls_ignore_verdict *out, vls_ignore **keep,
+                          const vls_scan_options *options, valise_str path, bool as_dir,
+                          valise_error *err);
+
+#endif

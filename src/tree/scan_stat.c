@@ -1,0 +1,168 @@
+/* scan_stat.c -- one path against the stat cache, without a scan; see scan.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tree/walk_impl.h"
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
+/* The directory at a path, name by name. -1 with errno. */
+static int open_at(const char *root, valise_str path)
+{
+    int at = vls_fd_open_at(AT_FDCWD, root, DIR_FLAGS & ~O_NOFOLLOW, 0);
+
+    while (at >= 0 && path.len > 0) {
+        char name[VLS_NODE_NAME_MAX + 1];
+        size_t slash = vls_str_find_byte(path, '/');
+        int next;
+        memcpy(name, path.ptr, slash);
+        name[slash] = '\0';
+        next = vls_fd_open_at(at, name, DIR_FLAGS, 0);
+        (void)vls_fd_close(at);
+        at = next;
+        path = vls_str_from(path, slash + 1);
+    }
+    return at;
+}
+
+/* 1: there is something; 0: nothing. */
+static int stat_path(struct stat *st, const vls_scan_options *options, valise_str path,
+                     valise_error *err)
+{
+    VLS_AUTO(fd) int fd = -1;
+    char name[VLS_NODE_NAME_MAX + 1] = ".";
+    bool none;
+
+    fd = open_at(options->root, path.len > 0 ? vls_path_parent(path) : path);
+    if (path.len > 0) {
+        valise_str last = vls_path_name(path);
+        memcpy(name, last.ptr, last.len);
+        name[last.len] = '\0';
+    }
+    if (fd >= 0 && vls_walk_stat_at(fd, name, st) == 0)
+        return 1;
+    none = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    return none ? 0 : vls_fail_errno(err, "stat", path);
+}
+
+/* ---- what no rule leaves out ---- */
+
+static int enter(vls_ignore **out, vls_ignore *above, valise_str dir, void *arg, valise_error *err)
+{
+    const vls_scan_options *options = arg;
+    VLS_AUTO(buf) vls_buf git = {0};
+    VLS_AUTO(buf) vls_buf own = {0};
+    VLS_AUTO(fd) int fd = open_at(options->root, dir);
+    int rc = 0;
+
+    vls_buf_init(&git, options->env, VLS_IGNORE_MAX_SIZE + 65536);
+    vls_buf_init(&own, options->env, VLS_IGNORE_MAX_SIZE + 65536);
+    /* What cannot be read has no rules here either: to say so is for the scan. */
+    if (fd >= 0)
+        rc = vls_walk_read_rule_file(&git, fd, ".gitignore", err);
+    if (fd >= 0 && rc >= 0)
+        rc = vls_walk_read_rule_file(&own, fd, ".valiseignore", err);
+    if (rc < 0)
+        return rc;
+    return vls_ignore_enter(out, above, dir, vls_buf_str(&git), vls_buf_str(&own), err);
+}
+
+/* Something that the tree does not have: whether it should. */
+static int belongs(bool *out, const vls_scan_options *options, valise_str path,
+                   const struct stat *st, valise_error *err)
+{
+    VLS_AUTO(ignore) vls_ignore *root = NULL;
+    VLS_AUTO(ignore) vls_ignore *keep = NULL;
+    vls_scan_options copy = *options; /* enter takes what may be changed */
+    vls_ignore_verdict verdict;
+    int rc;
+
+    if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode)) {
+        *out = false;
+        return 0;
+    }
+    rc = vls_ignore_root(&root, options->env, VLS_STR("ignore"), options->ignore, err);
+    if (rc == 0)
+        rc = vls_ignore_check(&verdict, &keep, root, path, S_ISDIR(st->st_mode), enter, &copy, err);
+    if (rc == 0)
+        *out = !verdict.ignored;
+    return rc;
+}
+
+int vls_tree_check_ignore(vls_ignore_verdict *out, vls_ignore **keep,
+                          const vls_scan_options *options, valise_str path, bool as_dir,
+                          valise_error *err)
+{
+    VLS_AUTO(ignore) vls_ignore *root = NULL;
+    vls_scan_options copy = *options; /* enter takes what may be changed */
+    struct stat st;
+    int rc;
+
+    *out = (vls_ignore_verdict){.ignored = false};
+    *keep = NULL;
+    if (path.len == 0)
+        return 0;
+    rc = stat_path(&st, options, path, err);
+    if (rc < 0)
+        return rc;
+    as_dir = as_dir || (rc > 0 && S_ISDIR(st.st_mode));
+    rc = vls_ignore_root(&root, options->env, VLS_STR("tree.ignore"), options->ignore, err);
+    if (rc == 0)
+        rc = vls_ignore_check(out, keep, root, path, as_dir, enter, &copy, err);
+    return rc;
+}
+
+/* ---- the answer ---- */
+
+static int compare(const vls_cache_entry *e, const struct stat *st)
+{
+    bool is_kind = e->kind == VLS_NODE_DIR    ? S_ISDIR(st->st_mode)
+                   : e->kind == VLS_NODE_LINK ? S_ISLNK(st->st_mode)
+                                              : S_ISREG(st->st_mode);
+
+    if (e->kind == VLS_NODE_UNREADABLE)
+        return VLS_STAT_UNKNOWN;
+    if (!is_kind || (e->kind != VLS_NODE_DIR && e->size != (int64_t)st->st_size))
+        return VLS_STAT_DIFFERS;
+    if (e->unsure)
+        return VLS_STAT_UNKNOWN;
+    return e->mtime_ns == vls_walk_ns(st->st_mtim) && e->ctime_ns == vls_walk_ns(st->st_ctim) &&
+                   e->inode == st->st_ino && e->device == st->st_dev
+               ? VLS_STAT_SAME
+               : VLS_STAT_DIFFERS;
+}
+
+int vls_tree_stat(int *out, valise_id *object, const vls_scan_options *options, valise_str path,
+                  valise_error *err)
+{
+    static const valise_id nothing;
+    vls_cache_entry entry;
+    struct stat st;
+    bool missing = false;
+    int known = 0, there, rc = vls_path_check(path, err);
+
+    if (rc < 0)
+        return rc;
+    if (options->cache)
+        known = vls_cache_look_up(&entry, options->env, options->cache, options->version,
+                                  &options->object, path, err);
+    if (known < 0)
+        return known;
+    there = known > 0 ? stat_path(&st, options, path, err) : 0;
+    if (there < 0)
+        return there;
+    if (known == 2 && there)
+        rc = belongs(&missing, options, path, &st, err);
+    if (rc < 0)
+        return rc;
+    if (known == 0)
+        *out = VLS_STAT_UNKNOWN;
+    else if (known == 2)
+        *out = missing ? VLS_STAT_DIFFERS : VLS_STAT_SAME;
+    else
+        *out = there ? compare(&entry, &st) : VLS_STAT_DIFFERS;
+    if (*out == VLS_STAT_SAME)
+        *object = known == 2 ? nothing : entry.object;
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* stat_cache_impl.h -- between the files of the stat cache. */
+#ifndef VLS_TREE_STAT_CACHE_IMPL_H
+#define VLS_TREE_STAT_CACHE_IMPL_H
+
+#include "tree/stat_cache.h"
+
+#define VLS_CACHE_MAGIC                                                                            \
+    UINT64_C(0x31657461747331a5) /* its last digit is the version of all this                      \
+                                  */
+#define VLS_CACHE_HEAD_SKIP 16   /* magic and checksum */
+
+/* Of a record, and of a header: of all behind its checksum. */
+uint64_t vls_cache_sum(const void *part, size_t size);
+uint64_t vls_cache_sum_head(const vls_cache_header *head);
+
+#endif
