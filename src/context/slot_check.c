@@ -1,0 +1,266 @@
+/* slot_check.c -- `validate`: do slots, their entries and the context fit together? [K22]
+ *
+ *     context        its root and counts are those of the slots there are
+ *     slot           its head, mark, numbers and set of frames are what its entries amount to
+ *     slot_entry     it belongs to a slot; the frame it put is in the slot's set
+ *     slot_closed    its last entry closed it
+ *
+ * A page of a Merkle map that cannot be read is a problem of its own (merkle.c), and not told again
+ * here. */
+#include "base/str.h"
+#include "base/text.h"
+#include "context/merkle.h"
+#include "context/slot_impl.h"
+#include "store/validate.h"
+#include "store/view.h"
+
+#define PROBLEM(check, err, ...) valise_check_problem(check, err, VLS_REMEDY_RESTORE, __VA_ARGS__)
+
+/* ---- context ---- */
+
+static int count_slots(vls_context_row *out, valise_view *view, const valise_uuid *tree,
+                       valise_error *err)
+{
+    const vls_slot_row probe = {.tree = *tree};
+    const valise_select of_tree = {.row = &probe, .equal = 1};
+    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    vls_slot_row slot;
+    int rc = valise_view_scan(&scan, view, &vls_slots, &of_tree, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&slot, scan, err)) > 0) {
+        out->slots++;
+        out->heads += vls_slot_has_head(&slot);
+        out->marked += slot.marked;
+        out->frames += slot.frames;
+        rc = 0;
+    }
+    return rc;
+}
+
+static int compare_counts(valise_check *check, const vls_context_row *row,
+                          const vls_context_row *real, valise_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t said, is;
+    } counts[] = {
+        {"slots", row->slots, real->slots},
+        {"heads", row->heads, real->heads},
+        {"marked heads", row->marked, real->marked},
+        {"frames", row->frames, real->frames},
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < VLS_COUNT(counts); i++) {
+        if (counts[i].said != counts[i].is)
+            rc = PROBLEM(check, err, "it counts %lld %s, and there are %lld",
+                         (long long)counts[i].said, counts[i].name, (long long)counts[i].is);
+    }
+    return rc;
+}
+
+int vls_slot_check_context(valise_check *check, valise_view *view, const void *arg,
+                           valise_error *err)
+{
+    const vls_context_row *row = arg;
+    vls_context_row real = {.slots = 0};
+    int64_t heads;
+    int rc = count_slots(&real, view, &row->tree, err);
+
+    if (rc < 0)
+        return rc;
+    rc = compare_counts(check, row, &real, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_merkle_root(&real.root, &heads, view, &row->tree, err);
+    if (rc < 0)
+        return rc == VALISE_E_CORRUPT ? 0 : rc;
+    if (!vls_id_equal(&real.root, &row->root))
+        return PROBLEM(check, err, "its root is not that of the heads there are");
+    if (heads != real.heads)
+        return PROBLEM(check, err, "the map of all heads has %lld, and there are %lld",
+                       (long long)heads, (long long)real.heads);
+    return 0;
+}
+
+/* ---- slot ---- */
+
+/* What the entries amount to. */
+typedef struct outcome {
+    int64_t entries, head_entry;
+    valise_id head;
+    bool marked, gap;
+} outcome;
+
+static void follow(outcome *o, const vls_slot_entry_row *entry)
+{
+    o->gap |= entry->number != o->entries + 1;
+    o->entries = entry->number;
+    if (entry->kind == VLS_ENTRY_PUT) {
+        o->head = entry->frame;
+        o->head_entry = entry->number;
+    }
+    if (entry->kind == VLS_ENTRY_PUT || entry->kind == VLS_ENTRY_REAFFIRM)
+        o->marked = false;
+    if (entry->kind == VLS_ENTRY_INVALIDATE)
+        o->marked = true;
+}
+
+static int follow_all(outcome *out, valise_view *view, const valise_uuid *slot, valise_error *err)
+{
+    const vls_slot_entry_row probe = {.slot = *slot};
+    const valise_select of_slot = {.row = &probe, .equal = 1};
+    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    vls_slot_entry_row entry;
+    int rc = valise_view_scan(&scan, view, &vls_slot_entries, &of_slot, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&entry, scan, err)) > 0) {
+        follow(out, &entry);
+        rc = 0;
+    }
+    return rc;
+}
+
+static int check_entries(valise_check *check, valise_view *view, const vls_slot_row *row,
+                         valise_error *err)
+{
+    outcome o = {.entries = 0};
+    int rc = follow_all(&o, view, &row->id, err);
+
+    if (rc < 0)
+        return rc;
+    if (o.gap)
+        return PROBLEM(check, err, "an entry of it is missing");
+    if (o.entries != row->entries)
+        return PROBLEM(check, err, "its last entry is %lld, and it says %lld", (long long)o.entries,
+                       (long long)row->entries);
+    if (!vls_id_equal(&o.head, &row->head) || o.head_entry != row->head_entry)
+        return PROBLEM(check, err, "its head is not the one that its entries tell of");
+    if (o.marked != row->marked)
+        return PROBLEM(check, err, "its entries say that it is %s",
+                       o.marked ? "marked" : "not marked");
+    return 0;
+}
+
+/* The map of all heads has it. */
+static int check_map(valise_check *check, valise_view *view, const vls_slot_row *row,
+                     valise_error *err)
+{
+    vls_hasher *hasher = NULL;
+    valise_id key, value, found;
+    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_slot_key(&key, hasher, row->path, row->type, err);
+    if (rc == 0)
+        rc = vls_slot_value(&value, hasher, &row->head, row->marked, err);
+    vls_store_hasher_return(view->txn->store, hasher);
+    if (rc == 0)
+        rc = vls_merkle_get(&found, view, &row->tree, &key, err);
+    if (rc < 0)
+        return rc == VALISE_E_CORRUPT ? 0 : rc;
+    if ((rc > 0) != vls_slot_has_head(row) || (rc > 0 && !vls_id_equal(&found, &value)))
+        return PROBLEM(check, err, "the map of all heads has another one");
+    return 0;
+}
+
+/* Its frames are of its type. */
+static int check_type(valise_check *check, valise_view *view, const vls_slot_row *row,
+                      valise_error *err)
+{
+    vls_frame_row frame;
+    int rc = vls_slot_has_head(row) ? vls_frame_get(&frame, view, &row->head, err) : 0;
+
+    if (rc <= 0 || vls_str_equal(frame.type, row->type))
+        return VLS_MIN(rc, 0); /* that a frame is missing is told with the reference */
+    return PROBLEM(check, err, "its head is of the type '%s'", vls_text_short(frame.type).s);
+}
+
+int vls_slot_check_slot(valise_check *check, valise_view *view, const void *arg, valise_error *err)
+{
+    const vls_slot_row *row = arg;
+    valise_id root, found;
+    int64_t count;
+    int rc = vls_merkle_root(&root, &count, view, &row->id, err);
+
+    if (rc == 0 && vls_slot_has_head(row)) {
+        rc = vls_merkle_get(&found, view, &row->id, &row->head, err);
+        if (rc == 0)
+            return PROBLEM(check, err, "its head is not among its frames");
+    }
+    if (rc < 0)
+        return rc == VALISE_E_CORRUPT ? 0 : rc;
+    if (!vls_id_equal(&root, &row->root) || count != row->frames)
+        return PROBLEM(check, err, "its root is not that of the frames in it");
+    rc = check_entries(check, view, row, err);
+    if (rc == 0)
+        rc = check_type(check, view, row, err);
+    return rc < 0 ? rc : check_map(check, view, row, err);
+}
+
+/* ---- slot_entry ---- */
+
+/* Is there a slot with this id, or one that was closed? */
+static int has_slot(valise_view *view, const valise_uuid *id, valise_error *err)
+{
+    const vls_slot_row open = {.id = *id};
+    const vls_slot_closed_row closed = {.id = *id};
+    const valise_select of_open = {.index = "id", .row = &open, .equal = 1};
+    const valise_select of_closed = {.index = "id", .row = &closed, .equal = 1};
+    VLS_AUTO(slot_scan) valise_scan *first = NULL;
+    VLS_AUTO(slot_scan) valise_scan *second = NULL;
+    vls_slot_row slot;
+    vls_slot_closed_row old;
+    int rc = valise_view_scan(&first, view, &vls_slots, &of_open, err);
+
+    if (rc == 0)
+        rc = valise_scan_next(&slot, first, err);
+    if (rc != 0)
+        return rc;
+    rc = valise_view_scan(&second, view, &vls_slots_closed, &of_closed, err);
+    return rc < 0 ? rc : valise_scan_next(&old, second, err);
+}
+
+int vls_slot_check_entry(valise_check *check, valise_view *view, const void *arg, valise_error *err)
+{
+    const vls_slot_entry_row *row = arg;
+    bool puts = row->kind == VLS_ENTRY_PUT || row->kind == VLS_ENTRY_ATTACH;
+    valise_id found;
+    int rc = row->number == 1 ? has_slot(view, &row->slot, err) : 1;
+
+    if (rc == 0)
+        return PROBLEM(check, err, "there is no slot that it is about");
+    if (rc > 0 && puts != !vls_id_is_none(&row->frame) && row->kind != VLS_ENTRY_INVALIDATE &&
+        row->kind != VLS_ENTRY_REAFFIRM)
+        return PROBLEM(check, err, puts ? "it puts no frame" : "it has a frame and puts none");
+    if (rc > 0 && puts) {
+        rc = vls_merkle_get(&found, view, &row->slot, &row->frame, err);
+        if (rc == 0)
+            return PROBLEM(check, err, "the frame it put is not among those of the slot");
+    }
+    return rc == VALISE_E_CORRUPT ? 0 : VLS_MIN(rc, 0);
+}
+
+/* ---- slot_closed ---- */
+
+int vls_slot_check_closed(valise_check *check, valise_view *view, const void *arg,
+                          valise_error *err)
+{
+    const vls_slot_closed_row *row = arg;
+    vls_slot_entry_row entry;
+    valise_id root;
+    int64_t count;
+    int rc = vls_slot_entry(&entry, view, &row->id, row->entries, err);
+
+    if (rc < 0)
+        return rc;
+    if (rc == 0 || entry.kind != VLS_ENTRY_CLOSE)
+        return PROBLEM(check, err, "its last entry did not close it");
+    rc = vls_merkle_root(&root, &count, view, &row->id, err);
+    if (rc < 0)
+        return rc == VALISE_E_CORRUPT ? 0 : rc;
+    return count == row->frames ? 0
+                                : PROBLEM(check, err, "it counts %lld frames, and there are %lld",
+                                          (long long)row->frames, (long long)count);
+}

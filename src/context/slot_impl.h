@@ -1,0 +1,47 @@
+/* slot_impl.h -- what the files behind slot.h share.
+ *
+ * Threads: pure functions. */
+#ifndef VLS_SLOT_IMPL_H
+#define VLS_SLOT_IMPL_H
+
+#include "context/slot.h"
+
+/* ---- for `validate` (slot_check.c) ---- */
+
+int vls_slot_check_context(valise_check *check, valise_view *view, const void *arg,
+                           valise_error *err);
+int vls_slot_check_slot(valise_check *check, valise_view *view, const void *arg, valise_error *err);
+int vls_slot_check_entry(valise_check *check, valise_view *view, const void *arg,
+                         valise_error *err);
+int vls_slot_check_closed(valise_check *check, valise_view *view, const void *arg,
+                          valise_error *err);
+
+/* ---- for subscribers (event.c) ---- */
+
+int vls_frame_event(valise_event *out, valise_view *view, const void *before, const void *after,
+                    valise_error *err);
+int vls_slot_event(valise_event *out, valise_view *view, const void *before, const void *after,
+                   valise_error *err);
+int vls_slot_closed_event(valise_event *out, valise_view *view, const void *before,
+                          const void *after, valise_error *err);
+
+/* ---- */
+
+static inline bool vls_id_is_none(const valise_id *id)
+{
+    static const valise_id none;
+
+    return vls_id_equal(id, &none);
+}
+
+static inline bool vls_slot_has_head(const vls_slot_row *slot)
+{
+    return !vls_id_is_none(&slot->head);
+}
+
+static inline void vls_auto_slot_scan(valise_scan **scan)
+{
+    valise_scan_close(*scan);
+}
+
+#endif
