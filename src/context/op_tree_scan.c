@@ -1,0 +1,418 @@
+/* op_tree_scan.c -- tree:scan, look at the files and record what is different. [C2] */
+#include "base/str.h"
+#include "base/text.h"
+#include "bus/job.h"
+#include "context/outside.h"
+#include "context/scan_batch.h"
+
+#define TRIES 3u /* when somebody else records a version meanwhile */
+#define LISTED_MAX 100u
+#define BATCH_MAX ((size_t)1 << 30)
+
+typedef vls_tree_scan_args scan_args;
+typedef vls_tree_scan_result scan_result;
+typedef vls_tree_scan_change change_out;
+typedef vls_tree_scan_problem problem_out;
+
+static const valise_field scan_in[] = {
+    VALISE_FIELD_WITH(scan_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
+                      "Only this path and what is under it, from the root of the tree.",
+                      .max = VLS_PATH_MAX, .ref = "tree.path"),
+    VALISE_FIELD(scan_args, force, BOOL, 0, "Read every file, whatever its times say."),
+    VALISE_FIELD(scan_args, dir, PATH, VALISE_NULLABLE,
+                 "Folder of the tree, where it is not that of the workspace."),
+    VALISE_FIELD_END,
+};
+
+/* ---- the answer ---- */
+
+static const char *const change_names[] = {"added", "changed", "removed", NULL};
+
+static const valise_field change_fields[] = {
+    VALISE_FIELD(change_out, path, PATH, VALISE_REQUIRED, "What it is about."),
+    VALISE_FIELD_WITH(change_out, change, ENUM, VALISE_REQUIRED, "What became of it.",
+                      .more = change_names),
+    VALISE_FIELD_END,
+};
+static const valise_field move_fields[] = {
+    VALISE_FIELD(vls_scan_move, from, PATH, VALISE_REQUIRED, "Where it was."),
+    VALISE_FIELD(vls_scan_move, to, PATH, VALISE_REQUIRED, "Where it is."),
+    VALISE_FIELD_END,
+};
+static const valise_field problem_fields[] = {
+    VALISE_FIELD(problem_out, path, PATH, VALISE_REQUIRED, "What it is about."),
+    VALISE_FIELD(problem_out, reason, STR, VALISE_REQUIRED, "Why."),
+    VALISE_FIELD_END,
+};
+static const valise_struct change_struct = {sizeof(change_out), change_fields};
+static const valise_struct move_struct = {sizeof(vls_scan_move), move_fields};
+static const valise_struct problem_struct = {sizeof(problem_out), problem_fields};
+static const valise_field change_item = {
+    .name = "change", .type = VALISE_T_STRUCT, .more = &change_struct};
+static const valise_field move_item = {
+    .name = "move", .type = VALISE_T_STRUCT, .more = &move_struct};
+static const valise_field problem_item = {
+    .name = "problem", .type = VALISE_T_STRUCT, .more = &problem_struct};
+
+static const valise_field scan_out[] = {
+    VALISE_FIELD_AS(scan_result, old_root, "oldRoot", ID, VALISE_NULLABLE, "The root before."),
+    VALISE_FIELD(scan_result, root, ID, VALISE_NULLABLE, "The root now."),
+    VALISE_FIELD(scan_result, version, INT, VALISE_REQUIRED, "The version that has it."),
+    VALISE_FIELD(scan_result, added, INT, VALISE_REQUIRED, "Nodes that came."),
+    VALISE_FIELD(scan_result, changed, INT, VALISE_REQUIRED, "Nodes that changed."),
+    VALISE_FIELD(scan_result, removed, INT, VALISE_REQUIRED, "Nodes that went."),
+    VALISE_FIELD(scan_result, moved, INT, VALISE_REQUIRED,
+                 "What moved; a directory with all in it is one."),
+    VALISE_FIELD_WITH(scan_result, changes, LIST, 0, "The first of them.", .more = &change_item),
+    VALISE_FIELD_WITH(scan_result, moves, LIST, 0, "The first moves.", .more = &move_item),
+    VALISE_FIELD_AS(scan_result, ambiguous_count, "ambiguousCount", INT, 0,
+                    "What may have moved, but to or from more than one place."),
+    VALISE_FIELD_WITH(scan_result, ambiguous, LIST, 0, "The first of that.", .more = &problem_item),
+    VALISE_FIELD_AS(scan_result, error_count, "errorCount", INT, 0, "What could not be read."),
+    VALISE_FIELD_WITH(scan_result, errors, LIST, 0, "The first of that.", .more = &problem_item),
+    VALISE_FIELD(scan_result, hashed, INT, 0, "Files that were read."),
+    VALISE_FIELD(scan_result, skipped, INT, 0, "Sockets, devices and the like."),
+    VALISE_FIELD(scan_result, ignored, INT, 0, "What a rule left out."),
+    VLS_TREE_COUNT_FIELDS(scan_result, 0),
+    VALISE_FIELD_END,
+};
+
+/* ---- the job ---- */
+
+typedef struct scanning {
+    valise_job *job;
+    vls_outside outside;
+    vls_scan scan;
+    vls_tree_commit_result done;
+} scanning;
+
+static void release_scan(scanning *s)
+{
+    if (s->scan.env)
+        vls_tree_scan_release(&s->scan);
+    s->scan = (vls_scan){.env = NULL};
+}
+
+static void vls_auto_scanning(scanning *s)
+{
+    release_scan(s);
+    vls_outside_release(&s->outside);
+}
+
+typedef struct stepping {
+    scanning *scanning;
+    int (*old)(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err);
+} stepping;
+
+static int step(void *self, uint64_t entries, uint64_t bytes, valise_error *err)
+{
+    const stepping *s = self;
+
+    (void)bytes;
+    return valise_job_step(s->scanning->job, entries, err);
+}
+
+static int read_old(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err)
+{
+    const stepping *s = self;
+
+    return s->old(&s->scanning->outside, fn, arg, err);
+}
+
+static int look(scanning *s, const scan_args *args, bool again, valise_error *err)
+{
+    const vls_tree_counts *c = &s->outside.tree.counts;
+    stepping steps = {s, s->outside.options.old};
+    vls_scan_options options = s->outside.options;
+
+    options.step = step;
+    options.old = read_old;
+    options.self = &steps;
+    options.force = args->force && !again;
+    valise_job_stage(s->job, "scan", "entries",
+                     s->outside.options.sub.len > 0
+                         ? 0
+                         : (uint64_t)(c->files + c->dirs + c->links + c->unreadable));
+    return vls_outside_scan(&s->scan, &s->outside, &options, err);
+}
+
+/* One transaction, or VALISE_E_CONFLICT when the tree has another version by now. */
+static int record(scanning *s, valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_scan_batch batch = {.arena = &arena};
+    valise *v = valise_job_workspace(s->job);
+    valise_call call;
+    int rc;
+
+    /* One transaction: how much it gets is all there is to tell, at once, by the end of a stage. */
+    valise_job_stage(s->job, "record", "changes", 0);
+    vls_arena_init(&arena, v->env, BATCH_MAX);
+    rc =
+        valise_job_step(s->job, (uint64_t)(s->scan.added + s->scan.changed + s->scan.removed), err);
+    valise_job_stage(s->job, "record", "changes", 0);
+    if (rc == 0)
+        rc = valise_job_step(s->job, 0, err); /* the last moment at which it can be stopped */
+    if (rc == 0)
+        rc = vls_scan_batch_fill(&batch, &s->scan, s->outside.tree.version, &s->done, err);
+    if (rc == 0)
+        rc = valise_job_call(&call, s->job, err);
+    return rc < 0 ? rc : vls_run_many(v, batch.items.ptr, batch.items.len, &call, NULL, err);
+}
+
+/* Compare and record. 1: somebody else was faster. */
+static int attempt(scanning *s, const scan_args *args, bool again, valise_error *err)
+{
+    int64_t base = s->outside.tree.version;
+    int rc = look(s, args, again, err);
+
+    if (rc < 0)
+        return rc;
+    s->done = (vls_tree_commit_result){base, s->outside.tree.root};
+    if (s->scan.changes.len > 0)
+        rc = record(s, err);
+    /* What was read need not be read again: an entry of the cache is true whatever the version. */
+    if (rc == 0 || rc == VALISE_E_CONFLICT)
+        (void)vls_tree_scan_keep(&s->scan, base + (s->scan.changes.len > 0), NULL);
+    return rc == VALISE_E_CONFLICT ? 1 : rc;
+}
+
+static int run(scanning *s, const scan_args *args, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = 1;
+
+    for (unsigned i = 0; rc > 0 && i < TRIES; i++) {
+        release_scan(s);
+        rc = i > 0 ? vls_outside_refresh(&s->outside, &why) : 0;
+        if (rc == 0)
+            rc = attempt(s, args, i > 0, &why);
+    }
+    if (rc < 0 && err)
+        *err = why;
+    if (rc <= 0)
+        return rc;
+    (void)vls_fail(err, VALISE_E_CONFLICT, "the tree got other versions while it was scanned");
+    vls_hint(err, "scan again when nobody else does");
+    return VALISE_E_CONFLICT;
+}
+
+/* ---- what is told ---- */
+
+/* Room for a list of structs. */
+static int make_list(valise_list *out, void **rows, size_t count, size_t size, valise_job *job,
+                     valise_error *err)
+{
+    void **items = NULL;
+    int rc;
+
+    if (count == 0)
+        return 0;
+    rc = valise_job_alloc((void **)&items, job, count * sizeof(*items), err);
+    if (rc == 0)
+        rc = valise_job_alloc(rows, job, count * size, err);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        items[i] = (char *)*rows + i * size;
+    if (rc == 0)
+        *out = (valise_list){items, count};
+    return rc;
+}
+
+static int keep(valise_str *s, valise_job *job, valise_error *err)
+{
+    return vls_arena_dup(s, &job->arena, *s, err);
+}
+
+/* A message as text that can be shown: names in it are any bytes. */
+static int keep_text(valise_str *s, valise_job *job, valise_error *err)
+{
+    vls_buf text;
+
+    vls_buf_init_in(&text, &job->arena, (size_t)1 << 20);
+    vls_text_neutralize(&text, *s, 0);
+    return vls_buf_keep(s, &text, err);
+}
+
+static int tell_problems(valise_list *out, const vls_scan_problem *problems, size_t count,
+                         valise_job *job, valise_error *err)
+{
+    problem_out *rows = NULL;
+    size_t listed = VLS_MIN(count, LISTED_MAX);
+    int rc = make_list(out, (void **)&rows, listed, sizeof(*rows), job, err);
+
+    for (size_t i = 0; rc == 0 && i < listed; i++) {
+        rows[i] = (problem_out){problems[i].path, problems[i].message};
+        rc = keep(&rows[i].path, job, err);
+        if (rc == 0)
+            rc = keep_text(&rows[i].reason, job, err);
+    }
+    return rc;
+}
+
+static int tell_moves(scan_result *out, scanning *s, valise_error *err)
+{
+    vls_scan_move *rows = NULL;
+    size_t listed = VLS_MIN(s->scan.moves.len, LISTED_MAX);
+    int rc = make_list(&out->moves, (void **)&rows, listed, sizeof(*rows), s->job, err);
+
+    for (size_t i = 0; rc == 0 && i < listed; i++) {
+        rows[i] = s->scan.moves.ptr[i];
+        rc = keep(&rows[i].from, s->job, err);
+        if (rc == 0)
+            rc = keep(&rows[i].to, s->job, err);
+    }
+    return rc;
+}
+
+typedef struct changes_list {
+    scanning *s;
+    change_out rows[LISTED_MAX];
+    size_t count;
+} changes_list;
+
+/* What was at the path before decides what became of it; -1: a directory, below which something
+ * is different. */
+static int judge(int *out, const changes_list *l, valise_view *view, const vls_tree_change *change,
+                 valise_error *err)
+{
+    const vls_tree_row *tree = &l->s->outside.tree;
+    vls_tree_found old;
+    int rc = 0;
+
+    *out = VLS_CHANGE_REMOVED;
+    if (change->node.kind == VLS_NODE_GONE)
+        return 0;
+    if (l->s->outside.scanned)
+        rc = vls_tree_get(&old, view, tree, tree->version, change->path, err);
+    *out = rc == 0 ? VLS_CHANGE_ADDED : VLS_CHANGE_CHANGED;
+    if (change->path.len == 0 ||
+        (rc > 0 && old.node.kind == VLS_NODE_DIR && change->node.kind == VLS_NODE_DIR))
+        *out = -1;
+    return rc < 0 ? rc : 0;
+}
+
+static int list_changes(void *self, valise_view *view, valise_error *err)
+{
+    changes_list *l = self;
+    vls_tree_changes_reader *reader = NULL;
+    vls_tree_change change;
+    int rc = valise_job_alloc((void **)&reader, l->s->job, sizeof(*reader), err), what;
+
+    for (size_t i = 0; rc == 0 && l->count < LISTED_MAX && i < l->s->scan.changes.len; i++) {
+        vls_tree_changes_open(reader, l->s->scan.changes.ptr[i]);
+        while (l->count < LISTED_MAX && (rc = vls_tree_changes_next(&change, reader, err)) > 0) {
+            rc = judge(&what, l, view, &change, err);
+            if (rc == 0)
+                rc = keep(&change.path, l->s->job, err);
+            if (rc < 0)
+                return rc;
+            if (what >= 0)
+                l->rows[l->count++] = (change_out){change.path, what};
+        }
+        rc = VLS_MIN(rc, 0);
+    }
+    return rc;
+}
+
+static int tell_changes(scan_result *out, scanning *s, valise_error *err)
+{
+    changes_list *list = NULL;
+    change_out *rows = NULL;
+    int rc;
+
+    if (s->scan.changes.len == 0)
+        return 0;
+    rc = valise_job_alloc((void **)&list, s->job, sizeof(*list), err);
+    if (rc < 0)
+        return rc;
+    list->s = s;
+    list->count = 0;
+    rc = vls_with_view(s->outside.v, NULL, list_changes, list, err);
+    if (rc == 0)
+        rc = make_list(&out->changes, (void **)&rows, list->count, sizeof(*rows), s->job, err);
+    if (rc == 0 && list->count > 0)
+        memcpy(rows, list->rows, list->count * sizeof(*rows));
+    return rc;
+}
+
+static int tell(scan_result *out, scanning *s, valise_error *err)
+{
+    const vls_scan *scan = &s->scan;
+    int rc;
+
+    out->old_root = s->outside.tree.root;
+    out->root = s->done.root;
+    out->version = s->done.version;
+    out->added = scan->added;
+    out->changed = scan->changed;
+    out->removed = scan->removed;
+    out->moved = scan->moved;
+    out->ambiguous_count = (int64_t)scan->ambiguous.len;
+    out->error_count = (int64_t)scan->errors.len;
+    out->hashed = scan->hashed;
+    out->skipped = scan->skipped;
+    out->ignored = scan->ignored;
+    out->counts = (vls_tree_counts){.files = scan->files,
+                                    .dirs = scan->dirs,
+                                    .links = scan->links,
+                                    .unreadable = scan->unreadable,
+                                    .bytes = scan->bytes};
+    rc = tell_changes(out, s, err);
+    if (rc == 0)
+        rc = tell_moves(out, s, err);
+    if (rc == 0)
+        rc = tell_problems(&out->ambiguous, scan->ambiguous.ptr, scan->ambiguous.len, s->job, err);
+    if (rc == 0)
+        rc = tell_problems(&out->errors, scan->errors.ptr, scan->errors.len, s->job, err);
+    return rc;
+}
+
+static int job(valise_job *j, const void *in, void *result, valise_error *err)
+{
+    const scan_args *args = in;
+    VLS_AUTO(scanning) scanning s = {.job = j};
+    VLS_AUTO(buf) vls_buf path = {0};
+    valise *v = valise_job_workspace(j);
+    int rc;
+
+    vls_buf_init(&path, v->env, VLS_PATH_MAX);
+    rc = vls_path_resolve(&path, VLS_STR(""), args->path, err);
+    if (rc == 0)
+        rc = vls_outside_open(&s.outside, v, args->dir, err);
+    if (rc < 0)
+        return rc;
+    s.outside.options.sub = vls_buf_str(&path);
+    rc = path.len > 0 ? vls_outside_check(&s.outside, vls_buf_str(&path), err) : 0;
+    if (rc == 0)
+        rc = run(&s, args, err);
+    if (rc < 0)
+        return rc;
+    if (path.len == 0)
+        vls_outside_scanned(&s.outside);
+    return tell(result, &s, err);
+}
+
+const valise_op vls_op_context_tree_scan = {
+    .size = sizeof(valise_op),
+    .name = "tree:scan",
+    .alias = "scan",
+    .brief = "Look at the files of the workspace and record what is different.",
+    .help = "The tree is the folder that holds .valise, without what .gitignore and .valiseignore "
+            "files in it and the setting tree.ignore leave out (see check-ignore). Its root is an "
+            "id of all names and contents: equal files have an equal root, on any machine. A scan "
+            "that finds nothing new writes nothing.\n\n"
+            "Files are read again only when their size, times or inode changed since the last "
+            "scan; --force reads all. What cannot be read is listed, and stands in the tree as "
+            "unreadable.\n\n"
+            "Where a scan of a part finds that something came or went, and there are frames, all "
+            "of the tree is looked at: it may have moved, and what was said about it goes along.",
+    .kind = VALISE_JOB,
+    .flags = VALISE_OP_IDEMPOTENT,
+    .needs = "tree:write",
+    .in = scan_in,
+    .in_size = sizeof(scan_args),
+    .out = scan_out,
+    .out_size = sizeof(scan_result),
+    .job = job,
+    .example = "{}",
+};

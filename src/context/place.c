@@ -1,0 +1,253 @@
+/* place.c -- see place.h. */
+#include "context/place.h"
+
+#include "base/hex.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "context/outside.h"
+#include "store/view.h"
+
+enum { DIGITS_MIN = 4, DIGITS = 64 };
+
+static bool is_digits(valise_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if (!((s.ptr[i] >= '0' && s.ptr[i] <= '9') || (s.ptr[i] >= 'a' && s.ptr[i] <= 'f')))
+            return false;
+    }
+    return s.len >= DIGITS_MIN && s.len <= DIGITS;
+}
+
+static bool is_id(valise_str given)
+{
+    return given.len == DIGITS && is_digits(given);
+}
+
+static int choose_version(vls_place *place, valise_view *view, valise_str at, valise_error *err)
+{
+    vls_tree_version_row version;
+    int rc;
+
+    place->version = place->tree.version;
+    if (at.len == 0)
+        return 0;
+    rc = vls_tree_version_of(&version, view, &place->tree, at, err);
+    if (rc == 0) {
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no version of the tree with root '%s'",
+                      vls_text_short(at).s);
+        vls_hint(err, "give a root as `valise scan` prints it, its first digits, or v and a "
+                      "number");
+    }
+    if (rc > 0)
+        place->version = version.version;
+    return VLS_MIN(rc, 0);
+}
+
+/* 1, or 0: no such id. */
+static int find_id(vls_place *place, valise_view *view, valise_str given, valise_error *err)
+{
+    int rc = vls_tree_find(&place->node, view, &place->tree, place->version, given, err);
+
+    if (rc <= 0)
+        return rc;
+    place->path = place->node.path;
+    place->outdated = rc == 2;
+    place->there = rc == 1;
+    return 1;
+}
+
+static int find_path(vls_place *place, valise_view *view, valise_str given, valise_error *err)
+{
+    vls_buf path;
+    int rc;
+
+    vls_buf_init_in(&path, &view->arena, VLS_PATH_MAX);
+    rc = vls_path_resolve(&path, VLS_STR(""), given, err);
+    if (rc == 0)
+        rc = vls_buf_keep(&place->path, &path, err);
+    if (rc == 0)
+        rc = vls_tree_get(&place->node, view, &place->tree, place->version, place->path, err);
+    place->there = rc > 0;
+    return rc;
+}
+
+int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_str at,
+                   valise_error *err)
+{
+    vls_place place = {.there = false};
+    int rc = vls_tree_head(&place.tree, view, err);
+
+    if (rc > 0 && place.tree.version == 0)
+        rc = 0;
+    if (rc == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing is known of the files yet");
+        vls_hint(err, "valise scan");
+        return VALISE_E_NOT_FOUND;
+    }
+    if (rc > 0)
+        rc = choose_version(&place, view, at, err);
+    if (rc < 0)
+        return rc;
+    if (is_id(given)) {
+        rc = find_id(&place, view, given, err);
+        if (rc == 0) {
+            rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no node %.*s", VALISE_STR_ARG(given));
+            vls_hint(err, "give a path, or an id as `valise get-node` shows it");
+        }
+    } else {
+        rc = find_path(&place, view, given, err);
+        if (rc == 0 && is_digits(given)) {
+            valise_str path = place.path;
+            rc = find_id(&place, view, given, err);
+            if (rc == 0)
+                place.path = path;
+        }
+    }
+    if (rc < 0)
+        return rc;
+    *out = place;
+    return 0;
+}
+
+int vls_place_of(vls_place *out, valise_view *view, const vls_tree_row *tree, valise_str path,
+                 valise_error *err)
+{
+    vls_place place = {.tree = *tree, .version = tree->version, .path = path};
+    int rc = vls_tree_get(&place.node, view, tree, tree->version, path, err);
+
+    place.there = rc > 0;
+    if (rc >= 0)
+        *out = place;
+    return VLS_MIN(rc, 0);
+}
+
+/* ---- the files outside ---- */
+
+/* Is it about what lies in the folder now? */
+static bool is_now(const vls_place *place, const valise_view *view)
+{
+    return vls_view_bus(view) && view->at == view->txn->tip.seq &&
+           place->version == place->tree.version;
+}
+
+int vls_place_look(vls_place *place, valise_view *view, bool no_scan, valise_error *err)
+{
+    int state = VLS_OUTSIDE_UNKNOWN, rc;
+
+    if (place->outdated && place->version == place->tree.version)
+        place->tree_is = VLS_STR("earlier");
+    if (no_scan || place->outdated || !is_now(place, view))
+        return 0;
+    rc = vls_outside_state(&state, vls_view_bus(view), place->path, err);
+    if (rc == 0 && state == VLS_OUTSIDE_OUTDATED)
+        place->tree_is = VLS_STR("outdated");
+    return rc;
+}
+
+void vls_place_go(vls_place *place)
+{
+    if (!place->outdated)
+        return;
+    place->version = place->node.version;
+    place->outdated = false;
+    place->there = true;
+}
+
+typedef struct asking {
+    valise_str given;
+    vls_buf *path;
+    bool found;
+    bool by_id; /* what lies at the path now is not what was given, if it has changed */
+} asking;
+
+/* What is wrong with what was given is for the command to say, which knows whether the actor may
+ * hear it. */
+static int find_place(void *arg, valise_view *view, valise_error *err)
+{
+    asking *a = arg;
+    vls_place place;
+    int rc = vls_place_find(&place, view, a->given, VLS_STR(""), err);
+
+    if (rc < 0 && rc != VALISE_E_NO_MEMORY && rc != VALISE_E_IO) {
+        vls_error_clear(err);
+        return 0;
+    }
+    if (rc < 0)
+        return rc;
+    a->found = true;
+    a->by_id = is_digits(a->given) && !vls_str_equal(a->given, place.path);
+    vls_buf_add(a->path, place.path);
+    return vls_buf_check(a->path, err);
+}
+
+int vls_place_prepare(valise_prepare *prepare, valise_str given, bool no_scan, valise_error *err)
+{
+    valise *v = valise_prepare_workspace(prepare);
+    VLS_AUTO(buf) vls_buf path = {0};
+    asking a = {.given = given, .path = &path};
+    int rc;
+
+    if (no_scan)
+        return 0;
+    vls_buf_init(&path, v->env, VLS_PATH_MAX);
+    rc = vls_with_view(v, NULL, find_place, &a, err);
+    if (rc == 0 && !a.found && is_id(given))
+        return 0;
+    if (rc == 0 && !a.found)
+        rc = vls_path_resolve(&path, VLS_STR(""), given, err);
+    return rc < 0 ? rc : vls_outside_look(prepare, vls_buf_str(&path), !a.by_id, err);
+}
+
+/* ---- */
+
+int vls_place_fail(const vls_place *place, valise_error *err)
+{
+    if (place->outdated) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "node %s is not in this version of the tree",
+                       vls_id_hex(&place->node.id).s);
+        vls_hint(err, "it was at '%s'", vls_text_short(place->path).s);
+        return VALISE_E_NOT_FOUND;
+    }
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
+                   vls_text_short(place->path).s);
+    vls_hint(err, "`valise scan` looks for what is new");
+    return VALISE_E_NOT_FOUND;
+}
+
+int vls_place_explain(const vls_place *place, valise_view *view, valise_error *err)
+{
+    int rc = 0;
+
+    if (!place->outdated && is_now(place, view) &&
+        valise_view_allows(view, "tree:read", NULL, NULL) >= 0)
+        rc = vls_outside_explain(vls_view_bus(view), place->path, err);
+    return rc < 0 ? rc : vls_place_fail(place, err);
+}
+
+vls_state_at vls_place_at(const vls_place *place)
+{
+    return (vls_state_at){.tree = &place->tree,
+                          .version = place->version,
+                          .path = place->path,
+                          .node = place->there ? &place->node : NULL};
+}
+
+int vls_place_allows(const vls_place *place, valise_view *view, const char *capability,
+                     valise_str type, valise_error *err)
+{
+    const char *attrs[5] = {"path", NULL, "?type", "", NULL};
+    valise_str path = {NULL, 0}, word = {NULL, 0};
+    int rc = vls_arena_dup(&path, &view->arena, place->path, err);
+
+    if (rc == 0)
+        rc = vls_arena_dup(&word, &view->arena, type, err);
+    if (rc < 0)
+        return rc;
+    attrs[1] = path.ptr;
+    if (type.len > 0) {
+        attrs[2] = "type";
+        attrs[3] = word.ptr;
+    }
+    rc = valise_view_allows(view, capability, attrs, err);
+    return VLS_MIN(rc, 0);
+}

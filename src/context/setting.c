@@ -1,0 +1,42 @@
+/* setting.c -- what the configuration says about contexts. */
+#include "base/str.h"
+#include "bus/bus.h"
+#include "context/ops.h"
+
+#define SETTING_MAX 65536u
+
+int vls_context_setting(valise_str *out, valise_view *view, const char *name, valise_error *err)
+{
+    const valise *v = vls_view_bus(view);
+    valise_str lines = {NULL, 0}, line = {NULL, 0};
+    vls_buf text;
+    int rc;
+
+    *out = line;
+    if (!v || !v->place.setting)
+        return 0;
+    vls_buf_init_in(&text, &view->arena, SETTING_MAX);
+    rc = v->place.setting(&text, v, name, err);
+    if (rc == 0)
+        rc = vls_buf_keep(&lines, &text, err);
+    if (rc < 0)
+        return rc;
+    while (lines.len > 0)
+        (void)vls_str_cut(&line, &lines, lines, '\n');
+    *out = line;
+    return 0;
+}
+
+int vls_context_frame_max(int64_t *out, valise_view *view, valise_error *err)
+{
+    valise_str text;
+    int64_t most;
+    int rc = vls_context_setting(&text, view, "context.frame-max", err);
+
+    if (rc < 0)
+        return rc;
+    if (!vls_str_to_i64(&most, text) || most < 1)
+        most = VLS_FRAME_CONTENT_USUAL;
+    *out = VLS_MIN(most, VLS_FRAME_CONTENT_MAX);
+    return 0;
+}
