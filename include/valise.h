@@ -5,6 +5,7 @@
 #include <valise/api.h>
 #include <valise/backpack.h>
 #include <valise/blob.h>
+#include <valise/context.h>
 #include <valise/error.h>
 #include <valise/event.h>
 #include <valise/id.h>
