@@ -6,13 +6,18 @@
 
 void bed_open(bed *b, test *t, const char *param)
 {
+    bed_open_with(b, t, param, vls_area_backpack.collections);
+}
+
+void bed_open_with(bed *b, test *t, const char *param, const valise_coll *const *colls)
+{
     bool sqlite = strcmp(param, "sqlite") == 0;
     vls_store_options options = {.env = t->env,
                                  .ops = sqlite ? valise_store_sqlite() : valise_store_memory(),
                                  .where = test_tmpdir(),
                                  .flags = VALISE_STORE_CREATE,
                                  .busy_timeout_ns = INT64_C(10000000000),
-                                 .colls = vls_area_backpack.collections};
+                                 .colls = colls};
 
     *b = (bed){.t = t, .now = 1000};
     CHECK_OK(vls_store_open(&b->store, &options, &t->err));

@@ -21,6 +21,8 @@ typedef struct bed {
 
 /* param: "memory" or "sqlite". */
 void bed_open(bed *b, test *t, const char *param);
+/* With these collections instead, NULL-ended. */
+void bed_open_with(bed *b, test *t, const char *param, const valise_coll *const *colls);
 void bed_close(bed *b);
 
 void bed_begin(bed *b, bool writing);

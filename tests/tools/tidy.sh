@@ -7,9 +7,9 @@
 cp -r "$root/tools" "$root/include" "$root/.clang-format" "$root/.clang-tidy" \
     "$root/.shellcheckrc" "$root/meson.build" "$root/meson_options.txt" "$scratch"
 mkdir -p "$scratch/src/base" "$scratch/bench" "$scratch/cli" "$scratch/examples/backpack" \
-    "$scratch/examples/extension"
+    "$scratch/examples/context" "$scratch/examples/extension"
 touch "$scratch/bench/meson.build" "$scratch/examples/backpack/meson.build" \
-    "$scratch/examples/extension/meson.build"
+    "$scratch/examples/context/meson.build" "$scratch/examples/extension/meson.build"
 cp "$root"/src/base/*.h "$root/src/base/version.c" "$scratch/src/base"
 cat >"$scratch/src/meson.build" <<'END'
 libvalise = both_libraries('valise', 'base/version.c', include_directories: inc)
