@@ -276,7 +276,9 @@ const cli_builtin cli_builtin_batch = {
            .help =
                "Each line is an object with `type` and `payload`, and may have `id` and\n"
                "`expect` (null: there must be nothing). The answer is a line for each, with `id`, "
-               "`result` and `seq`.",
+               "`result` and `seq`.\n\n"
+               "What commands such as put-frame see of the files on their way is recorded by "
+               "itself, as a scan would do, and stays when the batch fails.",
            .in = batch_in,
            .in_size = sizeof(batch_args),
            .example = "{\"file\":\"commands.ndjson\"}"},

@@ -141,6 +141,7 @@ static int run_one(int *status, valise_reply *reply, cli *c, valise *v, const va
 
     if (rc < 0)
         return rc;
+    cli_progress_clear(call->progress.arg); /* an answer may go to standard error too */
     return cli_print_answer(status, c, op, valise_blob_bytes(reply->json), err);
 }
 

@@ -36,9 +36,9 @@ typedef enum cli_color {
 /* What every command may be told (words.c has the table). Strings are words of the command line
  * or of the environment; NULL: not given. */
 typedef struct cli_options {
-    const char *directory; /* -C: as if started there */
-    const char *workspace; /* --workspace: this folder, not one above */
-    const char *actor, *at, *expect, *id;
+    const char *directory;                        /* -C: as if started there */
+    const char *workspace;                        /* --workspace: this folder, not one above */
+    const char *actor, *agent, *at, *expect, *id; /* agent: what actor is for frames */
     const char *color;
     bool json, dry_run, exit_code, follow, oneline, graph, no_pager, quiet, help, version;
 } cli_options;
@@ -60,6 +60,9 @@ typedef struct cli {
     valise *workspace;           /* opened when the first operation needs it */
     valise *none;                /* a handle without a workspace, as well */
     valise_str current;          /* after a conflict: what was there instead, as JSON */
+    valise_str tree_root;    /* folder of the tree, without its first slash; ptr NULL: unknown */
+    valise_str tree_here;    /* the current folder in it, a path of the tree; "" when it is not */
+    const vls_json *payload; /* of the operation that runs, for those who show what it says */
     bool stdin_used;
     bool one_value; /* only one was given: errors need not say which */
     bool done;      /* what was to be done is done: from now on only an answer can be lost */

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "cli/call.h"
+#include "cli/paths.h"
 
 #define ID_ROWS_MAX 5000u /* looked at */
 #define IDS_MAX 200u      /* offered */
@@ -207,6 +208,23 @@ static void add_ids(const completer *k, const char *collection)
         add_rows(k, list, key_of(coll, list), VLS_STR("{}"));
 }
 
+/* A word as the operation takes it: paths count from the root there. */
+static bool add_word(vls_buf *out, const completer *k, const valise_field *field, valise_str word)
+{
+    vls_json payload, value;
+    vls_member member = {vls_json_string(valise_str_of(field->name)), vls_json_string(word)};
+    const valise_field fields[] = {*field, VALISE_FIELD_END};
+    const valise_op op = {.in = fields};
+    const vls_json *found;
+
+    if (vls_json_object(&payload, &member, 1, NULL) < 0 ||
+        cli_resolve_paths(&payload, k->c, &op, NULL) < 0)
+        return false;
+    found = vls_json_get(payload, valise_str_of(field->name));
+    value = found ? *found : vls_json_null();
+    return vls_json_write(out, value, NULL) == 0;
+}
+
 /* The arguments that a list needs, from words of the same name that stand on the line. */
 static bool make_payload(vls_buf *out, const completer *k, const valise_op *list)
 {
@@ -219,12 +237,14 @@ static bool make_payload(vls_buf *out, const completer *k, const valise_op *list
         }
         if (!(f->flags & VALISE_REQUIRED))
             continue;
-        if (!word || f->type != VALISE_T_STR || !vls_utf8_valid(valise_str_of(word)))
+        if (!word || (f->type != VALISE_T_STR && f->type != VALISE_T_PATH) ||
+            !vls_utf8_valid(valise_str_of(word)))
             return false;
         vls_buf_add_text(out, out->len > 1 ? "," : "");
         vls_json_write_string(out, valise_str_of(f->name));
         vls_buf_add_byte(out, ':');
-        vls_json_write_string(out, valise_str_of(word));
+        if (!add_word(out, k, f, valise_str_of(word)))
+            return false;
     }
     vls_buf_add_byte(out, '}');
     return vls_buf_check(out, NULL) == 0;
@@ -260,11 +280,36 @@ static bool is_path(const char *name)
     return false;
 }
 
+/* Files are found by the shell; digits may begin an id, which one answer says. */
+static void add_node(const completer *k)
+{
+    valise_str typed = vls_str_from(k->prefix, strlen(k->before));
+    VLS_AUTO(buf) vls_buf path = {0};
+    const vls_json *id, *place;
+    vls_json node;
+
+    vls_buf_add_text(k->out, "\tfiles\n");
+    if (cli_open(k->c, NULL) < 0 || !cli_find_node(&node, k->c, typed))
+        return;
+    id = vls_json_get(node, VLS_STR("nodeId"));
+    place = vls_json_get(node, VLS_STR("path"));
+    vls_buf_init(&path, k->c->env, (size_t)1 << 16);
+    if (place && cli_locate(k->c, NULL) == 0)
+        cli_add_path(&path, k->c, *place);
+    if (id && id->type == VLS_JSON_STRING)
+        add_candidate(k, vls_json_str(*id), vls_buf_cstr(&path) ? vls_buf_cstr(&path) : "");
+}
+
 static void add_ref(const completer *k, const char *ref)
 {
+    if (strcmp(ref, CLI_TREE_NODE) == 0) {
+        add_node(k);
+        return;
+    }
     if (strcmp(ref, "cli.operation") == 0)
         add_operation_names(k);
-    else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0)
+    else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0 ||
+             strcmp(ref, CLI_TREE_PATH) == 0 || strcmp(ref, CLI_TREE_HERE) == 0)
         vls_buf_add_text(k->out, "\tfiles\n");
     else if (strcmp(ref, "cli.dir") == 0)
         vls_buf_add_text(k->out, "\tdirs\n");
@@ -297,12 +342,12 @@ static void add_values(const completer *k, const valise_field *field)
     case VALISE_T_DATA:
     case VALISE_T_STRUCT:
     case VALISE_T_UNION:
-        vls_buf_add_text(k->out, "\t@files\n");
+        vls_buf_add_text(k->out, field->flags & VALISE_FILE ? "\tfiles\n" : "\t@files\n");
         return;
     default:
         if (ref)
             add_ref(k, ref);
-        else if (field->type == VALISE_T_STR && is_path(named))
+        else if (field->type == VALISE_T_PATH || (field->type == VALISE_T_STR && is_path(named)))
             vls_buf_add_text(k->out, "\tfiles\n");
         return;
     }
@@ -316,7 +361,7 @@ static void add_common_values(const completer *k, const cli_option *option)
         add_candidate(k, VLS_STR("never"), "");
     } else if (strcmp(option->value, "DIR") == 0) {
         vls_buf_add_text(k->out, "\tdirs\n");
-    } else if (strcmp(option->name, "--actor") == 0) {
+    } else if (strcmp(option->name, "--actor") == 0 || strcmp(option->name, "--agent") == 0) {
         add_ids(k, "actor");
     } else if (strcmp(option->value, "JSON") == 0) {
         vls_buf_add_text(k->out, "\t@files\n");
@@ -340,7 +385,7 @@ static void add_field_options(const completer *k, const valise_field *fields, co
         add_candidate(k, valise_str_of(name), f->help ? f->help : "");
         if (f->flags & VALISE_PLAIN && depth == 0)
             add_candidate(k, VLS_STR("--text"), "a text in its place");
-        if ((cli_is_switch(f) || cli_can_be_empty(f)) && depth == 0) {
+        if ((cli_can_be_negated(f) || cli_can_be_empty(f)) && depth == 0) {
             (void)snprintf(name, sizeof(name), "--no-%s", words.s);
             /* Only for who asks: it would double the list. */
             if (vls_str_starts(k->prefix, VLS_STR("--no")))

@@ -37,6 +37,10 @@ static bool make_word(vls_buf *out, const valise_field *field, vls_json value)
 {
     bool text = value.type == VLS_JSON_STRING;
 
+    if (field->flags & VALISE_FILE) {
+        vls_buf_add_text(out, "notes.md");
+        return true;
+    }
     switch (field->type) {
     case VALISE_T_JSON:
     case VALISE_T_VALUE:

@@ -1,6 +1,7 @@
 /* help.c -- what stands on the pages of help. */
 #include "cli/help.h"
 
+#include "cli/paths.h"
 #include "cli/words.h"
 #include "engine/config.h"
 
@@ -45,6 +46,11 @@ static void add_remarks(vls_buf *out, const valise_field *field)
                        vls_field_words(field->name, '-').s);
     else if (field->type == VALISE_T_LIST && !(field->flags & VALISE_POSITIONAL))
         vls_buf_add_text(out, " May be given more than once.");
+    if (item->ref && strcmp(item->ref, CLI_TREE_HERE) == 0)
+        vls_buf_add_text(out, " On the command line that is the current folder, and paths count "
+                              "from there.");
+    else if (cli_is_tree_path(field))
+        vls_buf_add_text(out, " On the command line paths count from the current folder.");
     if (field->flags & VALISE_SECRET)
         vls_buf_printf(out, " From %s, or from a file that only its owner can read.",
                        cli_secret_variable(field->name).s);
@@ -70,8 +76,10 @@ static void add_field_option(cli_page *page, const valise_field *field, const ch
     bool secret = field->flags & VALISE_SECRET;
 
     (void)snprintf(name, sizeof(name), "%s%s", prefix, vls_field_words(field->name, '-').s);
-    if (cli_is_switch(field))
+    if (cli_can_be_negated(field))
         (void)snprintf(term, sizeof(term), "--%s, --no-%s", name, name);
+    else if (cli_is_switch(field))
+        (void)snprintf(term, sizeof(term), "--%s", name);
     else
         (void)snprintf(term, sizeof(term), "--%s%s%s %s%s%s", prefix, cli_option_name(field).s,
                        secret ? "-file" : "", secret ? "FILE" : cli_value_name(field),

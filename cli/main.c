@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/call.h"
+#include "cli/paths.h"
 #include "cli/print.h"
 
 /* The payload of an operation as the text that is dispatched. */
@@ -14,13 +15,18 @@ static int run_operation(int *status, cli *c, const cli_words *words, vls_json p
     VLS_AUTO(buf) vls_buf text = {0};
     int rc = cli_resolve_ids(&payload, c, words->command->op, err);
 
+    if (rc == 0)
+        rc = cli_resolve_paths(&payload, c, words->command->op, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&text, c->env, (size_t)1 << 30);
     rc = vls_json_write_around(&text, payload, err);
     if (rc < 0)
         return rc;
-    return cli_run(status, c, words->command->op, vls_buf_str(&text), err);
+    c->payload = &payload;
+    rc = cli_run(status, c, words->command->op, vls_buf_str(&text), err);
+    c->payload = NULL;
+    return rc;
 }
 
 static int run_builtin(int *status, cli *c, const cli_words *words, vls_json payload,

@@ -70,8 +70,10 @@ int cli_print_answer(int *status, cli *c, const valise_op *op, valise_str json, 
 
     if (rc < 0)
         return rc;
-    if (is_silent(c, op))
-        rc = 0;
+    if (printer && printer->warn && !c->options.json)
+        rc = printer->warn(c, value, err);
+    if (rc < 0 || is_silent(c, op))
+        ; /* the exit code is all there is to tell */
     else if (!c->options.json)
         rc = print_for_people(c, op, printer, value, err);
     else if (printer && printer->json_member)
@@ -92,6 +94,7 @@ struct cli_rows {
     vls_arena arena; /* of one row */
     cli_table table;
     size_t count;
+    int status; /* what the rows make of it */
 };
 
 int cli_rows_new(cli_rows **out, cli *c, const valise_op *op, valise_error *err)
@@ -105,6 +108,7 @@ int cli_rows_new(cli_rows **out, cli *c, const valise_op *op, valise_error *err)
     rows->printer = cli_printer_of(op);
     vls_arena_init(&rows->arena, c->env, ROW_MAX_BYTES);
     cli_table_init(&rows->table, c, op->out, rows->printer ? rows->printer->columns : NULL);
+    rows->table.cell = rows->printer ? rows->printer->cell : NULL;
     cli_out_page(c->out, c);
     *out = rows;
     return 0;
@@ -128,15 +132,19 @@ int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err)
     rows->count++;
     if (is_silent(rows->c, rows->op))
         return cli_check_interrupt(err);
-    if (rows->c->options.json) {
+    if (rows->c->options.json)
         add_json_line(rows->c->out, json);
+    if (rows->c->options.json && !(printer && printer->status))
         return cli_out_row(rows->c->out, err);
-    }
     vls_arena_reset(&rows->arena);
     rc = vls_json_parse(&value, &rows->arena, json,
                         &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
     if (rc < 0)
         return rc;
+    if (printer && printer->status)
+        rows->status = VLS_MAX(rows->status, printer->status(rows->c, value));
+    if (rows->c->options.json)
+        return cli_out_row(rows->c->out, err);
     if (!printer || !printer->print)
         return cli_table_add(&rows->table, value, err);
     if (rows->c->options.oneline && printer->brief)
@@ -155,7 +163,7 @@ int cli_rows_status(const cli_rows *rows)
 {
     bool differs = rows->printer && rows->printer->differs && rows->count > 0;
 
-    return differs && rows->c->options.exit_code ? CLI_DIFFERENT : CLI_DONE;
+    return differs && rows->c->options.exit_code ? CLI_DIFFERENT : rows->status;
 }
 
 int cli_rows_flush(cli_rows *rows, valise_error *err)

@@ -28,11 +28,16 @@ typedef struct cli_printer {
     const char *json_member;  /* with --json too */
     /* The whole answer for people, or one row of a list; NULL: as usual. */
     int (*print)(cli *c, const valise_op *op, vls_json value, valise_error *err);
+    /* What goes to standard error, also with --quiet; not with --json, which has it in the answer.
+     */
+    int (*warn)(cli *c, vls_json value, valise_error *err);
     /* One row of a list in one line, for --oneline; NULL: there is no such option. */
     int (*brief)(cli *c, const valise_op *op, vls_json value, valise_error *err);
     /* All of it as --graph draws it; NULL: there is no such option. */
     int (*draw)(cli *c, const valise_op *op, valise_str payload, valise_error *err);
-    /* Exit code of a success; NULL: 0. */
+    /* The text of a cell of a list's table; false: as usual. */
+    bool (*cell)(vls_buf *out, const cli *c, const char *field, vls_json row);
+    /* Exit code of a success, or what a row makes of it; NULL: 0. */
     int (*status)(const cli *c, vls_json value);
     bool differs; /* takes --exit-code; a list differs when it has rows */
     bool follows; /* takes --follow: a list with `since`, a seq */
@@ -41,7 +46,8 @@ typedef struct cli_printer {
     /* Columns of a list for people, in this order; NULL: all fields. The first one is what to give
      * back, and JSON is shown as `name=value`. "field=HEADING" where the name would be too long,
      * "field|other" for another where a row does not have the first, "field?" for one that a narrow
-     * terminal does without. */
+     * terminal does without, "field*" for one that goes before a path is cut, "meta.time" for one
+     * of a struct. Paths of the tree ("field~") are shown from the current folder. */
     const char *columns[12]; /* NULL-ended */
 } cli_printer;
 
@@ -90,6 +96,7 @@ void cli_show_size(vls_buf *out, uint64_t bytes); /* 1.5 KiB */
 
 typedef struct cli_column {
     const valise_field *field;
+    const valise_field *outer; /* the struct it is in, or NULL */
     const valise_field *other; /* where the row does not have it; or NULL */
     const char *heading;       /* NULL: by the name of the field */
     size_t width;
@@ -98,11 +105,15 @@ typedef struct cli_column {
     bool shown;
     bool main;    /* the one to give back */
     bool summary; /* JSON in few words */
+    bool path;    /* of the tree */
     bool spare;   /* left out on a terminal that is too narrow */
+    bool extra;   /* left out there before anything else is cut */
     bool value;   /* of an item: it may be the beginning only, or erased */
 } cli_column;
 
 typedef struct cli_table {
+    const cli *c;
+    bool (*cell)(vls_buf *out, const cli *c, const char *field, vls_json row); /* or NULL */
     cli_out *out;
     vls_arena arena; /* cells that are held back */
     cli_column columns[VLS_FIELDS_MAX];

@@ -58,6 +58,15 @@ static int ask(vls_json *out, cli *c, vls_json value, valise_error *err)
     return 0;
 }
 
+/* Of a row the key is meant: "frame/1f2e..." */
+static vls_json key_of(vls_json id)
+{
+    valise_str place = id.type == VLS_JSON_STRING ? vls_json_str(id) : VLS_STR("");
+    valise_str collection, key = {NULL, 0};
+
+    return vls_str_cut(&collection, &key, place, '/') ? vls_json_string(key) : id;
+}
+
 static int resolve_value(vls_json *value, cli *c, const valise_field *field, valise_error *err)
 {
     vls_json id = vls_json_null();
@@ -68,6 +77,7 @@ static int resolve_value(vls_json *value, cli *c, const valise_field *field, val
     rc = ask(&id, c, *value, err);
     if (rc < 0)
         return rc;
+    id = key_of(id);
     /* A UUID that ends like this where a hash was meant, or the other way round. */
     if (id.type != VLS_JSON_STRING || id.len != whole_len(field))
         return vls_fail(err, VALISE_E_NOT_FOUND, "'%s' names nothing of this kind",

@@ -96,8 +96,8 @@ int cli_settle(cli *c, valise_error *err)
 
 valise_str cli_actor(const cli *c)
 {
-    if (c->options.actor)
-        return valise_str_of(c->options.actor);
+    if (c->options.agent || c->options.actor)
+        return valise_str_of(c->options.agent ? c->options.agent : c->options.actor);
     return vls_config_text(c->settings, "core.actor");
 }
 

@@ -2,6 +2,7 @@
 #include "cli/print.h"
 
 #include "base/text.h"
+#include "cli/paths.h"
 
 #define SHORT_ID 8u
 #define TEXT_MAX ((size_t)128 << 20)
@@ -51,8 +52,21 @@ static void show_list(vls_buf *out, const valise_field *item, vls_json list)
     }
 }
 
+static void show_path(vls_buf *out, vls_json value)
+{
+    VLS_AUTO(buf) vls_buf bytes = {0};
+
+    vls_buf_init(&bytes, out->env, TEXT_MAX);
+    cli_add_path_bytes(&bytes, value);
+    cli_add_quoted_name(out, vls_buf_str(&bytes));
+}
+
 void cli_show(vls_buf *out, const valise_field *field, vls_json value)
 {
+    if (field->type == VALISE_T_PATH) {
+        show_path(out, value);
+        return;
+    }
     if (value.type == VLS_JSON_ARRAY && field->type == VALISE_T_LIST) {
         show_list(out, field->more, value);
         return;

@@ -6,6 +6,8 @@
 #include "cli/print.h"
 
 #include "base/text.h"
+#include "cli/frames.h"
+#include "cli/paths.h"
 
 #define SAMPLE_ROWS 200u
 #define SAMPLE_BYTES ((size_t)4 << 20)
@@ -23,7 +25,8 @@ static bool is_number(const valise_field *field)
 static bool is_whole(const valise_field *field)
 {
     return is_number(field) || field->type == VALISE_T_ID || field->type == VALISE_T_UUID ||
-           field->type == VALISE_T_TIME || field->type == VALISE_T_DURATION;
+           field->type == VALISE_T_TIME || field->type == VALISE_T_DURATION ||
+           field->type == VALISE_T_ENUM;
 }
 
 /* SESSION ID */
@@ -55,9 +58,27 @@ static void add_column(cli_table *table, const valise_field *f, bool chosen)
     table->column_count++;
 }
 
+/* "size", or "meta.time". */
+static const valise_field *find_field(const valise_field **outer, const valise_field *fields,
+                                      valise_str name)
+{
+    const valise_field *found;
+    valise_str first, rest;
+
+    if (vls_str_cut(&first, &rest, name, '.')) {
+        *outer = vls_fields_find(fields, first);
+        assert(*outer && (*outer)->type == VALISE_T_STRUCT);
+        fields = ((const valise_struct *)(*outer)->more)->fields;
+        name = rest;
+    }
+    found = vls_fields_find(fields, name);
+    assert(found);
+    return found;
+}
+
 void cli_table_init(cli_table *table, cli *c, const valise_field *fields, const char *const *names)
 {
-    *table = (cli_table){.out = c->out, .headings = !c->options.quiet};
+    *table = (cli_table){.c = c, .out = c->out, .headings = !c->options.quiet};
     vls_arena_init(&table->arena, c->env, SAMPLE_BYTES + CELL_MAX);
     table->began_ns = c->env->ticks_ns(c->env->self);
     if (!names || !names[0]) {
@@ -70,14 +91,18 @@ void cli_table_init(cli_table *table, cli *c, const valise_field *fields, const 
         size_t at = table->column_count;
         bool named = vls_str_cut(&name, &heading, all, '=');
         bool two = vls_str_cut(&name, &other, name, '|');
+        bool extra = vls_str_cut(&name, &(valise_str){NULL, 0}, name, '*');
         bool spare = vls_str_cut(&name, &(valise_str){NULL, 0}, name, '?');
-        const valise_field *f = vls_fields_find(fields, name);
-        assert(f);
+        bool path = vls_str_cut(&name, &(valise_str){NULL, 0}, name, '~');
+        const valise_field *outer = NULL, *f = find_field(&outer, fields, name);
         add_column(table, f, true);
         if (table->column_count == at)
             continue;
         table->columns[at].heading = named ? heading.ptr : NULL;
         table->columns[at].spare = spare;
+        table->columns[at].extra = extra;
+        table->columns[at].path = path;
+        table->columns[at].outer = outer;
         table->columns[at].other = two ? vls_fields_find(fields, other) : NULL;
         table->columns[at].value =
             f->type == VALISE_T_VALUE || vls_str_equal(name, VLS_STR("valueSummary"));
@@ -121,6 +146,10 @@ static size_t least_width(const cli_table *table)
 /* Leave out what can be done without, the last first, until the rest has room. */
 static void drop_columns(cli_table *table, size_t columns)
 {
+    for (size_t i = table->column_count; i-- > 0 && total_width(table) > columns;) {
+        if (table->columns[i].extra)
+            table->columns[i].shown = false;
+    }
     for (size_t i = table->column_count; i-- > 0 && least_width(table) > columns;) {
         if (table->columns[i].spare)
             table->columns[i].shown = false;
@@ -199,9 +228,9 @@ static cli_style style_of(const cli_column *column, valise_str text)
         return CLI_YELLOW;
     if (column->value && vls_str_equal(text, VLS_STR(CLI_ERASED)))
         return CLI_DIM;
-    return column->field->type == VALISE_T_ENUM && vls_str_equal(text, VLS_STR("denied"))
-               ? CLI_RED
-               : CLI_PLAIN;
+    if (column->field->type != VALISE_T_ENUM)
+        return CLI_PLAIN;
+    return vls_str_equal(text, VLS_STR("denied")) ? CLI_RED : cli_style_of_state(text);
 }
 
 static int add_line(cli_table *table, const valise_str *cells, cli_style style, valise_error *err)
@@ -250,12 +279,20 @@ static int start(cli_table *table, valise_error *err)
     return rc;
 }
 
+static const vls_json *value_of(const cli_column *column, vls_json row)
+{
+    const vls_json *in =
+        column->outer ? vls_json_get(row, valise_str_of(column->outer->name)) : &row;
+
+    return in ? vls_json_get(*in, valise_str_of(column->field->name)) : NULL;
+}
+
 /* The text of a cell: one line, harmless, in the arena. ptr NULL: nothing is there. */
 static int make_cell(valise_str *out, cli_table *table, const cli_column *column, vls_json row,
                      valise_error *err)
 {
     const valise_field *field = column->field;
-    const vls_json *value = vls_json_get(row, valise_str_of(field->name));
+    const vls_json *value = value_of(column, row);
     VLS_AUTO(buf) vls_buf text = {0};
     VLS_AUTO(buf) vls_buf harmless = {0};
     int rc;
@@ -271,7 +308,11 @@ static int make_cell(valise_str *out, cli_table *table, const cli_column *column
         return 0;
     vls_buf_init(&text, table->arena.env, CELL_MAX);
     vls_buf_init(&harmless, table->arena.env, CELL_MAX);
-    if (column->summary)
+    if (table->cell && table->cell(&text, table->c, field->name, row))
+        ; /* it has its own way */
+    else if (column->path)
+        cli_add_path(&text, table->c, *value);
+    else if (column->summary)
         cli_show_summary(&text, *value, row);
     else
         cli_show(&text, field, *value);

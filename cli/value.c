@@ -12,7 +12,7 @@
 
 cli_option_text cli_operand_name(const valise_field *field)
 {
-    vls_field_name words = vls_field_words(field->name, '-');
+    vls_field_name words = vls_field_words(field->flags & VALISE_FILE ? "file" : field->name, '-');
     cli_option_text out;
     bool optional = !(field->flags & VALISE_REQUIRED);
 
@@ -35,13 +35,15 @@ const char *cli_value_name(const valise_field *field)
         [VALISE_T_DURATION] = "TIME",   [VALISE_T_UUID] = "UUID",       [VALISE_T_ID] = "ID",
         [VALISE_T_ENUM] = "NAME",       [VALISE_T_JSON] = "JSON",       [VALISE_T_VALUE] = "JSON",
         [VALISE_T_TEXT] = "TEXT|@FILE", [VALISE_T_DATA] = "TEXT|@FILE", [VALISE_T_STRUCT] = "JSON",
-        [VALISE_T_UNION] = "JSON",
+        [VALISE_T_UNION] = "JSON",      [VALISE_T_PATH] = "PATH",
     };
 
     if (field->type == VALISE_T_LIST)
         field = field->more;
     if (field->type == VALISE_T_DURATION)
         return "DURATION";
+    if (field->flags & VALISE_FILE)
+        return "FILE";
     return field->type < VLS_COUNT(names) && names[field->type] ? names[field->type] : "JSON";
 }
 
@@ -126,6 +128,23 @@ static int data_value(vls_json *out, cli *c, valise_str bytes, valise_error *err
     return rc;
 }
 
+int cli_path_value(vls_json *out, cli *c, valise_str path, valise_error *err)
+{
+    vls_member *member;
+    int rc;
+
+    if (vls_utf8_valid(path)) {
+        *out = vls_json_string(path);
+        return 0;
+    }
+    member = vls_arena_zalloc(&c->arena, sizeof(*member));
+    if (!member)
+        return vls_arena_fail(&c->arena, err);
+    member->key = vls_json_string(VLS_STR("base64"));
+    rc = data_value(&member->value, c, path, err);
+    return rc < 0 ? rc : vls_json_object(out, member, 1, err);
+}
+
 /* What to write instead, as it is to be typed. */
 static void hint_plain(const cli *c, const char *word, valise_error *err)
 {
@@ -169,9 +188,12 @@ int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word
         return number_value(out, c, field, word, err);
     case VALISE_T_ENUM:
         return enum_value(out, c, field, word, err);
+    case VALISE_T_PATH:
+        return cli_path_value(out, c, valise_str_of(word), err);
     case VALISE_T_TEXT:
     case VALISE_T_DATA:
-        rc = cli_read_word(&bytes, c, word, err);
+        rc = field->flags & VALISE_FILE ? cli_read_file(&bytes, c, word, VLS_JSON_MAX_BYTES, err)
+                                        : cli_read_word(&bytes, c, word, err);
         if (rc < 0)
             return rc;
         return field->type == VALISE_T_TEXT ? text_value(out, field, bytes, err)

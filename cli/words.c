@@ -14,6 +14,7 @@ const cli_option cli_options_table[] = {
     {"--workspace", NULL, "DIR", "Use the workspace in DIR (or VALISE_DIR).", AT(workspace),
      CLI_WHEN_ANY},
     {"--actor", NULL, "ID", "Act as ID (or VALISE_ACTOR).", AT(actor), CLI_WHEN_ANY},
+    {"--agent", NULL, "ID", "The same as --actor.", AT(agent), CLI_WHEN_CONTEXT},
     {"--at", NULL, "WHEN",
      "Answer as of a seq (any number up to the newest), a time or a command's id.", AT(at),
      CLI_WHEN_QUERY},
@@ -57,6 +58,8 @@ bool cli_option_fits(const cli_option *option, const cli_command *command)
         return any || cli_can_be_brief(op);
     case CLI_WHEN_GRAPH:
         return any || cli_can_draw(op);
+    case CLI_WHEN_CONTEXT:
+        return any || (op->needs && strncmp(op->needs, "context:", 8) == 0);
     default:
         return true;
     }
@@ -155,6 +158,7 @@ static const char *why_not(const cli_option *option, const cli_command *command)
         [CLI_WHEN_FOLLOW] = "its answer has an end",
         [CLI_WHEN_ONELINE] = "its answer has one form only",
         [CLI_WHEN_GRAPH] = "there is nothing that branches",
+        [CLI_WHEN_CONTEXT] = "it is not about what agents know; --actor is for all commands",
     };
 
     if (option->when == CLI_WHEN_COMMAND)
@@ -274,7 +278,7 @@ static const valise_field *find_variant(cli_given *given, const valise_op *op, v
     if (vls_str_starts(name, VLS_STR("no-"))) {
         field = cli_find_option(given, op, vls_str_from(name, 3));
         given->how = field && cli_is_switch(field) ? CLI_AS_FALSE : CLI_AS_EMPTY;
-        if (field && (cli_is_switch(field) || cli_can_be_empty(field)))
+        if (field && (cli_can_be_negated(field) || cli_can_be_empty(field)))
             return field;
     }
     if (vls_str_ends(name, VLS_STR("-file"))) {

@@ -13,6 +13,7 @@
  *     JSON, VALUE, UNION          JSON, @FILE, or - for standard input
  *     VALUE that is PLAIN         also --text TEXT, which is no JSON: the value is this text
  *     TEXT, DATA                  the text itself, @FILE, or -; @@x is the text "@x"
+ *     the same that are FILE      the name of a file, or -
  *     SECRET                      never on a command line: VALISE_SECRET_NAME, or --name-file FILE
  *                                 which only its owner may read
  *
@@ -50,6 +51,7 @@ enum {
     CLI_WHEN_FOLLOW,    /* only with a list that goes on */
     CLI_WHEN_ONELINE,   /* only with a list that can be short */
     CLI_WHEN_GRAPH,     /* only with what can be drawn */
+    CLI_WHEN_CONTEXT,   /* only with what agents do */
 };
 
 extern const cli_option cli_options_table[];
@@ -101,6 +103,9 @@ int cli_words_payload(vls_json *out, cli *c, const cli_words *words, valise_erro
 int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word,
               valise_error *err);
 
+/* A path, which may be any bytes, as JSON. Borrows. */
+int cli_path_value(vls_json *out, cli *c, valise_str path, valise_error *err);
+
 #define CLI_PROGRAM "cli.program"
 
 static inline bool cli_is_program(const valise_field *item)
@@ -121,6 +126,13 @@ const valise_field *cli_find_option(cli_given *out, const valise_op *op, valise_
 static inline bool cli_is_switch(const valise_field *field)
 {
     return field->type == VALISE_T_BOOL;
+}
+
+/* Does "--no-x" take it back? Not what says no already: there is no --no-no-scan. */
+static inline bool cli_can_be_negated(const valise_field *field)
+{
+    return cli_is_switch(field) &&
+           !vls_str_starts(valise_str_of(vls_field_words(field->name, '-').s), VLS_STR("no-"));
 }
 
 /* Is it a list that "--no-x" makes empty? Where it need not be given, this is something else. */

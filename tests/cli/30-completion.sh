@@ -71,7 +71,8 @@ t 'words that were given as options are not waited for again' '
 
 lines=('valise pi' 'valise pin a' 'valise pin remove fi' 'valise json canonical @da'
     'valise completion z' 'valise pin list --js' 'valise run pin:l' 'valise pin list --color=al'
-    'valise agent add bob --role=wr' 'valise -C su')
+    'valise agent add bob --role=wr' 'valise -C su' 'valise get-node da' 'valise put-frame data.json da'
+    'valise list-frames data.json --type su')
 expected='valise pin
 valise pin add
 valise pin remove first
@@ -81,7 +82,10 @@ valise pin list --json
 valise run pin:list
 valise pin list --color=always
 valise agent add bob --role=writer
-valise -C sub'
+valise -C sub
+valise get-node data.json
+valise put-frame data.json data.json
+valise list-frames data.json --type summary'
 
 prepare() {
     "$VALISE" -q init
@@ -89,6 +93,8 @@ prepare() {
     "$VALISE" -q pin add second
     mkdir sub
     touch data.json
+    "$VALISE" -q scan
+    "$VALISE" -q put-frame data.json data.json --type summary
 }
 
 in_shell() {
@@ -120,7 +126,10 @@ zsh
 pin:list
 --color=always
 --role=writer
-sub/"
+sub/
+data.json
+data.json
+summary"
 '
 
 t 'scripts are clean' '

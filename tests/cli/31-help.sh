@@ -36,7 +36,7 @@ t 'the name that was typed is the name that is told, and the other one is too [L
             stderr_has "valise ${pair%/*}"
             "$VALISE" help --man ${pair%/*} >page
             grep -qiF ".TH \"valise-$(echo ${pair%/*} | tr " " -)\"" page
-            grep -qi "^valise.-$(echo ${pair%/*} | sed "s/ /.-/g") " page
+            grep -qi "^valise.-$(echo ${pair%/*} | sed "s/[ -]/.-/g") " page
         done
         grep -q "^  $alias\( \|$\)" help
         grep -qx "## valise $alias" "$ROOT/docs/cli.md"

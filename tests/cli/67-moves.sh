@@ -1,0 +1,124 @@
+#!/bin/bash
+# 67-moves.sh -- what was said about files stays with them, whoever notices first that they moved.
+. "$(dirname "$0")/lib.sh"
+
+# Frames of the type notes at these paths, each with its path as it was.
+heads_are() {
+    local path
+    for path in "$@"; do
+        run "$VALISE" get-head "${path%%=*}" --type notes --json
+        json_is text "${path#*=}"
+        json_is state fresh
+    done
+}
+
+start() {
+    run "$VALISE" init
+    mkdir src
+    for i in 1 2 3; do
+        echo "$i" >"src/$i"
+    done
+    run "$VALISE" scan
+    for i in 1 2 3; do
+        printf 'src/%s' "$i" | run "$VALISE" put-frame "src/$i" -
+    done
+}
+
+put_first() {
+    start
+    mv src lib
+    echo r >../text
+    run "$VALISE" put-frame lib/1 ../text --type review
+    heads_are lib/1=src/1 lib/2=src/2 lib/3=src/3
+    run "$VALISE" scan
+    stdout_has "nothing changed"
+    mv lib/2 two
+    run "$VALISE" put-frame two ../text --type review
+    heads_are two=src/2
+    run "$VALISE" validate
+}
+t 'a put that finds a moved file takes its slots along [C10] [C12]' put_first
+
+part_first() {
+    start
+    mkdir to
+    mv src/1 to/1
+    run "$VALISE" scan to
+    heads_are to/1=src/1
+    mv src/2 to/2
+    run "$VALISE" scan src
+    heads_are to/2=src/2 src/3=src/3
+    run "$VALISE" scan
+    stdout_has "nothing changed"
+}
+t 'so does a scan of a part, of either one [C12]' part_first
+
+nothing_there() {
+    run "$VALISE" init
+    echo 1 >a
+    expect_exit 3 "$VALISE" scan nothing
+    stderr_has "nothing at 'nothing'"
+    run "$VALISE" scan a
+    rm a
+    run "$VALISE" scan a
+    stdout_has "1 removed"
+    expect_exit 3 "$VALISE" scan a
+}
+t 'a path that never was is not scanned [L5]' nothing_there
+
+# Not by luck: the directory's own times stay when a file in it is edited.
+directories() {
+    run "$VALISE" init
+    mkdir -p d/e
+    echo one >d/e/f
+    run "$VALISE" scan
+    echo another >d/e/f
+    echo text >../text
+    run "$VALISE" put-frame d ../text
+    run "$VALISE" put-frame . ../text
+    run "$VALISE" scan
+    stdout_has "nothing changed"
+    run "$VALISE" get-head d --type notes --json
+    json_is state fresh
+    run "$VALISE" get-head . --type notes --json
+    json_is state fresh
+}
+t 'a put about a directory is about what is in it now [C10]' directories
+
+as_other() {
+    if [ "$(id -u)" -eq 0 ]; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+    else
+        "$@"
+    fi
+}
+
+# What cannot be read for a while has not moved to where there is a copy of it.
+closed() {
+    [ "$(id -u)" -ne 0 ] || need setpriv
+    mkdir ws && cd ws
+    mkdir closed
+    echo unique >closed/x
+    if [ "$(id -u)" -eq 0 ]; then
+        chmod 711 "$LIB_ROOT" ..
+        chown -R 65534:65534 .
+        as_other test -x "$VALISE" || skip "nobody else may run $VALISE"
+    fi
+    run as_other "$VALISE" init
+    run as_other "$VALISE" scan
+    printf closed/x | run as_other "$VALISE" put-frame closed/x -
+    as_other cp closed/x y
+    chmod 0 closed
+    expect_exit 1 as_other "$VALISE" scan --json
+    json_is moved 0
+    chmod 755 closed
+    run as_other "$VALISE" scan
+    run as_other "$VALISE" get-head closed/x --type notes --json
+    json_is text closed/x
+    json_is state fresh
+    run as_other "$VALISE" list-frames y --json
+    stdout_is_empty
+}
+t 'what is in a directory that cannot be read does not move [C2] [C12]' closed
+
+done_testing
