@@ -17,6 +17,11 @@ struct bench {
     double slice_ns; /* how long one round of one side takes */
 };
 
+bool bench_is_quick(const bench *b)
+{
+    return b->quick;
+}
+
 static bench_group *all_groups;
 
 void bench_register(bench_group *g)
@@ -152,9 +157,9 @@ void bench_growth(bench *b, const bench_growth_row *row)
 
     for (; count < 4 && row->sizes[count]; count++) {
         void *arg = row->setup(row->sizes[count]);
-        size_t times = calibrate(b, row->fn, arg, false);
+        size_t times = calibrate(b, row->fn, arg, row->cpu);
         for (int i = 0; i < b->rounds; i++)
-            rounds[i] = time_of(row->fn, arg, times, false) / (double)times;
+            rounds[i] = time_of(row->fn, arg, times, row->cpu) / (double)times;
         cost[count] = median(rounds, b->rounds);
         row->teardown(arg);
     }
@@ -198,6 +203,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--json") == 0) {
             b.json = true;
         } else if (strcmp(argv[i], "--quick") == 0) {
+            b.quick = true;
             b.rounds = 5;
             b.slice_ns = 2e6;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {

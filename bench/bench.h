@@ -37,6 +37,9 @@ typedef struct bench_row {
 
 void bench_compare(bench *b, const bench_row *row);
 
+/* Whether the run was asked to be short: groups with much to prepare prepare less. */
+bool bench_is_quick(const bench *b);
+
 /* Time `fn` per operation after `setup(size)`, for each size; promised is the exponent of cost
  * over size (0: flat, 1: linear). setup returns the argument, teardown releases it. */
 typedef struct bench_growth_row {
@@ -46,6 +49,7 @@ typedef struct bench_growth_row {
     bench_fn *fn;
     size_t sizes[4]; /* ends in 0 */
     double promised;
+    bool cpu; /* as in bench_row */
 } bench_growth_row;
 
 void bench_growth(bench *b, const bench_growth_row *row);

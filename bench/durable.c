@@ -11,7 +11,7 @@ typedef struct state {
     const durable_command *command;
     void *self; /* of ours */
     raw raw;
-    raw_row *log, *object, *own;
+    raw_row *log, *object, *own, *more[DURABLE_MORE];
     _Atomic uint64_t next;
 } state;
 
@@ -71,6 +71,8 @@ static void write_rows(state *s)
     raw_set_bytes(s->object, "hash", r.mix);
     raw_insert(s->object);
     s->command->write(s->own, &r);
+    for (size_t i = 0; s->command->more[i].table; i++)
+        s->command->more[i].write(s->more[i], &r);
     raw_set_int(s->log, "seq", r.seq);
     raw_set_int(s->log, "id8", r.now + r.seq); /* append-like, as UUIDv7 makes it */
     raw_set_int(s->log, "time", r.now);
@@ -124,6 +126,8 @@ static void run_at(bench *b, const durable_command *command, bool full, const be
     s.log = raw_row_like(&s.raw, "log", "seq");
     s.object = raw_row_like(&s.raw, "object", "number");
     s.own = raw_row_like(&s.raw, command->table, command->key);
+    for (size_t i = 0; command->more[i].table; i++)
+        s.more[i] = raw_row_like(&s.raw, command->more[i].table, command->more[i].key);
     atomic_store(&s.next, 0);
     s.self = command->open(dir, full);
     ours_many(&s, 2);

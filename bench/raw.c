@@ -13,7 +13,7 @@
 #include <valise/workspace.h>
 
 #define COLUMNS_MAX 32
-#define CELL_MAX 1024
+#define CELL_MAX 8192
 #define SQL_MAX 4096
 
 typedef struct cell {

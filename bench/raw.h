@@ -23,7 +23,7 @@ struct valise;
 struct valise_extension;
 struct sqlite3_stmt;
 
-#define RAW_ROWS 4
+#define RAW_ROWS 8
 
 #define MUST(ok)                                                                                   \
     do {                                                                                           \
