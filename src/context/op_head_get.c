@@ -27,31 +27,11 @@ static int emit_empty(valise_view *view, const vls_place *place, valise_str type
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const head_args *args = in;
-    vls_lens lens;
-    vls_place place;
     vls_shown_list list = {0};
-    int rc = vls_lens_parse(&lens, VLS_STR("heads,type"), err);
+    vls_place place;
+    int rc = vls_shown_list_of(&list, &place, view, in, "heads,type", true, err);
 
     (void)out;
-    lens.max_frames = INT64_MAX;
-    if (rc == 0)
-        rc = vls_place_find(&place, view, args->node, VLS_STR(""), err);
-    if (rc == 0)
-        rc = vls_place_allows(&place, view, "context:read", args->type, err);
-    if (rc == 0 && args->type.ptr)
-        rc = vls_frame_type_check(args->type, err);
-    if (rc == 0)
-        rc = vls_place_look(&place, view, args->no_scan, err);
-    if (rc == 0)
-        vls_place_go(&place);
-    if (rc == 0 && args->type.ptr) {
-        lens.types.globs[0] = args->type;
-        lens.types.count = 1;
-    }
-    if (rc == 0)
-        rc = vls_shown_choose(&list, view, &place, &lens, true, err);
-    if (rc == 0 && list.total == 0 && !place.there)
-        rc = vls_place_explain(&place, view, err);
     for (size_t i = 0; rc == 0 && i < list.count; i++)
         rc = valise_view_emit(view, list.frames[i], err);
     if (rc == 0 && list.count == 0 && args->type.ptr)

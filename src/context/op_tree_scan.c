@@ -86,16 +86,9 @@ typedef struct scanning {
     vls_tree_commit_result done;
 } scanning;
 
-static void release_scan(scanning *s)
-{
-    if (s->scan.env)
-        vls_tree_scan_release(&s->scan);
-    s->scan = (vls_scan){.env = NULL};
-}
-
 static void vls_auto_scanning(scanning *s)
 {
-    release_scan(s);
+    vls_tree_scan_release(&s->scan);
     vls_outside_release(&s->outside);
 }
 
@@ -183,7 +176,7 @@ static int run(scanning *s, const scan_args *args, valise_error *err)
     int rc = 1;
 
     for (unsigned i = 0; rc > 0 && i < TRIES; i++) {
-        release_scan(s);
+        vls_tree_scan_release(&s->scan);
         rc = i > 0 ? vls_outside_refresh(&s->outside, &why) : 0;
         if (rc == 0)
             rc = attempt(s, args, i > 0, &why);

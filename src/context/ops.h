@@ -40,12 +40,6 @@ typedef struct vls_frame_put_result {
     valise_id frame_set_root, context_root;
 } vls_frame_put_result;
 
-/* head:get, frame:list */
-typedef struct vls_frames_args {
-    valise_str node, type; /* type: ptr NULL: any */
-    bool no_scan;
-} vls_frames_args;
-
 typedef struct vls_node_get_args {
     valise_str node, view, at;
     bool no_scan;

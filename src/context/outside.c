@@ -223,7 +223,9 @@ int vls_outside_check(const vls_outside *o, valise_str path, valise_error *err)
     if (rc < 0 || a.there || lstat_below(&st, o->options.root, path) == 0 ||
         (errno != ENOENT && errno != ENOTDIR))
         return rc;
-    return vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'", vls_text_short(path).s);
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'", vls_text_short(path).s);
+    vls_hint(err, "neither the folder nor the last scan has it");
+    return VALISE_E_NOT_FOUND;
 }
 
 /* What the stat cache says it is, against what the tree has. is_dir: it is a directory there. */
@@ -277,7 +279,6 @@ int vls_outside_scan(vls_scan *out, const vls_outside *o, const vls_scan_options
     if (rc < 0 || !o->told || options->sub.len == 0 || out->added + out->removed == 0)
         return rc;
     vls_tree_scan_release(out);
-    *out = (vls_scan){.env = NULL};
     whole.sub = VLS_STR("");
     return vls_tree_scan(out, &whole, err);
 }
@@ -387,16 +388,10 @@ static int record(valise_prepare *prepare, const vls_scan *scan, int64_t base, v
     return rc > 0 ? record_now(prepare, scan, base, err) : add_all(prepare, scan, base, err);
 }
 
-static void vls_auto_found(vls_scan *scan)
-{
-    if (scan->env)
-        vls_tree_scan_release(scan);
-}
-
 /* Compare the path and what is under it with the newest version, and record what is different. */
 static int look(valise_prepare *prepare, vls_outside *o, bool hopeful, valise_error *err)
 {
-    VLS_AUTO(found) vls_scan scan = {0};
+    VLS_AUTO(tree_scan) vls_scan scan = {0};
     int rc = vls_outside_scan(&scan, o, &o->options, err);
 
     if (rc == 0 && scan.changes.len > 0)
@@ -423,7 +418,8 @@ int vls_outside_look(valise_prepare *prepare, valise_str path, bool hopeful, val
     /* A directory's own stat says nothing about what is under it. */
     if (rc < 0 || (state == VLS_OUTSIDE_SAME && !is_dir))
         return rc;
-    rc = vls_with_view(v, NULL, may_know, prepare, err);
+    if (state != VLS_OUTSIDE_SAME)
+        rc = vls_with_view(v, NULL, may_know, prepare, err);
     if (rc > 0)
         rc = explain(&o, path, err);
     if (rc < 0 || state == VLS_OUTSIDE_NOTHING)

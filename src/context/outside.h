@@ -37,6 +37,13 @@ static inline void vls_auto_outside(vls_outside *outside)
     vls_outside_release(outside);
 }
 
+/* Is the view of the newest state, in a workspace that is open? Then what lies outside is about it.
+ */
+static inline bool vls_outside_is_now(const valise_view *view)
+{
+    return vls_view_bus(view) && view->at == view->txn->tip.seq;
+}
+
 /* All of it was looked at just now; and when it was the last time: 1, or 0 when nobody knows. A
  * scan that finds nothing leaves no other trace than the time of the cache's file. */
 void vls_outside_scanned(const vls_outside *outside);

@@ -126,8 +126,7 @@ int vls_place_of(vls_place *out, valise_view *view, const vls_tree_row *tree, va
 /* Is it about what lies in the folder now? */
 static bool is_now(const vls_place *place, const valise_view *view)
 {
-    return vls_view_bus(view) && view->at == view->txn->tip.seq &&
-           place->version == place->tree.version;
+    return vls_outside_is_now(view) && place->version == place->tree.version;
 }
 
 int vls_place_look(vls_place *place, valise_view *view, bool no_scan, valise_error *err)

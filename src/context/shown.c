@@ -392,3 +392,32 @@ int vls_shown_choose(vls_shown_list *out, valise_view *view, const vls_place *pl
         *out = list;
     return rc;
 }
+
+int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,
+                      const vls_frames_args *args, const char *lens_text, bool contents,
+                      valise_error *err)
+{
+    vls_lens lens;
+    int rc = vls_lens_parse(&lens, valise_str_of(lens_text), err);
+
+    if (rc == 0)
+        rc = vls_place_find(place, view, args->node, VLS_STR(""), err);
+    if (rc == 0)
+        rc = vls_place_allows(place, view, "context:read", args->type, err);
+    if (rc == 0 && args->type.ptr)
+        rc = vls_frame_type_check(args->type, err);
+    if (rc == 0)
+        rc = vls_place_look(place, view, args->no_scan, err);
+    if (rc < 0)
+        return rc;
+    vls_place_go(place);
+    lens.max_frames = INT64_MAX;
+    if (args->type.ptr) {
+        lens.types.globs[0] = args->type;
+        lens.types.count = 1;
+    }
+    rc = vls_shown_choose(out, view, place, &lens, contents, err);
+    if (rc == 0 && out->total == 0 && !place->there)
+        rc = vls_place_explain(place, view, err);
+    return rc;
+}

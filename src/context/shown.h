@@ -52,6 +52,18 @@ int vls_shown_choose(vls_shown_list *out, valise_view *view, const vls_place *pl
 /* The lens that is meant: one with this name in the configuration, or the text itself. */
 int vls_shown_lens(vls_lens *out, valise_view *view, valise_str given, valise_error *err);
 
+/* head:get, frame:list */
+typedef struct vls_frames_args {
+    valise_str node, type; /* type: ptr NULL: any */
+    bool no_scan;
+} vls_frames_args;
+
+/* What frame:list and head:get do: the frames that the lens shows of what the arguments name, all
+ * of them; VALISE_E_NOT_FOUND where there is nothing. The place is that of the node, for more. */
+int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,
+                      const vls_frames_args *args, const char *lens, bool contents,
+                      valise_error *err);
+
 /* What a read that takes a type shows where there is no frame of it. */
 int vls_shown_empty(vls_shown *out, valise_view *view, const vls_place *place, valise_str type,
                     valise_error *err);

@@ -57,11 +57,6 @@ static int add_time(valise_status *status, const char *name, const valise_env *e
 
 /* ---- what is stored ---- */
 
-static bool is_now(const valise_view *view)
-{
-    return vls_view_bus(view) && view->at == view->txn->tip.seq;
-}
-
 static int tell_tree(valise_status *status, valise_view *view, const vls_tree_row *tree,
                      valise_error *err)
 {
@@ -73,7 +68,7 @@ static int tell_tree(valise_status *status, valise_view *view, const vls_tree_ro
         rc = add_number(status, "tree version", tree->version, err);
     if (rc == 0)
         rc = add_time(status, "tree changed", env, tree->time, err);
-    if (rc == 0 && is_now(view) && vls_outside_when(&scanned, vls_view_bus(view)))
+    if (rc == 0 && vls_outside_is_now(view) && vls_outside_when(&scanned, vls_view_bus(view)))
         rc = add_time(status, "tree scanned", env, scanned, err);
     if (rc == 0)
         rc = add_number(status, "tree files", tree->counts.files, err);
@@ -105,20 +100,14 @@ static int tell_context(valise_status *status, valise_view *view, const vls_tree
 
 /* ---- what is looked at ---- */
 
-static void vls_auto_found(vls_scan *scan)
-{
-    if (scan->env)
-        vls_tree_scan_release(scan);
-}
-
 static int check_tree(valise_status *status, valise_view *view, valise_error *err)
 {
     VLS_AUTO(outside) vls_outside outside = {0};
-    VLS_AUTO(found) vls_scan scan = {0};
+    VLS_AUTO(tree_scan) vls_scan scan = {0};
     valise *v = vls_view_bus(view);
     int rc;
 
-    if (!is_now(view) || !v->place.root)
+    if (!vls_outside_is_now(view) || !v->place.root)
         return 0;
     rc = vls_outside_open(&outside, v, VLS_STR(""), err);
     if (rc == 0)
@@ -152,7 +141,7 @@ static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *
         if (rc >= 0)
             rc = vls_state_of(&state, view, &at, &slot, NULL, err);
         counts[state.state]++;
-        if (is_now(view))
+        if (vls_outside_is_now(view))
             vls_view_rewind(view, mark);
     }
     return rc;

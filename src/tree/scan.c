@@ -184,9 +184,11 @@ int vls_tree_scan(vls_scan *out, const vls_scan_options *options, valise_error *
 
 void vls_tree_scan_release(vls_scan *scan)
 {
+    if (!scan->env)
+        return;
     release_state(scan->cache);
-    scan->cache = NULL;
     vls_arena_release(&scan->arena);
+    *scan = (vls_scan){.env = NULL};
 }
 
 /* ---- keeping ---- */

@@ -89,7 +89,12 @@ int vls_tree_scan(vls_scan *out, const vls_scan_options *options, valise_error *
 /* Write the cache: it belongs to this version now. Failures are no errors of the scan: the next one
  * reads more. */
 int vls_tree_scan_keep(vls_scan *scan, int64_t version, valise_error *err);
-void vls_tree_scan_release(vls_scan *scan);
+void vls_tree_scan_release(vls_scan *scan); /* a zeroed one is fine */
+
+static inline void vls_auto_tree_scan(vls_scan *scan)
+{
+    vls_tree_scan_release(scan);
+}
 
 /* ---- one path, without a scan ---- */
 
