@@ -139,8 +139,8 @@ static void record(wood *w)
         args[i].changes.bytes = vls_buf_str(&lists[i]);
         items[i] = (vls_run_item){&vls_op_context_tree_record, &args[i], NULL};
     }
-    commit.counts = (vls_tree_counts){.files = (int64_t)w->files, .dirs = (int64_t)dirs + 1};
-    commit.added = (int64_t)(w->files + dirs + 1);
+    commit.counts = (vls_tree_counts){.files = (int64_t)w->files, .dirs = (int64_t)dirs};
+    commit.added = (int64_t)(w->files + dirs);
     items[count] = (vls_run_item){&vls_op_context_tree_commit, &commit, NULL};
     must(vls_run_many(w->v, items, count + 1, NULL, NULL, &err), &err);
     for (size_t i = 0; i < count; i++)

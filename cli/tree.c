@@ -37,26 +37,23 @@ static void add_some(vls_buf *out, int64_t count, const char *one, const char *m
     add_count(out, count, one, many);
 }
 
-/* "3 files, 2 directories, 1 link": without the root, which nobody sees. */
+/* "3 files, 2 directories, 1 link". */
 static void add_contents(vls_buf *out, vls_json answer)
 {
     add_count(out, cli_number_of(answer, "files"), "file", "files");
-    add_some(out, cli_number_of(answer, "dirs") - 1, "directory", "directories");
+    add_some(out, cli_number_of(answer, "dirs"), "directory", "directories");
     add_some(out, cli_number_of(answer, "links"), "link", "links");
     add_some(out, cli_number_of(answer, "unreadable"), "unreadable", "unreadable");
 }
 
-/* What moved is neither added nor removed. That there is a root now is no news. */
+/* What moved is neither added nor removed. */
 static void add_changes(vls_buf *out, vls_json answer)
 {
     int64_t moved = cli_number_of(answer, "moved");
-    int64_t added = cli_number_of(answer, "added");
 
-    if (!vls_json_get(answer, VLS_STR("oldRoot")))
-        added--;
-    vls_buf_printf(out, ": %lld added, %lld changed, %lld removed", (long long)VLS_MAX(added, 0),
-                   (long long)cli_number_of(answer, "changed"),
-                   (long long)cli_number_of(answer, "removed"));
+    vls_buf_printf(
+        out, ": %lld added, %lld changed, %lld removed", (long long)cli_number_of(answer, "added"),
+        (long long)cli_number_of(answer, "changed"), (long long)cli_number_of(answer, "removed"));
     if (moved > 0)
         vls_buf_printf(out, ", %lld moved", (long long)moved);
 }

@@ -19,8 +19,8 @@ static const valise_field scan_in[] = {
                       "Only this path and what is under it, from the root of the tree.",
                       .max = VLS_PATH_MAX, .ref = "tree.path"),
     VALISE_FIELD(scan_args, force, BOOL, 0, "Read every file, whatever its times say."),
-    VALISE_FIELD(scan_args, dir, PATH, VALISE_NULLABLE,
-                 "Folder of the tree, where it is not that of the workspace."),
+    VALISE_FIELD(scan_args, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
+                 "Folder of the tree, for a workspace that has none of its own."),
     VALISE_FIELD_END,
 };
 

@@ -62,8 +62,7 @@ extern const valise_op vls_op_context_tree_record, vls_op_context_tree_commit,
 
 #define VLS_TREE_COUNT_FIELDS(struct_type, flags)                                                  \
     VALISE_FIELD_AS(struct_type, counts.files, "files", INT, flags, "Files in it."),               \
-        VALISE_FIELD_AS(struct_type, counts.dirs, "dirs", INT, flags,                              \
-                        "Directories, the root too."),                                             \
+        VALISE_FIELD_AS(struct_type, counts.dirs, "dirs", INT, flags, "Directories in it."),       \
         VALISE_FIELD_AS(struct_type, counts.links, "links", INT, flags, "Symbolic links."),        \
         VALISE_FIELD_AS(struct_type, counts.unreadable, "unreadable", INT, flags,                  \
                         "What could not be read."),                                                \

@@ -160,8 +160,11 @@ typedef struct listing {
     vls_tree_changes_writer writer;
 } listing;
 
+/* The root is the tree: nobody adds it, changes it or counts it as a directory. */
 static void count(listing *l, const vls_difference *d)
 {
+    if (d->path.len == 0)
+        return;
     if (d->was)
         vls_cache_count(&l->counts, (uint8_t)d->was->kind, d->was->size, -1);
     if (d->is)

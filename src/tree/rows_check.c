@@ -57,7 +57,7 @@ int vls_tree_check_head(valise_check *check, valise_view *view, const void *row,
     const vls_tree_row *tree = row;
     const vls_tree_at at = {view, tree->id, tree->version, 0};
     vls_tree_version_row version = {.tree = tree->id, .version = tree->version};
-    vls_tree_counts counts = {.dirs = 1}; /* the root */
+    vls_tree_counts counts = {.files = 0};
     int rc;
 
     if (tree->version == 0)

@@ -5,7 +5,7 @@
 
 #define COUNTS(row_type)                                                                           \
     VALISE_FIELD_AS(row_type, counts.files, "files", INT, 0, "Files in it."),                      \
-        VALISE_FIELD_AS(row_type, counts.dirs, "dirs", INT, 0, "Directories, the root too."),      \
+        VALISE_FIELD_AS(row_type, counts.dirs, "dirs", INT, 0, "Directories in it."),              \
         VALISE_FIELD_AS(row_type, counts.links, "links", INT, 0, "Symbolic links."),               \
         VALISE_FIELD_AS(row_type, counts.unreadable, "unreadable", INT, 0,                         \
                         "What could not be read."),                                                \

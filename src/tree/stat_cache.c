@@ -213,7 +213,6 @@ int vls_cache_check(const valise_env *env, valise_str bytes, valise_error *err)
     if (bytes.len <= sizeof(*head) || head->magic != VLS_CACHE_MAGIC || head->size != bytes.len ||
         head->checksum != vls_cache_sum_head(head) || !is_root(&head->root))
         return 0;
-    vls_cache_count(&c.counts, VLS_NODE_DIR, 0, 1);
     while (rc > 0 && pos < bytes.len)
         rc = check_record(&c, &pos, err);
     if (rc > 0)

@@ -161,7 +161,6 @@ static int add_root(vls_cache_builder *b, const vls_node *node, valise_error *er
     if (node->kind != VLS_NODE_DIR)
         return vls_fail(err, VALISE_E_CORRUPT, "the root of the last tree is no directory");
     b->head.root = (vls_cache_entry){.kind = VLS_NODE_DIR, .unsure = 1, .object = node->object};
-    vls_cache_count(&b->head.counts, VLS_NODE_DIR, 0, 1);
     return open_level(b, VLS_STR(""), b->stats ? vls_cache_root(b->stats) : NULL, err);
 }
 

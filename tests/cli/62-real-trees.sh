@@ -2,22 +2,21 @@
 # 62-real-trees.sh -- trees that nobody made for a test: their files are those that git finds, and
 # their ids those that docs/formats.md gives, computed without Valise. [C1] [C3] [C9] [C11]
 #
-# Parts of /usr/include and /usr/share/doc; with VALISE_TEST_LONG=1 all of both. Nothing is written
-# there: the workspace and git's folder lie elsewhere.
+# Copies of parts of /usr/include and /usr/share/doc; with VALISE_TEST_LONG=1 all of both.
 . "$(dirname "$0")/lib.sh"
 
 FORMATS=$LIB_DIR/formats.py
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
 
-# What git finds in the folder $1, and directories that have no entries, each followed by NUL.
+# What git finds here, and directories that have no entries, each followed by NUL.
 git_files() {
     git init -q --bare "$LIB_ROOT/git"
     (
-        cd "$1" || exit
         export GIT_DIR=$LIB_ROOT/git GIT_WORK_TREE=$PWD
-        git ls-files -o -z --exclude-per-directory=.gitignore
+        git ls-files -o -z --exclude-per-directory=.gitignore --exclude=/.valise/
         # git does not speak of them, but of their rules it does
-        find . -mindepth 1 -type d -empty -printf '%P/\0' >"$LIB_ROOT/empty"
+        find . -mindepth 1 -path ./.valise -prune -o -type d -empty -printf '%P/\0' \
+            >"$LIB_ROOT/empty"
         git check-ignore -z --no-index --stdin <"$LIB_ROOT/empty" >"$LIB_ROOT/ignored" || true
         python3 -c '
 import sys
@@ -28,17 +27,17 @@ sys.stdout.buffer.write(b"".join(p[:-1] + b"\0" for p in empty if p and p not in
     rm -rf "$LIB_ROOT/git"
 }
 
-# The root that the files git finds in $1 have, and the one that a scan gives; where they differ,
-# where that begins.
+# The root that the files git finds here have, and the one that a scan gives; where they differ,
+# where that begins. $1: files there are at least.
 same_as_git() {
-    local dir=$1 want
-    git_files "$dir" >"$LIB_ROOT/paths"
-    [ "$(tr -cd '\0' <"$LIB_ROOT/paths" | wc -c)" -ge "$2" ] || fail "too few files in $dir"
-    want=$(python3 "$FORMATS" root "$dir" <"$LIB_ROOT/paths")
+    local want
+    git_files >"$LIB_ROOT/paths"
+    [ "$(tr -cd '\0' <"$LIB_ROOT/paths" | wc -c)" -ge "$1" ] || fail "too few files"
+    want=$(python3 "$FORMATS" root . <"$LIB_ROOT/paths")
     [ -d .valise ] || run "$VALISE" init
-    run "$VALISE" scan --dir "$dir" --json
+    run "$VALISE" scan --json
     [ "$want" = "$(json_get root)" ] || {
-        python3 "$FORMATS" nodes "$dir" <"$LIB_ROOT/paths" | tr '\0' ' ' |
+        python3 "$FORMATS" nodes . <"$LIB_ROOT/paths" | tr '\0' ' ' |
             awk '!/\// {print $1, substr($2, 1, 8)}' | sort >"$LIB_ROOT/want"
         "$VALISE" tree ls --json | python3 -c '
 import json, sys
@@ -46,7 +45,7 @@ for line in sys.stdin:
     node = json.loads(line)
     print(node["path"], node["nodeId"][:8])
 ' | sort | diff "$LIB_ROOT/want" - | head -n 20
-        fail "$dir: not as git has it"
+        fail "not as git has it"
     }
     run "$VALISE" validate
 }
@@ -54,8 +53,9 @@ for line in sys.stdin:
 real() {
     need git
     [ -d "$1" ] || skip "there is no $1"
-    mkdir ws && cd ws
-    same_as_git "$1" "$2"
+    cp -a "$1" ws
+    cd ws
+    same_as_git "$2"
 }
 
 linux() { real /usr/include/linux 100; }
@@ -64,10 +64,10 @@ t 'the headers of Linux: the file set equals git'\''s' linux
 docs() {
     need git
     [ -d /usr/share/doc ] || skip "there is no /usr/share/doc"
-    mkdir part ws
+    mkdir part
     cp -a /usr/share/doc/[a-d]* part
-    cd ws
-    same_as_git "$PWD/../part" 10
+    cd part
+    same_as_git 10
 }
 t 'a part of /usr/share/doc: the file set equals git'\''s' docs
 
@@ -84,7 +84,7 @@ t 'all of /usr/share/doc: the file set equals git'\''s' all_docs
 ruled() {
     need git
     [ -d /usr/include/linux ] || skip "there is no /usr/include/linux"
-    mkdir ws tree
+    mkdir tree
     cp -a /usr/include/linux/. tree
     mkdir -p tree/none/at-all tree/netfilter/empty tree/left/out/x tree/some
     echo 1 >tree/left/out/x/a.log
@@ -98,14 +98,14 @@ ruled() {
     echo 1 >"tree/#x"
     ln -s nowhere tree/some/dangling
     ln -s .. tree/some/loop
-    cd ws
-    same_as_git "$PWD/../tree" 50
-    printf '!*.h\n' >>../tree/.gitignore
-    same_as_git "$PWD/../tree" 100
-    rm ../tree/netfilter/.gitignore
-    same_as_git "$PWD/../tree" 120
-    rm ../tree/.gitignore ../tree/some/.gitignore
-    same_as_git "$PWD/../tree" 700
+    cd tree
+    same_as_git 50
+    printf '!*.h\n' >>.gitignore
+    same_as_git 100
+    rm netfilter/.gitignore
+    same_as_git 120
+    rm .gitignore some/.gitignore
+    same_as_git 700
 }
 t 'a real tree with rules in it: the file set equals git'\''s, after each edit of them' ruled
 

@@ -267,9 +267,24 @@ scans() {
     echo 6 >../README
     run "$VALISE" scan "$(cd .. && pwd)/README"
     stdout_has ': 0 added, 1 changed, 0 removed'
-    expect_exit 0 "$VALISE" check-ignore --dir .. src/x.o # a folder that is named is what counts
 }
 t 'scan . looks at the current folder, scan at all of it' scans
+
+# A tree stays that of its folder: of another one, all slots would be about nothing.
+another() {
+    start
+    mkdir ../other
+    echo 1 >../other/x
+    expect_exit 1 "$VALISE" scan --dir ../other
+    stderr_has 'is about its own folder'
+    stderr_has 'valise init'
+    expect_exit 1 "$VALISE" check-ignore --dir ../other x
+    stderr_has 'is about its own folder'
+    run "$VALISE" scan --dir . # its own may be named
+    run "$VALISE" tree ls
+    stdout_has README
+}
+t 'a scan of another folder than the own is refused' another
 
 t 'operations and batches have paths from the root' '
     start

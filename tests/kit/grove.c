@@ -144,7 +144,7 @@ vls_tree_counts grove_counts(const grove_state *s)
     for (size_t i = 0; i < s->count; i++) {
         const vls_node *n = &s->nodes[i].node;
         c.files += n->kind == VLS_NODE_FILE;
-        c.dirs += n->kind == VLS_NODE_DIR;
+        c.dirs += n->kind == VLS_NODE_DIR && s->nodes[i].path[0]; /* not the root */
         c.links += n->kind == VLS_NODE_LINK;
         c.unreadable += n->kind == VLS_NODE_UNREADABLE;
         c.bytes += n->kind == VLS_NODE_FILE ? n->size : 0;

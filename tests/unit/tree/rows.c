@@ -203,7 +203,7 @@ TEST(tree_rows, versions_by_root_and_number)
     CHECK_RC(1, vls_tree_version_of(&row, &g.view, &tree, vls_str(second.s, 4), &t->err));
     CHECK_INT(2, row.version);
     CHECK_INT(2, row.counts.files);
-    CHECK_INT(2, row.counts.dirs);
+    CHECK_INT(1, row.counts.dirs);
     CHECK_RC(1, vls_tree_version_of(&row, &g.view, &tree, VLS_STR("v1"), &t->err));
     CHECK_INT(1, row.version);
     CHECK_RC(0, vls_tree_version_of(&row, &g.view, &tree, VLS_STR("v4"), &t->err));

@@ -14,8 +14,8 @@ TEST(scan, of_an_empty_folder_is_one_directory)
 
     bed_open(&b, t);
     bed_scan(&b);
-    CHECK_INT(1, b.scan.added);
-    CHECK_INT(1, b.scan.dirs);
+    CHECK_INT(0, b.scan.added);
+    CHECK_INT(0, b.scan.dirs);
     bed_scan(&b);
     CHECK_INT(0, b.scan.added);
     CHECK_INT(1, b.options.version);
@@ -32,9 +32,9 @@ TEST(scan, finds_what_was_added_changed_and_removed)
     bed_link(&b, "link", "dir/b.txt");
     bed_dir(&b, "empty");
     bed_scan(&b);
-    CHECK_INT(8, b.scan.added);
+    CHECK_INT(7, b.scan.added);
     CHECK_INT(3, b.scan.files);
-    CHECK_INT(4, b.scan.dirs);
+    CHECK_INT(3, b.scan.dirs);
     CHECK_INT(1, b.scan.links);
     CHECK_INT(11, b.scan.bytes);
 
@@ -178,7 +178,7 @@ TEST(scan, never_follows_a_link)
     bed_link(&b, "outside", "/etc");
     bed_scan(&b);
     CHECK_INT(5, b.scan.links);
-    CHECK_INT(2, b.scan.dirs);
+    CHECK_INT(1, b.scan.dirs);
     CHECK_STR(VLS_STR("../d"), bed_find(&b, "d/loop")->node.target);
     bed_remove(&b, "up");
     bed_link(&b, "up", "../..");
@@ -201,7 +201,7 @@ TEST(scan, skips_and_counts_what_is_no_file) /* [C3] */
     (void)close(fd);
     bed_scan(&b);
     CHECK_INT(3, b.scan.skipped);
-    CHECK_INT(2, b.scan.dirs); /* a directory with nothing but a FIFO is an empty one */
+    CHECK_INT(1, b.scan.dirs); /* a directory with nothing but a FIFO is an empty one */
     CHECK_INT(0, b.scan.files);
 }
 
@@ -270,11 +270,11 @@ TEST(scan, hears_of_the_tree_as_it_was)
     CHECK_RC(VALISE_E_CANCELLED, vls_tree_scan(&scan, &b.options, &t->err));
     b.options.old = tell_nothing;
     CHECK_OK(vls_tree_scan(&scan, &b.options, &t->err));
-    CHECK_INT(2, scan.added);
+    CHECK_INT(1, scan.added);
     vls_tree_scan_release(&scan);
     b.options.old = NULL;
     CHECK_OK(vls_tree_scan(&scan, &b.options, &t->err));
-    CHECK_INT(2, scan.added);
+    CHECK_INT(1, scan.added);
     vls_tree_scan_release(&scan);
 }
 

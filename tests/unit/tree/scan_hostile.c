@@ -56,7 +56,7 @@ TEST(hostile, five_hundred_levels)
     bed_open(&b, t);
     make_deep(b.root, 500, "d", false);
     bed_scan(&b);
-    CHECK_INT(501, b.scan.dirs);
+    CHECK_INT(500, b.scan.dirs);
     CHECK_INT(1, b.scan.files);
     bed_scan(&b);
     CHECK_INT(0, b.scan.changes.len);
@@ -81,7 +81,7 @@ TEST(hostile, more_levels_than_descriptors)
     few.rlim_cur = 100;
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
     bed_scan(&b);
-    CHECK_INT(801, b.scan.dirs);
+    CHECK_INT(800, b.scan.dirs);
     b.options.threads = 4;
     b.options.force = true;
     bed_scan(&b);
@@ -99,7 +99,7 @@ TEST(hostile, paths_that_are_too_long_are_errors)
     name[sizeof(name) - 1] = '\0';
     make_deep(b.root, 30, name, false);
     bed_scan(&b);
-    CHECK_INT(20, b.scan.dirs); /* 19 names of 201 bytes and their slashes are 3,837 */
+    CHECK_INT(19, b.scan.dirs); /* 19 names of 201 bytes and their slashes are 3,837 */
     CHECK_INT(1, b.scan.errors.len);
     CHECK_INT(VALISE_E_TOO_LARGE, b.scan.errors.ptr[0].code);
     remove_deep(b.root, name);
@@ -124,7 +124,7 @@ TEST(hostile, a_hundred_thousand_entries)
     CHECK_OK(vls_tree_scan(&b.scan, &b.options, &t->err));
     bed_hold(&b);
     CHECK_INT(100000, b.scan.files);
-    CHECK_INT(100001, b.scan.added);
+    CHECK_INT(100000, b.scan.added);
     CHECK_OK(vls_tree_scan_keep(&b.scan, 1, &t->err));
     b.options.version = 1;
     b.options.object = b.scan.object;
@@ -267,7 +267,7 @@ TEST(hostile, what_vanishes_behind_its_name_is_not_there)
     scan_meddled(&b, vanish);
     CHECK_INT(0, b.scan.errors.len);
     CHECK_INT(1, b.scan.files);
-    CHECK_INT(1, b.scan.dirs);
+    CHECK_INT(0, b.scan.dirs);
 }
 
 static void swap_kinds(scan_bed *b, int time)
