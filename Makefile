@@ -14,7 +14,12 @@ export MESON_TESTTHREADS := $(JOBS)
 endif
 
 release := build/release
-test_steps := tools/tidy build/gcc build/clang build/tsan:threads build/release tools/coverage
+# Each test runs once under sanitizers, those of the command with clang, which is faster at it, and
+# once as users get it. The long run has all of them everywhere.
+test_steps := tools/tidy build/gcc:-cli,-spec,-docs build/clang:cli,spec,docs,fuzz \
+    build/tsan:threads build/release tools/coverage
+long_steps := tools/tidy build/gcc build/clang build/tsan:threads build/release tools/coverage \
+    'tools/fuzz $(LONG_FUZZ_SECONDS)'
 
 .PHONY: all help demo test test-long bench tidy format coverage fuzz install clean deps deps-build
 
@@ -31,9 +36,9 @@ test: deps ## all checks and tests; the last line counts them
 	@tools/coverage --clear
 	@tools/test-run $(test_steps)
 
-test-long: deps ## the same with more rounds, and ten minutes of fuzzing for each parser
+test-long: deps ## all tests in all builds, with more rounds, and ten minutes of fuzzing for each parser
 	@tools/coverage --clear
-	@VALISE_TEST_LONG=1 tools/test-run $(test_steps) 'tools/fuzz $(LONG_FUZZ_SECONDS)'
+	@VALISE_TEST_LONG=1 tools/test-run $(long_steps)
 
 bench: all ## measure, and compare with the raw baselines
 	@ninja -C $(release) --quiet bench/valise-bench

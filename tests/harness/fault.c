@@ -25,6 +25,7 @@ typedef struct loop {
     unsigned flags;     /* of allocations */
     fault_io_plan plan; /* of file calls */
     size_t total_bytes; /* that the run without a fault wrote */
+    test_rng rng;
 } loop;
 
 static _Atomic(loop *) current;
@@ -212,11 +213,28 @@ static bool run_once(loop *l, long long nth)
     return hit;
 }
 
-/* Where all fail from one on, neighbours end alike: behind the first hundred every fifth will do,
- * unless there is time. One that fails alone is never left out. */
-static long long step_after(const loop *l, long long nth)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SLOW true
+#elif defined(__has_feature)
+#define IS_SLOW (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define IS_SLOW false
+#endif
+
+/* Where all fail from one on, neighbours end alike: behind the first hundred every fifth will do.
+ * One that fails alone is never left out in build/release; under a sanitizer, behind the first
+ * hundred, a third of them is drawn. Unless there is time. */
+static long long step_after(loop *l, long long nth)
 {
-    return !l->io && (l->flags & FAULT_ONWARD) && nth >= 100 && !test_is_long() ? 5 : 1;
+    if (nth < 100 || test_is_long())
+        return 1;
+    if (!l->io && (l->flags & FAULT_ONWARD))
+        return 5;
+    if (!IS_SLOW)
+        return 1;
+    if (l->rng.state == 0)
+        l->rng = test_rng_new(test_seed());
+    return 1 + (long long)test_random_below(&l->rng, 5);
 }
 
 static long long run_all(loop *l, test *t, fault_body *body, void *arg)

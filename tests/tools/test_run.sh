@@ -74,6 +74,8 @@ red 'a build directory is counted' '^4 passed, 2 failed, 1 skipped' test_run bui
 red 'a failing case is shown with its remarks' 'because of it' test_run build/x
 red 'a crash is named by its program' 'FAILED build/x: x:crash / crash: ended' test_run build/x
 says 'one suite can be asked for' '^2 passed, 0 failed, 1 skipped' test_run build/x:good
+red 'several can' '^3 passed, 1 failed, 1 skipped' test_run build/x:good,crash
+says 'all but some can' '^2 passed, 0 failed, 1 skipped' test_run build/x:-bad,-crash
 red 'a suite without tests fails the run' 'no test ran' test_run build/x:nonsense
 program tools/build <<'END'
 echo 'main.c:1: error: nonsense'; exit 1
