@@ -16,8 +16,8 @@ static const valise_field check_in[] = {
     VALISE_FIELD_WITH(check_args, paths, LIST, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Paths from the root of the tree; with a slash at the end: a directory.",
                       .more = &path_item, .min = 1, .max = 10000),
-    VALISE_FIELD(check_args, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
-                 "Folder of the tree, for a workspace that has none of its own."),
+    VALISE_FIELD(check_args, dir, PATH, VALISE_NULLABLE,
+                 "Folder of the tree, where it is not that of the workspace."),
     VALISE_FIELD_END,
 };
 

@@ -1,4 +1,6 @@
 /* op_tree_scan.c -- tree:scan, look at the files and record what is different. [C2] */
+#include <sys/stat.h>
+
 #include "base/str.h"
 #include "base/text.h"
 #include "bus/job.h"
@@ -360,6 +362,25 @@ static int tell(scan_result *out, scanning *s, valise_error *err)
     return rc;
 }
 
+/* What a tree is about never becomes another folder: its slots would all be orphaned. */
+static int check_folder(const valise *v, const vls_scan_options *options, valise_error *err)
+{
+    const char *own = v->place.root;
+    struct stat a, b;
+
+    if (!own || own == options->root)
+        return 0;
+    if (stat(options->root, &b) < 0)
+        return vls_fail_errno(err, "open", valise_str_of(options->root));
+    if (stat(own, &a) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return 0;
+    (void)vls_fail(err, VALISE_E_UNSUPPORTED,
+                   "this workspace is about its own folder, '%s', and not about '%s'", own,
+                   options->root);
+    vls_hint(err, "make a workspace there (valise init)");
+    return VALISE_E_UNSUPPORTED;
+}
+
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     const scan_args *args = in;
@@ -372,6 +393,9 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     rc = vls_path_resolve(&path, VLS_STR(""), args->path, err);
     if (rc == 0)
         rc = vls_outside_open(&s.outside, v, args->dir, err);
+    if (rc < 0)
+        return rc;
+    rc = check_folder(v, &s.outside.options, err);
     if (rc < 0)
         return rc;
     s.outside.options.sub = vls_buf_str(&path);

@@ -30,23 +30,10 @@ static int join(const char **out, vls_arena *arena, const char *folder, const ch
     return 0;
 }
 
-/* What a tree is about never becomes another folder: its slots would all be orphaned. */
-static int check_own_folder(const char *own, const char *dir, valise_error *err)
-{
-    struct stat a, b;
-
-    if (stat(dir, &b) == 0 && stat(own, &a) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-        return 0;
-    (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "this workspace is about its own folder, '%s', and not about '%s'", own, dir);
-    vls_hint(err, "make a workspace there (valise init)");
-    return VALISE_E_UNSUPPORTED;
-}
-
 static int find_root(vls_outside *o, valise_str dir, valise_error *err)
 {
     const vls_bus_place *place = &o->v->place;
-    valise_str kept = {NULL, 0};
+    valise_str kept;
     int rc;
 
     o->options.root = place->root;
@@ -54,10 +41,10 @@ static int find_root(vls_outside *o, valise_str dir, valise_error *err)
     if (dir.len > 0) {
         if (memchr(dir.ptr, '\0', dir.len))
             return vls_fail(err, VALISE_E_INVALID, "the name of the folder has a NUL byte");
-        rc = vls_arena_dup(&kept, &o->arena, dir, err); /* NUL-ended, as all of an arena's copies */
-        if (rc < 0 || place->root)
-            return rc < 0 ? rc : check_own_folder(place->root, kept.ptr, err);
-        o->options.root = kept.ptr;
+        rc = vls_arena_dup(&kept, &o->arena, dir, err);
+        if (rc < 0)
+            return rc;
+        o->options.root = kept.ptr; /* NUL-ended, as all of an arena's copies */
     }
     if (o->options.root)
         return 0;
@@ -67,11 +54,14 @@ static int find_root(vls_outside *o, valise_str dir, valise_error *err)
     return VALISE_E_UNSUPPORTED;
 }
 
-static int find_cache(vls_outside *o, valise_error *err)
+/* Another folder than the workspace's own has no cache. */
+static int find_cache(vls_outside *o, valise_str dir, valise_error *err)
 {
     const char *folder = o->v->place.folder;
 
-    return folder ? join(&o->options.cache, &o->arena, folder, VLS_TREE_CACHE, err) : 0;
+    if (!folder || dir.len > 0)
+        return 0;
+    return join(&o->options.cache, &o->arena, folder, VLS_TREE_CACHE, err);
 }
 
 static int read_rules(vls_outside *o, valise_error *err)
@@ -147,7 +137,7 @@ static int open_folder(vls_outside *o, valise *v, valise_str dir, valise_error *
     vls_arena_init(&o->arena, v->env, ARENA_MAX);
     rc = find_root(o, dir, err);
     if (rc == 0)
-        rc = find_cache(o, err);
+        rc = find_cache(o, dir, err);
     return rc < 0 ? rc : read_rules(o, err);
 }
 

@@ -26,7 +26,7 @@ typedef struct vls_outside {
 } vls_outside;
 
 /* dir: the folder of the tree where the workspace has none ("": that of the workspace).
- * VALISE_E_UNSUPPORTED when there is none at all, or the workspace has another. */
+ * VALISE_E_UNSUPPORTED when there is none at all. */
 int vls_outside_open(vls_outside *out, valise *v, valise_str dir, valise_error *err);
 /* Read the newest version anew, to compare with that. */
 int vls_outside_refresh(vls_outside *outside, valise_error *err);

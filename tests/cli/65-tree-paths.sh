@@ -267,6 +267,7 @@ scans() {
     echo 6 >../README
     run "$VALISE" scan "$(cd .. && pwd)/README"
     stdout_has ': 0 added, 1 changed, 0 removed'
+    expect_exit 0 "$VALISE" check-ignore --dir .. src/x.o # a folder that is named is what counts
 }
 t 'scan . looks at the current folder, scan at all of it' scans
 
@@ -278,8 +279,6 @@ another() {
     expect_exit 1 "$VALISE" scan --dir ../other
     stderr_has 'is about its own folder'
     stderr_has 'valise init'
-    expect_exit 1 "$VALISE" check-ignore --dir ../other x
-    stderr_has 'is about its own folder'
     run "$VALISE" scan --dir . # its own may be named
     run "$VALISE" tree ls
     stdout_has README
