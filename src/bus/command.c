@@ -68,6 +68,7 @@ static int init(vls_command *out, const valise_call *call, valise_error *err)
     out->actor = call->actor.len ? call->actor : bus->actor;
     out->cause = call->cause;
     out->id = call->id;
+    out->dry_run = call->flags & VALISE_CALL_DRY_RUN;
     out->id_given = !vls_uuid_equal(&call->id, &no_uuid);
     rc = check_actor(out->actor, err);
     if (rc == 0)

@@ -28,7 +28,8 @@ typedef struct vls_command {
     bool internal;             /* no access check */
     bool no_middleware;        /* internal, or added by a middleware */
     bool apart;                /* nothing of it is stored (apart.c) */
-    bool shared;               /* one of a batch, which is not only tried */
+    bool dry_run;              /* it will be undone, whatever comes of it */
+    bool *prepared_once;       /* of a batch: one of its commands spoke for all; NULL: no batch */
     bool want_json;            /* the answer is handed out as a blob */
     bool want_struct;          /* the struct of the result, and so the view, is needed afterwards */
     const vls_entry *replayed; /* not NULL: time, nonce, sent come from here */
@@ -78,10 +79,14 @@ void vls_command_release(vls_command *command); /* a zeroed one is fine */
 /* Let the operation look outside (prepare.c), once the arguments are there. */
 int vls_command_prepare(vls_command *command, valise_error *err);
 
-/* What valise_prepare_alloc takes its memory from; and whether the command is one of several that
- * are to be kept. What is put in front of one does not know what is put in front of another. */
+/* What valise_prepare_alloc takes its memory from; whether the command is only tried; whether it is
+ * one of several. What is put in front of one of these does not know what is put in front of
+ * another: so what is about the world at large is put in front of one alone, the first that asks
+ * for it. */
 vls_arena *vls_prepare_arena(valise_prepare *prepare);
+bool vls_prepare_is_dry_run(const valise_prepare *prepare);
 bool vls_prepare_is_shared(const valise_prepare *prepare);
+bool vls_prepare_is_first(valise_prepare *prepare); /* of several, and once */
 
 #define VLS_PREPARE_TRIES 3u /* before what does not fit is a conflict */
 

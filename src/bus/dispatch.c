@@ -90,6 +90,7 @@ typedef struct batch {
     vls_command *commands;
     size_t count; /* of commands, all of which are to be released */
     size_t bytes; /* that they write, roughly */
+    bool prepared_once;
     valise_call call;
     vls_arena arena, views; /* of all of them */
     vls_told told;
@@ -150,7 +151,7 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
         return rc;
     b->commands[i].want_json = want_json;
     b->commands[i].told = &b->told;
-    b->commands[i].shared = b->count > 1 && !(b->call.flags & VALISE_CALL_DRY_RUN);
+    b->commands[i].prepared_once = b->count > 1 ? &b->prepared_once : NULL;
     rc = vls_command_decode(&b->commands[i], command->payload, VLS_FIELD_INPUT, err);
     if (rc == 0)
         rc = vls_apart_refuse(&b->commands[i], "part of a batch", err);

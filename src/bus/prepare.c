@@ -25,7 +25,22 @@ vls_arena *vls_prepare_arena(valise_prepare *prepare)
 
 bool vls_prepare_is_shared(const valise_prepare *prepare)
 {
-    return prepare->command->shared;
+    return prepare->command->prepared_once != NULL;
+}
+
+bool vls_prepare_is_dry_run(const valise_prepare *prepare)
+{
+    return prepare->command->dry_run;
+}
+
+bool vls_prepare_is_first(valise_prepare *prepare)
+{
+    bool *once = prepare->command->prepared_once;
+
+    if (*once)
+        return false;
+    *once = true;
+    return true;
 }
 
 int valise_prepare_alloc(void **out, valise_prepare *prepare, size_t size, valise_error *err)

@@ -253,6 +253,9 @@ static int current(valise_str *json, valise_view *view, const void *in, valise_e
     char room[sizeof(vls_id_text) + 2];
     int rc = vls_place_find(&place, view, args->node, VLS_STR(""), err);
 
+    /* What is there is told in a conflict: only to who might put something here. */
+    if (rc == 0)
+        rc = vls_place_allows(&place, view, "context:write", type_of(args), err);
     if (rc == 0)
         rc = vls_slot_get(&slot, view, &place.tree.id, place.path, type_of(args), err);
     if (rc < 0)

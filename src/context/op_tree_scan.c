@@ -404,7 +404,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
         rc = run(&s, args, err);
     if (rc < 0)
         return rc;
-    if (path.len == 0)
+    if (s.scan.whole)
         vls_outside_scanned(&s.outside);
     return tell(result, &s, err);
 }

@@ -183,7 +183,7 @@ int vls_outside_when(int64_t *time_ns, const valise *v)
     if (len < 0 || (size_t)len >= sizeof(path) || lstat(path, &st) < 0)
         return 0;
     *time_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    return 1;
+    return *time_ns != 0;
 }
 
 /* ---- one path ---- */
@@ -228,29 +228,24 @@ int vls_outside_check(const vls_outside *o, valise_str path, valise_error *err)
     return VALISE_E_NOT_FOUND;
 }
 
-/* What the stat cache says it is, against what the tree has. is_dir: it is a directory there. */
+/* What lies there, by its stat, against what the tree has. is_dir: that is a directory. */
 static int compare(int *out, bool *is_dir, const vls_outside *o, valise_str path, valise_error *err)
 {
-    static const valise_id nothing;
     asking a = {.outside = o, .path = path};
-    valise_id object;
     int stat, rc;
 
     *out = VLS_OUTSIDE_UNKNOWN;
     *is_dir = false;
     if (!o->scanned)
         return 0;
-    rc = vls_tree_stat(&stat, &object, &o->options, path, err);
+    rc = vls_with_view(o->v, NULL, read_node, &a, err);
+    if (rc == 0)
+        rc = vls_tree_stat(&stat, &o->options, path, a.there ? &a.found.node : NULL, err);
     if (rc < 0 || stat == VLS_STAT_UNKNOWN)
         return rc;
-    *out = VLS_OUTSIDE_OUTDATED;
+    *out = a.there ? VLS_OUTSIDE_SAME : VLS_OUTSIDE_NOTHING;
     if (stat == VLS_STAT_DIFFERS)
-        return 0;
-    rc = vls_with_view(o->v, NULL, read_node, &a, err);
-    if (rc < 0)
-        return rc;
-    if (a.there ? vls_id_equal(&a.found.node.object, &object) : vls_id_equal(&object, &nothing))
-        *out = a.there ? VLS_OUTSIDE_SAME : VLS_OUTSIDE_NOTHING;
+        *out = VLS_OUTSIDE_OUTDATED;
     *is_dir = a.there && a.found.node.kind == VLS_NODE_DIR;
     return 0;
 }
@@ -270,17 +265,65 @@ int vls_outside_state(int *out, valise *v, valise_str path, valise_error *err)
 
 /* ---- all of it ---- */
 
+typedef struct sifting {
+    const vls_outside *outside;
+    vls_scan *scan;
+} sifting;
+
+static int stop(void *arg, const vls_slot_row *slot, valise_error *err)
+{
+    (void)arg;
+    (void)slot;
+    (void)err;
+    return 1;
+}
+
+/* What is minor is told of paths that have slots. */
+static int sift(void *arg, valise_view *view, valise_error *err)
+{
+    const sifting *s = arg;
+    vls_scan *scan = s->scan;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < scan->ambiguous.len; i++) {
+        vls_scan_problem problem = scan->ambiguous.ptr[i];
+        int rc = problem.minor ? 0 : 1;
+        if (rc == 0 && s->outside->told)
+            rc = vls_slot_each(view, &s->outside->tree.id, problem.path, stop, NULL, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            scan->ambiguous.ptr[kept++] = problem;
+    }
+    scan->ambiguous.len = kept;
+    return 0;
+}
+
+static int scan_sifted(vls_scan *out, const vls_outside *o, const vls_scan_options *options,
+                       valise_error *err)
+{
+    sifting s = {o, out};
+    int rc = vls_tree_scan(out, options, err);
+
+    if (rc < 0 || out->ambiguous.len == 0)
+        return rc;
+    rc = vls_with_view(o->v, NULL, sift, &s, err);
+    if (rc < 0)
+        vls_tree_scan_release(out);
+    return rc;
+}
+
 int vls_outside_scan(vls_scan *out, const vls_outside *o, const vls_scan_options *options,
                      valise_error *err)
 {
     vls_scan_options whole = *options;
-    int rc = vls_tree_scan(out, options, err);
+    int rc = scan_sifted(out, o, options, err);
 
-    if (rc < 0 || !o->told || options->sub.len == 0 || out->added + out->removed == 0)
+    if (rc < 0 || !o->told || options->sub.len == 0 || out->added + out->removed + out->moved == 0)
         return rc;
     vls_tree_scan_release(out);
     whole.sub = VLS_STR("");
-    return vls_tree_scan(out, &whole, err);
+    return scan_sifted(out, o, &whole, err);
 }
 
 /* ---- what is left out ---- */
@@ -355,7 +398,8 @@ static int may_know(void *arg, valise_view *view, valise_error *err)
 
 /* The commands of a batch cannot each have a version of the tree in front of them, since none of
  * them knows the others'. So what is seen there is recorded by itself: it is as true when the batch
- * fails. Only for those who may do that anyway. */
+ * fails. Only for those who may do that anyway, and not where the batch is only tried: there the
+ * first one that finds something looks at all of the tree, for the others. */
 static int may_record(void *arg, valise_view *view, valise_error *err)
 {
     (void)err;
@@ -377,29 +421,56 @@ static int record_now(valise_prepare *prepare, const vls_scan *scan, int64_t bas
     return rc < 0 ? rc : vls_run_many(v, batch.items.ptr, batch.items.len, &call, NULL, err);
 }
 
-static int record(valise_prepare *prepare, const vls_scan *scan, int64_t base, valise_error *err)
+enum { IN_FRONT, BY_ITSELF, FOR_ALL };
+
+static int choose_how(int *out, valise_prepare *prepare, valise_error *err)
 {
     int rc = 0;
 
-    if (vls_prepare_is_shared(prepare))
+    *out = IN_FRONT;
+    if (!vls_prepare_is_shared(prepare))
+        return 0;
+    if (!vls_prepare_is_dry_run(prepare))
         rc = vls_with_view(valise_prepare_workspace(prepare), NULL, may_record, prepare, err);
-    if (rc < 0)
-        return rc;
-    return rc > 0 ? record_now(prepare, scan, base, err) : add_all(prepare, scan, base, err);
+    *out = rc > 0 ? BY_ITSELF : FOR_ALL;
+    return VLS_MIN(rc, 0);
 }
 
 /* Compare the path and what is under it with the newest version, and record what is different. */
-static int look(valise_prepare *prepare, vls_outside *o, bool hopeful, valise_error *err)
+static int look(valise_prepare *prepare, vls_outside *o, int how, bool hopeful, valise_error *err)
 {
     VLS_AUTO(tree_scan) vls_scan scan = {0};
+    int64_t base = o->tree.version;
     int rc = vls_outside_scan(&scan, o, &o->options, err);
 
     if (rc == 0 && scan.changes.len > 0)
-        rc = record(prepare, &scan, o->tree.version, err);
+        rc = how == BY_ITSELF ? record_now(prepare, &scan, base, err)
+                              : add_all(prepare, &scan, base, err);
     /* Where the command fails, the cache is of a version that never was: the next one to look reads
      * the tree from its rows, and the stats from here. */
     if (rc == 0 && (hopeful || scan.changes.len == 0))
-        (void)vls_tree_scan_keep(&scan, o->tree.version + (scan.changes.len > 0), NULL);
+        (void)vls_tree_scan_keep(&scan, base + (scan.changes.len > 0), NULL);
+    if (rc == 0 && hopeful && scan.whole)
+        vls_outside_scanned(o);
+    return rc;
+}
+
+static int look_at(valise_prepare *prepare, vls_outside *o, valise_str path, bool hopeful,
+                   valise_error *err)
+{
+    int how, rc = choose_how(&how, prepare, err);
+
+    if (rc < 0 || (how == FOR_ALL && !vls_prepare_is_first(prepare)))
+        return rc;
+    if (how != FOR_ALL)
+        o->options.sub = path;
+    hopeful = hopeful && !vls_prepare_is_dry_run(prepare);
+    rc = look(prepare, o, how, hopeful, err);
+    for (unsigned i = 1; rc == VALISE_E_CONFLICT && i < VLS_PREPARE_TRIES; i++) {
+        rc = vls_outside_refresh(o, err);
+        if (rc == 0)
+            rc = look(prepare, o, how, hopeful, err);
+    }
     return rc;
 }
 
@@ -424,12 +495,5 @@ int vls_outside_look(valise_prepare *prepare, valise_str path, bool hopeful, val
         rc = explain(&o, path, err);
     if (rc < 0 || state == VLS_OUTSIDE_NOTHING)
         return rc;
-    o.options.sub = path;
-    rc = look(prepare, &o, hopeful, err);
-    for (unsigned i = 1; rc == VALISE_E_CONFLICT && i < VLS_PREPARE_TRIES; i++) {
-        rc = vls_outside_refresh(&o, err);
-        if (rc == 0)
-            rc = look(prepare, &o, hopeful, err);
-    }
-    return rc;
+    return look_at(prepare, &o, path, hopeful, err);
 }

@@ -6,15 +6,16 @@
  *     only there       added: with all that is in it
  *     only here        removed: with all that was in it
  *     other object     changed; two directories: their entries tell what has. Of another kind:
- * removed and added; but what could not be read, then or now, is only changed
+ *                      removed and added; but what could not be read, then or now, is only changed
  *
- * The root is one of them: an empty folder that is scanned first is one directory added.
+ * The root is among the nodes, but nobody counts it as added.
  *
  * Moves (moves.c) are found among what was removed and added: one object id of which there is one
  * on either side. Directories first, the topmost, with all that is in them; then files and links.
- * Empty files and empty directories are alike by nature and never count, nor does what cannot be
- * read. What moved is counted neither as added nor as removed. An object id with several on a side
- * is ambiguous, which is reported once; not for what lies in directories that are.
+ * What cannot be read never counts. What moved is counted neither as added nor as removed. An
+ * object id with several on a side is ambiguous, which is reported once; not for what lies in
+ * directories that are. Empty files and empty directories are alike by nature: these are reported
+ * one by one, as minor.
  *
  * Threads: single. */
 #ifndef VLS_TREE_COMPARE_H

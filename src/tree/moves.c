@@ -15,8 +15,9 @@ typedef struct item {
     valise_id object;
     size_t end; /* of the range behind it that lies in it */
     uint8_t kind;
-    bool counts; /* as a move: it is not empty, and can be read */
-    bool taken;  /* moved, or within what is; or within what is ambiguous */
+    bool counts; /* as a move: it can be read */
+    bool empty;
+    bool taken; /* moved, or within what is; or within what is ambiguous */
 } item;
 
 typedef struct side {
@@ -50,7 +51,8 @@ static int add_item(finder *f, int which, valise_str path, const vls_node *node,
 {
     item it = {.object = node->object,
                .kind = (uint8_t)node->kind,
-               .counts = node->size > 0 && node->kind != VLS_NODE_UNREADABLE};
+               .counts = node->kind != VLS_NODE_UNREADABLE,
+               .empty = node->size == 0};
     int rc = vls_arena_dup(&it.path, &f->out->arena, path, err);
 
     if (rc < 0)
@@ -206,11 +208,11 @@ static int take_pairs(finder *f, match_vec *pairs, bool dirs, valise_error *err)
 
 /* ---- what is ambiguous ---- */
 
-static int report(finder *f, const group *g, valise_error *err)
+static int report_one(finder *f, const group *g, const item *gone, valise_error *err)
 {
-    const item *gone = &f->sides[0].items.ptr[g->first[0]];
     const item *fresh = &f->sides[1].items.ptr[g->first[1]];
-    vls_scan_problem problem = {.path = gone->path, .code = VALISE_E_CONFLICT};
+    vls_scan_problem problem = {
+        .path = gone->path, .code = VALISE_E_CONFLICT, .minor = gone->empty};
     vls_buf text;
     int rc;
 
@@ -224,6 +226,20 @@ static int report(finder *f, const group *g, valise_error *err)
     return vls_vec_push_in(&f->out->ambiguous, &f->out->arena, problem)
                ? 0
                : vls_arena_fail(&f->out->arena, err);
+}
+
+/* What is empty is alike by nature: whether there is a word to be lost is a question for each. */
+static int report(finder *f, const group *g, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = g->from; i < g->to && rc == 0; i++) {
+        const ref *r = &f->index.ptr[i];
+        const item *it = item_of(f, r);
+        if (r->which == 0 && !it->taken && (it->empty || r->at == g->first[0]))
+            rc = report_one(f, g, it, err);
+    }
+    return rc;
 }
 
 /* Nothing within these is worth a word: it is as ambiguous as they are. */

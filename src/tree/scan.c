@@ -19,6 +19,7 @@ typedef struct vls_stat_cache {
     vls_scan_options options;
     vls_cache old;
     bool is_file; /* old is what the file has */
+    bool whole;
     vls_walk walk;
     vls_cache_counts counts;
 } state;
@@ -112,7 +113,8 @@ static int walk(state *s, int64_t clock_ns, valise_error *err)
         rc = vls_walk_init(&s->walk, &s->options, &s->old, clock_ns, err);
         if (rc < 0)
             return rc;
-        if (sub.len == 0)
+        s->whole = sub.len == 0;
+        if (s->whole)
             return vls_walk_run(&s->walk, err);
         rc = vls_walk_run_sub(&wider, &s->walk, vls_buf_str(&sub), err);
         if (rc <= 0)
@@ -145,6 +147,7 @@ static int fill(vls_scan *out, state *s, valise_error *err)
     out->skipped = w->counts.skipped;
     out->ignored = w->counts.ignored;
     out->hashed = w->counts.hashed;
+    out->whole = s->whole;
     rc = vls_compare(out, w, err);
     if (rc == 0)
         rc = vls_walk_problems(out, w, err);
@@ -319,6 +322,16 @@ static bool is_kept(const state *s, int64_t version)
            old->ctime_ns == now->ctime_ns && old->inode == now->inode && old->device == now->device;
 }
 
+static void keep_time(int fd, const char *path)
+{
+    struct stat st = {.st_mtim = {0, 0}};
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0, 0}};
+
+    if (lstat(path, &st) == 0)
+        times[1] = st.st_mtim;
+    (void)futimens(fd, times);
+}
+
 int vls_tree_scan_keep(vls_scan *scan, int64_t version, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf name = {0};
@@ -338,6 +351,7 @@ int vls_tree_scan_keep(vls_scan *scan, int64_t version, valise_error *err)
     if (fd < 0)
         return fd;
     rc = write_cache(s, fd, version, err);
+    keep_time(fd, s->options.cache);
     if (rc == 0 && rename(path, s->options.cache) < 0)
         rc = vls_fail_errno(err, "rename", valise_str_of(path));
     if (rc < 0)

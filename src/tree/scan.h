@@ -62,7 +62,8 @@ typedef struct vls_scan_move {
 /* What could not be read, and why; or a move that is not one to one. */
 typedef struct vls_scan_problem {
     valise_str path;
-    int code; /* VALISE_E_... */
+    int code;   /* VALISE_E_... */
+    bool minor; /* matters only where something was said about the path */
     valise_str message;
 } vls_scan_problem;
 
@@ -78,6 +79,7 @@ typedef struct vls_scan {
     int64_t skipped;                               /* sockets and the like */
     int64_t ignored;                               /* entries that a rule left out */
     int64_t hashed;                                /* files that were read */
+    bool whole;                                    /* all of it was looked at, not only a part */
     vls_vec(valise_str) changes; /* lists of changes of at most about 4 MiB each; none: no change */
     vls_vec(vls_scan_move) moves;
     vls_vec(vls_scan_problem) ambiguous, errors;
@@ -86,8 +88,9 @@ typedef struct vls_scan {
 
 int vls_tree_scan(vls_scan *out, const vls_scan_options *options, valise_error *err);
 
-/* Write the cache: it belongs to this version now. Failures are no errors of the scan: the next one
- * reads more. */
+/* Write the cache: it belongs to this version now. The time of the file stays what it was (1970 if
+ * there was none): that is for who knows when all was looked at. Failures are no errors of the
+ * scan: the next one reads more. */
 int vls_tree_scan_keep(vls_scan *scan, int64_t version, valise_error *err);
 void vls_tree_scan_release(vls_scan *scan); /* a zeroed one is fine */
 
@@ -99,14 +102,15 @@ static inline void vls_auto_tree_scan(vls_scan *scan)
 /* ---- one path, without a scan ---- */
 
 enum {
-    VLS_STAT_SAME,    /* as the cache has it: *object is what it was then; zero: nothing */
+    VLS_STAT_SAME,    /* as it was */
     VLS_STAT_DIFFERS, /* or is not there any more */
-    VLS_STAT_UNKNOWN, /* the cache does not know it, or cannot say */
+    VLS_STAT_UNKNOWN, /* the cache does not know it, or cannot say; or it may not be looked at */
 };
 
-/* What lies at the path, by its stat alone: an entry of the cache is true whatever the version of
- * the tree. The caller compares *object with the tree's row. Of a directory only its own stat. */
-int vls_tree_stat(int *out, valise_id *object, const vls_scan_options *options, valise_str path,
+/* Whether at the path there is what there was (NULL: nothing that belongs to the tree), by its stat
+ * alone. Another kind or size, or nothing at all, is another one whatever the cache says; an entry
+ * of the cache is true whatever the version of the tree. Of a directory only its own stat. */
+int vls_tree_stat(int *out, const vls_scan_options *options, valise_str path, const vls_node *was,
                   valise_error *err);
 
 /* Which rule decides about the path, by the rule files that are there now. as_dir: it counts as a

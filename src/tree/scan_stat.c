@@ -115,54 +115,69 @@ int vls_tree_check_ignore(vls_ignore_verdict *out, vls_ignore **keep,
 
 /* ---- the answer ---- */
 
-static int compare(const vls_cache_entry *e, const struct stat *st)
+/* What the row alone says: 0 when it must be something else, whatever its times are. */
+static bool may_be(const vls_node *was, const struct stat *st)
 {
-    bool is_kind = e->kind == VLS_NODE_DIR    ? S_ISDIR(st->st_mode)
-                   : e->kind == VLS_NODE_LINK ? S_ISLNK(st->st_mode)
-                                              : S_ISREG(st->st_mode);
-
-    if (e->kind == VLS_NODE_UNREADABLE)
-        return VLS_STAT_UNKNOWN;
-    if (!is_kind || (e->kind != VLS_NODE_DIR && e->size != (int64_t)st->st_size))
-        return VLS_STAT_DIFFERS;
-    if (e->unsure)
-        return VLS_STAT_UNKNOWN;
-    return e->mtime_ns == vls_walk_ns(st->st_mtim) && e->ctime_ns == vls_walk_ns(st->st_ctim) &&
-                   e->inode == st->st_ino && e->device == st->st_dev
-               ? VLS_STAT_SAME
-               : VLS_STAT_DIFFERS;
+    switch (was->kind) {
+    case VLS_NODE_DIR:
+        return S_ISDIR(st->st_mode);
+    case VLS_NODE_LINK:
+        return S_ISLNK(st->st_mode) && was->size == (int64_t)st->st_size;
+    case VLS_NODE_FILE:
+        return S_ISREG(st->st_mode) && was->size == (int64_t)st->st_size &&
+               was->exec == ((st->st_mode & S_IXUSR) != 0);
+    default:
+        return true;
+    }
 }
 
-int vls_tree_stat(int *out, valise_id *object, const vls_scan_options *options, valise_str path,
+/* What the cache says: the entry is of this node, and the stat is that of the entry. */
+static int compare(const vls_cache_entry *e, const struct stat *st, const vls_node *was)
+{
+    bool same = e->mtime_ns == vls_walk_ns(st->st_mtim) &&
+                e->ctime_ns == vls_walk_ns(st->st_ctim) && e->inode == st->st_ino &&
+                e->device == st->st_dev;
+
+    if (e->kind == VLS_NODE_UNREADABLE || e->unsure)
+        return VLS_STAT_UNKNOWN;
+    return same && vls_id_equal(&e->object, &was->object) ? VLS_STAT_SAME : VLS_STAT_DIFFERS;
+}
+
+static int ask_cache(int *out, const vls_scan_options *options, valise_str path,
+                     const struct stat *st, const vls_node *was, valise_error *err)
+{
+    vls_cache_entry entry;
+    int known = 0;
+
+    if (options->cache && was->kind != VLS_NODE_UNREADABLE)
+        known = vls_cache_look_up(&entry, options->env, options->cache, path, err);
+    if (known >= 0)
+        *out = known > 0 ? compare(&entry, st, was) : VLS_STAT_UNKNOWN;
+    return VLS_MIN(known, 0);
+}
+
+int vls_tree_stat(int *out, const vls_scan_options *options, valise_str path, const vls_node *was,
                   valise_error *err)
 {
-    static const valise_id nothing;
-    vls_cache_entry entry;
     struct stat st;
     bool missing = false;
-    int known = 0, there, rc = vls_path_check(path, err);
+    int there, rc = vls_path_check(path, err);
 
     if (rc < 0)
         return rc;
-    if (options->cache)
-        known = vls_cache_look_up(&entry, options->env, options->cache, options->version,
-                                  &options->object, path, err);
-    if (known < 0)
-        return known;
-    there = known > 0 ? stat_path(&st, options, path, err) : 0;
+    there = stat_path(&st, options, path, err);
+    if (there == VALISE_E_DENIED) {
+        vls_error_clear(err);
+        *out = VLS_STAT_UNKNOWN;
+        return 0;
+    }
     if (there < 0)
         return there;
-    if (known == 2 && there)
+    if (was && there && may_be(was, &st))
+        return ask_cache(out, options, path, &st, was, err);
+    if (!was && there)
         rc = belongs(&missing, options, path, &st, err);
-    if (rc < 0)
-        return rc;
-    if (known == 0)
-        *out = VLS_STAT_UNKNOWN;
-    else if (known == 2)
-        *out = missing ? VLS_STAT_DIFFERS : VLS_STAT_SAME;
-    else
-        *out = there ? compare(&entry, &st) : VLS_STAT_DIFFERS;
-    if (*out == VLS_STAT_SAME)
-        *object = known == 2 ? nothing : entry.object;
-    return 0;
+    if (rc == 0)
+        *out = was || missing ? VLS_STAT_DIFFERS : VLS_STAT_SAME;
+    return rc;
 }

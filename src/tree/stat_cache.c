@@ -330,7 +330,7 @@ static int descend(vls_cache_entry *out, vls_buf *buf, int fd, uint64_t start, u
                 e = &record->entries[i];
         }
         if (!e || (slash < path.len && e->kind != VLS_NODE_DIR))
-            return 2;
+            return 0;
         if (slash == path.len) {
             *out = *e;
             return 1;
@@ -344,13 +344,12 @@ static int descend(vls_cache_entry *out, vls_buf *buf, int fd, uint64_t start, u
 }
 
 int vls_cache_look_up(vls_cache_entry *out, const valise_env *env, const char *file,
-                      int64_t version, const valise_id *root, valise_str path, valise_error *err)
+                      valise_str path, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf buf = {0};
     VLS_AUTO(fd) int fd = -1;
     vls_cache_header head;
     struct stat st;
-    int rc;
 
     fd = open_file(&st, file);
     if (fd < 0 || !read_at(fd, &head, sizeof(head), 0))
@@ -364,9 +363,5 @@ int vls_cache_look_up(vls_cache_entry *out, const valise_env *env, const char *f
         return 1;
     }
     vls_buf_init(&buf, env, SIZE_MAX / 2);
-    rc = descend(out, &buf, fd, head.size - (uint64_t)head.root.ref * 8, head.size, path, err);
-    /* An entry is true whatever the version; that there is none says something of this one only. */
-    if (rc == 2 && (head.version != version || !vls_id_equal(&head.root.object, root)))
-        rc = 0;
-    return rc;
+    return descend(out, &buf, fd, head.size - (uint64_t)head.root.ref * 8, head.size, path, err);
 }

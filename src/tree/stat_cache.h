@@ -123,10 +123,10 @@ void vls_cache_count(vls_cache_counts *counts, uint8_t kind, int64_t size, int s
 
 /* ---- one path of a file, without loading it ---- */
 
-/* The entry at the path: 1; 2 when the path lies in directories that are there, but is none itself,
- * and the file is of that version and root; 0 when it cannot be used, or cannot say. */
+/* The entry at the path, which is true whatever the version: 1; 0 when there is none, or the file
+ * cannot be used. */
 int vls_cache_look_up(vls_cache_entry *out, const valise_env *env, const char *file,
-                      int64_t version, const valise_id *root, valise_str path, valise_error *err);
+                      valise_str path, valise_error *err);
 
 /* ---- writing ---- */
 

@@ -53,6 +53,59 @@ part_first() {
 }
 t 'so does a scan of a part, of either one [C12]' part_first
 
+# Within the part it looks as if each file had gone to the place of the other.
+alike() {
+    run "$VALISE" init
+    mkdir a b
+    echo same >a/x
+    echo same >b/y
+    run "$VALISE" scan
+    printf a/x | run "$VALISE" put-frame a/x -
+    printf b/y | run "$VALISE" put-frame b/y -
+    mv a/x b/x2
+    mv b/y a/y2
+    run "$VALISE" scan a --json
+    json_is moved 0
+    json_is ambiguousCount 1
+    run "$VALISE" list-frames a/y2 --json
+    stdout_is_empty
+}
+t 'a move within a part may be none in the whole [C12]' alike
+
+within() {
+    start
+    mkdir lib
+    echo 4 >lib/4
+    run "$VALISE" scan
+    mv src/1 src/one
+    mv lib/4 lib/four
+    run "$VALISE" scan src
+    stdout_has "2 moved"
+    run "$VALISE" scan
+    stdout_has "nothing changed"
+}
+t 'a move within a part is looked for in all of the tree [C12]' within
+
+empty() {
+    run "$VALISE" init
+    : >one
+    mkdir d
+    : >d/a
+    run "$VALISE" scan
+    printf one | run "$VALISE" put-frame one -
+    mv one two
+    run "$VALISE" scan
+    stdout_has "1 moved"
+    heads_are two=one
+    # Where it is not clear which is which, only what somebody knows something about is named.
+    mv two three
+    mv d/a d/b
+    run "$VALISE" scan
+    stdout_has "2 added, 0 changed, 2 removed" "not followed: two: 2 alike are gone and 2 are new"
+    stdout_lacks "d/a:"
+}
+t 'empty files move as others do [C12]' empty
+
 nothing_there() {
     run "$VALISE" init
     echo 1 >a

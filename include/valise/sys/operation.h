@@ -55,7 +55,8 @@ typedef struct valise_op {
     size_t out_size;
 
     /* What `expect` is compared with: fill *json with the canonical text of what is there now,
-     * "null" when there is nothing. NULL: the operation takes no `expect`. */
+     * "null" when there is nothing. NULL: the operation takes no `expect`. It is called before
+     * decide, and a conflict tells what it says: one that ASKS has to ask here too. */
     int (*current)(valise_str *json, valise_view *view, const void *args, valise_error *err);
     const char *expect_help; /* what that is: "the version of the item" */
 

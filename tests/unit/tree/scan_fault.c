@@ -111,7 +111,6 @@ static int stat_once(fault *f, void *arg)
                                 .threads = 1};
     vls_scan scan;
     int answer = -1, rc;
-    valise_id object;
 
     (void)arg;
     make_files(f);
@@ -123,7 +122,7 @@ static int stat_once(fault *f, void *arg)
     vls_tree_scan_release(&scan);
     test_write_file(test_format("%s/t/n/new", f->dir), VLS_STR("22"));
     fault_on(f);
-    rc = vls_tree_stat(&answer, &object, &options, VLS_STR("n/new"), &f->err);
+    rc = vls_tree_stat(&answer, &options, VLS_STR("n/new"), NULL, &f->err);
     if (rc < 0)
         return rc;
     f->recovered = answer == VLS_STAT_UNKNOWN || answer == VLS_STAT_DIFFERS;

@@ -91,7 +91,7 @@ TEST(moves, that_are_not_one_to_one_are_reported)
               b.scan.ambiguous.ptr[1].message);
 }
 
-TEST(moves, never_are_empty_files_and_directories)
+TEST(moves, of_what_is_empty)
 {
     scan_bed b;
 
@@ -102,10 +102,27 @@ TEST(moves, never_are_empty_files_and_directories)
     bed_rename(&b, "a", "b");
     bed_rename(&b, "d", "e");
     bed_scan(&b);
-    bed_check_moves(&b, "");
+    bed_check_moves(&b, "a>b d>e");
     CHECK_INT(0, b.scan.ambiguous.len);
-    CHECK_INT(2, b.scan.added);
-    CHECK_INT(2, b.scan.removed);
+    CHECK_INT(0, b.scan.added + b.scan.removed);
+}
+
+TEST(moves, of_what_is_empty_are_ambiguous_one_by_one)
+{
+    scan_bed b;
+
+    bed_open(&b, t);
+    bed_file(&b, "a", "");
+    bed_file(&b, "b", "");
+    bed_scan(&b);
+    bed_rename(&b, "a", "c");
+    bed_rename(&b, "b", "d");
+    bed_scan(&b);
+    bed_check_moves(&b, "");
+    CHECK_INT(2, b.scan.ambiguous.len);
+    CHECK(b.scan.ambiguous.ptr[0].minor && b.scan.ambiguous.ptr[1].minor);
+    CHECK_STR(VLS_STR("a"), b.scan.ambiguous.ptr[0].path);
+    CHECK_STR(VLS_STR("b"), b.scan.ambiguous.ptr[1].path);
 }
 
 TEST(moves, never_are_copies_nor_what_replaces_something)

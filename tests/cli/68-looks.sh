@@ -1,0 +1,159 @@
+#!/bin/bash
+# 68-looks.sh -- what reads and puts see of the files, and whom they tell what.
+. "$(dirname "$0")/lib.sh"
+
+as_other() {
+    if [ "$(id -u)" -eq 0 ]; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+    else
+        "$@"
+    fi
+}
+
+expects() {
+    run "$VALISE" init
+    mkdir secret app
+    echo s >secret/x
+    echo a >app/x
+    run "$VALISE" scan
+    echo hidden >../text
+    run "$VALISE" put-frame secret/x ../text --type t
+    run "$VALISE" agent add w --capability 'context:write path=app/**'
+    for expect in null '"1111111111111111111111111111111111111111111111111111111111111111"'; do
+        expect_exit 4 "$VALISE" put-frame secret/x ../text --type t --agent w --expect "$expect"
+        stderr_has "context:write"
+        stderr_lacks "expects"
+        expect_exit 4 "$VALISE" put-frame secret/none ../text --agent w --expect "$expect"
+    done
+    expect_exit 5 "$VALISE" put-frame app/x ../text --agent w --expect \
+        '"1111111111111111111111111111111111111111111111111111111111111111"'
+    stderr_has "there is null"
+    run "$VALISE" put-frame app/x ../text --agent w --expect null
+}
+t 'who may not put something is not told what is there [C7] [C10]' expects
+
+# Two files that changed, and nobody who may record that by itself.
+batches() {
+    run "$VALISE" init
+    echo a >f
+    echo b >g
+    run "$VALISE" scan
+    run "$VALISE" agent add syn --role synthesis
+    run "$VALISE" agent add narrow --capability 'context:write path=*'
+    cat >../batch <<'EOF'
+{"type":"frame:put","payload":{"node":"f","content":"aGk="}}
+{"type":"frame:put","payload":{"node":"g","content":"aGk="}}
+EOF
+    echo a2 >f
+    echo b2 >g
+    run "$VALISE" batch --dry-run ../batch
+    run "$VALISE" scan
+    stdout_has "2 changed"
+    for who in syn narrow; do
+        echo "a $who" >f
+        echo "b $who" >g
+        run "$VALISE" batch --actor "$who" ../batch
+        for file in f g; do
+            run "$VALISE" get-head "$file" --type notes --json
+            json_is state fresh
+            json_is agent "$who"
+        done
+        run "$VALISE" scan
+        stdout_has "nothing changed"
+    done
+    run "$VALISE" validate
+}
+t 'a batch of puts sees all files that changed, whoever it is of [C10]' batches
+
+gone() {
+    run "$VALISE" init
+    echo 1 >a
+    run "$VALISE" scan
+    echo x >../text
+    run "$VALISE" put-frame a ../text
+    mv a b
+    expect_exit 3 "$VALISE" put-frame a ../text
+    run "$VALISE" get-node a --json
+    json_is meta.tree outdated
+    run "$VALISE" put-frame b ../text --dry-run
+    run "$VALISE" get-node a --json
+    json_is meta.tree outdated
+    rm .valise/tree-cache
+    run "$VALISE" get-node a --json
+    json_is meta.tree outdated
+    run "$VALISE" list-frames a
+    stdout_has "the file changed since"
+    mv b a
+    echo 22 >a
+    run "$VALISE" get-node a --json
+    json_is meta.tree outdated
+}
+t 'what is not there is outdated, whatever is known of the last look [C10]' gone
+
+imported() {
+    mkdir from to
+    (
+        cd from
+        run "$VALISE" init
+        echo 1 >a
+        run "$VALISE" scan
+        echo x | run "$VALISE" put-frame a -
+        run "$VALISE" export ../../bundle
+    )
+    cd to
+    run "$VALISE" init
+    run "$VALISE" import ../../bundle
+    run "$VALISE" list-frames a
+    stdout_has "the file changed since"
+}
+t 'so is what came with a bundle, without the files [C10]' imported
+
+closed() {
+    [ "$(id -u)" -ne 0 ] || need setpriv
+    mkdir ws && cd ws
+    mkdir -p d/s
+    echo 1 >d/s/b
+    if [ "$(id -u)" -eq 0 ]; then
+        chmod 711 "$LIB_ROOT" ..
+        chown -R 65534:65534 .
+        as_other test -x "$VALISE" || skip "nobody else may run $VALISE"
+    fi
+    run as_other "$VALISE" init
+    run as_other "$VALISE" scan
+    echo said | run as_other "$VALISE" put-frame d/s/b -
+    chmod 0 d
+    run as_other "$VALISE" get-head d/s/b --type notes
+    stdout_is said
+    run as_other "$VALISE" list-frames d/s/b
+    chmod 755 d
+}
+t 'what is known of a file can be read where the file cannot [C10]' closed
+
+scanned() {
+    run "$VALISE" init
+    mkdir d
+    echo a >f
+    echo b >d/g
+    run "$VALISE" scan
+    touch -d 2020-01-01T00:00:00Z .valise/tree-cache
+    echo x >../text
+    echo c >f
+    run "$VALISE" put-frame f ../text
+    echo c >d/g
+    run "$VALISE" scan d
+    run "$VALISE" put-frame d ../text
+    run "$VALISE" status
+    stdout_matches "^tree scanned: +2020-01-01T"
+    run "$VALISE" scan
+    run "$VALISE" status
+    stdout_lacks "2020-01-01T"
+    # A part that becomes the whole has looked at all of it.
+    touch -d 2020-01-01T00:00:00Z .valise/tree-cache
+    rm f
+    run "$VALISE" scan f
+    run "$VALISE" status
+    stdout_lacks "2020-01-01T"
+}
+t 'when the tree was scanned is when all of it was looked at [L2]' scanned
+
+done_testing
