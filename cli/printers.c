@@ -206,7 +206,7 @@ static const cli_printer printers[] = {
      .columns = {"path~", "type", "frameId=FRAME", "head?", "state", "agent", "size",
                  "meta.time?=WHEN"}},
     {.op = "frame:proof", .print = cli_print_proof},
-    {.op = "frame:put", .print = cli_print_put},
+    {.op = "frame:put", .print = cli_print_put, .warn = cli_warn_of_put},
     {.op = "frame:show", .print = cli_print_frame},
     {.op = "frame:verify", .print = cli_print_verified, .status = cli_status_of_verified},
     {.op = "head:get", .print = cli_print_head, .status = cli_status_of_head},

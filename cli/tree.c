@@ -111,6 +111,21 @@ int cli_warn_of_scan(cli *c, vls_json answer, valise_error *err)
     return 0;
 }
 
+int cli_warn_of_put(cli *c, vls_json answer, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf lines = {0};
+    int rc = 0;
+
+    if (cli_number_of(answer, "ambiguousCount") > 0)
+        rc = cli_locate(c, err);
+    if (rc < 0)
+        return rc;
+    vls_buf_init(&lines, c->env, (size_t)16 << 20);
+    add_problems(&lines, c, answer, "ambiguous", "ambiguousCount", "valise: not followed:");
+    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&lines)); /* what was put is put */
+    return 0;
+}
+
 int cli_print_scan(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     vls_buf *out = &c->out->text;

@@ -12,6 +12,9 @@ int cli_print_scan(cli *c, const valise_op *op, vls_json answer, valise_error *e
 int cli_warn_of_scan(cli *c, vls_json answer, valise_error *err);
 int cli_status_of_scan(const cli *c, vls_json answer);
 
+/* What the look of a put did not follow, on standard error. */
+int cli_warn_of_put(cli *c, vls_json answer, valise_error *err);
+
 /* Cells of tree:ls: see cli_printer. */
 bool cli_tree_cell(vls_buf *out, const cli *c, const char *field, vls_json row);
 

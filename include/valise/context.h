@@ -152,13 +152,14 @@ typedef struct valise_placed {
     valise_id node;
     int64_t seq; /* of the log, when the frame came into the slot or became its head */
     valise_id frame_set_root, context_root;
-    bool existed; /* it was in the slot before */
-    bool head;    /* it is the head now */
+    bool existed;      /* it was in the slot before */
+    bool head;         /* it is the head now */
+    int64_t ambiguous; /* what the look saw that may have moved, to or from more than one place */
 } valise_placed;
 
 #define VALISE_PLACED_INIT                                                                         \
     {                                                                                              \
-        sizeof(valise_placed), {{0}}, {{0}}, {{0}}, 0, {{0}}, {{0}}, false, false                  \
+        sizeof(valise_placed), {{0}}, {{0}}, {{0}}, 0, {{0}}, {{0}}, false, false, 0               \
     }
 
 /* Say something about a node; the author is who acts. A path is looked at first, and what is

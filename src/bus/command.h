@@ -62,8 +62,10 @@ typedef struct vls_command {
      * the arena. */
     vls_vec(struct vls_command *) before;
     vls_vec(struct vls_command *) after;
-    size_t prepared; /* of before */
-    bool outdated;   /* one of these found that what was prepared no longer fits */
+    size_t prepared;        /* of before */
+    const void *seen;       /* what `prepare` left for who calls; NULL: nothing */
+    valise_str told_result; /* the answer with its PASSING members; ptr NULL: it has none */
+    bool outdated;          /* one of these found that what was prepared no longer fits */
 } vls_command;
 
 /* Borrows actor and expect (which is made canonical) from call. internal: no access check. The
@@ -87,6 +89,10 @@ vls_arena *vls_prepare_arena(valise_prepare *prepare);
 bool vls_prepare_is_dry_run(const valise_prepare *prepare);
 bool vls_prepare_is_shared(const valise_prepare *prepare);
 bool vls_prepare_is_first(valise_prepare *prepare); /* of several, and once */
+
+/* For decide, as view->seen, to tell the caller of in PASSING members of its answer; in a replay
+ * there is nothing. Lives as long as the command: vls_prepare_arena. */
+void vls_prepare_leave(valise_prepare *prepare, const void *seen);
 
 #define VLS_PREPARE_TRIES 3u /* before what does not fit is a conflict */
 

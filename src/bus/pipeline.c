@@ -76,7 +76,9 @@ static int make_answer(vls_command *command, valise_error *err)
 {
     if (!command->want_json)
         return 0;
-    return vls_blob_new(&command->answer, command->bus->env, command->entry.result, err);
+    return vls_blob_new(&command->answer, command->bus->env,
+                        command->told_result.ptr ? command->told_result : command->entry.result,
+                        err);
 }
 
 static int repeat(vls_command *command, vls_txn *txn, valise_error *err)
@@ -178,6 +180,7 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
     lend_memory(command);
     view->bus = command->bus;
     view->told = command->told;
+    view->seen = command->seen;
     view->apart = command->apart;
     view->stamp = (valise_stamp){.seq = txn->tip.seq + (command->apart ? 0 : 1),
                                  .time = freeze_time(command, txn),
@@ -304,19 +307,30 @@ static int write_sent(vls_command *command, valise_error *err)
     return rc;
 }
 
-static int write_result(vls_command *command, valise_error *err)
+static int write_text(valise_str *out, vls_command *command, unsigned flags, valise_error *err)
 {
     vls_buf text;
-    const valise_op *op = command->op;
     int rc;
 
-    if (!op->out) {
+    vls_buf_init_in(&text, command->arena, VLS_JSON_MAX_BYTES);
+    rc = vls_fields_write(&text, command->result, command->op->out, VLS_FIELD_INPUT, flags, err);
+    return rc < 0 ? rc : vls_buf_keep(out, &text, err);
+}
+
+/* What the log keeps a replay must find again: so what only the caller's look knows is not in it.
+ */
+static int write_result(vls_command *command, valise_error *err)
+{
+    int rc;
+
+    if (!command->op->out) {
         command->entry.result = VLS_STR("{}");
         return 0;
     }
-    vls_buf_init_in(&text, command->arena, VLS_JSON_MAX_BYTES);
-    rc = vls_fields_write(&text, command->result, op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
-    return rc < 0 ? rc : vls_buf_keep(&command->entry.result, &text, err);
+    rc = write_text(&command->entry.result, command, VLS_FIELD_ALL | VLS_FIELD_LASTING, err);
+    if (rc == 0 && command->seen && command->want_json)
+        rc = write_text(&command->told_result, command, VLS_FIELD_ALL, err);
+    return rc;
 }
 
 static int fill_entry(vls_command *command, valise_error *err)

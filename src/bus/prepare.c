@@ -43,6 +43,11 @@ bool vls_prepare_is_first(valise_prepare *prepare)
     return true;
 }
 
+void vls_prepare_leave(valise_prepare *prepare, const void *seen)
+{
+    prepare->command->seen = seen;
+}
+
 int valise_prepare_alloc(void **out, valise_prepare *prepare, size_t size, valise_error *err)
 {
     void *memory;

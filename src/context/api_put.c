@@ -54,7 +54,8 @@ static void give(valise_placed *out, const vls_frame_put_result *result)
                                 .frame_set_root = result->frame_set_root,
                                 .context_root = result->context_root,
                                 .existed = result->existed,
-                                .head = result->head};
+                                .head = result->head,
+                                .ambiguous = result->ambiguous_count};
 
     if (out)
         vls_sized_give(out, &ours, sizeof(ours));

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "context/context.h"
 #include "context/ops.h"
+#include "context/scan_problems.h"
 #include "context/slot_impl.h"
 #include "store/view.h"
 
@@ -47,6 +48,11 @@ static const valise_field put_out[] = {
                     "Root of all frames of the path."),
     VALISE_FIELD_AS(vls_frame_put_result, context_root, "contextRoot", ID, VALISE_REQUIRED,
                     "Root of all heads."),
+    VALISE_FIELD_AS(vls_frame_put_result, ambiguous_count, "ambiguousCount", INT, VALISE_PASSING,
+                    "What the look at the files saw that may have moved, but to or from more than "
+                    "one place: it was not followed."),
+    VALISE_FIELD_WITH(vls_frame_put_result, ambiguous, LIST, VALISE_PASSING, "The first of that.",
+                      .more = &vls_scan_problem_item),
     VALISE_FIELD_END,
 };
 
@@ -176,6 +182,7 @@ static int answer(vls_frame_put_result *out, valise_view *view, const vls_place 
                   const vls_tree_found *node, const vls_frame_row *frame, const vls_slot_done *done,
                   valise_error *err)
 {
+    const vls_scan_seen *seen = view->seen;
     vls_context_row context = {.slots = 0};
     vls_slot_entry_row entry;
     int rc = vls_slot_find(&entry, view, &done->slot.id, &frame->id, true, err);
@@ -194,6 +201,10 @@ static int answer(vls_frame_put_result *out, valise_view *view, const vls_place 
         rc = vls_context_get(&context, view, &place->tree.id, err);
     if (rc == 0)
         out->context_root = context.root;
+    if (seen) {
+        out->ambiguous = seen->ambiguous;
+        out->ambiguous_count = seen->ambiguous_count;
+    }
     return rc;
 }
 

@@ -6,15 +6,14 @@
 #include "bus/job.h"
 #include "context/outside.h"
 #include "context/scan_batch.h"
+#include "context/scan_problems.h"
 
 #define TRIES 3u /* when somebody else records a version meanwhile */
-#define LISTED_MAX 100u
 #define BATCH_MAX ((size_t)1 << 30)
 
 typedef vls_tree_scan_args scan_args;
 typedef vls_tree_scan_result scan_result;
 typedef vls_tree_scan_change change_out;
-typedef vls_tree_scan_problem problem_out;
 
 static const valise_field scan_in[] = {
     VALISE_FIELD_WITH(scan_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
@@ -41,20 +40,12 @@ static const valise_field move_fields[] = {
     VALISE_FIELD(vls_scan_move, to, PATH, VALISE_REQUIRED, "Where it is."),
     VALISE_FIELD_END,
 };
-static const valise_field problem_fields[] = {
-    VALISE_FIELD(problem_out, path, PATH, VALISE_REQUIRED, "What it is about."),
-    VALISE_FIELD(problem_out, reason, STR, VALISE_REQUIRED, "Why."),
-    VALISE_FIELD_END,
-};
 static const valise_struct change_struct = {sizeof(change_out), change_fields};
 static const valise_struct move_struct = {sizeof(vls_scan_move), move_fields};
-static const valise_struct problem_struct = {sizeof(problem_out), problem_fields};
 static const valise_field change_item = {
     .name = "change", .type = VALISE_T_STRUCT, .more = &change_struct};
 static const valise_field move_item = {
     .name = "move", .type = VALISE_T_STRUCT, .more = &move_struct};
-static const valise_field problem_item = {
-    .name = "problem", .type = VALISE_T_STRUCT, .more = &problem_struct};
 
 static const valise_field scan_out[] = {
     VALISE_FIELD_AS(scan_result, old_root, "oldRoot", ID, VALISE_NULLABLE, "The root before."),
@@ -69,9 +60,11 @@ static const valise_field scan_out[] = {
     VALISE_FIELD_WITH(scan_result, moves, LIST, 0, "The first moves.", .more = &move_item),
     VALISE_FIELD_AS(scan_result, ambiguous_count, "ambiguousCount", INT, 0,
                     "What may have moved, but to or from more than one place."),
-    VALISE_FIELD_WITH(scan_result, ambiguous, LIST, 0, "The first of that.", .more = &problem_item),
+    VALISE_FIELD_WITH(scan_result, ambiguous, LIST, 0, "The first of that.",
+                      .more = &vls_scan_problem_item),
     VALISE_FIELD_AS(scan_result, error_count, "errorCount", INT, 0, "What could not be read."),
-    VALISE_FIELD_WITH(scan_result, errors, LIST, 0, "The first of that.", .more = &problem_item),
+    VALISE_FIELD_WITH(scan_result, errors, LIST, 0, "The first of that.",
+                      .more = &vls_scan_problem_item),
     VALISE_FIELD(scan_result, hashed, INT, 0, "Files that were read."),
     VALISE_FIELD(scan_result, skipped, INT, 0, "Sockets, devices and the like."),
     VALISE_FIELD(scan_result, ignored, INT, 0, "What a rule left out."),
@@ -218,36 +211,10 @@ static int keep(valise_str *s, valise_job *job, valise_error *err)
     return vls_arena_dup(s, &job->arena, *s, err);
 }
 
-/* A message as text that can be shown: names in it are any bytes. */
-static int keep_text(valise_str *s, valise_job *job, valise_error *err)
-{
-    vls_buf text;
-
-    vls_buf_init_in(&text, &job->arena, (size_t)1 << 20);
-    vls_text_neutralize(&text, *s, 0);
-    return vls_buf_keep(s, &text, err);
-}
-
-static int tell_problems(valise_list *out, const vls_scan_problem *problems, size_t count,
-                         valise_job *job, valise_error *err)
-{
-    problem_out *rows = NULL;
-    size_t listed = VLS_MIN(count, LISTED_MAX);
-    int rc = make_list(out, (void **)&rows, listed, sizeof(*rows), job, err);
-
-    for (size_t i = 0; rc == 0 && i < listed; i++) {
-        rows[i] = (problem_out){problems[i].path, problems[i].message};
-        rc = keep(&rows[i].path, job, err);
-        if (rc == 0)
-            rc = keep_text(&rows[i].reason, job, err);
-    }
-    return rc;
-}
-
 static int tell_moves(scan_result *out, scanning *s, valise_error *err)
 {
     vls_scan_move *rows = NULL;
-    size_t listed = VLS_MIN(s->scan.moves.len, LISTED_MAX);
+    size_t listed = VLS_MIN(s->scan.moves.len, VLS_SCAN_LISTED_MAX);
     int rc = make_list(&out->moves, (void **)&rows, listed, sizeof(*rows), s->job, err);
 
     for (size_t i = 0; rc == 0 && i < listed; i++) {
@@ -261,7 +228,7 @@ static int tell_moves(scan_result *out, scanning *s, valise_error *err)
 
 typedef struct changes_list {
     scanning *s;
-    change_out rows[LISTED_MAX];
+    change_out rows[VLS_SCAN_LISTED_MAX];
     size_t count;
 } changes_list;
 
@@ -293,9 +260,11 @@ static int list_changes(void *self, valise_view *view, valise_error *err)
     vls_tree_change change;
     int rc = valise_job_alloc((void **)&reader, l->s->job, sizeof(*reader), err), what;
 
-    for (size_t i = 0; rc == 0 && l->count < LISTED_MAX && i < l->s->scan.changes.len; i++) {
+    for (size_t i = 0; rc == 0 && l->count < VLS_SCAN_LISTED_MAX && i < l->s->scan.changes.len;
+         i++) {
         vls_tree_changes_open(reader, l->s->scan.changes.ptr[i]);
-        while (l->count < LISTED_MAX && (rc = vls_tree_changes_next(&change, reader, err)) > 0) {
+        while (l->count < VLS_SCAN_LISTED_MAX &&
+               (rc = vls_tree_changes_next(&change, reader, err)) > 0) {
             rc = judge(&what, l, view, &change, err);
             if (rc == 0)
                 rc = keep(&change.path, l->s->job, err);
@@ -356,9 +325,11 @@ static int tell(scan_result *out, scanning *s, valise_error *err)
     if (rc == 0)
         rc = tell_moves(out, s, err);
     if (rc == 0)
-        rc = tell_problems(&out->ambiguous, scan->ambiguous.ptr, scan->ambiguous.len, s->job, err);
+        rc = vls_scan_problems(&out->ambiguous, &s->job->arena, scan->ambiguous.ptr,
+                               scan->ambiguous.len, err);
     if (rc == 0)
-        rc = tell_problems(&out->errors, scan->errors.ptr, scan->errors.len, s->job, err);
+        rc = vls_scan_problems(&out->errors, &s->job->arena, scan->errors.ptr, scan->errors.len,
+                               err);
     return rc;
 }
 

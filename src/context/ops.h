@@ -38,6 +38,8 @@ typedef struct vls_frame_put_result {
     valise_id node_id;
     int64_t seq;
     valise_id frame_set_root, context_root;
+    valise_list ambiguous; /* of const vls_tree_scan_problem * */
+    int64_t ambiguous_count;
 } vls_frame_put_result;
 
 typedef struct vls_node_get_args {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "bus/command.h"
 #include "context/scan_batch.h"
+#include "context/scan_problems.h"
 #include "context/slot.h"
 
 #define ARENA_MAX ((size_t)16 << 20)
@@ -436,6 +437,28 @@ static int choose_how(int *out, valise_prepare *prepare, valise_error *err)
     return VLS_MIN(rc, 0);
 }
 
+/* What may have moved and was left where it was: the caller is told, who may know of the tree. */
+static int leave(valise_prepare *prepare, const vls_scan *scan, valise_error *err)
+{
+    vls_arena *arena = vls_prepare_arena(prepare);
+    vls_scan_seen *seen;
+    int rc;
+
+    if (scan->ambiguous.len == 0)
+        return 0;
+    rc = vls_with_view(valise_prepare_workspace(prepare), NULL, may_know, prepare, err);
+    if (rc <= 0)
+        return rc;
+    seen = vls_arena_zalloc(arena, sizeof(*seen));
+    if (!seen)
+        return vls_arena_fail(arena, err);
+    seen->ambiguous_count = (int64_t)scan->ambiguous.len;
+    rc = vls_scan_problems(&seen->ambiguous, arena, scan->ambiguous.ptr, scan->ambiguous.len, err);
+    if (rc == 0)
+        vls_prepare_leave(prepare, seen);
+    return rc;
+}
+
 /* Compare the path and what is under it with the newest version, and record what is different. */
 static int look(valise_prepare *prepare, vls_outside *o, int how, bool hopeful, valise_error *err)
 {
@@ -443,6 +466,8 @@ static int look(valise_prepare *prepare, vls_outside *o, int how, bool hopeful, 
     int64_t base = o->tree.version;
     int rc = vls_outside_scan(&scan, o, &o->options, err);
 
+    if (rc == 0)
+        rc = leave(prepare, &scan, err);
     if (rc == 0 && scan.changes.len > 0)
         rc = how == BY_ITSELF ? record_now(prepare, &scan, base, err)
                               : add_all(prepare, &scan, base, err);

@@ -2,7 +2,7 @@
 #include "context/ops.h"
 #include "context/scan_batch.h"
 
-/* All moves in one command: a swap takes both away before it puts either. */
+/* All moves are one command: each slot is taken away before the first is put. */
 int vls_scan_moves(vls_scan_batch *batch, const vls_scan *scan, int64_t base, valise_error *err)
 {
     size_t count = VLS_MIN(scan->moves.len, VLS_SLOT_MOVES_MAX);

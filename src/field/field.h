@@ -96,6 +96,7 @@ enum {
     /* Also members that are zero, as REQUIRED ones always are. What has no zero never appears when
      * it was not given: NULLABLE fields, ids, contents, JSON, structs and unions. */
     VLS_FIELD_ALL = 1,
+    VLS_FIELD_LASTING = 2, /* without PASSING members */
 };
 
 /* Append the canonical JSON text of the struct, or nothing. Contents: in INPUT form their bytes

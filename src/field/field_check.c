@@ -4,7 +4,7 @@
 
 #define ALL_FLAGS                                                                                  \
     (VALISE_REQUIRED | VALISE_NULLABLE | VALISE_POSITIONAL | VALISE_KEY | VALISE_CONTENT |         \
-     VALISE_SECRET | VALISE_HIDDEN | VALISE_PLAIN | VALISE_FILE | VALISE_LOOSE)
+     VALISE_SECRET | VALISE_HIDDEN | VALISE_PLAIN | VALISE_FILE | VALISE_LOOSE | VALISE_PASSING)
 
 typedef struct checker {
     valise_error *err;

@@ -180,7 +180,8 @@ static bool is_written(const writer *w, const void *row, const valise_field *fie
 {
     const void *member = vls_field_at(row, field);
 
-    if (vls_field_has(field, VALISE_SECRET))
+    if (vls_field_has(field, VALISE_SECRET) ||
+        ((w->flags & VLS_FIELD_LASTING) && vls_field_has(field, VALISE_PASSING)))
         return false;
     if (vls_field_has(field, VALISE_REQUIRED))
         return true;

@@ -74,6 +74,7 @@ typedef struct vls_seen {
 struct valise_view {
     struct valise *bus;    /* the handle whose operation it is of; NULL: none */
     struct vls_told *told; /* bus/told.h: where its live events wait; NULL: nowhere */
+    const void *seen;      /* what `prepare` left for decide, for PASSING answers; or NULL */
     vls_txn *txn;          /* NULL: there is no workspace; reads find nothing */
     vls_arena arena;
     valise_stamp stamp;

@@ -106,6 +106,33 @@ empty() {
 }
 t 'empty files move as others do [C12]' empty
 
+told_by_put() {
+    run "$VALISE" init
+    echo 1 >a
+    run "$VALISE" scan
+    echo r >../text
+    run "$VALISE" put-frame a ../text
+    mv a c
+    cp c d
+    run "$VALISE" put-frame c ../text --type t --dry-run --json
+    json_is ambiguousCount 1
+    run "$VALISE" put-frame c ../text --type t
+    stderr_is "valise: not followed: a: 1 alike is gone and 2 are new, such as 'c'"
+    run "$VALISE" put-frame c ../text --type u --json
+    stdout_lacks ambiguous
+    stderr_is_empty
+    mv d e
+    cp e f
+    run "$VALISE" put-frame f ../text --json
+    json_is ambiguousCount 1
+    stdout_has '"ambiguous":[{"path":"d",'
+    # The log has what a replay finds again, and nothing else.
+    run "$VALISE" validate
+    run "$VALISE" log --json
+    stdout_lacks ambiguous
+}
+t 'a put says what it did not follow [C12]' told_by_put
+
 nothing_there() {
     run "$VALISE" init
     echo 1 >a

@@ -90,6 +90,7 @@ enum {
     VALISE_PLAIN = 128,  /* VALUE: often a text; the command line takes --text without JSON too */
     VALISE_FILE = 256,   /* TEXT, DATA: the command line takes the name of a file, or - */
     VALISE_LOOSE = 512,  /* rows: of what `ref` names there may be none */
+    VALISE_PASSING = 1024, /* answers of commands: told to who called, and kept in no log */
 };
 
 typedef struct valise_field {
