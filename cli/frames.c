@@ -425,8 +425,10 @@ static void add_node_title(cli *c, vls_json node)
     add_text(c, is_true(node, "exec") ? "  executable\n" : "\n");
 }
 
-static void add_tree_is(cli *c, vls_json answer, vls_json node)
+static void add_tree_is(cli *c, vls_json answer)
 {
+    vls_json meta = member_of(answer, "meta");
+
     if (is_tree(answer, "outdated")) {
         add_label(c, "Tree:   ");
         add_styled(c, CLI_YELLOW, "outdated");
@@ -434,8 +436,12 @@ static void add_tree_is(cli *c, vls_json answer, vls_json node)
     } else if (is_tree(answer, "earlier")) {
         add_label(c, "Tree:   ");
         add_styled(c, CLI_YELLOW, "an earlier version of it");
+        if (!has(meta, "now")) {
+            add_text(c, ": it is gone by now\n");
+            return;
+        }
         add_text(c, ": `valise get-node ");
-        add_tree_path(c, node, "path");
+        add_tree_path(c, meta, "now");
         add_text(c, "` shows today's\n");
     }
 }
@@ -464,7 +470,7 @@ static void add_node_ids(cli *c, vls_json answer, vls_json node)
                    (long long)cli_number_of(meta, "version"));
     add_id(c, answer, "contextRoot");
     add_text(c, "\n");
-    add_tree_is(c, answer, node);
+    add_tree_is(c, answer);
 }
 
 /* As `ls -F` marks them. */

@@ -76,7 +76,10 @@ static valise_str reason_of(const cli *c, vls_json row)
         cli_add_path_bytes(&name, *path);
     vls_buf_add_text(&name, ": ");
     at = vls_str_find(reason, vls_buf_str(&name));
-    return at < reason.len ? vls_str_from(reason, at + name.len) : reason;
+    /* What stands before it is a verb, or more than that: then it stays. */
+    return at < reason.len && vls_str_find_byte(vls_str_head(reason, at), ':') == at
+               ? vls_str_from(reason, at + name.len)
+               : reason;
 }
 
 /* A line for each, up to how many are listed, and how many more there are. */

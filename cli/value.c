@@ -10,6 +10,8 @@
 #include "base/utf8.h"
 #include "cli/help.h"
 
+#define DATA_MAX (VLS_JSON_MAX_BYTES / 4 * 3 - 65536) /* as base64, in JSON with all the rest */
+
 cli_option_text cli_operand_name(const valise_field *field)
 {
     vls_field_name words = vls_field_words(field->flags & VALISE_FILE ? "file" : field->name, '-');
@@ -118,6 +120,9 @@ static int data_value(vls_json *out, cli *c, valise_str bytes, valise_error *err
     valise_str kept;
     int rc;
 
+    if (bytes.len > DATA_MAX)
+        return vls_fail(err, VALISE_E_TOO_LARGE, "the content has %zu bytes, and %zu can be given",
+                        bytes.len, (size_t)DATA_MAX);
     vls_buf_init(&text, c->env, 2 * VLS_JSON_MAX_BYTES);
     vls_base64_encode(&text, bytes, 0);
     rc = vls_buf_check(&text, err);

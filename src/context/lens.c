@@ -52,6 +52,11 @@ static int find_word(const char *const *words, valise_str word)
     return -1;
 }
 
+bool vls_lens_is_word(valise_str word)
+{
+    return find_word(scopes, word) >= 0 || find_word(orders, word) >= 0;
+}
+
 static int read_word(reading *r)
 {
     int which = find_word(scopes, r->part);

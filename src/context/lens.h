@@ -66,6 +66,9 @@ typedef struct vls_lens {
 /* Borrows from text. VALISE_E_INVALID names the part that is wrong, with its offset. */
 int vls_lens_parse(vls_lens *out, valise_str text, valise_error *err);
 
+/* Is it one of the language: heads, recency, ...? Such a name no view can have. */
+bool vls_lens_is_word(valise_str word);
+
 /* Append the canonical text. The buffer remembers a failure. */
 void vls_lens_write(vls_buf *out, const vls_lens *lens);
 

@@ -63,18 +63,29 @@ static valise_str type_of(const vls_frame_put_args *args)
 
 /* ---- which node ---- */
 
-static int fail_outdated(const vls_place *place, valise_view *view, valise_error *err)
+/* What lies there now has another id; or it lies elsewhere, which only who may put there hears. */
+static int fail_outdated(const vls_place *place, valise_view *view, valise_str type,
+                         valise_error *err)
 {
-    vls_tree_found now;
-    int rc = vls_tree_get(&now, view, &place->tree, place->version, place->path, err);
+    vls_place now;
+    int rc = vls_place_of(&now, view, &place->tree, place->path, err);
 
+    if (rc == 0 && !now.there) {
+        rc = vls_place_moved(&now, view, place, "context:write", type, err);
+        if (rc == 0)
+            return vls_place_fail(place, err);
+    }
     if (rc < 0)
         return rc;
-    if (rc == 0)
-        return vls_place_fail(place, err);
-    (void)vls_fail(err, VALISE_E_CONFLICT, "node %s is not what lies at '%s' any more: that is %s",
-                   vls_id_hex(&place->node.id).s, vls_text_short(place->path).s,
-                   vls_id_hex(&now.id).s);
+    if (rc > 0)
+        (void)vls_fail(err, VALISE_E_CONFLICT, "node %s is at '%s' now, and is %s there",
+                       vls_id_hex(&place->node.id).s, vls_text_short(now.path).s,
+                       vls_id_hex(&now.node.id).s);
+    else
+        (void)vls_fail(err, VALISE_E_CONFLICT,
+                       "node %s is not what lies at '%s' any more: that is %s",
+                       vls_id_hex(&place->node.id).s, vls_text_short(place->path).s,
+                       vls_id_hex(&now.node.id).s);
     vls_hint(err,
              "scan and look at it; or give the path and --basis %.16s to say something about "
              "how it was",
@@ -82,23 +93,52 @@ static int fail_outdated(const vls_place *place, valise_view *view, valise_error
     return VALISE_E_CONFLICT;
 }
 
+typedef struct asking {
+    valise_view *view;
+    valise_str path;
+} asking;
+
+static int was_at(void *arg, const vls_slot_row *slot, valise_error *err)
+{
+    const asking *a = arg;
+
+    return vls_slot_was_at(a->view, slot, a->path, err);
+}
+
+/* Was what lies here there before it moved, by one of its slots? 1, or 0. */
+static int has_come_from(const vls_place *place, valise_view *view, valise_str path,
+                         valise_error *err)
+{
+    asking a = {view, path};
+
+    return vls_slot_each(view, &place->tree.id, place->path, was_at, &a, err);
+}
+
 /* The version of the node that the frame is about: what lies there, or an earlier one. */
 static int find_basis(vls_tree_found *out, bool *attach, const vls_place *place, valise_view *view,
                       valise_str basis, valise_error *err)
 {
-    int rc;
+    int rc, came = 1;
 
     *out = place->node;
     *attach = false;
     if (!basis.ptr)
         return 0;
     rc = vls_tree_find(out, view, &place->tree, place->version, basis, err);
+    if (rc == VALISE_E_CONFLICT) { /* without those that it could be, which lie anywhere */
+        (void)vls_fail(err, rc, "'%s' is ambiguous", vls_text_short(basis).s);
+        vls_hint(err, "give more of its digits");
+    }
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no node '%s' to be the basis",
                         vls_text_short(basis).s);
-    if (rc > 0 && !vls_str_equal(out->path, place->path)) {
-        /* Where it was is not for everybody to hear who may say something here. */
-        (void)vls_fail(err, VALISE_E_INVALID, "node %s was never at '%s'", vls_id_hex(&out->id).s,
+    if (rc > 0 && !vls_str_equal(out->path, place->path))
+        came = has_come_from(place, view, out->path, err);
+    if (came < 0)
+        return came;
+    if (rc > 0 && !came) {
+        /* Which it is, and where, is not for everybody to hear who may say something here. */
+        (void)vls_fail(err, VALISE_E_INVALID, "node %s was never at '%s'", vls_text_short(basis).s,
                        vls_text_short(place->path).s);
         vls_hint(err, "the basis is an earlier version of the node itself");
         return VALISE_E_INVALID;
@@ -224,7 +264,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc == 0)
         rc = vls_place_allows(&place, view, "context:write", type_of(args), err);
     if (rc == 0 && place.outdated)
-        rc = fail_outdated(&place, view, err);
+        rc = fail_outdated(&place, view, type_of(args), err);
     if (rc == 0 && !place.there)
         rc = vls_place_fail(&place, err);
     if (rc == 0)

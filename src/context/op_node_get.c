@@ -59,6 +59,7 @@ static const valise_field meta_fields[] = {
     VALISE_FIELD_AS(get_meta, frame_set_root, "frameSetRoot", ID, VALISE_REQUIRED,
                     "Root of all frames of the path."),
     VLS_TREE_IS_FIELD(get_meta),
+    VALISE_FIELD(get_meta, now, PATH, VALISE_NULLABLE, "Of an earlier one: where today's lies."),
     VALISE_FIELD_END,
 };
 static const valise_struct meta_struct = {sizeof(get_meta), meta_fields};
@@ -166,15 +167,37 @@ static int find_root(valise_id *out, valise_view *view, const vls_place *place, 
     return VLS_MIN(rc, 0);
 }
 
+/* Where today's version of an earlier one lies. */
+static int find_now(valise_str *out, valise_view *view, const vls_place *place, valise_error *err)
+{
+    vls_place now;
+    int rc = vls_place_of(&now, view, &place->tree, place->path, err);
+
+    if (rc == 0 && !now.there) {
+        rc = vls_place_moved(&now, view, place, "context:read", VLS_STR(""), err);
+        if (rc <= 0)
+            return rc;
+    }
+    if (rc >= 0)
+        *out = now.path;
+    return VLS_MIN(rc, 0);
+}
+
 static int fill_meta(get_result *out, valise_view *view, const vls_place *place, valise_error *err)
 {
     get_meta *meta = vls_arena_zalloc(&view->arena, sizeof(*meta));
+    int rc;
 
     if (!meta)
         return vls_arena_fail(&view->arena, err);
     meta->version = place->version;
     meta->tree = place->tree_is;
     out->meta = meta;
+    rc = place->tree_is.ptr && place->version < place->tree.version
+             ? find_now(&meta->now, view, place, err)
+             : 0;
+    if (rc < 0)
+        return rc;
     return vls_slot_path_root(&meta->frame_set_root, view, &place->tree.id, place->path, err);
 }
 

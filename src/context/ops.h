@@ -51,6 +51,7 @@ typedef struct vls_node_get_meta {
     int64_t version; /* of the tree */
     valise_id frame_set_root;
     valise_str tree; /* see place.h */
+    valise_str now;  /* of an earlier one: path of today's; ptr NULL: it is gone */
 } vls_node_get_meta;
 
 typedef struct vls_node_get_result {

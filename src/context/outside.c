@@ -215,20 +215,6 @@ static int lstat_below(struct stat *out, const char *root, valise_str path)
     return len < 0 || (size_t)len >= sizeof(name) ? -1 : lstat(name, out);
 }
 
-int vls_outside_check(const vls_outside *o, valise_str path, valise_error *err)
-{
-    asking a = {.outside = o, .path = path};
-    struct stat st;
-    int rc = o->scanned ? vls_with_view(o->v, NULL, read_node, &a, err) : 0;
-
-    if (rc < 0 || a.there || lstat_below(&st, o->options.root, path) == 0 ||
-        (errno != ENOENT && errno != ENOTDIR))
-        return rc;
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'", vls_text_short(path).s);
-    vls_hint(err, "neither the folder nor the last scan has it");
-    return VALISE_E_NOT_FOUND;
-}
-
 /* What lies there, by its stat, against what the tree has. is_dir: that is a directory. */
 static int compare(int *out, bool *is_dir, const vls_outside *o, valise_str path, valise_error *err)
 {
@@ -329,6 +315,24 @@ int vls_outside_scan(vls_scan *out, const vls_outside *o, const vls_scan_options
 
 /* ---- what is left out ---- */
 
+/* Links are not followed: nothing lies below one. */
+static int explain_link(const vls_outside *o, valise_str path, valise_error *err)
+{
+    struct stat st;
+
+    for (size_t i = 1; i < path.len; i++) {
+        valise_str above = vls_str_head(path, i);
+        if (path.ptr[i] != '/' || lstat_below(&st, o->options.root, above) < 0 ||
+            !S_ISLNK(st.st_mode))
+            continue;
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is a link, and nothing lies below it",
+                       vls_text_short(above).s);
+        vls_hint(err, "links are not followed: give the path of the file itself");
+        return VALISE_E_NOT_FOUND;
+    }
+    return 0;
+}
+
 static int explain(const vls_outside *o, valise_str path, valise_error *err)
 {
     VLS_AUTO(ignore) vls_ignore *keep = NULL;
@@ -339,6 +343,9 @@ static int explain(const vls_outside *o, valise_str path, valise_error *err)
 
     if (path.len == 0 || lstat_below(&st, o->options.root, path) < 0)
         return 0;
+    rc = explain_link(o, path, err);
+    if (rc < 0)
+        return rc;
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is no file, directory or link", name.s);
         vls_hint(err, "sockets, pipes and devices are no part of the tree");
@@ -357,6 +364,23 @@ static int explain(const vls_outside *o, valise_str path, valise_error *err)
                    "'%s' is ignored: a rule of %s leaves it out of the tree", name.s,
                    vls_text_short(verdict.source).s);
     vls_hint(err, "`valise check-ignore` shows the rule");
+    return VALISE_E_NOT_FOUND;
+}
+
+int vls_outside_check(const vls_outside *o, valise_str path, valise_error *err)
+{
+    asking a = {.outside = o, .path = path};
+    struct stat st;
+    int rc = o->scanned ? vls_with_view(o->v, NULL, read_node, &a, err) : 0;
+
+    if (rc < 0 || a.there)
+        return rc;
+    if (lstat_below(&st, o->options.root, path) == 0)
+        return explain(o, path, err);
+    if (errno != ENOENT && errno != ENOTDIR)
+        return 0;
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'", vls_text_short(path).s);
+    vls_hint(err, "neither the folder nor the last scan has it");
     return VALISE_E_NOT_FOUND;
 }
 

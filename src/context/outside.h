@@ -54,7 +54,8 @@ int vls_outside_when(int64_t *time_ns, const valise *v);
 int vls_outside_scan(vls_scan *out, const vls_outside *outside, const vls_scan_options *options,
                      valise_error *err);
 
-/* VALISE_E_NOT_FOUND when the tree has no such path, and the disk neither. */
+/* VALISE_E_NOT_FOUND when the tree has no such path, and the disk neither, or one that is left out.
+ */
 int vls_outside_check(const vls_outside *outside, valise_str path, valise_error *err);
 
 enum {

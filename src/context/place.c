@@ -199,6 +199,29 @@ int vls_place_prepare(valise_prepare *prepare, valise_str given, bool no_scan, v
 
 /* ---- */
 
+int vls_place_moved(vls_place *out, valise_view *view, const vls_place *place,
+                    const char *capability, valise_str type, valise_error *err)
+{
+    vls_place now;
+    valise_str path;
+    int rc = vls_slot_moved_to(&path, view, &place->tree.id, place->path, err);
+
+    if (rc <= 0)
+        return rc;
+    rc = vls_place_of(&now, view, &place->tree, path, err);
+    if (rc < 0 || !now.there)
+        return rc;
+    rc = vls_place_allows(&now, view, capability, type, err);
+    if (rc == VALISE_E_DENIED) {
+        vls_error_clear(err);
+        return 0;
+    }
+    if (rc < 0)
+        return rc;
+    *out = now;
+    return 1;
+}
+
 int vls_place_fail(const vls_place *place, valise_error *err)
 {
     if (place->outdated) {
@@ -209,7 +232,9 @@ int vls_place_fail(const vls_place *place, valise_error *err)
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
                    vls_text_short(place->path).s);
-    vls_hint(err, "`valise scan` looks for what is new");
+    vls_hint(err,
+             "`valise scan` looks for what is new; what is ignored, and directories of nothing "
+             "else, are left out");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -220,7 +245,12 @@ int vls_place_explain(const vls_place *place, valise_view *view, valise_error *e
     if (!place->outdated && is_now(place, view) &&
         valise_view_allows(view, "tree:read", NULL, NULL) >= 0)
         rc = vls_outside_explain(vls_view_bus(view), place->path, err);
-    return rc < 0 ? rc : vls_place_fail(place, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_place_fail(place, err);
+    if (!place->outdated && !is_now(place, view))
+        vls_hint(err, "that is how it was then; `valise tree list` shows the versions");
+    return rc;
 }
 
 vls_state_at vls_place_at(const vls_place *place)

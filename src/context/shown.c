@@ -82,6 +82,12 @@ int vls_shown_lens(vls_lens *out, valise_view *view, valise_str given, valise_er
         (void)snprintf(name, sizeof(name), "view.%.*s.spec", VALISE_STR_ARG(given));
         rc = vls_context_setting(&spec, view, name, err);
     }
+    if (rc == 0 && spec.ptr && vls_lens_is_word(given)) {
+        rc = vls_fail(err, VALISE_E_INVALID,
+                      "a view cannot be called '%.*s': that is a word of views",
+                      VALISE_STR_ARG(given));
+        vls_hint(err, "call %s something else in the configuration", name);
+    }
     if (rc < 0)
         return rc;
     rc = vls_lens_parse(out, spec.ptr ? spec : given, err);
@@ -98,9 +104,27 @@ static bool is_closed(const vls_slot_row *slot)
     return vls_id_is_none(&slot->root);
 }
 
+/* Number of the slot's last move behind that entry, or 0: what was said since then was said here.
+ */
+static int last_move(int64_t *out, valise_view *view, const vls_slot_row *slot, int64_t behind,
+                     valise_error *err)
+{
+    vls_slot_entry_row entry;
+
+    *out = 0;
+    for (int64_t i = slot->entries; slot->moved_from.ptr && *out == 0 && i > behind; i--) {
+        int rc = vls_slot_entry(&entry, view, &slot->id, i, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0 && entry.kind == VLS_ENTRY_MOVE)
+            *out = i;
+    }
+    return 0;
+}
+
 static int fill_meta(vls_shown *out, valise_view *view, const vls_place *place,
                      const vls_slot_row *slot, const vls_frame_row *frame,
-                     const vls_slot_entry_row *entry, valise_error *err)
+                     const vls_slot_entry_row *entry, int64_t moved_at, valise_error *err)
 {
     vls_shown_meta *meta = vls_arena_zalloc(&view->arena, sizeof(*meta));
 
@@ -114,7 +138,8 @@ static int fill_meta(vls_shown *out, valise_view *view, const vls_place *place,
                              .media_type = entry->media_type,
                              .metadata = entry->metadata,
                              .regenerated_by = entry->regenerated_by,
-                             .moved_from = slot->moved_from,
+                             .moved_from = moved_at > entry->number ? slot->moved_from
+                                                                    : (valise_str){NULL, 0},
                              .tree = place->tree_is};
     if (!vls_str_equal(entry->agent, frame->agent))
         meta->by = entry->agent;
@@ -123,7 +148,8 @@ static int fill_meta(vls_shown *out, valise_view *view, const vls_place *place,
 }
 
 static int fill(vls_shown *out, valise_view *view, const vls_place *place, const vls_slot_row *slot,
-                const vls_frame_row *frame, const vls_slot_entry_row *entry, valise_error *err)
+                const vls_frame_row *frame, const vls_slot_entry_row *entry, int64_t moved_at,
+                valise_error *err)
 {
     const vls_state_at at = vls_place_at(place);
     vls_shown shown = {.path = slot->path,
@@ -143,7 +169,7 @@ static int fill(vls_shown *out, valise_view *view, const vls_place *place, const
     else
         rc = vls_state_of(&shown.state, view, &at, slot, frame, err);
     if (rc == 0)
-        rc = fill_meta(&shown, view, place, slot, frame, entry, err);
+        rc = fill_meta(&shown, view, place, slot, frame, entry, moved_at, err);
     if (rc == 0)
         *out = shown;
     return rc;
@@ -166,9 +192,12 @@ int vls_shown_fill(vls_shown *out, valise_view *view, const vls_place *place,
                    const vls_slot_row *slot, const vls_frame_row *frame, valise_error *err)
 {
     vls_slot_entry_row entry;
+    int64_t moved_at;
     int rc = find_entry(&entry, view, slot, &frame->id, err);
 
-    return rc < 0 ? rc : fill(out, view, place, slot, frame, &entry, err);
+    if (rc == 0)
+        rc = last_move(&moved_at, view, slot, entry.number, err);
+    return rc < 0 ? rc : fill(out, view, place, slot, frame, &entry, moved_at, err);
 }
 
 int vls_shown_empty(vls_shown *out, valise_view *view, const vls_place *place, valise_str type,
@@ -233,6 +262,7 @@ typedef struct choosing {
     vls_vec(candidate *) list;
     int64_t total;
     vls_slot_row slot; /* whose frames are walked */
+    int64_t moved_at;  /* number of its last move */
 } choosing;
 
 static int consider(choosing *c, const valise_id *id, valise_error *err)
@@ -259,7 +289,7 @@ static int consider(choosing *c, const valise_id *id, valise_error *err)
     if (!new)
         return vls_arena_fail(arena, err);
     new->frame = frame;
-    rc = fill(&new->shown, c->view, c->place, slot, &frame, &entry, err);
+    rc = fill(&new->shown, c->view, c->place, slot, &frame, &entry, c->moved_at, err);
     if (rc < 0 || !vls_lens_wants_state(c->lens, (int)new->shown.state.state))
         return rc;
     return vls_vec_push_in(&c->list, arena, new) ? 0 : vls_arena_fail(arena, err);
@@ -283,6 +313,9 @@ static int consider_slot(void *arg, const vls_slot_row *slot, valise_error *err)
     c->slot = *slot;
     if (rc == 0)
         rc = vls_slot_stay(&c->slot, c->view, err);
+    if (rc == 0)
+        rc = last_move(&c->moved_at, c->view, &c->slot,
+                       c->lens->scope == VLS_LENS_HISTORY ? 0 : c->slot.head_entry, err);
     if (rc < 0)
         return rc;
     if (c->lens->scope == VLS_LENS_HISTORY)
@@ -393,6 +426,19 @@ int vls_shown_choose(vls_shown_list *out, valise_view *view, const vls_place *pl
     return rc;
 }
 
+/* An earlier version of something that has moved since: what was said about it went along. */
+static int choose_moved(vls_shown_list *out, vls_place *place, valise_view *view,
+                        const vls_lens *lens, bool contents, valise_str type, valise_error *err)
+{
+    vls_place now;
+    int rc = vls_place_moved(&now, view, place, "context:read", type, err);
+
+    if (rc <= 0)
+        return rc;
+    place->path = now.path;
+    return vls_shown_choose(out, view, place, lens, contents, err);
+}
+
 int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,
                       const vls_frames_args *args, const char *lens_text, bool contents,
                       valise_error *err)
@@ -417,6 +463,8 @@ int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,
         lens.types.count = 1;
     }
     rc = vls_shown_choose(out, view, place, &lens, contents, err);
+    if (rc == 0 && out->total == 0 && place->tree_is.ptr && place->version < place->tree.version)
+        rc = choose_moved(out, place, view, &lens, contents, args->type, err);
     if (rc == 0 && out->total == 0 && !place->there)
         rc = vls_place_explain(place, view, err);
     return rc;

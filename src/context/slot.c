@@ -275,6 +275,43 @@ int vls_slot_entry(vls_slot_entry_row *out, valise_view *view, const valise_uuid
     return rc;
 }
 
+int vls_slot_was_at(valise_view *view, const vls_slot_row *slot, valise_str path, valise_error *err)
+{
+    vls_slot_entry_row entry;
+
+    if (!slot->moved_from.ptr || vls_str_equal(slot->moved_from, path))
+        return slot->moved_from.ptr != NULL;
+    for (int64_t i = slot->entries; i > 0; i--) {
+        int rc = vls_slot_entry(&entry, view, &slot->id, i, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0 && entry.kind == VLS_ENTRY_MOVE && vls_str_equal(entry.from, path))
+            return 1;
+    }
+    return 0;
+}
+
+int vls_slot_moved_to(valise_str *out, valise_view *view, const valise_uuid *tree, valise_str path,
+                      valise_error *err)
+{
+    const vls_slot_row probe = {.tree = *tree};
+    const valise_select of_tree = {.row = &probe, .equal = 1};
+    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    vls_slot_row row;
+    int rc = valise_view_scan(&scan, view, &vls_slots, &of_tree, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
+        valise_str at = row.path;
+        rc = vls_slot_was_at(view, &row, path, err);
+        if (rc > 0)
+            rc = vls_arena_dup(out, &view->arena, at, err);
+        else if (rc == 0)
+            continue;
+        return rc < 0 ? rc : 1;
+    }
+    return rc;
+}
+
 int vls_slot_find(vls_slot_entry_row *out, valise_view *view, const valise_uuid *slot,
                   const valise_id *frame, bool newest, valise_error *err)
 {

@@ -7,7 +7,8 @@
  *
  *     tree differs   paths that a scan would record now. It is a scan that records nothing, not
  *                    even in the stat cache, so that the next one finds the same
- *     heads ...      the states of all heads, in the version of the tree that there is */
+ *     heads ...      the states of all heads, with the files as that scan has just seen them; of a
+ *                    past state, or without files, in the version of the tree that there is */
 #include "base/hex.h"
 #include "base/time.h"
 #include "context/context.h"
@@ -100,10 +101,50 @@ static int tell_context(valise_status *status, valise_view *view, const vls_tree
 
 /* ---- what is looked at ---- */
 
-static int check_tree(valise_status *status, valise_view *view, valise_error *err)
+/* What is different from the newest version, in the order of paths. */
+typedef struct looked {
+    vls_scan scan;
+    vls_arena arena;
+    vls_vec(vls_tree_change) changes; /* in the arena */
+} looked;
+
+static void vls_auto_looked(looked *l)
+{
+    vls_tree_scan_release(&l->scan);
+    vls_arena_release(&l->arena);
+}
+
+static int add_change(looked *l, vls_tree_change *change, vls_hasher *hasher, valise_error *err)
+{
+    vls_node_kind kind = change->node.kind;
+    int rc = vls_arena_dup(&change->path, &l->arena, change->path, err);
+
+    if (rc == 0 && kind != VLS_NODE_DIR && kind != VLS_NODE_GONE)
+        rc = vls_node_hash(&change->node, hasher, err);
+    change->node.target = (valise_str){NULL, 0}; /* the reader's */
+    if (rc == 0 && !vls_vec_push_in(&l->changes, &l->arena, *change))
+        rc = vls_arena_fail(&l->arena, err);
+    return rc;
+}
+
+static int list_changes(looked *l, vls_hasher *hasher, valise_error *err)
+{
+    vls_tree_changes_reader *reader = vls_arena_alloc(&l->arena, sizeof(*reader));
+    vls_tree_change change;
+    int rc = reader ? 0 : vls_arena_fail(&l->arena, err);
+
+    for (size_t i = 0; rc == 0 && i < l->scan.changes.len; i++) {
+        vls_tree_changes_open(reader, l->scan.changes.ptr[i]);
+        while (rc == 0 && (rc = vls_tree_changes_next(&change, reader, err)) > 0)
+            rc = add_change(l, &change, hasher, err);
+    }
+    return rc;
+}
+
+static int check_tree(valise_status *status, looked *l, valise_view *view, valise_error *err)
 {
     VLS_AUTO(outside) vls_outside outside = {0};
-    VLS_AUTO(tree_scan) vls_scan scan = {0};
+    vls_hasher *hasher = NULL;
     valise *v = vls_view_bus(view);
     int rc;
 
@@ -111,19 +152,64 @@ static int check_tree(valise_status *status, valise_view *view, valise_error *er
         return 0;
     rc = vls_outside_open(&outside, v, VLS_STR(""), err);
     if (rc == 0)
-        rc = vls_tree_scan(&scan, &outside.options, err);
+        rc = vls_tree_scan(&l->scan, &outside.options, err);
+    if (rc == 0)
+        rc = vls_store_hasher(&hasher, v->store, err);
+    if (rc < 0)
+        return rc;
+    rc = list_changes(l, hasher, err);
+    vls_store_hasher_return(v->store, hasher);
     if (rc == 0)
         rc = add_number(status, "tree differs",
-                        scan.added + scan.changed + scan.removed + scan.moved, err);
+                        l->scan.added + l->scan.changed + l->scan.removed + l->scan.moved, err);
     if (rc == 0)
-        rc = add_some(status, "tree errors", (int64_t)scan.errors.len, err);
+        rc = add_some(status, "tree errors", (int64_t)l->scan.errors.len, err);
     return rc;
+}
+
+/* What was said about it goes along, and is as true there as here. */
+static bool moves(const looked *l, valise_str path)
+{
+    for (size_t i = 0; i < l->scan.moves.len; i++) {
+        if (vls_path_is_under(path, l->scan.moves.ptr[i].from))
+            return true;
+    }
+    return false;
+}
+
+static const vls_tree_change *find_change(const looked *l, valise_str path)
+{
+    size_t from = 0, to = l->changes.len;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        int order = vls_path_compare(l->changes.ptr[middle].path, path);
+        if (order == 0)
+            return &l->changes.ptr[middle];
+        if (order < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return NULL;
+}
+
+/* What lies at the path of a slot: 1, or 0 when nothing does. */
+static int find_node(vls_tree_found *out, valise_view *view, const vls_tree_row *tree,
+                     const looked *l, valise_str path, valise_error *err)
+{
+    const vls_tree_change *change = find_change(l, path);
+
+    if (!change || moves(l, path))
+        return vls_tree_get(out, view, tree, tree->version, path, err);
+    *out = (vls_tree_found){.path = path, .node = change->node};
+    return change->node.kind != VLS_NODE_GONE;
 }
 
 /* States of all heads, by VLS_STATE_... What one needs is forgotten before the next, unless it is
  * read from the past, which the view keeps in the same memory. */
 static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *tree,
-                        valise_error *err)
+                        const looked *l, valise_error *err)
 {
     const vls_slot_row probe = {.tree = tree->id};
     const valise_select of_tree = {.row = &probe, .equal = 1};
@@ -136,7 +222,7 @@ static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *
         vls_state_at at = {.tree = tree, .version = tree->version, .path = slot.path};
         vls_tree_found node;
         vls_state state = {.state = VLS_STATE_EMPTY};
-        rc = vls_tree_get(&node, view, tree, tree->version, slot.path, err);
+        rc = find_node(&node, view, tree, l, slot.path, err);
         at.node = rc > 0 ? &node : NULL;
         if (rc >= 0)
             rc = vls_state_of(&state, view, &at, &slot, NULL, err);
@@ -148,10 +234,10 @@ static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *
 }
 
 static int check_heads(valise_status *status, valise_view *view, const vls_tree_row *tree,
-                       valise_error *err)
+                       const looked *l, valise_error *err)
 {
     int64_t counts[VLS_STATE_ORPHANED + 1] = {0};
-    int rc = count_states(counts, view, tree, err);
+    int rc = count_states(counts, view, tree, l, err);
 
     if (rc == 0)
         rc = add_number(status, "heads fresh", counts[VLS_STATE_FRESH], err);
@@ -166,17 +252,19 @@ static int check_heads(valise_status *status, valise_view *view, const vls_tree_
 
 int vls_context_status(valise_status *status, valise_view *view, valise_error *err)
 {
+    VLS_AUTO(looked) looked l = {0};
     vls_tree_row tree;
     int rc = vls_tree_head(&tree, view, err);
 
     if (rc <= 0)
         return rc;
+    vls_arena_init(&l.arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     rc = tell_tree(status, view, &tree, err);
     if (rc == 0 && valise_status_checks(status))
-        rc = check_tree(status, view, err);
+        rc = check_tree(status, &l, view, err);
     if (rc == 0)
         rc = tell_context(status, view, &tree, err);
     if (rc == 0 && valise_status_checks(status))
-        rc = check_heads(status, view, &tree, err);
+        rc = check_heads(status, view, &tree, &l, err);
     return rc;
 }

@@ -133,6 +133,66 @@ told_by_put() {
 }
 t 'a put says what it did not follow [C12]' told_by_put
 
+node_of() {
+    "$VALISE" get-node "$1" --json | "$VALISE" json get - /node/nodeId | tr -d '"'
+}
+
+earlier() {
+    run "$VALISE" init
+    mkdir d
+    echo 1 >d/f
+    run "$VALISE" scan
+    local before after
+    before=$(node_of d/f)
+    echo x >../text
+    run "$VALISE" put-frame d/f ../text
+    mv d e
+    run "$VALISE" scan
+    mv e g
+    expect_exit 5 "$VALISE" put-frame "$before" ../text # it sees the second move by itself
+    run "$VALISE" scan
+    after=$(node_of g/f)
+    expect_exit 5 "$VALISE" put-frame "$before" ../text
+    stderr_has "is at 'g/f' now" "$after"
+    run "$VALISE" get-node "$before"
+    stdout_has "\`valise get-node g/f\` shows today's"
+    run "$VALISE" get-head "$before" --json
+    json_is path g/f
+    json_is meta.tree earlier
+    run "$VALISE" list-frames "$before"
+    stdout_has g/f
+    echo y >../text
+    run "$VALISE" put-frame g/f ../text --basis "$before"
+    stdout_has "put beside the head"
+    run "$VALISE" validate
+    rm -r g
+    run "$VALISE" scan
+    run "$VALISE" get-node "$before"
+    stdout_has "it is gone by now"
+    expect_exit 3 "$VALISE" put-frame "$before" ../text
+    echo z >new
+    run "$VALISE" scan
+    expect_exit 6 "$VALISE" put-frame new ../text --basis "${before:0:8}"
+    stderr_has "node ${before:0:8} was never at 'new'"
+    stderr_lacks "$before"
+}
+t 'an id of before a move leads to where it is [C10] [C12]' earlier
+
+said_since() {
+    start
+    mv src/1 one
+    run "$VALISE" scan
+    run "$VALISE" get-head one
+    stdout_has "moved from src/1"
+    echo new >../text
+    run "$VALISE" put-frame one ../text
+    run "$VALISE" get-head one
+    stdout_lacks "moved from"
+    run "$VALISE" get-node one --view history,recency
+    stdout_matches "\\(not the head\\).*moved from src/1"
+}
+t 'moved from is told of what was said before the move [C12]' said_since
+
 nothing_there() {
     run "$VALISE" init
     echo 1 >a
@@ -145,6 +205,31 @@ nothing_there() {
     expect_exit 3 "$VALISE" scan a
 }
 t 'a path that never was is not scanned [L5]' nothing_there
+
+left_out() {
+    run "$VALISE" init
+    echo '*.log' >.gitignore
+    mkdir d b
+    echo 1 >x.log
+    echo 1 >b/x.log
+    echo 1 >d/f
+    ln -s d dl
+    mkfifo pipe
+    run "$VALISE" scan
+    expect_exit 3 "$VALISE" scan x.log
+    stderr_has "is ignored"
+    expect_exit 3 "$VALISE" scan pipe
+    stderr_has "no file, directory or link"
+    expect_exit 3 "$VALISE" get-node dl/f
+    stderr_has "'dl' is a link"
+    expect_exit 3 "$VALISE" get-node b
+    stderr_has "directories of nothing else"
+    echo 2 >d/g
+    run "$VALISE" scan
+    expect_exit 3 "$VALISE" get-node d/g --at v1
+    stderr_lacks "valise scan"
+}
+t 'what is left out is said to be [C3] [L5]' left_out
 
 # Not by luck: the directory's own times stay when a file in it is edited.
 directories() {

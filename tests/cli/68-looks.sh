@@ -156,4 +156,88 @@ scanned() {
 }
 t 'when the tree was scanned is when all of it was looked at [L2]' scanned
 
+checked() {
+    run "$VALISE" init
+    mkdir d old
+    for file in a b c d/e old/f; do
+        echo "$file" >"$file"
+    done
+    run "$VALISE" scan
+    for file in a b c d/e d old/f; do
+        echo "$file" | run "$VALISE" put-frame "$file" -
+    done
+    echo other >a
+    rm b
+    echo more >d/e
+    mv old new
+    run "$VALISE" status --check
+    stdout_matches "^heads fresh: +2" # c, old/f
+    stdout_matches "^heads stale: +3" # a, d, d/e
+    stdout_matches "^heads orphaned: +1"
+    run "$VALISE" scan
+    run "$VALISE" status --check
+    stdout_matches "^heads fresh: +2"
+    stdout_matches "^heads stale: +3"
+    stdout_matches "^heads orphaned: +1"
+}
+t 'status --check counts heads by the files as they are [L2]' checked
+
+no_rules() {
+    [ "$(id -u)" -ne 0 ] || need setpriv
+    mkdir ws && cd ws
+    echo '*.o' >.gitignore
+    if [ "$(id -u)" -eq 0 ]; then
+        chmod 711 "$LIB_ROOT" ..
+        chown -R 65534:65534 .
+        as_other test -x "$VALISE" || skip "nobody else may run $VALISE"
+    fi
+    run as_other "$VALISE" init
+    chmod 0 .gitignore
+    expect_exit 1 as_other "$VALISE" scan
+    stderr_has "its rules were not applied"
+}
+t 'a rule file that cannot be read is said not to count [C3]' no_rules
+
+named_views() {
+    run "$VALISE" init
+    echo 1 >a
+    run "$VALISE" scan
+    run "$VALISE" config set view.heads.spec max=1
+    expect_exit 6 "$VALISE" get-node a --view heads
+    stderr_has "cannot be called 'heads'" "view.heads.spec"
+    run "$VALISE" get-node a --view heads,type
+}
+t 'no view is called like a word of views [C14]' named_views
+
+large() {
+    run "$VALISE" init
+    echo 1 >a
+    run "$VALISE" scan
+    truncate -s 60000000 ../large
+    expect_exit 1 "$VALISE" put-frame a ../large
+    stderr_has "the content has 60000000 bytes"
+}
+t 'a content that is too large is called so [C10]' large
+
+prefixes() {
+    run "$VALISE" init
+    for i in $(seq 300); do
+        echo "$i" >"$i"
+    done
+    run "$VALISE" scan
+    local twice
+    twice=$("$VALISE" tree ls --json | grep -o '"nodeId":"....' | sort | uniq -d | head -n 1)
+    [ -n "$twice" ] || skip "no two nodes begin alike"
+    twice=${twice##*\"}
+    expect_exit 5 "$VALISE" get-node "$twice"
+    stderr_has "'$twice' is ambiguous: $twice" "hint: give more of its digits, or the path"
+    # Who may put something in one place hears of no nodes elsewhere.
+    run "$VALISE" agent add w --capability 'context:write path=1'
+    echo x >../text
+    expect_exit 5 "$VALISE" put-frame 1 ../text --basis "$twice" --agent w
+    stderr_has "'$twice' is ambiguous" "hint: give more of its digits"
+    stderr_lacks "ambiguous: $twice"
+}
+t 'first digits of several nodes are refused with what they could be [C4]' prefixes
+
 done_testing
