@@ -1,10 +1,12 @@
 /* api_proof.c -- the C functions that prove, and that check what was proved. */
 #include <valise/context.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "bus/bus.h"
 #include "context/ops.h"
+#include "context/slot_impl.h"
 
 typedef struct held {
     valise_proof proof; /* first: what the caller has */
@@ -26,6 +28,7 @@ int valise_frame_proof(valise_proof **out, valise *v, const char *node, const ch
                        const valise_id *frame, const valise_call *call, valise_error *err)
 {
     vls_frame_proof_args args = {.no_scan = true};
+    vls_id_text hex;
     vls_frame_proof_result r;
     held *h;
     int rc;
@@ -33,8 +36,10 @@ int valise_frame_proof(valise_proof **out, valise *v, const char *node, const ch
     VLS_ARG(out && v && node, err);
     args.node = valise_str_of(node);
     args.type = valise_str_of(type);
-    if (frame)
-        args.frame = *frame;
+    if (frame && !vls_id_is_none(frame)) {
+        hex = vls_id_hex(frame);
+        args.frame = valise_str_of(hex.s);
+    }
     h = vls_mem_zalloc(v->env, sizeof(*h));
     if (!h)
         return vls_fail_memory(err);

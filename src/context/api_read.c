@@ -4,6 +4,7 @@
  * answered, in which their strings lie. Nothing of the handle is needed any more. */
 #include <valise/context.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/str.h"
@@ -233,11 +234,13 @@ int valise_frame_get(valise_frames **out, valise *v, const valise_id *frame,
 {
     VLS_AUTO(held) held *h = NULL;
     vls_frame_show_args args = {.no_scan = true};
+    vls_id_text hex;
     vls_frame_show_result result;
     int rc;
 
     VLS_ARG(out && v && frame, err);
-    args.frame = *frame;
+    hex = vls_id_hex(frame);
+    args.frame = valise_str_of(hex.s);
     rc = hold(&h, v, err);
     if (rc == 0)
         rc = run(h, v, &vls_op_context_frame_show, &args, &result, call, err);
@@ -253,11 +256,13 @@ int valise_frame_content(valise_blob **out, valise *v, const valise_id *frame,
 {
     VLS_AUTO(memory) vls_memory memory = {0};
     vls_frame_show_args args = {.no_scan = true};
+    vls_id_text hex;
     vls_frame_show_result r;
     int rc;
 
     VLS_ARG(out && v && frame, err);
-    args.frame = *frame;
+    hex = vls_id_hex(frame);
+    args.frame = valise_str_of(hex.s);
     rc = vls_run(v, &vls_op_context_frame_show, &args, &r, &memory, call, NULL, err);
     if (rc < 0 || r.erased)
         return rc;

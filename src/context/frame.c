@@ -270,6 +270,84 @@ int vls_frame_get(vls_frame_row *out, valise_view *view, const valise_id *id, va
     return rc;
 }
 
+/* ---- by its first digits ---- */
+
+enum { DIGITS_MIN = 4, DIGITS = 64, CANDIDATES_MAX = 5 };
+
+/* The digits, and zeros behind them. */
+static int pad(valise_id *out, valise_str given, valise_error *err)
+{
+    char digits[DIGITS];
+
+    memset(digits, '0', sizeof(digits));
+    if (given.len >= DIGITS_MIN && given.len <= DIGITS) {
+        memcpy(digits, given.ptr, given.len);
+        if (vls_id_parse(out, vls_str(digits, sizeof(digits)), NULL) == 0)
+            return 0;
+    }
+    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no id of a frame", vls_text_short(given).s);
+    vls_hint(err, "an id has %d hexadecimal digits; the first %d or more will do", DIGITS,
+             DIGITS_MIN);
+    return VALISE_E_INVALID;
+}
+
+static bool begins(const valise_id *id, const valise_id *with, size_t digits)
+{
+    size_t bytes = digits / 2;
+
+    return memcmp(id->bytes, with->bytes, bytes) == 0 &&
+           (digits % 2 == 0 || id->bytes[bytes] >> 4 == with->bytes[bytes] >> 4);
+}
+
+static int fail_ambiguous(const valise_id *ids, size_t count, valise_view *view, valise_str given,
+                          valise_error *err)
+{
+    char list[CANDIDATES_MAX * 18 + 8] = "";
+    size_t len = 0;
+    int rc = valise_view_allows(view, "context:read", NULL, NULL);
+
+    for (size_t i = 0; i < count && rc >= 0; i++)
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.16s", i ? ", " : ": ",
+                                vls_id_hex(&ids[i]).s);
+    (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' is ambiguous%s", VALISE_STR_ARG(given), list);
+    vls_hint(err, "give more of its digits");
+    return VALISE_E_CONFLICT;
+}
+
+int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_error *err)
+{
+    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    valise_id found[CANDIDATES_MAX];
+    vls_frame_row row, probe = {.agent = {NULL, 0}};
+    const valise_select from = {.row = &probe, .from = 1};
+    size_t count = 0;
+    int rc = pad(&probe.id, given, err);
+
+    if (rc < 0)
+        return rc;
+    if (given.len == DIGITS) {
+        *out = probe.id;
+        return 0;
+    }
+    rc = valise_view_scan(&scan, view, &vls_frames, &from, err);
+    while (rc == 0 && count < CANDIDATES_MAX && (rc = valise_scan_next(&row, scan, err)) > 0 &&
+           begins(&row.id, &probe.id, given.len)) {
+        found[count++] = row.id;
+        rc = 0;
+    }
+    if (rc < 0)
+        return rc;
+    if (count == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "no frame begins with %.*s", VALISE_STR_ARG(given));
+        vls_hint(err, "`valise list-frames NODE` shows those there are");
+        return VALISE_E_NOT_FOUND;
+    }
+    if (count > 1)
+        return fail_ambiguous(found, count, view, given, err);
+    *out = found[0];
+    return 0;
+}
+
 int vls_frame_of_basis(vls_frame_row *out, valise_view *view, const valise_id *basis,
                        valise_str type, valise_str agent, valise_error *err)
 {

@@ -109,6 +109,11 @@ int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame
 /* 1, or 0. */
 int vls_frame_get(vls_frame_row *out, valise_view *view, const valise_id *id, valise_error *err);
 
+/* Its id, or the first digits of one, 4 or more. VALISE_E_INVALID: neither. Of digits:
+ * VALISE_E_NOT_FOUND: no frame begins so; VALISE_E_CONFLICT: several do, which are listed to who
+ * may read them all. */
+int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_error *err);
+
 /* Frames of this type and agent that were made of this basis, in the order of their ids: for who
  * may have been killed after it had made one. 1 and the first, or 0. */
 int vls_frame_of_basis(vls_frame_row *out, valise_view *view, const valise_id *basis,

@@ -16,7 +16,8 @@ static const valise_field proof_in[] = {
     VLS_NODE_FIELD(proof_args),
     VALISE_FIELD_WITH(proof_args, type, STR, VALISE_NULLABLE, "Type of the slot; left out: notes.",
                       .max = VLS_FRAME_TYPE_MAX, .ref = "frame:list.type"),
-    VALISE_FIELD_WITH(proof_args, frame, ID, VALISE_NULLABLE, "The frame; left out: the head.",
+    VALISE_FIELD_WITH(proof_args, frame, STR, VALISE_NULLABLE,
+                      "Id of the frame, or its first digits; left out: the head.", .max = 64,
                       .ref = "frame:list.frameId"),
     VLS_NO_SCAN_FIELD(proof_args),
     VALISE_FIELD_END,
@@ -115,16 +116,19 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     valise_str type = args->type.ptr ? args->type : VLS_STR(VLS_FRAME_TYPE_USUAL);
     vls_place place;
     vls_slot_row slot;
+    valise_id frame;
     int rc = vls_place_find(&place, view, args->node, VLS_STR(""), err);
 
     if (rc == 0)
         rc = vls_place_allows(&place, view, "context:read", type, err);
     if (rc == 0)
         rc = vls_frame_type_check(type, err);
+    if (rc == 0 && args->frame.ptr)
+        rc = vls_frame_id_of(&frame, view, args->frame, err);
     if (rc < 0)
         return rc;
     rc = vls_slot_get(&slot, view, &place.tree.id, place.path, type, err);
-    if (rc == 0 || (rc > 0 && vls_id_is_none(&args->frame) && !vls_slot_has_head(&slot))) {
+    if (rc == 0 || (rc > 0 && !args->frame.ptr && !vls_slot_has_head(&slot))) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' has no frame of type %.*s",
                        vls_text_short(place.path).s, VALISE_STR_ARG(type));
         vls_hint(err, "`valise list-frames NODE` shows what there is");
@@ -134,7 +138,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
         rc = fill_meta(out, view, &place, args->no_scan, err);
     if (rc < 0)
         return rc;
-    return fill(out, view, &slot, vls_id_is_none(&args->frame) ? &slot.head : &args->frame, err);
+    return fill(out, view, &slot, args->frame.ptr ? &frame : &slot.head, err);
 }
 
 const valise_op vls_op_context_frame_proof = {

@@ -16,7 +16,8 @@ typedef vls_frame_show_result show_result;
 typedef valise_frame_part dependency;
 
 static const valise_field show_in[] = {
-    VALISE_FIELD(show_args, frame, ID, VALISE_REQUIRED | VALISE_POSITIONAL, "Id of the frame."),
+    VALISE_FIELD_WITH(show_args, frame, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "Id of the frame, or its first digits.", .max = 64),
     VLS_NO_SCAN_FIELD(show_args),
     VALISE_FIELD_END,
 };
@@ -171,10 +172,14 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     show_result *result = out;
     vls_frame_row frame;
     vls_shown shown = {0};
-    int rc = vls_frame_get(&frame, view, &args->frame, err);
+    valise_id id;
+    int rc = vls_frame_id_of(&id, view, args->frame, err);
 
+    if (rc < 0)
+        return rc;
+    rc = vls_frame_get(&frame, view, &id, err);
     if (rc == 0) {
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no frame %s", vls_id_hex(&args->frame).s);
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no frame %s", vls_id_hex(&id).s);
         vls_hint(err, "`valise list-frames NODE` shows those there are");
     }
     if (rc > 0)

@@ -392,8 +392,8 @@ const valise_op vls_op_context_tree_scan = {
             "Files are read again only when their size, times or inode changed since the last "
             "scan; --force reads all. What cannot be read is listed, and stands in the tree as "
             "unreadable.\n\n"
-            "Where a scan of a part finds that something came or went, and there are frames, all "
-            "of the tree is looked at: it may have moved, and what was said about it goes along.",
+            "Where a scan of a part finds that something came, went or moved, and there are "
+            "frames, all of the tree is looked at: what was said about it goes along.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "tree:write",

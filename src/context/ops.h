@@ -63,7 +63,7 @@ typedef struct vls_node_get_result {
 } vls_node_get_result;
 
 typedef struct vls_frame_show_args {
-    valise_id frame;
+    valise_str frame; /* id, or its first digits */
     bool no_scan;
 } vls_frame_show_args;
 
@@ -82,7 +82,7 @@ typedef struct vls_frame_show_result {
 
 typedef struct vls_frame_proof_args {
     valise_str node, type;
-    valise_id frame; /* zero: the head */
+    valise_str frame; /* id, or its first digits; ptr NULL: the head */
     bool no_scan;
 } vls_frame_proof_args;
 

@@ -49,8 +49,9 @@ static inline bool vls_outside_is_now(const valise_view *view)
 void vls_outside_scanned(const vls_outside *outside);
 int vls_outside_when(int64_t *time_ns, const valise *v);
 
-/* Look at what the options say, and if that is a part in which something came or went, at the whole
- * tree: it may have moved, and what was said about it goes along (where there is anything). */
+/* Look at what the options say, and if that is a part in which something came, went or moved, at
+ * the whole tree: it may have moved, and what was said about it goes along (where there is
+ * anything). */
 int vls_outside_scan(vls_scan *out, const vls_outside *outside, const vls_scan_options *options,
                      valise_error *err);
 

@@ -15,7 +15,7 @@
  * What cannot be read never counts. What moved is counted neither as added nor as removed. An
  * object id with several on a side is ambiguous, which is reported once; not for what lies in
  * directories that are. Empty files and empty directories are alike by nature: these are reported
- * one by one, as minor.
+ * one by one, as minor; and so is a file that took the place of another, which is no move.
  *
  * Threads: single. */
 #ifndef VLS_TREE_COMPARE_H

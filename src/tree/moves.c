@@ -29,10 +29,19 @@ typedef struct ref {
     size_t at;
 } ref;
 
+/* A content that went from a path, or came to one. */
+typedef struct trace {
+    valise_id object;
+    valise_str path;
+    bool stays;   /* there is something at the path before and after: it has changed */
+    valise_id is; /* then: went: what is there now */
+} trace;
+
 typedef struct finder {
     const valise_env *env;
     vls_scan *out;
-    side sides[2]; /* removed, added */
+    side sides[2];            /* removed, added */
+    vls_vec(trace) traces[2]; /* went, came: of what has changed, and in the end of all */
     vls_vec(ref) index;
     valise_str
         closed; /* a directory that cannot be read; what was in it is not gone; len 0: none */
@@ -60,6 +69,29 @@ static int add_item(finder *f, int which, valise_str path, const vls_node *node,
     return vls_vec_push(&f->sides[which].items, f->env, it) ? 0 : vls_fail_memory(err);
 }
 
+static bool is_content(const vls_node *node)
+{
+    return (node->kind == VLS_NODE_FILE || node->kind == VLS_NODE_LINK) && node->size > 0;
+}
+
+/* What was at a path that has changed may be elsewhere, and what is there may be from elsewhere. */
+static int add_traces(finder *f, const vls_difference *d, valise_error *err)
+{
+    trace went = {.object = d->was->object, .stays = true, .is = d->is->object};
+    trace came = {.object = d->is->object, .stays = true};
+    int rc;
+
+    if (!is_content(d->was) || !is_content(d->is))
+        return 0;
+    rc = vls_arena_dup(&went.path, &f->out->arena, d->path, err);
+    came.path = went.path;
+    if (rc < 0)
+        return rc;
+    return vls_vec_push(&f->traces[0], f->env, went) && vls_vec_push(&f->traces[1], f->env, came)
+               ? 0
+               : vls_fail_memory(err);
+}
+
 static int collect(void *arg, const vls_difference *d, valise_error *err)
 {
     finder *f = arg;
@@ -67,7 +99,9 @@ static int collect(void *arg, const vls_difference *d, valise_error *err)
 
     if (d->was && d->is && d->was->kind == VLS_NODE_DIR && d->is->kind == VLS_NODE_UNREADABLE)
         return vls_arena_dup(&f->closed, &f->out->arena, d->path, err);
-    if (vls_difference_is_kept(d) || (f->closed.len > 0 && vls_path_is_under(d->path, f->closed)))
+    if (vls_difference_is_kept(d))
+        return add_traces(f, d, err);
+    if ((f->closed.len > 0 && vls_path_is_under(d->path, f->closed)))
         return 0;
     if (d->was)
         rc = add_item(f, 0, d->path, d->was, err);
@@ -284,6 +318,81 @@ static int report_ambiguous(finder *f, bool dirs, valise_error *err)
     return rc;
 }
 
+/* ---- what took the place of another ---- */
+
+static int compare_traces(const void *a, const void *b)
+{
+    const trace *x = a, *y = b;
+    int order = vls_id_compare(&x->object, &y->object);
+
+    return order ? order : vls_path_compare(x->path, y->path);
+}
+
+static int compare_problems(const void *a, const void *b)
+{
+    const vls_scan_problem *x = a, *y = b;
+
+    return vls_path_compare(x->path, y->path);
+}
+
+static int by_object(const void *key, const void *member)
+{
+    return vls_id_compare(key, &((const trace *)member)->object);
+}
+
+static const trace *find_trace(const finder *f, int which, const valise_id *object)
+{
+    return bsearch(object, f->traces[which].ptr, f->traces[which].len, sizeof(trace), by_object);
+}
+
+static int report_trace(finder *f, const trace *went, const trace *came, valise_error *err)
+{
+    vls_scan_problem problem = {.path = went->path, .code = VALISE_E_CONFLICT, .minor = true};
+    vls_buf text;
+    int rc;
+
+    vls_buf_init_in(&text, &f->out->arena, 1024);
+    vls_buf_printf(&text, "what was there is at '%s' now, but one took the place of another",
+                   vls_text_short(came->path).s);
+    rc = vls_buf_keep(&problem.message, &text, err);
+    if (rc == 0 && !vls_vec_push_in(&f->out->ambiguous, &f->out->arena, problem))
+        rc = vls_arena_fail(&f->out->arena, err);
+    return rc;
+}
+
+/* Files that were put where others were (a to b, b to c, or one onto another, or a swap) have
+ * changed, and nothing follows them. One that was edited, and a copy of it as it was, is no such
+ * case: what is there now came from nowhere. */
+static int report_traces(finder *f, valise_error *err)
+{
+    size_t first = f->out->ambiguous.len;
+    int rc = 0;
+
+    if (f->traces[0].len == 0)
+        return 0;
+    for (int which = 0; which < 2; which++) {
+        for (size_t i = 0; i < f->sides[which].items.len; i++) {
+            const item *it = &f->sides[which].items.ptr[i];
+            trace one = {.object = it->object, .path = it->path};
+            if (it->taken || it->empty || !it->counts || it->kind == VLS_NODE_DIR)
+                continue;
+            if (!vls_vec_push(&f->traces[which], f->env, one))
+                return vls_fail_memory(err);
+        }
+        qsort(f->traces[which].ptr, f->traces[which].len, sizeof(trace), compare_traces);
+    }
+    for (size_t i = 0; i < f->traces[0].len && rc == 0; i++) {
+        const trace *went = &f->traces[0].ptr[i];
+        const trace *came = find_trace(f, 1, &went->object);
+        if (came && (!went->stays || find_trace(f, 0, &went->is)))
+            rc = report_trace(f, went, came, err);
+    }
+    if (f->out->ambiguous.len > first + 1)
+        qsort(f->out->ambiguous.ptr + first, f->out->ambiguous.len - first,
+              sizeof(vls_scan_problem), compare_problems);
+    return rc;
+}
+
 /* ---- all of it ---- */
 
 static int compare_moves(const void *a, const void *b)
@@ -309,6 +418,8 @@ static int find(finder *f, valise_error *err)
         rc = take_pairs(f, &pairs, false, err);
     if (rc >= 0)
         rc = report_ambiguous(f, false, err);
+    if (rc >= 0)
+        rc = report_traces(f, err);
     vls_vec_release(&pairs, f->env);
     if (f->out->moves.len > 1)
         qsort(f->out->moves.ptr, f->out->moves.len, sizeof(vls_scan_move), compare_moves);
@@ -322,8 +433,10 @@ int vls_compare_moves(vls_scan *out, const vls_walk *walk, valise_error *err)
 
     if (rc == 0)
         rc = find(&f, err);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         vls_vec_release(&f.sides[i].items, f.env);
+        vls_vec_release(&f.traces[i], f.env);
+    }
     vls_vec_release(&f.index, f.env);
     return rc;
 }

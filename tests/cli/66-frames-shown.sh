@@ -187,6 +187,15 @@ frames() {
     cp "$OUT" ../shown
     run "$VALISE" frame show "${id:0:8}"
     cmp "$OUT" ../shown
+    # First digits are those of a frame, and need no more than the whole id does.
+    run "$VALISE" agent add reads --capability context:read
+    run "$VALISE" frame show "${id:0:5}" --agent reads
+    run "$VALISE" frame proof src/a.c --type summary --frame "${id:0:4}" --agent reads
+    expect_exit 3 "$VALISE" frame show 0000000
+    stderr_has "no frame begins with 0000000"
+    expect_exit 6 "$VALISE" frame show abc
+    stderr_has "'abc' is no id of a frame" "4 or more"
+    run "$VALISE" frame show "${id:0:8}"
     stdout_has "frame ${id:0:8}  summary, authored  22 B" "Agent:  local" "    in two parts"
     stdout_matches "^Of:     node $ID$"
     echo make >../recipe

@@ -193,6 +193,29 @@ said_since() {
 }
 t 'moved from is told of what was said before the move [C12]' said_since
 
+numbered() {
+    run "$VALISE" init
+    for name in a b c other; do
+        echo "$name" >"$name"
+    done
+    run "$VALISE" scan
+    for name in a c; do
+        echo "$name" | run "$VALISE" put-frame "$name" -
+    done
+    mv c d
+    mv b c
+    mv a b
+    run "$VALISE" scan
+    stdout_has "not followed: a: what was there is at 'b' now" \
+        "not followed: c: what was there is at 'd' now"
+    stdout_lacks "not followed: b:"
+    cp c backup
+    echo edited >c
+    run "$VALISE" scan
+    stdout_lacks "not followed"
+}
+t 'files that take the place of others are not followed, and that is said [C12]' numbered
+
 nothing_there() {
     run "$VALISE" init
     echo 1 >a

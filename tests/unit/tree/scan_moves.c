@@ -143,6 +143,50 @@ TEST(moves, never_are_copies_nor_what_replaces_something)
     CHECK_INT(1, b.scan.removed);
 }
 
+static void check_minor(const scan_bed *b, const char *expected)
+{
+    const char *all = "";
+
+    for (size_t i = 0; i < b->scan.ambiguous.len; i++) {
+        CHECK(b->scan.ambiguous.ptr[i].minor);
+        all = test_format("%s%.*s ", all, VALISE_STR_ARG(b->scan.ambiguous.ptr[i].path));
+    }
+    CHECK_STR(valise_str_of(expected), valise_str_of(all));
+}
+
+TEST(moves, onto_others_are_reported_as_minor)
+{
+    scan_bed b;
+
+    bed_open(&b, t);
+    bed_file(&b, "b", "2");
+    bed_file(&b, "edited", "e");
+    bed_file(&b, "gone", "3");
+    bed_file(&b, "x/1", "one");
+    bed_file(&b, "x/2", "two");
+    bed_scan(&b);
+    bed_file(&b, "copy", "e"); /* as it was */
+    bed_file(&b, "edited", "f");
+    bed_rename(&b, "gone", "b");
+    bed_scan(&b);
+    check_minor(&b, "gone ");
+    CHECK_STR(VLS_STR("what was there is at 'b' now, but one took the place of another"),
+              b.scan.ambiguous.ptr[0].message);
+    bed_rename(&b, "x/2", "x/3");
+    bed_rename(&b, "x/1", "x/2");
+    bed_scan(&b);
+    bed_check_moves(&b, "");
+    check_minor(&b, "x/1 x/2 ");
+    bed_rename(&b, "x/2", "tmp");
+    bed_rename(&b, "x/3", "x/2");
+    bed_rename(&b, "tmp", "x/3");
+    bed_scan(&b);
+    check_minor(&b, "x/2 x/3 ");
+    bed_file(&b, "copy", "another");
+    bed_scan(&b);
+    CHECK_INT(0, b.scan.ambiguous.len);
+}
+
 TEST(moves, into_what_was_a_file_before)
 {
     scan_bed b;
