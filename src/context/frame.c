@@ -282,7 +282,8 @@ static int pad(valise_id *out, valise_str given, valise_error *err)
     memset(digits, '0', sizeof(digits));
     if (given.len >= DIGITS_MIN && given.len <= DIGITS) {
         memcpy(digits, given.ptr, given.len);
-        if (vls_id_parse(out, vls_str(digits, sizeof(digits)), NULL) == 0)
+        if (vls_id_parse(out, vls_str(digits, sizeof(digits)), NULL) == 0 &&
+            (given.len < DIGITS || !vls_id_is_none(out)))
             return 0;
     }
     (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no id of a frame", vls_text_short(given).s);

@@ -138,7 +138,7 @@ static int find_basis(vls_tree_found *out, bool *attach, const vls_place *place,
         return came;
     if (rc > 0 && !came) {
         /* Which it is, and where, is not for everybody to hear who may say something here. */
-        (void)vls_fail(err, VALISE_E_INVALID, "node %s was never at '%s'", vls_text_short(basis).s,
+        (void)vls_fail(err, VALISE_E_INVALID, "node %.*s was never at '%s'", VALISE_STR_ARG(basis),
                        vls_text_short(place->path).s);
         vls_hint(err, "the basis is an earlier version of the node itself");
         return VALISE_E_INVALID;

@@ -228,7 +228,10 @@ int vls_compare(vls_scan *out, const vls_walk *walk, valise_error *err)
     out->links = l.counts.links;
     out->unreadable = l.counts.unreadable;
     out->bytes = l.counts.bytes;
-    if (rc == 0 && out->added > 0 && out->removed > 0)
+    /* What moved is gone and new; what took the place of another has changed, and is gone or has
+     * taken another's. */
+    if (rc == 0 && ((out->added > 0 && out->removed > 0) ||
+                    (out->changed > 0 && out->changed + out->removed > 1)))
         rc = vls_compare_moves(out, walk, err);
     return rc;
 }

@@ -46,7 +46,7 @@ static const struct {
     {{A(INT, 0), {.name = "b", .type = VALISE_T_INT}}, "b", "stands over the member 'a'"},
     {{A(INT, 0, .offset = 8), {.name = "b", .type = VALISE_T_STR}}, "b", NULL},
     {{A(INT, 0), A(INT, 0, .offset = 8)}, "a", "there are two of this name"},
-    {{A(INT, 1024)}, "a", "has flags nobody knows"},
+    {{A(INT, 2048)}, "a", "has flags nobody knows"},
     {{A(INT, VALISE_LOOSE)}, "a", "only what has a ref can be LOOSE"},
     {{A(INT, VALISE_FILE)}, "a", "only a TEXT or DATA can be a FILE"},
     {{A(INT, VALISE_PLAIN)}, "a", "only a VALUE can be PLAIN"},
