@@ -232,9 +232,8 @@ int vls_place_fail(const vls_place *place, valise_error *err)
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
                    vls_text_short(place->path).s);
-    vls_hint(err,
-             "`valise scan` looks for what is new; what is ignored, and directories of nothing "
-             "else, are left out");
+    vls_hint(err, "`valise scan` looks for what is new; a directory of which rules leave out "
+                  "everything is no part of the tree");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -67,7 +67,8 @@ t 'status --check looks and counts, and records nothing [L2]' '
     before=$(seq_now)
     run "$VALISE" status --check
     stdout_matches "^tree differs: +1$"
-    stdout_matches "^heads fresh: +2$"
+    stdout_matches "^heads fresh: +1$"
+    stdout_matches "^heads stale: +1$"
     [ "$before" = "$(seq_now)" ]
     run "$VALISE" scan
     stdout_has "1 changed"

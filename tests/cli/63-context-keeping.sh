@@ -41,7 +41,7 @@ known() {
     for path in . lib lib/a.c lib/b.c c.c; do
         "$VALISE" get-node "$path" --view history,recency --no-scan --json
     done
-    "$VALISE" frame proof lib/a.c --json
+    "$VALISE" frame proof lib/a.c --no-scan --json
 }
 
 tree_id() {
