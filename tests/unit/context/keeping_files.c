@@ -110,6 +110,30 @@ TEST(keeping_files, a_replay_needs_no_files)
     valise_close(v);
 }
 
+/* What a look did not follow is told once, to who put: a replay, which does not look, finds the
+ * same answers as the log has. [C12] [K32] */
+TEST(keeping_files, a_replay_knows_nothing_of_what_was_told_in_passing)
+{
+    const char *dir = test_format("%s/ws", test_tmpdir()), *answer;
+    valise *v = NULL;
+    int rc;
+
+    make_files(dir);
+    CHECK_OK(open_at(&v, t->env, dir, &t->err));
+    CHECK_OK(scan(v, &t->err));
+    (void)put(&rc, v, 0, 0, &t->err);
+    CHECK_INT(0, rc);
+    CHECK_INT(0, rename(test_format("%s/src/0.c", dir), test_format("%s/src/100.c", dir)));
+    test_write_file(test_format("%s/src/101.c", dir), VLS_STR("file 0, edit 0\n"));
+    answer = put(&rc, v, 100, 0, &t->err);
+    CHECK_MSG(rc == 0 && strstr(answer, "\"ambiguousCount\":1"), "%s", answer ? answer : "");
+    CHECK(strstr(answer, "{\"path\":\"src/0.c\","));
+    answer = put(&rc, v, 101, 0, &t->err);
+    CHECK(rc == 0 && !strstr(answer, "ambiguous"));
+    CHECK_TEXT(state_of(t, v), replayed(t, v));
+    valise_close(v);
+}
+
 /* ---- kill -9 ---- */
 
 static void put_until_killed(kill_run *run_, void *arg)
