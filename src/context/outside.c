@@ -219,7 +219,7 @@ static int lstat_below(struct stat *out, const char *root, valise_str path)
 static int compare(int *out, bool *is_dir, const vls_outside *o, valise_str path, valise_error *err)
 {
     asking a = {.outside = o, .path = path};
-    int stat, rc;
+    int stat = VLS_STAT_UNKNOWN, rc;
 
     *out = VLS_OUTSIDE_UNKNOWN;
     *is_dir = false;

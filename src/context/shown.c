@@ -192,7 +192,7 @@ int vls_shown_fill(vls_shown *out, valise_view *view, const vls_place *place,
                    const vls_slot_row *slot, const vls_frame_row *frame, valise_error *err)
 {
     vls_slot_entry_row entry;
-    int64_t moved_at;
+    int64_t moved_at = 0;
     int rc = find_entry(&entry, view, slot, &frame->id, err);
 
     if (rc == 0)
