@@ -437,7 +437,7 @@ static void add_tree_is(cli *c, vls_json answer)
         add_label(c, "Tree:   ");
         add_styled(c, CLI_YELLOW, "an earlier version of it");
         if (!has(meta, "now")) {
-            add_text(c, ": it is gone by now\n");
+            add_text(c, ": it is gone by now, or nobody said anything about it where it is\n");
             return;
         }
         add_text(c, ": `valise get-node ");

@@ -300,19 +300,28 @@ static bool begins(const valise_id *id, const valise_id *with, size_t digits)
            (digits % 2 == 0 || id->bytes[bytes] >> 4 == with->bytes[bytes] >> 4);
 }
 
-static int fail_ambiguous(const valise_id *ids, size_t count, valise_view *view, valise_str given,
-                          valise_error *err)
+static int fail_ambiguous(const valise_id *ids, size_t count, valise_str given, valise_error *err)
 {
     char list[CANDIDATES_MAX * 18 + 8] = "";
     size_t len = 0;
-    int rc = valise_view_allows(view, "context:read", NULL, NULL);
 
-    for (size_t i = 0; i < count && rc >= 0; i++)
-        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.16s", i ? ", " : ": ",
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.16s", i ? ", " : "",
                                 vls_id_hex(&ids[i]).s);
-    (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' is ambiguous%s", VALISE_STR_ARG(given), list);
+    (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' is ambiguous: %s", VALISE_STR_ARG(given), list);
     vls_hint(err, "give more of its digits");
     return VALISE_E_CONFLICT;
+}
+
+/* Digits are looked for among all frames: who may not read all of them could spell out the ids of
+ * the others, one digit after the other. */
+static int check_actor(valise_view *view, valise_error *err)
+{
+    int rc = valise_view_allows(view, "context:read", NULL, err);
+
+    if (rc == VALISE_E_DENIED)
+        vls_hint(err, "who may read some frames alone gives all %d digits of an id", DIGITS);
+    return rc;
 }
 
 int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_error *err)
@@ -330,7 +339,9 @@ int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_
         *out = probe.id;
         return 0;
     }
-    rc = valise_view_scan(&scan, view, &vls_frames, &from, err);
+    rc = check_actor(view, err);
+    if (rc == 0)
+        rc = valise_view_scan(&scan, view, &vls_frames, &from, err);
     while (rc == 0 && count < CANDIDATES_MAX && (rc = valise_scan_next(&row, scan, err)) > 0 &&
            begins(&row.id, &probe.id, given.len)) {
         found[count++] = row.id;
@@ -344,7 +355,7 @@ int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_
         return VALISE_E_NOT_FOUND;
     }
     if (count > 1)
-        return fail_ambiguous(found, count, view, given, err);
+        return fail_ambiguous(found, count, given, err);
     *out = found[0];
     return 0;
 }

@@ -68,16 +68,13 @@ static int fail_outdated(const vls_place *place, valise_view *view, valise_str t
                          valise_error *err)
 {
     vls_place now;
-    int rc = vls_place_of(&now, view, &place->tree, place->path, err);
+    int rc = vls_place_now(&now, view, place, "context:write", type, err);
 
-    if (rc == 0 && !now.there) {
-        rc = vls_place_moved(&now, view, place, "context:write", type, err);
-        if (rc == 0)
-            return vls_place_fail(place, err);
-    }
+    if (rc == 0)
+        return vls_place_fail(place, err);
     if (rc < 0)
         return rc;
-    if (rc > 0)
+    if (!vls_str_equal(now.path, place->path))
         (void)vls_fail(err, VALISE_E_CONFLICT, "node %s is at '%s' now, and is %s there",
                        vls_id_hex(&place->node.id).s, vls_text_short(now.path).s,
                        vls_id_hex(&now.node.id).s);
@@ -96,22 +93,33 @@ static int fail_outdated(const vls_place *place, valise_view *view, valise_str t
 typedef struct asking {
     valise_view *view;
     valise_str path;
+    int64_t after, until;
 } asking;
 
-static int was_at(void *arg, const vls_slot_row *slot, valise_error *err)
+static int has_left(void *arg, const vls_slot_row *slot, valise_error *err)
 {
     const asking *a = arg;
 
-    return vls_slot_was_at(a->view, slot, a->path, err);
+    return vls_slot_left(a->view, slot, a->path, a->after, a->until, err);
 }
 
-/* Was what lies here there before it moved, by one of its slots? 1, or 0. */
-static int has_come_from(const vls_place *place, valise_view *view, valise_str path,
-                         valise_error *err)
+/* Is what lies here what that node became? 1, or 0: it lay elsewhere, or went away from here with
+ * what was said about it. */
+static int has_become(const vls_place *place, valise_view *view, const vls_tree_found *node,
+                      valise_error *err)
 {
-    asking a = {view, path};
+    asking a = {.view = view, .path = node->path};
+    bool same = vls_str_equal(node->path, place->path);
+    valise_str path;
+    int rc = vls_tree_went(&a.after, &a.until, view, &place->tree, node, err);
 
-    return vls_slot_each(view, &place->tree.id, place->path, was_at, &a, err);
+    if (rc <= 0)
+        return rc < 0 ? rc : same;
+    rc = vls_slot_each(view, &place->tree.id, place->path, has_left, &a, err);
+    if (rc != 0 || !same)
+        return rc;
+    rc = vls_slot_moved_to(&path, view, &place->tree.id, node->path, a.after, a.until, err);
+    return rc < 0 ? rc : rc == 0;
 }
 
 /* The version of the node that the frame is about: what lies there, or an earlier one. */
@@ -132,8 +140,8 @@ static int find_basis(vls_tree_found *out, bool *attach, const vls_place *place,
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no node '%s' to be the basis",
                         vls_text_short(basis).s);
-    if (rc > 0 && !vls_str_equal(out->path, place->path))
-        came = has_come_from(place, view, out->path, err);
+    if (rc > 0)
+        came = has_become(place, view, out, err);
     if (came < 0)
         return came;
     if (rc > 0 && !came) {

@@ -171,14 +171,9 @@ static int find_root(valise_id *out, valise_view *view, const vls_place *place, 
 static int find_now(valise_str *out, valise_view *view, const vls_place *place, valise_error *err)
 {
     vls_place now;
-    int rc = vls_place_of(&now, view, &place->tree, place->path, err);
+    int rc = vls_place_now(&now, view, place, "context:read", VLS_STR(""), err);
 
-    if (rc == 0 && !now.there) {
-        rc = vls_place_moved(&now, view, place, "context:read", VLS_STR(""), err);
-        if (rc <= 0)
-            return rc;
-    }
-    if (rc >= 0)
+    if (rc > 0)
         *out = now.path;
     return VLS_MIN(rc, 0);
 }
@@ -219,7 +214,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     get_result *result = out;
     vls_context_row context = {.slots = 0};
     vls_shown_list list = {0};
-    vls_place place;
+    vls_place place, followed;
     vls_lens lens;
     int rc = vls_shown_lens(&lens, view, args->view, err);
 
@@ -237,8 +232,11 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
         rc = vls_place_explain(&place, view, err);
     if (rc == 0)
         rc = fill_record(&result->node, view, &place, place.version, err);
+    followed = place;
     if (rc == 0)
-        rc = vls_shown_choose(&list, view, &place, &lens, true, err);
+        rc = vls_shown_follow(&followed, view, VLS_STR(""), err);
+    if (rc == 0)
+        rc = vls_shown_choose(&list, view, &followed, &lens, true, err);
     if (rc == 0)
         rc = vls_context_get(&context, view, &place.tree.id, err);
     if (rc == 0)

@@ -199,16 +199,21 @@ int vls_place_prepare(valise_prepare *prepare, valise_str given, bool no_scan, v
 
 /* ---- */
 
-int vls_place_moved(vls_place *out, valise_view *view, const vls_place *place,
-                    const char *capability, valise_str type, valise_error *err)
+int vls_place_now(vls_place *out, valise_view *view, const vls_place *place, const char *capability,
+                  valise_str type, valise_error *err)
 {
     vls_place now;
-    valise_str path;
-    int rc = vls_slot_moved_to(&path, view, &place->tree.id, place->path, err);
+    valise_str path = place->path;
+    int64_t after, until;
+    int rc = vls_tree_went(&after, &until, view, &place->tree, &place->node, err);
 
-    if (rc <= 0)
-        return rc;
-    rc = vls_place_of(&now, view, &place->tree, path, err);
+    if (rc > 0) {
+        rc = vls_slot_moved_to(&path, view, &place->tree.id, path, after, until, err);
+        if (rc == 0)
+            return 0;
+    }
+    if (rc >= 0)
+        rc = vls_place_of(&now, view, &place->tree, path, err);
     if (rc < 0 || !now.there)
         return rc;
     rc = vls_place_allows(&now, view, capability, type, err);

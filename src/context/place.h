@@ -58,10 +58,11 @@ int vls_place_prepare(valise_prepare *prepare, valise_str given, bool no_scan, v
 
 /* ---- */
 
-/* Where is what lay there in an earlier version, by what was said about it: 1, or 0 when nobody
- * knows, or the actor may not know it (the capability, for the type). */
-int vls_place_moved(vls_place *out, valise_view *view, const vls_place *place,
-                    const char *capability, valise_str type, valise_error *err);
+/* Where today's version of a node of an earlier one lies: at its path, unless it went from there,
+ * or where what was said about it went along. 1; or 0 when it is gone, when nobody knows, or when
+ * the actor may not know it (the capability, for the type). */
+int vls_place_now(vls_place *out, valise_view *view, const vls_place *place, const char *capability,
+                  valise_str type, valise_error *err);
 
 /* There is nothing at the path: VALISE_E_NOT_FOUND. Queries look why: what lies in the folder may
  * be ignored. Commands have looked before (vls_outside_look). */

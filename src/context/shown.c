@@ -426,17 +426,17 @@ int vls_shown_choose(vls_shown_list *out, valise_view *view, const vls_place *pl
     return rc;
 }
 
-/* An earlier version of something that has moved since: what was said about it went along. */
-static int choose_moved(vls_shown_list *out, vls_place *place, valise_view *view,
-                        const vls_lens *lens, bool contents, valise_str type, valise_error *err)
+int vls_shown_follow(vls_place *place, valise_view *view, valise_str type, valise_error *err)
 {
     vls_place now;
-    int rc = vls_place_moved(&now, view, place, "context:read", type, err);
+    int rc;
 
-    if (rc <= 0)
-        return rc;
-    place->path = now.path;
-    return vls_shown_choose(out, view, place, lens, contents, err);
+    if (!place->tree_is.ptr || place->version == place->tree.version)
+        return 0;
+    rc = vls_place_now(&now, view, place, "context:read", type, err);
+    if (rc > 0)
+        place->path = now.path;
+    return VLS_MIN(rc, 0);
 }
 
 int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,
@@ -462,9 +462,9 @@ int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,
         lens.types.globs[0] = args->type;
         lens.types.count = 1;
     }
-    rc = vls_shown_choose(out, view, place, &lens, contents, err);
-    if (rc == 0 && out->total == 0 && place->tree_is.ptr && place->version < place->tree.version)
-        rc = choose_moved(out, place, view, &lens, contents, args->type, err);
+    rc = vls_shown_follow(place, view, args->type, err);
+    if (rc == 0)
+        rc = vls_shown_choose(out, view, place, &lens, contents, err);
     if (rc == 0 && out->total == 0 && !place->there)
         rc = vls_place_explain(place, view, err);
     return rc;

@@ -58,6 +58,10 @@ typedef struct vls_frames_args {
     bool no_scan;
 } vls_frames_args;
 
+/* An earlier version of something that has moved since: what was said about it went along, and is
+ * to be found there. */
+int vls_shown_follow(vls_place *place, valise_view *view, valise_str type, valise_error *err);
+
 /* What frame:list and head:get do: the frames that the lens shows of what the arguments name, all
  * of them; VALISE_E_NOT_FOUND where there is nothing. The place is that of the node, for more. */
 int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,

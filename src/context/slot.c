@@ -275,24 +275,24 @@ int vls_slot_entry(vls_slot_entry_row *out, valise_view *view, const valise_uuid
     return rc;
 }
 
-int vls_slot_was_at(valise_view *view, const vls_slot_row *slot, valise_str path, valise_error *err)
+int vls_slot_left(valise_view *view, const vls_slot_row *slot, valise_str path, int64_t after,
+                  int64_t until, valise_error *err)
 {
     vls_slot_entry_row entry;
 
-    if (!slot->moved_from.ptr || vls_str_equal(slot->moved_from, path))
-        return slot->moved_from.ptr != NULL;
-    for (int64_t i = slot->entries; i > 0; i--) {
+    for (int64_t i = slot->moved_from.ptr ? slot->entries : 0; i > 0; i--) {
         int rc = vls_slot_entry(&entry, view, &slot->id, i, err);
-        if (rc < 0)
-            return rc;
-        if (rc > 0 && entry.kind == VLS_ENTRY_MOVE && vls_str_equal(entry.from, path))
+        if (rc < 0 || (rc > 0 && entry.seq <= after))
+            return VLS_MIN(rc, 0);
+        if (rc > 0 && entry.kind == VLS_ENTRY_MOVE && entry.seq <= until &&
+            vls_str_equal(entry.from, path))
             return 1;
     }
     return 0;
 }
 
 int vls_slot_moved_to(valise_str *out, valise_view *view, const valise_uuid *tree, valise_str path,
-                      valise_error *err)
+                      int64_t after, int64_t until, valise_error *err)
 {
     const vls_slot_row probe = {.tree = *tree};
     const valise_select of_tree = {.row = &probe, .equal = 1};
@@ -302,7 +302,7 @@ int vls_slot_moved_to(valise_str *out, valise_view *view, const valise_uuid *tre
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
         valise_str at = row.path;
-        rc = vls_slot_was_at(view, &row, path, err);
+        rc = vls_slot_left(view, &row, path, after, until, err);
         if (rc > 0)
             rc = vls_arena_dup(out, &view->arena, at, err);
         else if (rc == 0)

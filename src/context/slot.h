@@ -133,13 +133,15 @@ int vls_slot_find(vls_slot_entry_row *out, valise_view *view, const valise_uuid 
 int vls_slot_entry(vls_slot_entry_row *out, valise_view *view, const valise_uuid *slot,
                    int64_t number, valise_error *err);
 
-/* Was the slot at the path before it moved? 1, or 0. And where is what was said about a path that
- * moved away: 1, and *out lives as long as the view; or 0. The latter asks every slot that moved.
+/* Did the slot move away from the path by a command behind `after`, up to `until` (seqs)? 1, or 0.
  */
-int vls_slot_was_at(valise_view *view, const vls_slot_row *slot, valise_str path,
-                    valise_error *err);
+int vls_slot_left(valise_view *view, const vls_slot_row *slot, valise_str path, int64_t after,
+                  int64_t until, valise_error *err);
+
+/* And where is one that did: 1, and *out lives as long as the view; or 0. Asks every slot that ever
+ * moved. */
 int vls_slot_moved_to(valise_str *out, valise_view *view, const valise_uuid *tree, valise_str path,
-                      valise_error *err);
+                      int64_t after, int64_t until, valise_error *err);
 
 /* The frame set root of a path. */
 int vls_slot_path_root(valise_id *out, valise_view *view, const valise_uuid *tree, valise_str path,

@@ -194,13 +194,27 @@ static const vls_tree_change *find_change(const looked *l, valise_str path)
     return NULL;
 }
 
+/* Is something above it no directory any more? What lay under that is not listed by itself. */
+static bool is_buried(const looked *l, valise_str path)
+{
+    while (l->changes.len > 0 && path.len > 0) {
+        const vls_tree_change *change = find_change(l, path = vls_path_parent(path));
+        if (change && change->node.kind != VLS_NODE_DIR)
+            return true;
+    }
+    return false;
+}
+
 /* What lies at the path of a slot: 1, or 0 when nothing does. */
 static int find_node(vls_tree_found *out, valise_view *view, const vls_tree_row *tree,
                      const looked *l, valise_str path, valise_error *err)
 {
     const vls_tree_change *change = find_change(l, path);
+    bool moved = moves(l, path);
 
-    if (!change || moves(l, path))
+    if (!moved && is_buried(l, path))
+        return 0;
+    if (!change || moved)
         return vls_tree_get(out, view, tree, tree->version, path, err);
     *out = (vls_tree_found){.path = path, .node = change->node};
     return change->node.kind != VLS_NODE_GONE;

@@ -81,15 +81,16 @@ static int add_traces(finder *f, const vls_difference *d, valise_error *err)
     trace came = {.object = d->is->object, .stays = true};
     int rc;
 
-    if (!is_content(d->was) || !is_content(d->is))
+    if (!is_content(d->was) && !is_content(d->is))
         return 0;
     rc = vls_arena_dup(&went.path, &f->out->arena, d->path, err);
     came.path = went.path;
     if (rc < 0)
         return rc;
-    return vls_vec_push(&f->traces[0], f->env, went) && vls_vec_push(&f->traces[1], f->env, came)
-               ? 0
-               : vls_fail_memory(err);
+    if ((is_content(d->was) && !vls_vec_push(&f->traces[0], f->env, went)) ||
+        (is_content(d->is) && !vls_vec_push(&f->traces[1], f->env, came)))
+        return vls_fail_memory(err);
+    return 0;
 }
 
 static int collect(void *arg, const vls_difference *d, valise_error *err)
@@ -368,7 +369,7 @@ static int report_traces(finder *f, valise_error *err)
     size_t first = f->out->ambiguous.len;
     int rc = 0;
 
-    if (f->traces[0].len == 0)
+    if (f->traces[0].len + f->traces[1].len == 0)
         return 0;
     for (int which = 0; which < 2; which++) {
         for (size_t i = 0; i < f->sides[which].items.len; i++) {

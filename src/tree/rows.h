@@ -95,6 +95,11 @@ int vls_tree_get(vls_tree_found *out, valise_view *view, const vls_tree_row *tre
 int vls_tree_find(vls_tree_found *out, valise_view *view, const vls_tree_row *tree, int64_t version,
                   valise_str digits, valise_error *err);
 
+/* Did what lay there go since: 1, and it was recorded by commands behind *after, up to *until (seqs
+ * of the log); 0: there has been something of that kind at the path ever since. */
+int vls_tree_went(int64_t *after, int64_t *until, valise_view *view, const vls_tree_row *tree,
+                  const vls_tree_found *found, valise_error *err);
+
 /* ---- directories ---- */
 
 typedef int vls_tree_fn(void *arg, const vls_tree_found *node, valise_error *err);

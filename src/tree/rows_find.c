@@ -202,3 +202,43 @@ int vls_tree_find(vls_tree_found *out, valise_view *view, const vls_tree_row *tr
     *out = found;
     return live ? 1 : 2;
 }
+
+/* ---- what became of one ---- */
+
+static int seq_of(int64_t *out, valise_view *view, const vls_tree_row *tree, int64_t version,
+                  valise_error *err)
+{
+    vls_tree_version_row row = {.tree = tree->id, .version = version};
+    int rc = valise_view_get(&row, view, &vls_tree_versions, err);
+
+    *out = rc > 0 ? row.seq : 0;
+    return VLS_MIN(rc, 0);
+}
+
+int vls_tree_went(int64_t *after, int64_t *until, valise_view *view, const vls_tree_row *tree,
+                  const vls_tree_found *found, valise_error *err)
+{
+    const vls_tree_node_row probe = {.tree = tree->id,
+                                     .parent = vls_path_parent(found->path),
+                                     .name = vls_path_name(found->path),
+                                     .version = found->version};
+    const valise_select later = {.row = &probe, .equal = 3, .from = 1, .flags = VALISE_SCAN_AFTER};
+    bool dir = found->node.kind == VLS_NODE_DIR;
+    VLS_AUTO(tree_scan) valise_scan *scan = NULL;
+    vls_tree_node_row row;
+    int rc = valise_view_scan(&scan, view, &vls_tree_nodes, &later, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
+        if (row.version > tree->version)
+            return 0;
+        if (row.kind == VLS_NODE_GONE || (row.kind == VLS_NODE_DIR) != dir)
+            break;
+        rc = 0;
+    }
+    if (rc <= 0)
+        return rc;
+    rc = seq_of(after, view, tree, row.version - 1, err);
+    if (rc == 0)
+        rc = seq_of(until, view, tree, row.version, err);
+    return rc < 0 ? rc : 1;
+}

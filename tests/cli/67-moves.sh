@@ -309,4 +309,63 @@ closed() {
 }
 t 'what is in a directory that cannot be read does not move [C2] [C12]' closed
 
+# A path that was used twice: each id leads to where its own file went. [C10] [C12]
+twice() {
+    local first second
+    "$VALISE" -q init
+    echo 1 >a
+    "$VALISE" -q scan
+    echo first | "$VALISE" put-frame a - -q
+    first=$(node_of a)
+    mv a b
+    "$VALISE" -q scan
+    echo 2 >a
+    "$VALISE" -q scan
+    run "$VALISE" get-node "$first"
+    stdout_has '`valise get-node b` shows today'
+    run "$VALISE" get-head "$first" --type notes
+    stdout_is first
+    echo second | "$VALISE" put-frame a - -q
+    run "$VALISE" get-head "$first" --type notes
+    stdout_is first
+    expect_exit 5 "$VALISE" put-frame "$first" - <<<x
+    stderr_has "is at 'b' now"
+    second=$(node_of a)
+    mv a c
+    "$VALISE" -q scan
+    run "$VALISE" get-node "$second"
+    stdout_has '`valise get-node c` shows today' second
+    run "$VALISE" get-head "$second" --type notes
+    stdout_is second
+    expect_exit 5 "$VALISE" put-frame "$second" - <<<x
+    stderr_has "is at 'c' now"
+    expect_exit 6 "$VALISE" put-frame c - --basis "$first" <<<x
+    expect_exit 6 "$VALISE" put-frame b - --basis "$second" <<<x
+    run "$VALISE" put-frame b - --basis "$first" --type other <<<x
+    run "$VALISE" put-frame c - --basis "$second" --type other <<<x
+    rm b
+    "$VALISE" -q scan
+    run "$VALISE" get-head "$second" --type notes
+    stdout_is second
+    # gone and there again, without a move: it is the same place
+    echo 3 >b
+    "$VALISE" -q scan
+    run "$VALISE" put-frame b - --type again <<<x
+    run "$VALISE" validate
+}
+t 'an id leads to where its own file went, whoever was at the path after it' twice
+
+# What took the place of something empty is told as well. [C12]
+onto_empty() {
+    "$VALISE" -q init
+    echo 1 >a
+    : >b
+    "$VALISE" -q scan
+    echo note | "$VALISE" put-frame a - -q
+    mv a b
+    run "$VALISE" scan
+    stdout_has "not followed: a: what was there is at 'b' now"
+}
+t 'a file that took the place of an empty one is told of' onto_empty
+
 done_testing

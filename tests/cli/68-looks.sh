@@ -240,4 +240,53 @@ prefixes() {
 }
 t 'first digits of several nodes are refused with what they could be [C4]' prefixes
 
+# Under a directory that is gone nothing is. [L2]
+buried() {
+    "$VALISE" -q init
+    mkdir -p d/e
+    echo 1 >d/f
+    echo 2 >d/e/g
+    echo 3 >k
+    "$VALISE" -q scan
+    for p in d d/f d/e d/e/g k; do echo "$p" | "$VALISE" put-frame "$p" - -q; done
+    mv d ../away
+    run "$VALISE" status --check
+    stdout_matches '^heads fresh: +1$'
+    stdout_matches '^heads orphaned: +4$'
+    echo 4 >d # no directory any more
+    run "$VALISE" status --check
+    stdout_matches '^heads orphaned: +4$'
+    rm d
+    mv ../away elsewhere # moved: it goes along
+    run "$VALISE" status --check
+    stdout_matches '^heads fresh: +5$'
+}
+t 'status --check knows that nothing is under a directory that is gone' buried
+
+# Who may read some frames cannot spell out the ids of others. [C7]
+spelt() {
+    local hidden
+    "$VALISE" -q init
+    mkdir secret app
+    echo 1 >secret/x
+    echo 2 >app/y
+    "$VALISE" -q scan
+    echo hidden | "$VALISE" put-frame secret/x - -q
+    echo open | "$VALISE" put-frame app/y - -q
+    "$VALISE" -q agent add w --capability 'context:read path=app/**'
+    hidden=$("$VALISE" get-head secret/x --json | "$VALISE" json get - /frameId | tr -d '"')
+    for digits in "${hidden:0:4}" "${hidden:0:20}" 0000; do
+        expect_exit 4 "$VALISE" frame show "$digits" --agent w
+        expect_exit 4 "$VALISE" frame proof app/y --frame "$digits" --agent w
+        stderr_has 'all 64 digits'
+        stderr_lacks "${hidden:0:21}"
+    done
+    run "$VALISE" frame proof app/y --agent w
+    run "$VALISE" frame show "$("$VALISE" get-head app/y --json | "$VALISE" json get - /frameId | tr -d '"')" --agent w
+    stdout_has open
+    run "$VALISE" frame show "${hidden:0:8}"
+    stdout_has hidden
+}
+t 'first digits are for who may read all frames' spelt
+
 done_testing
