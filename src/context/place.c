@@ -202,7 +202,7 @@ int vls_place_prepare(valise_prepare *prepare, valise_str given, bool no_scan, v
 int vls_place_now(vls_place *out, valise_view *view, const vls_place *place, const char *capability,
                   valise_str type, valise_error *err)
 {
-    vls_place now;
+    vls_place now = {.there = false};
     valise_str path = place->path;
     int64_t after, until;
     int rc = vls_tree_went(&after, &until, view, &place->tree, &place->node, err);

@@ -225,7 +225,7 @@ int vls_tree_went(int64_t *after, int64_t *until, valise_view *view, const vls_t
     const valise_select later = {.row = &probe, .equal = 3, .from = 1, .flags = VALISE_SCAN_AFTER};
     bool dir = found->node.kind == VLS_NODE_DIR;
     VLS_AUTO(tree_scan) valise_scan *scan = NULL;
-    vls_tree_node_row row;
+    vls_tree_node_row row = {.version = 0};
     int rc = valise_view_scan(&scan, view, &vls_tree_nodes, &later, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
