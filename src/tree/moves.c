@@ -343,7 +343,9 @@ static int by_object(const void *key, const void *member)
 
 static const trace *find_trace(const finder *f, int which, const valise_id *object)
 {
-    return bsearch(object, f->traces[which].ptr, f->traces[which].len, sizeof(trace), by_object);
+    return f->traces[which].len == 0 ? NULL
+                                     : bsearch(object, f->traces[which].ptr, f->traces[which].len,
+                                               sizeof(trace), by_object);
 }
 
 static int report_trace(finder *f, const trace *went, const trace *came, valise_error *err)
@@ -380,7 +382,8 @@ static int report_traces(finder *f, valise_error *err)
             if (!vls_vec_push(&f->traces[which], f->env, one))
                 return vls_fail_memory(err);
         }
-        qsort(f->traces[which].ptr, f->traces[which].len, sizeof(trace), compare_traces);
+        if (f->traces[which].len > 1)
+            qsort(f->traces[which].ptr, f->traces[which].len, sizeof(trace), compare_traces);
     }
     for (size_t i = 0; i < f->traces[0].len && rc == 0; i++) {
         const trace *went = &f->traces[0].ptr[i];
