@@ -141,6 +141,11 @@ static int list_changes(looked *l, vls_hasher *hasher, valise_error *err)
     return rc;
 }
 
+static int compare_from(const void *a, const void *b)
+{
+    return vls_path_compare(((const vls_scan_move *)a)->from, ((const vls_scan_move *)b)->from);
+}
+
 static int check_tree(valise_status *status, looked *l, valise_view *view, valise_error *err)
 {
     VLS_AUTO(outside) vls_outside outside = {0};
@@ -159,6 +164,8 @@ static int check_tree(valise_status *status, looked *l, valise_view *view, valis
         return rc;
     rc = list_changes(l, hasher, err);
     vls_store_hasher_return(v->store, hasher);
+    if (l->scan.moves.len > 1)
+        qsort(l->scan.moves.ptr, l->scan.moves.len, sizeof(vls_scan_move), compare_from);
     if (rc == 0)
         rc = add_number(status, "tree differs",
                         l->scan.added + l->scan.changed + l->scan.removed + l->scan.moved, err);
@@ -167,12 +174,17 @@ static int check_tree(valise_status *status, looked *l, valise_view *view, valis
     return rc;
 }
 
-/* What was said about it goes along, and is as true there as here. */
+/* Does it move, or something above it? What was said about it goes along, and is as true there as
+ * here. Moves are in the order of where they come from. */
 static bool moves(const looked *l, valise_str path)
 {
-    for (size_t i = 0; i < l->scan.moves.len; i++) {
-        if (vls_path_is_under(path, l->scan.moves.ptr[i].from))
+    while (l->scan.moves.len > 0) {
+        const vls_scan_move key = {.from = path};
+        if (bsearch(&key, l->scan.moves.ptr, l->scan.moves.len, sizeof(key), compare_from))
             return true;
+        if (path.len == 0)
+            return false;
+        path = vls_path_parent(path);
     }
     return false;
 }

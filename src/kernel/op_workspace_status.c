@@ -182,7 +182,7 @@ const valise_op vls_op_kernel_workspace_status = {
     .brief = "Show what there is, at a glance.",
     .help = "What is shown is stored: nothing is counted, and no file is looked at. --check does "
             "both, and records nothing: how many paths differ from the newest version of the tree, "
-            "and how many heads are fresh, stale and orphaned in that version.",
+            "and how many heads are fresh, stale and orphaned with the files as they are.",
     .kind = VALISE_QUERY,
     .needs = "log:read",
     .in = status_in,

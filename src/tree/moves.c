@@ -102,7 +102,7 @@ static int collect(void *arg, const vls_difference *d, valise_error *err)
         return vls_arena_dup(&f->closed, &f->out->arena, d->path, err);
     if (vls_difference_is_kept(d))
         return add_traces(f, d, err);
-    if ((f->closed.len > 0 && vls_path_is_under(d->path, f->closed)))
+    if (f->closed.len > 0 && vls_path_is_under(d->path, f->closed))
         return 0;
     if (d->was)
         rc = add_item(f, 0, d->path, d->was, err);
