@@ -29,13 +29,15 @@ static const valise_field append_in[] = {
 static int adapt(valise_commit *commit, const valise_commit *last, int64_t version)
 {
     bool live = last && vls_commit_is_live(last);
+    int64_t least;
 
     if (commit->action == VALISE_ACTION_DELETE && !live)
         return 0;
     if (commit->action == VALISE_ACTION_RELEASE && live)
         commit->action = VALISE_ACTION_PACK;
     commit->entry = 0; /* the quarantine stays where it is */
-    commit->version = VLS_MAX(commit->version, version + vls_commit_is_live(commit));
+    least = version + vls_commit_is_live(commit);
+    commit->version = VLS_MAX(commit->version, least);
     commit->previous_value = live ? last->value : (valise_id){{0}};
     return 1;
 }

@@ -294,8 +294,9 @@ static void set_heads(matches *m)
     size_t skip = first.len;
 
     for (size_t i = 0, start = 0; i < m->ends.len; start = m->ends.ptr[i++]) {
-        skip = VLS_MIN(skip, common(first, key_of(&m->entries.ptr[start])));
-        skip = VLS_MIN(skip, common(first, key_of(&m->entries.ptr[m->ends.ptr[i] - 1])));
+        size_t of_first = common(first, key_of(&m->entries.ptr[start]));
+        size_t of_last = common(first, key_of(&m->entries.ptr[m->ends.ptr[i] - 1]));
+        skip = VLS_MIN(skip, VLS_MIN(of_first, of_last));
     }
     for (size_t i = 0; i < m->entries.len; i++) {
         valise_str rest = vls_str_from(key_of(&m->entries.ptr[i]), skip);

@@ -157,11 +157,13 @@ int vls_ring_op_each_version(void *self, valise_str key, valise_commit_fn *fn, v
 static int next_page(vls_ring_list *page, lens *l, int64_t *first, int64_t *last, bool reverse)
 {
     vls_ring *ring = l->ring;
+    int64_t upto;
     int rc = 0;
 
     vls_ring_lock(ring);
+    upto = upto_of(l);
     *first = VLS_MAX(*first, ring->edge + 1);
-    *last = VLS_MIN(*last, upto_of(l));
+    *last = VLS_MIN(*last, upto);
     while (*first <= *last && page->len < VLS_RING_PAGE && rc == 0) {
         record *r = vls_ring_at(ring, reverse ? *last : *first);
         if (!vls_ring_list_add(page, ring->env, r))

@@ -34,6 +34,14 @@
 /* These two evaluate an argument twice. */
 #define VLS_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define VLS_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Of an answer such as 1 or 0, where nothing matters but whether it failed. Not VLS_MIN(call(), 0):
+ * a call that fails would be made twice. */
+static inline int vls_settle(int rc)
+{
+    return rc < 0 ? rc : 0;
+}
+
 #define VLS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define VLS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define VLS_NODISCARD __attribute__((warn_unused_result))

@@ -47,7 +47,8 @@ static char *make_room(vls_buf *buf, size_t len, size_t behind)
     }
     whole = VLS_MAX(whole, 1);
     if (whole > buf->cap) {
-        size_t cap = VLS_MIN(vls_mem_grow(buf->cap, whole, 64), VLS_MAX(buf->max, whole));
+        size_t grown = vls_mem_grow(buf->cap, whole, 64), most = VLS_MAX(buf->max, whole);
+        size_t cap = VLS_MIN(grown, most);
         char *ptr = resize(buf, cap);
         if (!ptr) {
             buf->failed = buf->arena ? buf->arena->failed : VALISE_E_NO_MEMORY;

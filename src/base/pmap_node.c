@@ -125,9 +125,10 @@ static void index_node(const vls_pmap_ops *ops, node *n)
 {
     valise_str first = ops->key(n->item[0]);
     valise_str last = ops->key(n->item[n->len - 1]);
+    size_t common = common_prefix(first, last);
 
     /* Between two keys with a common prefix all have it. */
-    n->skip = (uint32_t)VLS_MIN(common_prefix(first, last), UINT32_MAX);
+    n->skip = (uint32_t)VLS_MIN(common, UINT32_MAX);
     fill_heads(ops, n);
 }
 

@@ -24,6 +24,7 @@ int vls_sized_check(const void *given, size_t least, const char *type, valise_er
 int vls_sized_take(void *out, size_t size, const void *given, size_t least, const char *type,
                    valise_error *err)
 {
+    size_t theirs;
     int rc;
 
     if (!given)
@@ -31,7 +32,8 @@ int vls_sized_take(void *out, size_t size, const void *given, size_t least, cons
     rc = vls_sized_check(given, least, type, err);
     if (rc < 0)
         return rc;
-    memcpy(out, given, VLS_MIN(size, size_of(given)));
+    theirs = size_of(given);
+    memcpy(out, given, VLS_MIN(size, theirs));
     memcpy(out, &size, sizeof(size));
     return 0;
 }

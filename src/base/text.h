@@ -44,6 +44,10 @@ enum {
  * buffer remembers a failure. */
 void vls_text_neutralize(vls_buf *out, valise_str s, uint32_t flags);
 
+/* Append a name of a file. As git does it, names with quotes, backslashes, control characters or
+ * bytes that are no UTF-8 stand in quotes: "new\nline", "bad\377". */
+void vls_text_quote(vls_buf *out, valise_str name);
+
 /* The columns s takes. Counted are grapheme clusters (UAX #29): "e" with an accent behind it is
  * one column, a wide character two, an emoji of several joined ones two. Each maximal part of a
  * broken UTF-8 sequence counts as U+FFFD, one column. Control characters count as none: what

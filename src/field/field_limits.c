@@ -127,8 +127,10 @@ static uint32_t around_fields(const valise_field *fields, unsigned depth)
 {
     uint32_t most = 0;
 
-    for (; fields->type != VALISE_T_END; fields++)
-        most = VLS_MAX(most, around_field(fields, depth));
+    for (; fields->type != VALISE_T_END; fields++) {
+        uint32_t around = around_field(fields, depth);
+        most = VLS_MAX(most, around);
+    }
     return most;
 }
 

@@ -39,7 +39,7 @@ void vls_json_builder_release(vls_json_builder *b)
 bool vls_json_builder_grow(vls_json_builder *b)
 {
     size_t most = VLS_MAX(b->arena->max / sizeof(vls_json), FIRST_CAP);
-    size_t cap = VLS_MIN(vls_mem_grow(b->cap, b->len + 1, FIRST_CAP), most);
+    size_t grown = vls_mem_grow(b->cap, b->len + 1, FIRST_CAP), cap = VLS_MIN(grown, most);
     vls_json *stack;
 
     if (cap > UINT32_MAX / 2) {
