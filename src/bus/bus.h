@@ -50,12 +50,21 @@ typedef struct vls_bus_access {
                   const char *const *attrs, valise_error *err);
 } vls_bus_access;
 
+#define VLS_CONFIG_FILE "config" /* in the workspace's own folder: its settings */
+
 /* Where the workspace lies, for areas that look outside. */
 typedef struct vls_bus_place {
     const char *root;   /* the folder it is about; NULL: none, it is in memory */
     const char *folder; /* in it, for files of its own; NULL: the same */
     /* Append the values of a setting of the configuration, a line for each. NULL: there are none */
     int (*setting)(vls_buf *out, const valise *v, const char *name, valise_error *err);
+    /* Programs that the user lets run (K34). NULL: none. */
+    /* May these bytes at this path (absolute, without links) run? id NULL: may any?
+     * VALISE_E_DENIED, with the line that would trust them. */
+    int (*may_run)(const valise *v, const char *path, const valise_id *id, valise_error *err);
+    /* Append the path of the nth program with these bytes that is trusted: 1. 0: there is none. */
+    int (*trusted)(vls_buf *out, const valise *v, const valise_id *id, size_t nth,
+                   valise_error *err);
 } vls_bus_place;
 
 /* Everything is borrowed and must outlive the handle. */

@@ -46,7 +46,7 @@ static int at_of_time(int64_t *seq, vls_reading *r, int64_t time, valise_error *
     return VALISE_E_LIMIT;
 }
 
-static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error *err)
+int vls_reading_seq(int64_t *seq, vls_reading *r, valise_str at, valise_error *err)
 {
     valise_uuid id;
     int64_t time;
@@ -73,7 +73,7 @@ static int resolve_at(int64_t *seq, vls_reading *r, valise_str at, valise_error 
 static int go_to(vls_reading *r, valise_str at, valise_error *err)
 {
     int64_t seq;
-    int rc = resolve_at(&seq, r, at, err);
+    int rc = vls_reading_seq(&seq, r, at, err);
 
     return rc < 0 ? rc : vls_view_go_to(&r->view, seq, err);
 }

@@ -15,12 +15,13 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "bus/registry_check.h"
+#include "field/field.h"
 #include "store/coll.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define MAX_OPS 4096u
 #define MAX_COLLS (VLS_COLL_MAX - 16u) /* the store has its own */
-#define MAX_OTHERS 256u                /* of middleware, indexers, processors, packages each */
+#define MAX_OTHERS 256u                /* of middleware, ..., orders, packages each */
 #define MAX_SOURCES 32u                /* of an indexer */
 
 /* The first words of a command line and the operation they mean. */
@@ -37,7 +38,7 @@ typedef struct table_list {
 
 typedef struct registry_lists {
     table_list ops; /* by name */
-    table_list colls, middleware, indexers, processors, packages;
+    table_list colls, middleware, indexers, processors, policies, orders, packages;
     command_line *lines; /* by words */
     size_t line_count, line_cap;
 } registry_lists;
@@ -211,6 +212,8 @@ static int full_table(const void **table, size_t size, size_t least, const char 
 #define LEAST_MIDDLEWARE offsetof(valise_middleware, after)
 #define LEAST_INDEXER sizeof(valise_indexer)
 #define LEAST_PROCESSOR sizeof(valise_processor)
+#define LEAST_POLICY sizeof(valise_policy)
+#define LEAST_ORDER sizeof(valise_order)
 #define LEAST_PACKAGE offsetof(valise_extension, collections)
 
 /* ---- what a package brings ---- */
@@ -306,8 +309,8 @@ static int add_op(adding *a, const void *table, valise_error *err)
     return rc < 0 ? rc : insert(&a->lists->ops, at, op, a->arena, err);
 }
 
-/* Middleware, indexers and processors: a word that no other of the kind has. Their tables all
- * begin with size and name. */
+/* Middleware, indexers, processors and policies: a word that no other of the kind has. Their tables
+ * all begin with size and name. */
 typedef struct named_table {
     size_t size;
     const char *name;
@@ -418,6 +421,60 @@ static int add_processor(adding *a, const void *table, valise_error *err)
     return append(&a->lists->processors, processor, a->arena, err);
 }
 
+/* What is named in recipes and in policies of compositions has the extension's name in front, so
+ * that it means the same everywhere. */
+static int check_full_name(const adding *a, const char *what, const char *name, valise_error *err)
+{
+    valise_str head, rest;
+
+    if (a->builtin || (vls_str_cut(&head, &rest, valise_str_of(name), '.') &&
+                       vls_str_equal(head, valise_str_of(a->package->name)) && rest.len > 0))
+        return 0;
+    return vls_fail(err, VALISE_E_INVALID, "%s %s: its name must begin with \"%s.\"", what, name,
+                    a->package->name);
+}
+
+static int add_policy(adding *a, const void *table, valise_error *err)
+{
+    const valise_policy *policy;
+    int rc = full_table(&table, sizeof(*policy), LEAST_POLICY, "policy", a, err);
+
+    if (rc < 0)
+        return rc;
+    policy = table;
+    rc = check_own_name(&a->lists->policies, "policy", policy->name, err);
+    if (rc < 0)
+        return rc;
+    rc = check_full_name(a, "policy", policy->name, err);
+    if (rc < 0)
+        return rc;
+    if (policy->version < 1 || !policy->make)
+        return vls_fail(err, VALISE_E_INVALID, "policy %s: it has no `make`, or no version",
+                        policy->name);
+    if (policy->params)
+        rc = vls_fields_check(policy->params, policy->params_size, err);
+    return rc < 0 ? rc : append(&a->lists->policies, policy, a->arena, err);
+}
+
+static int add_order(adding *a, const void *table, valise_error *err)
+{
+    const valise_order *order;
+    int rc = full_table(&table, sizeof(*order), LEAST_ORDER, "order", a, err);
+
+    if (rc < 0)
+        return rc;
+    order = table;
+    rc = check_own_name(&a->lists->orders, "order", order->name, err);
+    if (rc < 0)
+        return rc;
+    rc = check_full_name(a, "order", order->name, err);
+    if (rc < 0)
+        return rc;
+    if (!order->compare)
+        return vls_fail(err, VALISE_E_INVALID, "order %s: it has no `compare`", order->name);
+    return append(&a->lists->orders, order, a->arena, err);
+}
+
 /* ---- packages ---- */
 
 typedef int add_fn(adding *a, const void *table, valise_error *err);
@@ -476,8 +533,8 @@ static int check_package(const registry_lists *lists, const valise_extension *pa
 /* Copies of all lists, so that the registry's own stay as they are until the end. */
 static int own_lists(registry_lists *l, vls_arena *arena, valise_error *err)
 {
-    table_list *all[] = {&l->ops,      &l->colls,      &l->middleware,
-                         &l->indexers, &l->processors, &l->packages};
+    table_list *all[] = {&l->ops,        &l->colls,    &l->middleware, &l->indexers,
+                         &l->processors, &l->policies, &l->orders,     &l->packages};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(all); i++) {
@@ -518,6 +575,10 @@ static int add_package(adding *a, const valise_extension *given, valise_error *e
     if (rc == 0)
         rc = add_each(a, p->processors, &l->processors, MAX_OTHERS, "processors", add_processor,
                       err);
+    if (rc == 0)
+        rc = add_each(a, p->policies, &l->policies, MAX_OTHERS, "policies", add_policy, err);
+    if (rc == 0)
+        rc = add_each(a, p->orders, &l->orders, MAX_OTHERS, "orders", add_order, err);
     return rc < 0 ? rc : append(&l->packages, p, a->arena, err);
 }
 
@@ -587,6 +648,26 @@ const valise_indexer *const *vls_registry_indexers(const vls_registry *registry)
 const valise_processor *const *vls_registry_processors(const vls_registry *registry)
 {
     return list_of(&registry->lists.processors);
+}
+
+const valise_policy *const *vls_registry_policies(const vls_registry *registry)
+{
+    return list_of(&registry->lists.policies);
+}
+
+const valise_policy *vls_registry_policy(const vls_registry *registry, valise_str name)
+{
+    for (size_t i = 0; i < registry->lists.policies.len; i++) {
+        const valise_policy *policy = registry->lists.policies.ptr[i];
+        if (vls_str_equal(valise_str_of(policy->name), name))
+            return policy;
+    }
+    return NULL;
+}
+
+const valise_order *const *vls_registry_orders(const vls_registry *registry)
+{
+    return list_of(&registry->lists.orders);
 }
 
 const valise_extension *const *vls_registry_packages(const vls_registry *registry)

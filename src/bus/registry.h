@@ -1,4 +1,5 @@
-/* registry.h -- every operation, collection, middleware, indexer and processor there is.
+/* registry.h -- every operation, collection, middleware, indexer, processor, policy and order there
+ * is.
  *
  * Areas of the library and extensions come in the same package, valise_extension. What is wrong
  * with an entry is found here, when it is registered, and not when it is used: names that are
@@ -28,12 +29,17 @@ int vls_registry_add(vls_registry *registry, const valise_extension *package, bo
 const valise_op *vls_registry_op(const vls_registry *registry, valise_str name);
 const valise_op *vls_registry_near(const vls_registry *registry, valise_str name);
 
+/* By name; NULL when there is none. */
+const valise_policy *vls_registry_policy(const vls_registry *registry, valise_str name);
+
 /* All of them, NULL-ended; operations sorted by name, the rest in the order of registration. */
 const valise_op *const *vls_registry_ops(const vls_registry *registry);
 const valise_coll *const *vls_registry_colls(const vls_registry *registry);
 const valise_middleware *const *vls_registry_middleware(const vls_registry *registry);
 const valise_indexer *const *vls_registry_indexers(const vls_registry *registry);
 const valise_processor *const *vls_registry_processors(const vls_registry *registry);
+const valise_policy *const *vls_registry_policies(const vls_registry *registry);
+const valise_order *const *vls_registry_orders(const vls_registry *registry);
 const valise_extension *const *vls_registry_packages(const vls_registry *registry);
 
 #endif

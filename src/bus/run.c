@@ -2,6 +2,7 @@
 #include "bus/operate.h"
 
 #include "base/mem.h"
+#include "bus/runner.h"
 
 int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
             const valise_call *call, const vls_run_more *more, valise_error *err)
@@ -25,6 +26,18 @@ int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_
     else
         valise_reply_release(&o.reply);
     return rc;
+}
+
+static int run_here(void *self, const valise_op *op, const void *args, void *result,
+                    vls_memory *memory, const valise_call *call, const vls_run_more *more,
+                    valise_error *err)
+{
+    return vls_run(self, op, args, result, memory, call, more, err);
+}
+
+vls_runner vls_runner_of(valise *v)
+{
+    return (vls_runner){v->env, run_here, v};
 }
 
 /* ---- several at once ---- */

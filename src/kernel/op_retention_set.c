@@ -27,6 +27,14 @@ static int refuse_kind(const valise_view *view, valise_str kind, valise_error *e
     return VALISE_E_NOT_FOUND;
 }
 
+/* Is it a kind that is counted only? */
+static bool is_counted(const valise_view *view, valise_str kind)
+{
+    const valise_op *op = view->bus ? vls_retention_job(view->bus, kind) : NULL;
+
+    return op && op->in == vls_retain_counted_in;
+}
+
 static int current(valise_str *json, valise_view *view, const void *args, valise_error *err)
 {
     vls_retention row = {.kind = ((const vls_retention *)args)->kind};
@@ -48,6 +56,12 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         return vls_fail(err, VALISE_E_INVALID,
                         "of the %.*s the older part goes as a whole: keepOneIn does not apply",
                         VALISE_STR_ARG(limits->kind));
+    if (limits->bytes != VALISE_NONE && is_counted(view, limits->kind)) {
+        (void)vls_fail(err, VALISE_E_INVALID, "of the history %.*s no bytes are counted",
+                       VALISE_STR_ARG(limits->kind));
+        vls_hint(err, "say how many are kept, or for how long: keepLatest, age");
+        return VALISE_E_INVALID;
+    }
     if (!none)
         return valise_view_put(view, &vls_retentions, limits, err);
     rc = valise_view_delete(view, &vls_retentions, limits, err);

@@ -98,17 +98,27 @@ static int forget_deletions(valise *v, valise_error *err)
 
 #define RETAIN ":retain"
 
+#define LATEST                                                                                     \
+    VALISE_FIELD_AS(vls_retain_args, keep_latest, "keepLatest", INT, VALISE_NULLABLE,              \
+                    "Keep so many of the newest.")
+#define ONE_IN                                                                                     \
+    VALISE_FIELD_AS(vls_retain_args, keep_one_in, "keepOneIn", INT, VALISE_NULLABLE,               \
+                    "Of the older ones, keep one in so many.")
+#define AGE VALISE_FIELD(vls_retain_args, age, DURATION, VALISE_NULLABLE, "Keep what is younger.")
+#define MAX                                                                                        \
+    VALISE_FIELD_WITH(vls_retain_args, max, INT, 0, "At most so many at once; 0: all.",            \
+                      .max = INT64_MAX)
+
 const valise_field vls_retain_in[] = {
-    VALISE_FIELD_AS(vls_retain_args, keep_latest, "keepLatest", INT, VALISE_NULLABLE,
-                    "Keep so many of the newest."),
-    VALISE_FIELD_AS(vls_retain_args, keep_one_in, "keepOneIn", INT, VALISE_NULLABLE,
-                    "Of the older ones, keep one in so many."),
+    LATEST,
+    ONE_IN,
     VALISE_FIELD(vls_retain_args, bytes, INT, VALISE_NULLABLE, "Keep so many bytes."),
-    VALISE_FIELD(vls_retain_args, age, DURATION, VALISE_NULLABLE, "Keep what is younger."),
-    VALISE_FIELD_WITH(vls_retain_args, max, INT, 0, "At most so many at once; 0: all.",
-                      .max = INT64_MAX),
+    AGE,
+    MAX,
     VALISE_FIELD_END,
 };
+
+const valise_field vls_retain_counted_in[] = {LATEST, ONE_IN, AGE, MAX, VALISE_FIELD_END};
 
 const valise_field vls_retain_out[] = {
     VALISE_FIELD(vls_retained, removed, INT, 0, "How many are gone."),
@@ -116,11 +126,16 @@ const valise_field vls_retain_out[] = {
     VALISE_FIELD_END,
 };
 
+static bool is_retain_table(const valise_field *fields)
+{
+    return fields == vls_retain_in || fields == vls_retain_counted_in;
+}
+
 valise_str vls_retention_kind(const valise_op *op)
 {
     valise_str name = valise_str_of(op->name);
 
-    if (op->kind != VALISE_JOB || !(op->flags & VALISE_OP_INTERNAL) || op->in != vls_retain_in ||
+    if (op->kind != VALISE_JOB || !(op->flags & VALISE_OP_INTERNAL) || !is_retain_table(op->in) ||
         !vls_str_ends(name, VLS_STR(RETAIN)))
         return (valise_str){NULL, 0};
     return vls_str(name.ptr, name.len - strlen(RETAIN));

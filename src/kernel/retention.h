@@ -32,6 +32,9 @@ typedef struct vls_retained {
 
 extern const valise_field vls_retain_in[], vls_retain_out[];
 
+/* The same for a kind that is counted, and has no bytes that could be measured. */
+extern const valise_field vls_retain_counted_in[];
+
 /* The kind that an operation is the job of; empty: it is none. */
 valise_str vls_retention_kind(const valise_op *op);
 

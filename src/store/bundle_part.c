@@ -8,6 +8,8 @@
  *     rows that belong to it    of collections whose first key field refers to its collection:
  * those whose key begins as its own
  *
+ *     rows that it leads to     what the collection itself says, which knows what its rows hold
+ *
  * Collections in the list `local` are never followed. */
 #include "base/str.h"
 #include "store/bundle.h"
@@ -192,6 +194,30 @@ static int follow_owned(vls_bundle_part *part, const vls_coll *coll, const valis
     return 0;
 }
 
+/* One that is not there is not missed here: `validate` does. */
+static int follow_lead(void *arg, const valise_coll *desc, const void *key_row, valise_error *err)
+{
+    vls_bundle_part *part = ((const following *)arg)->part;
+    const vls_coll *coll = vls_store_coll(part->view->txn->store, desc);
+    valise_cell key[VALISE_MAX_COLUMNS], found[VALISE_MAX_COLUMNS];
+    int rc;
+
+    if (!is_carried(part, coll))
+        return 0;
+    rc = vls_row_to_cells(key, key_row, desc->fields, &part->row, err);
+    if (rc == 0)
+        rc = vls_txn_get(found, part->view->txn, coll, key, err);
+    return rc > 0 ? add_row(part, coll, key, err) : rc;
+}
+
+static int follow_leads(following *f, const vls_coll *coll, const void *row, valise_error *err)
+{
+    const valise_coll *desc = coll->desc;
+    bool has = !coll->foreign && desc->size >= offsetof(valise_coll, leads) + sizeof(desc->leads);
+
+    return has && desc->leads ? desc->leads(f->part->view, row, follow_lead, f, err) : 0;
+}
+
 static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_error *err)
 {
     valise_cell key[VALISE_MAX_COLUMNS], found[VALISE_MAX_COLUMNS];
@@ -215,6 +241,8 @@ static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_e
         rc = vls_fields_each_ref(decoded, desc->fields, follow, &f);
     if (rc == 0)
         rc = follow_owned(part, row->coll, cells, err);
+    if (rc == 0)
+        rc = follow_leads(&f, row->coll, decoded, err);
     vls_arena_reset(arena);
     return rc;
 }

@@ -30,7 +30,8 @@ int vls_bundle_wrong_part(const vls_bundle_reader *r, int rc, const char *what, 
 
 static int refill(vls_bundle_reader *r, valise_error *err)
 {
-    size_t len = (size_t)VLS_MIN(vls_bundle_left(r), BUFFER_BYTES);
+    uint64_t left = vls_bundle_left(r);
+    size_t len = (size_t)VLS_MIN(left, BUFFER_BYTES);
     int rc = r->source.read(r->source.arg, r->at, r->buffer, len, err);
 
     if (rc < 0)

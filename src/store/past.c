@@ -25,8 +25,8 @@ static int fail_missing(int64_t seq, const vls_coll *coll, valise_error *err)
                     coll->desc->name);
 }
 
-/* The cells of an image, in the view's arena. */
-static int see_image(vls_seen *out, valise_view *view, const vls_coll *coll, const vls_image *image,
+/* The cells of an image, in the arena. */
+static int see_image(vls_seen *out, vls_arena *arena, const vls_coll *coll, const vls_image *image,
                      valise_error *err)
 {
     valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
@@ -40,15 +40,15 @@ static int see_image(vls_seen *out, valise_view *view, const vls_coll *coll, con
     /* An older version of the table had fewer fields: the rest is NULL. */
     rc = vls_cells_read(cells, &count, coll->field_count, image->cells, err);
     if (rc == 0)
-        rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
+        rc = vls_cells_copy(&copy, cells, coll->field_count, arena, err);
     if (rc == 0)
         out->row = copy;
     return rc;
 }
 
 /* What stood under the key before entry seq. */
-static int see_before(vls_seen *out, valise_view *view, const vls_coll *coll, valise_str key,
-                      int64_t seq, valise_error *err)
+static int see_before(vls_seen *out, valise_view *view, vls_arena *keep, const vls_coll *coll,
+                      valise_str key, int64_t seq, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_entry entry;
@@ -62,7 +62,7 @@ static int see_before(vls_seen *out, valise_view *view, const vls_coll *coll, va
         return fail_missing(seq, coll, err);
     while (rc >= 0 && (rc = vls_changes_next(&image, &at, entry.changes, err)) > 0) {
         if (image.coll == coll->number && vls_str_equal(image.key, key))
-            return see_image(out, view, coll, &image, err);
+            return see_image(out, keep, coll, &image, err);
     }
     return rc < 0 ? rc : fail_missing(seq, coll, err);
 }
@@ -120,7 +120,7 @@ int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll, const v
         seen = (vls_seen){0};
     while (rc == 0 && made_by(&seen) > view->at) {
         int64_t seq = made_by(&seen);
-        rc = see_before(&seen, view, coll, key, seq, err);
+        rc = see_before(&seen, view, &view->arena, coll, key, seq, err);
         if (rc == 0 && made_by(&seen) >= seq)
             return fail_missing(seq, coll, err); /* a chain that does not go back */
     }
@@ -146,7 +146,7 @@ static int add_images(valise_view *view, valise_str changes, valise_error *err)
                             (unsigned)image.coll);
         if (vls_coll_is_quiet(coll) || vls_overlay_get(&view->past, coll, image.key))
             continue;
-        rc = see_image(&seen, view, coll, &image, err);
+        rc = see_image(&seen, &view->arena, coll, &image, err);
         if (rc == 0)
             rc = keep(view, coll, image.key, &seen, err);
         if (rc < 0)
@@ -174,4 +174,99 @@ int vls_past_build(valise_view *view, valise_error *err)
         return rc;
     view->past_built = true;
     return 0;
+}
+
+/* ---- what became of rows ---- */
+
+/* The key of a struct. */
+static int key_of(valise_cell *cells, vls_buf *key, valise_view *view, const vls_coll *coll,
+                  const void *row, valise_error *err)
+{
+    for (uint16_t i = 0; i < coll->key_count; i++) {
+        int rc = vls_field_to_cell(&cells[i], row, &coll->desc->fields[i], &view->arena, err);
+        if (rc < 0)
+            return rc;
+    }
+    vls_key_write(key, cells, coll->key_count);
+    return vls_buf_check(key, err);
+}
+
+int vls_view_each_version(void *row, valise_view *view, const valise_coll *desc, vls_version_fn *fn,
+                          void *arg, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll(view->txn->store, desc);
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(buf) vls_buf key = {0};
+    valise_cell cells[VALISE_MAX_COLUMNS];
+    vls_seen seen = {0};
+    int rc;
+
+    assert(!vls_coll_is_quiet(coll));
+    vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
+    vls_buf_init(&key, view->arena.env, VLS_CHANGES_MAX);
+    rc = key_of(cells, &key, view, coll, row, err);
+    if (rc == 0)
+        rc = see_now(&seen, view, coll, cells, vls_buf_str(&key), err);
+    while (rc == 0 && made_by(&seen) > 0) {
+        int64_t seq = made_by(&seen);
+        if (seq <= view->at && seen.row)
+            rc = vls_row_from_cells(row, desc->fields, desc->row_size, seen.row, coll->field_count,
+                                    &arena, err);
+        if (rc == 0 && seq <= view->at && seen.row)
+            rc = fn(arg, seq, err);
+        if (rc != 0 || seq <= view->txn->tip.base_seq)
+            return rc;
+        vls_arena_reset(&arena);
+        rc = see_before(&seen, view, &arena, coll, vls_buf_str(&key), seq, err);
+        if (rc == 0 && made_by(&seen) >= seq)
+            return fail_missing(seq, coll, err); /* a chain that does not go back */
+    }
+    return rc;
+}
+
+static int tell_changed(void *row, const vls_coll *coll, valise_str changes, int64_t seq,
+                        vls_arena *arena, vls_version_fn *fn, void *arg, valise_error *err)
+{
+    valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
+    const valise_coll *desc = coll->desc;
+    vls_image image;
+    size_t at = 0;
+    int rc;
+
+    while ((rc = vls_changes_next(&image, &at, changes, err)) > 0) {
+        if (image.coll != coll->number)
+            continue;
+        rc = vls_key_read(cells, coll->key_count, image.key, arena, err);
+        if (rc == 0)
+            rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->key_count,
+                                    arena, err);
+        if (rc == 0)
+            rc = fn(arg, seq, err);
+        if (rc != 0)
+            return rc;
+    }
+    return rc;
+}
+
+int vls_view_each_changed(void *row, valise_view *view, const valise_coll *desc, int64_t from,
+                          int64_t to, vls_version_fn *fn, void *arg, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll(view->txn->store, desc);
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(log_scan) vls_log_scan scan = {0};
+    vls_entry entry;
+    int rc;
+
+    if (from < view->txn->tip.base_seq)
+        return vls_fail(err, VALISE_E_LIMIT, "the log no longer reaches back to seq %lld",
+                        (long long)from);
+    vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
+    rc = vls_log_scan_open(&scan, view->txn, from + 1, false, err);
+    while (rc >= 0 && (rc = vls_log_scan_next(&entry, &scan, &arena, err)) > 0 && entry.seq <= to) {
+        rc = tell_changed(row, coll, entry.changes, entry.seq, &arena, fn, arg, err);
+        vls_arena_reset(&arena);
+        if (rc != 0)
+            return rc;
+    }
+    return VLS_MIN(rc, 0);
 }

@@ -155,6 +155,22 @@ int vls_past_see(vls_seen *out, valise_view *view, const vls_coll *coll,
 /* Make view->past complete, for scans. */
 int vls_past_build(valise_view *view, valise_error *err);
 
+/* ---- what became of rows (past.c) ---- */
+
+typedef int vls_version_fn(void *arg, int64_t from_seq, valise_error *err);
+
+/* The row whose key members are set as the view sees it, then as it was before that, and so on as
+ * far as the log reaches back: *row is filled (it is as it was where there was none), then fn is
+ * called with the entry that made it so. Strings are valid until fn returns; non-zero from fn ends
+ * it, and is returned. Not for QUIET collections. */
+int vls_view_each_version(void *row, valise_view *view, const valise_coll *desc, vls_version_fn *fn,
+                          void *arg, valise_error *err);
+
+/* The keys of rows that entries after `from`, up to `to`, changed, as often as they did: of *row
+ * the key members are set, valid until fn returns. VALISE_E_LIMIT before the retained log. */
+int vls_view_each_changed(void *row, valise_view *view, const valise_coll *desc, int64_t from,
+                          int64_t to, vls_version_fn *fn, void *arg, valise_error *err);
+
 /* ---- scans as cells (scan.c) ---- */
 
 /* Only what was there before the command: for who knows its own changes better. */

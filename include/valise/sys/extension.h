@@ -14,6 +14,7 @@
 #define VALISE_SYS_EXTENSION_H
 
 #include <valise/sys/operation.h>
+#include <valise/sys/policy.h>
 
 VALISE_BEGIN
 
@@ -96,6 +97,21 @@ VALISE_API int valise_status_add(valise_status *status, const char *name, valise
 /* Whether it may take its time (`status --check`): look outside, count, and say that too. */
 VALISE_API bool valise_status_checks(const valise_status *status);
 
+/* ---- orders of compositions ---- */
+
+struct valise_composed; /* valise/context.h */
+
+/* `valise compose --policy custom=NAME`. What it sees of a frame is all but its content; the order
+ * must be the same for the same frames, everywhere: no clock, no locale, no address. Where it says
+ * 0, path, type and id decide. It is asked about the 4,096 frames that are most relevant. */
+typedef struct valise_order {
+    size_t size;
+    const char *name; /* of an extension: "extension.name" */
+    void *self;
+    /* Negative: a comes before b. Transitive, as for qsort. */
+    int (*compare)(void *self, const struct valise_composed *a, const struct valise_composed *b);
+} valise_order;
+
 /* ---- the package ---- */
 
 typedef struct valise_extension {
@@ -112,6 +128,9 @@ typedef struct valise_extension {
     /* What `status` tells of its rows, at a glance: look up, count nothing (but for
      * valise_status_checks), and say it with valise_status_add. NULL: nothing. */
     int (*status)(valise_status *status, valise_view *view, valise_error *err);
+
+    const valise_policy *const *policies;
+    const valise_order *const *orders; /* NULL-ended, or NULL */
 } valise_extension;
 
 typedef const valise_extension *valise_extension_fn(void);

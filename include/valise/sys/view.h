@@ -50,6 +50,11 @@ typedef struct valise_coll_index {
 
 typedef int valise_find_fn(void *arg, const void *row, const valise_uuid *id, valise_error *err);
 
+/* What one row leads to: a row of another collection, of which only the key is set. */
+struct valise_coll;
+typedef int valise_lead_fn(void *arg, const struct valise_coll *coll, const void *key_row,
+                           valise_error *err);
+
 typedef struct valise_coll {
     size_t size;      /* sizeof(valise_coll) */
     const char *name; /* "session"; of an extension: "extension.thing" */
@@ -79,6 +84,12 @@ typedef struct valise_coll {
      * returned. `show ID` asks. */
     int (*find)(valise_view *view, valise_str digits, valise_find_fn *fn, void *arg,
                 valise_error *err);
+
+    /* Rows that a row needs though none of its fields names them, since they stand in what it
+     * holds: fn gets each, with its key. Non-zero ends it, and is returned. `export` of a part
+     * asks. */
+    int (*leads)(valise_view *view, const void *row, valise_lead_fn *fn, void *arg,
+                 valise_error *err);
 } valise_coll;
 
 /* ---- reading ---- */
