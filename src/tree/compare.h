@@ -21,33 +21,25 @@
 #ifndef VLS_TREE_COMPARE_H
 #define VLS_TREE_COMPARE_H
 
+#include "tree/difference.h"
 #include "tree/walk.h"
 
 #define VLS_CHANGES_SPLIT ((size_t)4 * 1024 * 1024)
 
-/* Something that is different. One of the nodes may be NULL: there was nothing, or is nothing now.
- */
-typedef struct vls_difference {
-    valise_str path;
-    const vls_node *was, *is;
-    bool inside; /* the directory it was in is gone, or no directory any more */
-} vls_difference;
-
-/* Whether it is the same thing, changed, and not one that is gone and one that is new. */
-static inline bool vls_difference_is_kept(const vls_difference *d)
-{
-    return d->was && d->is &&
-           (d->was->kind == d->is->kind || d->was->kind == VLS_NODE_UNREADABLE ||
-            d->is->kind == VLS_NODE_UNREADABLE);
-}
-
-typedef int vls_difference_fn(void *arg, const vls_difference *difference, valise_error *err);
-
 /* All differences, in the order of paths. Those in directories that are gone or new as well. */
 int vls_compare_each(const vls_walk *walk, vls_difference_fn *fn, void *arg, valise_error *err);
+
+/* The same, of a scan. */
+int vls_tree_scan_each(const vls_scan *scan, vls_difference_fn *fn, void *arg, valise_error *err);
 
 /* Fill counts, changes, moves and ambiguous. */
 int vls_compare(vls_scan *out, const vls_walk *walk, valise_error *err);
 int vls_compare_moves(vls_scan *out, const vls_walk *walk, valise_error *err);
+
+/* The same of differences from wherever: `each` tells them in the order of paths, to fn. The arena
+ * of out is ready, and the counts are there, from which moves are taken. */
+typedef int vls_each_difference_fn(void *self, vls_difference_fn *fn, void *arg, valise_error *err);
+int vls_moves_find(vls_scan *out, const valise_env *env, vls_each_difference_fn *each, void *self,
+                   valise_error *err);
 
 #endif

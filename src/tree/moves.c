@@ -430,10 +430,11 @@ static int find(finder *f, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
-int vls_compare_moves(vls_scan *out, const vls_walk *walk, valise_error *err)
+int vls_moves_find(vls_scan *out, const valise_env *env, vls_each_difference_fn *each, void *self,
+                   valise_error *err)
 {
-    finder f = {.env = walk->options->env, .out = out};
-    int rc = vls_compare_each(walk, collect, &f, err);
+    finder f = {.env = env, .out = out};
+    int rc = each(self, collect, &f, err);
 
     if (rc == 0)
         rc = find(&f, err);
@@ -443,4 +444,20 @@ int vls_compare_moves(vls_scan *out, const vls_walk *walk, valise_error *err)
     }
     vls_vec_release(&f.index, f.env);
     return rc;
+}
+
+typedef struct of_walk {
+    const vls_walk *walk;
+} of_walk;
+
+static int each_of_walk(void *self, vls_difference_fn *fn, void *arg, valise_error *err)
+{
+    return vls_compare_each(((const of_walk *)self)->walk, fn, arg, err);
+}
+
+int vls_compare_moves(vls_scan *out, const vls_walk *walk, valise_error *err)
+{
+    of_walk of = {walk};
+
+    return vls_moves_find(out, walk->options->env, each_of_walk, &of, err);
 }

@@ -31,6 +31,30 @@ int64_t vls_tree_node8(const valise_id *id)
 
 /* ---- the head ---- */
 
+/* Rows that were pruned are gone from the states of the past as well: what can be seen of them is
+ * what the newest state says. */
+static int see_edge(vls_tree_row *tree, valise_view *view, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll(view->txn->store, &vls_trees);
+    vls_tree_row now = {.id = tree->id};
+    valise_cell key;
+    vls_seen seen = {0};
+    int rc;
+
+    if (view->at >= view->txn->tip.seq)
+        return 0;
+    rc = vls_field_to_cell(&key, &now, &vls_trees.fields[0], &view->arena, err);
+    if (rc == 0)
+        rc = vls_view_see_now(&seen, view, coll, &key, err);
+    if (rc < 0 || !seen.row)
+        return rc;
+    rc = vls_row_from_cells(&now, vls_trees.fields, sizeof(now), seen.row, coll->field_count,
+                            &view->arena, err);
+    if (rc == 0)
+        tree->edge = VLS_MAX(tree->edge, now.edge);
+    return rc;
+}
+
 int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err)
 {
     vls_tree_here_row here = {.id = HERE};
@@ -47,6 +71,9 @@ int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err)
     if (rc < 0)
         return rc;
     if (rc > 0 && tree.version > 0) {
+        rc = see_edge(&tree, view, err);
+        if (rc < 0)
+            return rc;
         *out = tree;
         return 1;
     }
@@ -89,8 +116,10 @@ int vls_tree_sees(const vls_tree_row *tree, int64_t version, valise_error *err)
 {
     if (version >= tree->edge)
         return 0;
-    return vls_fail(err, VALISE_E_LIMIT, "version %lld of the tree was pruned: %lld is the oldest",
-                    (long long)version, (long long)tree->edge);
+    (void)vls_fail(err, VALISE_E_LIMIT, "version %lld of the tree was pruned: %lld is the oldest",
+                   (long long)version, (long long)tree->edge);
+    vls_hint(err, "`valise tree list` shows the versions there are");
+    return VALISE_E_LIMIT;
 }
 
 /* ---- versions ---- */
@@ -171,7 +200,8 @@ static int gather(candidates *out, valise_view *view, const vls_tree_row *tree, 
     while (rc >= 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
         if (!vls_tree_has_digits(&row.root, digits))
             return 0;
-        if (row.version <= tree->version)
+        /* Of those before the edge not all may be left: they are as if they were gone. */
+        if (row.version >= tree->edge && row.version <= tree->version)
             add_candidate(out, &row);
     }
     return rc;
@@ -185,6 +215,9 @@ int vls_tree_version_of(vls_tree_version_row *out, valise_view *view, const vls_
     int rc;
 
     if (version_number(&row.version, given)) {
+        if (row.version >= 1 &&
+            row.version < tree->edge) /* there was one, whatever is left of it */
+            return vls_tree_sees(tree, row.version, err);
         rc = valise_view_get(&row, view, &vls_tree_versions, err);
         found.found = rc > 0 && row.version <= tree->version;
         found.newest = row;
@@ -202,9 +235,6 @@ int vls_tree_version_of(vls_tree_version_row *out, valise_view *view, const vls_
                         found.list);
     if (!found.found)
         return 0;
-    rc = vls_tree_sees(tree, found.newest.version, err);
-    if (rc < 0)
-        return rc;
     *out = found.newest;
     return 1;
 }

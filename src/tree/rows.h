@@ -71,8 +71,8 @@ extern const valise_coll vls_tree_heres, vls_trees, vls_tree_versions, vls_tree_
 int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err);
 
 /* The newest version with this root, or one that begins with these digits (4 or more), or the
- * version with this number ("v12"). 1; 0: none; VALISE_E_LIMIT: before the edge; ambiguous prefixes
- * are an error that lists candidates. */
+ * version with this number ("v12"). 1; 0: none; VALISE_E_LIMIT: a number before the edge; ambiguous
+ * prefixes are an error that lists candidates. */
 int vls_tree_version_of(vls_tree_version_row *out, valise_view *view, const vls_tree_row *tree,
                         valise_str given, valise_error *err);
 

@@ -141,23 +141,35 @@ static int hash_children(valise_id *out, int64_t *entries, const vls_tree_at *at
     return rc < 0 ? rc : vls_dir_hash_end(out, whole.hasher, err);
 }
 
-/* Of a version that can be seen: its object id is that of its children. */
-static int check_dir(valise_check *check, valise_view *view, const vls_tree_node_row *row,
-                     valise_str path, valise_error *err)
+/* The version in which the row can be seen first, or a sweep of rows before the edge has not come
+ * to it yet: 0. Where there is no such tree, that is told with the reference. */
+static int seen_in(int64_t *version, valise_view *view, const vls_tree_node_row *row,
+                   valise_error *err)
 {
     vls_tree_row tree = {.id = row->tree};
     vls_tree_at at = {view, row->tree, row->version, 0};
     vls_tree_node_row newest = *row;
-    int64_t entries = 0;
-    valise_id object;
     int rc = valise_view_get(&tree, view, &vls_trees, err);
 
     if (rc > 0 && row->version < tree.edge) {
         at.version = tree.edge;
         rc = vls_tree_seek(&newest, &at, row->parent, row->name, &view->arena, err);
     }
-    if (rc <= 0 || newest.version != row->version)
-        return rc < 0 ? rc : 0;
+    *version = at.version;
+    return rc <= 0 ? rc : newest.version == row->version;
+}
+
+/* Of a version that can be seen: its object id is that of its children. */
+static int check_dir(valise_check *check, valise_view *view, const vls_tree_node_row *row,
+                     valise_str path, valise_error *err)
+{
+    vls_tree_at at = {view, row->tree, 0, 0};
+    int64_t entries = 0;
+    valise_id object;
+    int rc = seen_in(&at.version, view, row, err);
+
+    if (rc <= 0)
+        return rc;
     rc = hash_children(&object, &entries, &at, path, row->size, err);
     if (rc < 0)
         return rc;
@@ -174,13 +186,13 @@ static int check_dir(valise_check *check, valise_view *view, const vls_tree_node
 static int check_parent(valise_check *check, valise_view *view, const vls_tree_node_row *row,
                         valise_error *err)
 {
-    const vls_tree_at at = {view, row->tree, row->version, 0};
+    vls_tree_at at = {view, row->tree, 0, 0};
     bool top = row->parent.len == 0;
     vls_tree_node_row parent;
-    int rc;
+    int rc = row->name.len == 0 ? 0 : seen_in(&at.version, view, row, err);
 
-    if (row->name.len == 0)
-        return 0;
+    if (rc <= 0)
+        return rc;
     rc = vls_tree_seek(&parent, &at, top ? VLS_STR("") : vls_path_parent(row->parent),
                        top ? VLS_STR("") : vls_path_name(row->parent), &view->arena, err);
     if (rc < 0 || (rc > 0 && parent.kind == VLS_NODE_DIR))

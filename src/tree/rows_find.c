@@ -35,16 +35,17 @@ static void vls_auto_search(search *s)
     vls_arena_release(&s->arena);
 }
 
-/* Is it the newest row of its path up to the version? */
-static int is_live(bool *out, search *s, const vls_tree_node_row *row, valise_error *err)
+/* Is it the newest row of its path up to a version? */
+static int is_live(bool *out, search *s, const vls_tree_node_row *row, int64_t version,
+                   valise_error *err)
 {
-    const vls_tree_at at = {s->view, s->tree->id, s->version, 0};
+    const vls_tree_at at = {s->view, s->tree->id, version, 0};
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_tree_node_row newest;
     int rc;
 
     *out = false;
-    if (row->version > s->version)
+    if (row->version > version)
         return 0;
     vls_arena_init(&arena, s->view->arena.env, VLS_VIEW_MAX_BYTES);
     rc = vls_tree_seek(&newest, &at, row->parent, row->name, &arena, err);
@@ -94,7 +95,12 @@ static int consider_row(search *s, const vls_tree_node_row *row, valise_error *e
     rc = vls_tree_found_of(&found, row, vls_str(path, len + row->name.len), s->lent.hasher, err);
     if (rc < 0 || !vls_tree_has_digits(&found.id, s->digits))
         return rc;
-    rc = is_live(&live, s, row, err);
+    /* One that was pruned, and that a sweep has not come to yet, is gone. */
+    live = true;
+    rc = row->version < s->tree->edge ? is_live(&live, s, row, s->tree->edge, err) : 0;
+    if (rc < 0 || !live)
+        return rc;
+    rc = is_live(&live, s, row, s->version, err);
     return rc < 0 ? rc : consider(s, &found, live, err);
 }
 

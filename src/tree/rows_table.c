@@ -45,12 +45,48 @@ static const valise_field tree_fields[] = {
     VALISE_FIELD_END,
 };
 
+typedef struct pruned {
+    valise_uuid tree;
+    int64_t edge, versions;
+} pruned;
+
+static const valise_field pruned_fields[] = {
+    VALISE_FIELD(pruned, tree, UUID, VALISE_REQUIRED, "The tree."),
+    VALISE_FIELD_AS(pruned, edge, "oldest", INT, VALISE_REQUIRED,
+                    "The oldest version that can be seen."),
+    VALISE_FIELD(pruned, versions, INT, VALISE_REQUIRED, "How many cannot be seen any more."),
+    VALISE_FIELD_END,
+};
+
+/* Versions are told of by their own rows; this is about those that went. */
+static int tree_event(valise_event *out, valise_view *view, const void *before, const void *after,
+                      valise_error *err)
+{
+    const vls_tree_row *old = before, *new = after;
+    VLS_AUTO(buf) vls_buf text = {0};
+    pruned told;
+    int rc;
+
+    if (!old || !new || old->edge == 0 || new->edge <= old->edge)
+        return 0;
+    told = (pruned){new->id, new->edge, new->edge - old->edge};
+    vls_buf_init(&text, view->arena.env, 4096);
+    rc = vls_fields_write(&text, &told, pruned_fields, VLS_FIELD_LOGGED, 0, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&out->payload, &view->arena, vls_buf_str(&text), err);
+    if (rc < 0)
+        return rc;
+    out->type = VLS_STR("tree.pruned");
+    return 1;
+}
+
 const valise_coll vls_trees = {.size = sizeof(valise_coll),
                                .name = "tree",
                                .help = "A tree of files: its newest version.",
                                .fields = tree_fields,
                                .row_size = sizeof(vls_tree_row),
                                .check = vls_tree_check_head,
+                               .event = tree_event,
                                .needs = "tree:read"};
 
 /* ---- tree_version ---- */

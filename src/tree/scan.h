@@ -21,7 +21,13 @@
  * sub: where the directories above it are new, gone, ignored or no directories any more, the
  * topmost of these is scanned; a rule file means its directory; the last entry of a directory that
  * goes means that directory, which may then be left out. Without a tree as it was, everything is
- * scanned.
+ * scanned. subs: the same, of several paths in one walk, and with one result: what moved from one
+ * of them to another is a move.
+ *
+ * memory: a caller that scans again and again holds the cache itself. Then keep takes no longer
+ * than what changed is large, and the file is written when the caller says so (vls_tree_scan_save).
+ * What is in memory and what is in the file are each true for the version they name, or help with
+ * stats: whoever is killed in between has a slower next scan, not a wrong one.
  *
  * Threads: single; inside it has as many as it is told. */
 #ifndef VLS_TREE_SCAN_H
@@ -31,28 +37,43 @@
 #include "base/vec.h"
 #include "tree/changes.h"
 #include "tree/ignore.h"
+#include "tree/stat_cache.h"
+
+#define VLS_SCAN_MAX_SUBS 64u /* more are the whole tree */
 
 /* The tree as it was, for when the cache does not know: fn gets every node in the order of
  * vls_path_compare (the root first). Called at most once, before the walk, on the caller's thread.
  */
 typedef int vls_scan_old_fn(void *arg, valise_str path, const vls_node *node, valise_error *err);
 
+/* The cache between scans. Zeroed: nothing yet. */
+typedef struct vls_scan_memory {
+    vls_cache cache;
+    size_t whole; /* its size when nothing in it was of no use */
+    bool unsaved; /* the file does not have all of it */
+} vls_scan_memory;
+
 typedef struct vls_scan_options {
     const valise_env *env;
-    const char *root;  /* folder of the tree. Strings must outlive the scan, until its release */
-    valise_str sub;    /* only this path and what is under it, and its parents' ids; "": all */
-    const char *store; /* folder that is left out, wherever it is; NULL: none */
-    const char *cache; /* file of the stat cache; NULL: none */
-    valise_str ignore; /* the workspace's own ignore rules, a pattern a line */
-    bool force;        /* hash every file */
-    unsigned threads;  /* 0: as many as there are processors, 8 at most; never over 64 */
-    int64_t version;   /* of the tree as it was; 0: there is none, everything is new */
-    valise_id object;  /* and its root's object id */
+    const char *root; /* folder of the tree. Strings must outlive the scan, until its release */
+    valise_str sub;   /* only this path and what is under it, and its parents' ids; "": all */
+    const valise_str *subs; /* and these */
+    size_t sub_count;
+    const char *store;       /* folder that is left out, wherever it is; NULL: none */
+    const char *cache;       /* file of the stat cache; NULL: none */
+    vls_scan_memory *memory; /* where it is instead; NULL: in the file alone */
+    valise_str ignore;       /* the workspace's own ignore rules, a pattern a line */
+    bool force;              /* hash every file */
+    unsigned threads;        /* 0: as many as there are processors, 8 at most; never over 64 */
+    int64_t version;         /* of the tree as it was; 0: there is none, everything is new */
+    valise_id object;        /* and its root's object id */
     int (*old)(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err);
     /* So many entries more were looked at, so many bytes read. Non-zero ends the scan, and is
      * returned: VALISE_E_CANCELLED. Called on the caller's thread. */
     int (*step)(void *self, uint64_t entries, uint64_t bytes, valise_error *err);
-    void *self; /* of both */
+    /* A directory is open, and its names will be read. Called by any of the threads; or NULL. */
+    void (*enter)(void *self, valise_str path, int fd);
+    void *self; /* of all three */
 } vls_scan_options;
 
 typedef struct vls_scan_move {
@@ -90,9 +111,14 @@ int vls_tree_scan(vls_scan *out, const vls_scan_options *options, valise_error *
 
 /* Write the cache: it belongs to this version now. The time of the file stays what it was (1970 if
  * there was none): that is for who knows when all was looked at. Failures are no errors of the
- * scan: the next one reads more. */
+ * scan: the next one reads more. With memory the differences (vls_tree_scan_each) are gone after
+ * that. */
 int vls_tree_scan_keep(vls_scan *scan, int64_t version, valise_error *err);
-void vls_tree_scan_release(vls_scan *scan); /* a zeroed one is fine */
+
+/* Write what is in memory to the file, if that does not have it. */
+int vls_tree_scan_save(vls_scan_memory *memory, const char *file, valise_error *err);
+void vls_scan_memory_release(vls_scan_memory *memory); /* a zeroed one is fine */
+void vls_tree_scan_release(vls_scan *scan);            /* a zeroed one is fine */
 
 static inline void vls_auto_tree_scan(vls_scan *scan)
 {
@@ -111,6 +137,13 @@ enum {
  * alone. Another kind or size, or nothing at all, is another one whatever the cache says; an entry
  * of the cache is true whatever the version of the tree. Of a directory only its own stat. */
 int vls_tree_stat(int *out, const vls_scan_options *options, valise_str path, const vls_node *was,
+                  valise_error *err);
+
+#define VLS_STAT_READ_MAX (INT64_C(1) << 20)
+
+/* The same of a file that was there, by its bytes: SAME or DIFFERS. UNKNOWN where it is larger than
+ * VLS_STAT_READ_MAX, or cannot be read. */
+int vls_tree_read(int *out, const vls_scan_options *options, valise_str path, const vls_node *was,
                   valise_error *err);
 
 /* Which rule decides about the path, by the rule files that are there now. as_dir: it counts as a

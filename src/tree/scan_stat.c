@@ -5,6 +5,7 @@
 
 #include "tree/walk_impl.h"
 
+#define READ_SIZE ((size_t)32 * 1024)
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 /* The directory at a path, name by name. -1 with errno. */
@@ -140,7 +141,11 @@ static int compare(const vls_cache_entry *e, const struct stat *st, const vls_no
 
     if (e->kind == VLS_NODE_UNREADABLE || e->unsure)
         return VLS_STAT_UNKNOWN;
-    return same && vls_id_equal(&e->object, &was->object) ? VLS_STAT_SAME : VLS_STAT_DIFFERS;
+    if (vls_id_equal(&e->object, &was->object))
+        return same ? VLS_STAT_SAME : VLS_STAT_DIFFERS;
+    /* Where the tree went on and the cache did not (somebody watches, and writes it later), it
+     * speaks of another object: that the file differs from that says nothing. */
+    return same ? VLS_STAT_DIFFERS : VLS_STAT_UNKNOWN;
 }
 
 static int ask_cache(int *out, const vls_scan_options *options, valise_str path,
@@ -179,5 +184,64 @@ int vls_tree_stat(int *out, const vls_scan_options *options, valise_str path, co
         rc = belongs(&missing, options, path, &st, err);
     if (rc == 0)
         *out = was || missing ? VLS_STAT_DIFFERS : VLS_STAT_SAME;
+    return rc;
+}
+
+/* ---- by its bytes ---- */
+
+/* So many bytes, and no more. */
+static int hash_file(bool *whole, valise_id *out, int fd, int64_t size, valise_error *err)
+{
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    char bytes[READ_SIZE];
+    ssize_t got = 0;
+    int rc = vls_hasher_init(&hasher, err);
+
+    if (rc < 0)
+        return rc;
+    vls_hash_begin(&hasher);
+    while (size >= 0 && (got = vls_fd_read(fd, bytes, sizeof(bytes))) > 0) {
+        vls_hash_update(&hasher, vls_str(bytes, (size_t)got));
+        size -= got;
+    }
+    *whole = size == 0 && got == 0;
+    return vls_hash_end(out, &hasher, err);
+}
+
+static int open_file(const vls_scan_options *options, valise_str path)
+{
+    VLS_AUTO(fd) int dir = open_at(options->root, vls_path_parent(path));
+    valise_str last = vls_path_name(path);
+    char name[VLS_NODE_NAME_MAX + 1];
+
+    memcpy(name, last.ptr, last.len);
+    name[last.len] = '\0';
+    return dir < 0 ? -1
+                   : vls_fd_open_at(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+int vls_tree_read(int *out, const vls_scan_options *options, valise_str path, const vls_node *was,
+                  valise_error *err)
+{
+    VLS_AUTO(fd) int fd = -1;
+    valise_id content;
+    struct stat st;
+    bool whole;
+    int rc = vls_path_check(path, err);
+
+    if (rc < 0)
+        return rc;
+    *out = VLS_STAT_UNKNOWN;
+    if (was->kind != VLS_NODE_FILE || was->size > VLS_STAT_READ_MAX || path.len == 0)
+        return 0;
+    fd = open_file(options, path);
+    if (fd < 0 || vls_walk_stat(fd, &st) < 0)
+        return 0;
+    *out = VLS_STAT_DIFFERS;
+    if (!may_be(was, &st))
+        return 0;
+    rc = hash_file(&whole, &content, fd, was->size, err);
+    if (rc == 0 && whole && vls_id_equal(&content, &was->content))
+        *out = VLS_STAT_SAME;
     return rc;
 }

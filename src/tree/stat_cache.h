@@ -160,6 +160,25 @@ uint64_t vls_cache_write_piece(vls_cache_writer *w, const vls_cache_record *reco
 int vls_cache_write_end(vls_cache_writer *w, vls_cache_header *head, uint64_t start,
                         valise_error *err);
 
+/* ---- in memory, behind what is there ---- */
+
+/* A cache that is held in memory may grow: records of directories that changed come behind it, and
+ * name those that did not wherever they are. Such a record has `piece` 0: what belongs to it is no
+ * piece. Nothing else is different, and in files there are none. */
+
+/* Begin behind a cache, which may have no bytes yet. */
+void vls_cache_write_behind(vls_cache_writer *w, const vls_cache *cache);
+
+/* The cache has it, or (VALISE_E_NO_MEMORY, VALISE_E_TOO_LARGE) is as it was. */
+int vls_cache_write_end_behind(vls_cache_writer *w, vls_cache *cache, const vls_cache_header *head,
+                               uint64_t start, valise_error *err);
+
+/* All of a cache that has grown, in one piece, with a writer that has begun; and its end. */
+int vls_cache_write_whole(vls_cache_writer *w, const vls_cache *cache, valise_error *err);
+
+/* What was written to no file, after its end. */
+vls_cache vls_cache_written(vls_cache_writer *w);
+
 /* ---- from a list of nodes ---- */
 
 typedef struct vls_cache_level vls_cache_level;

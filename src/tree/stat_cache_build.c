@@ -196,9 +196,6 @@ int vls_cache_build_end(vls_cache *out, vls_cache_builder *b, valise_error *err)
     rc = vls_cache_write_end(&b->w, &b->head, start, err);
     if (rc < 0)
         return rc;
-    *out = (vls_cache){
-        .env = b->env, .bytes = b->w.buf.ptr, .size = b->w.buf.len, .room = b->w.buf.cap};
-    b->w.buf.ptr = NULL;
-    b->w.buf.len = b->w.buf.cap = 0;
+    *out = vls_cache_written(&b->w);
     return 0;
 }

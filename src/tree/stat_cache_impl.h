@@ -13,4 +13,7 @@
 uint64_t vls_cache_sum(const void *part, size_t size);
 uint64_t vls_cache_sum_head(const vls_cache_header *head);
 
+/* What a header says of where things are, and its checksum. */
+void vls_cache_fill_head(vls_cache_header *head, uint64_t size, uint64_t start);
+
 #endif

@@ -140,6 +140,16 @@ static int write_head(vls_cache_writer *w, const vls_cache_header *head)
     return done == (ssize_t)sizeof(*head) ? 0 : -1;
 }
 
+void vls_cache_fill_head(vls_cache_header *head, uint64_t size, uint64_t start)
+{
+    head->magic = VLS_CACHE_MAGIC;
+    head->size = size;
+    head->root.name = head->root.zero = 0;
+    head->root.name_len = 0;
+    head->root.ref = (uint32_t)((size - start) / 8);
+    head->checksum = vls_cache_sum_head(head);
+}
+
 int vls_cache_write_end(vls_cache_writer *w, vls_cache_header *head, uint64_t start,
                         valise_error *err)
 {
@@ -149,12 +159,7 @@ int vls_cache_write_end(vls_cache_writer *w, vls_cache_header *head, uint64_t st
         return rc;
     if ((w->pos - start) / 8 > UINT32_MAX)
         w->error = EFBIG;
-    head->magic = VLS_CACHE_MAGIC;
-    head->size = w->pos;
-    head->root.name = head->root.zero = 0;
-    head->root.name_len = 0;
-    head->root.ref = (uint32_t)((w->pos - start) / 8);
-    head->checksum = vls_cache_sum_head(head);
+    vls_cache_fill_head(head, w->pos, start);
     if (w->fd < 0 && w->error == 0) {
         memcpy(w->buf.ptr, head, sizeof(*head));
         return 0;

@@ -218,6 +218,12 @@ int vls_walk_run_jobs(vls_walk *walk, valise_error *err)
     return rc < 0 ? rc : run(walk->queue, err);
 }
 
+const valise_str *vls_walk_wider(size_t *count, const vls_walk *walk)
+{
+    *count = walk->queue->wider.len;
+    return walk->queue->wider.ptr;
+}
+
 /* ---- problems ---- */
 
 int vls_walk_problem(vls_walk_worker *w, const vls_walk_dir *dir, const char *name,
@@ -313,6 +319,7 @@ void vls_walk_release(vls_walk *walk)
         release_worker(&q->workers[i], q->env);
     vls_mem_free(q->env, q->workers, q->workers_len * sizeof(vls_walk_worker));
     vls_vec_release(&q->jobs, q->env);
+    vls_vec_release(&q->wider, q->env);
     vls_ignore_unref(q->rules);
     (void)vls_fd_close(q->root_fd);
     (void)pthread_cond_destroy(&q->work);

@@ -35,6 +35,7 @@ typedef struct vls_walk_entry {
     vls_walk_dir *dir;          /* directory; NULL: as old says, with all below it */
     uint8_t type;               /* DT_...: what to expect */
     bool left_out;              /* GONE because of a rule */
+    bool wanted;                /* of a partial directory: it is looked at, or leads further */
 } vls_walk_entry;
 
 struct vls_walk_dir {
@@ -65,10 +66,12 @@ int vls_walk_init(vls_walk *walk, const vls_scan_options *options, const vls_cac
                   int64_t clock_ns, valise_error *err);
 void vls_walk_release(vls_walk *walk); /* a zeroed or released one is fine */
 
-/* All of it; or one path and what is under it (walk_sub.c), when there is an old tree. 1: the
- * result depends on more than that: walk again with *wider (of the walk), which is shorter. */
+/* All of it; or some paths and what is under them (walk_sub.c), when there is an old tree: in the
+ * order of vls_path_compare, none of them "" or under another. 1: the result depends on more than
+ * that, on vls_walk_wider, which are directories above some of them: walk again with these. */
 int vls_walk_run(vls_walk *walk, valise_error *err);
-int vls_walk_run_sub(valise_str *wider, vls_walk *walk, valise_str sub, valise_error *err);
+int vls_walk_run_subs(vls_walk *walk, const valise_str *subs, size_t count, valise_error *err);
+const valise_str *vls_walk_wider(size_t *count, const vls_walk *walk); /* of the walk */
 
 /* What could not be read, in the order of paths, copied into the arena of the scan. */
 int vls_walk_problems(vls_scan *out, const vls_walk *walk, valise_error *err);

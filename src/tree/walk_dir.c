@@ -527,6 +527,14 @@ static void keep_fd(vls_walk_worker *w, vls_walk_inside *d, int *fd)
     }
 }
 
+void vls_walk_enter(const vls_walk_worker *w, const vls_walk_inside *d, int fd)
+{
+    const vls_scan_options *options = w->queue->walk->options;
+
+    if (options->enter)
+        options->enter(options->self, d->dir.path, fd);
+}
+
 /* With the directory open: its names, and what is in it. 1: it cannot be read, as errno says. */
 static int enter(vls_walk_worker *w, vls_walk_inside *d, int fd, valise_error *err)
 {
@@ -541,6 +549,7 @@ static int enter(vls_walk_worker *w, vls_walk_inside *d, int fd, valise_error *e
         d->dir.entry->dir = NULL;
         return 0;
     }
+    vls_walk_enter(w, d, fd);
     rc = list(w, d, fd, &st, err);
     return rc != 0 ? rc : split(w, d, fd, err);
 }

@@ -79,6 +79,17 @@ static void set_stat(const vls_walk_worker *w, const vls_walk_inside *d, vls_wal
     e->device = entry->old->device;
 }
 
+/* It may have to be left out, with what was not looked at: that is for another walk. */
+static int make_wider(vls_walk_queue *q, valise_str path, valise_error *err)
+{
+    bool ok;
+
+    (void)pthread_mutex_lock(&q->lock);
+    ok = vls_vec_push(&q->wider, q->env, path);
+    (void)pthread_mutex_unlock(&q->lock);
+    return ok ? 0 : vls_fail_memory(err);
+}
+
 static int finish(vls_walk_worker *w, vls_walk_inside *d, valise_error *err)
 {
     vls_walk_entry *entry = d->dir.entry;
@@ -87,12 +98,10 @@ static int finish(vls_walk_worker *w, vls_walk_inside *d, valise_error *err)
 
     d->rules = vls_ignore_unref(d->rules);
     if (d->dir.count == 0 && d->dir.parent && (left_out || d->partial)) {
-        if (d->partial && !w->queue->wider.ptr)
-            w->queue->wider = d->dir.path;
         entry->e.kind = VLS_NODE_GONE;
         entry->left_out = true;
         entry->dir = NULL;
-        return 0;
+        return d->partial ? make_wider(w->queue, d->dir.path, err) : 0;
     }
     same = compare(&as_kept, &d->dir);
     if (same)

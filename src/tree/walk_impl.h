@@ -27,7 +27,7 @@ typedef struct vls_walk_inside {
     int fd;                       /* -1: open it again */
     atomic_uint users;            /* of fd: jobs that will need it */
     atomic_uint pending;          /* what has to be over before the directory is */
-    bool partial;                 /* one entry of it is looked at; the others are as they were */
+    bool partial;                 /* some entries are looked at; the others are as they were */
     bool left_out;                /* something in it was, by a rule */
     unsigned tries;
     int64_t mtime_ns, ctime_ns;
@@ -76,11 +76,11 @@ typedef struct vls_walk_queue {
     vls_ignore *rules;    /* of the workspace */
     atomic_uint open;     /* directories */
     atomic_bool stop;
-    valise_str wider;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work;
     vls_vec(vls_walk_job) jobs;
+    vls_vec(valise_str) wider; /* partial directories that have no entries any more */
     unsigned busy, idle;
     int code;
     valise_error error;
@@ -142,6 +142,9 @@ int vls_walk_problem(vls_walk_worker *w, const vls_walk_dir *dir, const char *na
 bool vls_walk_is_shortage(int error);
 
 /* ---- walk_dir.c ---- */
+
+/* Tell who wants to know, before its names are read. */
+void vls_walk_enter(const vls_walk_worker *w, const vls_walk_inside *d, int fd);
 
 /* A directory that an entry is; the root's has no parent. */
 int vls_walk_new_dir(vls_walk_inside **out, vls_walk_worker *w, vls_walk_inside *parent,
