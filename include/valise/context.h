@@ -197,13 +197,17 @@ typedef struct valise_frame_reason {
     valise_str text;  /* the same for people, without the name */
 } valise_frame_reason;
 
-enum { VALISE_PART_NODE = 1, VALISE_PART_FRAME, VALISE_PART_RECIPE };
+enum { VALISE_PART_NODE = 1, VALISE_PART_SAID, VALISE_PART_RECIPE };
 
 /* Something that a frame was made of. */
 typedef struct valise_frame_part {
-    int64_t kind;          /* VALISE_PART_... */
-    valise_id id;          /* object id of a node or recipe; id of a frame */
-    valise_str name, type; /* FRAME: of the child, and of its slot */
+    int64_t kind; /* VALISE_PART_... */
+    valise_id id; /* object id of a node, of a recipe, of a content */
+
+    /* SAID: what was said about something in the directory */
+    valise_str name; /* of the child */
+    valise_str type, agent;
+    bool directory; /* the child is one */
 } valise_frame_part;
 
 /* A frame, and how it came to lie where it was found. */
@@ -343,6 +347,93 @@ VALISE_API int valise_frame_proof(valise_proof **out, valise *v, const char *nod
  * be open without a workspace (valise_open with NULL). value may be NULL. frame:verify */
 VALISE_API int valise_frame_verify(valise_id *value, valise *v, const valise_id *root,
                                    const valise_id *key, valise_str proof, valise_error *err);
+
+/* ---- composition ---- */
+
+/* What a node is to the one that is composed for. */
+enum {
+    VALISE_RELATION_NODE, /* it is that one */
+    VALISE_RELATION_PARENT,
+    VALISE_RELATION_ANCESTOR,
+    VALISE_RELATION_SIBLING,
+    VALISE_RELATION_CHILD,
+    VALISE_RELATION_RELATED, /* it was named */
+};
+
+/* How relevant a frame is: the sum of its parts, each of which is an integer. */
+typedef struct valise_score {
+    int64_t total;
+    int64_t relation, type, agent, freshness, query;
+} valise_score;
+
+typedef struct valise_composed {
+    valise_frame frame;
+    int64_t relation; /* VALISE_RELATION_... */
+    int64_t tokens;   /* of the content, roughly */
+    valise_score score;
+} valise_composed;
+
+enum {
+    VALISE_CUT_FRAMES, /* there are as many as there may be */
+    VALISE_CUT_BYTES,  /* it did not fit any more */
+    VALISE_CUT_TOKENS,
+    VALISE_CUT_ERASED,
+    VALISE_CUT_DAMAGED,
+};
+
+/* A frame that would have been in it. */
+typedef struct valise_left_out {
+    valise_str path, type;
+    valise_id frame;
+    int64_t reason; /* VALISE_CUT_... */
+} valise_left_out;
+
+typedef struct valise_composition {
+    const valise_composed *const *items; /* the most important first */
+    size_t count;
+    int64_t bytes, tokens; /* of all contents */
+
+    int64_t candidates; /* heads that the sources have */
+    int64_t considered; /* of these, those that pass the filters; the best 4,096 of them */
+    /* Of const valise_left_out *: the first 100 of each, and how many there are. */
+    valise_list cut, missing, corrupt;
+    int64_t cut_count, missing_count, corrupt_count;
+
+    valise_str path;
+    valise_id node;
+    valise_id tree_root, context_root, policy_hash;
+    valise_str policy; /* its canonical text */
+    int64_t seq;       /* of the state that was seen */
+    int64_t version;   /* of the tree */
+    bool outdated; /* the file is not what the tree says, or the node is of an earlier version */
+} valise_composition;
+
+VALISE_API void valise_composition_free(valise_composition *composition); /* NULL is fine */
+
+typedef struct valise_compose_options {
+    size_t size;
+    unsigned flags;             /* VALISE_NODE_NO_SCAN */
+    const char *const *related; /* further nodes, NULL-ended; or NULL */
+    valise_str query;           /* what it is for, in place of what the policy says; "": nothing */
+} valise_compose_options;
+
+#define VALISE_COMPOSE_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(valise_compose_options), 0, NULL,                                                   \
+        {                                                                                          \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
+
+/* What is known about a node and about those around it: heads with their contents, chosen, ordered
+ * and limited by a policy, "relevance,sources=node+ancestors,max=10,query=date parsing", or the
+ * name of such a one in the configuration; NULL: the usual (`valise help compose`). Nothing is
+ * written. A frame that was erased or is damaged is listed, and no reason to fail. options may be
+ * NULL. VALISE_E_NOT_FOUND: there is no such node; VALISE_E_INVALID names the part of a policy that
+ * is wrong; VALISE_E_DENIED: a related node may not be read. node:compose */
+VALISE_API int valise_compose(valise_composition **out, valise *v, const char *node,
+                              const char *policy, const valise_compose_options *options,
+                              const valise_call *call, valise_error *err);
 
 VALISE_END
 

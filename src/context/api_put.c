@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "bus/command.h"
+#include "context/api.h"
 #include "context/ops.h"
 #include "context/slot_impl.h"
 #include "json/json.h"
@@ -61,7 +62,7 @@ static void give(valise_placed *out, const vls_frame_put_result *result)
         vls_sized_give(out, &ours, sizeof(ours));
 }
 
-static int run(valise_placed *out, valise *v, vls_frame_put_args *args,
+static int run(valise_placed *out, const vls_runner *runner, vls_frame_put_args *args,
                const valise_frame_options *o, const valise_call *call, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *metadata = NULL;
@@ -72,7 +73,7 @@ static int run(valise_placed *out, valise *v, vls_frame_put_args *args,
     int rc = take_call(&own, &room, call, o->expect, err);
 
     if (rc == 0 && o->metadata.len > 0) {
-        rc = vls_json_canonical(&metadata, v->env, o->metadata, err);
+        rc = vls_json_canonical(&metadata, runner->env, o->metadata, err);
         if (rc == 0)
             args->metadata = vls_blob_bytes(metadata);
         else
@@ -84,21 +85,21 @@ static int run(valise_placed *out, valise *v, vls_frame_put_args *args,
         basis = vls_id_hex(o->basis);
         args->basis = valise_str_of(basis.s);
     }
-    rc = vls_run(v, &vls_op_context_frame_put, args, &result, NULL, &own, NULL, err);
+    rc = vls_runner_run(runner, &vls_op_context_frame_put, args, &result, NULL, &own, NULL, err);
     if (rc == 0)
         give(out, &result);
     return rc;
 }
 
-int valise_frame_put(valise_placed *out, valise *v, const char *node, valise_str content,
-                     const valise_frame_options *options, const valise_call *call,
-                     valise_error *err)
+int vls_frame_put_by(valise_placed *out, const vls_runner *runner, const char *node,
+                     valise_str content, const valise_frame_options *options,
+                     const valise_call *call, valise_error *err)
 {
     valise_frame_options o;
     vls_frame_put_args args = {.recipe = {.size = VALISE_NONE}};
     int rc;
 
-    VLS_ARG(v && node && (content.ptr || content.len == 0), err);
+    VLS_ARG(node && (content.ptr || content.len == 0), err);
     rc = take_options(&o, options, err);
     if (rc == 0 && out)
         rc = vls_sized_check(out, offsetof(valise_placed, previous_head), "valise_placed", err);
@@ -113,5 +114,16 @@ int valise_frame_put(valise_placed *out, valise *v, const char *node, valise_str
         args.recipe = (valise_content){.bytes = o.recipe};
     if (o.frame_id)
         args.frame_id = *o.frame_id;
-    return run(out, v, &args, &o, call, err);
+    return run(out, runner, &args, &o, call, err);
+}
+
+int valise_frame_put(valise_placed *out, valise *v, const char *node, valise_str content,
+                     const valise_frame_options *options, const valise_call *call,
+                     valise_error *err)
+{
+    vls_runner runner;
+
+    VLS_ARG(v, err);
+    runner = vls_runner_of(v);
+    return vls_frame_put_by(out, &runner, node, content, options, call, err);
 }

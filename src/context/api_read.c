@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "bus/bus.h"
+#include "context/api.h"
 #include "context/ops.h"
 
 /* What the public enumerations say is what the rows have. */
@@ -24,7 +25,7 @@ _Static_assert((int)VALISE_REASON_CHILD_CHANGED == VLS_CHILD_CHANGED, "reasons")
 _Static_assert((int)VALISE_REASON_CHILD_MISSING == VLS_CHILD_MISSING, "reasons");
 _Static_assert((int)VALISE_REASON_RECIPE_CHANGED == VLS_RECIPE_CHANGED, "reasons");
 _Static_assert((int)VALISE_PART_NODE == VLS_DEP_NODE, "parts");
-_Static_assert((int)VALISE_PART_FRAME == VLS_DEP_FRAME, "parts");
+_Static_assert((int)VALISE_PART_SAID == VLS_DEP_SAID, "parts");
 _Static_assert((int)VALISE_PART_RECIPE == VLS_DEP_RECIPE, "parts");
 _Static_assert((int)VALISE_NODE_FILE == VLS_NODE_FILE, "kinds of nodes");
 _Static_assert((int)VALISE_NODE_DIR == VLS_NODE_DIR, "kinds of nodes");
@@ -39,14 +40,14 @@ typedef struct held {
     vls_vec(const valise_frame *) list;
 } held;
 
-static int hold(held **out, valise *v, valise_error *err)
+static int hold(held **out, const valise_env *env, valise_error *err)
 {
-    held *h = vls_mem_zalloc(v->env, sizeof(*h));
+    held *h = vls_mem_zalloc(env, sizeof(*h));
 
     if (!h)
         return vls_fail_memory(err);
-    h->env = v->env;
-    vls_arena_init(&h->arena, v->env, VLS_VIEW_MAX_BYTES);
+    h->env = env;
+    vls_arena_init(&h->arena, env, VLS_VIEW_MAX_BYTES);
     *out = h;
     return 0;
 }
@@ -77,38 +78,9 @@ static int add(held *h, const valise_frame *frame, valise_error *err)
     return 0;
 }
 
-static valise_frame frame_of(const vls_shown *shown)
-{
-    const vls_shown_meta *meta = shown->meta;
-
-    return (valise_frame){.id = shown->frame_id,
-                          .type = shown->type,
-                          .agent = shown->agent,
-                          .kind = shown->kind,
-                          .basis = shown->basis,
-                          .recipe = shown->recipe,
-                          .bytes = shown->size,
-                          .erased = shown->erased,
-                          .content = shown->text.ptr ? shown->text : shown->data,
-                          .path = shown->path,
-                          .state = shown->state.state,
-                          .reasons = shown->state.reasons,
-                          .head = shown->head,
-                          .seq = meta->seq,
-                          .time = meta->time,
-                          .entry = meta->entry,
-                          .slot = meta->slot,
-                          .closed = meta->closed,
-                          .by = meta->by,
-                          .media_type = meta->media_type,
-                          .metadata = meta->metadata,
-                          .regenerated_by = meta->regenerated_by,
-                          .moved_from = meta->moved_from};
-}
-
 static int add_shown(held *h, const vls_shown *shown, valise_error *err)
 {
-    const valise_frame frame = frame_of(shown);
+    const valise_frame frame = vls_shown_frame(shown);
 
     h->frames.outdated |= shown->meta->tree.ptr != NULL;
     return add(h, &frame, err);
@@ -123,12 +95,12 @@ static int take_row(void *arg, const void *row, valise_error *err)
     return shown->state.state == VLS_STATE_EMPTY ? 0 : add_shown(arg, shown, err);
 }
 
-static int run(held *h, valise *v, const valise_op *op, const void *args, void *result,
-               const valise_call *call, valise_error *err)
+static int run(held *h, const vls_runner *runner, const valise_op *op, const void *args,
+               void *result, const valise_call *call, valise_error *err)
 {
     valise_reply reply = VALISE_REPLY_INIT;
     const vls_run_more more = {.emit = take_row, .emit_arg = h, .reply = &reply};
-    int rc = vls_run(v, op, args, result, &h->memory, call, &more, err);
+    int rc = vls_runner_run(runner, op, args, result, &h->memory, call, &more, err);
 
     h->frames.seq = reply.seq;
     valise_reply_release(&reply);
@@ -157,11 +129,12 @@ static int check_flags(unsigned flags, valise_error *err)
 static int list(held **out, valise *v, const valise_op *op, const vls_frames_args *args,
                 unsigned flags, const valise_call *call, valise_error *err)
 {
+    const vls_runner runner = vls_runner_of(v);
     int rc = check_flags(flags, err);
 
     if (rc == 0)
-        rc = hold(out, v, err);
-    return rc < 0 ? rc : run(*out, v, op, args, NULL, call, err);
+        rc = hold(out, v->env, err);
+    return rc < 0 ? rc : run(*out, &runner, op, args, NULL, call, err);
 }
 
 static vls_frames_args args_of(const char *node, const char *type, unsigned flags)
@@ -219,7 +192,7 @@ static int fill_shown(held *h, const vls_frame_show_result *r, valise_error *err
     int rc = r->slots.count == 0 ? add(h, &alone, err) : 0;
 
     for (size_t i = 0; rc == 0 && i < r->slots.count; i++) {
-        valise_frame frame = frame_of(slots[i]);
+        valise_frame frame = vls_shown_frame(slots[i]);
         frame.erased = alone.erased;
         frame.content = alone.content;
         frame.made_of = alone.made_of;
@@ -236,14 +209,16 @@ int valise_frame_get(valise_frames **out, valise *v, const valise_id *frame,
     vls_frame_show_args args = {.no_scan = true};
     vls_id_text hex;
     vls_frame_show_result result;
+    vls_runner runner;
     int rc;
 
     VLS_ARG(out && v && frame, err);
+    runner = vls_runner_of(v);
     hex = vls_id_hex(frame);
     args.frame = valise_str_of(hex.s);
-    rc = hold(&h, v, err);
+    rc = hold(&h, v->env, err);
     if (rc == 0)
-        rc = run(h, v, &vls_op_context_frame_show, &args, &result, call, err);
+        rc = run(h, &runner, &vls_op_context_frame_show, &args, &result, call, err);
     if (rc == 0)
         rc = fill_shown(h, &result, err);
     if (rc == 0)
@@ -303,8 +278,9 @@ static int fill(held *h, const vls_node_get_result *r, valise_error *err)
     return rc;
 }
 
-int valise_node_get(valise_frames **out, valise *v, const char *node, const char *view,
-                    const valise_node_options *options, const valise_call *call, valise_error *err)
+int vls_node_get_by(valise_frames **out, const vls_runner *runner, const char *node,
+                    const char *view, const valise_node_options *options, const valise_call *call,
+                    valise_error *err)
 {
     VLS_AUTO(held) held *h = NULL;
     valise_node_options o;
@@ -312,20 +288,30 @@ int valise_node_get(valise_frames **out, valise *v, const char *node, const char
     vls_node_get_result result;
     int rc;
 
-    VLS_ARG(out && v && node, err);
+    VLS_ARG(out && node, err);
     rc = take_options(&o, options, err);
     if (rc == 0)
-        rc = hold(&h, v, err);
+        rc = hold(&h, runner->env, err);
     if (rc != 0)
         return rc;
     args.node = valise_str_of(node);
     args.view = valise_str_of(view);
     args.at = vls_str_or_none(o.tree);
     args.no_scan = o.flags & VALISE_NODE_NO_SCAN;
-    rc = run(h, v, &vls_op_context_node_get, &args, &result, call, err);
+    rc = run(h, runner, &vls_op_context_node_get, &args, &result, call, err);
     if (rc == 0)
         rc = fill(h, &result, err);
     if (rc == 0)
         give(out, &h);
     return rc;
+}
+
+int valise_node_get(valise_frames **out, valise *v, const char *node, const char *view,
+                    const valise_node_options *options, const valise_call *call, valise_error *err)
+{
+    vls_runner runner;
+
+    VLS_ARG(v, err);
+    runner = vls_runner_of(v);
+    return vls_node_get_by(out, &runner, node, view, options, call, err);
 }

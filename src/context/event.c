@@ -7,12 +7,14 @@
  *                        slot.invalidated     the head is marked
  *                        slot.reaffirmed      the mark is gone, the head is the same
  *                        slot.moved           it went with its file
+ *                        slot.pruned          its file was gone, and nobody needs it
  *     slot_closed comes  slot.closed          its file became a directory, or so
  *
  * What happened to a slot is said by its last entry; that is one lookup, also for an entry of the
  * log that is long past (a scan would read all that came since). Rows that a bundle brought did not
  * happen here: their entries have the seqs of another log, and only frames are told of. Nothing
  * that is marked CONTENT is told. */
+#include "context/merkle.h"
 #include "context/slot_impl.h"
 #include "field/field.h"
 #include "store/view.h"
@@ -96,6 +98,29 @@ static const char *type_of(const slot_told *told)
     return types[told->entry.kind];
 }
 
+static const valise_field pruned_fields[] = {
+    VALISE_FIELD(vls_slot_row, tree, UUID, VALISE_REQUIRED, "The tree."),
+    VALISE_FIELD(vls_slot_row, path, PATH, VALISE_REQUIRED, "Path of the node."),
+    VALISE_FIELD(vls_slot_row, type, STR, VALISE_REQUIRED, "Type of its frames."),
+    VALISE_FIELD_AS(vls_slot_row, id, "slot", UUID, VALISE_REQUIRED, "Id of the slot."),
+    VALISE_FIELD(vls_slot_row, head, ID, VALISE_NULLABLE, "Its last head."),
+    VALISE_FIELD(vls_slot_row, entries, INT, VALISE_REQUIRED, "Entries of its history."),
+    VALISE_FIELD(vls_slot_row, frames, INT, VALISE_REQUIRED, "How many were in it."),
+    VALISE_FIELD_END,
+};
+
+/* A slot that is no more lies elsewhere or was closed, which is told there. But if the set of its
+ * frames went with it, it was pruned. Entries would not tell: they go from the past as well. */
+static int tell_pruned(valise_event *out, valise_view *view, const vls_slot_row *slot,
+                       valise_error *err)
+{
+    valise_id root;
+    int64_t frames;
+    int rc = vls_merkle_root(&root, &frames, view, &slot->id, err);
+
+    return rc < 0 || frames > 0 ? rc : tell(out, view, "slot.pruned", slot, pruned_fields, err);
+}
+
 int vls_slot_event(valise_event *out, valise_view *view, const void *before, const void *after,
                    valise_error *err)
 {
@@ -104,7 +129,7 @@ int vls_slot_event(valise_event *out, valise_view *view, const void *before, con
     int rc;
 
     if (!after)
-        return 0; /* it lies elsewhere now, or was closed: told there */
+        return tell_pruned(out, view, old, err);
     told.slot = *(const vls_slot_row *)after;
     if (old && memcmp(&old->id, &told.slot.id, sizeof(old->id)) == 0)
         told.previous = old->head;

@@ -5,11 +5,13 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "bus/actor.h"
+#include "context/doubt.h"
 #include "context/slot_impl.h"
 #include "store/object.h"
 #include "store/validate.h"
 #include "store/view.h"
 #include "tree/node.h"
+#include "tree/rows.h"
 
 _Static_assert(VLS_FRAME_AGENT_MAX == VLS_ACTOR_ID_MAX, "agents are actors");
 
@@ -72,9 +74,11 @@ int vls_frame_type_check(valise_str type, valise_error *err)
 void vls_basis_add(vls_buf *out, const vls_dependency *dependency)
 {
     vls_buf_add_byte(out, (char)dependency->kind);
-    if (dependency->kind == VLS_DEP_FRAME) {
+    if (dependency->kind == VLS_DEP_SAID) {
+        vls_buf_add_byte(out, dependency->dir ? 1 : 0);
         vls_bytes_add_string(out, dependency->name);
         vls_bytes_add_string(out, dependency->type);
+        vls_bytes_add_string(out, dependency->agent);
     }
     vls_buf_add(out, vls_str(dependency->id.bytes, sizeof(dependency->id.bytes)));
 }
@@ -94,11 +98,14 @@ int vls_basis_next(vls_dependency *out, vls_reader *in, valise_error *err)
     dep.kind = vls_reader_u8(in);
     if (dep.kind < VLS_DEP_NODE || dep.kind > VLS_DEP_RECIPE)
         return fail_basis(err, "it depends on something of no known kind");
-    if (dep.kind == VLS_DEP_FRAME) {
+    if (dep.kind == VLS_DEP_SAID) {
+        int dir = vls_reader_u8(in);
+        dep.dir = dir == 1;
         dep.name = vls_reader_string(in);
         dep.type = vls_reader_string(in);
-        if (in->failed || dep.name.len == 0 || dep.name.len > VLS_NODE_NAME_MAX ||
-            vls_frame_type_check(dep.type, NULL) < 0)
+        dep.agent = vls_reader_string(in);
+        if (in->failed || dir > 1 || dep.name.len == 0 || dep.name.len > VLS_NODE_NAME_MAX ||
+            vls_frame_type_check(dep.type, NULL) < 0 || !vls_actor_id_is_valid(dep.agent))
             return fail_basis(err, "it has a name that cannot be");
     }
     id = vls_reader_slice(in, sizeof(dep.id.bytes));
@@ -128,9 +135,10 @@ int vls_basis_recipe(valise_id *out, valise_str basis, valise_error *err)
 
 int vls_recipe_kind(valise_str recipe, valise_error *err)
 {
-    if (vls_str_starts(recipe, VLS_STR("derived\n")))
+    if (vls_str_starts(recipe, VLS_STR(VLS_RECIPE_DERIVED)))
         return VLS_FRAME_DERIVED;
-    if (vls_str_starts(recipe, VLS_STR("external\n")))
+    if (vls_str_starts(recipe, VLS_STR(VLS_RECIPE_PROGRAM)) ||
+        vls_str_starts(recipe, VLS_STR(VLS_RECIPE_EXTERNAL)))
         return VLS_FRAME_EXTERNAL;
     return vls_fail(err, VALISE_E_INVALID, "a recipe does not say what made the frame");
 }
@@ -194,6 +202,23 @@ static int hash_frame(vls_frame_row *row, vls_hasher *hasher, valise_str basis, 
     return rc;
 }
 
+int vls_frame_compute(vls_frame_row *out, vls_hasher *hasher, const vls_frame_new *frame,
+                      int64_t kind, const valise_id *recipe, valise_error *err)
+{
+    vls_frame_row row = {.type = frame->type,
+                         .agent = frame->agent,
+                         .kind = kind,
+                         .recipe = *recipe,
+                         .size = (int64_t)frame->content.bytes.len};
+    int rc = vls_object_id(&row.content, hasher, "data", frame->content.bytes, err);
+
+    if (rc == 0)
+        rc = hash_frame(&row, hasher, frame->basis, frame->content.bytes, err);
+    if (rc == 0)
+        *out = row;
+    return rc;
+}
+
 int vls_frame_make(vls_frame_row *out, valise_view *view, const vls_frame_new *frame,
                    valise_error *err)
 {
@@ -238,6 +263,7 @@ int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame
                   valise_error *err)
 {
     vls_frame_row old = {.id = frame->id};
+    vls_tree_row tree;
     valise_id basis;
     int rc = valise_view_get(&old, view, &vls_frames, err);
 
@@ -249,6 +275,10 @@ int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame
         if (!vls_id_is_none(&old.content))
             return 0;
         rc = fill_again(view, frame, err);
+        if (rc == 0)
+            rc = vls_tree_head(&tree, view, err);
+        if (rc > 0)
+            rc = vls_doubt_lose(view, &tree.id, err);
         return rc < 0 ? rc : 1;
     }
     if (rc > 0)

@@ -11,14 +11,19 @@
  *
  *     recipe   03 | object id (32)       how it was made; at most one, and the first
  *     node     01 | object id (32)       what lay at the path
- *     frame    02 | string name | string type | frame id (32)
+ *     said     02 | is it a directory (1) | string name | string type | string agent |
+ *              object id of the content (32)
  *                                        the head of a child's slot; name: that of the child
+ *
+ * What a child's head was made of itself is not in there: only what it says, which is all that the
+ * frame was made of. So a change below that leaves the child's words as they are ends there.
  *
  * A *recipe* is an object of the kind "recipe": a line that says what made the frame, then whatever
  * it needs to be made again.
  *
- *     "derived\n" canonical JSON       by the engine, which can do it again
- *     "external\n" any bytes           by a program
+ *     "derived\n" canonical JSON       by the engine, which can do it again (recipe.h)
+ *     "program\n" canonical JSON       by a program that the engine ran, the same way
+ *     "external\n" any bytes           by somebody else's program; only they know how
  *
  * A frame without a recipe is *authored*. No clock, path, media type or metadata is in an id: these
  * belong to the entry that puts a frame into a slot (slot.h).
@@ -39,6 +44,9 @@
 #define VLS_FRAME_CONTENT_USUAL ((int64_t)1 << 20)
 #define VLS_BASIS_MAX ((size_t)16 << 20) /* bytes */
 #define VLS_RECIPE_MAX ((size_t)1 << 20)
+#define VLS_RECIPE_DERIVED "derived\n"
+#define VLS_RECIPE_PROGRAM "program\n"
+#define VLS_RECIPE_EXTERNAL "external\n"
 
 enum { VLS_FRAME_AUTHORED, VLS_FRAME_DERIVED, VLS_FRAME_EXTERNAL };
 extern const char *const vls_frame_kinds[]; /* "authored", ...; NULL-ended */
@@ -60,12 +68,15 @@ int vls_frame_type_check(valise_str type, valise_error *err);
 
 /* ---- bases ---- */
 
-enum { VLS_DEP_NODE = 1, VLS_DEP_FRAME, VLS_DEP_RECIPE };
+enum { VLS_DEP_NODE = 1, VLS_DEP_SAID, VLS_DEP_RECIPE };
 
 typedef struct vls_dependency {
     int kind;
-    valise_id id;          /* object of the node or recipe, or frame */
-    valise_str name, type; /* FRAME: of the child, and of its slot */
+    valise_id id; /* object of the node, recipe or content */
+
+    /* SAID: of the child, and of its frame */
+    bool dir;
+    valise_str name, type, agent;
 } vls_dependency;
 
 /* Append one; the buffer remembers a failure. */
@@ -94,6 +105,11 @@ typedef struct vls_frame_new {
     valise_str basis;       /* bytes */
     valise_content content; /* its object is there, or is one of the arguments */
 } vls_frame_new;
+
+/* The same for who has the bytes of the content (content.bytes) and knows the recipe: without a
+ * view. kind and recipe are those of the basis. */
+int vls_frame_compute(vls_frame_row *out, vls_hasher *hasher, const vls_frame_new *frame,
+                      int64_t kind, const valise_id *recipe, valise_error *err);
 
 /* The row it will have, id and all. Nothing is put; the object of the basis is added only by
  * vls_frame_put. VALISE_E_INVALID: a type, an agent, a basis or a recipe that cannot be. */

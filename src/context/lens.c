@@ -1,5 +1,5 @@
 /* lens.c -- lenses: text to struct and back, and the filters. */
-#include "context/lens.h"
+#include "context/lens_impl.h"
 
 #include <valise/sys/field.h>
 
@@ -16,34 +16,26 @@ static const char *const orders[] = {"type", "agent", "recency", NULL};
 
 /* ---- reading ---- */
 
-typedef struct reading {
-    vls_lens *lens;
-    valise_str text;
-    valise_str part, name, value; /* being read; value: ptr NULL without '=' */
-    unsigned seen;                /* bits of what may be there once: SCOPE, ... */
-    valise_error *err;
-} reading;
+static const char hint[] = "parts are heads, history, recency, type, agent, max=N, max_bytes=N, "
+                           "max_tokens=N, type=, agent=, path=, state=, seq=A..B, time=A..B";
 
-enum { SCOPE = 1, ORDER = 2, FRAMES = 4, BYTES = 8, TOKENS = 16, SEQ = 32, TIME = 64 };
-
-static int refuse(const reading *r, const char *why)
+int vls_lens_refuse(const vls_lens_reading *r, const char *why)
 {
-    (void)vls_fail_at(r->err, VALISE_E_INVALID, r->part.ptr - r->text.ptr, "view: '%s' %s",
+    (void)vls_fail_at(r->err, VALISE_E_INVALID, r->part.ptr - r->text.ptr, "%s: '%s' %s", r->what,
                       vls_text_short(r->part).s, why);
-    vls_hint(r->err, "parts are heads, history, recency, type, agent, max=N, max_bytes=N, "
-                     "max_tokens=N, type=, agent=, path=, state=, seq=A..B, time=A..B");
+    vls_hint(r->err, "%s", r->hint);
     return VALISE_E_INVALID;
 }
 
-static int once(reading *r, unsigned what, const char *why)
+int vls_lens_once(vls_lens_reading *r, unsigned what, const char *why)
 {
     if (r->seen & what)
-        return refuse(r, why);
+        return vls_lens_refuse(r, why);
     r->seen |= what;
     return 0;
 }
 
-static int find_word(const char *const *words, valise_str word)
+int vls_lens_word(const char *const *words, valise_str word)
 {
     for (int i = 0; words[i]; i++) {
         if (vls_str_equal(valise_str_of(words[i]), word))
@@ -54,62 +46,70 @@ static int find_word(const char *const *words, valise_str word)
 
 bool vls_lens_is_word(valise_str word)
 {
-    return find_word(scopes, word) >= 0 || find_word(orders, word) >= 0;
+    return vls_lens_word(scopes, word) >= 0 || vls_lens_word(orders, word) >= 0;
 }
 
-static int read_word(reading *r)
+static int read_word(vls_lens_reading *r)
 {
-    int which = find_word(scopes, r->part);
+    int which = vls_lens_word(scopes, r->part);
 
     if (which >= 0) {
         r->lens->scope = which;
-        return once(r, SCOPE, "is a second scope");
+        return vls_lens_once(r, VLS_LENS_ONCE_SCOPE, "is a second scope");
     }
-    which = find_word(orders, r->part);
+    which = vls_lens_word(orders, r->part);
     if (which < 0)
-        return refuse(r, r->part.len == 0 ? "is an empty part" : "is not known");
+        return vls_lens_refuse(r, r->part.len == 0 ? "is an empty part" : "is not known");
     r->lens->order = which;
-    return once(r, ORDER, "is a second order");
+    return vls_lens_once(r, VLS_LENS_ONCE_ORDER, "is a second order");
 }
 
-static int read_limit(reading *r, int64_t *out, unsigned what, int64_t most)
+static int read_limit(vls_lens_reading *r, int64_t *out, unsigned what, int64_t most)
 {
     if (!vls_str_to_i64(out, r->value) || *out < 1)
-        return refuse(r, "must be a number of 1 or more");
+        return vls_lens_refuse(r, "must be a number of 1 or more");
     if (*out > most)
-        return refuse(r, "is too large a number");
-    return once(r, what, "is there twice");
+        return vls_lens_refuse(r, "is too large a number");
+    return vls_lens_once(r, what, "is there twice");
 }
 
-/* Lists are sorted sets: the order in which filters are given means nothing. A set of characters is
- * refused, since who writes one means it, and as a name it would match nothing. */
-static int read_glob(reading *r, vls_lens_globs *out, const vls_glob_rules *rules)
+/* A set of characters is refused, since who writes one means it, and as a name it would match
+ * nothing. */
+int vls_lens_check_glob(const vls_lens_reading *r, const vls_glob_rules *rules, valise_str glob)
+{
+    if (vls_glob_check(rules, glob, NULL) < 0 || !vls_utf8_valid(glob))
+        return vls_lens_refuse(r, "has no pattern that could match");
+    if (vls_str_find_byte(glob, '[') < glob.len)
+        return vls_lens_refuse(r, "has a [: only * and ** stand for other characters");
+    return 0;
+}
+
+/* Lists are sorted sets: the order in which filters are given means nothing. */
+static int read_glob(vls_lens_reading *r, vls_lens_globs *out, const vls_glob_rules *rules)
 {
     size_t at = 0;
-    int order = 1;
+    int order = 1, rc = vls_lens_check_glob(r, rules, r->value);
 
-    if (vls_glob_check(rules, r->value, NULL) < 0 || !vls_utf8_valid(r->value))
-        return refuse(r, "has no pattern that could match");
-    if (vls_str_find_byte(r->value, '[') < r->value.len)
-        return refuse(r, "has a [: only * and ** stand for other characters");
+    if (rc < 0)
+        return rc;
     while (at < out->count && (order = vls_str_compare(out->globs[at], r->value)) < 0)
         at++;
     if (at < out->count && order == 0)
         return 0;
     if (out->count == VLS_LENS_GLOBS_MAX)
-        return refuse(r, "is one filter too many");
+        return vls_lens_refuse(r, "is one filter too many");
     memmove(&out->globs[at + 1], &out->globs[at], (out->count - at) * sizeof(out->globs[0]));
     out->globs[at] = r->value;
     out->count++;
     return 0;
 }
 
-static int read_state(reading *r)
+static int read_state(vls_lens_reading *r)
 {
-    int which = find_word(vls_state_names, r->value);
+    int which = vls_lens_word(vls_state_names, r->value);
 
     if (which <= VLS_STATE_EMPTY)
-        return refuse(r, "must be fresh, stale, invalidated or orphaned");
+        return vls_lens_refuse(r, "must be fresh, stale, invalidated or orphaned");
     r->lens->states |= 1u << which;
     return 0;
 }
@@ -126,32 +126,30 @@ static int time_end(int64_t *out, valise_str text)
     return vls_time_parse_ns(out, text, NULL);
 }
 
-static int read_range(reading *r, int64_t *from, int64_t *to, unsigned what, end_fn *end)
+static int read_range(vls_lens_reading *r, int64_t *from, int64_t *to, unsigned what, end_fn *end)
 {
     size_t at = vls_str_find(r->value, VLS_STR(".."));
     valise_str first = vls_str_head(r->value, at), last = vls_str_from(r->value, at + 2);
 
     if (at == r->value.len || (first.len == 0 && last.len == 0))
-        return refuse(r, "must be a range A..B, A.. or ..B");
+        return vls_lens_refuse(r, "must be a range A..B, A.. or ..B");
     if ((first.len > 0 && end(from, first) < 0) || (last.len > 0 && end(to, last) < 0))
-        return refuse(r, "has an end that cannot be read");
+        return vls_lens_refuse(r, "has an end that cannot be read");
     if (first.len > 0 && last.len > 0 && *from > *to)
-        return refuse(r, "is a range that ends before it begins");
-    return once(r, what, "is there twice");
+        return vls_lens_refuse(r, "is a range that ends before it begins");
+    return vls_lens_once(r, what, "is there twice");
 }
 
-static int read_part(reading *r)
+int vls_lens_read_filter(vls_lens_reading *r)
 {
     vls_lens *l = r->lens;
 
-    if (!r->value.ptr)
-        return read_word(r);
     if (vls_str_equal(r->name, VLS_STR("max")))
-        return read_limit(r, &l->max_frames, FRAMES, VLS_LENS_FRAMES_MAX);
+        return read_limit(r, &l->max_frames, VLS_LENS_ONCE_FRAMES, VLS_LENS_FRAMES_MAX);
     if (vls_str_equal(r->name, VLS_STR("max_bytes")))
-        return read_limit(r, &l->max_bytes, BYTES, INT64_MAX);
+        return read_limit(r, &l->max_bytes, VLS_LENS_ONCE_BYTES, INT64_MAX);
     if (vls_str_equal(r->name, VLS_STR("max_tokens")))
-        return read_limit(r, &l->max_tokens, TOKENS, INT64_MAX);
+        return read_limit(r, &l->max_tokens, VLS_LENS_ONCE_TOKENS, INT64_MAX);
     if (vls_str_equal(r->name, VLS_STR("type")))
         return read_glob(r, &l->types, &vls_glob_flat);
     if (vls_str_equal(r->name, VLS_STR("agent")))
@@ -161,36 +159,55 @@ static int read_part(reading *r)
     if (vls_str_equal(r->name, VLS_STR("state")))
         return read_state(r);
     if (vls_str_equal(r->name, VLS_STR("seq")))
-        return read_range(r, &l->seq_from, &l->seq_to, SEQ, seq_end);
+        return read_range(r, &l->seq_from, &l->seq_to, VLS_LENS_ONCE_SEQ, seq_end);
     if (vls_str_equal(r->name, VLS_STR("time")))
-        return read_range(r, &l->time_from, &l->time_to, TIME, time_end);
-    return refuse(r, "is not known");
+        return read_range(r, &l->time_from, &l->time_to, VLS_LENS_ONCE_TIME, time_end);
+    return vls_lens_refuse(r, "is not known");
+}
+
+static int read_part(vls_lens_reading *r)
+{
+    return r->value.ptr ? vls_lens_read_filter(r) : read_word(r);
+}
+
+vls_lens vls_lens_usual(void)
+{
+    return (vls_lens){.max_frames = VLS_LENS_FRAMES_USUAL,
+                      .seq_from = VALISE_NONE,
+                      .seq_to = VALISE_NONE,
+                      .time_from = VALISE_NONE,
+                      .time_to = VALISE_NONE};
+}
+
+int vls_lens_read(vls_lens_reading *r)
+{
+    valise_str rest = r->text;
+    bool more = rest.len > 0;
+    int rc = 0;
+
+    if (rest.len > VLS_LENS_TEXT_MAX)
+        return vls_fail(r->err, VALISE_E_TOO_LARGE, "a %s has over %u bytes", r->what,
+                        VLS_LENS_TEXT_MAX);
+    while (rc == 0 && more) {
+        more = vls_str_cut(&r->part, &rest, rest, ',');
+        if (!r->part.ptr)
+            r->part.ptr = r->text.ptr + r->text.len; /* behind the last comma */
+        if (!vls_str_cut(&r->name, &r->value, r->part, '='))
+            r->value = (valise_str){NULL, 0};
+        else if (!r->value.ptr)
+            r->value = VLS_STR("");
+        rc = r->read(r);
+    }
+    return rc;
 }
 
 int vls_lens_parse(vls_lens *out, valise_str text, valise_error *err)
 {
-    vls_lens lens = {.max_frames = VLS_LENS_FRAMES_USUAL,
-                     .seq_from = VALISE_NONE,
-                     .seq_to = VALISE_NONE,
-                     .time_from = VALISE_NONE,
-                     .time_to = VALISE_NONE};
-    reading r = {.lens = &lens, .text = text, .err = err};
-    valise_str rest = text;
-    bool more = text.len > 0;
-    int rc = 0;
+    vls_lens lens = vls_lens_usual();
+    vls_lens_reading r = {
+        .lens = &lens, .what = "view", .hint = hint, .read = read_part, .text = text, .err = err};
+    int rc = vls_lens_read(&r);
 
-    if (text.len > VLS_LENS_TEXT_MAX)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "a view has over %u bytes", VLS_LENS_TEXT_MAX);
-    while (rc == 0 && more) {
-        more = vls_str_cut(&r.part, &rest, rest, ',');
-        if (!r.part.ptr)
-            r.part.ptr = text.ptr + text.len; /* behind the last comma */
-        if (!vls_str_cut(&r.name, &r.value, r.part, '='))
-            r.value = (valise_str){NULL, 0};
-        else if (!r.value.ptr)
-            r.value = VLS_STR("");
-        rc = read_part(&r);
-    }
     if (rc == 0)
         *out = lens;
     return rc;
@@ -228,11 +245,8 @@ static void write_range(vls_buf *out, const char *name, int64_t from, int64_t to
         vls_buf_add_i64(out, to);
 }
 
-void vls_lens_write(vls_buf *out, const vls_lens *lens)
+void vls_lens_write_filters(vls_buf *out, const vls_lens *lens)
 {
-    vls_buf_add_text(out, scopes[lens->scope]);
-    vls_buf_add_byte(out, ',');
-    vls_buf_add_text(out, orders[lens->order]);
     write_limit(out, "max", lens->max_frames);
     write_limit(out, "max_bytes", lens->max_bytes);
     write_limit(out, "max_tokens", lens->max_tokens);
@@ -245,6 +259,14 @@ void vls_lens_write(vls_buf *out, const vls_lens *lens)
     }
     write_range(out, "seq", lens->seq_from, lens->seq_to, false);
     write_range(out, "time", lens->time_from, lens->time_to, true);
+}
+
+void vls_lens_write(vls_buf *out, const vls_lens *lens)
+{
+    vls_buf_add_text(out, scopes[lens->scope]);
+    vls_buf_add_byte(out, ',');
+    vls_buf_add_text(out, orders[lens->order]);
+    vls_lens_write_filters(out, lens);
 }
 
 int vls_lens_hash(valise_id *out, const vls_lens *lens, vls_hasher *hasher, valise_error *err)
@@ -264,7 +286,7 @@ int vls_lens_hash(valise_id *out, const vls_lens *lens, vls_hasher *hasher, vali
 
 /* ---- filters ---- */
 
-static bool fits_any(const vls_lens_globs *globs, const vls_glob_rules *rules, valise_str text)
+bool vls_lens_fits_any(const vls_lens_globs *globs, const vls_glob_rules *rules, valise_str text)
 {
     for (size_t i = 0; i < globs->count; i++) {
         if (vls_glob_match(rules, globs->globs[i], text))
@@ -280,9 +302,9 @@ static bool is_between(int64_t value, int64_t from, int64_t to)
 
 bool vls_lens_fits(const vls_lens *lens, const vls_lens_item *item)
 {
-    return fits_any(&lens->types, &vls_glob_flat, item->type) &&
-           fits_any(&lens->agents, &vls_glob_flat, item->agent) &&
-           fits_any(&lens->paths, &vls_glob_path, item->path) &&
+    return vls_lens_fits_any(&lens->types, &vls_glob_flat, item->type) &&
+           vls_lens_fits_any(&lens->agents, &vls_glob_flat, item->agent) &&
+           vls_lens_fits_any(&lens->paths, &vls_glob_path, item->path) &&
            is_between(item->seq, lens->seq_from, lens->seq_to) &&
            is_between(item->time, lens->time_from, lens->time_to);
 }

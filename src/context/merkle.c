@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/hex.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "store/validate.h"
 #include "store/view.h"
@@ -85,7 +86,7 @@ typedef struct way {
     vls_hasher *hasher; /* changes; else NULL */
     size_t depth;
     vls_merkle_page leaf;
-    vls_merkle_page *path; /* changes: memory of the view, VLS_MERKLE_DEPTH; NULL: not kept */
+    vls_merkle_page *path; /* changes: VLS_MERKLE_DEPTH of them; NULL: not kept */
 } way;
 
 static int descend(way *w, valise_error *err)
@@ -263,16 +264,18 @@ static int grow(vls_merkle_child *out, way *w, valise_error *err)
     return rc;
 }
 
-/* Begin to change: a hasher and room for the way. */
+/* Begin to change: a hasher and room for the way. That is seldom used for more than its beginning,
+ * and not of the view's memory: views of a batch live until its end. */
 static int open_way(way *w, valise_error *err)
 {
-    void *room;
-    int rc = valise_view_alloc(&room, w->view, VLS_MERKLE_DEPTH * sizeof(*w->path), err);
+    w->path = vls_mem_alloc(w->view->arena.env, VLS_MERKLE_DEPTH * sizeof(*w->path));
+    return w->path ? vls_store_hasher(&w->hasher, w->view->txn->store, err) : vls_fail_memory(err);
+}
 
-    if (rc < 0)
-        return rc;
-    w->path = room;
-    return vls_store_hasher(&w->hasher, w->view->txn->store, err);
+static void close_way(way *w)
+{
+    vls_store_hasher_return(w->view->txn->store, w->hasher);
+    vls_mem_free(w->view->arena.env, w->path, VLS_MERKLE_DEPTH * sizeof(*w->path));
 }
 
 static int put_pair(way *w, const valise_id *value, valise_error *err)
@@ -310,7 +313,7 @@ int vls_merkle_put(valise_view *view, const valise_uuid *set, const valise_id *k
 
     if (rc == 0)
         rc = put_pair(&w, value, err);
-    vls_store_hasher_return(view->txn->store, w.hasher);
+    close_way(&w);
     return rc;
 }
 
@@ -396,7 +399,21 @@ int vls_merkle_delete(valise_view *view, const valise_uuid *set, const valise_id
 
     if (rc == 0)
         rc = delete_pair(&w, err);
-    vls_store_hasher_return(view->txn->store, w.hasher);
+    close_way(&w);
+    return rc;
+}
+
+int vls_merkle_drop(valise_view *view, const valise_uuid *set, valise_error *err)
+{
+    const vls_merkle_row probe = {.set = *set};
+    const valise_select of_set = {.row = &probe, .equal = 1, .flags = VLS_SCAN_BELOW};
+    valise_scan *scan = NULL;
+    vls_merkle_row row;
+    int rc = valise_view_scan(&scan, view, &vls_merkles, &of_set, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
+        rc = vls_settle(valise_view_delete(view, &vls_merkles, &row, err));
+    valise_scan_close(scan);
     return rc;
 }
 

@@ -74,6 +74,9 @@ int vls_merkle_put(valise_view *view, const valise_uuid *set, const valise_id *k
 int vls_merkle_delete(valise_view *view, const valise_uuid *set, const valise_id *key,
                       valise_error *err);
 
+/* All pages of a set that nobody needs any more, and that this command has not changed. */
+int vls_merkle_drop(valise_view *view, const valise_uuid *set, valise_error *err);
+
 /* ---- proofs ---- */
 
 /* Append a proof of what the set has under the key, or that it has nothing. */

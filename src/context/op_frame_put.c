@@ -137,9 +137,11 @@ static int find_basis(vls_tree_found *out, bool *attach, const vls_place *place,
         (void)vls_fail(err, rc, "'%s' is ambiguous", vls_text_short(basis).s);
         vls_hint(err, "give more of its digits");
     }
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no node '%s' to be the basis",
-                        vls_text_short(basis).s);
+    if (rc == 0) {
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no node '%s' to be the basis",
+                      vls_text_short(basis).s);
+        vls_place_hint(&place->tree, "the basis is an earlier version of the node itself", err);
+    }
     if (rc > 0)
         came = has_become(place, view, out, err);
     if (came < 0)
@@ -170,7 +172,7 @@ static int write_basis(vls_buf *out, valise_view *view, const vls_frame_put_args
         vls_buf_init(&recipe, view->arena.env, VLS_RECIPE_MAX);
         if (!bytes.ptr)
             rc = valise_view_object(&bytes, view, &args->recipe.id, err);
-        vls_buf_add_text(&recipe, "external\n");
+        vls_buf_add_text(&recipe, VLS_RECIPE_EXTERNAL);
         vls_buf_add(&recipe, bytes);
         if (rc == 0 && bytes.len > VLS_RECIPE_MAX - 9)
             return vls_fail(err, VALISE_E_TOO_LARGE,

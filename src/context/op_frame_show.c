@@ -1,6 +1,7 @@
 /* op_frame_show.c -- frame:show, one frame by its id: what it says, what it was made of, and where
  * it is. */
 #include "base/hex.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "context/context.h"
@@ -9,11 +10,17 @@
 #include "context/slot_impl.h"
 #include "store/view.h"
 
-#define SLOTS_MAX 64u /* that are told; more are only counted */
+#define SLOTS_MAX 64u  /* that are told; more are only counted */
+#define ENTRIES_MAX 64 /* of a child's slot that are looked at, the newest first */
 
 typedef vls_frame_show_args show_args;
 typedef vls_frame_show_result show_result;
-typedef valise_frame_part dependency;
+
+/* What it was made of, and the frame that said so where that can be found. */
+typedef struct dependency {
+    valise_frame_part part; /* what functions in C get */
+    valise_id frame;        /* zero: it is not known */
+} dependency;
 
 static const valise_field show_in[] = {
     VALISE_FIELD_WITH(show_args, frame, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
@@ -22,14 +29,22 @@ static const valise_field show_in[] = {
     VALISE_FIELD_END,
 };
 
-static const char *const dep_kinds[] = {"none", "node", "frame", "recipe", NULL};
+static const char *const dep_kinds[] = {"none", "node", "said", "recipe", NULL};
 
 static const valise_field dependency_fields[] = {
-    VALISE_FIELD_WITH(dependency, kind, ENUM, VALISE_REQUIRED, "What it is.", .more = dep_kinds),
-    VALISE_FIELD(dependency, id, ID, VALISE_REQUIRED,
-                 "Object id of a node or recipe; id of a frame."),
-    VALISE_FIELD(dependency, name, PATH, VALISE_NULLABLE, "Of a frame: name of the child."),
-    VALISE_FIELD(dependency, type, STR, VALISE_NULLABLE, "Of a frame: its type."),
+    VALISE_FIELD_AS_WITH(dependency, part.kind, "kind", ENUM, VALISE_REQUIRED, "What it is.",
+                         .more = dep_kinds),
+    VALISE_FIELD_AS(dependency, part.id, "id", ID, VALISE_REQUIRED,
+                    "Object id of a node, of a recipe, or of a content."),
+    VALISE_FIELD_AS(dependency, part.name, "name", PATH, VALISE_NULLABLE,
+                    "Said: name of the child."),
+    VALISE_FIELD_AS(dependency, part.type, "type", STR, VALISE_NULLABLE,
+                    "Said: type of its frame."),
+    VALISE_FIELD_AS(dependency, part.agent, "agent", STR, VALISE_NULLABLE, "Said: who said it."),
+    VALISE_FIELD_AS(dependency, part.directory, "directory", BOOL, 0,
+                    "Said: the child is a directory."),
+    VALISE_FIELD_AS(dependency, frame, "frameId", ID, VALISE_NULLABLE,
+                    "Said: the frame, where the child still has it."),
     VALISE_FIELD_END,
 };
 static const valise_struct dependency_struct = {sizeof(dependency), dependency_fields};
@@ -57,8 +72,62 @@ static const valise_field show_out[] = {
     VALISE_FIELD_END,
 };
 
+/* ---- what it was made of ---- */
+
+/* The newest entry of a slot whose frame says that. */
+static int find_said(valise_id *out, valise_view *view, const vls_slot_row *slot,
+                     const vls_dependency *dep, valise_error *err)
+{
+    vls_slot_entry_row entry;
+    vls_frame_row frame;
+
+    for (int64_t i = slot->entries; i > VLS_MAX(slot->entries - ENTRIES_MAX, 0); i--) {
+        int rc = vls_slot_entry(&entry, view, &slot->id, i, err);
+        if (rc > 0 && !vls_id_is_none(&entry.frame))
+            rc = vls_frame_get(&frame, view, &entry.frame, err);
+        else
+            rc = VLS_MIN(rc, 0);
+        if (rc < 0)
+            return rc;
+        if (rc > 0 && vls_id_equal(&frame.content, &dep->id) &&
+            vls_str_equal(frame.agent, dep->agent)) {
+            *out = frame.id;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* A basis names what a child's frame said and not the frame: it may be said again by another one
+ * that was made of something else. So it is looked for where the child is. */
+static int look_said(valise_id *out, valise_view *view, const vls_shown *where,
+                     const vls_dependency *dep, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf path = {0};
+    vls_tree_row tree;
+    vls_slot_row slot;
+    int rc;
+
+    if (dep->kind != VLS_DEP_SAID || !where || (where->meta && where->meta->closed))
+        return 0;
+    vls_buf_init(&path, view->arena.env, VLS_PATH_MAX);
+    vls_buf_add(&path, where->path);
+    if (where->path.len > 0)
+        vls_buf_add_byte(&path, '/');
+    vls_buf_add(&path, dep->name);
+    if (vls_buf_check(&path, NULL) < 0)
+        return path.failed == VALISE_E_NO_MEMORY ? vls_fail_memory(err) : 0;
+    rc = vls_tree_head(&tree, view, err);
+    if (rc > 0)
+        rc = vls_path_readable(view, vls_buf_str(&path), dep->type, err);
+    if (rc > 0)
+        rc = vls_slot_get(&slot, view, &tree.id, vls_buf_str(&path), dep->type, err);
+    return rc <= 0 ? rc : find_said(out, view, &slot, dep, err);
+}
+
+/* where: a slot that the frame is in; NULL: none. */
 static int list_basis(valise_list *out, valise_view *view, const valise_id *basis,
-                      valise_error *err)
+                      const vls_shown *where, valise_error *err)
 {
     vls_vec(const dependency *) list = VLS_VEC_INIT;
     vls_arena *arena = &view->arena;
@@ -79,7 +148,10 @@ static int list_basis(valise_list *out, valise_view *view, const valise_id *basi
         dependency *d = vls_arena_zalloc(arena, sizeof(*d));
         if (!d || !vls_vec_push_in(&list, arena, d))
             return vls_arena_fail(arena, err);
-        *d = (dependency){dep.kind, dep.id, dep.name, dep.type};
+        d->part = (valise_frame_part){dep.kind, dep.id, dep.name, dep.type, dep.agent, dep.dir};
+        rc = look_said(&d->frame, view, where, &dep, err);
+        if (rc < 0)
+            return rc;
     }
     *out = (valise_list){list.ptr ? (const void *)list.ptr : "", list.len};
     return rc;
@@ -170,6 +242,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 {
     const show_args *args = in;
     show_result *result = out;
+    const vls_shown *where = NULL;
     vls_frame_row frame;
     vls_shown shown = {0};
     valise_id id;
@@ -180,7 +253,8 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     rc = vls_frame_get(&frame, view, &id, err);
     if (rc == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no frame %s", vls_id_hex(&id).s);
-        vls_hint(err, "`valise list-frames NODE` shows those there are");
+        vls_hint(err, "`valise list-frames NODE` shows those there are; one that only files had "
+                      "which are gone may have been pruned");
     }
     if (rc > 0)
         rc = find_slots(result, view, &frame, args->no_scan, err);
@@ -200,7 +274,9 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     result->erased = shown.erased;
     result->text = shown.text;
     result->data = shown.data;
-    return list_basis(&result->made_of, view, &frame.basis, err);
+    if (result->slots.count > 0)
+        where = *(const vls_shown *const *)result->slots.items;
+    return list_basis(&result->made_of, view, &frame.basis, where, err);
 }
 
 const valise_op vls_op_context_frame_show = {

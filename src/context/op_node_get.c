@@ -151,22 +151,6 @@ static int fill_record(const record **out, valise_view *view, const vls_place *p
 
 /* ---- all of it ---- */
 
-static int find_root(valise_id *out, valise_view *view, const vls_place *place, valise_error *err)
-{
-    char text[32];
-    vls_tree_version_row version;
-    int rc;
-
-    *out = place->tree.root;
-    if (place->version == place->tree.version)
-        return 0;
-    (void)snprintf(text, sizeof(text), "v%lld", (long long)place->version);
-    rc = vls_tree_version_of(&version, view, &place->tree, valise_str_of(text), err);
-    if (rc > 0)
-        *out = version.root;
-    return VLS_MIN(rc, 0);
-}
-
 /* Where today's version of an earlier one lies. */
 static int find_now(valise_str *out, valise_view *view, const vls_place *place, valise_error *err)
 {
@@ -227,7 +211,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     if (rc == 0)
         vls_place_go(&place);
     if (rc == 0)
-        rc = find_root(&result->tree_root, view, &place, err);
+        rc = vls_place_root(&result->tree_root, view, &place, err);
     if (rc == 0 && !place.there)
         rc = vls_place_explain(&place, view, err);
     if (rc == 0)

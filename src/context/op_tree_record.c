@@ -1,7 +1,7 @@
 /* op_tree_record.c -- tree:record, the rows of a list of changes that a scan found. */
 #include "base/base.h"
+#include "context/doubt.h"
 #include "context/ops_tree.h"
-#include "context/slot.h"
 #include "tree/changes.h"
 
 static const valise_field record_in[] = {
@@ -11,9 +11,9 @@ static const valise_field record_in[] = {
     VALISE_FIELD_END,
 };
 
-/* A file that became a directory, or the reverse: what was said about the one is not about the
- * other. [C12] */
-static int close_slots(valise_view *view, const vls_tree_row *tree, valise_str bytes,
+/* What was said about what changed may no longer hold; where a file became a directory, or the
+ * reverse, it is about something else and closed. [C12] [C20] */
+static int doubt_slots(valise_view *view, const vls_tree_row *tree, valise_str bytes,
                        valise_error *err)
 {
     vls_tree_changes_reader reader;
@@ -28,6 +28,8 @@ static int close_slots(valise_view *view, const vls_tree_row *tree, valise_str b
         bool dir = change.node.kind == VLS_NODE_DIR;
         bool known = dir || change.node.kind == VLS_NODE_FILE || change.node.kind == VLS_NODE_LINK;
         rc = known ? vls_slot_close(view, &tree->id, change.path, dir, err) : 0;
+        if (rc == 0)
+            rc = vls_doubt_path(view, &tree->id, change.path, dir, err);
     }
     return rc;
 }
@@ -48,7 +50,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         rc = valise_view_object(&bytes, view, &args->changes.id, err);
     if (rc == 0)
         rc = vls_tree_apply(view, &tree, bytes, err);
-    return rc < 0 ? rc : close_slots(view, &tree, bytes, err);
+    return rc < 0 ? rc : doubt_slots(view, &tree, bytes, err);
 }
 
 const valise_op vls_op_context_tree_record = {

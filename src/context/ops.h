@@ -8,6 +8,7 @@
 
 #include <valise/context.h>
 
+#include "context/compose.h"
 #include "context/place.h"
 #include "context/shown.h"
 
@@ -62,6 +63,28 @@ typedef struct vls_node_get_result {
     const vls_node_get_meta *meta;
 } vls_node_get_result;
 
+typedef struct vls_node_compose_args {
+    valise_str node, policy, query;
+    valise_list related; /* of valise_str */
+    bool explain, no_scan;
+} vls_node_compose_args;
+
+typedef struct vls_node_compose_meta {
+    int64_t version; /* of the tree */
+    valise_str tree; /* see place.h */
+} vls_node_compose_meta;
+
+typedef struct vls_node_compose_result {
+    valise_str path;
+    valise_id node_id;
+    vls_composition known;
+    int64_t returned;
+    valise_id tree_root, context_root;
+    valise_str policy; /* canonical */
+    valise_id policy_hash;
+    const vls_node_compose_meta *meta;
+} vls_node_compose_result;
+
 typedef struct vls_frame_show_args {
     valise_str frame; /* id, or its first digits */
     bool no_scan;
@@ -111,8 +134,8 @@ typedef struct vls_frame_verify_result {
 } vls_frame_verify_result;
 
 extern const valise_op vls_op_context_frame_put, vls_op_context_head_get, vls_op_context_frame_list,
-    vls_op_context_node_get, vls_op_context_frame_show, vls_op_context_frame_proof,
-    vls_op_context_frame_verify;
+    vls_op_context_node_compose, vls_op_context_node_get, vls_op_context_frame_show,
+    vls_op_context_frame_proof, vls_op_context_frame_verify;
 
 #define VLS_SLOT_MOVES_MAX 1000000u
 
@@ -122,9 +145,82 @@ typedef struct vls_slot_move_args {
 
 extern const valise_op vls_op_context_slot_move;
 
+/* ---- marks ---- */
+
+typedef struct vls_slot_invalidate_args {
+    valise_str node, type, reason;
+    bool recursive, no_scan;
+} vls_slot_invalidate_args;
+
+typedef struct vls_slot_invalidate_result {
+    int64_t marked, already;
+    valise_id context_root;
+} vls_slot_invalidate_result;
+
+typedef struct vls_slot_reaffirm_args {
+    valise_str node, type;
+    bool no_scan;
+} vls_slot_reaffirm_args;
+
+typedef struct vls_slot_reaffirm_result {
+    valise_id frame_id, previous_head;
+    bool changed;
+    valise_str path, type;
+    valise_id context_root;
+} vls_slot_reaffirm_result;
+
+extern const valise_op vls_op_context_slot_invalidate, vls_op_context_slot_reaffirm;
+
+/* ---- runs ---- */
+
+typedef struct vls_frame_store_args {
+    valise_str type, agent;
+    valise_content recipe, basis, content;
+} vls_frame_store_args;
+
+typedef struct vls_slot_head {
+    valise_str path, type;
+    valise_id frame;
+    valise_id head; /* it replaces; zero: none */
+    valise_str by;  /* who had it made again; ptr NULL: its author */
+} vls_slot_head;
+
+typedef struct vls_slot_look {
+    valise_str path, type;
+    bool known;
+} vls_slot_look;
+
+typedef struct vls_slot_advance_args {
+    int64_t version; /* VALISE_NONE: any */
+    valise_id root;
+    bool check;
+    valise_list heads; /* of const vls_slot_head * */
+    valise_list looks; /* of const vls_slot_look * */
+    bool all;
+} vls_slot_advance_args;
+
+extern const valise_op vls_op_context_frame_store, vls_op_context_slot_advance;
+
+typedef struct vls_slot_mark_args {
+    valise_str path;                 /* what lies under it */
+    valise_str from_path, from_type; /* the first slot */
+    int64_t count;
+    valise_str type;   /* ptr NULL: all */
+    valise_str reason; /* ptr NULL: none */
+} vls_slot_mark_args;
+
+extern const valise_op vls_op_context_slot_mark;
+
+/* Has it a head that no mark is on, and is it of this type (ptr NULL: any)? */
+bool vls_slot_is_markable(const vls_slot_row *slot, valise_str type);
+
 /* What the configuration says under a name, in the view's memory; the last value where there are
  * several. ptr NULL: nothing. */
 int vls_context_setting(valise_str *out, valise_view *view, const char *name, valise_error *err);
+
+/* The text that has a name there: what.NAME.spec. ptr NULL: it is no name, or that of nothing. */
+int vls_context_named(valise_str *out, valise_view *view, const char *what, valise_str given,
+                      valise_error *err);
 
 /* How many bytes the content of a frame may have, by the configuration. */
 int vls_context_frame_max(int64_t *out, valise_view *view, valise_error *err);

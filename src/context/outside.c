@@ -215,8 +215,23 @@ static int lstat_below(struct stat *out, const char *root, valise_str path)
     return len < 0 || (size_t)len >= sizeof(name) ? -1 : lstat(name, out);
 }
 
-/* What lies there, by its stat, against what the tree has. is_dir: that is a directory. */
-static int compare(int *out, bool *is_dir, const vls_outside *o, valise_str path, valise_error *err)
+/* The stat cache may lag behind the tree (somebody watches, and writes it later), or behind a file
+ * that was only touched. What is too large, or cannot be read, is as the stat says. */
+static int read_instead(int *stat, const vls_outside *o, valise_str path, const vls_node *was,
+                        valise_error *err)
+{
+    int answer = VLS_STAT_UNKNOWN;
+    int rc = vls_tree_read(&answer, &o->options, path, was, err);
+
+    if (rc == 0 && answer != VLS_STAT_UNKNOWN)
+        *stat = answer;
+    return rc;
+}
+
+/* What lies there, by its stat, against what the tree has. is_dir: that is a directory. read: and
+ * by its bytes, where the stat alone does not say that it is the same. */
+static int compare(int *out, bool *is_dir, const vls_outside *o, valise_str path, bool read,
+                   valise_error *err)
 {
     asking a = {.outside = o, .path = path};
     int stat = VLS_STAT_UNKNOWN, rc;
@@ -228,6 +243,8 @@ static int compare(int *out, bool *is_dir, const vls_outside *o, valise_str path
     rc = vls_with_view(o->v, NULL, read_node, &a, err);
     if (rc == 0)
         rc = vls_tree_stat(&stat, &o->options, path, a.there ? &a.found.node : NULL, err);
+    if (rc == 0 && read && stat != VLS_STAT_SAME && a.there && a.found.node.kind == VLS_NODE_FILE)
+        rc = read_instead(&stat, o, path, &a.found.node, err);
     if (rc < 0 || stat == VLS_STAT_UNKNOWN)
         return rc;
     *out = a.there ? VLS_OUTSIDE_SAME : VLS_OUTSIDE_NOTHING;
@@ -247,7 +264,7 @@ int vls_outside_state(int *out, valise *v, valise_str path, valise_error *err)
     if (!v->place.root)
         return 0;
     rc = vls_outside_open(&o, v, VLS_STR(""), err);
-    return rc < 0 ? rc : compare(out, &is_dir, &o, path, err);
+    return rc < 0 ? rc : compare(out, &is_dir, &o, path, true, err);
 }
 
 /* ---- all of it ---- */
@@ -534,7 +551,7 @@ int vls_outside_look(valise_prepare *prepare, valise_str path, bool hopeful, val
         return 0;
     rc = vls_outside_open(&o, v, VLS_STR(""), err);
     if (rc == 0)
-        rc = compare(&state, &is_dir, &o, path, err);
+        rc = compare(&state, &is_dir, &o, path, false, err);
     /* A directory's own stat says nothing about what is under it. */
     if (rc < 0 || (state == VLS_OUTSIDE_SAME && !is_dir))
         return rc;

@@ -63,10 +63,11 @@ enum {
     VLS_OUTSIDE_SAME,     /* the path is as the newest version has it */
     VLS_OUTSIDE_NOTHING,  /* so it is, and that is nothing */
     VLS_OUTSIDE_OUTDATED, /* it is something else by now */
-    VLS_OUTSIDE_UNKNOWN,  /* its stat alone does not say so */
+    VLS_OUTSIDE_UNKNOWN,  /* nobody can tell without reading much */
 };
 
-/* By its stat alone. Also UNKNOWN where there are no files to be looked at, or no version. */
+/* By its stat; a file of up to VLS_STAT_READ_MAX bytes by these, where the stat does not say that
+ * it is the same. Also UNKNOWN where there are no files to be looked at, or no version. */
 int vls_outside_state(int *out, valise *v, valise_str path, valise_error *err);
 
 /* Why the newest version does not have what lies at the path: VALISE_E_NOT_FOUND names the file

@@ -23,6 +23,14 @@ static bool is_id(valise_str given)
     return given.len == DIGITS && is_digits(given);
 }
 
+void vls_place_hint(const vls_tree_row *tree, const char *hint, valise_error *err)
+{
+    if (tree->edge > 1)
+        vls_hint(err, "%s; versions before v%lld were pruned", hint, (long long)tree->edge);
+    else
+        vls_hint(err, "%s", hint);
+}
+
 static int choose_version(vls_place *place, valise_view *view, valise_str at, valise_error *err)
 {
     vls_tree_version_row version;
@@ -35,8 +43,9 @@ static int choose_version(vls_place *place, valise_view *view, valise_str at, va
     if (rc == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no version of the tree with root '%s'",
                       vls_text_short(at).s);
-        vls_hint(err, "give a root as `valise scan` prints it, its first digits, or v and a "
-                      "number");
+        vls_place_hint(
+            &place->tree,
+            "give a root as `valise scan` prints it, its first digits, or v and a number", err);
     }
     if (rc > 0)
         place->version = version.version;
@@ -92,7 +101,7 @@ int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_s
         rc = find_id(&place, view, given, err);
         if (rc == 0) {
             rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no node %.*s", VALISE_STR_ARG(given));
-            vls_hint(err, "give a path, or an id as `valise get-node` shows it");
+            vls_place_hint(&place.tree, "give a path, or an id as `valise get-node` shows it", err);
         }
     } else {
         rc = find_path(&place, view, given, err);
@@ -262,25 +271,56 @@ vls_state_at vls_place_at(const vls_place *place)
     return (vls_state_at){.tree = &place->tree,
                           .version = place->version,
                           .path = place->path,
-                          .node = place->there ? &place->node : NULL};
+                          .node = place->there ? &place->node : NULL,
+                          .trusted = place->trusted};
+}
+
+int vls_place_root(valise_id *out, valise_view *view, const vls_place *place, valise_error *err)
+{
+    char text[32];
+    vls_tree_version_row version;
+    int rc;
+
+    *out = place->tree.root;
+    if (place->version == place->tree.version)
+        return 0;
+    (void)snprintf(text, sizeof(text), "v%lld", (long long)place->version);
+    rc = vls_tree_version_of(&version, view, &place->tree, valise_str_of(text), err);
+    if (rc > 0)
+        *out = version.root;
+    return VLS_MIN(rc, 0);
+}
+
+int vls_path_allows(valise_view *view, const char *capability, valise_str path, valise_str type,
+                    valise_error *err)
+{
+    char room[VLS_PATH_MAX + 1], word[VLS_FRAME_TYPE_MAX + 1];
+    const char *attrs[5] = {"path", room, "?type", "", NULL};
+    int rc;
+
+    if (path.len >= sizeof(room) || type.len >= sizeof(word))
+        return vls_fail(err, VALISE_E_TOO_LARGE, "a path or a type is too long");
+    (void)snprintf(room, sizeof(room), "%.*s", VALISE_STR_ARG(path));
+    (void)snprintf(word, sizeof(word), "%.*s", VALISE_STR_ARG(type));
+    if (type.len > 0) {
+        attrs[2] = "type";
+        attrs[3] = word;
+    }
+    rc = valise_view_allows(view, capability, attrs, err);
+    return VLS_MIN(rc, 0);
 }
 
 int vls_place_allows(const vls_place *place, valise_view *view, const char *capability,
                      valise_str type, valise_error *err)
 {
-    const char *attrs[5] = {"path", NULL, "?type", "", NULL};
-    valise_str path = {NULL, 0}, word = {NULL, 0};
-    int rc = vls_arena_dup(&path, &view->arena, place->path, err);
+    return vls_path_allows(view, capability, place->path, type, err);
+}
 
-    if (rc == 0)
-        rc = vls_arena_dup(&word, &view->arena, type, err);
-    if (rc < 0)
-        return rc;
-    attrs[1] = path.ptr;
-    if (type.len > 0) {
-        attrs[2] = "type";
-        attrs[3] = word.ptr;
-    }
-    rc = valise_view_allows(view, capability, attrs, err);
-    return VLS_MIN(rc, 0);
+int vls_path_readable(valise_view *view, valise_str path, valise_str type, valise_error *err)
+{
+    int rc = vls_path_allows(view, "context:read", path, type, NULL); /* no words for each denial */
+
+    if (rc == VALISE_E_DENIED)
+        return 0;
+    return rc == 0 ? 1 : vls_path_allows(view, "context:read", path, type, err);
 }

@@ -20,6 +20,7 @@ typedef struct vls_place {
     bool outdated; /* an id was given that is not in this version: node shows it */
     vls_tree_found node;
     valise_str tree_is; /* see vls_place_look; ptr NULL: there is nothing to be said */
+    bool trusted;       /* see vls_state_at */
 } vls_place;
 
 /* VALISE_E_NOT_FOUND: nothing was scanned yet, or nobody knows such a node. A path where there is
@@ -27,6 +28,10 @@ typedef struct vls_place {
  * the newest version. */
 int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_str at,
                    valise_error *err);
+
+/* A hint for who looks for what is not there; it may have been only in versions that were pruned.
+ */
+void vls_place_hint(const vls_tree_row *tree, const char *hint, valise_error *err);
 
 /* The place of a path in the newest version. Borrows path. */
 int vls_place_of(vls_place *out, valise_view *view, const vls_tree_row *tree, valise_str path,
@@ -69,11 +74,19 @@ int vls_place_now(vls_place *out, valise_view *view, const vls_place *place, con
 int vls_place_fail(const vls_place *place, valise_error *err);
 int vls_place_explain(const vls_place *place, valise_view *view, valise_error *err);
 
+/* The root of the tree as of the place's version. */
+int vls_place_root(valise_id *out, valise_view *view, const vls_place *place, valise_error *err);
+
 /* For states. Borrows. */
 vls_state_at vls_place_at(const vls_place *place);
 
 /* May the actor? Narrowed by path and type; "": is there any type for which it may? */
 int vls_place_allows(const vls_place *place, valise_view *view, const char *capability,
                      valise_str type, valise_error *err);
+int vls_path_allows(valise_view *view, const char *capability, valise_str path, valise_str type,
+                    valise_error *err);
+
+/* For who asks often and goes on without it: may the actor read it? 1, or 0. */
+int vls_path_readable(valise_view *view, valise_str path, valise_str type, valise_error *err);
 
 #endif

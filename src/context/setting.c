@@ -27,6 +27,28 @@ int vls_context_setting(valise_str *out, valise_view *view, const char *name, va
     return 0;
 }
 
+static bool is_name(valise_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'))
+            return false;
+    }
+    return s.len > 0 && s.len <= 64;
+}
+
+int vls_context_named(valise_str *out, valise_view *view, const char *what, valise_str given,
+                      valise_error *err)
+{
+    char name[96];
+
+    *out = (valise_str){NULL, 0};
+    if (!is_name(given))
+        return 0;
+    (void)snprintf(name, sizeof(name), "%s.%.*s.spec", what, VALISE_STR_ARG(given));
+    return vls_context_setting(out, view, name, err);
+}
+
 int vls_context_frame_max(int64_t *out, valise_view *view, valise_error *err)
 {
     valise_str text;

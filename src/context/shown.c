@@ -28,10 +28,13 @@ static const valise_field meta_fields[] = {
                     "Who had it made again."),
     VALISE_FIELD_AS(vls_shown_meta, moved_from, "movedFrom", PATH, VALISE_NULLABLE,
                     "Where the slot lay before."),
+    VALISE_FIELD_AS(vls_shown_meta, invalidated_by, "invalidatedBy", STR, VALISE_NULLABLE,
+                    "Who said that it is not to be relied on."),
+    VALISE_FIELD(vls_shown_meta, reason, STR, VALISE_NULLABLE, "Why that was said."),
     VLS_TREE_IS_FIELD(vls_shown_meta),
     VALISE_FIELD_END,
 };
-static const valise_struct meta_struct = {sizeof(vls_shown_meta), meta_fields};
+const valise_struct vls_shown_meta_struct = {sizeof(vls_shown_meta), meta_fields};
 
 const valise_field vls_shown_fields[] = {
     VALISE_FIELD(vls_shown, path, PATH, VALISE_REQUIRED, "Path of the node."),
@@ -52,7 +55,7 @@ const valise_field vls_shown_fields[] = {
     VALISE_FIELD(vls_shown, text, STR, VALISE_NULLABLE, "The content, where it is text."),
     VALISE_FIELD(vls_shown, data, BYTES, VALISE_NULLABLE, "The content, where it is not."),
     VALISE_FIELD_WITH(vls_shown, meta, STRUCT, VALISE_NULLABLE, "How it came there.",
-                      .more = &meta_struct),
+                      .more = &vls_shown_meta_struct),
     VALISE_FIELD_END,
 };
 
@@ -62,31 +65,17 @@ const valise_field vls_shown_item = {
 
 /* ---- lenses ---- */
 
-static bool is_name(valise_str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'))
-            return false;
-    }
-    return s.len > 0 && s.len <= 64;
-}
-
 int vls_shown_lens(vls_lens *out, valise_view *view, valise_str given, valise_error *err)
 {
-    char name[96];
-    valise_str spec = {NULL, 0};
-    int rc = 0;
+    valise_str spec;
+    int rc = vls_context_named(&spec, view, "view", given, err);
 
-    if (is_name(given)) {
-        (void)snprintf(name, sizeof(name), "view.%.*s.spec", VALISE_STR_ARG(given));
-        rc = vls_context_setting(&spec, view, name, err);
-    }
     if (rc == 0 && spec.ptr && vls_lens_is_word(given)) {
         rc = vls_fail(err, VALISE_E_INVALID,
                       "a view cannot be called '%.*s': that is a word of views",
                       VALISE_STR_ARG(given));
-        vls_hint(err, "call %s something else in the configuration", name);
+        vls_hint(err, "call view.%.*s.spec something else in the configuration",
+                 VALISE_STR_ARG(given));
     }
     if (rc < 0)
         return rc;
@@ -122,6 +111,25 @@ static int last_move(int64_t *out, valise_view *view, const vls_slot_row *slot, 
     return 0;
 }
 
+/* Who marked the head, and why. It is one of the entries behind that of the head. */
+static int fill_mark(vls_shown_meta *meta, valise_view *view, const vls_slot_row *slot,
+                     valise_error *err)
+{
+    vls_slot_entry_row entry;
+
+    for (int64_t i = slot->entries; i > slot->head_entry; i--) {
+        int rc = vls_slot_entry(&entry, view, &slot->id, i, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0 && entry.kind == VLS_ENTRY_INVALIDATE) {
+            meta->invalidated_by = entry.agent;
+            meta->reason = entry.reason;
+            return 0;
+        }
+    }
+    return 0;
+}
+
 static int fill_meta(vls_shown *out, valise_view *view, const vls_place *place,
                      const vls_slot_row *slot, const vls_frame_row *frame,
                      const vls_slot_entry_row *entry, int64_t moved_at, valise_error *err)
@@ -144,7 +152,7 @@ static int fill_meta(vls_shown *out, valise_view *view, const vls_place *place,
     if (!vls_str_equal(entry->agent, frame->agent))
         meta->by = entry->agent;
     out->meta = meta;
-    return 0;
+    return out->state.state == VLS_STATE_INVALIDATED ? fill_mark(meta, view, slot, err) : 0;
 }
 
 static int fill(vls_shown *out, valise_view *view, const vls_place *place, const vls_slot_row *slot,
@@ -184,7 +192,7 @@ static int find_entry(vls_slot_entry_row *out, valise_view *view, const vls_slot
                  : vls_slot_find(out, view, &slot->id, frame, true, err);
 
     if (rc == 0)
-        rc = vls_fail(err, VALISE_E_CORRUPT, "an entry of a slot is missing");
+        rc = vls_slot_fail_missing(view, slot, "an entry of a slot is missing", err);
     return VLS_MIN(rc, 0);
 }
 
@@ -247,6 +255,35 @@ int vls_shown_content(vls_shown *shown, int64_t *tokens, valise_view *view,
     return 0;
 }
 
+valise_frame vls_shown_frame(const vls_shown *shown)
+{
+    const vls_shown_meta *meta = shown->meta;
+
+    return (valise_frame){.id = shown->frame_id,
+                          .type = shown->type,
+                          .agent = shown->agent,
+                          .kind = shown->kind,
+                          .basis = shown->basis,
+                          .recipe = shown->recipe,
+                          .bytes = shown->size,
+                          .erased = shown->erased,
+                          .content = shown->text.ptr ? shown->text : shown->data,
+                          .path = shown->path,
+                          .state = shown->state.state,
+                          .reasons = shown->state.reasons,
+                          .head = shown->head,
+                          .seq = meta->seq,
+                          .time = meta->time,
+                          .entry = meta->entry,
+                          .slot = meta->slot,
+                          .closed = meta->closed,
+                          .by = meta->by,
+                          .media_type = meta->media_type,
+                          .metadata = meta->metadata,
+                          .regenerated_by = meta->regenerated_by,
+                          .moved_from = meta->moved_from};
+}
+
 /* ---- many ---- */
 
 /* A frame that may be shown. */
@@ -277,7 +314,7 @@ static int consider(choosing *c, const valise_id *id, valise_error *err)
 
     c->total++;
     if (rc == 0)
-        rc = vls_fail(err, VALISE_E_CORRUPT, "a frame of a slot is missing");
+        rc = vls_slot_fail_missing(c->view, slot, "a frame of a slot is missing", err);
     if (rc > 0)
         rc = find_entry(&entry, c->view, slot, id, err);
     if (rc < 0)

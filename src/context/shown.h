@@ -16,7 +16,8 @@ typedef struct vls_shown_meta {
     bool closed;   /* the slot was: what it was about is not there any more */
     valise_str by; /* who put it there; ptr NULL: its author */
     valise_str media_type, metadata, regenerated_by, moved_from;
-    valise_str tree; /* see place.h */
+    valise_str invalidated_by, reason; /* of what is invalidated; ptr NULL: nobody, or none given */
+    valise_str tree;                   /* see place.h */
 } vls_shown_meta;
 
 typedef struct vls_shown {
@@ -33,6 +34,7 @@ typedef struct vls_shown {
     const vls_shown_meta *meta;
 } vls_shown;
 
+extern const valise_struct vls_shown_meta_struct;
 extern const valise_field vls_shown_fields[];
 extern const valise_struct vls_shown_struct;
 extern const valise_field vls_shown_item; /* of a list of them */
@@ -80,5 +82,8 @@ int vls_shown_fill(vls_shown *out, valise_view *view, const vls_place *place,
 /* Read the content into text or data, and its size in tokens (which may be NULL). */
 int vls_shown_content(vls_shown *shown, int64_t *tokens, valise_view *view,
                       const vls_frame_row *frame, valise_error *err);
+
+/* The same for the functions in C. Borrows. */
+valise_frame vls_shown_frame(const vls_shown *shown);
 
 #endif

@@ -2,6 +2,7 @@
 #include "context/slot.h"
 
 #include "base/str.h"
+#include "base/text.h"
 #include "base/uuid.h"
 #include "context/merkle.h"
 #include "context/slot_impl.h"
@@ -27,6 +28,7 @@ static const valise_field context_fields[] = {
     VALISE_FIELD(vls_context_row, heads, INT, 0, "How many of them have a head."),
     VALISE_FIELD(vls_context_row, marked, INT, 0, "How many heads are marked."),
     VALISE_FIELD(vls_context_row, frames, INT, 0, "How many frames there are in all slots."),
+    VALISE_FIELD(vls_context_row, derived, INT, 0, "How many heads were made by a recipe."),
     VALISE_FIELD_END,
 };
 
@@ -179,6 +181,32 @@ int vls_slot_each(valise_view *view, const valise_uuid *tree, valise_str path, v
     return rc;
 }
 
+int vls_slot_each_below(valise_view *view, const valise_uuid *tree, valise_str dir, vls_slot_fn *fn,
+                        void *arg, valise_error *err)
+{
+    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    char room[VLS_PATH_MAX + 2];
+    vls_buf prefix = {.ptr = room, .cap = sizeof(room), .max = VLS_PATH_MAX + 1};
+    vls_slot_row row, probe = {.tree = *tree};
+    const valise_select below = {.row = &probe, .equal = 1, .from = 1};
+    int rc;
+
+    vls_buf_add(&prefix, dir);
+    if (dir.len > 0)
+        vls_buf_add_byte(&prefix, '/');
+    rc = vls_buf_check(&prefix, err);
+    if (rc < 0)
+        return rc;
+    probe.path = vls_buf_str(&prefix);
+    rc = valise_view_scan(&scan, view, &vls_slots, &below, err);
+    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
+        if (!vls_str_starts(row.path, probe.path))
+            return 0;
+        rc = row.path.len > 0 ? fn(arg, &row, err) : 0; /* the root lies not under itself */
+    }
+    return rc;
+}
+
 /* What is left of a slot that was closed. */
 static vls_slot_row row_of_closed(const vls_slot_closed_row *closed)
 {
@@ -273,6 +301,18 @@ int vls_slot_entry(vls_slot_entry_row *out, valise_view *view, const valise_uuid
     if (rc > 0)
         *out = row;
     return rc;
+}
+
+int vls_slot_fail_missing(const valise_view *view, const vls_slot_row *slot, const char *what,
+                          valise_error *err)
+{
+    if (view->at >= view->txn->tip.seq)
+        return vls_fail(err, VALISE_E_CORRUPT, "%s", what);
+    (void)vls_fail(err, VALISE_E_LIMIT, "what was known about '%s' (%s) then was pruned since",
+                   slot->path.len > 0 ? vls_text_short(slot->path).s : ".",
+                   vls_text_short(slot->type).s);
+    vls_hint(err, "a pin holds what there is to be seen of a state: `valise pin add`");
+    return VALISE_E_LIMIT;
 }
 
 int vls_slot_left(valise_view *view, const vls_slot_row *slot, valise_str path, int64_t after,

@@ -52,6 +52,7 @@ typedef struct vls_context_row {
     valise_id root;               /* of all heads */
     int64_t slots, heads, marked; /* how many there are, have a head, are marked */
     int64_t frames;               /* in all slots */
+    int64_t derived;              /* slots whose head was made by a recipe */
 } vls_context_row;
 
 typedef struct vls_slot_row {
@@ -113,6 +114,10 @@ typedef int vls_slot_fn(void *arg, const vls_slot_row *slot, valise_error *err);
 int vls_slot_each(valise_view *view, const valise_uuid *tree, valise_str path, vls_slot_fn *fn,
                   void *arg, valise_error *err);
 
+/* The slots under a directory, by path and type. */
+int vls_slot_each_below(valise_view *view, const valise_uuid *tree, valise_str dir, vls_slot_fn *fn,
+                        void *arg, valise_error *err);
+
 /* The same for slots that were closed: rows without a head. */
 int vls_slot_each_closed(valise_view *view, const valise_uuid *tree, valise_str path,
                          vls_slot_fn *fn, void *arg, valise_error *err);
@@ -132,6 +137,11 @@ int vls_slot_find(vls_slot_entry_row *out, valise_view *view, const valise_uuid 
 
 int vls_slot_entry(vls_slot_entry_row *out, valise_view *view, const valise_uuid *slot,
                    int64_t number, valise_error *err);
+
+/* An entry or a frame that a slot speaks of is not there. In a state of the past: VALISE_E_LIMIT,
+ * it was pruned since, and went from all states. In the newest one: VALISE_E_CORRUPT, `what`. */
+int vls_slot_fail_missing(const valise_view *view, const vls_slot_row *slot, const char *what,
+                          valise_error *err);
 
 /* Did the slot move away from the path by a command behind `after`, up to `until` (seqs)? 1, or 0.
  */
@@ -184,10 +194,19 @@ int vls_slot_put(vls_slot_done *out, valise_view *view, const vls_slot_put_args 
 int vls_slot_invalidate(valise_view *view, vls_slot_row *slot, valise_str reason,
                         valise_error *err);
 
+/* Take the mark from the head: 1; 0: there is none. */
+int vls_slot_reaffirm(valise_view *view, vls_slot_row *slot, valise_error *err);
+
 /* Close the slots of a path that are about another kind of thing: a file where there is a directory
  * now (dir), or the reverse. */
 int vls_slot_close(valise_view *view, const valise_uuid *tree, valise_str path, bool dir,
                    valise_error *err);
+
+/* Let go of a slot that nobody needs any more, open or closed: its row, its entries and the set of
+ * its frames. The frames themselves stay. INTERNAL commands alone may do it, since entries go from
+ * the states of the past as well. */
+int vls_slot_drop(valise_view *view, const vls_slot_row *slot, valise_error *err);
+int vls_slot_drop_closed(valise_view *view, const vls_slot_closed_row *closed, valise_error *err);
 
 typedef struct vls_slot_move {
     valise_str from, to;

@@ -1,10 +1,11 @@
-/* slot_change.c -- what changes slots: put, invalidate, close, move.
+/* slot_change.c -- what changes slots: put, invalidate, reaffirm, close, move.
  *
  * Every change goes through keep(): the slot's row, the map of all heads and the counts of the
  * context move together. Start reading at vls_slot_put. */
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "context/doubt.h"
 #include "context/merkle.h"
 #include "context/slot_impl.h"
 #include "store/view.h"
@@ -37,6 +38,23 @@ static void count(vls_context_row *context, const vls_slot_row *slot, int sign)
     context->heads += vls_slot_has_head(slot) ? sign : 0;
     context->marked += slot->marked ? sign : 0;
     context->frames += sign * slot->frames;
+    context->derived += vls_id_is_none(&slot->recipe) ? 0 : sign;
+}
+
+/* What may no longer hold: the slot itself, and what was made of it. */
+static int doubt(valise_view *view, const vls_context_row *context, const vls_slot_row *before,
+                 const vls_slot_row *after, valise_error *err)
+{
+    const vls_slot_row *either = after ? after : before;
+    bool same = before && after && before->marked == after->marked &&
+                vls_id_equal(&before->head, &after->head);
+    int rc = 0;
+
+    if (after && after->marked)
+        rc = vls_doubt_slot(view, &after->tree, after->path, after->type, err);
+    if (rc == 0 && !same && context->derived > 0)
+        rc = vls_doubt_above(view, either, err);
+    return rc;
 }
 
 /* A slot changes from `before` (NULL: there was none) to `after` (NULL: there is none). They have
@@ -48,6 +66,8 @@ static int keep(valise_view *view, const vls_slot_row *before, const vls_slot_ro
     vls_context_row context;
     int rc = vls_context_get(&context, view, &either->tree, err);
 
+    if (rc == 0 && context.slots == 0)
+        rc = vls_doubt_begin(view, &either->tree, err);
     if (rc < 0)
         return rc;
     if (before)
@@ -62,6 +82,8 @@ static int keep(valise_view *view, const vls_slot_row *before, const vls_slot_ro
         rc = vls_merkle_root(&context.root, NULL, view, &context.tree, err);
     if (rc == 0)
         rc = valise_view_put(view, &vls_contexts, &context, err);
+    if (rc == 0)
+        rc = doubt(view, &context, before, after, err);
     if (rc < 0)
         return rc;
     rc = after ? valise_view_put(view, &vls_slots, after, err)
@@ -186,6 +208,24 @@ int vls_slot_invalidate(valise_view *view, vls_slot_row *slot, valise_str reason
     return 1;
 }
 
+int vls_slot_reaffirm(valise_view *view, vls_slot_row *slot, valise_error *err)
+{
+    vls_slot_entry_row entry = {.kind = VLS_ENTRY_REAFFIRM, .frame = slot->head};
+    vls_slot_row after = *slot;
+    int rc;
+
+    if (!slot->marked)
+        return 0;
+    after.marked = false;
+    rc = add_entry(view, &after, &entry, err);
+    if (rc == 0)
+        rc = keep(view, slot, &after, err);
+    if (rc < 0)
+        return rc;
+    *slot = after;
+    return 1;
+}
+
 static int close_one(valise_view *view, const vls_slot_row *slot, valise_error *err)
 {
     vls_slot_entry_row entry = {.kind = VLS_ENTRY_CLOSE};
@@ -203,6 +243,36 @@ static int close_one(valise_view *view, const vls_slot_row *slot, valise_error *
     if (rc == 0)
         rc = valise_view_put(view, &vls_slots_closed, &closed, err);
     return rc < 0 ? rc : keep(view, slot, NULL, err);
+}
+
+/* ---- drop ---- */
+
+/* Entries are numbered without gaps. */
+static int drop_history(valise_view *view, const valise_uuid *slot, int64_t entries,
+                        valise_error *err)
+{
+    vls_slot_entry_row entry = {.slot = *slot};
+    int rc = vls_merkle_drop(view, slot, err);
+
+    for (entry.number = 1; rc == 0 && entry.number <= entries; entry.number++)
+        rc = vls_settle(valise_view_delete(view, &vls_slot_entries, &entry, err));
+    return rc;
+}
+
+int vls_slot_drop(valise_view *view, const vls_slot_row *slot, valise_error *err)
+{
+    int rc = drop_history(view, &slot->id, slot->entries, err);
+
+    if (rc == 0)
+        rc = keep(view, slot, NULL, err);
+    return rc < 0 ? rc : vls_doubt_end(view, &slot->tree, slot->path, slot->type, false, err);
+}
+
+int vls_slot_drop_closed(valise_view *view, const vls_slot_closed_row *closed, valise_error *err)
+{
+    int rc = drop_history(view, &closed->id, closed->entries, err);
+
+    return rc < 0 ? rc : vls_settle(valise_view_delete(view, &vls_slots_closed, closed, err));
 }
 
 /* ---- many slots: collected first, since a scan must not see what is changed meanwhile ---- */
@@ -254,29 +324,6 @@ int vls_slot_close(valise_view *view, const valise_uuid *tree, valise_str path, 
 
 /* ---- move ---- */
 
-/* The slots under a directory. */
-static int collect_below(collection *c, const valise_uuid *tree, valise_error *err)
-{
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
-    char room[VLS_PATH_MAX + 2];
-    vls_buf dir = {.ptr = room, .cap = sizeof(room), .max = VLS_PATH_MAX + 1};
-    vls_slot_row row, probe = {.tree = *tree};
-    const valise_select below = {.row = &probe, .equal = 1, .from = 1};
-    int rc;
-
-    vls_buf_add(&dir, c->move->from);
-    vls_buf_add_byte(&dir, '/');
-    rc = vls_buf_check(&dir, err);
-    if (rc < 0)
-        return rc;
-    probe.path = vls_buf_str(&dir);
-    rc = valise_view_scan(&scan, c->view, &vls_slots, &below, err);
-    while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0 &&
-           vls_str_starts(row.path, probe.path))
-        rc = collect(c, &row, err);
-    return VLS_MIN(rc, 0);
-}
-
 /* The slots that one move takes along, away from where they are. */
 static int take(collection *c, const valise_uuid *tree, valise_error *err)
 {
@@ -284,7 +331,7 @@ static int take(collection *c, const valise_uuid *tree, valise_error *err)
     int rc = vls_slot_each(c->view, tree, c->move->from, collect, c, err);
 
     if (rc == 0)
-        rc = collect_below(c, tree, err);
+        rc = vls_slot_each_below(c->view, tree, c->move->from, collect, c, err);
     for (size_t i = first; rc == 0 && i < c->list.len; i++)
         rc = keep(c->view, &c->list.ptr[i].slot, NULL, err);
     return rc;
@@ -307,7 +354,10 @@ static int put_moved(valise_view *view, const moved *m, valise_error *err)
     after.moved_from = m->slot.path;
     after.path = m->to;
     rc = add_entry(view, &after, &entry, err);
-    return rc < 0 ? rc : keep(view, NULL, &after, err);
+    if (rc == 0)
+        rc = keep(view, NULL, &after, err);
+    /* It may have been doubted where it lay. */
+    return rc < 0 ? rc : vls_doubt_slot(view, &after.tree, after.path, after.type, err);
 }
 
 static int longer_first(const void *a, const void *b)

@@ -9,8 +9,11 @@
  * here. */
 #include "base/str.h"
 #include "base/text.h"
+#include "base/uuid.h"
+#include "context/doubt.h"
 #include "context/merkle.h"
 #include "context/slot_impl.h"
+#include "context/state.h"
 #include "store/validate.h"
 #include "store/view.h"
 
@@ -32,6 +35,7 @@ static int count_slots(vls_context_row *out, valise_view *view, const valise_uui
         out->heads += vls_slot_has_head(&slot);
         out->marked += slot.marked;
         out->frames += slot.frames;
+        out->derived += !vls_id_is_none(&slot.recipe);
         rc = 0;
     }
     return rc;
@@ -48,6 +52,7 @@ static int compare_counts(valise_check *check, const vls_context_row *row,
         {"heads", row->heads, real->heads},
         {"marked heads", row->marked, real->marked},
         {"frames", row->frames, real->frames},
+        {"heads made by recipes", row->derived, real->derived},
     };
     int rc = 0;
 
@@ -177,6 +182,49 @@ static int check_type(valise_check *check, valise_view *view, const vls_slot_row
     return PROBLEM(check, err, "its head is of the type '%s'", vls_text_short(frame.type).s);
 }
 
+/* Is there a reason that somebody should have written down? A policy of a newer program is none. */
+static bool is_news(const vls_state *state)
+{
+    const vls_reason *const *reasons = state->reasons.items;
+    bool news = state->state != VLS_STATE_FRESH && state->reasons.count == 0;
+
+    for (size_t i = 0; i < state->reasons.count; i++)
+        news = news || reasons[i]->reason != VLS_RECIPE_CHANGED;
+    return news;
+}
+
+/* Whoever is not fresh is doubted (doubt.h). */
+static int check_doubt(valise_check *check, valise_view *view, const vls_slot_row *row,
+                       valise_error *err)
+{
+    vls_slot_doubt_row doubt = {.tree = row->tree, .path = row->path, .type = row->type};
+    vls_tree_found node;
+    vls_tree_row tree;
+    vls_state_at at = {.tree = &tree, .path = row->path};
+    vls_state state;
+    int rc = vls_tree_head(&tree, view, err);
+
+    if (rc <= 0 || !vls_slot_has_head(row) || !vls_uuid_equal(&tree.id, &row->tree))
+        return VLS_MIN(rc, 0);
+    rc = vls_doubt_is_kept(view, &tree.id, err);
+    if (rc <= 0)
+        return rc;
+    at.version = tree.version;
+    rc = vls_tree_get(&node, view, &tree, tree.version, row->path, err);
+    if (rc >= 0) {
+        at.node = rc > 0 ? &node : NULL;
+        rc = vls_state_of(&state, view, &at, row, NULL, err);
+    }
+    if (rc < 0) /* told elsewhere; LIMIT: of the tree, which has an edge that cannot be */
+        return rc == VALISE_E_CORRUPT || rc == VALISE_E_LIMIT ? 0 : rc;
+    if (!is_news(&state))
+        return 0;
+    rc = valise_view_get(&doubt, view, &vls_slot_doubts, err);
+    return rc != 0 ? VLS_MIN(rc, 0)
+                   : valise_check_problem(check, err, "import it into a new workspace",
+                                          "it no longer holds, and no run would find that out");
+}
+
 int vls_slot_check_slot(valise_check *check, valise_view *view, const void *arg, valise_error *err)
 {
     const vls_slot_row *row = arg;
@@ -196,7 +244,9 @@ int vls_slot_check_slot(valise_check *check, valise_view *view, const void *arg,
     rc = check_entries(check, view, row, err);
     if (rc == 0)
         rc = check_type(check, view, row, err);
-    return rc < 0 ? rc : check_map(check, view, row, err);
+    if (rc == 0)
+        rc = check_map(check, view, row, err);
+    return rc < 0 ? rc : check_doubt(check, view, row, err);
 }
 
 /* ---- slot_entry ---- */

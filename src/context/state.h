@@ -41,10 +41,21 @@ typedef struct vls_state_at {
     int64_t version;
     valise_str path;
     const vls_tree_found *node; /* NULL: there is nothing */
+    bool trusted; /* nobody doubts the head (doubt.h): nothing is compared with what it
+                     was made of */
 } vls_state_at;
 
-/* Of a slot, which lies at at->path. frame: another one of its frames than the head, or NULL; such
- * a one is never `invalidated`. */
+/* Is there nothing any more that the slot is about? node: what lies there; NULL: nothing. What
+ * cannot be read may be anything: that is a change like any other. */
+bool vls_state_is_orphan(const vls_slot_row *slot, const vls_tree_found *node);
+
+/* Does something above the path lie there that cannot be read now? Then nobody knows what is in it:
+ * the tree has nothing there, and the files may all be. 1, or 0. */
+int vls_state_is_shut_away(valise_view *view, const vls_tree_row *tree, int64_t version,
+                           valise_str path, valise_error *err);
+
+/* Of a slot, which lies at at->path. Where that is shut away it is stale, and not an orphan. frame:
+ * another one of its frames than the head, or NULL; such a one is never `invalidated`. */
 int vls_state_of(vls_state *out, valise_view *view, const vls_state_at *at,
                  const vls_slot_row *slot, const vls_frame_row *frame, valise_error *err);
 

@@ -15,7 +15,10 @@
 #include "context/outside.h"
 #include "context/slot_impl.h"
 #include "context/state.h"
+#include "context/undoubted.h"
 #include "store/view.h"
+
+#define CORRUPT (VLS_STATE_ORPHANED + 1) /* what is damaged has no state */
 
 /* ---- lines ---- */
 
@@ -232,6 +235,35 @@ static int find_node(vls_tree_found *out, valise_view *view, const vls_tree_row 
     return change->node.kind != VLS_NODE_GONE;
 }
 
+/* Does the last version have what lies at the path? */
+static bool is_as_it_was(const looked *l, valise_str path)
+{
+    return l->changes.len == 0 || moves(l, path) || (!find_change(l, path) && !is_buried(l, path));
+}
+
+/* Of one slot. What nobody doubts is fresh, as far as the files are still those of the last
+ * version. VALISE_E_CORRUPT: it is damaged. */
+static int find_state(int64_t *out, vls_undoubted *known, valise_view *view,
+                      const vls_tree_row *tree, const looked *l, const vls_slot_row *slot,
+                      valise_error *err)
+{
+    vls_state_at at = {.tree = tree, .version = tree->version, .path = slot->path};
+    vls_tree_found node;
+    vls_state state;
+    int rc = vls_undoubted_ask(known, slot, err);
+
+    *out = VLS_STATE_FRESH;
+    if (rc < 0 || (rc > 0 && is_as_it_was(l, slot->path)))
+        return VLS_MIN(rc, 0);
+    rc = find_node(&node, view, tree, l, slot->path, err);
+    at.node = rc > 0 ? &node : NULL;
+    if (rc >= 0)
+        rc = vls_state_of(&state, view, &at, slot, NULL, err);
+    if (rc == 0)
+        *out = state.state;
+    return rc;
+}
+
 /* States of all heads, by VLS_STATE_... What one needs is forgotten before the next, unless it is
  * read from the past, which the view keeps in the same memory. */
 static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *tree,
@@ -239,20 +271,25 @@ static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *
 {
     const vls_slot_row probe = {.tree = tree->id};
     const valise_select of_tree = {.row = &probe, .equal = 1};
+    VLS_AUTO(undoubted) vls_undoubted known = {.more = false};
     VLS_AUTO(slot_scan) valise_scan *scan = NULL;
     vls_slot_row slot;
-    int rc = valise_view_scan(&scan, view, &vls_slots, &of_tree, err);
+    int rc = vls_undoubted_begin(&known, view, tree, VLS_STR(""), err);
 
+    if (rc == 0)
+        rc = valise_view_scan(&scan, view, &vls_slots, &of_tree, err);
     while (rc >= 0 && (rc = valise_scan_next(&slot, scan, err)) > 0) {
         vls_view_mark mark = vls_view_here(view);
-        vls_state_at at = {.tree = tree, .version = tree->version, .path = slot.path};
-        vls_tree_found node;
-        vls_state state = {.state = VLS_STATE_EMPTY};
-        rc = find_node(&node, view, tree, l, slot.path, err);
-        at.node = rc > 0 ? &node : NULL;
-        if (rc >= 0)
-            rc = vls_state_of(&state, view, &at, &slot, NULL, err);
-        counts[state.state]++;
+        valise_error why = VALISE_ERROR_INIT;
+        int64_t state = CORRUPT;
+        rc = find_state(&state, &known, view, tree, l, &slot, &why);
+        if (rc < 0 && rc != VALISE_E_CORRUPT) {
+            if (err)
+                *err = why;
+            return rc;
+        }
+        counts[rc < 0 ? CORRUPT : state]++;
+        rc = 0;
         if (vls_outside_is_now(view))
             vls_view_rewind(view, mark);
     }
@@ -262,7 +299,7 @@ static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *
 static int check_heads(valise_status *status, valise_view *view, const vls_tree_row *tree,
                        const looked *l, valise_error *err)
 {
-    int64_t counts[VLS_STATE_ORPHANED + 1] = {0};
+    int64_t counts[CORRUPT + 1] = {0};
     int rc = count_states(counts, view, tree, l, err);
 
     if (rc == 0)
@@ -273,6 +310,8 @@ static int check_heads(valise_status *status, valise_view *view, const vls_tree_
         rc = add_some(status, "heads invalidated", counts[VLS_STATE_INVALIDATED], err);
     if (rc == 0)
         rc = add_number(status, "heads orphaned", counts[VLS_STATE_ORPHANED], err);
+    if (rc == 0)
+        rc = add_some(status, "heads corrupt", counts[CORRUPT], err);
     return rc;
 }
 
