@@ -1,0 +1,70 @@
+/* op_regenerate.c -- context:regenerate, make again what was made of something that changed. [C21]
+ */
+#include "derive/answer.h"
+#include "derive/derive.h"
+#include "derive/ops.h"
+
+typedef vls_regenerate_args regenerate_args;
+
+static const valise_field regenerate_in[] = {
+    VALISE_FIELD_WITH(
+        regenerate_args, node, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
+        "Path of a directory, a node id, or its first digits; the root when left out.",
+        .max = VLS_PATH_MAX, .ref = "tree.node"),
+    VALISE_FIELD(regenerate_args, recursive, BOOL, 0, "All that is under it, too."),
+    VALISE_FIELD_WITH(regenerate_args, up, INT, 0, "So many directories above it, too.",
+                      .max = 1000000),
+    VALISE_FIELD(regenerate_args, run, BOOL, 0, "Run programs that made frames, where trusted."),
+    VALISE_FIELD_AS(regenerate_args, only_new, "onlyNew", BOOL, 0,
+                    "Leave out what was looked at since it changed, and could not be made."),
+    VALISE_FIELD_AS(regenerate_args, dry_run, "dryRun", BOOL, 0,
+                    "Say what would be made, of the files as they were scanned last."),
+    VALISE_FIELD_AS(regenerate_args, no_scan, "noScan", BOOL, 0, "Do not look at the files first."),
+    VALISE_FIELD_END,
+};
+
+static int job(valise_job *j, const void *in, void *result, valise_error *err)
+{
+    const regenerate_args *args = in;
+    vls_run_options options = {.job = j,
+                               .recursive = args->recursive,
+                               .up = args->up,
+                               .dry_run = args->dry_run,
+                               .programs = args->run,
+                               .only_new = args->only_new};
+    vls_run_report report;
+    int rc = vls_run_path(&options.path, j, args->node, "context:regenerate", VLS_STR(""), err);
+
+    if (rc == 0 && !args->dry_run && !args->no_scan)
+        rc = vls_run_scan(j, options.path, err);
+    if (rc == 0)
+        rc = vls_derive_run(&report, &options, err);
+    if (rc < 0)
+        return rc;
+    vls_run_answer_fill(result, &report, args->dry_run);
+    return 0;
+}
+
+const valise_op vls_op_derive_regenerate = {
+    .size = sizeof(valise_op),
+    .name = "context:regenerate",
+    .alias = "regenerate",
+    .brief = "Make again what was made of something that has changed.",
+    .help = "Frames that synthesize made are made again by their recipe, where what goes in is "
+            "something else by now, or somebody invalidated them; and then those above them, as "
+            "far as they were asked for. Where the result says the same, what lies above is left "
+            "alone. What somebody wrote stays as it is and is listed; `valise reaffirm` says that "
+            "it still holds.\n\n"
+            "Frames that programs made need --run, and programs that were trusted: a recipe alone "
+            "makes no code run. Where a program fails, the frame stays as it is, the rest goes on, "
+            "and the exit code is 1.",
+    .kind = VALISE_JOB,
+    .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
+    .needs = "context:regenerate",
+    .in = regenerate_in,
+    .in_size = sizeof(regenerate_args),
+    .out = vls_run_answer_fields,
+    .out_size = sizeof(vls_run_answer),
+    .job = job,
+    .example = "{\"node\":\"lib\",\"recursive\":true}",
+};
