@@ -235,25 +235,6 @@ static int search(asking *a, valise_backpack *bag, const bisect_args *args, vali
     return valise_bisect(bag, from, to, holds, a, keep, a, err);
 }
 
-static int make_argv(char *const **out, cli *c, const valise_list *words, valise_error *err)
-{
-    const valise_str *word = words->items;
-    char **argv = vls_arena_array(&c->arena, words->count + 1, sizeof(*argv));
-
-    if (!argv)
-        return vls_arena_fail(&c->arena, err);
-    for (size_t i = 0; i < words->count; i++) {
-        argv[i] = vls_arena_alloc(&c->arena, word[i].len + 1);
-        if (!argv[i])
-            return vls_arena_fail(&c->arena, err);
-        memcpy(argv[i], word[i].ptr, word[i].len);
-        argv[i][word[i].len] = '\0';
-    }
-    argv[words->count] = NULL;
-    *out = argv;
-    return 0;
-}
-
 static int run_program(int *status, cli *c, const valise_op *op, const bisect_args *args,
                        valise_error *err)
 {
@@ -264,7 +245,7 @@ static int run_program(int *status, cli *c, const valise_op *op, const bisect_ar
     int rc = vls_arena_dup(&name, &c->arena, args->backpack, err);
 
     if (rc == 0)
-        rc = make_argv(&a.argv, c, &args->program, err);
+        rc = cli_make_argv(&a.argv, c, &args->program, err);
     if (rc == 0)
         rc = cli_open(c, err);
     if (rc < 0)

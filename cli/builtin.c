@@ -6,6 +6,7 @@
 #include "cli/output.h"
 
 const cli_builtin *const cli_builtins[] = {
+    &cli_builtin_agent_serve,
     &cli_builtin_backpack_bisect,
     &cli_builtin_batch,
     &cli_builtin_commands,
@@ -20,6 +21,7 @@ const cli_builtin *const cli_builtins[] = {
     &cli_builtin_run,
     &cli_builtin_trust,
     &cli_builtin_version,
+    &cli_builtin_watch,
     NULL,
 };
 

@@ -1,9 +1,7 @@
-/* builtin_run.c -- any operation by its name, several in one transaction, and what there is. */
+/* builtin_run.c -- any operation by its name, and what there is. */
 #include "cli/call.h"
 
-#include "base/hex.h"
 #include "base/text.h"
-#include "base/uuid.h"
 #include "bus/bus.h"
 #include "cli/output.h"
 
@@ -44,8 +42,7 @@ static int find_operation(const valise_op **out, cli *c, valise_str name, valise
     return VALISE_E_NOT_FOUND;
 }
 
-/* The text of a payload, which is deeper than the values in it may be. */
-static int write_payload(valise_str *out, cli *c, const vls_json *payload, valise_error *err)
+int cli_write_payload(valise_str *out, cli *c, const vls_json *payload, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text = {0};
     int rc;
@@ -74,7 +71,7 @@ static int run_run(int *status, cli *c, const cli_words *words, const void *args
         if (is_given && !cli_option_fits(o, &(cli_command){.op = op}))
             return vls_fail(err, CLI_E_USAGE, "'%s' takes no %s", op->name, o->name);
     }
-    rc = write_payload(&payload, c, vls_json_get(*all, VLS_STR("payload")), err);
+    rc = cli_write_payload(&payload, c, vls_json_get(*all, VLS_STR("payload")), err);
     return rc < 0 ? rc : cli_run(status, c, op, payload, err);
 }
 
@@ -87,202 +84,6 @@ const cli_builtin cli_builtin_run = {
            .example = "{\"operation\":\"json:canonical\",\"payload\":{\"value\":[1.0]}}"},
     .run = run_run,
     .raw = true,
-};
-
-/* ---- batch ---- */
-
-typedef struct batch_args {
-    valise_str file;
-} batch_args;
-
-static const valise_field batch_in[] = {
-    VALISE_FIELD_WITH(batch_args, file, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Commands, one JSON object a line; - or nothing: standard input.",
-                      .ref = "cli.file", .min = 1, .max = 4095),
-    VALISE_FIELD_END,
-};
-
-/* One line of the file. */
-typedef struct batch_line {
-    valise_str type, payload, expect;
-    valise_uuid id;
-} batch_line;
-
-static const valise_field line_fields[] = {
-    VALISE_FIELD(batch_line, type, STR, VALISE_REQUIRED, "The operation."),
-    VALISE_FIELD(batch_line, payload, JSON, VALISE_NULLABLE, "Its arguments."),
-    VALISE_FIELD(batch_line, expect, JSON, VALISE_NULLABLE, "What must be there now."),
-    VALISE_FIELD(batch_line, id, UUID, VALISE_NULLABLE, "The command's id."),
-    VALISE_FIELD_END,
-};
-
-typedef struct batch {
-    valise_command *commands;
-    valise_call *calls;
-    valise_reply *replies;
-    size_t count;
-} batch;
-
-/* Leave null in its place: it is deeper than a value may be. */
-static int take_payload(vls_json *payload, vls_json *line, cli *c, valise_error *err)
-{
-    bool found = false;
-    size_t at =
-        line->type == VLS_JSON_OBJECT ? vls_json_find(&found, *line, VLS_STR("payload")) : 0;
-    vls_member *members;
-
-    if (!found)
-        return 0;
-    members = vls_arena_array(&c->arena, line->len, sizeof(*members));
-    if (!members)
-        return vls_arena_fail(&c->arena, err);
-    memcpy(members, line->members, line->len * sizeof(*members));
-    *payload = members[at].value;
-    members[at].value = vls_json_null();
-    line->members = members;
-    return 0;
-}
-
-static int decode_line(batch_line *out, cli *c, valise_str text, valise_error *err)
-{
-    vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
-    vls_json value = vls_json_null(), payload = vls_json_null();
-    const vls_json *expect, *id;
-    int rc = vls_json_parse(&value, &c->arena, text, &limits, err);
-
-    if (rc == 0)
-        rc = take_payload(&payload, &value, c, err);
-    if (rc == 0)
-        rc = vls_fields_decode(out, line_fields, sizeof(*out), value, VLS_FIELD_INPUT, &c->arena,
-                               err);
-    if (rc == 0)
-        rc = write_payload(&out->payload, c, &payload, err);
-    if (rc < 0)
-        return rc;
-    /* To expect null, that there is nothing, is not to expect anything. */
-    expect = vls_json_get(value, VLS_STR("expect"));
-    if (expect && expect->type == VLS_JSON_NULL)
-        out->expect = VLS_STR("null");
-    id = vls_json_get(value, VLS_STR("id"));
-    return id && id->type != VLS_JSON_NULL ? cli_check_id(&out->id, err) : 0;
-}
-
-static int read_line(batch *b, cli *c, valise_str text, size_t number, valise_error *err)
-{
-    batch_line line = {0};
-    int rc = decode_line(&line, c, text, err);
-
-    if (rc < 0) {
-        vls_hint(err, "line %zu; it is like {\"type\":\"pin:add\",\"payload\":{}}", number);
-        return rc;
-    }
-    b->calls[b->count] = (valise_call)VALISE_CALL_INIT;
-    b->calls[b->count].id = line.id;
-    b->calls[b->count].expect = line.expect;
-    b->commands[b->count] = (valise_command){line.type, line.payload, &b->calls[b->count]};
-    b->replies[b->count] = (valise_reply)VALISE_REPLY_INIT;
-    b->count++;
-    return 0;
-}
-
-static int read_lines(batch *b, cli *c, valise_str text, valise_error *err)
-{
-    size_t room = 1, number = 0;
-    valise_str line;
-
-    for (size_t i = 0; i < text.len; i++)
-        room += text.ptr[i] == '\n';
-    if (room > VLS_BATCH_MAX + 1)
-        return vls_fail(err, VALISE_E_LIMIT, "%zu lines are more than %u commands", room,
-                        VLS_BATCH_MAX);
-    b->commands = vls_arena_array(&c->arena, room, sizeof(*b->commands));
-    b->calls = vls_arena_array(&c->arena, room, sizeof(*b->calls));
-    b->replies = vls_arena_array(&c->arena, room, sizeof(*b->replies));
-    if (!b->commands || !b->calls || !b->replies)
-        return vls_arena_fail(&c->arena, err);
-    while (text.len > 0) {
-        (void)vls_str_cut(&line, &text, text, '\n');
-        number++;
-        line = vls_str_trim(line);
-        int rc = line.len > 0 ? read_line(b, c, line, number, err) : 0;
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
-/* What was there instead of what the command that failed expected. */
-static void keep_current(cli *c, const batch *b)
-{
-    for (size_t i = 0; i < b->count; i++) {
-        if (b->replies[i].current)
-            (void)vls_arena_dup(&c->current, &c->arena, valise_blob_bytes(b->replies[i].current),
-                                NULL);
-    }
-}
-
-/* One line for each command, in their order. */
-static int print_replies(cli *c, const batch *b, valise_error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < b->count && rc == 0; i++) {
-        vls_buf *out = &c->out->text;
-        vls_buf_printf(out, "{\"id\":\"%s\",\"result\":", vls_uuid_text(&b->replies[i].id).s);
-        cli_add_data(c->out, valise_blob_bytes(b->replies[i].json), 0);
-        vls_buf_printf(out, ",\"seq\":%lld}\n", (long long)b->replies[i].seq);
-        rc = vls_buf_check(out, err);
-    }
-    return rc;
-}
-
-static int run_batch(int *status, cli *c, const cli_words *words, const void *args,
-                     valise_error *err)
-{
-    const batch_args *a = args;
-    valise_call call;
-    batch b = {0};
-    valise_str text = {NULL, 0};
-    int rc;
-
-    (void)words;
-    (void)status;
-    rc = cli_read_file(&text, c, a->file.ptr ? a->file.ptr : "-", (size_t)1 << 30, err);
-    if (rc == 0)
-        rc = read_lines(&b, c, text, err);
-    if (rc == 0)
-        rc = cli_call_init(&call, c, err);
-    if (rc == 0)
-        rc = cli_open(c, err);
-    if (rc < 0)
-        return rc;
-    rc = b.count == 0
-             ? 0
-             : valise_dispatch_batch(b.replies, c->workspace, b.commands, b.count, &call, err);
-    c->done = rc == 0;
-    if (rc == 0 && !c->options.quiet)
-        rc = print_replies(c, &b, err);
-    if (rc < 0)
-        keep_current(c, &b);
-    for (size_t i = 0; i < b.count; i++)
-        valise_reply_release(&b.replies[i]);
-    return rc;
-}
-
-const cli_builtin cli_builtin_batch = {
-    .op = {.size = sizeof(valise_op),
-           .name = "batch",
-           .brief = "Run several commands in one transaction: all of them or none.",
-           .help =
-               "Each line is an object with `type` and `payload`, and may have `id` and\n"
-               "`expect` (null: there must be nothing). The answer is a line for each, with `id`, "
-               "`result` and `seq`.\n\n"
-               "What commands such as put-frame see of the files on their way is recorded by "
-               "itself, as a scan would do, and stays when the batch fails.",
-           .in = batch_in,
-           .in_size = sizeof(batch_args),
-           .example = "{\"file\":\"commands.ndjson\"}"},
-    .run = run_batch,
 };
 
 /* ---- commands ---- */

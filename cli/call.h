@@ -65,6 +65,10 @@ int cli_resolve_ids(vls_json *payload, cli *c, const valise_op *op, valise_error
 bool cli_can_inspect(const valise_op *op);
 int cli_inspect(cli *c, const valise_op *op, valise_error *err);
 
+/* The text of a payload that was given, which is deeper than the values in it may be: {} for none.
+ * (builtin_run.c) */
+int cli_write_payload(valise_str *out, cli *c, const vls_json *payload, valise_error *err);
+
 /* The rows of a list, for completion. */
 int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *fn, void *arg,
                valise_error *err);
@@ -73,10 +77,10 @@ int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *f
 
 extern const cli_builtin *const cli_builtins[]; /* NULL-ended */
 
-extern const cli_builtin cli_builtin_backpack_bisect, cli_builtin_batch, cli_builtin_commands,
-    cli_builtin_complete, cli_builtin_completion, cli_builtin_config_get, cli_builtin_config_list,
-    cli_builtin_config_set, cli_builtin_config_unset, cli_builtin_help, cli_builtin_init,
-    cli_builtin_run, cli_builtin_trust, cli_builtin_version;
+extern const cli_builtin cli_builtin_agent_serve, cli_builtin_backpack_bisect, cli_builtin_batch,
+    cli_builtin_commands, cli_builtin_complete, cli_builtin_completion, cli_builtin_config_get,
+    cli_builtin_config_list, cli_builtin_config_set, cli_builtin_config_unset, cli_builtin_help,
+    cli_builtin_init, cli_builtin_run, cli_builtin_trust, cli_builtin_version, cli_builtin_watch;
 
 /* Print the version. */
 void cli_print_version(cli *c);

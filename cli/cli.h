@@ -72,6 +72,11 @@ typedef struct cli {
 bool cli_is_interrupted(void);
 void cli_catch_signals(void);
 
+/* For commands that go on until they are told to end: SIGTERM interrupts what is going on, and is
+ * the end that was meant. */
+void cli_catch_termination(void);
+bool cli_is_terminated(void);
+
 /* Whoever is started with standard input, output or error closed would get a file of the
  * workspace in its place, and what is printed would be written there. After this they are open, and
  * reading and writing fails as it did. */

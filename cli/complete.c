@@ -309,7 +309,8 @@ static void add_ref(const completer *k, const char *ref)
     if (strcmp(ref, "cli.operation") == 0)
         add_operation_names(k);
     else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0 ||
-             strcmp(ref, CLI_TREE_PATH) == 0 || strcmp(ref, CLI_TREE_HERE) == 0)
+             strcmp(ref, CLI_HOST_PROGRAM) == 0 || strcmp(ref, CLI_TREE_PATH) == 0 ||
+             strcmp(ref, CLI_TREE_HERE) == 0)
         vls_buf_add_text(k->out, "\tfiles\n");
     else if (strcmp(ref, "cli.dir") == 0)
         vls_buf_add_text(k->out, "\tdirs\n");

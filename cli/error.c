@@ -5,6 +5,7 @@
 #include "cli/words.h"
 
 #include "base/text.h"
+#include "json/error.h"
 
 #define REPORT_MAX ((size_t)1 << 20)
 
@@ -15,44 +16,16 @@ static void add_harmless(vls_buf *out, const char *text)
     vls_text_neutralize(out, valise_str_of(text), VLS_TEXT_KEEP_BACKSLASH);
 }
 
-static void add_json_member(vls_buf *out, const cli *c, const char *key, const char *text)
-{
-    VLS_AUTO(buf) vls_buf harmless = {0};
-
-    if (!text[0])
-        return;
-    vls_buf_init(&harmless, c->env, REPORT_MAX);
-    add_harmless(&harmless, text);
-    vls_json_write_string(out, valise_str_of(key));
-    vls_buf_add_byte(out, ':');
-    vls_json_write_string(out, vls_buf_str(&harmless));
-    vls_buf_add_byte(out, ',');
-}
-
 static const char *code_name(int code)
 {
     return code == CLI_E_USAGE ? "USAGE" : valise_error_name(code);
 }
 
-/* Members in the order of their keys: the line is canonical. */
-static void add_json(vls_buf *out, const cli *c, const valise_error *err, const char *message,
-                     valise_str current)
+static void add_json(vls_buf *out, const cli *c, const valise_error *err, valise_str current)
 {
-    vls_buf_add_text(out, "{\"error\":{");
-    add_json_member(out, c, "code", code_name(err->code));
-    if (current.len > 0) {
-        vls_buf_add_text(out, "\"current\":");
-        vls_buf_add(out, current);
-        vls_buf_add_byte(out, ',');
-    }
-    add_json_member(out, c, "hint", err->hint);
-    add_json_member(out, c, "message", message);
-    if (err->offset >= 0)
-        vls_buf_printf(out, "\"offset\":%lld,", (long long)err->offset);
-    add_json_member(out, c, "path", err->path);
-    if (out->len > 0 && out->ptr[out->len - 1] == ',')
-        out->len--;
-    vls_buf_add_text(out, "}}\n");
+    vls_buf_add_text(out, "{\"error\":");
+    vls_json_write_error(out, c->env, err, code_name(err->code), current);
+    vls_buf_add_text(out, "}\n");
 }
 
 static void add_lines(vls_buf *out, const cli *c, const valise_error *err, const char *message,
@@ -115,7 +88,7 @@ int cli_report(const cli *c, const valise_error *err)
 
     vls_buf_init(&text, c->env, REPORT_MAX);
     if (c->options.json)
-        add_json(&text, c, err, message, current);
+        add_json(&text, c, err, current);
     else
         add_lines(&text, c, err, message, current);
     /* There is nobody left to tell. */

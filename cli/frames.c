@@ -12,6 +12,7 @@
 
 #define INDENT "    "
 #define SHORT_ID 8u
+#define REASON_COLUMNS 60u
 
 static void add_text(cli *c, const char *text)
 {
@@ -82,7 +83,9 @@ static void add_tree_path(cli *c, vls_json row, const char *name)
 
 static void add_size(cli *c, vls_json row)
 {
-    cli_show_size(&c->out->text, (uint64_t)VLS_MAX(cli_number_of(row, "size"), 0));
+    int64_t bytes = cli_number_of(row, "size");
+
+    cli_show_size(&c->out->text, (uint64_t)VLS_MAX(bytes, 0));
 }
 
 /* ---- states ---- */
@@ -131,6 +134,18 @@ static bool is_tree(vls_json row, const char *word)
     return vls_str_equal(cli_text_of(member_of(row, "meta"), "tree"), valise_str_of(word));
 }
 
+/* Why it was invalidated: the first line, or as much of it as a line has room for. */
+static void add_mark(vls_buf *out, vls_json row)
+{
+    valise_str reason = cli_text_of(member_of(row, "meta"), "reason"), rest;
+
+    (void)vls_str_cut(&reason, &rest, reason, '\n');
+    if (reason.len == 0)
+        return;
+    vls_buf_add_text(out, ": ");
+    vls_text_fit(out, reason, REASON_COLUMNS, 0);
+}
+
 static void add_state(vls_buf *out, const cli *c, vls_json row)
 {
     const vls_json *reasons = vls_json_get(row, VLS_STR("reasons"));
@@ -142,6 +157,7 @@ static void add_state(vls_buf *out, const cli *c, vls_json row)
         if (reasons->len > 1)
             vls_buf_printf(out, " (and %u more)", reasons->len - 1);
     }
+    add_mark(out, row);
 }
 
 void cli_add_state(vls_buf *out, const cli *c, vls_json row)
@@ -210,7 +226,7 @@ static bool is_binary(vls_json row)
 }
 
 /* Each line indented; what is no text is only measured. */
-static int add_content(cli *c, vls_json row, valise_error *err)
+int cli_add_frame_content(cli *c, vls_json row, valise_error *err)
 {
     valise_str text = cli_text_of(row, "text"), line;
     int rc = 0;
@@ -246,7 +262,7 @@ static int add_frame(cli *c, vls_json row, bool in_node, valise_error *err)
     if (rc == 0)
         rc = end_line(c, err);
     if (rc == 0)
-        rc = add_content(c, row, err);
+        rc = cli_add_frame_content(c, row, err);
     return rc < 0 ? rc : end_line(c, err);
 }
 
@@ -566,6 +582,10 @@ static void add_basis(cli *c, vls_json answer)
             add_text(c, " of ");
             cli_add_quoted_name(&c->out->text, vls_buf_str(&name));
         }
+        if (has(part, "frameId")) {
+            add_text(c, ", frame ");
+            add_id(c, part, "frameId");
+        }
         add_text(c, "\n");
     }
 }
@@ -622,7 +642,7 @@ int cli_print_frame(cli *c, const valise_op *op, vls_json answer, valise_error *
     add_basis(c, answer);
     add_slots(c, answer);
     rc = end_line(c, err);
-    return rc < 0 ? rc : add_content(c, answer, err);
+    return rc < 0 ? rc : cli_add_frame_content(c, answer, err);
 }
 
 /* ---- frame:proof, frame:verify ---- */

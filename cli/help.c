@@ -328,7 +328,7 @@ static const struct {
     {"5", "Conflict: something else is there than was expected."},
     {"6", "Invalid input."},
     {"7", "Corrupt."},
-    {"8", "There are differences, and --exit-code was given."},
+    {"8", "There is what --exit-code or --fail-on asked about."},
     {"130", "Interrupted."},
 };
 

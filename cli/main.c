@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/call.h"
+#include "cli/derive.h"
 #include "cli/paths.h"
 #include "cli/print.h"
 
@@ -17,6 +18,8 @@ static int run_operation(int *status, cli *c, const cli_words *words, vls_json p
 
     if (rc == 0)
         rc = cli_resolve_paths(&payload, c, words->command->op, err);
+    if (rc == 0)
+        rc = cli_consent(&payload, c, words->command->op, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&text, c->env, (size_t)1 << 30);

@@ -356,51 +356,9 @@ void cli_add_path_bytes(vls_buf *out, vls_json value)
         vls_buf_add(out, vls_json_str(*bytes)); /* nobody wrote that: show what there is */
 }
 
-/* The bytes of the character in front, where it can stand as it is; else 0. */
-static size_t plain_len(valise_str s)
-{
-    uint32_t code = 0;
-    size_t len = vls_utf8_decode(&code, s.ptr, s.len);
-
-    return code == '"' || code == '\\' || vls_utf8_is_control(code) ? 0 : len;
-}
-
-static void add_escape(vls_buf *out, unsigned char byte)
-{
-    static const char named[] = "\aa\bb\tt\nn\vv\ff\rr\"\"\\\\";
-
-    for (size_t i = 0; named[i]; i += 2) {
-        if ((unsigned char)named[i] == byte) {
-            vls_buf_printf(out, "\\%c", named[i + 1]);
-            return;
-        }
-    }
-    vls_buf_printf(out, "\\%03o", byte);
-}
-
 void cli_add_quoted_name(vls_buf *out, valise_str name)
 {
-    bool quoted = false;
-    size_t len;
-
-    for (valise_str left = name; left.len > 0 && !quoted; left = vls_str_from(left, len)) {
-        len = plain_len(left);
-        quoted = len == 0;
-    }
-    if (!quoted) {
-        vls_buf_add(out, name);
-        return;
-    }
-    vls_buf_add_byte(out, '"');
-    while (name.len > 0) {
-        len = plain_len(name);
-        if (len == 0)
-            add_escape(out, (unsigned char)name.ptr[0]);
-        else
-            vls_buf_add(out, vls_str_head(name, len));
-        name = vls_str_from(name, VLS_MAX(len, 1));
-    }
-    vls_buf_add_byte(out, '"');
+    vls_text_quote(out, name);
 }
 
 /* "../lib/b.c" for "src/lib/b.c" from "src/x". */

@@ -21,6 +21,7 @@
 #define CLI_TREE_PATH "tree.path"
 #define CLI_TREE_NODE "tree.node"
 #define CLI_TREE_HERE "tree.here"
+#define CLI_HOST_PROGRAM "host.program" /* derive.h: no path of the tree */
 
 /* Is it one of these, or a list of them? */
 bool cli_is_tree_path(const valise_field *field);

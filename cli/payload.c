@@ -1,5 +1,6 @@
 /* payload.c -- what was given, as the JSON object that the operation takes. */
 #include "cli/help.h"
+#include "cli/paths.h"
 #include "cli/words.h"
 
 #include "base/text.h"
@@ -58,6 +59,15 @@ static void add_operand_names(vls_buf *out, const valise_field *fields, bool onl
     }
 }
 
+static bool takes_program(const valise_op *op)
+{
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->type == VALISE_T_LIST && cli_is_program(f->more))
+            return true;
+    }
+    return false;
+}
+
 static int refuse_operand(const cli *c, const cli_words *words, const char *word, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf names = {0};
@@ -74,16 +84,23 @@ static int refuse_operand(const cli *c, const cli_words *words, const char *word
     if (names.len == 0)
         return usage_error(c, words, "leave it out", err, "takes no operands, not even '%s'",
                            vls_text_short(valise_str_of(word)).s);
-    return usage_error(c, words, "put JSON and text with spaces into quotes", err,
-                       "takes only %.*s, and '%s' is one too many", (int)names.len, names.ptr,
+    return usage_error(c, words,
+                       takes_program(words->command->op)
+                           ? "a program and its words stand behind --"
+                           : "put JSON and text with spaces into quotes",
+                       err, "takes only %.*s, and '%s' is one too many", (int)names.len, names.ptr,
                        vls_text_short(valise_str_of(word)).s);
 }
 
-static bool takes_program(const valise_op *op)
+/* Paths that follow operands which may be left out: behind "--" there are only paths. */
+static bool takes_paths(const valise_op *op)
 {
+    bool before = false;
+
     for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
-        if (f->type == VALISE_T_LIST && cli_is_program(f->more))
-            return true;
+        if (is_operand(f) && f->type == VALISE_T_LIST && cli_is_tree_path(f))
+            return before;
+        before = before || (is_operand(f) && !(f->flags & VALISE_REQUIRED));
     }
     return false;
 }
@@ -95,13 +112,15 @@ static int assign_operands(cli *c, cli_words *words, valise_error *err)
     const valise_field *field = words->command->op->in;
     size_t next = 0, end = words->operand_count;
 
-    if (takes_program(words->command->op))
+    bool paths = takes_paths(words->command->op);
+
+    if (paths || takes_program(words->command->op))
         end = words->dashes_at;
     for (; field && field->type != VALISE_T_END; field++) {
         bool program = field->type == VALISE_T_LIST && cli_is_program(field->more);
         if (program && next < end)
             break; /* one too many before the "--" */
-        if (program)
+        if (program || (paths && field->type == VALISE_T_LIST && cli_is_tree_path(field)))
             end = words->operand_count;
         if (next == end || !is_operand(field) || is_given(words, field))
             continue;

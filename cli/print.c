@@ -141,8 +141,10 @@ int cli_rows_add(cli_rows *rows, valise_str json, valise_error *err)
                         &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
     if (rc < 0)
         return rc;
-    if (printer && printer->status)
-        rows->status = VLS_MAX(rows->status, printer->status(rows->c, value));
+    if (printer && printer->status) {
+        int status = printer->status(rows->c, value);
+        rows->status = VLS_MAX(rows->status, status);
+    }
     if (rows->c->options.json)
         return cli_out_row(rows->c->out, err);
     if (!printer || !printer->print)

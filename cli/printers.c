@@ -4,6 +4,9 @@
 #include "cli/print.h"
 
 #include "cli/backpack.h"
+#include "cli/checkpoint.h"
+#include "cli/derive.h"
+#include "cli/diff.h"
 #include "cli/frames.h"
 #include "cli/tree.h"
 
@@ -148,8 +151,10 @@ static int print_status(cli *c, const valise_op *op, vls_json value, valise_erro
             fields[count++] = *f;
     fields[count] = (valise_field)VALISE_FIELD_END;
     rc = cli_show_object(c, fields, value, 0, err);
-    for (uint32_t i = 0; areas && i < areas->len; i++)
-        width = VLS_MAX(width, cli_text_of(areas->items[i], "name").len);
+    for (uint32_t i = 0; areas && i < areas->len; i++) {
+        valise_str name = cli_text_of(areas->items[i], "name");
+        width = VLS_MAX(width, name.len);
+    }
     if (areas && areas->len > 0)
         vls_buf_add_byte(&c->out->text, '\n');
     for (uint32_t i = 0; rc == 0 && areas && i < areas->len; i++)
@@ -198,13 +203,30 @@ static const cli_printer printers[] = {
      .json_member = "value",
      .status = cli_status_of_found},
     {.op = "backpack:validate", .print = print_findings, .status = status_of_findings},
+    {.op = "checkpoint:diff", .print = cli_print_checkpoint_diff, .differs = true},
+    {.op = "checkpoint:list",
+     .columns = {"name", "version?", "root?", "time", "files", "bytes", "lacking", "partial?",
+                 "agent?"}},
+    {.op = "checkpoint:remove", .print = cli_print_removed},
+    {.op = "checkpoint:show",
+     .columns = {"path~", "kind", "mode", "size", "content?", "target", "reason"}},
+    {.op = "context:prune", .print = cli_print_pruned},
+    {.op = "context:regenerate",
+     .print = cli_print_run,
+     .warn = cli_warn_of_run,
+     .status = cli_status_of_run},
+    {.op = "context:synthesize",
+     .print = cli_print_run,
+     .warn = cli_warn_of_run,
+     .status = cli_status_of_run},
+    {.op = "context:report", .print = cli_print_report, .status = cli_status_of_report},
     {.op = "event:list",
      .follows = true,
      .columns = {"seq", "time", "source", "type", "nodeId", "namespace", "runId", "payload"}},
     {.op = "frame:list",
      .cell = cli_frame_cell,
      .columns = {"path~", "type", "frameId=FRAME", "head?", "state", "agent", "size",
-                 "meta.time?=WHEN"}},
+                 "meta.time*=WHEN"}},
     {.op = "frame:proof", .print = cli_print_proof},
     {.op = "frame:put", .print = cli_print_put, .warn = cli_warn_of_put},
     {.op = "frame:show", .print = cli_print_frame},
@@ -222,14 +244,23 @@ static const cli_printer printers[] = {
     {.op = "json:pretty", .human_member = "text"},
     {.op = "json:validate", .print = print_findings, .status = status_of_findings},
     {.op = "log:list", .columns = {"seq", "id", "time", "actor", "type", "payload"}},
+    {.op = "node:compose", .print = cli_print_composed},
     {.op = "node:get", .print = cli_print_node},
+    {.op = "slot:invalidate", .print = cli_print_invalidated},
+    {.op = "slot:reaffirm", .print = cli_print_reaffirmed},
     {.op = "tree:check-ignore", .print = cli_print_ignored, .status = cli_status_of_ignored},
+    {.op = "tree:checkpoint", .print = cli_print_checkpoint, .warn = cli_warn_of_checkpoint},
+    {.op = "tree:diff", .print = cli_print_diff, .differs = true},
     {.op = "tree:list",
      .columns = {"root", "version", "time", "seq?", "files", "bytes", "added", "changed", "removed",
                  "moved?"}},
     {.op = "tree:ls",
      .cell = cli_tree_cell,
      .columns = {"path~", "kind", "size|entries", "nodeId=NODE", "objectId*=OBJECT"}},
+    {.op = "tree:restore",
+     .print = cli_print_restore,
+     .warn = cli_warn_of_restore,
+     .status = cli_status_of_restore},
     {.op = "tree:scan",
      .print = cli_print_scan,
      .warn = cli_warn_of_scan,

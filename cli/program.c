@@ -19,6 +19,7 @@
 
 typedef struct pipes {
     int input[2], failure[2];
+    bool shown; /* what it prints goes where our errors go */
 } pipes;
 
 static void close_both(int fd[2])
@@ -46,7 +47,8 @@ static void become(char *const *argv, const cli_variable *variables, const pipes
     (void)sigaction(SIGPIPE, &normal, NULL);
     for (; variables->name; variables++)
         (void)setenv(variables->name, variables->value, 1);
-    if (none >= 0 && dup2(p->input[0], STDIN_FILENO) >= 0 && dup2(none, STDOUT_FILENO) >= 0)
+    if (none >= 0 && dup2(p->input[0], STDIN_FILENO) >= 0 &&
+        dup2(p->shown ? STDERR_FILENO : none, STDOUT_FILENO) >= 0)
         (void)execvp(argv[0], argv);
     why = errno;
     if (write(p->failure[1], &why, sizeof(why)) < 0)
@@ -73,7 +75,7 @@ static int read_failure(const pipes *p, const char *name, valise_error *err)
     return VALISE_E_IO;
 }
 
-static int wait_for(pid_t child, const char *name, valise_error *err)
+static int wait_for(pid_t child, const char *name, bool shown, valise_error *err)
 {
     int status = 0, rc;
 
@@ -82,8 +84,8 @@ static int wait_for(pid_t child, const char *name, valise_error *err)
     rc = cli_check_interrupt(err);
     if (rc < 0)
         return rc;
-    if (WIFEXITED(status))
-        return WEXITSTATUS(status);
+    if (WIFEXITED(status) || shown)
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     (void)vls_fail(err, VALISE_E_IO, "'%s' was ended by signal %d (%s)",
                    vls_text_short(valise_str_of(name)).s, WTERMSIG(status),
                    strsignal(WTERMSIG(status)));
@@ -108,14 +110,14 @@ static int run(char *const *argv, const cli_variable *variables, valise_str inpu
     (void)close(p->input[1]);
     p->input[1] = -1;
     failed = read_failure(p, argv[0], err);
-    code = wait_for(child, argv[0], failed < 0 ? NULL : err);
+    code = wait_for(child, argv[0], p->shown, failed < 0 ? NULL : err);
     return failed < 0 ? failed : code;
 }
 
-int cli_run_program(char *const *argv, const cli_variable *variables, valise_str input,
+static int run_with(char *const *argv, const cli_variable *variables, valise_str input, bool shown,
                     valise_error *err)
 {
-    pipes p = {{-1, -1}, {-1, -1}};
+    pipes p = {{-1, -1}, {-1, -1}, shown};
     int rc = open_pipes(&p, err);
 
     if (rc == 0)
@@ -123,4 +125,35 @@ int cli_run_program(char *const *argv, const cli_variable *variables, valise_str
     close_both(p.input);
     close_both(p.failure);
     return rc;
+}
+
+int cli_run_program(char *const *argv, const cli_variable *variables, valise_str input,
+                    valise_error *err)
+{
+    return run_with(argv, variables, input, false, err);
+}
+
+int cli_run_hook(char *const *argv, const cli_variable *variables, valise_str input,
+                 valise_error *err)
+{
+    return run_with(argv, variables, input, true, err);
+}
+
+int cli_make_argv(char *const **out, cli *c, const valise_list *words, valise_error *err)
+{
+    const valise_str *word = words->items;
+    char **argv = vls_arena_array(&c->arena, words->count + 1, sizeof(*argv));
+
+    if (!argv)
+        return vls_arena_fail(&c->arena, err);
+    for (size_t i = 0; i < words->count; i++) {
+        argv[i] = vls_arena_alloc(&c->arena, word[i].len + 1);
+        if (!argv[i])
+            return vls_arena_fail(&c->arena, err);
+        memcpy(argv[i], word[i].ptr, word[i].len);
+        argv[i][word[i].len] = '\0';
+    }
+    argv[words->count] = NULL;
+    *out = argv;
+    return 0;
 }

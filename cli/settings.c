@@ -111,6 +111,8 @@ void cli_tell_engine(valise_options *options, const cli *c)
         options->durability = vls_str_equal(durability->value, VLS_STR("full"))
                                   ? VALISE_DURABILITY_FULL
                                   : VALISE_DURABILITY_NORMAL;
-    if (timeout && timeout->layer == VLS_LAYER_ENVIRONMENT)
-        options->timeout_ns = VLS_MAX(vls_config_duration_ns(c->settings, "core.timeout"), 1);
+    if (timeout && timeout->layer == VLS_LAYER_ENVIRONMENT) {
+        int64_t ns = vls_config_duration_ns(c->settings, "core.timeout");
+        options->timeout_ns = VLS_MAX(ns, 1);
+    }
 }

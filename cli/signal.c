@@ -1,4 +1,4 @@
-/* signal.c -- Ctrl-C, and streams that are closed.
+/* signal.c -- Ctrl-C, SIGTERM where that is a way to end, and streams that are closed.
  *
  * The first one asks: progress callbacks and rows see it, and the operation stops where
  * everything is consistent. The second one is not caught and ends the process. A reader that went
@@ -10,12 +10,32 @@
 
 #include "cli/cli.h"
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, terminated;
 
 static void note_interrupt(int number)
 {
     (void)number;
     interrupted = 1;
+}
+
+static void note_termination(int number)
+{
+    (void)number;
+    interrupted = terminated = 1;
+}
+
+bool cli_is_terminated(void)
+{
+    return terminated != 0;
+}
+
+void cli_catch_termination(void)
+{
+    struct sigaction catch = {.sa_handler = note_termination, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+
+    if (sigaction(SIGTERM, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        (void)sigaction(SIGTERM, &catch, NULL);
 }
 
 bool cli_is_interrupted(void)

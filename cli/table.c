@@ -195,6 +195,8 @@ static void measure(cli_table *table)
     for (size_t i = 0; i < count; i++) {
         cli_column *column = &table->columns[i];
         size_t width = strlen(heading_of(column).s);
+        if (table->cell && column->field->type == VALISE_T_ENUM)
+            column->whole = false; /* "stale: the file changed" is more than a word */
         if (column->shown && table->headings && width > column->width)
             column->width = width;
         if (table->out->terminal && column->width > table->out->columns)

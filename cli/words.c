@@ -367,8 +367,17 @@ static int refuse_option(const reader *r, valise_error *err)
     return CLI_E_USAGE;
 }
 
-static int take_option(reader *r, const char *word, valise_error *err)
+/* As in git: -p where there are lines to be shown. */
+static bool is_patch(const reader *r, const char *word)
 {
+    const valise_op *op = r->words->command ? r->words->command->op : NULL;
+
+    return strcmp(word, "-p") == 0 && op && find_field(op->in, VLS_STR("patch"));
+}
+
+static int take_option(reader *r, const char *given, valise_error *err)
+{
+    const char *word = is_patch(r, given) ? "--patch" : given;
     const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
     size_t len = equals ? (size_t)(equals - word) : strlen(word);
     bool taken = false;

@@ -2,15 +2,19 @@
 #ifndef VALISE_H
 #define VALISE_H
 
+#include <valise/agent.h>
 #include <valise/api.h>
 #include <valise/backpack.h>
 #include <valise/blob.h>
+#include <valise/checkpoint.h>
 #include <valise/context.h>
+#include <valise/derive.h>
 #include <valise/error.h>
 #include <valise/event.h>
 #include <valise/id.h>
 #include <valise/progress.h>
 #include <valise/str.h>
+#include <valise/watch.h>
 #include <valise/workspace.h>
 
 #endif

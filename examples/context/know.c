@@ -1,5 +1,7 @@
-/* know.c -- what is known about a file: `know PATH` shows it, `know PATH TEXT` says something. */
+/* know.c -- what is known about a file: `know PATH` shows it, `know PATH TEXT` says something,
+ * `know --around PATH` shows what to know before one works on it. */
 #include <stdio.h>
+#include <string.h>
 
 #include <valise.h>
 
@@ -56,6 +58,25 @@ static int show(valise *v, const char *path, valise_error *err)
     return 0;
 }
 
+/* Of the file, the directories it is in and what lies beside it; what fits in 1,000 tokens. */
+static int show_around(valise *v, const char *path, valise_error *err)
+{
+    valise_composition *known = NULL;
+    int rc =
+        valise_compose(&known, v, path, "relevance,types=summary,max_tokens=1000", NULL, NULL, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < known->count; i++) {
+        const valise_composed *item = known->items[i];
+        printf("%4lld %.*s: %.*s\n", (long long)item->score.total, VALISE_STR_ARG(item->frame.path),
+               VALISE_STR_ARG(item->frame.content));
+    }
+    printf("%lld tokens, %lld left out\n", (long long)known->tokens, (long long)known->cut_count);
+    valise_composition_free(known);
+    return 0;
+}
+
 /* Who trusts nothing but a root can check what it is told. */
 static int prove(valise *v, const char *path, valise_error *err)
 {
@@ -70,6 +91,13 @@ static int prove(valise *v, const char *path, valise_error *err)
     return rc;
 }
 
+static int say_and_prove(valise *v, const char *path, const char *text, valise_error *err)
+{
+    int rc = say(v, path, text, err);
+
+    return rc == 0 ? prove(v, path, err) : rc;
+}
+
 int main(int argc, char **argv)
 {
     valise_error err = VALISE_ERROR_INIT;
@@ -78,7 +106,7 @@ int main(int argc, char **argv)
     int rc;
 
     if (argc < 2) {
-        fprintf(stderr, "usage: know PATH [TEXT]\n");
+        fprintf(stderr, "usage: know PATH [TEXT] | know --around PATH\n");
         return 2;
     }
     options.flags = VALISE_OPEN_CREATE;
@@ -86,10 +114,10 @@ int main(int argc, char **argv)
     rc = valise_open(&v, ".", &options, &err);
     if (rc == 0)
         rc = scan(v, &err);
-    if (rc == 0)
-        rc = argc > 2 ? say(v, argv[1], argv[2], &err) : show(v, argv[1], &err);
-    if (rc == 0 && argc > 2)
-        rc = prove(v, argv[1], &err);
+    if (rc == 0 && argc > 2 && strcmp(argv[1], "--around") == 0)
+        rc = show_around(v, argv[2], &err);
+    else if (rc == 0)
+        rc = argc > 2 ? say_and_prove(v, argv[1], argv[2], &err) : show(v, argv[1], &err);
     if (rc < 0)
         fprintf(stderr, "%s\n", err.message);
     valise_close(v);

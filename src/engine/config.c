@@ -30,6 +30,10 @@ const char *const vls_layer_names[] = {"default", "workspace", "user", "environm
 #define FILES (1u << VLS_LAYER_WORKSPACE | 1u << VLS_LAYER_USER)
 
 const vls_setting vls_settings[] = {
+    {"checkpoint.max-file", "Bytes of the largest file that a checkpoint keeps.", NULL, "67108864",
+     NULL, VLS_SETTING_INT, ANY_LAYER},
+    {"compose.*.spec", "A policy of `compose` with a name, such as recency,sources=node+children.",
+     NULL, NULL, NULL, VLS_SETTING_TEXT, ANY_LAYER},
     {"context.frame-max", "Bytes that the content of a frame may have.", NULL, "1048576", NULL,
      VLS_SETTING_INT, ANY_LAYER},
     {"core.actor", "Who acts when nobody says so.", NULL, "local", "VALISE_ACTOR", VLS_SETTING_TEXT,
@@ -46,6 +50,8 @@ const vls_setting vls_settings[] = {
     {"extension.*.path", "A shared object to load.", NULL, NULL, NULL, VLS_SETTING_PATH, FILES},
     {"extension.*.sha256", "What the bytes of the shared object must hash to.", NULL, NULL, NULL,
      VLS_SETTING_HASH, ONLY_USER},
+    {"program.timeout", "How long a program may take to make a frame.", NULL, "1m", NULL,
+     VLS_SETTING_DURATION, ANY_LAYER},
     {"tree.ignore", "What is no part of the tree: a pattern as in .gitignore, any number of them.",
      NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_WORKSPACE},
     {"trust.*.owner", "The user whose workspace this is, and who is trusted.", NULL, NULL, NULL,

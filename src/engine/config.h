@@ -11,12 +11,16 @@
  *
  * The library itself reads the two files only, and the user's only when the options allow it.
  *
- * Threads: vls_config is immutable once loaded. Writing a file is safe beside other writers. */
+ * Threads: vls_config is immutable once loaded, vls_config_now is shared. Writing a file is safe
+ * beside other writers. */
 #ifndef VLS_CONFIG_H
 #define VLS_CONFIG_H
 
+#include <pthread.h>
+#include <sys/types.h>
+
 #include "base/arena.h"
-#include "base/base.h"
+#include "base/buf.h"
 
 typedef struct vls_config vls_config;
 
@@ -93,6 +97,40 @@ int vls_setting_check(const vls_setting *setting, valise_str value, valise_error
 /* $XDG_CONFIG_HOME/valise/config, or ~/.config/valise/config; VALISE_E_NOT_FOUND when neither
  * variable says anything. The path lives in arena. */
 int vls_config_user_file(const char **out, vls_arena *arena, valise_error *err);
+
+/* ---- as the files say now (config_now.c) ---- */
+
+/* Which file it was. */
+typedef struct vls_config_stamp {
+    bool there;
+    int64_t mtime_ns, ctime_ns, size;
+    dev_t device;
+    ino_t inode;
+} vls_config_stamp;
+
+/* A workspace may stay open for days: what concerns the work in it (not how it was opened) is asked
+ * of the files each time. They are read again where their stat is another one. Threads: shared. */
+typedef struct vls_config_now {
+    const valise_env *env; /* NULL: not initialised */
+    vls_config_sources sources;
+    pthread_mutex_t lock;
+    vls_config *config; /* NULL: nobody has asked yet */
+    vls_config_stamp stamps[2];
+    bool racy; /* they may change again without a trace */
+} vls_config_now;
+
+/* The strings of the sources must outlive it. */
+void vls_config_now_init(vls_config_now *now, const valise_env *env,
+                         const vls_config_sources *sources);
+void vls_config_now_release(vls_config_now *now); /* a zeroed one is fine */
+
+/* Append all values that were set, a line each; or the one that holds when nobody did. A file that
+ * cannot be read as settings (any more) is as it was before. */
+int vls_config_now_read(vls_buf *out, vls_config_now *now, const char *name, valise_error *err);
+
+/* Ask all of it, while nobody else does. What the function returns is the result. */
+typedef int vls_config_now_fn(void *arg, const vls_config *config, valise_error *err);
+int vls_config_now_ask(vls_config_now *now, vls_config_now_fn *fn, void *arg, valise_error *err);
 
 /* ---- writing (config_edit.c) ---- */
 

@@ -21,7 +21,6 @@
 #include "store/validate.h"
 
 #define VLS_FOLDER ".valise"
-#define VLS_CONFIG_FILE "config"
 
 extern const valise_extension *const vls_areas[]; /* made from src/ops.txt */
 
@@ -30,7 +29,8 @@ typedef struct vls_engine {
     vls_arena arena;    /* of the paths */
     const char *root;   /* the folder that holds .valise; NULL: in memory, or no workspace */
     const char *folder; /* root/.valise */
-    vls_config *config; /* as the files say; options may say otherwise */
+    vls_config *config; /* as the files said when it was opened; options may say otherwise */
+    vls_config_now now; /* what is asked again and again */
     bool foreign;       /* read-only because it is somebody else's and not trusted */
     bool created;       /* by this open: there was none */
     bool unwritable;    /* read-only because nothing may be written there */
@@ -43,7 +43,8 @@ typedef struct vls_engine {
     vls_access *access;
     const valise_middleware **middleware; /* of extensions, then of the options; in arena */
     valise *bus;
-    vls_feed *feed; /* NULL: no workspace */
+    vls_feed *feed;      /* NULL: no workspace */
+    const char *consent; /* path of a program that may run though it is not trusted; or NULL */
 } vls_engine;
 
 static inline vls_engine *vls_engine_of(const valise *v)
@@ -60,6 +61,13 @@ int vls_folder_open(vls_engine *engine, const char *path, valise_error *err);
 /* Make .valise (0700) in `path`, with .gitignore and config (0600), as far as they are missing.
  * `path` itself is made too, but nothing above it. */
 int vls_folder_create(const valise_env *env, const char *path, valise_error *err);
+
+/* ---- programs (open.c) ---- */
+
+/* Whoever sits in front of the machine named this program (absolute, without links): that is
+ * consent for what the handle is opened for. Only for surfaces where nobody else can have named it;
+ * before the handle is used. */
+int vls_engine_consent(valise *v, const char *path, valise_error *err);
 
 /* ---- damage (inspect.c) ---- */
 

@@ -48,11 +48,17 @@ static int read_options(valise_options *out, const valise_options *options, vali
 static int find_user_file(const char **out, vls_engine *e, const valise_options *o,
                           valise_error *err)
 {
+    valise_str kept;
     int rc;
 
-    *out = o->flags & VALISE_OPEN_NO_USER_CONFIG ? NULL : o->user_config;
-    if ((o->flags & VALISE_OPEN_NO_USER_CONFIG) || o->user_config)
+    *out = NULL;
+    if (o->flags & VALISE_OPEN_NO_USER_CONFIG)
         return 0;
+    if (o->user_config) {
+        rc = vls_arena_dup(&kept, &e->arena, valise_str_of(o->user_config), err);
+        *out = rc == 0 ? kept.ptr : NULL; /* NUL-ended, as all of an arena's copies */
+        return rc;
+    }
     rc = vls_config_user_file(out, &e->arena, err);
     if (rc != VALISE_E_NOT_FOUND)
         return rc;
@@ -67,7 +73,11 @@ static int load_config(vls_engine *e, const valise_options *o, valise_error *err
 
     if (rc == 0 && e->folder)
         rc = vls_path_join(&sources.workspace_file, &e->arena, e->folder, VLS_CONFIG_FILE, err);
-    return rc < 0 ? rc : vls_config_load(&e->config, e->env, &sources, err);
+    if (rc == 0)
+        rc = vls_config_load(&e->config, e->env, &sources, err);
+    if (rc == 0)
+        vls_config_now_init(&e->now, e->env, &sources);
+    return rc;
 }
 
 /* ---- registry ---- */
@@ -217,25 +227,72 @@ static int say_way_out(const char **out, vls_engine *e, valise_error *err)
     return 0;
 }
 
-/* All that was set, since some are lists; or what holds when nobody did. */
 static int read_setting(vls_buf *out, const valise *v, const char *name, valise_error *err)
 {
-    const vls_config *config = vls_engine_of(v)->config;
-    size_t count, found = 0;
-    const vls_config_entry *entries = vls_config_entries(&count, config);
-
-    for (size_t i = 0; i < count; i++) {
-        if (entries[i].ignored || !entries[i].value.ptr ||
-            !vls_str_equal(entries[i].name, valise_str_of(name)))
-            continue;
-        vls_buf_add(out, entries[i].value);
-        vls_buf_add_byte(out, '\n');
-        found++;
-    }
-    if (found == 0)
-        vls_buf_add(out, vls_config_text(config, name));
-    return vls_buf_check(out, err);
+    return vls_config_now_read(out, &vls_engine_of(v)->now, name, err);
 }
+
+/* ---- programs ---- */
+
+int vls_engine_consent(valise *v, const char *path, valise_error *err)
+{
+    vls_engine *e = vls_engine_of(v);
+    valise_str copy;
+    int rc = vls_arena_dup(&copy, &e->arena, valise_str_of(path), err);
+
+    if (rc == 0)
+        e->consent = copy.ptr;
+    return rc;
+}
+
+/* Trust is asked of the user's file each time: what is taken back while a workspace is open must
+ * not run any more. */
+typedef struct trusting {
+    const char *path;
+    const valise_id *id;
+    size_t nth;
+    vls_buf *out;
+} trusting;
+
+static int check_trust(void *arg, const vls_config *config, valise_error *err)
+{
+    const trusting *what = arg;
+
+    return vls_trust_check(config, what->path, what->id, err);
+}
+
+static int may_run(const valise *v, const char *path, const valise_id *id, valise_error *err)
+{
+    vls_engine *e = vls_engine_of(v);
+    trusting what = {.path = path, .id = id};
+
+    if (e->consent && strcmp(e->consent, path) == 0)
+        return 0;
+    return vls_config_now_ask(&e->now, check_trust, &what, err);
+}
+
+static int copy_path(void *arg, const vls_config *config, valise_error *err)
+{
+    const trusting *what = arg;
+    valise_str path = vls_trust_find(config, what->id, what->nth);
+    int rc;
+
+    if (!path.ptr)
+        return 0;
+    vls_buf_add(what->out, path);
+    rc = vls_buf_check(what->out, err);
+    return rc < 0 ? rc : 1;
+}
+
+static int find_trusted(vls_buf *out, const valise *v, const valise_id *id, size_t nth,
+                        valise_error *err)
+{
+    trusting what = {.id = id, .nth = nth, .out = out};
+
+    return vls_config_now_ask(&vls_engine_of(v)->now, copy_path, &what, err);
+}
+
+/* ---- bus, all of it ---- */
 
 static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
 {
@@ -249,7 +306,11 @@ static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
         .full_sync = is_full_sync(e, o),
         .engine = e,
         .upkeep = vls_retention_upkeep,
-        .place = {.root = e->root, .folder = e->folder, .setting = read_setting},
+        .place = {.root = e->root,
+                  .folder = e->folder,
+                  .setting = read_setting,
+                  .may_run = may_run,
+                  .trusted = find_trusted},
     };
     int rc = e->foreign || e->unwritable ? say_way_out(&bus.read_only_hint, e, err) : 0;
 
@@ -305,6 +366,7 @@ static void close_engine(vls_engine *e)
     vls_hashers_release(&e->hashers);
     vls_registry_free(e->registry);
     vls_extensions_release(&e->extensions); /* after all that may point into them */
+    vls_config_now_release(&e->now);
     vls_config_free(e->config);
     vls_arena_release(&e->arena);
     vls_mem_free(env, e, sizeof(*e));

@@ -1,98 +1,20 @@
-/* trust.c -- what the user trusts, and bytes that stay as they were when they were checked. */
+/* trust.c -- what the user trusts. */
 #include "engine/trust.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd.h"
-#include "base/hash.h"
 #include "base/hex.h"
 #include "base/str.h"
 #include "engine/file.h"
 
 #define PATHS_MAX ((size_t)256 << 10)
 
-/* ---- sealed copies ---- */
-
-/* Check and use must be of the same bytes: whoever may write the file could change it in between.
- * So it is copied first, and what is hashed and loaded is the copy. */
-static int copy_and_hash(valise_id *id, int to, int from, const char *path, valise_error *err)
-{
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
-    char piece[32768];
-    size_t total = 0;
-    int rc = vls_hasher_init(&hasher, err);
-
-    if (rc < 0)
-        return rc;
-    vls_hash_begin(&hasher);
-    for (;;) {
-        ssize_t len = vls_fd_read(from, piece, sizeof(piece));
-        if (len < 0)
-            return vls_fail_errno(err, "cannot read", valise_str_of(path));
-        if (len == 0)
-            return vls_hash_end(id, &hasher, err);
-        total += (size_t)len;
-        if (total > VLS_TRUST_MAX_BYTES)
-            return vls_fail(err, VALISE_E_TOO_LARGE, "%s has over %zu bytes", path,
-                            VLS_TRUST_MAX_BYTES);
-        vls_hash_update(&hasher, vls_str(piece, (size_t)len));
-        if (vls_fd_write_all(to, vls_str(piece, (size_t)len)) < 0)
-            return vls_fail_errno(err, "cannot copy", valise_str_of(path));
-    }
-}
-
-static int open_regular(int *out, const char *path, valise_error *err)
-{
-    VLS_AUTO(fd) int fd = -1;
-    struct stat st;
-
-    fd = vls_fd_open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
-    if (fd < 0)
-        return vls_fail_errno(err, "cannot open", valise_str_of(path));
-    if (fstat(fd, &st) < 0)
-        return vls_fail_errno(err, "cannot look at", valise_str_of(path));
-    if (!S_ISREG(st.st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is no file", path);
-    *out = vls_fd_take(&fd);
-    return 0;
-}
-
-int vls_sealed_open(vls_sealed *out, const char *path, valise_error *err)
-{
-    const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-    VLS_AUTO(fd) int file = -1;
-    VLS_AUTO(fd) int copy = -1;
-    valise_id id;
-    int rc = open_regular(&file, path, err);
-
-    if (rc < 0)
-        return rc;
-    copy = memfd_create("valise-extension", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (copy < 0)
-        return vls_fail_errno(err, "cannot make a copy of", valise_str_of(path));
-    rc = copy_and_hash(&id, copy, file, path, err);
-    if (rc < 0)
-        return rc;
-    if (fcntl(copy, F_ADD_SEALS, seals) < 0)
-        return vls_fail_errno(err, "cannot seal the copy of", valise_str_of(path));
-    *out = (vls_sealed){.fd = vls_fd_take(&copy), .id = id};
-    return 0;
-}
-
-void vls_sealed_close(vls_sealed *sealed)
-{
-    sealed->fd = vls_fd_close(sealed->fd);
-}
-
 /* ---- asking ---- */
 
 /* The value of trust.PATH.KEY, or ptr NULL. Only the user's file can have one: config.c. */
-static valise_str find(const vls_config *config, const char *path, const char *key)
+static valise_str find(const vls_config *config, valise_str path, const char *key)
 {
     size_t count;
     const vls_config_entry *all = vls_config_entries(&count, config);
@@ -102,7 +24,7 @@ static valise_str find(const vls_config *config, const char *path, const char *k
     (void)snprintf(setting, sizeof(setting), "trust.*.%s", key);
     for (size_t i = 0; i < count; i++) {
         if (all[i].setting && !all[i].ignored && strcmp(all[i].setting->name, setting) == 0 &&
-            vls_str_equal(all[i].subsection, valise_str_of(path)))
+            vls_str_equal(all[i].subsection, path))
             value = all[i].value;
     }
     return value;
@@ -111,9 +33,9 @@ static valise_str find(const vls_config *config, const char *path, const char *k
 int vls_trust_check(const vls_config *config, const char *path, const valise_id *id,
                     valise_error *err)
 {
-    valise_str known = find(config, path, "sha256");
+    valise_str known = find(config, valise_str_of(path), "sha256");
 
-    if (known.ptr && vls_str_equal(known, valise_str_of(vls_id_hex(id).s)))
+    if (known.ptr && (!id || vls_str_equal(known, valise_str_of(vls_id_hex(id).s))))
         return 0;
     if (known.ptr)
         (void)vls_fail(err, VALISE_E_DENIED, "%s has changed since it was trusted", path);
@@ -124,9 +46,28 @@ int vls_trust_check(const vls_config *config, const char *path, const valise_id 
     return VALISE_E_DENIED;
 }
 
+valise_str vls_trust_find(const vls_config *config, const valise_id *id, size_t nth)
+{
+    size_t count;
+    const vls_config_entry *all = vls_config_entries(&count, config);
+    vls_id_text hex = vls_id_hex(id);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!all[i].setting || all[i].ignored ||
+            strcmp(all[i].setting->name, "trust.*.sha256") != 0 ||
+            !vls_str_equal(all[i].value, valise_str_of(hex.s)) ||
+            /* what was said of this path last counts */
+            find(config, all[i].subsection, "sha256").ptr != all[i].value.ptr)
+            continue;
+        if (nth-- == 0)
+            return all[i].subsection;
+    }
+    return (valise_str){NULL, 0};
+}
+
 bool vls_trust_has_workspace(const vls_config *config, const char *folder, int64_t owner)
 {
-    valise_str known = find(config, folder, "owner");
+    valise_str known = find(config, valise_str_of(folder), "owner");
     int64_t trusted;
 
     return known.ptr && vls_str_to_i64(&trusted, known) && trusted == owner;

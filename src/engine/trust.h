@@ -15,30 +15,17 @@
 #ifndef VLS_TRUST_H
 #define VLS_TRUST_H
 
+#include "base/sealed.h"
 #include "engine/config.h"
 
-#define VLS_TRUST_MAX_BYTES ((size_t)256 << 20) /* of a shared object or program */
-
-/* Bytes that cannot change any more, and what they hash to. */
-typedef struct vls_sealed {
-    int fd; /* a copy in memory, sealed against writing; -1: none */
-    valise_id id;
-} vls_sealed;
-
-/* Copy a file (not through a link in its last step) and hash the copy. VALISE_E_NOT_FOUND,
- * VALISE_E_INVALID for what is no regular file, VALISE_E_TOO_LARGE. */
-int vls_sealed_open(vls_sealed *out, const char *path, valise_error *err);
-void vls_sealed_close(vls_sealed *sealed); /* one with fd -1 is fine */
-
-static inline void vls_auto_sealed(vls_sealed *sealed)
-{
-    vls_sealed_close(sealed);
-}
-
-/* May these bytes at this path (absolute, without links) run? VALISE_E_DENIED with the line that
- * would trust them. */
+/* May these bytes at this path (absolute, without links) run? id NULL: may any? VALISE_E_DENIED
+ * with the line that would trust them. */
 int vls_trust_check(const vls_config *config, const char *path, const valise_id *id,
                     valise_error *err);
+
+/* The path of the nth file with these bytes that is trusted, or ptr NULL. Whoever opens it looks
+ * whether it still has them. */
+valise_str vls_trust_find(const vls_config *config, const valise_id *id, size_t nth);
 
 /* Is the workspace in this folder (absolute, without links), which belongs to the user `owner`,
  * trusted? */

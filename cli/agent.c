@@ -1,0 +1,71 @@
+/* agent.c -- agent serve: the workspace over standard input and output, as one agent. What is
+ * written there are answers and nothing else. */
+#include <valise/agent.h>
+
+#include <unistd.h>
+
+#include "base/str.h"
+#include "cli/call.h"
+
+typedef struct serve_args {
+    valise_str as;
+} serve_args;
+
+static const valise_field serve_in[] = {
+    VALISE_FIELD_WITH(serve_args, as, STR, VALISE_NULLABLE,
+                      "The agent who acts; left out: as --actor says.", .ref = "agent:list.id",
+                      .min = 1, .max = 128),
+    VALISE_FIELD_END,
+};
+
+static int look_for_interrupt(void *arg, const valise_progress_state *state)
+{
+    (void)arg;
+    (void)state;
+    return cli_is_interrupted();
+}
+
+static int run_serve(int *status, cli *c, const cli_words *words, const void *args,
+                     valise_error *err)
+{
+    const serve_args *a = args;
+    valise_call call = VALISE_CALL_INIT;
+    valise_str agent;
+    int rc = cli_settle(c, err);
+
+    (void)status;
+    (void)words;
+    if (rc == 0)
+        rc = cli_open(c, err);
+    if (rc < 0)
+        return rc;
+    rc = vls_arena_dup(&agent, &c->arena, a->as.ptr ? a->as : cli_actor(c), err);
+    call.progress = (valise_progress){look_for_interrupt, NULL};
+    return rc < 0 ? rc
+                  : valise_agent_serve(c->workspace, agent.ptr, STDIN_FILENO, STDOUT_FILENO, &call,
+                                       err);
+}
+
+const cli_builtin cli_builtin_agent_serve = {
+    .op =
+        {.size = sizeof(valise_op),
+         .name = "agent:serve",
+         .brief = "Give an agent the workspace over standard input and output.",
+         .help =
+             "For programs in any language. A line is a question: {\"id\":1, "
+             "\"op\":\"read_context\", "
+             "\"args\":{\"node\":\"lib/date.c\"}}; there are read_context, write_context and "
+             "synthesize, which take what `valise help get-node`, `put-frame` and `synthesize` say "
+             "(and write_context takes a \"text\" for its content). The answer is a line: "
+             "{\"id\":1, "
+             "\"result\":{...}, \"seq\":12} or {\"error\":{\"code\":..., \"message\":...}, "
+             "\"id\":1}. A "
+             "line that makes no sense is answered with an error too. It ends with its input.\n\n"
+             "Everything is done as the agent, who may do what the workspace says: `valise agent "
+             "add NAME` comes first.",
+         .kind = VALISE_JOB,
+         .in = serve_in,
+         .in_size = sizeof(serve_args),
+         .example = "{\"as\":\"planner\"}"},
+    .run = run_serve,
+};

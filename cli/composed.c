@@ -1,0 +1,192 @@
+/* composed.c -- how a composition is shown: each frame as a line of what it is and its content
+ * below, then in a few lines how much there was; or, with --explain, a table of scores. */
+#include <limits.h>
+
+#include "cli/frames.h"
+
+#include "base/text.h"
+#include "cli/backpack.h"
+#include "cli/paths.h"
+
+#define LISTED 5u /* of what was left out */
+
+static vls_json member_of(vls_json row, const char *name)
+{
+    const vls_json *value = vls_json_get(row, valise_str_of(name));
+
+    return value ? *value : vls_json_null();
+}
+
+static void add_text(cli *c, const char *text)
+{
+    vls_buf_add_text(&c->out->text, text);
+}
+
+static void add_data(cli *c, valise_str text)
+{
+    vls_text_neutralize(&c->out->text, text, VLS_TEXT_KEEP_BACKSLASH);
+}
+
+static void add_id(cli *c, vls_json row, const char *name)
+{
+    static const valise_field field = {.name = "id", .type = VALISE_T_ID};
+
+    cli_show(&c->out->text, &field, member_of(row, name));
+}
+
+static void add_count(cli *c, vls_json row, const char *name, const char *one, const char *many)
+{
+    long long count = (long long)cli_number_of(row, name);
+
+    vls_buf_printf(&c->out->text, "%lld %s", count, count == 1 ? one : many);
+}
+
+/* "lib/date.c  parent  summary 1f2e3d4c  fresh  local  12 tokens" */
+static void add_title(cli *c, vls_json row)
+{
+    VLS_AUTO(buf) vls_buf state = {0};
+
+    vls_buf_init(&state, c->env, (size_t)4 * PATH_MAX);
+    cli_add_state(&state, c, row);
+    cli_style_begin(c->out, CLI_YELLOW);
+    cli_add_path(&c->out->text, c, member_of(row, "path"));
+    cli_style_end(c->out, CLI_YELLOW);
+    add_text(c, "  ");
+    add_data(c, cli_text_of(row, "relation"));
+    add_text(c, "  ");
+    add_data(c, cli_text_of(row, "type"));
+    add_text(c, " ");
+    add_id(c, row, "frameId");
+    add_text(c, "  ");
+    cli_style_begin(c->out, cli_style_of_state(vls_buf_str(&state)));
+    add_data(c, vls_buf_str(&state));
+    cli_style_end(c->out, cli_style_of_state(vls_buf_str(&state)));
+    add_text(c, "  ");
+    add_data(c, cli_text_of(row, "agent"));
+    add_text(c, "  ");
+    add_count(c, row, "tokens", "token", "tokens");
+    add_text(c, "\n\n");
+}
+
+static int add_entries(cli *c, vls_json entries, valise_error *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < entries.len; i++) {
+        add_title(c, entries.items[i]);
+        rc = cli_add_frame_content(c, entries.items[i], err);
+        add_text(c, "\n");
+        if (rc == 0)
+            rc = cli_out_row(c->out, err);
+    }
+    return rc;
+}
+
+/* ---- scores ---- */
+
+const valise_field *cli_list_fields(const valise_op *op, const char *list)
+{
+    const valise_field *field = op->out;
+    const valise_struct *item;
+
+    while (strcmp(field->name, list) != 0)
+        field++;
+    item = ((const valise_field *)field->more)->more;
+    return item->fields;
+}
+
+static int add_scores(cli *c, const valise_op *op, vls_json entries, valise_error *err)
+{
+    static const char *const columns[] = {"path~",
+                                          "relation?",
+                                          "type",
+                                          "frameId?=FRAME",
+                                          "state",
+                                          "score.total=SCORE",
+                                          "score.relation=+RELATION",
+                                          "score.type=+TYPE",
+                                          "score.agent=+AGENT",
+                                          "score.freshness=+FRESH",
+                                          "score.query=+QUERY",
+                                          NULL};
+    cli_table table;
+    int rc = 0;
+
+    cli_table_init(&table, c, cli_list_fields(op, "entries"), columns);
+    table.cell = cli_frame_cell;
+    for (uint32_t i = 0; rc == 0 && i < entries.len; i++)
+        rc = cli_table_add(&table, entries.items[i], err);
+    if (rc == 0 && entries.len > 0)
+        rc = cli_table_end(&table, err);
+    cli_table_release(&table);
+    if (entries.len > 0)
+        add_text(c, "\n");
+    return rc;
+}
+
+/* ---- how much ---- */
+
+/* "cut: 3 frames" and which. */
+static void add_left(cli *c, vls_json answer, const char *name, const char *count_name,
+                     const char *what)
+{
+    vls_json list = member_of(answer, name);
+    long long count = (long long)cli_number_of(answer, count_name);
+
+    if (count == 0)
+        return;
+    vls_buf_printf(&c->out->text, "%s: ", what);
+    add_count(c, answer, count_name, "frame", "frames");
+    add_text(c, "\n");
+    for (uint32_t i = 0; i < VLS_MIN(list.len, LISTED); i++) {
+        add_text(c, "    ");
+        cli_add_path(&c->out->text, c, member_of(list.items[i], "path"));
+        add_text(c, " ");
+        add_data(c, cli_text_of(list.items[i], "type"));
+        add_text(c, " ");
+        add_id(c, list.items[i], "frameId");
+        add_text(c, "\n");
+    }
+    if (list.len > 0 && count > (long long)VLS_MIN(list.len, LISTED))
+        vls_buf_printf(&c->out->text, "    and %lld more\n",
+                       count - (long long)VLS_MIN(list.len, LISTED));
+}
+
+static void add_counts(cli *c, vls_json answer)
+{
+    long long candidates = (long long)cli_number_of(answer, "candidates"),
+              returned = (long long)cli_number_of(answer, "returned");
+
+    if (candidates == 0)
+        add_text(c, "no frames");
+    else if (candidates == returned)
+        add_count(c, answer, "returned", "frame", "frames");
+    else
+        vls_buf_printf(&c->out->text, "%lld of %lld frames", returned, candidates);
+    if (returned > 0) {
+        add_text(c, ", ");
+        add_count(c, answer, "tokens", "token", "tokens");
+    }
+    add_text(c, ", policy ");
+    add_id(c, answer, "policyHash");
+    add_text(c, "\n");
+    add_left(c, answer, "cut", "cutCount", "over the limits");
+    add_left(c, answer, "missing", "missingCount", "erased");
+    add_left(c, answer, "corrupt", "corruptCount", "damaged");
+}
+
+int cli_print_composed(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    vls_json entries = member_of(answer, "entries");
+    const vls_json *first = entries.len > 0 ? &entries.items[0] : NULL;
+    int rc;
+
+    cli_out_page(c->out, c);
+    if (first && vls_json_get(*first, VLS_STR("score")))
+        rc = add_scores(c, op, entries, err);
+    else
+        rc = add_entries(c, entries, err);
+    if (rc == 0)
+        add_counts(c, answer);
+    return rc;
+}
