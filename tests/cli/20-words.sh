@@ -160,6 +160,60 @@ END
     [ "$(wc -l <"$OUT")" = 2 ]
 '
 
+# "`--atomic` or keep-going": each by itself, any operation, and what fails is told in its line.
+t 'a batch that keeps going runs what can be run [C28]' '
+    "$VALISE" -q init
+    echo x >file
+    cat >lines <<END
+{"type":"pin:add","payload":{"name":"a"}}
+{"type":"pin:add","payload":{}}
+
+nonsense
+{"type":"pin:add","payload":{"name":"b"},"expect":"other","id":"0190a5f0-1234-7abc-8def-0123456789ab"}
+{"type":"tree:scan"}
+{"type":"no:such"}
+{"type":"context:synthesize","payload":{"program":"/bin/cat"}}
+{"type":"pin:list"}
+{"type":"pin:add","payload":{"name":"c"}}
+END
+    expect_exit 6 "$VALISE" batch lines
+    stdout_is_empty
+    expect_exit 6 "$VALISE" batch --atomic lines
+    expect_exit 2 "$VALISE" batch --atomic --keep-going lines
+    stderr_has "not both"
+    run "$VALISE" pin list --json
+    stdout_is_empty
+    expect_exit 1 "$VALISE" batch --keep-going lines
+    [ "$(wc -l <"$OUT")" = 9 ]
+    [ ! -s "$ERR" ]
+    json_is [0].result.existed false
+    json_is [1].error.code INVALID
+    json_is [1].error.path name
+    json_is [1].line 2
+    json_is [2].error.code INVALID
+    json_is [2].line 4
+    json_is [3].error.code CONFLICT
+    json_is [3].id 0190a5f0-1234-7abc-8def-0123456789ab
+    json_is [4].result.added 2
+    json_is [5].error.code NOT_FOUND
+    json_is [6].error.code DENIED
+    json_is [7].result.items[0].name a
+    json_is [8].result.existed false
+    # What was told is what is there; a second time only the failures are new.
+    run "$VALISE" pin list --json
+    [ "$(wc -l <"$OUT")" = 2 ]
+    expect_exit 1 "$VALISE" -q batch --keep-going lines
+    [ "$(grep -c error "$OUT")" = 5 ] && [ "$(wc -l <"$OUT")" = 5 ]
+    # Tried: nothing is kept.
+    echo "{\"type\":\"pin:add\",\"payload\":{\"name\":\"d\"}}" >one
+    run "$VALISE" batch --keep-going --dry-run one
+    run "$VALISE" pin list --json
+    [ "$(wc -l <"$OUT")" = 2 ]
+    run "$VALISE" batch --keep-going one
+    run "$VALISE" batch --keep-going - </dev/null
+    stdout_is_empty
+'
+
 t 'commands are listed with their schemas [K6]' '
     run "$VALISE" commands
     stdout_matches "^pin:add +command +Hold"

@@ -27,8 +27,13 @@ t 'with --json every command answers JSON, a line a row, and fails with JSON [L4
         [ -n "$example" ] || continue
         count=$((count + 1))
         code=0
-        eval "\"\$VALISE\" --json $example" >out.$count 2>err.$count || code=$?
-        if [ $code -eq 0 ]; then
+        # What goes on until it is told to end is told so.
+        case $words in watch) until="timeout -s INT 2" ;; *) until= ;; esac
+        eval "$until \"\$VALISE\" --json $example" </dev/null >out.$count 2>err.$count || code=$?
+        if [ -n "$until" ]; then
+            [ $code -eq 124 ] || [ $code -eq 0 ] || fail "$example: $code"
+            rm err.$count # that of the program it ran
+        elif [ $code -eq 0 ]; then
             [ ! -s err.$count ] || fail "$example: $(cat err.$count)"
         else
             # What is absent is nothing.

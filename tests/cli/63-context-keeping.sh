@@ -127,10 +127,10 @@ garbage() {
     known | cmp - ../known
     "$VALISE" tree ls src --at v1 --json | cmp - ../past
     run "$VALISE" validate
-    expect_exit 3 "$VALISE" retention set tree --keep-latest 1
-    stderr_has "there is no history 'tree'" "log, backpack"
+    expect_exit 3 "$VALISE" retention set frames --keep-latest 1
+    stderr_has "there is no history 'frames'" "log, backpack"
 }
-t 'gc and retention leave old versions and frames alone' garbage
+t 'gc and retention of the log leave old versions and frames alone' garbage
 
 erased() {
     start from

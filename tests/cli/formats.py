@@ -202,6 +202,10 @@ def other_vectors(text):
         canonical, want = line.split(' = ')[1].rsplit(' ', 1)
         check(line, tagged('valise.view.1', canonical.encode()), want)
         count += 1
+    for line in re.search('^```policy-vectors\n(.*?)^```', text, re.M | re.S).group(1).splitlines():
+        canonical, want = line.split(' = ')[1].rsplit(' ', 1)
+        check(line, tagged('valise.compose.1', canonical.encode()), want)
+        count += 1
     empty = re.search(r'without slots it is\n`([0-9a-f]{64})`', text).group(1)
     check('no slots', frame_set_root({}), empty)
     return count + 1

@@ -405,7 +405,18 @@ static void check_find(grove *g, const vls_tree_row *tree, int64_t version, cons
     check_node(n, &found);
 }
 
-/* What other versions have is not there, but known. */
+/* Does a version that can be seen have it? */
+static bool is_seen(const grove *g, const vls_tree_row *tree, const grove_node *n)
+{
+    for (int64_t v = tree->edge; v <= tree->version; v++) {
+        const grove_node *there = find(&g->states[v], n->path);
+        if (there && vls_id_equal(&there->id, &n->id))
+            return true;
+    }
+    return false;
+}
+
+/* What other versions have is not there, but known; unless they were pruned. */
 static void check_others(grove *g, const vls_tree_row *tree, int64_t version)
 {
     const grove_state *s = &g->states[version];
@@ -422,6 +433,11 @@ static void check_others(grove *g, const vls_tree_row *tree, int64_t version)
                                          &t->err));
             if (here && vls_id_equal(&here->id, &n->id))
                 continue;
+            if (!is_seen(g, tree, n)) {
+                CHECK_RC(0, vls_tree_find(&found, &g->view, tree, version, valise_str_of(id.s),
+                                          &t->err));
+                continue;
+            }
             CHECK_RC(2,
                      vls_tree_find(&found, &g->view, tree, version, valise_str_of(id.s), &t->err));
             check_node(n, &found);

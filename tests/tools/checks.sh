@@ -225,6 +225,13 @@ fresh
 printf 'void f(void)\n{\n    VLS_AUTO(buf) vls_buf b;\n}\n' | add src/base/auto.c
 red 'text: a variable that may be released before it is set' 'src/base/auto.c:3: not init' check text
 
+fresh
+printf 'int f(int a)\n{\n    return VLS_MIN(VLS_MAX(a, (int)sizeof(a)),\n                   0);\n}\n' |
+    add src/base/twice.c
+green 'text: two values' check text
+printf 'int g(int a)\n{\n    return VLS_MIN(0,\n                   f(a));\n}\n' | add src/base/twice.c
+red 'text: a call that may be made twice' 'src/base/twice.c:8: a call in VLS_MIN' check text
+
 # ---- docs ----
 
 fresh
@@ -245,6 +252,9 @@ red 'docs: a block that was to be filled in' 'SOME_TABLE was never filled in' ch
 fresh
 printf '    meson test -C build\n    build/tests/unit/x\n' | add README.md
 red 'docs: a build folder that is none' '"-C build" lacks the flavour' check docs
+fresh
+printf 'const char *vls_event = "slot.painted";\n' | add src/base/one.c
+red 'docs: an event that nobody is told of' 'does not have the event slot.painted' check docs
 
 # ---- headers ----
 

@@ -6,10 +6,11 @@
 # A copy of the tree, with as little code as makes a library, in which things can be broken.
 cp -r "$root/tools" "$root/include" "$root/.clang-format" "$root/.clang-tidy" \
     "$root/.shellcheckrc" "$root/meson.build" "$root/meson_options.txt" "$scratch"
-mkdir -p "$scratch/src/base" "$scratch/bench" "$scratch/cli" "$scratch/examples/backpack" \
-    "$scratch/examples/context" "$scratch/examples/extension"
-touch "$scratch/bench/meson.build" "$scratch/examples/backpack/meson.build" \
-    "$scratch/examples/context/meson.build" "$scratch/examples/extension/meson.build"
+mkdir -p "$scratch/src/base" "$scratch/cli"
+for dir in bench examples/agent examples/backpack examples/context examples/extension; do
+    mkdir -p "$scratch/$dir"
+    touch "$scratch/$dir/meson.build"
+done
 cp "$root"/src/base/*.h "$root/src/base/version.c" "$scratch/src/base"
 cat >"$scratch/src/meson.build" <<'END'
 libvalise = both_libraries('valise', 'base/version.c', include_directories: inc)

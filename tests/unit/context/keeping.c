@@ -382,9 +382,10 @@ TEST(keeping, gc_takes_nothing_that_a_history_needs) /* [K21] [K30] [C4] */
     CHECK_TEXT(past, yard_run(y, "node:get", "{\"node\":\"src/a.c\",\"at\":\"v1\"}"));
     CHECK_TEXT("", problems(y));
     CHECK_TEXT("0", yard_member(y, yard_run(y, "workspace:gc", "{\"grace\":\"0s\"}"), "objects"));
-    /* There is no retention of trees and slots yet, and nobody can set one by accident. */
-    for (int i = 0; i < 4; i++) {
-        static const char *const kinds[] = {"tree", "tree_node", "slot_entry", "frame"};
+    /* What is kept of trees and slots has names of its own (prune.c), and nobody sets one by
+     * accident. */
+    for (int i = 0; i < 3; i++) {
+        static const char *const kinds[] = {"tree_node", "slot_entry", "frame"};
         CHECK_RC(VALISE_E_NOT_FOUND,
                  yard_try(y, NULL, "retention:set",
                           test_format("{\"kind\":\"%s\",\"keepLatest\":1}", kinds[i]), NULL));
@@ -585,6 +586,7 @@ static int damage_context(const void *arg, valise_view *view, const vls_tree_row
     context.marked += what == 2;
     context.frames += what == 3;
     context.root.bytes[0] ^= what == 4;
+    context.derived += what == 5;
     return valise_view_put(view, &vls_contexts, &context, err);
 }
 
@@ -679,6 +681,7 @@ TEST(keeping, validate_says_what_does_not_fit) /* [K22] [C11] */
         {damage_context, 2, "context", "it counts 1 marked heads, and there are 0"},
         {damage_context, 3, "context", "it counts 4 frames, and there are 3"},
         {damage_context, 4, "context", "its root is not that of the heads there are"},
+        {damage_context, 5, "context", "it counts 1 heads made by recipes, and there are 0"},
         {damage_closed, 0, "slot_closed", "its last entry did not close it"},
         {damage_closed, 1, "slot_closed", "it counts 9 frames, and there are 2"},
         {damage_page, 0, "context", "its root is not that of the heads there are"},

@@ -148,6 +148,22 @@ TEST(merkle, equal_sets_have_equal_roots)
     bed_close(&b);
 }
 
+/* Views of a batch live until its end: what a put takes of their memory is what it puts. */
+TEST(merkle, a_put_takes_little_of_the_memory_of_a_view)
+{
+    bed b;
+
+    bed_open_with(&b, t, t->param, colls);
+    bed_begin(&b, true);
+    for (unsigned i = 0; i < 1000; i++) {
+        valise_id k = key_of(test_format("%03x", i), i), v = value_of(i);
+        CHECK_INT(1, vls_merkle_put(&b.view, &set_a, &k, &v, &t->err));
+    }
+    CHECK(b.view.arena.used < 1000 * (size_t)16384);
+    bed_end(&b);
+    bed_close(&b);
+}
+
 /* Seventeen keys that share 59 steps and more: one page per step. */
 TEST(merkle, keys_may_share_almost_everything)
 {

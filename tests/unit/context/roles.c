@@ -34,6 +34,7 @@ static const struct {
 #define PUT(node_, type_)                                                                          \
     "{\"node\":\"" node_ "\",\"type\":\"" type_ "\",\"content\":\"YQ==\",\"noScan\":true}"
 #define OF(node_, type_) "{\"node\":\"" node_ "\",\"type\":\"" type_ "\"}"
+#define UUID "00000000-0000-7000-8000-000000000001"
 #define ONE "0000000000000000000000000000000000000000000000000000000000000001"
 
 /* $F stands for the id of a frame about src/a.c of the type summary. */
@@ -41,6 +42,23 @@ static const struct {
     const char *op, *payload;
     const char *may; /* the actors that are not denied */
 } matrix[] = {
+    {"checkpoint:diff", "{\"checkpoint\":\"one\"}", "rwsot"},
+    {"checkpoint:drop", "{\"tree\":\"" UUID "\",\"name\":\"one\"}", ""},
+    {"checkpoint:forget", "{\"state\":\"" ONE "\",\"hashes\":[\"" ONE "\"]}", ""},
+    {"checkpoint:list", "{}", "rwsot"},
+    {"checkpoint:make",
+     "{\"tree\":\"" UUID "\",\"root\":\"" ONE "\",\"version\":1,\"name\":\"x\",\"partial\":true,"
+     "\"manifest\":\"dmFsaXNlIG1hbmlmZXN0IDEKAQ==\"}",
+     ""},
+    {"checkpoint:remove", "{\"checkpoint\":\"none\"}", "o"},
+    {"checkpoint:show", "{\"checkpoint\":\"one\"}", "rwsot"},
+    {"checkpoint:store", "{\"contents\":[{\"hash\":\"" ONE "\",\"data\":\"YQ==\",\"size\":1}]}",
+     ""},
+    {"context:regenerate", "{\"node\":\"src\",\"noScan\":true}", "so"},
+    {"context:synthesize", "{\"node\":\"src\",\"noScan\":true,\"output\":\"made\"}", "so"},
+    {"context:prune", "{\"dryRun\":true,\"versions\":1}", "oa"},
+    {"context:report", "{}", "rwsopy"},
+    {"context:report", "{\"path\":\"README\"}", "rwsoy"},
     {"frame:list", OF("src/a.c", "summary"), "rwsopy"},
     {"frame:list", OF("src/a.c", "notes"), "rwsop"},
     {"frame:list", OF("README", "summary"), "rwsoy"},
@@ -53,20 +71,42 @@ static const struct {
     {"frame:put", PUT("README", "summary"), "wso"},
     {"frame:put", PUT("src/../README", "summary"), "wso"},
     {"frame:show", "{\"frame\":\"$F\"}", "rwsopy"},
+    {"frame:store",
+     "{\"agent\":\"o\",\"basis\":\"\",\"content\":\"\",\"recipe\":\"ZGVyaXZlZAp7fQ==\","
+     "\"type\":\"summary\"}",
+     ""},
     {"frame:verify", "{\"root\":\"" ONE "\",\"key\":\"" ONE "\",\"proof\":\"AA==\"}",
      "rwsoaetpygx"},
     {"head:get", OF("src/a.c", "summary"), "rwsopy"},
     {"head:get", OF("src/a.c", "notes"), "rwsop"},
     {"head:get", OF("README", "summary"), "rwsoy"},
+    {"node:compose", "{\"node\":\"src/a.c\"}", "rwsopy"},
+    {"node:compose", "{\"node\":\"README\"}", "rwsoy"},
+    {"node:compose", "{\"node\":\"src/a.c\",\"related\":[\"README\"]}", "rwsoy"},
     {"node:get", "{\"node\":\"src/a.c\"}", "rwsopy"},
     {"node:get", "{\"node\":\"README\"}", "rwsoy"},
+    {"orphans:retain", "{\"age\":\"90d\"}", ""},
+    {"slot:advance", "{\"heads\":[],\"looks\":[]}", ""},
+    {"slot:drop", "{\"slots\":[{\"id\":\"" UUID "\",\"path\":\"README\",\"type\":\"summary\"}]}",
+     ""},
+    {"slot:invalidate", OF("src/a.c", "summary"), "wso"},
+    {"slot:mark",
+     "{\"count\":1,\"fromPath\":\"src/a.c\",\"fromType\":\"summary\",\"path\":\"src\"}", ""},
     {"slot:move", "{\"moves\":[{\"from\":\"README\",\"to\":\"src\"}]}", ""},
+    {"slot:reaffirm", OF("src/a.c", "summary"), "wsop"},
+    {"slot:reaffirm", OF("README", "summary"), "wso"},
     {"tree:check-ignore", "{\"paths\":[\"a.o\"]}", "rwsot"},
+    {"tree:checkpoint", "{\"dryRun\":true}", "wo"},
     {"tree:commit", "{\"base\":1,\"object\":\"" ONE "\"}", ""},
+    {"tree:diff", "{\"from\":\"v1\",\"patch\":true}", "rwsopy"},
+    {"tree:expire", "{\"edge\":1}", ""},
     {"tree:list", "{}", "rwsot"},
     {"tree:ls", "{\"path\":\"src\"}", "rwsot"},
     {"tree:record", "{\"base\":1,\"changes\":\"dmFsaXNlIGNoYW5nZXMgMQo=\"}", ""},
+    {"tree:retain", "{\"keepLatest\":1}", ""},
+    {"tree:restore", "{\"checkpoint\":\"one\",\"dryRun\":true}", "o"},
     {"tree:scan", "{}", "wo"},
+    {"tree:sweep", "{\"edge\":1,\"from\":0}", ""},
 };
 
 /* ---- the workspace ---- */
@@ -101,7 +141,7 @@ static yard *open_yard(test *t, const char **frame)
     CHECK_INT(0, mkdir(in_yard("src"), 0700));
     test_write_file(in_yard("src/a.c"), VLS_STR("1"));
     test_write_file(in_yard("README"), VLS_STR("2"));
-    (void)yard_run(y, "tree:scan", "{}");
+    (void)yard_run(y, "tree:checkpoint", "{\"name\":\"one\"}");
     (void)yard_put(y, NULL, "README", "summary", "one", "");
     (void)yard_put(y, NULL, "src/a.c", "notes", "two", "");
     *frame = yard_member(y, yard_put(y, NULL, "src/a.c", "summary", "three", ""), "frameId");
@@ -120,13 +160,27 @@ static const valise_op *const *ops_of(yard *y)
     return vls_registry_ops(vls_engine_of(y->v)->registry);
 }
 
+/* What lets go of things for good is for who may administer. */
+static bool is_pruning(const valise_op *op)
+{
+    static const char *const names[] = {"context:prune", "orphans:retain", "slot:drop",
+                                        "tree:expire",   "tree:retain",    "tree:sweep"};
+
+    for (size_t i = 0; i < VLS_COUNT(names); i++) {
+        if (strcmp(op->name, names[i]) == 0)
+            return strcmp(op->needs, "admin") == 0;
+    }
+    return false;
+}
+
 /* Of the tree or the context: by what it needs, or because others of its noun are. */
 static bool is_ours(const valise_op *const *ops, const valise_op *op)
 {
     valise_str noun, other, rest;
 
     if (op->needs)
-        return strncmp(op->needs, "tree:", 5) == 0 || strncmp(op->needs, "context:", 8) == 0;
+        return strncmp(op->needs, "tree:", 5) == 0 || strncmp(op->needs, "context:", 8) == 0 ||
+               is_pruning(op);
     (void)vls_str_cut(&noun, &rest, valise_str_of(op->name), ':');
     for (; *ops; ops++) {
         (void)vls_str_cut(&other, &rest, valise_str_of((*ops)->name), ':');
@@ -167,20 +221,24 @@ TEST(roles, every_operation_for_every_actor)
     for (size_t i = 0; i < VLS_COUNT(matrix); i++) {
         for (size_t k = 0; k < VLS_COUNT(actors); k++) {
             bool may = strchr(matrix[i].may, actors[k].who[0]) != NULL;
-            bool puts = strcmp(matrix[i].op, "frame:put") == 0;
+            bool writes = strcmp(matrix[i].op, "frame:put") == 0 ||
+                          vls_str_starts(valise_str_of(matrix[i].op), VLS_STR("slot:")) ||
+                          vls_str_starts(valise_str_of(matrix[i].op), VLS_STR("context:"));
             int rc;
             before = yard_run(y, "workspace:hash", NULL);
             rc = yard_try(y, actors[k].who, matrix[i].op, filled(matrix[i].payload, frame), NULL);
             test_context("%s %s as %s: %d %s", matrix[i].op, matrix[i].payload, actors[k].who, rc,
                          t->err.message);
             CHECK((rc == VALISE_E_DENIED) == !may);
-            /* The proof that everybody may have checked is a bad one. */
+            /* The proof that everybody may have checked is a bad one, and what is removed is not
+             * there. */
             CHECK_INT(!may                             ? VALISE_E_DENIED
                       : strstr(matrix[i].op, "verify") ? VALISE_E_CORRUPT
+                      : strstr(matrix[i].op, "remove") ? VALISE_E_NOT_FOUND
                                                        : 0,
                       rc);
             after = yard_run(y, "workspace:hash", NULL);
-            if (!may || !puts)
+            if (!may || !writes)
                 CHECK_TEXT(before, after);
             denied += !may;
         }

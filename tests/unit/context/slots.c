@@ -4,6 +4,7 @@
 #include "base/hex.h"
 #include "bus/bus.h"
 #include "context/kit.h"
+#include "context/recipe.h"
 #include "context/state.h"
 
 TEST_PARAMS(slots, "memory", "sqlite")
@@ -60,11 +61,25 @@ static const valise_op do_op = {
     .decide = do_it,
 };
 static const valise_op *const toy_ops[] = {&do_op, NULL};
+
+static int make_nothing(valise_making *making, const void *params, valise_error *err)
+{
+    (void)making, (void)params, (void)err;
+    return 0;
+}
+
+static const valise_policy nothing = {.size = sizeof(valise_policy),
+                                      .name = "toy.nothing",
+                                      .version = 2,
+                                      .brief = "Nothing.",
+                                      .make = make_nothing};
+static const valise_policy *const toy_policies[] = {&nothing, NULL};
 static const valise_extension toy = {.size = sizeof(valise_extension),
                                      .abi = VALISE_EXTENSION_ABI,
                                      .name = "toy",
                                      .version = "1",
-                                     .operations = toy_ops};
+                                     .operations = toy_ops,
+                                     .policies = toy_policies};
 
 static void close_it(void *arg)
 {
@@ -123,93 +138,76 @@ TEST(slots, a_mark_holds_until_there_is_another_head)
     yard_check(y);
 }
 
-typedef struct making {
-    valise_str path;
-    valise_id recipe;
-    int64_t children; /* of the basis */
-    bool other_recipe;
-} making;
-
-/* A frame about a directory that was made of its children's, as synthesis will do it. */
+/* A frame about src that was made of what is said about what lies in it, by hand. */
 static int derive(void *arg, valise_view *view, const vls_tree_row *tree, valise_error *err)
 {
-    making *m = arg;
+    const vls_recipe *recipe = arg;
     VLS_AUTO(buf) vls_buf basis = {0};
-    vls_dependency how = {.kind = VLS_DEP_RECIPE};
+    VLS_AUTO(buf) vls_buf how = {0};
     vls_frame_new from = {.type = VLS_STR("summary"), .agent = VLS_STR("local")};
-    vls_frame_row frame;
+    vls_tree_found dir;
+    vls_state_at at = {tree, tree->version, VLS_STR("src"), &dir};
+    vls_inputs inputs;
+    vls_frame_row frame, found;
     vls_slot_done done;
-    vls_slot_put_args put = {.tree = tree->id, .path = m->path, .dir = true, .frame = &frame};
-    static const char *const names[] = {"a.c", "b.c"};
-    int rc = valise_view_add(&how.id, view, "recipe", VLS_STR("derived\n{}"), err);
+    vls_slot_put_args put = {.tree = tree->id, .path = at.path, .dir = true, .frame = &frame};
+    valise_id id;
 
     vls_buf_init(&basis, view->arena.env, 4096);
-    vls_basis_add(&basis, &how);
-    for (int i = 0; rc == 0 && i < m->children; i++) {
-        vls_dependency dep = {
-            .kind = VLS_DEP_FRAME, .name = valise_str_of(names[i]), .type = VLS_STR("notes")};
-        vls_slot_row slot;
-        CHECK_INT(1, vls_slot_get(&slot, view, &tree->id,
-                                  valise_str_of(test_format("src/%s", names[i])), dep.type, err));
-        dep.id = slot.head;
-        vls_basis_add(&basis, &dep);
-    }
+    vls_buf_init(&how, view->arena.env, 4096);
+    CHECK_INT(1, vls_tree_get(&dir, view, tree, tree->version, at.path, err));
+    CHECK_INT(0, vls_recipe_write(&how, recipe, err));
+    CHECK_INT(0, valise_view_add(&id, view, "recipe", vls_buf_str(&how), err));
+    CHECK_INT(0, vls_inputs_read(&inputs, view, &at, from.type, recipe, NULL, err));
+    CHECK_INT(0, vls_inputs_basis(&basis, &inputs, &id, &at, err));
     from.basis = vls_buf_str(&basis);
-    rc = valise_view_add(&from.content.id, view, "data", VLS_STR("all"), err);
-    if (rc == 0)
-        rc = vls_frame_make(&frame, view, &from, err);
+    CHECK_INT(0, valise_view_add(&from.content.id, view, "data", VLS_STR("all"), err));
+    CHECK_INT(0, vls_frame_make(&frame, view, &from, err));
     CHECK_INT(VLS_FRAME_DERIVED, frame.kind);
-    if (rc == 0)
-        rc = vls_frame_put(view, &frame, &from, err);
-    if (rc >= 0)
-        rc = vls_slot_put(&done, view, &put, err);
-    if (rc == 0) { /* who was killed finds what it has made [C23] */
-        vls_frame_row found;
-        CHECK_INT(1, vls_frame_of_basis(&found, view, &frame.basis, frame.type, frame.agent, err));
-        CHECK(vls_id_equal(&found.id, &frame.id));
-        CHECK_INT(0,
-                  vls_frame_of_basis(&found, view, &frame.basis, VLS_STR("x"), frame.agent, err));
-    }
-    return rc;
-}
-
-static int other_recipe(void *arg, valise_view *view, const vls_tree_row *tree, valise_error *err)
-{
-    vls_slot_row slot;
-
-    (void)arg;
-    CHECK_INT(1, vls_slot_get(&slot, view, &tree->id, VLS_STR("src"), VLS_STR("summary"), err));
-    CHECK_INT(0, valise_view_add(&slot.recipe, view, "recipe", VLS_STR("derived\n{\"v\":2}"), err));
-    return valise_view_put(view, &vls_slots, &slot, err);
+    CHECK_INT(1, vls_frame_put(view, &frame, &from, err));
+    CHECK_INT(0, vls_slot_put(&done, view, &put, err));
+    /* Who was killed finds what it has made. [C23] */
+    CHECK_INT(1, vls_frame_of_basis(&found, view, &frame.basis, frame.type, frame.agent, err));
+    CHECK(vls_id_equal(&found.id, &frame.id));
+    CHECK_INT(0, vls_frame_of_basis(&found, view, &frame.basis, VLS_STR("x"), frame.agent, err));
+    return 0;
 }
 
 /* Every reason there is. [C12] */
 TEST(slots, a_derived_frame_says_why_it_is_stale)
 {
     yard *y = open_toy(t);
-    making m = {.path = VLS_STR("src"), .children = 2};
+    vls_recipe recipe = {.input = VLS_STR("notes"), .policy = VLS_STR("toy.nothing"), .version = 2};
 
     yard_grow(y, "src/a.c=1 src/b.c=2 src/c.c=3", "");
     (void)yard_put(y, NULL, "src/a.c", "notes", "a", "");
     (void)yard_put(y, NULL, "src/b.c", "notes", "b", "");
-    now_doing = (doing){derive, &m};
+    now_doing = (doing){derive, &recipe};
     CHECK_INT(0, yard_try(y, NULL, "toy:do", "{}", NULL));
     CHECK_TEXT("fresh", yard_state(y, "src", "summary"));
     yard_grow(y, "src/a.c=1 src/b.c=2 src/c.c=changed", ""); /* nothing it was made of */
     CHECK_TEXT("fresh", yard_state(y, "src", "summary"));
+    (void)yard_put(y, NULL, "src/a.c", "other", "a", "");
+    CHECK_TEXT("fresh", yard_state(y, "src", "summary"));
     (void)yard_put(y, NULL, "src/a.c", "notes", "a, anew", "");
     CHECK_TEXT("stale child-changed:a.c", yard_state(y, "src", "summary"));
     CHECK_TEXT(
-        "a frame it was made of is no longer the head",
+        "what is said about a child is not what it was made of",
         yard_member(y, yard_run(y, "head:get", "{\"node\":\"src\"}"), "items.0.reasons.0.text"));
     yard_grow(y, "src/a.c=1 src/c.c=changed", "");
     CHECK_TEXT("stale child-changed:a.c child-missing:b.c", yard_state(y, "src", "summary"));
     yard_grow(y, "src/a.c=1 src/b.c=2", "");
     (void)yard_put(y, NULL, "src/a.c", "notes", "a", "");
     CHECK_TEXT("fresh", yard_state(y, "src", "summary"));
-    now_doing = (doing){other_recipe, NULL};
+    yard_grow(y, "src/a.c=1 src/b.c=2 src/c.c=3", "");
+    (void)yard_put(y, NULL, "src/c.c", "notes", "c", ""); /* one more */
+    CHECK_TEXT("stale child-changed:c.c", yard_state(y, "src", "summary"));
+    recipe.version = 1; /* what the policy does in version 2 is something else */
     CHECK_INT(0, yard_try(y, NULL, "toy:do", "{}", NULL));
     CHECK_TEXT("stale recipe-changed", yard_state(y, "src", "summary"));
+    recipe.version = 3; /* this program is the older one, and cannot tell */
+    CHECK_INT(0, yard_try(y, NULL, "toy:do", "{}", NULL));
+    CHECK_TEXT("fresh", yard_state(y, "src", "summary"));
 }
 
 /* ---- moves ---- */

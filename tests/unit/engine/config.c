@@ -2,6 +2,7 @@
 #include "engine/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -471,4 +472,68 @@ TEST(config, loading_without_memory)
     test_write_file(file, VLS_STR("[core]\n\ttimeout = 1s\n\tactor = a\n[extension \"x\"]\n"
                                   "\tpath = /x\n"));
     fault_each_alloc(t, 0, load_once, file);
+}
+
+/* ---- as the files say now ---- */
+
+static void release_now(void *arg)
+{
+    vls_config_now_release(arg);
+}
+
+static vls_config_now *new_now(test *t, const vls_config_sources *sources)
+{
+    vls_config_now *now = test_alloc(sizeof(*now));
+
+    *now = (vls_config_now){.env = NULL};
+    vls_config_now_release(now);
+    vls_config_now_init(now, t->env, sources);
+    test_defer(release_now, now);
+    return now;
+}
+
+static const char *ask(test *t, vls_config_now *now, const char *name)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, t->env, 1000);
+    CHECK_OK(vls_config_now_read(&text, now, name, &t->err));
+    return test_format("%.*s", VALISE_STR_ARG(vls_buf_str(&text)));
+}
+
+TEST(config, of_a_workspace_that_stays_open)
+{
+    vls_config_sources sources = {path_of("workspace"), path_of("user"), NULL, NULL};
+    struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
+    vls_config_now *now = new_now(t, &sources);
+
+    CHECK_TEXT("1048576", ask(t, now, "context.frame-max"));
+    CHECK_TEXT("", ask(t, now, "tree.ignore"));
+    test_write_file(sources.workspace_file, VLS_STR("[tree]\nignore = a\nignore = b\n"));
+    CHECK_TEXT("a\nb\n", ask(t, now, "tree.ignore"));
+    test_write_file(sources.workspace_file, VLS_STR("[tree]\nignore = c\nignore = d\n"));
+    CHECK_TEXT("c\nd\n", ask(t, now, "tree.ignore"));
+    test_write_file(sources.user_file, VLS_STR("[context]\nframe-max = 7\n"));
+    CHECK_TEXT("7\n", ask(t, now, "context.frame-max"));
+    /* Somebody is writing it. */
+    test_write_file(sources.workspace_file, VLS_STR("[tree\n"));
+    CHECK_TEXT("c\nd\n", ask(t, now, "tree.ignore"));
+    CHECK(unlink(sources.workspace_file) == 0);
+    CHECK_TEXT("", ask(t, now, "tree.ignore"));
+    CHECK_TEXT("7\n", ask(t, now, "context.frame-max"));
+    CHECK(utimensat(AT_FDCWD, sources.user_file, old, 0) == 0);
+    CHECK_TEXT("7\n", ask(t, now, "context.frame-max"));
+}
+
+/* What is not there when it is asked for the first time, and cannot be read. */
+TEST(config, of_a_workspace_that_stays_open_is_checked)
+{
+    vls_config_sources sources = {path_of("workspace"), NULL, NULL, NULL};
+    vls_config_now *now = new_now(t, &sources);
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    test_write_file(sources.workspace_file, VLS_STR("[tree\n"));
+    vls_buf_init(&text, t->env, 1000);
+    CHECK_RC(VALISE_E_INVALID, vls_config_now_read(&text, now, "tree.ignore", &t->err));
+    CHECK_INT(0, text.len);
 }

@@ -309,6 +309,34 @@ TEST(extension, trusts_what_links_lead_to)
     CHECK_OK(vls_trust_remove(t->env, path_of("user-config"), path, &t->err));
 }
 
+/* Programs are looked for by their bytes. Of a path counts what was said last, in the user's file.
+ */
+TEST(trust, finds_programs_by_their_bytes) /* [K34] */
+{
+    static const char a[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    static const char b[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+    vls_config_sources sources = {.user_file = path_of("user-config"),
+                                  .workspace_file = path_of("workspace-config")};
+    vls_config *config = NULL;
+    valise_id id_a, id_b, none = {{0}};
+
+    CHECK_OK(vls_id_parse(&id_a, valise_str_of(a), &t->err));
+    CHECK_OK(vls_id_parse(&id_b, valise_str_of(b), &t->err));
+    user_config(test_format("[trust \"/bin/one\"]\n\tsha256 = %s\n[trust \"/bin/two\"]\n"
+                            "\tsha256 = %s\n[trust \"/bin/three\"]\n\tsha256 = %s\n"
+                            "[trust \"/bin/one\"]\n\tsha256 = %s\n",
+                            a, a, a, b));
+    test_write_file(path_of("workspace-config"),
+                    valise_str_of(test_format("[trust \"/bin/four\"]\n\tsha256 = %s\n", a)));
+    CHECK_OK(vls_config_load(&config, t->env, &sources, &t->err));
+    CHECK_STR(VLS_STR("/bin/two"), vls_trust_find(config, &id_a, 0));
+    CHECK_STR(VLS_STR("/bin/three"), vls_trust_find(config, &id_a, 1));
+    CHECK(!vls_trust_find(config, &id_a, 2).ptr);
+    CHECK_STR(VLS_STR("/bin/one"), vls_trust_find(config, &id_b, 0));
+    CHECK(!vls_trust_find(config, &none, 0).ptr);
+    vls_config_free(config);
+}
+
 /* Between the check and the load nobody can put other bytes in. */
 TEST(sealed, cannot_be_changed) /* [K34] */
 {

@@ -605,6 +605,30 @@ TEST(open, the_users_configuration_is_found) /* [L9] */
         (void)setenv("XDG_CONFIG_HOME", xdg, 1);
 }
 
+/* A workspace may stay open for days: what is trusted is what the user says now. [K34] */
+TEST(open, trust_that_is_taken_back_is_gone_at_once)
+{
+    const char *user = path_of("user-config"), *program = path_of("program");
+    VLS_AUTO(sealed) vls_sealed sealed = {.fd = -1};
+    VLS_AUTO(buf) vls_buf path = {0};
+    valise *v;
+
+    test_write_file(program, VLS_STR("#!/bin/sh\n"));
+    CHECK_OK(vls_sealed_open(&sealed, program, &t->err));
+    vls_buf_init(&path, t->env, 4096);
+    v = open_it(t, test_tmpdir(), VALISE_OPEN_CREATE);
+    test_defer(close_it, v);
+    CHECK_RC(VALISE_E_DENIED, v->place.may_run(v, program, &sealed.id, &t->err));
+    CHECK_INT(0, v->place.trusted(&path, v, &sealed.id, 0, &t->err));
+    CHECK_OK(vls_trust_add(t->env, user, program, &t->err));
+    CHECK_OK(v->place.may_run(v, program, &sealed.id, &t->err));
+    CHECK_INT(1, v->place.trusted(&path, v, &sealed.id, 0, &t->err));
+    CHECK_STR(valise_str_of(program), vls_buf_str(&path));
+    CHECK_OK(vls_trust_remove(t->env, user, program, &t->err));
+    CHECK_RC(VALISE_E_DENIED, v->place.may_run(v, program, &sealed.id, &t->err));
+    CHECK_INT(0, v->place.trusted(&path, v, &sealed.id, 0, &t->err));
+}
+
 static int trust_once(fault *f, void *arg)
 {
     const char *user = test_format("%s/config", f->dir);

@@ -314,6 +314,13 @@ TEST(cache, that_somebody_else_writes_is_left_to_them)
     CHECK(access(temporary, F_OK) < 0);
     bed_scan(&b);
     CHECK_INT(0, b.old_calls);
+    old[0].tv_sec = old[1].tv_sec = INT64_C(4000000000); /* by a clock that was set back since */
+    test_write_file(temporary, VLS_STR("half"));
+    CHECK(utimensat(AT_FDCWD, temporary, old, 0) == 0);
+    bed_file(&b, "newer", "1");
+    bed_scan(&b);
+    CHECK_OK(vls_tree_scan_keep(&b.scan, b.options.version, &t->err));
+    CHECK(access(temporary, F_OK) < 0);
 }
 
 TEST(cache, keeps_pieces_that_did_not_change)
@@ -557,4 +564,46 @@ TEST(stat, is_unknown_of_what_changed_in_the_moment_it_was_read)
     CHECK(utimensat(AT_FDCWD, bed_path(&b, "f"), future, 0) == 0);
     bed_scan(&b);
     CHECK_INT(VLS_STAT_UNKNOWN, stat_of(&b, "f"));
+}
+
+static int read_of(scan_bed *b, const char *path)
+{
+    test *t = b->t;
+    const bed_node *was = bed_find(b, path);
+    int answer = -1;
+
+    CHECK_OK(vls_tree_read(&answer, &b->options, valise_str_of(path), &was->node, &t->err));
+    return answer;
+}
+
+TEST(stat, by_the_bytes_of_a_file)
+{
+    scan_bed b = {.t = t};
+    vls_node large = {.kind = VLS_NODE_FILE, .size = VLS_STAT_READ_MAX + 1};
+    int answer = -1;
+
+    make_some(&b);
+    bed_settle(&b);
+    CHECK_INT(VLS_STAT_SAME, read_of(&b, "d/b"));
+    CHECK_INT(VLS_STAT_SAME, read_of(&b, "d/e/c"));
+    CHECK_INT(VLS_STAT_UNKNOWN, read_of(&b, "d/l")); /* a link */
+    CHECK_INT(VLS_STAT_UNKNOWN, read_of(&b, "d/e"));
+    CHECK_INT(VLS_STAT_UNKNOWN, read_of(&b, ""));
+    bed_file(&b, "d/b", "23"); /* as long as it was */
+    CHECK_INT(VLS_STAT_DIFFERS, read_of(&b, "d/b"));
+    bed_file(&b, "d/b", "longer");
+    CHECK_INT(VLS_STAT_DIFFERS, read_of(&b, "d/b"));
+    CHECK_OK(vls_tree_read(&answer, &b.options, VLS_STR("d/b"), &large, &t->err));
+    CHECK_INT(VLS_STAT_UNKNOWN, answer);
+    CHECK_RC(VALISE_E_INVALID, vls_tree_read(&answer, &b.options, VLS_STR("d/"), &large, &t->err));
+    bed_remove(&b, "d/b");
+    CHECK_INT(VLS_STAT_UNKNOWN, read_of(&b, "d/b"));
+    CHECK(mkfifo(bed_path(&b, "d/b"), 0600) == 0); /* does not wait for somebody to write */
+    CHECK_INT(VLS_STAT_DIFFERS, read_of(&b, "d/b"));
+    bed_remove(&b, "d/b");
+    bed_link(&b, "d/b", "e/c"); /* not followed */
+    CHECK_INT(VLS_STAT_UNKNOWN, read_of(&b, "d/b"));
+    bed_remove(&b, "d");
+    bed_link(&b, "d", "elsewhere");
+    CHECK_INT(VLS_STAT_UNKNOWN, read_of(&b, "d/e/c"));
 }

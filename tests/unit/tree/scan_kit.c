@@ -288,7 +288,7 @@ void bed_scan(scan_bed *b)
     check_counts(b, before);
     if (b->count <= 1000)
         check_dirs(b);
-    if (!b->any_ignored && b->options.sub.len == 0) {
+    if (!b->any_ignored && b->options.sub.len + b->options.sub_count == 0) {
         valise_id naive;
         naive_root(&naive, b->root);
         CHECK(vls_id_equal(&naive, &b->scan.object));
