@@ -639,6 +639,27 @@ TEST(watch, all_kinds_of_changes_that_others_recorded)
                b->told);
 }
 
+/* What it was is not known any more: that there is another version is told all the same. */
+TEST(watch, versions_of_others_that_were_pruned)
+{
+    bed *b = some_files(t);
+    int64_t before;
+
+    bed_wait(b);
+    before = b->versions;
+    bed_file(b, "a", "2");
+    CHECK_OK(valise_tree_scan(NULL, b->other, NULL, NULL, &t->err));
+    bed_file(b, "a", "3");
+    CHECK_OK(valise_tree_scan(NULL, b->other, NULL, NULL, &t->err));
+    CHECK_OK(valise_dispatch(NULL, b->other, "context:prune", "{\"versions\":1}", NULL, &t->err));
+    bed_wait(b);
+    CHECK_TEXT("", b->told);
+    CHECK(b->versions > before);
+    bed_file(b, "a", "4");
+    bed_wait(b);
+    CHECK_TEXT("changed a\n", b->told);
+}
+
 TEST(watch, others_record_versions_meanwhile)
 {
     bed *b = some_files(t);
