@@ -1,28 +1,22 @@
 /* api_compose.c -- the C function that composes; see api_read.c. */
 #include <valise/context.h>
 
-#include "base/mem.h"
 #include "base/sized.h"
 #include "base/str.h"
-#include "bus/bus.h"
+#include "bus/held.h"
 #include "context/ops.h"
 
 typedef struct held {
     valise_composition composition; /* first: what the caller has */
-    const valise_env *env;
-    vls_memory memory; /* of strings */
-    vls_arena arena;   /* of structs */
+    vls_held own;
 } held;
 
 void valise_composition_free(valise_composition *composition)
 {
     held *h = (held *)composition;
 
-    if (!h)
-        return;
-    vls_memory_release(&h->memory);
-    vls_arena_release(&h->arena);
-    vls_mem_free(h->env, h, sizeof(*h));
+    if (h)
+        vls_held_free(h, &h->own);
 }
 
 static void vls_auto_held(held **h)
@@ -39,10 +33,10 @@ static int fill_items(held *h, const vls_composition *known, valise_error *err)
 
     if (count == 0)
         return 0;
-    items = vls_arena_array(&h->arena, count, sizeof(*items));
-    all = vls_arena_array(&h->arena, count, sizeof(*all));
+    items = vls_arena_array(&h->own.arena, count, sizeof(*items));
+    all = vls_arena_array(&h->own.arena, count, sizeof(*all));
     if (!items || !all)
-        return vls_arena_fail(&h->arena, err);
+        return vls_arena_fail(&h->own.arena, err);
     for (size_t i = 0; i < count; i++) {
         all[i] = (valise_composed){.frame = vls_shown_frame(&entries[i]->shown),
                                    .relation = entries[i]->relation,
@@ -103,9 +97,9 @@ static int take_related(valise_list *out, held *h, const char *const *related, v
     if (count > VLS_COMPOSE_RELATED_MAX)
         return vls_fail(err, VALISE_E_LIMIT, "there are over %u related nodes",
                         VLS_COMPOSE_RELATED_MAX);
-    list = vls_arena_array(&h->arena, count, sizeof(*list));
+    list = vls_arena_array(&h->own.arena, count, sizeof(*list));
     if (!list)
-        return vls_arena_fail(&h->arena, err);
+        return vls_arena_fail(&h->own.arena, err);
     for (size_t i = 0; i < count; i++)
         list[i] = valise_str_of(related[i]);
     *out = (valise_list){list, count};
@@ -118,7 +112,8 @@ static int run(held *h, valise *v, vls_node_compose_args *args, const valise_cal
     valise_reply reply = VALISE_REPLY_INIT;
     const vls_run_more more = {.reply = &reply};
     vls_node_compose_result result;
-    int rc = vls_run(v, &vls_op_context_node_compose, args, &result, &h->memory, call, &more, err);
+    int rc =
+        vls_run(v, &vls_op_context_node_compose, args, &result, &h->own.memory, call, &more, err);
 
     if (rc == 0) {
         fill(&h->composition, &result);
@@ -142,11 +137,9 @@ int valise_compose(valise_composition **out, valise *v, const char *node, const 
     rc = take_options(&o, options, err);
     if (rc < 0)
         return rc;
-    h = vls_mem_zalloc(v->env, sizeof(*h));
+    h = vls_held_new(v->env, sizeof(*h), offsetof(held, own));
     if (!h)
         return vls_fail_memory(err);
-    h->env = v->env;
-    vls_arena_init(&h->arena, v->env, VLS_VIEW_MAX_BYTES);
     rc = take_related(&args.related, h, o.related, err);
     if (rc < 0)
         return rc;

@@ -2,26 +2,22 @@
 #include <valise/context.h>
 
 #include "base/hex.h"
-#include "base/mem.h"
 #include "base/str.h"
-#include "bus/bus.h"
+#include "bus/held.h"
 #include "context/ops.h"
 #include "context/slot_impl.h"
 
 typedef struct held {
     valise_proof proof; /* first: what the caller has */
-    const valise_env *env;
-    vls_memory memory; /* of its strings */
+    vls_held own;
 } held;
 
 void valise_proof_free(valise_proof *proof)
 {
     held *h = (held *)proof;
 
-    if (!h)
-        return;
-    vls_memory_release(&h->memory);
-    vls_mem_free(h->env, h, sizeof(*h));
+    if (h)
+        vls_held_free(h, &h->own);
 }
 
 int valise_frame_proof(valise_proof **out, valise *v, const char *node, const char *type,
@@ -40,11 +36,10 @@ int valise_frame_proof(valise_proof **out, valise *v, const char *node, const ch
         hex = vls_id_hex(frame);
         args.frame = valise_str_of(hex.s);
     }
-    h = vls_mem_zalloc(v->env, sizeof(*h));
+    h = vls_held_new(v->env, sizeof(*h), offsetof(held, own));
     if (!h)
         return vls_fail_memory(err);
-    h->env = v->env;
-    rc = vls_run(v, &vls_op_context_frame_proof, &args, &r, &h->memory, call, NULL, err);
+    rc = vls_run(v, &vls_op_context_frame_proof, &args, &r, &h->own.memory, call, NULL, err);
     if (rc < 0) {
         valise_proof_free(&h->proof);
         return rc;

@@ -5,11 +5,10 @@
 #include <valise/context.h>
 
 #include "base/hex.h"
-#include "base/mem.h"
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "bus/bus.h"
+#include "bus/held.h"
 #include "context/api.h"
 #include "context/ops.h"
 
@@ -34,20 +33,16 @@ _Static_assert((int)VALISE_NODE_UNREADABLE == VLS_NODE_UNREADABLE, "kinds of nod
 
 typedef struct held {
     valise_frames frames; /* first: what the caller has */
-    const valise_env *env;
-    vls_memory memory; /* of strings, and of structs that are handed on as they are */
-    vls_arena arena;   /* of frames */
+    vls_held own;
     vls_vec(const valise_frame *) list;
 } held;
 
 static int hold(held **out, const valise_env *env, valise_error *err)
 {
-    held *h = vls_mem_zalloc(env, sizeof(*h));
+    held *h = vls_held_new(env, sizeof(*h), offsetof(held, own));
 
     if (!h)
         return vls_fail_memory(err);
-    h->env = env;
-    vls_arena_init(&h->arena, env, VLS_VIEW_MAX_BYTES);
     *out = h;
     return 0;
 }
@@ -56,11 +51,8 @@ void valise_frames_free(valise_frames *frames)
 {
     held *h = (held *)frames;
 
-    if (!h)
-        return;
-    vls_memory_release(&h->memory);
-    vls_arena_release(&h->arena);
-    vls_mem_free(h->env, h, sizeof(*h));
+    if (h)
+        vls_held_free(h, &h->own);
 }
 
 static void vls_auto_held(held **h)
@@ -70,10 +62,10 @@ static void vls_auto_held(held **h)
 
 static int add(held *h, const valise_frame *frame, valise_error *err)
 {
-    valise_frame *copy = vls_arena_alloc(&h->arena, sizeof(*copy));
+    valise_frame *copy = vls_arena_alloc(&h->own.arena, sizeof(*copy));
 
-    if (!copy || !vls_vec_push_in(&h->list, &h->arena, copy))
-        return vls_arena_fail(&h->arena, err);
+    if (!copy || !vls_vec_push_in(&h->list, &h->own.arena, copy))
+        return vls_arena_fail(&h->own.arena, err);
     *copy = *frame;
     return 0;
 }
@@ -100,7 +92,7 @@ static int run(held *h, const vls_runner *runner, const valise_op *op, const voi
 {
     valise_reply reply = VALISE_REPLY_INIT;
     const vls_run_more more = {.emit = take_row, .emit_arg = h, .reply = &reply};
-    int rc = vls_runner_run(runner, op, args, result, &h->memory, call, &more, err);
+    int rc = vls_runner_run(runner, op, args, result, &h->own.memory, call, &more, err);
 
     h->frames.seq = reply.seq;
     valise_reply_release(&reply);

@@ -1,10 +1,9 @@
 /* api_report.c -- the C function that counts what is known; see api_read.c. */
 #include <valise/derive.h>
 
-#include "base/mem.h"
 #include "base/sized.h"
 #include "base/str.h"
-#include "bus/bus.h"
+#include "bus/held.h"
 #include "context/report.h"
 
 _Static_assert((int)VALISE_REPORT_STALE == 1 << VLS_REPORT_STALE, "bits");
@@ -15,20 +14,15 @@ _Static_assert((int)VALISE_REPORT_CORRUPT == 1 << VLS_REPORT_CORRUPT, "bits");
 
 typedef struct held {
     valise_report report; /* first: what the caller has */
-    const valise_env *env;
-    vls_memory memory; /* of strings */
-    vls_arena arena;   /* of structs */
+    vls_held own;
 } held;
 
 void valise_report_free(valise_report *report)
 {
     held *h = (held *)report;
 
-    if (!h)
-        return;
-    vls_memory_release(&h->memory);
-    vls_arena_release(&h->arena);
-    vls_mem_free(h->env, h, sizeof(*h));
+    if (h)
+        vls_held_free(h, &h->own);
 }
 
 static void vls_auto_held(held **h)
@@ -40,10 +34,10 @@ static int fill_lines(const valise_report_line **out, size_t *count, held *h,
                       const valise_list *list, valise_error *err)
 {
     const vls_report_line *const *lines = list->items;
-    valise_report_line *all = vls_arena_array(&h->arena, list->count, sizeof(*all));
+    valise_report_line *all = vls_arena_array(&h->own.arena, list->count, sizeof(*all));
 
     if (!all)
-        return vls_arena_fail(&h->arena, err);
+        return vls_arena_fail(&h->own.arena, err);
     for (size_t i = 0; i < list->count; i++)
         all[i] = (valise_report_line){.name = lines[i]->name,
                                       .heads = lines[i]->heads,
@@ -62,10 +56,10 @@ static int fill_kind(valise_report_kind *out, held *h, const vls_report_kind *ki
                      valise_error *err)
 {
     const vls_report_item *const *items = kind->first.items;
-    valise_report_item *all = vls_arena_array(&h->arena, kind->first.count, sizeof(*all));
+    valise_report_item *all = vls_arena_array(&h->own.arena, kind->first.count, sizeof(*all));
 
     if (!all)
-        return vls_arena_fail(&h->arena, err);
+        return vls_arena_fail(&h->own.arena, err);
     for (size_t i = 0; i < kind->first.count; i++)
         all[i] = (valise_report_item){.path = items[i]->path,
                                       .type = items[i]->type,
@@ -141,13 +135,12 @@ int valise_context_report(valise_report **out, valise *v, const char *path,
     rc = take_options(&args, kinds, options, err);
     if (rc < 0)
         return rc;
-    h = vls_mem_zalloc(v->env, sizeof(*h));
+    h = vls_held_new(v->env, sizeof(*h), offsetof(held, own));
     if (!h)
         return vls_fail_memory(err);
-    h->env = v->env;
-    vls_arena_init(&h->arena, v->env, VLS_VIEW_MAX_BYTES);
     args.path = valise_str_of(path);
-    rc = vls_run(v, &vls_op_context_context_report, &args, &result, &h->memory, call, NULL, err);
+    rc =
+        vls_run(v, &vls_op_context_context_report, &args, &result, &h->own.memory, call, NULL, err);
     if (rc == 0)
         rc = fill(h, &result, err);
     if (rc < 0)

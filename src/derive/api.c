@@ -2,9 +2,9 @@
  * valise/derive.h. */
 #include "derive/api.h"
 
-#include "base/mem.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "bus/held.h"
 #include "derive/answer.h"
 #include "derive/ops.h"
 #include "json/json.h"
@@ -23,18 +23,15 @@ _Static_assert((int)VALISE_DERIVED_STALE == VLS_RUN_STALE, "outcomes");
 
 typedef struct held {
     valise_derived derived; /* first: what the caller has */
-    const valise_env *env;
-    vls_memory memory; /* of what it points to */
+    vls_held own;
 } held;
 
 void valise_derived_free(valise_derived *derived)
 {
     held *h = (held *)derived;
 
-    if (!h)
-        return;
-    vls_memory_release(&h->memory);
-    vls_mem_free(h->env, h, sizeof(*h));
+    if (h)
+        vls_held_free(h, &h->own);
 }
 
 static void fill(valise_derived *out, const vls_run_answer *r)
@@ -59,14 +56,13 @@ static void fill(valise_derived *out, const vls_run_answer *r)
 static int run(valise_derived **out, const vls_runner *runner, const valise_op *op,
                const void *args, const valise_call *call, valise_error *err)
 {
-    held *h = vls_mem_zalloc(runner->env, sizeof(*h));
+    held *h = vls_held_new(runner->env, sizeof(*h), offsetof(held, own));
     vls_run_answer answer;
     int rc;
 
     if (!h)
         return vls_fail_memory(err);
-    h->env = runner->env;
-    rc = vls_runner_run(runner, op, args, &answer, &h->memory, call, NULL, err);
+    rc = vls_runner_run(runner, op, args, &answer, &h->own.memory, call, NULL, err);
     if (rc < 0 || !out) {
         valise_derived_free(&h->derived);
         return rc;
