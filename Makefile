@@ -14,12 +14,9 @@ export MESON_TESTTHREADS := $(JOBS)
 endif
 
 release := build/release
-# Each test runs once under sanitizers, those of the command with clang, which is faster at it, and
-# once as users get it. The long run has all of them everywhere.
-test_steps := tools/tidy build/gcc:-cli,-spec,-docs build/clang:cli,spec,docs,fuzz \
-    build/tsan:threads build/release tools/coverage
-long_steps := tools/tidy build/gcc build/clang build/tsan:threads build/release tools/coverage \
-    'tools/fuzz $(LONG_FUZZ_SECONDS)'
+# Each test runs once under sanitizers, if it is not slow there, and once as users get it.
+test_steps := tools/tidy build/asan build/tsan:threads build/release tools/coverage
+long_steps := $(test_steps) 'tools/fuzz $(LONG_FUZZ_SECONDS)'
 
 .PHONY: all help demo test test-long bench tidy format coverage fuzz install clean deps deps-build
 
@@ -38,6 +35,7 @@ test: deps ## all checks and tests; the last line counts them
 
 test-long: deps ## all tests in all builds, with more rounds, and ten minutes of fuzzing for each parser
 	@tools/coverage --clear
+	@tools/build fuzz
 	@VALISE_TEST_LONG=1 tools/test-run $(long_steps)
 
 bench: all ## measure, and compare with the raw baselines
@@ -50,12 +48,12 @@ tidy: deps ## check the sources: format, layers, sizes, names, static analysis
 format: deps ## rewrite the C sources the way clang-format wants them
 	@tools/tidy --fix-format
 
-coverage: deps ## run the tests of build/gcc and list the lines of src/ that none of them ran
+coverage: deps ## run the tests of build/asan and list the lines of src/ that none of them ran
 	@tools/coverage --clear
-	@tools/test-run build/gcc 'tools/coverage --report'
+	@tools/test-run build/asan 'tools/coverage --report'
 
 fuzz: deps ## let each fuzz target look for new inputs for FUZZ_SECONDS
-	@tools/build clang
+	@tools/build fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
 
 install: all ## install below PREFIX, or for packagers below DESTDIR/PREFIX
