@@ -29,6 +29,10 @@ VALISE_API char *valise_id_text(char out[VALISE_ID_TEXT], const valise_id *id);
 /* The id that these 64 digits spell. VALISE_E_INVALID. */
 VALISE_API int valise_id_parse(valise_id *out, valise_str text, valise_error *err);
 
+/* The same of a UUID: 36 characters, and a NUL behind them. */
+#define VALISE_UUID_TEXT 37
+VALISE_API char *valise_uuid_text(char out[VALISE_UUID_TEXT], const valise_uuid *uuid);
+
 VALISE_END
 
 #endif

@@ -141,6 +141,25 @@ typedef struct valise_command {
 VALISE_API int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *commands,
                                      size_t count, const valise_call *call, valise_error *err);
 
+/* One more middleware, behind those that are there: from the next command on. It must outlive the
+ * handle. Not while others use the handle, nor within a command. VALISE_E_INVALID for one without a
+ * name, VALISE_E_EXISTS for a name that is taken. */
+VALISE_API int valise_use(valise *v, const struct valise_middleware *middleware, valise_error *err);
+
+/* ---- indexes ---- */
+
+/* An entry of an index (see `index:list`) by its key: 1, and *json is a new blob with what it says;
+ * 0: there is none. From memory; as of the newest state, or that of call->at. index:query */
+VALISE_API int valise_index_get(valise_blob **json, valise *v, const char *index, valise_str key,
+                                const valise_call *call, valise_error *err);
+
+/* Each entry whose key begins so, in their order; "": all. What fn gets is valid until it returns;
+ * non-zero ends it, and is returned. */
+typedef int valise_index_fn(void *arg, valise_str key, valise_str json, valise_error *err);
+VALISE_API int valise_index_each(valise *v, const char *index, valise_str prefix,
+                                 valise_index_fn *fn, void *arg, const valise_call *call,
+                                 valise_error *err);
+
 /* ---- index patches ---- */
 
 /* An index (see `index:list`) as JSON Patch operations on an object {key: entry}: first one that

@@ -26,6 +26,7 @@ typedef struct finding {
     const erase_args *args;
     vls_arena arena;
     vls_vec(valise_str) places;
+    valise_id source;
     size_t empty; /* commits that hold nothing, or were erased before */
 } finding;
 
@@ -91,7 +92,9 @@ static int find(void *arg, valise_view *view, valise_error *err)
     if (rc < 0)
         return rc;
     commit.backpack = rows.bag.id;
-    rc = valise_view_scan(&scan, view, &vls_bag_commits, &select, err);
+    rc = vls_bag_used(&f->source, view, &rows.bag.id, f->args->key, err);
+    if (rc == 0)
+        rc = valise_view_scan(&scan, view, &vls_bag_commits, &select, err);
     while (rc == 0 && (rc = valise_scan_next(&commit, scan, err)) > 0)
         rc = add_place(f, &commit, err);
     return rc == 0 && f->places.len == 0 ? refuse(f, err) : rc;
@@ -99,7 +102,10 @@ static int find(void *arg, valise_view *view, valise_error *err)
 
 static int erase(vls_erase_answer *out, valise_job *j, const finding *f, valise_error *err)
 {
-    vls_erase_args args = {.reason = f->args->reason, .places = {f->places.ptr, f->places.len}};
+    const valise_str source = vls_str((const char *)f->source.bytes, sizeof(f->source.bytes));
+    vls_erase_args args = {.reason = f->args->reason,
+                           .places = {f->places.ptr, f->places.len},
+                           .sources = {&source, 1}};
 
     if (f->places.len > VLS_ERASE_MAX_PLACES) {
         (void)vls_fail(err, VALISE_E_LIMIT, "'%s' has %zu versions: %d can be erased at once",

@@ -216,4 +216,8 @@ static inline void vls_auto_rows(vls_rows *rows)
     vls_rows_close(rows);
 }
 
+/* The source of all versions of an item (store/used.h). */
+int vls_bag_used(valise_id *out, valise_view *view, const valise_uuid *backpack, valise_str key,
+                 valise_error *err);
+
 #endif

@@ -3,6 +3,8 @@
 
 #include "base/map.h"
 #include "base/uuid.h"
+#include "base/hex.h"
+#include "store/used.h"
 
 int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell *cells,
                     int64_t from_seq, vls_arena *arena, valise_error *err)
@@ -303,4 +305,17 @@ int vls_key_set_add(void *self, const valise_commit *commit, valise_error *err)
         !vls_vec_push(&set->list, set->arena.env, *key))
         return vls_fail_memory(err);
     return 0;
+}
+
+int vls_bag_used(valise_id *out, valise_view *view, const valise_uuid *backpack, valise_str key,
+                 valise_error *err)
+{
+    vls_buf text;
+    int rc;
+
+    vls_buf_init_in(&text, &view->arena, key.len + 64);
+    vls_buf_printf(&text, "item/%s/", vls_uuid_text(backpack).s);
+    vls_buf_add(&text, key);
+    rc = vls_buf_check(&text, err);
+    return rc < 0 ? rc : vls_used_source(out, view->txn->store, vls_buf_str(&text), err);
 }

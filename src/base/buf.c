@@ -4,6 +4,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#define FIRST 64u
+#define FIRST_IN_ARENA 512u /* what is left of it goes back (vls_buf_keep) */
+
 void vls_buf_init(vls_buf *buf, const valise_env *env, size_t max)
 {
     *buf = (vls_buf){.env = env, .max = max};
@@ -47,7 +50,8 @@ static char *make_room(vls_buf *buf, size_t len, size_t behind)
     }
     whole = VLS_MAX(whole, 1);
     if (whole > buf->cap) {
-        size_t grown = vls_mem_grow(buf->cap, whole, 64), most = VLS_MAX(buf->max, whole);
+        size_t first = buf->arena ? FIRST_IN_ARENA : FIRST;
+        size_t grown = vls_mem_grow(buf->cap, whole, first), most = VLS_MAX(buf->max, whole);
         size_t cap = VLS_MIN(grown, most);
         char *ptr = resize(buf, cap);
         if (!ptr) {

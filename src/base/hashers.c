@@ -10,16 +10,10 @@ typedef struct vls_lent_hasher {
     struct vls_lent_hasher *next; /* of those that wait */
 } lent;
 
-int vls_hashers_init(vls_hashers *hashers, const valise_env *env, valise_error *err)
+void vls_hashers_init(vls_hashers *hashers, const valise_env *env)
 {
-    vls_hasher first;
-    int rc = vls_hasher_init(&first, err);
-
-    if (rc < 0)
-        return rc;
-    *hashers = (vls_hashers){.env = env, .first = first};
+    *hashers = (vls_hashers){.env = env};
     (void)pthread_mutex_init(&hashers->lock, NULL); /* without attributes it cannot fail */
-    return 0;
 }
 
 static void free_lent(vls_hashers *hashers, lent *one)
@@ -43,25 +37,37 @@ void vls_hashers_release(vls_hashers *hashers)
     *hashers = (vls_hashers){0};
 }
 
-static lent *new_lent(vls_hashers *hashers, valise_error *err)
+static int fetch(vls_hashers *hashers, valise_error *err)
 {
-    lent *one = vls_mem_zalloc(hashers->env, sizeof(*one));
+    int rc;
 
-    if (!one) {
-        (void)vls_fail_memory(err);
-        return NULL;
-    }
-    if (vls_hasher_init_like(&one->hasher, &hashers->first, err) < 0) {
+    (void)pthread_mutex_lock(&hashers->lock);
+    rc = hashers->first.md ? 0 : vls_hasher_init(&hashers->first, err);
+    (void)pthread_mutex_unlock(&hashers->lock);
+    return rc;
+}
+
+static int new_lent(lent **out, vls_hashers *hashers, valise_error *err)
+{
+    int rc = fetch(hashers, err);
+    lent *one = rc == 0 ? vls_mem_zalloc(hashers->env, sizeof(*one)) : NULL;
+
+    if (!one)
+        return rc < 0 ? rc : vls_fail_memory(err);
+    rc = vls_hasher_init_like(&one->hasher, &hashers->first, err);
+    if (rc < 0) {
         vls_mem_free(hashers->env, one, sizeof(*one));
-        return NULL;
+        return rc;
     }
     one->home = hashers;
-    return one;
+    *out = one;
+    return 0;
 }
 
 int vls_hashers_borrow(vls_hasher **out, vls_hashers *hashers, valise_error *err)
 {
     lent *one;
+    int rc = 0;
 
     (void)pthread_mutex_lock(&hashers->lock);
     one = hashers->idle;
@@ -73,12 +79,12 @@ int vls_hashers_borrow(vls_hasher **out, vls_hashers *hashers, valise_error *err
     (void)pthread_mutex_unlock(&hashers->lock);
 
     if (!one)
-        one = new_lent(hashers, err);
-    if (!one) {
+        rc = new_lent(&one, hashers, err);
+    if (rc < 0) {
         (void)pthread_mutex_lock(&hashers->lock);
         hashers->lent_count--;
         (void)pthread_mutex_unlock(&hashers->lock);
-        return VALISE_E_NO_MEMORY;
+        return rc;
     }
     *out = &one->hasher;
     return 0;

@@ -3,29 +3,44 @@
 
 #include "base/str.h"
 
-static const char digits[] = "0123456789abcdef";
+/* All pairs of digits, in order. */
+#define SIXTEEN(h)                                                                                 \
+    h "0" h "1" h "2" h "3" h "4" h "5" h "6" h "7" h "8" h "9" h "a" h "b" h "c" h "d" h "e" h "f"
+static const char pairs[] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4")
+    SIXTEEN("5") SIXTEEN("6") SIXTEEN("7") SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
+        SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
 
 /* Two digits per byte; out has room for 2 * len. */
 static void write_digits(char *out, const uint8_t *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
+    for (size_t i = 0; i < len; i++)
+        memcpy(out + 2 * i, pairs + 2 * (size_t)bytes[i], 2);
 }
+
+/* Values of digits plus one; of capitals plus CAPITAL. 0: it is none. */
+#define CAPITAL 32
+/* clang-format off */
+static const uint8_t values[256] = {
+    ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5,
+    ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+    ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = CAPITAL + 11, ['B'] = CAPITAL + 12, ['C'] = CAPITAL + 13,
+    ['D'] = CAPITAL + 14, ['E'] = CAPITAL + 15, ['F'] = CAPITAL + 16,
+};
+/* clang-format on */
 
 /* The value of a lower-case digit, or -1. */
 static int digit_value(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    int value = values[(unsigned char)c];
+
+    return value < CAPITAL ? value - 1 : -1;
 }
 
 /* The value of a digit in either case, or -1. */
 static int digit_value_any_case(char c)
 {
-    return digit_value((char)(c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c));
+    return (values[(unsigned char)c] & (CAPITAL - 1)) - 1;
 }
 
 /* Where text first has something that is no lower-case digit; text.len when nowhere. */
@@ -107,6 +122,14 @@ char *valise_id_text(char out[VALISE_ID_TEXT], const valise_id *id)
     return out;
 }
 
+char *valise_uuid_text(char out[VALISE_UUID_TEXT], const valise_uuid *uuid)
+{
+    vls_uuid_string text = vls_uuid_text(uuid);
+
+    memcpy(out, text.s, VALISE_UUID_TEXT);
+    return out;
+}
+
 int valise_id_parse(valise_id *out, valise_str text, valise_error *err)
 {
     VLS_ARG(out && (text.ptr || text.len == 0), err);
@@ -129,20 +152,18 @@ int vls_id_parse(valise_id *out, valise_str text, valise_error *err)
 /* Where the dashes are: xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
 static bool is_dash_place(size_t at)
 {
-    return at == 8 || at == 13 || at == 18 || at == 23;
+    return (1u << 8 | 1u << 13 | 1u << 18 | 1u << 23) >> (at & 31) & 1 && at < 32;
 }
 
 vls_uuid_string vls_uuid_text(const valise_uuid *uuid)
 {
-    vls_uuid_string text = {{0}};
-    char *at = text.s;
+    vls_uuid_string text = {"00000000-0000-0000-0000-000000000000"};
 
-    for (size_t i = 0; i < sizeof(uuid->bytes); i++) {
-        if (is_dash_place((size_t)(at - text.s)))
-            *at++ = '-';
-        write_digits(at, &uuid->bytes[i], 1);
-        at += 2;
-    }
+    write_digits(text.s, uuid->bytes, 4);
+    write_digits(text.s + 9, uuid->bytes + 4, 2);
+    write_digits(text.s + 14, uuid->bytes + 6, 2);
+    write_digits(text.s + 19, uuid->bytes + 8, 2);
+    write_digits(text.s + 24, uuid->bytes + 10, 6);
     return text;
 }
 
@@ -153,13 +174,13 @@ int vls_uuid_parse(valise_uuid *out, valise_str text, valise_error *err)
     size_t nibble = 0;
 
     for (size_t i = 0; i < VLS_MIN(text.len, want); i++) {
-        int value = digit_value_any_case(text.ptr[i]);
         if (is_dash_place(i)) {
             if (text.ptr[i] != '-')
                 return vls_fail_at(err, VALISE_E_INVALID, i, "uuid: %s at offset %zu is no dash",
                                    vls_byte_text(text.ptr[i]).s, i);
             continue;
         }
+        int value = digit_value_any_case(text.ptr[i]);
         if (value < 0)
             return fail_bad_digit(err, text, i, "uuid");
         parsed.bytes[nibble / 2] = (uint8_t)(parsed.bytes[nibble / 2] << 4 | value);
@@ -174,9 +195,9 @@ int vls_uuid_parse(valise_uuid *out, valise_str text, valise_error *err)
 
 vls_byte_name vls_byte_text(char byte)
 {
-    unsigned char c = (unsigned char)byte;
+    size_t c = (unsigned char)byte;
 
     if (c > 0x20 && c < 0x7f)
         return (vls_byte_name){{'\'', byte, '\'', '\0'}};
-    return (vls_byte_name){{'0', 'x', digits[c >> 4], digits[c & 15], '\0'}};
+    return (vls_byte_name){{'0', 'x', pairs[2 * c], pairs[2 * c + 1], '\0'}};
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define SIGN (UINT64_C(1) << 63)
+#define SHORT 64u /* bytes that are looked at one by one */
 
 /* ---- writing ---- */
 
@@ -34,8 +35,29 @@ void vls_order_add_real(vls_buf *out, double value)
     vls_bytes_add_u64(out, bits & SIGN ? ~bits : bits | SIGN);
 }
 
+/* Ids and names: all of it at once. */
+static void add_short(vls_buf *out, vls_order_kind kind, valise_str bytes)
+{
+    char room[2 * SHORT + 3];
+    char *at = room;
+
+    *at++ = (char)kind;
+    for (size_t i = 0; i < bytes.len; i++) {
+        *at++ = bytes.ptr[i];
+        if (bytes.ptr[i] == '\0')
+            *at++ = '\xFF';
+    }
+    *at++ = '\0';
+    *at++ = '\0';
+    vls_buf_add(out, vls_str(room, (size_t)(at - room)));
+}
+
 static void add_bytes(vls_buf *out, vls_order_kind kind, valise_str bytes)
 {
+    if (bytes.len <= SHORT) {
+        add_short(out, kind, bytes);
+        return;
+    }
     add_kind(out, kind);
     for (;;) {
         size_t zero = vls_str_find_byte(bytes, '\0');

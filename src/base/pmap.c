@@ -62,6 +62,15 @@ static int own_path(vls_pmap *map, vls_pmap_cursor *path)
     return 0;
 }
 
+/* There is one item more, or one less, in the leaf at the end of the way. */
+static void count_path(vls_pmap_cursor *path, bool more)
+{
+    for (unsigned i = 0; i + 1 < path->depth; i++) {
+        node *n = path->step[i].node;
+        n->below = more ? n->below + 1 : n->below - 1;
+    }
+}
+
 static void shrink_root(vls_pmap *map)
 {
     while (map->root->height > 0 && map->root->len == 1) {
@@ -95,6 +104,7 @@ static int grow_root(vls_pmap *map, vls_pmap_cursor *path)
     if (!top)
         return VALISE_E_NO_MEMORY;
     vls_pmap_node_insert(map->ops, top, 0, map->root->item[0], map->root);
+    top->below = vls_pmap_node_count(map->root);
     map->root = top;
     memmove(&path->step[1], &path->step[0], path->depth * sizeof(step));
     path->step[0] = (step){top, 0};
@@ -220,6 +230,7 @@ int vls_pmap_put(void **old, vls_pmap *map, void *item)
         last->node->item[last->at] = item;
     } else {
         vls_pmap_node_insert(map->ops, last->node, (unsigned)last->at, item, NULL);
+        count_path(&path, true);
         map->len++;
     }
     if (last->at == 0)
@@ -269,6 +280,7 @@ int vls_pmap_remove(void **old, vls_pmap *map, valise_str key)
     step *last = &path.step[path.depth - 1];
     void *item = last->node->item[last->at];
     vls_pmap_node_remove(last->node, (unsigned)last->at);
+    count_path(&path, false);
     map->len--;
     settle(map, &path);
     /* Last: separators borrowed it until now, and the caller's key may be in it. */

@@ -95,6 +95,9 @@ void *vls_pmap_last_in(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str 
 void *vls_pmap_next_in(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str prefix);
 void *vls_pmap_prev_in(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str prefix);
 
+/* How many items have keys that start with prefix, without looking at them: O(log n). */
+size_t vls_pmap_count_in(const vls_pmap *map, valise_str prefix);
+
 /* ---- difference ---- */
 
 /* One key: the item a has under it and the one b has, either may be NULL but not both. Both are

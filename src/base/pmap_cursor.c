@@ -150,3 +150,29 @@ void *vls_pmap_prev_in(vls_pmap_cursor *c, const vls_pmap *map, valise_str prefi
 {
     return if_in(map, vls_pmap_prev(c), prefix);
 }
+
+/* How many items are before the place of the probe. */
+static size_t count_before(const vls_pmap *map, const vls_pmap_probe *probe)
+{
+    const node *n = map->root;
+    size_t count = 0;
+    bool equal = false;
+
+    while (n) {
+        unsigned at = vls_pmap_node_find(&equal, map->ops, n, probe);
+        if (n->height == 0)
+            return count + at;
+        if (!equal && at > 0)
+            at--;
+        for (unsigned i = 0; i < at; i++)
+            count += vls_pmap_node_count(n->child[i]);
+        n = n->child[at];
+    }
+    return count;
+}
+
+size_t vls_pmap_count_in(const vls_pmap *map, valise_str prefix)
+{
+    return count_before(map, &(vls_pmap_probe){prefix, true}) -
+           count_before(map, &(vls_pmap_probe){prefix, false});
+}

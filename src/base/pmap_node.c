@@ -24,6 +24,7 @@ node *vls_pmap_node_new(const valise_env *env, unsigned height)
     n->skip = 0;
     n->len = 0;
     n->height = (uint8_t)height;
+    n->below = 0;
     memset(n->head, 0xFF, sizeof(n->head));
     return n;
 }
@@ -71,6 +72,7 @@ int vls_pmap_node_own(const vls_pmap *map, node **slot)
         return VALISE_E_NO_MEMORY;
     copy->skip = shared->skip;
     copy->len = shared->len;
+    copy->below = shared->below;
     memcpy(copy->head, shared->head, sizeof(copy->head));
     memcpy(copy->item, shared->item, shared->len * sizeof(void *));
     if (shared->height > 0)
@@ -260,6 +262,13 @@ void vls_pmap_node_set_item(const vls_pmap_ops *ops, node *n, unsigned at, void 
 
 /* ---- two neighbours ---- */
 
+static void count_again(node *n)
+{
+    n->below = 0;
+    for (unsigned i = 0; n->height > 0 && i < n->len; i++)
+        n->below += vls_pmap_node_count(n->child[i]);
+}
+
 /* Fewer keys may have more in common; heads stay good where they do not. */
 static void index_part(const vls_pmap_ops *ops, node *n)
 {
@@ -281,6 +290,8 @@ void vls_pmap_node_split(const vls_pmap_ops *ops, node *left, node *right, unsig
     set_len(left, keep);
     index_part(ops, left);
     index_part(ops, right);
+    count_again(left);
+    count_again(right);
 }
 
 /* All of `gone` into `into`, at its beginning or its end; the caller's reference to gone ends. */
@@ -293,6 +304,7 @@ static void absorb(const vls_pmap *map, node *into, node *gone, bool at_beginnin
     move_slots(into, at_beginning ? 0 : into->len, gone, 0, count);
     into->len = (uint16_t)(into->len + count);
     index_node(map->ops, into);
+    count_again(into);
 
     if (vls_ref_single(&gone->refs)) {
         vls_pmap_node_free(map->env, gone);
@@ -321,6 +333,8 @@ static void even_out(const vls_pmap_ops *ops, node *left, node *right)
     right->len = (uint16_t)(all - keep);
     index_node(ops, left);
     index_node(ops, right);
+    count_again(left);
+    count_again(right);
 }
 
 void vls_pmap_node_mend(const vls_pmap *map, node *parent, unsigned at)

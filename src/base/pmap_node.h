@@ -2,7 +2,8 @@
  *
  *     leaf    refs skip len 0   head[] item[]           item: the items, each referenced
  *     inner   refs skip len h   head[] item[] child[]   item[i]: the smallest item below child[i],
- *                                                       borrowed (a leaf below references it)
+ *                                                       borrowed (a leaf below references it);
+ *                                                       below: how many items there are under it
  *
  * skip is a number of bytes with which all keys of the node's items begin; head[i] is what comes
  * next in key i, four bytes read as a big-endian number, with zeros behind the end of the key.
@@ -15,6 +16,7 @@
  *
  * Invariants, which the tests check by walking:
  *   - keys ascend strictly; separators are exact: item[i] == child[i]->item[0];
+ *   - below is what the children have together;
  *   - all leaves have height 0, a child one less than its parent;
  *   - an inner root has at least 2 children;
  *   - other nodes are at least a quarter full, except on the right edge of the tree (where
@@ -44,6 +46,7 @@ typedef struct vls_pmap_node {
     uint32_t skip;
     uint16_t len;
     uint8_t height; /* 0: leaf */
+    size_t below;   /* inner nodes: items in the leaves below */
     uint32_t head[VLS_PMAP_FANOUT];
     void *item[VLS_PMAP_FANOUT];
     struct vls_pmap_node *child[]; /* VLS_PMAP_FANOUT of them in an inner node */
@@ -76,7 +79,14 @@ unsigned vls_pmap_node_find(bool *equal, const vls_pmap_ops *ops, const vls_pmap
  * go. */
 bool vls_pmap_find(vls_pmap_cursor *cursor, const vls_pmap *map, const vls_pmap_probe *probe);
 
-/* The changes below need a node that may be changed. References move with the slots. */
+/* How many items it holds, or those below it. */
+static inline size_t vls_pmap_node_count(const vls_pmap_node *node)
+{
+    return node->height > 0 ? node->below : node->len;
+}
+
+/* The changes below need a node that may be changed. References move with the slots. What a node
+ * that is inserted or removed has below it is for the caller to add or take away. */
 void vls_pmap_node_insert(const vls_pmap_ops *ops, vls_pmap_node *node, unsigned at, void *item,
                           vls_pmap_node *child);
 void vls_pmap_node_remove(vls_pmap_node *node, unsigned at);

@@ -4,6 +4,8 @@
 
 #include "base/str.h"
 
+#define FIND_TRIES 32u /* of memchr, before memmem takes over */
+
 valise_str valise_str_of(const char *text)
 {
     return (valise_str){text, text ? strlen(text) : 0};
@@ -26,13 +28,25 @@ size_t vls_str_find_byte(valise_str s, char c)
     return at ? (size_t)(at - s.ptr) : s.len;
 }
 
+/* memchr looks at many bytes at once, memmem at one; but where the first byte of the needle is
+ * everywhere, only memmem stays linear. */
 size_t vls_str_find(valise_str s, valise_str needle)
 {
-    const char *at;
+    const char *at = s.ptr, *end;
 
     if (needle.len == 0)
         return 0;
-    at = s.len ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
+    if (!at)
+        return s.len;
+    end = at + s.len;
+    for (unsigned tries = 0; tries < FIND_TRIES; tries++, at++) {
+        at = memchr(at, needle.ptr[0], (size_t)(end - at));
+        if (!at || (size_t)(end - at) < needle.len)
+            return s.len;
+        if (memcmp(at, needle.ptr, needle.len) == 0)
+            return (size_t)(at - s.ptr);
+    }
+    at = memmem(at, (size_t)(end - at), needle.ptr, needle.len);
     return at ? (size_t)(at - s.ptr) : s.len;
 }
 

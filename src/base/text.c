@@ -124,6 +124,33 @@ vls_text_brief vls_text_short(valise_str s)
     return brief;
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+void vls_text_add_line(vls_buf *out, valise_str s, size_t max)
+{
+    bool space = false;
+    size_t before = out->len;
+
+    s = vls_utf8_head(s, max);
+    for (size_t from = 0; from < s.len;) {
+        size_t to = from;
+        while (to < s.len && !is_space(s.ptr[to]))
+            to++;
+        if (to > from) {
+            if (space && out->len > before)
+                vls_buf_add_byte(out, ' ');
+            vls_text_neutralize(out, vls_str(s.ptr + from, to - from), VLS_TEXT_KEEP_BACKSLASH);
+            space = false;
+        }
+        for (; to < s.len && is_space(s.ptr[to]); to++)
+            space = true;
+        from = to;
+    }
+}
+
 /* ---- names ---- */
 
 /* The bytes of the character in front, where it can stand as it is; else 0. */

@@ -60,6 +60,10 @@ size_t vls_text_width(valise_str s);
  * spaces make up the rest. Invalid UTF-8 is written as U+FFFD. The buffer remembers a failure. */
 void vls_text_fit(vls_buf *out, valise_str s, size_t columns, uint32_t flags);
 
+/* Append the beginning of s, max bytes of it at most, as one line: runs of white space become one
+ * space, the rest is neutralized. For lists and drawings. */
+void vls_text_add_line(vls_buf *out, valise_str s, size_t max);
+
 typedef struct vls_text_brief {
     char s[64]; /* NUL-ended, valid UTF-8 */
 } vls_text_brief;

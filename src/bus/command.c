@@ -118,6 +118,7 @@ void vls_command_release(vls_command *command)
     release_all(command->after.ptr, command->after.len);
     vls_vec_release(&command->before, env);
     vls_vec_release(&command->after, env);
+    vls_vec_release(&command->let_go, env);
     (void)valise_blob_unref(command->answer);
     vls_view_release(&command->view);
     vls_arena_release(&command->own_arena);
@@ -176,9 +177,10 @@ int vls_command_decode(vls_command *command, valise_str json, vls_field_form for
 {
     int rc = vls_args_decode(&command->args, command->op, json, form, command->arena, err);
 
-    if (rc == 0 && form == VLS_FIELD_INPUT)
-        rc = vls_command_lift(command, true, err);
-    return rc;
+    if (rc < 0 || form != VLS_FIELD_INPUT)
+        return rc;
+    rc = vls_command_receive(command, err);
+    return rc < 0 ? rc : vls_command_lift(command, !command->op->receive, err);
 }
 
 int vls_command_take(vls_command *command, const void *args, valise_error *err)
@@ -195,7 +197,8 @@ int vls_command_take(vls_command *command, const void *args, valise_error *err)
         if (rc < 0)
             return rc;
     }
-    return vls_command_lift(command, false, err);
+    rc = vls_command_receive(command, err);
+    return rc < 0 ? rc : vls_command_lift(command, false, err);
 }
 
 /* ---- lifting ---- */

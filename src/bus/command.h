@@ -55,6 +55,9 @@ typedef struct vls_command {
     bool repeated;      /* accepted before: entry is the old one and nothing was changed */
     bool applied;       /* entry was appended by this command; else it says which state it saw */
 
+    vls_let_go let_go;           /* blobs to look after when it is committed (purge.h) */
+    vls_vec(valise_id) received; /* blobs that came with it; in the arena */
+
     struct vls_command *admitted; /* what recorded its new actor, in front of it; or NULL. Lives in
                                      the arena */
 
@@ -65,7 +68,8 @@ typedef struct vls_command {
     size_t prepared;        /* of before */
     const void *seen;       /* what `prepare` left for who calls; NULL: nothing */
     valise_str told_result; /* the answer with its PASSING members; ptr NULL: it has none */
-    bool outdated;          /* one of these found that what was prepared no longer fits */
+    bool outdated;          /* one of these found that what was prepared no longer fits, or a blob
+                               that was received is gone again */
 } vls_command;
 
 /* Borrows actor and expect (which is made canonical) from call. internal: no access check. The
@@ -77,6 +81,19 @@ int vls_command_init(vls_command *out, valise *bus, const valise_op *op, const v
 int vls_command_init_in(vls_command *out, valise *bus, const valise_op *op, const valise_call *call,
                         vls_arena *arena, vls_arena *view_pool, valise_error *err);
 void vls_command_release(vls_command *command); /* a zeroed one is fine */
+
+/* Let the operation take out of its arguments what is to lie elsewhere (prepare.c). */
+int vls_command_receive(vls_command *command, valise_error *err);
+
+/* For `receive`: may the actor run the command with these arguments? Nothing is written for
+ * somebody who may not. Commands of the engine and of middleware are not asked for. */
+int vls_prepare_allowed(valise_prepare *prepare, const void *args, valise_error *err);
+
+/* For `receive`: this blob came along, and was put unless it is a dry run; and, since middleware
+ * has the arguments received once more: did it? */
+int vls_prepare_received(valise_prepare *prepare, const valise_id *blob, valise_error *err);
+bool vls_prepare_has_received(const valise_prepare *prepare, const valise_id *blob);
+bool vls_command_has_received(const vls_command *command, const valise_id *blob);
 
 /* Let the operation look outside (prepare.c), once the arguments are there. */
 int vls_command_prepare(vls_command *command, valise_error *err);
@@ -95,6 +112,13 @@ bool vls_prepare_is_first(valise_prepare *prepare); /* of several, and once */
 void vls_prepare_leave(valise_prepare *prepare, const void *seen);
 
 #define VLS_PREPARE_TRIES 3u /* before what does not fit is a conflict */
+/* Where bytes came along: whoever lets go of the same ones may take the file away each time, as
+ * long as its clock is coarse. Nothing is asked of the caller, so there can be more. */
+#define VLS_RECEIVE_TRIES 32u
+static inline unsigned vls_command_tries(const valise_op *op)
+{
+    return op->receive ? VLS_RECEIVE_TRIES : VLS_PREPARE_TRIES;
+}
 
 /* It ran, and its transaction was rolled back: as if it had not. No middleware has seen it. */
 void vls_command_forget(vls_command *command);

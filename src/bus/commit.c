@@ -9,7 +9,7 @@
  * One that is alone needs none. Nor does a group whose requests can all be run again, since
  * deciding has no effects: when one fails, the transaction is rolled back and the group runs once
  * more, with marks; and so do the next groups, for failures come in swarms. */
-#include "bus/request.h"
+#include "bus/purge.h"
 
 #define CAREFUL_GROUPS 64u /* that have marks after one failed */
 
@@ -287,6 +287,8 @@ int vls_request_submit(vls_request *request, valise *v, valise_error *err)
     vls_group_submit(&led, &v->group, &request->item);
     if (led && v->feed && v->feed->publish)
         v->feed->publish(v->feed_self);
+    if (request->rc == 0)
+        vls_purge(v, request);
     if (request->rc < 0 && err)
         *err = request->err;
     return request->rc;

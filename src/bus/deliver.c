@@ -128,7 +128,8 @@ int vls_subscription_sees(bool *out, valise_subscription *s, const valise_event 
     if (rc < 0)
         return rc;
     vls_view_init(&view, &txn, s->feed->v->env);
-    vls_event_need_of(&need, event, live_command(command, s->feed->v->registry, event->type));
+    vls_event_need_of(&need, s->feed->v->registry, event,
+                      live_command(command, s->feed->v->registry, event->type));
     return allowed(out, s, &view, &need, err);
 }
 
@@ -165,7 +166,7 @@ static int ask(bool *out, batch *b, const valise_event *event, valise_str comman
     vls_event_need need;
     int rc;
 
-    vls_event_need_of(&need, event, command);
+    vls_event_need_of(&need, b->s->feed->v->registry, event, command);
     if (!need.attrs[0] && !b->last.attrs[0] && strcmp(need.capability, b->last.capability) == 0) {
         *out = b->last_sees;
         return 0;

@@ -185,8 +185,17 @@ static valise_reply *reply_at(valise_reply *out, size_t i)
     return out ? (valise_reply *)(void *)((char *)out + i * out->size) : NULL;
 }
 
-/* 1: what was prepared did not fit any more, and can be tried again. */
-static int submit(valise_reply *out, batch *b, bool last, valise_error *err)
+/* Whose turn it was says how often: as if it had been sent alone. */
+static bool may_retry(const batch *b, size_t failed, unsigned tried)
+{
+    const vls_command *command = failed < b->count ? &b->commands[failed] : NULL;
+
+    return command && command->outdated && tried < vls_command_tries(command->op);
+}
+
+/* 1: what was prepared did not fit any more, and can be tried again. tried: how often it was, with
+ * this time. */
+static int submit(valise_reply *out, batch *b, unsigned tried, valise_error *err)
 {
     vls_request request = {.item = {.commands = b->count, .bytes = b->bytes},
                            .commands = b->commands,
@@ -194,8 +203,10 @@ static int submit(valise_reply *out, batch *b, bool last, valise_error *err)
                            .dry_run = b->call.flags & VALISE_CALL_DRY_RUN};
     int rc = vls_request_submit(&request, b->v, err);
 
+    if (rc == 0 && !request.dry_run)
+        vls_told_follow(&b->told, b->v, b->call.actor);
     (void)vls_told_publish(&b->told, b->v, NULL); /* commands leave nothing for after */
-    if (rc < 0 && request.failed < b->count && b->commands[request.failed].outdated && !last)
+    if (rc < 0 && may_retry(b, request.failed, tried))
         return 1;
     if (rc < 0 && request.failed < b->count) {
         if (rc == VALISE_E_DENIED)
@@ -226,12 +237,12 @@ static int check_batch(const valise_reply *out, const batch *b, valise_error *er
 }
 
 static int try_batch(valise_reply *out, const batch *like, const valise_command *commands,
-                     bool last, valise_error *err)
+                     unsigned tried, valise_error *err)
 {
     VLS_AUTO(batch) batch b = {.v = like->v, .count = like->count, .call = like->call};
     int rc = prepare_all(&b, commands, out != NULL, err);
 
-    return rc < 0 ? rc : submit(out, &b, last, err);
+    return rc < 0 ? rc : submit(out, &b, tried, err);
 }
 
 int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *commands,
@@ -248,6 +259,6 @@ int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *co
         return rc;
     rc = 1;
     for (unsigned i = 1; rc > 0; i++)
-        rc = try_batch(out, &like, commands, i == VLS_PREPARE_TRIES, err);
+        rc = try_batch(out, &like, commands, i, err);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "field/field.h"
 #include "json/json.h"
 
 /* ---- sets of events ---- */
@@ -307,9 +308,44 @@ int vls_filter_copy(valise_filter *out, const valise_filter *filter, vls_arena *
     return rc;
 }
 
+/* ---- what a row tells ---- */
+
+int vls_event_tell(valise_event *out, valise_view *view, const char *type, const void *told,
+                   const valise_field *fields, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+    valise_str payload;
+    int rc;
+
+    vls_buf_init(&text, view->arena.env, (size_t)64 * 1024);
+    rc = vls_fields_write(&text, told, fields, VLS_FIELD_LOGGED, 0, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&payload, &view->arena, vls_buf_str(&text), err);
+    if (rc < 0)
+        return rc;
+    out->type = valise_str_of(type);
+    out->payload = payload;
+    return 1;
+}
+
 /* ---- who may see it ---- */
 
-void vls_event_need_of(vls_event_need *out, const valise_event *event, valise_str command)
+/* The area of the capability that the command itself needs: `context:add` writes memory. Where that
+ * says nothing (admin, a live event), the area of its name. */
+static valise_str area_of(const vls_registry *registry, valise_str command)
+{
+    const valise_op *op = vls_registry_op(registry, command);
+    valise_str area, rest;
+
+    if (op && op->needs && vls_str_cut(&area, &rest, valise_str_of(op->needs), ':'))
+        return area;
+    if (!vls_str_cut(&area, &rest, command, ':'))
+        area = (valise_str){NULL, 0};
+    return area;
+}
+
+void vls_event_need_of(vls_event_need *out, const vls_registry *registry, const valise_event *event,
+                       valise_str command)
 {
     const struct {
         const char *name;
@@ -319,10 +355,10 @@ void vls_event_need_of(vls_event_need *out, const valise_event *event, valise_st
         {"nodeId", event->node_id},
         {"runId", event->run_id},
     };
-    valise_str area, rest;
+    valise_str area = area_of(registry, command);
     size_t n = 0;
 
-    if (!vls_str_cut(&area, &rest, command, ':') || area.len == 0 || area.len > 64)
+    if (area.len == 0 || area.len > 64)
         area = VLS_STR("event");
     *out = (vls_event_need){0};
     (void)snprintf(out->capability, sizeof(out->capability), "%.*s:read", VALISE_STR_ARG(area));

@@ -16,6 +16,7 @@
 
 #include "base/ref.h"
 #include "bus/change.h"
+#include "bus/registry.h"
 
 #define VLS_EVENT_MAX_PAYLOAD ((size_t)1 << 20)
 #define VLS_EVENT_MAX_RESULT ((size_t)64 << 10) /* a longer answer is not repeated in the event */
@@ -63,9 +64,13 @@ bool vls_filter_match(const valise_filter *filter, const valise_event *event);
 int vls_filter_copy(valise_filter *out, const valise_filter *filter, vls_arena *arena,
                     valise_error *err);
 
-/* What one must be allowed to see an event: "AREA:read", where AREA is that of the command (of a
- * live event: of its type; "event" where that has none), narrowed by the namespace, nodeId and
- * runId it has. */
+/* For valise_coll.event: this type, and a struct as the payload. 1. */
+int vls_event_tell(valise_event *out, valise_view *view, const char *type, const void *told,
+                   const valise_field *fields, valise_error *err);
+
+/* What one must be allowed to see an event: "AREA:read", where AREA is that of what the command
+ * needs, else of its name (of a live event: of its type; "event" where that has none), narrowed by
+ * the namespace, nodeId and runId it has. */
 typedef struct vls_event_need {
     char capability[80];
     const char *attrs[7]; /* pairs, NULL-ended */
@@ -73,7 +78,8 @@ typedef struct vls_event_need {
 
 /* command: the type of the entry's first event; of a live event its own. Borrows from event, whose
  * texts end in NUL. */
-void vls_event_need_of(vls_event_need *out, const valise_event *event, valise_str command);
+void vls_event_need_of(vls_event_need *out, const vls_registry *registry, const valise_event *event,
+                       valise_str command);
 
 static inline void vls_auto_events(vls_events **events)
 {

@@ -83,6 +83,11 @@ typedef struct vls_index_range {
 int vls_index_each(const vls_pmap *map, const vls_index_range *range, vls_index_fn *fn, void *arg,
                    valise_error *err);
 
+/* For `map` of an indexer: an entry that says what the row does, by its table, with ids where the
+ * row has contents. */
+int vls_index_add_row(valise_index_out *out, valise_str key, const void *row,
+                      const valise_field *fields, valise_error *err);
+
 /* ---- patches for copies elsewhere (index_patch.c) ---- */
 
 /* [{"op":"add","path":"","value":{...}}] for everything. */

@@ -250,3 +250,16 @@ int vls_index_each(const vls_pmap *map, const vls_index_range *range, vls_index_
     }
     return 0;
 }
+
+int vls_index_add_row(valise_index_out *out, valise_str key, const void *row,
+                      const valise_field *fields, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf json = {0};
+    int rc;
+
+    vls_buf_init(&json, out->env, VLS_INDEX_JSON_MAX);
+    rc = vls_fields_write(&json, row, fields, VLS_FIELD_LOGGED, VLS_FIELD_ALL, err);
+    if (rc == 0)
+        rc = vls_buf_check(&json, err);
+    return rc < 0 ? rc : valise_index_add(out, key, vls_buf_str(&json), err);
+}

@@ -146,6 +146,7 @@ static void give_result(vls_operation *o, vls_command *command)
         return;
     command->view.txn = NULL;
     command->view.hooks = (vls_view_hooks){0};
+    command->view.let_go = NULL;
     o->memory->view = command->view;
     o->memory->arena = command->own_arena;
     command->view = (valise_view){0};
@@ -204,10 +205,11 @@ static int try_command(vls_operation *o, bool last, valise_error *err)
 
 static int run_command(vls_operation *o, valise_error *err)
 {
+    const unsigned most = vls_command_tries(o->op);
     int rc = 1;
 
     for (unsigned i = 1; rc > 0; i++)
-        rc = try_command(o, i == VLS_PREPARE_TRIES, err);
+        rc = try_command(o, i == most, err);
     return rc;
 }
 
@@ -237,7 +239,11 @@ static int run_kind(vls_operation *o, valise_error *err)
 int vls_operation_run(vls_operation *o, valise_error *err)
 {
     int rc = run_kind(o, err);
-    int after = vls_told_publish(&o->told, o->v, rc < 0 ? NULL : err);
+    int after;
+
+    if (rc == 0 && !(o->call.flags & VALISE_CALL_DRY_RUN))
+        vls_told_follow(&o->told, o->v, o->call.actor);
+    after = vls_told_publish(&o->told, o->v, rc < 0 ? NULL : err);
 
     if (rc == 0 && after < 0) {
         o->reply.json = valise_blob_unref(o->reply.json);

@@ -162,12 +162,20 @@ static void return_memory(vls_command *command)
     command->view_lent = false;
 }
 
+/* One that came along and is gone again (another process purged it) is received once more. */
 static int has_blob(void *self, const valise_id *id, valise_error *err)
 {
-    const vls_command *command = self;
+    vls_command *command = self;
+    bool received = vls_command_has_received(command, id);
     uint64_t size;
+    int rc;
 
-    return vls_blobs_size(&size, command->bus->blobs, id, err);
+    if (received && command->dry_run)
+        return 0; /* it was not put */
+    rc = vls_blobs_size(&size, command->bus->blobs, id, err);
+    if (rc == VALISE_E_NOT_FOUND && received)
+        command->outdated = true;
+    return rc;
 }
 
 int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
@@ -179,6 +187,7 @@ int vls_pipeline_look(vls_command *command, vls_txn *txn, valise_error *err)
     vls_view_init(view, txn, command->bus->env);
     lend_memory(command);
     view->bus = command->bus;
+    view->let_go = &command->let_go;
     view->told = command->told;
     view->seen = command->seen;
     view->apart = command->apart;
@@ -436,6 +445,7 @@ int vls_pipeline_execute(vls_command *command, vls_txn *txn, valise_error *err)
         return execute_apart(command, err);
     assert(command->view.txn == txn && command->view.at == txn->tip.seq);
     command->view.changing = true;
+    command->let_go.len = 0;
     rc = decide(command, err);
     if (rc == 0)
         rc = apply(command, txn, err);

@@ -1,8 +1,10 @@
-/* prepare.c -- valise_op.prepare: a command looks outside, on its caller's thread.
+/* prepare.c -- valise_op.receive and .prepare: a command looks outside, on its caller's thread.
  *
  * What it adds are commands of their own in front of it, in `before`: the pipeline runs them once
  * the command is allowed, and the log holds them like any other. */
+#include "base/hex.h"
 #include "bus/command.h"
+#include "bus/read.h"
 
 struct valise_prepare {
     vls_command *command;
@@ -100,6 +102,56 @@ int valise_prepare_add(valise_prepare *prepare, const valise_op *op, const void 
     added->told = command->told;
     rc = vls_command_take(added, args, err);
     return rc < 0 ? rc : vls_apart_refuse(added, "put in front of a command", err);
+}
+
+/* ---- what came along ---- */
+
+int vls_prepare_allowed(valise_prepare *prepare, const void *args, valise_error *err)
+{
+    const vls_command *command = prepare->command;
+    const vls_bus_access *access = &command->bus->access;
+    VLS_AUTO(reading) vls_reading reading = {0};
+    valise_call call = VALISE_CALL_INIT;
+    int rc;
+
+    /* What middleware changes or adds is asked for where it runs. */
+    if (command->internal || command->no_middleware || command->view.txn)
+        return 0;
+    call.actor = command->actor;
+    rc = vls_reading_begin(&reading, command->bus, &call, true, err);
+    if (rc == 0)
+        rc = access->check(access->self, &reading.view, reading.actor, command->op, args, err);
+    return VLS_MIN(rc, 0);
+}
+
+int vls_prepare_received(valise_prepare *prepare, const valise_id *blob, valise_error *err)
+{
+    vls_command *command = prepare->command;
+
+    return vls_vec_push_in(&command->received, command->arena, *blob)
+               ? 0
+               : vls_arena_fail(command->arena, err);
+}
+
+bool vls_command_has_received(const vls_command *command, const valise_id *blob)
+{
+    for (size_t i = 0; i < command->received.len; i++) {
+        if (vls_id_equal(&command->received.ptr[i], blob))
+            return true;
+    }
+    return false;
+}
+
+bool vls_prepare_has_received(const valise_prepare *prepare, const valise_id *blob)
+{
+    return vls_command_has_received(prepare->command, blob);
+}
+
+int vls_command_receive(vls_command *command, valise_error *err)
+{
+    valise_prepare prepare = {command};
+
+    return command->op->receive ? command->op->receive(&prepare, command->args, err) : 0;
 }
 
 int vls_command_prepare(vls_command *command, valise_error *err)

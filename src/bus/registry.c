@@ -7,7 +7,10 @@
  * Tables that are as long as ours, or longer, are used where they are. A shorter one (of an older
  * header) is copied into a full one. Whoever has the pointer to a short collection is then not
  * holding the registered one: indexers and processors get theirs replaced here, the store finds
- * such a collection by its name. */
+ * such a collection by its name.
+ *
+ * What is built in is not checked by itself at every start of every program, only against what else
+ * there is: a test checks each of its tables (tests/unit/engine/open.c). */
 #include "bus/registry.h"
 
 #include "base/near.h"
@@ -38,7 +41,7 @@ typedef struct table_list {
 
 typedef struct registry_lists {
     table_list ops; /* by name */
-    table_list colls, middleware, indexers, processors, policies, orders, packages;
+    table_list colls, middleware, indexers, processors, policies, orders, retrievers, packages;
     command_line *lines; /* by words */
     size_t line_count, line_cap;
 } registry_lists;
@@ -214,6 +217,7 @@ static int full_table(const void **table, size_t size, size_t least, const char 
 #define LEAST_PROCESSOR sizeof(valise_processor)
 #define LEAST_POLICY sizeof(valise_policy)
 #define LEAST_ORDER sizeof(valise_order)
+#define LEAST_RETRIEVER sizeof(valise_retriever)
 #define LEAST_PACKAGE offsetof(valise_extension, collections)
 
 /* ---- what a package brings ---- */
@@ -267,7 +271,7 @@ static int add_coll(adding *a, const void *table, valise_error *err)
     if (rc < 0)
         return rc;
     coll = table;
-    rc = vls_coll_check(coll, err);
+    rc = a->builtin ? 0 : vls_coll_check(coll, err);
     if (rc == 0)
         rc = check_coll_name(a, coll, err);
     if (rc < 0)
@@ -290,7 +294,7 @@ static int add_op(adding *a, const void *table, valise_error *err)
     if (rc < 0)
         return rc;
     op = table;
-    rc = vls_op_check(op, a->arena, err);
+    rc = a->builtin ? 0 : vls_op_check(op, a->arena, err);
     if (rc < 0)
         return rc;
     name = valise_str_of(op->name);
@@ -475,6 +479,26 @@ static int add_order(adding *a, const void *table, valise_error *err)
     return append(&a->lists->orders, order, a->arena, err);
 }
 
+static int add_retriever(adding *a, const void *table, valise_error *err)
+{
+    const valise_retriever *retriever;
+    int rc = full_table(&table, sizeof(*retriever), LEAST_RETRIEVER, "retriever", a, err);
+
+    if (rc < 0)
+        return rc;
+    retriever = table;
+    rc = check_own_name(&a->lists->retrievers, "retriever", retriever->name, err);
+    if (rc < 0)
+        return rc;
+    rc = check_full_name(a, "retriever", retriever->name, err);
+    if (rc < 0)
+        return rc;
+    if (retriever->version < 1 || !retriever->rank)
+        return vls_fail(err, VALISE_E_INVALID, "retriever %s: it has no `rank`, or no version",
+                        retriever->name);
+    return append(&a->lists->retrievers, retriever, a->arena, err);
+}
+
 /* ---- packages ---- */
 
 typedef int add_fn(adding *a, const void *table, valise_error *err);
@@ -533,8 +557,8 @@ static int check_package(const registry_lists *lists, const valise_extension *pa
 /* Copies of all lists, so that the registry's own stay as they are until the end. */
 static int own_lists(registry_lists *l, vls_arena *arena, valise_error *err)
 {
-    table_list *all[] = {&l->ops,        &l->colls,    &l->middleware, &l->indexers,
-                         &l->processors, &l->policies, &l->orders,     &l->packages};
+    table_list *all[] = {&l->ops,      &l->colls,  &l->middleware, &l->indexers,  &l->processors,
+                         &l->policies, &l->orders, &l->packages,   &l->retrievers};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(all); i++) {
@@ -579,6 +603,9 @@ static int add_package(adding *a, const valise_extension *given, valise_error *e
         rc = add_each(a, p->policies, &l->policies, MAX_OTHERS, "policies", add_policy, err);
     if (rc == 0)
         rc = add_each(a, p->orders, &l->orders, MAX_OTHERS, "orders", add_order, err);
+    if (rc == 0)
+        rc = add_each(a, p->retrievers, &l->retrievers, MAX_OTHERS, "retrievers", add_retriever,
+                      err);
     return rc < 0 ? rc : append(&l->packages, p, a->arena, err);
 }
 
@@ -668,6 +695,11 @@ const valise_policy *vls_registry_policy(const vls_registry *registry, valise_st
 const valise_order *const *vls_registry_orders(const vls_registry *registry)
 {
     return list_of(&registry->lists.orders);
+}
+
+const valise_retriever *const *vls_registry_retrievers(const vls_registry *registry)
+{
+    return list_of(&registry->lists.retrievers);
 }
 
 const valise_extension *const *vls_registry_packages(const vls_registry *registry)

@@ -40,6 +40,7 @@ const valise_indexer *const *vls_registry_indexers(const vls_registry *registry)
 const valise_processor *const *vls_registry_processors(const vls_registry *registry);
 const valise_policy *const *vls_registry_policies(const vls_registry *registry);
 const valise_order *const *vls_registry_orders(const vls_registry *registry);
+const valise_retriever *const *vls_registry_retrievers(const vls_registry *registry);
 const valise_extension *const *vls_registry_packages(const vls_registry *registry);
 
 #endif

@@ -97,7 +97,7 @@ static int check_functions(const valise_op *op, valise_error *err)
                       op->kind == VALISE_COMMAND ? "decide" : names[op->kind]);
     if (op->apart && op->kind != VALISE_COMMAND)
         return BAD_OP("%s: only a command can be `apart`", op->name);
-    if (op->prepare && op->kind != VALISE_COMMAND)
+    if ((op->prepare || op->receive) && op->kind != VALISE_COMMAND)
         return BAD_OP("%s: only a command can be prepared", op->name);
     if (op->current && op->kind != VALISE_COMMAND)
         return BAD_OP("%s: only a command takes `expect`", op->name);
@@ -307,13 +307,31 @@ static int check_index(const valise_coll *coll, const valise_coll_index *index, 
 
 static int check_coll_flags(const valise_coll *coll, valise_error *err)
 {
-    const uint32_t known = VALISE_COLL_EXEMPT | VALISE_COLL_QUIET | VALISE_COLL_IMMUTABLE;
+    const uint32_t known =
+        VALISE_COLL_EXEMPT | VALISE_COLL_QUIET | VALISE_COLL_IMMUTABLE | VALISE_COLL_WITNESS;
 
     if (coll->flags & ~known)
         return BAD_COLL("%s: it has flags that this library does not know (0x%x)", coll->name,
                         (unsigned)(coll->flags & ~known));
     if ((coll->flags & VALISE_COLL_QUIET) && !(coll->flags & VALISE_COLL_IMMUTABLE))
         return BAD_COLL("%s: QUIET is for IMMUTABLE rows only", coll->name);
+    return 0;
+}
+
+/* Functions that nobody would call are a mistake of who wrote them. */
+static int check_coll_calls(const valise_coll *coll, valise_error *err)
+{
+    bool contents = false;
+
+    if ((coll->flags & VALISE_COLL_EXEMPT) &&
+        (coll->leads || coll->meet || coll->arrive || coll->restored))
+        return BAD_COLL("%s: rows that are EXEMPT are in no bundle: they neither lead, meet nor "
+                        "arrive, and none are restored",
+                        coll->name);
+    for (const valise_field *f = coll->fields; f->type != VALISE_T_END; f++)
+        contents = contents || (f->flags & VALISE_CONTENT);
+    if (coll->erased && !contents)
+        return BAD_COLL("%s: `erased` is for rows with CONTENT", coll->name);
     return 0;
 }
 
@@ -344,6 +362,7 @@ int vls_coll_check(const valise_coll *coll, valise_error *err)
     }
     if (coll->fields->type == VALISE_T_END || !(coll->fields->flags & VALISE_KEY))
         return BAD_COLL("%s: its first field must be a KEY", coll->name);
+    rc = check_coll_calls(coll, err);
     for (const valise_coll_index *i = coll->indexes; rc == 0 && i && i->name; i++) {
         if (++indexes > INDEXES_MAX)
             return BAD_COLL("%s: it has over %u indexes", coll->name, INDEXES_MAX);

@@ -82,13 +82,15 @@ static int take(many *m, size_t i, const vls_run_item *item, const valise_call *
     return rc;
 }
 
-static int submit(many *m, const vls_run_item *items, valise_error *err)
+static int submit(many *m, const vls_run_item *items, valise_str actor, valise_error *err)
 {
     vls_request request = {.item = {.commands = m->count, .bytes = m->bytes},
                            .commands = m->commands,
                            .count = m->count};
     int rc = vls_request_submit(&request, m->v, err);
 
+    if (rc == 0)
+        vls_told_follow(&m->told, m->v, actor);
     (void)vls_told_publish(&m->told, m->v, NULL); /* commands leave nothing for after */
     for (size_t i = 0; rc == 0 && i < m->count; i++)
         if (items[i].result && m->commands[i].result)
@@ -110,7 +112,7 @@ int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valis
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = take(&m, i, &items[i], &read, err);
     if (rc == 0)
-        rc = submit(&m, items, err);
+        rc = submit(&m, items, read.actor, err);
     if (rc == 0 && reply)
         *reply = vls_command_reply(&m.commands[count - 1]);
     return rc;

@@ -84,7 +84,7 @@ int vls_sight_payload(valise_view *view, valise_str type, valise_error *err)
     vls_event_need need;
     int rc;
 
-    vls_event_need_of(&need, &event, type);
+    vls_event_need_of(&need, vls_reading_of(view)->bus->registry, &event, type);
     rc = valise_view_allows(view, need.capability, NULL, &why);
     if (rc == VALISE_E_DENIED)
         return 0;

@@ -19,8 +19,11 @@
  * answered; a failure is its own. It may dispatch. */
 typedef int vls_after_fn(valise *v, void *arg, valise_error *err);
 
+#define VLS_THEN_MAX 4u /* different commands that one operation has follow it */
+
 typedef struct vls_told {
     const valise_env *env;
+    const valise_op *then[VLS_THEN_MAX]; /* commands that follow; the rest is NULL */
     vls_vec(struct vls_events *) events;
     struct vls_after *after; /* what is left to do, the last one first; NULL: nothing */
 } vls_told;
@@ -34,6 +37,15 @@ int vls_told_publish(vls_told *told, valise *v, valise_error *err);
  * is in the log. */
 int vls_view_after(valise_view *view, vls_after_fn *fn, void *arg, void (*free_arg)(void *arg),
                    valise_error *err);
+
+/* Once this command is committed, and with nothing held, have an INTERNAL command follow it: one
+ * without arguments, whose result begins with `bool more`, and that is run until there is no more.
+ * For work that can wait: the command only does what must be done with it, and leaves rows that say
+ * what is left. A replay has it in its log; where it fails, or is killed, `gc` goes on. */
+void vls_view_then(valise_view *view, const valise_op *op);
+
+/* Run what is to follow, as this actor ("": the handle's). */
+void vls_told_follow(vls_told *told, valise *v, valise_str actor);
 
 /* An event of the operation behind the view. What cannot be kept is dropped: like all live events
  * they are for who happens to listen. */

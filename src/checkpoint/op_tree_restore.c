@@ -75,10 +75,10 @@ typedef struct restoring {
     const args_type *args;
     result_type *out;
     valise_blob *manifest;
-    vls_plan_options options;
+    vls_restore_plan_options options;
     const char *root;
     vls_survey survey;
-    vls_plan plan;
+    vls_restore_plan plan;
     vls_reach reach;
     vls_hoard hoard;
     vls_vec(vls_restore_change) changes;
@@ -92,7 +92,7 @@ static void release_look(restoring *r)
 {
     vls_hoard_close(&r->hoard);
     vls_reach_close(&r->reach);
-    vls_plan_release(&r->plan);
+    vls_restore_plan_release(&r->plan);
     vls_survey_release(&r->survey);
 }
 
@@ -141,10 +141,10 @@ static int resolve_paths(restoring *r, valise_error *err)
     }
     if (rc == 0 && count > 1)
         qsort(paths, count, sizeof(*paths), by_path);
-    r->options = (vls_plan_options){.manifest = valise_blob_bytes(r->manifest),
-                                    .paths = paths,
-                                    .path_count = count,
-                                    .remove = r->args->remove};
+    r->options = (vls_restore_plan_options){.manifest = valise_blob_bytes(r->manifest),
+                                            .paths = paths,
+                                            .path_count = count,
+                                            .remove = r->args->remove};
     return rc;
 }
 
@@ -164,7 +164,9 @@ static int look(restoring *r, bool last, valise_error *err)
         rc = vls_hoard_open(&r->hoard, r->job, &r->reach, err);
     if (rc == 0)
         rc = vls_hoard_known(&r->survey, &r->hoard, err);
-    return rc < 0 ? rc : vls_plan_make(&r->plan, r->job, &r->options, &r->survey, &r->reach, err);
+    return rc < 0
+               ? rc
+               : vls_restore_plan_make(&r->plan, r->job, &r->options, &r->survey, &r->reach, err);
 }
 
 static int save(restoring *r, valise_error *err)

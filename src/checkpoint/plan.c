@@ -14,9 +14,9 @@
 #define NO_PATH ((valise_str){NULL, 0})
 
 typedef struct comparing {
-    vls_plan *plan;
+    vls_restore_plan *plan;
     valise_job *job;
-    const vls_plan_options *options;
+    const vls_restore_plan_options *options;
     vls_survey *survey;
     vls_reach *reach;
     valise_str way;    /* something that must not be touched is in the place of this directory */
@@ -25,12 +25,12 @@ typedef struct comparing {
     valise_str later;  /* this cannot be read yet */
 } comparing;
 
-void vls_plan_release(vls_plan *plan)
+void vls_restore_plan_release(vls_restore_plan *plan)
 {
     if (!plan->env)
         return;
     vls_arena_release(&plan->arena);
-    *plan = (vls_plan){.env = NULL};
+    *plan = (vls_restore_plan){.env = NULL};
 }
 
 static bool is_under(valise_str path, valise_str prefix)
@@ -41,7 +41,7 @@ static bool is_under(valise_str path, valise_str prefix)
 /* ---- which paths ---- */
 
 /* Of those that were given, the first that is not before this one: what is under it follows. */
-static size_t first_given(const vls_plan_options *o, valise_str path)
+static size_t first_given(const vls_restore_plan_options *o, valise_str path)
 {
     size_t low = 0, high = o->path_count;
 
@@ -56,7 +56,7 @@ static size_t first_given(const vls_plan_options *o, valise_str path)
 }
 
 /* It was given, or what it lies in. */
-static bool is_chosen(const vls_plan_options *o, valise_str path)
+static bool is_chosen(const vls_restore_plan_options *o, valise_str path)
 {
     bool chosen = o->path_count == 0;
 
@@ -71,7 +71,7 @@ static bool is_chosen(const vls_plan_options *o, valise_str path)
 }
 
 /* A directory above one that was chosen has to be there. */
-static bool is_above(const vls_plan_options *o, valise_str path)
+static bool is_above(const vls_restore_plan_options *o, valise_str path)
 {
     size_t at = first_given(o, path);
 
@@ -83,7 +83,7 @@ static bool is_above(const vls_plan_options *o, valise_str path)
 static int add_step(comparing *c, int change, const vls_manifest_entry *want, vls_spot *have,
                     valise_error *err)
 {
-    vls_plan *p = c->plan;
+    vls_restore_plan *p = c->plan;
 
     if (!vls_vec_push_in(&p->steps, &p->arena, (vls_step){change, want, have}))
         return vls_arena_fail(&p->arena, err);
@@ -100,7 +100,7 @@ static int add_step(comparing *c, int change, const vls_manifest_entry *want, vl
 
 static int add_in_the_way(comparing *c, valise_str path, const char *why, valise_error *err)
 {
-    vls_plan *p = c->plan;
+    vls_restore_plan *p = c->plan;
 
     return vls_vec_push_in(&p->in_the_way, &p->arena,
                            (vls_checkpoint_problem){path, valise_str_of(why)})
@@ -110,7 +110,7 @@ static int add_in_the_way(comparing *c, valise_str path, const char *why, valise
 
 static int add_lacking(comparing *c, const vls_manifest_entry *e, valise_error *err)
 {
-    vls_plan *p = c->plan;
+    vls_restore_plan *p = c->plan;
 
     c->safe = e->path;
     return vls_vec_push_in(&p->lacking, &p->arena,
@@ -343,7 +343,7 @@ static int holds_others(comparing *c, valise_str dir, valise_error *err)
 
 /* ---- all of it ---- */
 
-static int read_entries(vls_plan *p, valise_str bytes, valise_error *err)
+static int read_entries(vls_restore_plan *p, valise_str bytes, valise_error *err)
 {
     VLS_AUTO(manifest_reader) vls_manifest_reader reader = {.any = false};
     vls_manifest_entry e;
@@ -356,7 +356,8 @@ static int read_entries(vls_plan *p, valise_str bytes, valise_error *err)
 }
 
 /* Both are in order, and what is under a path follows it. */
-static int check_paths(const vls_plan *p, const vls_plan_options *o, valise_error *err)
+static int check_paths(const vls_restore_plan *p, const vls_restore_plan_options *o,
+                       valise_error *err)
 {
     size_t j = 0;
 
@@ -377,7 +378,7 @@ static int check_paths(const vls_plan *p, const vls_plan_options *o, valise_erro
 /* Contents that were erased since. */
 static int ask_contents(void *arg, valise_view *view, valise_error *err)
 {
-    vls_plan *p = arg;
+    vls_restore_plan *p = arg;
     vls_tree_content_row row;
 
     for (size_t i = 0; i < p->entries.len; i++) {
@@ -398,7 +399,7 @@ static int ask_contents(void *arg, valise_view *view, valise_error *err)
 
 static int compare(comparing *c, valise_error *err)
 {
-    vls_plan *p = c->plan;
+    vls_restore_plan *p = c->plan;
     size_t i = 0, j = 0;
     int rc = 0;
 
@@ -420,8 +421,9 @@ static int compare(comparing *c, valise_error *err)
     return rc;
 }
 
-int vls_plan_make(vls_plan *out, valise_job *job, const vls_plan_options *options,
-                  vls_survey *survey, vls_reach *reach, valise_error *err)
+int vls_restore_plan_make(vls_restore_plan *out, valise_job *job,
+                          const vls_restore_plan_options *options, vls_survey *survey,
+                          vls_reach *reach, valise_error *err)
 {
     comparing c = {.plan = out,
                    .job = job,
@@ -434,8 +436,8 @@ int vls_plan_make(vls_plan *out, valise_job *job, const vls_plan_options *option
                    .later = NO_PATH};
     int rc;
 
-    vls_plan_release(out);
-    *out = (vls_plan){.env = job->v->env};
+    vls_restore_plan_release(out);
+    *out = (vls_restore_plan){.env = job->v->env};
     vls_arena_init(&out->arena, out->env, ARENA_MAX);
     valise_job_stage(job, "compare", "entries", 0);
     rc = read_entries(out, options->manifest, err);
@@ -484,7 +486,7 @@ static int save_one(const vls_step *s, vls_hoard *hoard, bool force, valise_erro
     return rc;
 }
 
-static int save_contents(const vls_plan *p, vls_hoard *hoard, bool force, valise_error *err)
+static int save_contents(const vls_restore_plan *p, vls_hoard *hoard, bool force, valise_error *err)
 {
     int rc = 0;
 
@@ -493,7 +495,7 @@ static int save_contents(const vls_plan *p, vls_hoard *hoard, bool force, valise
     return rc != 0 ? rc : vls_hoard_flush(hoard, err);
 }
 
-int vls_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_plan *p,
+int vls_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_restore_plan *p,
                   vls_survey *survey, vls_hoard *hoard, bool force, valise_error *err)
 {
     VLS_AUTO(keeping)

@@ -1,6 +1,6 @@
 /* restore.h -- bring files back: what differs, and how it is put right.
  *
- *     vls_plan_make     compare what lies there (a survey) with what a checkpoint lists
+ *     vls_restore_plan_make     compare what lies there (a survey) with what a checkpoint lists
  *     vls_plan_save     a partial checkpoint of what is about to change
  *     vls_writer_*      do it
  *
@@ -29,14 +29,14 @@ typedef struct vls_step {
     vls_spot *have;                 /* NULL: nothing is */
 } vls_step;
 
-typedef struct vls_plan_options {
+typedef struct vls_restore_plan_options {
     valise_str manifest;     /* bytes, that outlive the plan */
     const valise_str *paths; /* in the order of vls_path_compare */
     size_t path_count;       /* 0: all */
     bool remove;             /* what the checkpoint does not have */
-} vls_plan_options;
+} vls_restore_plan_options;
 
-typedef struct vls_plan {
+typedef struct vls_restore_plan {
     const valise_env *env;
     vls_arena arena;
     bool partial;
@@ -48,16 +48,17 @@ typedef struct vls_plan {
     int64_t bytes;   /* to be written */
     bool again;      /* something can be read only afterwards */
     int64_t changed; /* steps that take something away, or change it */
-} vls_plan;
+} vls_restore_plan;
 
 /* VALISE_E_NOT_FOUND for a path that the checkpoint does not have, VALISE_E_CORRUPT. */
-int vls_plan_make(vls_plan *out, valise_job *job, const vls_plan_options *options,
-                  vls_survey *survey, vls_reach *reach, valise_error *err);
-void vls_plan_release(vls_plan *plan); /* a zeroed one is fine */
+int vls_restore_plan_make(vls_restore_plan *out, valise_job *job,
+                          const vls_restore_plan_options *options, vls_survey *survey,
+                          vls_reach *reach, valise_error *err);
+void vls_restore_plan_release(vls_restore_plan *plan); /* a zeroed one is fine */
 
 /* Save what the plan takes away. *made has the name: of memory. 1: something is not what it was;
  * 2: nothing is taken away. */
-int vls_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_plan *plan,
+int vls_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_restore_plan *plan,
                   vls_survey *survey, vls_hoard *hoard, bool force, valise_error *err);
 
 /* ---- writing ---- */
@@ -65,9 +66,9 @@ int vls_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_plan 
 typedef struct vls_writer {
     valise_job *job;
     valise *v;
-    vls_reach *reach; /* that may write */
-    vls_hoard *hoard; /* for what was edited meanwhile */
-    vls_plan *plan;   /* gets what is in the way */
+    vls_reach *reach;       /* that may write */
+    vls_hoard *hoard;       /* for what was edited meanwhile */
+    vls_restore_plan *plan; /* gets what is in the way */
     vls_survey *survey;
     vls_arena arena;
     const char *root;  /* of the tree */
@@ -113,9 +114,9 @@ int vls_stage_hash(valise_id *out, vls_hasher *hasher, int stage, const char *na
                    valise_error *err);
 int vls_stage_keep(vls_writer *writer, const char *name, valise_error *err);
 
-static inline void vls_auto_plan(vls_plan *plan)
+static inline void vls_auto_restore_plan(vls_restore_plan *plan)
 {
-    vls_plan_release(plan);
+    vls_restore_plan_release(plan);
 }
 
 static inline void vls_auto_writer(vls_writer *writer)

@@ -174,12 +174,17 @@ const valise_coll vls_checkpoints = {.size = sizeof(valise_coll),
                                      .needs = "tree:read",
                                      .leads = lead};
 
+/* For whoever lets go of a blob, and asks who else names it. */
+static const char *const by_blob[] = {"blob", NULL};
+static const valise_coll_index content_indexes[] = {{"blob", by_blob}, {NULL, NULL}};
+
 const valise_coll vls_tree_contents = {.size = sizeof(valise_coll),
                                        .name = "tree_content",
                                        .help = "The bytes of a file that some checkpoint lists.",
                                        .fields = content_fields,
                                        .row_size = sizeof(vls_tree_content_row),
                                        .flags = VALISE_COLL_QUIET | VALISE_COLL_IMMUTABLE,
+                                       .indexes = content_indexes,
                                        .check = check_content,
                                        .needs = "tree:read"};
 

@@ -9,7 +9,7 @@
 
 static int in_the_way(vls_writer *w, valise_str path, const char *why, valise_error *err)
 {
-    vls_plan *p = w->plan;
+    vls_restore_plan *p = w->plan;
 
     return vls_vec_push_in(&p->in_the_way, &p->arena,
                            (vls_checkpoint_problem){path, valise_str_of(why)})

@@ -86,26 +86,6 @@ static int take_options(valise_compose_options *out, const valise_compose_option
     return rc;
 }
 
-/* The NULL-ended list as the operation takes it. */
-static int take_related(valise_list *out, held *h, const char *const *related, valise_error *err)
-{
-    valise_str *list;
-    size_t count = 0;
-
-    while (related && related[count] && count <= VLS_COMPOSE_RELATED_MAX)
-        count++;
-    if (count > VLS_COMPOSE_RELATED_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "there are over %u related nodes",
-                        VLS_COMPOSE_RELATED_MAX);
-    list = vls_arena_array(&h->own.arena, count, sizeof(*list));
-    if (!list)
-        return vls_arena_fail(&h->own.arena, err);
-    for (size_t i = 0; i < count; i++)
-        list[i] = valise_str_of(related[i]);
-    *out = (valise_list){list, count};
-    return 0;
-}
-
 static int run(held *h, valise *v, vls_node_compose_args *args, const valise_call *call,
                valise_error *err)
 {
@@ -140,7 +120,8 @@ int valise_compose(valise_composition **out, valise *v, const char *node, const 
     h = vls_held_new(v->env, sizeof(*h), offsetof(held, own));
     if (!h)
         return vls_fail_memory(err);
-    rc = take_related(&args.related, h, o.related, err);
+    rc = vls_held_strings(&args.related, &h->own, o.related, VLS_COMPOSE_RELATED_MAX,
+                          "related nodes", err);
     if (rc < 0)
         return rc;
     args.node = valise_str_of(node);

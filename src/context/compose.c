@@ -2,12 +2,12 @@
 #include "context/compose.h"
 
 #include "base/str.h"
+#include "base/tokens.h"
 #include "base/vec.h"
 #include "context/compose_impl.h"
 #include "context/doubt.h"
 #include "context/lens_impl.h"
 #include "context/slot_impl.h"
-#include "context/tokens.h"
 #include "store/view.h"
 
 typedef struct leaving {

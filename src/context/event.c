@@ -14,28 +14,10 @@
  * log that is long past (a scan would read all that came since). Rows that a bundle brought did not
  * happen here: their entries have the seqs of another log, and only frames are told of. Nothing
  * that is marked CONTENT is told. */
+#include "bus/event.h"
 #include "context/merkle.h"
 #include "context/slot_impl.h"
-#include "field/field.h"
 #include "store/view.h"
-
-static int tell(valise_event *out, valise_view *view, const char *type, const void *told,
-                const valise_field *fields, valise_error *err)
-{
-    VLS_AUTO(buf) vls_buf text = {0};
-    valise_str payload;
-    int rc;
-
-    vls_buf_init(&text, view->arena.env, (size_t)64 * 1024);
-    rc = vls_fields_write(&text, told, fields, VLS_FIELD_LOGGED, 0, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&payload, &view->arena, vls_buf_str(&text), err);
-    if (rc < 0)
-        return rc;
-    out->type = valise_str_of(type);
-    out->payload = payload;
-    return 1;
-}
 
 /* ---- frames ---- */
 
@@ -54,7 +36,7 @@ static const valise_field frame_told[] = {
 int vls_frame_event(valise_event *out, valise_view *view, const void *before, const void *after,
                     valise_error *err)
 {
-    return before || !after ? 0 : tell(out, view, "frame.added", after, frame_told, err);
+    return before || !after ? 0 : vls_event_tell(out, view, "frame.added", after, frame_told, err);
 }
 
 /* ---- slots ---- */
@@ -118,7 +100,9 @@ static int tell_pruned(valise_event *out, valise_view *view, const vls_slot_row 
     int64_t frames;
     int rc = vls_merkle_root(&root, &frames, view, &slot->id, err);
 
-    return rc < 0 || frames > 0 ? rc : tell(out, view, "slot.pruned", slot, pruned_fields, err);
+    return rc < 0 || frames > 0
+               ? rc
+               : vls_event_tell(out, view, "slot.pruned", slot, pruned_fields, err);
 }
 
 int vls_slot_event(valise_event *out, valise_view *view, const void *before, const void *after,
@@ -136,7 +120,7 @@ int vls_slot_event(valise_event *out, valise_view *view, const void *before, con
     rc = vls_slot_entry(&told.entry, view, &told.slot.id, told.slot.entries, err);
     if (rc <= 0 || told.entry.seq != valise_view_stamp(view)->seq)
         return VLS_MIN(rc, 0);
-    return tell(out, view, type_of(&told), &told, slot_fields, err);
+    return vls_event_tell(out, view, type_of(&told), &told, slot_fields, err);
 }
 
 static const valise_field closed_fields[] = {
@@ -157,5 +141,5 @@ int vls_slot_closed_event(valise_event *out, valise_view *view, const void *befo
 
     if (before || !row || row->seq != valise_view_stamp(view)->seq)
         return 0;
-    return tell(out, view, "slot.closed", row, closed_fields, err);
+    return vls_event_tell(out, view, "slot.closed", row, closed_fields, err);
 }

@@ -5,8 +5,8 @@
  * path, if there is such a one. "./cafe" is a path in any case.
  *
  * Threads: single, as the view is. */
-#ifndef VLS_PLACE_H
-#define VLS_PLACE_H
+#ifndef VLS_CONTEXT_PLACE_H
+#define VLS_CONTEXT_PLACE_H
 
 #include <valise/sys/operation.h>
 

@@ -3,13 +3,13 @@
 
 #include "base/str.h"
 #include "base/text.h"
+#include "base/tokens.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "bus/bus.h"
 #include "context/merkle.h"
 #include "context/ops.h"
 #include "context/slot_impl.h"
-#include "context/tokens.h"
 #include "store/view.h"
 
 /* ---- tables ---- */

@@ -33,7 +33,7 @@ static const valise_field context_fields[] = {
 };
 
 const valise_coll vls_contexts = {.size = sizeof(valise_coll),
-                                  .name = "context",
+                                  .name = "context_root",
                                   .help = "What is known about a tree, in numbers.",
                                   .fields = context_fields,
                                   .row_size = sizeof(vls_context_row),

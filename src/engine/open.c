@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/file.h"
 #include "engine/trust.h"
+#include "kernel/kernel.h"
 #include "kernel/residue.h"
 #include "kernel/retention.h"
 
@@ -320,7 +321,7 @@ static int open_bus(vls_engine *e, const valise_options *o, valise_error *err)
     return rc < 0 ? rc : vls_bus_open(&e->bus, &bus, err);
 }
 
-static int is_empty(bool *out, vls_store *store, valise_error *err)
+static int is_empty(bool *out, valise_uuid *id, vls_store *store, valise_error *err)
 {
     vls_txn txn = {0};
     int rc = vls_txn_begin(&txn, store, VALISE_TXN_READ, err);
@@ -328,6 +329,7 @@ static int is_empty(bool *out, vls_store *store, valise_error *err)
     if (rc < 0)
         return rc;
     *out = txn.tip.seq == 0;
+    *id = txn.meta.workspace;
     vls_txn_rollback(&txn);
     return 0;
 }
@@ -339,15 +341,15 @@ static int create_workspace(vls_engine *e, const valise_options *o, valise_error
     const valise_op *op = vls_registry_op(e->registry, VLS_STR("workspace:create"));
     valise_call call = VALISE_CALL_INIT;
     vls_run_more more = {.internal = true};
-    bool open = (o->flags & VALISE_OPEN_ANYBODY) != 0; /* its arguments are this one member */
+    vls_create_args args = {.open = (o->flags & VALISE_OPEN_ANYBODY) != 0};
     bool empty = false;
-    int rc = vls_store_read_only(e->store) ? 0 : is_empty(&empty, e->store, err);
+    int rc = vls_store_read_only(e->store) ? 0 : is_empty(&empty, &args.id, e->store, err);
 
     if (rc < 0 || !empty)
         return rc;
-    assert(op && op->in_size == sizeof(open));
+    assert(op && op->in_size == sizeof(args));
     call.actor = VLS_STR(VLS_ACTOR_LOCAL);
-    rc = vls_run(e->bus, op, &open, NULL, NULL, &call, &more, err);
+    rc = vls_run(e->bus, op, &args, NULL, NULL, &call, &more, err);
     e->created = rc == 0;
     return rc == VALISE_E_EXISTS ? 0 : rc; /* another process was quicker */
 }
@@ -374,10 +376,10 @@ static void close_engine(vls_engine *e)
 
 static int open_workspace(vls_engine *e, const valise_options *o, valise_error *err)
 {
-    int rc = vls_hashers_init(&e->hashers, e->env, err);
+    int rc;
 
-    if (rc == 0)
-        rc = open_store(e, o, err);
+    vls_hashers_init(&e->hashers, e->env);
+    rc = open_store(e, o, err);
     return rc < 0 ? rc : open_blobs(e, o, err);
 }
 

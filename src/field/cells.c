@@ -58,7 +58,8 @@ static inline uint8_t *put_cell(uint8_t *at, const valise_cell *cell)
 }
 
 /* Near the maximum of a buffer it matters what is taken really. */
-static void write_near_maximum(vls_buf *out, const valise_cell *cells, size_t count)
+static __attribute__((noinline)) void write_near_maximum(vls_buf *out, const valise_cell *cells,
+                                                         size_t count)
 {
     uint8_t head[CELL_HEAD];
 
@@ -207,8 +208,9 @@ int vls_cells_copy(valise_cell **out, const valise_cell *cells, size_t count, vl
     if (!copy)
         return vls_arena_fail(arena, err);
     at = (char *)(copy + count);
+    if (count > 0)
+        memcpy(copy, cells, count * sizeof(*cells));
     for (size_t i = 0; i < count; i++) {
-        copy[i] = cells[i];
         if (!has_bytes(&cells[i]) || cells[i].as.bytes.len == 0)
             continue;
         memcpy(at, cells[i].as.bytes.ptr, cells[i].as.bytes.len);

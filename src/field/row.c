@@ -14,9 +14,12 @@ uint8_t vls_field_cell_type(const valise_field *field)
 
 /* ---- struct to cells ---- */
 
-static valise_cell int_cell(int64_t integer)
+/* In place: a whole cell would be put together elsewhere first. */
+static int set_int(valise_cell *cell, int64_t integer)
 {
-    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
+    cell->type = VALISE_CELL_INT;
+    cell->as.integer = integer;
+    return 0;
 }
 
 /* NULL would be none to who reads it back. */
@@ -56,8 +59,10 @@ static int content_cell(valise_cell *cell, const valise_content *c, const valise
     return 0;
 }
 
-static int json_cell(valise_cell *cell, const void *member, const valise_field *field,
-                     vls_arena *arena, valise_error *err)
+/* Not inlined, as what else needs a large frame: it would be that of every cell. */
+static __attribute__((noinline)) int json_cell(valise_cell *cell, const void *member,
+                                               const valise_field *field, vls_arena *arena,
+                                               valise_error *err)
 {
     vls_buf text;
     int rc;
@@ -75,13 +80,11 @@ static int cell_of(valise_cell *cell, const void *member, const valise_field *fi
 {
     switch (field->type) {
     case VALISE_T_BOOL:
-        *cell = int_cell(*(const bool *)member);
-        return 0;
+        return set_int(cell, *(const bool *)member);
     case VALISE_T_INT:
     case VALISE_T_TIME:
     case VALISE_T_DURATION:
-        *cell = int_cell(*(const int64_t *)member);
-        return 0;
+        return set_int(cell, *(const int64_t *)member);
     case VALISE_T_REAL:
         return real_cell(cell, *(const double *)member, field, err);
     case VALISE_T_STR:
@@ -178,7 +181,8 @@ static int copy_text(valise_str *out, const valise_cell *cell, const valise_fiel
 }
 
 /* What is wrong with the text of a cell is damage, whatever the parser calls it. */
-static int as_corrupt(int rc, const valise_field *field, valise_error *err)
+static __attribute__((noinline)) int as_corrupt(int rc, const valise_field *field,
+                                                valise_error *err)
 {
     if (rc == VALISE_E_NO_MEMORY || rc == VALISE_E_TOO_LARGE)
         return rc;
@@ -191,13 +195,16 @@ static int as_corrupt(int rc, const valise_field *field, valise_error *err)
 }
 
 /* Text that somebody will write into JSON again must be JSON. */
-static int copy_json(valise_str *out, const valise_cell *cell, const valise_field *field,
-                     vls_arena *arena, valise_error *err)
+static __attribute__((noinline)) int copy_json(valise_str *out, const valise_cell *cell,
+                                               const valise_field *field, vls_arena *arena,
+                                               valise_error *err)
 {
     vls_arena_mark here = vls_arena_here(arena);
     vls_json v;
-    int rc = vls_json_parse(&v, arena, cell->as.bytes, NULL, err);
+    int rc = 0;
 
+    if (!vls_json_is_canonical(cell->as.bytes)) /* as it was written: seen without a parser */
+        rc = vls_json_parse(&v, arena, cell->as.bytes, NULL, err);
     vls_arena_rewind(arena, here);
     if (rc < 0)
         return as_corrupt(rc, field, err);
@@ -205,8 +212,9 @@ static int copy_json(valise_str *out, const valise_cell *cell, const valise_fiel
 }
 
 /* The parsed text is borrowed by the strings in it, so it is copied first. */
-static int copy_parts(void *member, const valise_cell *cell, const valise_field *field,
-                      vls_arena *arena, valise_error *err)
+static __attribute__((noinline)) int copy_parts(void *member, const valise_cell *cell,
+                                                const valise_field *field, vls_arena *arena,
+                                                valise_error *err)
 {
     valise_str text;
     vls_json v;

@@ -4,8 +4,8 @@
 #include "bus/actor.h"
 
 static const valise_coll *const collections[] = {
-    &vls_actor_coll, &vls_setting_coll, &vls_pins, &vls_erasures,
-    &vls_retentions, &vls_bundles,      NULL};
+    &vls_workspaces, &vls_actor_coll, &vls_setting_coll, &vls_pins,
+    &vls_erasures,   &vls_retentions, &vls_bundles,      NULL};
 
 const valise_extension vls_area_kernel = {
     .size = sizeof(valise_extension),

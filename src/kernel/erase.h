@@ -16,6 +16,8 @@ typedef struct vls_erase_args {
     valise_list places; /* of valise_str */
     valise_id content;  /* only this object; zero: all contents of the places */
     valise_str reason;
+    valise_list sources; /* of valise_str, 32 bytes each: what was used of these goes too, beside
+                            that of the places (store/used.h) */
 } vls_erase_args;
 
 static inline const valise_id *vls_erase_only(const vls_erase_args *args)
@@ -40,6 +42,7 @@ static inline vls_object_place vls_object_place_of(const valise_id *id)
 
 typedef struct vls_erase_result {
     valise_list others; /* of valise_str */
+    bool more;          /* rows about the blob are left: once more, without places */
 } vls_erase_result;
 
 extern const valise_op vls_op_kernel_erasure_record;
@@ -57,6 +60,14 @@ extern const valise_field vls_erase_answer_fields[];
  * to the job. */
 int vls_erase_places(vls_erase_answer *out, valise_job *job, const vls_erase_args *args,
                      valise_error *err);
+
+/* Delete the rows about this blob (store/erase.h), `most` of them at most. *more: there are more. 0
+ * of them: are there any? */
+int vls_erase_about(bool *more, valise_view *view, const valise_id *blob, size_t most,
+                    valise_error *err);
+
+/* How many of them one command deletes: its entry has an image of each. */
+#define VLS_ERASE_MAX_ABOUT 20000
 
 /* The most places one erasure may have, and the most others it names. */
 #define VLS_ERASE_MAX_PLACES 10000

@@ -19,7 +19,7 @@ int vls_json_argument(vls_json *out, valise_view *view, const valise_content *co
     return vls_json_parse(out, &view->arena, content->bytes, NULL, err);
 }
 
-int vls_json_text(valise_str *out, valise_view *view, vls_json value, valise_error *err)
+int vls_json_shown(valise_str *out, valise_view *view, vls_json value, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text = {0};
     int rc;
@@ -32,7 +32,7 @@ int vls_json_text(valise_str *out, valise_view *view, vls_json value, valise_err
 int vls_json_content(valise_content *out, valise_view *view, vls_json value, valise_error *err)
 {
     valise_str text;
-    int rc = vls_json_text(&text, view, value, err);
+    int rc = vls_json_shown(&text, view, value, err);
 
     if (rc == 0)
         *out = (valise_content){.bytes = text, .size = (int64_t)text.len};

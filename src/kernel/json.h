@@ -26,7 +26,7 @@ int vls_json_argument(vls_json *out, valise_view *view, const valise_content *co
                       valise_error *err);
 
 /* A value as (part of) an answer: its canonical text, in the view's arena. */
-int vls_json_text(valise_str *out, valise_view *view, vls_json value, valise_error *err);
+int vls_json_shown(valise_str *out, valise_view *view, vls_json value, valise_error *err);
 int vls_json_content(valise_content *out, valise_view *view, vls_json value, valise_error *err);
 
 #endif

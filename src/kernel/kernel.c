@@ -5,6 +5,46 @@
 #include "base/str.h"
 #include "store/view.h"
 
+static const valise_field workspace_fields[] = {
+    VALISE_FIELD(vls_workspace_row, id, UUID, VALISE_REQUIRED | VALISE_KEY, "Its id."),
+    VALISE_FIELD_WITH(vls_workspace_row, label, STR, VALISE_NULLABLE | VALISE_CONTENT,
+                      "What people call it.", .max = VLS_WORKSPACE_LABEL_MAX),
+    VALISE_FIELD_WITH(vls_workspace_row, metadata, ID, VALISE_NULLABLE | VALISE_CONTENT,
+                      "Whatever else was told.", .ref = "object"),
+    VALISE_FIELD(vls_workspace_row, created, TIME, 0, "When it was made."),
+    VALISE_FIELD(vls_workspace_row, updated, TIME, 0, "When this was changed last."),
+    VALISE_FIELD(vls_workspace_row, actor, STR, 0, "Who did."),
+    VALISE_FIELD_END,
+};
+
+const valise_coll vls_workspaces = {.size = sizeof(valise_coll),
+                                    .name = "workspace",
+                                    .help = "What the workspace is called.",
+                                    .fields = workspace_fields,
+                                    .row_size = sizeof(vls_workspace_row),
+                                    .needs = "workspace:read"};
+
+int vls_workspace_get(vls_workspace_row *out, valise_view *view, valise_error *err)
+{
+    valise_scan *scan = NULL;
+    vls_workspace_row row = {.id = {{0}}};
+    valise_uuid id = {{0}};
+    int rc = valise_view_scan(&scan, view, &vls_workspaces, NULL, err);
+
+    if (rc == 0)
+        rc = valise_scan_next(&row, scan, err);
+    if (rc > 0)
+        id = row.id;
+    valise_scan_close(scan);
+    if (rc <= 0)
+        return rc;
+    row = (vls_workspace_row){.id = id}; /* once more: what a scan hands out does not last */
+    rc = valise_view_get(&row, view, &vls_workspaces, err);
+    if (rc > 0)
+        *out = row;
+    return rc;
+}
+
 static const char *const pin_kinds[] = {"seq", "object", "row", NULL};
 
 const valise_field vls_pin_fields[] = {
@@ -99,5 +139,5 @@ int vls_current_row(valise_str *json, valise_view *view, const valise_coll *coll
     return rc < 0 ? rc : vls_arena_dup(json, &view->arena, vls_buf_str(&text), err);
 }
 
-const char *const vls_kernel_local[] = {"actor",   "bundle",    "erasure",   "pin",
-                                        "setting", "retention", "tree_here", NULL};
+const char *const vls_kernel_local[] = {"actor",     "bundle",    "erasure",   "pin", "setting",
+                                        "retention", "tree_here", "workspace", NULL};

@@ -1,5 +1,6 @@
 /* kernel.h -- what the files of the kernel's operations share: its collections.
  *
+ *     workspace   what this one is called, and whatever else was told of it
  *     pin         a named hold on something that expiry must not take
  *     erasure     a place whose contents were erased, by whom and why
  *     retention   how long each kind of history is kept
@@ -23,6 +24,28 @@ extern const valise_extension vls_area_kernel;
  * null. row: its key members are set. */
 int vls_current_row(valise_str *json, valise_view *view, const valise_coll *coll, void *row,
                     valise_error *err);
+
+/* ---- the workspace ---- */
+
+#define VLS_WORKSPACE_LABEL_MAX 256
+
+/* One row, which workspace:create puts. [W18] */
+typedef struct vls_workspace_row {
+    valise_uuid id;
+    valise_str label;   /* what people call it; NULLABLE CONTENT */
+    valise_id metadata; /* a value; NULLABLE CONTENT */
+    int64_t created, updated;
+    valise_str actor; /* of the last change */
+} vls_workspace_row;
+extern const valise_coll vls_workspaces;
+
+/* The row: 1, or 0 where the workspace was made without one. */
+int vls_workspace_get(vls_workspace_row *out, valise_view *view, valise_error *err);
+
+typedef struct vls_create_args {
+    bool open;
+    valise_uuid id; /* zero: there is no row then */
+} vls_create_args;
 
 /* ---- actors ---- */
 

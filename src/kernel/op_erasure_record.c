@@ -7,18 +7,24 @@
 static const valise_field place_item = VALISE_FIELD_AS_WITH(
     vls_erase_args, places, NULL, STR, 0, NULL, .min = 1, .max = VLS_PLACE_MAX_BYTES);
 
+static const valise_field source_item = {
+    .type = VALISE_T_BYTES, .min = sizeof(valise_id), .max = sizeof(valise_id)};
+
 static const valise_field record_in[] = {
     VALISE_FIELD_WITH(vls_erase_args, places, LIST, VALISE_REQUIRED, "What is erased.",
                       .more = &place_item, .max = VLS_ERASE_MAX_PLACES),
     VALISE_FIELD(vls_erase_args, content, ID, VALISE_NULLABLE,
                  "Only this object or blob of theirs; without places when nobody holds it."),
     VALISE_FIELD_WITH(vls_erase_args, reason, STR, 0, "Why.", .max = 1024),
+    VALISE_FIELD_WITH(vls_erase_args, sources, LIST, 0, "What was used of these goes too.",
+                      .more = &source_item, .max = VLS_ERASE_MAX_PLACES),
     VALISE_FIELD_END,
 };
 
 static const valise_field record_out[] = {
     VALISE_FIELD_WITH(vls_erase_result, others, LIST, 0, "Other places with the same contents.",
                       .more = &place_item),
+    VALISE_FIELD(vls_erase_result, more, BOOL, 0, "Rows about the blob are left."),
     VALISE_FIELD_END,
 };
 
@@ -110,12 +116,16 @@ static int erase_place(vls_erase_place *out, valise_view *view, valise_str text,
     return rc < 0 ? rc : mark(view, text, args, err);
 }
 
-/* What was erased by its id is marked by it too: there may be no place. */
-static int mark_content(valise_view *view, const vls_erase_args *args, valise_error *err)
+/* What was erased by its id is marked by it too: there may be no place. What is known of a blob and
+ * who holds it goes with it. */
+static int erase_content(vls_erase_result *result, valise_view *view, const vls_erase_args *args,
+                         valise_error *err)
 {
     vls_object_place place = vls_object_place_of(&args->content);
+    int rc = mark(view, valise_str_of(place.s), args, err);
 
-    return mark(view, valise_str_of(place.s), args, err);
+    return rc < 0 ? rc
+                  : vls_erase_about(&result->more, view, &args->content, VLS_ERASE_MAX_ABOUT, err);
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
@@ -133,7 +143,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = erase_place(&places[i], view, texts[i], args, err);
     if (rc == 0 && vls_erase_only(args))
-        return mark_content(view, args, err); /* no other place has it then */
+        return erase_content(out, view, args, err); /* no other place has it then */
     return rc < 0 ? rc : find_others(out, view, places, count, err);
 }
 

@@ -1,5 +1,6 @@
 /* op_event_list.c -- event:list, what happened, the oldest first. */
 #include "bus/event.h"
+#include "bus/read.h"
 #include "kernel/kernel.h"
 
 typedef struct event_args {
@@ -90,7 +91,7 @@ static int sees(valise_view *view, const valise_event *event, valise_str command
     vls_event_need need;
     int rc;
 
-    vls_event_need_of(&need, event, command);
+    vls_event_need_of(&need, vls_reading_of(view)->bus->registry, event, command);
     rc = valise_view_allows(view, need.capability, need.attrs, &why);
     if (rc == VALISE_E_DENIED)
         return 0;

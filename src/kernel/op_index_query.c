@@ -1,4 +1,5 @@
 /* op_index_query.c -- index:query, entries of a memory index by the beginning of their keys. */
+#include "base/str.h"
 #include "bus/follow.h"
 #include "bus/read.h"
 #include "bus/sight.h"
@@ -73,3 +74,68 @@ const valise_op vls_op_kernel_index_query = {
     .query = query,
     .example = "{\"name\":\"notes\",\"prefix\":\"2026-\",\"limit\":20}",
 };
+
+/* ---- the same in C ---- */
+
+typedef struct reading {
+    valise_index_fn *fn;
+    void *arg;
+    int said; /* by fn */
+} reading;
+
+static int tell(void *arg, const void *row, valise_error *err)
+{
+    reading *r = arg;
+    const query_row *entry = row;
+
+    r->said = r->fn(r->arg, entry->key, entry->value, err);
+    return r->said;
+}
+
+int valise_index_each(valise *v, const char *index, valise_str prefix, valise_index_fn *fn,
+                      void *arg, const valise_call *call, valise_error *err)
+{
+    reading r = {.fn = fn, .arg = arg};
+    const vls_run_more more = {.emit = tell, .emit_arg = &r};
+    query_args args = {.prefix = prefix};
+    int rc;
+
+    VLS_ARG(v && index && fn, err);
+    args.name = valise_str_of(index);
+    rc = vls_run(v, &vls_op_kernel_index_query, &args, NULL, NULL, call, &more, err);
+    return rc == 0 ? r.said : rc;
+}
+
+typedef struct getting {
+    valise *v;
+    valise_str key;
+    valise_blob *found;
+} getting;
+
+/* The first with this beginning is the key itself, if it is there. */
+static int get(void *arg, valise_str key, valise_str json, valise_error *err)
+{
+    getting *g = arg;
+    int rc;
+
+    if (!vls_str_equal(key, g->key))
+        return 1;
+    rc = vls_blob_new(&g->found, g->v->env, json, err);
+    return rc < 0 ? rc : 1;
+}
+
+int valise_index_get(valise_blob **json, valise *v, const char *index, valise_str key,
+                     const valise_call *call, valise_error *err)
+{
+    getting g = {.v = v, .key = key};
+    int rc;
+
+    VLS_ARG(json && v && index && key.ptr, err);
+    rc = valise_index_each(v, index, key, get, &g, call, err);
+    if (rc < 0)
+        return rc;
+    if (!g.found)
+        return 0;
+    *json = g.found;
+    return 1;
+}

@@ -62,9 +62,9 @@ static int note_change(void *arg, valise_str path, const vls_json *before, const
         return vls_arena_fail(arena, &list->err);
     rc = vls_arena_dup(&change->path, arena, path, &list->err);
     if (rc == 0 && before)
-        rc = vls_json_text(&change->before, list->view, *before, &list->err);
+        rc = vls_json_shown(&change->before, list->view, *before, &list->err);
     if (rc == 0 && after)
-        rc = vls_json_text(&change->after, list->view, *after, &list->err);
+        rc = vls_json_shown(&change->after, list->view, *after, &list->err);
     if (rc == 0 && !vls_vec_push(&list->changes, arena->env, change))
         rc = vls_fail_memory(&list->err);
     return rc;
@@ -107,7 +107,7 @@ static int diff_query(valise_view *view, const void *args, void *result, valise_
         rc = list_changes(&out->changes, view, before, after, err);
     if (rc == 0)
         rc = vls_json_diff(&patch, vls_json_arena(view), before, after, &options, err);
-    return rc < 0 ? rc : vls_json_text(&out->patch, view, patch, err);
+    return rc < 0 ? rc : vls_json_shown(&out->patch, view, patch, err);
 }
 
 const valise_op vls_op_kernel_json_diff = {

@@ -3,14 +3,20 @@
  * The engine runs it when it has made a workspace: from here on there is somebody who may act. */
 #include "kernel/kernel.h"
 
-typedef struct create_args {
-    bool open;
-} create_args;
+typedef vls_create_args create_args;
 
 static const valise_field create_in[] = {
     VALISE_FIELD(create_args, open, BOOL, 0, "Whoever comes is let in as a writer."),
+    VALISE_FIELD(create_args, id, UUID, VALISE_NULLABLE, "Id of the workspace."),
     VALISE_FIELD_END,
 };
+
+static bool has_id(const create_args *args)
+{
+    static const valise_uuid none = {{0}};
+
+    return memcmp(&args->id, &none, sizeof(none)) != 0;
+}
 
 static int decide(valise_view *view, const void *args, void *result, valise_error *err)
 {
@@ -20,6 +26,8 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
                            .role = VLS_ROLE_OWNER,
                            .added_by = stamp->actor,
                            .added = stamp->time};
+    vls_workspace_row workspace = {
+        .id = a->id, .created = stamp->time, .updated = stamp->time, .actor = stamp->actor};
     vls_setting_row open = {.name = {VLS_SETTING_OPEN, sizeof(VLS_SETTING_OPEN) - 1},
                             .value = {"true", 4}};
     int rc;
@@ -28,6 +36,8 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
     if (stamp->seq != 1)
         return vls_fail(err, VALISE_E_EXISTS, "this workspace was made already");
     rc = valise_view_put(view, &vls_actor_coll, &local, err);
+    if (rc == 0 && has_id(a))
+        rc = valise_view_put(view, &vls_workspaces, &workspace, err);
     if (rc == 0 && a->open)
         rc = valise_view_put(view, &vls_setting_coll, &open, err);
     return rc;

@@ -7,6 +7,7 @@
 #include "kernel/residue.h"
 #include "store/own.h"
 #include "store/place.h"
+#include "store/used.h"
 
 typedef struct erase_args {
     valise_str place, content, reason;
@@ -65,6 +66,17 @@ static int add_text(finding *f, valise_str text, valise_error *err)
     return rc;
 }
 
+/* Rows that only say who holds a blob are no places of it: there may be any number of them. */
+static bool is_hold(const vls_ref_site *site)
+{
+    const vls_coll *coll = site->coll;
+    bool contents = false;
+
+    for (uint16_t i = 0; i < coll->field_count; i++)
+        contents = contents || (coll->desc->fields[i].flags & VALISE_CONTENT);
+    return site->blob && !contents && coll->field_count == coll->key_count;
+}
+
 static int add_holder(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
 {
     finding *f = arg;
@@ -72,7 +84,8 @@ static int add_holder(void *arg, const vls_ref_site *site, const valise_id *id, 
     VLS_AUTO(buf) vls_buf text = {0};
     int rc;
 
-    if (!site->coll || !vls_id_equal(id, &f->id))
+    if (!site->coll || !vls_id_equal(id, &f->id) || is_hold(site) ||
+        (site->coll->desc->flags & VALISE_COLL_WITNESS))
         return 0;
     vls_buf_init(&text, f->arena.env, VLS_VIEW_MAX_BYTES);
     rc = vls_key_read(key, site->coll->key_count, site->key, &f->arena, err);
@@ -114,6 +127,21 @@ static void add_content(contents *c, const valise_id *id)
         c->ids[c->count++] = *id;
 }
 
+/* One that was erased, and whose holders were too many to go before a kill. */
+static int find_rest(contents *c, valise_view *view, valise_error *err)
+{
+    bool any = false;
+    valise_id id;
+    int rc;
+
+    if (vls_id_parse(&id, c->digits, NULL) < 0)
+        return 0;
+    rc = vls_erase_about(&any, view, &id, 0, err);
+    if (rc == 0 && any)
+        add_content(c, &id);
+    return rc;
+}
+
 static int find_objects(void *arg, valise_view *view, valise_error *err)
 {
     contents *c = arg;
@@ -127,7 +155,7 @@ static int find_objects(void *arg, valise_view *view, valise_error *err)
         else
             add_content(c, &infos[i].id);
     }
-    return rc;
+    return rc < 0 ? rc : find_rest(c, view, err);
 }
 
 static int match_blob(void *arg, const valise_id *id, uint64_t size_bytes, valise_error *err)
@@ -227,13 +255,14 @@ static int find(finding *f, valise *v, const erase_args *args, valise_error *err
 
 typedef struct scrub {
     valise_list places; /* of valise_str */
+    valise_list sources;
     const valise_id *only;
     vls_erased erased;
 } scrub;
 
 /* What was there before the command, by the place's name. */
 static int place_of(vls_erase_place *out, vls_txn *txn, valise_view *view, valise_str text,
-                    valise_error *err)
+                    const valise_id *only, valise_error *err)
 {
     const vls_overlay_row *change;
     valise_cell key[VALISE_MAX_COLUMNS];
@@ -241,6 +270,10 @@ static int place_of(vls_erase_place *out, vls_txn *txn, valise_view *view, valis
     vls_gone gone = {0};
     int rc = vls_place_parse(&out->coll, key, view, text, err);
 
+    if (rc < 0)
+        return rc;
+    out->only = vls_erase_only_of(out->coll, key, only);
+    rc = vls_used_source_of(&out->source, txn->store, out->coll, key, &view->arena, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&bytes, view->arena.env, VLS_VIEW_MAX_BYTES);
@@ -267,17 +300,17 @@ static int also(void *arg, vls_txn *txn, valise_view *view, valise_error *err)
     scrub *s = arg;
     const valise_str *texts = s->places.items;
     size_t count = s->places.count;
-    vls_erase_place *places = vls_arena_array(&view->arena, count, sizeof(*places));
+    vls_erase_place *places = vls_arena_zalloc(&view->arena, (count + 1) * sizeof(*places));
+    vls_erase_what what;
     int rc = 0;
 
     if (!places)
         return vls_arena_fail(&view->arena, err);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = place_of(&places[i], txn, view, texts[i], err);
-        places[i].only = s->only;
-    }
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = place_of(&places[i], txn, view, texts[i], s->only, err);
+    what = (vls_erase_what){places, count, s->only, s->sources};
     if (rc == 0)
-        rc = vls_erase_apply(&s->erased, txn, view->stamp.seq, places, count, s->only, err);
+        rc = vls_erase_apply(&s->erased, txn, view->stamp.seq, &what, err);
     return rc < 0 ? rc : vls_residue_mark(txn, err);
 }
 
@@ -305,14 +338,39 @@ static int copy_texts(valise_list *out, valise_job *job, const valise_str *texts
     return rc;
 }
 
-/* After the commit: should it not come to this, gc finds a blob that was erased. */
-static int remove_blob(vls_erase_answer *out, valise *v, const valise_id *id, valise_error *err)
+/* After the commit: should it not come to this, gc finds a blob that was erased. Who let go of it
+ * may have removed it already. */
+static int remove_blob(valise *v, const valise_id *id, valise_error *err)
 {
     int rc = vls_blobs_remove(v->blobs, id, err);
 
-    if (rc == VALISE_E_NOT_FOUND)
-        return 0; /* it is an object only */
-    out->blobs += rc == 0;
+    return rc == VALISE_E_NOT_FOUND ? 0 : rc;
+}
+
+static bool has_blob(valise *v, const valise_id *id)
+{
+    uint64_t size;
+
+    return id && v->blobs && vls_blobs_size(&size, v->blobs, id, NULL) == 0;
+}
+
+/* So many hold it that one command cannot tell of all: the rest of the rows about it. */
+static int erase_rest(bool more, valise_job *job, const vls_erase_args *args, valise_error *err)
+{
+    const vls_erase_args rest = {
+        .places = {args->places.items, 0}, .content = args->content, .reason = args->reason};
+    const vls_run_more internal = {.internal = true};
+    valise_call call = VALISE_CALL_INIT;
+    int rc = 0;
+
+    call.actor = valise_job_actor(job);
+    while (rc == 0 && more) {
+        VLS_AUTO(memory) vls_memory memory = {0};
+        vls_erase_result result = {.more = false};
+        rc = vls_run(valise_job_workspace(job), &vls_op_kernel_erasure_record, &rest, &result,
+                     &memory, &call, &internal, err);
+        more = result.more;
+    }
     return rc;
 }
 
@@ -321,10 +379,11 @@ int vls_erase_places(vls_erase_answer *out, valise_job *job, const vls_erase_arg
 {
     valise *v = valise_job_workspace(job);
     valise_call call = VALISE_CALL_INIT;
-    scrub s = {.places = args->places, .only = vls_erase_only(args)};
+    scrub s = {.places = args->places, .sources = args->sources, .only = vls_erase_only(args)};
     vls_run_more more = {.also = also, .arg = &s, .internal = true};
     VLS_AUTO(memory) vls_memory memory = {0};
-    vls_erase_result recorded = {0};
+    vls_erase_result recorded = {.more = false};
+    bool blob = has_blob(v, s.only);
     int64_t residue = 0;
     int rc;
 
@@ -334,13 +393,16 @@ int vls_erase_places(vls_erase_answer *out, valise_job *job, const vls_erase_arg
         rc = copy_texts(&out->places, job, args->places.items, args->places.count, err);
     if (rc == 0)
         rc = copy_texts(&out->others, job, recorded.others.items, recorded.others.count, err);
-    if (rc == 0 && s.only && v->blobs)
-        rc = remove_blob(out, v, s.only, err);
+    if (rc == 0 && blob)
+        rc = remove_blob(v, s.only, err);
+    if (rc == 0)
+        rc = erase_rest(recorded.more, job, args, err);
     if (rc == 0)
         rc = vls_residue_finish(&residue, v, err);
     out->entries = s.erased.entries;
     out->objects = s.erased.objects;
     out->chunks = s.erased.chunks;
+    out->blobs = blob;
     if (residue > 0)
         out->residue = VLS_STR("wal");
     return rc;
@@ -380,8 +442,9 @@ const valise_op vls_op_kernel_workspace_erase = {
     .help = "The place stays, marked as erased, with who did it, when and why. Its contents leave "
             "the row, every earlier version, the log entries that carried them, objects and chunks "
             "that nobody else needs, and the write-ahead log. The log's chain still verifies. "
-            "Other places that hold the same contents are listed; --content takes them all. What "
-            "is left of history that has expired goes with the next gc. "
+            "Other places that hold the same contents are listed; --content takes them all, and "
+            "with a blob what is known of it: nobody holds it any more. What is left of history "
+            "that has expired goes with the next gc. "
             "Bundles, backups and free blocks of the disk are outside of what this reaches.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,

@@ -40,6 +40,17 @@ static const valise_field gc_out[] = {
     VALISE_FIELD_END,
 };
 
+/* Areas first: what they let go of may be all that referred to an object or a blob. */
+static int collect(valise *v, valise_error *err)
+{
+    const valise_extension *const *packages = vls_registry_packages(v->registry);
+    int rc = 0;
+
+    for (; rc == 0 && *packages; packages++)
+        rc = (*packages)->collect ? (*packages)->collect(v, err) : 0;
+    return rc;
+}
+
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     const gc_args *args = in;
@@ -53,6 +64,8 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     bool more;
     int rc = vls_retention_apply(&expired, &more, v, 0, err);
 
+    if (rc == 0)
+        rc = collect(v, err);
     if (rc == 0)
         rc = vls_gc(&gc, v->store, grace, now, vls_job_progress(j), err);
     if (rc == 0 && v->blobs)
@@ -78,10 +91,10 @@ const valise_op vls_op_kernel_workspace_gc = {
     .alias = "gc",
     .brief = "Let go of what nothing needs, and shrink the store.",
     .help =
-        "Applies the retention limits, removes objects and blobs that neither a row nor the log "
-        "refers to, and chunks that no object is made of, and gives the space back to the disk. "
-        "Others "
-        "may go on writing meanwhile. The first time after an erasure nothing is kept that nothing "
+        "Applies the retention limits, removes objects that neither a row nor the log refers to, "
+        "chunks that no object is made of and blobs that no row refers to, and gives the space "
+        "back to the disk. Others may go on writing meanwhile. The first time after an erasure "
+        "nothing is kept that nothing "
         "referred to when it was made, and writers wait.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,

@@ -7,6 +7,9 @@
 #include "bus/follow.h"
 #include "bus/job.h"
 #include "kernel/bundle.h"
+#include "kernel/erase.h"
+#include "store/blob_care.h"
+#include "store/place.h"
 
 typedef struct import_args {
     valise_str file;
@@ -112,7 +115,8 @@ static int restore(importing *i, valise_error *err)
 typedef struct looking {
     importing *i;
     int64_t added;
-    bool known; /* it was imported before, or made from this very log */
+    bool known;   /* it was imported before, or made from this very log */
+    bool changes; /* it would do something all the same */
 } looking;
 
 static int is_own(bool *out, const importing *i, valise_view *view, valise_error *err)
@@ -124,16 +128,80 @@ static int is_own(bool *out, const importing *i, valise_view *view, valise_error
     return rc < 0 ? rc : 0;
 }
 
+/* Was the blob that the row is about erased, and not registered again since? */
+static int blob_was_erased(bool *out, valise_view *view, const valise_cell *key, valise_error *err)
+{
+    bool here = false;
+    valise_id id = {{0}};
+    int rc;
+
+    if (key->as.bytes.len != sizeof(id))
+        return 0; /* it is refused for that */
+    memcpy(&id, key->as.bytes.ptr, sizeof(id));
+    rc = vls_blob_was_erased(out, view->txn, &id, err);
+    if (rc == 0 && *out)
+        rc = vls_erase_about(&here, view, &id, 0, err);
+    *out = *out && !here;
+    return rc;
+}
+
+/* What was erased here stays erased, whatever a bundle has of it. */
+static int was_erased(bool *out, void *arg, valise_view *view, const vls_coll *coll,
+                      const valise_cell *key, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf place = {0};
+    vls_erasure record = {.seq = 0};
+    const valise_select of_place = {.row = &record, .equal = 1};
+    valise_scan *scan = NULL;
+    int rc;
+
+    (void)arg;
+    if (vls_erase_is_about(coll)) {
+        rc = blob_was_erased(out, view, key, err);
+        if (rc < 0 || *out)
+            return rc;
+    }
+    vls_buf_init(&place, view->arena.env, VLS_VIEW_MAX_BYTES);
+    vls_place_write(&place, coll, key);
+    rc = vls_buf_check(&place, err);
+    record.place = vls_buf_str(&place);
+    if (rc == 0)
+        rc = valise_view_scan(&scan, view, &vls_erasures, &of_place, err);
+    if (rc == 0)
+        rc = valise_scan_next(&record, scan, err);
+    valise_scan_close(scan);
+    if (rc >= 0)
+        *out = rc > 0;
+    return rc < 0 ? rc : 0;
+}
+
+/* Rows that are not there need not come to anything: areas may know better what holds. */
+static int try_rows(looking *l, valise_view *view, valise_error *err)
+{
+    int64_t added = 0;
+    int rc;
+
+    view->changing = true;
+    rc = vls_bundle_merge(&added, view, vls_buf_str(&l->i->pack.rows), err);
+    view->changing = false;
+    l->changes = vls_view_has_changes(view);
+    return rc;
+}
+
 static int look(void *arg, valise_view *view, valise_error *err)
 {
     looking *l = arg;
     vls_imported record = {.id = l->i->how.id};
-    int rc = vls_bundle_merge(&l->added, view, vls_buf_str(&l->i->pack.rows), err);
+    int rc = vls_bundle_look(&l->added, &l->i->pack, view, was_erased, NULL, err);
 
     if (rc == 0)
         rc = valise_view_get(&record, view, &vls_bundles, err);
     l->known = rc > 0;
-    return rc == 0 ? is_own(&l->known, l->i, view, err) : VLS_MIN(rc, 0);
+    if (rc == 0)
+        rc = is_own(&l->known, l->i, view, err);
+    if (rc < 0 || !l->known || l->added == 0)
+        return VLS_MIN(rc, 0);
+    return try_rows(l, view, err);
 }
 
 static int stage_txn(void *arg, vls_txn *txn, valise_error *err)
@@ -224,7 +292,7 @@ static int merge(importing *i, valise_error *err)
 
     if (rc == 0)
         rc = vls_with_view(i->v, &call, look, &l, err);
-    if (rc < 0 || (l.added == 0 && l.known))
+    if (rc < 0 || (l.known && !l.changes))
         return rc;
     rc = put_blobs(i, err);
     if (rc == 0)
@@ -285,6 +353,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc < 0)
         return rc;
     i.how = (vls_bundle_import){.env = v->env,
+                                .store = v->store,
                                 .source = &input.source,
                                 .now = vls_clock_now_ns(&v->clock),
                                 .progress = vls_job_progress(j)};
@@ -303,7 +372,8 @@ const valise_op vls_op_kernel_workspace_import = {
             "is refused. Into an empty workspace everything comes as it was: ids, seqs, log and "
             "its chain. Into another one the rows are added by one command, without what belongs "
             "to a workspace itself (actors, settings, pins, retention): rows that are equal here "
-            "are left alone, and one that differs refuses the bundle.",
+            "are left alone, sessions that went on in both places keep all that was said, and "
+            "any other row that differs refuses the bundle. What was erased here stays erased.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "admin",

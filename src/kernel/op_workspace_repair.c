@@ -158,6 +158,29 @@ static int repair_memory(repair *r, valise_error *err)
     return vls_indexes_check(&feed->indexes, &how, err);
 }
 
+/* Files that areas make from rows. */
+static int repair_files(repair *r, valise_error *err)
+{
+    valise *v = valise_job_workspace(r->job);
+    const valise_extension *const *packages = vls_registry_packages(v->registry);
+    char place[128], text[320];
+    int rc = 0;
+
+    for (; rc == 0 && *packages; packages++) {
+        valise_projection p = {.size = sizeof(p)};
+        if (!(*packages)->verify)
+            continue;
+        rc = (*packages)->verify(&p, v, true, err);
+        if (rc < 0 || (p.differences == 0 && !p.damage[0]))
+            continue;
+        (void)snprintf(place, sizeof(place), "index %s", p.name);
+        (void)snprintf(text, sizeof(text), "%lld entries were not what the rows say",
+                       (long long)p.differences);
+        rc = add_problem(r, place, p.damage[0] ? p.damage : text, true, err);
+    }
+    return rc;
+}
+
 static int job(valise_job *j, const void *args, void *result, valise_error *err)
 {
     repair_result *out = result;
@@ -169,6 +192,8 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
         rc = repair_store(&r, out, err);
     if (rc == 0)
         rc = repair_memory(&r, err);
+    if (rc == 0)
+        rc = repair_files(&r, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < r.count; i++)
@@ -185,7 +210,8 @@ const valise_op vls_op_kernel_workspace_repair = {
     .alias = "repair",
     .brief = "Make again what can be made from the rest.",
     .help = "Looks for damage of the store's own structures and, if there is any, builds its "
-            "indexes anew and looks again; and builds the indexes in memory anew. It does not "
+            "indexes anew and looks again; and builds the indexes in memory anew, and the search "
+            "index if it differs. It does not "
             "touch objects, rows or the log: what is damaged there can only come from a bundle or "
             "a backup, and 'valise validate' finds it. On the command line it fails when something "
             "is left.",

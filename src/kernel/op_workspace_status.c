@@ -20,6 +20,7 @@ static const valise_field status_in[] = {
 
 typedef struct status {
     valise_uuid workspace;
+    valise_str label, metadata; /* NULLABLE */
     valise_str store;
     int64_t seq, oldest, time, bytes, format;
     int64_t pinned; /* NULLABLE */
@@ -44,6 +45,8 @@ static const valise_field line_item = {
 
 static const valise_field status_out[] = {
     VALISE_FIELD(status, workspace, UUID, 0, "Id of the workspace."),
+    VALISE_FIELD(status, label, STR, VALISE_NULLABLE, "What people call it."),
+    VALISE_FIELD(status, metadata, JSON, VALISE_NULLABLE, "Whatever else was told of it."),
     VALISE_FIELD(status, store, STR, 0, "The kind of store it is in."),
     VALISE_FIELD(status, format, INT, 0, "The store's format."),
     VALISE_FIELD(status, bytes, INT, 0, "What the store takes on disk."),
@@ -81,6 +84,26 @@ static int count_actors(status *out, valise_view *view, valise_error *err)
     while (rc >= 0 && (rc = valise_scan_next(&actor, scan, err)) > 0)
         out->actors++;
     valise_scan_close(scan);
+    return rc;
+}
+
+/* What it is called, where somebody said so. */
+static int find_label(status *out, valise_view *view, valise_error *err)
+{
+    static const valise_id none = {{0}};
+    vls_workspace_row row;
+    int rc = vls_workspace_get(&row, view, err);
+
+    if (rc <= 0)
+        return rc;
+    out->label = row.label;
+    if (memcmp(&row.metadata, &none, sizeof(none)) == 0)
+        return 0;
+    rc = valise_view_object(&out->metadata, view, &row.metadata, err);
+    if (rc == VALISE_E_NOT_FOUND) { /* erased, since another place had it */
+        vls_error_clear(err);
+        return 0;
+    }
     return rc;
 }
 
@@ -172,6 +195,8 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
         rc = count_pins(out, view, err);
     if (rc >= 0)
         rc = count_actors(out, view, err);
+    if (rc >= 0)
+        rc = find_label(out, view, err);
     return rc < 0 ? rc : ask_areas(out, view, args->check, err);
 }
 

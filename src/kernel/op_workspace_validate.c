@@ -41,6 +41,19 @@ static int emit_note(void *arg, const vls_finding *finding, valise_error *err)
     return valise_job_emit(arg, &row, err);
 }
 
+/* A blob goes with the last row that names it: states of the past are without it. */
+static int note_past(valise_job *j, int64_t count, valise_error *err)
+{
+    char text[128];
+    const vls_finding finding = {"blobs", text, "nothing to do: the log keeps no files"};
+
+    if (count == 0)
+        return 0;
+    (void)snprintf(text, sizeof(text), "gone with their last holder, and named by the log: %lld",
+                   (long long)count);
+    return emit_note(j, &finding, err);
+}
+
 static int check_blobs(vls_validation *found, valise_job *j, valise_error *err)
 {
     valise *v = valise_job_workspace(j);
@@ -51,6 +64,37 @@ static int check_blobs(vls_validation *found, valise_job *j, valise_error *err)
         rc = vls_blobs_validate(&check, v->store, v->blobs, vls_job_progress(j), err);
     found->problems += check.problems;
     found->unverifiable += check.unverifiable;
+    return rc < 0 ? rc : note_past(j, check.past, err);
+}
+
+/* Files that areas make from rows. */
+static int check_files(vls_validation *found, valise_job *j, valise_error *err)
+{
+    valise *v = valise_job_workspace(j);
+    const valise_extension *const *packages = vls_registry_packages(v->registry);
+    char place[128], text[640];
+    int rc = 0;
+
+    for (; rc == 0 && *packages; packages++) {
+        valise_projection p = {.size = sizeof(p)};
+        problem row = {.kind = PROBLEM, .remedy = VLS_STR("make it anew: valise repair")};
+        if (!(*packages)->verify)
+            continue;
+        rc = (*packages)->verify(&p, v, false, err);
+        if (rc < 0 || (p.differences == 0 && !p.damage[0]))
+            continue;
+        (void)snprintf(place, sizeof(place), "index %s", p.name);
+        if (p.damage[0])
+            (void)snprintf(text, sizeof(text), "it cannot be read: %s", p.damage);
+        else
+            (void)snprintf(text, sizeof(text),
+                           "%lld of what it holds is not what the rows say, such as \"%s\"",
+                           (long long)p.differences, p.example);
+        row.place = valise_str_of(place);
+        row.problem = valise_str_of(text);
+        found->problems++;
+        rc = valise_job_emit(j, &row, err);
+    }
     return rc;
 }
 
@@ -88,6 +132,8 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
         rc = check_blobs(&found, j, err);
     if (rc == 0)
         rc = vls_index_verify(v, emit, j, &found.problems, err);
+    if (rc == 0)
+        rc = check_files(&found, j, err);
     if (rc == 0)
         rc = note(j, &found, err);
     if (rc < 0 || found.problems == 0)

@@ -25,6 +25,16 @@ static int unmark(void *arg, vls_txn *txn, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
+static int have_areas_forget(valise *v, valise_error *err)
+{
+    const valise_extension *const *packages = vls_registry_packages(v->registry);
+    int rc = 0;
+
+    for (; rc == 0 && *packages; packages++)
+        rc = (*packages)->forget ? (*packages)->forget(v, err) : 0;
+    return rc;
+}
+
 int vls_residue_finish(int64_t *left, valise *v, valise_error *err)
 {
     void *self;
@@ -35,7 +45,8 @@ int vls_residue_finish(int64_t *left, valise *v, valise_error *err)
     *left = 0;
     if (rc < 0 || !marked)
         return rc;
-    if (ops->maintain)
+    rc = have_areas_forget(v, err);
+    if (rc == 0 && ops->maintain)
         rc = ops->maintain(left, self, VALISE_MAINTAIN_TRUNCATE, err);
     return rc < 0 || *left > 0 ? rc : vls_with_txn(v, unmark, NULL, err);
 }

@@ -1,7 +1,8 @@
-/* residue.h -- bytes of an erasure that a reader of another process keeps in the write-ahead log.
+/* residue.h -- bytes of an erasure that are left in files beside the store: in those that areas
+ * make from rows, and in the write-ahead log, where a reader of another process keeps them.
  *
- * The erase command leaves a mark in its own transaction; whoever empties the write-ahead log takes
- * it away: the erasure itself, else the next open or gc.
+ * The erase command leaves a mark in its own transaction; whoever has the areas forget and empties
+ * the write-ahead log takes it away: the erasure itself, else the next open or gc.
  *
  * Threads: single. */
 #ifndef VLS_RESIDUE_H
@@ -12,7 +13,8 @@
 /* In the transaction of an erasure. */
 int vls_residue_mark(vls_txn *txn, valise_error *err);
 
-/* Empty the write-ahead log if there is a mark. *left: bytes that are still in it. */
+/* Have the areas forget (valise_extension.forget) and empty the write-ahead log, if there is a
+ * mark. *left: bytes that are still in it. */
 int vls_residue_finish(int64_t *left, valise *v, valise_error *err);
 
 #endif

@@ -102,9 +102,12 @@ static int check_references(valise_view *view, const vls_overlay_row *change, va
     int rc = 0;
 
     for (uint16_t i = 0; change->row && rc == 0 && i < change->coll->field_count; i++) {
+        bool parts = vls_field_has_parts(&fields[i]);
+        if (!parts && !fields[i].ref)
+            continue;
         if (change->before && vls_cells_equal(&change->row[i], &change->before[i], 1))
             continue;
-        if (vls_field_has_parts(&fields[i]))
+        if (parts)
             inside = true;
         else
             rc = check_cell(&check, &fields[i], &change->row[i]);
@@ -141,6 +144,19 @@ static int64_t seq_of(const valise_view *view, const vls_overlay_row *change)
     return vls_coll_is_quiet(change->coll) && change->before ? change->before_seq : view->stamp.seq;
 }
 
+/* Was there such a row before, and which entry deleted it? 1, or 0. Where none of the collection's
+ * rows was ever deleted, or none with so great a key, the last one tells, which writers know. */
+static int find_gone(vls_gone *gone, valise_view *view, valise_error *err)
+{
+    vls_txn *txn = view->txn;
+    const valise_cell coll = {.type = VALISE_CELL_INT, .as.integer = gone->coll};
+    valise_cell last[VALISE_MAX_COLUMNS];
+    int rc = vls_txn_last(last, txn, vls_store_coll_at(txn->store, VLS_TABLE_GONE), -1, &coll, 1,
+                          &view->arena, err);
+
+    return rc <= 0 ? rc : vls_own_get(gone, txn, VLS_TABLE_GONE, &view->arena, err);
+}
+
 static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *gone_seq,
                      valise_error *err)
 {
@@ -151,7 +167,7 @@ static int write_row(valise_view *view, const vls_overlay_row *change, int64_t *
 
     *gone_seq = 0;
     if (!change->before && has_history(coll)) {
-        rc = vls_own_get(&gone, txn, VLS_TABLE_GONE, &view->arena, err);
+        rc = find_gone(&gone, view, err);
         if (rc > 0) {
             *gone_seq = gone.seq;
             rc = vls_own_del(txn, VLS_TABLE_GONE, &gone, err);

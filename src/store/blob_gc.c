@@ -1,7 +1,8 @@
 /* blob_gc.c -- blobs that nothing refers to (blob_care.h).
  *
  *     list       blobs that are old enough
- *     mark       of these, the ones that a row, an image or a payload names
+ *     mark       of these, the ones that a row names; the log counts for nothing, since a blob goes
+ *                with the last row in any case (bus/purge.h)
  *     remove     a few at a time, each time in a write transaction, which takes no command between
  *                the last look and the removal */
 #include <stdlib.h>
@@ -99,9 +100,7 @@ static int mark(blob_gc *g, vls_txn *txn, vls_progress *progress, valise_error *
     int rc = vls_txn_check_complete(txn, err);
 
     if (rc == 0)
-        rc = vls_refs_rows(txn, VLS_REFS_ALL, progress, mark_needed, g, err);
-    if (rc == 0)
-        rc = vls_refs_log(txn, VLS_REFS_ALL, progress, mark_needed, g, err);
+        rc = vls_refs_rows(txn, VLS_REFS_BLOBS, progress, mark_needed, g, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < g->found.len; i++) {

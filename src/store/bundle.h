@@ -131,6 +131,7 @@ typedef struct vls_bundle_import {
     valise_id id; /* as it was verified: it must be the same once more */
     int64_t now;
     vls_progress *progress;
+    vls_store *store; /* blobs that were erased there are not put; NULL: all are */
 } vls_bundle_import;
 
 /* Whether nothing has happened in the store but its creation. */
@@ -159,24 +160,37 @@ int vls_bundle_put_object(vls_txn *txn, const vls_bundle_record *record, int64_t
  *
  *     rows     item*: 01 string(name of the collection that follows), 02 string(cells)
  *     chain    string(header, JSON), then string(cells) for each entry: seq, id, time, actor,
- * cause, type, commitment, hash. The chain can be verified, and says nothing of contents objects
- * that the rows name, in order */
+ * cause, type, commitment, hash. The chain can be verified, and says nothing of contents
+ *     objects  that the rows name, in order */
 typedef struct vls_bundle_pack {
     const valise_env *env;
     vls_buf rows, chain;
     vls_vec(valise_id) objects;
 } vls_bundle_pack;
 
-/* Read it from a bundle, without the collections in the list `local`. VALISE_E_UNSUPPORTED as for
- * restore; VALISE_E_LIMIT when it is too much for one command. */
+enum { VLS_PACK_COLL = 1, VLS_PACK_ROW = 2 };
+
+/* Read rows and chain from a bundle, without the collections in the list `local`.
+ * VALISE_E_UNSUPPORTED as for restore; VALISE_E_LIMIT when it is too much for one command. */
 int vls_bundle_pack_read(vls_bundle_pack *out, vls_store *store, const char *const *local,
                          const vls_bundle_import *how, valise_error *err);
 void vls_bundle_pack_release(vls_bundle_pack *pack); /* a zeroed one is fine */
 
-/* Put the rows of a pack into a view that changes; in one of the newest
- * state that does not, look what would be done. Rows that
- * are there are left alone when they are equal; VALISE_E_CONFLICT names one that is not. *added:
- * those that were not there. VALISE_E_CORRUPT for a pack that is none. */
+/* Were contents of the row with this key erased here? */
+typedef int vls_bundle_erased_fn(bool *out, void *arg, valise_view *view, const vls_coll *coll,
+                                 const valise_cell *key, valise_error *err);
+
+/* In a view of the newest state: what would the rows of a pack do? *added: those that are not
+ * there. VALISE_E_CONFLICT names one that is there as another one, in a collection that does not
+ * know what to do then. Contents of rows that were erased here are taken out of the pack; its
+ * objects are found. erased may be NULL. VALISE_E_CORRUPT for a pack that is none. */
+int vls_bundle_look(int64_t *added, vls_bundle_pack *pack, valise_view *view,
+                    vls_bundle_erased_fn *erased, void *arg, valise_error *err);
+
+/* Put the rows of a pack into a view that changes. Rows that are there are left alone when they are
+ * equal; others meet when all that are not there were put (valise_coll.meet), or are a
+ * VALISE_E_CONFLICT. *added: those that were not there. VALISE_E_INVALID for what an area refuses
+ * (valise_coll.arrive). */
 int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_error *err);
 
 /* Put some of the objects that a pack names, in the order of the bundle; *more: there may be

@@ -1,12 +1,14 @@
 /* bundle_import.c -- a whole bundle into a fresh store, as it was.
  *
  * Everything happens in one transaction of the caller. Before it is committed, all objects that
- * rows name are there, the state hash is the one that the header has, and every byte that was
- * written came from a bundle that hashed to the same id a second time. */
+ * rows name are there, the state hash is the one that the header has, every byte that was written
+ * came from a bundle that hashed to the same id a second time, and areas have looked at their rows
+ * (valise_coll.restored): that a bundle is not damaged does not say who made it. */
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "store/blob_care.h"
 #include "store/bundle.h"
 #include "store/chunks.h"
 #include "store/own.h"
@@ -272,6 +274,23 @@ static int check_state(vls_txn *txn, const vls_bundle_header *header, valise_err
     return rc;
 }
 
+static int check_areas(vls_txn *txn, valise_error *err)
+{
+    VLS_AUTO(view) valise_view view = {0};
+    int rc = 0;
+
+    vls_view_init(&view, txn, vls_store_env(txn->store));
+    for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(txn->store); i++) {
+        const vls_coll *coll = vls_store_coll_at(txn->store, i);
+        const valise_coll *desc = coll->desc;
+        bool has = !coll->foreign &&
+                   desc->size >= offsetof(valise_coll, restored) + sizeof(desc->restored);
+        if (has && desc->restored)
+            rc = desc->restored(&view, err);
+    }
+    return rc;
+}
+
 static int finish(restoring *r, const vls_bundle_header *h, valise_error *err)
 {
     vls_txn *txn = r->txn;
@@ -287,7 +306,8 @@ static int finish(restoring *r, const vls_bundle_header *h, valise_error *err)
         return rc;
     txn->tip = (vls_tip){
         .seq = h->tip_seq, .time = r->tip_time, .hash = h->tip_hash, .base_seq = h->base_seq};
-    return check_state(txn, h, err);
+    rc = check_state(txn, h, err);
+    return rc < 0 ? rc : check_areas(txn, err);
 }
 
 static int restore(restoring *r, vls_bundle_reader *reader, valise_error *err)
@@ -390,6 +410,20 @@ static int put_blob(vls_blobs *blobs, vls_bundle_reader *reader, const vls_bundl
     return vls_blobs_put(&id, NULL, blobs, feed_blob, &feed, record->size, err);
 }
 
+/* What was erased by its id here is not brought back. */
+static int is_unwanted(bool *out, const vls_bundle_import *how, const valise_id *id,
+                       valise_error *err)
+{
+    VLS_AUTO(txn) vls_txn txn = {0};
+    int rc;
+
+    *out = false;
+    if (!how->store)
+        return 0;
+    rc = vls_txn_begin(&txn, how->store, VALISE_TXN_READ, err);
+    return rc < 0 ? rc : vls_blob_was_erased(out, &txn, id, err);
+}
+
 int vls_bundle_put_blobs(vls_blobs *blobs, const vls_bundle_import *how, valise_error *err)
 {
     VLS_AUTO(bundle_reader) vls_bundle_reader *reader = NULL;
@@ -398,9 +432,12 @@ int vls_bundle_put_blobs(vls_blobs *blobs, const vls_bundle_import *how, valise_
 
     vls_progress_begin(how->progress, "put blobs", "bytes", 0);
     while (rc >= 0 && (rc = vls_bundle_next(&record, reader, err)) > 0) {
+        bool unwanted = false;
         if (record.tag == 'B')
+            rc = is_unwanted(&unwanted, how, &record.id, err);
+        if (rc >= 0 && record.tag == 'B' && !unwanted)
             rc = put_blob(blobs, reader, &record, how, err);
-        else
+        else if (rc >= 0)
             rc = vls_progress_step(how->progress, 0, err);
     }
     if (rc == 0 && !vls_id_equal(vls_bundle_id(reader), &how->id))

@@ -1,19 +1,15 @@
-/* bundle_merge.c -- a bundle into a store that has something already: rows for one command.
+/* bundle_merge.c -- a bundle into a store that has something already: what one command needs of it.
  *
- * The command is decided from a *pack*, which is an object and named by its payload, so that a
- * replay has it too. The objects that its rows name are put before, in transactions of their own:
- * they are not state, and if the command does not come they are garbage. */
+ * The command is decided (bundle_put.c) from a *pack*, which is an object and named by its payload,
+ * so that a replay has it too. The objects that its rows name are put before, in transactions of
+ * their own: they are not state, and if the command does not come they are garbage. */
 #include "base/bytes.h"
 #include "base/str.h"
-#include "base/text.h"
 #include "store/bundle.h"
 #include "store/own.h"
-#include "store/refs.h"
 
 #define STAGE_BYTES ((size_t)16 << 20) /* of objects in one transaction */
 #define STAGE_COUNT 10000u
-
-enum { ITEM_COLL = 1, ITEM_ROW = 2 };
 
 /* ---- the pack ---- */
 
@@ -32,7 +28,6 @@ typedef struct packing {
     vls_store *store;
     const char *const *local;
     vls_bundle_map map;
-    vls_arena arena;
     vls_buf scratch;
     const vls_coll *coll; /* whose rows come */
 } packing;
@@ -46,26 +41,16 @@ static bool is_local(const packing *p, const vls_bundle_record *record)
     return false;
 }
 
-static int add_reference(void *arg, const vls_ref_site *site, const valise_id *id,
-                         valise_error *err)
-{
-    vls_bundle_pack *pack = arg;
-
-    (void)site;
-    return vls_vec_push(&pack->objects, pack->env, *id) ? 0 : vls_fail_memory(err);
-}
-
 static int pack_row(packing *p, const vls_bundle_record *record, valise_error *err)
 {
     const vls_coll *coll = p->map.colls[record->number];
-    vls_ref_site site = {.coll = coll};
     vls_buf *out = &p->pack->rows;
     int rc;
 
     if (!coll)
         return 0;
     if (coll != p->coll) {
-        vls_buf_add_byte(out, ITEM_COLL);
+        vls_buf_add_byte(out, VLS_PACK_COLL);
         vls_bytes_add_string(out, valise_str_of(coll->desc->name));
         p->coll = coll;
     }
@@ -74,11 +59,9 @@ static int pack_row(packing *p, const vls_bundle_record *record, valise_error *e
     rc = vls_buf_check(&p->scratch, err);
     if (rc < 0)
         return rc;
-    vls_buf_add_byte(out, ITEM_ROW);
+    vls_buf_add_byte(out, VLS_PACK_ROW);
     vls_bytes_add_string(out, vls_buf_str(&p->scratch));
-    rc = vls_refs_row(&p->arena, &site, record->cells, add_reference, p->pack, err);
-    vls_arena_reset(&p->arena);
-    return rc;
+    return 0;
 }
 
 static valise_cell bytes_cell(uint8_t type, const void *bytes, size_t len)
@@ -192,133 +175,10 @@ int vls_bundle_pack_read(vls_bundle_pack *out, vls_store *store, const char *con
     p->store = store;
     p->local = local;
     vls_buf_init(&p->scratch, how->env, VLS_OBJECT_MAX);
-    vls_arena_init(&p->arena, how->env, VLS_VIEW_MAX_BYTES);
     rc = pack_all(p, how, err);
-    vls_arena_release(&p->arena);
     vls_buf_release(&p->scratch);
-    out->objects.len = vls_bundle_sort_ids(out->objects.ptr, out->objects.len);
     if (rc < 0)
         vls_bundle_pack_release(out);
-    return rc;
-}
-
-/* ---- rows into a view ---- */
-
-static int fail_pack(valise_error *err)
-{
-    return vls_fail(err, VALISE_E_CORRUPT, "the rows of a bundle are damaged");
-}
-
-/* The row as one that a command might put: as the table says, limits and all. */
-static int decode_row(valise_cell **out, vls_arena *arena, const vls_coll *coll, valise_str bytes,
-                      valise_error *err)
-{
-    const valise_coll *desc = coll->desc;
-    valise_cell cells[VALISE_MAX_COLUMNS] = {{0}}, again[VALISE_MAX_COLUMNS];
-    void *row = vls_arena_zalloc(arena, desc->row_size);
-    size_t count;
-    int rc;
-
-    if (!row)
-        return vls_arena_fail(arena, err);
-    rc = vls_cells_read(cells, &count, coll->field_count, bytes, err);
-    if (rc == 0)
-        rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count, arena,
-                                err);
-    if (rc == 0)
-        rc = vls_fields_validate(row, desc->fields, arena, err);
-    if (rc == 0)
-        rc = vls_row_to_cells(again, row, desc->fields, arena, err);
-    return rc < 0 ? rc : vls_cells_copy(out, again, coll->field_count, arena, err);
-}
-
-static int fail_conflict(const vls_coll *coll, const valise_cell *row, valise_error *err)
-{
-    int rc = vls_fail(err, VALISE_E_CONFLICT, "%s is here and in the bundle, and they differ",
-                      vls_coll_place(coll, row).s);
-
-    vls_hint(err, "nothing was imported; import into an empty workspace to see both");
-    return rc;
-}
-
-static int compare_row(const vls_coll *coll, const valise_cell *here, const valise_cell *row,
-                       valise_error *err)
-{
-    return vls_cells_equal(here, row, coll->field_count) ? 0 : fail_conflict(coll, row, err);
-}
-
-/* In a view that changes nothing: what is in the store, without memory for each row. */
-static int look_at_row(int64_t *added, valise_view *view, vls_arena *arena, const vls_coll *coll,
-                       valise_str bytes, valise_error *err)
-{
-    valise_cell here[VALISE_MAX_COLUMNS], *given = NULL;
-    int rc = decode_row(&given, arena, coll, bytes, err);
-
-    if (rc == 0)
-        rc = vls_txn_get(here, view->txn, coll, given, err);
-    if (rc == 0)
-        ++*added;
-    if (rc > 0)
-        rc = compare_row(coll, here, given, err);
-    vls_arena_reset(arena);
-    return rc;
-}
-
-static int put_row(int64_t *added, valise_view *view, const vls_coll *coll, valise_str bytes,
-                   valise_error *err)
-{
-    valise_cell *row = NULL;
-    vls_seen seen = {0};
-    int rc = decode_row(&row, &view->arena, coll, bytes, err);
-
-    if (rc == 0)
-        rc = vls_view_see(&seen, view, coll, row, err);
-    if (rc < 0)
-        return rc;
-    if (seen.row)
-        return compare_row(coll, seen.row, row, err);
-    ++*added;
-    return vls_view_put_cells(view, coll, row, false, err);
-}
-
-/* The collection that follows. */
-static int find_coll(const vls_coll **out, const valise_view *view, valise_str name,
-                     valise_error *err)
-{
-    const vls_coll *coll = vls_store_coll_named(view->txn->store, name);
-
-    if (!coll || coll->own || coll->foreign)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "there is no collection %s here",
-                        vls_text_short(name).s);
-    *out = coll;
-    return 0;
-}
-
-int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_error *err)
-{
-    vls_reader in = vls_reader_of(rows);
-    VLS_AUTO(arena) vls_arena arena = {0};
-    const vls_coll *coll = NULL;
-    int64_t count = 0;
-    int rc = 0;
-
-    vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
-    while (rc == 0 && vls_reader_left(&in) > 0) {
-        uint8_t item = vls_reader_u8(&in);
-        valise_str bytes = vls_reader_string(&in);
-        if (in.failed || (item == ITEM_ROW && !coll))
-            return fail_pack(err);
-        if (item == ITEM_COLL)
-            rc = find_coll(&coll, view, bytes, err);
-        else if (item != ITEM_ROW)
-            return fail_pack(err);
-        else if (view->changing)
-            rc = put_row(&count, view, coll, bytes, err);
-        else
-            rc = look_at_row(&count, view, &arena, coll, bytes, err);
-    }
-    if (rc == 0)
-        *added = count;
     return rc;
 }
 

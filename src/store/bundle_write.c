@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/str.h"
+#include "store/blob_care.h"
 #include "store/bundle_writer.h"
 #include "store/objects.h"
 
@@ -329,18 +330,38 @@ static int put_pieces(vls_bundle_writer *w, vls_blob_reader *reader, valise_erro
     return rc;
 }
 
+/* Rows name a blob that was erased by its id for as long as they are there. */
+static int miss_blob(const vls_bundle_writer *w, const valise_id *id, const valise_error *failure,
+                     valise_error *err)
+{
+    bool erased = false;
+    int rc = vls_blob_was_erased(&erased, w->txn, id, err);
+
+    if (rc < 0 || erased)
+        return rc;
+    if (err)
+        *err = *failure;
+    return VALISE_E_NOT_FOUND;
+}
+
 static int put_blob(vls_bundle_writer *w, const valise_id *id, valise_error *err)
 {
     VLS_AUTO(blob_reader) vls_blob_reader *reader = NULL;
+    valise_error failure = VALISE_ERROR_INIT;
     int rc;
 
     if (!w->how->blobs)
         return vls_fail(err, VALISE_E_UNSUPPORTED,
                         "a row names blob %s, and this workspace has no blob storage",
                         vls_id_hex(id).s);
-    rc = vls_blob_reader_open(&reader, w->how->blobs, id, err);
-    if (rc < 0)
+    rc = vls_blob_reader_open(&reader, w->how->blobs, id, &failure);
+    if (rc == VALISE_E_NOT_FOUND)
+        return miss_blob(w, id, &failure, err);
+    if (rc < 0) {
+        if (err)
+            *err = failure;
         return rc;
+    }
     vls_buf_add(&w->body, vls_str(id->bytes, sizeof(id->bytes)));
     vls_bytes_add_varint(&w->body, vls_blob_reader_size(reader));
     w->counts.blobs++;

@@ -96,12 +96,19 @@ static const valise_cell *cells_at(const vls_cache *cache, size_t at)
     return (const valise_cell *)cache->rooms[at];
 }
 
-static bool fits(const valise_cell *cells, uint16_t count)
+/* Is there room for them, and do they not borrow from the room they would go into? */
+static bool fits(const char *room, const valise_cell *cells, uint16_t count)
 {
     size_t size = count * sizeof(*cells);
 
-    for (uint16_t i = 0; size <= VLS_CACHE_ROOM && i < count; i++)
-        size += has_bytes(&cells[i]) ? cells[i].as.bytes.len : 0;
+    for (uint16_t i = 0; i < count; i++) {
+        if (!has_bytes(&cells[i]) || cells[i].as.bytes.len == 0)
+            continue;
+        if ((uintptr_t)cells[i].as.bytes.ptr - (uintptr_t)room < VLS_CACHE_ROOM ||
+            cells[i].as.bytes.len > VLS_CACHE_ROOM)
+            return false;
+        size += cells[i].as.bytes.len;
+    }
     return size <= VLS_CACHE_ROOM;
 }
 
@@ -110,25 +117,15 @@ static void fill(char *room, const valise_cell *cells, uint16_t count)
     valise_cell *copy = (valise_cell *)room;
     char *at = room + count * sizeof(*cells);
 
+    if (count > 0)
+        memcpy(copy, cells, count * sizeof(*cells));
     for (uint16_t i = 0; i < count; i++) {
-        copy[i] = cells[i];
         if (!has_bytes(&cells[i]) || cells[i].as.bytes.len == 0)
             continue;
         memcpy(at, cells[i].as.bytes.ptr, cells[i].as.bytes.len);
         copy[i].as.bytes.ptr = at;
         at += cells[i].as.bytes.len;
     }
-}
-
-/* Do the cells borrow from the room they would go into? */
-static bool lie_in(const char *room, const valise_cell *cells, uint16_t count)
-{
-    for (uint16_t i = 0; i < count; i++) {
-        if (has_bytes(&cells[i]) && cells[i].as.bytes.len > 0 && cells[i].as.bytes.ptr >= room &&
-            cells[i].as.bytes.ptr < room + VLS_CACHE_ROOM)
-            return true;
-    }
-    return false;
 }
 
 /* A slot for what is not in one yet. */
@@ -144,7 +141,7 @@ static size_t take_slot(vls_cache *cache, uint64_t hash)
 static void store(vls_cache *cache, size_t at, slot what, const valise_cell *cells, uint16_t count)
 {
     cache->slots[at].of = NULL;
-    if (!fits(cells, count) || lie_in(cache->rooms[at], cells, count))
+    if (!fits(cache->rooms[at], cells, count))
         return;
     fill(cache->rooms[at], cells, count);
     cache->slots[at] = what;

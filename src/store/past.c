@@ -191,8 +191,33 @@ static int key_of(valise_cell *cells, vls_buf *key, valise_view *view, const vls
     return vls_buf_check(key, err);
 }
 
-int vls_view_each_version(void *row, valise_view *view, const valise_coll *desc, vls_version_fn *fn,
-                          void *arg, valise_error *err)
+/* gone: fn is told of deletions too, with *there false. */
+typedef struct telling {
+    void *row;
+    vls_version_fn *fn;
+    void *arg;
+    bool gone;
+    bool *there;
+} telling;
+
+static int tell_version(const telling *tell, const vls_seen *seen, int64_t seq,
+                        const vls_coll *coll, vls_arena *arena, valise_error *err)
+{
+    const valise_coll *desc = coll->desc;
+    int rc = 0;
+
+    if (!seen->row && !tell->gone)
+        return 0;
+    if (tell->there)
+        *tell->there = seen->row != NULL;
+    if (seen->row)
+        rc = vls_row_from_cells(tell->row, desc->fields, desc->row_size, seen->row,
+                                coll->field_count, arena, err);
+    return rc < 0 ? rc : tell->fn(tell->arg, seq, err);
+}
+
+static int each_version(const telling *tell, valise_view *view, const valise_coll *desc,
+                        valise_error *err)
 {
     const vls_coll *coll = vls_store_coll(view->txn->store, desc);
     VLS_AUTO(arena) vls_arena arena = {0};
@@ -204,16 +229,13 @@ int vls_view_each_version(void *row, valise_view *view, const valise_coll *desc,
     assert(!vls_coll_is_quiet(coll));
     vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     vls_buf_init(&key, view->arena.env, VLS_CHANGES_MAX);
-    rc = key_of(cells, &key, view, coll, row, err);
+    rc = key_of(cells, &key, view, coll, tell->row, err);
     if (rc == 0)
         rc = see_now(&seen, view, coll, cells, vls_buf_str(&key), err);
     while (rc == 0 && made_by(&seen) > 0) {
         int64_t seq = made_by(&seen);
-        if (seq <= view->at && seen.row)
-            rc = vls_row_from_cells(row, desc->fields, desc->row_size, seen.row, coll->field_count,
-                                    &arena, err);
-        if (rc == 0 && seq <= view->at && seen.row)
-            rc = fn(arg, seq, err);
+        if (seq <= view->at)
+            rc = tell_version(tell, &seen, seq, coll, &arena, err);
         if (rc != 0 || seq <= view->txn->tip.base_seq)
             return rc;
         vls_arena_reset(&arena);
@@ -222,6 +244,22 @@ int vls_view_each_version(void *row, valise_view *view, const valise_coll *desc,
             return fail_missing(seq, coll, err); /* a chain that does not go back */
     }
     return rc;
+}
+
+int vls_view_each_version(void *row, valise_view *view, const valise_coll *desc, vls_version_fn *fn,
+                          void *arg, valise_error *err)
+{
+    const telling tell = {.row = row, .fn = fn, .arg = arg};
+
+    return each_version(&tell, view, desc, err);
+}
+
+int vls_view_each_change(void *row, bool *there, valise_view *view, const valise_coll *desc,
+                         vls_version_fn *fn, void *arg, valise_error *err)
+{
+    const telling tell = {.row = row, .fn = fn, .arg = arg, .gone = true, .there = there};
+
+    return each_version(&tell, view, desc, err);
 }
 
 static int tell_changed(void *row, const vls_coll *coll, valise_str changes, int64_t seq,

@@ -300,6 +300,13 @@ static int find_commands(vls_target *out, candidates *found, valise_view *view, 
     return rc;
 }
 
+/* Has a row with this key the id of the one object that was found? Then the row is meant. */
+static bool is_of_object(const vls_target *out, const candidates *found, valise_str key)
+{
+    return found->count == 1 && out->kind == VLS_TARGET_OBJECT &&
+           vls_str_equal(key, vls_str(&out->object.id, sizeof(out->object.id)));
+}
+
 /* Rows whose key is one id. */
 static int find_rows(vls_target *out, candidates *found, valise_view *view, const vls_coll *coll,
                      const char *digits, valise_error *err)
@@ -312,7 +319,8 @@ static int find_rows(vls_target *out, candidates *found, valise_view *view, cons
     valise_str key;
     int rc;
 
-    if (coll->own || coll->key_count != 1 || !(uuid || field->type == VALISE_T_ID))
+    if (coll->own || coll->key_count != 1 || !(uuid || field->type == VALISE_T_ID) ||
+        (coll->desc->flags & VALISE_COLL_WITNESS)) /* what it names is meant */
         return 0;
     rc = vls_view_scan(&scan, view, coll, &range, err);
     while (rc >= 0 && (rc = vls_scan_next_cells(&row, NULL, scan, err)) > 0) {
@@ -321,6 +329,8 @@ static int find_rows(vls_target *out, candidates *found, valise_view *view, cons
         rc = vls_arena_dup(&key, &view->arena, row[0].as.bytes, err);
         if (rc < 0)
             break;
+        if (is_of_object(out, found, key))
+            *found = (candidates){.count = 0};
         out->kind = VLS_TARGET_ROW;
         out->coll = coll;
         out->key[0] = (valise_cell){.type = VALISE_CELL_BLOB, .as.bytes = key};

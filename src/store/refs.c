@@ -75,6 +75,8 @@ static int walk_field(vls_arena *arena, row_walk *walk, uint16_t at, const valis
                      cell->as.bytes.len == sizeof(valise_id);
         return named ? tell(walk, field, (const valise_id *)cell->as.bytes.ptr) : 0;
     }
+    if (!vls_field_refers(field))
+        return 0;
     mark = vls_arena_here(arena);
     rc = walk_nested(arena, walk, at, cell);
     vls_arena_rewind(arena, mark);
@@ -131,7 +133,7 @@ static bool has_refs(const vls_coll *coll, unsigned what)
 {
     for (uint16_t i = 0; i < coll->field_count; i++) {
         const valise_field *field = &coll->desc->fields[i];
-        if (is_wanted(field, what) || vls_field_has_parts(field))
+        if (is_wanted(field, what) || (vls_field_has_parts(field) && vls_field_refers(field)))
             return true;
     }
     return false;

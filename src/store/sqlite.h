@@ -35,6 +35,7 @@ enum {
     VLS_SQLITE_GET,
     VLS_SQLITE_PUT,
     VLS_SQLITE_INSERT, /* a put that finds no row */
+    VLS_SQLITE_UPDATE, /* a put that finds one */
     VLS_SQLITE_DEL,
     VLS_SQLITE_SCAN,
     VLS_SQLITE_KINDS,
@@ -69,6 +70,8 @@ typedef struct vls_sqlite_stmt {
 
 typedef struct vls_sqlite_lists {
     vls_sqlite_stmt *unused[VLS_SQLITE_KINDS];
+    bool replaces;  /* the last put found a row */
+    uint64_t moves; /* indexes in which a row that was replaced had another place */
 } vls_sqlite_lists;
 
 /* Statements every connection has from the start. */

@@ -110,12 +110,15 @@ static int run_pragmas(sqlite3 *db, const char *const *pragmas)
  * last close is emptied, so that the next open has nothing to recover. */
 static int set_pragmas(const vls_sqlite_conn *conn, bool writer)
 {
-    static const char *const all[] = {"PRAGMA cell_size_check=ON",   "PRAGMA temp_store=MEMORY",
-                                      "PRAGMA mmap_size=0",          "PRAGMA secure_delete=ON",
-                                      "PRAGMA wal_autocheckpoint=0", NULL};
+    static const char *const all[] = {"PRAGMA cell_size_check=ON",
+                                      "PRAGMA temp_store=MEMORY",
+                                      "PRAGMA mmap_size=0",
+                                      "PRAGMA secure_delete=ON",
+                                      "PRAGMA wal_autocheckpoint=0",
+                                      "PRAGMA journal_size_limit=270000000",
+                                      NULL};
     static const char *const reads[] = {"PRAGMA cache_size=-4096", "PRAGMA query_only=ON", NULL};
-    static const char *const writes[] = {"PRAGMA cache_size=-32768",
-                                         "PRAGMA journal_size_limit=270000000", NULL};
+    static const char *const writes[] = {"PRAGMA cache_size=-32768", NULL};
     bool full = conn->store->full_sync;
     int rc = run_pragmas(conn->db, all);
 

@@ -117,11 +117,12 @@ static int identify(vls_sqlite_conn *conn, valise_error *err)
 
 /* ---- making ---- */
 
-static int set_wal(vls_sqlite_conn *conn, valise_error *err)
+/* Whether the file has a log of its own (WAL), after this pragma. */
+static int ask_wal(bool *out, vls_sqlite_conn *conn, const char *pragma, valise_error *err)
 {
     sqlite3_stmt *stmt = NULL;
     bool wal = false;
-    int rc = sqlite3_prepare_v2(conn->db, "PRAGMA journal_mode=WAL", -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(conn->db, pragma, -1, &stmt, NULL);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_step(stmt);
@@ -133,6 +134,17 @@ static int set_wal(vls_sqlite_conn *conn, valise_error *err)
     (void)sqlite3_finalize(stmt);
     if (rc != SQLITE_DONE)
         return vls_sqlite_fail(conn->store, conn->db, rc, err);
+    *out = wal;
+    return 0;
+}
+
+static int set_wal(vls_sqlite_conn *conn, valise_error *err)
+{
+    bool wal = false;
+    int rc = ask_wal(&wal, conn, "PRAGMA journal_mode=WAL", err);
+
+    if (rc < 0)
+        return rc;
     if (!wal)
         return vls_fail(err, VALISE_E_UNSUPPORTED,
                         "%s: this file system cannot share memory between processes",
@@ -193,6 +205,27 @@ static int open_writer(vls_sqlite *store, valise_error *err)
     if (rc == 0)
         rc = set_wal(store->writer, err);
     return rc < 0 ? rc : fill(store->writer, err);
+}
+
+/* A connection reads all tables when it is opened, which is a good part of what a program costs
+ * that reads one row. So a file that is there is opened to read; the writer is opened by who first
+ * writes, or here for a file that needs something done to it. */
+static int open_there(vls_sqlite *store, valise_error *err)
+{
+    vls_sqlite_conn *conn = NULL;
+    bool wal = false;
+    int rc = vls_sqlite_reader_take(&conn, store, err);
+
+    if (rc < 0)
+        return rc;
+    assert(conn);
+    rc = identify(conn, err);
+    if (rc > 0)
+        rc = ask_wal(&wal, conn, "PRAGMA journal_mode", err);
+    vls_sqlite_reader_give(conn);
+    if (rc < 0)
+        return rc;
+    return wal ? 0 : open_writer(store, err);
 }
 
 /* ---- the folder's lock, and the file itself ---- */
@@ -353,6 +386,7 @@ int vls_sqlite_file_open(vls_sqlite *store, const valise_store_open *how, valise
         return fail_none(store, "is not there", err);
     if (rc < 0)
         return rc;
-    return store->flags & VALISE_STORE_READ_ONLY ? open_to_read(store, err)
-                                                 : open_writer(store, err);
+    if (store->flags & VALISE_STORE_READ_ONLY)
+        return open_to_read(store, err);
+    return store->flags & VALISE_STORE_EXCLUSIVE ? open_writer(store, err) : open_there(store, err);
 }

@@ -4,9 +4,12 @@
  * be one of SQL's. */
 #include "store/sqlite.h"
 
+/* Opening a store writes the statements of all its tables: not with printf. */
 static void add_name(vls_buf *sql, const char *name)
 {
-    vls_buf_printf(sql, "\"%s\"", name);
+    vls_buf_add_byte(sql, '"');
+    vls_buf_add_text(sql, name);
+    vls_buf_add_byte(sql, '"');
 }
 
 /* "a","b","c" */
@@ -35,8 +38,11 @@ static const char *type_name(uint8_t type)
 
 static void add_column(vls_buf *sql, const valise_column *column)
 {
-    vls_buf_printf(sql, "\"%s\" %s%s", column->name, type_name(column->type),
-                   column->nullable ? "" : " NOT NULL");
+    add_name(sql, column->name);
+    vls_buf_add_byte(sql, ' ');
+    vls_buf_add_text(sql, type_name(column->type));
+    if (!column->nullable)
+        vls_buf_add_text(sql, " NOT NULL");
 }
 
 void vls_sqlite_sql_create(vls_buf *sql, const valise_table *table)
@@ -120,6 +126,49 @@ static void add_put(vls_buf *sql, const valise_table *table)
                        table->columns[i].name, table->columns[i].name);
 }
 
+/* Columns that stay as they are, because an index has them in which the row keeps its place. Reals
+ * that are equal may differ in their bytes. False: of the other columns there is none. */
+static bool find_still(bool still[VALISE_MAX_COLUMNS], const valise_table *table, uint64_t moves)
+{
+    memset(still, 0, VALISE_MAX_COLUMNS * sizeof(*still));
+    for (uint16_t i = 0; i < table->index_count; i++) {
+        const valise_table_index *index = &table->indexes[i];
+        bool is_still = i < 64 && !(moves >> i & 1);
+        for (uint16_t c = 0; c < index->count; c++)
+            is_still &= table->columns[index->columns[c]].type != VALISE_CELL_REAL;
+        for (uint16_t c = 0; is_still && c < index->count; c++)
+            still[index->columns[c]] = true;
+    }
+    for (uint16_t i = table->key_count; i < table->column_count; i++) {
+        if (!still[i])
+            return true;
+    }
+    return false;
+}
+
+/* An update takes a row out of every index that has a column it sets, and puts it in again: so what
+ * is expected to be as it was is asked for instead. The + keeps its indexes out of the search. */
+static void add_update(vls_buf *sql, const valise_table *table, uint64_t moves)
+{
+    bool still[VALISE_MAX_COLUMNS];
+    const char *comma = "";
+
+    if (!find_still(still, table, moves))
+        memset(still, 0, sizeof(still));
+    vls_buf_printf(sql, "UPDATE \"%s\" SET ", table->name);
+    for (uint16_t i = table->key_count; i < table->column_count; i++) {
+        if (still[i])
+            continue;
+        vls_buf_printf(sql, "%s\"%s\"=?%d", comma, table->columns[i].name, i + 1);
+        comma = ",";
+    }
+    add_key(sql, table);
+    for (uint16_t i = table->key_count; i < table->column_count; i++) {
+        if (still[i])
+            vls_buf_printf(sql, " AND +\"%s\" IS ?%d", table->columns[i].name, i + 1);
+    }
+}
+
 /* ---- scans ---- */
 
 static const char *op_text(uint8_t op)
@@ -184,6 +233,9 @@ void vls_sqlite_sql_stmt(vls_buf *sql, const vls_table_def *def, int kind,
         break;
     case VLS_SQLITE_INSERT:
         add_insert(sql, def->table);
+        break;
+    case VLS_SQLITE_UPDATE:
+        add_update(sql, def->table, shape->nulls);
         break;
     case VLS_SQLITE_DEL:
         vls_buf_printf(sql, "DELETE FROM \"%s\"", def->table->name);

@@ -98,7 +98,7 @@ static int find_lists(vls_sqlite_lists **out, vls_sqlite_conn *conn, uint32_t ta
     if (!vls_vec_reserve(&conn->tables, conn->store->env, table + 1u))
         return vls_fail_memory(err);
     while (conn->tables.len <= table)
-        conn->tables.ptr[conn->tables.len++] = (vls_sqlite_lists){{NULL}};
+        conn->tables.ptr[conn->tables.len++] = (vls_sqlite_lists){.replaces = false};
     *out = &conn->tables.ptr[table];
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "store/sqlite.h"
 
 #include "base/str.h"
+#include "field/row.h"
 
 #define MAX_SQL (64u << 10)
 
@@ -34,10 +35,11 @@ void vls_sqlite_settle(vls_sqlite_conn *conn)
 /* A statement with the first cells bound, ready to step. The last get's row may be among what is
  * bound, so its statement is let go only afterwards. */
 static int ready(vls_sqlite_stmt **out, vls_sqlite_conn *conn, uint32_t table, int kind,
-                 const valise_cell *cells, uint16_t count, valise_error *err)
+                 const vls_sqlite_shape *shape, const valise_cell *cells, uint16_t count,
+                 valise_error *err)
 {
     vls_sqlite_stmt *stmt;
-    int rc = vls_sqlite_stmt_take(&stmt, conn, table, kind, &no_shape, err);
+    int rc = vls_sqlite_stmt_take(&stmt, conn, table, kind, shape, err);
 
     if (rc != 0)
         return rc;
@@ -63,7 +65,7 @@ int vls_sqlite_get(valise_cell *row, vls_sqlite_conn *conn, uint32_t table, cons
     if (rc == 0)
         rc = vls_table_check_key(def, key, err);
     if (rc == 0)
-        rc = ready(&stmt, conn, table, VLS_SQLITE_GET, key, def->table->key_count, err);
+        rc = ready(&stmt, conn, table, VLS_SQLITE_GET, &no_shape, key, def->table->key_count, err);
     if (rc != 0)
         return rc;
     rc = sqlite3_step(stmt->handle);
@@ -94,23 +96,112 @@ static int change(vls_sqlite_conn *conn, vls_sqlite_stmt *stmt, valise_error *er
     return finish(conn, stmt, sqlite3_step(stmt->handle), err);
 }
 
-/* To replace a row that indexes know, SQLite prepares to undo the statement, page by page; to
- * insert one it need not. So a table that is mostly appended to tries an insert first. 1: done. */
-static int insert(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row, uint16_t count,
-                  valise_error *err)
+/* What can do both, insert and replace, prepares to undo the statement where a table has indexes,
+ * page by page; what can do only one of them need not. So the one that the last put of the table
+ * was is tried first. 1: done, 0: nothing was changed. */
+static int insert(vls_sqlite_conn *conn, uint32_t table, const valise_table *def,
+                  const valise_cell *row, valise_error *err)
 {
-    vls_sqlite_stmt *stmt;
-    int rc = ready(&stmt, conn, table, VLS_SQLITE_INSERT, row, count, err);
+    vls_sqlite_stmt *stmt = NULL;
+    int rc = ready(&stmt, conn, table, VLS_SQLITE_INSERT, &no_shape, row, def->column_count, err);
 
     if (rc < 0)
         return rc;
+    assert(stmt);
     rc = sqlite3_step(stmt->handle);
     if ((rc & 0xff) == SQLITE_CONSTRAINT) {
         vls_sqlite_stmt_give(conn, stmt);
-        return 0; /* there is one: nothing was changed */
+        return 0; /* there is one */
     }
     rc = finish(conn, stmt, rc, err);
     return rc < 0 ? rc : 1;
+}
+
+/* 0: there is no such row, or its place in another index than these is another one. */
+static int update(vls_sqlite_conn *conn, uint32_t table, const valise_table *def, uint64_t moves,
+                  const valise_cell *row, valise_error *err)
+{
+    const vls_sqlite_shape shape = {.index = -1, .nulls = moves};
+    vls_sqlite_stmt *stmt = NULL;
+    int rc = ready(&stmt, conn, table, VLS_SQLITE_UPDATE, &shape, row, def->column_count, err);
+
+    if (rc < 0)
+        return rc;
+    assert(stmt);
+    rc = sqlite3_step(stmt->handle);
+    if (rc == SQLITE_DONE && sqlite3_changes(conn->db) == 0) {
+        vls_sqlite_stmt_give(conn, stmt);
+        return 0;
+    }
+    rc = finish(conn, stmt, rc, err);
+    return rc < 0 ? rc : 1;
+}
+
+/* Of a row that cannot be read, all of them. */
+static uint64_t places_that_differ(const valise_cell *old, const valise_cell *row,
+                                   const valise_table *def, bool readable)
+{
+    uint64_t moves = readable ? 0 : UINT64_MAX;
+
+    for (uint16_t i = 0; readable && i < def->index_count && i < 64; i++) {
+        for (uint16_t c = 0; c < def->indexes[i].count; c++) {
+            uint16_t column = def->indexes[i].columns[c];
+            if (!vls_cells_equal(&old[column], &row[column], 1))
+                moves |= UINT64_C(1) << i;
+        }
+    }
+    return moves;
+}
+
+/* In which indexes will the row have another place? What the last get found may be what is to be
+ * put, so its statement stays. 1, or 0: there is no such row. */
+static int find_moves(uint64_t *moves, vls_sqlite_conn *conn, uint32_t table,
+                      const valise_table *def, const valise_cell *row, valise_error *err)
+{
+    valise_cell old[VALISE_MAX_COLUMNS];
+    vls_sqlite_stmt *stmt = NULL;
+    int rc = ready(&stmt, conn, table, VLS_SQLITE_GET, &no_shape, row, def->key_count, err);
+
+    if (rc < 0)
+        return rc;
+    assert(stmt);
+    rc = sqlite3_step(stmt->handle);
+    if (rc == SQLITE_ROW) {
+        *moves = places_that_differ(old, row, def, vls_sqlite_read(old, conn, stmt, NULL) == 0);
+        rc = 1;
+    } else {
+        rc = rc == SQLITE_DONE ? 0 : vls_sqlite_stmt_fail(conn, table, -1, rc, err);
+    }
+    vls_sqlite_stmt_give(conn, stmt);
+    return rc;
+}
+
+static int put_as_before(vls_sqlite_conn *conn, uint32_t table, const valise_table *def,
+                         const valise_cell *row, valise_error *err)
+{
+    vls_sqlite_lists known;
+    uint64_t moves = 0;
+    int rc;
+
+    if (def->index_count == 0 || def->key_count == def->column_count || table >= conn->tables.len)
+        return 0;
+    known = conn->tables.ptr[table];
+    if (known.replaces)
+        rc = update(conn, table, def, known.moves, row, err);
+    else
+        rc = insert(conn, table, def, row, err);
+    if (rc == 0 && known.replaces)
+        rc = find_moves(&moves, conn, table, def, row, err);
+    else if (rc != 0)
+        return rc;
+    if (rc <= 0) {
+        conn->tables.ptr[table].replaces = !known.replaces;
+        return rc;
+    }
+    if ((known.moves | moves) == known.moves)
+        moves = UINT64_MAX;
+    conn->tables.ptr[table].moves = known.moves | moves;
+    return update(conn, table, def, known.moves | moves, row, err);
 }
 
 int vls_sqlite_put(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row, valise_error *err)
@@ -121,14 +212,12 @@ int vls_sqlite_put(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row
 
     if (rc == 0)
         rc = vls_table_check_row(def, row, err);
-    if (rc == 0 && def->table->index_count > 0 && (def->table->flags & VALISE_TABLE_NUMBERED)) {
-        rc = insert(conn, table, row, def->table->column_count, err);
-        if (rc > 0)
-            return 0;
-    }
     if (rc == 0)
-        rc = ready(&stmt, conn, table, VLS_SQLITE_PUT, row, def->table->column_count, err);
-    return rc != 0 ? rc : change(conn, stmt, err);
+        rc = put_as_before(conn, table, def->table, row, err);
+    if (rc != 0)
+        return VLS_MIN(rc, 0);
+    rc = ready(&stmt, conn, table, VLS_SQLITE_PUT, &no_shape, row, def->table->column_count, err);
+    return rc < 0 ? rc : change(conn, stmt, err);
 }
 
 int vls_sqlite_del(vls_sqlite_conn *conn, uint32_t table, const valise_cell *key, valise_error *err)
@@ -140,7 +229,7 @@ int vls_sqlite_del(vls_sqlite_conn *conn, uint32_t table, const valise_cell *key
     if (rc == 0)
         rc = vls_table_check_key(def, key, err);
     if (rc == 0)
-        rc = ready(&stmt, conn, table, VLS_SQLITE_DEL, key, def->table->key_count, err);
+        rc = ready(&stmt, conn, table, VLS_SQLITE_DEL, &no_shape, key, def->table->key_count, err);
     if (rc != 0)
         return rc;
     rc = change(conn, stmt, err);

@@ -260,9 +260,8 @@ static int new_store(vls_store **out, const vls_store_options *options, valise_e
     vls_arena_init(&store->arena, store->env, ARENA_MAX);
     vls_map_init(&store->by_desc, store->env, has_desc);
     vls_map_init(&store->by_name, store->env, has_name);
-    rc = vls_hashers_init(&store->hashers, store->env, err);
-    if (rc == 0)
-        rc = vls_chunks_new(&store->chunks, store->env, err);
+    vls_hashers_init(&store->hashers, store->env);
+    rc = vls_chunks_new(&store->chunks, store->env, err);
     if (rc == 0)
         rc = vls_cache_new(&store->cache, store->env, err);
     if (rc < 0)

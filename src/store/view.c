@@ -437,6 +437,22 @@ int valise_view_delete(valise_view *view, const valise_coll *desc, const void *k
     return was_there;
 }
 
+int vls_view_delete_cells(valise_view *view, const vls_coll *coll, const valise_cell *cells,
+                          valise_error *err)
+{
+    const valise_coll *desc = coll->desc;
+    void *row = vls_arena_zalloc(&view->arena, desc->row_size);
+    int rc;
+
+    if (!row)
+        return vls_arena_fail(&view->arena, err);
+    rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
+                            &view->arena, err);
+    if (rc == 0)
+        rc = valise_view_delete(view, desc, row, err);
+    return VLS_MIN(rc, 0);
+}
+
 int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_str bytes,
                     valise_error *err)
 {
@@ -474,4 +490,13 @@ int valise_view_uuid(valise_uuid *out, valise_view *view, valise_error *err)
     if (rc == 0)
         view->uuid_count++;
     return rc;
+}
+
+/* ---- blobs ---- */
+
+int vls_view_let_go(valise_view *view, const valise_id *id, valise_error *err)
+{
+    if (!view->let_go)
+        return 0;
+    return vls_vec_push(view->let_go, view->arena.env, *id) ? 0 : vls_fail_memory(err);
 }

@@ -71,8 +71,13 @@ typedef struct vls_seen {
     int64_t gone_seq;       /* row NULL: the entry that deleted it, or 0 */
 } vls_seen;
 
+/* Blobs that a command let go of: once it is committed each of them is removed, unless a row still
+ * names it (bus/purge.h). In memory of the environment. */
+typedef vls_vec(valise_id) vls_let_go;
+
 struct valise_view {
     struct valise *bus;    /* the handle whose operation it is of; NULL: none */
+    vls_let_go *let_go;    /* NULL: nothing is removed after it */
     struct vls_told *told; /* bus/told.h: where its live events wait; NULL: nowhere */
     const void *seen;      /* what `prepare` left for decide, for PASSING answers; or NULL */
     vls_txn *txn;          /* NULL: there is no workspace; reads find nothing */
@@ -137,6 +142,9 @@ int vls_view_blob(valise_blob **out, valise_view *view, const valise_id *id, val
  * live as long as the view. */
 int vls_view_lend(valise_view *view, const vls_new_object *object, valise_error *err);
 
+/* The command takes away the last row that names this blob, as far as it knows: see vls_let_go. */
+int vls_view_let_go(valise_view *view, const valise_id *id, valise_error *err);
+
 /* The object with this id that the command adds, or NULL. */
 const vls_new_object *vls_view_find_new(const valise_view *view, const valise_id *id);
 
@@ -166,6 +174,11 @@ typedef int vls_version_fn(void *arg, int64_t from_seq, valise_error *err);
 int vls_view_each_version(void *row, valise_view *view, const valise_coll *desc, vls_version_fn *fn,
                           void *arg, valise_error *err);
 
+/* The same with deletions: *there says before each call whether there was a row; where there was
+ * none, *row is as before. */
+int vls_view_each_change(void *row, bool *there, valise_view *view, const valise_coll *desc,
+                         vls_version_fn *fn, void *arg, valise_error *err);
+
 /* The keys of rows that entries after `from`, up to `to`, changed, as often as they did: of *row
  * the key members are set, valid until fn returns. VALISE_E_LIMIT before the retained log. */
 int vls_view_each_changed(void *row, valise_view *view, const valise_coll *desc, int64_t from,
@@ -175,6 +188,10 @@ int vls_view_each_changed(void *row, valise_view *view, const valise_coll *desc,
 
 /* Only what was there before the command: for who knows its own changes better. */
 #define VLS_SCAN_BELOW 0x100u
+
+/* Delete a row that a scan showed as cells. */
+int vls_view_delete_cells(valise_view *view, const vls_coll *coll, const valise_cell *cells,
+                          valise_error *err);
 
 /* range.table is filled in; cells of the range are copied. */
 int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,

@@ -112,6 +112,40 @@ typedef struct valise_order {
     int (*compare)(void *self, const struct valise_composed *a, const struct valise_composed *b);
 } valise_order;
 
+/* ---- retrievers of prompts ---- */
+
+/* An entry whose topics fit, as a retriever sees it. */
+typedef struct valise_candidate {
+    valise_str key, text; /* text: ptr NULL where it is a file */
+    int64_t overlap;      /* topics that it has in common with session and role; at least 1 */
+    int64_t updated;      /* ns */
+} valise_candidate;
+
+/* How well entries answer what the user said last (or the query that was given; "": neither). The
+ * highest score comes first; of equal ones that with more topics in common, then the newest. Below
+ * zero: it is not sent. The same input must give the same scores, everywhere: no clock, no locale,
+ * no address; the version counts changes of them, and stands in manifests. */
+typedef struct valise_retriever {
+    size_t size;
+    const char *name; /* of an extension: "extension.name" */
+    int64_t version;  /* 1 or more */
+    void *self;
+    int (*rank)(int64_t *scores, void *self, valise_str question,
+                const valise_candidate *candidates, size_t count, valise_error *err);
+} valise_retriever;
+
+/* ---- files that are made from rows ---- */
+
+/* What `validate`, `sync` and `repair` tell of one. */
+typedef struct valise_projection {
+    size_t size;
+    const char *name;     /* of what is derived */
+    int64_t seq, entries; /* the state it shows, and how much it holds; 0: there is none */
+    int64_t differences;  /* in what it holds and should */
+    char example[256];    /* one of them */
+    char damage[256];     /* why it cannot be read at all; "": it can */
+} valise_projection;
+
 /* ---- the package ---- */
 
 typedef struct valise_extension {
@@ -131,6 +165,21 @@ typedef struct valise_extension {
 
     const valise_policy *const *policies;
     const valise_order *const *orders; /* NULL-ended, or NULL */
+
+    /* Where it keeps files of its own that are made from rows: bring them to what the rows say now,
+     * so that no byte is left of what they said before. Called after an erasure, before anybody
+     * hears that it is done; and again by the next open or gc when it failed. NULL: it has none. */
+    int (*forget)(valise *v, valise_error *err);
+
+    /* `gc`: let go, with commands, of rows that nothing needs any more, before objects and blobs
+     * are looked at. NULL: nothing. */
+    int (*collect)(valise *v, valise_error *err);
+
+    /* Where it keeps files of its own that are made from rows: are they what the rows say? mend:
+     * make them so. *out is zero but for its size. NULL: it has none. */
+    int (*verify)(valise_projection *out, valise *v, bool mend, valise_error *err);
+
+    const valise_retriever *const *retrievers; /* NULL-ended, or NULL */
 } valise_extension;
 
 typedef const valise_extension *valise_extension_fn(void);

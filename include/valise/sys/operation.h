@@ -84,9 +84,16 @@ typedef struct valise_op {
      * seen no longer fits), all of it is prepared anew, three times at most. Not called for
      * commands that are apart, or added by a middleware. */
     int (*prepare)(valise_prepare *prepare, const void *args, valise_error *err);
+
+    /* Commands, optional. Called on the caller's thread as soon as the arguments were checked,
+     * before their contents become objects: here bytes that came along can be put elsewhere
+     * (blobs), and args be given their final form, which is what the log will hold. Nested structs
+     * and lists belong to the caller: replace them, with memory of valise_prepare_alloc. Access was
+     * not checked yet. Not called when a log is replayed. */
+    int (*receive)(valise_prepare *prepare, void *args, valise_error *err);
 } valise_op;
 
-/* ---- what `prepare` can do ---- */
+/* ---- what `prepare` and `receive` can do ---- */
 
 /* The workspace: queries can be dispatched to it. */
 VALISE_API valise *valise_prepare_workspace(valise_prepare *prepare);

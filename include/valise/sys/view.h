@@ -41,6 +41,8 @@ enum {
                                   told by the seq that made them. Only INTERNAL commands delete
                                   them (retention): then no state of the past has them either */
     VALISE_COLL_IMMUTABLE = 4, /* a row is put once; another row under the same key is refused */
+    VALISE_COLL_WITNESS = 8,   /* rows say that something was used: gc keeps what they name, but an
+                                  erasure does not count them among those who still have it */
 };
 
 typedef struct valise_coll_index {
@@ -90,6 +92,24 @@ typedef struct valise_coll {
      * asks. */
     int (*leads)(valise_view *view, const void *row, valise_lead_fn *fn, void *arg,
                  valise_error *err);
+
+    /* An erasure takes contents of this row, here as it was (the view has it without them): let go,
+     * in the same command, of what is held for their sake. Of a row that was gone before only the
+     * key is set. */
+    int (*erased)(valise_view *view, const void *row, valise_error *err);
+
+    /* A bundle brings another row under a key that is there: put what holds from now on. All other
+     * rows of the bundle can be seen. NULL: that is a conflict. */
+    int (*meet)(valise_view *view, const void *here, const void *there, valise_error *err);
+
+    /* A bundle brought these rows, which were not there: do they fit together, and to what is
+     * here? All other rows of the bundle can be seen. A failure refuses it, whole. */
+    int (*arrive)(valise_view *view, const void *const *rows, size_t count, valise_error *err);
+
+    /* A whole bundle took the place of an empty workspace: do the rows of this collection fit
+     * together, and to all others? There can be more than memory holds, and nothing may be changed.
+     * A failure refuses it, whole. */
+    int (*restored)(valise_view *view, valise_error *err);
 } valise_coll;
 
 /* ---- reading ---- */
