@@ -1,0 +1,13 @@
+/* index.h -- memory indexes of roles, preferences and entries.
+ *
+ * Threads: immutable tables. */
+#ifndef VLS_MEMORY_INDEX_H
+#define VLS_MEMORY_INDEX_H
+
+#include <valise/sys/extension.h>
+
+#include "memory/rows.h"
+
+extern const valise_indexer *const vls_memory_indexers[]; /* NULL-ended */
+
+#endif

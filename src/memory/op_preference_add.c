@@ -1,0 +1,96 @@
+/* op_preference_add.c -- preference:add, something that somebody prefers. [W13] */
+#include "base/hex.h"
+#include "bus/bus.h"
+#include "memory/preference.h"
+
+typedef struct add_args {
+    valise_uuid id;
+    valise_content content;
+    valise_list topics;
+    int64_t scope;
+    valise_str of, slot;
+    int64_t priority;
+} add_args;
+
+static const valise_field add_in[] = {
+    VALISE_FIELD(add_args, content, TEXT, VALISE_REQUIRED | VALISE_POSITIONAL,
+                 "What is preferred, as it is told to the model."),
+    VALISE_FIELD_WITH(add_args, scope, ENUM, 0, "Where it holds.", .more = vls_scopes),
+    VALISE_FIELD_WITH(add_args, of, STR, VALISE_NULLABLE,
+                      "In which role (its name) or session (its id).", .min = 1,
+                      .max = VLS_ROLE_NAME_MAX),
+    VALISE_FIELD_WITH(add_args, slot, STR, VALISE_NULLABLE,
+                      "What it decides, such as tone: of all for one slot only one holds.",
+                      .min = 1, .max = VLS_MEMORY_SLOT_MAX),
+    VALISE_FIELD_WITH(add_args, priority, INT, 0, "Of the same scope higher ones win.",
+                      .min = -VLS_PRIORITY_MAX, .max = VLS_PRIORITY_MAX),
+    VLS_TOPICS_FIELD(add_args, 0, "What it is about; without any it always holds."),
+    VALISE_FIELD(add_args, id, UUID, VALISE_NULLABLE, "Its id; without one it gets a new one."),
+    VALISE_FIELD_END,
+};
+
+static int settle_id(vls_preference_row *row, valise_view *view, const add_args *args,
+                     valise_error *err)
+{
+    static const valise_uuid none = {{0}};
+    vls_preference_row there;
+    int rc;
+
+    if (memcmp(&args->id, &none, sizeof(none)) == 0)
+        return valise_view_uuid(&row->id, view, err);
+    there = (vls_preference_row){.id = args->id};
+    rc = valise_view_get(&there, view, &vls_preferences, err);
+    if (rc <= 0)
+        return rc;
+    (void)vls_fail(err, VALISE_E_EXISTS, "there is a preference %s already",
+                   vls_uuid_text(&args->id).s);
+    vls_hint(err, "valise preference update changes it");
+    return VALISE_E_EXISTS;
+}
+
+static int decide(valise_view *view, const void *in, void *result, valise_error *err)
+{
+    const add_args *args = in;
+    const valise_stamp *stamp = valise_view_stamp(view);
+    vls_preference_row row = {.id = args->id,
+                              .content = args->content.id,
+                              .topics = args->topics,
+                              .scope = args->scope,
+                              .of = args->of,
+                              .slot = args->slot,
+                              .priority = args->priority,
+                              .version = 1,
+                              .created = stamp->time,
+                              .updated = stamp->time,
+                              .actor = stamp->actor};
+    int rc = settle_id(&row, view, args, err);
+
+    if (rc == 0)
+        rc = vls_preference_check(&row, view, err);
+    if (rc == 0 && row.slot.ptr)
+        rc = vls_memory_check_name(row.slot, "a slot", err);
+    if (rc == 0)
+        rc = vls_topics_tidy(&row.topics, view, err);
+    if (rc < 0)
+        return rc;
+    *(vls_preference_made *)result = (vls_preference_made){row.id, row.version};
+    return valise_view_put(view, &vls_preferences, &row, err);
+}
+
+const valise_op vls_op_memory_preference_add = {
+    .size = sizeof(valise_op),
+    .name = "preference:add",
+    .brief = "Add something that is preferred.",
+    .help = "It is told to models in the whole workspace, in one role or in one session; where it "
+            "has topics, only in what is about one of them. Of those with the same slot one holds: "
+            "that of the session before that of the role before that of the workspace, then the "
+            "one with the higher priority, then the newest.",
+    .kind = VALISE_COMMAND,
+    .needs = "preference:write",
+    .in = add_in,
+    .in_size = sizeof(add_args),
+    .out = vls_preference_made_fields,
+    .out_size = sizeof(vls_preference_made),
+    .decide = decide,
+    .example = "{\"content\":\"Answer briefly.\",\"slot\":\"length\",\"topics\":[\"code\"]}",
+};

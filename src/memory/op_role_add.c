@@ -1,0 +1,73 @@
+/* op_role_add.c -- role:add, a persona that sessions can have. [W12] */
+#include "base/text.h"
+#include "bus/bus.h"
+#include "memory/role.h"
+
+typedef struct add_args {
+    valise_str name, label;
+    valise_content persona;
+    const vls_constraints *constraints;
+    valise_list topics;
+} add_args;
+
+static const valise_field add_in[] = {
+    VALISE_FIELD_WITH(add_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the role.",
+                      .min = 1, .max = VLS_ROLE_NAME_MAX),
+    VALISE_FIELD_WITH(add_args, label, STR, VALISE_NULLABLE, "What people call it.", .min = 1,
+                      .max = VLS_ROLE_LABEL_MAX),
+    VALISE_FIELD(add_args, persona, TEXT, VALISE_NULLABLE, "Its instructions: the system prompt."),
+    VALISE_FIELD_WITH(add_args, constraints, STRUCT, VALISE_NULLABLE, "What it asks of models.",
+                      .more = &vls_constraint_struct),
+    VLS_TOPICS_FIELD(add_args, 0, "What it is about."),
+    VALISE_FIELD_END,
+};
+
+static int refuse_again(const vls_role_row *role, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_EXISTS, "there is a role '%s' already",
+                   vls_text_short(role->name).s);
+    vls_hint(err, "valise role update makes a new version of it");
+    return VALISE_E_EXISTS;
+}
+
+static int decide(valise_view *view, const void *in, void *result, valise_error *err)
+{
+    const add_args *args = in;
+    vls_role_row role = {.name = args->name};
+    vls_role_version_row version = {
+        .name = args->name, .label = args->label, .topics = args->topics};
+    int rc = vls_memory_check_name(args->name, "the name of a role", err);
+
+    if (rc == 0)
+        rc = vls_constraints_check(args->constraints, err);
+    if (rc == 0)
+        rc = vls_topics_tidy(&version.topics, view, err);
+    if (rc == 0)
+        rc = valise_view_get(&role, view, &vls_roles, err);
+    if (rc > 0)
+        return refuse_again(&role, err);
+    if (rc == 0 && args->constraints)
+        rc = vls_constraints_add(&version.constraints, view, args->constraints, err);
+    if (rc < 0)
+        return rc;
+    if (vls_content_given(&args->persona))
+        version.persona = args->persona.id;
+    return vls_role_put(result, view, &version, VALISE_NONE, err);
+}
+
+const valise_op vls_op_memory_role_add = {
+    .size = sizeof(valise_op),
+    .name = "role:add",
+    .brief = "Add a role: a persona, and what it asks of models.",
+    .help = "What only some provider knows goes under `extras` of the constraints, word for word. "
+            "A name that was deleted can be used again; the numbers of its versions go on.",
+    .kind = VALISE_COMMAND,
+    .needs = "role:write",
+    .in = add_in,
+    .in_size = sizeof(add_args),
+    .out = vls_role_made_fields,
+    .out_size = sizeof(vls_role_made),
+    .decide = decide,
+    .example = "{\"name\":\"coder\",\"persona\":\"You write C.\",\"constraints\":{\"model\":"
+               "\"large\",\"temperature\":0.2},\"topics\":[\"code\"]}",
+};

@@ -1,0 +1,53 @@
+/* op_role_show.c -- role:show, what a role is, or was. [W12] */
+#include "bus/bus.h"
+#include "memory/role.h"
+
+typedef struct show_args {
+    valise_str name;
+    int64_t version;
+} show_args;
+
+static const valise_field show_in[] = {
+    VALISE_FIELD_WITH(show_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "Name of the role.", .ref = VLS_REF_ROLE_NAME, .min = 1,
+                      .max = VLS_ROLE_NAME_MAX),
+    VALISE_FIELD_WITH(show_args, version, INT, VALISE_NULLABLE,
+                      "Which of its versions; without it the one that holds.", .min = 1,
+                      .max = INT64_MAX),
+    VALISE_FIELD_END,
+};
+
+static int query(valise_view *view, const void *in, void *result, valise_error *err)
+{
+    const show_args *args = in;
+    vls_role_row role = {.name = args->name};
+    vls_role_version_row version;
+    int64_t wanted = args->version;
+    int rc;
+
+    /* A version is still there when the role is gone. */
+    if (wanted == VALISE_NONE) {
+        rc = vls_role_get(&role, view, err);
+        wanted = role.version;
+    } else {
+        rc = valise_view_get(&role, view, &vls_roles, err);
+    }
+    if (rc >= 0)
+        rc = vls_role_version_get(&version, view, args->name, wanted, err);
+    return rc < 0 ? rc : vls_role_show(result, view, &version, role.version, err);
+}
+
+const valise_op vls_op_memory_role_show = {
+    .size = sizeof(valise_op),
+    .name = "role:show",
+    .brief = "Show a role.",
+    .help = "With --version one of its earlier versions, also of a role that was deleted.",
+    .kind = VALISE_QUERY,
+    .needs = "role:read",
+    .in = show_in,
+    .in_size = sizeof(show_args),
+    .out = vls_role_shown_fields,
+    .out_size = sizeof(vls_role_shown),
+    .query = query,
+    .example = "{\"name\":\"coder\",\"version\":1}",
+};
