@@ -6,6 +6,7 @@
 #include <valise/api.h>
 #include <valise/backpack.h>
 #include <valise/blob.h>
+#include <valise/blobs.h>
 #include <valise/checkpoint.h>
 #include <valise/context.h>
 #include <valise/derive.h>
@@ -13,6 +14,9 @@
 #include <valise/event.h>
 #include <valise/id.h>
 #include <valise/progress.h>
+#include <valise/prompt.h>
+#include <valise/search.h>
+#include <valise/session.h>
 #include <valise/str.h>
 #include <valise/watch.h>
 #include <valise/workspace.h>

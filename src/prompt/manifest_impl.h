@@ -1,0 +1,18 @@
+/* manifest_impl.h -- what writer and reader of manifests share.
+ *
+ * Threads: pure functions. */
+#ifndef VLS_MANIFEST_IMPL_H
+#define VLS_MANIFEST_IMPL_H
+
+#include "base/hash.h"
+
+enum { VLS_HOW_STREAM = 1, VLS_HOW_NO_CACHE = 2 }; /* bits of `how` */
+
+static inline bool vls_manifest_no_id(const valise_id *id)
+{
+    static const valise_id none = {{0}};
+
+    return vls_id_equal(id, &none);
+}
+
+#endif

@@ -1,0 +1,332 @@
+/* range.c -- see range.h. */
+#include "prompt/range.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "chat/graph.h"
+#include "json/make.h"
+#include "store/view.h"
+
+/* One turn of the path. */
+typedef struct stop {
+    vls_turn_ref ref;
+    int64_t role;
+    valise_id blocks;
+    bool seen;    /* models see it as it is: no summary, and not covered by one */
+    int64_t over; /* so many pairs and summaries begin here, less those that end here */
+} stop;
+
+/* A call, and the place where it stands; in the map of open ones. */
+typedef struct call {
+    valise_str id;
+    size_t at;
+} call;
+
+typedef struct looking {
+    valise_view *view;
+    vls_vec(stop) path;
+    vls_map by_ref, calls;
+} looking;
+
+static bool is_stop(const void *item, const void *key)
+{
+    return vls_turn_ref_equal(&((const stop *)item)->ref, key);
+}
+
+static bool is_call(const void *item, const void *key)
+{
+    return vls_str_equal(((const call *)item)->id, *(const valise_str *)key);
+}
+
+static uint64_t hash_of(const vls_turn_ref *ref)
+{
+    return vls_str_hash(vls_str((const char *)ref->id.bytes, sizeof(ref->id.bytes)),
+                        (uint64_t)ref->version);
+}
+
+/* ---- the path ---- */
+
+static int add_stop(void *arg, const vls_turn_row *turn, valise_error *err)
+{
+    looking *l = arg;
+    stop s = {.ref = turn->ref, .role = turn->role, .blocks = turn->blocks};
+
+    return vls_vec_push_in(&l->path, &l->view->arena, s) ? 0 : vls_arena_fail(&l->view->arena, err);
+}
+
+static int read_path(looking *l, const vls_request *request, valise_error *err)
+{
+    vls_trail trail = {.env = NULL};
+    int rc = vls_trail_make(&trail, l->view, &request->head, NULL, request->first_parents, err);
+
+    if (rc == 0)
+        rc = vls_trail_each(&trail, l->view, 0, false, add_stop, l, err);
+    vls_trail_release(&trail);
+    for (size_t i = 0; i < l->path.len && rc == 0; i++) {
+        stop *s = &l->path.ptr[i];
+
+        if (vls_map_put(NULL, &l->by_ref, hash_of(&s->ref), &s->ref, s) < 0)
+            rc = vls_fail_memory(err);
+    }
+    return rc;
+}
+
+/* Its number on the path, or that of nobody: path.len. */
+static size_t place_of(const looking *l, const vls_turn_ref *ref)
+{
+    const stop *s = vls_map_get(&l->by_ref, hash_of(ref), ref);
+
+    return s ? (size_t)(s - l->path.ptr) : l->path.len;
+}
+
+static size_t place_of_part(const looking *l, const vls_part *part)
+{
+    vls_turn_ref ref = {.version = 0};
+
+    if (part->kind != VLS_PART_TURN || !vls_turn_ref_read(&ref, part->name))
+        return l->path.len;
+    return place_of(l, &ref);
+}
+
+/* ---- what belongs together ---- */
+
+static void bind(looking *l, size_t first, size_t last)
+{
+    if (first < last && last < l->path.len) {
+        l->path.ptr[first].over++;
+        l->path.ptr[last].over--;
+    }
+}
+
+/* A summary and what it covers are one: true where it is one. */
+static bool bind_summary(looking *l, const vls_part *part, size_t at)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < part->value.len; i++) {
+        vls_json covers = vls_member_of(part->value.items[i], "covers");
+        vls_turn_ref from = {.version = 0};
+        size_t first;
+
+        if (!vls_str_equal(vls_text_of(part->value.items[i], "type"), VLS_STR("summary")) ||
+            covers.type != VLS_JSON_OBJECT ||
+            !vls_turn_ref_read(&from, vls_text_of(covers, "from")))
+            continue;
+        first = place_of(l, &from);
+        if ((size_t)part->stands < first) /* it stands for an older one, too */
+            first = (size_t)part->stands;
+        found = true;
+        if (first < at)
+            bind(l, first, at);
+    }
+    return found;
+}
+
+static int open_call(looking *l, valise_str id, size_t at, valise_error *err)
+{
+    call *c = vls_arena_alloc(&l->view->arena, sizeof(*c));
+
+    if (!c)
+        return vls_arena_fail(&l->view->arena, err);
+    *c = (call){id, at};
+    return vls_map_put(NULL, &l->calls, vls_str_hash(id, 0), &c->id, c) < 0 ? vls_fail_memory(err)
+                                                                            : 0;
+}
+
+static void close_call(looking *l, valise_str id, size_t at)
+{
+    const call *c = vls_map_get(&l->calls, vls_str_hash(id, 0), &id);
+
+    if (c)
+        bind(l, c->at, at);
+}
+
+static int bind_calls(looking *l, const vls_part *part, size_t at, valise_error *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < part->value.len && rc == 0; i++) {
+        vls_json block = part->value.items[i];
+        valise_str type = vls_text_of(block, "type"), id = vls_text_of(block, "callId");
+
+        if (vls_str_equal(type, VLS_STR("tool_use")) && id.ptr)
+            rc = open_call(l, id, at, err);
+        else if (vls_str_equal(type, VLS_STR("tool_result")) && id.ptr)
+            close_call(l, id, at);
+    }
+    return rc;
+}
+
+/* Calls of the last turn that wait for their results: nothing may come between. */
+static void bind_open(looking *l, const vls_parts *history)
+{
+    const vls_part *last = history->len > 0 ? &history->ptr[history->len - 1] : NULL;
+    size_t at = last ? place_of_part(l, last) : l->path.len;
+
+    for (uint32_t i = 0; last && at < l->path.len && i < last->value.len; i++)
+        if (vls_str_equal(vls_text_of(last->value.items[i], "type"), VLS_STR("tool_use")))
+            l->path.ptr[at].over++;
+}
+
+static int bind_all(looking *l, const vls_parts *history, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < history->len && rc == 0; i++) {
+        const vls_part *part = &history->ptr[i];
+        size_t at = place_of_part(l, part);
+
+        if (at == l->path.len || part->value.type != VLS_JSON_ARRAY || bind_summary(l, part, at))
+            continue;
+        l->path.ptr[at].seen = true;
+        rc = bind_calls(l, part, at, err);
+    }
+    bind_open(l, history);
+    return rc;
+}
+
+/* ---- the range ---- */
+
+static int fail_path(const char *which, valise_str given, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_INVALID, "`%s`: turn %s is not on the path of the session", which,
+                   vls_text_short(given).s);
+    vls_hint(err, "valise turn log shows those that are");
+    return VALISE_E_INVALID;
+}
+
+static int find_place(size_t *out, looking *l, const vls_request *request, const char *which,
+                      valise_str given, valise_error *err)
+{
+    vls_turn_row row = {.role = 0};
+    int rc = vls_turn_find(&row, l->view, &request->session, given, VALISE_NONE, err);
+
+    if (rc < 0)
+        return rc;
+    *out = place_of(l, &row.ref);
+    return *out == l->path.len ? fail_path(which, given, err) : 0;
+}
+
+/* The turn behind the last one that does not stay. */
+static size_t end_of(const looking *l, int64_t keep)
+{
+    size_t end = l->path.len;
+
+    while (end > 0 && keep > 0) {
+        end--;
+        keep -= l->path.ptr[end].seen;
+    }
+    return keep > 0 ? 0 : end;
+}
+
+/* [*first, *end), cut where it may be. */
+static void settle(const looking *l, size_t *first, size_t *end)
+{
+    int64_t over = 0;
+    size_t begin = l->path.len, last = 0;
+
+    for (size_t i = 0; i < l->path.len && i < *end; i++) {
+        if (over == 0 && i >= *first && begin == l->path.len)
+            begin = i;
+        over += l->path.ptr[i].over;
+        if (over == 0 && begin < l->path.len)
+            last = i + 1;
+    }
+    *first = begin;
+    *end = VLS_MAX(last, begin);
+}
+
+static int hash_range(valise_id *out, const looking *l, size_t first, size_t end, valise_error *err)
+{
+    static const valise_id none = {{0}};
+    vls_arena *arena = &l->view->arena;
+    valise_id *content = vls_arena_array(arena, end - first, sizeof(*content));
+    int rc = 0;
+
+    if (!content)
+        return vls_arena_fail(arena, err);
+    for (size_t i = first; i < end && rc == 0; i++) {
+        const stop *s = &l->path.ptr[i];
+
+        content[i - first] = none;
+        if (!vls_id_equal(&s->blocks, &none))
+            rc = vls_turn_hash(&content[i - first], l->view, s->role, &s->blocks, err);
+    }
+    return rc < 0 ? rc : vls_covers_hash(out, l->view, content, end - first, err);
+}
+
+/* What models see of it. A single summary is not made shorter by another one. */
+static int take_parts(vls_range *out, looking *l, const vls_parts *history, size_t first,
+                      size_t end, valise_error *err)
+{
+    vls_parts taken = VLS_VEC_INIT;
+    size_t seen = 0;
+
+    for (size_t i = 0; i < history->len; i++) {
+        size_t at = place_of_part(l, &history->ptr[i]);
+
+        out->all_tokens += history->ptr[i].tokens;
+        if (at < first || at >= end)
+            continue;
+        seen += l->path.ptr[at].seen;
+        out->tokens += history->ptr[i].tokens;
+        if (!vls_vec_push_in(&taken, &l->view->arena, history->ptr[i]))
+            return vls_arena_fail(&l->view->arena, err);
+    }
+    out->ptr = taken.ptr;
+    out->count = seen > 0 ? taken.len : 0;
+    return 0;
+}
+
+static int find_range(vls_range *out, looking *l, const vls_request *request,
+                      const vls_parts *history, const vls_range_asked *asked, valise_error *err)
+{
+    size_t first = 0, end = 0, last = 0;
+    int rc = 0;
+
+    end = end_of(l, asked->keep);
+    if (asked->from.ptr)
+        rc = find_place(&first, l, request, "from", asked->from, err);
+    if (rc == 0 && asked->to.ptr) {
+        rc = find_place(&last, l, request, "to", asked->to, err);
+        end = last + 1;
+    }
+    if (rc == 0 && asked->from.ptr && asked->to.ptr && last < first)
+        rc = vls_fail(err, VALISE_E_INVALID, "`to` is a turn before `from`");
+    if (rc < 0)
+        return rc;
+    settle(l, &first, &end);
+    rc = take_parts(out, l, history, first, end, err);
+    if (rc < 0 || out->count == 0)
+        return rc;
+    out->from = l->path.ptr[first].ref;
+    out->to = l->path.ptr[end - 1].ref;
+    out->turns = end - first;
+    return hash_range(&out->hash, l, first, end, err);
+}
+
+int vls_range_find(vls_range *out, valise_view *view, const vls_request *request,
+                   const vls_parts *history, const vls_range_asked *asked, valise_error *err)
+{
+    looking l = {.view = view};
+    vls_range made = {.turns = 0};
+    int rc;
+
+    if (request->head.ref.version == 0) {
+        *out = made; /* nothing was said */
+        return 0;
+    }
+    vls_map_init(&l.by_ref, view->arena.env, is_stop);
+    vls_map_init(&l.calls, view->arena.env, is_call);
+    rc = read_path(&l, request, err);
+    if (rc == 0)
+        rc = bind_all(&l, history, err);
+    if (rc == 0)
+        rc = find_range(&made, &l, request, history, asked, err);
+    vls_map_release(&l.by_ref);
+    vls_map_release(&l.calls);
+    if (rc == 0)
+        *out = made;
+    return rc;
+}
