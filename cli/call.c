@@ -137,8 +137,12 @@ int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *f
 static int run_one(int *status, valise_reply *reply, cli *c, valise *v, const valise_op *op,
                    valise_str payload, const valise_call *call, valise_error *err)
 {
-    int rc = valise_dispatch_str(reply, v, valise_str_of(op->name), payload, call, err);
+    const cli_printer *printer = cli_printer_of(op);
+    int rc = printer && printer->pour ? printer->pour(c, v, payload, call, err) : 0;
 
+    if (rc != 0)
+        return VLS_MIN(rc, 0);
+    rc = valise_dispatch_str(reply, v, valise_str_of(op->name), payload, call, err);
     if (rc < 0)
         return rc;
     cli_progress_clear(call->progress.arg); /* an answer may go to standard error too */

@@ -78,9 +78,11 @@ int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *f
 extern const cli_builtin *const cli_builtins[]; /* NULL-ended */
 
 extern const cli_builtin cli_builtin_agent_serve, cli_builtin_backpack_bisect, cli_builtin_batch,
-    cli_builtin_commands, cli_builtin_complete, cli_builtin_completion, cli_builtin_config_get,
-    cli_builtin_config_list, cli_builtin_config_set, cli_builtin_config_unset, cli_builtin_help,
-    cli_builtin_init, cli_builtin_run, cli_builtin_trust, cli_builtin_version, cli_builtin_watch;
+    cli_builtin_chat, cli_builtin_commands, cli_builtin_complete, cli_builtin_completion,
+    cli_builtin_config_get, cli_builtin_config_list, cli_builtin_config_set,
+    cli_builtin_config_unset, cli_builtin_context_delete, cli_builtin_help, cli_builtin_init,
+    cli_builtin_preference_delete, cli_builtin_run, cli_builtin_trust, cli_builtin_version,
+    cli_builtin_watch;
 
 /* Print the version. */
 void cli_print_version(cli *c);

@@ -83,15 +83,17 @@ static const char *without_alias(const char *word)
     return word;
 }
 
-/* How many words spell the whole name; 0 when they do not. */
+/* How many words spell the whole name; 0 when they do not. A word may have colons, as the name has:
+ * `session role:switch` is `session role switch`. */
 static size_t count_matching(const char *name, size_t count, const char *const *words)
 {
     size_t used = 0;
 
     while (used < count) {
-        size_t len = strcspn(name, ": ");
         const char *word = used == 0 ? without_alias(words[0]) : words[used];
-        if (strlen(word) != len || memcmp(word, name, len) != 0)
+        size_t len = strlen(word);
+        if (len == 0 || strncmp(word, name, len) != 0 || strchr(word, ' ') ||
+            !strchr(": ", name[len]))
             return 0;
         used++;
         if (name[len] == '\0')
@@ -212,10 +214,14 @@ static void try_first_words(cli_near *near, const cli_catalog *catalog)
 static void try_verbs(cli_near *near, const cli_catalog *catalog, const char *group)
 {
     size_t len = strlen(group);
+    cli_name verb;
 
     for (size_t i = 0; i < catalog->count; i++) {
-        if (cli_command_is_of(&catalog->commands[i], group, len))
-            cli_near_try(near, catalog->commands[i].op->name + len + 1);
+        if (!cli_command_is_of(&catalog->commands[i], group, len))
+            continue;
+        (void)snprintf(verb.s, sizeof(verb.s), "%s", catalog->commands[i].op->name + len + 1);
+        split_colons(&verb);
+        cli_near_try(near, verb.s);
     }
 }
 

@@ -68,9 +68,14 @@ typedef struct cli {
     bool done;      /* what was to be done is done: from now on only an answer can be lost */
 } cli;
 
+/* Until something can be read from standard input; false: a signal came first. */
+bool cli_wait_for_input(void);
+
 /* Has Ctrl-C been pressed? (signal.c) */
 bool cli_is_interrupted(void);
 void cli_catch_signals(void);
+/* What was interrupted is over; from now on the next one is noted. */
+void cli_forget_interrupt(void);
 
 /* For commands that go on until they are told to end: SIGTERM interrupts what is going on, and is
  * the end that was meant. */

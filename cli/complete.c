@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "cli/call.h"
 #include "cli/paths.h"
+#include "wire/adapter.h"
 
 #define ID_ROWS_MAX 5000u /* looked at */
 #define IDS_MAX 200u      /* offered */
@@ -300,6 +301,13 @@ static void add_node(const completer *k)
         add_candidate(k, vls_json_str(*id), vls_buf_cstr(&path) ? vls_buf_cstr(&path) : "");
 }
 
+/* The usual providers have the names of their adapters. */
+static void add_adapters(const completer *k)
+{
+    for (const vls_adapter *const *adapter = vls_adapters; *adapter; adapter++)
+        add_candidate(k, valise_str_of((*adapter)->name), "");
+}
+
 static void add_ref(const completer *k, const char *ref)
 {
     if (strcmp(ref, CLI_TREE_NODE) == 0) {
@@ -308,6 +316,8 @@ static void add_ref(const completer *k, const char *ref)
     }
     if (strcmp(ref, "cli.operation") == 0)
         add_operation_names(k);
+    else if (strcmp(ref, "cli.adapter") == 0)
+        add_adapters(k);
     else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0 ||
              strcmp(ref, CLI_HOST_PROGRAM) == 0 || strcmp(ref, CLI_TREE_PATH) == 0 ||
              strcmp(ref, CLI_TREE_HERE) == 0)

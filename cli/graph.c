@@ -479,11 +479,12 @@ int cli_draw_history(cli *c, const valise_op *op, valise_str payload, valise_err
     }
     vls_arena_init(&g.arena, c->env, LOAD_MAX);
     vls_buf_init(&g.line, c->env, LOAD_MAX);
+    cli_lanes_init(&g.lanes, c);
     rc = run(&g, op, parsed, payload, err);
     vls_vec_release(&g.branches, c->env);
     vls_vec_release(&g.commits, c->env);
     vls_vec_release(&g.order, c->env);
-    vls_vec_release(&g.lanes, c->env);
+    cli_lanes_release(&g.lanes);
     vls_buf_release(&g.line);
     vls_arena_release(&g.arena);
     return rc;

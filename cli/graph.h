@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "cli/backpack.h"
+#include "cli/lanes.h"
 
 #define CLI_GRAPH_NONE SIZE_MAX
 
@@ -40,7 +41,7 @@ typedef struct cli_graph {
     vls_vec(cli_branch) branches;
     vls_vec(cli_node) commits;
     vls_vec(size_t) order; /* of the commits, as they are drawn */
-    vls_vec(size_t) lanes; /* commits that are waited for */
+    cli_lanes lanes;
     vls_buf line;
     size_t merging; /* the branch whose merges are loaded */
     int rc;         /* of a callback */

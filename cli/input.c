@@ -82,6 +82,16 @@ int cli_read_file(valise_str *out, cli *c, const char *path, size_t max_bytes, v
     return rc;
 }
 
+/* @FILE, or a text whose first letter is an @. */
+static int read_named(valise_str *out, cli *c, const char *word, valise_error *err)
+{
+    int rc = cli_read_file(out, c, word + 1, VLS_JSON_MAX_BYTES, err);
+
+    if (rc == VALISE_E_NOT_FOUND)
+        vls_hint(err, "see whether the path is right; a text that begins with @ is written @@...");
+    return rc;
+}
+
 int cli_read_word(valise_str *out, cli *c, const char *word, valise_error *err)
 {
     if (strcmp(word, "-") == 0)
@@ -92,7 +102,7 @@ int cli_read_word(valise_str *out, cli *c, const char *word, valise_error *err)
     if (strcmp(word, "@-") == 0)
         return cli_read_file(out, c, "./-", VLS_JSON_MAX_BYTES, err);
     if (word[0] == '@' && word[1] != '@')
-        return cli_read_file(out, c, word + 1, VLS_JSON_MAX_BYTES, err);
+        return read_named(out, c, word, err);
     *out = valise_str_of(word[0] == '@' ? word + 1 : word);
     return 0;
 }

@@ -163,7 +163,9 @@ int cli_rows_end(cli_rows *rows, valise_error *err)
 
 int cli_rows_status(const cli_rows *rows)
 {
-    bool differs = rows->printer && rows->printer->differs && rows->count > 0;
+    /* Where a row can say so itself, not all of them are differences. */
+    bool differs =
+        rows->printer && rows->printer->differs && !rows->printer->status && rows->count > 0;
 
     return differs && rows->c->options.exit_code ? CLI_DIFFERENT : rows->status;
 }

@@ -35,6 +35,8 @@ typedef struct cli_printer {
     int (*brief)(cli *c, const valise_op *op, vls_json value, valise_error *err);
     /* All of it as --graph draws it; NULL: there is no such option. */
     int (*draw)(cli *c, const valise_op *op, valise_str payload, valise_error *err);
+    /* Bytes that go out as they are, in the place of the answer: 1 when they did, 0: as usual. */
+    int (*pour)(cli *c, valise *v, valise_str payload, const valise_call *call, valise_error *err);
     /* The text of a cell of a list's table; false: as usual. */
     bool (*cell)(vls_buf *out, const cli *c, const char *field, vls_json row);
     /* Exit code of a success, or what a row makes of it; NULL: 0. */

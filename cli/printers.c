@@ -3,12 +3,18 @@
  * One row for each, here and nowhere else. */
 #include "cli/print.h"
 
+#include "cli/ask.h"
 #include "cli/backpack.h"
+#include "cli/blobs.h"
 #include "cli/checkpoint.h"
 #include "cli/derive.h"
 #include "cli/diff.h"
+#include "cli/found.h"
+#include "cli/exchange.h"
 #include "cli/frames.h"
+#include "cli/prompts.h"
 #include "cli/tree.h"
+#include "cli/turns.h"
 
 /* ---- json:diff ---- */
 
@@ -203,6 +209,9 @@ static const cli_printer printers[] = {
      .json_member = "value",
      .status = cli_status_of_found},
     {.op = "backpack:validate", .print = print_findings, .status = status_of_findings},
+    {.op = "blob:get", .pour = cli_pour_blob},
+    {.op = "blob:list",
+     .columns = {"sha256=BLOB", "size", "count=HELD", "mediaType=TYPE", "filename", "created?"}},
     {.op = "checkpoint:diff", .print = cli_print_checkpoint_diff, .differs = true},
     {.op = "checkpoint:list",
      .columns = {"name", "version?", "root?", "time", "files", "bytes", "lacking", "partial?",
@@ -210,6 +219,9 @@ static const cli_printer printers[] = {
     {.op = "checkpoint:remove", .print = cli_print_removed},
     {.op = "checkpoint:show",
      .columns = {"path~", "kind", "mode", "size", "content?", "target", "reason"}},
+    {.op = "context:list",
+     .columns = {"key", "brief=CONTENT", "type?", "topics", "expires", "version?", "updated?",
+                 "actor?"}},
     {.op = "context:prune", .print = cli_print_pruned},
     {.op = "context:regenerate",
      .print = cli_print_run,
@@ -246,6 +258,38 @@ static const cli_printer printers[] = {
     {.op = "log:list", .columns = {"seq", "id", "time", "actor", "type", "payload"}},
     {.op = "node:compose", .print = cli_print_composed},
     {.op = "node:get", .print = cli_print_node},
+    {.op = "preference:list",
+     .columns = {"id", "content", "scope", "of", "slot", "priority", "topics", "updated?"}},
+    {.op = "prompt:ask", .pour = cli_pour_answer},
+    {.op = "prompt:blame", .print = cli_print_prompt_blame},
+    {.op = "prompt:budget", .print = cli_print_prompt_budget},
+    {.op = "prompt:build",
+     .print = cli_print_prompt,
+     .warn = cli_warn_of_prompt,
+     .pour = cli_pour_prompt_build},
+    {.op = "prompt:diff", .print = cli_print_prompt_diff, .differs = true},
+    {.op = "prompt:explain-miss", .print = cli_print_prompt_miss},
+    {.op = "prompt:lint", .print = cli_print_lint, .status = cli_status_of_lint},
+    {.op = "prompt:list",
+     .columns = {"id", "session", "head?", "provider", "model", "tokens", "time", "actor?=BY"}},
+    {.op = "prompt:render", .print = cli_print_prompt},
+    {.op = "prompt:show",
+     .print = cli_print_prompt,
+     .warn = cli_warn_of_prompt,
+     .pour = cli_pour_prompt_show},
+    {.op = "role:list",
+     .columns = {"name", "label", "brief=PERSONA", "version?", "topics", "updated?"}},
+    {.op = "search:query", .print = cli_print_hit},
+    {.op = "session:create", .print = cli_print_session_made},
+    {.op = "session:delete", .print = cli_print_session_deleted},
+    {.op = "session:fork", .print = cli_print_session_made},
+    {.op = "session:graph", .print = cli_print_session_graph},
+    {.op = "session:list",
+     .columns = {"id", "label", "turns", "head?", "role?", "topics", "updated?"}},
+    {.op = "session:export", .print = cli_print_exported, .warn = cli_warn_of_export},
+    {.op = "session:import", .print = cli_print_imported, .warn = cli_warn_of_import},
+    {.op = "session:role:switch", .print = cli_print_said},
+    {.op = "session:update", .print = cli_print_session_made},
     {.op = "slot:invalidate", .print = cli_print_invalidated},
     {.op = "slot:reaffirm", .print = cli_print_reaffirmed},
     {.op = "tree:check-ignore", .print = cli_print_ignored, .status = cli_status_of_ignored},
@@ -265,6 +309,19 @@ static const cli_printer printers[] = {
      .print = cli_print_scan,
      .warn = cli_warn_of_scan,
      .status = cli_status_of_scan},
+    {.op = "turn:add", .print = cli_print_said},
+    {.op = "turn:branch", .print = cli_print_said},
+    {.op = "turn:branches", .print = cli_print_branch},
+    {.op = "turn:checkout", .print = cli_print_said},
+    {.op = "turn:delete", .print = cli_print_turn_deleted},
+    {.op = "turn:diff",
+     .print = cli_print_turn_diff,
+     .status = cli_status_of_turn_diff,
+     .differs = true},
+    {.op = "turn:edit", .print = cli_print_said},
+    {.op = "turn:log", .print = cli_print_turn, .brief = cli_print_turn_line},
+    {.op = "turn:merge", .print = cli_print_said},
+    {.op = "turn:show", .print = cli_print_turn_shown},
     {.op = "workspace:repair", .status = status_of_repair},
     {.op = "workspace:status", .print = print_status},
     {.op = "workspace:show", .print = cli_print_anything},

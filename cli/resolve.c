@@ -15,16 +15,36 @@ static size_t whole_len(const valise_field *field)
     return field->type == VALISE_T_ID ? 64 : 36;
 }
 
-static bool is_short(const valise_field *field, vls_json value)
+static bool is_id(const valise_field *field)
 {
-    if ((field->type != VALISE_T_ID && field->type != VALISE_T_UUID) ||
-        value.type != VLS_JSON_STRING || value.len < SHORTEST || value.len >= whole_len(field))
-        return false;
-    for (uint32_t i = 0; i < value.len; i++) {
-        if (!strchr("0123456789abcdefABCDEF-", value.text[i]) || !value.text[i])
+    return field->type == VALISE_T_ID || field->type == VALISE_T_UUID;
+}
+
+static bool is_hex(valise_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!strchr("0123456789abcdefABCDEF-", text.ptr[i]) || !text.ptr[i])
             return false;
     }
     return true;
+}
+
+/* "preference:list.id": who lists them. */
+static void hint_list(const valise_field *field, valise_error *err)
+{
+    valise_str op, area, verb, name;
+
+    if (field->ref && vls_str_cut(&op, &name, valise_str_of(field->ref), '.') &&
+        vls_str_cut(&area, &verb, op, ':'))
+        vls_hint(err, "'valise %.*s %.*s' shows those there are", VALISE_STR_ARG(area),
+                 VALISE_STR_ARG(verb));
+}
+
+static int refuse_word(const valise_field *field, valise_str word, valise_error *err)
+{
+    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no id", vls_text_short(word).s);
+    hint_list(field, err);
+    return VALISE_E_INVALID;
 }
 
 static int ask(vls_json *out, cli *c, vls_json value, valise_error *err)
@@ -72,16 +92,25 @@ static int resolve_value(vls_json *value, cli *c, const valise_field *field, val
     vls_json id = vls_json_null();
     int rc;
 
-    if (!is_short(field, *value))
+    if (!is_id(field) || value->type != VLS_JSON_STRING)
+        return 0;
+    if (!is_hex(vls_json_str(*value)))
+        return refuse_word(field, vls_json_str(*value), err);
+    if (value->len < SHORTEST || value->len >= whole_len(field))
         return 0;
     rc = ask(&id, c, *value, err);
+    if (rc == VALISE_E_NOT_FOUND)
+        hint_list(field, err);
     if (rc < 0)
         return rc;
     id = key_of(id);
     /* A UUID that ends like this where a hash was meant, or the other way round. */
-    if (id.type != VLS_JSON_STRING || id.len != whole_len(field))
-        return vls_fail(err, VALISE_E_NOT_FOUND, "'%s' names nothing of this kind",
-                        vls_text_short(vls_json_str(*value)).s);
+    if (id.type != VLS_JSON_STRING || id.len != whole_len(field)) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' names nothing of this kind",
+                       vls_text_short(vls_json_str(*value)).s);
+        hint_list(field, err);
+        return VALISE_E_NOT_FOUND;
+    }
     *value = id;
     return 0;
 }

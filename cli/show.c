@@ -2,7 +2,10 @@
 #include "cli/print.h"
 
 #include "base/text.h"
+#include "blob/ops.h"
+#include "chat/rows.h"
 #include "cli/paths.h"
+#include "cli/turns.h"
 
 #define SHORT_ID 8u
 #define TEXT_MAX ((size_t)128 << 20)
@@ -91,6 +94,13 @@ void cli_show(vls_buf *out, const valise_field *field, vls_json value)
         text = vls_str_head(text, SHORT_ID);
     else if (field->type == VALISE_T_UUID && text.len > SHORT_ID)
         text = vls_str_from(text, text.len - SHORT_ID);
+    else if (field->ref && strcmp(field->ref, VLS_REF_TURN) == 0)
+        text = cli_short_ref(text);
+    else if (field->ref && strcmp(field->ref, VLS_REF_HOLDER) == 0 &&
+             vls_str_starts(text, VLS_STR("turn/"))) {
+        vls_buf_add_text(out, "turn/");
+        text = cli_short_ref(vls_str_from(text, 5));
+    }
     vls_buf_add(out, text);
 }
 

@@ -5,6 +5,7 @@
  * away (SIGPIPE) is an error of write, which output.c takes quietly. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -70,4 +71,28 @@ void cli_catch_signals(void)
         (void)sigaction(SIGINT, &catch, NULL);
     (void)sigaction(SIGPIPE, &ignore, NULL);
     (void)sigaction(SIGXFSZ, &ignore, NULL); /* a file over the limit is an error of write, too */
+}
+
+bool cli_wait_for_input(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t ours, before;
+    int ready = -1;
+
+    /* One that comes between the look and the wait must end the wait. */
+    (void)sigemptyset(&ours);
+    (void)sigaddset(&ours, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &ours, &before);
+    if (!interrupted)
+        ready = ppoll(&input, 1, NULL, &before);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready > 0;
+}
+
+void cli_forget_interrupt(void)
+{
+    if (!interrupted)
+        return;
+    interrupted = 0;
+    cli_catch_signals();
 }

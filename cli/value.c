@@ -180,6 +180,14 @@ static int json_value(vls_json *out, cli *c, const valise_field *field, const ch
     return rc;
 }
 
+/* The library knows no streams, only files. */
+static const char *input_word(const valise_field *field, const char *word)
+{
+    bool input = field->ref && strcmp(field->ref, "input") == 0;
+
+    return input && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
+}
+
 int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word, valise_error *err)
 {
     valise_str bytes;
@@ -194,7 +202,7 @@ int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word
     case VALISE_T_ENUM:
         return enum_value(out, c, field, word, err);
     case VALISE_T_PATH:
-        return cli_path_value(out, c, valise_str_of(word), err);
+        return cli_path_value(out, c, valise_str_of(input_word(field, word)), err);
     case VALISE_T_TEXT:
     case VALISE_T_DATA:
         rc = field->flags & VALISE_FILE ? cli_read_file(&bytes, c, word, VLS_JSON_MAX_BYTES, err)
@@ -212,8 +220,6 @@ int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word
     case VALISE_T_LIST:
         return json_value(out, c, field, word, VLS_JSON_MAX_AROUND, err);
     default:
-        if (field->ref && strcmp(field->ref, "input") == 0 && strcmp(word, "-") == 0)
-            word = "/dev/stdin"; /* the library knows no streams, only files */
-        return text_value(out, field, valise_str_of(word), err);
+        return text_value(out, field, valise_str_of(input_word(field, word)), err);
     }
 }

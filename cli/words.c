@@ -49,7 +49,7 @@ bool cli_option_fits(const cli_option *option, const cli_command *command)
     case CLI_WHEN_QUERY:
         return any || (op->kind == VALISE_QUERY && !(op->flags & VALISE_OP_NO_WORKSPACE));
     case CLI_WHEN_EXPECT:
-        return any || op->current;
+        return any || op->current || (command->behind && command->behind->current);
     case CLI_WHEN_DIFFERENT:
         return any || cli_can_differ(op);
     case CLI_WHEN_FOLLOW:
@@ -367,17 +367,21 @@ static int refuse_option(const reader *r, valise_error *err)
     return CLI_E_USAGE;
 }
 
-/* As in git: -p where there are lines to be shown. */
-static bool is_patch(const reader *r, const char *word)
+/* As in git: -p where there are lines to be shown, -m for a message. */
+static const char *long_form(const reader *r, const char *word)
 {
     const valise_op *op = r->words->command ? r->words->command->op : NULL;
 
-    return strcmp(word, "-p") == 0 && op && find_field(op->in, VLS_STR("patch"));
+    if (strcmp(word, "-p") == 0 && op && find_field(op->in, VLS_STR("patch")))
+        return "--patch";
+    if (strcmp(word, "-m") == 0 && op && find_field(op->in, VLS_STR("message")))
+        return "--message";
+    return word;
 }
 
 static int take_option(reader *r, const char *given, valise_error *err)
 {
-    const char *word = is_patch(r, given) ? "--patch" : given;
+    const char *word = long_form(r, given);
     const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
     size_t len = equals ? (size_t)(equals - word) : strlen(word);
     bool taken = false;
