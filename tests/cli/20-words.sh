@@ -289,6 +289,19 @@ t 'a reader that goes away is no error' '
     stderr_is_empty
 '
 
+t 'a name of three words can be typed with blanks, colons or both [L4]' '
+    "$VALISE" help session role switch >plain
+    for typed in session:role:switch "session role:switch" "session:role switch"; do
+        # shellcheck disable=SC2086
+        "$VALISE" help $typed >other
+        cmp plain other
+    done
+    expect_exit 2 "$VALISE" "session role" switch a b
+    expect_exit 2 "$VALISE" session role:
+    expect_exit 2 "$VALISE" session role:switsh
+    stderr_has "session role switch"
+'
+
 t 'every example is a command line that the command understands [L4]' '
     "$VALISE" -q init
     "$VALISE" commands --json >all
@@ -296,9 +309,9 @@ t 'every example is a command line that the command understands [L4]' '
         name=$("$VALISE" json get "$line" /name | tr -d \")
         "$VALISE" json get "$line" /example >wanted 2>/dev/null || continue
         # shellcheck disable=SC2086
-        example=$("$VALISE" help ${name/:/ } | sed -n "/^example:/{n;p}")
+        example=$("$VALISE" help ${name//:/ } | sed -n "/^example:/{n;p}")
         # Behind the name the words make the payload of the example, whatever comes of it.
-        [[ $example == *"valise ${name/:/ }"* ]] || fail "$name: $example"
+        [[ $example == *"valise ${name//:/ }"* ]] || fail "$name: $example"
         code=0
         PATH=$(dirname "$VALISE"):$PATH bash -c "$example" >out 2>err || code=$?
         [ $code != 2 ] || fail "$name: $example: $(cat err)"

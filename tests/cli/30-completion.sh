@@ -14,7 +14,7 @@ t 'commands, groups and verbs' '
     [ "$(offers pin a)" = add ]
     offers "" | grep -qx json
     offers "" | grep -qx version
-    ! offers "" | grep -q __complete
+    ! offers "" | grep -q __complete || fail "__complete is offered"
     [ "$(offers help pin r)" = remove ]
     [ "$(offers --json pin a)" = add ]
     [ "$(offers -C . pin a)" = add ]
@@ -23,8 +23,8 @@ t 'commands, groups and verbs' '
 '
 
 t 'options, and what stands behind them' '
-    offers pin list --at | grep -qx -- --at
-    ! offers pin add --at | grep -qx -- --at
+    offers pin list --at | grep -qx -- --at || fail "--at is offered again"
+    ! offers pin add --at | grep -qx -- --at || fail "--at is offered again"
     [ "$(offers --ver)" = --version ]
     [ "$(offers json diff --te)" = --tests ]
     [ "$(offers json diff --no-t)" = --no-tests ]
@@ -137,6 +137,33 @@ t 'scripts are clean' '
     run bash -n bash.sh
     expect_exit 6 "$VALISE" completion csh
     stderr_has "bash, zsh, fish"
+'
+
+t 'prompts by their ids, the newest first, and providers by their names' '
+    "$VALISE" -q init
+    "$VALISE" -q session create --label s
+    "$VALISE" -q turn add s user hello
+    "$VALISE" -q prompt build s --provider openai --model a
+    "$VALISE" -q prompt build s --provider openai --model b
+    "$VALISE" prompt list --json | sed "s/.*\"id\":\"\([0-9a-f]*\)\".*/\1/" >ids
+    [ "$(wc -l <ids)" -eq 2 ]
+    for verb in show blame delete diff explain-miss; do
+        offers prompt $verb "" | cmp - ids
+        id=$(head -1 ids)
+        [ "$(offers prompt $verb "${id:0:8}")" = "$id" ]
+    done
+    offers prompt diff "$(head -1 ids)" "" | cmp - ids
+    session=$("$VALISE" session list --json | sed "s/.*\"id\":\"\([0-9a-f-]*\)\".*/\1/")
+    for verb in build budget list compact; do
+        [ "$(offers prompt $verb "")" = "$session" ]
+    done
+    for line in "prompt build s" "prompt budget s" "prompt lint" "prompt render" "prompt parse" "prompt compact s" \
+        "ask s hello" "chat s"; do
+        [ "$(offers $line --provider anth)" = anthropic ] || fail "$line: no anthropic"
+        [ "$(offers $line --provider=anth)" = --provider=anthropic ]
+        [ "$(offers $line --provider "" | wc -l)" -eq 7 ] || fail "$line: not all"
+    done
+    [ "$("$VALISE" __complete -- ask s hello --replay "")" = "$(printf "\tfiles")" ]
 '
 
 done_testing

@@ -626,7 +626,7 @@ t 'names, keys, nodes and points are completed [L8]' '
     bp fork run-1 other
     bp checkpoint run-1 good
     [ "$(offers bp pa)" = "pack " ]
-    [ "$(offers b)" = "backpack bp batch " ] || [ "$(offers b | tr " " "\n" | sort | tr "\n" " ")" = " backpack batch bp " ]
+    [ "$(offers b | tr " " "\n" | sort | tr "\n" " ")" = "backpack batch blob bp " ]
     [ "$(offers bp unpack "")" = "other run-1 " ]
     [ "$(offers bp unpack run-1 "")" = "email fact query " ]
     [ "$(offers bp unpack --backpack run-1 "")" = "email fact query " ]

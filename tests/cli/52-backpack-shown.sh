@@ -60,7 +60,7 @@ t 'the error of a quarantine is shown, and what was written harms no line [B25]'
     json_is error.code 7
     for command in "show run-1 2" "history run-1" "blame run-1 k --point 1"; do
         run "$VALISE" bp $command
-        ! grep -q "$(printf "\033")" "$OUT"
+        ! grep -q "$(printf "\033")" "$OUT" || fail "an escape went through"
     done
     run "$VALISE" bp show run-1 2
     stdout_has "Reason: bad\\x1b[31m\\nthing" "Error:  {\"code\":7}"

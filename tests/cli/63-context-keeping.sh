@@ -172,8 +172,8 @@ damaged() {
     for change in \
         "merkle=UPDATE merkle SET page = zeroblob(2) WHERE \"set\" = (SELECT id FROM tree)" \
         "slot=UPDATE slot SET head = (SELECT max(id) FROM frame), frames = 9" \
-        "context=UPDATE context SET root = zeroblob(32)" \
-        "context=UPDATE context SET frames = 99" \
+        "context_root=UPDATE context_root SET root = zeroblob(32)" \
+        "context_root=UPDATE context_root SET frames = 99" \
         "tree_node=UPDATE tree_node SET hash = zeroblob(32) WHERE kind = 'file'" \
         "tree=UPDATE tree SET files = 99"; do
         rm -rf copy

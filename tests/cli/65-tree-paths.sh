@@ -306,7 +306,7 @@ t 'what says no already is not negated' '
     run "$VALISE" scan --help
     stdout_has "--force, --no-force"
     [ "$("$VALISE" __complete -- get-node README --no-s | cut -f1)" = --no-scan ]
-    ! "$VALISE" __complete -- get-node README --no | grep -q no-no
+    ! "$VALISE" __complete -- get-node README --no | grep -q no-no || fail "--no-no is offered"
 '
 
 completed() {

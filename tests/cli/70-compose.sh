@@ -27,13 +27,13 @@ start() {
 words() {
     start
     run "$VALISE" compose src/a.c
-    stdout_matches "^src/a.c  node  summary $ID  fresh  local  4 tokens$"
-    stdout_matches "^src  parent  notes $ID  fresh  local  4 tokens$"
-    stdout_matches "^src/b.c  sibling  summary $ID  fresh  local  6 tokens$"
+    stdout_matches "^src/a.c  node  summary $ID  fresh  local  3 tokens$"
+    stdout_matches "^src  parent  notes $ID  fresh  local  5 tokens$"
+    stdout_matches "^src/b.c  sibling  summary $ID  fresh  local  7 tokens$"
     stdout_matches "^\.  ancestor  summary $ID  fresh  local  3 tokens$"
     stdout_has "    Parses dates." "    All about time."
     stdout_lacks "How to begin"
-    tail -1 "$OUT" | grep -qE "^4 frames, 17 tokens, policy $ID$"
+    tail -1 "$OUT" | grep -qE "^4 frames, 18 tokens, policy $ID$"
     [ "$(grep -c '^    ' "$OUT")" = 4 ]
     run "$VALISE" compose src/a.c --policy sources=node+parent,max=1
     [ "$(tail -3 "$OUT" | head -1 | cut -d, -f1)" = "1 of 2 frames" ]
@@ -42,7 +42,7 @@ words() {
     run "$VALISE" compose src/lib/c.c --policy sources=node
     stdout_matches "^no frames, policy $ID$"
     run "$VALISE" compose src/a.c --related README --policy sources=node
-    stdout_matches "^README  related  notes $ID  fresh  local  4 tokens$"
+    stdout_matches "^README  related  notes $ID  fresh  local  5 tokens$"
 }
 t 'frames with a line above each, and how much there was' words
 

@@ -481,6 +481,7 @@ EOF
     "$VALISE" synthesize --recursive --program ../bin/stop -q &
     valise=$!
     until [ -s "$LOG.pid" ]; do sleep 0.01; done
+    sleep 0.5 # it has just been started, and is tied to who started it next
     kill -9 "$valise"
     wait "$valise" || true
     # the program goes with it

@@ -211,6 +211,38 @@ def other_vectors(text):
     return count + 1
 
 
+# ---- prompts ----
+
+def joined(text, name):
+    return re.search('^```%s\n(.*?)^```' % name, text, re.M | re.S).group(1).replace('\n', '')
+
+
+def section_hash(before, parts):
+    fields = []
+    for _, kind, says, _, name, version, obj, blob, words, _, _, _, *edits in parts:
+        fields += [kind, says, name.encode(), 1 << 63 if version is None else version,
+                   bytes.fromhex(obj or '0' * 64), bytes.fromhex(blob or '0' * 64), words.encode()]
+        fields += counted([[n % (1 << 64) for n in e[:5]] + [e[5].encode(), e[6].encode()]
+                           for e in edits])
+    return tagged('valise.prompt-section.1', before, *fields)
+
+
+def prompt_vectors(text):
+    manifest = json.loads(joined(text, 'prompt-manifest'))
+    neutral = joined(text, 'prompt-neutral').encode()
+    before = None
+    if hashlib.sha256(neutral).hexdigest() != manifest['neutral']:
+        sys.exit('the neutral prompt has another hash than its manifest says')
+    if not len(neutral) == manifest['neutralBytes'] == sum(s[0] for s in manifest['spans']):
+        sys.exit('the spans are not as long as the neutral prompt')
+    for i, want in enumerate(manifest['chain']):
+        before = section_hash(before, [p for p in manifest['parts'] if p[0] == i])
+        check('section %d' % i, before, want)
+    params = tagged('valise.value.1', b'{"temperature":0}')
+    check('params', params, manifest['parts'][0][6])
+    return 3
+
+
 # ---- commands ----
 
 def paths_of_input():
@@ -231,7 +263,7 @@ def main(command, *args):
     if command == 'vectors':
         with open(args[0], encoding='utf-8') as f:
             text = f.read()
-        print(tree_vectors(text) + other_vectors(text), 'vectors')
+        print(tree_vectors(text) + other_vectors(text) + prompt_vectors(text), 'vectors')
     elif command == 'root':
         print(tree(os.fsencode(args[0]), paths_of_input())[b''].hex())
     elif command == 'nodes':

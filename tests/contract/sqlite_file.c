@@ -447,6 +447,75 @@ TEST(sqlite_file, reading_writes_nothing)
     }
 }
 
+/* ---- one that is there is opened by a reader ---- */
+
+static size_t connections(const kit *k)
+{
+    char name[64], target[4096];
+    size_t count = 0;
+
+    for (int fd = 0; fd < 256; fd++) {
+        (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+        ssize_t len = readlink(name, target, sizeof(target) - 1);
+        if (len < 0)
+            continue;
+        target[len] = '\0';
+        count += strcmp(target, file_of(k, "")) == 0;
+    }
+    return count;
+}
+
+/* [Q13] */
+TEST(sqlite_file, the_writer_waits_for_who_writes)
+{
+    kit *k = kit_open(t);
+
+    write_one(k, 1);
+    kit_close(k);
+    k->how.flags = 0;
+    CHECK_OK(kit_try_open(k));
+    read_one(k, true);
+    CHECK_INT(1, connections(k));
+    write_one(k, 2);
+    CHECK_INT(2, connections(k));
+}
+
+TEST(sqlite_file, that_lost_its_log_gets_one)
+{
+    kit *k = kit_open(t);
+
+    write_one(k, 1);
+    kit_close(k);
+    CHECK_TEXT("delete", raw(k, "PRAGMA journal_mode=DELETE"));
+    k->how.flags = 0;
+    CHECK_OK(kit_try_open(k));
+    read_one(k, true);
+    CHECK_TEXT("wal", raw(k, "PRAGMA journal_mode"));
+}
+
+/* Who only read is the last to close, and the log is long. */
+TEST(sqlite_file, a_reader_that_is_last_empties_the_log)
+{
+    kit *k = kit_open(t), *reader = kit_new(t);
+    struct stat wal;
+    char body[2001];
+
+    memset(body, 'x', sizeof(body) - 1);
+    body[sizeof(body) - 1] = '\0';
+    reader->how.where = k->how.where;
+    reader->how.flags = 0;
+    CHECK_OK(kit_try_open(reader));
+    void *txn = kit_begin(k, VALISE_TXN_WRITE);
+    for (int64_t i = 1; i <= 1000; i++)
+        kit_put_number(k, txn, i, body, i);
+    kit_commit(k, txn);
+    kit_close(k);
+    CHECK(stat(file_of(k, "-wal"), &wal) == 0 && wal.st_size > 1000 * 1000);
+    kit_close(reader);
+    CHECK(stat(file_of(k, "-wal"), &wal) == 0);
+    CHECK_INT(0, wal.st_size);
+}
+
 TEST(sqlite_file, reading_does_not_recover_a_log)
 {
     kit *k = kit_open(t), *copy = kit_new(t);

@@ -61,10 +61,8 @@ TEST(sqlite_txn, two_handles_see_each_other)
     kit_commit(k, txn);
     for (int i = 0; i < 4; i++) {
         reader = kit_begin(k, VALISE_TXN_READ);
-        if (i % 2)
-            write_one(other, 100);
-        else
-            write_one(k, 100);
+        /* To put what is there already changes nothing, so there would be nothing to tell. */
+        write_one(i % 2 ? other : k, 100 + i);
         kit_commit(k, reader);
         txn = kit_begin(k, VALISE_TXN_WRITE);
         CHECK_OK(k->ops->changed(&changed, txn, &t->err));
@@ -72,8 +70,8 @@ TEST(sqlite_txn, two_handles_see_each_other)
         kit_commit(k, txn);
     }
     /* Who does not ask has not seen it: the next one is told. */
-    write_one(other, 101);
-    write_one(k, 102);
+    write_one(other, 111);
+    write_one(k, 112);
     txn = kit_begin(k, VALISE_TXN_WRITE);
     CHECK_OK(k->ops->changed(&changed, txn, &t->err));
     CHECK(changed);

@@ -172,6 +172,45 @@ TEST(store, del_says_whether_there_was_one)
     kit_commit(k, txn);
 }
 
+/* Bits of `which` say which cells are others. */
+static void fill_note(valise_cell row[6], unsigned which)
+{
+    row[0] = cell_text("a");
+    row[1] = cell_int(1);
+    row[2] = which & 1 ? CELL_NULL : cell_text("c");
+    row[3] = which & 2 ? cell_blob(VLS_STR("d")) : CELL_NULL;
+    row[4] = which & 4 ? cell_real(-0.5) : cell_real(0);
+    row[5] = cell_int(which & 8 ? INT64_MIN : 5);
+}
+
+/* Whatever differs, and whatever was put last: another row, the same one, or none. [K17] */
+TEST(store, put_over_any_other_row)
+{
+    kit *k = kit_open(t);
+    void *txn = kit_begin(k, VALISE_TXN_WRITE);
+    valise_cell row[6], got[6];
+
+    for (unsigned i = 0; i < 16 * 16 * 4; i++) {
+        unsigned from = i / 4 % 16, to = i / 64, last = i % 4;
+        fill_note(row, from);
+        CHECK_OK(k->ops->put(txn, KIT_NOTE, row, &t->err));
+        if (last == 1)
+            kit_put_note(k, txn, "beside", (int64_t)i, "c", 5);
+        if (last == 2)
+            CHECK_OK(k->ops->put(txn, KIT_NOTE, row, &t->err));
+        if (last == 3)
+            CHECK_RC(1, k->ops->del(txn, KIT_NOTE, row, &t->err));
+        fill_note(row, to);
+        CHECK_OK(k->ops->put(txn, KIT_NOTE, row, &t->err));
+        CHECK_RC(1, k->ops->get(got, txn, KIT_NOTE, row, &t->err));
+        CHECK_TEXT(kit_row_text(&kit_tables[KIT_NOTE], row),
+                   kit_row_text(&kit_tables[KIT_NOTE], got));
+    }
+    for (int32_t index = -1; index < 3; index++)
+        CHECK_INT(257, kit_count(k, txn, KIT_NOTE, index));
+    kit_commit(k, txn);
+}
+
 /* A row is read, one cell is changed, and it is put: the others are still those of the store. */
 TEST(store, cells_of_get_may_be_put)
 {

@@ -107,6 +107,23 @@ static const char *state_of(const char *dir)
     return text;
 }
 
+/* The same row in three states: each way of putting one over another, and beside it. */
+static int put_over(session *s, int64_t id, const char *body)
+{
+    static const struct {
+        const char *c;
+        int64_t f;
+    } states[] = {{"x", 7}, {"x", 8}, {"y", 8}, {"y", 8}, {NULL, 9}};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < VLS_COUNT(states); i++) {
+        const valise_cell note[] = {cell_text(body), cell_int(id), cell_text(states[i].c),
+                                    CELL_NULL,       CELL_NULL,    cell_int(states[i].f)};
+        rc = s->ops->put(s->txn, KIT_NOTE, note, s->err);
+    }
+    return rc;
+}
+
 /* ---- faults ---- */
 
 static const char before[] = "(old 1 - - - 1)";
@@ -119,9 +136,15 @@ static int change(session *s)
     if (rc == 0)
         rc = put_pair(s, 2, "new");
     if (rc == 0)
+        rc = put_over(s, 2, "new");
+    if (rc == 0)
+        rc = put_pair(s, 2, "new");
+    if (rc == 0)
         rc = s->ops->mark(s->txn, VALISE_MARK_SET, s->err);
     if (rc == 0)
         rc = put_pair(s, 3, "never");
+    if (rc == 0)
+        rc = put_over(s, 1, "old");
     if (rc == 0) {
         rc = s->ops->del(s->txn, KIT_NUMBER, (valise_cell[]){cell_int(1)}, s->err);
         rc = rc == 1 ? 0 : rc;
@@ -266,6 +289,41 @@ TEST(faults, what_failed_is_undone_by_going_back)
     CHECK(spoiled > 0);
 }
 
+/* A put that fails in the middle of a statement, in each way of putting: either nothing was done
+ * and all goes on, or nothing goes on, and a commit is refused. [Q18] */
+static int put_or_nothing(fault *f, void *arg)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    session s = {.ops = valise_store_sqlite(), .err = &f->err};
+    const valise_cell key[] = {cell_text("old"), cell_int(1)};
+    valise_cell row[6];
+    int rc, then;
+
+    (void)arg;
+    fault_off(f);
+    prepare(f->dir);
+    CHECK_INT(0, open_session(&s, f->dir, f->env, true));
+    CHECK_INT(0, begin(&s, VALISE_TXN_WRITE));
+    CHECK_INT(0, put_pair(&s, 2, "new"));
+    fault_on(f);
+    rc = put_over(&s, 1, "old");
+    fault_off(f);
+    s.err = &err;
+    then = s.ops->get(row, s.txn, KIT_NOTE, key, s.err);
+    CHECK(rc == 0 ? then == 1 : then == 1 || then < 0);
+    if (rc < 0 && then == 1)
+        CHECK_INT(0, put_pair(&s, 1, "old"));
+    CHECK_INT(VLS_MIN(then, 0), commit(&s));
+    close_session(&s);
+    CHECK_TEXT(rc == 0     ? "(new 2 - - - 2)(old 1 - - - 9)"
+               : then == 1 ? after
+                           : before,
+               state_of(f->dir));
+    f->recovered = rc == 0;
+    f->may_fail = true;
+    return rc;
+}
+
 /* ---- the hook for SQLite's allocator ---- */
 
 static sqlite3_mem_methods plain;
@@ -302,6 +360,8 @@ TEST(faults, memory_of_the_store_in_a_file)
     CHECK(fault_each_alloc(t, FAULT_LIBRARIES, use_sqlite, NULL) > 50);
     CHECK(fault_each_alloc(t, FAULT_LIBRARIES | FAULT_ONWARD, use_sqlite, NULL) > 50);
     CHECK(fault_each_alloc(t, FAULT_LIBRARIES, make_sqlite, NULL) > 50);
+    CHECK(fault_each_alloc(t, FAULT_LIBRARIES, put_or_nothing, NULL) > 5);
+    CHECK(fault_each_alloc(t, FAULT_LIBRARIES | FAULT_ONWARD, put_or_nothing, NULL) > 5);
 }
 
 /* Locks are left out: when one fails for good SQLite tries again for ten seconds. */

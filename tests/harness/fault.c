@@ -213,28 +213,23 @@ static bool run_once(loop *l, long long nth)
     return hit;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SLOW true
-#elif defined(__has_feature)
-#define IS_SLOW (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define IS_SLOW false
-#endif
+/* The first faults are all tried; behind them gaps are drawn that grow with the number, so that a
+ * loop of thousands takes a hundred runs or so, other ones each time (the seed says which). Where
+ * all fail from one on, neighbours end alike, and sanitizers take ten times as long: both draw
+ * wider. When there is time none is left out. */
+#define ALL_UP_TO 20
 
-/* Where all fail from one on, neighbours end alike: behind the first hundred every fifth will do.
- * One that fails alone is never left out in build/release; under a sanitizer, behind the first
- * hundred, a third of them is drawn. Unless there is time. */
 static long long step_after(loop *l, long long nth)
 {
-    if (nth < 100 || test_is_long())
+    long long narrow = test_is_watched() ? 6 : 25;
+
+    if (nth < ALL_UP_TO || test_is_long())
         return 1;
     if (!l->io && (l->flags & FAULT_ONWARD))
-        return 5;
-    if (!IS_SLOW)
-        return 1;
+        narrow /= 2;
     if (l->rng.state == 0)
         l->rng = test_rng_new(test_seed());
-    return 1 + (long long)test_random_below(&l->rng, 5);
+    return 1 + (long long)test_random_below(&l->rng, (uint64_t)(nth / narrow + 1));
 }
 
 static long long run_all(loop *l, test *t, fault_body *body, void *arg)
@@ -255,6 +250,8 @@ static long long run_all(loop *l, test *t, fault_body *body, void *arg)
         if (!run_once(l, nth))
             break;
     }
+    if (l->plan.limited)
+        nth = VLS_MIN(nth, FULL_DISK_STEPS + 1);
     NEED(nth <= max, "still another fault after %lld: does the body ever end?", max);
     test_note("%lld faults", nth - 1);
     NEED(nth > 1 || (l->flags & FAULT_OR_NONE), "the body met no fault: nothing was tested");

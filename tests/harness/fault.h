@@ -14,7 +14,8 @@
  *     TEST(save, disk) { fault_each_io(t, FAULT_ALL, EIO, save_once, NULL); }
  *
  * The body runs first without a fault, then once for each allocation (file call) it makes, which
- * fails. After each run: the code is VALISE_E_NO_MEMORY (for files: any error) or the body said
+ * fails; behind the first twenty some are drawn, unless the run is long (VALISE_TEST_LONG=1). After
+ * each run: the code is VALISE_E_NO_MEMORY (for files: any error) or the body said
  * f->recovered; f->err agrees; all memory of f->env is freed and all files are closed. The loops
  * return how many faults there were, and fail when there were none or more than 20,000 (or
  * VALISE_FAULT_MAX). */
@@ -49,8 +50,7 @@ bool fault_has_hit(const fault *f);
 void fault_check_state(const fault *f, int rc, valise_str before, valise_str after, valise_str now);
 
 enum {
-    FAULT_ONWARD = 1,    /* from the nth on all fail, not only that one; behind the first 100 */
-                         /* only every fifth n is tried, all with VALISE_TEST_LONG=1 */
+    FAULT_ONWARD = 1,    /* from the nth on all fail, not only that one */
     FAULT_LIBRARIES = 2, /* allocations of OpenSSL (unless the program replaced its allocator */
                          /* itself), and of libraries that ask fault_alloc_fails(), count and */
                          /* fail too. Libraries do without some of them: set f->recovered */

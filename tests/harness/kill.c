@@ -202,8 +202,11 @@ long long kill_each_io(test *t, unsigned kinds, kill_child *child, kill_verify *
     } ways[] = {{FAULT_KILL_BEFORE, "killed before"},
                 {FAULT_KILL_AFTER, "killed after"},
                 {FAULT_KILL_TORN, "killed in the middle of"}};
-    session s = begin(t, child, verify, arg);
     long long points = 0;
+    session s;
+
+    test_unwatched(); /* what a kill leaves behind is the same whoever watches */
+    s = begin(t, child, verify, arg);
 
     for (size_t i = 0; i < VLS_COUNT(ways); i++) {
         s.plan = (fault_io_plan){.kinds = kinds, .how = ways[i].how};
@@ -217,8 +220,11 @@ long long kill_each_io(test *t, unsigned kinds, kill_child *child, kill_verify *
 long long kill_each_power_cut(test *t, unsigned kinds, kill_child *child, kill_verify *verify,
                               void *arg)
 {
-    session s = begin(t, child, verify, arg);
     long long points = 0;
+    session s;
+
+    test_unwatched(); /* what a kill leaves behind is the same whoever watches */
+    s = begin(t, child, verify, arg);
 
     for (int loss = 0; loss < POWER_LOSSES; loss++) {
         s.plan = (fault_io_plan){.kinds = kinds, .how = FAULT_KILL_BEFORE, .record = true};

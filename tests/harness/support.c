@@ -182,6 +182,28 @@ bool test_is_long(void)
     return test_setting("VALISE_TEST_LONG", 0) != 0;
 }
 
+bool test_is_watched(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#elif defined(__has_feature)
+    return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+    return false;
+#endif
+}
+
+void test_unwatched(void)
+{
+    if (test_is_watched() && !test_is_long())
+        SKIP("in build/release, and in make test-long");
+}
+
+size_t test_many(size_t all)
+{
+    return test_is_watched() && !test_is_long() ? VLS_MAX(all / 10, (size_t)1) : all;
+}
+
 /* ---- files ---- */
 
 valise_str test_read_file(const char *path)

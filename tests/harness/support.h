@@ -77,4 +77,15 @@ uint64_t test_setting(const char *name, uint64_t otherwise);
 /* Whether there is time for many more rounds: make test-long sets VALISE_TEST_LONG=1. */
 bool test_is_long(void);
 
+/* Whether a sanitizer watches: everything takes ten times as long. */
+bool test_is_watched(void);
+
+/* For tests of much work whose code others run too: they are for build/release and the long run,
+ * and SKIPped where a sanitizer watches. */
+void test_unwatched(void);
+
+/* How many to take of what a test is about many of: all of them in build/release and in a long run,
+ * a tenth where a sanitizer watches. */
+size_t test_many(size_t all);
+
 #endif

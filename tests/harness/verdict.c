@@ -17,9 +17,8 @@ atomic_bool test_has_checked;
 
 static int report_fd = STDOUT_FILENO;
 
-/* Defined by sanitizers and by coverage builds; otherwise NULL. */
+/* Defined by sanitizers; otherwise NULL. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-void __gcov_dump(void) __attribute__((weak));
 
 /* ---- the report ---- */
 
@@ -77,8 +76,6 @@ bool test_in_child(void)
 
 void test_child_exit(int code)
 {
-    if (__gcov_dump)
-        __gcov_dump();
     _exit(code);
 }
 

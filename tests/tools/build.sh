@@ -31,20 +31,19 @@ logged() { # TIMES WORDS
 }
 
 red 'an unknown flavour is refused' "no flavour 'nonsense'" build nonsense
-green 'gcc is configured' build --configure gcc
+green 'asan is configured' build --configure asan
 green 'with sanitizers and coverage' \
-    logged 1 '^gcc setup build/gcc .*b_sanitize=address,undefined .*b_coverage=true'
+    logged 1 '^clang setup build/asan .*b_sanitize=address,undefined .*cover=true'
 green 'and not compiled' logged 0 ninja
-green 'then it is compiled' build gcc
-green 'by ninja' logged 1 'ninja .*-C build/gcc'
-green 'without being configured again' logged 1 '^gcc setup'
-echo 'gcc -Dother=true' >"$scratch/build/gcc/valise-options"
-green 'other options' build gcc
-green 'make it anew' logged 2 '^gcc setup'
-green 'the product alone' build --product gcc
-green 'is a target of its own' logged 1 'ninja .*-C build/gcc product'
-green 'clang' build clang
-green 'is another compiler' logged 1 '^clang setup build/clang .*fuzz=true'
+green 'then it is compiled' build asan
+green 'by ninja' logged 1 'ninja .*-C build/asan'
+green 'without being configured again' logged 1 '^clang setup'
+echo 'clang -Dother=true' >"$scratch/build/asan/valise-options"
+green 'other options' build asan
+green 'make it anew' logged 2 '^clang setup'
+green 'the product alone' build --product release
+green 'is a target of its own' logged 1 'ninja .*-C build/release product'
+green 'and made' logged 1 '^gcc setup build/release'
 fake meson <<'END'
 echo 'meson.build:1: error: nonsense'; exit 1
 END

@@ -7,7 +7,7 @@
 fresh() {
     rm -rf "$scratch/t"
     mkdir -p "$scratch/t/include/valise" "$scratch/t/src/base" "$scratch/t/src/json" \
-        "$scratch/t/cli" "$scratch/t/tests" "$scratch/t/tools"
+        "$scratch/t/cli" "$scratch/t/tests/cli" "$scratch/t/tools"
     cd "$scratch/t" || exit 1
     cp "$root/tools/layers.txt" tools/
     cp "$root/.clang-format" "$root/.clang-tidy" .
@@ -184,6 +184,12 @@ fresh
 printf '\tint a;\n' | add src/base/one.c
 red 'text: a tab' 'a tab' check text
 fresh
+printf '! grep -q secret file\n' | add tests/cli/10-one.sh
+red 'text: a check that cannot fail' 'cannot fail without' check text
+fresh
+printf '! grep -q secret file || fail it\n' | add tests/cli/10-one.sh
+green 'text: a check that can' check text
+fresh
 printf '/* no newline */' | add src/base/one.c
 red 'text: the end of a file' 'does not end in one newline' check text
 fresh
@@ -279,7 +285,11 @@ red 'clang-tidy: a careless macro' 'bugprone-macro-parentheses' check clang-tidy
 red 'clang-tidy: what was red stays red' 'bugprone-macro-parentheses' check clang-tidy
 fresh
 printf 'int vls_null(int a)\n{\n    int *p = 0;\n    return a ? *p : 1;\n}\n' | add src/base/one.c
-red 'clang-tidy: the analyser is on' 'clang-analyzer-core.NullDereference' check clang-tidy
+check_long() {
+    (export VALISE_TEST_LONG=1 && check "$@")
+}
+red 'clang-tidy: the analyser is on in the long run' 'clang-analyzer-core.NullDereference' \
+    check_long clang-tidy
 fresh
 green 'clang-tidy: a clean tree is remembered' check clang-tidy
 printf '#define VLS_TWICE(a) a + a\n' | add src/base/one.h

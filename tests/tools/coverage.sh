@@ -2,11 +2,11 @@
 # coverage.sh -- tools/coverage measures src/ and is red below its bar. [Q29]
 . "$(dirname "$0")/lib.sh"
 
-mkdir -p "$scratch/src" "$scratch/tools" "$scratch/cli" "$scratch/build/gcc"
+mkdir -p "$scratch/src" "$scratch/tools" "$scratch/cli" "$scratch/build/asan/src"
 cp "$root/tools/coverage" "$scratch/tools"
 coverage=$scratch/tools/coverage
 
-# Ten lines, of which nine run without an argument.
+# Eleven lines, of which ten run without an argument.
 cat >"$scratch/src/work.c" <<'END'
 int work(int count);
 int work(int count)
@@ -38,15 +38,18 @@ measured() { # run the program with the given arguments, then measure
 }
 
 red 'nothing to measure is a failure' 'coverage: 0.0 % of lines in src/ (bar: 85 %)' "$coverage"
-cd "$scratch/build/gcc" || exit 1
-gcc -O0 --coverage -c ../../src/work.c ../../cli/main.c && gcc --coverage -o program work.o main.o
-says 'lines of src/ are counted, others are not' 'coverage: 90.0 % of lines in src/' measured
+cd "$scratch/build/asan" || exit 1
+profile=-fprofile-instr-generate=$scratch/build/asan/profile/%c%m.profraw
+clang -O0 -fPIC "$profile" -fcoverage-mapping -mllvm -runtime-counter-relocation \
+    -c "$scratch/src/work.c" "$scratch/cli/main.c" &&
+    clang "$profile" -shared -o src/libvalise.so work.o && clang "$profile" -o program work.o main.o
+says 'lines of src/ are counted, others are not' 'coverage: 90.9 % of lines in src/' measured
 says 'all of them can be reached' 'coverage: 100.0 % of lines in src/' measured more
 "$coverage" --clear
 ./program
 green 'a bar that is met is green' "$coverage" --bar 90
 red 'a bar that is missed is red' '^not ok 1' "$coverage" --bar 91
-says 'the report names the lines' 'src/work.c .* 11$' "$coverage" --report
+says 'the report names the files' 'src/work.c .* 90.91%' "$coverage" --report
 green 'and writes a page' test -s "$scratch/build/coverage/index.html"
 "$coverage" --clear
 red 'what was cleared does not count' 'coverage: 0.0 %' "$coverage"

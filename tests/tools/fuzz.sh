@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 END
 cd "$scratch" || exit 1
-mkdir -p corpus build/clang/tests/fuzz tests/fuzz/corpus/magic tools
+mkdir -p corpus build/fuzz/tests/fuzz tests/fuzz/corpus/magic tools
 cp "$root/tools/fuzz" tools/
 
 # The replay, which every build has.
@@ -30,9 +30,9 @@ red 'replay: and says what is not true' 'fuzz_magic.c:5: not true' ./replay corp
 # libFuzzer itself.
 red 'fuzz: no targets' 'not ok 1 - there are fuzz targets' tools/fuzz 1
 green 'fuzz: compiles' clang -g -O1 "-I$root/tests" -fsanitize=fuzzer,address,undefined \
-    -o build/clang/tests/fuzz/fuzz-magic fuzz_magic.c
+    -o build/fuzz/tests/fuzz/fuzz-magic fuzz_magic.c
 red 'fuzz: finds the input that breaks it' '^not ok 1 - fuzz magic' tools/fuzz 30
-green 'fuzz: and keeps it' sh -c 'ls build/fuzz/magic.found-crash-*'
+green 'fuzz: and keeps it' sh -c 'ls build/fuzzed/magic.found-crash-*'
 
 # A target that is not in the list would never run.
 all_listed() {

@@ -34,8 +34,14 @@ no_search_path() {
     ! elf -d "$1" 'RPATH\|RUNPATH'
 }
 
+# Who never asks a model does not need what asks one.
+runs_without_curl() {
+    ! ldd "$1" | grep -i libcurl
+}
+
 for file in "$command" "$library"; do
     name=$(basename "$file")
+    green "$name: libcurl is not needed to run it [L10]" runs_without_curl "$file"
     green "$name: relocations are read-only and bound at start" relro "$file"
     green "$name: the stack is not executable" stack_not_executable "$file"
     green "$name: calls are fortified" fortified "$file"

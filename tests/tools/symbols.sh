@@ -6,11 +6,11 @@
 shared=$build/src/libvalise.so
 static=$build/src/libvalise.a
 
-# Every function the public headers declare; not what their comments show.
+# Every function and table the public headers declare; not what their comments show.
 declared() {
     cat "$root"/include/*.h "$root"/include/valise/*.h "$root"/include/valise/sys/*.h |
-        grep -v -e '^#' -e '^ \*' | tr '\n' ' ' | grep -o 'VALISE_API [^;(]*(' |
-        sed 's/.*[ *]\(valise_[a-z0-9_]*\)(/\1/' | sort
+        grep -v -e '^#' -e '^ \*' | tr '\n' ' ' | grep -o 'VALISE_API [^;(]*[;(]' |
+        sed 's/.*[ *]\(valise_[a-z0-9_]*\)[;(]/\1/' | sort
 }
 
 # What a shared library exports, without versions and version names.
@@ -43,7 +43,7 @@ no_state() { # LIBRARY
 }
 
 nothing_of_cli() { # LIBRARY
-    ! ar t "$1" | grep -i -e '^cli' -e '^main'
+    ! ar t "$1" | grep -i -e '^cli_' -e '^main'
 }
 
 green 'the shared library exports only valise_*' only_ours "$shared"

@@ -25,7 +25,7 @@ TEST(hashers, one_that_came_back_is_lent_again)
     VLS_AUTO(hashers) vls_hashers hashers = {0};
     vls_hasher *first = NULL, *second = NULL, *again = NULL;
 
-    CHECK_OK(vls_hashers_init(&hashers, t->env, &t->err));
+    vls_hashers_init(&hashers, t->env);
     CHECK_OK(vls_hashers_borrow(&first, &hashers, &t->err));
     CHECK_OK(vls_hashers_borrow(&second, &hashers, &t->err));
     CHECK(first != second);
@@ -49,7 +49,7 @@ TEST(hashers, only_some_are_kept)
     VLS_AUTO(hashers) vls_hashers hashers = {0};
     vls_hasher *lent[VLS_HASHERS_KEPT + 5];
 
-    CHECK_OK(vls_hashers_init(&hashers, t->env, &t->err));
+    vls_hashers_init(&hashers, t->env);
     for (size_t i = 0; i < VLS_COUNT(lent); i++)
         CHECK_OK(vls_hashers_borrow(&lent[i], &hashers, &t->err));
     size_t in_use = test_bytes_in_use(t);
@@ -65,7 +65,7 @@ TEST(hashers, nothing_is_fine)
 
     vls_hashers_release(&hashers);
     CHECK(!vls_hashers_return(NULL));
-    CHECK_OK(vls_hashers_init(&hashers, t->env, &t->err));
+    vls_hashers_init(&hashers, t->env);
     vls_hashers_release(&hashers);
     vls_hashers_release(&hashers);
 }
@@ -73,16 +73,19 @@ TEST(hashers, nothing_is_fine)
 static int lend_once(fault *f, void *arg)
 {
     VLS_AUTO(hashers) vls_hashers hashers = {0};
+    vls_hasher *held = NULL;
     int rc;
 
     (void)arg;
     fault_off(f);
-    CHECK_INT(0, vls_hashers_init(&hashers, f->env, &f->err));
+    vls_hashers_init(&hashers, f->env);
+    CHECK_INT(0, vls_hashers_borrow(&held, &hashers, NULL)); /* the digest is there */
     fault_on(f);
     rc = hash_abc(&hashers, &f->err);
     fault_off(f);
-    CHECK_INT(0, hashers.lent_count);
+    CHECK_INT(1, hashers.lent_count);
     CHECK_INT(0, hash_abc(&hashers, NULL)); /* the next one has memory again */
+    (void)vls_hashers_return(held);
     return rc;
 }
 
@@ -92,18 +95,33 @@ TEST(hashers, without_memory)
     fault_each_alloc(t, FAULT_LIBRARIES, lend_once, NULL);
 }
 
-static int init_once(fault *f, void *arg)
+/* The first one that is borrowed fetches the digest. */
+static int fetch_once(fault *f, void *arg)
 {
     VLS_AUTO(hashers) vls_hashers hashers = {0};
-    int rc = vls_hashers_init(&hashers, f->env, &f->err);
+    vls_hasher *first = NULL;
+    int rc;
 
     (void)arg;
-    CHECK(rc == 0 || !hashers.env);
+    vls_hashers_init(&hashers, f->env);
+    rc = vls_hashers_borrow(&first, &hashers, &f->err);
     f->recovered = rc == 0;
+    CHECK_INT(rc == 0, hashers.lent_count);
+    (void)vls_hashers_return(first);
     return rc == VALISE_E_UNSUPPORTED ? VALISE_E_NO_MEMORY : rc;
 }
 
-TEST(hashers, init_without_memory)
+TEST(hashers, fetched_without_memory)
 {
-    fault_each_alloc(t, FAULT_LIBRARIES, init_once, NULL);
+    fault_each_alloc(t, FAULT_LIBRARIES, fetch_once, NULL);
+}
+
+TEST(hashers, nothing_is_fetched_before_it_is_needed)
+{
+    VLS_AUTO(hashers) vls_hashers hashers = {0};
+
+    vls_hashers_init(&hashers, t->env);
+    CHECK(!hashers.first.md);
+    CHECK_OK(hash_abc(&hashers, &t->err));
+    CHECK(hashers.first.md);
 }

@@ -285,6 +285,7 @@ TEST(line_diff, a_million_lines_of_which_none_is_equal)
 {
     VLS_AUTO(line_diff) vls_line_diff d = {.env = NULL};
 
+    test_unwatched();
     CHECK_OK(vls_line_diff_make(&d, t->env, numbered(1000000, 1, "a"), numbered(1000000, 1, "b"), 0,
                                 &t->err));
     CHECK_INT(1, d.changes.len);

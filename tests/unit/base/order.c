@@ -43,14 +43,16 @@ static int compare_keys(const key *a, const key *b)
 }
 
 /* Few different values, those at the edges among them, so that equal ones and beginnings of others
- * come up all the time. */
+ * come up all the time. From 65 bytes on they are written in another way. */
 static valise_str random_bytes(test_rng *rng)
 {
     static const char alphabet[] = {0, 1, '\x7F', '\x80', '\xFE', '\xFF'};
-    size_t len = test_random_below(rng, 5);
-    char *bytes = test_alloc(5);
+    size_t start = test_random_below(rng, 3) == 0 ? 62 : 0;
+    size_t len = start + test_random_below(rng, 5);
+    char *bytes = test_alloc(start + 5);
 
-    for (size_t i = 0; i < len; i++)
+    memset(bytes, 'a', start);
+    for (size_t i = start; i < len; i++)
         bytes[i] = alphabet[test_random_below(rng, sizeof(alphabet))];
     return (valise_str){bytes, len};
 }

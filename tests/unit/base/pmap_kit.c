@@ -254,11 +254,13 @@ static void check_node(walk *w, vls_pmap_node *n, bool is_root, bool right_edge)
     CHECK(atomic_load(&n->refs.count) > 0);
     w->nodes++;
     w->slots += n->len;
+    size_t before = w->items;
     for (unsigned i = 0; i < n->len; i++) {
         check_slot(w, n, i);
         if (n->height > 0)
             check_node(w, n->child[i], false, right_edge && i + 1u == n->len);
     }
+    CHECK_INT(w->items - before, vls_pmap_node_count(n));
     for (unsigned i = n->len; i < VLS_PMAP_FANOUT; i++)
         CHECK_INT(UINT32_MAX, n->head[i]);
 }

@@ -144,6 +144,7 @@ static void check_prefix(world *w, unsigned i)
     for (; item; item = vls_pmap_prev_in(&c, map, prefix))
         CHECK(at > first && item == m->ptr[--at]);
     CHECK_INT(first, at);
+    CHECK_INT(end - first, vls_pmap_count_in(map, prefix));
     CHECK(vls_pmap_seek_behind(&c, map, prefix) == (end < m->len ? m->ptr[end] : NULL));
 }
 

@@ -81,6 +81,22 @@ TEST(str, find)
     CHECK_INT(1, vls_str_find(VLS_STR("a\0b\0c"), VLS_STR("\0b")));
 }
 
+/* How often the first byte of the needle is there changes only how it is looked for. */
+TEST(str, finds_what_begins_like_much_else)
+{
+    char text[130];
+
+    memset(text, 'a', sizeof(text));
+    for (size_t at = 0; at + 3 <= sizeof(text); at++) {
+        memcpy(text + at, "aab", 3);
+        CHECK_INT(at, vls_str_find(vls_str(text, sizeof(text)), s_of("aab")));
+        CHECK_INT(sizeof(text), vls_str_find(vls_str(text, sizeof(text)), s_of("abc")));
+        CHECK_INT(at + 2, vls_str_find(vls_str(text, at + 2), s_of("aab")));
+        text[at + 2] = 'a';
+    }
+    CHECK_INT(sizeof(text), vls_str_find(vls_str(text, sizeof(text)), s_of("ab")));
+}
+
 TEST(str, trim)
 {
     CHECK_STR(s_of("a b"), vls_str_trim(s_of(" \t\r\na b\n\r\t ")));

@@ -868,6 +868,33 @@ TEST(registry, refuses_collections_that_make_no_sense)
     CHECK_OK(add(k));
 }
 
+static int meet_nobody(valise_view *view, const void *here, const void *there, valise_error *err)
+{
+    (void)view, (void)here, (void)there, (void)err;
+    return 0;
+}
+
+static int let_nothing_go(valise_view *view, const void *row, valise_error *err)
+{
+    (void)view, (void)row, (void)err;
+    return 0;
+}
+
+TEST(registry, refuses_functions_that_nobody_would_call)
+{
+    kit *k = kit_new(t);
+
+    k->coll.meet = meet_nobody;
+    k->coll.flags = VALISE_COLL_EXEMPT;
+    refused(k, VALISE_E_INVALID, "are in no bundle");
+    k = kit_new(t);
+    k->coll.erased = let_nothing_go;
+    refused(k, VALISE_E_INVALID, "`erased` is for rows with CONTENT");
+    k = kit_new(t);
+    k->coll.meet = meet_nobody;
+    CHECK_OK(add(k));
+}
+
 TEST(registry, refuses_indexes_that_make_no_sense)
 {
     static const char *const unknown[] = {"colour", NULL};

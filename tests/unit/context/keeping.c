@@ -279,7 +279,7 @@ TEST(keeping, a_tree_that_went_on_elsewhere_is_refused)
     CHECK_RC(VALISE_E_CONFLICT,
              yard_try(copy, NULL, "workspace:import",
                       test_format("{\"file\":\"%s\"}", export_to(y, "newer.vb", "")), NULL));
-    CHECK(strstr(t->err.message, "context "));
+    CHECK(strstr(t->err.message, "context_root "));
     CHECK(strstr(t->err.hint, "nothing was imported"));
     CHECK_TEXT(before, hash_of(copy));
 }
@@ -676,18 +676,18 @@ TEST(keeping, validate_says_what_does_not_fit) /* [K22] [C11] */
         {damage_entry, 2, "slot_entry", "it has a frame and puts none"},
         {damage_entry, 3, "slot_entry", "it puts no frame"},
         {damage_entry, 4, "slot_entry", "there is no slot that it is about"},
-        {damage_context, 0, "context", "it counts 3 slots, and there are 2"},
-        {damage_context, 1, "context", "it counts 3 heads, and there are 2"},
-        {damage_context, 2, "context", "it counts 1 marked heads, and there are 0"},
-        {damage_context, 3, "context", "it counts 4 frames, and there are 3"},
-        {damage_context, 4, "context", "its root is not that of the heads there are"},
-        {damage_context, 5, "context", "it counts 1 heads made by recipes, and there are 0"},
+        {damage_context, 0, "context_root", "it counts 3 slots, and there are 2"},
+        {damage_context, 1, "context_root", "it counts 3 heads, and there are 2"},
+        {damage_context, 2, "context_root", "it counts 1 marked heads, and there are 0"},
+        {damage_context, 3, "context_root", "it counts 4 frames, and there are 3"},
+        {damage_context, 4, "context_root", "its root is not that of the heads there are"},
+        {damage_context, 5, "context_root", "it counts 1 heads made by recipes, and there are 0"},
         {damage_closed, 0, "slot_closed", "its last entry did not close it"},
         {damage_closed, 1, "slot_closed", "it counts 9 frames, and there are 2"},
-        {damage_page, 0, "context", "its root is not that of the heads there are"},
+        {damage_page, 0, "context_root", "its root is not that of the heads there are"},
         {damage_page, 1, "slot", "the map of all heads has another one"},
         {damage_page, 2, "merkle", ""},
-        {damage_page, 3, "context", "the map of all heads has 3, and there are 2"},
+        {damage_page, 3, "context_root", "the map of all heads has 3, and there are 2"},
         {damage_tree, 0, "tree", "it is not as its version 1 says"},
         {damage_tree, 1, "tree", "it is not as its version 1 says"},
         {damage_tree, 2, "tree", "version 6 cannot be the oldest one"},
@@ -731,8 +731,8 @@ TEST(keeping, what_is_edited_in_the_file_is_found) /* [K22] */
         {"slot", "UPDATE slot SET head = (SELECT id FROM frame ORDER BY id LIMIT 1), entries = 9 "
                  "WHERE type = 'log'"},
         {"slot", "UPDATE slot SET root = zeroblob(32) WHERE type = 'log'"},
-        {"context", "UPDATE context SET root = zeroblob(32)"},
-        {"context", "UPDATE context SET frames = 7"},
+        {"context_root", "UPDATE context_root SET root = zeroblob(32)"},
+        {"context_root", "UPDATE context_root SET frames = 7"},
         {"tree_node", "UPDATE tree_node SET hash = zeroblob(32) WHERE name = x'782e63'"},
         {"tree_version", "UPDATE tree_version SET root = zeroblob(32) WHERE version = 1"},
         {"tree", "UPDATE tree SET files = 99"},

@@ -4,7 +4,6 @@
 #include <valise/sys/field.h>
 
 #include "base/hex.h"
-#include "context/tokens.h"
 #include "harness/test.h"
 
 static const char *canonical(test *t, const char *text)
@@ -149,15 +148,4 @@ TEST(lens, hashes_are_those_of_the_document)
         count++;
     }
     CHECK_INT(3, count);
-}
-
-TEST(lens, tokens_are_estimated_in_integers)
-{
-    CHECK_INT(0, vls_tokens(VLS_STR("")));
-    CHECK_INT(1, vls_tokens(VLS_STR("a")));
-    CHECK_INT(1, vls_tokens(VLS_STR("abcd")));
-    CHECK_INT(2, vls_tokens(VLS_STR("abcde")));
-    CHECK_INT(2, vls_tokens(VLS_STR("\xc3\xa4\xc3\xb6")));
-    CHECK_INT(3, vls_tokens(VLS_STR("\xe4\xb8\xad\xe6\x96\x87 ok")));
-    CHECK_INT(1, vls_tokens(VLS_STR("\x80\x80")));
 }

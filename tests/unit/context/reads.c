@@ -83,7 +83,7 @@ TEST(reads, views_choose_and_order)
     CHECK_TEXT("", texts(y, get(y, "README", "state=stale")));
     /* Hard limits: what does not fit is left out, and a smaller one behind it may be taken. */
     CHECK_TEXT("four two", texts(y, get(y, "README", "recency,max_bytes=8")));
-    CHECK_TEXT("four two", texts(y, get(y, "README", "recency,max_tokens=2")));
+    CHECK_TEXT("four three", texts(y, get(y, "README", "recency,max_tokens=4")));
     CHECK_TEXT("", texts(y, get(y, "README", "recency,max_bytes=2")));
     all = get(y, "README", "history,recency,max=1,type=b");
     CHECK_TEXT("4", yard_member(y, all, "total"));
@@ -96,6 +96,9 @@ TEST(reads, views_choose_and_order)
     yard_grow(y, "README=changed", "");
     CHECK_TEXT("three four two", texts(y, get(y, "README", "state=stale")));
     CHECK_TEXT("", texts(y, get(y, "README", "state=fresh")));
+    (void)yard_put(y, "w", "README", "b", "a", "");
+    (void)yard_put(y, "w", "README", "a", "many words, more than fit", "");
+    CHECK_TEXT("a", texts(y, get(y, "README", "recency,max_tokens=1")));
 }
 
 /* What stands outside of `meta` is the same wherever the roots are. [C13] */

@@ -292,6 +292,7 @@ TEST(runs, any_number_of_heads_can_be_invalidated)
     const char *dir = "d", *words = "", *answer, *seq, *before;
     const int files = 15, types = 20;
 
+    test_unwatched();
     for (int i = 0; i < 15; i++)
         dir = test_format("%s/%0250d", dir, i);
     for (int i = 0; i < files; i++)

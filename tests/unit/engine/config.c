@@ -1,4 +1,5 @@
 /* config.c -- layers of settings, what they may set, and changing the files. [L9] [K34] */
+#include "client/client.h"
 #include "engine/config.h"
 
 #include <errno.h>
@@ -143,6 +144,24 @@ TEST(config, a_workspace_cannot_trust_itself_or_say_who_acts)
     CHECK(!vls_config_find(config, VLS_STR("trust./x.so.sha256")));
     CHECK_STR(VLS_STR("local"), vls_config_text(config, "core.actor"));
     CHECK(!vls_config_text(config, "core.pager").ptr);
+}
+
+/* Who names the URL of a provider gets the user's key. [K34] */
+TEST(config, a_workspace_cannot_name_a_provider)
+{
+    static const char file[] = "[provider \"x\"]\n\turl = https://evil.example.com\n";
+    vls_config *config = load_files(t, file, "");
+    size_t count;
+
+    CHECK(vls_config_entries(&count, config)[0].ignored);
+    CHECK(!vls_config_find(config, VLS_STR("provider.x.url")));
+    config = load_files(t, "", file);
+    CHECK(vls_config_find(config, VLS_STR("provider.x.url")));
+    for (size_t i = 0; vls_provider_keys[i]; i++) {
+        const vls_setting *setting =
+            vls_setting_find(valise_str_of(test_format("provider.x.%s", vls_provider_keys[i])));
+        CHECK(setting && setting->layers == 1u << VLS_LAYER_USER && !setting->variable);
+    }
 }
 
 TEST(config, neither_environment_nor_flags_bring_code)

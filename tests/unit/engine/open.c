@@ -6,6 +6,7 @@
 
 #include <valise/workspace.h>
 
+#include "bus/registry_check.h"
 #include "engine/engine.h"
 #include "engine/trust.h"
 #include "harness/fault.h"
@@ -81,6 +82,26 @@ static void check_modes(const char *folder)
             check_modes(path);
     }
     CHECK_INT(0, closedir(dir));
+}
+
+/* ---- what is built in ---- */
+
+/* No program checks them again when it starts. [L10] */
+TEST(open, the_tables_that_are_built_in_are_right)
+{
+    vls_arena arena;
+    size_t operations = 0, collections = 0;
+
+    vls_arena_init(&arena, t->env, (size_t)64 << 20);
+    for (size_t i = 0; vls_areas[i]; i++) {
+        for (const valise_op *const *op = vls_areas[i]->operations; op && *op; op++, operations++)
+            CHECK_OK(vls_op_check(*op, &arena, &t->err));
+        for (const valise_coll *const *coll = vls_areas[i]->collections; coll && *coll;
+             coll++, collections++)
+            CHECK_OK(vls_coll_check(*coll, &t->err));
+    }
+    CHECK(operations > 100 && collections > 20);
+    vls_arena_release(&arena);
 }
 
 TEST(open, makes_a_workspace_that_is_its_owners_alone) /* [Q25] */

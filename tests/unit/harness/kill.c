@@ -41,6 +41,7 @@ TEST(kill, right_code_survives_random_kills)
 
 TEST(kill, bugs_are_caught)
 {
+    test_unwatched(); /* those tests are not run there */
     victim_must_fail("kills.in_place", "half a file: ");
     victim_must_fail("kills.in_place", "killed before write ");
     victim_must_fail("kills.acknowledges_too_early", "was acknowledged, version");

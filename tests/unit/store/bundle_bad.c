@@ -429,6 +429,7 @@ TEST(bundle_bad, entries_that_were_altered)
 TEST(bundle_bad, every_byte_of_every_record_made_up)
 {
     forged good = take_apart(t, small_bundle(t, NULL));
+    const size_t step = test_is_watched() && !test_is_long() ? 7 : 1;
     size_t accepted = 0, problems = 0;
     const char *state;
     stage a;
@@ -438,7 +439,7 @@ TEST(bundle_bad, every_byte_of_every_record_made_up)
     state = shelf_state(&a);
     stage_close(&a);
     for (size_t i = 0; i < good.count; i++) {
-        for (size_t k = 0; k < good.bodies[i].len; k++) {
+        for (size_t k = i % step; k < good.bodies[i].len; k += step) {
             forged f = good;
             stage b;
             int rc;
@@ -459,7 +460,7 @@ TEST(bundle_bad, every_byte_of_every_record_made_up)
     }
     test_context_end();
     test_note("%zu were accepted, validate finds something wrong in %zu", accepted, problems);
-    CHECK(accepted < 160 && problems > 20);
+    CHECK(accepted < 160 && problems > 20 / step);
 }
 
 /* ---- lengths ---- */

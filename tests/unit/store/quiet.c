@@ -213,7 +213,8 @@ static void erase_bell(stage *k, erasing *e)
     view.stamp.time = entry.time;
     CHECK_OK(decide_erase(&view, e, &t->err));
     CHECK_OK(vls_view_apply(&entry, &view, &t->err));
-    CHECK_OK(vls_erase_apply(&e->erased, &txn, entry.seq, &e->place, 1, NULL, &t->err));
+    CHECK_OK(vls_erase_apply(&e->erased, &txn, entry.seq,
+                             &(vls_erase_what){.places = &e->place, .count = 1}, &t->err));
     vls_view_release(&view);
     CHECK_OK(vls_txn_commit(&txn, &t->err));
 }

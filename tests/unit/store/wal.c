@@ -264,6 +264,7 @@ TEST(wal, that_is_cut_or_flipped_ends_at_a_whole_entry)
     int64_t last = DONE;
     int between = 0;
 
+    test_unwatched();
     for (size_t i = 0; i <= 24; i++) {
         int64_t seq;
         bad.wal = vls_str(f.wal.ptr, f.wal.len * i / 24 - i % 3);

@@ -302,6 +302,7 @@ TEST(watch, ten_thousand_files_at_once)
     bed *b = bed_new(t);
     int rc;
 
+    test_unwatched();
     for (int i = 0; i < 100; i++)
         bed_dir(b, test_format("d%d", i));
     bed_watch(b, &limits);

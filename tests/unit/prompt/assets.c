@@ -1,0 +1,113 @@
+/* assets.c -- stage 4: inline, file ids, what is not there. [P4] */
+#include "prompt/kit.h"
+
+TEST_PARAMS(assets, "memory", "sqlite")
+
+/* A blob of these bytes (base64); its hash. */
+static const char *put(pot *p, const char *data, const char *media)
+{
+    return talk_member(
+        p->k,
+        pot_do(p, "blob:register", "{'data':'%s','mediaType':'%s','hold':'test'}", data, media),
+        "sha256");
+}
+
+static const char *with_image(pot *p, const char *blob)
+{
+    const char *s = pot_session(p, "");
+
+    pot_say(p, s, "user",
+            test_format("[{'type':'text','text':'look'},{'type':'image','blob':'%s'}]", blob));
+    return s;
+}
+
+TEST(assets, small_ones_are_inline)
+{
+    pot *p = pot_open(t);
+    const char *blob = put(p, "aGVsbG8K", "image/png"), *s = with_image(p, blob);
+
+    pot_build(p, s);
+    CHECK_TEXT("U[look|image(image/png,,6)]", p->said);
+    /* No base64 is in the neutral prompt, and none in the text of the wire. */
+    CHECK_HAS_NOT(p->neutral, "aGVsbG8K");
+    CHECK_HAS_NOT(p->wire, "aGVsbG8K");
+    CHECK_HAS(p->wire, "data:image/png;base64,");
+    CHECK(p->budget.sections[VLS_SECTION_HISTORY] > 100);
+}
+
+TEST(assets, a_file_id_that_lasts)
+{
+    pot *p = pot_open(t);
+    const char *blob = put(p, "aGVsbG8K", "image/png"), *s = with_image(p, blob);
+
+    (void)pot_do(p, "blob:record-file-id",
+                 "{'blob':'%s','provider':'openai','fileId':'file-1','expires':"
+                 "'2023-11-15T00:00:00Z'}",
+                 blob);
+    /* The build is on the 14th, 22:13. */
+    pot_build(p, s);
+    CHECK_TEXT("U[look|image(image/png,file-1,6)]", p->said);
+    p->ask.time += INT64_C(3000) * 1000000000; /* within an hour of its end */
+    pot_build(p, s);
+    CHECK_TEXT("U[look|image(image/png,,6)]", p->said);
+}
+
+TEST(assets, too_large)
+{
+    pot *p = pot_open(t);
+    const char *blob = put(p, "aGVsbG8K", "image/png"), *s = with_image(p, blob);
+
+    p->ask.inline_max = 5;
+    CHECK_RC(VALISE_E_NOT_FOUND, pot_try(p, s));
+    CHECK_HAS(t->err.message, "it is too large to be sent");
+    p->ask.missing = VLS_MISSING_TEXT;
+    pot_build(p, s);
+    CHECK_TEXT("U[look|[image without a name: it is too large to be sent]]", p->said);
+}
+
+TEST(assets, not_there)
+{
+    pot *p = pot_open(t);
+    const char *blob = put(p, "aGVsbG8K", "image/png"), *s = with_image(p, blob);
+
+    (void)pot_do(p, "workspace:erase", "{'content':'%s','reason':'r'}", blob);
+    CHECK_RC(VALISE_E_NOT_FOUND, pot_try(p, s));
+    CHECK_HAS(t->err.message, "it is not there");
+    p->ask.missing = VLS_MISSING_TEXT;
+    pot_build(p, s);
+    CHECK_HAS(p->said, "[image without a name: it is not there]");
+}
+
+TEST(assets, pictures_in_results_and_entries)
+{
+    pot *p = pot_open(t);
+    const char *blob = put(p, "aGVsbG8K", "image/png"), *s = pot_session(p, "'a'");
+    vls_policy_results clear = {.keep = 1};
+
+    pot_say(p, s, "user", "go");
+    for (int i = 0; i < 2; i++) {
+        pot_say(p, s, "assistant",
+                test_format("[{'type':'tool_use','callId':'c%d','name':'shot','args':{}}]", i));
+        pot_say(p, s, "tool",
+                test_format("[{'type':'tool_result','callId':'c%d','content':[{'type':'text',"
+                            "'text':'here'},{'type':'image','blob':'%s'}]}]",
+                            i, blob));
+    }
+    (void)pot_do(p, "context:add", "{'key':'k','blob':'%s','topics':['a']}", blob);
+    pot_build(p, s);
+    CHECK_HAS(p->said, "T[res(c0,here+image(image/png,,6))]");
+    CHECK_HAS(p->said, "U[Memory k:\n|image(image/png,,6)]");
+    {
+        int64_t before = p->budget.sections[VLS_SECTION_HISTORY];
+
+        /* A cleared result has no picture either, and does not cost one. */
+        p->ask.policies.clear_results = &clear;
+        pot_build(p, s);
+        CHECK_HAS(p->said, "T[res(c0,[The result was cleared");
+        CHECK(p->budget.sections[VLS_SECTION_HISTORY] < before - 500);
+    }
+    (void)pot_do(p, "workspace:erase", "{'content':'%s','reason':'r'}", blob);
+    p->ask.missing = VLS_MISSING_TEXT;
+    pot_build(p, s);
+    CHECK_HAS_NOT(p->neutral, "blob\":");
+}
