@@ -139,5 +139,5 @@ BENCH(frame)
                                           .more = {{"frame", "from_seq", write_frame},
                                                    {"slot", "id", write_slot},
                                                    {"merkle", "set", write_pages},
-                                                   {"context", "tree", write_context}}});
+                                                   {"context_root", "tree", write_context}}});
 }

@@ -1,5 +1,6 @@
 /* startup.c -- how long the command takes to start, answer and end, beyond running `true`, in a
- * workspace with 100,000 rows and as many log entries. [Q13 L10] */
+ * workspace with 100,000 rows of an extension, 100,000 sessions and 100,000 turns, and an entry of
+ * the log for each. [Q13 L10] */
 #define VLS_ALLOW_MALLOC
 #include <fcntl.h>
 #include <ftw.h>
@@ -19,6 +20,9 @@
 #define ROWS 100000u
 #define BATCH 1000u
 #define ROUNDS 61u
+#define SESSION "018f0000-0000-7000-8000-000000077777"
+#define TURN "018f0001-0000-7000-8000-000000055555"
+#define BLOB "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
 
 extern char **environ;
 
@@ -77,6 +81,45 @@ static const valise_op put_op = {.size = sizeof(valise_op),
                                  .decide = decide,
                                  .example = "{\"name\":\"a\",\"value\":\"b\"}"};
 
+/* The text with five digits wherever it has a #. */
+static size_t write_numbered(char *out, size_t room, const char *text, unsigned number)
+{
+    size_t len = 0;
+
+    for (; *text && len + 6 < room; text++) {
+        if (*text == '#')
+            len += (size_t)snprintf(out + len, room - len, "%05u", number);
+        else
+            out[len++] = *text;
+    }
+    return len;
+}
+
+/* As many commands of a type as there are to be rows, of numbered payloads. */
+static void run_many(valise *v, const char *type, const char *payload)
+{
+    static char texts[BATCH][256];
+    valise_command commands[BATCH];
+    valise_error err = VALISE_ERROR_INIT;
+
+    for (unsigned done = 0; done < ROWS; done += BATCH) {
+        for (unsigned i = 0; i < BATCH; i++) {
+            size_t len = write_numbered(texts[i], sizeof(texts[i]), payload, done + i);
+            commands[i] = (valise_command){valise_str_of(type), vls_str(texts[i], len), NULL};
+        }
+        if (valise_dispatch_batch(NULL, v, commands, BATCH, NULL, &err) < 0)
+            die(err.message);
+    }
+}
+
+static void run_one(valise *v, const char *type, const char *payload)
+{
+    valise_error err = VALISE_ERROR_INIT;
+
+    if (valise_dispatch_str(NULL, v, valise_str_of(type), valise_str_of(payload), NULL, &err) < 0)
+        die(err.message);
+}
+
 static void fill(const char *dir)
 {
     static const valise_coll *const colls[] = {&nodes, NULL};
@@ -88,8 +131,6 @@ static void fill(const char *dir)
                                              .collections = colls,
                                              .operations = ops};
     static const valise_extension *const extensions[] = {&package, NULL};
-    static char texts[BATCH][96];
-    valise_command commands[BATCH];
     valise_options options = VALISE_OPTIONS_INIT;
     valise_error err = VALISE_ERROR_INIT;
     valise *v = NULL;
@@ -99,17 +140,15 @@ static void fill(const char *dir)
     options.extensions = extensions;
     if (valise_open(&v, dir, &options, &err) < 0)
         die(err.message);
-    for (unsigned done = 0; done < ROWS; done += BATCH) {
-        for (unsigned i = 0; i < BATCH; i++) {
-            int len = snprintf(texts[i], sizeof(texts[i]),
-                               "{\"name\":\"node %u\",\"value\":\"this is number %u\"}", done + i,
-                               done + i);
-            commands[i] =
-                (valise_command){VLS_STR("many:put"), vls_str(texts[i], (size_t)len), NULL};
-        }
-        if (valise_dispatch_batch(NULL, v, commands, BATCH, NULL, &err) < 0)
-            die(err.message);
-    }
+    run_many(v, "many:put", "{\"name\":\"node #\",\"value\":\"this is number #\"}");
+    run_many(v, "session:create",
+             "{\"id\":\"018f0000-0000-7000-8000-0000000#\",\"label\":\"number #\"}");
+    run_many(v, "turn:add",
+             "{\"sessionId\":\"" SESSION "\",\"turn\":{\"id\":"
+             "\"018f0001-0000-7000-8000-0000000#\",\"role\":\"user\",\"blocks\":"
+             "[{\"type\":\"text\",\"text\":\"this is number #\"}]}}");
+    run_one(v, "role:add", "{\"name\":\"coder\",\"persona\":\"You write C.\"}");
+    run_one(v, "blob:register", "{\"data\":\"aGVsbG8K\"}");
     valise_close(v);
 }
 
@@ -204,6 +243,21 @@ BENCH(startup)
     bench_fact(b, "a point read beyond `true`",
                beyond_true(
                    (const char *const[]){command, "-C", dir, "show", "many.node/node 77777", NULL}),
+               "ms", 5);
+    bench_fact(
+        b, "session show beyond `true`",
+        beyond_true((const char *const[]){command, "-C", dir, "session", "show", SESSION, NULL}),
+        "ms", 5);
+    bench_fact(
+        b, "turn show beyond `true`",
+        beyond_true((const char *const[]){command, "-C", dir, "turn", "show", TURN "@1", NULL}),
+        "ms", 5);
+    bench_fact(
+        b, "role show beyond `true`",
+        beyond_true((const char *const[]){command, "-C", dir, "role", "show", "coder", NULL}), "ms",
+        5);
+    bench_fact(b, "blob show beyond `true`",
+               beyond_true((const char *const[]){command, "-C", dir, "blob", "show", BLOB, NULL}),
                "ms", 5);
     bench_fact(b, "valise version beyond `true`",
                beyond_true((const char *const[]){command, "version", NULL}), "ms", 5);
