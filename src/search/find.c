@@ -292,14 +292,14 @@ static int gather(finding *f, valise_error *err)
     if (rc < 0)
         return rc;
     double hits = 0;
-    int64_t last = INT64_MIN;
+    int64_t last = INT64_MAX;
     vls_search_bind(stmt, 1, vls_buf_str(&f->expression), true);
     while (rc >= 0 && (rc = vls_search_step(f->s, stmt, err)) > 0) {
         f->now =
             (match){.doc = sqlite3_column_int64(stmt, 0), .score = sqlite3_column_double(stmt, 1)};
         f->loaded = false;
         hits++;
-        if (f->now.doc <= last) { /* FTS5 goes by row ids, each once */
+        if (f->now.doc >= last) { /* FTS5 goes down by row ids, each once */
             rc = refuse_stranger(f, err);
             break;
         }
