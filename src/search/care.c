@@ -272,6 +272,8 @@ static int verify(void *arg, vls_search *s, valise_error *err)
 
     c->s = s;
     rc = check_pages(c, err);
+    if (rc == 0)
+        rc = vls_search_check_words(s, err);
     return rc < 0 ? rc : compare_with_rows(c, err);
 }
 

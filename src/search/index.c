@@ -40,9 +40,12 @@ static const char *const sql[VLS_SEARCH_STATEMENTS] = {
     [VLS_SEARCH_DOC_SHOWN] = "SELECT key, time, expires, topics FROM doc WHERE id = ?1",
     [VLS_SEARCH_DOC_OF_FRAME] = "SELECT id FROM doc WHERE frame = ?1",
     [VLS_SEARCH_DOC_ALL] = "SELECT id, object FROM doc WHERE id > ?1 ORDER BY id",
+    [VLS_SEARCH_DOC_WORDS] = "SELECT id, text, name, topics FROM doc",
     [VLS_SEARCH_FTS_PUT] = "INSERT INTO fts(rowid, text, name, topics) VALUES (?1, ?2, ?3, ?4)",
     [VLS_SEARCH_FTS_DELETE] = ("INSERT INTO fts(fts, rowid, text, name, topics) "
                                "VALUES ('delete', ?1, ?2, ?3, ?4)"),
+    [VLS_SEARCH_FTS_WORDS] = ("SELECT p.term, p.doc, p.col, p.offset FROM temp.terms AS t "
+                              "CROSS JOIN temp.places AS p WHERE p.term = t.term"),
     [VLS_SEARCH_MATCH] = "SELECT rowid, fit(fts) FROM fts WHERE fts MATCH ?1 ORDER BY rowid DESC",
 };
 

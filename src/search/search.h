@@ -146,8 +146,10 @@ enum {
     VLS_SEARCH_DOC_SHOWN,
     VLS_SEARCH_DOC_OF_FRAME,
     VLS_SEARCH_DOC_ALL,
+    VLS_SEARCH_DOC_WORDS,
     VLS_SEARCH_FTS_PUT,
     VLS_SEARCH_FTS_DELETE,
+    VLS_SEARCH_FTS_WORDS, /* sums.c makes its tables */
     VLS_SEARCH_MATCH,
     VLS_SEARCH_STATEMENTS,
 };
@@ -242,6 +244,12 @@ int vls_search_restart(vls_search *s, valise_view *view, valise_error *err);
 int vls_search_know_erasure(vls_search *s, valise_view *view, valise_error *err);
 /* In a write transaction: this one goes. */
 int vls_search_drop(vls_search *s, int64_t doc, valise_error *err);
+
+/* ---- sums.c ---- */
+
+/* Outside a transaction: do searches find each word of each doc, and nothing else? If not, the
+ * index is damaged: VALISE_E_CORRUPT. */
+int vls_search_check_words(vls_search *s, valise_error *err);
 
 /* ---- what is asked and found ---- */
 

@@ -167,3 +167,40 @@ TEST(care, validate_and_repair)
     CHECK_TEXT("t30", desk_find(d, SECRET, ""));
     CHECK(strstr(desk_run(d, "workspace:sync", ""), "\"name\":\"search\""));
 }
+
+static const char *of_letters(size_t count)
+{
+    char *text = test_alloc(count + 1);
+
+    memset(text, 'a', count);
+    text[count] = 0;
+    return text;
+}
+
+#define HAN "\xE6\xBC\xA2"
+#define GA "\xE3\x81\x8B\xE3\x82\x99" /* a letter and a mark */
+
+/* What FTS5 cuts, folds or splits is no difference; nor is a word that has come and gone. */
+TEST(care, words_of_all_kinds_are_as_they_should_be)
+{
+    static const size_t lengths[] = {32767, 32768, 32769, 70000};
+    desk *d = desk_open(t);
+
+    fill(d);
+    for (size_t i = 0; i < VLS_COUNT(lengths); i++)
+        desk_note(d, test_format("long%zu", i),
+                  test_format("\xC3\x89t\xC3\xA9 %s " HAN "%s I\xCC\x87", of_letters(lengths[i]),
+                              of_letters(lengths[i] + 7)),
+                  "\"topics\":[\"x y\",\"\xC3\x9C"
+                  "ber\"]");
+    desk_note(d, "mixed", HAN HAN "ab" GA HAN " a a a", "");
+    desk_note(d, "none", "... --- ...", "");
+    CHECK_TEXT("e:mixed", desk_find(d, HAN HAN, ""));
+    CHECK_OK(desk_try(d, "", "workspace:validate", ""));
+    for (unsigned i = 1; i <= 20; i++) {
+        desk_note(d, "mixed", test_format(GA " number %u", i), "\"topics\":[\"x\"]");
+        CHECK_TEXT("e:mixed", desk_find(d, GA, ""));
+        CHECK_OK(desk_try(d, "", "workspace:validate", ""));
+    }
+    CHECK_TEXT("", desk_find(d, HAN HAN, ""));
+}
