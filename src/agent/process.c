@@ -1,26 +1,16 @@
 /* process.c -- the adapter that talks with a program: one question, one answer, a line each.
  *
- *     us                                         the program
- *     input   --- socket ------------------->    standard input      no SIGPIPE when it is gone
- *     output  <-- pipe ----------------------    standard output
- *     said    <-- pipe ----------------------    standard error      its last line is in messages
- *
  * Whoever does not keep to that is ended: what comes next over the pipe could belong to anything.
  * What ended it is what later calls are told. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agent/adapter.h"
 #include "agent/protocol.h"
-#include "base/fd.h"
 #include "base/mem.h"
-#include "base/process.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/talk.h"
 #include "base/text.h"
 #include "bus/command.h"
 
@@ -33,9 +23,7 @@ typedef struct talk {
     vls_agent agent; /* first */
     const valise_env *env;
     pthread_mutex_t lock; /* over all that follows */
-    vls_process process;  /* pid 0: it was ended */
-    int input, output;
-    vls_buf answer; /* what came and was not asked for yet */
+    vls_talk with;        /* nothing runs: it was ended */
     int64_t timeout_ms, last_id;
     vls_text_brief name;
     char reason[sizeof(((valise_error *)NULL)->message)]; /* why it was ended */
@@ -48,44 +36,13 @@ static int64_t now_ms(const talk *t)
 
 /* ---- the end ---- */
 
-/* Nothing of it stays. Returns its status, -1: nobody knows. */
-static int end(talk *t)
-{
-    int status;
-
-    t->input = vls_fd_close(t->input);
-    t->output = vls_fd_close(t->output);
-    if (t->process.pid == 0)
-        return -1;
-    vls_process_end(&t->process, t->env);
-    status = vls_process_reap(&t->process);
-    vls_process_hear(&t->process);
-    t->process.said = vls_fd_close(t->process.said);
-    t->process.pid = 0;
-    return status;
-}
-
-/* Without its input and output it may end by itself. */
-static void let_it_end(talk *t)
-{
-    int64_t end_ms = now_ms(t) + PATIENCE_MS;
-
-    t->input = vls_fd_close(t->input);
-    t->output = vls_fd_close(t->output);
-    while (t->process.pid != 0 && !vls_process_has_ended(&t->process) && now_ms(t) < end_ms) {
-        (void)poll(NULL, 0, 5);
-        vls_process_hear(&t->process);
-    }
-}
-
 static void close_talk(void *self)
 {
     talk *t = self;
 
-    let_it_end(t);
-    (void)end(t);
-    (void)vls_fd_close(t->process.said);
-    vls_buf_release(&t->answer);
+    vls_talk_let_it_end(&t->with, PATIENCE_MS);
+    (void)vls_talk_end(&t->with, VLS_PROCESS_GRACE_MS);
+    vls_talk_release(&t->with);
     (void)pthread_mutex_destroy(&t->lock);
     vls_mem_free(t->env, t, sizeof(*t));
 }
@@ -93,8 +50,8 @@ static void close_talk(void *self)
 /* It did not keep to what was agreed on. */
 static int give_up(talk *t, int rc, const valise_error *why, valise_error *err)
 {
-    (void)end(t);
-    vls_buf_release(&t->answer);
+    (void)vls_talk_end(&t->with, VLS_PROCESS_GRACE_MS);
+    vls_buf_release(&t->with.came);
     (void)snprintf(t->reason, sizeof(t->reason), "%.*s", (int)sizeof(t->reason) - 1, why->message);
     if (err)
         *err = *why;
@@ -107,68 +64,35 @@ static int fail_ended(talk *t, valise_error *err)
     VLS_AUTO(buf) vls_buf line = {0};
     int status, rc = 0;
 
-    let_it_end(t);
-    status = end(t);
+    vls_talk_let_it_end(&t->with, PATIENCE_MS);
+    status = vls_talk_end(&t->with, VLS_PROCESS_GRACE_MS);
     if (status != -1)
-        rc = vls_process_judge(&t->process, status, t->name.s, t->env, err);
+        rc = vls_process_judge(&t->with.process, status, t->name.s, t->env, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&line, t->env, 4096);
-    vls_process_last_line(&line, &t->process);
+    vls_process_last_line(&line, &t->with.process);
     return vls_fail(err, VALISE_E_IO, "%s ended without an answer%s", t->name.s,
                     line.len > 0 && vls_buf_cstr(&line) ? line.ptr : "");
 }
 
 /* ---- one question ---- */
 
-/* 1: there is a line now, and its length. */
-static int read_answer(size_t *len, talk *t, valise_error *err)
+/* 1: there is a line now. */
+static int read_answer(valise_str *answer, talk *t, valise_error *err)
 {
-    char room[VLS_PROCESS_PIECE];
-    valise_str piece;
-    const char *newline = t->answer.len ? memchr(t->answer.ptr, '\n', t->answer.len) : NULL;
+    int rc = vls_talk_line(answer, &t->with);
 
-    while (!newline && vls_process_read(&piece, room, &t->output)) {
-        size_t before = t->answer.len;
-        vls_buf_add(&t->answer, piece);
-        if (t->answer.failed == VALISE_E_NO_MEMORY)
-            return vls_fail_memory(err);
-        if (t->answer.failed)
-            return vls_fail(err, VALISE_E_TOO_LARGE, "%s answered over %zu bytes", t->name.s,
-                            t->answer.max);
-        newline = memchr(t->answer.ptr + before, '\n', t->answer.len - before);
-    }
-    if (newline)
-        *len = (size_t)(newline - t->answer.ptr);
-    return newline != NULL;
-}
-
-/* As much as goes now. Where nobody reads any more, its output tells. */
-static void send_some(size_t *sent, talk *t, valise_str question)
-{
-    while (t->input >= 0 && *sent < question.len) {
-        ssize_t n = send(t->input, question.ptr + *sent, question.len - *sent, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno != EAGAIN)
-            t->input = vls_fd_close(t->input);
-        if (n <= 0)
-            return;
-        *sent += (size_t)n;
-    }
-}
-
-static void wait_a_little(const talk *t, bool sending, int64_t left_ms)
-{
-    struct pollfd fds[] = {{.fd = t->output, .events = POLLIN},
-                           {.fd = t->process.said, .events = POLLIN},
-                           {.fd = sending ? t->input : -1, .events = POLLOUT}};
-
-    (void)poll(fds, VLS_COUNT(fds), (int)VLS_MIN(left_ms, WAIT_MS));
+    if (rc == VALISE_E_NO_MEMORY)
+        return vls_fail_memory(err);
+    if (rc < 0)
+        return vls_fail(err, VALISE_E_TOO_LARGE, "%s answered over %zu bytes", t->name.s,
+                        t->with.max_line);
+    return rc;
 }
 
 /* Ask, and wait for the line that answers. */
-static int ask(size_t *len, talk *t, valise_str question, valise_error *err)
+static int ask(valise_str *answer, talk *t, valise_str question, valise_error *err)
 {
     int64_t end_ms = now_ms(t) + t->timeout_ms;
     size_t sent = 0;
@@ -176,29 +100,19 @@ static int ask(size_t *len, talk *t, valise_str question, valise_error *err)
     for (;;) {
         int64_t left_ms = end_ms - now_ms(t);
         int rc;
-        send_some(&sent, t, question);
-        rc = read_answer(len, t, err);
-        vls_process_hear(&t->process);
+        vls_talk_send(&sent, &t->with, question);
+        rc = read_answer(answer, t, err);
         if (rc > 0 && sent < question.len)
             return vls_fail(err, VALISE_E_IO, "%s answered what it was not asked yet", t->name.s);
         if (rc != 0)
             return VLS_MIN(rc, 0);
-        if (t->output < 0)
+        if (t->with.output < 0)
             return fail_ended(t, err);
         if (left_ms <= 0)
             return vls_fail(err, VALISE_E_LIMIT, "%s did not answer within %lld ms", t->name.s,
                             (long long)t->timeout_ms);
-        wait_a_little(t, sent < question.len, left_ms);
+        vls_talk_wait(&t->with, sent < question.len, VLS_MIN(left_ms, WAIT_MS));
     }
-}
-
-/* What stands behind the line is of the next one. */
-static void drop_line(talk *t, size_t len)
-{
-    size_t rest = t->answer.len - len - 1;
-
-    memmove(t->answer.ptr, t->answer.ptr + len + 1, rest);
-    t->answer.len = rest;
 }
 
 static int exchange(talk *t, valise_str question, const valise_op *op, void *result, int64_t *seq,
@@ -206,14 +120,12 @@ static int exchange(talk *t, valise_str question, const valise_op *op, void *res
 {
     valise_error why = VALISE_ERROR_INIT;
     bool understood = false;
-    size_t len = 0;
-    int rc = ask(&len, t, question, &why);
+    valise_str answer = {NULL, 0};
+    int rc = ask(&answer, t, question, &why);
 
     if (rc < 0)
         return give_up(t, rc, &why, err);
-    rc = vls_agent_read(result, seq, &understood, arena, vls_str(t->answer.ptr, len), t->last_id,
-                        op, &why);
-    drop_line(t, len);
+    rc = vls_agent_read(result, seq, &understood, arena, answer, t->last_id, op, &why);
     if (rc == VALISE_E_IO && !understood) {
         valise_error told = VALISE_ERROR_INIT;
         (void)vls_fail(&told, rc, "%s: %.300s", t->name.s, why.message);
@@ -230,7 +142,7 @@ static int converse(talk *t, const valise_op *op, const void *args, void *result
     VLS_AUTO(buf) vls_buf question = {0};
     int rc;
 
-    if (t->process.pid == 0) {
+    if (t->with.process.pid == 0) {
         (void)vls_fail(err, VALISE_E_IO, "%s was ended: %.300s", t->name.s, t->reason);
         vls_hint(err, "start it again: valise_agent_start");
         return VALISE_E_IO;
@@ -271,67 +183,21 @@ static int run(void *self, const valise_op *op, const void *args, void *result, 
 
 /* ---- starting ---- */
 
-static int open_input(int *ours, int *theirs, valise_error *err)
-{
-    int ends[2], high;
-
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return vls_fail_errno(err, "cannot make", VLS_STR("a socket"));
-    high = vls_process_copy_fd(ends[1]);
-    (void)vls_fd_close(ends[1]);
-    if (high < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
-        int rc = vls_fail_errno(err, "cannot make", VLS_STR("a socket"));
-        (void)vls_fd_close(ends[0]);
-        (void)vls_fd_close(high);
-        return rc;
-    }
-    *ours = ends[0];
-    *theirs = high;
-    return 0;
-}
-
 /* posix_spawn takes words that it could write to, and does not. */
 typedef union words {
     const char *const *given;
     char *const *taken;
 } words;
 
-static int spawn(talk *t, const valise_agent_process *o, const int fds[3], valise_error *err)
-{
-    const words argv = {.given = o->argv};
-    int why = vls_process_spawn(&t->process, &(vls_process_start){.file = o->argv[0],
-                                                                  .argv = argv.taken,
-                                                                  .environment = environ,
-                                                                  .folder = o->folder,
-                                                                  .fds = fds,
-                                                                  .count = 3});
-
-    if (why == 0)
-        return 0;
-    if (why == ENOMEM)
-        return vls_fail_memory(err);
-    errno = why;
-    (void)vls_fail_errno(err, "cannot run", valise_str_of(o->argv[0]));
-    vls_hint(err, "give its path, or put its folder into PATH");
-    if (err)
-        err->code = VALISE_E_IO; /* whatever the reason: NOT_FOUND is what a search may answer */
-    return VALISE_E_IO;
-}
-
 static int start(talk *t, const valise_agent_process *o, valise_error *err)
 {
-    int fds[3] = {-1, -1, -1};
-    int rc = open_input(&t->input, &fds[0], err);
+    const words argv = {.given = o->argv};
 
-    if (rc == 0)
-        rc = vls_process_pipe(&t->output, &fds[1], 1, err);
-    if (rc == 0)
-        rc = vls_process_pipe(&t->process.said, &fds[2], 1, err);
-    if (rc == 0)
-        rc = spawn(t, o, fds, err);
-    for (size_t i = 0; i < VLS_COUNT(fds); i++)
-        (void)vls_fd_close(fds[i]);
-    return rc;
+    return vls_talk_start(
+        &t->with,
+        &(vls_process_start){
+            .file = o->argv[0], .argv = argv.taken, .environment = environ, .folder = o->folder},
+        false, o->argv[0], err);
 }
 
 static int take_options(valise_agent_process *out, const valise_agent_process *given,
@@ -381,11 +247,9 @@ int valise_agent_start(valise_agent_adapter **out, const valise_agent_process *p
     if (!t)
         return vls_fail_memory(err);
     t->env = o.env;
-    t->process = (vls_process)VLS_PROCESS_INIT;
-    t->input = t->output = -1;
     t->timeout_ms = o.timeout_ms;
     t->name = name_of(o.argv[0]);
-    vls_buf_init(&t->answer, o.env, o.max_bytes);
+    vls_talk_init(&t->with, o.env, o.max_bytes);
     (void)pthread_mutex_init(&t->lock, NULL);
     vls_agent_init(&t->agent, (vls_runner){o.env, run, t}, close_talk);
     rc = start(t, &o, err);

@@ -95,6 +95,9 @@ static inline int vls_fail_errno(valise_error *err, const char *what, valise_str
     return code;
 }
 
+/* The code of that name, "NOT_FOUND"; 0: there is none. */
+int vls_error_of_name(valise_str name);
+
 /* Say what to do about an error that was just reported: lower case, no period. err may be NULL. */
 void vls_hint(valise_error *err, const char *format, ...) VALISE_PRINTF(2, 3);
 

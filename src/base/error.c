@@ -3,6 +3,7 @@
  * Messages are one line of valid UTF-8: what an error quotes may come from anywhere, so
  * control characters and bytes that are no UTF-8 are replaced, and a cut never splits a
  * character. */
+#include "base/str.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -38,6 +39,15 @@ const char *valise_error_name(int code)
     if (code == 0)
         return "OK";
     return row ? row->name : "UNKNOWN";
+}
+
+int vls_error_of_name(valise_str name)
+{
+    for (size_t i = 0; i < VLS_COUNT(rows); i++) {
+        if (vls_str_equal(name, valise_str_of(rows[i].name)))
+            return rows[i].code;
+    }
+    return 0;
 }
 
 const char *valise_error_text(int code)

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +86,41 @@ int vls_process_spawn(vls_process *process, const vls_process_start *start)
     return rc;
 }
 
+int vls_process_fail(int why, const vls_process_start *start, const char *name, valise_error *err)
+{
+    struct stat folder;
+    bool nowhere = start->folder && (stat(start->folder, &folder) < 0 || !S_ISDIR(folder.st_mode));
+
+    if (why == ENOMEM)
+        return vls_fail_memory(err);
+    if (nowhere) {
+        (void)vls_fail(err, VALISE_E_IO, "cannot run %s in %s: that is no folder",
+                       vls_text_short(valise_str_of(name)).s, start->folder);
+        return VALISE_E_IO;
+    }
+    errno = why;
+    (void)vls_report_errno(err, "cannot run", valise_str_of(name));
+    if (why == ENOEXEC)
+        vls_hint(err, "a script begins with a line such as #!/bin/sh");
+    else if (why == EACCES)
+        vls_hint(err, "is it executable? (chmod +x)");
+    else if (why == ENOENT || why == ENOTDIR)
+        vls_hint(err, "give its path, or put its folder into PATH");
+    if (err)
+        err->code = VALISE_E_IO;
+    return VALISE_E_IO;
+}
+
+/* Nobody can do anything any more when we are killed: but the kernel can, which tells the owner of
+ * a pipe by a signal that its other end was closed. (A process can ask to be killed with its parent
+ * by itself only, between fork and exec, where posix_spawn lets nobody in; and it would be killed
+ * with the thread that started it.) */
+void vls_process_tie(const vls_process *process, int life)
+{
+    if (fcntl(life, F_SETOWN, -process->pid) == 0 && fcntl(life, F_SETSIG, SIGKILL) == 0)
+        (void)fcntl(life, F_SETFL, O_ASYNC);
+}
+
 /* ---- while it runs ---- */
 
 static void keep_tail(vls_process *p, valise_str piece)
@@ -133,9 +169,9 @@ bool vls_process_has_ended(vls_process *process)
 
 /* ---- the end ---- */
 
-void vls_process_end(vls_process *process, const valise_env *env)
+void vls_process_end(vls_process *process, const valise_env *env, int64_t grace_ms)
 {
-    int64_t end_ns = env->ticks_ns(env->self) + VLS_PROCESS_GRACE_MS * INT64_C(1000000);
+    int64_t end_ns = env->ticks_ns(env->self) + grace_ms * INT64_C(1000000);
 
     if (vls_process_has_ended(process))
         return;

@@ -18,7 +18,7 @@
 
 #include "base/buf.h"
 
-#define VLS_PROCESS_GRACE_MS 2000  /* between SIGTERM and SIGKILL */
+#define VLS_PROCESS_GRACE_MS 2000  /* between SIGTERM and SIGKILL, as a rule */
 #define VLS_PROCESS_SAID_MAX 4096u /* bytes of standard error: the last ones */
 
 typedef struct vls_process {
@@ -54,6 +54,14 @@ int vls_process_pipe(int *ours, int *theirs, int which, valise_error *err);
 /* 0, or an errno. */
 int vls_process_spawn(vls_process *process, const vls_process_start *start);
 
+/* Say what came of that errno: VALISE_E_NO_MEMORY, or VALISE_E_IO whatever the reason, since
+ * NOT_FOUND is what a search may answer. name: what messages call it. */
+int vls_process_fail(int why, const vls_process_start *start, const char *name, valise_error *err);
+
+/* Let the kernel kill its group when we are gone. life: their end of a pipe that it was given and
+ * that nobody writes to; the other end is ours. Where that cannot be arranged, it outlives us. */
+void vls_process_tie(const vls_process *process, int life);
+
 /* Has it ended? It stays a zombie. */
 bool vls_process_has_ended(vls_process *process);
 
@@ -64,8 +72,8 @@ void vls_process_hear(vls_process *process);
 #define VLS_PROCESS_PIECE 16384
 bool vls_process_read(valise_str *out, char room[VLS_PROCESS_PIECE], int *fd);
 
-/* Ask it and its group to end, and wait for VLS_PROCESS_GRACE_MS at most. */
-void vls_process_end(vls_process *process, const valise_env *env);
+/* Ask it and its group to end, and wait for so long at most. */
+void vls_process_end(vls_process *process, const valise_env *env, int64_t grace_ms);
 
 /* Kill what is left of it and take its status; -1 when somebody else took that. */
 int vls_process_reap(vls_process *process);

@@ -5,28 +5,24 @@
  *
  *     arguments     none
  *     environment   PATH, LC_ALL=C, TZ=UTC
- *     descriptors   0 the JSON, a file in memory; 1 and 2 pipes; 3 the program itself, which an
- *                   interpreter must be able to open; 4 a pipe without bytes, see below
+ *     descriptors   0 the JSON; 1 and 2; 3 the program itself, which an interpreter must be able to
+ *                   open; 4 a pipe without bytes
  *     folder        /
- *     session       its own, without a terminal; signals as they are by default
  *
- * Its processes end with it, but for one that made a session of its own. A program that started
- * something which keeps standard output open has not ended: it is over with the timeout. When the
- * host is killed its other end of 4 closes, and the kernel kills the group of the program; one that
- * closed 4 sees its output closed, and no more.
+ * base/exec.h says what else it finds, and how it ends.
  *
- * Threads: pure functions; may run in several threads at once. The host may ignore SIGPIPE or not;
- * it must leave children that it did not start to those who did. */
+ * Threads: pure functions; may run in several threads at once. What exec.h asks of the host holds
+ * here. */
 #ifndef VLS_PROGRAM_H
 #define VLS_PROGRAM_H
 
-#include "base/buf.h"
+#include "base/exec.h"
 #include "base/sealed.h"
 #include "derive/making.h"
 
-#define VLS_PROGRAM_TIMEOUT_MS 60000
+#define VLS_PROGRAM_TIMEOUT_MS VLS_EXEC_TIMEOUT_MS
 #define VLS_PROGRAM_INPUT_MAX ((size_t)64 << 20)
-#define VLS_PROGRAM_OUTPUT_MAX ((size_t)1 << 20)
+#define VLS_PROGRAM_OUTPUT_MAX VLS_EXEC_OUTPUT_MAX
 #define VLS_PROGRAM_PATH "/usr/local/bin:/usr/bin:/bin"
 
 typedef struct vls_program {

@@ -42,23 +42,6 @@ void vls_json_write_error(vls_buf *out, const valise_env *env, const valise_erro
 
 /* ---- back ---- */
 
-static int code_of(valise_str name)
-{
-    static const struct {
-        const char *name;
-        int code;
-    } codes[] = {
-#define X(name, number, text, exit_code, http_status) {#name, number},
-#include <valise/errors.def>
-#undef X
-    };
-
-    for (size_t i = 0; i < VLS_COUNT(codes); i++)
-        if (vls_str_equal(name, valise_str_of(codes[i].name)))
-            return codes[i].code;
-    return 0;
-}
-
 /* The text of a member, harmless, in room; "": none. */
 static void take(char *room, size_t size, const valise_env *env, vls_json v, const char *key)
 {
@@ -87,7 +70,7 @@ int vls_json_read_error(valise_error *err, const valise_env *env, vls_json v)
 
     if (!name || name->type != VLS_JSON_STRING)
         return 0;
-    e.code = code_of(vls_json_str(*name));
+    e.code = vls_error_of_name(vls_json_str(*name));
     if (e.code == 0)
         return 0;
     take(e.message, sizeof(e.message), env, v, "message");

@@ -1,0 +1,58 @@
+/* exec.h -- a program from start to end: input in, output out, nothing of it stays.
+ *
+ *     descriptors   0 the input, a file in memory; 1 and 2 pipes; then those it is given; behind
+ *                   them a pipe without bytes, see below
+ *     session       its own, without a terminal; signals as they are by default
+ *
+ * Its input is a file, so nobody waits for a program that does not read, and no write can bring a
+ * SIGPIPE.
+ *
+ * Its processes end with it, but for one that made a session of its own. A program that started
+ * something which keeps standard output open has not ended: it is over with the timeout. When the
+ * host is killed its other end of the last pipe closes, and the kernel kills the group of the
+ * program; one that closed it sees its output closed, and no more.
+ *
+ * Threads: pure functions; may run in several threads at once. The host may ignore SIGPIPE or not;
+ * it must leave children that it did not start to those who did. */
+#ifndef VLS_EXEC_H
+#define VLS_EXEC_H
+
+#include "base/process.h"
+
+#define VLS_EXEC_TIMEOUT_MS 60000
+#define VLS_EXEC_OUTPUT_MAX ((size_t)1 << 20)
+#define VLS_EXEC_FDS_MAX 4
+
+typedef struct vls_exec {
+    const valise_env *env;
+    const char *name;        /* what messages call it */
+    vls_process_start start; /* fds: what it gets as 3, 4, ..., any descriptors of ours */
+    int64_t timeout_ms;      /* 0: VLS_EXEC_TIMEOUT_MS */
+    int64_t grace_ms;        /* between SIGTERM and SIGKILL; 0: VLS_PROCESS_GRACE_MS */
+    size_t max_bytes;        /* of the output; 0: VLS_EXEC_OUTPUT_MAX */
+    vls_buf *said; /* gets the end of what it wrote to standard error, made plain; or NULL */
+    bool any_end;  /* one that ended by itself is no failure, whatever its exit code or signal: its
+                      output is kept, and the verdict says how it went */
+    /* Asked ten times a second; what is below 0 ends the program and is the result. Or NULL. */
+    int (*look)(void *self, valise_error *err);
+    void *self;
+} vls_exec;
+
+/* How it went, for those who want to know more than the result. */
+typedef struct vls_exec_end {
+    int not_started;      /* the errno; 0: it was */
+    bool given_up;        /* the result is what look said */
+    bool ended;           /* by itself, and these are known: */
+    int exit_code;        /* -1: a signal ended it */
+    int signal;           /* 0: none did */
+    valise_error verdict; /* VALISE_E_IO where that was not exit code 0, with its last line */
+} vls_exec_end;
+
+/* Run it and append what it writes. VALISE_E_IO (cannot start, exit code, signal; the message has
+ * the last line it complained with), VALISE_E_LIMIT (time), VALISE_E_TOO_LARGE (output),
+ * VALISE_E_UNSUPPORTED (the host has its exit code), VALISE_E_NO_MEMORY, and what look says. On
+ * failure out is as before. end may be NULL; it is filled in any case. */
+int vls_exec_run(vls_buf *out, const vls_exec *exec, valise_str input, vls_exec_end *end,
+                 valise_error *err);
+
+#endif
