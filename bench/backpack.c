@@ -10,6 +10,7 @@
 
 #include "bench/bench.h"
 
+#include "backpack/handle.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -405,6 +406,62 @@ static void bench_node(bench *b)
     tear_down(s);
 }
 
+/* ---- Q6: what a run of a node costs, whatever it does ---- */
+
+/* A view with its first run, closed. */
+static void view_node(void *arg, size_t times)
+{
+    state *s = arg;
+
+    while (times--) {
+        open_view(&s->one, s, "node", 0);
+        valise_backpack_close(s->one);
+        s->one = NULL;
+    }
+}
+
+/* One more run of a view that is kept, as flows keep theirs. */
+static void run_node(void *arg, size_t times)
+{
+    state *s = arg;
+
+    while (times--) {
+        must(vls_handle_begin_run(s->one, NULL));
+        must(vls_handle_end_run(s->one, NULL));
+    }
+}
+
+static void keep_view(state *s)
+{
+    const valise_node node = {.size = sizeof(node),
+                              .id = valise_str_of("agent/search/chat"),
+                              .name = valise_str_of("Chat"),
+                              .namespace_name = valise_str_of("agent.search.chat")};
+
+    must(vls_handle_node(&s->one, s->bag, &node, NULL));
+}
+
+/* As many keys, and as many runs. */
+static void *grown_runs(size_t size)
+{
+    state *s = set_up(size, 64, 0);
+
+    keep_view(s);
+    run_node(s, size);
+    return s;
+}
+
+static void bench_runs(bench *b)
+{
+    state *s = set_up(10000, 64, 10);
+
+    bench_fact(b, "a view of a node, its run, closed", best_of(view_node, s, 20000), "ns", 4000);
+    keep_view(s);
+    run_node(s, 40000); /* until old runs go as new ones come */
+    bench_fact(b, "a run of a kept view", best_of(run_node, s, 50000), "ns", 1500);
+    tear_down(s);
+}
+
 /* ---- Q4: time travel ---- */
 
 static void snapshot(void *arg, size_t times)
@@ -516,6 +573,7 @@ static void bench_growths(bench *b)
         {"unpack through a view", grown, unpack_one},
         {"snapshot at any commit", grown, snapshot},
         {"namespace of ten items", grown_named, query},
+        {"a run of a kept view", grown_runs, run_node},
     };
 
     for (size_t i = 0; i < VLS_COUNT(rows); i++)
@@ -546,6 +604,7 @@ BENCH(backpack)
     bench_query(b, s, "*.chat0", "namespace, 100 spaces, 10,000 items");
     tear_down(s);
     bench_node(b);
+    bench_runs(b);
     bench_travel(b);
     bench_memory(b, 64, "heap, 10,000 commits, 100 keys, 64 B", 4);
     bench_memory(b, 1024, "heap, 10,000 commits, 100 keys, 1 KB", 15);

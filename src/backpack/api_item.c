@@ -23,11 +23,6 @@ static int hash_value(valise_id *out, valise *v, valise_str bytes, valise_error 
 
 /* ---- packing ---- */
 
-static bool is_short_way(const valise_backpack *bag)
-{
-    return bag->ring && bag->v && bag->v->middleware_count == 0;
-}
-
 static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
                       const valise_pack_options *o, valise_error *err)
 {
@@ -65,10 +60,12 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
     call.may_declassify = true; /* else it would not be here */
     vls_arena_init(&arena, bag->env, (size_t)1 << 20);
     rc = vls_bag_pack(&done, &ledger, bag->scope, &args, &call, err);
-    if (rc == VALISE_E_DENIED || done.denied)
+    if (rc == VALISE_E_DENIED || done.denied) {
         vls_handle_tell_access(bag, key, VALISE_ACTION_PACK, VALISE_READ_DENIED, call.now);
-    else if (rc == 0)
+    } else if (rc == 0) {
         vls_handle_tell(bag, &done);
+        vls_handle_seen(bag, key, VALISE_ACTION_PACK, VALISE_NONE);
+    }
     if (rc == 0 && out)
         *out = done.packed;
     return rc;
@@ -167,8 +164,26 @@ static int pack_later(valise_packed *out, valise_backpack *bag, vls_op_pack_args
         rc = may = may_wait(bag, args->key, err);
     if (rc > 0)
         rc = vls_handle_queue(bag, &vls_op_backpack_pack, args, call, err);
+    if (rc == 0 && may > 0)
+        vls_handle_seen(bag, args->key, VALISE_ACTION_PACK, VALISE_NONE);
     if (rc == 0 && out) /* the rest shows when it is flushed */
         *out = (valise_packed){.applied = may > 0};
+    return rc;
+}
+
+/* A command on one item that answers with a valise_packed. */
+static int run_one(valise_packed *out, valise_backpack *bag, const valise_op *op, void *args,
+                   valise_str key, int64_t action, const valise_call *call, valise_error *err)
+{
+    valise_packed packed = {.applied = false};
+    int rc = vls_handle_run(bag, op, args, &packed, call, err);
+
+    if (rc < 0)
+        return rc;
+    if (packed.applied)
+        vls_handle_seen(bag, key, action, VALISE_NONE);
+    if (out)
+        *out = packed;
     return rc;
 }
 
@@ -198,7 +213,7 @@ static int pack_long(valise_packed *out, valise_backpack *bag, valise_str key, v
         call.expect = vls_u64_digits(digits, (uint64_t)o->expect);
     if (!bag->snapshot && vls_handle_behind(bag))
         return pack_later(out, bag, &args, blob, &call, err);
-    return vls_handle_run(bag, &vls_op_backpack_pack, &args, out, &call, err);
+    return run_one(out, bag, &vls_op_backpack_pack, &args, key, VALISE_ACTION_PACK, &call, err);
 }
 
 int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
@@ -214,7 +229,7 @@ int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, va
         return rc;
     if (o.expect != VALISE_NONE && o.expect < 0)
         return vls_fail(err, VALISE_E_INVALID, "a version is not negative");
-    if (!bag->snapshot && is_short_way(bag))
+    if (!bag->snapshot && vls_handle_is_short(bag))
         return pack_short(out, bag, key, json, &o, err);
     return pack_long(out, bag, key, json, &o, err);
 }
@@ -270,8 +285,10 @@ static int get_value(valise_blob **out, valise_backpack *bag, valise_str key, bo
     int rc =
         bag->ring && !bag->snapshot ? get_short(&g, bag, err) : vls_handle_read(bag, get, &g, err);
 
-    if (g.look.outcome == VALISE_READ_DENIED || (record && g.look.outcome != VALISE_NONE))
+    if (g.look.outcome == VALISE_READ_DENIED || (record && g.look.outcome != VALISE_NONE)) {
         vls_handle_tell_access(bag, key, VALISE_ACTION_UNPACK, g.look.outcome, g.look.now);
+        vls_handle_seen(bag, key, VALISE_ACTION_UNPACK, g.look.outcome);
+    }
     if (rc == 0 && g.found && out)
         *out = g.value;
     else
@@ -324,7 +341,8 @@ int valise_remove(valise_backpack *bag, const char *key, valise_error *err)
 
     VLS_ARG(bag && key, err);
     args.key = valise_str_of(key);
-    rc = vls_handle_run(bag, &vls_op_backpack_rm, &args, &packed, NULL, &why);
+    rc = run_one(&packed, bag, &vls_op_backpack_rm, &args, args.key, VALISE_ACTION_DELETE, NULL,
+                 &why);
     if (rc == VALISE_E_NOT_FOUND && strcmp(why.path, "key") == 0) /* not the backpack */
         return 0;
     if (rc < 0 && err)
@@ -337,10 +355,15 @@ int valise_clear(int64_t *count, valise_backpack *bag, valise_str tag, valise_st
 {
     vls_clear_args args = {.tag = tag, .pattern = pattern};
     vls_clear_result result = {0};
+    int64_t before = 0;
     int rc;
 
     VLS_ARG(bag, err);
-    rc = vls_handle_run(bag, &vls_op_backpack_clear, &args, &result, NULL, err);
+    rc = vls_handle_seen_from(&before, bag, err);
+    if (rc == 0)
+        rc = vls_handle_run(bag, &vls_op_backpack_clear, &args, &result, NULL, err);
+    if (rc == 0)
+        vls_handle_seen_since(bag, before);
     if (rc == 0 && count)
         *count = result.count;
     return rc;
@@ -367,7 +390,8 @@ int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
     if (rc < 0)
         return rc;
     args.error = error ? vls_blob_bytes(error) : (valise_str){NULL, 0};
-    return vls_handle_run(bag, &vls_op_backpack_quarantine, &args, out, NULL, err);
+    return run_one(out, bag, &vls_op_backpack_quarantine, &args, args.key, VALISE_ACTION_QUARANTINE,
+                   NULL, err);
 }
 
 int valise_release(valise_packed *out, valise_backpack *bag, const char *key, int64_t entry,
@@ -377,5 +401,6 @@ int valise_release(valise_packed *out, valise_backpack *bag, const char *key, in
 
     VLS_ARG(bag && key, err);
     args.key = valise_str_of(key);
-    return vls_handle_run(bag, &vls_op_backpack_release, &args, out, NULL, err);
+    return run_one(out, bag, &vls_op_backpack_release, &args, args.key, VALISE_ACTION_RELEASE, NULL,
+                   err);
 }

@@ -38,34 +38,6 @@ static int take_options(valise_backpack_options *out, const valise_backpack_opti
                : 0;
 }
 
-/* ---- scopes ---- */
-
-typedef struct scoping {
-    valise_backpack *bag;
-    const valise_permissions *permissions; /* of a view on a snapshot, which cannot register any */
-} scoping;
-
-static int scope_it(void *arg, const vls_glance *at, valise_error *err)
-{
-    const scoping *s = arg;
-    valise_backpack *bag = s->bag;
-    const valise_node node = {.size = sizeof(node),
-                              .id = bag->who.node,
-                              .name = bag->who.node_name,
-                              .namespace_name = bag->who.namespace_name,
-                              .permissions = s->permissions};
-
-    return vls_scope_new(&bag->scope, bag->env, at->seen->ledger, bag->node ? &node : NULL, err);
-}
-
-static int make_scope(valise_backpack *bag, const valise_permissions *permissions,
-                      valise_error *err)
-{
-    scoping s = {bag, permissions};
-
-    return vls_handle_read(bag, scope_it, &s, err);
-}
-
 /* ---- ephemeral ---- */
 
 static int pack_item(void *arg, valise_str key, valise_str value, valise_error *err)
@@ -156,7 +128,7 @@ static int make_ephemeral(valise_backpack *bag, const valise_backpack_options *o
     if (rc < 0)
         return rc;
     adopt(bag, memory);
-    rc = make_scope(bag, NULL, err);
+    rc = vls_handle_scope(bag, NULL, err);
     return rc < 0 ? rc : pack_items(bag, o->items, err);
 }
 
@@ -201,7 +173,7 @@ static int open_ephemeral(valise_backpack *bag, const valise_backpack_options *o
     if (must_be_new)
         return vls_fail(err, VALISE_E_EXISTS, "there is an ephemeral backpack '%.*s'",
                         VALISE_STR_ARG(bag->name));
-    return make_scope(bag, NULL, err);
+    return vls_handle_scope(bag, NULL, err);
 }
 
 /* ---- durable ---- */
@@ -273,7 +245,7 @@ static int find_or_make(valise_backpack *bag, const valise_backpack_options *o, 
 /* What all durable handles get once they know which backpack. */
 static int finish_durable(valise_backpack *bag, const valise_backpack_options *o, valise_error *err)
 {
-    int rc = make_scope(bag, NULL, err);
+    int rc = vls_handle_scope(bag, NULL, err);
 
     if (rc == 0 && (o->flags & VALISE_BACKPACK_WRITE_BEHIND))
         rc = vls_behind_new(&bag->behind, bag, err);
@@ -329,106 +301,6 @@ int valise_backpack_open(valise_backpack **out, valise *v, const char *name,
     return finish(out, bag, rc);
 }
 
-/* ---- nodes ---- */
-
-static int take_identity(valise_backpack *bag, const valise_node *node, valise_error *err)
-{
-    int rc = vls_bag_check_node(node->id, err);
-
-    bag->node = true;
-    if (rc == 0 && node->name.len > 0)
-        rc = vls_bag_check_node(node->name, err);
-    if (rc == 0 && node->namespace_name.len > 0)
-        rc = vls_bag_check_namespace(node->namespace_name, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&bag->who.node, &bag->arena, node->id, err);
-    if (rc == 0 && node->name.len > 0)
-        rc = vls_arena_dup(&bag->who.node_name, &bag->arena, node->name, err);
-    if (rc == 0 && node->namespace_name.len > 0)
-        rc = vls_arena_dup(&bag->who.namespace_name, &bag->arena, node->namespace_name, err);
-    return rc;
-}
-
-static int permit(valise_backpack *bag, valise_str node_id, const valise_permissions *permissions,
-                  valise_error *err)
-{
-    vls_permit_args args = {.node_id = node_id, .remove = permissions == NULL};
-
-    if (permissions)
-        args.allow = *permissions;
-    return vls_handle_run(bag, &vls_op_backpack_permit, &args, NULL, NULL, err);
-}
-
-/* The scope knows its run as well: what it reads and packs belongs to it. */
-static int join_run(void *arg, const vls_glance *at, valise_error *err)
-{
-    const valise_backpack *bag = arg;
-
-    return vls_bag_run_resume(at->seen->ledger, at->seen->scope, bag->who.run, err);
-}
-
-static int start_run(valise_backpack *bag, valise_error *err)
-{
-    vls_run_args args = {.end = 0};
-    vls_run_result result = {0};
-    int rc = vls_handle_run(bag, &vls_op_backpack_run, &args, &result, NULL, err);
-
-    if (rc < 0)
-        return rc;
-    bag->who.run = result.run;
-    return vls_handle_read(bag, join_run, bag, err);
-}
-
-int valise_backpack_node(valise_backpack **out, valise_backpack *bag, const valise_node *node,
-                         valise_error *err)
-{
-    valise_node n = {.size = sizeof(n)};
-    valise_backpack *view = NULL;
-    int rc;
-
-    VLS_ARG(out && bag && node, err);
-    rc = vls_sized_take(&n, sizeof(n), node, offsetof(valise_node, name), "valise_node", err);
-    if (rc < 0)
-        return rc;
-    if (bag->node)
-        return vls_fail(err, VALISE_E_DENIED, "only the owner gives views: this is that of '%.*s'",
-                        VALISE_STR_ARG(bag->who.node));
-    rc = vls_handle_child(&view, bag, err);
-    if (rc < 0)
-        return rc;
-    view->snapshot = bag->snapshot;
-    view->upto = bag->upto;
-    rc = take_identity(view, &n, err);
-    if (rc == 0 && n.permissions && !view->snapshot)
-        rc = permit(bag, n.id, n.permissions, err);
-    if (rc == 0)
-        rc = make_scope(view, view->snapshot ? n.permissions : NULL, err);
-    if (rc == 0 && !view->snapshot)
-        rc = start_run(view, err);
-    return finish(out, view, rc);
-}
-
-int valise_permit(valise_backpack *bag, const char *node_id, const valise_permissions *permissions,
-                  valise_error *err)
-{
-    VLS_ARG(bag && node_id, err);
-    return permit(bag, valise_str_of(node_id), permissions, err);
-}
-
-int valise_tag_rule(valise_backpack *bag, const char *tag, const valise_list *read,
-                    const valise_list *write, valise_error *err)
-{
-    vls_rule_args args = {.tag = {NULL, 0}};
-
-    VLS_ARG(bag && tag, err);
-    args.tag = valise_str_of(tag);
-    if (read)
-        args.read = *read;
-    if (write)
-        args.write = *write;
-    return vls_handle_run(bag, &vls_op_backpack_rule, &args, NULL, NULL, err);
-}
-
 /* ---- forks ---- */
 
 typedef struct forking {
@@ -461,7 +333,7 @@ static int fork_ring(valise_backpack *fork, valise_backpack *from, const valise_
     if (f.memory)
         adopt(fork, f.memory);
     if (rc == 0)
-        rc = make_scope(fork, NULL, err);
+        rc = vls_handle_scope(fork, NULL, err);
     return rc < 0 ? rc : pack_items(fork, o->items, err);
 }
 
@@ -591,7 +463,7 @@ static int import_ring(valise_backpack *bag, valise_str json, const valise_backp
     if (rc < 0)
         return rc;
     adopt(bag, memory);
-    return make_scope(bag, NULL, err);
+    return vls_handle_scope(bag, NULL, err);
 }
 
 static int import_rows(valise_backpack *bag, valise_str json, const valise_backpack_options *o,

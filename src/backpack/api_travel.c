@@ -15,7 +15,7 @@ static int travel(void *arg, const vls_glance *at, valise_error *err)
 {
     travelling *t = arg;
     const vls_ledger *ledger = at->seen->ledger;
-    int rc = vls_point_resolve(&t->seq, ledger, &t->point, err);
+    int rc = vls_point_resolve(&t->seq, ledger, at->seen->scope, &t->point, err);
 
     if (rc == 0 && t->freeze)
         rc = ledger->ops->freeze(&t->frozen, ledger->self, t->seq, err);
@@ -265,10 +265,13 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
     vls_merge_base found = {.seq = -1, .arena = &arena};
     valise_backpack *const three[] = {ours, theirs, base};
     valise_error why = VALISE_ERROR_INIT;
+    int64_t before = 0;
     int rc;
 
     VLS_ARG(ours && theirs, err);
     rc = check_merge(three, base ? 3 : 2, err);
+    if (rc == 0)
+        rc = vls_handle_seen_from(&before, ours, err);
     if (rc < 0)
         return rc;
     vls_arena_init(&arena, ours->env, VLS_VIEW_MAX_BYTES);
@@ -294,6 +297,8 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
     }
     if (rc < 0 && err)
         *err = why;
+    if (rc == 0)
+        vls_handle_seen_since(ours, before);
     if (rc == 0 && count)
         *count = result.merged;
     return rc;

@@ -11,7 +11,11 @@
  *                ^sent                the lock: whoever is told of them may pack again
  *
  * Another thread that flushes waits for that one. The thread itself, called back by an event of
- * what it has just kept, goes on behind it. */
+ * what it has just kept, goes on behind it.
+ *
+ * The end of a node's run goes along with what waits, in the same transaction: one command more,
+ * and those of the engine that belong to it. They never wait themselves: where the flush fails
+ * nothing is left of them. */
 #include <pthread.h>
 
 #include "backpack/handle.h"
@@ -96,11 +100,20 @@ void vls_behind_free(struct vls_behind *behind)
 
 /* ---- flushing ---- */
 
+/* What goes along, behind what waits: the last command, and those of the engine. */
+typedef struct rider {
+    const waiting *last;
+    const vls_run_item *more;
+    size_t count;
+    valise_call call; /* of the engine's */
+} rider;
+
 /* Dispatch what is not over of list[first, end): the commands stay where they are, whatever is
- * added meanwhile. */
-static int send(struct vls_behind *b, size_t first, size_t end, valise_error *err)
+ * added meanwhile. rider: NULL, or what goes along. */
+static int send(struct vls_behind *b, size_t first, size_t end, const rider *along,
+                valise_error *err)
 {
-    size_t count = 0, size = (end - first) * sizeof(valise_command);
+    size_t count = 0, size = (end - first + 1) * sizeof(valise_command);
     valise_command *commands = vls_mem_alloc(b->env, size);
     int rc;
 
@@ -113,8 +126,14 @@ static int send(struct vls_behind *b, size_t first, size_t end, valise_error *er
         commands[count] = w->command;
         commands[count++].call = &w->call;
     }
+    if (along) {
+        commands[count] = along->last->command;
+        commands[count++].call = &along->last->call;
+    }
     (void)pthread_mutex_unlock(&b->lock);
-    rc = valise_dispatch_batch(NULL, b->v, commands, count, NULL, err);
+    rc = along ? vls_dispatch_with(b->v, commands, count, along->more, along->count, &along->call,
+                                   err)
+               : valise_dispatch_batch(NULL, b->v, commands, count, NULL, err);
     (void)pthread_mutex_lock(&b->lock);
     vls_mem_free(b->env, commands, size);
     return rc;
@@ -180,7 +199,7 @@ static int check_outside(const struct vls_behind *b, valise_error *err)
 }
 
 /* Lock held. *refused: one was, and is gone; the others wait on. */
-static int flush(bool *refused, struct vls_behind *b, valise_error *err)
+static int flush(bool *refused, struct vls_behind *b, const rider *along, valise_error *err)
 {
     size_t first, end;
     valise_error why = VALISE_ERROR_INIT;
@@ -193,12 +212,12 @@ static int flush(bool *refused, struct vls_behind *b, valise_error *err)
         (void)pthread_cond_wait(&b->done, &b->lock);
     first = b->sent; /* by a flush that this one stands in */
     end = b->list.len;
-    if (first == end)
+    if (first == end && !along)
         return 0;
     b->flusher = pthread_self();
     b->depth++;
     b->sent = end;
-    rc = send(b, first, end, &why);
+    rc = send(b, first, end, along, &why);
     b->depth--;
     b->sent = first;
     for (size_t i = first; i < end && rc == 0; i++)
@@ -217,18 +236,25 @@ static int flush(bool *refused, struct vls_behind *b, valise_error *err)
 }
 
 /* Lock held. */
-static int flush_and_tell(struct vls_behind *b, valise_error *err)
+static int tell_untold(struct vls_behind *b, valise_error *err)
 {
-    bool refused;
-    int rc = flush(&refused, b, err);
+    int rc = b->untold.code;
 
-    if (rc < 0 || b->untold.code == 0)
-        return rc;
-    rc = b->untold.code;
+    if (rc == 0)
+        return 0;
     if (err)
         *err = b->untold;
     b->untold = (valise_error)VALISE_ERROR_INIT;
     return rc;
+}
+
+/* Lock held. */
+static int flush_and_tell(struct vls_behind *b, valise_error *err)
+{
+    bool refused;
+    int rc = flush(&refused, b, NULL, err);
+
+    return rc < 0 ? rc : tell_untold(b, err);
 }
 
 int vls_behind_flush(struct vls_behind *behind, valise_error *err)
@@ -248,7 +274,7 @@ void vls_behind_settle(struct vls_behind *behind)
     (void)pthread_mutex_lock(&behind->lock);
     while (refused) { /* each time there is one less */
         valise_error why = VALISE_ERROR_INIT;
-        (void)flush(&refused, behind, &why);
+        (void)flush(&refused, behind, NULL, &why);
         if (refused && behind->untold.code == 0)
             behind->untold = why;
     }
@@ -321,5 +347,48 @@ int vls_behind_add(struct vls_behind *behind, const valise_op *op, const void *a
     (void)pthread_mutex_unlock(&behind->lock);
     if (rc < 0)
         vls_mem_free(behind->env, w, w->size);
+    return rc;
+}
+
+/* ---- what goes along ---- */
+
+/* What was refused before is told first: then nothing is done, and the caller comes again. */
+static int flush_along(struct vls_behind *b, const rider *along, valise_error *err)
+{
+    bool refused;
+    int rc = tell_untold(b, err);
+
+    return rc < 0 ? rc : flush(&refused, b, along, err);
+}
+
+/* Nothing can wait: as if the queue were empty. */
+static int send_alone(valise *v, const rider *along, valise_error *err)
+{
+    valise_command last = along->last->command;
+
+    last.call = &along->last->call;
+    return vls_dispatch_with(v, &last, 1, along->more, along->count, &along->call, err);
+}
+
+int vls_behind_flush_with(valise_backpack *bag, const valise_op *op, const void *args,
+                          const vls_run_item *more, size_t count, const valise_call *call,
+                          valise_error *err)
+{
+    struct vls_behind *behind = vls_handle_behind(bag);
+    rider along = {.more = more, .count = count, .call = *call};
+    waiting *last = NULL;
+    int rc = make(&last, bag->env, op, args, call, err);
+
+    if (rc < 0)
+        return rc;
+    along.last = last;
+    if (behind) {
+        (void)pthread_mutex_lock(&behind->lock);
+        rc = flush_along(behind, &along, err);
+        (void)pthread_mutex_unlock(&behind->lock);
+    } else {
+        rc = send_alone(bag->v, &along, err);
+    }
+    vls_mem_free(bag->env, last, last->size);
     return rc;
 }

@@ -176,22 +176,40 @@ typedef struct reading {
     vls_scope *joined[VLS_GLANCE_MAX]; /* the node's, where the handle is the owner's */
 } reading;
 
-static int allows(valise_view *view, const valise_backpack *bag, const char *capability,
-                  valise_error *err)
+static int allows_as(valise_view *view, const valise_backpack *bag, const char *name,
+                     const char *capability, valise_error *err)
 {
-    /* Both end in NUL: arenas see to it. */
-    const char *attrs[] = {"backpack", bag->name.ptr, "node", bag->who.node.ptr, NULL};
+    /* It ends in NUL: the arena sees to it. */
+    const char *attrs[] = {"backpack", name, "node", bag->who.node.ptr, NULL};
 
     if (!bag->node)
         attrs[2] = NULL;
     return valise_view_allows(view, capability, attrs, err);
 }
 
-static int check(valise_view *view, const valise_backpack *bag, valise_error *err)
+static int allows(valise_view *view, const valise_backpack *bag, const char *capability,
+                  valise_error *err)
 {
-    int rc = allows(view, bag, "backpack:read", err);
+    return allows_as(view, bag, bag->name.ptr, capability, err);
+}
 
-    return rc < 0 || !bag->node ? rc : allows(view, bag, "backpack:as-node", err);
+static int check(valise_view *view, const valise_backpack *bag, const char *name, valise_error *err)
+{
+    int rc = allows_as(view, bag, name, "backpack:read", err);
+
+    return rc < 0 || !bag->node ? rc : allows_as(view, bag, name, "backpack:as-node", err);
+}
+
+/* The same of one that is called otherwise by now (op_supersede.c). */
+static int check_name(valise_view *view, const valise_backpack *bag, valise_str name,
+                      valise_error *err)
+{
+    char text[VLS_BAG_NAME_MAX + 1] = "";
+
+    if (VLS_LIKELY(vls_str_equal(name, bag->name)))
+        return 0;
+    (void)snprintf(text, sizeof(text), "%.*s", VALISE_STR_ARG(name));
+    return check(view, bag, text, err);
 }
 
 /* The ledger that a handle shows, of rows seen through the view. */
@@ -260,10 +278,13 @@ static int read_rows(void *arg, valise_view *view, valise_error *err)
     int rc = 0;
 
     for (size_t i = 0; i < r->count && rc == 0; i++) {
-        if (same_actor(r->bags[i], r->bags[0])) /* the others were asked before */
-            rc = check(view, r->bags[i], err);
+        bool asks = same_actor(r->bags[i], r->bags[0]); /* the others were asked before */
+        if (asks)
+            rc = check(view, r->bags[i], r->bags[i]->name.ptr, err);
         if (rc == 0)
             rc = show(&r->at.ledgers[i], &rows[i], view, r->bags[i], err);
+        if (rc == 0 && asks)
+            rc = check_name(view, r->bags[i], rows[i].bag.name, err);
     }
     r->at.now = view->stamp.time;
     if (rc == 0)
@@ -411,7 +432,7 @@ int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_
 /* ---- writing ---- */
 
 /* The owner says who it was, a view is who it is. */
-static void sign(vls_who *who, const valise_backpack *bag)
+void vls_handle_sign(vls_who *who, const valise_backpack *bag)
 {
     valise_str id = who->node_id, name = who->node_name, space = who->namespace_name;
 
@@ -423,7 +444,7 @@ static void sign(vls_who *who, const valise_backpack *bag)
     who->namespace_name = space;
 }
 
-static int check_writable(valise_backpack *bag, valise_error *err)
+int vls_handle_check_writable(valise_backpack *bag, valise_error *err)
 {
     int rc = vls_handle_check(&bag, 1, err);
 
@@ -433,21 +454,61 @@ static int check_writable(valise_backpack *bag, valise_error *err)
                     VALISE_STR_ARG(bag->name));
 }
 
+typedef struct renaming {
+    const valise_backpack *bag;
+    size_t len;
+    char name[VLS_BAG_NAME_MAX + 1];
+} renaming;
+
+/* What the backpack is called now: 1 when that is not what the handle knows. */
+static int find_name(void *arg, valise_view *view, valise_error *err)
+{
+    renaming *r = arg;
+    vls_bag_row row = {.id = r->bag->id};
+    int rc = valise_view_get(&row, view, &vls_bags, err);
+
+    if (rc <= 0 || row.dropped || row.name.len > VLS_BAG_NAME_MAX ||
+        vls_str_equal(row.name, r->bag->name))
+        return rc < 0 ? rc : 0;
+    memcpy(r->name, row.name.ptr, row.name.len);
+    r->len = row.name.len;
+    return 1;
+}
+
+/* Another one may have taken the name over (op_supersede.c): then that one was found, which is not
+ * the handle's, or has not what was expected. */
+static bool is_renamed(renaming *r, int rc)
+{
+    return (rc == VALISE_E_NOT_FOUND || rc == VALISE_E_CONFLICT) && !r->bag->memory &&
+           vls_with_view(r->bag->v, NULL, find_name, r, NULL) > 0;
+}
+
 /* What waits is kept, or does not matter. */
 static int run_now(valise_backpack *bag, const valise_op *op, void *args, void *result,
                    const valise_call *call, valise_error *err)
 {
     valise_call own = call ? *call : call_of(bag);
+    valise_error why = VALISE_ERROR_INIT;
+    renaming r = {.bag = bag};
+    vls_who *who = args;
+    int rc;
 
     own.actor = bag->actor;
-    sign(args, bag);
-    return vls_run(bag->v, op, args, result, NULL, &own, NULL, err);
+    vls_handle_sign(who, bag);
+    rc = vls_run(bag->v, op, args, result, NULL, &own, NULL, &why);
+    if (is_renamed(&r, rc)) { /* the actor is asked for anew, under that name */
+        who->backpack = (valise_str){r.name, r.len};
+        return vls_run(bag->v, op, args, result, NULL, &own, NULL, err);
+    }
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
 }
 
 int vls_handle_run(valise_backpack *bag, const valise_op *op, void *args, void *result,
                    const valise_call *call, valise_error *err)
 {
-    int rc = check_writable(bag, err);
+    int rc = vls_handle_check_writable(bag, err);
 
     if (rc == 0)
         rc = vls_handle_flush(bag, err);
@@ -458,12 +519,12 @@ int vls_handle_queue(valise_backpack *bag, const valise_op *op, void *args, cons
                      valise_error *err)
 {
     valise_call own = *call;
-    int rc = check_writable(bag, err);
+    int rc = vls_handle_check_writable(bag, err);
 
     if (rc < 0)
         return rc;
     own.actor = bag->actor;
-    sign(args, bag);
+    vls_handle_sign(args, bag);
     return vls_behind_add(vls_handle_behind(bag), op, args, &own, err);
 }
 
@@ -481,13 +542,17 @@ int valise_backpack_flush(valise_backpack *bag, valise_error *err)
 
 /* ---- closing ---- */
 
-/* What is left to be said is said as far as it goes: who wants to know flushes first. */
+/* What is left to be said is said as far as it goes: who wants to know ends the run first. */
 static void end_run(valise_backpack *bag)
 {
     vls_run_args args = {.end = bag->who.run};
     vls_run_result result;
 
-    if (bag->node && bag->who.run > 0 && check_writable(bag, NULL) == 0)
+    if (!bag->node || bag->who.run == 0 || vls_handle_check_writable(bag, NULL) < 0)
+        return;
+    if (vls_handle_is_short(bag))
+        (void)vls_handle_end_run(bag, NULL);
+    else
         (void)run_now(bag, &vls_op_backpack_run, &args, &result, NULL, NULL);
 }
 
@@ -535,17 +600,49 @@ static int ask(void *arg, valise_view *view, valise_error *err)
     return a->bag->memory ? vls_ephemeral_take_rules(a->bag->memory, view, err) : 0;
 }
 
-static int ask_anew(valise_backpack *bag, unsigned need, int64_t now, uint64_t epoch,
-                    valise_error *err)
+static int look_up(asking *a, int64_t now, uint64_t epoch, valise_error *err)
 {
-    asking a = {.bag = bag};
+    valise_backpack *bag = a->bag;
     valise_call call = call_of(bag);
-    int rc = vls_with_view(bag->v, &call, ask, &a, err);
+    int rc = vls_with_view(bag->v, &call, ask, a, err);
 
     if (rc < 0)
         return rc;
     atomic_store_explicit(&bag->asked_ns, now, memory_order_relaxed);
-    atomic_store_explicit(&bag->allowed, epoch << CAPABILITIES | a.allowed, memory_order_release);
+    atomic_store_explicit(&bag->allowed, epoch << CAPABILITIES | a->allowed, memory_order_release);
+    return 0;
+}
+
+static bool is_known(const valise_backpack *bag, unsigned need, int64_t now, uint64_t epoch)
+{
+    uint64_t allowed = atomic_load_explicit(&bag->allowed, memory_order_acquire);
+    int64_t asked_ns = atomic_load_explicit(&bag->asked_ns, memory_order_relaxed);
+
+    return (allowed & need) == need &&
+           allowed >> CAPABILITIES == (epoch << CAPABILITIES) >> CAPABILITIES &&
+           (uint64_t)now - (uint64_t)asked_ns < ASK_AGAIN_NS;
+}
+
+/* What the actor may without a node being named, it may as any node: then nobody asks for each. */
+static bool parent_knows(const valise_backpack *bag, unsigned need, int64_t now, uint64_t epoch)
+{
+    valise_backpack *parent = bag->parent;
+
+    if (!bag->node || !parent || parent->node || !same_actor(bag, parent))
+        return false;
+    return is_known(parent, need, now, epoch) ||
+           (look_up(&(asking){.bag = parent}, now, epoch, NULL) == 0 &&
+            is_known(parent, need, now, epoch));
+}
+
+static int ask_anew(valise_backpack *bag, unsigned need, int64_t now, uint64_t epoch,
+                    valise_error *err)
+{
+    asking a = {.bag = bag};
+    int rc = look_up(&a, now, epoch, err);
+
+    if (rc < 0)
+        return rc;
     for (unsigned i = 0; i < CAPABILITIES; i++) {
         if (!(need & ~a.allowed & (1u << i)))
             continue;
@@ -563,12 +660,8 @@ int vls_handle_allowed(valise_backpack *bag, unsigned what, int64_t now, valise_
 {
     unsigned need = what | (bag->node ? (unsigned)VLS_HANDLE_AS_NODE : 0);
     uint64_t epoch = vls_bus_epoch(bag->v);
-    uint64_t allowed = atomic_load_explicit(&bag->allowed, memory_order_acquire);
-    int64_t asked_ns = atomic_load_explicit(&bag->asked_ns, memory_order_relaxed);
 
-    if (VLS_LIKELY((allowed & need) == need &&
-                   allowed >> CAPABILITIES == (epoch << CAPABILITIES) >> CAPABILITIES &&
-                   (uint64_t)now - (uint64_t)asked_ns < ASK_AGAIN_NS))
+    if (VLS_LIKELY(is_known(bag, need, now, epoch)) || parent_knows(bag, need, now, epoch))
         return 0;
     return ask_anew(bag, need, now, epoch, err);
 }

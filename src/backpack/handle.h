@@ -15,6 +15,10 @@
 #include "backpack/ops.h"
 #include "base/ref.h"
 
+/* What is told to who watches a view: a read that is recorded, with its outcome (VALISE_READ_...),
+ * or a write that was applied: its action and VALISE_NONE. */
+typedef void vls_handle_seen_fn(void *arg, valise_str key, int64_t action, int64_t outcome);
+
 struct valise_backpack {
     const valise_env *env;
     valise *v; /* NULL: that was closed first; nothing can be done any more but to close this */
@@ -37,6 +41,9 @@ struct valise_backpack {
     bool lent;                      /* the scope is the parent's */
     struct valise_backpack *parent; /* whose state, queue and open ring a view shares; or NULL */
     vls_ref refs;                   /* the handle itself, and those whose parent it is */
+
+    vls_handle_seen_fn *seen; /* of a view; NULL: nobody watches */
+    void *seen_arg;
 
     struct vls_behind *behind; /* what is not kept yet; NULL: packs are kept at once */
 
@@ -63,6 +70,9 @@ typedef int vls_handle_fn(void *arg, const vls_glance *at, valise_error *err);
 int vls_handle_read(valise_backpack *bag, vls_handle_fn *fn, void *arg, valise_error *err);
 int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_fn *fn, void *arg,
                          valise_error *err);
+
+/* Fill in who acts, as vls_handle_run does. */
+void vls_handle_sign(vls_who *who, const valise_backpack *bag);
 
 /* Run an operation on the handle's backpack, as its actor and node. args starts with a vls_who,
  * which is filled in. Of a snapshot VALISE_E_INVALID. */
@@ -92,6 +102,15 @@ void vls_handle_tell_access(valise_backpack *bag, valise_str key, int64_t action
                             int64_t now);
 void vls_handle_tell_snapshot(valise_backpack *bag);
 
+/* Does it take the short way? Then no middleware wants to see its commands. */
+static inline bool vls_handle_is_short(const valise_backpack *bag)
+{
+    return bag->ring && bag->v && bag->v->middleware_count == 0;
+}
+
+/* VALISE_E_INVALID for a snapshot. */
+int vls_handle_check_writable(valise_backpack *bag, valise_error *err);
+
 /* Are these handles usable, and of one workspace? VALISE_E_INVALID when theirs was closed. */
 int vls_handle_check(valise_backpack *const *bags, size_t count, valise_error *err);
 
@@ -99,6 +118,49 @@ int vls_handle_check(valise_backpack *const *bags, size_t count, valise_error *e
 int vls_handle_new(valise_backpack **out, valise *v, valise_str name, valise_str actor,
                    valise_error *err);
 int vls_handle_child(valise_backpack **out, valise_backpack *parent, valise_error *err);
+
+/* ---- views of nodes (api_node.c) ---- */
+
+/* As valise_backpack_node, but no run starts. Each is begun and ended then, while nobody else uses
+ * the view: flows keep one view for each node. Permissions that changed hold from the next access
+ * on, as always. What is done between two runs makes runs of its own, as outside of flows. */
+int vls_handle_node(valise_backpack **out, valise_backpack *bag, const valise_node *node,
+                    valise_error *err);
+
+/* A run of the view's node starts. VALISE_E_INVALID while one goes on. */
+int vls_handle_begin_run(valise_backpack *view, valise_error *err);
+
+/* It is over. On failure it goes on, and can be ended again; what waits to be written is kept
+ * first. valise_backpack_close ends it too, and tells nobody what went wrong. */
+int vls_handle_end_run(valise_backpack *view, valise_error *err);
+
+/* The same, and commands of the engine with it, in one transaction with what waits to be written. A
+ * pack that is refused fails it: that pack is gone, the others wait, the run goes on and none of
+ * `more` was run. Of an ephemeral backpack `more` comes first, in a transaction of its own, and
+ * only then the run ends. */
+int vls_handle_end_run_with(valise_backpack *view, const vls_run_item *more, size_t count,
+                            valise_error *err);
+
+/* From now on fn is told what is read and written through the view, on the thread that does it and
+ * once it is done; fn NULL: no longer. Set it while nobody else uses the view. Of what waits to be
+ * written it is told at once: it was accepted. fn may use the backpack. */
+void vls_handle_watch(valise_backpack *view, vls_handle_seen_fn *fn, void *arg);
+
+static inline void vls_handle_seen(const valise_backpack *bag, valise_str key, int64_t action,
+                                   int64_t outcome)
+{
+    if (VLS_UNLIKELY(bag->seen))
+        bag->seen(bag->seen_arg, key, action, outcome);
+}
+
+/* Around what makes many commits at once: whoever watches is told of those of this view behind
+ * seq. */
+int vls_handle_seen_from(int64_t *seq, valise_backpack *bag, valise_error *err);
+void vls_handle_seen_since(valise_backpack *bag, int64_t seq);
+
+/* Give the handle its scope. permissions: of a view of a snapshot, which can register none. */
+int vls_handle_scope(valise_backpack *bag, const valise_permissions *permissions,
+                     valise_error *err);
 
 /* ---- write-behind (behind.c) ---- */
 
@@ -114,6 +176,14 @@ void vls_behind_settle(struct vls_behind *behind);
  * first; if that fails, this one does not wait either. */
 int vls_behind_add(struct vls_behind *behind, const valise_op *op, const void *args,
                    const valise_call *call, valise_error *err);
+
+/* Flush, and in the same transaction run one more command, as the actor of the call, and others as
+ * the engine's own: all or nothing. What fails the flush fails these, and they do not wait; what
+ * was refused before is told first, and nothing is done then. Durable backpacks, written behind or
+ * not. */
+int vls_behind_flush_with(valise_backpack *bag, const valise_op *op, const void *args,
+                          const vls_run_item *more, size_t count, const valise_call *call,
+                          valise_error *err);
 
 /* Of the handle, or of the one it is a view of. */
 struct vls_behind *vls_handle_behind(valise_backpack *bag); /* NULL: none */

@@ -16,6 +16,7 @@ typedef struct search {
     const vls_ledger *ledger;
     vls_scope *scope;
     const valise_history *filter;
+    valise_str node;    /* of the filter, in full; "": any */
     unsigned actions;   /* that are wanted, of commits */
     bool reads, denied; /* reads are, and writes that were denied */
     valise_uuid id;     /* of the backpack */
@@ -34,7 +35,7 @@ static bool matches(const search *s, const valise_commit *c)
 {
     const valise_history *f = s->filter;
 
-    return (f->node_id.len == 0 || vls_str_equal(f->node_id, c->node_id)) &&
+    return (s->node.len == 0 || vls_str_equal(s->node, c->node_id)) &&
            (f->key.len == 0 || vls_str_equal(f->key, c->key)) &&
            (f->tag.len == 0 || vls_bag_has_name(c->tags, f->tag)) &&
            (f->namespace_pattern.len == 0 ||
@@ -177,11 +178,19 @@ static int walk_both(search *s, valise_error *err)
     return rc != 0 ? rc : tell_reads(s, NULL, err);
 }
 
+static int walk(search *s, valise_error *err)
+{
+    if (s->reads || s->denied)
+        return walk_both(s, err);
+    return s->filter->key.len > 0 ? walk_versions(s, err) : walk_commits(s, err);
+}
+
 static int run(search *s, valise_error *err)
 {
     vls_ledger_head head;
     int rc = 0;
 
+    s->node = s->filter->node_id;
     if (s->filter->namespace_pattern.len > 0)
         rc = vls_glob_check(&vls_glob_dotted, s->filter->namespace_pattern, err);
     if (rc == 0 && s->filter->limit < 0)
@@ -194,12 +203,10 @@ static int run(search *s, valise_error *err)
     s->edge = head.edge;
     s->left = s->filter->limit;
     vls_arena_init(&s->arena, vls_scope_env(s->scope), SIZE_MAX);
-    if (s->reads || s->denied)
-        rc = walk_both(s, err);
-    else if (s->filter->key.len > 0)
-        rc = walk_versions(s, err);
-    else
-        rc = walk_commits(s, err);
+    if (s->node.len > 0)
+        rc = vls_bag_find_node(&s->node, s->ledger, s->scope, s->node, false, &s->arena, err);
+    if (rc == 0)
+        rc = walk(s, err);
     vls_vec_release(&s->found, s->arena.env);
     vls_arena_release(&s->arena);
     return rc == 1 && s->filter->limit > 0 && s->left == 0 ? 0 : rc;

@@ -103,6 +103,10 @@ typedef struct vls_ledger_ops {
     int (*row_put)(void *self, const valise_coll *coll, const void *row, valise_error *err);
     int (*row_delete)(void *self, const valise_coll *coll, const void *row, valise_error *err);
 
+    /* Has a run of this node a row, whatever state is shown? 1, 0. Without looking at the others.
+     */
+    int (*ran)(void *self, valise_str node_id, valise_error *err);
+
     /* The log of reads. Never fails: what cannot be kept is not. Copies what it is given. */
     void (*read_add)(void *self, const vls_ledger_read *read);
 

@@ -70,6 +70,14 @@ int vls_bag_access_log(const vls_ledger *ledger, vls_scope *scope, valise_str no
 int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, int64_t now,
                   valise_commit_fn *fn, void *arg, valise_error *err);
 
+/* ---- nodes (node_path.c) ---- */
+
+/* The node that is meant by its id, or by the end of its path: *out is the id itself, or the one
+ * that ends in it, in arena. Of those with runs only, or (runs false) of all that were ever named
+ * here. None: the id itself. Several: VALISE_E_CONFLICT. Outside of enter and leave. */
+int vls_bag_find_node(valise_str *out, const vls_ledger *ledger, const vls_scope *scope,
+                      valise_str id, bool runs, vls_arena *arena, valise_error *err);
+
 /* ---- states (point.c) ---- */
 
 enum {
@@ -93,9 +101,10 @@ typedef struct vls_point {
 /* What people write: see valise_snapshot_at. Borrows from text. */
 int vls_point_parse(vls_point *out, valise_str text, valise_error *err);
 
-/* The commit after which the state is meant. Errors as for valise_snapshot. */
-int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *point,
-                      valise_error *err);
+/* The commit after which the state is meant, for who looks with this scope. Errors as for
+ * valise_snapshot. */
+int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_scope *scope,
+                      const vls_point *point, valise_error *err);
 
 /* The state that a run left; of one that goes on, or ended without saying so, that of its last
  * commit. */

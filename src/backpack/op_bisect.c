@@ -55,28 +55,28 @@ static int holds(void *arg, int64_t seq, valise_error *err)
     return rc < 0 ? rc : yes;
 }
 
-static int point(int64_t *seq, const vls_ledger *ledger, valise_str text, valise_error *err)
+static int point(int64_t *seq, const vls_use *use, valise_str text, valise_error *err)
 {
     vls_point p;
     int rc = vls_point_parse(&p, text, err);
 
-    return rc < 0 ? rc : vls_point_resolve(seq, ledger, &p, err);
+    return rc < 0 ? rc : vls_point_resolve(seq, &use->ledger, use->scope, &p, err);
 }
 
-static int bounds(int64_t *from, int64_t *to, const vls_ledger *ledger, const bisect_args *args,
+static int bounds(int64_t *from, int64_t *to, const vls_use *use, const bisect_args *args,
                   valise_error *err)
 {
     vls_ledger_head head;
-    int rc = vls_look_head(&head, ledger, err);
+    int rc = vls_look_head(&head, &use->ledger, err);
 
     if (rc < 0)
         return rc;
     *from = head.edge;
     *to = head.last;
     if (args->from.len > 0)
-        rc = point(from, ledger, args->from, err);
+        rc = point(from, use, args->from, err);
     if (rc == 0 && args->to.len > 0)
-        rc = point(to, ledger, args->to, err);
+        rc = point(to, use, args->to, err);
     return rc;
 }
 
@@ -90,7 +90,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 
     a.scope = use.scope;
     if (rc == 0)
-        rc = bounds(&from, &to, &use.ledger, args, err);
+        rc = bounds(&from, &to, &use, args, err);
     if (rc == 0)
         rc = vls_bisect(&seq, from, to, holds, &a, err);
     if (rc == 0)

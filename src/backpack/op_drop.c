@@ -78,13 +78,10 @@ int vls_forget_rest(int64_t *removed, valise *v, valise_error *err)
     return rc;
 }
 
-static int job(valise_job *j, const void *in, void *out, valise_error *err)
+static int drop(drop_result *result, valise *v, valise_str name, valise_error *err)
 {
-    const drop_args *args = in;
-    drop_result *result = out;
-    valise *v = valise_job_workspace(j);
-    finding f = {.name = args->backpack};
-    int rc = vls_ephemeral_drop(v, args->backpack, NULL);
+    finding f = {.name = name};
+    int rc = vls_ephemeral_drop(v, name, NULL);
 
     result->ephemeral = rc == 0;
     if (rc == 0)
@@ -93,6 +90,20 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
     if (rc == 0)
         rc = vls_forget_all(&result->removed, v, &f.id, err);
     return rc < 0 ? rc : vls_forget_rest(&result->removed, v, err);
+}
+
+int vls_backpack_drop(valise *v, valise_str name, valise_error *err)
+{
+    drop_result result = {.removed = 0};
+
+    return drop(&result, v, name, err);
+}
+
+static int job(valise_job *j, const void *in, void *out, valise_error *err)
+{
+    const drop_args *args = in;
+
+    return drop(out, valise_job_workspace(j), args->backpack, err);
 }
 
 const valise_op vls_op_backpack_drop = {

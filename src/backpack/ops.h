@@ -120,6 +120,16 @@ typedef struct vls_run_result {
     int64_t run;
 } vls_run_result;
 
+typedef struct vls_supersede_args {
+    vls_who who;
+    int64_t seq;
+    valise_str aside;
+} vls_supersede_args;
+
+typedef struct vls_supersede_result {
+    valise_uuid id, old;
+} vls_supersede_result;
+
 #define VLS_APPEND_MAX 100000
 
 typedef struct vls_append_item {
@@ -170,11 +180,36 @@ typedef struct vls_forget_result {
  */
 int vls_forget_all(int64_t *removed, valise *v, const valise_uuid *backpack, valise_error *err);
 int vls_forget_rest(int64_t *removed, valise *v, valise_error *err);
+/* A backpack of either kind that the engine made for itself; nobody is asked whether the actor may.
+ */
+int vls_backpack_drop(valise *v, valise_str name, valise_error *err);
+
+/* ---- for flows that go on (op_supersede.c); nobody is asked whether the actor may ---- */
+
+/* The durable backpack `name` is called `aside` from now on, its open runs are closed, and a fork
+ * of its state after commit seq has the name, with the same permissions and rules: *id. All of it
+ * or nothing. Pins and checkpoints stay with the old one. VALISE_E_NOT_FOUND, VALISE_E_LIMIT
+ * (before what is kept), VALISE_E_EXISTS (aside is taken), VALISE_E_UNSUPPORTED (an ephemeral one).
+ */
+int vls_backpack_supersede(valise_uuid *id, valise *v, valise_str name, int64_t seq,
+                           valise_str aside, const valise_call *call, valise_error *err);
+
+/* The same, and other commands of the engine behind it, in one transaction: at most 4. */
+int vls_backpack_supersede_with(valise_uuid *id, valise *v, valise_str name, int64_t seq,
+                                valise_str aside, const vls_run_item *more, size_t count,
+                                const valise_call *call, valise_error *err);
+
+/* The runs of a durable backpack that are not over, by number, and the seq of its newest commit.
+ * fn and last may be NULL; what fn returns, unless 0, ends it and is returned. */
+typedef int vls_run_fn(void *arg, const vls_run_row *run, valise_error *err);
+int vls_backpack_open_runs(int64_t *last, valise *v, valise_str name, const valise_call *call,
+                           vls_run_fn *fn, void *arg, valise_error *err);
 
 extern const valise_op vls_op_backpack_create, vls_op_backpack_pack, vls_op_backpack_rm,
     vls_op_backpack_clear, vls_op_backpack_quarantine, vls_op_backpack_release,
     vls_op_backpack_checkpoint, vls_op_backpack_permit, vls_op_backpack_rule, vls_op_backpack_fork,
     vls_op_backpack_merge, vls_op_backpack_run, vls_op_backpack_import, vls_op_backpack_append,
-    vls_op_backpack_taint, vls_op_backpack_unpack, vls_op_backpack_forget;
+    vls_op_backpack_taint, vls_op_backpack_unpack, vls_op_backpack_forget,
+    vls_op_backpack_supersede;
 
 #endif

@@ -5,7 +5,8 @@
  *     2026-01-02T03:04:05Z     after the last commit that is not later
  *     0197...-...              after the commit with this id
  *     c0ffee                   the same by the end of the id: four or more digits, lower case
- *     before:NODE, after:NODE  around the first run of a node; #2: the second, #-1: the last
+ *     before:NODE, after:NODE  around the first run of a node; #2: the second, #-1: the last. The
+ *                              end of its path will do (node_path.c)
  *     anything else            the checkpoint of that name
  *
  * An ending of digits alone is a number; if there is no such commit, it is an ending after all. */
@@ -358,13 +359,18 @@ int vls_run_end(int64_t *seq, const vls_ledger *ledger, const vls_run_row *run, 
     return 0;
 }
 
-static int resolve_run(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
-                       const vls_point *point, valise_error *err)
+static int resolve_run(int64_t *seq, const vls_ledger *ledger, const vls_scope *scope,
+                       const vls_ledger_head *head, const vls_point *point, valise_error *err)
 {
-    run_search s = {.node = point->text, .last = head->last};
+    VLS_AUTO(arena) vls_arena arena = {0};
+    run_search s = {.last = head->last};
     int64_t at;
-    int rc = find_run(&s, ledger, point->number, err);
+    int rc;
 
+    vls_arena_init(&arena, vls_scope_env(scope), (size_t)1 << 16);
+    rc = vls_bag_find_node(&s.node, ledger, scope, point->text, true, &arena, err);
+    if (rc == 0)
+        rc = find_run(&s, ledger, point->number, err);
     if (rc < 0)
         return rc;
     at = rc > 0 ? s.found.start : -1;
@@ -393,8 +399,8 @@ int vls_point_held(const vls_ledger *ledger, int64_t seq, valise_error *err)
     return ledger->ops->each_row(ledger->self, &vls_bag_checkpoints, is_held, &seq, err);
 }
 
-int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *point,
-                      valise_error *err)
+int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_scope *scope,
+                      const vls_point *point, valise_error *err)
 {
     vls_ledger_head head;
     int rc = 0;
@@ -429,7 +435,7 @@ int vls_point_resolve(int64_t *seq, const vls_ledger *ledger, const vls_point *p
     }
     ledger->ops->leave(ledger->self);
     if (point->kind == VLS_POINT_BEFORE || point->kind == VLS_POINT_AFTER)
-        rc = resolve_run(seq, ledger, &head, point, err);
+        rc = resolve_run(seq, ledger, scope, &head, point, err);
     if (rc == VALISE_E_LIMIT && point->kind == VLS_POINT_SEQ &&
         vls_point_held(ledger, point->number, NULL) > 0) {
         *seq = point->number;

@@ -182,11 +182,12 @@ static int freeze(vls_ledger *out, void *self, int64_t upto, valise_error *err);
     .includes = vls_ring_op_includes, .version = vls_ring_op_version,                              \
     .each_gone = vls_ring_op_each_gone, .commit = vls_ring_op_commit, .value = vls_ring_op_value,  \
     .row_get = vls_ring_op_row_get, .row_put = vls_ring_op_row_put,                                \
-    .row_delete = vls_ring_op_row_delete, .read_add = vls_ring_op_read_add,                        \
-    .each_item = vls_ring_op_each_item, .each_named = vls_ring_op_each_named,                      \
-    .each_version = vls_ring_op_each_version, .each_commit = vls_ring_op_each_commit,              \
-    .each_difference = vls_ring_op_each_difference, .each_row = vls_ring_op_each_row,              \
-    .each_read = vls_ring_op_each_read, .usage = vls_ring_op_usage, .freeze = freeze
+    .row_delete = vls_ring_op_row_delete, .ran = vls_ring_op_ran,                                  \
+    .read_add = vls_ring_op_read_add, .each_item = vls_ring_op_each_item,                          \
+    .each_named = vls_ring_op_each_named, .each_version = vls_ring_op_each_version,                \
+    .each_commit = vls_ring_op_each_commit, .each_difference = vls_ring_op_each_difference,        \
+    .each_row = vls_ring_op_each_row, .each_read = vls_ring_op_each_read,                          \
+    .usage = vls_ring_op_usage, .freeze = freeze
 
 static const vls_ledger_ops frozen_ops = {SHARED,
                                           .enter = enter_frozen,

@@ -524,6 +524,7 @@ int vls_ring_op_append(void *self, valise_commit *commit, valise_blob *value, va
 int vls_ring_op_set_edge(void *self, int64_t edge, valise_error *err);
 int vls_ring_op_row_get(void *row, void *self, const valise_coll *coll, valise_error *err);
 int vls_ring_op_row_put(void *self, const valise_coll *coll, const void *row, valise_error *err);
+int vls_ring_op_ran(void *self, valise_str node_id, valise_error *err);
 int vls_ring_op_row_delete(void *self, const valise_coll *coll, const void *row, valise_error *err);
 int vls_ring_op_each_item(void *self, valise_commit_fn *fn, void *arg, valise_error *err);
 int vls_ring_op_each_gone(void *self, valise_commit_fn *fn, void *arg, valise_error *err);

@@ -613,6 +613,20 @@ int vls_ring_op_row_get(void *row, void *self, const valise_coll *coll, valise_e
     return rc;
 }
 
+int vls_ring_op_ran(void *self, valise_str node_id, valise_error *err)
+{
+    lens *l = self;
+    bool ran;
+
+    (void)err;
+    if (l->state)
+        vls_ring_lock(l->ring);
+    ran = find_node(l->ring, node_id) != NULL;
+    if (l->state)
+        vls_ring_unlock(l->ring);
+    return ran;
+}
+
 int vls_ring_op_each_row(void *self, const valise_coll *coll,
                          int (*fn)(void *arg, const void *row, valise_error *err), void *arg,
                          valise_error *err)

@@ -794,6 +794,7 @@ static const vls_ledger_ops rows_ops = {
     .row_get = row_get,
     .row_put = row_put,
     .row_delete = row_delete,
+    .ran = vls_rows_ran,
     .read_add = vls_rows_read_add,
     .today = today_of,
     .each_item = vls_rows_each_item,

@@ -210,6 +210,7 @@ int vls_rows_each_read(void *self,
                        int (*fn)(void *arg, const vls_ledger_read *read, valise_error *err),
                        void *arg, valise_error *err);
 int vls_rows_usage(valise_usage *out, void *self, valise_error *err);
+int vls_rows_ran(void *self, valise_str node_id, valise_error *err);
 
 static inline void vls_auto_rows(vls_rows *rows)
 {

@@ -319,3 +319,17 @@ int vls_bag_used(valise_id *out, valise_view *view, const valise_uuid *backpack,
     rc = vls_buf_check(&text, err);
     return rc < 0 ? rc : vls_used_source(out, view->txn->store, vls_buf_str(&text), err);
 }
+
+/* ---- runs ---- */
+
+int vls_rows_ran(void *self, valise_str node_id, valise_error *err)
+{
+    const vls_rows *rows = self;
+    const vls_run_row probe = {.backpack = rows->bag.id, .node_id = node_id};
+    const valise_select select = {.index = "node", .row = &probe, .equal = 2};
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_run_row row;
+    int rc = valise_view_scan(&scan, rows->view, &vls_bag_runs, &select, err);
+
+    return rc < 0 ? rc : valise_scan_next(&row, scan, err);
+}

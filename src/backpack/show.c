@@ -146,7 +146,7 @@ int vls_bag_show(valise_commit *out, valise_content *value, valise_content *befo
         rc = vls_fail(err, VALISE_E_INVALID, "'%.*s' is no commit: give a seq or an id",
                       VALISE_STR_ARG(text));
     if (rc == 0)
-        rc = vls_point_resolve(&seq, ledger, &point, err);
+        rc = vls_point_resolve(&seq, ledger, scope, &point, err);
     if (rc == 0)
         rc = vls_bag_commit(out, ledger, scope, seq, arena, err);
     if (rc == 0)

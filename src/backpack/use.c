@@ -485,7 +485,7 @@ int vls_use_point(vls_use *use, valise_str text, valise_error *err)
         return 0;
     rc = vls_point_parse(&point, text, err);
     if (rc == 0)
-        rc = vls_point_resolve(&seq, &use->ledger, &point, err);
+        rc = vls_point_resolve(&seq, &use->ledger, use->scope, &point, err);
     return rc != 0 ? rc : vls_use_seq(use, seq, err);
 }
 

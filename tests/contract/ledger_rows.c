@@ -204,3 +204,33 @@ TEST(ledger_rows, count_what_is_there)
     CHECK_INT(3, usage.state_bytes);
     CHECK_INT(0, usage.held_bytes);
 }
+
+static int ran(test *t, const vls_ledger *ledger, const char *node)
+{
+    int rc;
+
+    ledger->ops->enter(ledger->self);
+    rc = ledger->ops->ran(ledger->self, valise_str_of(node), &t->err);
+    ledger->ops->leave(ledger->self);
+    return rc;
+}
+
+TEST(ledger_rows, say_which_nodes_ran)
+{
+    VLS_AUTO(opened) opened o = ledger_open(t);
+    vls_run_row run = {.backpack = own(), .number = 1, .node_id = VLS_STR("a/chat"), .end = 0};
+    vls_ledger past;
+
+    CHECK_INT(0, ran(t, &o.ledger, "a/chat"));
+    put(t, &o, &vls_bag_runs, &run);
+    CHECK_INT(1, ran(t, &o.ledger, "a/chat"));
+    CHECK_INT(0, ran(t, &o.ledger, "chat")); /* no part of an id, and nothing longer */
+    CHECK_INT(0, ran(t, &o.ledger, "a/cha"));
+    CHECK_INT(0, ran(t, &o.ledger, "a/chat2"));
+    CHECK_INT(0, ran(t, &o.ledger, ""));
+    CHECK_OK(o.ledger.ops->freeze(&past, o.ledger.self, 0, &t->err));
+    CHECK_INT(1, ran(t, &past, "a/chat"));
+    past.ops->release(past.self);
+    CHECK_INT(1, remove_row(t, &o, &vls_bag_runs, &run));
+    CHECK_INT(0, ran(t, &o.ledger, "a/chat"));
+}

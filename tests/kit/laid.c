@@ -200,6 +200,13 @@ static int laid_row_get(void *row, void *self, const valise_coll *coll, valise_e
     return in->ops->row_get(row, in->self, coll, err);
 }
 
+static int laid_ran(void *self, valise_str node_id, valise_error *err)
+{
+    const vls_ledger *in = inside(self);
+
+    return in->ops->ran(in->self, node_id, err);
+}
+
 static int laid_row_put(void *self, const valise_coll *coll, const void *row, valise_error *err)
 {
     const vls_ledger *in = changing(self);
@@ -386,6 +393,7 @@ static const vls_ledger_ops laid_ops = {.name = "laid",
                                         .each_commit = laid_each_commit,
                                         .each_difference = laid_each_difference,
                                         .each_row = laid_each_row,
+                                        .ran = laid_ran,
                                         .each_read = laid_each_read,
                                         .usage = laid_usage,
                                         .freeze = laid_freeze,

@@ -686,6 +686,19 @@ static int naive_each_difference(void *self, void *other, difference_fn *fn, voi
     return rc;
 }
 
+static int naive_ran(void *self, valise_str node_id, valise_error *err)
+{
+    const view *v = inside(self);
+    const row_vec *rows = rows_of(v->n, &vls_bag_runs);
+
+    (void)err;
+    for (size_t i = 0; i < rows->len; i++) {
+        if (vls_str_equal(((const vls_run_row *)rows->ptr[i])->node_id, node_id))
+            return 1;
+    }
+    return 0;
+}
+
 static int naive_each_row(void *self, const valise_coll *coll,
                           int (*fn)(void *arg, const void *row, valise_error *err), void *arg,
                           valise_error *err)
@@ -701,15 +714,7 @@ static int naive_each_row(void *self, const valise_coll *coll,
     }
     for (size_t i = 0; i < list.len && rc == 0; i++) {
         VLS_AUTO(arena) vls_arena arena = {0};
-        union {
-            vls_quarantine_row a;
-            vls_checkpoint_row b;
-            vls_run_row c;
-            vls_permission_row d;
-            vls_rule_row e;
-            vls_taint_row f;
-            vls_merge_row g;
-        } copy;
+        vls_any_row copy;
         vls_arena_init(&arena, v->n->env, SIZE_MAX);
         rc = copy_row(&copy, coll, list.ptr[i], &arena, err);
         if (rc == 0)
@@ -853,6 +858,7 @@ static const vls_ledger_ops naive_ops = {
     .each_difference = naive_each_difference,
     .each_row = naive_each_row,
     .read_add = naive_read_add,
+    .ran = naive_ran,
     .each_read = naive_each_read,
     .usage = naive_usage,
     .freeze = naive_freeze,

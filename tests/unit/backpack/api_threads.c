@@ -1,5 +1,6 @@
 /* api_threads.c -- many threads, one backpack. */
 #include "api_kit.h"
+#include "backpack/handle.h"
 
 TEST_PARAMS(api_threads, "ephemeral", "watched", "memory", "sqlite")
 
@@ -226,4 +227,39 @@ TEST(api_threads, an_archive_gets_each_once)
     CHECK_OK(valise_backpack_usage(&usage, c.bag, &t->err));
     CHECK_OK(valise_backpack_usage(&old, archive, &t->err));
     CHECK_INT(400, usage.commits + old.commits);
+}
+
+/* A view of its own for each thread, kept for all its runs, as parallel nodes have them. */
+static void run_and_pack(size_t index, void *arg)
+{
+    const crowd *c = arg;
+    valise_error err = VALISE_ERROR_INIT;
+    const char *id = test_format("map/%zu", index);
+    const valise_node node = {.size = sizeof(node), .id = valise_str_of(id)};
+    valise_backpack *view = NULL, *state = NULL;
+
+    CHECK_INT(0, vls_handle_node(&view, c->bag, &node, &err));
+    for (int i = 0; i < c->rounds; i++) {
+        CHECK_INT(0, vls_handle_begin_run(view, &err));
+        CHECK_INT(0, pack(view, id, test_format("%d", i), &err));
+        CHECK_INT(0, vls_handle_end_run_with(view, NULL, 0, &err));
+    }
+    CHECK_INT(0, valise_snapshot_before_node(&state, c->bag, id, c->rounds, &err));
+    CHECK_TEXT(test_format("%d", c->rounds - 2), seen(state, id));
+    valise_backpack_close(state);
+    valise_backpack_close(view);
+}
+
+TEST(api_threads, nodes_run_side_by_side) /* [F5] [F18] [B31] */
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, d->durable ? VALISE_BACKPACK_WRITE_BEHIND : 0);
+    crowd c = {.d = d, .bag = bag_with(d, "run-1", &o), .rounds = d->durable ? 8 : 100};
+    const char *all;
+
+    test_threads(THREADS, run_and_pack, &c);
+    all = all_history(c.bag);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!strstr(all, test_format("pack map/%d v1 by map/%d;", i, (i + 1) % THREADS)));
+    CHECK(strstr(all, test_format("pack map/0 v%d by map/0", c.rounds)));
 }

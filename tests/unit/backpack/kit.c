@@ -383,7 +383,7 @@ int64_t point(bag *b, const vls_ledger *ledger, const char *spec)
     int rc = vls_point_parse(&p, valise_str_of(spec), b->err);
 
     if (rc == 0)
-        rc = vls_point_resolve(&seq, ledger, &p, b->err);
+        rc = vls_point_resolve(&seq, ledger, b->owner, &p, b->err);
     return rc < 0 ? rc : seq;
 }
 

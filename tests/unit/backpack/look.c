@@ -236,11 +236,11 @@ TEST(look, an_ending_of_two_commits)
     CHECK_OK(b->ledger.ops->append(b->ledger.self, &commit, NULL, &t->err));
     b->ledger.ops->leave(b->ledger.self);
     p.text = valise_str_of(id + 32);
-    CHECK_RC(VALISE_E_CONFLICT, vls_point_resolve(&seq, &b->ledger, &p, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, vls_point_resolve(&seq, &b->ledger, b->owner, &p, &t->err));
     CHECK(strstr(t->err.message, id) && strstr(t->err.message, vls_uuid_text(&commit.id).s));
     CHECK_INT(-1, seq);
     p.text = valise_str_of(id + 28);
-    CHECK_OK(vls_point_resolve(&seq, &b->ledger, &p, &t->err));
+    CHECK_OK(vls_point_resolve(&seq, &b->ledger, b->owner, &p, &t->err));
     CHECK_INT(5, seq);
 }
 
