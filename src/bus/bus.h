@@ -213,6 +213,13 @@ typedef struct vls_run_item {
 int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valise_call *call,
                  valise_reply *reply, valise_error *err);
 
+/* A batch as valise_dispatch_batch takes it (each command its actor's, and checked as such), and
+ * behind it commands of the engine itself, as vls_run_many takes them, in one transaction. Errors
+ * of the batch name the command as "[3].key"; count is at least 1. */
+int vls_dispatch_with(valise *v, const valise_command *commands, size_t count,
+                      const vls_run_item *more, size_t more_count, const valise_call *call,
+                      valise_error *err);
+
 /* ---- reading and writing outside operations ---- */
 
 /* Read one consistent state, that of call->at or the newest, as call->actor. No access check. */

@@ -88,7 +88,9 @@ int valise_stream(valise_reply *out, valise *v, valise_str type, valise_str payl
 typedef struct batch {
     valise *v;
     vls_command *commands;
-    size_t count; /* of commands, all of which are to be released */
+    size_t count;             /* of commands that are its callers' */
+    const vls_run_item *more; /* and those of the engine, behind them */
+    size_t more_count;
     size_t bytes; /* that they write, roughly */
     bool prepared_once;
     valise_call call;
@@ -100,9 +102,9 @@ static void vls_auto_batch(batch *b)
 {
     if (!b->commands)
         return;
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < b->count + b->more_count; i++)
         vls_command_release(&b->commands[i]);
-    vls_mem_free(b->v->env, b->commands, b->count * sizeof(*b->commands));
+    vls_mem_free(b->v->env, b->commands, (b->count + b->more_count) * sizeof(*b->commands));
     vls_arena_release(&b->arena);
     vls_arena_release(&b->views);
 }
@@ -162,9 +164,21 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
     return rc;
 }
 
+static int prepare_more(batch *b, valise_error *err)
+{
+    for (size_t i = 0; i < b->more_count; i++) {
+        vls_command *command = &b->commands[b->count + i];
+        int rc = vls_command_own(command, b->v, &b->more[i], &b->call, &b->told, err);
+        if (rc < 0)
+            return rc;
+        b->bytes += vls_command_bytes(command);
+    }
+    return 0;
+}
+
 static int prepare_all(batch *b, const valise_command *commands, bool want_json, valise_error *err)
 {
-    b->commands = vls_mem_zalloc(b->v->env, b->count * sizeof(*b->commands));
+    b->commands = vls_mem_zalloc(b->v->env, (b->count + b->more_count) * sizeof(*b->commands));
     if (!b->commands)
         return vls_fail_memory(err);
     vls_arena_init(&b->arena, b->v->env, VLS_COMMAND_MAX_BYTES);
@@ -176,7 +190,7 @@ static int prepare_all(batch *b, const valise_command *commands, bool want_json,
             return rc;
         }
     }
-    return 0;
+    return prepare_more(b, err);
 }
 
 /* The caller's structs lie as far apart as the caller's idea of their size says. */
@@ -197,9 +211,10 @@ static bool may_retry(const batch *b, size_t failed, unsigned tried)
  * this time. */
 static int submit(valise_reply *out, batch *b, unsigned tried, valise_error *err)
 {
-    vls_request request = {.item = {.commands = b->count, .bytes = b->bytes},
+    size_t count = b->count + b->more_count;
+    vls_request request = {.item = {.commands = count, .bytes = b->bytes},
                            .commands = b->commands,
-                           .count = b->count,
+                           .count = count,
                            .dry_run = b->call.flags & VALISE_CALL_DRY_RUN};
     int rc = vls_request_submit(&request, b->v, err);
 
@@ -221,6 +236,8 @@ static int submit(valise_reply *out, batch *b, unsigned tried, valise_error *err
         valise_reply reply = vls_command_reply(&b->commands[i]);
         give_reply(reply_at(out, i), &reply);
     }
+    if (rc == 0)
+        vls_command_give(b->commands + b->count, b->more, b->more_count);
     return rc;
 }
 
@@ -239,10 +256,25 @@ static int check_batch(const valise_reply *out, const batch *b, valise_error *er
 static int try_batch(valise_reply *out, const batch *like, const valise_command *commands,
                      unsigned tried, valise_error *err)
 {
-    VLS_AUTO(batch) batch b = {.v = like->v, .count = like->count, .call = like->call};
+    VLS_AUTO(batch)
+    batch b = {.v = like->v,
+               .count = like->count,
+               .more = like->more,
+               .more_count = like->more_count,
+               .call = like->call};
     int rc = prepare_all(&b, commands, out != NULL, err);
 
     return rc < 0 ? rc : submit(out, &b, tried, err);
+}
+
+static int try_all(valise_reply *out, const batch *like, const valise_command *commands,
+                   valise_error *err)
+{
+    int rc = 1;
+
+    for (unsigned i = 1; rc > 0; i++)
+        rc = try_batch(out, like, commands, i, err);
+    return rc;
 }
 
 int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *commands,
@@ -257,8 +289,18 @@ int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *co
         rc = check_batch(out, &like, err);
     if (rc < 0 || count == 0)
         return rc;
-    rc = 1;
-    for (unsigned i = 1; rc > 0; i++)
-        rc = try_batch(out, &like, commands, i, err);
-    return rc;
+    return try_all(out, &like, commands, err);
+}
+
+int vls_dispatch_with(valise *v, const valise_command *commands, size_t count,
+                      const vls_run_item *more, size_t more_count, const valise_call *call,
+                      valise_error *err)
+{
+    batch like = {.v = v, .count = count, .more = more, .more_count = more_count};
+    int rc = vls_call_read(&like.call, call, err);
+
+    assert(count > 0);
+    if (rc == 0)
+        rc = check_batch(NULL, &like, err);
+    return rc < 0 ? rc : try_all(NULL, &like, commands, err);
 }

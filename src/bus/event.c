@@ -334,14 +334,15 @@ int vls_event_tell(valise_event *out, valise_view *view, const char *type, const
  * says nothing (admin, a live event), the area of its name. */
 static valise_str area_of(const vls_registry *registry, valise_str command)
 {
-    const valise_op *op = vls_registry_op(registry, command);
-    valise_str area, rest;
+    valise_str area, needed, rest;
+    bool cut = vls_str_cut(&area, &rest, command, ':');
+    /* No operation has capitals: of "flow:NODE_START" nothing need be looked up. */
+    bool live = cut && rest.len > 0 && rest.ptr[0] >= 'A' && rest.ptr[0] <= 'Z';
+    const valise_op *op = live ? NULL : vls_registry_op(registry, command);
 
-    if (op && op->needs && vls_str_cut(&area, &rest, valise_str_of(op->needs), ':'))
-        return area;
-    if (!vls_str_cut(&area, &rest, command, ':'))
-        area = (valise_str){NULL, 0};
-    return area;
+    if (op && op->needs && vls_str_cut(&needed, &rest, valise_str_of(op->needs), ':'))
+        return needed;
+    return cut ? area : (valise_str){NULL, 0};
 }
 
 void vls_event_need_of(vls_event_need *out, const vls_registry *registry, const valise_event *event,
@@ -361,7 +362,8 @@ void vls_event_need_of(vls_event_need *out, const vls_registry *registry, const 
     if (area.len == 0 || area.len > 64)
         area = VLS_STR("event");
     *out = (vls_event_need){0};
-    (void)snprintf(out->capability, sizeof(out->capability), "%.*s:read", VALISE_STR_ARG(area));
+    memcpy(out->capability, area.ptr, area.len); /* for each event: printing shows */
+    memcpy(out->capability + area.len, ":read", sizeof(":read"));
     for (size_t i = 0; i < VLS_COUNT(pairs); i++) {
         if (pairs[i].value.len > 0) {
             out->attrs[n++] = pairs[i].name;

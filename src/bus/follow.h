@@ -53,6 +53,14 @@ struct valise_subscription {
     vls_ahead ahead;  /* this and the next: of whoever serves it */
     int64_t unerased; /* of an index: no entry up to here tells of an erasure */
 
+    /* Also of whoever serves it: live events of this area are for the actor, as it was asked last.
+     */
+    struct {
+        char capability[80];
+        int64_t asked_ns; /* ticks */
+        uint64_t epoch;
+    } sight;
+
     /* The rest under the feed's lock. */
     valise_subscription *prev, *next;
     unsigned refs; /* the subscriber, and whoever serves it */

@@ -41,6 +41,12 @@ int vls_operation_job(vls_operation *o, valise_error *err);   /* job.c */
 /* What a command that failed leaves for its caller: what was there instead. */
 void vls_command_current(valise_blob **out, const vls_command *command);
 
+/* One that the engine runs itself among others: see vls_run_many. */
+int vls_command_own(vls_command *command, valise *v, const vls_run_item *item,
+                    const valise_call *call, vls_told *told, valise_error *err);
+/* All is well: each item gets its result. */
+void vls_command_give(const vls_command *commands, const vls_run_item *items, size_t count);
+
 /* How much a command writes, roughly. */
 size_t vls_command_bytes(const vls_command *command);
 

@@ -41,7 +41,8 @@ typedef struct table_list {
 
 typedef struct registry_lists {
     table_list ops; /* by name */
-    table_list colls, middleware, indexers, processors, policies, orders, retrievers, packages;
+    table_list colls, middleware, indexers, processors, policies, orders, retrievers, node_types,
+        packages;
     command_line *lines; /* by words */
     size_t line_count, line_cap;
 } registry_lists;
@@ -218,6 +219,7 @@ static int full_table(const void **table, size_t size, size_t least, const char 
 #define LEAST_POLICY sizeof(valise_policy)
 #define LEAST_ORDER sizeof(valise_order)
 #define LEAST_RETRIEVER sizeof(valise_retriever)
+#define LEAST_NODE_TYPE sizeof(valise_node_type)
 #define LEAST_PACKAGE offsetof(valise_extension, collections)
 
 /* ---- what a package brings ---- */
@@ -499,6 +501,49 @@ static int add_retriever(adding *a, const void *table, valise_error *err)
     return append(&a->lists->retrievers, retriever, a->arena, err);
 }
 
+/* "extension.Name": what other tables are called is of the extension alone, but a type's own name
+ * may have capitals, as those of the library have. */
+static int check_type_name(const adding *a, const char *name, valise_error *err)
+{
+    valise_str head, rest = {NULL, 0};
+    bool fine = name && vls_str_cut(&head, &rest, valise_str_of(name), '.') &&
+                vls_str_equal(head, valise_str_of(a->package->name)) && rest.len > 0 &&
+                rest.len <= VLS_NAME_MAX;
+
+    for (size_t i = 0; fine && i < rest.len; i++) {
+        char c = rest.ptr[i];
+        fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_';
+    }
+    if (!fine)
+        return vls_fail(err, VALISE_E_INVALID,
+                        "node type \"%s\": those of the extension %s are named \"%s.Name\", with "
+                        "letters, digits, '-' and '_'",
+                        vls_text_short(valise_str_of(name)).s, a->package->name, a->package->name);
+    for (size_t i = 0; i < a->lists->node_types.len; i++) {
+        const valise_node_type *other = a->lists->node_types.ptr[i];
+        if (strcmp(other->name, name) == 0)
+            return vls_fail(err, VALISE_E_EXISTS, "node type %s: there is one of that name already",
+                            name);
+    }
+    return 0;
+}
+
+/* What a flow needs of it (its segment, actions, permissions) is looked at when one names it. */
+static int add_node_type(adding *a, const void *table, valise_error *err)
+{
+    const valise_node_type *type;
+    int rc = full_table(&table, sizeof(*type), LEAST_NODE_TYPE, "node type", a, err);
+
+    if (rc < 0)
+        return rc;
+    type = table;
+    rc = check_type_name(a, type->name, err);
+    if (rc == 0 && type->params)
+        rc = vls_fields_check(type->params, type->params_size, err);
+    return rc < 0 ? rc : append(&a->lists->node_types, type, a->arena, err);
+}
+
 /* ---- packages ---- */
 
 typedef int add_fn(adding *a, const void *table, valise_error *err);
@@ -557,8 +602,8 @@ static int check_package(const registry_lists *lists, const valise_extension *pa
 /* Copies of all lists, so that the registry's own stay as they are until the end. */
 static int own_lists(registry_lists *l, vls_arena *arena, valise_error *err)
 {
-    table_list *all[] = {&l->ops,      &l->colls,  &l->middleware, &l->indexers,  &l->processors,
-                         &l->policies, &l->orders, &l->packages,   &l->retrievers};
+    table_list *all[] = {&l->ops,      &l->colls,  &l->middleware, &l->indexers,   &l->processors,
+                         &l->policies, &l->orders, &l->packages,   &l->retrievers, &l->node_types};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(all); i++) {
@@ -605,6 +650,9 @@ static int add_package(adding *a, const valise_extension *given, valise_error *e
         rc = add_each(a, p->orders, &l->orders, MAX_OTHERS, "orders", add_order, err);
     if (rc == 0)
         rc = add_each(a, p->retrievers, &l->retrievers, MAX_OTHERS, "retrievers", add_retriever,
+                      err);
+    if (rc == 0)
+        rc = add_each(a, p->node_types, &l->node_types, MAX_OTHERS, "node types", add_node_type,
                       err);
     return rc < 0 ? rc : append(&l->packages, p, a->arena, err);
 }
@@ -700,6 +748,11 @@ const valise_order *const *vls_registry_orders(const vls_registry *registry)
 const valise_retriever *const *vls_registry_retrievers(const vls_registry *registry)
 {
     return list_of(&registry->lists.retrievers);
+}
+
+const valise_node_type *const *vls_registry_node_types(const vls_registry *registry)
+{
+    return list_of(&registry->lists.node_types);
 }
 
 const valise_extension *const *vls_registry_packages(const vls_registry *registry)

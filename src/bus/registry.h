@@ -1,5 +1,5 @@
-/* registry.h -- every operation, collection, middleware, indexer, processor, policy and order there
- * is.
+/* registry.h -- every operation, collection, middleware, indexer, processor, policy, order and node
+ * type there is.
  *
  * Areas of the library and extensions come in the same package, valise_extension. What is wrong
  * with an entry is found here, when it is registered, and not when it is used: names that are
@@ -11,6 +11,7 @@
 #define VLS_REGISTRY_H
 
 #include <valise/sys/extension.h>
+#include <valise/sys/node.h>
 
 #include "base/arena.h"
 
@@ -41,6 +42,7 @@ const valise_processor *const *vls_registry_processors(const vls_registry *regis
 const valise_policy *const *vls_registry_policies(const vls_registry *registry);
 const valise_order *const *vls_registry_orders(const vls_registry *registry);
 const valise_retriever *const *vls_registry_retrievers(const vls_registry *registry);
+const valise_node_type *const *vls_registry_node_types(const vls_registry *registry);
 const valise_extension *const *vls_registry_packages(const vls_registry *registry);
 
 #endif

@@ -58,28 +58,33 @@ static void vls_auto_many(many *m)
     vls_mem_free(m->v->env, m->commands, m->count * sizeof(*m->commands));
 }
 
-static int take(many *m, size_t i, const vls_run_item *item, const valise_call *call,
-                valise_error *err)
+int vls_command_own(vls_command *command, valise *v, const vls_run_item *item,
+                    const valise_call *call, vls_told *told, valise_error *err)
 {
     static const vls_run_more internal = {.internal = true};
-    const vls_operation o = {.v = m->v, .op = item->op, .call = *call, .more = &internal};
-    vls_command *command = &m->commands[i];
+    const vls_operation o = {.v = v, .op = item->op, .call = *call, .more = &internal};
     int rc = vls_operation_check(&o, err);
 
     assert(item->op->kind == VALISE_COMMAND && (item->args || !item->op->in));
     if (rc == 0)
         rc = vls_operation_check_store(&o, err);
     if (rc == 0)
-        rc = vls_command_init(command, m->v, item->op, call, true, err);
+        rc = vls_command_init(command, v, item->op, call, true, err);
     if (rc < 0)
         return rc;
-    command->told = &m->told;
+    command->told = told;
     command->want_struct = item->result != NULL;
     rc = vls_command_take(command, item->args, err);
     if (rc == 0)
         rc = vls_apart_refuse(command, "one of many", err);
-    m->bytes += vls_command_bytes(command);
     return rc;
+}
+
+void vls_command_give(const vls_command *commands, const vls_run_item *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (items[i].result && commands[i].result)
+            memcpy(items[i].result, commands[i].result, items[i].op->out_size);
 }
 
 static int submit(many *m, const vls_run_item *items, valise_str actor, valise_error *err)
@@ -92,9 +97,8 @@ static int submit(many *m, const vls_run_item *items, valise_str actor, valise_e
     if (rc == 0)
         vls_told_follow(&m->told, m->v, actor);
     (void)vls_told_publish(&m->told, m->v, NULL); /* commands leave nothing for after */
-    for (size_t i = 0; rc == 0 && i < m->count; i++)
-        if (items[i].result && m->commands[i].result)
-            memcpy(items[i].result, m->commands[i].result, items[i].op->out_size);
+    if (rc == 0)
+        vls_command_give(m->commands, items, m->count);
     return rc;
 }
 
@@ -109,8 +113,10 @@ int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valis
     m.commands = vls_mem_zalloc(v->env, count * sizeof(*m.commands));
     if (!m.commands)
         return vls_fail_memory(err);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = take(&m, i, &items[i], &read, err);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = vls_command_own(&m.commands[i], v, &items[i], &read, &m.told, err);
+        m.bytes += rc == 0 ? vls_command_bytes(&m.commands[i]) : 0;
+    }
     if (rc == 0)
         rc = submit(&m, items, read.actor, err);
     if (rc == 0 && reply)

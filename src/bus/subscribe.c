@@ -274,22 +274,27 @@ static int check_event(const valise_event *event, valise_error *err)
     return rc;
 }
 
-/* The payload as canonical JSON; "" stands for {}. */
-static int canonical_payload(vls_buf *out, valise_str payload, const valise_env *env,
-                             valise_error *err)
+/* The payload as canonical JSON: itself, where it is; else in room. "" stands for {}. */
+static int canonical_payload(valise_str *out, vls_buf *room, valise_str payload,
+                             const valise_env *env, valise_error *err)
 {
     const vls_json_limits limits = {.max_bytes = VLS_EVENT_MAX_PAYLOAD};
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_json value;
     int rc;
 
+    *out = payload.len ? payload : VLS_STR("{}");
+    if (payload.len <= VLS_EVENT_MAX_PAYLOAD && vls_json_is_canonical(*out))
+        return 0;
     vls_arena_init(&arena, env, 16 * VLS_EVENT_MAX_PAYLOAD);
-    rc = vls_json_parse(&value, &arena, payload.len ? payload : VLS_STR("{}"), &limits, err);
+    rc = vls_json_parse(&value, &arena, *out, &limits, err);
     if (rc < 0) {
         vls_error_prepend(err, "payload");
         return rc;
     }
-    return vls_json_write(out, value, err);
+    rc = vls_json_write(room, value, err);
+    *out = vls_buf_str(room);
+    return rc;
 }
 
 int vls_live_make(vls_events **out, valise *v, valise_str actor, const valise_event *event,
@@ -307,14 +312,13 @@ int vls_live_make(vls_events **out, valise *v, valise_str actor, const valise_ev
 
     vls_buf_init(&payload, v->env, 2 * VLS_EVENT_MAX_PAYLOAD);
     if (rc == 0)
-        rc = canonical_payload(&payload, event->payload, v->env, err);
+        rc = canonical_payload(&live.payload, &payload, event->payload, v->env, err);
     if (rc == 0)
         rc = vls_uuid_new(&live.id, &v->ids, err);
     if (rc == 0)
         rc = vls_events_new(&events, v->env, 0, 1, err);
     if (rc < 0)
         return rc;
-    live.payload = vls_buf_str(&payload);
     live.time = vls_clock_now_ns(&v->clock);
     rc = vls_events_add(events, &live, err);
     if (rc == 0)

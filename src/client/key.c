@@ -106,30 +106,32 @@ int vls_key_read_variable(vls_key *out, const char *variable, valise_error *err)
 
 /* ---- hiding ---- */
 
-/* How many bytes at the beginning of text stand somewhere in the key in the same order. */
-static size_t telling_len(valise_str text, const vls_key *key)
+/* How many bytes at the beginning of text stand somewhere in the secret in the same order. */
+static size_t telling_len(valise_str text, valise_str secret)
 {
     size_t longest = 0;
 
-    for (size_t from = 0; from < key->len; from++) {
-        size_t most = VLS_MIN(text.len, key->len - from), len = 0;
-        while (len < most && text.ptr[len] == key->text[from + len])
+    for (size_t from = 0; from < secret.len; from++) {
+        size_t most = VLS_MIN(text.len, secret.len - from), len = 0;
+        while (len < most && text.ptr[len] == secret.ptr[from + len])
             len++;
         longest = VLS_MAX(longest, len);
     }
     return longest;
 }
 
-size_t vls_key_hide(char *out, size_t size, valise_str text, const vls_key *key)
+size_t vls_secret_hide(char *out, size_t size, valise_str text, valise_str secret, valise_str mark)
 {
-    size_t least = VLS_MIN(key->len, TELLING), len = 0;
+    size_t least = VLS_MIN(secret.len, TELLING), len = 0;
 
     for (size_t at = 0; at < text.len && len + 1 < size;) {
         /* What is so short is no secret, and would be found in every word. */
-        size_t found = key->len >= 4 ? telling_len(vls_str_from(text, at), key) : 0;
-        if (found > 0 && found >= least) {
-            size_t room = VLS_MIN(HIDDEN.len, size - 1 - len);
-            memcpy(out + len, HIDDEN.ptr, room);
+        size_t found = secret.len >= 4 ? telling_len(vls_str_from(text, at), secret) : 0;
+        bool cut = found >= 4 && at + found == text.len && /* the rest of it had no room */
+                   vls_str_starts(secret, vls_str_from(text, at));
+        if (found > 0 && (found >= least || cut)) {
+            size_t room = VLS_MIN(mark.len, size - 1 - len);
+            memcpy(out + len, mark.ptr, room);
             len += room;
             at += found;
         } else {
@@ -140,20 +142,30 @@ size_t vls_key_hide(char *out, size_t size, valise_str text, const vls_key *key)
     return len;
 }
 
-static void hide_in(char *text, size_t size, const vls_key *key)
+size_t vls_key_hide(char *out, size_t size, valise_str text, const vls_key *key)
+{
+    return vls_secret_hide(out, size, text, vls_key_str(key), HIDDEN);
+}
+
+static void hide_in(char *text, size_t size, valise_str secret, valise_str mark)
 {
     char clean[sizeof(((valise_error *)NULL)->message)] = "";
 
     assert(size <= sizeof(clean));
-    (void)vls_key_hide(clean, size, valise_str_of(text), key);
+    (void)vls_secret_hide(clean, size, valise_str_of(text), secret, mark);
     memcpy(text, clean, size);
+}
+
+void vls_secret_hide_error(valise_error *err, valise_str secret, valise_str mark)
+{
+    if (!err || secret.len == 0)
+        return;
+    hide_in(err->message, sizeof(err->message), secret, mark);
+    hide_in(err->hint, sizeof(err->hint), secret, mark);
+    hide_in(err->path, sizeof(err->path), secret, mark);
 }
 
 void vls_key_hide_error(valise_error *err, const vls_key *key)
 {
-    if (!err || key->len == 0)
-        return;
-    hide_in(err->message, sizeof(err->message), key);
-    hide_in(err->hint, sizeof(err->hint), key);
-    hide_in(err->path, sizeof(err->path), key);
+    vls_secret_hide_error(err, vls_key_str(key), HIDDEN);
 }

@@ -43,4 +43,8 @@ size_t vls_key_hide(char *out, size_t size, valise_str text, const vls_key *key)
 /* The same for what an error says. */
 void vls_key_hide_error(valise_error *err, const vls_key *key);
 
+/* Both of anything that is secret, and with another mark in its place. */
+size_t vls_secret_hide(char *out, size_t size, valise_str text, valise_str secret, valise_str mark);
+void vls_secret_hide_error(valise_error *err, valise_str secret, valise_str mark);
+
 #endif

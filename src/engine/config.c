@@ -47,6 +47,10 @@ const vls_setting vls_settings[] = {
      VLS_SETTING_TEXT, NOT_WORKSPACE},
     {"core.timeout", "How long a command waits for other writers.", NULL, "10s", "VALISE_TIMEOUT",
      VLS_SETTING_DURATION, ANY_LAYER},
+    {"credential.*.env", "The variable that has a secret, which flows name as @cred:NAME.", NULL,
+     NULL, NULL, VLS_SETTING_TEXT, ONLY_USER},
+    {"credential.*.file", "The file that has it, and that only its owner may read.", NULL, NULL,
+     NULL, VLS_SETTING_PATH, ONLY_USER},
     {"extension.*.path", "A shared object to load.", NULL, NULL, NULL, VLS_SETTING_PATH, FILES},
     {"extension.*.sha256", "What the bytes of the shared object must hash to.", NULL, NULL, NULL,
      VLS_SETTING_HASH, ONLY_USER},
@@ -246,14 +250,17 @@ static int load_file(vls_config *config, vls_layer layer, const char *path, vali
 {
     VLS_AUTO(buf) vls_buf text = {0};
     loading l = {.config = config, .layer = layer};
+    valise_error why = VALISE_ERROR_INIT;
     int rc;
 
     if (!path)
         return 0;
     vls_buf_init(&text, config->env, VLS_INI_MAX_BYTES);
-    rc = vls_file_read(&text, path, layer == VLS_LAYER_WORKSPACE ? VLS_FILE_NO_LINK : 0, err);
-    if (rc == VALISE_E_NOT_FOUND)
+    rc = vls_file_read(&text, path, layer == VLS_LAYER_WORKSPACE ? VLS_FILE_NO_LINK : 0, &why);
+    if (rc == VALISE_E_NOT_FOUND) /* that is fine, and nobody's error */
         return 0;
+    if (rc < 0 && err)
+        *err = why;
     if (rc == 0)
         rc = vls_arena_dup(&l.file, &config->arena, valise_str_of(path), err);
     if (rc < 0)

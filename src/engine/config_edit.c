@@ -99,14 +99,18 @@ static int change(const valise_env *env, const char *file, vls_layer layer, vls_
     VLS_AUTO(buf) vls_buf text = {0};
     valise_str path = valise_str_of(file);
     mode_t mode = 0600;
+    valise_error why = VALISE_ERROR_INIT;
     struct stat st;
     int rc;
 
     vls_buf_init(&old, env, VLS_INI_MAX_BYTES);
     vls_buf_init(&text, env, VLS_INI_MAX_BYTES);
-    rc = vls_file_read(&old, file, layer == VLS_LAYER_WORKSPACE ? VLS_FILE_NO_LINK : 0, err);
-    if (rc < 0 && rc != VALISE_E_NOT_FOUND)
+    rc = vls_file_read(&old, file, layer == VLS_LAYER_WORKSPACE ? VLS_FILE_NO_LINK : 0, &why);
+    if (rc < 0 && rc != VALISE_E_NOT_FOUND) {
+        if (err)
+            *err = why;
         return rc;
+    }
     if (rc == 0 && layer == VLS_LAYER_USER && stat(file, &st) == 0)
         mode = st.st_mode & 0777;
     rc = value ? vls_ini_set(&text, path, vls_buf_str(&old), &name, *value, err)

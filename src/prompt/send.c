@@ -4,11 +4,8 @@
 #include "base/hex.h"
 #include "json/make.h"
 
-#define CHUNK_MAX ((size_t)1 << 20) /* bytes of the payload of an event */
-
 typedef struct sending {
     const vls_prompt_sending *of;
-    vls_blob_reader *reader;
     valise_error stop; /* why the job is to end */
     bool stopped;
 } sending;
@@ -17,27 +14,31 @@ typedef struct sending {
 
 static int open_blob(void *arg, const valise_id *blob, valise_error *err)
 {
-    sending *s = arg;
-    valise *v = valise_job_workspace(s->of->job);
+    vls_sent_blobs *s = arg;
 
-    if (!v->blobs)
+    if (!s->v->blobs)
         return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
-    return vls_blob_reader_open(&s->reader, v->blobs, blob, err);
+    return vls_blob_reader_open(&s->reader, s->v->blobs, blob, err);
 }
 
 static int read_blob(size_t *len, void *arg, void *room, size_t room_bytes, valise_error *err)
 {
-    sending *s = arg;
+    vls_sent_blobs *s = arg;
 
     return vls_blob_reader_read(len, s->reader, room, room_bytes, err);
 }
 
 static void close_blob(void *arg)
 {
-    sending *s = arg;
+    vls_sent_blobs *s = arg;
 
     vls_blob_reader_close(s->reader);
     s->reader = NULL;
+}
+
+vls_wire_blobs vls_sent_blobs_of(vls_sent_blobs *self)
+{
+    return (vls_wire_blobs){self, open_blob, read_blob, close_blob};
 }
 
 /* ---- pieces ---- */
@@ -47,6 +48,20 @@ static const char *kind_name(uint8_t kind)
     if (kind == VLS_SAID_THINKING)
         return "thinking";
     return kind == VLS_SAID_CALL ? "call" : "text";
+}
+
+void vls_piece_write(vls_buf *out, const vls_piece *piece, const char *session)
+{
+    vls_buf_printf(out, "{\"block\":%zu,\"kind\":\"%s\"", piece->block, kind_name(piece->kind));
+    if (piece->name.len > 0) {
+        vls_buf_add_text(out, ",\"name\":");
+        vls_json_write_string(out, piece->name);
+    }
+    if (session)
+        vls_buf_printf(out, ",\"session\":\"%s\"", session);
+    vls_buf_add_text(out, ",\"text\":");
+    vls_json_write_string(out, piece->text);
+    vls_buf_add_byte(out, '}');
 }
 
 /* A live event has the text, and is in no log; who may not read sessions does not get it. */
@@ -61,16 +76,8 @@ static void tell(sending *s, const vls_piece *piece)
     if (!s->of->session || !vls_bus_listens(v))
         return;
     session = vls_uuid_text(s->of->session);
-    vls_buf_init(&payload, v->env, CHUNK_MAX);
-    vls_buf_printf(&payload, "{\"block\":%zu,\"kind\":\"%s\"", piece->block,
-                   kind_name(piece->kind));
-    if (piece->name.len > 0) {
-        vls_buf_add_text(&payload, ",\"name\":");
-        vls_json_write_string(&payload, piece->name);
-    }
-    vls_buf_printf(&payload, ",\"session\":\"%s\",\"text\":", session.s);
-    vls_json_write_string(&payload, piece->text);
-    vls_buf_add_text(&payload, "}");
+    vls_buf_init(&payload, v->env, VLS_PIECE_PAYLOAD_MAX);
+    vls_piece_write(&payload, piece, session.s);
     if (vls_buf_check(&payload, NULL) < 0)
         return; /* who listens misses a piece; the answer has all of it */
     event.payload = vls_buf_str(&payload);
@@ -99,7 +106,8 @@ int vls_prompt_send(vls_answer *out, const vls_prompt_sending *of, valise_error 
 {
     valise *v = valise_job_workspace(of->job);
     sending s = {.of = of, .stop = VALISE_ERROR_INIT};
-    const vls_wire_blobs blobs = {&s, open_blob, read_blob, close_blob};
+    vls_sent_blobs reading = {v, NULL};
+    const vls_wire_blobs blobs = vls_sent_blobs_of(&reading);
     vls_sending asked = {.wire = of->wire,
                          .blobs = &blobs,
                          .neutral = of->neutral,

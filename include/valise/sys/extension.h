@@ -180,6 +180,9 @@ typedef struct valise_extension {
     int (*verify)(valise_projection *out, valise *v, bool mend, valise_error *err);
 
     const valise_retriever *const *retrievers; /* NULL-ended, or NULL */
+
+    /* Types of nodes in flows (valise/sys/node.h): "extension.Name". NULL-ended, or NULL. */
+    const struct valise_node_type *const *node_types;
 } valise_extension;
 
 typedef const valise_extension *valise_extension_fn(void);
