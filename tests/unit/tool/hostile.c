@@ -1,0 +1,136 @@
+/* hostile.c -- MCP servers that do what they like. [F11] [Q26] */
+#include "tool/kit.h"
+
+/* It is not added, nothing of it stays, and the message says what is wrong. */
+static void refused(test *t, const char *mode, int code, const char *message)
+{
+    vls_tool_server server = kit_server(mode);
+    vls_toolbox *box = kit_box(t);
+
+    test_context("%s", mode);
+    server.command.timeout_ns = INT64_C(2000000000);
+    if (code == VALISE_E_LIMIT && strstr(message, "within"))
+        server.command.timeout_ns = 300000000;
+    CHECK_RC(code, vls_toolbox_add_server(box, &server, &t->err));
+    CHECK_MSG(strstr(t->err.message, message), "%s", t->err.message);
+    CHECK_INT(0, vls_toolbox_count(box));
+    test_context_end();
+}
+
+TEST(hostile, who_does_not_greet)
+{
+    refused(t, "silent", VALISE_E_LIMIT, "toy did not answer within 300 ms");
+    refused(t, "garbage", VALISE_E_IO, "toy does not speak MCP, it writes: Starting server on");
+    refused(t, "dies-at-once", VALISE_E_IO, "toy ended with exit code 4: cannot find my files");
+    refused(t, "new", VALISE_E_IO, "version '2099-01-01' of MCP, and not one of 2024-11-05 to");
+    refused(t, "no-version", VALISE_E_IO, "does not say which version");
+    refused(t, "refuses", VALISE_E_REMOTE, "toy: not today (-32000)");
+}
+
+TEST(hostile, lists_that_are_none)
+{
+    refused(t, "twice", VALISE_E_INVALID, "toy: it has two tools 'a_b'");
+    refused(t, "bad-schema", VALISE_E_INVALID, "toy: the schema of tool 'bad'");
+    CHECK(strstr(t->err.hint, "without this one"));
+    refused(t, "no-name", VALISE_E_IO, "one of its tools has no name");
+    refused(t, "wrong-list", VALISE_E_IO, "its list of tools is none");
+    refused(t, "wrong-cursor", VALISE_E_IO, "must be a string, is integer");
+    refused(t, "wrong-schema", VALISE_E_IO, "must be an object, is array");
+    refused(t, "long-name", VALISE_E_INVALID, "is no name of a tool");
+    refused(t, "many", VALISE_E_LIMIT, "more than 1024 tools");
+    refused(t, "pages", VALISE_E_LIMIT, "more than 256 pages");
+}
+
+/* The way out that the hint names. */
+TEST(hostile, what_cannot_be_used_can_be_left_out)
+{
+    const valise_str only = VLS_STR("fine");
+    vls_tool_server server = kit_server("bad-schema");
+    vls_toolbox *box = kit_box(t);
+
+    server.only = &only;
+    server.only_count = 1;
+    CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
+    CHECK_INT(1, vls_toolbox_count(box));
+}
+
+TEST(hostile, programs_that_are_none)
+{
+    valise_str word = VLS_STR("/no/such/server");
+    vls_tool_server server = kit_server("good");
+    vls_toolbox *box = kit_box(t);
+
+    server.name = VLS_STR("");
+    server.command.argv = &word;
+    server.command.count = 1;
+    CHECK_RC(VALISE_E_IO, vls_toolbox_add_server(box, &server, &t->err));
+    CHECK_MSG(strstr(t->err.message, "cannot run server"), "%s", t->err.message);
+    word = VLS_STR("true");
+    CHECK_RC(VALISE_E_IO, vls_toolbox_add_server(box, &server, &t->err));
+    CHECK_TEXT("true ended without an answer", t->err.message);
+    server.command.count = 0;
+    CHECK_RC(VALISE_E_INVALID, vls_toolbox_add_server(box, &server, &t->err));
+}
+
+/* Each is an answer, in time, and the next call works, on the same server or a new one. */
+TEST(hostile, answers_that_are_none)
+{
+    static const struct {
+        const char *name, *says;
+        bool again; /* it is started again */
+    } cases[] = {
+        {"wrong", "nothing that is a result", false},
+        {"string", "did not answer within", false},
+        {"never", "did not answer within", false},
+        {"big", "answered over 50000 bytes", false},
+        {"flood", "did not answer within", true},
+        {"pings", "did not answer within", true},
+        {"strange", "does not speak MCP, it writes: hello", true},
+        {"endless", "answered over 50000 bytes", true},
+        {"closes", "toy was ended by signal 9", true},
+        {"deaf", "did not answer within", true},
+    };
+
+    for (size_t i = 0; i < VLS_COUNT(cases); i++) {
+        vls_tool_server server = kit_server("good");
+        vls_toolbox *box = kit_box(t);
+        called c;
+        test_context("%s", cases[i].name);
+        server.command.timeout_ns = 500000000;
+        server.command.max_bytes = 50000;
+        CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
+        c = kit_call(t, box, cases[i].name, "{}");
+        CHECK(c.failed);
+        CHECK_MSG(strstr(c.json, cases[i].says), "%s", c.json);
+        CHECK_MSG(c.took_ms < 2500, "%lld ms", (long long)c.took_ms);
+        c = kit_call(t, box, "count", "{}");
+        for (int more = 0; cases[i].again && more < 2 && c.failed; more++)
+            c = kit_call(t, box, "count", "{}"); /* it is late twice, and then started again */
+        CHECK_MSG(!c.failed, "%s", c.json);
+        CHECK_TEXT(cases[i].again ? "\"call 1\"" : "\"call 2\"", c.json);
+        test_context_end();
+    }
+}
+
+/* A question that is not read stays in memory, and only so much of it. */
+TEST(hostile, who_does_not_read)
+{
+    vls_tool_server server = kit_server("good");
+    vls_toolbox *box = kit_box(t);
+    const size_t size = (size_t)9 << 20;
+    char *arguments = test_alloc(size + 20);
+    called c;
+
+    CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
+    CHECK_INT(VALISE_E_CANCELLED, kit_call_while(t, box, "deaf", "{}", (int[]){1}).rc);
+    memset(arguments, 'x', size + 10);
+    memcpy(arguments, "{\"text\":\"", 9);
+    memcpy(arguments + size, "\"}", 3);
+    for (int i = 0; i < 3; i++) {
+        c = kit_call_while(t, box, "echo", arguments, (int[]){1});
+        CHECK_INT(VALISE_E_CANCELLED, c.rc);
+    }
+    c = kit_call(t, box, "echo", arguments);
+    CHECK_MSG(c.failed && strstr(c.json, "toy does not read what it is asked"), "%s", c.json);
+    CHECK_TEXT("\"hello\"", kit_call(t, box, "echo", "{\"text\":\"hello\"}").json);
+}
