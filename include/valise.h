@@ -12,6 +12,7 @@
 #include <valise/derive.h>
 #include <valise/error.h>
 #include <valise/event.h>
+#include <valise/flow.h>
 #include <valise/id.h>
 #include <valise/progress.h>
 #include <valise/prompt.h>

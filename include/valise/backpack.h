@@ -292,7 +292,9 @@ VALISE_API int valise_snapshot_at_commit(valise_backpack **out, valise_backpack 
                                          const valise_uuid *commit, valise_error *err);
 VALISE_API int valise_snapshot_at_seq(valise_backpack **out, valise_backpack *bag, int64_t seq,
                                       valise_error *err); /* 0: before the first commit */
-/* Just before the n-th run of a node, or just after it; n < 0 counts from the last run. */
+/* Just before the n-th run of a node, or just after it; n < 0 counts from the last run. The end of
+ * a node's path will do ("chat" for "agent/search/chat"), where no node has it as its id:
+ * VALISE_E_CONFLICT when it is that of several. So too in valise_history and valise_access_log. */
 VALISE_API int valise_snapshot_before_node(valise_backpack **out, valise_backpack *bag,
                                            const char *node_id, int64_t n, valise_error *err);
 VALISE_API int valise_snapshot_after_node(valise_backpack **out, valise_backpack *bag,

@@ -1,0 +1,12 @@
+/* area.h -- the area: flows.
+ *
+ * Threads: immutable tables. */
+#ifndef VLS_FLOW_AREA_H
+#define VLS_FLOW_AREA_H
+
+#include <valise/sys/extension.h>
+
+extern const valise_op *const vls_ops_flow[]; /* made from src/ops.txt */
+extern const valise_extension vls_area_flow;
+
+#endif

@@ -1,0 +1,198 @@
+/* config_params.c -- params of a node, against the table or the schema of its type. [F6] */
+#include "base/mem.h"
+#include "base/text.h"
+#include "field/field.h"
+#include "flow/config.h"
+#include "json/make.h"
+
+#define TOLD_MAX 16u /* of what is wrong with one node's params */
+
+/* ---- tables ---- */
+
+/* "temperature" of "temperature[2].low": a member of the params. */
+static valise_str first_step(const char *path)
+{
+    return vls_str(path, strcspn(path, ".["));
+}
+
+/* What is required and not there. */
+static int say_missing(const vls_flow_node *node, valise_str path, vls_flow_findings *findings,
+                       valise_error *err)
+{
+    int rc = 0;
+
+    for (const valise_field *f = node->type->params; f->type != VALISE_T_END && rc == 0; f++) {
+        vls_place room;
+        const vls_json *given = vls_json_get(node->params, valise_str_of(f->name));
+        if (!(f->flags & VALISE_REQUIRED) || (given && given->type != VLS_JSON_NULL))
+            continue;
+        rc = vls_flow_findings_add(findings, false,
+                                   vls_place_member(&room, path, valise_str_of(f->name)), NULL, err,
+                                   "'%s' is missing", f->name);
+    }
+    return rc;
+}
+
+/* Decoding ends at the first thing that is wrong: it is noted, its member left out, and the rest
+ * decoded again. 1: the values are there. */
+static int check_table(vls_flow_node *node, valise_str path, vls_flow_findings *findings,
+                       valise_error *err)
+{
+    const valise_node_type *type = node->type;
+    vls_arena *arena = vls_flow_arena(node->flow);
+    void *values = vls_arena_alloc(arena, type->params_size);
+    vls_json rest = node->params;
+    int rc;
+
+    if (!values)
+        return vls_arena_fail(arena, err);
+    for (unsigned told = 0; told < TOLD_MAX; told++) {
+        valise_error why = VALISE_ERROR_INIT;
+        vls_arena_mark mark = vls_arena_here(arena);
+        char name[sizeof(why.path) + 1];
+        rc = vls_fields_decode(values, type->params, type->params_size, rest, VLS_FIELD_INPUT,
+                               arena, &why);
+        if (rc == 0 && told == 0) {
+            node->values = values;
+            return 1;
+        }
+        vls_arena_rewind(arena, mark);
+        if (rc == 0)
+            break;
+        (void)snprintf(name, sizeof(name), "%.*s", VALISE_STR_ARG(first_step(why.path)));
+        if (why.code == VALISE_E_NO_MEMORY)
+            return vls_fail_memory(err);
+        if (!vls_json_get(rest, valise_str_of(name)))
+            break; /* it is missing, or was left out here */
+        rc = vls_flow_findings_take(findings, path, &why, err);
+        if (rc == 0)
+            rc = vls_json_without(&rest, arena, rest, name, err);
+        if (rc < 0)
+            return rc;
+    }
+    return say_missing(node, path, findings, err);
+}
+
+/* ---- schemas ---- */
+
+/* Of each type once. */
+struct vls_type_schema {
+    struct vls_type_schema *next;
+    const valise_node_type *type;
+    vls_schema *schema;
+};
+
+void vls_type_schemas_free(valise_flow *outermost)
+{
+    for (struct vls_type_schema *s = outermost->schemas; s; s = s->next)
+        vls_schema_free(s->schema);
+    outermost->schemas = NULL;
+}
+
+static int schema_of(const vls_schema **out, const vls_flow_node *node, valise_error *err)
+{
+    valise_flow *outermost = vls_flow_outermost(node->flow);
+    VLS_AUTO(arena) vls_arena arena = {.env = NULL};
+    struct vls_type_schema *made;
+    vls_json json = vls_json_null();
+    int rc;
+
+    for (struct vls_type_schema *s = outermost->schemas; s; s = s->next) {
+        if (s->type == node->type) {
+            *out = s->schema;
+            return 0;
+        }
+    }
+    made = vls_arena_zalloc(&outermost->arena, sizeof(*made));
+    if (!made)
+        return vls_arena_fail(&outermost->arena, err);
+    vls_arena_init(&arena, outermost->env, VLS_SCHEMA_MAX_BYTES);
+    rc = vls_json_parse(&json, &arena, valise_str_of(node->type->params_schema), NULL, err);
+    if (rc == 0)
+        rc = vls_schema_compile(&made->schema, outermost->env, json, NULL, NULL, err);
+    if (rc < 0)
+        return rc;
+    made->type = node->type;
+    made->next = outermost->schemas;
+    outermost->schemas = made;
+    *out = made->schema;
+    return 0;
+}
+
+typedef struct report {
+    vls_flow_findings *findings;
+    valise_str path;
+    valise_error *err;
+    int rc;
+} report;
+
+/* "/a/0/b c" as a path of ours. */
+static valise_str place_of(vls_place *room, valise_str path, valise_str pointer)
+{
+    valise_str rest = vls_str_from(pointer, 1), step;
+    bool more = pointer.len > 0;
+
+    /* cppcheck-suppress ctuuninitvar ; it is filled here */
+    (void)snprintf(room->s, sizeof(room->s), "%.*s", VALISE_STR_ARG(path));
+    while (more) {
+        vls_place next;
+        uint64_t index;
+        more = vls_str_cut(&step, &rest, rest, '/');
+        path = vls_str_to_u64(&index, step) ? vls_place_item(&next, path, (size_t)index)
+                                            : vls_place_member(&next, path, step);
+        *room = next;
+        path = vls_str(room->s, path.len);
+    }
+    return path;
+}
+
+static int found(void *arg, const vls_schema_finding *f)
+{
+    report *r = arg;
+    vls_place room;
+
+    r->rc = vls_flow_findings_add(r->findings, false, place_of(&room, r->path, f->instance_path),
+                                  NULL, r->err, "%.*s", VALISE_STR_ARG(f->reason));
+    return r->rc < 0;
+}
+
+static int check_schema(const vls_flow_node *node, valise_str path, vls_flow_findings *findings,
+                        valise_error *err)
+{
+    report r = {.findings = findings, .path = path, .err = err};
+    vls_schema_report how = {.found = found, .arg = &r, .max_findings = TOLD_MAX};
+    valise_error why = VALISE_ERROR_INIT;
+    const vls_schema *schema = NULL;
+    int rc = schema_of(&schema, node, &why);
+
+    if (rc == 0)
+        rc = vls_schema_check(schema, node->params, &how, &why);
+    if (r.rc < 0)
+        return r.rc;
+    if (rc == 0)
+        return 1;
+    return how.count > 0 ? 0 : vls_flow_findings_take(findings, path, &why, err);
+}
+
+/* ---- both ---- */
+
+int vls_config_params(vls_flow_node *node, valise_str path, vls_flow_findings *findings,
+                      valise_error *err)
+{
+    const vls_json *given = vls_json_get(node->json, VLS_STR("params"));
+    valise_error why = VALISE_ERROR_INIT;
+    vls_place room;
+
+    path = vls_place_member(&room, path, VLS_STR("params"));
+    if (given && given->type != VLS_JSON_OBJECT)
+        return vls_flow_findings_add(findings, false, path, NULL, err,
+                                     "params are an object, not %s", vls_json_type_name(*given));
+    if (given)
+        node->params = *given;
+    if (vls_references_check(node->params, &why) < 0)
+        return vls_flow_findings_take(findings, path, &why, err);
+    node->has_references = vls_references_in(node->params);
+    if (node->type->params)
+        return check_table(node, path, findings, err);
+    return node->type->params_schema ? check_schema(node, path, findings, err) : 1;
+}

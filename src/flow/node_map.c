@@ -1,0 +1,413 @@
+/* node_map.c -- MapNode: a flow for each element of an array, several at once. [F9] [F18]
+ *
+ *     {"over": "orders", "as": "order", "flow": {...}, "collect": "total", "into": "totals",
+ *      "parallel": 8, "reduce": {"log": "append"}}
+ *
+ * Each element has a fork of the backpack (fan.h), with the element under `as` and its number under
+ * `index`; what its flow packed under `collect` becomes a result, in the order of elements. An
+ * object is taken member by member: `index` is the key then, and the results are an object again.
+ * What else the flows packed comes back into the backpack, as it was packed: who did it is kept.
+ *
+ * One that fails stops the others, and nothing of any comes back; with "onError": "null" its result
+ * is null, and only its own changes are lost. */
+#include "base/pool.h"
+#include "base/text.h"
+#include "flow/config.h"
+#include "flow/fan.h"
+#include "json/make.h"
+
+#define PARALLEL 4
+#define PARALLEL_MAX 64
+#define LOOK_NS INT64_C(20000000)
+
+static const char *const on_errors[] = {"fail", "null", NULL};
+
+static const valise_field map_fields[] = {
+    VALISE_FIELD_WITH(vls_fan_params, over, STR, VALISE_REQUIRED,
+                      "The item with the elements: \"key\" or \"key#/pointer\".", .min = 1,
+                      .max = (int64_t)2 * VLS_BAG_KEY_MAX),
+    VALISE_FIELD(vls_fan_params, flow, JSON, VALISE_REQUIRED, "What runs for each: a flow."),
+    VALISE_FIELD_WITH(vls_fan_params, as, STR, VALISE_NULLABLE,
+                      "The key of the element, item when not given.", .min = 1,
+                      .max = VLS_BAG_KEY_MAX),
+    VALISE_FIELD_WITH(vls_fan_params, index, STR, VALISE_NULLABLE,
+                      "The key of its number, or of its key; index when not given.", .min = 1,
+                      .max = VLS_BAG_KEY_MAX),
+    VALISE_FIELD_WITH(
+        vls_fan_params, collect, STR, VALISE_NULLABLE,
+        "The key of what comes of an element, which must be there; else result, if it "
+        "is.",
+        .min = 1, .max = VLS_BAG_KEY_MAX),
+    VALISE_FIELD_WITH(vls_fan_params, into, STR, VALISE_NULLABLE,
+                      "The key of all results, results when not given.", .min = 1,
+                      .max = VLS_BAG_KEY_MAX),
+    VALISE_FIELD_WITH(vls_fan_params, parallel, INT, VALISE_NULLABLE,
+                      "How many run at once, 4 when not given.", .min = 1, .max = PARALLEL_MAX),
+    VALISE_FIELD(vls_fan_params, reduce, JSON, VALISE_NULLABLE,
+                 "Keys that several may write, and how they come together: " VLS_FAN_REDUCERS "."),
+    VALISE_FIELD_AS_WITH(vls_fan_params, on_error, "onError", ENUM, 0,
+                         "Of an element that fails: the node fails, or the result is null.",
+                         .more = on_errors),
+    VALISE_FIELD_END,
+};
+
+/* ---- when it is loaded ---- */
+
+static int check_reduce(const vls_checking *c)
+{
+    const vls_json *reduce = vls_json_get(c->node->params, VLS_STR("reduce"));
+    int rc = 0;
+
+    if (!reduce || reduce->type == VLS_JSON_NULL)
+        return 0;
+    if (reduce->type != VLS_JSON_OBJECT)
+        return vls_check_fail(c, "reduce", NULL, "it must be an object, not %s",
+                              vls_json_type_name(*reduce));
+    for (uint32_t i = 0; i < reduce->len && rc == 0; i++) {
+        const vls_member *m = &reduce->members[i];
+
+        if (m->value.type != VLS_JSON_STRING || !vls_fan_is_reducer(vls_json_str(m->value)))
+            rc = vls_check_fail(c, "reduce", "it is one of " VLS_FAN_REDUCERS,
+                                "'%s' has no such reducer", vls_text_short(vls_json_str(m->key)).s);
+    }
+    return rc;
+}
+
+int vls_map_check(const vls_flow_node *node, valise_str path, vls_flow_findings *findings,
+                  valise_error *err)
+{
+    const vls_checking c = {node, path, findings, err};
+    static const char *const keys[] = {"as", "index", "collect", "into"};
+    int rc = check_reduce(&c);
+
+    for (size_t i = 0; i < VLS_COUNT(keys) && rc == 0; i++)
+        rc = vls_check_key(&c, keys[i]);
+    return rc < 0 ? rc : vls_check_pick(&c, "over");
+}
+
+int vls_map_compose(vls_flow_node *node, valise_str path, vls_flow_findings *findings,
+                    valise_error *err)
+{
+    const vls_json *config = vls_json_get(node->params, VLS_STR("flow"));
+    valise_error why = VALISE_ERROR_INIT;
+    valise_flow *inner = NULL;
+    vls_place room;
+    int rc = vls_flow_make_inner(&inner, node, &why);
+
+    assert(config); /* its table wants it */
+    if (rc < 0)
+        return vls_flow_findings_take(findings, path, &why, err);
+    return vls_flow_read(inner, *config, vls_place_member(&room, path, VLS_STR("flow")), findings,
+                         err);
+}
+
+/* ---- prep: the elements ---- */
+
+static int make_elements(vls_fan *fan, vls_json over, valise_error *err)
+{
+    vls_arena *arena = fan->at->arena;
+    bool object = over.type == VLS_JSON_OBJECT;
+
+    fan->elements = vls_arena_zalloc(arena, VLS_MAX(over.len, 1u) * sizeof(*fan->elements));
+    if (!fan->elements)
+        return vls_arena_fail(arena, err);
+    fan->count = over.len;
+    fan->keys = object ? over : vls_json_null();
+    for (uint32_t i = 0; i < over.len; i++) {
+        vls_fan_element *element = &fan->elements[i];
+        vls_buf path;
+        int rc;
+
+        element->fan = fan;
+        element->number = i;
+        element->value = object ? over.members[i].value : over.items[i];
+        element->index = object ? over.members[i].key : vls_json_int(i);
+        element->result = vls_json_null();
+        vls_buf_init_in(&path, arena, VLS_FLOW_PATH_MAX);
+        vls_buf_add(&path, fan->at->path);
+        vls_buf_printf(&path, "/%u", i);
+        rc = vls_buf_keep(&element->path, &path, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int prep(void *node, valise_node_run *at, valise_error *err)
+{
+    const vls_fan_params *params = at->values;
+    vls_renderer r = vls_renderer_of(at);
+    vls_json over = vls_json_null();
+    vls_pick pick;
+    vls_fan *fan;
+    int rc = vls_node_data_new(&fan, at, sizeof(*fan), err);
+
+    (void)node;
+    if (rc == 0)
+        rc = vls_pick_parse(&pick, at->arena, params->over, err);
+    if (rc == 0)
+        rc = vls_pick_get(&over, &r, &pick, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        over = vls_json_array(NULL, 0);
+    if (over.type != VLS_JSON_ARRAY && over.type != VLS_JSON_OBJECT)
+        return vls_fail(err, VALISE_E_INVALID, "'%s' has no elements: it is %s",
+                        vls_text_short(params->over).s, vls_json_type_name(over));
+    if (over.len > VLS_FAN_MAX)
+        return vls_fail(err, VALISE_E_LIMIT, "%u elements are more than %u", over.len, VLS_FAN_MAX);
+    fan->at = at;
+    fan->params = params;
+    fan->reduce = vls_node_written(at, "reduce");
+    fan->as = params->as.ptr ? params->as : VLS_STR("item");
+    fan->index = params->index.ptr ? params->index : VLS_STR("index");
+    fan->collect = params->collect.ptr ? params->collect : VLS_STR("result");
+    return make_elements(fan, over, err);
+}
+
+/* ---- exec: all of them ---- */
+
+/* Ends with all of the run, or of this node. */
+static bool is_final(int rc)
+{
+    return rc == VALISE_E_CANCELLED || rc == VALISE_E_NO_MEMORY;
+}
+
+static int fail_element(vls_fan_element *element, int rc, const valise_error *why)
+{
+    vls_fan *fan = element->fan;
+
+    if (fan->params->on_error == VLS_FAN_NULL && !is_final(rc)) {
+        vls_flow_warn(fan->at->run, fan->at, "element '%.*s' failed, and is null: %s",
+                      VALISE_STR_ARG(element->path), why->message);
+        element->left = true;
+        element->result = vls_json_null();
+        return 0;
+    }
+    element->failed = rc;
+    element->why = vls_arena_alloc(&element->arena, sizeof(*why));
+    if (element->why)
+        *element->why = *why;
+    atomic_store_explicit(&fan->group.stop, VALISE_E_CANCELLED, memory_order_relaxed);
+    return rc;
+}
+
+static int run_task(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
+{
+    vls_fan_element *element = arg;
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = vls_fan_run_element(element, &why);
+
+    (void)scratch;
+    (void)group;
+    rc = rc < 0 ? fail_element(element, rc, &why) : 0;
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
+/* The first one that failed by itself: the others were only stopped. */
+static int find_failure(const vls_fan *fan, int rc, valise_error *err)
+{
+    for (size_t i = 0; i < fan->count; i++) {
+        const vls_fan_element *element = &fan->elements[i];
+
+        if (element->failed == 0 || element->failed == VALISE_E_CANCELLED)
+            continue;
+        if (element->why && err)
+            *err = *element->why;
+        fan->at->run->blamed = element->node[0] != '\0'; /* it says which node it was */
+        memcpy(fan->at->run->last, element->node, sizeof(element->node));
+        return element->failed;
+    }
+    return rc;
+}
+
+/* While others work this thread asks whether all of it is to end. */
+static int wait_for_all(vls_fan *fan, vls_pool_group *group, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int stopped = 0, rc;
+
+    while (!vls_pool_wait_for(group, LOOK_NS)) {
+        if (stopped == 0)
+            stopped = vls_node_look(fan->at, &why);
+        if (stopped < 0)
+            atomic_store_explicit(&fan->group.stop, VALISE_E_CANCELLED, memory_order_relaxed);
+    }
+    rc = vls_pool_wait(group, err);
+    if (stopped < 0 && err)
+        *err = why;
+    return stopped < 0 ? stopped : rc;
+}
+
+static int run_all(vls_fan *fan, valise_error *err)
+{
+    int64_t wanted = fan->params->parallel == VALISE_NONE ? PARALLEL : fan->params->parallel;
+    unsigned threads = (unsigned)VLS_MIN(wanted, (int64_t)fan->count);
+    const vls_pool_options options = {.threads = threads > 1 ? threads : 0,
+                                      .queue_max = VLS_FAN_MAX};
+    VLS_AUTO(pool) vls_pool *pool = NULL;
+    VLS_AUTO(pool_group) vls_pool_group group = {0};
+    int rc = vls_pool_new(&pool, fan->at->run->env, &options, err), waited;
+
+    if (rc < 0)
+        return rc;
+    vls_pool_group_init(&group, pool, NULL);
+    for (size_t i = 0; i < fan->count && rc == 0; i++)
+        rc = vls_pool_submit(&group, run_task, &fan->elements[i], err);
+    if (rc < 0 && rc != VALISE_E_CANCELLED) { /* CANCELLED: one of them failed, and says why */
+        vls_pool_cancel(&group);
+        (void)vls_pool_wait(&group, NULL);
+        return rc;
+    }
+    waited = wait_for_all(fan, &group, err);
+    return waited < 0 ? find_failure(fan, waited, err) : rc;
+}
+
+/* A run between that of the node and those of its elements. */
+static void begin_group(vls_fan *fan)
+{
+    vls_flow_run *run = fan->at->run;
+
+    vls_flow_run_init(&fan->group, run->flow, run->bag);
+    fan->group.parent = run;
+    fan->group.actor = run->actor;
+    fan->group.id = run->id;
+    fan->group.id_text = run->id_text;
+    fan->group.programs = run->programs;
+    fan->group.watches = run->watches;
+    fan->inside = *fan->at;
+    fan->inside.run = &fan->group;
+}
+
+static int make_results(vls_json *out, const vls_fan *fan, valise_error *err)
+{
+    vls_arena *arena = fan->at->arena;
+    bool object = fan->keys.type == VLS_JSON_OBJECT;
+    vls_json *items = vls_arena_array(arena, VLS_MAX(fan->count, (size_t)1), sizeof(*items));
+    vls_member *members =
+        object ? vls_arena_array(arena, VLS_MAX(fan->count, (size_t)1), sizeof(*members)) : NULL;
+    int rc = 0;
+
+    if (!items || (object && !members))
+        return vls_arena_fail(arena, err);
+    for (size_t i = 0; i < fan->count && rc == 0; i++) {
+        rc = vls_json_copy(&items[i], arena, fan->elements[i].result, err);
+        if (rc == 0 && object)
+            members[i] = (vls_member){fan->keys.members[i].key, items[i]};
+    }
+    if (rc < 0)
+        return rc;
+    if (object)
+        return vls_json_object(out, members, fan->count, err);
+    *out = vls_json_array(items, fan->count);
+    return 0;
+}
+
+typedef struct fanned {
+    vls_json results, reduced;
+} fanned;
+
+static int bring_back(fanned *out, vls_fan *fan, valise_error *err)
+{
+    vls_json reduced = vls_json_null();
+    int rc = vls_fan_check(fan, err);
+
+    if (rc == 0)
+        rc = vls_fan_reduce(&reduced, fan, err);
+    if (rc == 0)
+        rc = vls_json_copy(&out->reduced, fan->at->arena, reduced, err);
+    if (rc == 0)
+        rc = make_results(&out->results, fan, err);
+    return rc < 0 ? rc : vls_fan_merge(fan, err);
+}
+
+/* What elements used is gone, whatever came of them. */
+static int end_all(vls_fan *fan, int rc, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+
+    for (size_t i = 0; i < fan->count; i++) {
+        vls_fan_element *element = &fan->elements[i];
+        int dropped = element->arena.env ? vls_fan_drop(element, &why) : 0;
+
+        if (dropped < 0 && rc == 0) {
+            rc = dropped;
+            if (err)
+                *err = why;
+        }
+        vls_arena_release(&element->arena);
+    }
+    valise_backpack_close(fan->base);
+    fan->base = NULL;
+    vls_flow_run_release(&fan->group);
+    return rc;
+}
+
+/* An attempt begins anew. */
+static void reset(vls_fan *fan)
+{
+    for (size_t i = 0; i < fan->count; i++) {
+        vls_fan_element *element = &fan->elements[i];
+
+        *element = (vls_fan_element){.fan = fan,
+                                     .number = element->number,
+                                     .value = element->value,
+                                     .index = element->index,
+                                     .path = element->path,
+                                     .result = vls_json_null()};
+    }
+    fan->at->run->blamed = false;
+}
+
+static int exec(void *node, valise_node_run *at, valise_error *err)
+{
+    vls_fan *fan = at->data;
+    fanned done = {vls_json_array(NULL, 0), vls_json_null()}, *kept;
+    int rc;
+
+    (void)node;
+    reset(fan);
+    begin_group(fan);
+    rc = valise_snapshot_at(&fan->base, at->run->bag, VLS_STR("now"), err);
+    if (rc == 0)
+        rc = run_all(fan, err);
+    if (rc == 0)
+        rc = bring_back(&done, fan, err);
+    rc = end_all(fan, rc, err);
+    if (rc < 0)
+        return rc;
+    kept = vls_arena_alloc(at->arena, sizeof(*kept));
+    if (!kept)
+        return vls_arena_fail(at->arena, err);
+    *kept = done;
+    at->data = kept;
+    return 0;
+}
+
+static int post(void *node, valise_node_run *at, valise_error *err)
+{
+    const vls_fan_params *params = at->values;
+    const fanned *done = at->data;
+    int rc = 0;
+
+    (void)node;
+    for (uint32_t i = 0; i < done->reduced.len && rc == 0; i++)
+        rc = vls_node_pack(at, vls_json_str(done->reduced.members[i].key),
+                           done->reduced.members[i].value, err);
+    return rc < 0 ? rc
+                  : vls_node_pack(at, params->into.ptr ? params->into : VLS_STR("results"),
+                                  done->results, err);
+}
+
+const valise_node_type vls_node_map = {
+    .size = sizeof(valise_node_type),
+    .name = "MapNode",
+    .brief = "Runs a flow for each element of an array, several at once.",
+    .params = map_fields,
+    .params_size = sizeof(vls_fan_params),
+    .prep = prep,
+    .exec = exec,
+    .post = post,
+};
