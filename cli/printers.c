@@ -11,6 +11,7 @@
 #include "cli/diff.h"
 #include "cli/found.h"
 #include "cli/exchange.h"
+#include "cli/flow.h"
 #include "cli/frames.h"
 #include "cli/prompts.h"
 #include "cli/tree.h"
@@ -235,6 +236,15 @@ static const cli_printer printers[] = {
     {.op = "event:list",
      .follows = true,
      .columns = {"seq", "time", "source", "type", "nodeId", "namespace", "runId", "payload"}},
+    {.op = "flow:check", .print = cli_print_flow_check, .status = cli_status_of_flow_check},
+    {.op = "flow:graph", .human_member = "text"},
+    {.op = "flow:rerun", .pour = cli_pour_flow_rerun},
+    {.op = "flow:resume", .pour = cli_pour_flow_resume},
+    {.op = "flow:run", .pour = cli_pour_flow_run},
+    {.op = "flow:runs",
+     .cell = cli_flow_run_cell,
+     .columns = {"id=RUN", "backpack", "status", "steps", "started*", "ended=TOOK", "node",
+                 "code=ERROR", "error*=MESSAGE", "origin*=OF", "actor*=BY"}},
     {.op = "frame:list",
      .cell = cli_frame_cell,
      .columns = {"path~", "type", "frameId=FRAME", "head?", "state", "agent", "size",
