@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""chat_server.py PORT_FILE [--slow] [--echo] [--tls=PEM] [--log=FILE] -- a server as OpenAI's is.
+"""chat_server.py PORT_FILE [--slow] [--echo] [--tls=PEM] [--log=FILE] [--bodies=FILE] -- a server as OpenAI's is.
 
 Writes its port into PORT_FILE. An answer is a stream of a few words; --slow says the first ones and
 then waits for the other side to go away. --echo says no with status 401, and what it was sent in
 the header Authorization. --tls: over TLS, with the key and certificate of that file. --log: a line
-for each request, with its path, its protocol and whether a key came with it.
+for each request, with its path, its protocol and whether a key came with it. --bodies: what was asked,
+a line for each request.
 """
 import http.server
 import json
@@ -22,7 +23,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_POST(self):
-        self.rfile.read(int(self.headers.get('Content-Length', '0')))
+        body = self.rfile.read(int(self.headers.get('Content-Length', '0')))
+        if 'bodies' in OPTIONS:
+            with open(OPTIONS['bodies'], 'ab') as log:
+                log.write(body.replace(b'\n', b' ') + b'\n')
         if 'log' in OPTIONS:
             with open(OPTIONS['log'], 'a', encoding='utf-8') as log:
                 key = 'key' if self.headers.get('Authorization') else 'none'

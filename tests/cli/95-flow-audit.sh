@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# 95-flow-audit.sh -- flows and what they must not do: secrets, trust, rights, what somebody mended. [F6] [F11] [F13] [K34]
+. "$(dirname "$0")/lib.sh"
+
+SECRET=s3cr3t-hunter2-XYZZY
+
+# put NAME LINES...: a program.
+put() {
+    printf '%s\n' '#!/bin/sh' 'cat >/dev/null' "${@:2}" >"$1"
+    chmod +x "$1"
+}
+
+tool_secrets() {
+    "$VALISE" -q init
+    export TOKEN=$SECRET
+    put t.sh 'echo "denied: $K" >&2; exit 3'
+    cat >f.json <<'EOF'
+{"dependencies": {
+  "t": {"tool": {"command": ["./t.sh"], "env": {"K": "${TOKEN}"}}},
+  "e": {"tool": {"command": ["./t.sh"], "parameters": {"properties": {"x": {"const": "a"}}}}}},
+ "nodes": [
+  {"id": "a", "type": "ToolExecutionNode", "params": {"tool": "t", "into": "first"}},
+  {"id": "b", "type": "ToolExecutionNode", "params": {"tool": "t", "into": "second"}},
+  {"id": "c", "type": "ToolExecutionNode",
+   "params": {"tool": "e", "arguments": {"x": "${TOKEN}"}, "into": "third"}}],
+ "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "c"}]}
+EOF
+    run "$VALISE" flow run f.json --backpack b --json
+    stdout_lacks "$SECRET"
+    for key in first second third; do
+        run "$VALISE" bp unpack b "$key"
+        stdout_has '[redacted]' '"success":false'
+        stdout_lacks hunter2
+    done
+    if grep -rq "$SECRET" .valise; then return 1; fi
+}
+t 'what a tool says went wrong is packed without the secrets it was given [F11]' tool_secrets
+
+kept_prompts() {
+    "$VALISE" -q init
+    echo '{"nodes":[{"id":"a","type":"AgentNode","params":{"prompt":"${K}","replay":"r"}},
+        {"id":"h","type":"ChatNode","params":{"prompt":"${K}","history":"h","replay":"r"}},
+        {"id":"s","type":"ChatNode","params":{"prompt":"${K}","session":"s","replay":"r"}},
+        {"id":"c","type":"ChatNode","params":{"prompt":"${K}","replay":"r"}}],
+        "edges":[{"from":"a","to":"h"},{"from":"h","to":"s"},{"from":"s","to":"c"}]}' >f.json
+    expect_exit 6 "$VALISE" flow check f.json
+    stdout_has 'nodes[0].params.prompt: a secret' 'nodes[1].params.prompt: a secret' \
+        'nodes[2].params.prompt: a secret'
+    stdout_lacks 'nodes[3].params'
+}
+t 'a prompt that is written down has no secrets in it [F6]' kept_prompts
+
+cut_secrets() {
+    local n
+    "$VALISE" -q init
+    export TOKEN=$SECRET
+    for n in 180 185 190 195; do
+        echo '{"nodes":[{"id":"a","type":"ExecNode","params":{"env":{"K":"${TOKEN}"},
+            "command":["sh","-c","cat >/dev/null; printf %0'"$n"'d 0 >&2; echo $K >&2; exit 1"]}}]}' >f.json
+        expect_exit 1 "$VALISE" flow run f.json --ephemeral
+        stderr_has 0000 '[redacted]'
+        if grep -q s3cr "$ERR" "$OUT"; then return 1; fi
+    done
+}
+t 'of a secret at the end of a message that was cut nothing is told [F6]' cut_secrets
+
+other_params() {
+    "$VALISE" -q init
+    echo '{"nodes":[{"id":"x","type":"ExecNode","params":{"command":["sh","-c","echo {}; touch ran"]}}]}' >f.json
+    run "$VALISE" flow run f.json --backpack b -q
+    run "$VALISE" trust f.json
+    rm ran
+    run "$VALISE" flow rerun b --from x --backpack same -q
+    [ -e ran ]
+    expect_exit 4 "$VALISE" flow rerun b --from x --backpack c --param 'x.command=["sh","-c","touch other"]'
+    stderr_has 'a flow alone does not make code run'
+    [ ! -e other ]
+    run "$VALISE" flow rerun b f.json --from x --backpack d --param 'x.command=["sh","-c","echo {}; touch other"]' -q
+    [ -e other ]
+}
+t 'a flow that is trusted by its bytes is not trusted with other params [K34]' other_params
+
+few_rights() {
+    "$VALISE" -q init
+    "$VALISE" -q agent add w --role writer
+    "$VALISE" -q agent update w --grant backpack:as-node
+    echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"l":[1,2]}}},{"id":"m","type":"MapNode",
+        "params":{"over":"l","flow":{"nodes":[{"id":"s","type":"SetNode",
+        "params":{"values":{"result":"{{item}}"}}}]}}}],"edges":[{"from":"a","to":"m"}]}' >f.json
+    run "$VALISE" --actor w flow run f.json --backpack b -q
+    run "$VALISE" bp unpack b results
+    stdout_is '[1,2]'
+    run "$VALISE" bp list
+    stdout_lacks map-
+}
+t 'who may write can run a map, which leaves nothing behind [F18]' few_rights
+
+many() {
+    "$VALISE" -q init
+    echo '{"nodes":[{"id":"m","type":"MapNode","params":{"over":"l","flow":{"nodes":[{"id":"s","type":"SetNode",
+        "params":{"values":{"result":"{{item}}"}}}]}}},{"id":"f","type":"FinalAnswerNode",
+        "params":{"from":"{{results#/1200}}"}}],"edges":[{"from":"m","to":"f"}]}' >f.json
+    run "$VALISE" flow run f.json --ephemeral -q --set "l=[$(seq -s , 0 1200)]"
+}
+t 'a map has more elements than a backpack has merges behind it [F18]' many
+
+mended() {
+    "$VALISE" -q init
+    echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"n":1}}},{"id":"x","type":"SetNode",
+        "params":{"values":{"m":"hi {{name}}"}}}],"edges":[{"from":"a","to":"x"}]}' >f.json
+    expect_exit 3 "$VALISE" flow run f.json --backpack b -q
+    run "$VALISE" bp pack b name '"you"' -q
+    run "$VALISE" flow resume b f.json -q
+    run "$VALISE" bp unpack b m
+    stdout_is '"hi you"'
+    run "$VALISE" bp list
+    stdout_lacks aborted
+}
+t 'what was packed so that a run can go on is there when it does [F13]' mended
+
+beside() {
+    "$VALISE" -q init
+    mkdir other
+    echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"n":"{{name}}"}}},
+        {"id":"c","type":"ChatNode","params":{"prompt":"hi","replay":"r.jsonl"}}],"edges":[{"from":"a","to":"c"}]}' >f.json
+    echo '{"answer":{"blocks":[{"type":"text","text":"hello"}]}}' >r.jsonl
+    expect_exit 3 "$VALISE" flow run f.json --backpack b -q
+    run "$VALISE" bp pack b name '"you"' -q
+    echo '{"nodes":[]}' >f.json
+    cd other
+    run "$VALISE" flow resume b -q
+    run "$VALISE" bp unpack b answer
+    stdout_is '"hello"'
+}
+t 'a run goes on beside its file, also when that is another one now [F13]' beside
+
+odd_texts() {
+    "$VALISE" -q init
+    cat >f.json <<'EOF'
+{"nodes": [{"id": "x", "type": "SetNode", "params": {"values": {"a": 1, "b": 2}, "action": "ждать"}},
+  {"id": "y", "type": "ExecNode", "params": {"command": ["printf", "%s", "{\"remove\":[\"a\\u0000b\"]}"]}},
+  {"id": "z", "type": "ExecNode", "params": {"command": ["printf", "%s", "{\"action\":\"good\\u0000bad\"}"]}}],
+ "edges": [{"from": "x", "to": "y", "condition": "ждать"}, {"from": "y", "to": "z", "condition": "error"}]}
+EOF
+    expect_exit 6 "$VALISE" flow run f.json --backpack b --json
+    stderr_has "is no action"
+    run "$VALISE" bp unpack b a
+    stdout_is 1
+}
+t 'actions are any text; a NUL byte ends neither an action nor a key [F3] [F9]' odd_texts
+
+large_params() {
+    "$VALISE" -q init
+    printf '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"k":"%02000000d"}}}]}' 0 >f.json
+    run "$VALISE" flow run f.json --ephemeral --json
+    stdout_matches '"params":null.*"type":"flow:NODE_START"'
+}
+t 'that a node begins is told, however large its params are [F12]' large_params
+
+late() {
+    "$VALISE" -q init
+    echo '{"nodes":[{"id":"m","type":"SubflowNode","timeout":"300ms","params":{"flow":{"nodes":[{"id":"x",
+        "type":"ExecNode","maxRetries":5,"wait":"5s","params":{"command":["false"]}}]}}}]}' >f.json
+    expect_exit 1 "$VALISE" flow run f.json --ephemeral
+    stderr_has "'m', which it is part of, took longer than its timeout of 300 ms"
+}
+t 'a node that waits for its next try says whose time was over [F14]' late
+
+done_testing
