@@ -1,0 +1,175 @@
+/* flow.c -- what a node of a flow costs beyond its own work, on an ephemeral backpack: alone, with
+ * somebody who hears the events, after many runs, with many keys held. [Q6] [Q15] [F16]
+ *
+ * The nodes do nothing, so all of it is overhead; it is measured in CPU time of the process. */
+#include <time.h>
+
+#include "bench/bench.h"
+
+#include "base/mem.h"
+
+#include <valise/flow.h>
+#include <valise/sys/node.h>
+#include <valise/workspace.h>
+
+typedef struct state {
+    valise *v;
+    valise_backpack *bag;
+    valise_flow *flow;
+    valise_subscription *listener;
+    size_t nodes;
+} state;
+
+static void must(int rc, const valise_error *err)
+{
+    if (rc < 0) {
+        (void)fprintf(stderr, "bench: %s\n", err->message);
+        abort();
+    }
+}
+
+static int nothing(void *node, valise_node_run *run, valise_error *err)
+{
+    (void)node, (void)run, (void)err;
+    return 0;
+}
+
+static const valise_node_type idle = {.size = sizeof(valise_node_type),
+                                      .name = "IdleNode",
+                                      .brief = "Does nothing.",
+                                      .prep = nothing,
+                                      .exec = nothing,
+                                      .post = nothing};
+
+static void make_chain(state *s)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    char config[64], id[24], last[24] = "";
+
+    must(valise_flow_new(&s->flow, s->v, "bench", NULL, &err), &err);
+    for (size_t i = 0; i < s->nodes; i++) {
+        (void)snprintf(id, sizeof(id), "n%zu", i);
+        (void)snprintf(config, sizeof(config), "{\"id\":\"%s\"}", id);
+        must(valise_flow_add_node(s->flow, &idle, config, &err), &err);
+        if (i > 0)
+            must(valise_flow_next(s->flow, last, id, &err), &err);
+        memcpy(last, id, sizeof(last));
+    }
+}
+
+static int hear(void *arg, const valise_event *event, valise_error *err)
+{
+    (void)err;
+    *(size_t *)arg += event->payload.len;
+    return 0;
+}
+
+static size_t heard;
+
+static state *set_up(size_t nodes, size_t keys, bool events)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    valise_options options = VALISE_OPTIONS_INIT;
+    const valise_follow follow = {.size = sizeof(follow), .live = true, .fn = hear, .arg = &heard};
+    state *s = vls_mem_zalloc(valise_env_default(), sizeof(*s));
+    char key[32];
+
+    if (!s)
+        abort();
+    s->nodes = nodes;
+    options.flags = VALISE_OPEN_NO_USER_CONFIG;
+    must(valise_open(&s->v, ":memory:", &options, &err), &err);
+    must(valise_backpack_open(&s->bag, s->v, "bench", NULL, &err), &err);
+    for (size_t i = 0; i < keys; i++) {
+        (void)snprintf(key, sizeof(key), "key-%zu", i);
+        must(valise_pack(NULL, s->bag, key, "1", NULL, &err), &err);
+    }
+    make_chain(s);
+    if (events)
+        must(valise_subscribe(&s->listener, s->v, &follow, &err), &err);
+    return s;
+}
+
+static void run_flow(void *arg, size_t times)
+{
+    state *s = arg;
+    valise_error err = VALISE_ERROR_INIT;
+
+    for (size_t i = 0; i < times; i++)
+        must(valise_flow_run(NULL, NULL, s->flow, s->bag, NULL, &err), &err);
+}
+
+static void tear_down(void *arg)
+{
+    state *s = arg;
+
+    valise_unsubscribe(s->listener);
+    valise_flow_free(s->flow);
+    valise_backpack_close(s->bag);
+    valise_close(s->v);
+    vls_mem_free(valise_env_default(), s, sizeof(*s));
+}
+
+static double cpu_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* The best of some rounds: ns a node. */
+static double per_node(size_t nodes, size_t keys, bool events, size_t before, size_t rounds)
+{
+    state *s = set_up(nodes, keys, events);
+    double best = 0;
+
+    run_flow(s, before);
+    for (size_t i = 0; i < rounds; i++) {
+        size_t times = 1 + 3000 / nodes;
+        double began = cpu_ns(), spent;
+
+        run_flow(s, times);
+        spent = (cpu_ns() - began) / (double)(times * nodes);
+        if (i == 0 || spent < best)
+            best = spent;
+    }
+    tear_down(s);
+    return best;
+}
+
+static void *chain_of(size_t size)
+{
+    return set_up(size, 0, false);
+}
+
+static void *with_keys(size_t size)
+{
+    return set_up(10, size, true);
+}
+
+BENCH(flow)
+{
+    size_t rounds = bench_is_quick(b) ? 3 : 15;
+
+    bench_fact(b, "Q6 a node, chain of 10", per_node(10, 0, false, 10, rounds), "ns", 2000);
+    bench_fact(b, "Q6 ... with events", per_node(10, 0, true, 10, rounds), "ns", 4000);
+    bench_fact(b, "Q6 ... after 1,000 runs", per_node(10, 0, false, 1000, rounds), "ns", 2000);
+    bench_fact(b, "Q6 ... with 10,000 keys held", per_node(10, 10000, false, 10, rounds), "ns",
+               2000);
+    bench_fact(b, "Q6 a node, chain of 1,000", per_node(1000, 0, false, 1, rounds), "ns", 2000);
+    bench_growth(b, &(bench_growth_row){.name = "run of a chain, by its nodes",
+                                        .setup = chain_of,
+                                        .teardown = tear_down,
+                                        .fn = run_flow,
+                                        .sizes = {10, 100, 1000, 0},
+                                        .promised = 1,
+                                        .cpu = true});
+    bench_growth(b, &(bench_growth_row){.name = "run of 10 nodes with events, by keys held",
+                                        .setup = with_keys,
+                                        .teardown = tear_down,
+                                        .fn = run_flow,
+                                        .sizes = {10, 1000, 100000, 0},
+                                        .promised = 0,
+                                        .cpu = true});
+}
