@@ -33,9 +33,8 @@ typedef struct undoing {
     valise_str reason, error;
 } undoing;
 
-static int pack_again(void *arg, const valise_item *item, valise_error *err)
+int vls_flow_pack_again(void *bag, const valise_item *item, valise_error *err)
 {
-    const undoing *u = arg;
     const valise_commit *commit = item->commit;
     valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
 
@@ -47,8 +46,7 @@ static int pack_again(void *arg, const valise_item *item, valise_error *err)
     options.tags = commit->tags;
     options.read = commit->read;
     options.write = commit->write;
-    return valise_pack_str(NULL, u->at->run->bag, commit->key, vls_blob_bytes(item->value),
-                           &options, err);
+    return valise_pack_str(NULL, bag, commit->key, vls_blob_bytes(item->value), &options, err);
 }
 
 static int quarantine(const undoing *u, valise_str key, valise_error *err)
@@ -69,7 +67,7 @@ static int undo_key(undoing *u, valise_str key, valise_error *err)
     if (rc > 0)
         rc = quarantine(u, key, err);
     if (rc >= 0)
-        rc = valise_item_get(u->before, key.ptr, pack_again, u, err);
+        rc = valise_item_get(u->before, key.ptr, vls_flow_pack_again, u->at->run->bag, err);
     return vls_settle(rc);
 }
 

@@ -131,40 +131,17 @@ static int note_change(void *arg, const valise_change *change, valise_error *err
 
 /* ---- what does not come back ---- */
 
-typedef struct restoring {
-    vls_fan_element *element;
-    valise_str key;
-} restoring;
-
-static int put_back(void *arg, const valise_item *item, valise_error *err)
-{
-    const restoring *r = arg;
-    const valise_commit *was = item->commit;
-    valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
-
-    if (!item->value)
-        return 0; /* it was erased */
-    options.node_id = was->node_id;
-    options.node_name = was->node_name;
-    options.namespace_name = was->namespace_name;
-    options.tags = was->tags;
-    options.read = was->read;
-    options.write = was->write;
-    return valise_pack_str(NULL, r->element->fork, r->key, vls_blob_bytes(item->value), &options,
-                           err);
-}
-
 /* Make the item of the fork that of the base again: then a merge finds nothing to bring along. */
 static int restore(vls_fan_element *element, valise_str key, valise_error *err)
 {
-    restoring r = {element, key};
     valise_str name;
     int rc = vls_arena_dup(&name, &element->arena, key, err);
 
     if (rc == 0)
         rc = vls_settle(valise_remove(element->fork, name.ptr, err));
     return rc < 0 ? rc
-                  : vls_settle(valise_item_get(element->fan->base, name.ptr, put_back, &r, err));
+                  : vls_settle(valise_item_get(element->fan->base, name.ptr, vls_flow_pack_again,
+                                               element->fork, err));
 }
 
 static int leave_behind(vls_fan_element *element, valise_error *err)

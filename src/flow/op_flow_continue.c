@@ -29,11 +29,9 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 {
     const vls_flow_continue_args *args = in;
     vls_flow_run_row row = {.id = args->run};
-    int rc = valise_view_get(&row, view, &vls_flow_runs, err);
+    int rc = vls_flow_run_get(&row, view, err);
 
     (void)out;
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %s", vls_uuid_text(&args->run).s);
     if (rc < 0)
         return rc;
     if (row.status == VLS_FLOW_DONE)

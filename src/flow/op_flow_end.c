@@ -1,5 +1,4 @@
 /* op_flow_end.c -- flow:end, a run is over. */
-#include "base/hex.h"
 #include "flow/ops.h"
 
 static const valise_field end_in[] = {
@@ -22,11 +21,9 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 {
     const vls_flow_end_args *args = in;
     vls_flow_run_row row = {.id = args->run};
-    int rc = valise_view_get(&row, view, &vls_flow_runs, err);
+    int rc = vls_flow_run_get(&row, view, err);
 
     (void)out;
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %s", vls_uuid_text(&args->run).s);
     if (rc < 0)
         return rc;
     row.status = args->status;

@@ -2,6 +2,7 @@
 #include "flow/rows.h"
 
 #include "backpack/bag.h"
+#include "base/hex.h"
 
 const char *const vls_flow_states[] = {"running", "done", "failed", "cancelled", NULL};
 
@@ -96,3 +97,12 @@ const valise_coll vls_flow_steps = {.size = sizeof(valise_coll),
                                     .row_size = sizeof(vls_flow_step_row),
                                     .flags = VALISE_COLL_QUIET | VALISE_COLL_IMMUTABLE,
                                     .needs = "flow:read"};
+
+int vls_flow_run_get(vls_flow_run_row *run, valise_view *view, valise_error *err)
+{
+    int rc = valise_view_get(run, view, &vls_flow_runs, err);
+
+    if (rc == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %s", vls_uuid_text(&run->id).s);
+    return vls_settle(rc);
+}

@@ -54,6 +54,9 @@ typedef struct vls_flow_step_row {
     int64_t time;
 } vls_flow_step_row;
 
+/* Fill the row whose id is set. VALISE_E_NOT_FOUND. */
+int vls_flow_run_get(vls_flow_run_row *run, valise_view *view, valise_error *err);
+
 /*     flow_run    index backpack (backpack), started (started) */
 extern const valise_coll vls_flow_runs, vls_flow_steps;
 extern const valise_field vls_flow_run_fields[], vls_flow_step_fields[];

@@ -147,6 +147,10 @@ int vls_flow_run_look(vls_flow_run *run, valise_error *err);
 int vls_flow_join_path(valise_str *out, vls_arena *arena, valise_str path, valise_str rest,
                        valise_error *err);
 
+/* Pack an item of another state as it was: as by who had packed it, with its tags and lists. A
+ * valise_item_fn: bag is the owner's handle. (attempt.c) */
+int vls_flow_pack_again(void *bag, const valise_item *item, valise_error *err);
+
 /* ---- for the built-in nodes ---- */
 
 /* Is it over? VALISE_E_CANCELLED, VALISE_E_LIMIT for the node's time. For `look` callbacks too:
