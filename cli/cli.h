@@ -40,7 +40,7 @@ typedef struct cli_options {
     const char *workspace;                        /* --workspace: this folder, not one above */
     const char *actor, *agent, *at, *expect, *id; /* agent: what actor is for frames */
     const char *color;
-    bool json, dry_run, exit_code, follow, oneline, graph, no_pager, quiet, help, version;
+    bool json, dry_run, exit_code, follow, oneline, graph, text, no_pager, quiet, help, version;
 } cli_options;
 
 struct cli_catalog;

@@ -43,6 +43,7 @@ typedef struct cli_printer {
     int (*status)(const cli *c, vls_json value);
     bool differs; /* takes --exit-code; a list differs when it has rows */
     bool follows; /* takes --follow: a list with `since`, a seq */
+    bool text;    /* takes --text: human_member is a value */
     /* After a conflict: a list with the same arguments that says what is in the way; or NULL. */
     const char *obstacles;
     /* Columns of a list for people, in this order; NULL: all fields. The first one is what to give
@@ -58,6 +59,7 @@ bool cli_can_differ(const valise_op *op);
 bool cli_can_follow(const valise_op *op);
 bool cli_can_be_brief(const valise_op *op);
 bool cli_can_draw(const valise_op *op);
+bool cli_can_be_text(const valise_op *op);
 
 /* ---- answers (print.c) ---- */
 

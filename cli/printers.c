@@ -195,6 +195,7 @@ static const cli_printer printers[] = {
     {.op = "backpack:peek",
      .human_member = "value",
      .json_member = "value",
+     .text = true,
      .status = cli_status_of_found},
     {.op = "backpack:permissions",
      .columns = {"nodeId=NODE", "read", "write", "deny", "namespaceRead", "namespaceWrite"}},
@@ -208,6 +209,7 @@ static const cli_printer printers[] = {
     {.op = "backpack:unpack",
      .human_member = "value",
      .json_member = "value",
+     .text = true,
      .status = cli_status_of_found},
     {.op = "backpack:validate", .print = print_findings, .status = status_of_findings},
     {.op = "blob:get", .pour = cli_pour_blob},
@@ -365,6 +367,12 @@ bool cli_can_draw(const valise_op *op)
     const cli_printer *printer = cli_printer_of(op);
 
     return printer && printer->draw;
+}
+bool cli_can_be_text(const valise_op *op)
+{
+    const cli_printer *printer = cli_printer_of(op);
+
+    return printer && printer->text;
 }
 
 bool cli_can_follow(const valise_op *op)

@@ -357,7 +357,39 @@ int cli_pour_prompt_show(cli *c, valise *v, valise_str payload, const valise_cal
 
 /* ---- blame ---- */
 
-/* "  24 entry team/style@1      local   {"text":"Memory..." */
+/* Behind the string that a JSON text begins with, or NULL where it does not end in there. */
+static const char *string_end(const char *at, const char *end)
+{
+    for (at++; at < end; at++) {
+        if (*at == '"')
+            return at + 1;
+        at += *at == '\\';
+    }
+    return NULL;
+}
+
+/* A stretch that is one block of text is shown as that text; any other as it stands there. */
+static void add_stretch(cli *c, valise_str stretch)
+{
+    static const char begin[] = "{\"text\":\"", behind[] = ",\"type\":\"text\"}";
+    const char *from = stretch.ptr, *end = stretch.ptr + stretch.len, *to = NULL;
+    vls_json text = {0};
+
+    from += stretch.len > 0 && *from == '[';
+    if (vls_str_starts(vls_str(from, (size_t)(end - from)), valise_str_of(begin))) {
+        from += sizeof(begin) - 2;
+        to = string_end(from, end);
+    }
+    if (to && vls_str_starts(vls_str(to, (size_t)(end - to)), valise_str_of(behind)) &&
+        !memmem(to, (size_t)(end - to), begin, sizeof(begin) - 1) &&
+        vls_json_parse(&text, &c->arena, vls_str(from, (size_t)(to - from)), NULL, NULL) == 0)
+        stretch = vls_json_str(text);
+    while (stretch.len > 0 && stretch.ptr[stretch.len - 1] == '\n')
+        stretch.len--;
+    vls_text_neutralize(&c->out->text, stretch, VLS_TEXT_KEEP_BACKSLASH); /* a line each */
+}
+
+/* "  24 entry team/style@1      local   24+53  Memory team/style: ..." */
 int cli_print_prompt_blame(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
     valise_str edit = cli_text_of(row, "edit"), reason = cli_text_of(row, "reason");
@@ -378,7 +410,7 @@ int cli_print_prompt_blame(cli *c, const valise_op *op, vls_json row, valise_err
     vls_text_fit(&c->out->text, cli_text_of(row, "author"), 10, VLS_TEXT_PAD);
     vls_buf_printf(&c->out->text, " %7lld+%-6lld ", (long long)cli_number_of(row, "offset"),
                    (long long)cli_number_of(row, "length"));
-    cli_add_data(c->out, cli_text_of(row, "text"), VLS_TEXT_KEEP_BACKSLASH);
+    add_stretch(c, cli_text_of(row, "text"));
     if (member_of(row, "cut").truth)
         add_text(c, CLI_MORE);
     cli_style_begin(c->out, CLI_DIM);

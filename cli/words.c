@@ -28,6 +28,7 @@ const cli_option cli_options_table[] = {
     {"--follow", "-f", NULL, "Go on with what comes, until Ctrl-C.", AT(follow), CLI_WHEN_FOLLOW},
     {"--oneline", NULL, NULL, "One line each.", AT(oneline), CLI_WHEN_ONELINE},
     {"--graph", NULL, NULL, "Draw how it branches, one line each.", AT(graph), CLI_WHEN_GRAPH},
+    {"--text", NULL, NULL, "A text as it is, without quotes.", AT(text), CLI_WHEN_TEXT},
     {"--color", NULL, "WHEN", "auto, always or never (or VALISE_COLOR).", AT(color), CLI_WHEN_ANY},
     {"--no-pager", NULL, NULL, "Long lists without a pager.", AT(no_pager), CLI_WHEN_ANY},
     {"--quiet", "-q", NULL, "No progress, no headings, no answers of what does something.",
@@ -58,6 +59,8 @@ bool cli_option_fits(const cli_option *option, const cli_command *command)
         return any || cli_can_be_brief(op);
     case CLI_WHEN_GRAPH:
         return any || cli_can_draw(op);
+    case CLI_WHEN_TEXT:
+        return any || cli_can_be_text(op);
     case CLI_WHEN_CONTEXT:
         return any || (op->needs && strncmp(op->needs, "context:", 8) == 0);
     default:
@@ -158,6 +161,7 @@ static const char *why_not(const cli_option *option, const cli_command *command)
         [CLI_WHEN_FOLLOW] = "its answer has an end",
         [CLI_WHEN_ONELINE] = "its answer has one form only",
         [CLI_WHEN_GRAPH] = "there is nothing that branches",
+        [CLI_WHEN_TEXT] = "its answer is no value",
         [CLI_WHEN_CONTEXT] = "it is not about what agents know; --actor is for all commands",
     };
 

@@ -51,6 +51,7 @@ enum {
     CLI_WHEN_FOLLOW,    /* only with a list that goes on */
     CLI_WHEN_ONELINE,   /* only with a list that can be short */
     CLI_WHEN_GRAPH,     /* only with what can be drawn */
+    CLI_WHEN_TEXT,      /* only with what hands out a value */
     CLI_WHEN_CONTEXT,   /* only with what agents do */
 };
 

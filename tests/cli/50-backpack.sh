@@ -37,6 +37,21 @@ t 'bp is backpack; every verb of L3 is there and its help has an example [L3 L4]
     stderr_has "did you mean"
 '
 
+t 'unpack and peek hand out a text without its quotes, if asked; what is no text stays JSON' '
+    run_1
+    run "$VALISE" bp unpack run-1 query --text
+    stdout_is "Capital of France?"
+    run "$VALISE" bp peek run-1 query --text
+    stdout_is "Capital of France?"
+    run "$VALISE" bp unpack run-1 fact --text
+    stdout_is "{\"capital\":\"Lyon\"}"
+    run "$VALISE" bp unpack run-1 query --text --json
+    stdout_is "\"Capital of France?\""
+    expect_exit 3 "$VALISE" bp unpack run-1 nothing --text
+    expect_exit 2 "$VALISE" bp ls run-1 --text
+    stderr_has "takes no --text"
+'
+
 examples_work() {
     local verb
     run_1
@@ -84,7 +99,7 @@ packing() {
     expect_exit 2 "$VALISE" bp pack run-1 x
     stderr_has "needs: BACKPACK KEY VALUE"
     expect_exit 2 "$VALISE" bp unpack run-1 query --text a
-    stderr_has "unknown option"
+    stderr_has "one too many"
     run "$VALISE" bp pack -q run-1 x 1
     stdout_is_empty
     run "$VALISE" bp pack --json run-1 x 1

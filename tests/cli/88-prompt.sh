@@ -81,6 +81,9 @@ t 'blame says who said what [P8]' '
     run "$VALISE" prompt blame "$id"
     stdout_has "entry old@1" "entry new@1" "turn " "preference " "role dev@1" "given tools[0]" "planted-turn" \
         "its topics fit, and it is older than the session"
+    # What is one text is shown as that, in one line; the rest as it stands in the prompt.
+    stdout_has "Memory new:\\nplanted-new  (" " 4, says planted-turn.  (said" "{\"inputSchema\""
+    [ "$(wc -l <"$OUT")" -eq "$("$VALISE" prompt blame "$id" --json | wc -l)" ]
     # Any id that is printed can be shown: that of a manifest is the prompt.
     run "$VALISE" show "$id"
     stdout_has "openai"
