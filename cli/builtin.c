@@ -62,37 +62,62 @@ static const valise_field help_in[] = {
     VALISE_FIELD_END,
 };
 
-static int print_page(cli *c, const cli_page_format *format, size_t count, const char *const *words,
+/* The page of these words; without any that of all, or `front`, the one to begin with. */
+static int print_page(cli *c, cli_page *page, bool front, size_t count, const char *const *words,
                       valise_error *err)
 {
-    cli_page page = {.out = &c->out->text, .format = format};
     size_t used = 0;
     const cli_command *command = cli_catalog_find(&used, c->catalog, count, words);
     const char *group = count > 0 ? cli_catalog_group(c->catalog, words[0]) : NULL;
     cli_name name = cli_name_typed(count, words);
 
-    if (count == 0)
-        cli_help_all(&page, c);
+    if (count == 0 && front)
+        cli_help_front(page, c);
+    else if (count == 0)
+        cli_help_all(page, c);
     else if (command && used == count)
-        cli_help_command(&page, c, command, &name);
+        cli_help_command(page, c, command, &name);
     else if (group && count == 1)
-        cli_help_group(&page, c, words[0]);
+        cli_help_group(page, c, words[0]);
     else
         return cli_catalog_refuse(c->catalog, count, words, err);
     return 0;
 }
 
-/* The same; a command that is not known may be one of an extension. */
-static int find_page(cli *c, const cli_page_format *format, size_t count, const char *const *words,
-                     valise_error *err)
+/* On a terminal as wide as that is, but not wider than is good to read. */
+static cli_page page_of(cli *c, const cli_page_format *format)
 {
+    const size_t least = 40, most = 100;
+    cli_page page = {
+        .out = &c->out->text, .format = format, .styles = c->options.json ? NULL : c->out};
+
+    if (c->out->terminal)
+        page.columns = VLS_MIN(VLS_MAX(c->out->columns, least), most);
+    return page;
+}
+
+/* A long page goes through the pager; what is wrong with the settings that name one must not be in
+ * the way of help. */
+static int show_page(cli *c, const char *name, valise_error *err)
+{
+    if (c->options.json)
+        return wrap_text(c, name, err);
+    return cli_out_is_long(c->out) && cli_settle(c, NULL) == 0 ? cli_out_page_all(c->out, c, err)
+                                                               : 0;
+}
+
+/* The same; a command that is not known may be one of an extension. */
+static int find_page(cli *c, const cli_page_format *format, bool front, size_t count,
+                     const char *const *words, valise_error *err)
+{
+    cli_page page = page_of(c, format);
     int rc;
 
-    if (count == 0 && format == &cli_page_text)
+    if (count == 0 && !front && format == &cli_page_text)
         (void)cli_extend_catalog(c, false, NULL); /* help must work whatever is wrong with them */
-    rc = print_page(c, format, count, words, err);
+    rc = print_page(c, &page, front, count, words, err);
     if (rc == CLI_E_USAGE && cli_extend_catalog(c, true, NULL) == 1)
-        rc = print_page(c, format, count, words, err);
+        rc = print_page(c, &page, front, count, words, err);
     return rc;
 }
 
@@ -131,25 +156,28 @@ static int run_help(int *status, cli *c, const cli_words *words, const void *arg
         return wrap_text(c, "text", err);
     rc = copy_words(&names, c, &a->command, err);
     if (rc == 0)
-        rc = find_page(c, a->man ? &cli_page_man : &cli_page_text, a->command.count, names, err);
-    return rc < 0 ? rc : wrap_text(c, "text", err);
+        rc = find_page(c, a->man ? &cli_page_man : &cli_page_text, false, a->command.count, names,
+                       err);
+    if (rc < 0)
+        return rc;
+    return a->man ? wrap_text(c, "text", err) : show_page(c, "text", err);
 }
 
 int cli_print_help(cli *c, const cli_words *words, valise_error *err)
 {
-    cli_page page = {.out = &c->out->text, .format = &cli_page_text};
+    cli_page page = page_of(c, &cli_page_text);
     int rc = 0;
 
     /* `help X --help` is about X, unless there is no X. */
     if (words->command && words->command->builtin == &cli_builtin_help && words->operand_count > 0)
-        rc = find_page(c, &cli_page_text, words->operand_count, words->operands, err);
+        rc = find_page(c, &cli_page_text, false, words->operand_count, words->operands, err);
     else if (words->command)
         cli_help_command(&page, c, words->command, &words->name);
     else if (words->group)
         cli_help_group(&page, c, words->group);
     else
-        rc = find_page(c, &cli_page_text, 0, NULL, err);
-    return rc < 0 ? rc : wrap_text(c, "text", err);
+        rc = find_page(c, &cli_page_text, true, 0, NULL, err);
+    return rc < 0 ? rc : show_page(c, "text", err);
 }
 
 const cli_builtin cli_builtin_help = {

@@ -187,19 +187,40 @@ static void add_facts(cli_page *page, const cli *c, const cli_command *command,
 
 /* ---- several ---- */
 
+/* "backpack pack BACKPACK KEY VALUE" */
+static void add_term(vls_buf *out, const cli_command *command, const cli_name *name)
+{
+    vls_buf_add_text(out, name->s);
+    for (const valise_field *f = command->op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
+            vls_buf_printf(out, " %s", cli_operand_name(f).s);
+    }
+}
+
 static void add_command_entry(cli_page *page, const cli *c, const cli_command *command,
                               const cli_name *name)
 {
     VLS_AUTO(buf) vls_buf term = {0};
 
     vls_buf_init(&term, c->env, HELP_LINE_MAX);
-    vls_buf_add_text(&term, name->s);
-    for (const valise_field *f = command->op->in; f && f->type != VALISE_T_END; f++) {
-        if (f->flags & VALISE_POSITIONAL && !(f->flags & (VALISE_HIDDEN | VALISE_SECRET)))
-            vls_buf_printf(&term, " %s", cli_operand_name(f).s);
-    }
+    add_term(&term, command, name);
     if (vls_buf_cstr(&term))
         page->format->entry(page, vls_buf_cstr(&term), command->op->brief);
+}
+
+void cli_help_entry(cli_page *page, const cli *c, const char *words)
+{
+    const char *list[4];
+    size_t used = 0, count = 0;
+    char room[128];
+    const cli_command *command;
+
+    (void)snprintf(room, sizeof(room), "%s", words);
+    for (char *at = room, *word; count < VLS_COUNT(list) && (word = strsep(&at, " "));)
+        list[count++] = word;
+    command = cli_catalog_find(&used, c->catalog, count, list);
+    if (command)
+        page->format->entry(page, words, command->op->brief);
 }
 
 static bool is_listed(const cli_command *command)
@@ -214,12 +235,35 @@ static void add_how_values_come(cli_page *page)
               "-- nothing is an option.");
 }
 
+/* How wide the terms of a group are, but for the few that are much longer than the rest. */
+static size_t group_terms(const cli *c, const char *group, const char *typed)
+{
+    const size_t most = 34;
+    size_t widest = 0, len = strlen(group);
+    VLS_AUTO(buf) vls_buf term = {0};
+
+    vls_buf_init(&term, c->env, HELP_LINE_MAX);
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        const cli_command *command = &c->catalog->commands[i];
+        cli_name name;
+        if (!is_listed(command) || !cli_command_is_of(command, group, len))
+            continue;
+        name = cli_name_typed(2, (const char *const[]){typed, command->op->name + len + 1});
+        vls_buf_clear(&term);
+        add_term(&term, command, &name);
+        if (term.len <= most)
+            widest = VLS_MAX(widest, term.len);
+    }
+    return widest + 1;
+}
+
 /* The commands of a group, which is called as it was typed; but for one, which is shown already. */
 static void add_group_entries(cli_page *page, const cli *c, const char *typed, const valise_op *but)
 {
     const char *group = cli_catalog_group(c->catalog, typed);
     size_t len = group ? strlen(group) : 0;
 
+    page->terms = group ? group_terms(c, group, typed) : 0;
     for (size_t i = 0; group && i < c->catalog->count; i++) {
         const cli_command *command = &c->catalog->commands[i];
         cli_name name;
@@ -228,6 +272,7 @@ static void add_group_entries(cli_page *page, const cli *c, const char *typed, c
         name = cli_name_typed(2, (const char *const[]){typed, command->op->name + len + 1});
         add_command_entry(page, c, command, &name);
     }
+    page->terms = 0;
 }
 
 /* `valise log` is a command, and there are more that begin with this word. */
@@ -279,11 +324,14 @@ void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
 
 void cli_help_group(cli_page *page, const cli *c, const char *typed)
 {
+    const char *group = cli_catalog_group(c->catalog, typed);
+    const char *about = group ? cli_group_is_about(group) : NULL;
     char usage[128], name[128], brief[128];
 
     (void)snprintf(usage, sizeof(usage), "valise %s COMMAND [options] ...", typed);
     (void)snprintf(name, sizeof(name), "valise-%s", typed);
-    (void)snprintf(brief, sizeof(brief), "The commands of %s.", typed);
+    (void)snprintf(brief, sizeof(brief), "The commands of %s%s%s.", typed, about ? ": " : "",
+                   about ? about : "");
     page->format->begin(page, name, brief, usage);
     page->format->section(page, "commands");
     add_group_entries(page, c, typed, NULL);
@@ -291,30 +339,57 @@ void cli_help_group(cli_page *page, const cli *c, const char *typed)
     page->format->end(page);
 }
 
-/* All commands in groups: first those that are alone, which are the command's own. */
+/* One line of the list of all: as text without operands, which a line has no room for. */
+static void add_listed(cli_page *page, const cli *c, const cli_command *command)
+{
+    cli_name called = cli_name_of(command->op);
+
+    if (page->format == &cli_page_text)
+        page->format->entry(page, called.s, command->op->brief);
+    else
+        add_command_entry(page, c, command, &called);
+}
+
+static void add_group(cli_page *page, const cli *c, const char *group, const char *about)
+{
+    bool begun = false;
+
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        const cli_command *command = &c->catalog->commands[i];
+        if (!is_listed(command) || !cli_command_is_of(command, group, strlen(group)))
+            continue;
+        if (!begun)
+            page->format->group(page, group, about);
+        begun = true;
+        add_listed(page, c, command);
+    }
+}
+
+/* All commands in groups: first those that are alone, which are the command's own; last those of
+ * extensions. */
 static void add_all_entries(cli_page *page, const cli *c)
 {
     const cli_command *commands = c->catalog->commands;
-    char group[64] = "";
+    char last[64] = "";
 
+    page->terms = 20; /* the longest of the names, and a blank */
     page->format->section(page, "commands");
     for (size_t i = 0; i < c->catalog->count; i++) {
-        cli_name called = cli_name_of(commands[i].op);
         if (is_listed(&commands[i]) && !strchr(commands[i].op->name, ':'))
-            add_command_entry(page, c, &commands[i], &called);
+            add_listed(page, c, &commands[i]);
     }
+    for (const cli_group_about *g = cli_groups; g->group; g++)
+        add_group(page, c, g->group, g->about);
     for (size_t i = 0; i < c->catalog->count; i++) {
         const char *name = commands[i].op->name;
-        size_t len = cli_group_len(name);
-        if (!is_listed(&commands[i]) || name[len] != ':')
+        char group[64];
+        (void)snprintf(group, sizeof(group), "%.*s", (int)cli_group_len(name), name);
+        if (!strchr(name, ':') || strcmp(group, last) == 0 || cli_group_is_about(group))
             continue;
-        if (strlen(group) != len || memcmp(group, name, len) != 0) {
-            (void)snprintf(group, sizeof(group), "%.*s", (int)len, name);
-            page->format->section(page, group);
-        }
-        cli_name called = cli_name_of(commands[i].op);
-        add_command_entry(page, c, &commands[i], &called);
+        (void)snprintf(last, sizeof(last), "%s", group);
+        add_group(page, c, group, NULL);
     }
+    page->terms = 0;
 }
 
 static const struct {
@@ -398,10 +473,7 @@ static void add_settings(cli_page *page)
 
 void cli_help_all(cli_page *page, const cli *c)
 {
-    page->format->begin(page, "valise",
-                        "Keeps the state of AI agents: what they work with, what they know and "
-                        "what was said.",
-                        "valise [options] COMMAND [options] ...");
+    page->format->begin(page, "valise", CLI_ABOUT, CLI_USAGE_LINE);
     add_all_entries(page, c);
     page->format->section(page, "options");
     add_common(page, NULL, false);
@@ -411,7 +483,8 @@ void cli_help_all(cli_page *page, const cli *c)
     if (page->format != &cli_page_text)
         add_settings(page);
     else
-        page->format->paragraphs(page, "'valise help COMMAND' says what a command does.");
+        page->format->paragraphs(page, "'valise help COMMAND' says what a command does, "
+                                       "'valise help backpack' lists\nthose of a group.");
     page->format->end(page);
 }
 

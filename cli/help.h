@@ -13,6 +13,33 @@ void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
 void cli_help_group(cli_page *page, const cli *c, const char *typed);
 void cli_help_all(cli_page *page, const cli *c);
 
+/* What there is to begin with, and whether a workspace is here; it may look for one, and opens
+ * none. (front.c) */
+void cli_help_front(cli_page *page, cli *c);
+
+/* One line of a list: a command, which must be there, under the name it is given by. */
+void cli_help_entry(cli_page *page, const cli *c, const char *words);
+
+#define CLI_ABOUT                                                                                  \
+    "Keeps the state of AI agents: what they work with, what they know and what was said."
+#define CLI_USAGE_LINE "valise [options] COMMAND [options] ..."
+
+/* ---- what is chosen by hand (front.c) ---- */
+
+/* The groups in the order in which they are told; ends with NULL. */
+typedef struct cli_group_about {
+    const char *group, *about;
+} cli_group_about;
+extern const cli_group_about cli_groups[];
+const char *cli_group_is_about(const char *group); /* NULL: it has no row */
+
+/* The commands to begin with; ends with a title that is NULL. */
+typedef struct cli_front_section {
+    const char *title;
+    const char *commands[8]; /* NULL-ended */
+} cli_front_section;
+extern const cli_front_section cli_front_sections[];
+
 /* The reference, docs/cli.md. */
 void cli_help_reference(vls_buf *out, const cli *c);
 

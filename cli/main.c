@@ -82,6 +82,18 @@ static int split(cli_words *out, cli *c, size_t count, const char *const *argv, 
     return more == 1 ? cli_words_split(out, c, count, argv, err) : rc;
 }
 
+/* Half a command: who stops there wants to know how it goes on. It is wrong usage all the same. */
+static int list_group(int *status, cli *c, const cli_words *words, valise_error *err)
+{
+    if (c->options.json) {
+        vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a command behind it", words->group);
+        vls_hint(err, "run 'valise %s --help' for the commands there are", words->group);
+        return CLI_E_USAGE;
+    }
+    *status = CLI_USAGE;
+    return cli_print_help(c, words, err);
+}
+
 static int run_words(int *status, cli *c, const cli_words *words, valise_error *err)
 {
     vls_json payload;
@@ -92,13 +104,10 @@ static int run_words(int *status, cli *c, const cli_words *words, valise_error *
         cli_print_version(c);
         return 0;
     }
-    if (c->options.help || (!words->command && !words->group))
+    if (!words->command && words->group && !c->options.help)
+        return list_group(status, c, words, err);
+    if (c->options.help || !words->command)
         return cli_print_help(c, words, err);
-    if (!words->command) {
-        vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a command behind it", words->group);
-        vls_hint(err, "run 'valise %s --help' for the commands there are", words->group);
-        return CLI_E_USAGE;
-    }
     rc = cli_words_payload(&payload, c, words, err);
     if (rc < 0)
         return rc;

@@ -150,7 +150,6 @@ static void write_out(cli_out *out)
             vls_fail_errno(&out->fail, "cannot write to", VLS_STR("standard output"));
     }
     vls_buf_clear(&out->text);
-    out->lines = 0;
     out->wrote_ns = out->env->ticks_ns(out->env->self);
 }
 
@@ -163,6 +162,25 @@ static int check(const cli_out *out, valise_error *err)
     return out->fail.code;
 }
 
+/* Lines that are wider than the terminal take several of its lines. */
+bool cli_out_is_long(const cli_out *out)
+{
+    valise_str line, rest = vls_buf_str(&out->text);
+    size_t lines = 0;
+
+    while (out->terminal && rest.len > 0 && lines < out->rows) {
+        (void)vls_str_cut(&line, &rest, rest, '\n');
+        lines += 1 + (line.len > out->columns ? (vls_text_width(line) - 1) / out->columns : 0);
+    }
+    return out->terminal && lines >= out->rows;
+}
+
+int cli_out_page_all(cli_out *out, const cli *c, valise_error *err)
+{
+    cli_out_page(out, c);
+    return cli_out_row(out, err);
+}
+
 int cli_out_row(cli_out *out, valise_error *err)
 {
     int rc = vls_buf_check(&out->text, err);
@@ -171,7 +189,7 @@ int cli_out_row(cli_out *out, valise_error *err)
         return rc;
     if (out->paged) {
         /* Hold it back until it is known to be longer than the screen. */
-        if (++out->lines < out->rows)
+        if (!cli_out_is_long(out))
             return cli_check_interrupt(err);
         start_pager(out);
     }

@@ -35,7 +35,6 @@ typedef struct cli_out {
     const char *pager_line; /* what to start; NULL or "": nothing */
     pid_t pager;            /* 0: none */
     int fd;
-    size_t lines;      /* of text, while it is not known whether a pager is needed */
     int64_t wrote_ns;  /* ticks of the last write */
     valise_error fail; /* the first write that failed */
 } cli_out;
@@ -48,6 +47,11 @@ bool cli_wants_color(const cli *c, bool terminal);
 
 /* Lists: what follows may be long. */
 void cli_out_page(cli_out *out, const cli *c);
+
+/* A text that is whole: does it have more lines than the terminal, so that a pager is of use? Then
+ * through it. */
+bool cli_out_is_long(const cli_out *out);
+int cli_out_page_all(cli_out *out, const cli *c, valise_error *err);
 
 /* Call it after each row: writes now and then. VALISE_E_IO; VALISE_E_CANCELLED after Ctrl-C. A
  * reader that went away is no error. */

@@ -5,9 +5,11 @@
 
 #include "base/str.h"
 #include "base/text.h"
+#include "cli/output.h"
 
 #define TERM_COLUMNS 28u
 #define PAGE_COLUMNS 80u
+#define NARROW 70u /* below this a text stands under its term, not beside it */
 
 /* ---- text ---- */
 
@@ -17,16 +19,31 @@ static void add_spaces(vls_buf *out, size_t count)
         vls_buf_add_byte(out, ' ');
 }
 
-/* Append words, broken into lines that begin with indent spaces; `at` is the column it is at. */
-static void add_wrapped(vls_buf *out, valise_str text, size_t indent, size_t at)
+static size_t columns_of(const cli_page *page)
 {
+    return page->columns > 0 ? page->columns : PAGE_COLUMNS;
+}
+
+static void add_bold(cli_page *page, const char *text)
+{
+    if (page->styles)
+        cli_style_begin(page->styles, CLI_BOLD);
+    vls_buf_add_text(page->out, text);
+    if (page->styles)
+        cli_style_end(page->styles, CLI_BOLD);
+}
+
+/* Append words, broken into lines that begin with indent spaces; `at` is the column it is at. */
+static void add_wrapped(cli_page *page, valise_str text, size_t indent, size_t at)
+{
+    vls_buf *out = page->out;
     valise_str word;
     bool first = true;
 
     while (text.len > 0) {
         (void)vls_str_cut(&word, &text, text, ' ');
         size_t width = vls_text_width(word);
-        if (!first && at + 1 + width > PAGE_COLUMNS) {
+        if (!first && at + 1 + width > columns_of(page)) {
             vls_buf_add_byte(out, '\n');
             add_spaces(out, indent);
             at = indent;
@@ -44,14 +61,25 @@ static void add_wrapped(vls_buf *out, valise_str text, size_t indent, size_t at)
 static void text_begin(cli_page *page, const char *name, const char *brief, const char *usage)
 {
     (void)name;
-    add_wrapped(page->out, valise_str_of(brief), 0, 0);
-    vls_buf_add_text(page->out, "\nusage: ");
-    add_wrapped(page->out, valise_str_of(usage), 7, 7);
+    add_wrapped(page, valise_str_of(brief), 0, 0);
+    vls_buf_add_byte(page->out, '\n');
+    add_bold(page, "usage:");
+    vls_buf_add_byte(page->out, ' ');
+    add_wrapped(page, valise_str_of(usage), 7, 7);
 }
 
 static void text_section(cli_page *page, const char *title)
 {
-    vls_buf_printf(page->out, "\n%s:\n", title);
+    vls_buf_add_byte(page->out, '\n');
+    add_bold(page, title);
+    vls_buf_add_text(page->out, ":\n");
+}
+
+static void text_group(cli_page *page, const char *name, const char *about)
+{
+    vls_buf_add_byte(page->out, '\n');
+    add_bold(page, name);
+    vls_buf_printf(page->out, ":%s%s\n", about ? " " : "", about ? about : "");
 }
 
 /* Lines of a paragraph are joined and broken anew; an empty line begins the next one. */
@@ -77,7 +105,7 @@ static void text_paragraph(cli_page *page, valise_str paragraph)
     for (size_t i = 0; i < paragraph.len; i++)
         vls_buf_add_byte(&line, paragraph.ptr[i] == '\n' ? ' ' : paragraph.ptr[i]);
     vls_buf_add_byte(page->out, '\n');
-    add_wrapped(page->out, vls_buf_str(&line), 0, 0);
+    add_wrapped(page, vls_buf_str(&line), 0, 0);
 }
 
 static void text_paragraphs(cli_page *page, const char *text)
@@ -87,16 +115,18 @@ static void text_paragraphs(cli_page *page, const char *text)
 
 static void text_entry(cli_page *page, const char *term, const char *text)
 {
-    size_t width = strlen(term);
+    size_t width = strlen(term), room = page->terms > 0 ? page->terms : TERM_COLUMNS;
+    bool narrow = columns_of(page) < NARROW && room + 24 > columns_of(page) / 2;
+    size_t indent = narrow ? 6 : room + 3;
 
     vls_buf_printf(page->out, "  %s", term);
-    if (width > TERM_COLUMNS) {
+    if (width > room || narrow) {
         vls_buf_add_byte(page->out, '\n');
-        add_spaces(page->out, TERM_COLUMNS + 3);
+        add_spaces(page->out, indent);
     } else {
-        add_spaces(page->out, TERM_COLUMNS + 1 - width);
+        add_spaces(page->out, room + 1 - width);
     }
-    add_wrapped(page->out, valise_str_of(text), TERM_COLUMNS + 3, TERM_COLUMNS + 3);
+    add_wrapped(page, valise_str_of(text), indent, indent);
 }
 
 static void text_code(cli_page *page, const char *text)
@@ -110,7 +140,7 @@ static void text_end(cli_page *page)
 }
 
 const cli_page_format cli_page_text = {
-    text_begin, text_section, text_paragraphs, text_entry, text_code, text_end,
+    text_begin, text_section, text_group, text_paragraphs, text_entry, text_code, text_end,
 };
 
 /* ---- roff ---- */
@@ -194,6 +224,24 @@ static void man_paragraphs(cli_page *page, const char *text)
     each_paragraph(page, text, man_paragraph);
 }
 
+static void add_about(cli_page *page, const char *about)
+{
+    char sentence[160];
+
+    if (!about)
+        return;
+    (void)snprintf(sentence, sizeof(sentence), "%s.", about);
+    if (sentence[0] >= 'a' && sentence[0] <= 'z')
+        sentence[0] = (char)(sentence[0] - 'a' + 'A');
+    page->format->paragraphs(page, sentence);
+}
+
+static void man_group(cli_page *page, const char *name, const char *about)
+{
+    man_section(page, name);
+    add_about(page, about);
+}
+
 static void man_entry(cli_page *page, const char *term, const char *text)
 {
     page->begun = false;
@@ -213,7 +261,7 @@ static void man_code(cli_page *page, const char *text)
 }
 
 const cli_page_format cli_page_man = {
-    man_begin, man_section, man_paragraphs, man_entry, man_code, text_end,
+    man_begin, man_section, man_group, man_paragraphs, man_entry, man_code, text_end,
 };
 
 /* ---- Markdown ---- */
@@ -236,6 +284,12 @@ static void markdown_section(cli_page *page, const char *title)
     vls_buf_add_byte(page->out,
                      title[0] >= 'a' && title[0] <= 'z' ? (char)(title[0] - 'a' + 'A') : title[0]);
     vls_buf_printf(page->out, "%s**\n", title + 1);
+}
+
+static void markdown_group(cli_page *page, const char *name, const char *about)
+{
+    markdown_section(page, name);
+    add_about(page, about);
 }
 
 static void markdown_paragraph(cli_page *page, valise_str paragraph)
@@ -283,6 +337,6 @@ static void markdown_end(cli_page *page)
 }
 
 const cli_page_format cli_page_markdown = {
-    markdown_begin, markdown_section, markdown_paragraphs,
+    markdown_begin, markdown_section, markdown_group, markdown_paragraphs,
     markdown_entry, markdown_code,    markdown_end,
 };

@@ -158,7 +158,7 @@ t 'wrong usage is 2, with the way out [L5]' '
 
 t 'every command explains itself with an example that works [L4]' '
     expect_exit 0 "$VALISE"
-    stdout_has "json canonical"
+    stdout_has "valise help"
     for verb in canonical pretty get diff patch validate logic; do
         expect_exit 0 "$VALISE" json "$verb" --help
         example=$(sed -n "/^example:/{n;p}" "$OUT")
@@ -181,7 +181,7 @@ t 'version' '
 
 t 'a group of commands explains itself, and so does each command [L4]' '
     expect_exit 2 "$VALISE" json
-    stderr_has "needs a command" "--help"
+    stdout_has "json canonical VALUE"
     expect_exit 0 "$VALISE" json --help
     stdout_has "json canonical VALUE"
     cp "$OUT" group
@@ -193,7 +193,7 @@ t 'a group of commands explains itself, and so does each command [L4]' '
     cmp "$OUT" diff
     stdout_has "--exit-code"
     expect_exit 0 "$VALISE" help
-    stdout_has "json canonical VALUE" "version"
+    stdout_has "json canonical  " "version"
     expect_exit 0 "$VALISE" help help
     stdout_has "usage: valise help"
 '

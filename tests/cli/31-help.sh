@@ -47,6 +47,72 @@ t 'the name that was typed is the name that is told, and the other one is too [L
     stdout_has "more commands:" "  log reads"
 '
 
+t 'valise by itself says how to begin, in one screen of a page [L4]' '
+    run "$VALISE"
+    [ "$(wc -l <"$OUT")" -le 48 ]
+    [ "$(awk "length > 80" "$OUT" | wc -l)" = 0 ]
+    stdout_has "no workspace here: '"'valise init'"'" "  backpack pack " "'"'valise help COMMAND'"'"
+    cp "$OUT" first
+    for words in --help -h; do
+        run "$VALISE" $words
+        cmp first "$OUT"
+    done
+    # Each command of it is one, and says the same there.
+    sed -n "s/^  \([a-z][a-z -]*[a-z]\)  .*/\1/p" first >names
+    [ "$(wc -l <names)" -ge 15 ]
+    while read -r words; do
+        # shellcheck disable=SC2086
+        "$VALISE" $words --help >/dev/null || fail "$words"
+    done <names
+    "$VALISE" --quiet init
+    mkdir sub
+    run "$VALISE" -C sub
+    stdout_has "workspace $PWD: '"'valise status'"'"
+    # Whatever is wrong there.
+    rm .valise/config
+    echo "[core" >.valise/config
+    run "$VALISE"
+    VALISE_DIR=nowhere run "$VALISE"
+    stdout_has "VALISE_DIR names nowhere"
+    stderr_is_empty
+'
+
+t 'help lists all commands, a group those of it [L4]' '
+    run "$VALISE" help
+    stdout_has "backpack: what agents work with" "  turn add " "valise help backpack"
+    "$VALISE" commands --json | while read -r line; do
+        name=$("$VALISE" json get "$line" /alias 2>/dev/null || "$VALISE" json get "$line" /name)
+        grep -q "^  $(echo "$name" | tr -d "\"" | tr : " ")\( \|$\)" "$OUT" || fail "$name"
+    done
+    # A group that has been added needs a row in front.c.
+    ! grep -E "^[a-z-]+:$" "$OUT" | grep -vE "^(commands|options|usage):$" || fail "says nothing of itself"
+    expect_exit 2 "$VALISE" bp # half a command
+    stdout_has "usage: valise bp COMMAND" "  bp pack BACKPACK KEY VALUE" "what agents work with"
+    cp "$OUT" alone
+    run "$VALISE" help bp
+    cmp alone "$OUT"
+    expect_exit 2 "$VALISE" bp --no-such-option
+    stdout_is_empty
+    expect_exit 2 "$VALISE" bp --json
+    stdout_is_empty
+    stderr_has "needs a command behind it"
+'
+
+t 'on a terminal help is as wide as that, bold and paged; elsewhere plain [L4]' '
+    need python3
+    run "$VALISE" --color always help pin
+    stdout_has "$(printf "\033[1musage:\033[0m")"
+    run "$VALISE" help pin
+    stdout_lacks "$(printf "\033")"
+    run env TERM=xterm PAGER="sed s/^/paged:/" python3 "$LIB_DIR/on_terminal.py" "$VALISE" help
+    stdout_has "paged:"
+    run env TERM=xterm PAGER="sed s/^/paged:/" python3 "$LIB_DIR/on_terminal.py" "$VALISE" completion --help
+    stdout_lacks "paged:"
+    run env TERM=xterm NO_COLOR=1 COLUMNS=50 LINES=500 python3 "$LIB_DIR/on_terminal.py" "$VALISE" turn add --help
+    stdout_has "usage:"
+    [ "$(sed "/^example/,\$d" "$OUT" | tr -d "\r" | awk "length > 50" | wc -l)" = 0 ]
+'
+
 t 'no line of help is wider than 80 columns but for examples' '
     "$VALISE" help --names >names
     { "$VALISE" help; while read -r words; do
