@@ -1,6 +1,7 @@
 /* show.c -- values for people. */
 #include "cli/print.h"
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "blob/ops.h"
 #include "chat/rows.h"
@@ -134,6 +135,18 @@ static bool is_bare(valise_str s)
     return s.len > 0;
 }
 
+/* What looks like an id is one that can be given back in short. */
+static valise_str short_id(valise_str text)
+{
+    valise_str id = vls_str_head(text, vls_str_find_byte(text, '@')); /* of a version of a turn */
+    valise_uuid uuid;
+    valise_id hash;
+
+    if (vls_id_parse(&hash, text, NULL) == 0)
+        return vls_str_head(text, SHORT_ID);
+    return vls_uuid_parse(&uuid, id, NULL) == 0 ? cli_short_ref(text) : text;
+}
+
 void cli_show_summary(vls_buf *out, vls_json value, vls_json row)
 {
     size_t count = 0;
@@ -152,7 +165,7 @@ void cli_show_summary(vls_buf *out, vls_json value, vls_json row)
         vls_buf_add(out, vls_json_str(member->key));
         vls_buf_add_byte(out, '=');
         if (member->value.type == VLS_JSON_STRING && is_bare(vls_json_str(member->value)))
-            vls_buf_add(out, vls_json_str(member->value));
+            vls_buf_add(out, short_id(vls_json_str(member->value)));
         else
             show_json(out, member->value);
     }

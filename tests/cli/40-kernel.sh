@@ -33,7 +33,7 @@ t 'log: one aligned line a command, the newest first, payloads in few words [L4]
     stdout_matches "^SEQ  ID        TIME                  ACTOR  TYPE              PAYLOAD$"
     stdout_matches "^  3  [0-9a-f]{8}  [-0-9T:]+Z  local  pin:add           name=\"a b\" target=1$"
     stdout_matches "^  2  [0-9a-f]{8}  [-0-9T:]+Z  local  pin:add           name=first target=1$"
-    stdout_matches "^  1  [0-9a-f]{8}  [-0-9T:]+Z  local  workspace:create  id=[-0-9a-f]{36}$"
+    stdout_matches "^  1  [0-9a-f]{8}  [-0-9T:]+Z  local  workspace:create  id=[0-9a-f]{8}$"
     id=$("$VALISE" -q log --limit 1 | cut -c4-12)
     run "$VALISE" show $id
     stdout_has "seq:    3"
