@@ -34,8 +34,9 @@ static int add_member(cli *c, const valise_op *op, const char *name, vls_json va
 
     if (!member || !field)
         return 0;
-    bool json = c->options.json || (!c->options.text && (field->type == VALISE_T_VALUE ||
-                                                         field->type == VALISE_T_JSON));
+    bool json =
+        c->options.json ||
+        (!c->options.text && (field->type == VALISE_T_VALUE || field->type == VALISE_T_JSON));
     if (member->type != VLS_JSON_STRING || json)
         return add_value_line(c, *member, err);
     cli_add_data(c->out, vls_json_str(*member), VLS_TEXT_KEEP_NEWLINE);

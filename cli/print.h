@@ -61,6 +61,9 @@ bool cli_can_be_brief(const valise_op *op);
 bool cli_can_draw(const valise_op *op);
 bool cli_can_be_text(const valise_op *op);
 
+/* The log as a timeline. (log_graph.c) */
+int cli_draw_log(cli *c, const valise_op *op, valise_str payload, valise_error *err);
+
 /* ---- answers (print.c) ---- */
 
 /* Print one answer, which is JSON. *status: the exit code. */

@@ -39,6 +39,28 @@ t 'log: one aligned line a command, the newest first, payloads in few words [L4]
     stdout_has "seq:    3"
 '
 
+t 'log --graph has a line a command, with the names of pins [L7]' '
+    "$VALISE" -q init
+    "$VALISE" -q pin add first 1
+    "$VALISE" -q pin add second 1
+    "$VALISE" -q pin add later 2
+    "$VALISE" -q agent add somebody --capability log:read
+    run "$VALISE" log --graph --limit 4
+    stdout_matches "^\* 4 [0-9a-f]{8} local pin:add  name=later target=2$"
+    stdout_matches "^\* 2 [0-9a-f]{8} \(later\) local pin:add  name=first target=1$"
+    run "$VALISE" log --graph
+    stdout_matches "^\* 1 [0-9a-f]{8} \((first, second|second, first)\) local workspace:create"
+    run "$VALISE" log --graph --type pin:add
+    [ "$(wc -l <"$OUT")" -eq 3 ]
+    [ "$("$VALISE" log --graph --json | wc -l)" -eq 5 ]
+    # Who may not see pins sees the log.
+    run "$VALISE" --actor somebody log --graph
+    stdout_lacks "(later)"
+    stdout_has "local pin:add"
+    expect_exit 2 "$VALISE" log --graph --reverse
+    stderr_has "takes no --reverse"
+'
+
 t 'follow shows what is there, then what another process writes; Ctrl-C ends it [K11 K15 L5]' '
     "$VALISE" -q init
     start events --follow

@@ -103,6 +103,12 @@ Shipped? The bill, reparcelled."
     [ "$(seq_now)" = $((before + 1)) ]
     run "$VALISE" log --type session:update --limit 1
     stdout_has topic-discovery
+    # What followed from a command branches off it. [L7]
+    run "$VALISE" log --graph --until "$before"
+    sed -E "s/ [0-9a-f]{8} / ID /; s/  .*//" "$OUT" | tail -n +1 | head -4 >drawn
+    cat drawn
+    grep -q "^\* [0-9]* ID topic-discovery session:update" drawn
+    grep -qE "^(\| )?\* [0-9]* ID local turn:add" drawn
 '
 
 t 'memory: what the assistant marks, added or changed [W19] [K14]' '
