@@ -1,4 +1,4 @@
-/* turn_graph.c -- the graph of a session, drawn as branches.
+/* turn_graph.c -- the graph of a session, or of all of them, drawn as branches.
  *
  *     * 4e5f956f@2 (HEAD) assistant: It is in Bonn, since monday.
  *     | * 4e5f956f@1 (tip) assistant: It is in Bonn.
@@ -6,6 +6,7 @@
  *     * 61bea13f@1 tool: result of c1
  *
  * Whoever follows another comes before it; of those that can come, the newest. */
+#include "base/hex.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "base/vec.h"
@@ -26,6 +27,7 @@ typedef struct turn {
 
 typedef struct graph {
     cli *c;
+    bool all; /* sessions: their heads have names */
     turn *turns;
     size_t count;
     size_t *parents; /* of all turns, one behind the other */
@@ -111,13 +113,39 @@ static bool is_true(vls_json row, const char *name)
     return value && value->type == VLS_JSON_BOOL && value->truth;
 }
 
-static void add_decoration(cli *c, vls_json row)
+/* Who has no label is named by the end of the id. */
+static void add_names(cli *c, vls_json names)
 {
-    const char *name = is_true(row, "head") ? "(HEAD) " : is_true(row, "tip") ? "(tip) " : "";
+    valise_uuid id;
 
-    cli_style_begin(c->out, CLI_GREEN);
-    vls_buf_add_text(&c->out->text, name);
-    cli_style_end(c->out, CLI_GREEN);
+    for (uint32_t i = 0; i < names.len; i++) {
+        valise_str name = vls_json_str(names.items[i]);
+        vls_buf_add_text(&c->out->text, i > 0 ? ", " : "");
+        cli_add_data(c->out, vls_uuid_parse(&id, name, NULL) == 0 ? cli_short_ref(name) : name, 0);
+    }
+}
+
+/* The columns that it takes. */
+static size_t add_decoration(const graph *g, vls_json row)
+{
+    vls_buf *out = &g->c->out->text;
+    size_t before;
+
+    if (!is_true(row, "head") && !is_true(row, "tip"))
+        return 0;
+    cli_style_begin(g->c->out, CLI_GREEN);
+    before = out->len;
+    vls_buf_add_byte(out, '(');
+    if (!is_true(row, "head"))
+        vls_buf_add_text(out, "tip");
+    else if (g->all)
+        add_names(g->c, list_of(row, "heads"));
+    else
+        vls_buf_add_text(out, "HEAD");
+    vls_buf_add_text(out, ") ");
+    before = vls_text_width(vls_str_from(vls_buf_str(out), before));
+    cli_style_end(g->c->out, CLI_GREEN);
+    return before;
 }
 
 static void write_turn(void *arg, size_t number, size_t indent)
@@ -126,7 +154,7 @@ static void write_turn(void *arg, size_t number, size_t indent)
     vls_json row = g->turns[number].row;
     cli_out *out = g->c->out;
     valise_str ref = cli_short_ref(g->turns[number].ref), role = cli_text_of(row, "role");
-    size_t used = indent + ref.len + role.len + 11;
+    size_t used = indent + ref.len + role.len + 3;
     VLS_AUTO(buf) vls_buf text = {0};
 
     vls_buf_init(&text, g->c->env, 1 << 20);
@@ -135,7 +163,7 @@ static void write_turn(void *arg, size_t number, size_t indent)
     cli_add_data(out, ref, 0);
     cli_style_end(out, CLI_YELLOW);
     vls_buf_add_byte(&out->text, ' ');
-    add_decoration(g->c, row);
+    used += add_decoration(g, row);
     cli_add_data(out, role, 0);
     vls_buf_add_text(&out->text, ": ");
     if (is_true(row, "hidden"))
@@ -200,7 +228,8 @@ static int draw(graph *g, valise_error *err)
 int cli_print_session_graph(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     valise_str drawing = cli_text_of(answer, "drawing");
-    graph g = {.c = c, .ready = VLS_VEC_INIT};
+    const vls_json *id = vls_json_get(answer, VLS_STR("id"));
+    graph g = {.c = c, .all = !id || id->type == VLS_JSON_NULL, .ready = VLS_VEC_INIT};
     int rc;
 
     (void)op;

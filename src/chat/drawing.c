@@ -51,13 +51,41 @@ static void add_escaped(vls_buf *out, valise_str text, escape_fn *escape)
         escape(out, text.ptr[i]);
 }
 
-/* "user 1a2b3c4d@2", and below it what is said. */
-static void add_label(vls_buf *out, const vls_drawn_node *node, const char *line_end,
+/* " HEAD", or " support, other" where several sessions are drawn. */
+static void add_heads(vls_buf *out, const vls_drawing *drawing, const vls_drawn_node *node,
                       escape_fn *escape)
+{
+    const valise_str *names = node->heads.items;
+    VLS_AUTO(buf) vls_buf name = {0};
+    valise_uuid id;
+
+    if (!drawing->all) {
+        vls_buf_add_text(out, " HEAD");
+        return;
+    }
+    vls_buf_init(&name, out->env, 1 << 16);
+    for (size_t i = 0; i < node->heads.count; i++) {
+        vls_buf_clear(&name);
+        vls_text_neutralize(
+            &name, vls_uuid_parse(&id, names[i], NULL) == 0 ? short_ref(names[i]) : names[i],
+            VLS_TEXT_KEEP_BACKSLASH);
+        vls_buf_add_text(out, i > 0 ? ", " : " ");
+        add_escaped(out, vls_buf_str(&name), escape);
+    }
+    if (name.failed)
+        out->failed = name.failed;
+}
+
+/* "user 1a2b3c4d@2", and below it what is said. */
+static void add_label(vls_buf *out, const vls_drawing *drawing, const vls_drawn_node *node,
+                      const char *line_end, escape_fn *escape)
 {
     vls_buf_printf(out, "%s ", vls_turn_roles[node->role]);
     add_escaped(out, short_ref(node->ref), escape);
-    vls_buf_add_text(out, node->head ? " HEAD" : node->tip ? " tip" : "");
+    if (node->head)
+        add_heads(out, drawing, node, escape);
+    else if (node->tip)
+        vls_buf_add_text(out, " tip");
     vls_buf_add_text(out, line_end);
     add_escaped(out, node->erased ? VLS_STR("(erased)") : node->text, escape);
 }
@@ -76,7 +104,7 @@ int vls_drawing_dot(vls_buf *out, const vls_drawing *drawing, valise_error *err)
     for (size_t i = 0; i < drawing->nodes.len; i++) {
         const vls_drawn_node *node = drawing->nodes.ptr[i];
         vls_buf_printf(out, "  \"%.*s\" [label=\"", VALISE_STR_ARG(node->ref));
-        add_label(out, node, "\\n", escape_dot);
+        add_label(out, drawing, node, "\\n", escape_dot);
         vls_buf_printf(out, "\"%s%s];\n", node->head ? ", penwidth=3" : "",
                        node->hidden || !node->active ? ", style=dashed" : "");
     }
@@ -107,7 +135,7 @@ int vls_drawing_mermaid(vls_buf *out, const vls_drawing *drawing, valise_error *
         vls_buf_add_text(out, "  ");
         add_name(out, node->ref);
         vls_buf_add_text(out, "[\"");
-        add_label(out, node, "<br/>", escape_mermaid);
+        add_label(out, drawing, node, "<br/>", escape_mermaid);
         vls_buf_add_text(out, "\"]\n");
     }
     for (size_t i = 0; i < drawing->edges.len; i++) {

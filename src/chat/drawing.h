@@ -1,4 +1,5 @@
-/* drawing.h -- the graph of a session, and the texts that other programs draw it from. [W7]
+/* drawing.h -- the graph of a session, or of all, and the texts that other programs draw it from.
+ * [W7]
  *
  * Threads: single. */
 #ifndef VLS_CHAT_DRAWING_H
@@ -12,7 +13,8 @@ typedef struct vls_drawn_node {
     valise_str ref;
     int64_t role;
     int64_t time;
-    valise_str text; /* the beginning of what is said, in one line */
+    valise_str text;   /* the beginning of what is said, in one line */
+    valise_list heads; /* of valise_str: the sessions whose head it is */
     bool head, tip, active, hidden, noprompt, erased;
 } vls_drawn_node;
 
@@ -22,7 +24,8 @@ typedef struct vls_drawn_edge {
 } vls_drawn_edge;
 
 typedef struct vls_drawing {
-    valise_str label;
+    bool all;                              /* of all sessions: heads have their names */
+    valise_str label;                      /* of the one */
     vls_vec(const vls_drawn_node *) nodes; /* parents first */
     vls_vec(const vls_drawn_edge *) edges;
 } vls_drawing;

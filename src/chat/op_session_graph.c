@@ -1,4 +1,5 @@
-/* op_session_graph.c -- session:graph, all that a session can be moved to, as a graph. [W7] */
+/* op_session_graph.c -- session:graph, all that sessions can be moved to, as a graph. [W7] */
+#include "base/hex.h"
 #include "bus/bus.h"
 #include "chat/drawing.h"
 #include "chat/move.h"
@@ -17,11 +18,15 @@ typedef struct graph_args {
 } graph_args;
 
 static const valise_field graph_in[] = {
-    VLS_SESSION_FIELD(graph_args),
+    VALISE_FIELD_AS_WITH(graph_args, session, "sessionId", STR, VALISE_NULLABLE | VALISE_POSITIONAL,
+                         "Id of the session, the end of it, or its label; left out: all of them.",
+                         .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),
     VALISE_FIELD_WITH(graph_args, format, ENUM, 0, "Nodes and edges, or a text to draw them.",
                       .more = formats),
     VALISE_FIELD_END,
 };
+
+static const valise_field name_item = {.name = "session", .type = VALISE_T_STR};
 
 static const valise_field node_fields[] = {
     VALISE_FIELD_WITH(vls_drawn_node, ref, STR, VALISE_REQUIRED, "ID@VERSION.",
@@ -30,9 +35,12 @@ static const valise_field node_fields[] = {
                       .more = vls_turn_roles),
     VALISE_FIELD(vls_drawn_node, time, TIME, VALISE_REQUIRED, "When it was said."),
     VALISE_FIELD(vls_drawn_node, text, STR, 0, "The beginning of what is said."),
-    VALISE_FIELD(vls_drawn_node, head, BOOL, 0, "It is the head."),
+    VALISE_FIELD(vls_drawn_node, head, BOOL, 0, "It is the head, or one of the heads."),
+    VALISE_FIELD_WITH(vls_drawn_node, heads, LIST, 0,
+                      "The sessions whose head it is: their labels, or their ids.",
+                      .more = &name_item),
     VALISE_FIELD(vls_drawn_node, tip, BOOL, 0, "It is a tip."),
-    VALISE_FIELD(vls_drawn_node, active, BOOL, 0, "It is on the path of the head."),
+    VALISE_FIELD(vls_drawn_node, active, BOOL, 0, "It is on the path of a head."),
     VALISE_FIELD(vls_drawn_node, hidden, BOOL, 0, "Not shown to people."),
     VALISE_FIELD(vls_drawn_node, noprompt, BOOL, 0, "Not shown to models."),
     VALISE_FIELD(vls_drawn_node, erased, BOOL, 0, "What it said was erased."),
@@ -59,7 +67,9 @@ typedef struct graph_result {
 } graph_result;
 
 static const valise_field graph_out[] = {
-    VALISE_FIELD(graph_result, id, UUID, VALISE_REQUIRED, "Id of the session."),
+    VALISE_FIELD(graph_result, id, UUID, VALISE_NULLABLE,
+                 "Id of the session, where one was asked "
+                 "for."),
     VALISE_FIELD(graph_result, label, STR, VALISE_NULLABLE, "What people call it."),
     VALISE_FIELD(graph_result, head, STR, VALISE_NULLABLE, "Its head."),
     VALISE_FIELD_WITH(graph_result, tips, LIST, 0, "Its tips.", .more = &vls_shown_ref_item),
@@ -72,18 +82,45 @@ static const valise_field graph_out[] = {
 
 /* ---- which turns ---- */
 
+typedef struct head {
+    valise_uuid session;
+    vls_turn_ref turn; /* version 0: nothing was said yet */
+    valise_str name;
+} head;
+
 typedef struct gathering {
     valise_view *view;
     vls_met met;
     vls_trail trail;
+    vls_vec(head) heads;
     vls_vec(vls_turn_ref) tips;
-    int64_t active; /* of the trail, those that are on the path of the head */
+    valise_str *names; /* of the heads, in their order */
+    int64_t active;    /* of the trail, those that are on the path of a head */
     vls_show show;
     vls_buf text;
     vls_drawing drawing;
-    const vls_session_row *session;
     int64_t told;
 } gathering;
+
+static int compare_refs(const vls_turn_ref *a, const vls_turn_ref *b)
+{
+    int order = vls_uuid_compare(&a->id, &b->id);
+
+    return order != 0 ? order : (a->version > b->version) - (a->version < b->version);
+}
+
+static int compare_tips(const void *a, const void *b)
+{
+    return compare_refs(a, b);
+}
+
+static int compare_heads(const void *a, const void *b)
+{
+    const head *one = a, *other = b;
+    int order = compare_refs(&one->turn, &other->turn);
+
+    return order != 0 ? order : vls_str_compare(one->name, other->name);
+}
 
 static int gather(gathering *g, const vls_turn_ref *ref, valise_error *err)
 {
@@ -108,25 +145,88 @@ static int gather_tip(void *arg, const vls_tip_row *tip, valise_error *err)
     return gather(g, &tip->turn, err);
 }
 
-static int gather_all(gathering *g, valise_error *err)
+static int add_head(gathering *g, const vls_session_row *session, valise_error *err)
+{
+    vls_arena *arena = &g->view->arena;
+    head one = {.session = session->id, .turn = session->head};
+    int rc = vls_arena_dup(
+        &one.name, arena,
+        session->label.ptr ? session->label : valise_str_of(vls_uuid_text(&session->id).s), err);
+
+    if (rc == 0 && !vls_vec_push_in(&g->heads, arena, one))
+        rc = vls_arena_fail(arena, err);
+    return rc < 0 || one.turn.version == 0 ? rc : gather(g, &one.turn, err);
+}
+
+static int add_heads(gathering *g, valise_error *err)
+{
+    const valise_select newest_first = {.flags = VALISE_SCAN_REVERSE};
+    vls_session_row session;
+    valise_scan *scan = NULL;
+    int rc = valise_view_scan(&scan, g->view, &vls_sessions, &newest_first, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&session, scan, err)) > 0)
+        rc = add_head(g, &session, err);
+    valise_scan_close(scan);
+    return rc;
+}
+
+/* Put heads and tips where they can be looked up. Several sessions may have one tip. */
+static int sort(gathering *g, valise_error *err)
+{
+    size_t kept = 0;
+
+    g->names = vls_arena_array(&g->view->arena, g->heads.len + 1, sizeof(*g->names));
+    if (!g->names)
+        return vls_arena_fail(&g->view->arena, err);
+    if (g->heads.len > 0)
+        qsort(g->heads.ptr, g->heads.len, sizeof(head), compare_heads);
+    for (size_t i = 0; i < g->heads.len; i++)
+        g->names[i] = g->heads.ptr[i].name;
+    if (g->tips.len > 0)
+        qsort(g->tips.ptr, g->tips.len, sizeof(vls_turn_ref), compare_tips);
+    for (size_t i = 0; i < g->tips.len; i++) {
+        if (i == 0 || !vls_turn_ref_equal(&g->tips.ptr[i], &g->tips.ptr[kept - 1]))
+            g->tips.ptr[kept++] = g->tips.ptr[i];
+    }
+    g->tips.len = kept;
+    return 0;
+}
+
+/* Behind the heads. */
+static int gather_tips(gathering *g, valise_error *err)
 {
     int rc = 0;
 
-    if (g->session->head.version > 0)
-        rc = gather(g, &g->session->head, err);
     g->active = g->trail.count;
-    return rc < 0 ? rc : vls_tip_each(g->view, &g->session->id, gather_tip, g, err);
+    for (size_t i = 0; rc == 0 && i < g->heads.len; i++)
+        rc = vls_tip_each(g->view, &g->heads.ptr[i].session, gather_tip, g, err);
+    return rc < 0 ? rc : sort(g, err);
 }
 
 /* ---- nodes and edges ---- */
 
 static bool is_tip(const gathering *g, const vls_turn_ref *ref)
 {
-    for (size_t i = 0; i < g->tips.len; i++) {
-        if (vls_turn_ref_equal(&g->tips.ptr[i], ref))
-            return true;
+    return g->tips.len > 0 &&
+           bsearch(ref, g->tips.ptr, g->tips.len, sizeof(*ref), compare_tips) != NULL;
+}
+
+/* The names of those whose head it is. */
+static valise_list heads_at(const gathering *g, const vls_turn_ref *ref)
+{
+    size_t low = 0, high = g->heads.len, count = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_refs(&g->heads.ptr[middle].turn, ref) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return false;
+    while (low + count < g->heads.len && vls_turn_ref_equal(&g->heads.ptr[low + count].turn, ref))
+        count++;
+    return (valise_list){count > 0 ? &g->names[low] : NULL, count};
 }
 
 static int add_edges(gathering *g, const vls_drawn_node *node, const vls_turn_shown *shown,
@@ -153,6 +253,7 @@ static int add_node(void *arg, const vls_turn_row *turn, valise_error *err)
     gathering *g = arg;
     vls_arena *arena = &g->view->arena;
     vls_drawn_node *node = vls_arena_alloc(arena, sizeof(*node));
+    valise_list heads = heads_at(g, &turn->ref);
     vls_turn_shown shown;
     int rc;
 
@@ -163,7 +264,8 @@ static int add_node(void *arg, const vls_turn_row *turn, valise_error *err)
         return rc;
     *node = (vls_drawn_node){.role = turn->role,
                              .time = turn->time,
-                             .head = vls_turn_ref_equal(&turn->ref, &g->session->head),
+                             .head = heads.count > 0,
+                             .heads = heads,
                              .tip = is_tip(g, &turn->ref),
                              .active = g->told++ < g->active,
                              .hidden = turn->hidden,
@@ -197,39 +299,53 @@ static int draw(graph_result *result, gathering *g, int64_t format, valise_error
     return rc < 0 ? rc : vls_arena_dup(&result->drawing, &g->view->arena, vls_buf_str(&out), err);
 }
 
-static int fill(graph_result *result, gathering *g, int64_t format, valise_error *err)
+/* Of the session that was asked for. */
+static int tell_session(graph_result *result, gathering *g, const vls_session_row *session,
+                        valise_error *err)
 {
-    const vls_session_row *session = g->session;
-    vls_arena *arena = &g->view->arena;
-    int rc = gather_all(g, err);
+    result->id = session->id;
+    result->label = g->drawing.label = session->label;
+    return session->head.version > 0
+               ? vls_shown_ref(&result->head, &g->view->arena, &session->head, err)
+               : 0;
+}
 
+static int fill(graph_result *result, gathering *g, const graph_args *args, valise_error *err)
+{
+    vls_session_row session = {0};
+    int rc;
+
+    g->drawing.all = !args->session.ptr;
+    if (g->drawing.all) {
+        rc = add_heads(g, err);
+    } else {
+        rc = vls_session_find(&session, g->view, args->session, err);
+        if (rc == 0)
+            rc = tell_session(result, g, &session, err);
+        if (rc == 0)
+            rc = add_head(g, &session, err);
+    }
+    if (rc == 0)
+        rc = gather_tips(g, err);
     if (rc == 0)
         rc = vls_trail_each(&g->trail, g->view, 0, false, add_node, g, err);
     if (rc == 0)
-        rc = vls_shown_refs(&result->tips, arena, g->tips.ptr, g->tips.len, err);
-    if (rc == 0 && session->head.version > 0)
-        rc = vls_shown_ref(&result->head, arena, &session->head, err);
-    result->id = session->id;
-    result->label = g->drawing.label = session->label;
-    return rc < 0 ? rc : draw(result, g, format, err);
+        rc = vls_shown_refs(&result->tips, &g->view->arena, g->tips.ptr, g->tips.len, err);
+    return rc < 0 ? rc : draw(result, g, args->format, err);
 }
 
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
-    const graph_args *args = in;
-    vls_session_row session = {0};
     gathering g = {.view = view,
                    .trail = {.pieces = VLS_VEC_INIT, .env = view->arena.env},
-                   .tips = VLS_VEC_INIT,
-                   .session = &session};
-    int rc = vls_session_find(&session, view, args->session, err);
+                   .heads = VLS_VEC_INIT,
+                   .tips = VLS_VEC_INIT};
+    int rc;
 
-    if (rc < 0)
-        return rc;
     vls_met_init(&g.met, view);
     vls_show_init(&g.show, view, false);
     vls_buf_init(&g.text, view->arena.env, 1 << 20);
-    rc = fill(out, &g, args->format, err);
+    rc = fill(out, &g, in, err);
     vls_buf_release(&g.text);
     vls_show_release(&g.show);
     vls_met_release(&g.met);
@@ -241,8 +357,9 @@ const valise_op vls_op_chat_session_graph = {
     .size = sizeof(valise_op),
     .name = "session:graph",
     .brief = "Show all turns that a session can be moved to, as a graph.",
-    .help = "These are its head, its tips, and everything before them. As nodes and edges, or as a "
-            "text for Graphviz (dot) or Mermaid.",
+    .help = "These are its head, its tips, and everything before them; without a session those of "
+            "all of them, so that one sees where they part. As nodes and edges, or as a text for "
+            "Graphviz (dot) or Mermaid.",
     .kind = VALISE_QUERY,
     .needs = "session:read",
     .in = graph_in,

@@ -105,6 +105,45 @@ EOF
 }
 t 'the graph of a session is drawn as branches [W7]' drawing
 
+all_sessions() {
+    furnish
+    run "$VALISE" session create empty
+    run "$VALISE" session graph
+    stdout_is <<'EOF'
+* 000000b5@1 (other) user: thanks
+* 000000a4@2 assistant: It is in Bonn, since monday.
+| * 000000a4@1 (main) assistant: It is in Bonn.
+|/
+* 000000a3@1 tool: result of c1
+* 000000a2@1 assistant: Let me look.
+* 000000a1@1 user: Where is my parcel? It is late.
+EOF
+    id=10000000-0000-7000-8000-00000000000c
+    run "$VALISE" session fork main --id "$id"
+    run "$VALISE" turn checkout main "$(turn_id a2)"
+    run "$VALISE" session graph
+    stdout_is <<'EOF'
+* 000000b5@1 (other) user: thanks
+* 000000a4@2 assistant: It is in Bonn, since monday.
+| * 000000a4@1 (0000000c) assistant: It is in Bonn.
+|/
+* 000000a3@1 tool: result of c1
+* 000000a2@1 (main) assistant: Let me look.
+* 000000a1@1 user: Where is my parcel? It is late.
+EOF
+    run "$VALISE" session graph --json
+    stdout_has "\"heads\":[\"$id\"]" '"heads":["main"]' "\"tips\":[\"$(turn_id a4)@1\"]"
+    stdout_lacks '"id"'
+    run "$VALISE" session graph --format mermaid
+    stdout_has 'user 000000a1@1<br/>' 'user 000000b5@1 other<br/>' '000000a4@1 0000000c<br/>'
+    stdout_lacks HEAD
+    run "$VALISE" session fork other --label 'o"]
+x'
+    run "$VALISE" session graph --format dot
+    stdout_has '000000b5@1 o\"]\\nx, other\n'
+}
+t 'the graph of all sessions names their heads [W7]' all_sessions
+
 octopus() {
     run "$VALISE" init
     run "$VALISE" session create s

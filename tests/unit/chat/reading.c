@@ -356,6 +356,11 @@ TEST(reading, a_graph)
     CHECK_TEXT("one two three a B c five a b c", column(r, nodes, "text"));
     CHECK_TEXT("1 2 3 4@2 3", column(r, edges, "from"));
     CHECK_TEXT("2 3 4@2 5 4", column(r, edges, "to"));
+    graph = parse(r, run(r, "session:graph", "{}"));
+    nodes = member(r, graph, "nodes");
+    CHECK_TEXT("1 2 3 4@2 5 4", column(r, nodes, "ref"));
+    CHECK_TEXT("[] [] [] [] [\"other\"] [\"main\"]", column(r, nodes, "heads"));
+    CHECK_TEXT("true true true true true true", column(r, nodes, "active"));
     (void)run(r, "turn:merge",
               "{\"sessionId\":\"other\",\"parents\":[\"HEAD\",\"" ID(
                   "4") "@1\"],\"turn\":{\"id\":"
