@@ -89,7 +89,7 @@ static int take_pin(void *arg, valise_str json)
     if (!vls_str_equal(cli_text_of(row, "kind"), VLS_STR("seq")) || at == g->entries.len ||
         g->entries.ptr[at].seq != cli_number_of(row, "seq"))
         return 0;
-    VLS_AUTO(buf) vls_buf names;
+    VLS_AUTO(buf) vls_buf names = {0};
     vls_buf_init(&names, g->c->env, LINE_MAX_BYTES);
     vls_buf_add(&names, g->entries.ptr[at].pins);
     vls_buf_add_text(&names, names.len > 0 ? ", " : "");
@@ -166,7 +166,7 @@ static void write_entry(void *arg, size_t number, size_t indent)
     const entry *one = &g->entries.ptr[number];
     cli_out *out = g->c->out;
     const vls_json *payload = vls_json_get(one->row, VLS_STR("payload"));
-    VLS_AUTO(buf) vls_buf line, clean;
+    VLS_AUTO(buf) vls_buf line = {0}, clean = {0};
     size_t before = out->text.len;
 
     vls_buf_init(&line, g->c->env, LINE_MAX_BYTES);
