@@ -8,41 +8,68 @@
 
 /* ---- patterns ---- */
 
+static int check_pattern(valise_str pattern, const vls_glob_rules *rules, valise_error *err)
+{
+    if (pattern.len > VLS_BAG_KEY_MAX)
+        return vls_fail(err, VALISE_E_LIMIT, "a pattern of %zu bytes: %d are allowed", pattern.len,
+                        VLS_BAG_KEY_MAX);
+    return vls_glob_check(rules, pattern, err);
+}
+
 static int check_patterns(const char *member, valise_list patterns, const vls_glob_rules *rules,
-                          valise_error *err)
+                          vls_permissions_fn *wrong, void *arg)
 {
     const valise_str *pattern = patterns.items;
+    valise_error why = VALISE_ERROR_INIT;
     int rc = 0;
 
-    if (patterns.count > VLS_BAG_LIST_MAX)
-        rc = vls_fail(err, VALISE_E_LIMIT, "%zu patterns: %d are allowed", patterns.count,
-                      VLS_BAG_LIST_MAX);
-    for (size_t i = 0; i < patterns.count && rc == 0; i++) {
-        rc = pattern[i].len > VLS_BAG_KEY_MAX
-                 ? vls_fail(err, VALISE_E_LIMIT, "a pattern of %zu bytes: %d are allowed",
-                            pattern[i].len, VLS_BAG_KEY_MAX)
-                 : vls_glob_check(rules, pattern[i], err);
-        if (rc < 0)
-            vls_error_prepend(err, "[%zu]", i);
+    if (patterns.count > VLS_BAG_LIST_MAX) {
+        (void)vls_fail(&why, VALISE_E_LIMIT, "%zu patterns: %d are allowed", patterns.count,
+                       VLS_BAG_LIST_MAX);
+        vls_error_prepend(&why, "%s", member);
+        return wrong(arg, &why);
     }
-    if (rc < 0)
-        vls_error_prepend(err, "%s", member);
+    for (size_t i = 0; i < patterns.count && rc == 0; i++) {
+        vls_error_clear(&why);
+        if (check_pattern(pattern[i], rules, &why) == 0)
+            continue;
+        vls_error_prepend(&why, "[%zu]", i);
+        vls_error_prepend(&why, "%s", member);
+        rc = wrong(arg, &why);
+    }
     return rc;
+}
+
+int vls_permissions_each_wrong(const valise_permissions *p, vls_permissions_fn *wrong, void *arg)
+{
+    const struct {
+        const char *member;
+        valise_list patterns;
+        const vls_glob_rules *rules;
+    } lists[] = {{"read", p->read, &vls_glob_flat},
+                 {"write", p->write, &vls_glob_flat},
+                 {"deny", p->deny, &vls_glob_flat},
+                 {"namespaceRead", p->namespace_read, &vls_glob_dotted},
+                 {"namespaceWrite", p->namespace_write, &vls_glob_dotted}};
+    int rc = 0;
+
+    for (size_t i = 0; i < VLS_COUNT(lists) && rc == 0; i++)
+        rc = check_patterns(lists[i].member, lists[i].patterns, lists[i].rules, wrong, arg);
+    return rc;
+}
+
+static int take_first(void *arg, const valise_error *why)
+{
+    valise_error *err = arg;
+
+    if (err)
+        *err = *why;
+    return why->code;
 }
 
 int vls_permissions_check(const valise_permissions *permissions, valise_error *err)
 {
-    int rc = check_patterns("read", permissions->read, &vls_glob_flat, err);
-
-    if (rc == 0)
-        rc = check_patterns("write", permissions->write, &vls_glob_flat, err);
-    if (rc == 0)
-        rc = check_patterns("deny", permissions->deny, &vls_glob_flat, err);
-    if (rc == 0)
-        rc = check_patterns("namespaceRead", permissions->namespace_read, &vls_glob_dotted, err);
-    if (rc == 0)
-        rc = check_patterns("namespaceWrite", permissions->namespace_write, &vls_glob_dotted, err);
-    return rc;
+    return vls_permissions_each_wrong(permissions, take_first, err);
 }
 
 /* ---- permissions and rules ---- */

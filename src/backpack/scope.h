@@ -48,8 +48,13 @@ static inline void vls_scope_leave(const vls_ledger *ledger)
     ledger->ops->leave(ledger->self);
 }
 
-/* What `permit` and `rule` may set: patterns that are patterns, lists that are not too long. */
+/* What `permit` and `rule` may set: patterns that are patterns, lists that are not too long. The
+ * first thing that is wrong, or each of them (a code of `wrong` other than 0 ends it, and is the
+ * result). */
 int vls_permissions_check(const valise_permissions *permissions, valise_error *err);
+typedef int vls_permissions_fn(void *arg, const valise_error *why);
+int vls_permissions_each_wrong(const valise_permissions *permissions, vls_permissions_fn *wrong,
+                               void *arg);
 
 const valise_env *vls_scope_env(const vls_scope *scope);
 bool vls_scope_is_owner(const vls_scope *scope);

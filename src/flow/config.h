@@ -80,8 +80,16 @@ void vls_config_near(vls_nearby *room, const char *best);
 
 /* ---- the readers ---- */
 
+/* path: of the params. 1: they are as the type wants them; 0: they are not, and that was said. */
 int vls_config_params(vls_flow_node *node, valise_str path, vls_flow_findings *findings,
                       valise_error *err);
+/* The same of any object against a table, all that is wrong at once. */
+int vls_config_table(void *values, const valise_field *fields, size_t size, vls_json given,
+                     vls_arena *arena, valise_str path, vls_flow_findings *findings,
+                     valise_error *err);
+/* Each reference in the texts of a value that is none, with its place. 0. */
+int vls_config_references(vls_json value, valise_str path, vls_flow_findings *findings,
+                          valise_error *err);
 vls_config_fn vls_config_inputs, vls_config_outputs, vls_config_needs, vls_config_dependencies;
 
 /* Which keys a rule names. In the arena; *out NULL: it cannot be said. */

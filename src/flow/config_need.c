@@ -68,7 +68,6 @@ static bool is_variable(valise_str name)
 
 static int read_env(vls_reading *r, vls_json value, valise_str path, valise_error *err)
 {
-    valise_error why = VALISE_ERROR_INIT;
     int rc = 0;
 
     if (value.type != VLS_JSON_OBJECT)
@@ -85,8 +84,8 @@ static int read_env(vls_reading *r, vls_json value, valise_str path, valise_erro
                                        "'%s' is no variable of an environment",
                                        vls_text_short(name).s);
     }
-    if (rc >= 0 && vls_references_check(value, &why) < 0)
-        return vls_flow_findings_take(r->findings, path, &why, err);
+    if (rc >= 0)
+        rc = vls_config_references(value, path, r->findings, err);
     r->dependency->env = value;
     return vls_settle(rc);
 }

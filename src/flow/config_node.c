@@ -87,11 +87,24 @@ static const valise_field permission_fields[] = {
     VALISE_FIELD_END,
 };
 
+typedef struct saying {
+    vls_flow_findings *findings;
+    valise_str path;
+    valise_error *err;
+} saying;
+
+static int say_wrong(void *arg, const valise_error *why)
+{
+    const saying *s = arg;
+
+    return vls_flow_findings_take(s->findings, s->path, why, s->err);
+}
+
 static int read_permissions(vls_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     vls_arena *arena = vls_flow_arena(r->flow);
     valise_permissions *permissions = vls_arena_zalloc(arena, sizeof(*permissions));
-    valise_error why = VALISE_ERROR_INIT;
+    saying s = {r->findings, path, err};
     int rc;
 
     if (!permissions)
@@ -100,14 +113,10 @@ static int read_permissions(vls_reading *r, vls_json value, valise_str path, val
         return vls_flow_findings_add(r->findings, false, path, NULL, err,
                                      "permissions are an object, not %s",
                                      vls_json_type_name(value));
-    rc = vls_fields_decode(permissions, permission_fields, sizeof(*permissions), value,
-                           VLS_FIELD_INPUT, arena, &why);
-    if (rc == 0)
-        rc = vls_permissions_check(permissions, &why);
-    if (rc < 0)
-        return vls_flow_findings_take(r->findings, path, &why, err);
-    r->node->permissions = permissions;
-    return 0;
+    r->node->permissions = permissions; /* where they are wrong, the flow is */
+    rc = vls_config_table(permissions, permission_fields, sizeof(*permissions), value, arena, path,
+                          r->findings, err);
+    return rc < 0 ? rc : vls_permissions_each_wrong(permissions, say_wrong, &s);
 }
 
 /* Those of the type, where the configuration has none. */
@@ -334,14 +343,13 @@ static int keep(vls_reading *r, valise_str path, valise_error *err)
     return rc < 0 ? rc : 1;
 }
 
-/* The inside, and what only its kind knows. */
+/* The inside, and what only its kind knows. Where params are wrong already, what else is wrong
+ * with others of them, and with a flow inside, is said as well. */
 static int read_inside(vls_reading *r, valise_str path, valise_error *err)
 {
     const vls_node_kind *kind = vls_node_kind_of(r->node->type);
-    vls_place room;
     int rc = 0;
 
-    path = vls_place_member(&room, path, VLS_STR("params"));
     if (kind && kind->compose) {
         /* Its nodes have the references, and resolve them when they run. */
         r->node->has_references = false;
@@ -349,6 +357,23 @@ static int read_inside(vls_reading *r, valise_str path, valise_error *err)
     }
     if (rc == 0 && kind && kind->check)
         rc = kind->check(r->node, path, r->findings, err);
+    return rc;
+}
+
+static int read_params(vls_reading *r, valise_str path, valise_error *err)
+{
+    const size_t before = r->findings->said, from = r->findings->all.len;
+    vls_place room;
+    int rc;
+
+    path = vls_place_member(&room, path, VLS_STR("params"));
+    rc = vls_config_params(r->node, path, r->findings, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        r->findings->said = VLS_MIN(before, from);
+    rc = read_inside(r, path, err);
+    r->findings->said = before;
     return rc;
 }
 
@@ -381,9 +406,7 @@ static int read_rest(vls_reading *r, valise_str path, valise_error *err)
         rc = take_permissions(r, path, err);
     if (rc < 0 || !r->node->type)
         return rc;
-    rc = vls_config_params(r->node, path, r->findings, err);
-    if (rc > 0)
-        rc = read_inside(r, path, err);
+    rc = read_params(r, path, err);
     if (rc == 0 && r->findings->errors == before)
         rc = create(r, path, err);
     return rc;

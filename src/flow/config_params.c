@@ -16,14 +16,14 @@ static valise_str first_step(const char *path)
 }
 
 /* What is required and not there. */
-static int say_missing(const vls_flow_node *node, valise_str path, vls_flow_findings *findings,
-                       valise_error *err)
+static int say_missing(const valise_field *fields, vls_json given_all, valise_str path,
+                       vls_flow_findings *findings, valise_error *err)
 {
     int rc = 0;
 
-    for (const valise_field *f = node->type->params; f->type != VALISE_T_END && rc == 0; f++) {
+    for (const valise_field *f = fields; f->type != VALISE_T_END && rc == 0; f++) {
         vls_place room;
-        const vls_json *given = vls_json_get(node->params, valise_str_of(f->name));
+        const vls_json *given = vls_json_get(given_all, valise_str_of(f->name));
         if (!(f->flags & VALISE_REQUIRED) || (given && given->type != VLS_JSON_NULL))
             continue;
         rc = vls_flow_findings_add(findings, false,
@@ -34,31 +34,21 @@ static int say_missing(const vls_flow_node *node, valise_str path, vls_flow_find
 }
 
 /* Decoding ends at the first thing that is wrong: it is noted, its member left out, and the rest
- * decoded again. 1: the values are there. */
-static int check_table(vls_flow_node *node, valise_str path, vls_flow_findings *findings,
-                       valise_error *err)
+ * decoded again. */
+int vls_config_table(void *values, const valise_field *fields, size_t size, vls_json given,
+                     vls_arena *arena, valise_str path, vls_flow_findings *findings,
+                     valise_error *err)
 {
-    const valise_node_type *type = node->type;
-    vls_arena *arena = vls_flow_arena(node->flow);
-    void *values = vls_arena_alloc(arena, type->params_size);
-    vls_json rest = node->params;
+    vls_json rest = given;
     int rc;
 
-    if (!values)
-        return vls_arena_fail(arena, err);
     for (unsigned told = 0; told < TOLD_MAX; told++) {
         valise_error why = VALISE_ERROR_INIT;
-        vls_arena_mark mark = vls_arena_here(arena);
         char name[sizeof(why.path) + 1];
-        rc = vls_fields_decode(values, type->params, type->params_size, rest, VLS_FIELD_INPUT,
-                               arena, &why);
-        if (rc == 0 && told == 0) {
-            node->values = values;
-            return 1;
-        }
-        vls_arena_rewind(arena, mark);
+
+        rc = vls_fields_decode(values, fields, size, rest, VLS_FIELD_INPUT, arena, &why);
         if (rc == 0)
-            break;
+            return told == 0 ? 1 : say_missing(fields, given, path, findings, err);
         (void)snprintf(name, sizeof(name), "%.*s", VALISE_STR_ARG(first_step(why.path)));
         if (why.code == VALISE_E_NO_MEMORY)
             return vls_fail_memory(err);
@@ -70,7 +60,24 @@ static int check_table(vls_flow_node *node, valise_str path, vls_flow_findings *
         if (rc < 0)
             return rc;
     }
-    return say_missing(node, path, findings, err);
+    return say_missing(fields, given, path, findings, err);
+}
+
+static int check_table(vls_flow_node *node, valise_str path, vls_flow_findings *findings,
+                       valise_error *err)
+{
+    const valise_node_type *type = node->type;
+    vls_arena *arena = vls_flow_arena(node->flow);
+    void *values = vls_arena_alloc(arena, type->params_size);
+    int rc;
+
+    if (!values)
+        return vls_arena_fail(arena, err);
+    rc = vls_config_table(values, type->params, type->params_size, node->params, arena, path,
+                          findings, err);
+    if (rc > 0)
+        node->values = values;
+    return rc;
 }
 
 /* ---- schemas ---- */
@@ -174,25 +181,55 @@ static int check_schema(const vls_flow_node *node, valise_str path, vls_flow_fin
     return how.count > 0 ? 0 : vls_flow_findings_take(findings, path, &why, err);
 }
 
-/* ---- both ---- */
+/* ---- references ---- */
+
+int vls_config_references(vls_json value, valise_str path, vls_flow_findings *findings,
+                          valise_error *err)
+{
+    const bool object = value.type == VLS_JSON_OBJECT;
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = 0;
+
+    if (value.type == VLS_JSON_STRING)
+        return vls_reference_check(vls_json_str(value), &why) < 0
+                   ? vls_flow_findings_take(findings, path, &why, err)
+                   : 0;
+    if (!object && value.type != VLS_JSON_ARRAY)
+        return 0;
+    for (uint32_t i = 0; i < value.len && rc == 0; i++) {
+        vls_place room;
+
+        rc = object ? vls_config_references(
+                          value.members[i].value,
+                          vls_place_member(&room, path, vls_json_str(value.members[i].key)),
+                          findings, err)
+                    : vls_config_references(value.items[i], vls_place_item(&room, path, i),
+                                            findings, err);
+    }
+    return rc;
+}
+
+/* ---- all of it ---- */
 
 int vls_config_params(vls_flow_node *node, valise_str path, vls_flow_findings *findings,
                       valise_error *err)
 {
     const vls_json *given = vls_json_get(node->json, VLS_STR("params"));
-    valise_error why = VALISE_ERROR_INIT;
-    vls_place room;
+    const size_t before = findings->errors;
+    int rc;
 
-    path = vls_place_member(&room, path, VLS_STR("params"));
     if (given && given->type != VLS_JSON_OBJECT)
         return vls_flow_findings_add(findings, false, path, NULL, err,
                                      "params are an object, not %s", vls_json_type_name(*given));
     if (given)
         node->params = *given;
-    if (vls_references_check(node->params, &why) < 0)
-        return vls_flow_findings_take(findings, path, &why, err);
+    rc = vls_config_references(node->params, path, findings, err);
+    if (rc < 0)
+        return rc;
     node->has_references = vls_references_in(node->params);
     if (node->type->params)
-        return check_table(node, path, findings, err);
-    return node->type->params_schema ? check_schema(node, path, findings, err) : 1;
+        rc = check_table(node, path, findings, err);
+    else
+        rc = node->type->params_schema ? check_schema(node, path, findings, err) : 1;
+    return rc < 0 ? rc : findings->errors == before;
 }

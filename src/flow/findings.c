@@ -7,7 +7,19 @@
 
 void vls_flow_findings_init(vls_flow_findings *findings, vls_arena *arena)
 {
-    *findings = (vls_flow_findings){.arena = arena, .all = VLS_VEC_INIT};
+    *findings = (vls_flow_findings){.arena = arena, .all = VLS_VEC_INIT, .said = SIZE_MAX};
+}
+
+static bool was_said(const vls_flow_findings *findings, valise_str path)
+{
+    for (size_t i = findings->said; i < findings->all.len; i++) {
+        valise_str there = findings->all.ptr[i].path;
+
+        if (vls_str_starts(path, there) &&
+            (path.len == there.len || path.ptr[there.len] == '.' || path.ptr[there.len] == '['))
+            return true;
+    }
+    return false;
 }
 
 /* Those that do not fit are counted all the same. Warnings leave room for errors. */
@@ -17,6 +29,8 @@ static int add(vls_flow_findings *findings, bool warning, int code, valise_str p
     vls_flow_finding f = {.code = code, .warning = warning};
     int rc;
 
+    if (was_said(findings, path))
+        return 0;
     if (findings->all.len >= (warning ? VLS_FLOW_FINDINGS_MAX / 2 : VLS_FLOW_FINDINGS_MAX)) {
         findings->errors += !warning;
         findings->more = true;

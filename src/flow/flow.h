@@ -208,7 +208,8 @@ typedef struct vls_flow_findings {
     vls_arena *arena;
     vls_vec(vls_flow_finding) all; /* in the arena */
     size_t errors;
-    bool more; /* than fit */
+    size_t said; /* of a place that is among those from here on, or below one, enough was said */
+    bool more;   /* than fit */
 } vls_flow_findings;
 
 void vls_flow_findings_init(vls_flow_findings *findings, vls_arena *arena);
@@ -311,8 +312,8 @@ int vls_subflow_compose(vls_flow_node *node, valise_str path, vls_flow_findings 
 
 /* Is there any in the value? */
 bool vls_references_in(vls_json value);
-/* Are they well-formed? The path of the first that is not is in err->path. */
-int vls_references_check(vls_json value, valise_error *err);
+/* Are those of a text well-formed? */
+int vls_reference_check(valise_str text, valise_error *err);
 
 /* The value with all references in its texts resolved, in the arena: "${NAME}" from the
  * environment, "@cred:NAME" (a whole text) from the user's credentials (settings

@@ -145,8 +145,11 @@ int vls_flow_agent_compose(vls_flow_node *node, valise_str path, vls_flow_findin
     valise_error why = VALISE_ERROR_INIT;
     valise_flow *inner = NULL;
     vls_json permissions;
-    int rc = vls_flow_make_inner(&inner, node, &why);
+    int rc;
 
+    if (!node->values) /* its params are those of the nodes inside: what is wrong was said */
+        return 0;
+    rc = vls_flow_make_inner(&inner, node, &why);
     if (rc < 0)
         return vls_flow_findings_take(findings, path, &why, err);
     rc = make_permissions(&permissions, vls_flow_arena(node->flow), node, err);

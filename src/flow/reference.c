@@ -95,7 +95,7 @@ bool vls_references_in(vls_json value)
     return false;
 }
 
-static int check_text(valise_str text, valise_error *err)
+int vls_reference_check(valise_str text, valise_error *err)
 {
     valise_str rest = text;
     piece p;
@@ -104,27 +104,6 @@ static int check_text(valise_str text, valise_error *err)
     while (rest.len > 0 && rc == 0)
         rc = next_piece(&p, &rest, rest.ptr == text.ptr, err);
     return rc;
-}
-
-int vls_references_check(vls_json value, valise_error *err)
-{
-    const bool object = value.type == VLS_JSON_OBJECT;
-
-    if (value.type == VLS_JSON_STRING)
-        return is_plain(vls_json_str(value)) ? 0 : check_text(vls_json_str(value), err);
-    if (!object && value.type != VLS_JSON_ARRAY)
-        return 0;
-    for (uint32_t i = 0; i < value.len; i++) {
-        int rc = vls_references_check(object ? value.members[i].value : value.items[i], err);
-        if (rc == 0)
-            continue;
-        if (object)
-            vls_error_prepend(err, "%s", vls_text_short(vls_json_str(value.members[i].key)).s);
-        else
-            vls_error_prepend(err, "[%u]", (unsigned)i);
-        return rc;
-    }
-    return 0;
 }
 
 /* ---- resolving ---- */

@@ -78,6 +78,57 @@ TEST(flow_config, single_faults)
     test_context_end();
 }
 
+/* One thing that is wrong with params hides nothing of the others, nor of a flow inside; and no
+ * place is complained of twice. */
+TEST(flow_config, every_error_within_params)
+{
+    valise *v = kit_open(t);
+
+    CHECK_SAYS(
+        "nodes[0].params.flow.nodes[1].params.action: '${' is no reference (write ${NAME} "
+        "for a variable, or $${ for the characters)\n"
+        "nodes[0].params.collect: 'collect' must have between 1 and 1024 bytes, has 0\n"
+        "nodes[0].params.parallel: 'parallel' must be an integer, not a string\n"
+        "nodes[0].params.flow.nodes[0].type: there is no node type 'SetNod' (did you mean "
+        "'SetNode'?)\n"
+        "nodes[0].params.flow.nodes[1].params.values: it must be an object, not integer "
+        "(write {\"key\": value})\n"
+        "nodes[0].params.reduce: 'k' has no such reducer (it is one of append, merge, sum, "
+        "min, max, first, last)\n"
+        "nodes[1].params.replay: 'replay' must be a string, not an integer\n"
+        "nodes[1].params.prompt: a placeholder has no end: '{{' (write {{key}}; two braces "
+        "that are no placeholder are {{{{)\n"
+        "nodes[2].params.maxTurns: 'maxTurns' must be between 1 and 1000, is 0\n"
+        "nodes[2].params.prompt: 'prompt' is missing\n"
+        "nodes[2].params.client: either a client, or a provider and a file of answers (the "
+        "client says which provider it is)\n"
+        "nodes[3].params.flow: must be an object, is 7\n"
+        "nodes[3].params.more: is not allowed\n"
+        "nodes[4].params: must have the property \"flow\"\n",
+        "{'nodes':[{'id':'m','type':'MapNode','params':{'over':'a','parallel':'many',"
+        "'collect':'','reduce':{'k':'nope'},'flow':{'nodes':[{'id':'x','type':'SetNod'},"
+        "{'id':'y','type':'SetNode','params':{'values':5,'action':'${'}}],'edges':[{'from':'x',"
+        "'to':'y'}]}}},"
+        "{'id':'c','type':'ToolParamGenerationNode','params':{'tool':'t','prompt':'{{',"
+        "'replay':5}},"
+        "{'id':'g','type':'AgentNode','params':{'maxTurns':0,'client':'c','provider':'p'}},"
+        "{'id':'s','type':'SubflowNode','params':{'flow':7,'more':1}},"
+        "{'id':'n','type':'SubflowNode','params':{}}],'edges':[{'from':'m','to':'c'},"
+        "{'from':'c','to':'g'},{'from':'g','to':'s'},{'from':'s','to':'n'}]}");
+    CHECK_SAYS("dependencies.t.tool.env.A: '${' is no reference (write ${NAME} for a variable, or "
+               "$${ for the characters)\n"
+               "dependencies.t.tool.env.B: '${1' is no reference (write ${NAME} for a variable, or "
+               "$${ for the characters)\n"
+               "nodes[0].permissions.foo: unknown member 'foo'\n"
+               "nodes[0].permissions.read: 'read' must be an array, not an integer\n"
+               "nodes[0].permissions.write[1]: a pattern is empty\n"
+               "nodes[0].permissions.write[2]: a pattern is empty\n"
+               "nodes[0].permissions.namespaceRead[0]: pattern 'a..b' has an empty segment\n",
+               "{'nodes':[{'id':'a','type':'SearchNode','permissions':{'foo':1,'read':7,"
+               "'write':['a','',''],'namespaceRead':['a..b','c']}}],"
+               "'dependencies':{'t':{'tool':{'command':['x'],'env':{'A':'${','B':'${1'}}}}}");
+}
+
 TEST(flow_config, levels)
 {
     static const struct {
