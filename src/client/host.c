@@ -2,6 +2,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "client/inside.h"
+#include "json/make.h"
 
 static vls_json member_of(vls_json object, const char *key)
 {
@@ -88,6 +89,42 @@ static int check_blocks(vls_json blocks, valise_error *err)
     return 0;
 }
 
+/* Arguments that are no object are what the model wrote, as those of a provider are: kept as a
+ * text, and not to be run. None at all are none. */
+static int settle_args(vls_json *block, vls_arena *arena, valise_error *err)
+{
+    vls_json args = member_of(*block, "args");
+    valise_str text;
+    int rc = 0;
+
+    if (!vls_str_equal(vls_json_str(member_of(*block, "type")), VLS_STR("tool_use")) ||
+        args.type == VLS_JSON_OBJECT)
+        return 0;
+    if (args.type != VLS_JSON_NULL && !vls_json_get(*block, VLS_STR("rawArgs"))) {
+        rc = vls_json_text(&text, arena, args, err);
+        if (rc == 0)
+            rc = vls_answer_set(block, arena, "rawArgs", vls_json_string(text), err);
+    }
+    args = (vls_json){.type = VLS_JSON_OBJECT};
+    return rc < 0 ? rc : vls_answer_set(block, arena, "args", args, err);
+}
+
+static int take_blocks(vls_json *out, vls_arena *arena, vls_json blocks, valise_error *err)
+{
+    vls_json *items = vls_arena_array(arena, blocks.len, sizeof(*items));
+    int rc = 0;
+
+    if (!items)
+        return vls_arena_fail(arena, err);
+    for (uint32_t i = 0; i < blocks.len && rc == 0; i++) {
+        rc = vls_json_copy(&items[i], arena, blocks.items[i], err);
+        if (rc == 0)
+            rc = settle_args(&items[i], arena, err);
+    }
+    *out = vls_json_array(items, blocks.len);
+    return rc;
+}
+
 int vls_answer_of_json(vls_answer *out, vls_arena *arena, vls_json json, valise_error *err)
 {
     vls_answer answer = {.partial = false};
@@ -95,7 +132,7 @@ int vls_answer_of_json(vls_answer *out, vls_arena *arena, vls_json json, valise_
     int rc = check_blocks(blocks, err);
 
     if (rc == 0)
-        rc = vls_json_copy(&answer.blocks, arena, blocks, err);
+        rc = take_blocks(&answer.blocks, arena, blocks, err);
     if (rc == 0)
         rc = take_usage(&answer.usage, member_of(json, "usage"), err);
     if (rc == 0)

@@ -1,8 +1,9 @@
 /* choose.c -- a model chooses one of several. [F9]
  *
  * It is asked to call a tool whose one argument is an enumeration. A model that writes a text
- * instead is understood where it names exactly one of the choices, as a word. Nothing else is: what
- * a flow does next must not depend on a guess. */
+ * instead is understood where it names exactly one of the choices, as a word; and where the text is
+ * nothing but one of them, however it is dressed: "**YES.**" is yes. Nothing else is: what a flow
+ * does next must not depend on a guess. */
 #include "flow/nodes.h"
 
 #include "json/make.h"
@@ -101,6 +102,32 @@ static bool names(valise_str text, valise_str word)
     return false;
 }
 
+/* Quotes, stars, a full stop around the one thing that it says. */
+static valise_str undress(valise_str text)
+{
+    text = vls_str_trim(text);
+    while (text.len > 0 && !is_word(text.ptr[0]) && (unsigned char)text.ptr[0] < 0x80)
+        text = vls_str_from(text, 1);
+    while (text.len > 0 && !is_word(text.ptr[text.len - 1]) &&
+           (unsigned char)text.ptr[text.len - 1] < 0x80)
+        text.len--;
+    return text;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_same(valise_str a, valise_str b)
+{
+    bool same = a.len == b.len && a.len > 0;
+
+    for (size_t i = 0; same && i < a.len; i++)
+        same = lower(a.ptr[i]) == lower(b.ptr[i]);
+    return same;
+}
+
 static int fail_said(const vls_asked *asked, const char *why, vls_json choices, valise_error *err)
 {
     char all[128] = "";
@@ -134,21 +161,25 @@ static int find_called(valise_str *out, const vls_asked *asked, vls_json choices
     return found.ptr ? 1 : 0;
 }
 
-static int find_named(valise_str *out, const vls_asked *asked, vls_json choices, valise_error *err)
+/* Names of choices that are told apart by their case only are none to be guessed. */
+static int find_named(valise_str *out, const vls_asked *asked, vls_json choices, bool whole,
+                      valise_error *err)
 {
+    const valise_str said = undress(asked->text);
     valise_str found = {NULL, 0};
 
     for (uint32_t i = 0; i < choices.len; i++) {
         valise_str choice = vls_json_str(choices.members[i].key);
 
-        if (!names(asked->text, choice))
+        if (whole ? !is_same(said, undress(choice)) : !names(asked->text, choice))
             continue;
         if (found.ptr)
             return fail_said(asked, ", which names more than one", choices, err);
         found = choice;
     }
     if (!found.ptr)
-        return fail_said(asked, "", choices, err);
+        return whole ? fail_said(asked, "", choices, err)
+                     : find_named(out, asked, choices, true, err);
     *out = found;
     return 0;
 }
@@ -176,6 +207,6 @@ int vls_flow_choose(valise_str *action, valise_node_run *at, const vls_ask_from 
     if (rc == 0)
         rc = find_called(action, &asked, choices, err);
     if (rc == 0)
-        rc = find_named(action, &asked, choices, err);
+        rc = find_named(action, &asked, choices, false, err);
     return vls_settle(rc);
 }

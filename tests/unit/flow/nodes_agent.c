@@ -61,6 +61,10 @@ TEST(agent, hears_of_what_goes_wrong)
          "There is no tool of this name"},
         {"{'type':'tool_use','callId':'c','name':'look','args':{},'rawArgs':'at'}",
          "no JSON object"},
+        {"{'type':'tool_use','callId':'c','name':'look','args':'at'}", "no JSON object"},
+        {"{'type':'tool_use','callId':'c','name':'look','args':[{'at':'x'}]}", "no JSON object"},
+        {"{'type':'tool_use','callId':'c','name':'look','args':null}", "at"},
+        {"{'type':'tool_use','callId':'c','name':'look'}", "at"},
     };
     desk *d = desk_open(t);
     valise_backpack *bag = bag_of(d, "b");

@@ -177,11 +177,15 @@ TEST(asking, a_model_decides)
         {"{'type':'tool_use','callId':'c','name':'choose','args':{'choice':'pay'}}", "pay at d"},
         {"{'type':'text','text':'I would say: pay-all.'}", "pay-all at d"},
         {"{'type':'text','text':'talk'}", "talk at d"},
+        {"{'type':'text','text':'**PAY-ALL.**\\n'}", "pay-all at d"},
+        {"{'type':'text','text':' <Talk>! '}", "talk at d"},
     };
     static const char *const bad[] = {
         "{'type':'text','text':'payment, talking'}",
         "{'type':'text','text':'pay or talk'}",
         "{'type':'text','text':''}",
+        "{'type':'text','text':'PAY, I think'}",
+        "{'type':'text','text':'**.**'}",
         "{'type':'tool_use','callId':'c','name':'choose','args':{'choice':'steal'}}",
         "{'type':'tool_use','callId':'c','name':'choose','args':{'choice':['pay']}}",
         "{'type':'tool_use','callId':'c','name':'other','args':{'choice':'pay'}}",
