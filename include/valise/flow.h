@@ -140,11 +140,12 @@ typedef struct valise_flow_result {
     int64_t steps;    /* nodes that ran */
     char action[129]; /* of the last node: "default" when it chose none */
     char node[257];   /* the last node; of a failure the one that failed */
+    char aside[257];  /* of a resumed run: the backpack that was moved aside for it; "": none */
 } valise_flow_result;
 
 #define VALISE_FLOW_RESULT_INIT                                                                    \
     {                                                                                              \
-        sizeof(valise_flow_result), {{0}}, 0, "", ""                                               \
+        sizeof(valise_flow_result), {{0}}, 0, "", "", ""                                           \
     }
 
 /* Run it to its end. bag: NULL for that of the flow; a snapshot is forked, under a name of its own,
@@ -152,10 +153,36 @@ typedef struct valise_flow_result {
  * fails, and has no `error` edge, is the failure of the run, with the node's code; VALISE_E_LIMIT:
  * more than max_steps, or a node took longer than its timeout; VALISE_E_CANCELLED. result (may be
  * NULL) is filled in any case; fork may be NULL where bag is no snapshot. On a durable backpack the
- * run is recorded, and can be resumed (`valise flow resume`). */
+ * run is recorded, and can be resumed: valise_flow_resume, `valise flow resume`. */
 VALISE_API int valise_flow_run(valise_flow_result *result, valise_backpack **fork,
                                valise_flow *flow, valise_backpack *bag,
                                const valise_flow_run_options *options, valise_error *err);
+
+typedef struct valise_flow_resume_options {
+    size_t size;
+    valise_str actor;  /* who runs it; "": that of the workspace */
+    int64_t max_steps; /* 0: as when it was started */
+    valise_progress progress;
+} valise_flow_resume_options;
+
+#define VALISE_FLOW_RESUME_OPTIONS_INIT                                                            \
+    {                                                                                              \
+        sizeof(valise_flow_resume_options), {NULL, 0}, 0,                                          \
+        {                                                                                          \
+            NULL, NULL                                                                             \
+        }                                                                                          \
+    }
+
+/* Go on with a run of this flow that was interrupted, or that failed, from the node on that did not
+ * end; `run` is its id, four digits or more of the end of that, or the name of its backpack, of
+ * which the newest run is meant. Nodes that were done do not run again. What the interrupted one
+ * had written stays in the history of a backpack that is moved aside (result->aside), and a fork of
+ * the state before takes over the name: open it by its name, a handle from before is that of the
+ * other one. VALISE_E_NOT_FOUND; VALISE_E_INVALID: it is over; VALISE_E_BUSY: somebody runs it;
+ * VALISE_E_CONFLICT: it was another flow, or somebody else wrote to the backpack meanwhile, and
+ * nothing was changed. Else as valise_flow_run. */
+VALISE_API int valise_flow_resume(valise_flow_result *result, valise_flow *flow, const char *run,
+                                  const valise_flow_resume_options *options, valise_error *err);
 
 VALISE_END
 

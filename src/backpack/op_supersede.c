@@ -198,9 +198,8 @@ typedef struct listing {
 static int list_run(void *arg, const void *row, valise_error *err)
 {
     const listing *l = arg;
-    const vls_run_row *run = row;
 
-    return run->end == VALISE_NONE ? l->fn(l->arg, run, err) : 0;
+    return l->fn(l->arg, row, err);
 }
 
 static int list_runs(void *arg, valise_view *view, valise_error *err)
@@ -222,8 +221,8 @@ static int list_runs(void *arg, valise_view *view, valise_error *err)
     return rc;
 }
 
-int vls_backpack_open_runs(int64_t *last, valise *v, valise_str name, const valise_call *call,
-                           vls_run_fn *fn, void *arg, valise_error *err)
+int vls_backpack_each_run(int64_t *last, valise *v, valise_str name, const valise_call *call,
+                          vls_run_fn *fn, void *arg, valise_error *err)
 {
     listing l = {.name = name, .fn = fn, .arg = arg};
     int rc = vls_with_view(v, call, list_runs, &l, err);

@@ -199,11 +199,11 @@ int vls_backpack_supersede_with(valise_uuid *id, valise *v, valise_str name, int
                                 valise_str aside, const vls_run_item *more, size_t count,
                                 const valise_call *call, valise_error *err);
 
-/* The runs of a durable backpack that are not over, by number, and the seq of its newest commit.
- * fn and last may be NULL; what fn returns, unless 0, ends it and is returned. */
+/* The runs of nodes on a durable backpack, by number, and the seq of its newest commit. fn and last
+ * may be NULL; what fn returns, unless 0, ends it and is returned. */
 typedef int vls_run_fn(void *arg, const vls_run_row *run, valise_error *err);
-int vls_backpack_open_runs(int64_t *last, valise *v, valise_str name, const valise_call *call,
-                           vls_run_fn *fn, void *arg, valise_error *err);
+int vls_backpack_each_run(int64_t *last, valise *v, valise_str name, const valise_call *call,
+                          vls_run_fn *fn, void *arg, valise_error *err);
 
 extern const valise_op vls_op_backpack_create, vls_op_backpack_pack, vls_op_backpack_rm,
     vls_op_backpack_clear, vls_op_backpack_quarantine, vls_op_backpack_release,

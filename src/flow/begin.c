@@ -82,7 +82,7 @@ static int name_run(vls_flow_run *run, const vls_flow_begin *begin, valise_error
     return rc;
 }
 
-static void fill(valise_flow_result *result, const vls_flow_run *run)
+static void fill(valise_flow_result *result, const vls_flow_run *run, const char *aside)
 {
     valise_flow_result made = VALISE_FLOW_RESULT_INIT;
     const char *last = run->last;
@@ -95,6 +95,7 @@ static void fill(valise_flow_result *result, const vls_flow_run *run)
     made.steps = atomic_load_explicit(&run->steps, memory_order_relaxed);
     (void)snprintf(made.action, sizeof(made.action), "%s", run->action);
     (void)snprintf(made.node, sizeof(made.node), "%s", last);
+    (void)snprintf(made.aside, sizeof(made.aside), "%s", aside ? aside : "");
     vls_sized_give(result, &made, sizeof(made));
 }
 
@@ -123,6 +124,9 @@ static int run_it(vls_flow_run *run, const vls_flow_begin *begin, valise_error *
         rc = vls_flow_record_open(run, begin, err);
     if (rc < 0)
         return rc;
+    if (begin->aside)
+        vls_flow_warn(run, NULL, "what the interrupted node had written is in the backpack %s",
+                      begin->aside);
     rc = vls_flow_run_all(run, start, &why);
     tell_progress(run);
     kept = vls_flow_record_close(run, rc, &why, rc < 0 ? NULL : &why);
@@ -151,7 +155,7 @@ int vls_flow_run_begin(valise_flow_result *result, const vls_flow_begin *begin, 
     rc = name_run(&run, begin, err);
     if (rc == 0)
         rc = run_it(&run, begin, err);
-    fill(result, &run);
+    fill(result, &run, begin->aside);
     vls_flow_run_release(&run);
     return rc;
 }

@@ -17,7 +17,8 @@ typedef struct vls_flow_begin {
     valise_progress progress;
     const valise_uuid *resume; /* a run that is recorded, and goes on; NULL: a new one */
     int64_t resumed;           /* ... how often it did so far */
-    bool continued;            /* ... which its record says already */
+    const char *aside;         /* ... the backpack that was moved aside for it, which its record
+                                * says already; NULL: none was */
     int *lock;                 /* its lock, which is taken over; NULL: it is not held yet */
     const valise_uuid *origin; /* a new run, which takes over steps of this one; or NULL */
     int64_t before;            /* ... those that ended before this tick */

@@ -14,6 +14,8 @@ const valise_field vls_flow_ran_fields[] = {
     VALISE_FIELD(vls_flow_ran, action, STR, VALISE_REQUIRED, "The action of the last node."),
     VALISE_FIELD(vls_flow_ran, node, STR, VALISE_REQUIRED, "The last node."),
     VALISE_FIELD(vls_flow_ran, steps, INT, VALISE_REQUIRED, "Nodes that ran."),
+    VALISE_FIELD(vls_flow_ran, aside, STR, VALISE_NULLABLE,
+                 "The backpack that was moved aside for a run that goes on."),
     VALISE_FIELD_END,
 };
 
@@ -140,6 +142,8 @@ int vls_flow_run_job(vls_flow_ran *out, valise_job *job, vls_flow_begin *begin,
         rc = vls_arena_dup(&out->node, &job->arena, valise_str_of(result.node), err);
     if (rc == 0)
         rc = vls_arena_dup(&out->backpack, &job->arena, begin->bag->name, err);
+    if (begin->aside)
+        out->aside = valise_str_of(begin->aside);
     return rc;
 }
 

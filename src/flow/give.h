@@ -16,7 +16,7 @@ extern const valise_field vls_flow_set_item; /* "KEY=JSON" */
 /* What a run answers. */
 typedef struct vls_flow_ran {
     valise_uuid run;
-    valise_str backpack, action, node;
+    valise_str backpack, action, node, aside;
     int64_t steps;
 } vls_flow_ran;
 extern const valise_field vls_flow_ran_fields[];

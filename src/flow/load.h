@@ -31,6 +31,12 @@ int vls_flow_text_place(vls_flow_text *text, vls_arena *arena, valise_str file, 
 int vls_flow_text_change(vls_flow_text *text, const valise *v, valise_str changed,
                          valise_error *err);
 
+/* Other params for nodes in it: a list of texts, "NODE.path=JSON". VALISE_E_NOT_FOUND: there is no
+ * such node; VALISE_E_INVALID. */
+extern const valise_field vls_flow_param_item;
+int vls_flow_text_set_params(vls_flow_text *text, vls_arena *arena, const valise *v,
+                             valise_list params, valise_error *err);
+
 /* Make the flow of it. */
 int vls_flow_load(valise_flow **out, valise *v, const vls_flow_text *text, valise_error *err);
 

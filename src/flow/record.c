@@ -347,7 +347,7 @@ static int fill_record(struct vls_flow_record *record, vls_flow_run *run,
         record->lock = vls_fd_take(begin->lock);
     else
         rc = vls_flow_lock(&record->lock, run->v, &run->id, err);
-    if (rc == 0 && !begin->continued)
+    if (rc == 0 && !begin->aside)
         rc = begin->resume ? go_on(run, begin, err) : start(run, begin, err);
     if (rc == 0 && (begin->resume || begin->origin))
         rc = vls_with_view(run->v, &call, load, &(loading){l.record, l.run}, err);
