@@ -174,14 +174,22 @@ static int sweep(target *t, valise_error *err)
     return rc;
 }
 
+/* One that was dropped since it was listed has nothing left to let go of. */
 static int retain_bag(const retaining *r, const valise_uuid *id, valise_error *err)
 {
     target t = {.r = r, .id = id};
-    int rc = vls_with_view(r->v, NULL, find_target, &t, err);
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = vls_with_view(r->v, NULL, find_target, &t, &why);
 
     if (rc == 0 && r->limits->max == 0)
-        rc = sweep(&t, err);
-    return rc < 0 ? rc : move_edge(&t, err);
+        rc = sweep(&t, &why);
+    if (rc == 0)
+        rc = move_edge(&t, &why);
+    if (rc == VALISE_E_NOT_FOUND)
+        return 0;
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
 }
 
 static int job(valise_job *j, const void *in, void *out, valise_error *err)
