@@ -138,6 +138,43 @@ static double per_node(size_t nodes, size_t keys, bool events, size_t before, si
     return best;
 }
 
+/* A map over a list; each element packs a result. */
+static state *map_over(size_t elements, unsigned flags)
+{
+    static const char config[] =
+        "{\"nodes\":[{\"id\":\"map\",\"type\":\"MapNode\",\"params\":{\"over\":\"list\",\"flow\":{"
+        "\"nodes\":[{\"id\":\"one\",\"type\":\"SetNode\",\"params\":{\"values\":{\"result\":1,"
+        "\"seen\":1}}}]},\"reduce\":{\"seen\":\"max\"}}}]}";
+    state *s = set_up(0, 0, false);
+    valise_backpack_options options = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_error err = VALISE_ERROR_INIT;
+    char *list = vls_mem_zalloc(valise_env_default(), 2 * elements + 2);
+
+    if (!list)
+        abort();
+    for (size_t i = 0; i < elements; i++)
+        memcpy(list + 2 * i, i == 0 ? "[0" : ",0", 2);
+    list[2 * elements] = ']';
+    valise_flow_free(s->flow);
+    valise_backpack_close(s->bag);
+    options.flags = flags;
+    must(valise_backpack_open(&s->bag, s->v, "map", &options, &err), &err);
+    must(valise_pack(NULL, s->bag, "list", list, NULL, &err), &err);
+    must(valise_flow_from_config(&s->flow, s->v, valise_str_of(config), NULL, NULL, &err), &err);
+    vls_mem_free(valise_env_default(), list, 2 * elements + 2);
+    return s;
+}
+
+static void *map_of(size_t size)
+{
+    return map_over(size, 0);
+}
+
+static void *durable_map_of(size_t size)
+{
+    return map_over(size, VALISE_BACKPACK_DURABLE);
+}
+
 static void *chain_of(size_t size)
 {
     return set_up(size, 0, false);
@@ -171,5 +208,19 @@ BENCH(flow)
                                         .fn = run_flow,
                                         .sizes = {10, 1000, 100000, 0},
                                         .promised = 0,
+                                        .cpu = true});
+    bench_growth(b, &(bench_growth_row){.name = "run of a map, by its elements",
+                                        .setup = map_of,
+                                        .teardown = tear_down,
+                                        .fn = run_flow,
+                                        .sizes = {10, 100, 1000, 0},
+                                        .promised = 1,
+                                        .cpu = true});
+    bench_growth(b, &(bench_growth_row){.name = "run of a map, durable, by its elements",
+                                        .setup = durable_map_of,
+                                        .teardown = tear_down,
+                                        .fn = run_flow,
+                                        .sizes = {10, 100, 1000, 0},
+                                        .promised = 1,
                                         .cpu = true});
 }

@@ -254,12 +254,11 @@ static int tell_conflicts(valise_backpack *ours, valise_backpack *base, valise_b
     return rc;
 }
 
-int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack *base,
-                          valise_backpack *theirs, valise_conflict_fn *fn, void *arg,
-                          valise_error *err)
+/* args: with what is not said by the handles. */
+static int merge(int64_t *count, vls_merge_args args, valise_backpack *ours, valise_backpack *base,
+                 valise_backpack *theirs, valise_conflict_fn *fn, void *arg, valise_error *err)
 {
     char base_digits[VLS_U64_DIGITS], their_digits[VLS_U64_DIGITS];
-    vls_merge_args args = {.who = {.node_id = {NULL, 0}}};
     vls_merge_result result = {0};
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_merge_base found = {.seq = -1, .arena = &arena};
@@ -302,4 +301,17 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
     if (rc == 0 && count)
         *count = result.merged;
     return rc;
+}
+
+int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack *base,
+                          valise_backpack *theirs, valise_conflict_fn *fn, void *arg,
+                          valise_error *err)
+{
+    return merge(count, (vls_merge_args){.passing = false}, ours, base, theirs, fn, arg, err);
+}
+
+int vls_handle_merge_passing(valise_backpack *ours, valise_backpack *base, valise_backpack *theirs,
+                             valise_conflict_fn *fn, void *arg, valise_error *err)
+{
+    return merge(NULL, (vls_merge_args){.passing = true}, ours, base, theirs, fn, arg, err);
 }

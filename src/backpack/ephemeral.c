@@ -2,6 +2,7 @@
 #include "backpack/ephemeral.h"
 
 #include "backpack/look.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "base/vec.h"
@@ -10,8 +11,8 @@ static const valise_uuid no_uuid;
 
 typedef struct table {
     const valise_env *env;
-    pthread_mutex_t lock; /* over the entries */
-    vls_vec(vls_ephemeral *) entries;
+    pthread_mutex_t lock; /* over the maps */
+    vls_map names, ids;   /* the same entries, which are counted once for both */
 } table;
 
 static const char table_key; /* its address is the key */
@@ -70,13 +71,31 @@ static vls_ephemeral *make(const valise_env *env, vls_ring *ring, const vls_ephe
 
 /* ---- the table ---- */
 
+static bool has_name(const void *item, const void *key)
+{
+    return vls_str_equal(vls_ephemeral_name(item), *(const valise_str *)key);
+}
+
+static bool has_id(const void *item, const void *key)
+{
+    return vls_uuid_equal(&((const vls_ephemeral *)item)->id, key);
+}
+
+static uint64_t hash_of(const valise_uuid *id)
+{
+    return vls_str_hash((valise_str){(const char *)id, sizeof(*id)}, 0);
+}
+
 static void free_table(void *self)
 {
     table *t = self;
+    vls_ephemeral *e;
+    size_t at = 0;
 
-    for (size_t i = 0; i < t->entries.len; i++)
-        vls_ephemeral_unref(t->entries.ptr[i]);
-    vls_vec_release(&t->entries, t->env);
+    while ((e = vls_map_next(&t->names, &at)))
+        vls_ephemeral_unref(e);
+    vls_map_release(&t->names);
+    vls_map_release(&t->ids);
     (void)pthread_mutex_destroy(&t->lock);
     vls_mem_free(t->env, t, sizeof(*t));
 }
@@ -88,6 +107,8 @@ static int make_table(void **out, valise *v, valise_error *err)
     if (!t)
         return vls_fail_memory(err);
     t->env = v->env;
+    vls_map_init(&t->names, t->env, has_name);
+    vls_map_init(&t->ids, t->env, has_id);
     (void)pthread_mutex_init(&t->lock, NULL);
     *out = t;
     return 0;
@@ -96,29 +117,29 @@ static int make_table(void **out, valise *v, valise_error *err)
 static vls_ephemeral *find_name(const table *t, valise_str name, const valise_uuid *id)
 {
     bool any = !id || vls_uuid_equal(id, &no_uuid);
+    vls_ephemeral *e = vls_map_get(&t->names, vls_str_hash(name, 0), &name);
 
-    for (size_t i = 0; i < t->entries.len; i++) {
-        vls_ephemeral *e = t->entries.ptr[i];
-        if (vls_str_equal(vls_ephemeral_name(e), name))
-            return any || vls_uuid_equal(&e->id, id) ? e : NULL;
-    }
-    return NULL;
+    return e && (any || vls_uuid_equal(&e->id, id)) ? e : NULL;
 }
 
 static int add(vls_ephemeral **out, table *t, vls_ring *ring, const vls_ephemeral_new *like,
                valise_error *err)
 {
+    valise_str name;
     vls_ephemeral *e;
 
     if (find_name(t, like->name, NULL))
         return vls_fail(err, VALISE_E_EXISTS, "there is an ephemeral backpack '%.*s'",
                         VALISE_STR_ARG(like->name));
-    if (!vls_vec_reserve(&t->entries, t->env, t->entries.len + 1))
+    if (vls_map_reserve(&t->names, t->names.len + 1) < 0 ||
+        vls_map_reserve(&t->ids, t->ids.len + 1) < 0)
         return vls_fail_memory(err);
     e = make(t->env, ring, like);
     if (!e)
         return vls_fail_memory(err);
-    t->entries.ptr[t->entries.len++] = vls_ephemeral_ref(e);
+    name = vls_ephemeral_name(e);
+    (void)vls_map_put(NULL, &t->names, vls_str_hash(name, 0), &name, vls_ephemeral_ref(e));
+    (void)vls_map_put(NULL, &t->ids, hash_of(&e->id), &e->id, e);
     *out = e;
     return 0;
 }
@@ -162,10 +183,9 @@ vls_ephemeral *vls_ephemeral_find_id(valise *v, const valise_uuid *id)
     if (!t)
         return NULL;
     (void)pthread_mutex_lock(&t->lock);
-    for (size_t i = 0; i < t->entries.len && !found; i++) {
-        if (vls_uuid_equal(&t->entries.ptr[i]->id, id))
-            found = vls_ephemeral_ref(t->entries.ptr[i]);
-    }
+    found = vls_map_get(&t->ids, hash_of(id), id);
+    if (found)
+        (void)vls_ephemeral_ref(found);
     (void)pthread_mutex_unlock(&t->lock);
     return found;
 }
@@ -190,11 +210,10 @@ vls_ephemeral *vls_ephemeral_enter(valise *v, valise_str name)
 /* With the lock. The reference of the table is the caller's then. */
 static void take_out(table *t, vls_ephemeral *e)
 {
-    size_t i = 0;
+    valise_str name = vls_ephemeral_name(e);
 
-    while (t->entries.ptr[i] != e)
-        i++;
-    t->entries.ptr[i] = t->entries.ptr[--t->entries.len];
+    (void)vls_map_remove(&t->names, vls_str_hash(name, 0), &name);
+    (void)vls_map_remove(&t->ids, hash_of(&e->id), &e->id);
     atomic_store_explicit(&e->gone, true, memory_order_relaxed);
 }
 
@@ -242,14 +261,15 @@ static int compare_names(const void *a, const void *b)
 
 static int copy_list(vls_ephemeral ***out, size_t *count, const table *t, valise_error *err)
 {
-    vls_ephemeral **list = vls_mem_alloc(t->env, t->entries.len * sizeof(vls_ephemeral *));
+    vls_ephemeral **list = vls_mem_alloc(t->env, t->names.len * sizeof(vls_ephemeral *)), *e;
+    size_t at = 0, len = 0;
 
     if (!list)
         return vls_fail_memory(err);
-    for (size_t i = 0; i < t->entries.len; i++)
-        list[i] = vls_ephemeral_ref(t->entries.ptr[i]);
+    while ((e = vls_map_next(&t->names, &at)))
+        list[len++] = vls_ephemeral_ref(e);
     *out = list;
-    *count = t->entries.len;
+    *count = len;
     return 0;
 }
 
@@ -263,7 +283,7 @@ int vls_ephemeral_list(vls_ephemeral ***out, size_t *count, valise *v, valise_er
     if (!t)
         return 0;
     (void)pthread_mutex_lock(&t->lock);
-    if (t->entries.len > 0)
+    if (t->names.len > 0)
         rc = copy_list(out, count, t, err);
     (void)pthread_mutex_unlock(&t->lock);
     if (*count > 0)

@@ -108,6 +108,10 @@ static inline bool vls_handle_is_short(const valise_backpack *bag)
     return bag->ring && bag->v && bag->v->middleware_count == 0;
 }
 
+/* valise_backpack_merge of one that is dropped next: later merges need not know of it. */
+int vls_handle_merge_passing(valise_backpack *ours, valise_backpack *base, valise_backpack *theirs,
+                             valise_conflict_fn *fn, void *arg, valise_error *err);
+
 /* VALISE_E_INVALID for a snapshot. */
 int vls_handle_check_writable(valise_backpack *bag, valise_error *err);
 

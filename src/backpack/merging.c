@@ -31,6 +31,8 @@ const valise_field vls_merge_in[] = {
                     "The name must still be that of this backpack."),
     VALISE_FIELD_AS(vls_merge_args, base_id, "baseId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,
                     "The name must still be that of this backpack."),
+    VALISE_FIELD(vls_merge_args, passing, BOOL, VALISE_HIDDEN,
+                 "It is dropped next: what was merged is not noted."),
     VALISE_FIELD_END,
 };
 
@@ -499,12 +501,16 @@ static int look_back(vls_merge_uses *out, const past *ours, const past *theirs, 
     return 0;
 }
 
-/* The base, and what ours has afterwards. */
+/* The base, and what ours has afterwards. A map brings back thousands, and each would be looked for
+ * in the pasts of all that come later. */
 static int compare_pasts(vls_merge_uses *out, past *ours, past *theirs, const vls_merge_args *args,
                          valise_error *err)
 {
-    int rc = gather_shown(ours, &out->ours.ledger, err);
+    int rc;
 
+    if (args->passing && args->base.len > 0)
+        return take_base(out, args, err);
+    rc = gather_shown(ours, &out->ours.ledger, err);
     if (rc == 0)
         rc = gather_shown(theirs, &out->theirs.ledger, err);
     if (rc == 0)

@@ -100,6 +100,7 @@ typedef struct vls_merge_args {
     valise_str base;   /* name; "": their common past */
     valise_str theirs_point, base_point;
     valise_uuid theirs_id, base_id; /* handles: they must still be these; zero: any */
+    bool passing; /* theirs is dropped next: with a base given nothing is noted for later merges */
     /* Snapshots of ephemeral ones: what the handle holds, though the points are pruned. No fields:
      * only C code of the library has them. NULL: the points say it. */
     const vls_ledger *held_theirs, *held_base;

@@ -179,5 +179,8 @@ int vls_fan_run_element(vls_fan_element *element, valise_error *err)
         rc = collect(element, err);
     if (rc == 0)
         rc = valise_backpack_diff(fan->base, element->fork, note_change, element, err);
+    /* Mostly there is but the result. */
+    if (rc == 0 && element->changes.len == 0)
+        return vls_fan_drop(element, err);
     return rc < 0 ? rc : leave_behind(element, err);
 }

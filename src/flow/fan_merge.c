@@ -2,6 +2,7 @@
  */
 #include "flow/fan.h"
 
+#include "backpack/handle.h"
 #include "base/map.h"
 #include "base/text.h"
 
@@ -76,11 +77,10 @@ int vls_fan_merge(vls_fan *fan, valise_error *err)
         vls_fan_element *element = &fan->elements[i];
         meeting m = {""};
 
-        if (element->left)
+        if (!element->fork || element->left || element->changes.len == 0)
             continue;
-        /* What both have in common is known: to look for it goes through all that came before. */
-        rc = valise_backpack_merge(NULL, fan->at->run->bag, fan->base, element->fork, note_conflict,
-                                   &m, err);
+        rc = vls_handle_merge_passing(fan->at->run->bag, fan->base, element->fork, note_conflict,
+                                      &m, err);
         if (rc == VALISE_E_CONFLICT && m.key[0])
             rc = vls_fail(err, VALISE_E_CONFLICT, "'%s' was changed while '%.*s' ran", m.key,
                           VALISE_STR_ARG(element->path));

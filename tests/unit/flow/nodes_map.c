@@ -89,6 +89,7 @@ TEST(map, attribution_is_that_of_the_element)
 {
     desk *d = desk_open(t);
     valise_backpack *bag = bag_of(d, "b");
+    valise_reply reply = VALISE_REPLY_INIT;
     valise_flow *flow;
 
     put_program("own.sh", "in=$(cat); i=${in##*index\\\":}; i=${i%%[!0-9]*}\n"
@@ -103,6 +104,10 @@ TEST(map, attribution_is_that_of_the_element)
     CHECK_TEXT("test.m.p",
                test_format("%.*s", VALISE_STR_ARG(item_of(bag, "own.1").namespace_name)));
     CHECK_TEXT("m", test_format("%.*s", VALISE_STR_ARG(item_of(bag, "results").node_id)));
+    CHECK_OK(
+        valise_dispatch(&reply, d->v, "backpack:merges", "{\"backpack\":\"b\"}", NULL, d->err));
+    CHECK_STR(VLS_STR("{\"items\":[]}"), valise_blob_bytes(reply.json)); /* its forks are gone */
+    valise_reply_release(&reply);
 }
 
 TEST(map, two_that_write_one_key)
