@@ -95,6 +95,7 @@ typedef struct soak {
     int64_t until_ms;
     level samples[SAMPLES];
     uint64_t done, refused;
+    uint64_t seed; /* drawn once, before there are threads and another process */
 } soak;
 
 static valise *open_at(const valise_env *env, const char *folder)
@@ -110,14 +111,14 @@ static valise *open_at(const valise_env *env, const char *folder)
     return v;
 }
 
-static worker *hire(valise *v, const char *folder, size_t number)
+static worker *hire(valise *v, const char *folder, uint64_t seed, size_t number)
 {
     worker *w = test_alloc(sizeof(*w));
 
     w->v = v;
     w->folder = folder;
     w->number = (unsigned)number;
-    w->rng = test_rng_new(test_seed() + number);
+    w->rng = test_rng_new(seed + number);
     return w;
 }
 
@@ -133,7 +134,7 @@ static int ignore(void *arg, const valise_event *event, valise_error *err)
 static int visit(size_t index, void *arg)
 {
     const soak *s = arg;
-    worker *w = hire(NULL, s->folder, THREADS + index);
+    worker *w = hire(NULL, s->folder, s->seed, THREADS + index);
     size_t fds = 0;
 
     for (unsigned visits = 0; process_now_ms() < s->until_ms; visits++) {
@@ -163,7 +164,7 @@ static int visit(size_t index, void *arg)
 static void look_on(soak *s)
 {
     int64_t begun = process_now_ms(), all = s->until_ms - begun, tidied = begun, now;
-    worker *w = hire(s->v, s->folder, 99);
+    worker *w = hire(s->v, s->folder, s->seed, 99);
 
     while ((now = process_now_ms()) < s->until_ms) {
         level *sample = &s->samples[VLS_MIN((now - begun) * SAMPLES / all, SAMPLES - 1)];
@@ -189,7 +190,7 @@ static void work(size_t index, void *arg)
         look_on(s);
         return;
     }
-    w = hire(s->v, s->folder, index - 1);
+    w = hire(s->v, s->folder, s->seed, index - 1);
     while (process_now_ms() < s->until_ms)
         load_step(w);
     __atomic_fetch_add(&s->done, w->done, __ATOMIC_RELAXED);
@@ -230,7 +231,7 @@ TEST(soak, keeps_its_level) /* [Q23] */
     worker *last;
     valise *v;
 
-    *s = (soak){.t = t, .folder = test_format("%s/soak", test_tmpdir())};
+    *s = (soak){.t = t, .folder = test_format("%s/soak", test_tmpdir()), .seed = test_seed()};
     s->store = test_format("%s/.valise", s->folder);
     CHECK_INT(0, mkdir(s->folder, 0700));
     v = open_at(t->env, s->folder);
@@ -249,7 +250,7 @@ TEST(soak, keeps_its_level) /* [Q23] */
         process_wait(&r, &visitors[i], process_timeout_ms());
         CHECK_MSG(r.exit_code == 0, "the other process: %s", process_describe(&r));
     }
-    last = hire(s->v, s->folder, 0);
+    last = hire(s->v, s->folder, s->seed, 0);
     load_tidy(last);
     (void)snprintf(last->payload, sizeof(last->payload), "{}");
     CHECK_OK(valise_dispatch(NULL, s->v, "workspace:validate", "{}", NULL, &t->err));
@@ -269,7 +270,7 @@ TEST(soak, grows_as_it_is_written) /* [Q23] */
     worker *w;
 
     CHECK_INT(0, mkdir(folder, 0700));
-    w = hire(NULL, folder, 0);
+    w = hire(NULL, folder, test_seed(), 0);
     for (size_t i = 0; i <= rounds; i++) {
         w->v = open_at(t->env, folder);
         for (size_t n = 0; n < each; n++)
