@@ -14,6 +14,7 @@
 #include <valise/event.h>
 #include <valise/flow.h>
 #include <valise/id.h>
+#include <valise/json.h>
 #include <valise/progress.h>
 #include <valise/prompt.h>
 #include <valise/search.h>

@@ -18,6 +18,12 @@ typedef struct valise_str {
     size_t len;
 } valise_str;
 
+/* Of a text in the source, for initializers: const valise_str tags[] = {VALISE_STR("pii")}; */
+#define VALISE_STR(literal)                                                                        \
+    {                                                                                              \
+        "" literal, sizeof(literal) - 1                                                            \
+    }
+
 /* For printf's "%.*s". Longer slices than an int can count are cut. */
 #define VALISE_STR_ARG(s)                                                                          \
     ((s).len > 0x7fffffff ? 0x7fffffff : (int)(s).len), ((s).ptr ? (s).ptr : "")
