@@ -15,8 +15,10 @@ static int print_commit(void *arg, const valise_commit *commit, valise_error *er
 
 static int answer(valise_backpack *bag, valise_error *err)
 {
-    const valise_str user_input[] = {{"user-input", 10}}, llm_output[] = {{"llm-output", 10}};
-    const valise_node chat = {.size = sizeof(chat), .id = {"chat-1", 6}, .name = {"ChatNode", 8}};
+    const valise_str user_input[] = {VALISE_STR("user-input")},
+                     llm_output[] = {VALISE_STR("llm-output")};
+    const valise_node chat = {
+        .size = sizeof(chat), .id = VALISE_STR("chat-1"), .name = VALISE_STR("ChatNode")};
     valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
     valise_backpack *node = NULL;
     valise_blob *query = NULL;

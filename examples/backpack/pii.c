@@ -26,7 +26,7 @@ static int read_as(valise_backpack *bag, const char *id, valise_error *err)
 
 int main(void)
 {
-    const valise_str tags[] = {{"pii", 3}}, nodes[] = {{"authentication-node", 19}};
+    const valise_str tags[] = {VALISE_STR("pii")}, nodes[] = {VALISE_STR("authentication-node")};
     valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
     valise_error err = VALISE_ERROR_INIT;
     valise_backpack *bag = NULL;

@@ -6,7 +6,7 @@
 /* A node: reads the query, packs what it found. `careful` is what we want to try. */
 static int research(valise_backpack *bag, bool careful, valise_error *err)
 {
-    const valise_node node = {.size = sizeof(node), .id = {"research-2", 10}};
+    const valise_node node = {.size = sizeof(node), .id = VALISE_STR("research-2")};
     valise_backpack *view = NULL;
     valise_blob *query = NULL;
     int rc = valise_backpack_node(&view, bag, &node, err);

@@ -1,5 +1,7 @@
-/* time_travel.c -- what did research-2 change? (the PRD's example 2) */
+/* time_travel.c -- which step brought the wrong fact, and what else did it change? (the PRD's
+ * example 2) */
 #include <stdio.h>
+#include <string.h>
 
 #include <valise.h>
 
@@ -47,6 +49,33 @@ static int print_value(valise_backpack *bag, const char *key, const char *when, 
     return rc < 0 ? rc : 0;
 }
 
+/* Is it there yet? Asked of a few states of the past: of 1,000 commits about ten times. */
+static int is_wrong(void *arg, valise_backpack *state, valise_error *err)
+{
+    valise_blob *value = NULL, *capital = NULL;
+    int rc = valise_peek(&value, state, "context", err), wrong = 0;
+
+    (void)arg;
+    if (rc > 0)
+        rc = valise_json_get_text(&capital, valise_blob_bytes(value), "/capital", err);
+    if (rc > 0) {
+        valise_str text = valise_blob_bytes(capital);
+        wrong = text.len == 4 && memcmp(text.ptr, "Lyon", 4) == 0;
+    }
+    valise_blob_unref(capital);
+    valise_blob_unref(value);
+    return rc < 0 ? rc : wrong;
+}
+
+static int print_commit(void *arg, const valise_commit *commit, valise_error *err)
+{
+    (void)arg;
+    (void)err;
+    printf("it came with commit %lld: %.*s, %.*s\n", (long long)commit->seq,
+           VALISE_STR_ARG(commit->node_id), VALISE_STR_ARG(commit->summary));
+    return 0;
+}
+
 int main(void)
 {
     valise_error err = VALISE_ERROR_INIT;
@@ -58,6 +87,8 @@ int main(void)
         rc = valise_backpack_open(&bag, v, "run-1", NULL, &err);
     if (rc == 0)
         rc = run(bag, &err);
+    if (rc == 0)
+        rc = valise_bisect(bag, 0, 4, is_wrong, NULL, print_commit, NULL, &err);
     if (rc == 0)
         rc = valise_snapshot_before_node(&before, bag, "research-2", 1, &err);
     if (rc == 0)

@@ -25,6 +25,20 @@ static int scan(valise *v, valise_error *err)
     return valise_tree_scan(NULL, v, &options, NULL, err);
 }
 
+/* Who trusts nothing but a root can check what it is told. */
+static int prove(valise *v, const char *path, valise_error *err)
+{
+    valise_proof *proof = NULL;
+    int rc = valise_frame_proof(&proof, v, path, "summary", NULL, NULL, err);
+
+    if (rc == 0)
+        rc = valise_frame_verify(NULL, v, &proof->root, &proof->frame, proof->proof, err);
+    if (rc == 1)
+        printf("proved in %zu bytes\n", proof->proof.len);
+    valise_proof_free(proof);
+    return rc;
+}
+
 /* The author is who acts: `call` names one, else it is the handle's. */
 static int say(valise *v, const char *path, const char *text, valise_error *err)
 {
@@ -38,7 +52,7 @@ static int say(valise *v, const char *path, const char *text, valise_error *err)
     if (rc == 0)
         printf("%.8s %s\n", valise_id_text(id, &placed.frame),
                placed.existed ? "was said before" : "is new");
-    return rc;
+    return rc < 0 ? rc : prove(v, path, err);
 }
 
 static int show(valise *v, const char *path, valise_error *err)
@@ -77,27 +91,6 @@ static int show_around(valise *v, const char *path, valise_error *err)
     return 0;
 }
 
-/* Who trusts nothing but a root can check what it is told. */
-static int prove(valise *v, const char *path, valise_error *err)
-{
-    valise_proof *proof = NULL;
-    int rc = valise_frame_proof(&proof, v, path, "summary", NULL, NULL, err);
-
-    if (rc == 0)
-        rc = valise_frame_verify(NULL, v, &proof->root, &proof->frame, proof->proof, err);
-    if (rc == 1)
-        printf("proved in %zu bytes\n", proof->proof.len);
-    valise_proof_free(proof);
-    return rc;
-}
-
-static int say_and_prove(valise *v, const char *path, const char *text, valise_error *err)
-{
-    int rc = say(v, path, text, err);
-
-    return rc == 0 ? prove(v, path, err) : rc;
-}
-
 int main(int argc, char **argv)
 {
     valise_error err = VALISE_ERROR_INIT;
@@ -117,7 +110,7 @@ int main(int argc, char **argv)
     if (rc == 0 && argc > 2 && strcmp(argv[1], "--around") == 0)
         rc = show_around(v, argv[2], &err);
     else if (rc == 0)
-        rc = argc > 2 ? say_and_prove(v, argv[1], argv[2], &err) : show(v, argv[1], &err);
+        rc = argc > 2 ? say(v, argv[1], argv[2], &err) : show(v, argv[1], &err);
     if (rc < 0)
         fprintf(stderr, "%s\n", err.message);
     valise_close(v);

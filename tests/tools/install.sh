@@ -77,6 +77,35 @@ red 'gcc, c11, static: needs no library' '' needs_the_library
 says 'gcc, c11, static: runs' "$expected" "$scratch/outside"
 green 'g++, c++17, static: compiles' compile_static g++ c++17 outside.cc
 says 'g++, c++17, static: runs' "$expected" "$scratch/outside"
+
+# Examples are for those who have nothing but the installed headers. They are small, but for extensions that are
+# whole ones.
+is_extension() { # FILE
+    case $1 in */extension/notes.c | */recipes/*) return 0 ;; *) return 1 ;; esac
+}
+
+example() { # FILE
+    # shellcheck disable=SC2046,SC2086  # flags must be split
+    if is_extension "$1"; then
+        gcc -std=c11 $strict -shared -fPIC -o "$scratch/example.so" "$1" $(pc --cflags)
+    else
+        gcc -std=c11 $strict -o "$scratch/example" "$1" $(pc --cflags --libs)
+    fi
+}
+
+is_small() { # FILE
+    is_extension "$1" || [ "$(wc -l <"$1")" -lt 120 ]
+}
+
+for file in "$root"/examples/*/*.c; do
+    name=${file#"$root"/examples/}
+    green "$name compiles, as plain C11 against what is installed" example "$file"
+    green "$name has under 120 lines" is_small "$file"
+    case $name in
+    recipes/*) ;;
+    *) green "$name stands in examples/README.md" grep -qF "[$name](" "$root/examples/README.md" ;;
+    esac
+done
 green 'the man page of a command is installed' \
     grep -q '^\.TH' "$scratch/valise/share/man/man1/valise-pin-add.1"
 green 'and the completion of bash' \

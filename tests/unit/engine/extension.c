@@ -20,7 +20,7 @@ static const char *path_of(const char *name)
 
 static const char *built(const char *name)
 {
-    const char *folder = strcmp(name, "notes") == 0 ? "../../examples/extension/" : "";
+    const char *folder = strcmp(name, "notes") == 0 ? "../../examples/" : "";
     char program[4096];
     ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
