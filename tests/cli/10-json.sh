@@ -93,6 +93,17 @@ t 'get follows a pointer' '
     expect_exit 6 "$VALISE" json get "{\"a\":1}" a
 '
 
+t 'a text comes without its quotes where a program goes on with it [L5]' '
+    expect_exit 0 "$VALISE" json get "{\"a\":\"b\\nc\",\"d\":7}" /a --text
+    stdout_is "$(printf "b\nc")"
+    expect_exit 0 "$VALISE" json get "{\"a\":\"b\\nc\",\"d\":7}" /d --text
+    stdout_is 7
+    expect_exit 0 "$VALISE" json logic --text "{\"cat\":[\"a\",\"b\"]}" null
+    stdout_is ab
+    expect_exit 0 "$VALISE" json get "{\"a\":\"b\"}" /a --text --json
+    stdout_is "\"b\""
+'
+
 t 'diff shows changes, makes a patch, and fails when asked to [L5]' '
     expect_exit 0 "$VALISE" json diff "{\"a\":1,\"b\":[1,2]}" "{\"a\":2,\"b\":[1,3,2]}"
     stdout_is "- /a  1
