@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "cli/call.h"
+#include "cli/schema.h"
 
 typedef struct serve_args {
     valise_str as;
@@ -17,6 +18,27 @@ static const valise_field serve_in[] = {
                       .min = 1, .max = 128),
     VALISE_FIELD_END,
 };
+
+/* What a line is answered with. */
+typedef struct serve_answer {
+    valise_str id, result;
+    int64_t seq;
+    const void *error;
+} serve_answer; /* for the tables: valise_agent_serve writes it */
+
+static const valise_field done_fields[] = {
+    VALISE_FIELD(serve_answer, id, JSON, VALISE_NULLABLE, "That of the question."),
+    VALISE_FIELD(serve_answer, result, JSON, VALISE_REQUIRED, "What the operation answers."),
+    VALISE_FIELD(serve_answer, seq, INT, VALISE_REQUIRED, "Its place in the log, or what it saw."),
+    VALISE_FIELD_END,
+};
+static const valise_field failed_fields[] = {
+    VALISE_FIELD_WITH(serve_answer, error, STRUCT, VALISE_REQUIRED, "What went wrong.",
+                      .more = &cli_error_type),
+    VALISE_FIELD(serve_answer, id, JSON, VALISE_NULLABLE, "That of the question."),
+    VALISE_FIELD_END,
+};
+static const valise_field *const lines[] = {done_fields, failed_fields, NULL};
 
 static int look_for_interrupt(void *arg, const valise_progress_state *state)
 {
@@ -68,4 +90,5 @@ const cli_builtin cli_builtin_agent_serve = {
          .in_size = sizeof(serve_args),
          .example = "{\"as\":\"planner\"}"},
     .run = run_serve,
+    .lines = lines,
 };

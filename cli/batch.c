@@ -10,6 +10,7 @@
 #include "bus/bus.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/schema.h"
 #include "json/error.h"
 
 typedef struct batch_args {
@@ -40,6 +41,29 @@ static const valise_field line_fields[] = {
     VALISE_FIELD(batch_line, id, UUID, VALISE_NULLABLE, "The command's id."),
     VALISE_FIELD_END,
 };
+
+/* What a line is answered with. */
+typedef struct batch_answer {
+    valise_uuid id;
+    valise_str result;
+    int64_t seq, line;
+    const void *error;
+} batch_answer; /* for the tables: print_reply and print_failure write it */
+
+static const valise_field done_fields[] = {
+    VALISE_FIELD(batch_answer, id, UUID, VALISE_NULLABLE, "The command's id; queries have none."),
+    VALISE_FIELD(batch_answer, result, JSON, VALISE_REQUIRED, "What the operation answers."),
+    VALISE_FIELD(batch_answer, seq, INT, VALISE_REQUIRED, "Its place in the log, or what it saw."),
+    VALISE_FIELD_END,
+};
+static const valise_field failed_fields[] = {
+    VALISE_FIELD_WITH(batch_answer, error, STRUCT, VALISE_REQUIRED, "What went wrong.",
+                      .more = &cli_error_type),
+    VALISE_FIELD(batch_answer, id, UUID, VALISE_NULLABLE, "The id that it was given."),
+    VALISE_FIELD(batch_answer, line, INT, VALISE_REQUIRED, "The line of the input, from 1."),
+    VALISE_FIELD_END,
+};
+static const valise_field *const answer_lines[] = {done_fields, failed_fields, NULL};
 
 typedef struct batch {
     valise_command *commands;
@@ -316,4 +340,5 @@ const cli_builtin cli_builtin_batch = {
          .in_size = sizeof(batch_args),
          .example = "{\"file\":\"commands.ndjson\",\"keepGoing\":true}"},
     .run = run_batch,
+    .lines = answer_lines,
 };

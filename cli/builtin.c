@@ -4,6 +4,7 @@
 #include "cli/complete.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/schema.h"
 
 const cli_builtin *const cli_builtins[] = {
     &cli_builtin_agent_serve,
@@ -43,11 +44,20 @@ static int wrap_text(cli *c, const char *name, valise_error *err)
     return 0;
 }
 
+typedef struct text_result {
+    valise_str text;
+} text_result;
+
+static const valise_field text_out[] = {
+    VALISE_FIELD(text_result, text, STR, VALISE_REQUIRED, "All of it."),
+    VALISE_FIELD_END,
+};
+
 /* ---- help ---- */
 
 typedef struct help_args {
     valise_list command; /* of valise_str */
-    bool man, names, reference;
+    bool man, schema, names, reference;
 } help_args;
 
 static const valise_field word_item = {
@@ -57,6 +67,8 @@ static const valise_field help_in[] = {
     VALISE_FIELD_WITH(help_args, command, LIST, VALISE_POSITIONAL,
                       "The command, or the first word of several.", .more = &word_item),
     VALISE_FIELD(help_args, man, BOOL, 0, "As a man page, in roff."),
+    VALISE_FIELD(help_args, schema, BOOL, 0,
+                 "The JSON Schema of what it prints with --json; without a command, of errors."),
     VALISE_FIELD(help_args, names, BOOL, VALISE_HIDDEN, "What there are pages of."),
     VALISE_FIELD(help_args, reference, BOOL, VALISE_HIDDEN, "All of it, in Markdown."),
     VALISE_FIELD_END,
@@ -121,8 +133,7 @@ static int find_page(cli *c, const cli_page_format *format, bool front, size_t c
     return rc;
 }
 
-/* Words in the arena, each with a NUL behind it. */
-static int copy_words(const char *const **out, cli *c, const valise_list *list, valise_error *err)
+int cli_copy_words(const char *const **out, cli *c, const valise_list *list, valise_error *err)
 {
     const char **words = vls_arena_array(&c->arena, list->count + 1, sizeof(*words));
 
@@ -135,8 +146,30 @@ static int copy_words(const char *const **out, cli *c, const valise_list *list, 
             return rc;
         words[i] = copy.ptr;
     }
+    words[list->count] = NULL;
     *out = words;
     return 0;
+}
+
+/* A line of JSON, which is what it is with --json too. */
+static int print_schema(cli *c, size_t count, const char *const *words, valise_error *err)
+{
+    const cli_command *command;
+    vls_json schema = vls_json_null();
+    size_t used = 0;
+    int rc;
+
+    command = cli_catalog_find(&used, c->catalog, count, words);
+    if (count > used && cli_extend_catalog(c, true, NULL) == 1)
+        command = cli_catalog_find(&used, c->catalog, count, words);
+    if (count > 0 && (!command || used < count))
+        return cli_catalog_refuse(c->catalog, count, words, err);
+    rc = count > 0 ? cli_schema_of_command(&schema, c, command, err)
+                   : cli_schema_of_error(&schema, c, err);
+    if (rc == 0)
+        rc = vls_json_write(&c->out->text, schema, err);
+    vls_buf_add_byte(&c->out->text, '\n');
+    return rc;
 }
 
 static int run_help(int *status, cli *c, const cli_words *words, const void *args,
@@ -154,7 +187,9 @@ static int run_help(int *status, cli *c, const cli_words *words, const void *arg
         cli_help_names(&c->out->text, c);
     if (a->reference || a->names)
         return wrap_text(c, "text", err);
-    rc = copy_words(&names, c, &a->command, err);
+    rc = cli_copy_words(&names, c, &a->command, err);
+    if (rc == 0 && a->schema)
+        return print_schema(c, a->command.count, names, err);
     if (rc == 0)
         rc = find_page(c, a->man ? &cli_page_man : &cli_page_text, false, a->command.count, names,
                        err);
@@ -186,6 +221,8 @@ const cli_builtin cli_builtin_help = {
            .brief = "Say what there is, or what a command does.",
            .in = help_in,
            .in_size = sizeof(help_args),
+           .out = text_out,
+           .out_size = sizeof(text_result),
            .example = "{\"command\":[\"json\",\"diff\"]}"},
     .run = run_help,
 };
@@ -197,6 +234,15 @@ void cli_print_version(cli *c)
     vls_buf_printf(&c->out->text, c->options.json ? "{\"version\":\"%s\"}\n" : "valise %s\n",
                    valise_version());
 }
+
+typedef struct version_result {
+    valise_str version;
+} version_result;
+
+static const valise_field version_out[] = {
+    VALISE_FIELD(version_result, version, STR, VALISE_REQUIRED, "Such as 1.2.3."),
+    VALISE_FIELD_END,
+};
 
 static int run_version(int *status, cli *c, const cli_words *words, const void *args,
                        valise_error *err)
@@ -213,6 +259,8 @@ const cli_builtin cli_builtin_version = {
     .op = {.size = sizeof(valise_op),
            .name = "version",
            .brief = "Print the version.",
+           .out = version_out,
+           .out_size = sizeof(version_result),
            .example = "{}"},
     .run = run_version,
 };
@@ -228,6 +276,15 @@ typedef struct completion_args {
 static const valise_field completion_in[] = {
     VALISE_FIELD_WITH(completion_args, shell, ENUM, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The shell that shall complete.", .more = shells),
+    VALISE_FIELD_END,
+};
+
+typedef struct completion_result {
+    valise_str script;
+} completion_result;
+
+static const valise_field completion_out[] = {
+    VALISE_FIELD(completion_result, script, STR, VALISE_REQUIRED, "The script."),
     VALISE_FIELD_END,
 };
 
@@ -251,6 +308,8 @@ const cli_builtin cli_builtin_completion = {
                    "fish: valise completion fish >~/.config/fish/completions/valise.fish",
            .in = completion_in,
            .in_size = sizeof(completion_args),
+           .out = completion_out,
+           .out_size = sizeof(completion_result),
            .example = "{\"shell\":\"bash\"}"},
     .run = run_completion,
 };
@@ -285,4 +344,5 @@ const cli_builtin cli_builtin_complete = {
            .in = complete_in,
            .in_size = sizeof(complete_args)},
     .run = run_complete,
+    .own = "it prints a candidate a line, for shells",
 };

@@ -84,9 +84,53 @@ const cli_builtin cli_builtin_run = {
            .example = "{\"operation\":\"json:canonical\",\"payload\":{\"value\":[1.0]}}"},
     .run = run_run,
     .raw = true,
+    .own = "it prints what the operation prints: 'valise help --schema OPERATION'",
 };
 
 /* ---- commands ---- */
+
+typedef struct commands_args {
+    valise_list command; /* of valise_str */
+} commands_args;
+
+static const valise_field command_word = {
+    .name = "word", .help = "A word of it.", .type = VALISE_T_STR, .ref = "cli.operation"};
+
+static const valise_field commands_in[] = {
+    VALISE_FIELD_WITH(commands_args, command, LIST, VALISE_POSITIONAL,
+                      "Only this operation, or those of this group, such as pin.",
+                      .more = &command_word),
+    VALISE_FIELD_END,
+};
+
+typedef struct commands_row {
+    valise_str name, alias, brief, help, needs, expect, payload, result, example;
+    int64_t kind;
+    valise_list flags;
+} commands_row; /* for the table: describe() writes it */
+
+static const char *const kinds[] = {"command", "query", "job", NULL};
+static const char *const flag_names[] = {"destructive", "idempotent", "list",
+                                         "noWorkspace", "readOnly",   NULL};
+static const valise_field flag_item = {
+    .name = "flag", .help = "One of them.", .type = VALISE_T_ENUM, .more = flag_names};
+
+static const valise_field commands_out[] = {
+    VALISE_FIELD(commands_row, name, STR, VALISE_REQUIRED, "Its name, such as pin:add."),
+    VALISE_FIELD(commands_row, alias, STR, VALISE_NULLABLE, "Its short name on a command line."),
+    VALISE_FIELD_WITH(commands_row, kind, ENUM, VALISE_REQUIRED, "What it does.", .more = kinds),
+    VALISE_FIELD(commands_row, brief, STR, VALISE_REQUIRED, "What it is for, in a line."),
+    VALISE_FIELD(commands_row, help, STR, VALISE_NULLABLE, "More of that, in paragraphs."),
+    VALISE_FIELD(commands_row, needs, STR, VALISE_NULLABLE, "The capability it needs."),
+    VALISE_FIELD(commands_row, expect, STR, VALISE_NULLABLE, "What --expect is compared with."),
+    VALISE_FIELD_WITH(commands_row, flags, LIST, VALISE_REQUIRED, "What else is true of it.",
+                      .more = &flag_item),
+    VALISE_FIELD(commands_row, payload, JSON, VALISE_REQUIRED, "JSON Schema of its arguments."),
+    VALISE_FIELD(commands_row, result, JSON, VALISE_REQUIRED,
+                 "JSON Schema of its answer, or of a row."),
+    VALISE_FIELD(commands_row, example, JSON, VALISE_NULLABLE, "Arguments, as an example."),
+    VALISE_FIELD_END,
+};
 
 static void add_text(vls_json_builder *b, valise_str key, const char *text)
 {
@@ -189,22 +233,61 @@ static int print_description(cli *c, const valise_op *op, valise_error *err)
     return rc;
 }
 
+/* One operation, or a group, or both where they have the same name; neither: all. */
+typedef struct wanted {
+    const cli_command *only;
+    const char *group;
+} wanted;
+
+static int find_wanted(wanted *out, cli *c, const valise_list *list, valise_error *err)
+{
+    const char *const *words;
+    size_t used = 0;
+    int rc = cli_copy_words(&words, c, list, err);
+
+    if (rc < 0 || list->count == 0)
+        return rc;
+    out->group = list->count == 1 ? cli_catalog_group(c->catalog, words[0]) : NULL;
+    out->only = cli_catalog_find(&used, c->catalog, list->count, words);
+    if (out->only && used == list->count && !cli_command_operation(out->only) && !out->group) {
+        vls_report(err, CLI_E_USAGE, -1, "'%s' is a command but no operation", words[0]);
+        vls_hint(err, "run 'valise help %s', or 'valise help --schema %s'", words[0], words[0]);
+        return CLI_E_USAGE;
+    }
+    if (out->only && (used < list->count || !cli_command_operation(out->only)))
+        out->only = NULL;
+    return out->only || out->group ? 0 : cli_catalog_refuse(c->catalog, list->count, words, err);
+}
+
+static bool is_wanted(const cli_command *command, const wanted *w)
+{
+    if (!w->only && !w->group)
+        return true;
+    return command == w->only ||
+           (w->group && cli_command_is_of(command, w->group, strlen(w->group)));
+}
+
 static int run_commands(int *status, cli *c, const cli_words *words, const void *args,
                         valise_error *err)
 {
     int rc = 0;
 
+    const commands_args *a = args;
+    wanted w = {NULL, NULL};
+
     (void)status;
     (void)words;
-    (void)args;
     /* What is built in is listed in any case. */
     if (cli_extend_catalog(c, true, NULL) < 0)
         (void)cli_extend_catalog(c, false, NULL);
     (void)cli_settle(c, NULL);
+    rc = find_wanted(&w, c, &a->command, err);
+    if (rc < 0)
+        return rc;
     cli_out_page(c->out, c);
     for (size_t i = 0; i < c->catalog->count && rc == 0; i++) {
         const valise_op *op = cli_command_operation(&c->catalog->commands[i]);
-        if (!op)
+        if (!op || !is_wanted(&c->catalog->commands[i], &w))
             continue;
         if (c->options.json)
             rc = print_description(c, op, err);
@@ -222,7 +305,13 @@ const cli_builtin cli_builtin_commands = {
            .brief = "List all operations; with --json also their schemas.",
            .help = "With --json there is a line for each: name, kind (command, query or job), "
                    "brief, needs (the capability), flags, payload and result (JSON Schemas), and "
-                   "example.",
+                   "example. `valise help --schema COMMAND` has the schema of what a command "
+                   "prints, which for a few is more or less than the result.",
+           .flags = VALISE_OP_LIST,
+           .in = commands_in,
+           .in_size = sizeof(commands_args),
+           .out = commands_out,
+           .out_size = sizeof(commands_row),
            .example = "{}"},
     .run = run_commands,
 };

@@ -84,6 +84,9 @@ extern const cli_builtin cli_builtin_agent_serve, cli_builtin_backpack_bisect, c
     cli_builtin_preference_delete, cli_builtin_run, cli_builtin_trust, cli_builtin_version,
     cli_builtin_watch;
 
+/* Words of an argument in the arena of the run, each with a NUL behind it, and NULL at the end. */
+int cli_copy_words(const char *const **out, cli *c, const valise_list *list, valise_error *err);
+
 /* Print the version. */
 void cli_print_version(cli *c);
 

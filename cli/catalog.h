@@ -27,6 +27,10 @@ typedef struct cli_builtin {
     int (*run)(int *status, cli *c, const struct cli_words *words, const void *args,
                valise_error *err);
     bool raw;
+    /* With --json: tables of the lines it prints, NULL-ended, where op.out is not all. */
+    const valise_field *const *lines;
+    const char *other; /* an operation whose answer may be printed as well, or NULL */
+    const char *own;   /* it prints nothing of its own, or no JSON: what to do instead */
 } cli_builtin;
 
 typedef struct cli_command {

@@ -82,6 +82,18 @@ static uint64_t number_of(vls_json object, const char *key)
     return member.type == VLS_JSON_INT && member.integer >= 0 ? (uint64_t)member.integer : 0;
 }
 
+typedef struct chat_line {
+    valise_str type, payload;
+} chat_line; /* for the table */
+
+static const valise_field line_fields[] = {
+    VALISE_FIELD(chat_line, payload, JSON, VALISE_REQUIRED,
+                 "A piece: session, block, kind and text; an answer: as `valise ask` has it."),
+    VALISE_FIELD(chat_line, type, STR, VALISE_REQUIRED, CHUNK " for a piece, or answer."),
+    VALISE_FIELD_END,
+};
+static const valise_field *const lines[] = {line_fields, NULL};
+
 static void show_line(chat *h, const char *type, valise_str payload)
 {
     vls_buf_printf(&h->c->out->text, "{\"payload\":%.*s,\"type\":\"%s\"}\n",
@@ -427,4 +439,5 @@ const cli_builtin cli_builtin_chat = {
            .example = "{\"session\":\"support\",\"message\":\"Where is my parcel?\",\"provider\":"
                       "\"anthropic\"}"},
     .run = run_chat,
+    .lines = lines,
 };

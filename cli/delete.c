@@ -92,6 +92,7 @@ const cli_builtin cli_builtin_context_delete = {
            .example = "{\"key\":\"team/style\"}"},
     .run = run,
     .raw = true,
+    .other = "context:erase",
 };
 
 const cli_builtin cli_builtin_preference_delete = {
@@ -106,4 +107,5 @@ const cli_builtin cli_builtin_preference_delete = {
            .example = "{\"id\":\"00000000-0000-7000-8000-000000000001\"}"},
     .run = run,
     .raw = true,
+    .other = "preference:erase",
 };

@@ -24,15 +24,16 @@ typedef struct event_line {
 
 /* As `valise events --json` has them; a live event has no place in the log. */
 static const valise_field event_fields[] = {
-    VALISE_FIELD(event_line, id, UUID, 0, ""),
-    VALISE_FIELD(event_line, time, TIME, 0, ""),
-    VALISE_FIELD(event_line, type, STR, 0, ""),
-    VALISE_FIELD_AS(event_line, run_id, "runId", STR, 0, ""),
-    VALISE_FIELD_AS(event_line, node_id, "nodeId", STR, 0, ""),
-    VALISE_FIELD_AS(event_line, name_space, "namespace", STR, 0, ""),
-    VALISE_FIELD(event_line, payload, JSON, 0, ""),
+    VALISE_FIELD(event_line, id, UUID, VALISE_REQUIRED, "The event's id."),
+    VALISE_FIELD(event_line, time, TIME, VALISE_REQUIRED, "When it happened."),
+    VALISE_FIELD(event_line, type, STR, VALISE_REQUIRED, "What happened, such as flow:NODE_END."),
+    VALISE_FIELD_AS(event_line, run_id, "runId", STR, 0, "The run it belongs to."),
+    VALISE_FIELD_AS(event_line, node_id, "nodeId", STR, 0, "The node it is about."),
+    VALISE_FIELD_AS(event_line, name_space, "namespace", STR, 0, "Where that node stands."),
+    VALISE_FIELD(event_line, payload, JSON, VALISE_REQUIRED, "The rest, by its type."),
     VALISE_FIELD_END,
 };
+const valise_field *const cli_flow_lines[] = {event_fields, NULL};
 
 static int add_json(cli_flow_live *live, const valise_event *event, valise_error *err)
 {

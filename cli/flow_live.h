@@ -65,6 +65,9 @@ int cli_flow_live_event(void *arg, const valise_event *event, valise_error *err)
 void cli_flow_live_end(cli_flow_live *live);
 void cli_flow_live_release(cli_flow_live *live);
 
+/* What a line of it is with --json. */
+extern const valise_field *const cli_flow_lines[];
+
 /* ---- nodes (flow_nodes.c) ---- */
 
 /* A payload of an event of that type ("NODE_END"), with the lock held. */

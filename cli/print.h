@@ -44,6 +44,8 @@ typedef struct cli_printer {
     bool differs; /* takes --exit-code; a list differs when it has rows */
     bool follows; /* takes --follow: a list with `since`, a seq */
     bool text;    /* takes --text: human_member is a value */
+    /* With --json: tables of lines that stand before the answer, NULL-ended. */
+    const valise_field *const *lines;
     /* After a conflict: a list with the same arguments that says what is in the way; or NULL. */
     const char *obstacles;
     /* Columns of a list for people, in this order; NULL: all fields. The first one is what to give

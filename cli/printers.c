@@ -12,6 +12,7 @@
 #include "cli/found.h"
 #include "cli/exchange.h"
 #include "cli/flow.h"
+#include "cli/flow_live.h"
 #include "cli/frames.h"
 #include "cli/prompts.h"
 #include "cli/tree.h"
@@ -240,9 +241,9 @@ static const cli_printer printers[] = {
      .columns = {"seq", "time", "source", "type", "nodeId", "namespace", "runId", "payload"}},
     {.op = "flow:check", .print = cli_print_flow_check, .status = cli_status_of_flow_check},
     {.op = "flow:graph", .human_member = "text"},
-    {.op = "flow:rerun", .pour = cli_pour_flow_rerun},
-    {.op = "flow:resume", .pour = cli_pour_flow_resume},
-    {.op = "flow:run", .pour = cli_pour_flow_run},
+    {.op = "flow:rerun", .pour = cli_pour_flow_rerun, .lines = cli_flow_lines},
+    {.op = "flow:resume", .pour = cli_pour_flow_resume, .lines = cli_flow_lines},
+    {.op = "flow:run", .pour = cli_pour_flow_run, .lines = cli_flow_lines},
     {.op = "flow:runs",
      .cell = cli_flow_run_cell,
      .columns = {"id=RUN", "backpack", "status", "steps", "started*", "ended=TOOK", "node",

@@ -113,6 +113,9 @@ static const valise_field note_fields[] = {
     VALISE_FIELD_END,
 };
 
+static const valise_field *const lines[] = {change_fields, version_fields, watching_fields,
+                                            slot_fields,   note_fields,    NULL};
+
 typedef struct watching {
     cli *c;
     const watch_args *args;
@@ -497,4 +500,5 @@ const cli_builtin cli_builtin_watch = {
            .in_size = sizeof(watch_args),
            .example = "{\"exec\":true,\"program\":[\"make\",\"test\"]}"},
     .run = run_watch,
+    .lines = lines,
 };

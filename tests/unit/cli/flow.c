@@ -116,8 +116,10 @@ TEST(flow, with_json_an_event_is_a_line)
     begin(t, &s, false);
     s.live.json = true;
     TELL("NODE_START", "a/b", "{\"type\":\"SetNode\"}");
-    CHECK_TEXT("{\"nodeId\":\"a/b\",\"payload\":{\"type\":\"SetNode\"},\"runId\":"
-               "\"0190a5f0-1234-7abc-8def-0123456789ab\",\"type\":\"flow:NODE_START\"}\n",
+    CHECK_TEXT("{\"id\":\"00000000-0000-0000-0000-000000000000\",\"nodeId\":\"a/b\","
+               "\"payload\":{\"type\":\"SetNode\"},\"runId\":"
+               "\"0190a5f0-1234-7abc-8def-0123456789ab\",\"time\":\"1970-01-01T00:00:00.000Z\","
+               "\"type\":\"flow:NODE_START\"}\n",
                end(t, &s));
 }
 
