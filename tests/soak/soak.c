@@ -1,6 +1,6 @@
 /* soak.c -- much of everything for a long time: memory, descriptors and files keep their level, and
- * what has no limits grows as it is written. An hour in the long run, seconds otherwise;
- * VALISE_SOAK_SECONDS says how long. [Q23] */
+ * what has no limits grows as it is written. An hour in the long run, minutes of it where a
+ * sanitizer watches, else seconds; VALISE_SOAK_SECONDS says how long. [Q23] */
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 #define TIDIED_MS 2000
 #define SHORT_SECONDS 4
 #define LONG_SECONDS 3600
+#define WATCHED_SECONDS 120 /* where a sanitizer keeps what was freed, a level says nothing */
 
 typedef struct level {
     size_t heap, resident, files; /* bytes */
@@ -199,7 +200,11 @@ static void work(size_t index, void *arg)
 
 static uint64_t seconds(void)
 {
-    return test_setting("VALISE_SOAK_SECONDS", test_is_long() ? LONG_SECONDS : SHORT_SECONDS);
+    uint64_t usual = !test_is_long()     ? SHORT_SECONDS
+                     : test_is_watched() ? WATCHED_SECONDS
+                                         : LONG_SECONDS;
+
+    return test_setting("VALISE_SOAK_SECONDS", usual);
 }
 
 /* In seconds caches are still filling. */
