@@ -261,6 +261,23 @@ red 'docs: a build folder that is none' '"-C build" lacks the flavour' check doc
 fresh
 printf 'const char *vls_event = "slot.painted";\n' | add src/base/one.c
 red 'docs: an event that nobody is told of' 'does not have the event slot.painted' check docs
+fresh
+printf '# A title\n[up](#a-title) [down](#another-title)\n' | add README.md
+red 'docs: a heading that is not there' 'README.md has no heading for #another-title' check docs
+fresh
+mkdir docs && echo '# Guide' >docs/api.md && "$root/tools/gen-api-docs" "$scratch/t"
+green 'docs: a reference that is made from the headers' check docs
+printf 'VALISE_API int valise_thrice(const valise_thing *thing);\n' | add include/valise/api.h
+red 'docs: a reference that the headers have left behind' \
+    'docs/api-reference.md: the headers say something else' check docs
+fresh
+mkdir docs && printf 'X(GONE, -1, "gone", 1, 404)\n' >include/valise/errors.def
+printf '### OTHER\n' >docs/troubleshooting.md
+red 'docs: an error that nobody helps with' 'there is no heading GONE' check docs
+fresh
+mkdir docs && printf '[one](one.md)\n' >docs/README.md
+printf '# One\n' | tee docs/one.md >docs/two.md
+red 'docs: a document that nothing leads to' 'it does not lead to docs/two.md' check docs
 
 # ---- headers ----
 

@@ -1,6 +1,7 @@
 /* formats.c -- each foreign format, with each kind of content it has. [W20] */
 #include <sys/stat.h>
 
+#include "exchange/foreign.h"
 #include "exchange/kit.h"
 
 TEST_PARAMS(formats, "memory", "sqlite")
@@ -11,6 +12,29 @@ static bool has(const char *text, const char *part)
 }
 
 #define CHECK_HAS(text, part) CHECK_MSG(has((text), (part)), "no '%s' in %s", (part), (text))
+
+/* docs/formats.md, "Derived ids", has them from a script that shares nothing with this code. */
+TEST(formats, ids_are_those_of_the_format)
+{
+    static const struct {
+        const char *format, *conversation, *record, *id;
+    } known[] = {{"chatgpt", "c-1", NULL, "5454a461-3c73-8f77-86ec-eac62607aee2"},
+                 {"claude-code", "c-1", "r-1", "325ca8b4-d163-831a-861a-5dda13a23fca"}};
+    const char *root = getenv("VALISE_SOURCE_ROOT");
+    const char *page = test_read_file(test_format("%s/docs/formats.md", root ? root : ".")).ptr;
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    char text[VALISE_UUID_TEXT];
+    valise_uuid id;
+
+    CHECK_OK(vls_hasher_init(&hasher, &t->err));
+    for (size_t i = 0; i < VLS_COUNT(known); i++) {
+        CHECK_OK(vls_foreign_id(
+            &id, &hasher, known[i].format, valise_str_of(known[i].conversation),
+            known[i].record ? valise_str_of(known[i].record) : (valise_str){NULL, 0}, &t->err));
+        CHECK_TEXT(known[i].id, valise_uuid_text(text, &id));
+        CHECK_HAS(page, known[i].id);
+    }
+}
 
 TEST(formats, chatgpt)
 {
