@@ -18,7 +18,7 @@ release := build/release
 test_steps := tools/tidy build/asan build/tsan:threads build/release tools/coverage
 long_steps := $(test_steps) 'tools/fuzz $(LONG_FUZZ_SECONDS)'
 
-.PHONY: all help demo test test-long bench tidy format coverage fuzz install clean deps deps-build
+.PHONY: all help demo test test-long bench tidy format coverage fuzz install dist clean deps deps-build
 
 all: deps-build ## build the library and the command, optimised and hardened, in build/release
 	@tools/build --product release
@@ -61,6 +61,9 @@ install: all ## install below PREFIX, or for packagers below DESTDIR/PREFIX
 	@tools/build --product release >/dev/null
 	@meson install -C $(release) --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 	@echo "installed below $(if $(DESTDIR),$(abspath $(DESTDIR)))$(abspath $(PREFIX))"
+
+dist: ## the sources of the commit that is checked out, in build/dist; the same bytes each time
+	@tools/dist
 
 clean: ## remove what was built
 	rm -rf build
