@@ -3,6 +3,8 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export DESTDIR := $(DESTDIR)
 FUZZ_SECONDS ?= 60
 LONG_FUZZ_SECONDS ?= 600
 BENCH_ARGS ?=
@@ -18,7 +20,7 @@ release := build/release
 test_steps := tools/tidy build/asan build/tsan:threads build/release tools/coverage
 long_steps := $(test_steps) 'tools/fuzz $(LONG_FUZZ_SECONDS)'
 
-.PHONY: all help demo test test-long bench tidy format coverage fuzz install dist clean deps deps-build
+.PHONY: all help demo test test-long bench tidy format coverage fuzz install uninstall dist clean deps deps-build
 
 all: deps-build ## build the library and the command, optimised and hardened, in build/release
 	@tools/build --product release
@@ -57,10 +59,10 @@ fuzz: deps ## let each fuzz target look for new inputs for FUZZ_SECONDS
 	@tools/fuzz $(FUZZ_SECONDS)
 
 install: all ## install below PREFIX, or for packagers below DESTDIR/PREFIX
-	@meson configure $(release) -Dprefix=$(abspath $(PREFIX))
-	@tools/build --product release >/dev/null
-	@meson install -C $(release) --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
-	@echo "installed below $(if $(DESTDIR),$(abspath $(DESTDIR)))$(abspath $(PREFIX))"
+	@tools/install
+
+uninstall: all ## take away what make install leaves there, with the same PREFIX and DESTDIR
+	@tools/install --remove
 
 dist: ## the sources of the commit that is checked out, in build/dist; the same bytes each time
 	@tools/dist

@@ -4,6 +4,7 @@
 #   green NAME COMMAND...           the command succeeds
 #   red NAME WORDS COMMAND...       the command fails, and says WORDS on the way
 #   says NAME WORDS COMMAND...      the command succeeds and says WORDS
+#   has NAME PROGRAM                there is such a program; else the case NAME is skipped
 #   done_testing                    the last line
 #
 # $root is the source tree, $build the build directory, $scratch a new directory that is
@@ -69,6 +70,13 @@ says() {
     else
         verdict ok "$tap_name"
     fi
+}
+
+has() {
+    command -v "$2" >/dev/null 2>&1 && return
+    count=$((count + 1))
+    printf 'ok %d - %s # SKIP there is no %s\n' "$count" "$1" "$2"
+    return 1
 }
 
 done_testing() {
