@@ -20,7 +20,7 @@ release := build/release
 test_steps := tools/tidy build/asan build/tsan:threads build/release tools/coverage
 long_steps := $(test_steps) 'tools/fuzz $(LONG_FUZZ_SECONDS)'
 
-.PHONY: all help demo test test-long bench tidy format coverage fuzz install uninstall dist clean deps deps-build
+.PHONY: all help demo test test-long bench tidy format coverage fuzz install uninstall dist deb clean deps deps-build
 
 all: deps-build ## build the library and the command, optimised and hardened, in build/release
 	@tools/build --product release
@@ -66,6 +66,10 @@ uninstall: all ## take away what make install leaves there, with the same PREFIX
 
 dist: ## the sources of the commit that is checked out, in build/dist; the same bytes each time
 	@tools/dist
+
+deb: ## Debian packages of it, in build/deb
+	@tools/deps build deb
+	@tools/deb
 
 clean: ## remove what was built
 	rm -rf build

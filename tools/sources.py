@@ -4,7 +4,7 @@ import re
 import sys
 
 # Where sources live, seen from the root. Corpora and golden files are data, not sources.
-FOLDERS = ('.ci', 'bench', 'cli', 'docs', 'examples', 'include', 'src', 'tests', 'tools')
+FOLDERS = ('.ci', 'bench', 'cli', 'debian', 'docs', 'examples', 'include', 'src', 'tests', 'tools')
 DATA = ('corpus', 'golden', 'data', '__pycache__')
 
 COMMENT_OR_STRING = re.compile(

@@ -220,5 +220,17 @@ completion fish fish/vendor_completions.d/valise.fish --no-execute
 
 soversion=$(sed -n "s/^soversion = '\(.*\)'$/\1/p" "$root/src/meson.build")
 says 'valise.map names the soversion' "^VALISE_$soversion {" grep VALISE_ "$root/src/valise.map"
+says 'so does the Debian package' "^Package: libvalise$soversion\$" grep Package "$root/debian/control"
+says 'which is of this version' "^valise ($version) " sed -n 1p "$root/debian/changelog"
+
+# libc and its like come with the others.
+built_with() {
+    sed -n '/^Build-Depends:/,/^[A-Z]/p' "$root/debian/control" |
+        grep -o '\(lib[a-z0-9-]*-dev\|meson\)' | sort >"$scratch/by-debian"
+    awk '$1 == "build" && $2 ~ /^(lib.*-dev|meson)$/ && $2 != "libc6-dev" {print $2}' \
+        "$root/tools/packages.txt" | sort >"$scratch/by-tools"
+    test -s "$scratch/by-tools" && diff "$scratch/by-debian" "$scratch/by-tools"
+}
+green 'Debian builds it with the libraries of tools/packages.txt' built_with
 
 done_testing
