@@ -173,8 +173,8 @@ int vls_fan_run_element(vls_fan_element *element, valise_error *err)
     if (rc == 0)
         rc = pack(element, fan->index, element->index, err);
     if (rc == 0)
-        rc = vls_flow_run_element(&action, element->node, &fan->inside, element->fork,
-                                  element->path, &element->arena, err);
+        rc = vls_flow_run_element(&action, element->node, &fan->inside, (int64_t)element->number,
+                                  element->fork, element->path, &element->arena, err);
     if (rc == 0)
         rc = collect(element, err);
     if (rc == 0)

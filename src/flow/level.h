@@ -84,6 +84,7 @@ void vls_flow_tell_end(const vls_flow_run *run, int code, const valise_error *wh
 void vls_flow_tell_node_start(const valise_node_run *at);
 void vls_flow_tell_prep(const valise_node_run *at, int64_t ns);
 void vls_flow_tell_exec(const valise_node_run *at, int64_t ns);
+/* step NULL: it failed, and no edge took it. */
 void vls_flow_tell_node_end(const valise_node_run *at, const vls_flow_step *step, int64_t ns);
 void vls_flow_tell_error(const valise_node_run *at, const valise_error *why, bool again);
 

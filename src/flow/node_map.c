@@ -8,8 +8,9 @@
  * object is taken member by member: `index` is the key then, and the results are an object again.
  * What else the flows packed comes back into the backpack, as it was packed: who did it is kept.
  *
- * One that fails stops the others, and nothing of any comes back; with "onError": "null" its result
- * is null, and only its own changes are lost. */
+ * One that fails stops the others, and nothing of any comes back: those behind it at once, those
+ * before it soon after. So of several that fail together the first one is told, whoever was faster.
+ * With "onError": "null" its result is null, and only its own changes are lost. */
 #include "base/pool.h"
 #include "base/text.h"
 #include "flow/config.h"
@@ -19,6 +20,7 @@
 #define PARALLEL 4
 #define PARALLEL_MAX 64
 #define LOOK_NS INT64_C(20000000)
+#define PATIENCE_NS INT64_C(2000000000) /* with those before one that failed */
 
 static const char *const on_errors[] = {"fail", "null", NULL};
 
@@ -175,6 +177,18 @@ static bool is_final(int rc)
     return rc == VALISE_E_CANCELLED || rc == VALISE_E_NO_MEMORY;
 }
 
+/* Those behind it are not needed any more. */
+static void stop_behind(vls_fan_element *element)
+{
+    _Atomic int64_t *failed = &element->fan->group.failed;
+    int64_t first = atomic_load_explicit(failed, memory_order_relaxed);
+
+    while ((int64_t)element->number < first &&
+           !atomic_compare_exchange_weak_explicit(failed, &first, (int64_t)element->number,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
 static int fail_element(vls_fan_element *element, int rc, const valise_error *why)
 {
     vls_fan *fan = element->fan;
@@ -190,7 +204,7 @@ static int fail_element(vls_fan_element *element, int rc, const valise_error *wh
     element->why = vls_arena_alloc(&element->arena, sizeof(*why));
     if (element->why)
         *element->why = *why;
-    atomic_store_explicit(&fan->group.stop, VALISE_E_CANCELLED, memory_order_relaxed);
+    stop_behind(element);
     return rc;
 }
 
@@ -208,7 +222,7 @@ static int run_task(void *arg, void *scratch, vls_pool_group *group, valise_erro
     return rc;
 }
 
-/* The first one that failed by itself: the others were only stopped. */
+/* The first one that failed by itself: those behind it were only stopped. */
 static int find_failure(const vls_fan *fan, int rc, valise_error *err)
 {
     for (size_t i = 0; i < fan->count; i++) {
@@ -225,16 +239,30 @@ static int find_failure(const vls_fan *fan, int rc, valise_error *err)
     return rc;
 }
 
+/* Did one fail so long ago that nobody waits for those before it? */
+static bool is_enough(int64_t *failed_ns, vls_fan *fan)
+{
+    const valise_env *env = fan->at->run->env;
+    int64_t now = env->ticks_ns(env->self);
+
+    if (atomic_load_explicit(&fan->group.failed, memory_order_relaxed) == INT64_MAX)
+        return false;
+    if (*failed_ns == VALISE_NONE)
+        *failed_ns = now;
+    return now - *failed_ns >= PATIENCE_NS;
+}
+
 /* While others work this thread asks whether all of it is to end. */
 static int wait_for_all(vls_fan *fan, vls_pool_group *group, valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
+    int64_t failed_ns = VALISE_NONE;
     int stopped = 0, rc;
 
     while (!vls_pool_wait_for(group, LOOK_NS)) {
         if (stopped == 0)
             stopped = vls_node_look(fan->at, &why);
-        if (stopped < 0)
+        if (stopped < 0 || is_enough(&failed_ns, fan))
             atomic_store_explicit(&fan->group.stop, VALISE_E_CANCELLED, memory_order_relaxed);
     }
     rc = vls_pool_wait(group, err);

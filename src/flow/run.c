@@ -252,8 +252,8 @@ int vls_flow_slot_name(vls_flow_slot *slot, const vls_flow_level *level, const v
 
 /* ---- elements of a map ---- */
 
-int vls_flow_run_element(valise_str *action, char *node, valise_node_run *at, valise_backpack *bag,
-                         valise_str path, vls_arena *arena, valise_error *err)
+int vls_flow_run_element(valise_str *action, char *node, valise_node_run *at, int64_t number,
+                         valise_backpack *bag, valise_str path, vls_arena *arena, valise_error *err)
 {
     vls_flow_run run;
     vls_flow_level *level;
@@ -264,6 +264,7 @@ int vls_flow_run_element(valise_str *action, char *node, valise_node_run *at, va
      */
     vls_flow_run_init(&run, at->run->flow, bag);
     run.parent = at->run;
+    run.number = number;
     run.actor = at->run->actor;
     run.id = at->run->id;
     run.id_text = at->run->id_text;
@@ -288,8 +289,13 @@ int vls_flow_run_element(valise_str *action, char *node, valise_node_run *at, va
 
 void vls_flow_run_init(vls_flow_run *run, valise_flow *flow, valise_backpack *bag)
 {
-    *run = (vls_flow_run){
-        .v = flow->v, .env = flow->env, .flow = flow, .bag = bag, .thread = pthread_self()};
+    *run = (vls_flow_run){.v = flow->v,
+                          .env = flow->env,
+                          .flow = flow,
+                          .bag = bag,
+                          .thread = pthread_self(),
+                          .number = -1,
+                          .failed = INT64_MAX};
     vls_arena_init(&run->arena, flow->env, RUN_MEMORY_MAX);
     vls_arena_init(&run->tools_arena, flow->env, NODE_MEMORY_MAX);
     run->tools_secrets.arena = &run->tools_arena;
@@ -313,6 +319,19 @@ void vls_flow_run_release(vls_flow_run *run)
     (void)pthread_mutex_destroy(&run->lock);
 }
 
+/* Is it over with all of it, or with the elements behind one that failed? */
+static bool is_stopped(const vls_flow_run *run)
+{
+    for (; run; run = run->parent) {
+        if (VLS_UNLIKELY(atomic_load_explicit(&run->stop, memory_order_relaxed) != 0))
+            return true;
+        if (run->number >= 0 &&
+            run->number > atomic_load_explicit(&run->parent->failed, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
 /* Does somebody up there want it to end? The one thread that may, asks. */
 int vls_flow_run_look(vls_flow_run *run, valise_error *err)
 {
@@ -320,10 +339,8 @@ int vls_flow_run_look(vls_flow_run *run, valise_error *err)
     valise_error why = VALISE_ERROR_INIT;
     uint64_t done;
 
-    for (; run; run = run->parent) {
-        if (VLS_UNLIKELY(atomic_load_explicit(&run->stop, memory_order_relaxed) != 0))
-            return vls_fail(err, VALISE_E_CANCELLED, "the run was cancelled");
-    }
+    if (is_stopped(run))
+        return vls_fail(err, VALISE_E_CANCELLED, "the run was cancelled");
     if (VLS_LIKELY(!root->progress.callback.fn) || !pthread_equal(root->thread, pthread_self()))
         return 0;
     done = (uint64_t)atomic_load_explicit(&root->steps, memory_order_relaxed);

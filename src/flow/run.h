@@ -32,7 +32,14 @@
 typedef struct vls_flow_run vls_flow_run;
 typedef struct vls_flow_level vls_flow_level;
 
-enum { VLS_PHASE_INPUTS, VLS_PHASE_PREP, VLS_PHASE_EXEC, VLS_PHASE_POST, VLS_PHASE_ROUTE };
+enum {
+    VLS_PHASE_INPUTS,
+    VLS_PHASE_PREP,
+    VLS_PHASE_EXEC,
+    VLS_PHASE_POST,
+    VLS_PHASE_ROUTE,
+    VLS_PHASE_END
+};
 extern const char *const vls_phases[];
 
 /* What one node did so far, for events. */
@@ -83,9 +90,11 @@ struct vls_flow_run {
     vls_flow_run *parent; /* of an element; NULL */
     vls_arena arena;      /* of levels, paths: as long as the run */
     vls_progress progress;
-    pthread_t thread;      /* that may ask progress */
-    atomic_int stop;       /* 0, or why all of it is to end: VALISE_E_CANCELLED */
-    _Atomic int64_t steps; /* of the whole run: its elements count at the root */
+    pthread_t thread;       /* that may ask progress */
+    atomic_int stop;        /* 0, or why all of it is to end: VALISE_E_CANCELLED */
+    int64_t number;         /* of an element, from 0; else -1 */
+    _Atomic int64_t failed; /* of the elements below, the first that failed: those behind it end */
+    _Atomic int64_t steps;  /* of the whole run: its elements count at the root */
     int64_t max_steps;
     bool programs; /* what the flow names may run */
     bool watches;  /* somebody listens, as it was when the run began */
@@ -124,11 +133,12 @@ int vls_flow_walk(valise_str *action, vls_flow_level *level, const vls_flow_node
 int vls_flow_enter(vls_flow_level **out, valise_node_run *at, valise_flow *inner,
                    valise_error *err);
 
-/* An element of a map: a run of node->inner on another backpack, whose nodes have this path and the
- * namespace of the node. It is a child of the run. Any thread. *action (may be NULL) in the arena.
- * node (VLS_FLOW_PATH_MAX + 1 bytes): of a failure the path of who failed. */
-int vls_flow_run_element(valise_str *action, char *node, valise_node_run *at, valise_backpack *bag,
-                         valise_str path, vls_arena *arena, valise_error *err);
+/* Element `number` of a map: a run of node->inner on another backpack, whose nodes have this path
+ * and the namespace of the node. It is a child of the run. Any thread. *action (may be NULL) in the
+ * arena. node (VLS_FLOW_PATH_MAX + 1 bytes): of a failure the path of who failed. */
+int vls_flow_run_element(valise_str *action, char *node, valise_node_run *at, int64_t number,
+                         valise_backpack *bag, valise_str path, vls_arena *arena,
+                         valise_error *err);
 
 /* ---- one run (run.c) ---- */
 

@@ -176,6 +176,7 @@ static const char *outcome_name(int64_t outcome)
 /* What it read, with the outcome; or the keys that it wrote, each with what was done. */
 static void add_seen(vls_buf *payload, const valise_node_run *at, bool writes)
 {
+    const size_t before = payload->len;
     bool first = true;
 
     add_key(payload, writes ? "writes" : "reads");
@@ -202,6 +203,12 @@ static void add_seen(vls_buf *payload, const valise_node_run *at, bool writes)
         first = false;
     }
     vls_buf_add_byte(payload, ']');
+    if (payload->failed == VALISE_E_TOO_LARGE || payload->len == PAYLOAD_MAX) {
+        payload->len = before;
+        payload->failed = 0;
+        add_key(payload, writes ? "writes" : "reads");
+        vls_buf_add_text(payload, "null"); /* that it is over is told in any case */
+    }
 }
 
 void vls_flow_tell_prep(const valise_node_run *at, int64_t ns)
@@ -237,10 +244,11 @@ void vls_flow_tell_node_end(const valise_node_run *at, const vls_flow_step *step
     if (!at->run->watches)
         return;
     begin(&payload, at->run);
-    add_text(&payload, "action", valise_str_of(step->action));
+    if (step)
+        add_text(&payload, "action", valise_str_of(step->action));
     add_ns(&payload, ns);
-    add_truth(&payload, "failed", step->failed);
-    if (step->next)
+    add_truth(&payload, "failed", !step || step->failed);
+    if (step && step->next)
         add_text(&payload, "next", step->next->id);
     add_int(&payload, "visit", at->visit);
     add_seen(&payload, at, true);

@@ -18,7 +18,7 @@
 
 #define SLICE_NS INT64_C(20000000) /* of a wait, between two looks */
 
-const char *const vls_phases[] = {"inputs", "prep", "exec", "post", "route"};
+const char *const vls_phases[] = {"inputs", "prep", "exec", "post", "route", "end"};
 
 static int64_t ticks(const valise_node_run *at)
 {
@@ -411,6 +411,22 @@ static int end(valise_node_run *at, const vls_flow_step *step, int rc, valise_er
     return rc < 0 ? rc : ended;
 }
 
+/* Who heard that it begins hears that it is over, however that came. */
+static int end_and_tell(valise_node_run *at, const vls_flow_step *step, int rc, valise_error *err)
+{
+    const bool was_done = rc == 0;
+
+    rc = end(at, step, rc, err);
+    if (rc < 0 && was_done) {
+        at->phase = VLS_PHASE_END;
+        at->told = false;
+        tell_failure(at, err);
+    }
+    vls_flow_tell_node_end(at, rc < 0 ? NULL : step,
+                           at->run->watches ? ticks(at) - at->start_ns : 0);
+    return rc;
+}
+
 int vls_flow_visit(vls_flow_step *step, vls_flow_level *level, const vls_flow_node *node,
                    const valise_error *failure, valise_error *err)
 {
@@ -445,12 +461,8 @@ int vls_flow_visit(vls_flow_step *step, vls_flow_level *level, const vls_flow_no
     rc = run_phases(step, &at, err);
     if (rc < 0)
         rc = settle(step, &at, rc, err);
-    rc = end(&at, step, rc, err);
-    if (rc < 0) {
-        blame(&at, err);
-        return rc;
-    }
-    at.run->blamed = at.run->noted = false; /* of what failed inside of it, and did not matter */
-    vls_flow_tell_node_end(&at, step, at.run->watches ? ticks(&at) - at.start_ns : 0);
-    return 0;
+    rc = end_and_tell(&at, step, rc, err);
+    if (rc == 0)
+        at.run->blamed = at.run->noted = false; /* of what failed in it, and did not matter */
+    return rc;
 }

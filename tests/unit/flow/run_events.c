@@ -142,6 +142,58 @@ TEST(flow_events, an_error_that_is_taken_is_told_and_the_node_ends) /* [F3] [F12
     HAS(told(l), "NODE_END a {\"action\":\"error\",\"failed\":true,\"next\":\"b\",\"visit\":1,");
 }
 
+/* Also of those around it, of one that is cancelled, and of one whose contract is broken. */
+TEST(flow_events, each_node_that_begins_ends) /* [F12] */
+{
+    desk *d = script_desk(t);
+    tale *l = tale_of(d, NULL);
+    const char *const fails[] = {
+        "{'exec':[['fail',0,'IO','gone']]}",
+        "{'prep':[['fail',0,'IO','gone']]}",
+        "{'post':[['fail',0,'IO','gone']]}",
+        "{'exec':[['fail',0,'CANCELLED','no more']]}",
+    };
+
+    for (size_t i = 0; i < VLS_COUNT(fails); i++) {
+        const char *text;
+
+        (void)ran(d,
+                  flow_of(d, test_format("{'nodes':[{'id':'in','type':'SubflowNode','params':{'"
+                                         "flow':{'nodes':[%s]}}}]}",
+                                         NODE("a", fails[i]))),
+                  bag_of(d, "x"));
+        text = told_types(l);
+        CHECK_MSG(strstr(text, "ERROR:in/a NODE_END:in/a ERROR:in NODE_END:in FLOW_END"), "%s",
+                  text);
+    }
+    (void)ran(d, nodes_of(d, NODE("a", fails[0]), ""), bag_of(d, "x"));
+    HAS(told(l), "NODE_END a {\"failed\":true,\"visit\":1,\"writes\":[]}");
+}
+
+/* More than an event holds: 20,000 keys of 60 bytes. */
+TEST(flow_events, that_a_node_is_over_is_told_whatever_it_wrote) /* [F12] */
+{
+    desk *d = script_desk(t);
+    tale *l = tale_of(d, "flow:NODE_END");
+    vls_buf values;
+    const char *text;
+
+    vls_buf_init(&values, t->env, (size_t)4 << 20);
+    for (int i = 0; i < 20000; i++)
+        vls_buf_printf(&values, "%s'k%059d':1", i ? "," : "", i);
+    text = vls_buf_cstr(&values);
+    CHECK_TEXT(
+        "default at a",
+        ran(d,
+            nodes_of(d, test_format("{'id':'a','type':'SetNode','params':{'values':{%s}}}", text),
+                     ""),
+            bag_of(d, "x")));
+    vls_buf_release(&values);
+    CHECK_TEXT("NODE_END a {\"action\":\"default\",\"failed\":false,\"visit\":1,"
+               "\"writes\":null}\n",
+               told(l));
+}
+
 TEST(flow_events, hold_no_values_and_no_state) /* [F12], U26 */
 {
     desk *d = script_desk(t);
@@ -260,7 +312,8 @@ TEST(flow_events, a_listener_that_fails_harms_nobody) /* U23 */
     CHECK_TEXT(
         "IO: node 'a': gone",
         ran(d, nodes_of(d, NODE("a", "{'exec':[['fail',0,'IO','gone']]}"), ""), bag_of(d, "x")));
-    CHECK_TEXT("FLOW_START NODE_START:a PREP_COMPLETE:a ERROR:a FLOW_END", told_types(l));
+    CHECK_TEXT("FLOW_START NODE_START:a PREP_COMPLETE:a ERROR:a NODE_END:a FLOW_END",
+               told_types(l));
     valise_subscription_losses(NULL, &failed, s);
     CHECK(count >= 5 && failed >= 5);
     valise_unsubscribe(s);
