@@ -61,6 +61,16 @@ static int make_environment(vls_tool_command *command, valise_node_run *at, vls_
     return rc;
 }
 
+static void tell_left_out(void *arg, valise_str server, const valise_error *why)
+{
+    const valise_node_run *at = arg;
+    valise_error said = *why; /* in words of the server, which knows what it was given */
+
+    vls_secrets_hide(&at->secrets, &said);
+    vls_flow_warn(at->run, at, "a tool of %s is left out: %s", vls_text_short(server).s,
+                  said.message);
+}
+
 static int add_declared(vls_toolbox *box, valise_node_run *at, const vls_flow_dependency *d,
                         valise_error *err)
 {
@@ -85,6 +95,7 @@ static int add_declared(vls_toolbox *box, valise_node_run *at, const vls_flow_de
                                                      .only = d->only,
                                                      .only_count = d->only_count,
                                                      .look = vls_node_look,
+                                                     .left_out = tell_left_out,
                                                      .arg = at},
                                   err);
 }

@@ -5,6 +5,7 @@
 
 #define PAGES_MAX 256u
 #define CURSOR_MAX 65536u
+#define LEFT_OUT_MAX 16u /* that somebody is told of */
 
 /* ---- calling ---- */
 
@@ -51,6 +52,7 @@ typedef struct listing {
     vls_mcp_wait wait;
     vls_toolbox_mark mark; /* before its first tool */
     bool *found;           /* of those that are wanted */
+    size_t left_out;       /* that cannot be used */
 } listing;
 
 /* Is it wanted? */
@@ -63,6 +65,14 @@ static bool choose(listing *l, valise_str own)
             wanted = l->found[i] = true;
     }
     return wanted;
+}
+
+/* One that cannot be used is no reason to do without the others, unless it was named. */
+static int leave_out(listing *l, const valise_error *why)
+{
+    if (l->given->left_out && l->left_out++ < LEFT_OUT_MAX)
+        l->given->left_out(l->given->arg, vls_mcp_called(l->mcp), why);
+    return 0;
 }
 
 /* Which server, and what can be done. */
@@ -93,31 +103,46 @@ static int check_twice(const listing *l, valise_str name, valise_error *err)
     return 0;
 }
 
-static int add_tool(listing *l, vls_arena *arena, vls_json value, valise_error *err)
+/* Under the name that it has here. *alone: what is wrong with it is wrong with nothing else. */
+static int put_tool(bool *alone, listing *l, vls_arena *arena, vls_tool tool, valise_error *err)
 {
-    valise_error why = VALISE_ERROR_INIT;
+    const valise_str own = tool.name;
     vls_tool_entry *entry;
-    vls_tool tool;
-    valise_str own;
-    int rc = vls_mcp_take_tool(&tool, value, &why);
+    int rc = vls_mcp_name(&tool.name, arena, l->given->prefix, own, err);
 
+    if (rc == 0)
+        rc = check_twice(l, tool.name, err);
     if (rc < 0)
-        return fail_tool(l, rc, &why, err);
-    own = tool.name;
-    if (!choose(l, own))
-        return 0;
-    rc = vls_mcp_name(&tool.name, arena, l->given->prefix, own, &why);
+        return rc;
+    *alone = l->box->entries.len < VLS_TOOLS_MAX;
+    rc = vls_toolbox_put(&entry, l->box, &tool, err);
     if (rc == 0)
-        rc = check_twice(l, tool.name, &why);
-    if (rc == 0)
-        rc = vls_toolbox_put(&entry, l->box, &tool, &why);
-    if (rc == 0)
-        rc = vls_arena_dup(&entry->own_name, &l->box->arena, own, &why);
+        rc = vls_arena_dup(&entry->own_name, &l->box->arena, own, err);
     if (rc < 0)
-        return fail_tool(l, rc, &why, err);
+        return rc;
     entry->server = l->mcp;
     entry->call = call_server;
     return 0;
+}
+
+static int add_tool(listing *l, vls_arena *arena, vls_json value, valise_error *err)
+{
+    const vls_toolbox_mark mark = vls_toolbox_here(l->box);
+    valise_error why = VALISE_ERROR_INIT;
+    vls_tool tool = {.name = {NULL, 0}};
+    int rc = vls_mcp_take_tool(&tool, value, &why);
+    bool alone = rc < 0 && tool.name.ptr;
+
+    if (tool.name.ptr && !choose(l, tool.name))
+        return 0;
+    if (rc == 0)
+        rc = put_tool(&alone, l, arena, tool, &why);
+    if (rc == 0)
+        return 0;
+    if (!alone || l->given->only_count > 0 || rc == VALISE_E_NO_MEMORY || rc == VALISE_E_EXISTS)
+        return fail_tool(l, rc, &why, err);
+    vls_toolbox_undo(l->box, mark);
+    return leave_out(l, &why);
 }
 
 /* One page; the cursor of the next one, "" after the last. */

@@ -30,21 +30,64 @@ TEST(hostile, who_does_not_greet)
 TEST(hostile, lists_that_are_none)
 {
     refused(t, "twice", VALISE_E_INVALID, "toy: it has two tools 'a_b'");
-    refused(t, "bad-schema", VALISE_E_INVALID, "toy: the schema of tool 'bad'");
-    CHECK(strstr(t->err.hint, "without this one"));
     refused(t, "no-name", VALISE_E_IO, "one of its tools has no name");
     refused(t, "wrong-list", VALISE_E_IO, "its list of tools is none");
     refused(t, "wrong-cursor", VALISE_E_IO, "must be a string, is integer");
-    refused(t, "wrong-schema", VALISE_E_IO, "must be an object, is array");
-    refused(t, "long-name", VALISE_E_INVALID, "is no name of a tool");
     refused(t, "many", VALISE_E_LIMIT, "more than 1024 tools");
     refused(t, "pages", VALISE_E_LIMIT, "more than 256 pages");
 }
 
-/* The way out that the hint names. */
-TEST(hostile, what_cannot_be_used_can_be_left_out)
+typedef struct left {
+    int count;
+    char first[512];
+} left;
+
+static void note_left(void *arg, valise_str server, const valise_error *why)
 {
-    const valise_str only = VLS_STR("fine");
+    left *l = arg;
+
+    CHECK_STR(VLS_STR("toy"), server);
+    if (l->count++ == 0)
+        (void)snprintf(l->first, sizeof(l->first), "%s", why->message);
+}
+
+/* One that cannot be used is no reason to do without the others. */
+TEST(hostile, what_cannot_be_used_is_left_out)
+{
+    static const struct {
+        const char *mode, *says;
+        int stay, gone;
+    } cases[] = {
+        {"bad-schema", "the schema of tool 'bad' is none we can check", 1, 1},
+        {"wrong-schema", "the schema of its tool 'a' must be an object, is array", 0, 1},
+        {"long-name", "is no name of a tool", 0, 1},
+        {"many-bad", "the schema of tool 'bad0' is none", 2, 16},
+    };
+
+    for (size_t i = 0; i < VLS_COUNT(cases); i++) {
+        vls_tool_server server = kit_server(cases[i].mode);
+        vls_toolbox *box = kit_box(t);
+        left l = {.count = 0};
+
+        test_context("%s", cases[i].mode);
+        server.left_out = note_left;
+        server.arg = &l;
+        CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
+        CHECK_INT(cases[i].stay, vls_toolbox_count(box));
+        CHECK_INT(cases[i].gone, l.count); /* of thousands the first ones are told */
+        CHECK_MSG(strstr(l.first, cases[i].says), "%s", l.first);
+        if (cases[i].stay > 0)
+            CHECK(vls_toolbox_find(box, VLS_STR("fine")));
+        server.left_out = NULL;
+        CHECK_OK(vls_toolbox_add_server(kit_box(t), &server, &t->err));
+        test_context_end();
+    }
+}
+
+/* But who names it wants it. */
+TEST(hostile, what_cannot_be_used_and_is_wanted_is_a_failure)
+{
+    valise_str only = VLS_STR("fine");
     vls_tool_server server = kit_server("bad-schema");
     vls_toolbox *box = kit_box(t);
 
@@ -52,6 +95,12 @@ TEST(hostile, what_cannot_be_used_can_be_left_out)
     server.only_count = 1;
     CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
     CHECK_INT(1, vls_toolbox_count(box));
+    only = VLS_STR("bad");
+    box = kit_box(t);
+    CHECK_RC(VALISE_E_INVALID, vls_toolbox_add_server(box, &server, &t->err));
+    CHECK_MSG(strstr(t->err.message, "toy: the schema of tool 'bad'"), "%s", t->err.message);
+    CHECK(strstr(t->err.hint, "without this one"));
+    CHECK_INT(0, vls_toolbox_count(box));
 }
 
 TEST(hostile, programs_that_are_none)

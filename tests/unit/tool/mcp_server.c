@@ -137,6 +137,16 @@ static void list_many(long id, int count)
     fflush(stdout);
 }
 
+/* Two that can be used, and what cannot between them. */
+static void list_many_bad(long id)
+{
+    printf("{\"id\":%ld,\"jsonrpc\":\"2.0\",\"result\":{\"tools\":[{\"name\":\"first\"," ANY "}", id);
+    for (int i = 0; i < 3000; i++)
+        printf(",{\"name\":\"bad%d\",\"inputSchema\":{\"type\":\"objekt\"}}", i);
+    printf(",{\"name\":\"fine\"," ANY "}]}}\n");
+    fflush(stdout);
+}
+
 static void list_page(long id)
 {
     static int page;
@@ -163,6 +173,8 @@ static void list(long id)
     else if (is("bad-schema"))
         result(id, "{\"tools\":[{\"name\":\"fine\"," ANY "},{\"name\":\"bad\",\"inputSchema\":{"
                    "\"type\":\"objekt\"}}]}");
+    else if (is("many-bad"))
+        list_many_bad(id);
     else if (is("no-name"))
         result(id, "{\"tools\":[{\"name\":7," ANY "}]}");
     else if (is("wrong-list"))
