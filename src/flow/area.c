@@ -12,4 +12,5 @@ const valise_extension vls_area_flow = {
     .version = VALISE_VERSION,
     .collections = collections,
     .operations = vls_ops_flow,
+    .collect = vls_flows_collect,
 };

@@ -42,7 +42,16 @@ typedef struct vls_flow_end_args {
     valise_str action, node, code, error;
 } vls_flow_end_args;
 
+/* A run is forgotten, a part of it each time. */
+typedef struct vls_flow_forget_args {
+    valise_uuid run;
+} vls_flow_forget_args;
+
+typedef struct vls_flow_forgot {
+    bool done;
+} vls_flow_forgot;
+
 extern const valise_op vls_op_flow_flow_start, vls_op_flow_flow_step, vls_op_flow_flow_continue,
-    vls_op_flow_flow_end;
+    vls_op_flow_flow_end, vls_op_flow_flow_forget;
 
 #endif

@@ -58,11 +58,12 @@ int vls_toolbox_add_host(vls_toolbox *box, const valise_tool *tool, valise_error
 int vls_toolbox_add_program(vls_toolbox *box, valise_str name, valise_str description,
                             vls_json parameters, const vls_tool_command *command,
                             valise_error *err);
-/* A server and its tools, which it is asked for now: those that come later are not heard of. prefix:
- * in front of their names ("files_"); "" none. only: these alone (their own names); count 0: all
- * that can be used. One whose schema or name is none is left out, and left_out (or NULL) is told of
- * the first of these; where `only` names it that is a failure. VALISE_E_IO: it does not start, or
- * does not speak MCP; VALISE_E_LIMIT: not within the timeout; look: as in vls_tool_asked. */
+/* A server and its tools, which it is asked for now: those that come later are not heard of.
+ * prefix: in front of their names ("files_"); "" none. only: these alone (their own names); count
+ * 0: all that can be used. One whose schema or name is none is left out, and left_out (or NULL) is
+ * told of the first of these; where `only` names it that is a failure. VALISE_E_IO: it does not
+ * start, or does not speak MCP; VALISE_E_LIMIT: not within the timeout; look: as in vls_tool_asked.
+ */
 typedef struct vls_tool_server {
     valise_str name; /* of the server, for messages */
     vls_tool_command command;

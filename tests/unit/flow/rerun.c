@@ -1,6 +1,8 @@
 /* rerun.c -- a run, repeated from some node on. [F13] */
 #include "durable_kit.h"
 
+#include "flow/rows.h"
+
 TEST_PARAMS(flow_rerun, "memory", "sqlite")
 
 static const char *chain(void)
@@ -136,4 +138,67 @@ TEST(flow_rerun, that_failed_can_be_resumed) /* [F13] */
     test_remove(flag);
     (void)resume(s, "y");
     CHECK_TEXT("n=11", holds(s, "y")); /* and not 1, or 12 */
+}
+
+/* ---- the end ---- */
+
+static int count_rows(void *arg, valise_view *view, valise_error *err)
+{
+    static const valise_coll *const colls[] = {&vls_flow_runs, &vls_flow_steps};
+    int *counts = arg;
+    int rc = 0;
+
+    for (size_t i = 0; i < VLS_COUNT(colls) && rc == 0; i++) {
+        valise_scan *scan = NULL;
+        void *row = test_alloc(colls[i]->row_size);
+
+        rc = valise_view_scan(&scan, view, colls[i], NULL, err);
+        while (rc == 0 && (rc = valise_scan_next(row, scan, err)) > 0) {
+            counts[i]++;
+            rc = 0;
+        }
+        valise_scan_close(scan);
+    }
+    return rc;
+}
+
+/* "RUNS STEPS" */
+static const char *rows_of(site *s)
+{
+    test *t = s->d->t;
+    int counts[2] = {0, 0};
+
+    CHECK_OK(vls_with_view(s->d->v, NULL, count_rows, counts, &t->err));
+    return test_format("%d %d", counts[0], counts[1]);
+}
+
+TEST(flow_rerun, what_is_known_of_a_run_goes_with_its_backpack) /* [F13] [K30] */
+{
+    site *s = site_of(t);
+    /* More steps than one command removes. */
+    int laps = strcmp(t->param, "memory") == 0 ? 2100 : 3;
+    const char *loop =
+        test_format("{'nodes':[%s],'edges':[%s]}",
+                    NODE("a", test_format("{'exec':[['inc','n']],'post':[['until','n',%d,'again',"
+                                          "'out']]}",
+                                          laps)),
+                    edge_("a", "a", "'again'"));
+    int steps = laps;
+
+    (void)run_on(s, "x", chain());
+    (void)rerun(s, "x", "'from':'b','backpack':'y'"); /* has the step of a as its own */
+    (void)run_on(s, "z", loop);
+    CHECK_TEXT(test_format("3 %d", 3 + 3 + steps), rows_of(s));
+    (void)talk_run(&s->k, "workspace:gc", "{}");
+    CHECK_TEXT(test_format("3 %d", 3 + 3 + steps), rows_of(s)); /* they are all needed */
+    (void)talk_run(&s->k, "backpack:drop", "{\"backpack\":\"z\"}");
+    (void)talk_run(&s->k, "workspace:gc", "{}");
+    CHECK_TEXT("2 6", rows_of(s));
+    CHECK_RC(VALISE_E_NOT_FOUND, try_resume(s, "z"));
+    (void)talk_run(&s->k, "backpack:drop", "{\"backpack\":\"y\"}");
+    (void)run_on(s, "y", chain()); /* another one with that name */
+    (void)talk_run(&s->k, "workspace:gc", "{}");
+    CHECK_TEXT("2 6", rows_of(s));
+    (void)rerun(s, "y", "'from':'c','backpack':'w'");
+    check_site(s);
 }

@@ -140,7 +140,8 @@ static void list_many(long id, int count)
 /* Two that can be used, and what cannot between them. */
 static void list_many_bad(long id)
 {
-    printf("{\"id\":%ld,\"jsonrpc\":\"2.0\",\"result\":{\"tools\":[{\"name\":\"first\"," ANY "}", id);
+    printf("{\"id\":%ld,\"jsonrpc\":\"2.0\",\"result\":{\"tools\":[{\"name\":\"first\"," ANY "}",
+           id);
     for (int i = 0; i < 3000; i++)
         printf(",{\"name\":\"bad%d\",\"inputSchema\":{\"type\":\"objekt\"}}", i);
     printf(",{\"name\":\"fine\"," ANY "}]}}\n");
