@@ -169,6 +169,7 @@ struct valise_flow {
 
     /* Of the outermost: */
     unsigned flags;
+    bool by_bytes; /* programs may run because its file is trusted: so must they be */
     const valise_node_type *const *types; /* of the host */
     const valise_service *services;
     valise_str folder;

@@ -61,6 +61,20 @@ static int name_parts(vls_flow_text *out, vls_arena *arena, const char *path, va
     return vls_arena_dup(&out->folder, arena, vls_str_head(all, VLS_MAX(slash, 2) - 1), err);
 }
 
+/* What was named on the command line may have any bytes, also these, which no file has. */
+static bool is_named(const valise *v, const char *path)
+{
+    const valise_id none = {{0}};
+
+    return v->place.may_run(v, path, &none, NULL) == 0;
+}
+
+static void ask(vls_flow_text *text, const valise *v, const char *path, const valise_id *id)
+{
+    text->programs = v->place.may_run && v->place.may_run(v, path, id, &text->untrusted) == 0;
+    text->by_bytes = text->programs && !is_named(v, path);
+}
+
 int vls_flow_text_read(vls_flow_text *out, vls_arena *arena, const valise *v, valise_str file,
                        valise_error *err)
 {
@@ -81,7 +95,7 @@ int vls_flow_text_read(vls_flow_text *out, vls_arena *arena, const valise *v, va
         rc = name_parts(&made, arena, real, err);
     if (rc < 0)
         return rc;
-    made.programs = v->place.may_run && v->place.may_run(v, real, &sealed.id, &made.untrusted) == 0;
+    ask(&made, v, real, &sealed.id);
     *out = made;
     return 0;
 }
@@ -111,7 +125,7 @@ int vls_flow_text_change(vls_flow_text *text, const valise *v, valise_str change
     if (rc < 0)
         return rc;
     if (text->programs)
-        text->programs = v->place.may_run(v, text->file.ptr, &id, &text->untrusted) == 0;
+        ask(text, v, text->file.ptr, &id);
     text->text = changed;
     return 0;
 }
@@ -135,8 +149,12 @@ int vls_flow_text_given(vls_flow_text *out, vls_arena *arena, const valise *v, v
 int vls_flow_load(valise_flow **out, valise *v, const vls_flow_text *text, valise_error *err)
 {
     valise_flow_options options = VALISE_FLOW_OPTIONS_INIT;
+    int rc;
 
     options.flags = text->programs ? VALISE_FLOW_PROGRAMS : 0;
     options.folder = text->folder.ptr;
-    return valise_flow_from_config(out, v, text->text, NULL, &options, err);
+    rc = valise_flow_from_config(out, v, text->text, NULL, &options, err);
+    if (rc == 0)
+        (*out)->by_bytes = text->by_bytes;
+    return rc;
 }

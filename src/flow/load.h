@@ -15,7 +15,8 @@ typedef struct vls_flow_text {
     valise_str file;        /* absolute, without links; ptr NULL: there is none */
     valise_str folder;      /* that it is in */
     valise_str name;        /* of the file, without folder and ending; "": none */
-    bool programs;          /* what it names may run */
+    bool programs;          /* what it names may run, */
+    bool by_bytes;          /* ... because it is trusted, and not because it was named */
     valise_error untrusted; /* why not */
 } vls_flow_text;
 

@@ -189,34 +189,3 @@ int valise_node_run_flow(valise_str *action, valise_node_run *run, valise_flow *
     rc = vls_flow_enter(&level, run, inner, err);
     return rc < 0 ? rc : vls_flow_walk(action, level, NULL, run->arena, err);
 }
-
-/* The run has the word of who started its flow; a flow of the host has that of the host alone. */
-static bool is_vouched_for(const valise_node_run *at, valise_flow *flow)
-{
-    const valise_flow *outermost = vls_flow_outermost(flow);
-
-    return outermost == vls_flow_outermost(at->run->flow) ? at->run->programs
-                                                          : outermost->flags & VALISE_FLOW_PROGRAMS;
-}
-
-int vls_node_may_resolve(const valise_node_run *at, valise_error *err)
-{
-    if (is_vouched_for(at, at->node->flow))
-        return 0;
-    (void)vls_fail(err, VALISE_E_DENIED,
-                   "the flow refers to variables or credentials, and a flow alone gets none");
-    vls_hint(err, "name the flow's file on the command line, or trust it: valise trust FLOW.json");
-    return VALISE_E_DENIED;
-}
-
-int vls_node_may_start(const valise_node_run *at, valise_flow *flow, valise_str what,
-                       valise_error *err)
-{
-    if (is_vouched_for(at, flow))
-        return 0;
-    (void)vls_fail(err, VALISE_E_DENIED,
-                   "the flow names the program '%.*s', and a flow alone does not make code run",
-                   VALISE_STR_ARG(vls_str_head(what, 100)));
-    vls_hint(err, "name the flow's file on the command line, or trust it: valise trust FLOW.json");
-    return VALISE_E_DENIED;
-}

@@ -43,6 +43,7 @@ static const valise_field exec_fields[] = {
 };
 
 typedef struct execution {
+    vls_tool_may may;
     valise_str *argv;
     vls_json input;
     vls_json output;
@@ -157,8 +158,8 @@ static int prep(void *node, valise_node_run *at, valise_error *err)
 
     (void)node;
     if (rc == 0)
-        rc = vls_node_may_start(at, at->node->flow, ((const valise_str *)params->command.items)[0],
-                                err);
+        rc = vls_node_may_start(&e->may, at, at->node->flow,
+                                ((const valise_str *)params->command.items)[0], err);
     if (rc == 0)
         rc = render_words(e, at, params, err);
     if (rc < 0)
@@ -220,12 +221,15 @@ static int start(vls_buf *output, valise_node_run *at, const execution *e, valis
                                 .count = params->command.count,
                                 .folder = vls_flow_outermost(at->node->flow)->folder,
                                 .timeout_ns = params->timeout,
-                                .max_bytes = params->max_bytes};
+                                .max_bytes = params->max_bytes,
+                                .may = e->may};
     vls_tool_start ready;
     int rc = add_environment(&command, at, err);
 
     if (rc == 0)
         rc = vls_tool_start_make(&ready, at->arena, &command, err);
+    if (rc == 0)
+        rc = vls_tool_start_may(&ready, err);
     if (rc < 0)
         return rc;
     vls_buf_init(output, at->run->env, ready.max_bytes);

@@ -171,9 +171,10 @@ int vls_node_look(void *self, valise_error *err);
 int64_t vls_node_left_ns(const valise_node_run *at);
 
 /* May programs that this flow names (any of its levels) run? VALISE_E_DENIED with what the user can
- * do. what: the program, for the message. */
-int vls_node_may_start(const valise_node_run *at, valise_flow *flow, valise_str what,
-                       valise_error *err);
+ * do. *may: what else is to be asked each time that one is started (consent.c). what: the program,
+ * for the message. */
+int vls_node_may_start(vls_tool_may *may, const valise_node_run *at, valise_flow *flow,
+                       valise_str what, valise_error *err);
 
 /* May what its params refer to be resolved? A stranger's flow is not to read our environment. [K34]
  */

@@ -79,7 +79,7 @@ static int add_declared(vls_toolbox *box, valise_node_run *at, const vls_flow_de
                                 .folder = vls_flow_outermost(at->run->flow)->folder,
                                 .timeout_ns = d->timeout_ns,
                                 .max_bytes = VALISE_NONE};
-    int rc = vls_node_may_start(at, vls_flow_root(at->run)->flow,
+    int rc = vls_node_may_start(&command.may, at, vls_flow_root(at->run)->flow,
                                 d->argc > 0 ? d->argv[0] : d->name, err);
 
     if (rc == 0)

@@ -124,7 +124,8 @@ int vls_tool_start_make(vls_tool_start *out, vls_arena *arena, const vls_tool_co
                         valise_error *err)
 {
     vls_tool_start start = {.timeout_ms = VLS_TOOL_TIMEOUT_NS / 1000000,
-                            .max_bytes = VLS_TOOL_OUTPUT_MAX};
+                            .max_bytes = VLS_TOOL_OUTPUT_MAX,
+                            .may = command->may};
     char *folder = NULL;
     int rc;
 
@@ -145,4 +146,11 @@ int vls_tool_start_make(vls_tool_start *out, vls_arena *arena, const vls_tool_co
     if (rc == 0)
         *out = start;
     return rc;
+}
+
+int vls_tool_start_may(const vls_tool_start *start, valise_error *err)
+{
+    const vls_tool_may *may = &start->may;
+
+    return may->fn ? may->fn(may->arg, start->folder, start->argv[0], err) : 0;
 }

@@ -22,6 +22,7 @@ typedef struct vls_tool_start {
     const char *folder; /* NULL: ours */
     int64_t timeout_ms;
     size_t max_bytes;
+    vls_tool_may may;
 } vls_tool_start;
 
 typedef struct vls_mcp vls_mcp;
@@ -69,6 +70,9 @@ int vls_toolbox_put(vls_tool_entry **out, vls_toolbox *box, const vls_tool *tool
 /* VALISE_E_INVALID for what is none. */
 int vls_tool_start_make(vls_tool_start *out, vls_arena *arena, const vls_tool_command *command,
                         valise_error *err);
+
+/* May it be started now? */
+int vls_tool_start_may(const vls_tool_start *start, valise_error *err);
 
 /* ---- answers (answer.c) ---- */
 

@@ -426,6 +426,9 @@ static int start(vls_mcp *m, vls_mcp_wait *wait, valise_error *err)
     vls_buf_clear(&m->out);
     m->sent = 0;
     m->late = 0;
+    rc = vls_tool_start_may(m->start, err);
+    if (rc < 0)
+        return rc;
     rc = vls_talk_start(&m->talk, &how, true, m->name.s, err);
     if (rc == 0)
         rc = greet(m, wait, err);

@@ -70,6 +70,8 @@ static int call_program(vls_tool_answer *out, vls_arena *arena, const valise_env
     vls_buf_init(&said, env, 4 * (size_t)VLS_PROCESS_SAID_MAX);
     rc = write_input(&input, arena, asked, &why);
     if (rc == 0)
+        rc = vls_tool_start_may(&entry->start, &why);
+    if (rc == 0)
         rc = vls_exec_run(&output, &exec, vls_buf_str(&input), &end, &why);
     if (rc < 0 && end.given_up) {
         if (err)
@@ -96,6 +98,8 @@ int vls_toolbox_add_program(vls_toolbox *box, valise_str name, valise_str descri
     rc = vls_toolbox_put(&entry, box, &(vls_tool){name, description, parameters}, err);
     if (rc == 0)
         rc = vls_tool_start_make(&entry->start, &box->arena, command, err);
+    if (rc == 0) /* and not only when a model calls it */
+        rc = vls_tool_start_may(&entry->start, err);
     if (rc < 0) {
         vls_toolbox_undo(box, mark);
         return rc;

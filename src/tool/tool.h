@@ -11,7 +11,8 @@
  * is an *answer* that says so, for the model; a failure is only what nobody can tell a model: the
  * caller gave up, no memory.
  *
- * Whether a program may run at all is the caller's question, before it is added.
+ * Whether a program may run at all is the caller's question, before it is added and, with
+ * vls_tool_may, before each start.
  *
  * Threads: a box is shared once nothing is added any more. */
 #ifndef VLS_TOOL_H
@@ -37,6 +38,13 @@ static inline void vls_auto_toolbox(vls_toolbox **box)
     vls_toolbox_free(*box);
 }
 
+/* Asked each time before a program is started: the first word of its command, and the folder it
+ * starts in (NULL: ours). Below 0: it is not, and that is why. fn NULL: nobody is asked. */
+typedef struct vls_tool_may {
+    int (*fn)(void *arg, const char *folder, const char *file, valise_error *err);
+    void *arg;
+} vls_tool_may;
+
 /* How a program is started, by its argument vector. */
 typedef struct vls_tool_command {
     const valise_str *argv; /* the first is a path, or a name to be looked for in PATH */
@@ -47,6 +55,7 @@ typedef struct vls_tool_command {
     valise_str folder;  /* it starts in; "": ours */
     int64_t timeout_ns; /* of a call; VALISE_NONE: VLS_TOOL_TIMEOUT_NS */
     int64_t max_bytes;  /* of an answer; VALISE_NONE: VLS_TOOL_OUTPUT_MAX */
+    vls_tool_may may;
 } vls_tool_command;
 
 /* All of these copy what they are given. VALISE_E_EXISTS for a name that is there; VALISE_E_INVALID

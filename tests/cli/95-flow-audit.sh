@@ -80,6 +80,109 @@ other_params() {
 }
 t 'a flow that is trusted by its bytes is not trusted with other params [K34]' other_params
 
+# as_json FILE BACKPACK: run it as other surfaces do, which cannot vouch for a path.
+as_json() {
+    "$VALISE" run flow:run "{\"file\":\"$PWD/$1\",\"backpack\":\"$2\"}"
+}
+
+own_programs() {
+    "$VALISE" -q init
+    put node.sh 'echo "{\"pack\":{\"n\":1}}"'
+    put tool.sh 'echo 7'
+    mkdir away
+    echo '{"dependencies":{"t":{"tool":{"command":["./tool.sh"]}}},"nodes":[
+        {"id":"n","type":"ExecNode","params":{"command":["./node.sh"]}},
+        {"id":"p","type":"ExecNode","params":{"command":["true"],"into":"o"}},
+        {"id":"t","type":"ToolExecutionNode","params":{"tool":"t"}},
+        {"id":"again","type":"ToolExecutionNode","params":{"tool":"t","into":"second"}}],
+        "edges":[{"from":"n","to":"p"},{"from":"p","to":"t"},{"from":"t","to":"again"}]}' >f.json
+    run "$VALISE" flow run f.json --backpack named -q
+    expect_exit 4 as_json f.json b0
+    run "$VALISE" trust f.json
+    cd away
+    expect_exit 4 "$VALISE" run flow:run "{\"file\":\"${PWD%/away}/f.json\",\"backpack\":\"b1\"}"
+    stderr_has "${PWD%/away}/node.sh is not trusted" "valise trust ${PWD%/away}/node.sh"
+    cd ..
+    run "$VALISE" trust node.sh
+    expect_exit 4 as_json f.json b2
+    stderr_has "$PWD/tool.sh is not trusted" "valise trust $PWD/tool.sh"
+    run "$VALISE" trust tool.sh
+    run as_json f.json b3
+    # One that was changed since.
+    put tool.sh 'echo 8'
+    expect_exit 4 as_json f.json b4
+    stderr_has 'tool.sh is not trusted as it is now'
+    # Also while the flow runs.
+    put tool.sh 'echo "echo 8" >>tool.sh; echo 7'
+    run "$VALISE" trust tool.sh
+    run as_json f.json b5
+    run "$VALISE" bp unpack b5 result
+    stdout_has 7
+    run "$VALISE" bp unpack b5 second
+    stdout_has '"error":"DENIED"'
+    # Through a link, and one that is not there.
+    mv node.sh real.sh
+    ln -s real.sh node.sh
+    expect_exit 4 as_json f.json b6
+    stderr_has "$PWD/real.sh is not trusted"
+    rm node.sh
+    expect_exit 1 as_json f.json b7
+    stderr_has 'cannot run ./node.sh'
+    # It was named: whatever there is.
+    put node.sh 'echo "{}"'
+    run "$VALISE" flow run f.json --backpack c -q
+    run "$VALISE" flow rerun c f.json --from n --backpack d -q
+    expect_exit 4 "$VALISE" flow rerun c --from n --backpack e
+}
+t 'a flow that is trusted by its bytes runs programs that are, too [K34]' own_programs
+
+server_of_a_trusted_flow() {
+    "$VALISE" -q init
+    printf '%s\n' '#!/bin/sh' 'echo started >>started' >s.sh
+    chmod +x s.sh
+    echo '{"dependencies":{"s":{"mcp":{"command":["./s.sh"]}}},"nodes":[
+        {"id":"t","type":"ToolExecutionNode","params":{"tool":"t"}}]}' >f.json
+    run "$VALISE" trust f.json
+    expect_exit 4 as_json f.json b
+    stderr_has "valise trust $PWD/s.sh"
+    [ ! -e started ]
+    run "$VALISE" trust s.sh
+    expect_exit 1 as_json f.json b
+    stderr_has 'ended without an answer'
+    [ -e started ]
+}
+t 'so it is with its servers [K34]' server_of_a_trusted_flow
+
+left_out() {
+    need python3
+    "$VALISE" -q init
+    export TOKEN=$SECRET
+    cat >server.py <<'EOF'
+import json, os, sys
+tools = [{"name": "bad", "inputSchema": {"type": os.environ["K"]}},
+         {"name": "good", "inputSchema": {"type": "object"}}]
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["method"] == "initialize":
+        r = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif m["method"] == "tools/list":
+        r = {"tools": tools}
+    elif m["method"] == "tools/call":
+        r = {"content": [{"type": "text", "text": "ran " + m["params"]["name"]}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+EOF
+    echo '{"dependencies":{"s":{"mcp":{"command":["python3","server.py"],"env":{"K":"${TOKEN}"}}}},
+        "nodes":[{"id":"t","type":"ToolExecutionNode","params":{"tool":"good"}}]}' >f.json
+    run "$VALISE" flow run f.json --backpack b
+    stdout_matches '^warning .* t  a tool of s is left out: .*bad'
+    stdout_lacks "$SECRET"
+    run "$VALISE" bp unpack b result
+    stdout_is '"ran good"'
+}
+t 'a tool of a server that cannot be used is left out, with a warning [F11]' left_out
+
 few_rights() {
     "$VALISE" -q init
     "$VALISE" -q agent add w --role writer
