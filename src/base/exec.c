@@ -8,6 +8,7 @@
 
 #include "base/exec.h"
 #include "base/fd.h"
+#include "base/mark.h"
 #include "base/text.h"
 
 #define LOOK_MS 100
@@ -25,6 +26,7 @@ typedef struct run {
     const vls_exec *exec;
     vls_exec_end end;
     vls_process process;
+    vls_mark mark;
     int output;         /* our end, -1 once it ended */
     int life;           /* our end: closed when we are gone */
     vls_buf *out;       /* where the output goes */
@@ -96,7 +98,12 @@ static int open_all(run *r, given *g, valise_str input, valise_error *err)
 static int start_it(run *r, const given *g, valise_error *err)
 {
     vls_process_start start = r->exec->start;
+    int rc = start.marked ? vls_mark_make(&r->mark, r->exec->env, start.environment, err) : 0;
 
+    if (rc < 0)
+        return rc;
+    if (start.marked)
+        start.environment = r->mark.environment;
     start.fds = g->fds;
     start.count = g->count;
     r->end.not_started = vls_process_spawn(&r->process, &start);
@@ -210,6 +217,8 @@ static int run_to_end(run *r, valise_error *err)
         vls_process_end(&r->process, r->exec->env, grace_ms);
     }
     status = vls_process_reap(&r->process);
+    if (rc < 0)
+        vls_mark_hunt(&r->mark);
     vls_process_hear(&r->process);
     hand_out_said(r);
     return rc < 0 ? rc : judge(r, status, err);
@@ -231,6 +240,7 @@ static int start_and_run(run *r, valise_str input, valise_error *err)
     (void)vls_fd_close(r->output);
     (void)vls_fd_close(r->process.said);
     (void)vls_fd_close(r->life);
+    vls_mark_release(&r->mark);
     return rc;
 }
 

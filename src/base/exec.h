@@ -7,7 +7,8 @@
  * Its input is a file, so nobody waits for a program that does not read, and no write can bring a
  * SIGPIPE.
  *
- * Its processes end with it, but for one that made a session of its own. A program that started
+ * Its processes end with it. One that made a session of its own ends too where the program had to
+ * be ended and was marked; else it is taken for what was meant to stay. A program that started
  * something which keeps standard output open has not ended: it is over with the timeout. When the
  * host is killed its other end of the last pipe closes, and the kernel kills the group of the
  * program; one that closed it sees its output closed, and no more.

@@ -41,6 +41,8 @@ typedef struct vls_process_start {
     const char *folder; /* it starts in; NULL: in ours */
     const int *fds;     /* what it gets as 0, 1, 2, ...: none of these is below VLS_PROCESS_FD */
     int count;
+    bool marked; /* what it started is ended with it when it has to be ended, wherever it went
+                    (mark.h): one variable more */
 } vls_process_start;
 
 #define VLS_PROCESS_FD 10

@@ -22,6 +22,7 @@ void vls_talk_init(vls_talk *talk, const valise_env *env, size_t max_line)
 void vls_talk_release(vls_talk *talk)
 {
     assert(talk->process.pid == 0);
+    vls_mark_release(&talk->mark);
     vls_buf_release(&talk->came);
 }
 
@@ -58,6 +59,11 @@ static int open_and_spawn(vls_talk *t, const vls_process_start *given, int fds[4
         rc = vls_process_pipe(&t->process.said, &fds[2], 1, err);
     if (rc == 0 && tied)
         rc = vls_process_pipe(&t->life, &fds[3], 0, err);
+    vls_mark_release(&t->mark);
+    if (rc == 0 && start.marked) {
+        rc = vls_mark_make(&t->mark, t->env, start.environment, err);
+        start.environment = t->mark.environment;
+    }
     if (rc < 0)
         return rc;
     start.fds = fds;
@@ -198,8 +204,12 @@ int vls_talk_end(vls_talk *talk, int64_t grace_ms)
     talk->input = vls_fd_close(talk->input);
     talk->output = vls_fd_close(talk->output);
     if (talk->process.pid != 0) {
+        bool by_itself = vls_process_has_ended(&talk->process);
+
         vls_process_end(&talk->process, talk->env, grace_ms);
         status = vls_process_reap(&talk->process);
+        if (!by_itself)
+            vls_mark_hunt(&talk->mark);
         vls_process_hear(&talk->process);
     }
     talk->process.said = vls_fd_close(talk->process.said);

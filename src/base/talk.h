@@ -11,11 +11,13 @@
 #ifndef VLS_TALK_H
 #define VLS_TALK_H
 
+#include "base/mark.h"
 #include "base/process.h"
 
 typedef struct vls_talk {
     const valise_env *env;
     vls_process process; /* pid 0: none runs */
+    vls_mark mark;       /* where it was wanted */
     int input, output;   /* our ends; -1: closed, or it ended */
     int life;            /* our end of vls_process_tie; -1: it is not tied */
     vls_buf came;        /* and was not asked for yet */
@@ -47,7 +49,8 @@ void vls_talk_wait(vls_talk *talk, bool sending, int64_t ms);
 /* Without its input and output it may end by itself: wait for that, so long at most. */
 void vls_talk_let_it_end(vls_talk *talk, int64_t ms);
 
-/* Nothing of it stays but its last words. grace_ms: between SIGTERM and SIGKILL. Returns its
+/* Nothing of it stays but its last words, and what one that ended by itself left in sessions of
+ * their own. grace_ms: between SIGTERM and SIGKILL. Returns its
  * status, -1: nobody knows. */
 int vls_talk_end(vls_talk *talk, int64_t grace_ms);
 

@@ -420,7 +420,8 @@ static int start(vls_mcp *m, vls_mcp_wait *wait, valise_error *err)
     const vls_process_start how = {.file = m->start->argv[0],
                                    .argv = m->start->argv,
                                    .environment = m->start->environment,
-                                   .folder = m->start->folder};
+                                   .folder = m->start->folder,
+                                   .marked = true};
     int rc;
 
     vls_buf_clear(&m->out);

@@ -49,8 +49,8 @@ typedef struct vls_tool_may {
 typedef struct vls_tool_command {
     const valise_str *argv; /* the first is a path, or a name to be looked for in PATH */
     size_t count;
-    const valise_str *environment; /* "NAME=value"; besides PATH, HOME, LANG, LC_ALL and TZ of ours,
-                                      which is all it gets */
+    const valise_str *environment; /* "NAME=value"; besides PATH, HOME, LANG, LC_ALL and TZ of ours
+                                      and a mark (base/mark.h), which is all it gets */
     size_t environment_count;
     valise_str folder;  /* it starts in; "": ours */
     int64_t timeout_ns; /* of a call; VALISE_NONE: VLS_TOOL_TIMEOUT_NS */

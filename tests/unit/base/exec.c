@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -174,6 +176,118 @@ TEST(exec, looks_and_gives_little_grace)
     CHECK(strstr(t->err.message, "toy did not end within 50 ms"));
 }
 
+/* ---- what it started ---- */
+
+/* The number that a process wrote into the file. */
+static pid_t pid_in(const char *file)
+{
+    int64_t end_ms = process_now_ms() + process_timeout_ms();
+    const char *text = "";
+
+    while (!strchr(text, '\n')) {
+        CHECK_MSG(process_now_ms() < end_ms, "nobody wrote to %s", file);
+        process_sleep_us(5000);
+        if (access(file, F_OK) == 0)
+            text = test_format("%.*s", VALISE_STR_ARG(test_read_file(file)));
+    }
+    return (pid_t)strtol(text, NULL, 10);
+}
+
+static bool is_alive(pid_t pid)
+{
+    char text[512] = "";
+    int fd = open(test_format("/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : vls_fd_read(fd, text, sizeof(text) - 1);
+    const char *name_end = strrchr(text, ')');
+
+    (void)vls_fd_close(fd);
+    return len > 0 && name_end && name_end[2] != 'Z' && name_end[2] != 'X';
+}
+
+static bool ends_soon(pid_t pid)
+{
+    for (int i = 0; i < 400 && is_alive(pid); i++)
+        process_sleep_us(5000);
+    return !is_alive(pid);
+}
+
+/* In a session of its own, and nobody's child. */
+#define ESCAPE "(setsid sh -c 'echo $$ >%s; exec sleep 100' >/dev/null 2>&1 &);"
+
+TEST(exec, what_it_started_ends_with_it_wherever_it_went) /* [F14] */
+{
+    const char *file = test_format("%s/pid", test_tmpdir());
+    vls_exec exec = shell(t, test_format(ESCAPE "sleep 100", file));
+
+    exec.start.marked = true;
+    exec.timeout_ms = 1500;
+    CHECK_RC(VALISE_E_LIMIT, run(t, &exec, "").rc);
+    CHECK(ends_soon(pid_in(file)));
+}
+
+/* One that starts the next one and ends, over and over, is caught between two of them. */
+TEST(exec, what_runs_away_is_hunted_down) /* [F14] */
+{
+    const char *file = test_format("%s/pid", test_tmpdir());
+    const char *chain = test_format("#!/bin/sh\necho $$ >%s\nsleep 0.05\n"
+                                    "(setsid \"$0\" >/dev/null 2>&1 &)\n",
+                                    file);
+    const char *program = test_format("%s/chain", test_tmpdir());
+    vls_exec exec;
+    pid_t last;
+
+    test_write_file(program, valise_str_of(chain));
+    CHECK(chmod(program, 0700) == 0);
+    exec = shell(t, test_format("(setsid %s >/dev/null 2>&1 &); sleep 100", program));
+    exec.start.marked = true;
+    exec.timeout_ms = 1500;
+    CHECK_RC(VALISE_E_LIMIT, run(t, &exec, "").rc);
+    CHECK(ends_soon(pid_in(file)));
+    last = pid_in(file);
+    process_sleep_us(300000);
+    CHECK_INT(last, pid_in(file)); /* there is no next one */
+}
+
+TEST(exec, what_was_meant_to_stay_stays)
+{
+    const char *file = test_format("%s/pid", test_tmpdir());
+    vls_exec exec =
+        shell(t, test_format(ESCAPE "until [ -s %s ]; do sleep 0.01; done; env", file, file));
+    ran r;
+    pid_t pid;
+
+    exec.start.marked = true;
+    r = run(t, &exec, "");
+    CHECK_INT(0, r.rc);
+    CHECK(strstr(r.out, "VALISE_CALL=") && strstr(r.out, "WORD=given"));
+    pid = pid_in(file);
+    CHECK(is_alive(pid));
+    (void)kill(pid, SIGKILL);
+    exec.start.marked = false;
+    r = run(t, &exec, "");
+    CHECK(!strstr(r.out, "VALISE_CALL="));
+    (void)kill(pid_in(file), SIGKILL);
+}
+
+/* Another call of the same program goes on. */
+TEST(exec, a_mark_is_of_one_call)
+{
+    const char *file = test_format("%s/pid", test_tmpdir());
+    vls_exec exec =
+        shell(t, test_format(ESCAPE "until [ -s %s ]; do sleep 0.01; done", file, file));
+    pid_t other;
+
+    exec.start.marked = true;
+    CHECK_INT(0, run(t, &exec, "").rc);
+    other = pid_in(file);
+    exec = shell(t, "sleep 100");
+    exec.start.marked = true;
+    exec.timeout_ms = 50;
+    CHECK_RC(VALISE_E_LIMIT, run(t, &exec, "").rc);
+    CHECK(is_alive(other));
+    (void)kill(other, SIGKILL);
+}
+
 static int run_once(fault *f, void *arg)
 {
     VLS_AUTO(buf) vls_buf out = {0};
@@ -191,5 +305,6 @@ TEST(exec, memory)
 {
     vls_exec exec = shell(t, "cat; echo why >&2");
 
+    exec.start.marked = true;
     fault_each_alloc(t, 0, run_once, &exec);
 }

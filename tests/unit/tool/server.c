@@ -139,6 +139,7 @@ TEST(server, gets_five_variables)
     CHECK(setenv("VALISE_PLANTED_KEY", "secret", 1) == 0);
     c = kit_call(t, good(t), "env", "{}");
     CHECK_MSG(strstr(c.json, "PATH ") && !strstr(c.json, "PLANTED"), "%s", c.json);
+    CHECK(strstr(c.json, "VALISE_CALL "));
     CHECK(unsetenv("VALISE_PLANTED_KEY") == 0);
 }
 
