@@ -15,7 +15,8 @@
 
 #include "flow/nodes.h"
 
-#define VLS_FAN_MAX 10000u /* elements */
+#define VLS_FAN_MAX 10000u  /* elements */
+#define VLS_FAN_FORK "map-" /* what the names of forks begin with; then the run */
 
 enum { VLS_FAN_FAIL, VLS_FAN_NULL };
 

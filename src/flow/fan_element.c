@@ -15,7 +15,7 @@ static int name_fork(vls_fan_element *element, valise_error *err)
     vls_buf name;
 
     vls_buf_init_in(&name, &element->arena, VLS_BAG_NAME_MAX);
-    vls_buf_printf(&name, "map-%s-%016llx-%lld-%zu", at->run->id_text.s,
+    vls_buf_printf(&name, VLS_FAN_FORK "%s-%016llx-%lld-%zu", at->run->id_text.s,
                    (unsigned long long)vls_str_hash(at->path, 0), (long long)at->visit,
                    element->number);
     return vls_buf_keep(&element->name, &name, err);

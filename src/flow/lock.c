@@ -1,6 +1,7 @@
 /* lock.c -- who runs a run: a byte of flows.lock, see record.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include "flow/record.h"
 
 #define LOCK_FILE "flows.lock"
+#define PAUSE_MS 10
+#define PAUSES 50
 
 /* Which byte: one of 2^62, by the random part of the id. Two runs that meet there wait for nothing:
  * the second is told that somebody runs it, which is as likely as two equal ids. */
@@ -92,6 +95,22 @@ static int open_file(int *out, valise *v, int flags, valise_error *err)
     return 1;
 }
 
+/* A process that was killed while it started a program may be survived by its lock, until that
+ * program runs: not everybody who seems to have it does. */
+static int take_lock(int fd, struct flock *lock)
+{
+    int rc = -1;
+
+    for (int i = 0; i <= PAUSES && rc < 0; i++) {
+        if (i > 0)
+            (void)poll(NULL, 0, PAUSE_MS);
+        rc = fcntl(fd, F_OFD_SETLK, lock);
+        if (rc < 0 && errno != EAGAIN && errno != EACCES)
+            break;
+    }
+    return rc;
+}
+
 int vls_flow_lock(int *out, valise *v, const valise_uuid *run, valise_error *err)
 {
     struct flock lock = {
@@ -101,7 +120,7 @@ int vls_flow_lock(int *out, valise *v, const valise_uuid *run, valise_error *err
 
     if (rc < 0)
         return rc;
-    if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+    if (take_lock(fd, &lock) < 0) {
         if (errno != EAGAIN && errno != EACCES)
             return vls_fail_errno(err, "cannot lock", VLS_STR(LOCK_FILE));
         (void)vls_fail(err, VALISE_E_BUSY, "the run %s goes on in another process, or thread",

@@ -183,6 +183,38 @@ EOF
 }
 t 'a tool of a server that cannot be used is left out, with a warning [F11]' left_out
 
+# Forks of elements, and those of a map within a map.
+left_behind() {
+    "$VALISE" -q init
+    echo '{"nodes":[{"id":"o","type":"MapNode","params":{"over":"l","flow":{"nodes":[{"id":"i","type":"MapNode",
+        "params":{"over":"l","flow":{"nodes":[{"id":"x","type":"ExecNode",
+        "params":{"command":["sh","-c","echo >>log; until [ -e go ]; do sleep 0.02; done"],"into":"result"}}]}}}]},
+        "collect":"results"}}]}' >f.json
+    for b in killed lives; do
+        : >log
+        "$VALISE" flow run f.json --backpack $b --set l='[1,2]' -q >/dev/null 2>&1 &
+        until [ "$(wc -l <log)" -ge 4 ]; do sleep 0.02; done
+        [ $b = lives ] || kill -9 $!
+        [ $b = lives ] || wait $! 2>/dev/null || true
+    done
+    [ "$("$VALISE" bp list | grep -c map-)" -eq 12 ]
+    until "$VALISE" flow runs | grep -q interrupted; do sleep 0.02; done
+    run "$VALISE" gc
+    [ "$("$VALISE" bp list | grep -c map-)" -eq 6 ]
+    : >go
+    wait
+    run "$VALISE" bp unpack lives results
+    stdout_is '[["",""],["",""]]'
+    run "$VALISE" flow resume killed f.json -q
+    run "$VALISE" bp unpack killed results
+    stdout_is '[["",""],["",""]]'
+    run "$VALISE" bp list
+    stdout_lacks map-
+    run "$VALISE" bp drop killed
+    run "$VALISE" validate
+}
+t 'what maps of a killed run left behind goes with gc [F13] [F18]' left_behind
+
 few_rights() {
     "$VALISE" -q init
     "$VALISE" -q agent add w --role writer

@@ -1,8 +1,12 @@
 /* resume.c -- runs that are recorded, and go on. [F13] */
 #include "durable_kit.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "flow/record.h"
+#include "harness/process.h"
 
 TEST_PARAMS(flow_resume, "memory", "sqlite")
 
@@ -301,6 +305,33 @@ static int resume_meanwhile(void *arg, valise_node_run *run, valise_error *err)
     CHECK_RC(VALISE_E_BUSY, try_resume(s, "x"));
     HAS(runs_of(s), "running ");
     return 0;
+}
+
+/* As one that was killed between fork and exec of a program does: its lock goes a little later. */
+static void *let_go_later(void *arg)
+{
+    process_sleep_us(120000);
+    (void)close(*(int *)arg);
+    return NULL;
+}
+
+TEST(flow_resume, a_lock_that_is_let_go_is_waited_for) /* [F13] */
+{
+    site *s = site_of(t);
+    const valise_uuid run = {{1, 2, 3}};
+    int fd = -1, other = -1;
+    pthread_t thread;
+
+    CHECK_OK(vls_flow_lock(&fd, s->d->v, &run, &t->err));
+    CHECK_INT(1, vls_flow_is_locked(s->d->v, &run, &t->err));
+    CHECK(pthread_create(&thread, NULL, let_go_later, &fd) == 0);
+    CHECK_OK(vls_flow_lock(&other, s->d->v, &run, &t->err));
+    CHECK(pthread_join(thread, NULL) == 0);
+    fd = -1;
+    CHECK_RC(VALISE_E_BUSY, vls_flow_lock(&fd, s->d->v, &run, &t->err));
+    CHECK_INT(-1, fd);
+    (void)close(other);
+    CHECK_INT(0, vls_flow_is_locked(s->d->v, &run, &t->err));
 }
 
 TEST(flow_resume, a_run_that_goes_on_is_busy) /* [F13] */
