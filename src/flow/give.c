@@ -115,7 +115,11 @@ static void explain(valise_error *err, int rc, const vls_flow_ran *ran, const vl
         strstr(err->message, "a flow alone "))
         vls_hint(err, "name its file on the command line%s%s",
                  text->untrusted.hint[0] ? ", or: " : "", text->untrusted.hint);
-    if (err && !err->hint[0] && !begin->bag->memory && ran->steps > 0)
+    if (!err || err->hint[0] || ran->steps == 0)
+        return;
+    if (begin->bag->memory)
+        vls_hint(err, "without --ephemeral it could go on from there, with `valise flow resume`");
+    else
         vls_hint(err, "`valise flow resume %.*s%s%.*s` goes on from there",
                  VALISE_STR_ARG(vls_str_head(ran->backpack, 120)), file.len > 0 ? " " : "",
                  VALISE_STR_ARG(file));

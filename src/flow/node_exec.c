@@ -253,7 +253,7 @@ static int fail_output(const valise_node_run *at, const char *why, valise_error 
 {
     const exec_params *params = at->values;
 
-    (void)vls_fail(err, VALISE_E_INVALID, "%s wrote no answer of a node: %s",
+    (void)vls_fail(err, VALISE_E_INVALID, "%s wrote no answer of a node: %.300s",
                    vls_text_short(((const valise_str *)params->command.items)[0]).s, why);
     vls_hint(err,
              "it writes {\"action\"?, \"pack\"?: {...}, \"remove\"?: [...]}; with \"into\" it may "
@@ -287,6 +287,20 @@ static int check_output(const valise_node_run *at, vls_json output, valise_error
     return 0;
 }
 
+static int parse_output(execution *e, valise_node_run *at, valise_str text, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = vls_json_parse(&e->output, at->arena, text, NULL, &why);
+
+    if (rc == 0)
+        return 0;
+    if (rc != VALISE_E_NO_MEMORY)
+        return fail_output(at, vls_str_trim(text).len > 0 ? why.message : "it wrote nothing", err);
+    if (err)
+        *err = why;
+    return rc;
+}
+
 static int exec(void *node, valise_node_run *at, valise_error *err)
 {
     const exec_params *params = at->values;
@@ -305,8 +319,8 @@ static int exec(void *node, valise_node_run *at, valise_error *err)
     if (params->into.ptr)
         return vls_tool_take_output(&e->output, at->arena, vls_str_trim(vls_buf_str(&output)), err);
     rc = vls_arena_dup(&text, at->arena, vls_buf_str(&output), err);
-    if (rc == 0 && vls_json_parse(&e->output, at->arena, text, NULL, NULL) < 0)
-        rc = fail_output(at, "it is no JSON", err);
+    if (rc == 0)
+        rc = parse_output(e, at, text, err);
     return rc < 0 ? rc : check_output(at, e->output, err);
 }
 

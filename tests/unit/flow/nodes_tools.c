@@ -184,7 +184,9 @@ TEST(tools, what_a_program_gets_wrong)
         const char *script, *more, *says;
     } bad[] = {
         {"echo no >&2; echo at all >&2; exit 3", "", "at all"},
-        {"echo words", "", "it is no JSON"},
+        {"echo words", "", "wrote no answer of a node: invalid JSON at byte 0"},
+        {"echo '{\"pack\":{},\"pack\":{}}'", "", "duplicate key \"pack\""},
+        {"true", "", "it wrote nothing"},
         {"echo '[1]'", "", "it is no object"},
         {"echo '{\"actoin\":\"a\"}'", "", "a member that nobody knows"},
         {"echo '{\"pack\":[1]}'", "", "another type"},
