@@ -29,7 +29,7 @@ TEST(flow_holes, S16_subflows_share_the_backpack)
 }
 
 /* Two ChatNodes in a flow share a namespace and not their identity; ids come again in subflows. S25
- * U20 [F19] */
+ * U20 U21 [F19] */
 TEST(flow_holes, S25_identity_is_the_path)
 {
     valise *v = kit_open(t);

@@ -468,3 +468,78 @@ TEST(flow_identity, a_flow_inside_that_nobody_vouches_for_runs_no_programs) /* [
         "DENIED: node 'h/p': ");
     valise_flow_free(inner);
 }
+
+/* ---- patterns, and what is kept of permissions ---- */
+
+TEST(flow_identity, a_pattern_means_one_thing_in_permissions) /* [F5], U19 */
+{
+    static const struct {
+        const char *pattern, *reads;
+    } cases[] = {
+        {"sales.*", "one,"},
+        {"sales.**", "none,one,two,"},
+        {"**", "none,one,two,other,"},
+        {"s*s.on*", "one,"},
+        {"sales.one", "one,"},
+        /* Each star more made the original ten times slower. */
+        {"*a*a*a*a*a*a*a*a*a*a*a*a*b", ""},
+    };
+    desk *d = script_desk(t);
+    valise_backpack *bag = bag_of(d, "x");
+    static const char *const names[] = {"none", "one", "two", "other"}, *const spaces[] = {
+                                                                            "sales", "sales.one",
+                                                                            "sales.one.two",
+                                                                            "salesmen"};
+
+    for (size_t i = 0; i < VLS_COUNT(names); i++) {
+        valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
+
+        options.namespace_name = valise_str_of(spaces[i]);
+        CHECK_OK(valise_pack(NULL, bag, names[i], "1", &options, &t->err));
+    }
+    for (size_t i = 0; i < VLS_COUNT(cases); i++) {
+        const char *reads = "";
+
+        for (size_t k = 0; k < VLS_COUNT(names); k++) {
+            valise_flow *flow = nodes_of(
+                d,
+                node_(test_format("n%zu-%zu", i, k),
+                      test_format("{'exec':[['read','%s']]}", names[k]),
+                      test_format(",'permissions':{'namespaceRead':['%s']}", cases[i].pattern)),
+                "");
+            if (!strstr(ran(d, flow, bag), "DENIED"))
+                reads = test_format("%s%s,", reads, names[k]);
+        }
+        test_context("%s", cases[i].pattern);
+        CHECK_TEXT(cases[i].reads, reads);
+        test_context_end();
+    }
+}
+
+TEST(flow_identity, a_copy_of_a_backpack_is_as_strict) /* [F5], U15 */
+{
+    desk *d = script_desk(t);
+    valise_backpack *bag = bag_of(d, "x");
+    const char *node =
+        node_("a", "{'exec':[['read','secret']]}", ",'permissions':{'deny':['secret']}");
+    valise_reply reply = VALISE_REPLY_INIT;
+    const char *copy;
+
+    CHECK_OK(pack(bag, "secret", "1", &t->err));
+    HAS(ran(d, nodes_of(d, node, ""), bag), "DENIED: node 'a': ");
+    if (d->durable)
+        CHECK_OK(valise_backpack_flush(bag, &t->err));
+    CHECK_OK(
+        valise_dispatch(&reply, d->v, "backpack:export", "{\"backpack\":\"x\"}", NULL, &t->err));
+    /* {"data":{...}}, and so it is taken. */
+    copy =
+        test_format("{\"backpack\":\"y\",%.*s",
+                    VALISE_STR_ARG(vls_str_from(valise_blob_bytes(reply.json), sizeof("{") - 1)));
+    valise_reply_release(&reply);
+    CHECK_OK(valise_dispatch(NULL, d->v, "backpack:import", copy, NULL, &t->err));
+    /* By the id alone, without what the flow says of it. */
+    CHECK_RC(VALISE_E_DENIED,
+             valise_dispatch(NULL, d->v, "backpack:unpack",
+                             "{\"backpack\":\"y\",\"key\":\"secret\",\"node\":\"a\"}", NULL,
+                             &t->err));
+}
