@@ -223,7 +223,7 @@ static int start(vls_buf *output, valise_node_run *at, const execution *e, valis
                                 .timeout_ns = params->timeout,
                                 .max_bytes = params->max_bytes,
                                 .may = e->may};
-    vls_tool_start ready;
+    vls_tool_start ready = {.argv = NULL};
     int rc = add_environment(&command, at, err);
 
     if (rc == 0)
@@ -232,6 +232,7 @@ static int start(vls_buf *output, valise_node_run *at, const execution *e, valis
         rc = vls_tool_start_may(&ready, err);
     if (rc < 0)
         return rc;
+    assert(ready.argv);
     vls_buf_init(output, at->run->env, ready.max_bytes);
     return vls_exec_run(output,
                         &(vls_exec){.env = at->run->env,

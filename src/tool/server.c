@@ -150,7 +150,7 @@ static int add_page(listing *l, vls_buf *cursor, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     valise_error why = VALISE_ERROR_INIT;
-    vls_json params = vls_json_null(), result;
+    vls_json params = vls_json_null(), result = vls_json_null();
     vls_mcp_page page;
     int rc = 0;
 

@@ -192,10 +192,10 @@ left_behind() {
         "collect":"results"}}]}' >f.json
     for b in killed lives; do
         : >log
-        "$VALISE" flow run f.json --backpack $b --set l='[1,2]' -q >/dev/null 2>&1 &
+        "$VALISE" flow run f.json --backpack "$b" --set l='[1,2]' -q >/dev/null 2>&1 &
         until [ "$(wc -l <log)" -ge 4 ]; do sleep 0.02; done
-        [ $b = lives ] || kill -9 $!
-        [ $b = lives ] || wait $! 2>/dev/null || true
+        [ "$b" = lives ] || kill -9 $!
+        [ "$b" = lives ] || wait $! 2>/dev/null || true
     done
     [ "$("$VALISE" bp list | grep -c map-)" -eq 12 ]
     until "$VALISE" flow runs | grep -q interrupted; do sleep 0.02; done
