@@ -1,10 +1,13 @@
 /* flow.c -- what a node of a flow costs beyond its own work, on an ephemeral backpack: alone, with
  * somebody who hears the events, after many runs, with many keys held. [Q6] [Q15] [F16]
  *
- * The nodes do nothing, so all of it is overhead; it is measured in CPU time of the process. */
+ * These nodes do nothing, so all of it is overhead; it is measured in CPU time of the process. What
+ * a node that reads and packs costs on a durable backpack is the fifth success criterion of the
+ * seed: less than 5 ms. That one waits for files, so it is the time of the clock. */
 #include <time.h>
 
 #include "bench/bench.h"
+#include "bench/raw.h"
 
 #include "base/mem.h"
 
@@ -110,11 +113,11 @@ static void tear_down(void *arg)
     vls_mem_free(valise_env_default(), s, sizeof(*s));
 }
 
-static double cpu_ns(void)
+static double clock_ns(clockid_t clock)
 {
     struct timespec t;
 
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    (void)clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -127,15 +130,48 @@ static double per_node(size_t nodes, size_t keys, bool events, size_t before, si
     run_flow(s, before);
     for (size_t i = 0; i < rounds; i++) {
         size_t times = 1 + 3000 / nodes;
-        double began = cpu_ns(), spent;
+        double began = clock_ns(CLOCK_PROCESS_CPUTIME_ID), spent;
 
         run_flow(s, times);
-        spent = (cpu_ns() - began) / (double)(times * nodes);
+        spent = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began) / (double)(times * nodes);
         if (i == 0 || spent < best)
             best = spent;
     }
     tear_down(s);
     return best;
+}
+
+/* A node that reads ten items and packs five, in a workspace in files: us a node, by the clock. */
+static double per_durable_node(size_t rounds)
+{
+    static const char config[] =
+        "{\"nodes\":[{\"id\":\"work\",\"type\":\"SetNode\",\"params\":{\"values\":{"
+        "\"a\":\"{{k0}} {{k1}}\",\"b\":\"{{k2}} {{k3}}\",\"c\":\"{{k4}} {{k5}}\","
+        "\"d\":\"{{k6}} {{k7}}\",\"e\":\"{{k8}} {{k9}}\"}}}]}";
+    state s = {0};
+    valise_backpack_options options = VALISE_BACKPACK_OPTIONS_INIT;
+    valise_error err = VALISE_ERROR_INIT;
+    char dir[256], key[8];
+    double spent;
+
+    raw_make_dir(dir, "flow");
+    s.v = raw_open_workspace(dir, false, NULL);
+    options.flags = VALISE_BACKPACK_DURABLE;
+    must(valise_backpack_open(&s.bag, s.v, "run-1", &options, &err), &err);
+    for (int i = 0; i < 10; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        must(valise_pack(NULL, s.bag, key, "\"some value of an item\"", NULL, &err), &err);
+    }
+    must(valise_flow_from_config(&s.flow, s.v, valise_str_of(config), NULL, NULL, &err), &err);
+    run_flow(&s, 10);
+    spent = clock_ns(CLOCK_MONOTONIC);
+    run_flow(&s, 20 * rounds);
+    spent = (clock_ns(CLOCK_MONOTONIC) - spent) / (double)(20 * rounds);
+    valise_flow_free(s.flow);
+    valise_backpack_close(s.bag);
+    valise_close(s.v);
+    raw_remove_dir(dir);
+    return spent / 1000;
 }
 
 /* A map over a list; each element packs a result. */
@@ -195,6 +231,7 @@ BENCH(flow)
     bench_fact(b, "Q6 ... with 10,000 keys held", per_node(10, 10000, false, 10, rounds), "ns",
                2000);
     bench_fact(b, "Q6 a node, chain of 1,000", per_node(1000, 0, false, 1, rounds), "ns", 2000);
+    bench_fact(b, "a node: 10 reads, 5 packs, durable", per_durable_node(rounds), "us", 5000);
     bench_growth(b, &(bench_growth_row){.name = "run of a chain, by its nodes",
                                         .setup = chain_of,
                                         .teardown = tear_down,
