@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "flow/record.h"
 #include "harness/process.h"
 
@@ -332,6 +333,48 @@ TEST(flow_resume, a_lock_that_is_let_go_is_waited_for) /* [F13] */
     CHECK_INT(-1, fd);
     (void)close(other);
     CHECK_INT(0, vls_flow_is_locked(s->d->v, &run, &t->err));
+}
+
+typedef struct second {
+    valise *v;
+    int rc;
+    valise_error err;
+} second;
+
+static void *resume_as_well(void *arg)
+{
+    second *it = arg;
+
+    it->rc = valise_dispatch(NULL, it->v, "flow:resume", "{\"run\":\"x\"}", NULL, &it->err);
+    return NULL;
+}
+
+/* Two look at a run that failed; while one waits for the lock, the other finishes it. */
+TEST(flow_resume, what_was_finished_while_one_waited_is_not_run_again) /* [F13] */
+{
+    site *s = site_of(t);
+    const char *flag = flag_of("flag");
+    second other = {.v = s->d->v, .err = VALISE_ERROR_INIT};
+    valise_uuid run;
+    pthread_t thread;
+    int fd = -1, rc;
+
+    raise_flag(flag);
+    CHECK_RC(VALISE_E_IO, try_run_on(s, "x", three(flag)));
+    CHECK_OK(vls_uuid_parse(
+        &run, valise_str_of(talk_member(&s->k, talk_run(&s->k, "flow:runs", "{}"), "items.0.id")),
+        &t->err));
+    CHECK_INT(0, unlink(flag));
+    CHECK_OK(vls_flow_lock(&fd, s->d->v, &run, &t->err));
+    CHECK(pthread_create(&thread, NULL, resume_as_well, &other) == 0);
+    process_sleep_us(120000);
+    (void)close(fd);
+    rc = try_resume(s, "x");
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_MSG((rc == 0) != (other.rc == 0), "%d and %d: %s%s", rc, other.rc, t->err.message,
+              other.err.message);
+    CHECK_RC(VALISE_E_INVALID, VLS_MIN(rc, other.rc));
+    CHECK_TEXT("n=3", holds(s, "x"));
 }
 
 TEST(flow_resume, a_run_that_goes_on_is_busy) /* [F13] */
