@@ -14,7 +14,7 @@ typedef struct serve_args {
 
 static const valise_field serve_in[] = {
     VALISE_FIELD_WITH(serve_args, as, STR, VALISE_NULLABLE,
-                      "The agent who acts; left out: as --actor says.", .ref = "agent:list.id",
+                      "The agent who acts (default: as --actor says).", .ref = "agent:list.id",
                       .min = 1, .max = 128),
     VALISE_FIELD_END,
 };
@@ -72,7 +72,7 @@ const cli_builtin cli_builtin_agent_serve = {
     .op =
         {.size = sizeof(valise_op),
          .name = "agent:serve",
-         .brief = "Give an agent the workspace over standard input and output.",
+         .brief = "Serve the workspace to one agent over standard input and output.",
          .help =
              "For programs in any language. A line is a question: {\"id\":1, "
              "\"op\":\"read_context\", "

@@ -22,9 +22,9 @@ static const valise_field batch_in[] = {
     VALISE_FIELD_WITH(batch_args, file, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "Commands, one JSON object a line; - or nothing: standard input.",
                       .ref = "cli.file", .min = 1, .max = 4095),
-    VALISE_FIELD(batch_args, atomic, BOOL, 0, "All of them or none: as if nothing were said."),
+    VALISE_FIELD(batch_args, atomic, BOOL, 0, "All or nothing; this is the default."),
     VALISE_FIELD_AS(batch_args, keep_going, "keepGoing", BOOL, 0,
-                    "Each by itself: where one fails, go on with the next."),
+                    "One by one: if one fails, continue with the next."),
     VALISE_FIELD_END,
 };
 
@@ -325,7 +325,7 @@ const cli_builtin cli_builtin_batch = {
     .op =
         {.size = sizeof(valise_op),
          .name = "batch",
-         .brief = "Run several operations: all of them or none, or each by itself.",
+         .brief = "Run several operations, all or nothing or one by one.",
          .help =
              "Each line is an object with `type` and `payload`, and may have `id` and "
              "`expect` (null: there must be nothing). The answer is a line for each, with `id`, "

@@ -35,13 +35,13 @@ static const valise_field bisect_in[] = {
     VALISE_FIELD_WITH(bisect_args, node, STR, 0, "Act as this node, under its permissions.",
                       .max = VLS_BAG_NODE_MAX, .ref = VLS_REF_NODE),
     VALISE_FIELD_WITH(bisect_args, from, STR, VALISE_POSITIONAL,
-                      "A point where it does not hold; the oldest when not given.",
+                      "A point where the condition does not hold (default: the oldest).",
                       .max = VLS_POINT_MAX, .ref = VLS_REF_POINT),
     VALISE_FIELD_WITH(bisect_args, to, STR, VALISE_POSITIONAL,
-                      "A point where it does; now when not given.", .max = VLS_POINT_MAX,
+                      "A point where it holds (default: now).", .max = VLS_POINT_MAX,
                       .ref = VLS_REF_POINT),
     VALISE_FIELD_WITH(bisect_args, program, LIST, VALISE_POSITIONAL,
-                      "A program that says by its exit code whether it holds.",
+                      "A program whose exit code tells whether the condition holds.",
                       .more = &program_word),
     VALISE_FIELD(bisect_args, rule, JSON, VALISE_NULLABLE,
                  "Instead of a program: JSON Logic over the state, an object of keys and values."),
@@ -287,7 +287,7 @@ static int run_bisect(int *status, cli *c, const cli_words *words, const void *a
 const cli_builtin cli_builtin_backpack_bisect = {
     .op = {.size = sizeof(valise_op),
            .name = "backpack:bisect",
-           .brief = "Find the first commit after which something holds.",
+           .brief = "Find the first commit at which a condition holds.",
            .help = "What holds is said by a rule, or by a program behind `--`. The program gets a "
                    "state as one JSON object on standard input, VALISE_BACKPACK and VALISE_SEQ in "
                    "its environment, and is started without a shell. Exit code 0: it holds; 1 to "

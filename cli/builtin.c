@@ -218,7 +218,7 @@ int cli_print_help(cli *c, const cli_words *words, valise_error *err)
 const cli_builtin cli_builtin_help = {
     .op = {.size = sizeof(valise_op),
            .name = "help",
-           .brief = "Say what there is, or what a command does.",
+           .brief = "Show help for valise or for one command.",
            .in = help_in,
            .in_size = sizeof(help_args),
            .out = text_out,
@@ -275,7 +275,7 @@ typedef struct completion_args {
 
 static const valise_field completion_in[] = {
     VALISE_FIELD_WITH(completion_args, shell, ENUM, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "The shell that shall complete.", .more = shells),
+                      "The shell.", .more = shells),
     VALISE_FIELD_END,
 };
 
@@ -302,7 +302,7 @@ static int run_completion(int *status, cli *c, const cli_words *words, const voi
 const cli_builtin cli_builtin_completion = {
     .op = {.size = sizeof(valise_op),
            .name = "completion",
-           .brief = "Print the script that completes commands in a shell.",
+           .brief = "Print a completion script for a shell.",
            .help = "bash: put `. <(valise completion bash)` into ~/.bashrc.\n\n"
                    "zsh: put the script into a file _valise in a folder of $fpath.\n\n"
                    "fish: valise completion fish >~/.config/fish/completions/valise.fish",

@@ -16,7 +16,7 @@ static const valise_field run_in[] = {
     VALISE_FIELD_WITH(run_args, operation, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The name of an operation, such as pin:add.", .ref = "cli.operation"),
     VALISE_FIELD_WITH(run_args, payload, JSON, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Its arguments, an object; {} when it is left out.", .ref = "cli.payload"),
+                      "Its arguments, as an object (default: {}).", .ref = "cli.payload"),
     VALISE_FIELD_END,
 };
 
@@ -78,7 +78,7 @@ static int run_run(int *status, cli *c, const cli_words *words, const void *args
 const cli_builtin cli_builtin_run = {
     .op = {.size = sizeof(valise_op),
            .name = "run",
-           .brief = "Run any operation by its name, with its arguments as JSON.",
+           .brief = "Run any operation by name, with its arguments as JSON.",
            .in = run_in,
            .in_size = sizeof(run_args),
            .example = "{\"operation\":\"json:canonical\",\"payload\":{\"value\":[1.0]}}"},

@@ -46,8 +46,8 @@ typedef struct init_args {
 
 static const valise_field init_in[] = {
     VALISE_FIELD_WITH(init_args, dir, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "The folder; the current one when it is left out.", .ref = "cli.dir",
-                      .min = 1, .max = PATH_BYTES),
+                      "The folder (default: the current one).", .ref = "cli.dir", .min = 1,
+                      .max = PATH_BYTES),
     VALISE_FIELD(init_args, open, BOOL, 0, "Admit unknown actors as writers."),
     VALISE_FIELD_END,
 };
@@ -98,7 +98,7 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
 const cli_builtin cli_builtin_init = {
     .op = {.size = sizeof(valise_op),
            .name = "init",
-           .brief = "Make a workspace in a folder.",
+           .brief = "Create a workspace in a folder.",
            .help =
                "Makes .valise/ in it, which only its owner can read and which git ignores. In a\n"
                "folder that has one already nothing changes.",
@@ -160,7 +160,7 @@ static const valise_field config_get_in[] = {
     VALISE_FIELD(config_get_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "The name of a setting, such as core.durability."),
     VALISE_FIELD_AS(config_get_args, show_origin, "showOrigin", BOOL, 0,
-                    "Also who set it, and where."),
+                    "Also show who set it, and where."),
     VALISE_FIELD_END,
 };
 
@@ -289,7 +289,7 @@ static int run_config_get(int *status, cli *c, const cli_words *words, const voi
 const cli_builtin cli_builtin_config_get = {
     .op = {.size = sizeof(valise_op),
            .name = "config:get",
-           .brief = "Print the value that a setting has here.",
+           .brief = "Print the value of a setting.",
            .help = "Files in git's syntax: .valise/config of the workspace, and valise/config in\n"
                    "$XDG_CONFIG_HOME of the user; then variables of the environment. The later\n"
                    "one wins.",
@@ -307,8 +307,8 @@ typedef struct config_list_args {
 
 static const valise_field config_list_in[] = {
     VALISE_FIELD_AS(config_list_args, show_origin, "showOrigin", BOOL, 0,
-                    "Also who set it, and where."),
-    VALISE_FIELD(config_list_args, all, BOOL, 0, "Also those that nobody has set."),
+                    "Also show who set it, and where."),
+    VALISE_FIELD(config_list_args, all, BOOL, 0, "Include settings that are not set."),
     VALISE_FIELD_END,
 };
 
@@ -385,7 +385,7 @@ static int run_config_list(int *status, cli *c, const cli_words *words, const vo
 const cli_builtin cli_builtin_config_list = {
     .op = {.size = sizeof(valise_op),
            .name = "config:list",
-           .brief = "List all settings that somebody has set.",
+           .brief = "List the settings that are set.",
            .flags = VALISE_OP_LIST,
            .in = config_list_in,
            .in_size = sizeof(config_list_args),
@@ -404,7 +404,7 @@ static const valise_field config_set_in[] = {
     VALISE_FIELD(config_set_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "The name of a setting."),
     VALISE_FIELD(config_set_args, value, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Its value."),
-    VALISE_FIELD(config_set_args, user, BOOL, 0, "In the user's file, not the workspace's."),
+    VALISE_FIELD(config_set_args, user, BOOL, 0, "Use the user's file instead of the workspace's."),
     VALISE_FIELD_END,
 };
 
@@ -454,7 +454,7 @@ static int run_config_set(int *status, cli *c, const cli_words *words, const voi
 const cli_builtin cli_builtin_config_set = {
     .op = {.size = sizeof(valise_op),
            .name = "config:set",
-           .brief = "Set a value, in the workspace's file or the user's.",
+           .brief = "Set a value in the workspace's or the user's file.",
            .in = config_set_in,
            .in_size = sizeof(config_set_args),
            .example = "{\"name\":\"core.durability\",\"value\":\"normal\"}"},
@@ -469,7 +469,8 @@ typedef struct config_unset_args {
 static const valise_field config_unset_in[] = {
     VALISE_FIELD(config_unset_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "The name of a setting."),
-    VALISE_FIELD(config_unset_args, user, BOOL, 0, "In the user's file, not the workspace's."),
+    VALISE_FIELD(config_unset_args, user, BOOL, 0,
+                 "Use the user's file instead of the workspace's."),
     VALISE_FIELD_END,
 };
 
@@ -485,7 +486,7 @@ static int run_config_unset(int *status, cli *c, const cli_words *words, const v
 const cli_builtin cli_builtin_config_unset = {
     .op = {.size = sizeof(valise_op),
            .name = "config:unset",
-           .brief = "Remove a value from the workspace's file or the user's.",
+           .brief = "Remove a value from the workspace's or the user's file.",
            .in = config_unset_in,
            .in_size = sizeof(config_unset_args),
            .example = "{\"name\":\"core.durability\"}"},
@@ -503,7 +504,7 @@ static const valise_field trust_in[] = {
     VALISE_FIELD_WITH(trust_args, path, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "A program, a shared object, or the folder of a workspace.",
                       .ref = "cli.file", .min = 1, .max = PATH_BYTES),
-    VALISE_FIELD(trust_args, remove, BOOL, 0, "Trust it no longer."),
+    VALISE_FIELD(trust_args, remove, BOOL, 0, "Stop trusting it."),
     VALISE_FIELD_END,
 };
 
@@ -525,7 +526,7 @@ static int run_trust(int *status, cli *c, const cli_words *words, const void *ar
 const cli_builtin cli_builtin_trust = {
     .op = {.size = sizeof(valise_op),
            .name = "trust",
-           .brief = "Let a program run, or write to somebody else's workspace.",
+           .brief = "Trust a program to run, or somebody else's workspace to be written.",
            .help =
                "A workspace alone never makes code run. What you trust is recorded in your own\n"
                "configuration: a file by its bytes, a workspace by its owner.",

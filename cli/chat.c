@@ -31,12 +31,13 @@ static const valise_field chat_in[] = {
                       .ref = "cli.file"),
     VALISE_FIELD_WITH(chat_args, window, INT, VALISE_NULLABLE,
                       "Tokens of prompt and answer; those of the role when left out.", .min = 1),
-    VALISE_FIELD_WITH(chat_args, paths, LIST, 0, "Files and directories whose notes come along.",
+    VALISE_FIELD_WITH(chat_args, paths, LIST, 0,
+                      "Include what is known about these files and directories.",
                       .more = &path_item, .max = 256),
     VALISE_FIELD(chat_args, tools, JSON, VALISE_NULLABLE,
                  "An array of tools: name, description, inputSchema."),
     VALISE_FIELD(chat_args, params, JSON, VALISE_NULLABLE,
-                 "Temperature, maxTokens and so on, over those of the role."),
+                 "Temperature, maxTokens and so on, overriding the role's."),
     VALISE_FIELD_END,
 };
 
@@ -425,7 +426,7 @@ static int run_chat(int *status, cli *c, const cli_words *words, const void *arg
 const cli_builtin cli_builtin_chat = {
     .op = {.size = sizeof(valise_op),
            .name = "chat",
-           .brief = "Talk to a model in the terminal.",
+           .brief = "Chat with a model in the terminal.",
            .help = "Each line is said in the session, and the answer shown as it comes: what "
                    "`valise ask` does, again and again. Lines that begin with a slash are "
                    "commands, /help lists them; two slashes begin a line that is none. Ctrl-C "

@@ -9,9 +9,9 @@
 #include "memory/rows.h"
 
 #define REASON_FIELDS(args)                                                                        \
-    VALISE_FIELD(args, erase, BOOL, 0, "Also remove what it ever said from every file."),          \
-        VALISE_FIELD_WITH(args, reason, STR, VALISE_NULLABLE, "Why it is erased; it is recorded.", \
-                          .max = 1024)
+    VALISE_FIELD(args, erase, BOOL, 0, "Also erase all its versions from every file."),            \
+        VALISE_FIELD_WITH(args, reason, STR, VALISE_NULLABLE,                                      \
+                          "The reason for erasing, which is recorded.", .max = 1024)
 
 typedef struct entry_args {
     valise_str key, reason;

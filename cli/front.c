@@ -6,34 +6,36 @@
 
 #include "base/text.h"
 #include "cli/call.h"
+#include "cli/print.h"
+#include "json/make.h"
 
 const cli_group_about cli_groups[] = {
-    {"workspace", "all that is stored, as a whole"},
+    {"workspace", "everything that is stored, as a whole"},
     {"config", "settings"},
-    {"agent", "who may act, and what each may do"},
-    {"backpack", "what agents work with: items, their history, who may see them"},
-    {"tree", "the files of the project, as they were found"},
-    {"node", "one file or directory"},
-    {"frame", "what was said about a file or directory"},
-    {"head", "the newest that was said"},
-    {"slot", "whether it still holds"},
-    {"checkpoint", "the files as they were"},
-    {"context", "what agents know"},
-    {"preference", "what is preferred"},
-    {"role", "personas"},
-    {"topic", "what things are about"},
+    {"agent", "actors and what each is allowed to do"},
+    {"backpack", "working memory of agents: items, history, access, forks"},
+    {"tree", "the files of the project, as they were scanned"},
+    {"node", "one file or directory and what is known about it"},
+    {"frame", "notes about files and directories"},
+    {"head", "the current frames of a node"},
+    {"slot", "whether a frame still holds"},
+    {"checkpoint", "saved copies of the files"},
+    {"context", "long-term memory: entries that agents are told"},
+    {"preference", "preferences that agents are told"},
+    {"role", "personas and their model settings"},
+    {"topic", "labels that group sessions, roles and memory"},
     {"session", "conversations"},
-    {"turn", "what was said in them"},
+    {"turn", "the messages of a conversation"},
     {"blob", "files and pictures"},
-    {"search", "finding again"},
-    {"prompt", "what models are asked"},
-    {"flow", "agents and tools, run as a graph"},
+    {"search", "full-text search"},
+    {"prompt", "requests to models: build, explain, check"},
+    {"flow", "graphs of agents and tools"},
     {"log", "who did what, and who read what"},
     {"event", "what happened"},
-    {"pin", "what is held against expiry"},
-    {"retention", "how long histories are kept"},
-    {"erasure", "what was removed from every file"},
-    {"index", "what is kept in memory"},
+    {"pin", "what must not expire"},
+    {"retention", "how long history is kept"},
+    {"erasure", "what was erased"},
+    {"index", "in-memory indexes"},
     {"json", "working with JSON"},
     {NULL, NULL},
 };
@@ -48,52 +50,163 @@ const char *cli_group_is_about(const char *group)
 }
 
 const cli_front_section cli_front_sections[] = {
-    {"begin", {"init", "status"}},
-    {"what agents work with",
+    {"start here", {"init", "status"}},
+    {"working memory",
      {"backpack create", "backpack pack", "backpack unpack", "backpack history",
       "backpack bisect"}},
-    {"what they know of the files", {"scan", "put-frame", "get-head", "synthesize", "regenerate"}},
-    {"what was said", {"session create", "turn add", "search", "prompt build", "chat"}},
-    {"what runs", {"flow run", "flow resume"}},
-    {"what happened, and the way back", {"log", "show", "diff", "checkpoint", "restore"}},
+    {"knowledge about files", {"scan", "put-frame", "get-head", "synthesize", "regenerate"}},
+    {"conversations", {"session create", "turn add", "search", "prompt build", "chat"}},
+    {"flows of agents", {"flow run", "flow resume"}},
+    {"history", {"log", "show", "diff", "checkpoint", "restore"}},
     {NULL, {NULL}},
 };
 
-/* Found without opening it: whatever is wrong with it, help must work. */
-static void add_place(cli_page *page, cli *c)
-{
-    valise_error err = VALISE_ERROR_INIT;
-    VLS_AUTO(buf) vls_buf text = {0};
-    const char *path = NULL;
-    int rc = cli_find(&path, c, &err);
+/* ---- what is there ---- */
 
-    vls_buf_init(&text, c->env, (size_t)64 << 10);
+#define TERMS 17 /* the longest of them, and a blank */
+
+static void add_fact(cli_page *page, cli *c, const char *term, const vls_json *number,
+                     const char *word, const vls_json *time)
+{
+    static const valise_field moment = {.name = "time", .type = VALISE_T_TIME};
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    if (!number || number->type != VLS_JSON_INT)
+        return;
+    vls_buf_init(&text, c->env, 1024);
+    vls_buf_printf(&text, "%lld", (long long)number->integer);
+    if (time && time->type == VLS_JSON_STRING) {
+        vls_buf_printf(&text, ", %s ", word);
+        cli_show(&text, &moment, *time);
+    }
+    if (vls_buf_cstr(&text))
+        page->format->entry(page, term, vls_buf_cstr(&text));
+}
+
+/* A line that an area adds to the status, or NULL. */
+static const vls_json *area_value(vls_json status, const char *name)
+{
+    const vls_json *areas = vls_json_get(status, VLS_STR("areas"));
+
+    for (uint32_t i = 0; areas && i < areas->len; i++) {
+        if (vls_str_equal(vls_text_of(areas->items[i], "name"), valise_str_of(name)))
+            return vls_json_get(areas->items[i], VLS_STR("value"));
+    }
+    return NULL;
+}
+
+/* What to do next depends on what has been done. */
+static void add_next(cli_page *page, const cli *c, bool fresh, bool scanned, bool noted)
+{
+    static const char *const first[] = {"backpack create", "session create", "flow run", NULL};
+    static const char *const later[] = {"status", "log", "backpack list", "session list", NULL};
+    const char *const *always = fresh ? first : later;
+
+    page->format->section(page, "next steps");
+    if (!scanned)
+        cli_help_entry(page, c, "scan");
+    if (scanned && !noted)
+        cli_help_entry(page, c, "put-frame");
+    if (noted)
+        cli_help_entry(page, c, "report");
+    for (size_t i = 0; always[i]; i++)
+        cli_help_entry(page, c, always[i]);
+}
+
+/* As `valise status` has it, in a few lines. */
+static int add_state(cli_page *page, cli *c, valise_error *err)
+{
+    valise_reply reply = VALISE_REPLY_INIT;
+    vls_json status = vls_json_null();
+    const vls_json *frames, *seq;
+    int rc = cli_open(c, err);
+
+    if (rc == 0)
+        rc = valise_dispatch_str(&reply, c->workspace, VLS_STR("workspace:status"), VLS_STR("{}"),
+                                 NULL, err);
+    if (rc == 0)
+        rc = vls_json_parse(&status, &c->arena, valise_blob_bytes(reply.json), NULL, err);
     if (rc == 0) {
-        vls_buf_add_text(&text, "You are in the workspace ");
-        vls_text_neutralize(&text, valise_str_of(path), VLS_TEXT_KEEP_BACKSLASH);
-        vls_buf_add_text(&text, ": 'valise status' tells what is in it.");
-    } else if (rc == VALISE_E_NOT_FOUND && !cli_is_named(c)) {
-        vls_buf_add_text(&text, "There is no workspace here: 'valise init' makes one.");
-    } else {
-        vls_text_neutralize(&text, valise_str_of(err.message), VLS_TEXT_KEEP_BACKSLASH);
+        frames = area_value(status, "frames");
+        seq = vls_json_get(status, VLS_STR("seq"));
+        page->format->section(page, "what is in it");
+        add_fact(page, c, "log entries", seq, "the last", vls_json_get(status, VLS_STR("time")));
+        add_fact(page, c, "files", area_value(status, "tree files"), "scanned",
+                 area_value(status, "tree scanned"));
+        add_fact(page, c, "frames", frames, "", NULL);
+        add_next(page, c, seq && seq->integer <= 1, area_value(status, "tree files") != NULL,
+                 frames && frames->integer > 0);
+    }
+    valise_reply_release(&reply);
+    return rc;
+}
+
+/* ---- the page ---- */
+
+/* What is wrong must not be in the way of help: it is said, with the way out. */
+static void add_trouble(cli_page *page, cli *c, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    if (err->code == VALISE_E_CORRUPT)
+        cli_hint(err, NULL);
+    vls_buf_init(&text, c->env, (size_t)64 << 10);
+    vls_text_neutralize(&text, valise_str_of(err->message), VLS_TEXT_KEEP_BACKSLASH);
+    vls_buf_add_byte(&text, '.');
+    if (err->hint[0]) {
+        vls_buf_add_text(&text, " Hint: ");
+        vls_text_neutralize(&text, valise_str_of(err->hint), VLS_TEXT_KEEP_BACKSLASH);
         vls_buf_add_byte(&text, '.');
     }
     if (vls_buf_cstr(&text))
         page->format->paragraphs(page, vls_buf_cstr(&text));
 }
 
-void cli_help_front(cli_page *page, cli *c)
+static void add_place(cli_page *page, cli *c, const char *path)
 {
-    page->format->begin(page, "valise", CLI_ABOUT, CLI_USAGE_LINE);
-    add_place(page, c);
-    page->terms = 17; /* the longest of them, and a blank */
+    VLS_AUTO(buf) vls_buf text = {0};
+
+    vls_buf_init(&text, c->env, (size_t)64 << 10);
+    vls_buf_add_text(&text, "You are in the workspace ");
+    vls_text_neutralize(&text, valise_str_of(path), VLS_TEXT_KEEP_BACKSLASH);
+    vls_buf_add_byte(&text, '.');
+    if (vls_buf_cstr(&text))
+        page->format->paragraphs(page, vls_buf_cstr(&text));
+}
+
+static void add_sections(cli_page *page, const cli *c)
+{
     for (const cli_front_section *s = cli_front_sections; s->title; s++) {
         page->format->section(page, s->title);
         for (size_t i = 0; s->commands[i]; i++)
             cli_help_entry(page, c, s->commands[i]);
     }
+}
+
+void cli_help_front(cli_page *page, cli *c)
+{
+    valise_error err = VALISE_ERROR_INIT;
+    const char *path = NULL;
+    bool told = false;
+    int rc = cli_find(&path, c, &err);
+
+    page->format->begin(page, "valise", CLI_ABOUT, CLI_USAGE_LINE);
+    page->terms = TERMS;
+    if (rc == 0)
+        add_place(page, c, path);
+    if (rc == 0 && !c->options.help) {
+        rc = add_state(page, c, &err);
+        told = rc == 0;
+    }
+    if (rc == VALISE_E_NOT_FOUND && !cli_is_named(c))
+        page->format->paragraphs(
+            page, "There is no workspace here. Run 'valise init' to create one in this folder.");
+    else if (rc < 0)
+        add_trouble(page, c, &err);
+    if (!told)
+        add_sections(page, c);
     page->format->paragraphs(page,
                              "'valise help' lists all commands, 'valise help backpack' those of a "
-                             "group, and\n'valise help COMMAND' says what one does.");
+                             "group,\nand 'valise help COMMAND' explains one.");
     page->format->end(page);
 }

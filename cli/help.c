@@ -2,6 +2,7 @@
 #include "cli/help.h"
 
 #include "cli/paths.h"
+#include "cli/print.h"
 #include "cli/words.h"
 #include "engine/config.h"
 
@@ -47,12 +48,12 @@ static void add_remarks(vls_buf *out, const valise_field *field)
     else if (field->type == VALISE_T_LIST && !(field->flags & VALISE_POSITIONAL))
         vls_buf_add_text(out, " May be given more than once.");
     if (item->ref && strcmp(item->ref, CLI_TREE_HERE) == 0)
-        vls_buf_add_text(out, " On the command line that is the current folder, and paths count "
-                              "from there.");
+        vls_buf_add_text(out, " On the command line: the current folder, and paths are relative to "
+                              "it.");
     else if (cli_is_tree_path(field))
-        vls_buf_add_text(out, " On the command line paths count from the current folder.");
+        vls_buf_add_text(out, " On the command line, paths are relative to the current folder.");
     if (field->flags & VALISE_SECRET)
-        vls_buf_printf(out, " From %s, or from a file that only its owner can read.",
+        vls_buf_printf(out, " Read from %s, or from a file that only its owner can read.",
                        cli_secret_variable(field->name).s);
 }
 
@@ -101,7 +102,7 @@ static void add_field_options(cli_page *page, const valise_field *fields, const 
             add_field_option(page, f, prefix, depth);
         if (f->flags & VALISE_PLAIN && depth == 0)
             page->format->entry(page, "--text TEXT|@FILE",
-                                "A text in its place, as it is: no JSON, no quotes.");
+                                "A plain text instead: no JSON, no quotes.");
     }
 }
 
@@ -178,7 +179,7 @@ static void add_facts(cli_page *page, const cli *c, const cli_command *command,
     if (op->needs)
         vls_buf_printf(&text, "Needs the capability %s. ", op->needs);
     if (op->flags & VALISE_OP_DESTRUCTIVE)
-        vls_buf_add_text(&text, "What it takes away cannot be had back. ");
+        vls_buf_add_text(&text, "What it removes cannot be recovered. ");
     if (op->current && op->expect_help)
         vls_buf_printf(&text, "--expect is compared with %s. ", op->expect_help);
     if (text.len > 0 && vls_buf_cstr(&text))
@@ -231,8 +232,9 @@ static bool is_listed(const cli_command *command)
 static void add_how_values_come(cli_page *page)
 {
     page->format->paragraphs(
-        page, "A value is JSON, @FILE for the contents of a file, or - for standard input. Behind\n"
-              "-- nothing is an option.");
+        page,
+        "A value is JSON, @FILE for the contents of a file, or - for standard input. After --,\n"
+        "nothing is read as an option.");
 }
 
 /* How wide the terms of a group are, but for the few that are much longer than the rest. */
@@ -285,6 +287,29 @@ static void add_group_of(cli_page *page, const cli *c, const cli_command *comman
     add_group_entries(page, c, name->s, command->op);
 }
 
+/* What a man page has behind the rest; valise(1) has all of it. */
+static void add_man_rest(cli_page *page, const valise_op *op)
+{
+    page->format->section(page, "exit status");
+    page->format->entry(page, "0", "Success.");
+    page->format->entry(page, "2", "Wrong usage of the command line.");
+    if (cli_can_differ(op))
+        page->format->entry(page, "8", "Differences were found, and --exit-code was given.");
+    page->format->paragraphs(page, "The other codes are listed in valise(1).");
+    page->format->section(page, "environment");
+    if (!(op->flags & VALISE_OP_NO_WORKSPACE)) {
+        page->format->entry(page, "VALISE_DIR", "The folder of the workspace, like --workspace.");
+        page->format->entry(page, "VALISE_ACTOR", "Who acts, like --actor.");
+    }
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->flags & VALISE_SECRET)
+            page->format->entry(page, cli_secret_variable(f->name).s, f->help);
+    }
+    page->format->paragraphs(page, "Colours, the pager and the rest are described in valise(1).");
+    page->format->section(page, "see also");
+    page->format->paragraphs(page, "valise(1)");
+}
+
 void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
                       const cli_name *name)
 {
@@ -311,14 +336,12 @@ void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
     vls_buf_clear(&text);
     cli_add_example(&text, c, op, name);
     if (text.len > 0 && vls_buf_cstr(&text)) {
-        page->format->section(page, "example");
+        page->format->section(page, page->format == &cli_page_man ? "examples" : "example");
         page->format->code(page, vls_buf_cstr(&text));
     }
     add_group_of(page, c, command, name);
-    if (page->format == &cli_page_man) {
-        page->format->section(page, "see also");
-        page->format->paragraphs(page, "valise(1)");
-    }
+    if (page->format == &cli_page_man)
+        add_man_rest(page, op);
     page->format->end(page);
 }
 
@@ -333,9 +356,17 @@ void cli_help_group(cli_page *page, const cli *c, const char *typed)
     (void)snprintf(brief, sizeof(brief), "The commands of %s%s%s.", typed, about ? ": " : "",
                    about ? about : "");
     page->format->begin(page, name, brief, usage);
+    if (page->format == &cli_page_man) {
+        page->format->section(page, "description");
+        page->format->paragraphs(page, brief);
+    }
     page->format->section(page, "commands");
     add_group_entries(page, c, typed, NULL);
     add_how_values_come(page);
+    if (page->format == &cli_page_man) {
+        page->format->section(page, "see also");
+        page->format->paragraphs(page, "valise(1)");
+    }
     page->format->end(page);
 }
 
@@ -395,33 +426,33 @@ static void add_all_entries(cli_page *page, const cli *c)
 static const struct {
     const char *term, *text;
 } exits[] = {
-    {"0", "Done."},
-    {"1", "Failed."},
-    {"2", "The words make no sense."},
+    {"0", "Success."},
+    {"1", "Failure of another kind."},
+    {"2", "Wrong usage of the command line."},
     {"3", "Not found."},
-    {"4", "Denied."},
-    {"5", "Conflict: something else is there than was expected."},
+    {"4", "Permission denied."},
+    {"5", "Conflict: the current state is not the expected one."},
     {"6", "Invalid input."},
-    {"7", "Corrupt."},
-    {"8", "There is what --exit-code or --fail-on asked about."},
-    {"130", "Interrupted."},
+    {"7", "Stored data is damaged."},
+    {"8", "Differences were found, and --exit-code or --fail-on was given."},
+    {"130", "Interrupted with Ctrl-C."},
 };
 
 static const struct {
     const char *term, *text;
 } variables[] = {
-    {"VALISE_DIR", "The folder of the workspace, as --workspace."},
-    {"VALISE_ACTOR", "Who acts, as --actor."},
-    {"VALISE_SECRET_NAME", "A secret; NAME is the field's name in capitals."},
-    {"VALISE_COLOR", "When to use colours, as --color."},
+    {"VALISE_DIR", "The folder of the workspace, like --workspace."},
+    {"VALISE_ACTOR", "Who acts, like --actor."},
+    {"VALISE_SECRET_NAME", "A secret; NAME is the name of the field in capitals."},
+    {"VALISE_COLOR", "When to use colours, like --color."},
     {"NO_COLOR", "No colours, unless VALISE_COLOR or --color asks for them."},
     {"VALISE_PAGER",
-     "Shows long lists on a terminal; empty or cat: nothing does. Then core.pager is asked, then "
-     "PAGER, then it is less -FRX. It is started without a shell."},
-    {"PAGER", "The same, for all programs."},
-    {"VALISE_DURABILITY, VALISE_TIMEOUT", "As core.durability and core.timeout."},
-    {"COLUMNS, LINES", "The size of the terminal, where it does not say so itself."},
-    {"XDG_CONFIG_HOME", "Where valise/config is; ~/.config when it is not set."},
+     "The pager for long output on a terminal; empty or cat means none. After it come the setting "
+     "core.pager, PAGER and less -FRX. It is run without a shell."},
+    {"PAGER", "The pager of all programs, where VALISE_PAGER and core.pager are not set."},
+    {"VALISE_DURABILITY, VALISE_TIMEOUT", "Like the settings core.durability and core.timeout."},
+    {"COLUMNS, LINES", "The size of the terminal, if it cannot be asked."},
+    {"XDG_CONFIG_HOME", "The folder that has valise/config; ~/.config if not set."},
 };
 
 static void add_reference_tables(cli_page *page)
@@ -452,11 +483,11 @@ static void add_setting(cli_page *page, const vls_setting *s)
         vls_buf_add_byte(&text, '.');
     }
     if (s->initial)
-        vls_buf_printf(&text, " When nobody says so: %s.", s->initial);
+        vls_buf_printf(&text, " Default: %s.", s->initial);
     if (s->variable)
-        vls_buf_printf(&text, " Also %s.", s->variable);
+        vls_buf_printf(&text, " Environment: %s.", s->variable);
     if (!workspace)
-        vls_buf_add_text(&text, " Not in a workspace's file.");
+        vls_buf_add_text(&text, " Only in the user's file or the environment.");
     if (vls_buf_cstr(&text))
         page->format->entry(page, s->name, vls_buf_cstr(&text));
 }
@@ -465,15 +496,36 @@ static void add_settings(cli_page *page)
 {
     page->format->section(page, "settings");
     page->format->paragraphs(
-        page, "In the file .valise/config of a workspace, stronger in valise/config of the user, "
-              "and still stronger in the environment. 'valise config' shows and changes them.");
+        page, "Settings are read from .valise/config in the workspace, then valise/config of the "
+              "user, then the environment; the later one wins. 'valise config' shows and changes "
+              "them.");
     for (const vls_setting *s = vls_settings; s->name; s++)
         add_setting(page, s);
 }
 
+static const char all_description[] = CLI_ABOUT
+    "\n\n"
+    "A workspace is a folder .valise in a project. It is looked for in the current folder "
+    "and then in those above it. 'valise init' creates one.\n\n"
+    "Without a command, valise shows what is in the workspace and what to do next. "
+    "'valise help COMMAND' explains a command; each has a manual page, such as "
+    "valise-backpack-pack(1).";
+
+static const char all_examples[] = "valise init\n"
+                                   "valise backpack create run-1\n"
+                                   "valise backpack pack run-1 query '\"What is AI?\"'\n"
+                                   "valise backpack history run-1\n"
+                                   "valise log --json";
+
 void cli_help_all(cli_page *page, const cli *c)
 {
-    page->format->begin(page, "valise", CLI_ABOUT, CLI_USAGE_LINE);
+    const bool man = page->format == &cli_page_man;
+
+    page->format->begin(page, "valise", man ? CLI_NAME_LINE : CLI_ABOUT, CLI_USAGE_LINE);
+    if (man) {
+        page->format->section(page, "description");
+        page->format->paragraphs(page, all_description);
+    }
     add_all_entries(page, c);
     page->format->section(page, "options");
     add_common(page, NULL, false);
@@ -483,8 +535,15 @@ void cli_help_all(cli_page *page, const cli *c)
     if (page->format != &cli_page_text)
         add_settings(page);
     else
-        page->format->paragraphs(page, "'valise help COMMAND' says what a command does, "
-                                       "'valise help backpack' lists\nthose of a group.");
+        page->format->paragraphs(page, "'valise help COMMAND' explains a command, 'valise help "
+                                       "backpack' lists those\nof a group.");
+    if (man) {
+        page->format->section(page, "examples");
+        page->format->code(page, all_examples);
+        page->format->section(page, "see also");
+        page->format->paragraphs(page, "valise-init(1), valise-status(1), valise-backpack(1), "
+                                       "valise-session(1), valise-flow(1)");
+    }
     page->format->end(page);
 }
 
@@ -542,10 +601,8 @@ static const char reference_head[] =
     "owner can read |\n"
     "\n"
     "With `--json` an answer is one line of canonical JSON, and a list is one line for each row.\n"
-    "An error goes to standard error: a line of what and a line of what to do, or with `--json`\n"
-    "one object `{\"error\":{\"code\",\"message\",\"hint\",\"path\",\"offset\"}}`, where the last "
-    "three\n"
-    "are there when there is something to say.\n";
+    "An error goes to standard error: one line of what went wrong and one of what to do, or with\n"
+    "`--json` one object. [json-output.md](json-output.md) has the details.\n";
 
 void cli_help_reference(vls_buf *out, const cli *c)
 {

@@ -13,15 +13,16 @@ void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
 void cli_help_group(cli_page *page, const cli *c, const char *typed);
 void cli_help_all(cli_page *page, const cli *c);
 
-/* What there is to begin with, and whether a workspace is here; it may look for one, and opens
- * none. (front.c) */
+/* What there is to begin with, and whether a workspace is here. Without --help, and in one: what is
+ * in it and what to do next; whatever is wrong there, it is only told. (front.c) */
 void cli_help_front(cli_page *page, cli *c);
 
 /* One line of a list: a command, which must be there, under the name it is given by. */
 void cli_help_entry(cli_page *page, const cli *c, const char *words);
 
 #define CLI_ABOUT                                                                                  \
-    "Keeps the state of AI agents: what they work with, what they know and what was said."
+    "Valise keeps the state of AI agents: working memory, knowledge and conversations."
+#define CLI_NAME_LINE "keep the state of AI agents"
 #define CLI_USAGE_LINE "valise [options] COMMAND [options] ..."
 
 /* ---- what is chosen by hand (front.c) ---- */

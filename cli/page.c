@@ -238,7 +238,10 @@ static void add_about(cli_page *page, const char *about)
 
 static void man_group(cli_page *page, const char *name, const char *about)
 {
-    man_section(page, name);
+    vls_buf_add_text(page->out, ".SS ");
+    add_roff(page->out, valise_str_of(name), false);
+    vls_buf_add_byte(page->out, '\n');
+    page->begun = true;
     add_about(page, about);
 }
 

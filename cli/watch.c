@@ -40,16 +40,17 @@ static const valise_field program_word = {
     .name = "program", .help = "A word of it.", .type = VALISE_T_STR, .ref = CLI_PROGRAM};
 
 static const valise_field watch_in[] = {
-    VALISE_FIELD(watch_args, exec, BOOL, 0, "Run the program behind `--` after each version."),
-    VALISE_FIELD(watch_args, regenerate, BOOL, 0,
-                 "Make again what was made of something that changed."),
-    VALISE_FIELD(watch_args, run, BOOL, 0, "Run programs that made frames, where trusted."),
-    VALISE_FIELD(watch_args, once, BOOL, 0, "End after the first version: the same as --count 1."),
-    VALISE_FIELD_WITH(watch_args, count, INT, 0, "End after so many versions.", .min = 0,
+    VALISE_FIELD(watch_args, exec, BOOL, 0,
+                 "Run the program after `--` whenever something changed."),
+    VALISE_FIELD(watch_args, regenerate, BOOL, 0, "Regenerate frames whose sources changed."),
+    VALISE_FIELD(watch_args, run, BOOL, 0,
+                 "Run the programs that made frames, if they are trusted."),
+    VALISE_FIELD(watch_args, once, BOOL, 0, "End after the first change: the same as --count 1."),
+    VALISE_FIELD_WITH(watch_args, count, INT, 0, "End after this many changes.", .min = 0,
                       .max = INT64_MAX),
-    VALISE_FIELD_AS(watch_args, timeout_ns, "timeout", DURATION, 0, "End after so long."),
+    VALISE_FIELD_AS(watch_args, timeout_ns, "timeout", DURATION, 0, "End after this time."),
     VALISE_FIELD_WITH(watch_args, program, LIST, VALISE_POSITIONAL,
-                      "A program that gets what changed, a JSON object a line.",
+                      "A program that reads what changed, one JSON object per line.",
                       .more = &program_word),
     VALISE_FIELD_END,
 };
@@ -77,9 +78,9 @@ typedef struct line {
 
 static const valise_field change_fields[] = {
     VALISE_FIELD_WITH(line, event, ENUM, VALISE_REQUIRED, "What happened.", .more = event_names),
-    VALISE_FIELD(line, path, PATH, VALISE_REQUIRED, "What it is about."),
+    VALISE_FIELD(line, path, PATH, VALISE_REQUIRED, "The path."),
     VALISE_FIELD(line, from, PATH, VALISE_NULLABLE, "Where it was."),
-    VALISE_FIELD(line, reason, STR, VALISE_NULLABLE, "Why."),
+    VALISE_FIELD(line, reason, STR, VALISE_NULLABLE, "The reason."),
     VALISE_FIELD_END,
 };
 static const valise_field version_fields[] = {
@@ -100,11 +101,11 @@ static const valise_field watching_fields[] = {
 };
 static const valise_field slot_fields[] = {
     VALISE_FIELD_WITH(line, event, ENUM, VALISE_REQUIRED, "What happened.", .more = event_names),
-    VALISE_FIELD(line, path, PATH, VALISE_REQUIRED, "What it is about."),
+    VALISE_FIELD(line, path, PATH, VALISE_REQUIRED, "The path."),
     VALISE_FIELD(line, type, STR, VALISE_REQUIRED, "Type of the frame."),
     VALISE_FIELD_AS(line, frame, "frameId", ID, VALISE_NULLABLE, "The head."),
     VALISE_FIELD(line, was, ID, VALISE_NULLABLE, "The head before."),
-    VALISE_FIELD(line, reason, STR, VALISE_NULLABLE, "Why."),
+    VALISE_FIELD(line, reason, STR, VALISE_NULLABLE, "The reason."),
     VALISE_FIELD_END,
 };
 static const valise_field note_fields[] = {
@@ -473,7 +474,7 @@ static int run_watch(int *status, cli *c, const cli_words *words, const void *ar
 const cli_builtin cli_builtin_watch = {
     .op = {.size = sizeof(valise_op),
            .name = "watch",
-           .brief = "Follow the files: record and tell what changes, until Ctrl-C.",
+           .brief = "Watch the files and record what changes, until Ctrl-C.",
            .help =
                "Everything is scanned once; then the kernel says which files change, and these are "
                "looked at when it has been quiet for a moment. What is different is recorded as by "

@@ -6,7 +6,7 @@ const valise_field vls_get_in[] = {
     VALISE_FIELD_WITH(vls_get_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Key of the item.", .min = 1, .max = VLS_BAG_KEY_MAX, .ref = VLS_REF_KEY),
     VLS_POINT_FIELD(vls_get_args, point),
-    VALISE_FIELD(vls_get_args, required, BOOL, 0, "An absent key is an error."),
+    VALISE_FIELD(vls_get_args, required, BOOL, 0, "Fail if the key is absent."),
     VALISE_FIELD_END,
 };
 

@@ -21,18 +21,17 @@ const valise_field vls_merge_in[] = {
                       "The backpack to merge from.", .min = 1, .max = VLS_BAG_NAME_MAX,
                       .ref = VLS_REF_BACKPACK),
     VALISE_FIELD_WITH(vls_merge_args, base, STR, 0,
-                      "What to compare both with; the newest state that both have in common when "
-                      "not given.",
+                      "The common ancestor (default: the newest state that both share).",
                       .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),
     VALISE_FIELD_AS(vls_merge_args, base_point, "basePoint", STR, 0, "The state of the base."),
     VALISE_FIELD_AS(vls_merge_args, theirs_point, "theirsPoint", STR, 0,
-                    "The state to merge from; the newest when not given."),
+                    "The state to merge from (default: the newest)."),
     VALISE_FIELD_AS(vls_merge_args, theirs_id, "theirsId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,
                     "The name must still be that of this backpack."),
     VALISE_FIELD_AS(vls_merge_args, base_id, "baseId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,
                     "The name must still be that of this backpack."),
     VALISE_FIELD(vls_merge_args, passing, BOOL, VALISE_HIDDEN,
-                 "It is dropped next: what was merged is not noted."),
+                 "The other backpack will be dropped: do not record the merge."),
     VALISE_FIELD_END,
 };
 

@@ -12,7 +12,7 @@ static const char *const accesses[] = {"read", "write", NULL};
 
 static const valise_field access_in[] = {
     VLS_WHO_FIELDS(access_args),
-    VALISE_FIELD_WITH(access_args, by, STR, VALISE_POSITIONAL, "The node; all when not given.",
+    VALISE_FIELD_WITH(access_args, by, STR, VALISE_POSITIONAL, "The node (default: all).",
                       .max = VLS_BAG_NODE_MAX, .ref = VLS_REF_NODE),
     VALISE_FIELD_WITH(access_args, access, ENUM, 0, "Which accesses.", .more = accesses),
     VALISE_FIELD_END,
@@ -33,7 +33,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_access_log = {
     .size = sizeof(valise_op),
     .name = "backpack:access-log",
-    .brief = "Show what a node read, with the outcome, or wrote.",
+    .brief = "Show what a node read or wrote, and with what outcome.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

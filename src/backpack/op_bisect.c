@@ -12,10 +12,10 @@ typedef struct bisect_args {
 static const valise_field bisect_in[] = {
     VLS_WHO_FIELDS(bisect_args),
     VALISE_FIELD_WITH(bisect_args, from, STR, VALISE_POSITIONAL,
-                      "A point where it does not hold; the oldest when not given.",
+                      "A point where the condition does not hold (default: the oldest).",
                       .max = VLS_POINT_MAX, .ref = VLS_REF_POINT),
     VALISE_FIELD_WITH(bisect_args, to, STR, VALISE_POSITIONAL,
-                      "A point where it does; now when not given.", .max = VLS_POINT_MAX,
+                      "A point where it holds (default: now).", .max = VLS_POINT_MAX,
                       .ref = VLS_REF_POINT),
     VALISE_FIELD(bisect_args, rule, VALUE, VALISE_REQUIRED,
                  "JSON Logic over the state, an object of keys and values."),

@@ -31,7 +31,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_blame = {
     .size = sizeof(valise_op),
     .name = "backpack:blame",
-    .brief = "Show the commits that made an item what it is, the newest first.",
+    .brief = "Show the commits that produced an item, newest first.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

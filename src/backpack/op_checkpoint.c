@@ -5,7 +5,7 @@ static const valise_field checkpoint_in[] = {
     VLS_OWNER_FIELDS(vls_checkpoint_args),
     VALISE_FIELD_WITH(vls_checkpoint_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Its name.", .min = 1, .max = VLS_BAG_NAME_MAX),
-    VALISE_FIELD(vls_checkpoint_args, remove, BOOL, 0, "Let go of it."),
+    VALISE_FIELD(vls_checkpoint_args, remove, BOOL, 0, "Remove this checkpoint."),
     VALISE_FIELD_END,
 };
 
@@ -35,7 +35,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_checkpoint = {
     .size = sizeof(valise_op),
     .name = "backpack:checkpoint",
-    .brief = "Name the present state and hold it, whatever history drops.",
+    .brief = "Name the current state and keep it when history expires.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "backpack:write",

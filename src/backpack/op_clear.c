@@ -3,10 +3,10 @@
 
 static const valise_field clear_in[] = {
     VLS_WHO_FIELDS(vls_clear_args),
-    VALISE_FIELD_WITH(vls_clear_args, tag, STR, 0, "Only what carries this tag.",
+    VALISE_FIELD_WITH(vls_clear_args, tag, STR, 0, "Only items that carry this tag.",
                       .max = VLS_BAG_TAG_MAX),
     VALISE_FIELD_AS_WITH(vls_clear_args, pattern, "namespace", STR, 0,
-                         "Only what lies in a namespace that matches, such as sales.*",
+                         "Only items whose namespace matches, such as sales.*",
                          .max = VLS_BAG_NAMESPACE_MAX),
     VLS_LABEL_FIELDS(vls_clear_args),
     VALISE_FIELD_END,
@@ -51,7 +51,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_clear = {
     .size = sizeof(valise_op),
     .name = "backpack:clear",
-    .brief = "Delete the items that carry a tag or lie in a namespace.",
+    .brief = "Delete all items with a tag or in a namespace.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = clear_in,

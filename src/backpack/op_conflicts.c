@@ -60,7 +60,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_conflicts = {
     .size = sizeof(valise_op),
     .name = "backpack:conflicts",
-    .brief = "List the keys that two backpacks changed in different ways.",
+    .brief = "List the keys that two backpacks changed differently.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

@@ -14,9 +14,9 @@ static const valise_field diff_in[] = {
     VALISE_FIELD_WITH(diff_args, from, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The older state: a seq, a time, a commit, before:NODE, a checkpoint.",
                       .min = 1, .max = VLS_POINT_MAX, .ref = VLS_REF_POINT),
-    VALISE_FIELD_WITH(diff_args, to, STR, VALISE_POSITIONAL, "The newer state; now when not given.",
+    VALISE_FIELD_WITH(diff_args, to, STR, VALISE_POSITIONAL, "The newer state (default: now).",
                       .max = VLS_POINT_MAX, .ref = VLS_REF_POINT),
-    VALISE_FIELD_WITH(diff_args, other, STR, 0, "The newer state is one of this backpack.",
+    VALISE_FIELD_WITH(diff_args, other, STR, 0, "Take the newer state from this backpack.",
                       .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),
     VALISE_FIELD_END,
 };
@@ -112,7 +112,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_diff = {
     .size = sizeof(valise_op),
     .name = "backpack:diff",
-    .brief = "Show what is different between two states, and who made it so.",
+    .brief = "Compare two states and show who made each change.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

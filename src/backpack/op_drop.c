@@ -109,7 +109,7 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
 const valise_op vls_op_backpack_drop = {
     .size = sizeof(valise_op),
     .name = "backpack:drop",
-    .brief = "End a backpack: its items and its history are gone.",
+    .brief = "Delete a backpack with its items and history.",
     .help = "A durable backpack goes from the workspace, in steps; a fork of it must go first. An "
             "ephemeral one ends, whoever has it open. Of the roles only owner may; grant "
             "`backpack:drop backpack=NAME` for single ones.",

@@ -18,7 +18,7 @@ static const valise_field erase_in[] = {
                       "Name of the backpack.", .min = 1, .max = VLS_BAG_NAME_MAX),
     VALISE_FIELD_WITH(erase_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Key of the item.",
                       .min = 1, .max = VLS_BAG_KEY_MAX, .ref = VLS_REF_KEY),
-    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
+    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "The reason, which is recorded.", .max = 1024),
     VALISE_FIELD_END,
 };
 
@@ -134,7 +134,7 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
 const valise_op vls_op_backpack_erase = {
     .size = sizeof(valise_op),
     .name = "backpack:erase",
-    .brief = "Remove the values of an item from every file.",
+    .brief = "Erase the values of an item from every file.",
     .help = "All versions of the item in this backpack lose their contents; the commits stay, and "
             "so do who and when; a reason of quarantine goes with what it was about. Other places "
             "that hold the same contents are listed, such "

@@ -50,7 +50,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_fork = {
     .size = sizeof(valise_op),
     .name = "backpack:fork",
-    .brief = "Make a new backpack that starts with the state of another.",
+    .brief = "Create a backpack that starts with the state of another.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = fork_in,

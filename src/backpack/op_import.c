@@ -8,11 +8,11 @@ static const valise_field import_in[] = {
     VALISE_FIELD(vls_import_args, data, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "What backpack:export printed, or a snapshot with items, history, permissions."),
     VALISE_FIELD(vls_import_args, lenient, BOOL, VALISE_HIDDEN,
-                 "Lenient, whatever the document says."),
+                 "Make it lenient, whatever the document says."),
     VALISE_FIELD(vls_import_args, taint, BOOL, VALISE_HIDDEN,
-                 "Sticky tags spread, whatever the document says."),
+                 "Let sticky tags spread, whatever the document says."),
     VALISE_FIELD_WITH(vls_import_args, sticky, LIST, VALISE_NULLABLE | VALISE_HIDDEN,
-                      "The tags that do so, instead of those of the document.",
+                      "Which tags are sticky, instead of those in the document.",
                       .more = &vls_name_item, .max = VLS_BAG_TAGS_MAX),
     VALISE_FIELD_END,
 };
@@ -73,7 +73,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_import = {
     .size = sizeof(valise_op),
     .name = "backpack:import",
-    .brief = "Make a backpack from what was exported.",
+    .brief = "Create a backpack from an export.",
     .help = "Reads what `bp export` printed, and snapshots of the shape {items: [[key, item]...], "
             "history, permissions}. All of it is checked before anything is made.",
     .kind = VALISE_COMMAND,

@@ -146,7 +146,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_list = {
     .size = sizeof(valise_op),
     .name = "backpack:list",
-    .brief = "List the backpacks of the workspace.",
+    .brief = "List the backpacks.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

@@ -15,8 +15,8 @@ static const valise_field ls_in[] = {
                          .max = VLS_BAG_NAMESPACE_MAX),
     VALISE_FIELD_WITH(ls_args, tag, STR, 0, "Only items that carry this tag.",
                       .max = VLS_BAG_TAG_MAX),
-    VALISE_FIELD(ls_args, values, BOOL, 0, "With their values."),
-    VALISE_FIELD(ls_args, quarantined, BOOL, 0, "What is in quarantine instead."),
+    VALISE_FIELD(ls_args, values, BOOL, 0, "Include values."),
+    VALISE_FIELD(ls_args, quarantined, BOOL, 0, "List what is in quarantine instead."),
     VALISE_FIELD_END,
 };
 

@@ -74,7 +74,7 @@ static const valise_field merge_out[] = {
 const valise_op vls_op_backpack_merge = {
     .size = sizeof(valise_op),
     .name = "backpack:merge",
-    .brief = "Bring what a fork changed into its origin, or into another fork.",
+    .brief = "Merge the changes of a fork into its origin or another fork.",
     .help =
         "A three-way merge: what `theirs` changed since the newest state that both have in common "
         "(where it was forked, or merged last), with who did it. Where both changed a key, and "

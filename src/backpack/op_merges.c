@@ -38,7 +38,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_merges = {
     .size = sizeof(valise_op),
     .name = "backpack:merges",
-    .brief = "List what was merged into a backpack.",
+    .brief = "List the merges into a backpack.",
     .help = "The state after commit `seq` has all that the backpack `theirs` had changed up to its "
             "commit `upto`. What came along with another one has a row of its own. Merges of a "
             "piece are not listed, nor those that retention has dropped.",

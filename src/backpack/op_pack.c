@@ -16,10 +16,10 @@ static const valise_field pack_in[] = {
                          "Namespace of the item, such as sales.chat.",
                          .max = VLS_BAG_NAMESPACE_MAX),
     VALISE_FIELD_AS_WITH(vls_op_pack_args, tags, "tags", LIST, VALISE_NULLABLE,
-                         "Tags, such as pii; not given: the item keeps its own.",
+                         "Tags, such as pii (default: the item keeps its tags).",
                          .more = &vls_name_item, .max = VLS_BAG_TAGS_MAX),
-    NAMES(read, "Only these nodes may read it; an empty list: all may."),
-    NAMES(write, "Only these nodes may write it; an empty list: all may."),
+    NAMES(read, "Only these nodes may read it; an empty list allows all."),
+    NAMES(write, "Only these nodes may write it; an empty list allows all."),
     NAMES(declassify, "Sticky tags to leave out."),
     VALISE_FIELD_END,
 };

@@ -19,7 +19,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_permissions = {
     .size = sizeof(valise_op),
     .name = "backpack:permissions",
-    .brief = "List what was said about the nodes: which keys they may read and write.",
+    .brief = "List which keys each node may read and write.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

@@ -10,12 +10,12 @@ static const valise_field permit_in[] = {
     VALISE_FIELD_AS_WITH(vls_permit_args, node_id, "nodeId", STR,
                          VALISE_REQUIRED | VALISE_POSITIONAL, "The node.", .min = 1,
                          .max = VLS_BAG_NODE_MAX, .ref = VLS_REF_NODE),
-    NAMES(read, "read", "Keys it may read; * is any run of characters."),
+    NAMES(read, "read", "Keys it may read; * matches anything."),
     NAMES(write, "write", "Keys it may write."),
-    NAMES(deny, "deny", "Keys it may not touch, whatever else is said."),
+    NAMES(deny, "deny", "Keys it may neither read nor write, whatever else is allowed."),
     NAMES(namespace_read, "namespaceRead", "Namespaces it may read, such as research.*"),
     NAMES(namespace_write, "namespaceWrite", "Namespaces it may write."),
-    VALISE_FIELD(vls_permit_args, remove, BOOL, 0, "Nothing is registered for it any more."),
+    VALISE_FIELD(vls_permit_args, remove, BOOL, 0, "Remove all permissions of the node."),
     VALISE_FIELD_END,
 };
 
@@ -36,7 +36,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_permit = {
     .size = sizeof(valise_op),
     .name = "backpack:permit",
-    .brief = "Say what a node may read and write.",
+    .brief = "Set which keys a node may read and write.",
     .help = "Without any permissions a node may do everything. `deny` is looked at first; with no "
             "allow list at all the rest is allowed; else only what a list names.",
     .kind = VALISE_COMMAND,

@@ -86,7 +86,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_points = {
     .size = sizeof(valise_op),
     .name = "backpack:points",
-    .brief = "List the states that have a name: checkpoints, and those around runs of nodes.",
+    .brief = "List the named states: checkpoints, and before and after each node run.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

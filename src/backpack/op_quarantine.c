@@ -5,11 +5,12 @@ static const valise_field quarantine_in[] = {
     VLS_WHO_FIELDS(vls_op_quarantine_args),
     VALISE_FIELD_WITH(vls_op_quarantine_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Key of the item.", .min = 1, .max = VLS_BAG_KEY_MAX, .ref = VLS_REF_KEY),
-    VALISE_FIELD_WITH(vls_op_quarantine_args, reason, STR, VALISE_REQUIRED, "Why.", .min = 1,
+    VALISE_FIELD_WITH(vls_op_quarantine_args, reason, STR, VALISE_REQUIRED, "The reason.", .min = 1,
                       .max = VLS_BAG_REASON_MAX),
-    VALISE_FIELD(vls_op_quarantine_args, error, JSON, VALISE_NULLABLE, "The error it is about."),
+    VALISE_FIELD(vls_op_quarantine_args, error, JSON, VALISE_NULLABLE,
+                 "The error that led to it, as JSON."),
     VALISE_FIELD(vls_op_quarantine_args, forget, BOOL, 0,
-                 "Keep no entry: it cannot be released, and the commit has no value."),
+                 "Keep no entry: it cannot be released later."),
     VLS_LABEL_FIELDS(vls_op_quarantine_args),
     VALISE_FIELD_END,
 };
@@ -36,7 +37,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_quarantine = {
     .size = sizeof(valise_op),
     .name = "backpack:quarantine",
-    .brief = "Take an item out of the active state, so that nobody is misled by it.",
+    .brief = "Take an item out of the active state without losing it.",
     .help = "A quarantined item is invisible to unpack, namespace queries and prompts. It stays in "
             "the history, and `release` brings it back.",
     .kind = VALISE_COMMAND,

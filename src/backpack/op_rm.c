@@ -33,7 +33,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_rm = {
     .size = sizeof(valise_op),
     .name = "backpack:rm",
-    .brief = "Delete an item; history keeps what it was.",
+    .brief = "Delete an item; its history is kept.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = rm_in,

@@ -8,16 +8,16 @@
 static const valise_field rule_in[] = {
     VALISE_FIELD_AS_WITH(vls_rule_args, who.backpack, "backpack", STR,
                          VALISE_REQUIRED | VALISE_POSITIONAL,
-                         "Name of the backpack; \"\" for all of the workspace.",
+                         "Name of the backpack; \"\" for the whole workspace.",
                          .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),
     VALISE_FIELD_AS_WITH(vls_rule_args, who.node, "node", STR, VALISE_HIDDEN,
-                         "Nobody but the owner.", .max = VLS_BAG_NODE_MAX),
+                         "Allow no node, only the owner.", .max = VLS_BAG_NODE_MAX),
     VALISE_FIELD_AS(vls_rule_args, who.id, "backpackId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,
                     "The name must still be that of this backpack."),
     VALISE_FIELD_WITH(vls_rule_args, tag, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "The tag.",
                       .min = 1, .max = VLS_BAG_TAG_MAX),
-    NAMES(read, "Only these nodes may read what carries it."),
-    NAMES(write, "Only these nodes may write what carries it."),
+    NAMES(read, "Only these nodes may read items with the tag."),
+    NAMES(write, "Only these nodes may write items with the tag."),
     VALISE_FIELD_END,
 };
 
@@ -41,7 +41,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_rule = {
     .size = sizeof(valise_op),
     .name = "backpack:rule",
-    .brief = "Say which nodes may read and write what carries a tag.",
+    .brief = "Set which nodes may read and write items with a tag.",
     .help = "A rule only takes away. Without --read and --write it is removed.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,

@@ -51,7 +51,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_rules = {
     .size = sizeof(valise_op),
     .name = "backpack:rules",
-    .brief = "List the rules of tags, with those of the workspace.",
+    .brief = "List the tag rules, including those of the workspace.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

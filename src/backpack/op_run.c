@@ -3,7 +3,7 @@
 
 static const valise_field run_in[] = {
     VLS_WHO_FIELDS(vls_run_args),
-    VALISE_FIELD_WITH(vls_run_args, end, INT, 0, "The run that is over; none: one starts.",
+    VALISE_FIELD_WITH(vls_run_args, end, INT, 0, "The run that ends (default: a run starts).",
                       .max = INT64_MAX),
     VALISE_FIELD_END,
 };
@@ -39,7 +39,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_backpack_run = {
     .size = sizeof(valise_op),
     .name = "backpack:run",
-    .brief = "Say that a run of a node starts, or is over.",
+    .brief = "Record that a run of a node starts or ends.",
     .help = "`before:NODE` and `after:NODE` are the states that a run found and left. Without this "
             "command a run starts with the node's first write after another node's.",
     .kind = VALISE_COMMAND,

@@ -53,7 +53,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_show = {
     .size = sizeof(valise_op),
     .name = "backpack:show",
-    .brief = "Show one commit with the value it left.",
+    .brief = "Show one commit and the value it left.",
     .kind = VALISE_QUERY,
     .needs = "backpack:read",
     .in = show_in,

@@ -33,7 +33,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_usage = {
     .size = sizeof(valise_op),
     .name = "backpack:usage",
-    .brief = "Show how much a backpack holds.",
+    .brief = "Show the size of a backpack and its history.",
     .kind = VALISE_QUERY,
     .needs = "backpack:read",
     .in = vls_owner_in,

@@ -12,7 +12,7 @@ static const valise_field validate_in[] = {
     VALISE_FIELD(validate_args, schema, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "A JSON Schema (2020-12)."),
     VALISE_FIELD_WITH(validate_args, key, STR, 0,
-                      "Only this item; the whole state as an object when not given.",
+                      "Check only this item (default: the whole state, as an object).",
                       .max = VLS_BAG_KEY_MAX, .ref = VLS_REF_KEY),
     VLS_POINT_FIELD(validate_args, point),
     VALISE_FIELD_END,
@@ -53,7 +53,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_validate = {
     .size = sizeof(valise_op),
     .name = "backpack:validate",
-    .brief = "Check the state against a JSON Schema.",
+    .brief = "Check the state of a backpack against a JSON Schema.",
     .kind = VALISE_QUERY,
     .needs = "backpack:read",
     .in = validate_in,

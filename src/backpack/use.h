@@ -132,8 +132,8 @@ extern const valise_field vls_owner_in[];
 /* Behind them, where something is written. */
 #define VLS_LABEL_FIELDS(args_type)                                                                \
     VALISE_FIELD_AS_WITH(args_type, who.node_id, "nodeId", STR, VALISE_NULLABLE,                   \
-                         "Who does it, without acting as that node.", .max = VLS_BAG_NODE_MAX,     \
-                         .ref = VLS_REF_NODE),                                                     \
+                         "Record this node as the author, without acting under its permissions.",  \
+                         .max = VLS_BAG_NODE_MAX, .ref = VLS_REF_NODE),                            \
         VALISE_FIELD_AS_WITH(args_type, who.node_name, "nodeName", STR, VALISE_NULLABLE,           \
                              "Name of the node.", .max = VLS_BAG_NODE_MAX),                        \
         VALISE_FIELD_AS_WITH(args_type, who.run, "run", INT, 0,                                    \

@@ -15,15 +15,15 @@ static const valise_field get_in[] = {
     VALISE_FIELD_WITH(vls_blob_get_args, output, PATH, VALISE_NULLABLE,
                       "The file to write; a pipe or device is written as it is.", .ref = "cli.file",
                       .min = 1, .max = 4000),
-    VALISE_FIELD(vls_blob_get_args, force, BOOL, 0, "Replace a file that is there."),
+    VALISE_FIELD(vls_blob_get_args, force, BOOL, 0, "Overwrite an existing file."),
     VALISE_FIELD_END,
 };
 
 static const valise_field get_out[] = {
     VALISE_FIELD(vls_blob_got, sha256, ID, VALISE_REQUIRED, "SHA-256 of its bytes."),
-    VALISE_FIELD(vls_blob_got, size, INT, VALISE_REQUIRED, "How many there are."),
-    VALISE_FIELD_AS(vls_blob_got, media_type, "mediaType", STR, VALISE_NULLABLE, "What it is."),
-    VALISE_FIELD(vls_blob_got, filename, STR, VALISE_NULLABLE, "What the file was called."),
+    VALISE_FIELD(vls_blob_got, size, INT, VALISE_REQUIRED, "Its size in bytes."),
+    VALISE_FIELD_AS(vls_blob_got, media_type, "mediaType", STR, VALISE_NULLABLE, "Its media type."),
+    VALISE_FIELD(vls_blob_got, filename, STR, VALISE_NULLABLE, "Its file name."),
     VALISE_FIELD(vls_blob_got, data, BYTES, VALISE_NULLABLE,
                  "The bytes, where no file was given; 16 MiB at most."),
     VALISE_FIELD_END,
@@ -137,7 +137,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_blob_blob_get = {
     .size = sizeof(valise_op),
     .name = "blob:get",
-    .brief = "Get the bytes of a blob.",
+    .brief = "Print or save the bytes of a blob.",
     .help = "Every byte is verified: one that was changed or is missing on the disk is an error "
             "that names the blob. On a command line they go to standard output, unless that is a "
             "terminal and they are no text.",

@@ -10,9 +10,11 @@
 
 static const valise_field list_in[] = {
     VALISE_FIELD_AS_WITH(vls_blob_list_args, media_type, "mediaType", STR, 0,
-                         "Only of this type; image/* is possible.", .max = VLS_BLOB_MEDIA_TYPE_MAX),
+                         "Only this media type; * matches anything.",
+                         .max = VLS_BLOB_MEDIA_TYPE_MAX),
     VALISE_FIELD_WITH(vls_blob_list_args, filename, STR, 0,
-                      "Only files of this name; *.pdf is possible.", .max = VLS_BLOB_FILENAME_MAX),
+                      "Only files with this name; * matches anything.",
+                      .max = VLS_BLOB_FILENAME_MAX),
     VALISE_FIELD_WITH(vls_blob_list_args, hold, STR, 0, "Only what is held under this name.",
                       .max = VLS_BLOB_HOLDER_MAX),
     VALISE_FIELD_END,
@@ -20,10 +22,11 @@ static const valise_field list_in[] = {
 
 static const valise_field list_out[] = {
     VALISE_FIELD(vls_blob_line, sha256, ID, VALISE_REQUIRED, "SHA-256 of its bytes."),
-    VALISE_FIELD(vls_blob_line, size, INT, VALISE_REQUIRED, "How many there are."),
+    VALISE_FIELD(vls_blob_line, size, INT, VALISE_REQUIRED, "Its size in bytes."),
     VALISE_FIELD(vls_blob_line, count, INT, VALISE_REQUIRED, "How many hold it."),
-    VALISE_FIELD_AS(vls_blob_line, media_type, "mediaType", STR, VALISE_NULLABLE, "What it is."),
-    VALISE_FIELD(vls_blob_line, filename, STR, VALISE_NULLABLE, "What the file was called."),
+    VALISE_FIELD_AS(vls_blob_line, media_type, "mediaType", STR, VALISE_NULLABLE,
+                    "Its media type."),
+    VALISE_FIELD(vls_blob_line, filename, STR, VALISE_NULLABLE, "Its file name."),
     VALISE_FIELD(vls_blob_line, created, TIME, VALISE_REQUIRED, "When it was registered."),
     VALISE_FIELD_END,
 };
@@ -102,7 +105,7 @@ static int query(valise_view *view, const void *args, void *result, valise_error
 const valise_op vls_op_blob_blob_list = {
     .size = sizeof(valise_op),
     .name = "blob:list",
-    .brief = "List the blobs that somebody holds.",
+    .brief = "List the blobs in use.",
     .help = "Files that only checkpoints need are not among them.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,

@@ -4,12 +4,12 @@
 
 static const valise_field record_in[] = {
     VALISE_FIELD(vls_blob_record_args, blob, ID, VALISE_REQUIRED, "SHA-256 of its bytes."),
-    VALISE_FIELD_WITH(vls_blob_record_args, size, INT, VALISE_REQUIRED, "How many there are.",
+    VALISE_FIELD_WITH(vls_blob_record_args, size, INT, VALISE_REQUIRED, "Its size in bytes.",
                       .min = 0, .max = INT64_MAX),
     VALISE_FIELD_AS_WITH(vls_blob_record_args, media_type, "mediaType", STR, VALISE_NULLABLE,
-                         "What it is.", .max = VLS_BLOB_MEDIA_TYPE_MAX),
-    VALISE_FIELD_WITH(vls_blob_record_args, filename, STR, VALISE_NULLABLE,
-                      "What the file was called.", .max = VLS_BLOB_FILENAME_MAX),
+                         "Its media type.", .max = VLS_BLOB_MEDIA_TYPE_MAX),
+    VALISE_FIELD_WITH(vls_blob_record_args, filename, STR, VALISE_NULLABLE, "Its file name.",
+                      .max = VLS_BLOB_FILENAME_MAX),
     VLS_BLOB_HOLD_FIELD(vls_blob_record_args),
     VALISE_FIELD_END,
 };

@@ -18,10 +18,10 @@ static const valise_field file_id_in[] = {
     VALISE_FIELD_WITH(file_id_args, blob, ID, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The blob, as sha256sum names it.", .ref = VLS_REF_BLOB),
     VALISE_FIELD_WITH(file_id_args, provider, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Who has it, such as openai.", .min = 1, .max = PROVIDER_MAX),
+                      "The provider, such as openai.", .min = 1, .max = PROVIDER_MAX),
     VALISE_FIELD_AS_WITH(file_id_args, file_id, "fileId", STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                         "What it is called there.", .min = 1, .max = FILE_ID_MAX),
-    VALISE_FIELD(file_id_args, expires, TIME, VALISE_NULLABLE, "Until when."),
+                         "The provider's id of the file.", .min = 1, .max = FILE_ID_MAX),
+    VALISE_FIELD(file_id_args, expires, TIME, VALISE_NULLABLE, "When the id expires."),
     VALISE_FIELD_END,
 };
 
@@ -102,7 +102,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
 const valise_op vls_op_blob_blob_record_file_id = {
     .size = sizeof(valise_op),
     .name = "blob:record-file-id",
-    .brief = "Note what a provider calls a blob that was uploaded to it.",
+    .brief = "Record the id a provider gave an uploaded blob.",
     .help = "A later one of the same provider takes its place. It goes with the blob.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,

@@ -23,10 +23,10 @@ static const valise_field register_in[] = {
     VALISE_FIELD(vls_blob_register_args, data, BYTES, VALISE_NULLABLE,
                  "Instead of a file: the bytes."),
     VALISE_FIELD_AS_WITH(vls_blob_register_args, media_type, "mediaType", STR, VALISE_NULLABLE,
-                         "What it is, such as image/png; else it is told by how it begins.",
-                         .min = 1, .max = VLS_BLOB_MEDIA_TYPE_MAX),
+                         "Media type, such as image/png (default: detected).", .min = 1,
+                         .max = VLS_BLOB_MEDIA_TYPE_MAX),
     VALISE_FIELD_WITH(vls_blob_register_args, filename, STR, VALISE_NULLABLE,
-                      "What it is called; else as the file is.", .min = 1,
+                      "File name of the blob (default: that of the file).", .min = 1,
                       .max = VLS_BLOB_FILENAME_MAX),
     VLS_BLOB_HOLD_FIELD(vls_blob_register_args),
     VALISE_FIELD_END,
@@ -34,10 +34,10 @@ static const valise_field register_in[] = {
 
 static const valise_field register_out[] = {
     VALISE_FIELD(vls_blob_registered, sha256, ID, VALISE_REQUIRED, "SHA-256 of its bytes."),
-    VALISE_FIELD(vls_blob_registered, size, INT, VALISE_REQUIRED, "How many there are."),
+    VALISE_FIELD(vls_blob_registered, size, INT, VALISE_REQUIRED, "Its size in bytes."),
     VALISE_FIELD_AS(vls_blob_registered, media_type, "mediaType", STR, VALISE_NULLABLE,
-                    "What it is."),
-    VALISE_FIELD(vls_blob_registered, filename, STR, VALISE_NULLABLE, "What the file was called."),
+                    "Its media type."),
+    VALISE_FIELD(vls_blob_registered, filename, STR, VALISE_NULLABLE, "Its file name."),
     VALISE_FIELD(vls_blob_registered, taken, BOOL, 0, "The hold is a new one."),
     VALISE_FIELD(vls_blob_registered, count, INT, 0, "How many hold it now."),
     VALISE_FIELD_END,
@@ -169,7 +169,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_blob_blob_register = {
     .size = sizeof(valise_op),
     .name = "blob:register",
-    .brief = "Take a file in, and hold it.",
+    .brief = "Add a file as a blob.",
     .help = "The same bytes are stored once, under what sha256sum prints. A file of any size is "
             "read piece by piece. It stays as long as somebody holds it: a turn, a context entry, "
             "or a name; blob release lets go of a name.",

@@ -30,7 +30,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
 const valise_op vls_op_blob_blob_release = {
     .size = sizeof(valise_op),
     .name = "blob:release",
-    .brief = "Let go of a blob.",
+    .brief = "Release a hold on a blob.",
     .help = "With its last holder the blob goes, and its file with it, unless a checkpoint needs "
             "that. A name that does not hold it changes nothing.",
     .kind = VALISE_COMMAND,

@@ -30,7 +30,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
 const valise_op vls_op_blob_blob_retain = {
     .size = sizeof(valise_op),
     .name = "blob:retain",
-    .brief = "Hold a blob that somebody holds already.",
+    .brief = "Add a hold on an existing blob.",
     .help = "For a blob that is not there yet: blob register. To hold it again under the same name "
             "changes nothing.",
     .kind = VALISE_COMMAND,

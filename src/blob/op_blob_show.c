@@ -18,9 +18,10 @@ static const valise_field holder_item = {
 
 static const valise_field show_out[] = {
     VALISE_FIELD(vls_blob_shown, sha256, ID, VALISE_REQUIRED, "SHA-256 of its bytes."),
-    VALISE_FIELD(vls_blob_shown, size, INT, VALISE_REQUIRED, "How many there are."),
-    VALISE_FIELD_AS(vls_blob_shown, media_type, "mediaType", STR, VALISE_NULLABLE, "What it is."),
-    VALISE_FIELD(vls_blob_shown, filename, STR, VALISE_NULLABLE, "What the file was called."),
+    VALISE_FIELD(vls_blob_shown, size, INT, VALISE_REQUIRED, "Its size in bytes."),
+    VALISE_FIELD_AS(vls_blob_shown, media_type, "mediaType", STR, VALISE_NULLABLE,
+                    "Its media type."),
+    VALISE_FIELD(vls_blob_shown, filename, STR, VALISE_NULLABLE, "Its file name."),
     VALISE_FIELD(vls_blob_shown, created, TIME, VALISE_REQUIRED, "When it was registered."),
     VALISE_FIELD_AS(vls_blob_shown, file_ids, "fileIds", JSON, VALISE_NULLABLE,
                     "What providers call it."),
@@ -90,7 +91,7 @@ static int query(valise_view *view, const void *args, void *result, valise_error
 const valise_op vls_op_blob_blob_show = {
     .size = sizeof(valise_op),
     .name = "blob:show",
-    .brief = "Show what is known of a blob, and who holds it.",
+    .brief = "Show a blob and who holds it.",
     .kind = VALISE_QUERY,
     .needs = "blob:read",
     .in = show_in,

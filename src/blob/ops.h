@@ -49,7 +49,7 @@ typedef struct vls_blob_held {
 } vls_blob_held;
 
 #define VLS_BLOB_HOLD_FIELD(args)                                                                  \
-    VALISE_FIELD_WITH(args, hold, STR, 0, "Name of the hold; without one, manual.",                \
+    VALISE_FIELD_WITH(args, hold, STR, 0, "Name of the hold (default: manual).",                   \
                       .max = VLS_BLOB_HOLDER_MAX)
 
 /* The hold that the arguments name. */

@@ -16,11 +16,11 @@
 
 static const valise_field told_fields[] = {
     VALISE_FIELD(vls_blob_told, sha256, ID, VALISE_REQUIRED, "SHA-256 of its bytes."),
-    VALISE_FIELD_WITH(vls_blob_told, size, INT, VALISE_REQUIRED, "How many there are.", .min = 0,
+    VALISE_FIELD_WITH(vls_blob_told, size, INT, VALISE_REQUIRED, "Its size in bytes.", .min = 0,
                       .max = INT64_MAX),
     VALISE_FIELD_AS_WITH(vls_blob_told, media_type, "mediaType", STR, VALISE_NULLABLE,
-                         "What it is.", .max = VLS_BLOB_MEDIA_TYPE_MAX),
-    VALISE_FIELD_WITH(vls_blob_told, filename, STR, VALISE_NULLABLE, "What the file was called.",
+                         "Its media type.", .max = VLS_BLOB_MEDIA_TYPE_MAX),
+    VALISE_FIELD_WITH(vls_blob_told, filename, STR, VALISE_NULLABLE, "Its file name.",
                       .max = VLS_BLOB_FILENAME_MAX),
     VALISE_FIELD_END,
 };

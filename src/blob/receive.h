@@ -51,7 +51,7 @@ extern const valise_field vls_blob_file_item;
 /* The argument that holds them. What a caller puts there is not believed: receive fills it. */
 #define VLS_BLOBS_FIELD(args, member)                                                              \
     VALISE_FIELD_AS_WITH(args, member, "blobs", LIST, VALISE_HIDDEN,                               \
-                         "What is known of blobs that came along.", .more = &vls_blob_told_item,   \
+                         "Metadata of attached blobs.", .more = &vls_blob_told_item,               \
                          .max = VLS_BLOBS_TOLD_MAX)
 
 /* Take the bytes out of *blocks, the JSON of an array, and append a block for each file of the list

@@ -27,9 +27,9 @@ const valise_field vls_capability_item = {
     .type = VALISE_T_STR, .min = 1, .max = VLS_GRANT_MAX_BYTES};
 
 const valise_field vls_actor_fields[] = {
-    VALISE_FIELD_WITH(vls_actor_row, id, STR, VALISE_KEY, "Who it is.", .min = 1,
+    VALISE_FIELD_WITH(vls_actor_row, id, STR, VALISE_KEY, "Id of the actor.", .min = 1,
                       .max = VLS_ACTOR_ID_MAX),
-    VALISE_FIELD_WITH(vls_actor_row, role, ENUM, 0, "What it may do.", .more = vls_role_names),
+    VALISE_FIELD_WITH(vls_actor_row, role, ENUM, 0, "Its role.", .more = vls_role_names),
     VALISE_FIELD_WITH(vls_actor_row, capabilities, LIST, 0, "What else it may do.",
                       .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
     VALISE_FIELD_AS(vls_actor_row, added_by, "addedBy", STR, 0, "Who admitted it."),

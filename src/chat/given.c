@@ -5,14 +5,14 @@
 #include "json/json.h"
 
 static const valise_field given_fields[] = {
-    VALISE_FIELD(vls_turn_given, id, UUID, VALISE_NULLABLE, "Its id; left out: one is made."),
+    VALISE_FIELD(vls_turn_given, id, UUID, VALISE_NULLABLE, "Its id (default: a new one)."),
     VALISE_FIELD_WITH(vls_turn_given, role, ENUM, VALISE_REQUIRED, "Who speaks.",
                       .more = vls_turn_roles),
     VALISE_FIELD(vls_turn_given, blocks, VALUE, VALISE_REQUIRED,
-                 "What is said: an array of blocks such as {\"type\":\"text\",\"text\":\"Hi\"}."),
-    VALISE_FIELD(vls_turn_given, hidden, BOOL, 0, "Do not show it to people."),
-    VALISE_FIELD(vls_turn_given, noprompt, BOOL, 0, "Do not show it to models."),
-    VALISE_FIELD(vls_turn_given, metadata, VALUE, VALISE_NULLABLE, "Whatever else is to be kept."),
+                 "The message as an array of blocks, such as {\"type\":\"text\",\"text\":\"Hi\"}."),
+    VALISE_FIELD(vls_turn_given, hidden, BOOL, 0, "Hide it from people."),
+    VALISE_FIELD(vls_turn_given, noprompt, BOOL, 0, "Keep it out of prompts."),
+    VALISE_FIELD(vls_turn_given, metadata, VALUE, VALISE_NULLABLE, "Any other metadata, as JSON."),
     VALISE_FIELD_END,
 };
 

@@ -4,16 +4,16 @@
 
 static const valise_field create_in[] = {
     VALISE_FIELD_WITH(vls_session_create_args, label, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "What people call it.", .min = 1, .max = VLS_SESSION_LABEL_MAX),
+                      "Its label, for people.", .min = 1, .max = VLS_SESSION_LABEL_MAX),
     VALISE_FIELD(vls_session_create_args, id, UUID, VALISE_NULLABLE,
-                 "Its id; left out: one is made."),
+                 "Its id (default: a new one)."),
     VALISE_FIELD_WITH(vls_session_create_args, role, STR, VALISE_NULLABLE,
-                      "The role in force; left out: none.", .min = 1, .max = VLS_ROLE_NAME_MAX,
+                      "The role that answers (default: none).", .min = 1, .max = VLS_ROLE_NAME_MAX,
                       .ref = VLS_REF_ROLE),
-    VALISE_FIELD_WITH(vls_session_create_args, topics, LIST, 0, "What it is about.",
+    VALISE_FIELD_WITH(vls_session_create_args, topics, LIST, 0, "Its topics.",
                       .more = &vls_topic_item, .max = VLS_TOPICS_MAX),
     VALISE_FIELD(vls_session_create_args, metadata, VALUE, VALISE_NULLABLE,
-                 "Whatever else is to be kept."),
+                 "Any other metadata, as JSON."),
     VALISE_FIELD_END,
 };
 
@@ -45,7 +45,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_session_create = {
     .size = sizeof(valise_op),
     .name = "session:create",
-    .brief = "Begin a conversation.",
+    .brief = "Start a session (a conversation).",
     .kind = VALISE_COMMAND,
     .needs = "session:write",
     .in = create_in,

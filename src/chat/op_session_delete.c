@@ -42,7 +42,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_session_delete = {
     .size = sizeof(valise_op),
     .name = "session:delete",
-    .brief = "Remove a session, and what was said in it alone.",
+    .brief = "Delete a session and the turns that only it has.",
     .help = "Turns that another session has, or a pin holds, stay. Blobs that only removed turns "
             "held go too. What was said can still be seen `--at` an earlier state, as long as the "
             "log reaches back; `valise session erase` takes it from every file.",

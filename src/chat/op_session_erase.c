@@ -25,7 +25,7 @@ typedef struct erase_result {
 
 static const valise_field erase_in[] = {
     VLS_SESSION_FIELD(erase_args),
-    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
+    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "The reason, which is recorded.", .max = 1024),
     VALISE_FIELD_END,
 };
 
@@ -209,7 +209,7 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
 const valise_op vls_op_chat_session_erase = {
     .size = sizeof(valise_op),
     .name = "session:erase",
-    .brief = "Delete a session, and take what was said in it from every file.",
+    .brief = "Delete a session and erase its turns from every file.",
     .help = "Contents of turns that no other session has are erased, as with `valise erase`, and "
             "so are the label and the metadata of the session; then it is deleted. Turns that "
             "another session has, or a pin holds, stay as they are.",

@@ -19,9 +19,9 @@ typedef struct graph_args {
 
 static const valise_field graph_in[] = {
     VALISE_FIELD_AS_WITH(graph_args, session, "sessionId", STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                         "Id of the session, the end of it, or its label; left out: all of them.",
+                         "The session: its label, its id, or the end of its id (default: all).",
                          .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),
-    VALISE_FIELD_WITH(graph_args, format, ENUM, 0, "Nodes and edges, or a text to draw them.",
+    VALISE_FIELD_WITH(graph_args, format, ENUM, 0, "Nodes and edges, or a text to draw them with.",
                       .more = formats),
     VALISE_FIELD_END,
 };
@@ -70,7 +70,7 @@ static const valise_field graph_out[] = {
     VALISE_FIELD(graph_result, id, UUID, VALISE_NULLABLE,
                  "Id of the session, where one was asked "
                  "for."),
-    VALISE_FIELD(graph_result, label, STR, VALISE_NULLABLE, "What people call it."),
+    VALISE_FIELD(graph_result, label, STR, VALISE_NULLABLE, "Its label, for people."),
     VALISE_FIELD(graph_result, head, STR, VALISE_NULLABLE, "Its head."),
     VALISE_FIELD_WITH(graph_result, tips, LIST, 0, "Its tips.", .more = &vls_shown_ref_item),
     VALISE_FIELD_WITH(graph_result, nodes, LIST, 0, "Versions, parents first.", .more = &node_item,
@@ -356,7 +356,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_chat_session_graph = {
     .size = sizeof(valise_op),
     .name = "session:graph",
-    .brief = "Show all turns that a session can be moved to, as a graph.",
+    .brief = "Draw all turns of a session and its forks as a graph.",
     .help = "These are its head, its tips, and everything before them; without a session those of "
             "all of them, so that one sees where they part. As nodes and edges, or as a text for "
             "Graphviz (dot) or Mermaid.",

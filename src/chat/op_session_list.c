@@ -6,15 +6,16 @@
 typedef vls_session_list_args list_args;
 
 static const valise_field list_in[] = {
-    VALISE_FIELD_WITH(list_args, role, STR, VALISE_NULLABLE, "Only those with this role in force.",
-                      .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE),
-    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those about this.",
+    VALISE_FIELD_WITH(list_args, role, STR, VALISE_NULLABLE,
+                      "Only those that this role answers in.", .max = VLS_ROLE_NAME_MAX,
+                      .ref = VLS_REF_ROLE),
+    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those with this topic.",
                       .max = VLS_TOPIC_MAX),
     VALISE_FIELD_WITH(list_args, label, STR, VALISE_NULLABLE, "Only those with this label.",
                       .max = VLS_SESSION_LABEL_MAX),
     VALISE_FIELD_WITH(list_args, limit, INT, 0, "At most this many.", .max = INT64_MAX),
     VALISE_FIELD(list_args, after, UUID, VALISE_NULLABLE,
-                 "Go on behind this one: the last of the list before."),
+                 "Continue after this session, the last of the previous list."),
     VALISE_FIELD_END,
 };
 
@@ -87,7 +88,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_chat_session_list = {
     .size = sizeof(valise_op),
     .name = "session:list",
-    .brief = "List the conversations, the newest first.",
+    .brief = "List the sessions, newest first.",
     .help = "They come in the order of their ids, which begin with the time unless somebody chose "
             "them.",
     .kind = VALISE_QUERY,

@@ -8,7 +8,7 @@
 static const valise_field switch_in[] = {
     VLS_SESSION_FIELD(vls_session_switch_args),
     VALISE_FIELD_AS_WITH(vls_session_switch_args, role, "newRole", STR,
-                         VALISE_REQUIRED | VALISE_POSITIONAL, "The role from here on.", .min = 1,
+                         VALISE_REQUIRED | VALISE_POSITIONAL, "The new role.", .min = 1,
                          .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE),
     VALISE_FIELD_END,
 };
@@ -54,7 +54,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_session_role_switch = {
     .size = sizeof(valise_op),
     .name = "session:role:switch",
-    .brief = "Have another role answer from here on.",
+    .brief = "Switch the role that answers in a session from here on.",
     .help = "A system turn that holds a role:transition is added, and the role of the session "
             "changes with it. A head that is moved to before that turn has the old role again.",
     .kind = VALISE_COMMAND,

@@ -67,7 +67,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_chat_session_show = {
     .size = sizeof(valise_op),
     .name = "session:show",
-    .brief = "Show a conversation and its tips.",
+    .brief = "Show a session and its branch tips.",
     .kind = VALISE_QUERY,
     .needs = "session:read",
     .in = show_in,

@@ -3,11 +3,10 @@
 
 #define UPDATE_FIELDS(args, label_, all_, add_, remove_, metadata_)                                \
     VALISE_FIELD_AS_WITH(args, label_, "label", STR, VALISE_NULLABLE,                              \
-                         "What people call it; an empty one: nothing.",                            \
-                         .max = VLS_SESSION_LABEL_MAX),                                            \
+                         "Its label; empty to remove it.", .max = VLS_SESSION_LABEL_MAX),          \
         VLS_TOPICS_CHANGE_FIELDS(args, all_, add_, remove_),                                       \
         VALISE_FIELD_AS(args, metadata_, "metadata", VALUE, VALISE_NULLABLE,                       \
-                        "Whatever else is to be kept, instead of what was.")
+                        "Any other metadata, replacing the old.")
 
 static const valise_field updates_fields[] = {
     UPDATE_FIELDS(vls_session_updates, label, topics.all, topics.add, topics.remove, metadata),
@@ -20,7 +19,7 @@ static const valise_field update_in[] = {
     UPDATE_FIELDS(vls_session_update_args, what.label, what.topics.all, what.topics.add,
                   what.topics.remove, what.metadata),
     VALISE_FIELD_WITH(vls_session_update_args, updates, STRUCT, VALISE_NULLABLE | VALISE_HIDDEN,
-                      "What changes, as one object.", .more = &updates_struct),
+                      "All changes, as one object.", .more = &updates_struct),
     VALISE_FIELD_END,
 };
 
@@ -70,7 +69,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_session_update = {
     .size = sizeof(valise_op),
     .name = "session:update",
-    .brief = "Change label, topics or metadata of a session.",
+    .brief = "Change the label, topics or metadata of a session.",
     .help = "What is not given stays. `valise session role switch` changes the role, and "
             "`valise turn checkout` the head.\n\n"
             "In JSON `updates` may hold all of it: {\"sessionId\":\"support\",\"updates\":"

@@ -93,7 +93,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_chat_topic_list = {
     .size = sizeof(valise_op),
     .name = "topic:list",
-    .brief = "List the topics, and how many sessions, roles, preferences and entries have each.",
+    .brief = "List the topics and how often each is used.",
     .help = "Entries count as long as their rows are there, also those that have expired.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,

@@ -23,8 +23,8 @@ typedef struct merge_args {
 
 static const valise_field merge_in[] = {
     VALISE_FIELD_WITH(merge_args, to, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "The topic they become.", .min = 1, .max = VLS_TOPIC_MAX),
-    VALISE_FIELD_WITH(merge_args, from, LIST, VALISE_REQUIRED, "The topics that go.",
+                      "The topic that they become.", .min = 1, .max = VLS_TOPIC_MAX),
+    VALISE_FIELD_WITH(merge_args, from, LIST, VALISE_REQUIRED, "A topic to rename.",
                       .more = &vls_topic_item, .min = 1, .max = FROM_MAX),
     VALISE_FIELD_END,
 };
@@ -250,7 +250,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_chat_topic_merge = {
     .size = sizeof(valise_op),
     .name = "topic:merge",
-    .brief = "Make one topic of several, wherever they are.",
+    .brief = "Merge several topics into one, everywhere.",
     .help = "Sessions, roles, preferences and context entries that have one of them have the other "
             "one then; a role gets a new version. Needs the right to write each of them.",
     .kind = VALISE_COMMAND,

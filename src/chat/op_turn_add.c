@@ -30,7 +30,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_turn_add = {
     .size = sizeof(valise_op),
     .name = "turn:add",
-    .brief = "Say something in a session.",
+    .brief = "Add a turn to a session.",
     .help = "The turn goes behind the head of the session, and is its head then.\n"
             "\n"
             "`turn` has everything; on a command line who speaks and a text are enough. Blobs that "

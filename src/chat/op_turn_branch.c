@@ -4,7 +4,7 @@
 static const valise_field branch_in[] = {
     VLS_SESSION_FIELD(vls_turn_branch_args),
     VALISE_FIELD_WITH(vls_turn_branch_args, parent, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "The turn to go on from: its id or the end of it, ID@VERSION, or HEAD~2.",
+                      "The turn to continue from: its id or the end of it, ID@VERSION, or HEAD~2.",
                       .max = VLS_TURN_REF_MAX),
     VLS_TURN_FLAT_FIELDS(vls_turn_branch_args),
     VALISE_FIELD_END,
@@ -32,7 +32,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_turn_branch = {
     .size = sizeof(valise_op),
     .name = "turn:branch",
-    .brief = "Say something behind a turn that is not the head.",
+    .brief = "Add a turn after an earlier turn, starting a branch.",
     .help = "The new turn is the head of the session then. Where the head was stays a tip: nothing "
             "is lost.",
     .kind = VALISE_COMMAND,

@@ -18,7 +18,7 @@ typedef vls_branch_holder holder;
 
 static const valise_field holder_fields[] = {
     VALISE_FIELD(holder, id, UUID, VALISE_REQUIRED, "Id of the session."),
-    VALISE_FIELD(holder, label, STR, VALISE_NULLABLE, "What people call it."),
+    VALISE_FIELD(holder, label, STR, VALISE_NULLABLE, "Its label, for people."),
     VALISE_FIELD(holder, turn, STR, VALISE_REQUIRED, "Its head, or its tip."),
     VALISE_FIELD(holder, tip, BOOL, 0, "It is a tip."),
     VALISE_FIELD_END,
@@ -149,7 +149,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_chat_turn_branches = {
     .size = sizeof(valise_op),
     .name = "turn:branches",
-    .brief = "Show the versions of a turn, and what became of each.",
+    .brief = "List the versions of a turn and where each leads.",
     .help = "Of each version: what follows it, and the sessions whose heads or tips lie below it. "
             "With a session, which of them is on its path; a session alone stands for its head.",
     .kind = VALISE_QUERY,

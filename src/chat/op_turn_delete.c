@@ -26,13 +26,13 @@ static const valise_field delete_in[] = {
     VALISE_FIELD_AS_WITH(delete_args, turn, "turnId", STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                          "The turn: its id or the end of it, ID@VERSION, HEAD or HEAD~2.",
                          .max = VLS_TURN_REF_MAX),
-    VALISE_FIELD_WITH(
-        delete_args, version, INT, VALISE_NULLABLE,
-        "Which version; left out: the one on the path of the session, else the newest.", .min = 1,
-        .max = INT64_MAX),
-    VALISE_FIELD(delete_args, recursive, BOOL, 0, "Everything that was said after it too."),
-    VALISE_FIELD(delete_args, force, BOOL, 0, "Also where other sessions have their heads there."),
-    VALISE_FIELD_WITH(delete_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
+    VALISE_FIELD_WITH(delete_args, version, INT, VALISE_NULLABLE,
+                      "Which version (default: the one the session uses, else the newest).",
+                      .min = 1, .max = INT64_MAX),
+    VALISE_FIELD(delete_args, recursive, BOOL, 0, "Include everything after it."),
+    VALISE_FIELD(delete_args, force, BOOL, 0,
+                 "Delete it even if the head of another session is there."),
+    VALISE_FIELD_WITH(delete_args, reason, STR, 0, "The reason, which is recorded.", .max = 1024),
     VALISE_FIELD_END,
 };
 
@@ -160,7 +160,7 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
 const valise_op vls_op_chat_turn_delete = {
     .size = sizeof(valise_op),
     .name = "turn:delete",
-    .brief = "Erase a turn, from every file.",
+    .brief = "Erase a turn from every file.",
     .help = "Its blobs are let go of and its contents erased, as with `valise erase`. The last "
             "turn of a branch is gone then, and the head goes to the one before it; one with "
             "others behind it stays without contents, so that these can still be read. "

@@ -17,14 +17,14 @@ static const valise_field diff_in[] = {
     VALISE_FIELD_WITH(diff_args, a, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "A session, which is its head, or a turn.", .min = 1, .max = VLS_TURN_REF_MAX,
                       .ref = VLS_REF_SESSION),
-    VALISE_FIELD_WITH(diff_args, b, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Another one.",
-                      .min = 1, .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),
+    VALISE_FIELD_WITH(diff_args, b, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "The other session or turn.", .min = 1, .max = VLS_TURN_REF_MAX,
+                      .ref = VLS_REF_SESSION),
     VALISE_FIELD_AS_WITH(diff_args, session, "sessionId", STR, VALISE_NULLABLE,
-                         "The session that HEAD~2 is of.", .max = VLS_TURN_REF_MAX,
+                         "The session that HEAD~2 refers to.", .max = VLS_TURN_REF_MAX,
                          .ref = VLS_REF_SESSION),
-    VALISE_FIELD(diff_args, patch, BOOL, 0,
-                 "With the lines that differ, of turns that were edited."),
-    VALISE_FIELD(diff_args, all, BOOL, 0, "Hidden turns too."),
+    VALISE_FIELD(diff_args, patch, BOOL, 0, "Show the differing lines of edited turns."),
+    VALISE_FIELD(diff_args, all, BOOL, 0, "Include hidden turns."),
     VALISE_FIELD_END,
 };
 
@@ -217,7 +217,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_chat_turn_diff = {
     .size = sizeof(valise_op),
     .name = "turn:diff",
-    .brief = "Compare two sessions, or two turns, and all before them.",
+    .brief = "Compare two sessions or turns with everything before them.",
     .help = "First comes the newest turn that both have, then what only a has, then what only b "
             "has, each from the root on. A turn that was edited is in both, in two versions.",
     .kind = VALISE_QUERY,

@@ -7,14 +7,13 @@ static const valise_field edit_in[] = {
         vls_turn_edit_args, turn, "turnId", STR, VALISE_REQUIRED | VALISE_POSITIONAL,
         "The turn: its id or the end of it, ID@VERSION, HEAD or HEAD~2.", .max = VLS_TURN_REF_MAX),
     VALISE_FIELD_AS(vls_turn_edit_args, said.text, "text", TEXT,
-                    VALISE_NULLABLE | VALISE_POSITIONAL, "What it says now, where it is a text."),
-    VALISE_FIELD_WITH(
-        vls_turn_edit_args, version, INT, VALISE_NULLABLE,
-        "Which version; left out: the one on the path of the session, else the newest.", .min = 1,
-        .max = INT64_MAX),
+                    VALISE_NULLABLE | VALISE_POSITIONAL, "The new message, as text."),
+    VALISE_FIELD_WITH(vls_turn_edit_args, version, INT, VALISE_NULLABLE,
+                      "Which version (default: the one the session uses, else the newest).",
+                      .min = 1, .max = INT64_MAX),
     VLS_TURN_ATTACH_FIELD(vls_turn_edit_args),
     VALISE_FIELD_AS(vls_turn_edit_args, blocks, "newBlocks", VALUE, VALISE_NULLABLE,
-                    "What it says now, as an array of blocks."),
+                    "The new message as an array of blocks."),
     VALISE_FIELD_END,
 };
 
@@ -62,7 +61,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_turn_edit = {
     .size = sizeof(valise_op),
     .name = "turn:edit",
-    .brief = "Say a turn in other words.",
+    .brief = "Edit a turn; the old version is kept.",
     .help = "The turn gets another version, with the same parents, which is the head of the "
             "session then. The old one, and everything that was said after it, stays: "
             "`valise turn branches` shows where, and `valise turn checkout` goes back.",

@@ -14,11 +14,12 @@ static const valise_field log_in[] = {
                          .max = VLS_TURN_REF_MAX),
     VALISE_FIELD_WITH(log_args, version, INT, VALISE_NULLABLE, "Which version of it.", .min = 1,
                       .max = INT64_MAX),
-    VALISE_FIELD_WITH(log_args, limit, INT, 0, "The newest, at most so many.", .max = INT64_MAX),
-    VALISE_FIELD(log_args, reverse, BOOL, 0, "The newest first."),
-    VALISE_FIELD_WITH(log_args, merge, ENUM, 0, "Of a merge all parents, or the first one alone.",
-                      .more = merges),
-    VALISE_FIELD(log_args, all, BOOL, 0, "Hidden turns too."),
+    VALISE_FIELD_WITH(log_args, limit, INT, 0, "At most this many of the newest.",
+                      .max = INT64_MAX),
+    VALISE_FIELD(log_args, reverse, BOOL, 0, "Newest first."),
+    VALISE_FIELD_WITH(log_args, merge, ENUM, 0,
+                      "After a merge, follow all parents or only the first.", .more = merges),
+    VALISE_FIELD(log_args, all, BOOL, 0, "Include hidden turns."),
     VALISE_FIELD_END,
 };
 
@@ -113,7 +114,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_chat_turn_log = {
     .size = sizeof(valise_op),
     .name = "turn:log",
-    .brief = "Show what was said in a session, from the first turn on.",
+    .brief = "Show the turns of a session, oldest first.",
     .help = "Before a merge stand the path of its first parent and what its further parents bring "
             "along, each turn once. Hidden turns are left out, unless all are asked for.",
     .kind = VALISE_QUERY,

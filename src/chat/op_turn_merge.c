@@ -6,7 +6,7 @@ static const valise_field merge_in[] = {
     VLS_SESSION_FIELD(vls_turn_merge_args),
     VLS_TURN_FLAT_FIELDS(vls_turn_merge_args),
     VALISE_FIELD_WITH(vls_turn_merge_args, parents, LIST, VALISE_REQUIRED,
-                      "The turns that it joins, in their order; the first one's branch goes on.",
+                      "The turns that it joins, in order; the branch of the first goes on.",
                       .more = &vls_turn_ref_item, .min = 2, .max = VLS_TURN_PARENTS_MAX),
     VALISE_FIELD_END,
 };
@@ -54,7 +54,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_chat_turn_merge = {
     .size = sizeof(valise_op),
     .name = "turn:merge",
-    .brief = "Join branches with a turn behind all of them.",
+    .brief = "Join branches with a turn that follows all of them.",
     .help = "What is read from there on is the first parent's path, then what each further one "
             "adds to it.",
     .kind = VALISE_COMMAND,

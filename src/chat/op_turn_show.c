@@ -111,7 +111,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_chat_turn_show = {
     .size = sizeof(valise_op),
     .name = "turn:show",
-    .brief = "Show one version of a turn, and what is around it.",
+    .brief = "Show one version of a turn and its neighbours.",
     .help = "A session alone stands for its head, and a turn needs no session: without one HEAD is "
             "of nobody. Without a version it is the one on the path of the session; where none is, "
             "the newest.",

@@ -36,23 +36,24 @@ typedef struct vls_turn_flat {
     VALISE_FIELD_AS_WITH(args, said.role, "role", ENUM, VALISE_NULLABLE | VALISE_POSITIONAL,       \
                          "Who speaks.", .more = vls_turn_roles),                                   \
         VALISE_FIELD_AS(args, said.text, "text", TEXT, VALISE_NULLABLE | VALISE_POSITIONAL,        \
-                        "What is said, where it is a text."),                                      \
+                        "The message, as text."),                                                  \
         VLS_TURN_ATTACH_FIELD(args),                                                               \
-        VALISE_FIELD_AS(args, said.hidden, "hidden", BOOL, 0, "Do not show it to people."),        \
-        VALISE_FIELD_AS(args, said.noprompt, "noprompt", BOOL, 0, "Do not show it to models."),    \
-        VALISE_FIELD_AS_WITH(args, said.turn, "turn", STRUCT, VALISE_NULLABLE,                     \
-                             "All of it instead: {id, role, blocks, hidden, noprompt, metadata}.", \
-                             .more = &vls_turn_given_struct)
+        VALISE_FIELD_AS(args, said.hidden, "hidden", BOOL, 0, "Hide it from people."),             \
+        VALISE_FIELD_AS(args, said.noprompt, "noprompt", BOOL, 0, "Keep it out of prompts."),      \
+        VALISE_FIELD_AS_WITH(                                                                      \
+            args, said.turn, "turn", STRUCT, VALISE_NULLABLE,                                      \
+            "The whole turn instead: {id, role, blocks, hidden, noprompt, metadata}.",             \
+            .more = &vls_turn_given_struct)
 
 #define VLS_TURN_ATTACH_FIELD(args)                                                                \
     VALISE_FIELD_AS_WITH(args, said.attach, "attach", LIST, 0,                                     \
-                         "Files to go with it, as images or documents.",                           \
-                         .more = &vls_blob_file_item, .max = VLS_BLOB_FILES_MAX),                  \
+                         "Files to attach, as images or documents.", .more = &vls_blob_file_item,  \
+                         .max = VLS_BLOB_FILES_MAX),                                               \
         VLS_BLOBS_FIELD(args, said.blobs)
 
 #define VLS_SESSION_FIELD(args)                                                                    \
     VALISE_FIELD_AS_WITH(args, session, "sessionId", STR, VALISE_REQUIRED | VALISE_POSITIONAL,     \
-                         "Id of the session, the end of it, or its label.",                        \
+                         "The session: its label, its id, or the end of its id.",                  \
                          .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION)
 
 extern const valise_struct vls_turn_given_struct;

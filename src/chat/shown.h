@@ -101,9 +101,9 @@ typedef struct vls_session_shown {
 #define VLS_SESSION_SHOWN_FIELDS(args)                                                             \
     VALISE_FIELD_AS(args, session.id, "id", UUID, VALISE_REQUIRED, "Id of the session."),          \
         VALISE_FIELD_AS(args, session.label, "label", STR, VALISE_NULLABLE,                        \
-                        "What people call it."),                                                   \
+                        "Its label, for people."),                                                 \
         VALISE_FIELD_AS(args, session.role, "role", STR, VALISE_NULLABLE, "The role in force."),   \
-        VALISE_FIELD_AS_WITH(args, session.topics, "topics", LIST, 0, "What it is about.",         \
+        VALISE_FIELD_AS_WITH(args, session.topics, "topics", LIST, 0, "Its topics.",               \
                              .more = &vls_topic_item, .max = VLS_TOPICS_MAX),                      \
         VALISE_FIELD_AS_WITH(args, session.head, "head", STR, VALISE_NULLABLE, "Its head.",        \
                              .ref = VLS_REF_TURN),                                                 \
@@ -142,7 +142,7 @@ typedef struct vls_place_args {
 #define VLS_PLACE_FIELDS(args)                                                                     \
     VALISE_FIELD_AS_WITH(args, place.session, "sessionId", STR,                                    \
                          VALISE_NULLABLE | VALISE_POSITIONAL,                                      \
-                         "The session; alone it is its head, or any turn.", .min = 1,              \
+                         "The session (alone: its head), or any turn.", .min = 1,                  \
                          .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),                         \
         VALISE_FIELD_AS_WITH(args, place.turn, "turnId", STR, VALISE_NULLABLE | VALISE_POSITIONAL, \
                              "ID@VERSION, the end of an id, HEAD or HEAD~2.", .min = 1,            \

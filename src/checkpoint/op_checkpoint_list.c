@@ -54,7 +54,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_checkpoint_checkpoint_list = {
     .size = sizeof(valise_op),
     .name = "checkpoint:list",
-    .brief = "List the checkpoints, the newest first.",
+    .brief = "List the checkpoints, newest first.",
     .help = "Those called before-restore-N were made by restores, of what they were about to "
             "change: they are partial.",
     .kind = VALISE_QUERY,

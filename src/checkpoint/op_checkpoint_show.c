@@ -12,13 +12,13 @@ static const valise_field show_in[] = {
                       "Its name, a version such as v12, or first digits of a root.",
                       .ref = "checkpoint:list.name", .min = 1, .max = VLS_CHECKPOINT_NAME_MAX),
     VALISE_FIELD_WITH(vls_checkpoint_show_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Only this path and what is under it.", .max = VLS_PATH_MAX,
+                      "Only this path and what is below it.", .max = VLS_PATH_MAX,
                       .ref = "tree.path"),
     VALISE_FIELD_END,
 };
 
 static const valise_field show_out[] = {
-    VALISE_FIELD_WITH(show_row, kind, ENUM, VALISE_REQUIRED, "What it is.",
+    VALISE_FIELD_WITH(show_row, kind, ENUM, VALISE_REQUIRED, "Its kind.",
                       .more = vls_manifest_kinds),
     VALISE_FIELD(show_row, mode, STR, VALISE_NULLABLE, "Permissions."),
     VALISE_FIELD(show_row, size, INT, VALISE_NULLABLE, "Bytes."),
@@ -92,7 +92,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_checkpoint_checkpoint_show = {
     .size = sizeof(valise_op),
     .name = "checkpoint:show",
-    .brief = "List what a checkpoint has, and what it lacks.",
+    .brief = "List what a checkpoint contains and what it lacks.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "tree:read",

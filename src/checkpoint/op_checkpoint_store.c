@@ -6,7 +6,7 @@ static const valise_field content_fields[] = {
     VALISE_FIELD(vls_checkpoint_content, hash, ID, VALISE_REQUIRED, "SHA-256 of the bytes."),
     VALISE_FIELD(vls_checkpoint_content, data, DATA, VALISE_NULLABLE,
                  "The bytes; a large file is a blob under its hash."),
-    VALISE_FIELD(vls_checkpoint_content, size, INT, VALISE_REQUIRED, "How many there are."),
+    VALISE_FIELD(vls_checkpoint_content, size, INT, VALISE_REQUIRED, "Its size in bytes."),
     VALISE_FIELD_END,
 };
 static const valise_struct content_struct = {sizeof(vls_checkpoint_content), content_fields};

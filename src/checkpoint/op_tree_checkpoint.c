@@ -10,17 +10,17 @@ typedef vls_checkpoint_result result_type;
 
 static const valise_field checkpoint_in[] = {
     VALISE_FIELD_WITH(args_type, name, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "What to call it; else checkpoint-N.", .max = VLS_CHECKPOINT_NAME_MAX),
+                      "Its name (default: checkpoint-N).", .max = VLS_CHECKPOINT_NAME_MAX),
     VALISE_FIELD_AS(args_type, dry_run, "dryRun", BOOL, 0,
-                    "Say what would be kept, and keep nothing."),
+                    "Show what would be saved, but save nothing."),
     VALISE_FIELD(args_type, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
-                 "Folder of the tree, for a workspace that has none of its own."),
+                 "The folder to scan, for a workspace that has none of its own."),
     VALISE_FIELD_END,
 };
 
 static const valise_field problem_fields[] = {
-    VALISE_FIELD(vls_checkpoint_problem, path, PATH, VALISE_REQUIRED, "What it is about."),
-    VALISE_FIELD(vls_checkpoint_problem, reason, STR, VALISE_REQUIRED, "Why."),
+    VALISE_FIELD(vls_checkpoint_problem, path, PATH, VALISE_REQUIRED, "The path."),
+    VALISE_FIELD(vls_checkpoint_problem, reason, STR, VALISE_REQUIRED, "The reason."),
     VALISE_FIELD_END,
 };
 static const valise_struct problem_struct = {sizeof(vls_checkpoint_problem), problem_fields};
@@ -276,7 +276,7 @@ const valise_op vls_op_checkpoint_tree_checkpoint = {
     .size = sizeof(valise_op),
     .name = "tree:checkpoint",
     .alias = "checkpoint",
-    .brief = "Keep the bytes of all files of the tree.",
+    .brief = "Save the contents of all files in the tree.",
     .help = "Scans first, then keeps what is not kept yet: equal parts of files are stored once. "
             "What rules leave out of the tree is not in it; files larger than the setting "
             "checkpoint.max-file, and what cannot be read, are listed as lacking. Permissions are "

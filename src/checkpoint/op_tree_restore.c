@@ -16,20 +16,20 @@ static const valise_field restore_in[] = {
                       "Name of a checkpoint, a version such as v12, or first digits of a root.",
                       .ref = "checkpoint:list.name", .min = 1, .max = VLS_CHECKPOINT_NAME_MAX),
     VALISE_FIELD_WITH(args_type, paths, LIST, VALISE_POSITIONAL,
-                      "Only these and what is under them.", .more = &path_item, .max = 10000),
+                      "Only these paths and what is below them.", .more = &path_item, .max = 10000),
     VALISE_FIELD_AS(args_type, remove, "delete", BOOL, 0,
-                    "Remove what the checkpoint does not have; ignored files stay."),
-    VALISE_FIELD(args_type, force, BOOL, 0, "Go on where something cannot be saved before."),
+                    "Delete files that the checkpoint does not have; ignored files stay."),
+    VALISE_FIELD(args_type, force, BOOL, 0, "Continue even if a file cannot be saved first."),
     VALISE_FIELD_AS(args_type, dry_run, "dryRun", BOOL, 0,
-                    "Say what would be done, and do nothing."),
+                    "Show what would be done, but do nothing."),
     VALISE_FIELD(args_type, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
-                 "Folder of the tree, for a workspace that has none of its own."),
+                 "The folder to scan, for a workspace that has none of its own."),
     VALISE_FIELD_END,
 };
 
 static const char *const change_names[] = {"create", "replace", "mode", "delete", NULL};
 static const valise_field change_fields[] = {
-    VALISE_FIELD(vls_restore_change, path, PATH, VALISE_REQUIRED, "What it is about."),
+    VALISE_FIELD(vls_restore_change, path, PATH, VALISE_REQUIRED, "The path."),
     VALISE_FIELD_WITH(vls_restore_change, change, ENUM, VALISE_REQUIRED, "What is done.",
                       .more = change_names),
     VALISE_FIELD_END,
@@ -388,7 +388,7 @@ const valise_op vls_op_checkpoint_tree_restore = {
     .size = sizeof(valise_op),
     .name = "tree:restore",
     .alias = "restore",
-    .brief = "Bring files back as a checkpoint has them.",
+    .brief = "Restore files from a checkpoint.",
     .help = "Files, links and directories, their bytes and permissions, whoever changed or removed "
             "them. What would be overwritten or removed is kept first, as a checkpoint called "
             "before-restore-N: restoring that, with --delete, takes it back. What cannot be kept "

@@ -39,7 +39,7 @@ static const valise_field content_fields[] = {
                       "The bytes, up to 16 MiB.", .ref = "object"),
     VALISE_FIELD_WITH(vls_tree_content_row, blob, ID, VALISE_NULLABLE | VALISE_CONTENT,
                       "The bytes of a larger file.", .ref = "blob"),
-    VALISE_FIELD(vls_tree_content_row, size, INT, 0, "How many there are."),
+    VALISE_FIELD(vls_tree_content_row, size, INT, 0, "Its size in bytes."),
     VALISE_FIELD_END,
 };
 

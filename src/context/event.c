@@ -23,7 +23,7 @@
 
 static const valise_field frame_told[] = {
     VALISE_FIELD_AS(vls_frame_row, id, "frameId", ID, VALISE_REQUIRED, "Its id."),
-    VALISE_FIELD(vls_frame_row, type, STR, VALISE_REQUIRED, "What it is."),
+    VALISE_FIELD(vls_frame_row, type, STR, VALISE_REQUIRED, "Its type."),
     VALISE_FIELD(vls_frame_row, agent, STR, VALISE_REQUIRED, "Who wrote it."),
     VALISE_FIELD_WITH(vls_frame_row, kind, ENUM, VALISE_REQUIRED, "How it came about.",
                       .more = vls_frame_kinds),
@@ -54,7 +54,7 @@ static const valise_field slot_fields[] = {
     VALISE_FIELD_AS(slot_told, slot.id, "slot", UUID, VALISE_REQUIRED, "Id of the slot."),
     VALISE_FIELD_AS(slot_told, slot.head, "head", ID, VALISE_NULLABLE, "The frame that counts."),
     VALISE_FIELD_AS(slot_told, previous, "previousHead", ID, VALISE_NULLABLE, "The one before."),
-    VALISE_FIELD_AS(slot_told, entry.frame, "frameId", ID, VALISE_NULLABLE, "What it is about."),
+    VALISE_FIELD_AS(slot_told, entry.frame, "frameId", ID, VALISE_NULLABLE, "The frame."),
     VALISE_FIELD_AS(slot_told, entry.node, "nodeId", ID, VALISE_NULLABLE, "The node, as it was."),
     VALISE_FIELD_AS(slot_told, entry.number, "entry", INT, VALISE_REQUIRED, "Of its history."),
     VALISE_FIELD_AS(slot_told, entry.from, "from", PATH, VALISE_NULLABLE, "Where it lay."),

@@ -17,13 +17,12 @@ typedef struct prune_args {
 
 static const valise_field prune_in[] = {
     VALISE_FIELD_WITH(prune_args, versions, INT, VALISE_NULLABLE,
-                      "Keep so many of the newest versions of the tree.", .min = 1,
-                      .max = INT64_MAX),
+                      "Keep this many of the newest tree versions.", .min = 1, .max = INT64_MAX),
     VALISE_FIELD_AS(prune_args, older_than, "olderThan", DURATION, VALISE_NULLABLE,
-                    "Let go of what is older than this."),
-    VALISE_FIELD(prune_args, orphans, BOOL, 0,
-                 "Let go of what is known about files that are gone."),
-    VALISE_FIELD_AS(prune_args, dry_run, "dryRun", BOOL, 0, "Say what would go, and keep it."),
+                    "Drop what is older than this."),
+    VALISE_FIELD(prune_args, orphans, BOOL, 0, "Drop what is known about deleted files."),
+    VALISE_FIELD_AS(prune_args, dry_run, "dryRun", BOOL, 0,
+                    "Show what would be dropped, but drop nothing."),
     VALISE_FIELD_END,
 };
 
@@ -163,7 +162,7 @@ const valise_op vls_op_context_context_prune = {
     .size = sizeof(valise_op),
     .name = "context:prune",
     .alias = "prune",
-    .brief = "Let go of old versions of the tree, and of what is known about files that are gone.",
+    .brief = "Drop old tree versions and what is known about deleted files.",
     .help =
         "Give --versions or --older-than for versions, --orphans for what is known about files "
         "that are gone; --older-than alone means both. Without any of them the limits of "

@@ -17,12 +17,12 @@ static const valise_field kind_item = {
 
 static const valise_field report_in[] = {
     VALISE_FIELD_WITH(report_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Only this file or directory and what is under it.", .max = VLS_PATH_MAX,
+                      "Only this file or directory and what is below it.", .max = VLS_PATH_MAX,
                       .ref = "tree.path"),
-    VALISE_FIELD_WITH(report_args, format, ENUM, VALISE_NULLABLE, "What is printed.",
+    VALISE_FIELD_WITH(report_args, format, ENUM, VALISE_NULLABLE, "The output format.",
                       .more = formats),
     VALISE_FIELD_AS_WITH(report_args, fail_on, "failOn", LIST, 0,
-                         "Exit code 8 where there is one of these.", .more = &kind_item,
+                         "Exit with 8 if there is one of these.", .more = &kind_item,
                          .max = VLS_REPORT_KINDS),
     VALISE_FIELD_END,
 };
@@ -156,7 +156,7 @@ const valise_op vls_op_context_context_report = {
     .size = sizeof(valise_op),
     .name = "context:report",
     .alias = "report",
-    .brief = "Tell how much is known about the files, and how much of it still holds.",
+    .brief = "Report how much is known about the files and what is out of date.",
     .help =
         "Counts heads by type and agent, and lists those that are stale, invalidated, orphaned,\n"
         "or need their author. A file is covered when one of its heads is fresh. What is found\n"

@@ -14,10 +14,10 @@ typedef vls_frame_proof_meta proof_meta;
 
 static const valise_field proof_in[] = {
     VLS_NODE_FIELD(proof_args),
-    VALISE_FIELD_WITH(proof_args, type, STR, VALISE_NULLABLE, "Type of the slot; left out: notes.",
+    VALISE_FIELD_WITH(proof_args, type, STR, VALISE_NULLABLE, "Type of the slot (default: notes).",
                       .max = VLS_FRAME_TYPE_MAX, .ref = "frame:list.type"),
     VALISE_FIELD_WITH(proof_args, frame, STR, VALISE_NULLABLE,
-                      "Id of the frame, or its first digits; left out: the head.", .max = 64,
+                      "Id of the frame or its first digits (default: the head).", .max = 64,
                       .ref = "frame:list.frameId"),
     VLS_NO_SCAN_FIELD(proof_args),
     VALISE_FIELD_END,
@@ -144,7 +144,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_context_frame_proof = {
     .size = sizeof(valise_op),
     .name = "frame:proof",
-    .brief = "Prove that a frame is in the slot of a node, or that it is not.",
+    .brief = "Make a proof that a frame is, or is not, in a node's slot.",
     .help = "`frame verify` checks a proof against a root, and needs no workspace.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_ASKS,

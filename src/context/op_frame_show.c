@@ -32,7 +32,7 @@ static const valise_field show_in[] = {
 static const char *const dep_kinds[] = {"none", "node", "said", "recipe", NULL};
 
 static const valise_field dependency_fields[] = {
-    VALISE_FIELD_AS_WITH(dependency, part.kind, "kind", ENUM, VALISE_REQUIRED, "What it is.",
+    VALISE_FIELD_AS_WITH(dependency, part.kind, "kind", ENUM, VALISE_REQUIRED, "Its kind.",
                          .more = dep_kinds),
     VALISE_FIELD_AS(dependency, part.id, "id", ID, VALISE_REQUIRED,
                     "Object id of a node, of a recipe, or of a content."),
@@ -282,7 +282,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_context_frame_show = {
     .size = sizeof(valise_op),
     .name = "frame:show",
-    .brief = "Show one frame: what it says, and what it was made of.",
+    .brief = "Show one frame and what it was made from.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_ASKS,
     .needs = "context:read",

@@ -44,7 +44,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_context_frame_verify = {
     .size = sizeof(valise_op),
     .name = "frame:verify",
-    .brief = "Check a proof against a root.",
+    .brief = "Check a frame proof against a root hash.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE,
     .in = verify_in,

@@ -19,14 +19,14 @@ static const valise_field related_item = {
 static const valise_field compose_in[] = {
     VLS_NODE_FIELD(compose_args),
     VALISE_FIELD_WITH(compose_args, policy, STR, VALISE_NULLABLE,
-                      "Which frames, in which order, how many; or the name of such a policy.",
+                      "Which frames, in which order and how many; or the name of a policy.",
                       .max = VLS_LENS_TEXT_MAX),
     VALISE_FIELD_WITH(compose_args, query, STR, VALISE_NULLABLE,
-                      "Words that say what it is for, in place of those of the policy.",
+                      "Words to rank by, instead of those of the policy.",
                       .max = VLS_LENS_TEXT_MAX),
     VALISE_FIELD_WITH(compose_args, related, LIST, 0, "Further files and directories.",
                       .more = &related_item, .max = VLS_COMPOSE_RELATED_MAX),
-    VALISE_FIELD(compose_args, explain, BOOL, 0, "Say how relevant each frame is, and why."),
+    VALISE_FIELD(compose_args, explain, BOOL, 0, "Show how relevant each frame is, and why."),
     VLS_NO_SCAN_FIELD(compose_args),
     VALISE_FIELD_END,
 };
@@ -297,7 +297,7 @@ const valise_op vls_op_context_node_compose = {
     .size = sizeof(valise_op),
     .name = "node:compose",
     .alias = "compose",
-    .brief = "Gather what is known about a file or directory and about those around it.",
+    .brief = "Gather what is known about a file and its surroundings.",
     .help =
         "A policy says what goes in: words and settings, separated by commas.\n"
         "\n"

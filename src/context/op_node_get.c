@@ -17,10 +17,10 @@ typedef valise_tree_child child;
 static const valise_field get_in[] = {
     VLS_NODE_FIELD(get_args),
     VALISE_FIELD_WITH(get_args, view, STR, VALISE_NULLABLE,
-                      "Which frames, how many, in which order; or the name of such a view.",
+                      "Which frames, how many and in which order; or the name of a view.",
                       .max = VLS_LENS_TEXT_MAX),
     VALISE_FIELD_WITH(get_args, at, STR, VALISE_NULLABLE,
-                      "The node as of this root of the tree; left out: the newest.", .max = 64,
+                      "The node as of this tree root (default: the newest).", .max = 64,
                       .ref = "tree:list.root"),
     VLS_NO_SCAN_FIELD(get_args),
     VALISE_FIELD_END,
@@ -28,7 +28,7 @@ static const valise_field get_in[] = {
 
 static const valise_field child_fields[] = {
     VALISE_FIELD(child, name, PATH, VALISE_REQUIRED, "Its name."),
-    VALISE_FIELD_WITH(child, kind, ENUM, VALISE_REQUIRED, "What it is.", .more = vls_node_kinds),
+    VALISE_FIELD_WITH(child, kind, ENUM, VALISE_REQUIRED, "Its kind.", .more = vls_node_kinds),
     VALISE_FIELD_AS(child, node_id, "nodeId", ID, VALISE_REQUIRED, "Its id."),
     VALISE_FIELD_END,
 };
@@ -41,7 +41,7 @@ static const valise_field record_fields[] = {
     VALISE_FIELD_AS(record, object_id, "objectId", ID, VALISE_REQUIRED,
                     "Id of what it is, wherever it lies."),
     VALISE_FIELD(record, path, PATH, VALISE_REQUIRED, "Its path."),
-    VALISE_FIELD_WITH(record, kind, ENUM, VALISE_REQUIRED, "What it is.", .more = vls_node_kinds),
+    VALISE_FIELD_WITH(record, kind, ENUM, VALISE_REQUIRED, "Its kind.", .more = vls_node_kinds),
     VALISE_FIELD(record, size, INT, VALISE_REQUIRED, "Bytes; of a directory: entries."),
     VALISE_FIELD(record, exec, BOOL, 0, "Its owner may run it."),
     VALISE_FIELD(record, content, ID, VALISE_NULLABLE, "Of a file: SHA-256 of its bytes."),

@@ -18,11 +18,11 @@ typedef vls_slot_invalidate_result invalidate_result;
 static const valise_field invalidate_in[] = {
     VLS_NODE_FIELD(invalidate_args),
     VALISE_FIELD_WITH(invalidate_args, type, STR, VALISE_NULLABLE,
-                      "Only the slot of this type; all of the node's when left out.", .min = 1,
+                      "Only the slot of this type (default: all of the node).", .min = 1,
                       .max = VLS_FRAME_TYPE_MAX),
-    VALISE_FIELD_WITH(invalidate_args, reason, STR, VALISE_NULLABLE, "Why.",
+    VALISE_FIELD_WITH(invalidate_args, reason, STR, VALISE_NULLABLE, "The reason.",
                       .max = VLS_SLOT_REASON_MAX),
-    VALISE_FIELD(invalidate_args, recursive, BOOL, 0, "All that lies under it, too."),
+    VALISE_FIELD(invalidate_args, recursive, BOOL, 0, "Include everything below it."),
     VLS_NO_SCAN_FIELD(invalidate_args),
     VALISE_FIELD_END,
 };
@@ -216,7 +216,7 @@ const valise_op vls_op_context_slot_invalidate = {
     .size = sizeof(valise_op),
     .name = "slot:invalidate",
     .alias = "invalidate",
-    .brief = "Say that what is said about a file or directory is not to be relied on.",
+    .brief = "Mark what is known about a file or directory as unreliable.",
     .help = "The heads are marked, and nothing is deleted. What was made by a recipe is made again "
             "by the next `valise regenerate`, even if nothing else changed. The mark goes with "
             "another head, or with `valise reaffirm`.",

@@ -20,7 +20,7 @@ static const valise_field mark_in[] = {
                       .max = INT32_MAX),
     VALISE_FIELD_WITH(vls_slot_mark_args, type, STR, VALISE_NULLABLE, "Only such slots.", .min = 1,
                       .max = VLS_FRAME_TYPE_MAX),
-    VALISE_FIELD_WITH(vls_slot_mark_args, reason, STR, VALISE_NULLABLE, "Why.",
+    VALISE_FIELD_WITH(vls_slot_mark_args, reason, STR, VALISE_NULLABLE, "The reason.",
                       .max = VLS_SLOT_REASON_MAX),
     VALISE_FIELD_END,
 };

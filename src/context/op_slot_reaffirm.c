@@ -9,8 +9,8 @@ typedef vls_slot_reaffirm_result reaffirm_result;
 
 static const valise_field reaffirm_in[] = {
     VLS_NODE_FIELD(reaffirm_args),
-    VALISE_FIELD_WITH(reaffirm_args, type, STR, VALISE_NULLABLE, "Type of the frame; notes.",
-                      .min = 1, .max = VLS_FRAME_TYPE_MAX),
+    VALISE_FIELD_WITH(reaffirm_args, type, STR, VALISE_NULLABLE,
+                      "Type of the frame (default: notes).", .min = 1, .max = VLS_FRAME_TYPE_MAX),
     VLS_NO_SCAN_FIELD(reaffirm_args),
     VALISE_FIELD_END,
 };
@@ -162,7 +162,7 @@ const valise_op vls_op_context_slot_reaffirm = {
     .size = sizeof(valise_op),
     .name = "slot:reaffirm",
     .alias = "reaffirm",
-    .brief = "Say that what was written about a file or directory still holds.",
+    .brief = "Confirm that what is known about a file or directory still holds.",
     .help = "The same words become a frame about the file as it is now; who wrote them stays the "
             "author. A mark that `valise invalidate` left is taken away.",
     .kind = VALISE_COMMAND,

@@ -14,10 +14,10 @@ typedef struct check_args {
 
 static const valise_field check_in[] = {
     VALISE_FIELD_WITH(check_args, paths, LIST, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Paths from the root of the tree; with a slash at the end: a directory.",
+                      "Paths from the root of the tree; a slash at the end marks a directory.",
                       .more = &path_item, .min = 1, .max = 10000),
     VALISE_FIELD(check_args, dir, PATH, VALISE_NULLABLE,
-                 "Folder of the tree, where it is not that of the workspace."),
+                 "The folder of the tree, if it is not that of the workspace."),
     VALISE_FIELD_END,
 };
 
@@ -103,7 +103,7 @@ const valise_op vls_op_context_tree_check_ignore = {
     .size = sizeof(valise_op),
     .name = "tree:check-ignore",
     .alias = "check-ignore",
-    .brief = "Say which rule leaves a path out of the tree.",
+    .brief = "Show which ignore rule matches a path.",
     .help = "Rules are those of .valiseignore and .gitignore files in the tree, with git's "
             "meaning, and of the setting tree.ignore; .git and .valise are always left out. The "
             "exit code is 0 when one of the paths is ignored, 1 when none is, as git has it.",

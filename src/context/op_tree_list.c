@@ -62,7 +62,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_context_tree_list = {
     .size = sizeof(valise_op),
     .name = "tree:list",
-    .brief = "List the versions of the tree, the newest first.",
+    .brief = "List the versions of the tree, newest first.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "tree:read",

@@ -9,7 +9,7 @@ typedef struct ls_args {
 
 static const valise_field ls_in[] = {
     VALISE_FIELD_WITH(ls_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Directory or file, from the root of the tree; the root when left out.",
+                      "Directory or file, from the root of the tree (default: the root).",
                       .max = VLS_PATH_MAX, .ref = "tree.here"),
     VALISE_FIELD_WITH(ls_args, at, STR, VALISE_NULLABLE,
                       "As of this root (its first digits), or version (v12).", .max = 64,
@@ -29,7 +29,7 @@ typedef struct node_out {
 
 static const valise_field ls_out[] = {
     VALISE_FIELD(node_out, name, PATH, VALISE_REQUIRED, "Its name."),
-    VALISE_FIELD_WITH(node_out, kind, ENUM, VALISE_REQUIRED, "What it is.", .more = vls_node_kinds),
+    VALISE_FIELD_WITH(node_out, kind, ENUM, VALISE_REQUIRED, "Its kind.", .more = vls_node_kinds),
     VALISE_FIELD(node_out, exec, BOOL, 0, "Its owner may run it."),
     VALISE_FIELD(node_out, size, INT, VALISE_NULLABLE, "Bytes of a file, or of a link's target."),
     VALISE_FIELD(node_out, entries, INT, VALISE_NULLABLE, "What lies in a directory."),
@@ -112,7 +112,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_context_tree_ls = {
     .size = sizeof(valise_op),
     .name = "tree:ls",
-    .brief = "List what lies in a directory of the tree, as it was scanned.",
+    .brief = "List a directory as it was last scanned.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "tree:read",

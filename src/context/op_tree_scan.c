@@ -17,11 +17,11 @@ typedef vls_tree_scan_change change_out;
 
 static const valise_field scan_in[] = {
     VALISE_FIELD_WITH(scan_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Only this path and what is under it, from the root of the tree.",
+                      "Only this path and what is below it, from the root of the tree.",
                       .max = VLS_PATH_MAX, .ref = "tree.path"),
-    VALISE_FIELD(scan_args, force, BOOL, 0, "Read every file, whatever its times say."),
+    VALISE_FIELD(scan_args, force, BOOL, 0, "Read every file, even if its times have not changed."),
     VALISE_FIELD(scan_args, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
-                 "Folder of the tree, for a workspace that has none of its own."),
+                 "The folder to scan, for a workspace that has none of its own."),
     VALISE_FIELD_END,
 };
 
@@ -30,7 +30,7 @@ static const valise_field scan_in[] = {
 static const char *const change_names[] = {"added", "changed", "removed", NULL};
 
 static const valise_field change_fields[] = {
-    VALISE_FIELD(change_out, path, PATH, VALISE_REQUIRED, "What it is about."),
+    VALISE_FIELD(change_out, path, PATH, VALISE_REQUIRED, "The path."),
     VALISE_FIELD_WITH(change_out, change, ENUM, VALISE_REQUIRED, "What became of it.",
                       .more = change_names),
     VALISE_FIELD_END,
@@ -384,7 +384,7 @@ const valise_op vls_op_context_tree_scan = {
     .size = sizeof(valise_op),
     .name = "tree:scan",
     .alias = "scan",
-    .brief = "Look at the files of the workspace and record what is different.",
+    .brief = "Scan the files and record what changed.",
     .help = "The tree is the folder that holds .valise, without what .gitignore and .valiseignore "
             "files in it and the setting tree.ignore leave out (see check-ignore). Its root is an "
             "id of all names and contents: equal files have an equal root, on any machine. A scan "

@@ -17,7 +17,7 @@
 /* The first operand of almost all of them; member `node`. */
 #define VLS_NODE_FIELD(args)                                                                       \
     VALISE_FIELD_WITH(args, node, PATH, VALISE_REQUIRED | VALISE_POSITIONAL,                       \
-                      "Path of a file or directory, a node id, or its first digits.",              \
+                      "Path of a file or directory, a node id or its first digits.",               \
                       .max = VLS_PATH_MAX, .ref = "tree.node")
 
 typedef struct vls_frame_put_args {

@@ -41,7 +41,7 @@ int vls_place_of(vls_place *out, valise_view *view, const vls_tree_row *tree, va
 
 /* Every operation that takes a node takes this too; member `no_scan`. */
 #define VLS_NO_SCAN_FIELD(args)                                                                    \
-    VALISE_FIELD_AS(args, no_scan, "noScan", BOOL, 0, "Do not look whether the file has changed.")
+    VALISE_FIELD_AS(args, no_scan, "noScan", BOOL, 0, "Do not check whether the file has changed.")
 
 /* Every read says this under `meta`; member `tree`, of a place's tree_is. */
 #define VLS_TREE_IS_FIELD(meta)                                                                    \

@@ -4,8 +4,8 @@
 #include "base/text.h"
 
 static const valise_field fields[] = {
-    VALISE_FIELD(vls_tree_scan_problem, path, PATH, VALISE_REQUIRED, "What it is about."),
-    VALISE_FIELD(vls_tree_scan_problem, reason, STR, VALISE_REQUIRED, "Why."),
+    VALISE_FIELD(vls_tree_scan_problem, path, PATH, VALISE_REQUIRED, "The path."),
+    VALISE_FIELD(vls_tree_scan_problem, reason, STR, VALISE_REQUIRED, "The reason."),
     VALISE_FIELD_END,
 };
 static const valise_struct problem = {sizeof(vls_tree_scan_problem), fields};

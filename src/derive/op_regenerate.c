@@ -7,19 +7,19 @@
 typedef vls_regenerate_args regenerate_args;
 
 static const valise_field regenerate_in[] = {
-    VALISE_FIELD_WITH(
-        regenerate_args, node, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
-        "Path of a directory, a node id, or its first digits; the root when left out.",
-        .max = VLS_PATH_MAX, .ref = "tree.node"),
-    VALISE_FIELD(regenerate_args, recursive, BOOL, 0, "All that is under it, too."),
-    VALISE_FIELD_WITH(regenerate_args, up, INT, 0, "So many directories above it, too.",
+    VALISE_FIELD_WITH(regenerate_args, node, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
+                      "Path of a directory, a node id or its first digits (default: the root).",
+                      .max = VLS_PATH_MAX, .ref = "tree.node"),
+    VALISE_FIELD(regenerate_args, recursive, BOOL, 0, "Include everything below it."),
+    VALISE_FIELD_WITH(regenerate_args, up, INT, 0, "Include this many directories above it.",
                       .max = 1000000),
-    VALISE_FIELD(regenerate_args, run, BOOL, 0, "Run programs that made frames, where trusted."),
+    VALISE_FIELD(regenerate_args, run, BOOL, 0,
+                 "Run the programs that made frames, if they are trusted."),
     VALISE_FIELD_AS(regenerate_args, only_new, "onlyNew", BOOL, 0,
-                    "Leave out what was looked at since it changed, and could not be made."),
+                    "Skip what could not be made since it last changed."),
     VALISE_FIELD_AS(regenerate_args, dry_run, "dryRun", BOOL, 0,
-                    "Say what would be made, of the files as they were scanned last."),
-    VALISE_FIELD_AS(regenerate_args, no_scan, "noScan", BOOL, 0, "Do not look at the files first."),
+                    "Show what would be made, from the last scan."),
+    VALISE_FIELD_AS(regenerate_args, no_scan, "noScan", BOOL, 0, "Do not scan the files first."),
     VALISE_FIELD_END,
 };
 
@@ -49,7 +49,7 @@ const valise_op vls_op_derive_regenerate = {
     .size = sizeof(valise_op),
     .name = "context:regenerate",
     .alias = "regenerate",
-    .brief = "Make again what was made of something that has changed.",
+    .brief = "Regenerate frames whose sources have changed.",
     .help = "Frames that synthesize made are made again by their recipe, where what goes in is "
             "something else by now, or somebody invalidated them; and then those above them, as "
             "far as they were asked for. Where the result says the same, what lies above is left "

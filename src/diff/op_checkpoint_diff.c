@@ -31,19 +31,20 @@ static const valise_field diff_in[] = {
                       "Its name, a version such as v12, or first digits of a root.",
                       .ref = "checkpoint:list.name", .min = 1, .max = VLS_CHECKPOINT_NAME_MAX),
     VALISE_FIELD_WITH(diff_args, other, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "The newer one. Left out: the files as they are.",
+                      "The newer checkpoint (default: the files on disk).",
                       .ref = "checkpoint:list.name", .max = VLS_CHECKPOINT_NAME_MAX),
-    VALISE_FIELD_WITH(diff_args, paths, LIST, VALISE_POSITIONAL,
-                      "Only these and what is under them; behind -- where one checkpoint is given.",
-                      .more = &path_item, .max = VLS_DIFF_PATHS_MAX),
-    VALISE_FIELD(diff_args, patch, BOOL, 0, "Show the lines that differ, too (-p)."),
+    VALISE_FIELD_WITH(
+        diff_args, paths, LIST, VALISE_POSITIONAL,
+        "Only these paths and what is below them; after -- if only one checkpoint is given.",
+        .more = &path_item, .max = VLS_DIFF_PATHS_MAX),
+    VALISE_FIELD(diff_args, patch, BOOL, 0, "Also show the lines that differ (-p)."),
     VALISE_FIELD(diff_args, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
-                 "Folder of the tree, for a workspace that has none of its own."),
+                 "The folder to scan, for a workspace that has none of its own."),
     VALISE_FIELD_END,
 };
 
 static const valise_field side_fields[] = {
-    VALISE_FIELD_WITH(diff_side, kind, ENUM, VALISE_REQUIRED, "What it is.",
+    VALISE_FIELD_WITH(diff_side, kind, ENUM, VALISE_REQUIRED, "Its kind.",
                       .more = vls_manifest_kinds),
     VALISE_FIELD(diff_side, mode, STR, VALISE_NULLABLE, "Permissions."),
     VALISE_FIELD(diff_side, size, INT, VALISE_NULLABLE, "Bytes of a file."),
@@ -58,7 +59,8 @@ static const valise_field diff_out[] = {
                       "What became of it; unknown: a checkpoint lacks it.", .more = changes),
     VALISE_FIELD(diff_row, path, PATH, VALISE_REQUIRED, "Where it lies."),
     VALISE_FIELD_WITH(diff_row, was, STRUCT, VALISE_NULLABLE, "What it was.", .more = &side_struct),
-    VALISE_FIELD_WITH(diff_row, is, STRUCT, VALISE_NULLABLE, "What it is.", .more = &side_struct),
+    VALISE_FIELD_WITH(diff_row, is, STRUCT, VALISE_NULLABLE, "What it is now.",
+                      .more = &side_struct),
     VALISE_FIELD(diff_row, patch, STR, VALISE_NULLABLE, "The lines that differ."),
     VALISE_FIELD_AS(diff_row, patch_data, "patchData", BYTES, VALISE_NULLABLE,
                     "The same where they are no UTF-8."),
@@ -469,7 +471,7 @@ static int job(valise_job *job, const void *in, void *out, valise_error *err)
 const valise_op vls_op_diff_checkpoint_diff = {
     .size = sizeof(valise_op),
     .name = "checkpoint:diff",
-    .brief = "Compare a checkpoint with another one, or with the files as they are.",
+    .brief = "Compare a checkpoint with another or with the files on disk.",
     .help = "The files are looked at and not recorded. Permissions count. What a checkpoint lacks\n"
             "is unknown; of what a partial one does not list nothing is said.\n"
             "\n"

@@ -27,22 +27,22 @@ static const valise_field path_item = {
 
 static const valise_field diff_in[] = {
     VALISE_FIELD_WITH(diff_args, from, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "The older state: a root or its first digits, v12, a checkpoint, a seq, a "
-                      "time. Left out: the newest checkpoint, or else the version before.",
+                      "The older state: a root or its first digits, v12, a checkpoint, a seq or a "
+                      "time (default: the newest checkpoint, else the previous version).",
                       .max = POINT_MAX, .ref = "tree:list.root"),
     VALISE_FIELD_WITH(diff_args, to, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "The newer state. Left out: the newest that was scanned.", .max = POINT_MAX,
+                      "The newer state (default: the last scan).", .max = POINT_MAX,
                       .ref = "tree:list.root"),
     VALISE_FIELD_WITH(diff_args, paths, LIST, VALISE_POSITIONAL,
-                      "Only these and what is under them; behind -- where a state is left out.",
+                      "Only these paths and what is below them; after -- if a state is omitted.",
                       .more = &path_item, .max = VLS_DIFF_PATHS_MAX),
     VALISE_FIELD(diff_args, nodes, BOOL, 0, "Only files, directories and links."),
-    VALISE_FIELD(diff_args, context, BOOL, 0, "Only what is known about them."),
-    VALISE_FIELD(diff_args, patch, BOOL, 0, "Show the lines that differ, too (-p)."),
-    VALISE_FIELD(diff_args, stat, BOOL, 0, "Only how much there is of each."),
-    VALISE_FIELD_WITH(diff_args, limit, INT, 0, "At most this many; 0: all.", .max = INT64_MAX),
+    VALISE_FIELD(diff_args, context, BOOL, 0, "Compare only what is known about them."),
+    VALISE_FIELD(diff_args, patch, BOOL, 0, "Also show the lines that differ (-p)."),
+    VALISE_FIELD(diff_args, stat, BOOL, 0, "Show only counts."),
+    VALISE_FIELD_WITH(diff_args, limit, INT, 0, "At most this many; 0 for all.", .max = INT64_MAX),
     VALISE_FIELD(diff_args, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
-                 "Folder of the tree, for a workspace that has none of its own."),
+                 "The folder to scan, for a workspace that has none of its own."),
     VALISE_FIELD_END,
 };
 
@@ -54,8 +54,7 @@ const char *const vls_diff_changes[] = {"added",      "changed",  "removed", "mo
 
 static const valise_field node_fields[] = {
     VALISE_FIELD_AS(side_node, object, "objectId", ID, VALISE_REQUIRED, "Its object id."),
-    VALISE_FIELD_WITH(side_node, kind, ENUM, VALISE_REQUIRED, "What it is.",
-                      .more = vls_node_kinds),
+    VALISE_FIELD_WITH(side_node, kind, ENUM, VALISE_REQUIRED, "Its kind.", .more = vls_node_kinds),
     VALISE_FIELD(side_node, exec, BOOL, 0, "Its owner may run it."),
     VALISE_FIELD(side_node, size, INT, 0, "Bytes; of a directory: entries."),
     VALISE_FIELD_END,
@@ -699,7 +698,7 @@ const valise_op vls_op_diff_tree_diff = {
     .size = sizeof(valise_op),
     .name = "tree:diff",
     .alias = "diff",
-    .brief = "Show what is different between two states: files, and what is known about them.",
+    .brief = "Compare two states of the files and what is known about them.",
     .help =
         "A state is named by a root of the tree or of the context (its first digits will do), by\n"
         "v and the number of a version, by a checkpoint, or by a seq or a time of the log. A\n"

@@ -23,19 +23,19 @@ static vls_export_fn *const writers[] = {vls_export_markdown, vls_export_openai}
 static const valise_field export_in[] = {
     VALISE_FIELD_AS_WITH(export_args, session, "sessionId", STR,
                          VALISE_NULLABLE | VALISE_POSITIONAL,
-                         "Id of the session, the end of it, or its label.", .min = 1,
+                         "The session: its label, its id, or the end of its id.", .min = 1,
                          .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),
-    VALISE_FIELD_WITH(export_args, format, ENUM, 0, "For people, or as a line of JSON for each.",
-                      .more = formats),
+    VALISE_FIELD_WITH(export_args, format, ENUM, 0,
+                      "Markdown for people, or one line of JSON per session.", .more = formats),
     VALISE_FIELD_WITH(export_args, turn, STR, VALISE_NULLABLE,
-                      "The path to this turn, instead of the head.", .min = 1,
+                      "Export up to this turn instead of the head.", .min = 1,
                       .max = VLS_TURN_REF_MAX),
-    VALISE_FIELD(export_args, all, BOOL, 0, "All sessions there are."),
-    VALISE_FIELD(export_args, everything, BOOL, 0, "In Markdown hidden turns and thinking too."),
+    VALISE_FIELD(export_args, all, BOOL, 0, "Export all sessions."),
+    VALISE_FIELD(export_args, everything, BOOL, 0,
+                 "In Markdown, include hidden turns and thinking."),
     VALISE_FIELD_WITH(export_args, output, STR, VALISE_NULLABLE,
-                      "The file to write; left out: the text is the answer.", .min = 1,
-                      .max = 4000),
-    VALISE_FIELD(export_args, force, BOOL, 0, "Replace a file that is there."),
+                      "The file to write (default: print it).", .min = 1, .max = 4000),
+    VALISE_FIELD(export_args, force, BOOL, 0, "Overwrite an existing file."),
     VALISE_FIELD_END,
 };
 
@@ -241,7 +241,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_exchange_session_export = {
     .size = sizeof(valise_op),
     .name = "session:export",
-    .brief = "Write a conversation as Markdown, or as OpenAI's messages.",
+    .brief = "Export a session as Markdown or as OpenAI messages.",
     .help = "The path to the head, or to a turn. What the format has no place for is left out, and "
             "told: other branches, thinking, turns that are hidden (Markdown) or not for models "
             "(OpenAI). A line of OpenAI's JSONL that was imported is written as it was.\n\n"

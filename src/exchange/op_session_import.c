@@ -20,12 +20,12 @@ static const valise_field import_in[] = {
                       .min = 1, .max = 4000),
     VALISE_FIELD(import_args, data, DATA, VALISE_NULLABLE | VALISE_HIDDEN,
                  "The file itself, instead of a path."),
-    VALISE_FIELD_WITH(import_args, format, ENUM, 0, "Whose it is; auto: it shows.",
+    VALISE_FIELD_WITH(import_args, format, ENUM, 0, "The format of the file; auto detects it.",
                       .more = vls_import_formats),
     VALISE_FIELD(import_args, strict, BOOL, 0,
-                 "Import nothing when one record is bad; else it is reported and skipped."),
+                 "Import nothing if one record is bad (default: report and skip it)."),
     VALISE_FIELD_WITH(import_args, label, STR, VALISE_NULLABLE,
-                      "What to call new sessions, instead of their titles.", .min = 1,
+                      "Label of new sessions, instead of their titles.", .min = 1,
                       .max = VLS_SESSION_LABEL_MAX),
     VALISE_FIELD_WITH(import_args, topics, LIST, 0, "Topics of new sessions.",
                       .more = &vls_topic_item, .max = VLS_TOPICS_MAX),
@@ -45,7 +45,7 @@ typedef struct import_result {
 
 static const valise_field session_fields[] = {
     VALISE_FIELD_AS(vls_imported_session, id, "sessionId", UUID, VALISE_REQUIRED, "Its id."),
-    VALISE_FIELD(vls_imported_session, label, STR, VALISE_NULLABLE, "What people call it."),
+    VALISE_FIELD(vls_imported_session, label, STR, VALISE_NULLABLE, "Its label, for people."),
     VALISE_FIELD(vls_imported_session, turns, INT, 0, "Turns that were added."),
     VALISE_FIELD(vls_imported_session, created, BOOL, 0, "It is new."),
     VALISE_FIELD_END,
@@ -185,7 +185,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_exchange_session_import = {
     .size = sizeof(valise_op),
     .name = "session:import",
-    .brief = "Take in conversations that ChatGPT, Claude Code or OpenAI's tools wrote.",
+    .brief = "Import conversations from ChatGPT, Claude Code or OpenAI files.",
     .help = "ChatGPT: conversations.json of an export, or the folder it was unpacked into, with "
             "its images. Claude Code: a session (~/.claude/projects/*/*.jsonl) or a folder of "
             "them; what its agents said become sessions of their own. OpenAI: {\"messages\": ...} "

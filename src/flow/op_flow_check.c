@@ -96,7 +96,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_flow_flow_check = {
     .size = sizeof(valise_op),
     .name = "flow:check",
-    .brief = "Say all that is wrong with a flow.",
+    .brief = "Check a flow and list everything wrong with it.",
     .help = "Every problem is told at once, with the place in the configuration. A warning does "
             "not keep a flow from running: nodes that nothing leads to, actions that a type never "
             "chooses, two nodes with one namespace. It needs no workspace.",

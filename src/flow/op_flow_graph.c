@@ -52,7 +52,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_flow_flow_graph = {
     .size = sizeof(valise_op),
     .name = "flow:graph",
-    .brief = "Draw a flow.",
+    .brief = "Draw a flow as a graph.",
     .help = "Nodes, edges and what leads along them, with subflows as boxes; a circle marks where "
             "each begins. The flow must be valid: flow:check says why it is not. It needs no "
             "workspace.",

@@ -14,20 +14,21 @@ static const valise_field rerun_in[] = {
                       "The run: its id, the end of it, or the name of its backpack.", .min = 1,
                       .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_FLOW_RUN),
     VALISE_FIELD_WITH(rerun_args, file, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "File of the flow: naming it lets the programs that it names run.", .min = 1,
+                      "File of the flow. Naming it allows the programs in it to run.", .min = 1,
                       .max = 4096, .ref = VLS_REF_FLOW_FILE),
     VALISE_FIELD_WITH(rerun_args, from, STR, VALISE_REQUIRED,
-                      "The node that runs first; NODE#2 for its second run.", .min = 1,
+                      "The node to start from; NODE#2 for its second run.", .min = 1,
                       .max = VLS_FLOW_PATH_MAX + 21, .ref = VLS_REF_NODE),
     VALISE_FIELD_AS_WITH(rerun_args, name, "backpack", STR, VALISE_NULLABLE,
                          "Name of the new backpack.", .min = 1, .max = VLS_BAG_NAME_MAX),
-    VALISE_FIELD_WITH(rerun_args, set, LIST, 0, "Items that are other ones: KEY=JSON.",
+    VALISE_FIELD_WITH(rerun_args, set, LIST, 0, "Override an item: KEY=JSON.",
                       .more = &vls_flow_set_item, .max = 1000),
-    VALISE_FIELD(rerun_args, items, VALUE, VALISE_NULLABLE, "The same as one object."),
-    VALISE_FIELD_WITH(rerun_args, param, LIST, 0, "Params that are other ones: NODE.path=JSON.",
+    VALISE_FIELD(rerun_args, items, VALUE, VALISE_NULLABLE, "Initial items, as one object."),
+    VALISE_FIELD_WITH(rerun_args, param, LIST, 0, "Override a parameter: NODE.path=JSON.",
                       .more = &vls_flow_param_item, .max = 1000),
     VALISE_FIELD_AS_WITH(rerun_args, max_steps, "maxSteps", INT, 0,
-                         "Nodes that may run; 0: as when it was started.", .max = INT64_MAX),
+                         "Limit on node runs; 0 for the limit it was started with.",
+                         .max = INT64_MAX),
     VALISE_FIELD_END,
 };
 
@@ -119,7 +120,7 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
 const valise_op vls_op_flow_flow_rerun = {
     .size = sizeof(valise_op),
     .name = "flow:rerun",
-    .brief = "Repeat a run from some node on.",
+    .brief = "Repeat a run from a given node on.",
     .help =
         "The new run begins on a fork of the state before that node, with other items or params "
         "where they are given; what ran before it is not run again. The old run stays as it is, "

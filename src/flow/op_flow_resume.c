@@ -14,13 +14,14 @@ static const valise_field resume_in[] = {
                       "The run: its id, the end of it, or the name of its backpack.", .min = 1,
                       .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_FLOW_RUN),
     VALISE_FIELD_WITH(resume_args, file, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "File of the flow: naming it lets the programs that it names run.", .min = 1,
+                      "File of the flow. Naming it allows the programs in it to run.", .min = 1,
                       .max = 4096, .ref = VLS_REF_FLOW_FILE),
     VALISE_FIELD_WITH(resume_args, param, LIST, 0,
-                      "Of a rerun with other params, the same: NODE.path=JSON.",
+                      "The overrides of a rerun, again: NODE.path=JSON.",
                       .more = &vls_flow_param_item, .max = 1000),
     VALISE_FIELD_AS_WITH(resume_args, max_steps, "maxSteps", INT, 0,
-                         "Nodes that may run; 0: as when it was started.", .max = INT64_MAX),
+                         "Limit on node runs; 0 for the limit it was started with.",
+                         .max = INT64_MAX),
     VALISE_FIELD_END,
 };
 
@@ -50,7 +51,7 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
 const valise_op vls_op_flow_flow_resume = {
     .size = sizeof(valise_op),
     .name = "flow:resume",
-    .brief = "Go on with a run that was interrupted or failed.",
+    .brief = "Resume a run that was interrupted or failed.",
     .help =
         "Nodes that were done do not run again. The one that was interrupted, or failed, runs "
         "again on the state before it: what it had written stays in the history of a backpack "

@@ -11,9 +11,9 @@ typedef struct runs_args {
 } runs_args;
 
 static const valise_field runs_in[] = {
-    VALISE_FIELD_WITH(runs_args, backpack, STR, VALISE_NULLABLE, "Only those on this backpack.",
+    VALISE_FIELD_WITH(runs_args, backpack, STR, VALISE_NULLABLE, "Only runs on this backpack.",
                       .min = 1, .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),
-    VALISE_FIELD_WITH(runs_args, limit, INT, 0, "At most so many; 0 for all.", .max = INT64_MAX),
+    VALISE_FIELD_WITH(runs_args, limit, INT, 0, "At most this many; 0 for all.", .max = INT64_MAX),
     VALISE_FIELD_END,
 };
 

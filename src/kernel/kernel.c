@@ -8,7 +8,7 @@
 static const valise_field workspace_fields[] = {
     VALISE_FIELD(vls_workspace_row, id, UUID, VALISE_REQUIRED | VALISE_KEY, "Its id."),
     VALISE_FIELD_WITH(vls_workspace_row, label, STR, VALISE_NULLABLE | VALISE_CONTENT,
-                      "What people call it.", .max = VLS_WORKSPACE_LABEL_MAX),
+                      "Its label, for people.", .max = VLS_WORKSPACE_LABEL_MAX),
     VALISE_FIELD_WITH(vls_workspace_row, metadata, ID, VALISE_NULLABLE | VALISE_CONTENT,
                       "Whatever else was told.", .ref = "object"),
     VALISE_FIELD(vls_workspace_row, created, TIME, 0, "When it was made."),
@@ -73,7 +73,7 @@ const valise_field vls_erasure_fields[] = {
                       "The command that did it.", .ref = "log"),
     VALISE_FIELD(vls_erasure, time, TIME, 0, "When."),
     VALISE_FIELD(vls_erasure, actor, STR, 0, "Who."),
-    VALISE_FIELD(vls_erasure, reason, STR, 0, "Why."),
+    VALISE_FIELD(vls_erasure, reason, STR, 0, "The reason."),
     VALISE_FIELD_END,
 };
 
@@ -90,7 +90,7 @@ const valise_field vls_retention_fields[] = {
     VALISE_FIELD_AS_WITH(vls_retention, keep_latest, "keepLatest", INT, VALISE_NULLABLE,
                          "Keep this many.", .min = 1, .max = INT64_MAX),
     VALISE_FIELD_AS_WITH(vls_retention, keep_one_in, "keepOneIn", INT, VALISE_NULLABLE,
-                         "Of the older ones keep one in this many.", .min = 1, .max = INT64_MAX),
+                         "Keep one in this many of the older ones.", .min = 1, .max = INT64_MAX),
     VALISE_FIELD_WITH(vls_retention, bytes, INT, VALISE_NULLABLE, "Keep at most this many bytes.",
                       .min = 1, .max = INT64_MAX),
     VALISE_FIELD(vls_retention, age, DURATION, VALISE_NULLABLE, "Keep what is younger than this."),

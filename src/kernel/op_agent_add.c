@@ -9,10 +9,11 @@ typedef struct add_args {
 
 static const valise_field add_in[] = {
     VALISE_FIELD_WITH(add_args, id, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Who it is: letters, digits and ._@:/+-.", .min = 1, .max = VLS_ACTOR_ID_MAX),
-    VALISE_FIELD_WITH(add_args, role, ENUM, 0, "What it may do.", .more = vls_role_names),
+                      "Id of the actor: letters, digits and ._@:/+-.", .min = 1,
+                      .max = VLS_ACTOR_ID_MAX),
+    VALISE_FIELD_WITH(add_args, role, ENUM, 0, "Its role.", .more = vls_role_names),
     VALISE_FIELD_WITH(add_args, capabilities, LIST, 0,
-                      "What it may do besides, such as \"context:write path=src/a*\".",
+                      "An extra capability, such as \"context:write path=src/a*\".",
                       .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
     VALISE_FIELD_END,
 };
@@ -47,7 +48,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
 const valise_op vls_op_kernel_agent_add = {
     .size = sizeof(valise_op),
     .name = "agent:add",
-    .brief = "Let somebody into the workspace.",
+    .brief = "Add an actor to the workspace.",
     .help =
         "A role is a list of capabilities: a reader may read everything, a writer may also "
         "write, synthesis may read everything and write what it makes of it, an owner may do "

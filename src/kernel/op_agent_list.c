@@ -21,7 +21,7 @@ static int query(valise_view *view, const void *args, void *result, valise_error
 const valise_op vls_op_kernel_agent_list = {
     .size = sizeof(valise_op),
     .name = "agent:list",
-    .brief = "List who may act in the workspace.",
+    .brief = "List the actors of the workspace.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "agent:read",

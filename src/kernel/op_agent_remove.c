@@ -18,7 +18,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
 const valise_op vls_op_kernel_agent_remove = {
     .size = sizeof(valise_op),
     .name = "agent:remove",
-    .brief = "Let an actor in no longer.",
+    .brief = "Remove an actor from the workspace.",
     .help = "What the actor did stays, under its name. The last one who may administer the "
             "workspace cannot be removed.",
     .kind = VALISE_COMMAND,

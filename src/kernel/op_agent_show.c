@@ -7,7 +7,8 @@ typedef struct show_out {
 } show_out;
 
 static const valise_field show_fields[] = {
-    VALISE_FIELD_AS_WITH(show_out, row.id, "id", STR, 0, "Who it is.", .max = VLS_ACTOR_ID_MAX),
+    VALISE_FIELD_AS_WITH(show_out, row.id, "id", STR, 0, "Id of the actor.",
+                         .max = VLS_ACTOR_ID_MAX),
     VALISE_FIELD_AS_WITH(show_out, row.role, "role", ENUM, 0, "Its role.", .more = vls_role_names),
     VALISE_FIELD_AS_WITH(show_out, row.capabilities, "capabilities", LIST, 0,
                          "What was granted besides.", .more = &vls_capability_item),
@@ -59,7 +60,7 @@ static int query(valise_view *view, const void *args, void *result, valise_error
 const valise_op vls_op_kernel_agent_show = {
     .size = sizeof(valise_op),
     .name = "agent:show",
-    .brief = "Show what an actor may do.",
+    .brief = "Show one actor and what it is allowed to do.",
     .kind = VALISE_QUERY,
     .needs = "agent:read",
     .in = vls_agent_ref_fields,

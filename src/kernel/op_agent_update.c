@@ -11,14 +11,14 @@ typedef struct update_args {
 } update_args;
 
 static const valise_field update_in[] = {
-    VALISE_FIELD_WITH(update_args, id, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Who it is.",
+    VALISE_FIELD_WITH(update_args, id, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Id of the actor.",
                       .ref = "actor", .min = 1, .max = VLS_ACTOR_ID_MAX),
-    VALISE_FIELD_WITH(update_args, role, ENUM, VALISE_NULLABLE, "What it may do from now on.",
+    VALISE_FIELD_WITH(update_args, role, ENUM, VALISE_NULLABLE, "Its new role.",
                       .more = vls_role_names),
     VALISE_FIELD_WITH(update_args, capabilities, LIST, VALISE_NULLABLE,
-                      "What it may do besides, instead of what it might before.",
+                      "Its extra capabilities, replacing the old ones.",
                       .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
-    VALISE_FIELD_WITH(update_args, grants, LIST, 0, "What it may do besides, with what it might.",
+    VALISE_FIELD_WITH(update_args, grants, LIST, 0, "A capability to add.",
                       .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
     VALISE_FIELD_END,
 };
@@ -92,7 +92,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
 const valise_op vls_op_kernel_agent_update = {
     .size = sizeof(valise_op),
     .name = "agent:update",
-    .brief = "Change what an actor may do.",
+    .brief = "Change what an actor is allowed to do.",
     .help = "What is not given stays as it is. Capabilities that are given replace the old "
             "ones; `--grant` adds to them.",
     .kind = VALISE_COMMAND,

@@ -15,7 +15,7 @@ static const valise_field record_in[] = {
                       .more = &place_item, .max = VLS_ERASE_MAX_PLACES),
     VALISE_FIELD(vls_erase_args, content, ID, VALISE_NULLABLE,
                  "Only this object or blob of theirs; without places when nobody holds it."),
-    VALISE_FIELD_WITH(vls_erase_args, reason, STR, 0, "Why.", .max = 1024),
+    VALISE_FIELD_WITH(vls_erase_args, reason, STR, 0, "The reason.", .max = 1024),
     VALISE_FIELD_WITH(vls_erase_args, sources, LIST, 0, "What was used of these goes too.",
                       .more = &source_item, .max = VLS_ERASE_MAX_PLACES),
     VALISE_FIELD_END,

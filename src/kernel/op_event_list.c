@@ -12,14 +12,14 @@ typedef struct event_args {
 static const valise_field type_item = {.type = VALISE_T_STR, .min = 1, .max = 1024};
 
 static const valise_field event_in[] = {
-    VALISE_FIELD_WITH(event_args, since, INT, 0, "Not before this seq; 0: from the oldest on.",
+    VALISE_FIELD_WITH(event_args, since, INT, 0, "From this seq on; 0 for the oldest.",
                       .ref = "log", .max = INT64_MAX),
-    VALISE_FIELD_WITH(event_args, index, INT, 0, "Of that seq, not before this event.",
+    VALISE_FIELD_WITH(event_args, index, INT, 0, "Within that seq, from this event on.",
                       .max = UINT32_MAX),
-    VALISE_FIELD_WITH(event_args, until, INT, 0, "Not behind this seq; 0: to the newest.",
-                      .ref = "log", .max = INT64_MAX),
-    VALISE_FIELD_WITH(event_args, limit, INT, 0, "At most this many; 0: all.", .max = INT64_MAX),
-    VALISE_FIELD_WITH(event_args, types, LIST, 0, "Only these types; * stands for anything.",
+    VALISE_FIELD_WITH(event_args, until, INT, 0, "Up to this seq; 0 for the newest.", .ref = "log",
+                      .max = INT64_MAX),
+    VALISE_FIELD_WITH(event_args, limit, INT, 0, "At most this many; 0 for all.", .max = INT64_MAX),
+    VALISE_FIELD_WITH(event_args, types, LIST, 0, "Only these types; * matches anything.",
                       .more = &type_item, .max = 256),
     VALISE_FIELD(event_args, node, STR, 0, "Only events of this node."),
     VALISE_FIELD(event_args, run, STR, 0, "Only events of this run."),
@@ -193,7 +193,7 @@ const valise_op vls_op_kernel_event_list = {
     .size = sizeof(valise_op),
     .name = "event:list",
     .alias = "events",
-    .brief = "Show what happened, the oldest first.",
+    .brief = "Show events, oldest first.",
     .help = "Each command of the log is an event, and so are the changes it made that mean "
             "something to somebody. Events hold ids and sizes, never contents. Events that the "
             "actor may not see are left out.",

@@ -10,7 +10,7 @@ typedef struct count_args {
 
 static const valise_field count_in[] = {
     VALISE_FIELD(count_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the index."),
-    VALISE_FIELD_WITH(count_args, prefix, STR, VALISE_POSITIONAL, "How the keys begin.",
+    VALISE_FIELD_WITH(count_args, prefix, STR, VALISE_POSITIONAL, "Prefix of the keys.",
                       .max = VLS_INDEX_KEY_MAX),
     VALISE_FIELD_END,
 };
@@ -50,7 +50,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_kernel_index_count = {
     .size = sizeof(valise_op),
     .name = "index:count",
-    .brief = "Count the entries of an index whose keys begin alike.",
+    .brief = "Count the entries of an index, or those with a key prefix.",
     .help =
         "Without looking at them: it takes as long for one as for a million. `index count blobs "
         "HASH/` tells who holds a blob, `index count topics NAME/session/` how many sessions "

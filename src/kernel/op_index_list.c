@@ -46,7 +46,7 @@ static int index_query(valise_view *view, const void *args, void *result, valise
 const valise_op vls_op_kernel_index_list = {
     .size = sizeof(valise_op),
     .name = "index:list",
-    .brief = "Show the indexes that are kept in memory.",
+    .brief = "List the in-memory indexes.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "index:read",

@@ -12,12 +12,12 @@ typedef struct query_args {
 
 static const valise_field query_in[] = {
     VALISE_FIELD(query_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the index."),
-    VALISE_FIELD_WITH(query_args, prefix, STR, VALISE_POSITIONAL, "How the keys begin.",
+    VALISE_FIELD_WITH(query_args, prefix, STR, VALISE_POSITIONAL, "Prefix of the keys.",
                       .max = VLS_INDEX_KEY_MAX),
     VALISE_FIELD_WITH(query_args, after, STR, 0,
-                      "Only keys behind this one, such as the last of the page before.",
+                      "Only keys after this one, such as the last of the previous page.",
                       .max = VLS_INDEX_KEY_MAX),
-    VALISE_FIELD_WITH(query_args, limit, INT, 0, "At most this many; 0: all.", .max = INT64_MAX),
+    VALISE_FIELD_WITH(query_args, limit, INT, 0, "At most this many; 0 for all.", .max = INT64_MAX),
     VALISE_FIELD_END,
 };
 
@@ -60,7 +60,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_kernel_index_query = {
     .size = sizeof(valise_op),
     .name = "index:query",
-    .brief = "Show entries of an index, in the order of their keys.",
+    .brief = "List entries of an index in key order.",
     .help =
         "Besides index:read it needs what those need who want to see the rows that the index is "
         "made from.",

@@ -23,7 +23,7 @@ static int canonical_query(valise_view *view, const void *args, void *result, va
 const valise_op vls_op_kernel_json_canonical = {
     .size = sizeof(valise_op),
     .name = "json:canonical",
-    .brief = "Print the canonical form: the bytes that are hashed and stored.",
+    .brief = "Print JSON in canonical form, as it is hashed and stored.",
     .help = "RFC 8785, except that integers keep all their digits. A key that stands twice, a\n"
             "number that no double can hold and text that is not UTF-8 are refused, with the byte\n"
             "they are at.",

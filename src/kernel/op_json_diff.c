@@ -113,7 +113,7 @@ static int diff_query(valise_view *view, const void *args, void *result, valise_
 const valise_op vls_op_kernel_json_diff = {
     .size = sizeof(valise_op),
     .name = "json:diff",
-    .brief = "Show what changed from one value to another.",
+    .brief = "Compare two JSON values.",
     .help = "On the command line --json prints the patch alone, which `valise json patch` applies.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE | VALISE_OP_IDEMPOTENT,

@@ -36,7 +36,7 @@ static int get_query(valise_view *view, const void *args, void *result, valise_e
 const valise_op vls_op_kernel_json_get = {
     .size = sizeof(valise_op),
     .name = "json:get",
-    .brief = "Print the part of a value that a JSON Pointer names.",
+    .brief = "Print the part of a value that a JSON Pointer selects.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE | VALISE_OP_IDEMPOTENT,
     .in = get_in,

@@ -11,7 +11,7 @@ static const valise_field logic_in[] = {
     VALISE_FIELD(logic_args, rule, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "A JSON Logic rule."),
     VALISE_FIELD(logic_args, data, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "What its variables stand for."),
+                 "The data that the rule reads."),
     VALISE_FIELD_END,
 };
 
@@ -31,7 +31,7 @@ static int logic_query(valise_view *view, const void *args, void *result, valise
 const valise_op vls_op_kernel_json_logic = {
     .size = sizeof(valise_op),
     .name = "json:logic",
-    .brief = "Evaluate a JSON Logic rule on data.",
+    .brief = "Evaluate a JSON Logic rule.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE | VALISE_OP_IDEMPOTENT,
     .in = logic_in,

@@ -31,7 +31,7 @@ static int patch_query(valise_view *view, const void *args, void *result, valise
 const valise_op vls_op_kernel_json_patch = {
     .size = sizeof(valise_op),
     .name = "json:patch",
-    .brief = "Apply a JSON Patch, all of it or nothing.",
+    .brief = "Apply a JSON Patch to a value.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE | VALISE_OP_IDEMPOTENT,
     .in = patch_in,

@@ -40,7 +40,7 @@ static int pretty_query(valise_view *view, const void *args, void *result, valis
 const valise_op vls_op_kernel_json_pretty = {
     .size = sizeof(valise_op),
     .name = "json:pretty",
-    .brief = "Print a value over several lines, for people.",
+    .brief = "Print a value indented over several lines.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE | VALISE_OP_IDEMPOTENT,
     .in = pretty_in,

@@ -12,14 +12,12 @@ typedef struct log_args {
 } log_args;
 
 static const valise_field log_in[] = {
-    VALISE_FIELD_WITH(log_args, since, INT, 0, "Not before this seq.", .ref = "log",
-                      .max = INT64_MAX),
-    VALISE_FIELD_WITH(log_args, until, INT, 0, "Not behind this seq.", .ref = "log",
-                      .max = INT64_MAX),
+    VALISE_FIELD_WITH(log_args, since, INT, 0, "From this seq on.", .ref = "log", .max = INT64_MAX),
+    VALISE_FIELD_WITH(log_args, until, INT, 0, "Up to this seq.", .ref = "log", .max = INT64_MAX),
     VALISE_FIELD_WITH(log_args, limit, INT, 0, "At most this many.", .max = INT64_MAX),
     VALISE_FIELD(log_args, actor, STR, 0, "Only commands of this actor."),
     VALISE_FIELD(log_args, type, STR, 0, "Only commands of this type, such as pin:add."),
-    VALISE_FIELD(log_args, reverse, BOOL, 0, "The oldest first."),
+    VALISE_FIELD(log_args, reverse, BOOL, 0, "Oldest first."),
     VALISE_FIELD_END,
 };
 
@@ -100,7 +98,7 @@ const valise_op vls_op_kernel_log_list = {
     .size = sizeof(valise_op),
     .name = "log:list",
     .alias = "log",
-    .brief = "Show who did what, the newest first.",
+    .brief = "Show who did what, newest first.",
     .help =
         "Arguments of a command are shown to those who may read its area: note:read for those of "
         "note:add.",

@@ -12,7 +12,7 @@ typedef struct reads_args {
 
 static const valise_field reads_in[] = {
     VALISE_FIELD(reads_args, actor, STR, VALISE_POSITIONAL, "Only what this actor did."),
-    VALISE_FIELD_WITH(reads_args, limit, INT, 0, "At most this many; 0: all.", .max = INT64_MAX),
+    VALISE_FIELD_WITH(reads_args, limit, INT, 0, "At most this many; 0 for all.", .max = INT64_MAX),
     VALISE_FIELD(reads_args, denied, BOOL, 0, "Only what was refused."),
     VALISE_FIELD_END,
 };
@@ -71,7 +71,7 @@ static int reads_query(valise_view *view, const void *in, void *result, valise_e
 const valise_op vls_op_kernel_log_reads = {
     .size = sizeof(valise_op),
     .name = "log:reads",
-    .brief = "Show who read what and who was refused, the newest first.",
+    .brief = "Show who read what and who was refused, newest first.",
     .help = "The read log is bounded and written in batches: the newest reads of other processes "
             "may be missing, and the oldest of all are.",
     .kind = VALISE_QUERY,

@@ -10,10 +10,10 @@ typedef struct pin_args {
 static const valise_field pin_in[] = {
     VALISE_FIELD_WITH(pin_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the pin.",
                       .min = 1, .max = 128),
-    VALISE_FIELD_WITH(pin_args, target, STR, VALISE_POSITIONAL,
-                      "What it holds: a seq, an object, a row such as session/ID; the newest seq "
-                      "when not given.",
-                      .max = VLS_PLACE_MAX_BYTES),
+    VALISE_FIELD_WITH(
+        pin_args, target, STR, VALISE_POSITIONAL,
+        "What to pin: a seq, an object, or a row such as session/ID (default: the newest seq).",
+        .max = VLS_PLACE_MAX_BYTES),
     VALISE_FIELD_END,
 };
 
@@ -122,7 +122,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_kernel_pin_add = {
     .size = sizeof(valise_op),
     .name = "pin:add",
-    .brief = "Hold a state, an object or a row against expiry.",
+    .brief = "Pin a state, an object or a row so that it does not expire.",
     .help =
         "A pinned seq keeps the log from there on, so that the state at that seq can still be "
         "seen. A row is pinned as it is in the newest state, which is held in the same way. An old "

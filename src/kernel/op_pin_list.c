@@ -18,7 +18,7 @@ static int query(valise_view *view, const void *args, void *result, valise_error
 const valise_op vls_op_kernel_pin_list = {
     .size = sizeof(valise_op),
     .name = "pin:list",
-    .brief = "List what is held against expiry.",
+    .brief = "List the pins.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "pin:read",

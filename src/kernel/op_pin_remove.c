@@ -30,7 +30,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_kernel_pin_remove = {
     .size = sizeof(valise_op),
     .name = "pin:remove",
-    .brief = "Let go of what a pin holds.",
+    .brief = "Remove a pin.",
     .kind = VALISE_COMMAND,
     .needs = "pin:write",
     .in = pin_in,

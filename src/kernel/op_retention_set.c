@@ -71,7 +71,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 const valise_op vls_op_kernel_retention_set = {
     .size = sizeof(valise_op),
     .name = "retention:set",
-    .brief = "Say how long a kind of history is kept.",
+    .brief = "Set how long one kind of history is kept.",
     .help = "What any of the limits says may go, goes: in small steps while commands are written, "
             "and with 'valise gc'. Without limits everything is kept. What a pin holds stays.",
     .kind = VALISE_COMMAND,

@@ -15,12 +15,13 @@ typedef struct erase_args {
 
 static const valise_field erase_in[] = {
     VALISE_FIELD_WITH(erase_args, place, STR, VALISE_POSITIONAL,
-                      "The place, such as session/ID; all its versions go.",
+                      "The place, such as session/ID, with all its versions.",
                       .max = VLS_PLACE_MAX_BYTES),
-    VALISE_FIELD_WITH(erase_args, content, STR, 0,
-                      "Instead: 4 or more digits of the id of an object or blob, wherever it is.",
-                      .max = 64),
-    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
+    VALISE_FIELD_WITH(
+        erase_args, content, STR, 0,
+        "Instead of a place: 4 or more digits of an object or blob id, to erase it everywhere.",
+        .max = 64),
+    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "The reason, which is recorded.", .max = 1024),
     VALISE_FIELD_END,
 };
 
@@ -438,7 +439,7 @@ const valise_op vls_op_kernel_workspace_erase = {
     .size = sizeof(valise_op),
     .name = "workspace:erase",
     .alias = "erase",
-    .brief = "Remove the contents of a place from every file.",
+    .brief = "Erase the contents of one place from every file of the workspace.",
     .help = "The place stays, marked as erased, with who did it, when and why. Its contents leave "
             "the row, every earlier version, the log entries that carried them, objects and chunks "
             "that nobody else needs, and the write-ahead log. The log's chain still verifies. "

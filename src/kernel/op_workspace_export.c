@@ -17,9 +17,9 @@ static const valise_field export_in[] = {
                       "The file to write; a pipe or device is written as it is.", .min = 1,
                       .max = 4000),
     VALISE_FIELD_WITH(export_args, places, LIST, VALISE_POSITIONAL,
-                      "Only these places, such as session/ID, and what they need.",
+                      "Only these places, such as session/ID, and what they depend on.",
                       .more = &place_item, .max = VLS_BUNDLE_ROOTS_MAX),
-    VALISE_FIELD(export_args, force, BOOL, 0, "Replace a file that is there."),
+    VALISE_FIELD(export_args, force, BOOL, 0, "Overwrite an existing file."),
     VALISE_FIELD_END,
 };
 
@@ -105,7 +105,7 @@ const valise_op vls_op_kernel_workspace_export = {
     .size = sizeof(valise_op),
     .name = "workspace:export",
     .alias = "export",
-    .brief = "Write the workspace, or a part of it, into a bundle.",
+    .brief = "Write the workspace, or parts of it, to a bundle file.",
     .help = "A bundle is one file with everything: rows, log, objects and blobs. The same state "
             "makes the same bytes. With places it holds only these, what they need and what "
             "belongs to them, and no log. Contents that were erased are not in it; those that are "

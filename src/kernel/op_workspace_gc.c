@@ -15,9 +15,9 @@ typedef struct gc_args {
 } gc_args;
 
 static const valise_field gc_in[] = {
-    VALISE_FIELD(gc_args, grace, DURATION, VALISE_NULLABLE,
-                 "Keep what nothing refers to for so long, 14d when not given; below 1h writers "
-                 "wait meanwhile."),
+    VALISE_FIELD(
+        gc_args, grace, DURATION, VALISE_NULLABLE,
+        "Keep unreferenced data for this long (default: 14d); below 1h, writers have to wait."),
     VALISE_FIELD_END,
 };
 
@@ -89,7 +89,7 @@ const valise_op vls_op_kernel_workspace_gc = {
     .size = sizeof(valise_op),
     .name = "workspace:gc",
     .alias = "gc",
-    .brief = "Let go of what nothing needs, and shrink the store.",
+    .brief = "Remove what nothing refers to and shrink the store.",
     .help =
         "Applies the retention limits, removes objects that neither a row nor the log refers to, "
         "chunks that no object is made of and blobs that no row refers to, and gives the space "

@@ -25,7 +25,7 @@ static int query(valise_view *view, const void *args, void *out, valise_error *e
 const valise_op vls_op_kernel_workspace_hash = {
     .size = sizeof(valise_op),
     .name = "workspace:hash",
-    .brief = "Print the hash of the whole state.",
+    .brief = "Print a hash of the whole state.",
     .help = "Two workspaces with the same hash hold the same state, whatever way they came to it "
             "and whatever store they are in. The log and derived data such as "
             "indexes are not part of it.",

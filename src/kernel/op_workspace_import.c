@@ -367,7 +367,7 @@ const valise_op vls_op_kernel_workspace_import = {
     .size = sizeof(valise_op),
     .name = "workspace:import",
     .alias = "import",
-    .brief = "Take in a bundle that `valise export` wrote.",
+    .brief = "Read a bundle that `valise export` wrote.",
     .help = "The whole bundle is verified before anything is written; one that was cut or altered "
             "is refused. Into an empty workspace everything comes as it was: ids, seqs, log and "
             "its chain. Into another one the rows are added by one command, without what belongs "

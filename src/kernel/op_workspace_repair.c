@@ -208,7 +208,7 @@ const valise_op vls_op_kernel_workspace_repair = {
     .size = sizeof(valise_op),
     .name = "workspace:repair",
     .alias = "repair",
-    .brief = "Make again what can be made from the rest.",
+    .brief = "Repair damage by rebuilding what can be derived from the rest.",
     .help = "Looks for damage of the store's own structures and, if there is any, builds its "
             "indexes anew and looks again; and builds the indexes in memory anew, and the search "
             "index if it differs. It does not "

@@ -26,7 +26,7 @@ static const valise_field erasure_out[] = {
     VALISE_FIELD(show_erasure, seq, INT, 0, "The log entry that did it."),
     VALISE_FIELD(show_erasure, time, TIME, 0, "When."),
     VALISE_FIELD(show_erasure, actor, STR, 0, "Who."),
-    VALISE_FIELD(show_erasure, reason, STR, 0, "Why."),
+    VALISE_FIELD(show_erasure, reason, STR, 0, "The reason."),
     VALISE_FIELD_END,
 };
 static const valise_struct erasure_struct = {sizeof(show_erasure), erasure_out};
@@ -217,7 +217,7 @@ const valise_op vls_op_kernel_workspace_show = {
     .size = sizeof(valise_op),
     .name = "workspace:show",
     .alias = "show",
-    .brief = "Show anything by its id.",
+    .brief = "Show anything, given its id.",
     .help = "An object's id may be shortened to its first digits, a UUID to its last ones, as long "
             "as there are 4 or more and only one thing fits. A number up to that of the newest log "
             "entry is always that entry. A row and the arguments of a command are shown to those "

@@ -14,7 +14,7 @@ typedef struct status_args {
 
 static const valise_field status_in[] = {
     VALISE_FIELD(status_args, check, BOOL, 0,
-                 "Look at the files too, and count which heads are fresh."),
+                 "Also check the files and count which frames are up to date."),
     VALISE_FIELD_END,
 };
 
@@ -45,7 +45,7 @@ static const valise_field line_item = {
 
 static const valise_field status_out[] = {
     VALISE_FIELD(status, workspace, UUID, 0, "Id of the workspace."),
-    VALISE_FIELD(status, label, STR, VALISE_NULLABLE, "What people call it."),
+    VALISE_FIELD(status, label, STR, VALISE_NULLABLE, "Its label, for people."),
     VALISE_FIELD(status, metadata, JSON, VALISE_NULLABLE, "Whatever else was told of it."),
     VALISE_FIELD(status, store, STR, 0, "The kind of store it is in."),
     VALISE_FIELD(status, format, INT, 0, "The store's format."),
@@ -204,7 +204,7 @@ const valise_op vls_op_kernel_workspace_status = {
     .size = sizeof(valise_op),
     .name = "workspace:status",
     .alias = "status",
-    .brief = "Show what there is, at a glance.",
+    .brief = "Summarize what is in the workspace.",
     .help = "What is shown is stored: nothing is counted, and no file is looked at. --check does "
             "both, and records nothing: how many paths differ from the newest version of the tree, "
             "and how many heads are fresh, stale and orphaned with the files as they are.",

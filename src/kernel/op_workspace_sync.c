@@ -96,7 +96,7 @@ const valise_op vls_op_kernel_workspace_sync = {
     .size = sizeof(valise_op),
     .name = "workspace:sync",
     .alias = "sync",
-    .brief = "Build the indexes in memory anew, and compare them with what was there.",
+    .brief = "Rebuild the in-memory indexes and compare them with the old ones.",
     .help = "Indexes follow each command; there must be no difference. Changes nothing that is "
             "stored, but for the search index where that differs.",
     .kind = VALISE_JOB,

@@ -16,10 +16,10 @@ static const valise_field part_item = {
     .name = "part", .help = "A part.", .type = VALISE_T_ENUM, .more = parts};
 
 static const valise_field update_in[] = {
-    VALISE_FIELD_WITH(update_args, label, STR, VALISE_NULLABLE, "What people call it.", .min = 1,
+    VALISE_FIELD_WITH(update_args, label, STR, VALISE_NULLABLE, "Its label, for people.", .min = 1,
                       .max = VLS_WORKSPACE_LABEL_MAX),
-    VALISE_FIELD(update_args, metadata, VALUE, VALISE_NULLABLE, "Whatever else is to be told."),
-    VALISE_FIELD_WITH(update_args, unset, LIST, 0, "What is taken away.", .more = &part_item,
+    VALISE_FIELD(update_args, metadata, VALUE, VALISE_NULLABLE, "Any other metadata, as JSON."),
+    VALISE_FIELD_WITH(update_args, unset, LIST, 0, "Fields to remove.", .more = &part_item,
                       .max = 4),
     VALISE_FIELD_END,
 };
@@ -78,7 +78,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_kernel_workspace_update = {
     .size = sizeof(valise_op),
     .name = "workspace:update",
-    .brief = "Say what the workspace is called.",
+    .brief = "Set the label and metadata of the workspace.",
     .help = "What is not given stays as it is; `unset` takes away. `valise status` shows it.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,

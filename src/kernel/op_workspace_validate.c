@@ -148,7 +148,7 @@ const valise_op vls_op_kernel_workspace_validate = {
     .size = sizeof(valise_op),
     .name = "workspace:validate",
     .alias = "validate",
-    .brief = "Check everything that is stored.",
+    .brief = "Check everything that is stored for damage.",
     .help =
         "Looks at the pages of the store, the chain of the log, the hash of every object and blob, "
         "every row and what it refers to, and the indexes. Prints each problem with what to do "

@@ -14,17 +14,17 @@ static const valise_field stop_item = {
 
 const valise_field vls_constraint_fields[] = {
     VALISE_FIELD_WITH(vls_constraints, model, STR, VALISE_NULLABLE,
-                      "Which model, as its provider calls it.", .min = 1, .max = 256),
+                      "Name of the model, as its provider calls it.", .min = 1, .max = 256),
     VALISE_FIELD_WITH(vls_constraints, temperature, REAL, VALISE_NULLABLE,
-                      "How freely it chooses, from 0 to 2.", .min = 0, .max = 2),
+                      "Sampling temperature, from 0 to 2.", .min = 0, .max = 2),
     VALISE_FIELD_AS_WITH(vls_constraints, max_tokens, "maxTokens", INT, VALISE_NULLABLE,
-                         "Tokens that an answer may have.", .min = 1, .max = INT32_MAX),
-    VALISE_FIELD_WITH(vls_constraints, window, INT, VALISE_NULLABLE,
-                      "Tokens that a prompt may have.", .min = 1, .max = INT32_MAX),
-    VALISE_FIELD_WITH(vls_constraints, stop, LIST, VALISE_NULLABLE, "Texts that end an answer.",
+                         "Most tokens of an answer.", .min = 1, .max = INT32_MAX),
+    VALISE_FIELD_WITH(vls_constraints, window, INT, VALISE_NULLABLE, "Most tokens of a prompt.",
+                      .min = 1, .max = INT32_MAX),
+    VALISE_FIELD_WITH(vls_constraints, stop, LIST, VALISE_NULLABLE, "Stop sequences.",
                       .more = &stop_item, .max = VLS_STOPS_MAX),
     VALISE_FIELD_WITH(vls_constraints, extras, JSON, VALISE_NULLABLE,
-                      "What else a provider is to be told, an object.", .max = VLS_EXTRAS_MAX),
+                      "Further parameters for the provider, as an object.", .max = VLS_EXTRAS_MAX),
     VALISE_FIELD_END,
 };
 const valise_struct vls_constraint_struct = {sizeof(vls_constraints), vls_constraint_fields};

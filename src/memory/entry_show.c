@@ -5,12 +5,11 @@
 
 const valise_field vls_entry_shown_fields[] = {
     VALISE_FIELD(vls_entry_shown, key, STR, VALISE_REQUIRED, "Its key."),
-    VALISE_FIELD_WITH(vls_entry_shown, type, ENUM, VALISE_REQUIRED, "What it is.",
+    VALISE_FIELD_WITH(vls_entry_shown, type, ENUM, VALISE_REQUIRED, "Its type.",
                       .more = vls_entry_types),
-    VALISE_FIELD_WITH(vls_entry_shown, topics, LIST, 0, "What it is about.",
-                      .more = &vls_topic_item),
+    VALISE_FIELD_WITH(vls_entry_shown, topics, LIST, 0, "Its topics.", .more = &vls_topic_item),
     VALISE_FIELD(vls_entry_shown, metadata, JSON, VALISE_NULLABLE, "Whatever else was told."),
-    VALISE_FIELD(vls_entry_shown, expires, TIME, VALISE_NULLABLE, "Until when it holds."),
+    VALISE_FIELD(vls_entry_shown, expires, TIME, VALISE_NULLABLE, "When it expires."),
     VALISE_FIELD(vls_entry_shown, version, INT, VALISE_REQUIRED, "How often it was written."),
     VALISE_FIELD(vls_entry_shown, created, TIME, VALISE_REQUIRED, "When it was added."),
     VALISE_FIELD(vls_entry_shown, updated, TIME, VALISE_REQUIRED, "When it was changed last."),
@@ -21,7 +20,7 @@ const valise_field vls_entry_shown_fields[] = {
                     "What the blob is."),
     VALISE_FIELD(vls_entry_shown, filename, STR, VALISE_NULLABLE, "What its file was called."),
     VALISE_FIELD(vls_entry_shown, value, JSON, VALISE_NULLABLE, "What it says, a JSON value."),
-    VALISE_FIELD(vls_entry_shown, text, STR, VALISE_NULLABLE, "What it says, a text."),
+    VALISE_FIELD(vls_entry_shown, text, STR, VALISE_NULLABLE, "The text."),
     VALISE_FIELD_END,
 };
 

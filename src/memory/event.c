@@ -60,7 +60,7 @@ typedef struct preference_told {
 static const valise_field preference_fields[] = {
     VALISE_FIELD(preference_told, id, UUID, VALISE_REQUIRED, "Its id."),
     VALISE_FIELD(preference_told, version, INT, VALISE_REQUIRED, "Counts its changes."),
-    VALISE_FIELD_WITH(preference_told, scope, ENUM, VALISE_REQUIRED, "Where it holds.",
+    VALISE_FIELD_WITH(preference_told, scope, ENUM, VALISE_REQUIRED, "Where it applies.",
                       .more = vls_scopes),
     VALISE_FIELD(preference_told, of, STR, VALISE_NULLABLE, "In which role or session."),
     VALISE_FIELD(preference_told, slot, STR, VALISE_NULLABLE, "What it decides."),
@@ -102,10 +102,10 @@ typedef struct entry_told {
 
 static const valise_field entry_fields[] = {
     VALISE_FIELD(entry_told, key, STR, VALISE_REQUIRED, "Its key."),
-    VALISE_FIELD_WITH(entry_told, type, ENUM, VALISE_REQUIRED, "What it is.",
+    VALISE_FIELD_WITH(entry_told, type, ENUM, VALISE_REQUIRED, "Its type.",
                       .more = vls_entry_types),
     VALISE_FIELD(entry_told, version, INT, VALISE_REQUIRED, "Counts its changes."),
-    VALISE_FIELD(entry_told, expires, TIME, VALISE_NULLABLE, "Until when it holds."),
+    VALISE_FIELD(entry_told, expires, TIME, VALISE_NULLABLE, "When it expires."),
     VALISE_FIELD(entry_told, actor, STR, VALISE_REQUIRED, "Who wrote it last."),
     VALISE_FIELD_END,
 };

@@ -26,13 +26,12 @@ typedef struct vls_topics_change {
 
 #define VLS_TOPICS_CHANGE_FIELDS(args, all_, add_, remove_)                                        \
     VALISE_FIELD_AS_WITH(args, all_, "topics", LIST, VALISE_NULLABLE,                              \
-                         "What it is about, instead of what it was.", .more = &vls_topic_item,     \
+                         "Its topics, replacing the old ones.", .more = &vls_topic_item,           \
                          .max = VLS_TOPICS_MAX),                                                   \
-        VALISE_FIELD_AS_WITH(args, add_, "addTopics", LIST, 0, "What it is about as well.",        \
+        VALISE_FIELD_AS_WITH(args, add_, "addTopics", LIST, 0, "Topics to add.",                   \
                              .more = &vls_topic_item, .max = VLS_TOPICS_MAX),                      \
-        VALISE_FIELD_AS_WITH(args, remove_, "removeTopics", LIST, 0,                               \
-                             "What it is not about any more.", .more = &vls_topic_item,            \
-                             .max = VLS_TOPICS_MAX)
+        VALISE_FIELD_AS_WITH(args, remove_, "removeTopics", LIST, 0, "Topics to remove.",          \
+                             .more = &vls_topic_item, .max = VLS_TOPICS_MAX)
 
 /* Tidy, in memory of the view. A topic that is to go and is not there is no error; one that is to
  * go and to come is there then. VALISE_E_INVALID for both ways at once, and for too many. */

@@ -7,8 +7,8 @@ static const valise_field add_in[] = {
     VALISE_FIELD_WITH(vls_entry_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Its key.",
                       .min = 1, .max = VLS_MEMORY_KEY_MAX),
     VLS_ENTRY_CONTENT_FIELDS,
-    VALISE_FIELD_AS_WITH(vls_entry_args, topics.all, "topics", LIST, VALISE_NULLABLE,
-                         "What it is about.", .more = &vls_topic_item, .max = VLS_TOPICS_MAX),
+    VALISE_FIELD_AS_WITH(vls_entry_args, topics.all, "topics", LIST, VALISE_NULLABLE, "Its topics.",
+                         .more = &vls_topic_item, .max = VLS_TOPICS_MAX),
     VLS_ENTRY_OTHER_FIELDS,
     VALISE_FIELD_END,
 };
@@ -59,7 +59,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_memory_context_add = {
     .size = sizeof(valise_op),
     .name = "context:add",
-    .brief = "Add something that can be told: a text, a JSON value or a blob.",
+    .brief = "Add a context entry: a text, a JSON value or a blob.",
     .help = "Its topics decide in which sessions it may be told. With `expires` or `ttl` it is "
             "over at some time: it is not shown any more then, and goes with gc.",
     .kind = VALISE_COMMAND,

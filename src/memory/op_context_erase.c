@@ -10,7 +10,7 @@ typedef struct erase_args {
 static const valise_field erase_in[] = {
     VALISE_FIELD_WITH(erase_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Its key.",
                       .ref = VLS_REF_ENTRY, .min = 1, .max = VLS_MEMORY_KEY_MAX),
-    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
+    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "The reason, which is recorded.", .max = 1024),
     VALISE_FIELD_END,
 };
 
@@ -31,7 +31,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_memory_context_erase = {
     .size = sizeof(valise_op),
     .name = "context:erase",
-    .brief = "Delete a context entry and remove what it ever said from every file.",
+    .brief = "Delete a context entry and erase all its versions from every file.",
     .help = "All its versions lose their contents, also those of an entry that was deleted before. "
             "Other places that hold the same contents are listed. `context delete --erase` is the "
             "same.",

@@ -90,7 +90,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_memory_context_history = {
     .size = sizeof(valise_op),
     .name = "context:history",
-    .brief = "List what became of a context entry, the newest first.",
+    .brief = "List the versions of a context entry, newest first.",
     .help = "As far as the log reaches back; also of an entry that was deleted.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,

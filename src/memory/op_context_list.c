@@ -11,10 +11,10 @@ typedef struct list_args {
 
 static const valise_field list_in[] = {
     VALISE_FIELD_WITH(list_args, prefix, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Only keys that begin like this.", .max = VLS_MEMORY_KEY_MAX),
-    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those about this.", .min = 1,
-                      .max = VLS_TOPIC_MAX),
-    VALISE_FIELD(list_args, all, BOOL, 0, "Also those that have expired and are still there."),
+                      "Only keys with this prefix.", .max = VLS_MEMORY_KEY_MAX),
+    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those with this topic.",
+                      .min = 1, .max = VLS_TOPIC_MAX),
+    VALISE_FIELD(list_args, all, BOOL, 0, "Include expired entries that are still stored."),
     VALISE_FIELD_END,
 };
 
@@ -28,10 +28,10 @@ typedef struct entry_line {
 
 static const valise_field list_out[] = {
     VALISE_FIELD(entry_line, key, STR, VALISE_REQUIRED, "Its key."),
-    VALISE_FIELD_WITH(entry_line, type, ENUM, VALISE_REQUIRED, "What it is.",
+    VALISE_FIELD_WITH(entry_line, type, ENUM, VALISE_REQUIRED, "Its type.",
                       .more = vls_entry_types),
-    VALISE_FIELD_WITH(entry_line, topics, LIST, 0, "What it is about.", .more = &vls_topic_item),
-    VALISE_FIELD(entry_line, expires, TIME, VALISE_NULLABLE, "Until when it holds."),
+    VALISE_FIELD_WITH(entry_line, topics, LIST, 0, "Its topics.", .more = &vls_topic_item),
+    VALISE_FIELD(entry_line, expires, TIME, VALISE_NULLABLE, "When it expires."),
     VALISE_FIELD(entry_line, version, INT, VALISE_REQUIRED, "How often it was written."),
     VALISE_FIELD(entry_line, updated, TIME, VALISE_REQUIRED, "When it was changed last."),
     VALISE_FIELD(entry_line, actor, STR, VALISE_REQUIRED, "Who did."),
@@ -90,7 +90,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_memory_context_list = {
     .size = sizeof(valise_op),
     .name = "context:list",
-    .brief = "List what can be told.",
+    .brief = "List the context entries.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "memory:read",

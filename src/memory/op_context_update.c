@@ -15,7 +15,7 @@ static const valise_field update_in[] = {
     VLS_ENTRY_CONTENT_FIELDS,
     VLS_TOPICS_CHANGE_FIELDS(vls_entry_args, topics.all, topics.add, topics.remove),
     VLS_ENTRY_OTHER_FIELDS,
-    VALISE_FIELD_WITH(vls_entry_args, unset, LIST, 0, "What is taken away.", .more = &part_item,
+    VALISE_FIELD_WITH(vls_entry_args, unset, LIST, 0, "Fields to remove.", .more = &part_item,
                       .max = 4),
     VALISE_FIELD_END,
 };
@@ -71,7 +71,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_memory_context_update = {
     .size = sizeof(valise_op),
     .name = "context:update",
-    .brief = "Change what can be told.",
+    .brief = "Change a context entry.",
     .help = "What is not given stays as it is; `unset` takes away. What it was is in its history.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,

@@ -14,18 +14,18 @@ typedef struct add_args {
 
 static const valise_field add_in[] = {
     VALISE_FIELD(add_args, content, TEXT, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "What is preferred, as it is told to the model."),
-    VALISE_FIELD_WITH(add_args, scope, ENUM, 0, "Where it holds.", .more = vls_scopes),
+                 "The preference, as the model is told it."),
+    VALISE_FIELD_WITH(add_args, scope, ENUM, 0, "Where it applies.", .more = vls_scopes),
     VALISE_FIELD_WITH(add_args, of, STR, VALISE_NULLABLE,
-                      "In which role (its name) or session (its id).", .min = 1,
+                      "The role (its name) or session (its id) it applies to.", .min = 1,
                       .max = VLS_ROLE_NAME_MAX),
     VALISE_FIELD_WITH(add_args, slot, STR, VALISE_NULLABLE,
-                      "What it decides, such as tone: of all for one slot only one holds.",
+                      "What it decides, such as tone; only one preference per slot applies.",
                       .min = 1, .max = VLS_MEMORY_SLOT_MAX),
-    VALISE_FIELD_WITH(add_args, priority, INT, 0, "Of the same scope higher ones win.",
+    VALISE_FIELD_WITH(add_args, priority, INT, 0, "Within a scope, the higher priority wins.",
                       .min = -VLS_PRIORITY_MAX, .max = VLS_PRIORITY_MAX),
-    VLS_TOPICS_FIELD(add_args, 0, "What it is about; without any it always holds."),
-    VALISE_FIELD(add_args, id, UUID, VALISE_NULLABLE, "Its id; without one it gets a new one."),
+    VLS_TOPICS_FIELD(add_args, 0, "Its topics; without any it always applies."),
+    VALISE_FIELD(add_args, id, UUID, VALISE_NULLABLE, "Its id (default: a new one)."),
     VALISE_FIELD_END,
 };
 
@@ -80,7 +80,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_memory_preference_add = {
     .size = sizeof(valise_op),
     .name = "preference:add",
-    .brief = "Add something that is preferred.",
+    .brief = "Add a preference.",
     .help = "It is told to models in the whole workspace, in one role or in one session; where it "
             "has topics, only in what is about one of them. Of those with the same slot one holds: "
             "that of the session before that of the role before that of the workspace, then the "

@@ -11,7 +11,7 @@ typedef struct erase_args {
 static const valise_field erase_in[] = {
     VALISE_FIELD_WITH(erase_args, id, UUID, VALISE_REQUIRED | VALISE_POSITIONAL, "Its id.",
                       .ref = VLS_REF_PREFERENCE),
-    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "Why; it is recorded.", .max = 1024),
+    VALISE_FIELD_WITH(erase_args, reason, STR, 0, "The reason, which is recorded.", .max = 1024),
     VALISE_FIELD_END,
 };
 
@@ -32,7 +32,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_memory_preference_erase = {
     .size = sizeof(valise_op),
     .name = "preference:erase",
-    .brief = "Delete a preference and remove what it ever said from every file.",
+    .brief = "Delete a preference and erase all its versions from every file.",
     .help = "All its versions lose their contents, also those of a preference that was deleted "
             "before. Other places that hold the same contents are listed. `preference delete "
             "--erase` is the same.",

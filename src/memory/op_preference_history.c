@@ -86,7 +86,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_memory_preference_history = {
     .size = sizeof(valise_op),
     .name = "preference:history",
-    .brief = "List what became of a preference, the newest first.",
+    .brief = "List the versions of a preference, newest first.",
     .help = "As far as the log reaches back; also of a preference that was deleted.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,

@@ -9,14 +9,14 @@ typedef struct list_args {
 } list_args;
 
 static const valise_field list_in[] = {
-    VALISE_FIELD_WITH(list_args, scope, ENUM, VALISE_NULLABLE, "Only those that hold there.",
+    VALISE_FIELD_WITH(list_args, scope, ENUM, VALISE_NULLABLE, "Only those with this scope.",
                       .more = vls_scopes),
     VALISE_FIELD_WITH(list_args, of, STR, VALISE_NULLABLE, "Only those of this role or session.",
                       .min = 1, .max = VLS_ROLE_NAME_MAX),
-    VALISE_FIELD_WITH(list_args, slot, STR, VALISE_NULLABLE, "Only those that decide this.",
-                      .min = 1, .max = VLS_MEMORY_SLOT_MAX),
-    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those about this.", .min = 1,
-                      .max = VLS_TOPIC_MAX),
+    VALISE_FIELD_WITH(list_args, slot, STR, VALISE_NULLABLE, "Only those for this slot.", .min = 1,
+                      .max = VLS_MEMORY_SLOT_MAX),
+    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those with this topic.",
+                      .min = 1, .max = VLS_TOPIC_MAX),
     VALISE_FIELD_END,
 };
 
@@ -52,7 +52,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_memory_preference_list = {
     .size = sizeof(valise_op),
     .name = "preference:list",
-    .brief = "List what is preferred.",
+    .brief = "List the preferences.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "preference:read",

@@ -13,12 +13,12 @@ typedef struct add_args {
 static const valise_field add_in[] = {
     VALISE_FIELD_WITH(add_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the role.",
                       .min = 1, .max = VLS_ROLE_NAME_MAX),
-    VALISE_FIELD_WITH(add_args, label, STR, VALISE_NULLABLE, "What people call it.", .min = 1,
+    VALISE_FIELD_WITH(add_args, label, STR, VALISE_NULLABLE, "Its label, for people.", .min = 1,
                       .max = VLS_ROLE_LABEL_MAX),
     VALISE_FIELD(add_args, persona, TEXT, VALISE_NULLABLE, "Its instructions: the system prompt."),
-    VALISE_FIELD_WITH(add_args, constraints, STRUCT, VALISE_NULLABLE, "What it asks of models.",
+    VALISE_FIELD_WITH(add_args, constraints, STRUCT, VALISE_NULLABLE, "Its model settings.",
                       .more = &vls_constraint_struct),
-    VLS_TOPICS_FIELD(add_args, 0, "What it is about."),
+    VLS_TOPICS_FIELD(add_args, 0, "Its topics."),
     VALISE_FIELD_END,
 };
 
@@ -58,7 +58,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_memory_role_add = {
     .size = sizeof(valise_op),
     .name = "role:add",
-    .brief = "Add a role: a persona, and what it asks of models.",
+    .brief = "Add a role: a persona and its model settings.",
     .help = "What only some provider knows goes under `extras` of the constraints, word for word. "
             "A name that was deleted can be used again; the numbers of its versions go on.",
     .kind = VALISE_COMMAND,

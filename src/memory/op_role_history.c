@@ -46,7 +46,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_memory_role_history = {
     .size = sizeof(valise_op),
     .name = "role:history",
-    .brief = "List the versions of a role, the newest first.",
+    .brief = "List the versions of a role, newest first.",
     .help = "Also those of a role that was deleted: a prompt that was built with one can still be "
             "explained.",
     .kind = VALISE_QUERY,

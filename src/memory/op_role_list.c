@@ -7,8 +7,8 @@ typedef struct list_args {
 } list_args;
 
 static const valise_field list_in[] = {
-    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those about this.", .min = 1,
-                      .max = VLS_TOPIC_MAX),
+    VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those with this topic.",
+                      .min = 1, .max = VLS_TOPIC_MAX),
     VALISE_FIELD_END,
 };
 
@@ -23,8 +23,8 @@ typedef struct role_line {
 static const valise_field list_out[] = {
     VALISE_FIELD(role_line, name, STR, VALISE_REQUIRED, "Name of the role."),
     VALISE_FIELD(role_line, version, INT, VALISE_REQUIRED, "Its newest version."),
-    VALISE_FIELD(role_line, label, STR, VALISE_NULLABLE, "What people call it."),
-    VALISE_FIELD_WITH(role_line, topics, LIST, 0, "What it is about.", .more = &vls_topic_item),
+    VALISE_FIELD(role_line, label, STR, VALISE_NULLABLE, "Its label, for people."),
+    VALISE_FIELD_WITH(role_line, topics, LIST, 0, "Its topics.", .more = &vls_topic_item),
     VALISE_FIELD(role_line, created, TIME, VALISE_REQUIRED, "When it was added."),
     VALISE_FIELD(role_line, updated, TIME, VALISE_REQUIRED, "When it was changed last."),
     VALISE_FIELD(role_line, brief, STR, VALISE_NULLABLE, "The beginning of its persona."),

@@ -12,8 +12,7 @@ static const valise_field show_in[] = {
                       "Name of the role.", .ref = VLS_REF_ROLE_NAME, .min = 1,
                       .max = VLS_ROLE_NAME_MAX),
     VALISE_FIELD_WITH(show_args, version, INT, VALISE_NULLABLE,
-                      "Which of its versions; without it the one that holds.", .min = 1,
-                      .max = INT64_MAX),
+                      "Which version (default: the current one).", .min = 1, .max = INT64_MAX),
     VALISE_FIELD_END,
 };
 

@@ -19,15 +19,14 @@ static const valise_field update_in[] = {
     VALISE_FIELD_WITH(update_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Name of the role.", .ref = VLS_REF_ROLE_NAME, .min = 1,
                       .max = VLS_ROLE_NAME_MAX),
-    VALISE_FIELD_WITH(update_args, label, STR, VALISE_NULLABLE, "What people call it.", .min = 1,
+    VALISE_FIELD_WITH(update_args, label, STR, VALISE_NULLABLE, "Its label, for people.", .min = 1,
                       .max = VLS_ROLE_LABEL_MAX),
     VALISE_FIELD(update_args, persona, TEXT, VALISE_NULLABLE,
                  "Its instructions: the system prompt."),
     VALISE_FIELD_WITH(update_args, constraints, STRUCT, VALISE_NULLABLE,
-                      "What it asks of models; what is not given stays.",
-                      .more = &vls_constraint_struct),
+                      "Its model settings; omitted ones stay.", .more = &vls_constraint_struct),
     VLS_TOPICS_CHANGE_FIELDS(update_args, topics.all, topics.add, topics.remove),
-    VALISE_FIELD_WITH(update_args, unset, LIST, 0, "What is taken away.", .more = &part_item,
+    VALISE_FIELD_WITH(update_args, unset, LIST, 0, "Fields to remove.", .more = &part_item,
                       .max = 16),
     VALISE_FIELD_END,
 };
@@ -112,7 +111,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_memory_role_update = {
     .size = sizeof(valise_op),
     .name = "role:update",
-    .brief = "Make a new version of a role.",
+    .brief = "Create a new version of a role.",
     .help = "What is not given stays as it is, each constraint for itself; `unset` takes away. "
             "Where nothing changes there is no new version. Earlier versions can still be shown.",
     .kind = VALISE_COMMAND,

@@ -16,7 +16,7 @@ const valise_field vls_topic_item = {
     .name = "topic", .help = "A topic.", .type = VALISE_T_STR, .min = 1, .max = VLS_TOPIC_MAX};
 
 #define TOPICS(row)                                                                                \
-    VALISE_FIELD_WITH(row, topics, LIST, 0, "What it is about.", .more = &vls_topic_item,          \
+    VALISE_FIELD_WITH(row, topics, LIST, 0, "Its topics.", .more = &vls_topic_item,                \
                       .max = VLS_TOPICS_MAX)
 
 /* ---- roles ---- */
@@ -45,7 +45,7 @@ static const valise_field version_fields[] = {
                       "Name of the role.", .min = 1, .max = VLS_ROLE_NAME_MAX),
     VALISE_FIELD(vls_role_version_row, version, INT, VALISE_REQUIRED | VALISE_KEY, "1, 2, 3."),
     VALISE_FIELD_WITH(vls_role_version_row, label, STR, VALISE_NULLABLE | VALISE_CONTENT,
-                      "What people call it.", .max = 256),
+                      "Its label, for people.", .max = 256),
     VALISE_FIELD_WITH(vls_role_version_row, persona, ID, VALISE_NULLABLE | VALISE_CONTENT,
                       "Its instructions.", .ref = "object"),
     VALISE_FIELD_WITH(vls_role_version_row, constraints, ID, VALISE_NULLABLE | VALISE_CONTENT,
@@ -73,7 +73,7 @@ static const valise_field preference_fields[] = {
     VALISE_FIELD_WITH(vls_preference_row, content, ID, VALISE_NULLABLE | VALISE_CONTENT,
                       "What is preferred.", .ref = "object"),
     TOPICS(vls_preference_row),
-    VALISE_FIELD_WITH(vls_preference_row, scope, ENUM, 0, "Where it holds.", .more = vls_scopes),
+    VALISE_FIELD_WITH(vls_preference_row, scope, ENUM, 0, "Where it applies.", .more = vls_scopes),
     VALISE_FIELD_WITH(vls_preference_row, of, STR, VALISE_NULLABLE, "In which role or session.",
                       .max = VLS_ROLE_NAME_MAX),
     VALISE_FIELD_WITH(vls_preference_row, slot, STR, VALISE_NULLABLE, "What it decides.",
@@ -99,7 +99,7 @@ const valise_coll vls_preferences = {.size = sizeof(valise_coll),
 static const valise_field entry_fields[] = {
     VALISE_FIELD_WITH(vls_context_entry_row, key, STR, VALISE_REQUIRED | VALISE_KEY, "Its key.",
                       .min = 1, .max = VLS_MEMORY_KEY_MAX),
-    VALISE_FIELD_WITH(vls_context_entry_row, type, ENUM, 0, "What it is.", .more = vls_entry_types),
+    VALISE_FIELD_WITH(vls_context_entry_row, type, ENUM, 0, "Its type.", .more = vls_entry_types),
     VALISE_FIELD_WITH(vls_context_entry_row, content, ID, VALISE_NULLABLE | VALISE_CONTENT,
                       "What it says.", .ref = "object"),
     VALISE_FIELD_WITH(vls_context_entry_row, blob, ID, VALISE_NULLABLE | VALISE_CONTENT,
@@ -107,7 +107,7 @@ static const valise_field entry_fields[] = {
     TOPICS(vls_context_entry_row),
     VALISE_FIELD_WITH(vls_context_entry_row, metadata, ID, VALISE_NULLABLE | VALISE_CONTENT,
                       "Whatever else was told.", .ref = "object"),
-    VALISE_FIELD(vls_context_entry_row, expires, TIME, VALISE_NULLABLE, "Until when it holds."),
+    VALISE_FIELD(vls_context_entry_row, expires, TIME, VALISE_NULLABLE, "When it expires."),
     VALISE_FIELD(vls_context_entry_row, version, INT, 0, "Counts its changes."),
     VALISE_FIELD(vls_context_entry_row, created, TIME, 0, "When it was added."),
     VALISE_FIELD(vls_context_entry_row, updated, TIME, 0, "When it was changed last."),

@@ -30,16 +30,16 @@ typedef struct ask_args {
 static const valise_field ask_in[] = {
     VLS_PROMPT_ARGS_FIELDS(ask_args),
     VALISE_FIELD_WITH(ask_args, text, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "What the user says first; without it what was said last is answered.",
-                      .min = 1, .max = VLS_JSON_MAX_BYTES / 4),
-    VALISE_FIELD(ask_args, blocks, JSON, VALISE_NULLABLE, "The same as blocks of a turn."),
-    VALISE_FIELD_WITH(ask_args, attach, LIST, 0, "Files to go with it, as images or documents.",
+                      "The user's message (default: answer the last turn).", .min = 1,
+                      .max = VLS_JSON_MAX_BYTES / 4),
+    VALISE_FIELD(ask_args, blocks, JSON, VALISE_NULLABLE, "The message as blocks of a turn."),
+    VALISE_FIELD_WITH(ask_args, attach, LIST, 0, "Files to attach, as images or documents.",
                       .more = &vls_blob_file_item, .max = VLS_BLOB_FILES_MAX),
     VALISE_FIELD_WITH(ask_args, replay, PATH, VALISE_NULLABLE,
                       "A file of answers, instead of the provider.", .min = 1, .max = 4000,
                       .ref = "cli.file"),
     VALISE_FIELD_AS(ask_args, drop_partial, "dropPartial", BOOL, 0,
-                    "Do not keep an answer that was cut or cancelled."),
+                    "Discard an answer that was cut off or cancelled."),
     VALISE_FIELD_END,
 };
 
@@ -498,7 +498,7 @@ const valise_op vls_op_prompt_prompt_ask = {
     .size = sizeof(valise_op),
     .name = "prompt:ask",
     .alias = "ask",
-    .brief = "Say something in a session and get the answer of a model.",
+    .brief = "Send a message in a session and get a model's answer.",
     .help = "The text becomes a turn of the user; the prompt is built and recorded as `valise "
             "prompt build` does, with the same options, and sent to the provider; the answer "
             "becomes a turn of the assistant, with usage and prompt in its metadata. Tools that it "

@@ -24,7 +24,7 @@ static const valise_field blame_in[] = {
                       .ref = VLS_REF_PROMPT),
     VALISE_FIELD_WITH(blame_args, part, INT, VALISE_NULLABLE, "Only this part, with all its text.",
                       .min = 0, .max = INT32_MAX),
-    VALISE_FIELD(blame_args, all, BOOL, 0, "Punctuation of the builder too."),
+    VALISE_FIELD(blame_args, all, BOOL, 0, "Include separators added by the builder."),
     VALISE_FIELD_END,
 };
 
@@ -115,7 +115,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_prompt_prompt_blame = {
     .size = sizeof(valise_op),
     .name = "prompt:blame",
-    .brief = "Show where each piece of a prompt comes from.",
+    .brief = "Show where each part of a prompt comes from.",
     .help =
         "Stretches of the neutral prompt in their order, each with its source, who wrote it and "
         "why it is there. The neutral prompt has messages first, then system and tools.",

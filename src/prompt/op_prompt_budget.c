@@ -20,7 +20,7 @@ typedef struct budget_args {
 static const valise_field budget_in[] = {
     VLS_PROMPT_ARGS_FIELDS(budget_args),
     VALISE_FIELD_WITH(budget_args, largest, INT, VALISE_NULLABLE,
-                      "How many of the largest parts to list, 10 when not given.", .min = 0,
+                      "How many of the largest parts to list (default: 10).", .min = 0,
                       .max = LARGEST_MAX),
     VALISE_FIELD_END,
 };
@@ -156,7 +156,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_prompt_prompt_budget = {
     .size = sizeof(valise_op),
     .name = "prompt:budget",
-    .brief = "Show where the tokens of a prompt go.",
+    .brief = "Show how a prompt uses its token budget.",
     .help = "What a build would choose, by section, with its largest parts and what it would leave "
             "out. With --policies also what these save. Nothing is recorded.",
     .kind = VALISE_QUERY,

@@ -25,13 +25,13 @@ typedef vls_prompt_built built;
 static const valise_field build_in[] = {
     VLS_PROMPT_ARGS_FIELDS(build_args),
     VALISE_FIELD_AS(build_args, no_record, "noRecord", BOOL, 0,
-                    "Keep nothing of it: it cannot be shown again."),
+                    "Do not record it; it cannot be shown again."),
     VALISE_FIELD(build_args, neutral, BOOL, 0, "Answer with the neutral prompt."),
     VALISE_FIELD(build_args, wire, BOOL, 0, "Answer with the request as the provider gets it."),
     VALISE_FIELD_WITH(build_args, output, PATH, VALISE_NULLABLE,
-                      "A file for the request; files of any size can be in it.", .ref = "cli.file",
-                      .min = 1, .max = 4000),
-    VALISE_FIELD(build_args, force, BOOL, 0, "Replace a file that is there."),
+                      "Write the request to this file, with attached files of any size.",
+                      .ref = "cli.file", .min = 1, .max = 4000),
+    VALISE_FIELD(build_args, force, BOOL, 0, "Overwrite an existing file."),
     VALISE_FIELD_END,
 };
 
@@ -332,7 +332,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_prompt_prompt_build = {
     .size = sizeof(valise_op),
     .name = "prompt:build",
-    .brief = "Make the request that a model gets of a session.",
+    .brief = "Build the request that a model would get for a session.",
     .help = "The path to the head of the session, or to a turn; the persona and preferences in "
             "force; context entries whose topics fit; notes on paths, items of a backpack. What "
             "does not fit into the window is left out, oldest first, and told. How it came to be "

@@ -50,7 +50,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_prompt_prompt_calibrate = {
     .size = sizeof(valise_op),
     .name = "prompt:calibrate",
-    .brief = "Learn from a provider's count what a model counts for our tokens.",
+    .brief = "Adjust token estimates for a model from a reported count.",
     .help =
         "The estimate of tokens is the same for all models. What providers report gives each "
         "model a factor, in sixteenths between 8 and 64, with which prompts are held against "

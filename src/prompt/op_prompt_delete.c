@@ -41,7 +41,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 const valise_op vls_op_prompt_prompt_delete = {
     .size = sizeof(valise_op),
     .name = "prompt:delete",
-    .brief = "Forget how a prompt came to be.",
+    .brief = "Delete the record of a prompt.",
     .help = "Turns, preferences and whatever else it was made of stay. What was kept for its sake "
             "alone goes with the next gc.",
     .kind = VALISE_COMMAND,

@@ -13,7 +13,7 @@ static const valise_field diff_in[] = {
     VALISE_FIELD_WITH(diff_args, a, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The first prompt: " VLS_PROMPT_WHICH, .min = 1, .max = VLS_PROMPT_TEXT_MAX,
                       .ref = VLS_REF_PROMPT),
-    VALISE_FIELD_WITH(diff_args, b, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "The second one.",
+    VALISE_FIELD_WITH(diff_args, b, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "The second prompt.",
                       .min = 1, .max = VLS_PROMPT_TEXT_MAX, .ref = VLS_REF_PROMPT),
     VALISE_FIELD_END,
 };
@@ -67,7 +67,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_prompt_prompt_diff = {
     .size = sizeof(valise_op),
     .name = "prompt:diff",
-    .brief = "Show what entered and what left between two prompts.",
+    .brief = "Compare two prompts part by part.",
     .help = "Parts are compared: a part is changed when what it comes from says something else, or "
             "something else was done to it.",
     .kind = VALISE_QUERY,

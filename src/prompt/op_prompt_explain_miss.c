@@ -17,7 +17,7 @@ static const valise_field miss_in[] = {
     VALISE_FIELD_WITH(miss_args, a, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The first prompt: " VLS_PROMPT_WHICH, .min = 1, .max = VLS_PROMPT_TEXT_MAX,
                       .ref = VLS_REF_PROMPT),
-    VALISE_FIELD_WITH(miss_args, b, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "The second one.",
+    VALISE_FIELD_WITH(miss_args, b, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "The second prompt.",
                       .min = 1, .max = VLS_PROMPT_TEXT_MAX, .ref = VLS_REF_PROMPT),
     VALISE_FIELD_END,
 };
@@ -164,7 +164,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_prompt_prompt_explain_miss = {
     .size = sizeof(valise_op),
     .name = "prompt:explain-miss",
-    .brief = "Say why a cache of the first prompt did not help with the second.",
+    .brief = "Explain why the second prompt missed the first one's cache.",
     .help = "Providers keep the beginning of a prompt. This names the first part that is another "
             "one, and how many tokens stand behind it: these are paid for again.",
     .kind = VALISE_QUERY,

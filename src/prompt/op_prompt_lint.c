@@ -14,12 +14,12 @@ typedef struct lint_args {
 
 static const valise_field lint_in[] = {
     VALISE_FIELD_WITH(lint_args, provider, STR, VALISE_REQUIRED,
-                      "Whose rules count, such as anthropic.", .min = 1,
+                      "The provider whose rules to check, such as anthropic.", .min = 1,
                       .max = VLS_ADAPTER_NAME_MAX, .ref = "cli.adapter"),
     VALISE_FIELD(lint_args, neutral, VALUE, VALISE_NULLABLE | VALISE_POSITIONAL,
                  "A neutral prompt."),
     VALISE_FIELD(lint_args, request, VALUE, VALISE_NULLABLE,
-                 "Instead: a request as the provider gets it."),
+                 "Instead: a request in the provider's format."),
     VALISE_FIELD_END,
 };
 
@@ -88,7 +88,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_prompt_prompt_lint = {
     .size = sizeof(valise_op),
     .name = "prompt:lint",
-    .brief = "Say what a provider would refuse in a prompt.",
+    .brief = "Check a prompt for what a provider would refuse.",
     .help = "Of a neutral prompt it also says what a build repairs by itself; a request is looked "
             "at as it is. The rules are numbered, and explained in docs/prompt.md. It needs no "
             "workspace.",

@@ -72,7 +72,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_prompt_prompt_list = {
     .size = sizeof(valise_op),
     .name = "prompt:list",
-    .brief = "List the prompts that were made, the newest first.",
+    .brief = "List the recorded prompts, newest first.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "prompt:read",

@@ -13,7 +13,7 @@ typedef struct parse_args {
 
 static const valise_field parse_in[] = {
     VALISE_FIELD_WITH(parse_args, provider, STR, VALISE_REQUIRED,
-                      "Whose answer it is, such as anthropic.", .min = 1,
+                      "The provider it is from, such as anthropic.", .min = 1,
                       .max = VLS_ADAPTER_NAME_MAX, .ref = "cli.adapter"),
     VALISE_FIELD(parse_args, response, TEXT, VALISE_NULLABLE | VALISE_POSITIONAL | VALISE_FILE,
                  "A whole response."),
@@ -122,7 +122,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 const valise_op vls_op_prompt_prompt_parse = {
     .size = sizeof(valise_op),
     .name = "prompt:parse",
-    .brief = "Read a provider's response as blocks of a turn.",
+    .brief = "Parse a provider's response into blocks of a turn.",
     .help = "What the model said, why it stopped and what it cost. Opaque data of the provider "
             "stays with its block, so that it can be sent back. It needs no workspace.",
     .kind = VALISE_QUERY,

@@ -23,18 +23,18 @@ typedef struct render_args {
 
 static const valise_field render_in[] = {
     VALISE_FIELD_WITH(render_args, provider, STR, VALISE_REQUIRED,
-                      "Whose form the request has, such as anthropic.", .min = 1,
+                      "The provider's request format to use, such as anthropic.", .min = 1,
                       .max = VLS_ADAPTER_NAME_MAX, .ref = "cli.adapter"),
     VALISE_FIELD(render_args, neutral, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "A neutral prompt."),
     VALISE_FIELD_WITH(render_args, model, STR, VALISE_NULLABLE,
-                      "The model; that of params when not given.", .min = 1, .max = VLS_MODEL_MAX),
+                      "The model (default: that of params).", .min = 1, .max = VLS_MODEL_MAX),
     VALISE_FIELD(render_args, stream, BOOL, 0, "Ask for a stream."),
-    VALISE_FIELD_AS(render_args, no_cache, "noCache", BOOL, 0, "No marks for caches."),
+    VALISE_FIELD_AS(render_args, no_cache, "noCache", BOOL, 0, "Leave out cache marks."),
     VALISE_FIELD_WITH(render_args, output, PATH, VALISE_NULLABLE,
-                      "A file for the request; files of any size can be in it.", .ref = "cli.file",
-                      .min = 1, .max = 4000),
-    VALISE_FIELD(render_args, force, BOOL, 0, "Replace a file that is there."),
+                      "Write the request to this file, with attached files of any size.",
+                      .ref = "cli.file", .min = 1, .max = 4000),
+    VALISE_FIELD(render_args, force, BOOL, 0, "Overwrite an existing file."),
     VALISE_FIELD_END,
 };
 
@@ -132,7 +132,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_prompt_prompt_render = {
     .size = sizeof(valise_op),
     .name = "prompt:render",
-    .brief = "Write a neutral prompt as a provider gets it.",
+    .brief = "Render a neutral prompt in a provider's format.",
     .help = "What the provider would refuse is repaired, and told. Blobs that the prompt names "
             "must be held in this workspace, and you must be allowed to read blobs.",
     .kind = VALISE_JOB,

@@ -24,9 +24,9 @@ static const valise_field show_in[] = {
     VALISE_FIELD(show_args, wire, BOOL, 0, "Answer with the request as the provider got it."),
     VALISE_FIELD(show_args, manifest, BOOL, 0, "Answer with the manifest as it is stored."),
     VALISE_FIELD_WITH(show_args, output, PATH, VALISE_NULLABLE,
-                      "A file for the request; files of any size can be in it.", .ref = "cli.file",
-                      .min = 1, .max = 4000),
-    VALISE_FIELD(show_args, force, BOOL, 0, "Replace a file that is there."),
+                      "Write the request to this file, with attached files of any size.",
+                      .ref = "cli.file", .min = 1, .max = 4000),
+    VALISE_FIELD(show_args, force, BOOL, 0, "Overwrite an existing file."),
     VALISE_FIELD_END,
 };
 
@@ -238,7 +238,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 const valise_op vls_op_prompt_prompt_show = {
     .size = sizeof(valise_op),
     .name = "prompt:show",
-    .brief = "Show a prompt that was made, as it was.",
+    .brief = "Show a recorded prompt.",
     .help = "It is made again from its parts, whatever became of the session since, and compared "
             "with the hashes of then. What was erased is shown as [erased], what you may not read "
             "as [denied]; and where a newer adapter writes other bytes, that is told.",

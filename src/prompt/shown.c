@@ -18,7 +18,7 @@ static const valise_struct repair_struct = {sizeof(vls_repair_shown), repair_fie
 const valise_field vls_repair_item = {.type = VALISE_T_STRUCT, .more = &repair_struct};
 
 static const valise_field left_fields[] = {
-    VALISE_FIELD_WITH(vls_left_shown, kind, ENUM, VALISE_REQUIRED, "What it is.",
+    VALISE_FIELD_WITH(vls_left_shown, kind, ENUM, VALISE_REQUIRED, "Its kind.",
                       .more = vls_part_kinds),
     VALISE_FIELD(vls_left_shown, name, STR, VALISE_NULLABLE, "Which one."),
     VALISE_FIELD(vls_left_shown, reason, STR, VALISE_REQUIRED, "Why it is not there."),

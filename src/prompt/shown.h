@@ -44,7 +44,7 @@ typedef struct vls_part_shown {
     VALISE_FIELD_AS(args, source.part, "part", INT, VALISE_REQUIRED, "Number of the part."),       \
         VALISE_FIELD_AS_WITH(args, source.section, "section", ENUM, VALISE_REQUIRED,               \
                              "Where in the prompt it stands.", .more = vls_sections),              \
-        VALISE_FIELD_AS_WITH(args, source.kind, "kind", ENUM, VALISE_NULLABLE, "What it is.",      \
+        VALISE_FIELD_AS_WITH(args, source.kind, "kind", ENUM, VALISE_NULLABLE, "Its kind.",        \
                              .more = vls_part_kinds),                                              \
         VALISE_FIELD_AS(args, source.name, "name", STR, VALISE_NULLABLE, "Which one."),            \
         VALISE_FIELD_AS(args, source.version, "version", INT, VALISE_NULLABLE,                     \

@@ -16,23 +16,23 @@ static const valise_field query_in[] = {
                       "Words that must all be there, \"a phrase\", the beginning of a word*.",
                       .min = 1, .max = VLS_SEARCH_QUERY_MAX),
     VALISE_FIELD_WITH(vls_search_args, kinds, LIST, 0,
-                      "Only these: turn, context (entries), frame (what heads of slots say).",
+                      "Only these kinds: turn, context (entries), frame (current frames).",
                       .more = &kind_item, .max = VLS_SEARCH_KINDS),
     VALISE_FIELD_WITH(vls_search_args, topics, LIST, 0,
-                      "Only what has one of these topics; a turn has those of its sessions.",
+                      "Only hits with one of these topics; turns have those of their sessions.",
                       .more = &topic_item, .max = 64),
     VALISE_FIELD_WITH(vls_search_args, session, STR, VALISE_NULLABLE,
                       "Only turns of this session: its id, the end of it, or its label.", .min = 1,
                       .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),
-    VALISE_FIELD_WITH(vls_search_args, limit, INT, VALISE_NULLABLE,
-                      "How many hits; 20 when not given.", .min = 1, .max = VLS_SEARCH_LIMIT_MAX),
-    VALISE_FIELD_WITH(vls_search_args, offset, INT, 0, "Leave out so many of the best.", .min = 0,
+    VALISE_FIELD_WITH(vls_search_args, limit, INT, VALISE_NULLABLE, "How many hits (default: 20).",
+                      .min = 1, .max = VLS_SEARCH_LIMIT_MAX),
+    VALISE_FIELD_WITH(vls_search_args, offset, INT, 0, "Skip this many of the best hits.", .min = 0,
                       .max = VLS_SEARCH_OFFSET_MAX),
     VALISE_FIELD_END,
 };
 
 static const valise_field query_out[] = {
-    VALISE_FIELD_WITH(vls_search_hit, kind, ENUM, 0, "What it is.", .more = vls_search_kinds),
+    VALISE_FIELD_WITH(vls_search_hit, kind, ENUM, 0, "Its kind.", .more = vls_search_kinds),
     VALISE_FIELD(vls_search_hit, place, STR, VALISE_REQUIRED, "Where, as 'valise show' takes it."),
     VALISE_FIELD(vls_search_hit, turn, STR, VALISE_NULLABLE, "The turn, ID@VERSION."),
     VALISE_FIELD(vls_search_hit, key, STR, VALISE_NULLABLE, "Key of the context entry."),
@@ -140,7 +140,7 @@ const valise_op vls_op_search_search_query = {
     .size = sizeof(valise_op),
     .name = "search:query",
     .alias = "search",
-    .brief = "Find what was said and what is known, by its words.",
+    .brief = "Search turns, context entries and frames for words.",
     .help =
         "Looks through turns (texts, thoughts, summaries, names, arguments and results of tools, "
         "documents), context entries and the heads of slots. All words must be there, in any order "

@@ -151,7 +151,7 @@ static const valise_field node_fields[] = {
                  "Its name there; of the root both are empty."),
     VALISE_FIELD(vls_tree_node_row, version, INT, VALISE_REQUIRED | VALISE_KEY,
                  "The version of the tree that brought it."),
-    VALISE_FIELD_WITH(vls_tree_node_row, kind, ENUM, 0, "What it is.", .more = vls_node_kinds),
+    VALISE_FIELD_WITH(vls_tree_node_row, kind, ENUM, 0, "Its kind.", .more = vls_node_kinds),
     VALISE_FIELD(vls_tree_node_row, exec, BOOL, 0, "Its owner may run it."),
     VALISE_FIELD(vls_tree_node_row, size, INT, 0, "Bytes, or entries of a directory."),
     VALISE_FIELD(vls_tree_node_row, hash, ID, VALISE_NULLABLE,

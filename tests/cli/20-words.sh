@@ -216,7 +216,7 @@ END
 
 t 'commands are listed with their schemas [K6]' '
     run "$VALISE" commands
-    stdout_matches "^pin:add +command +Hold"
+    stdout_matches "^pin:add +command +Pin"
     run "$VALISE" commands --json
     while read -r line; do
         for key in brief example flags kind name payload result; do

@@ -51,7 +51,7 @@ t 'valise by itself says how to begin, in one screen of a page [L4]' '
     run "$VALISE"
     [ "$(wc -l <"$OUT")" -le 48 ]
     [ "$(awk "length > 80" "$OUT" | wc -l)" = 0 ]
-    stdout_has "no workspace here: '"'valise init'"'" "  backpack pack " "'"'valise help COMMAND'"'"
+    stdout_has "no workspace here. Run '"'valise init'"'" "  backpack pack " "'"'valise help COMMAND'"'"
     cp "$OUT" first
     for words in --help -h; do
         run "$VALISE" $words
@@ -67,11 +67,26 @@ t 'valise by itself says how to begin, in one screen of a page [L4]' '
     "$VALISE" --quiet init
     mkdir sub
     run "$VALISE" -C sub
-    stdout_has "workspace $PWD: '"'valise status'"'"
+    # In a workspace: what is in it, and what to do next, which depends on it.
+    stdout_has "You are in the workspace $PWD." "  log entries       1, the last 20" "  scan " "  flow run "
+    stdout_lacks "  history"
+    echo x >file
+    "$VALISE" -q scan
+    run "$VALISE"
+    stdout_matches "^  files             [0-9]+, scanned 20"
+    stdout_has "  put-frame " "  backpack list "
+    stdout_lacks "  scan "
+    [ "$(wc -l <"$OUT")" -le 22 ]
+    run "$VALISE" --help
+    stdout_has "You are in the workspace $PWD." "  backpack pack "
+    stdout_lacks "log entries"
+    run "$VALISE" --actor nobody
+    stdout_has "You are in the workspace $PWD." "nobody" "  backpack pack "
     # Whatever is wrong there.
     rm .valise/config
     echo "[core" >.valise/config
     run "$VALISE"
+    stdout_has "You are in the workspace $PWD." "config:1: " "  backpack pack "
     VALISE_DIR=nowhere run "$VALISE"
     stdout_has "VALISE_DIR names nowhere"
     stderr_is_empty
@@ -79,7 +94,7 @@ t 'valise by itself says how to begin, in one screen of a page [L4]' '
 
 t 'help lists all commands, a group those of it [L4]' '
     run "$VALISE" help
-    stdout_has "backpack: what agents work with" "  turn add " "valise help backpack"
+    stdout_has "backpack: working memory of agents" "  turn add " "valise help backpack"
     "$VALISE" commands --json | while read -r line; do
         name=$("$VALISE" json get "$line" /alias 2>/dev/null || "$VALISE" json get "$line" /name)
         grep -q "^  $(echo "$name" | tr -d "\"" | tr : " ")\( \|$\)" "$OUT" || fail "$name"
@@ -87,7 +102,7 @@ t 'help lists all commands, a group those of it [L4]' '
     # A group that has been added needs a row in front.c.
     ! grep -E "^[a-z-]+:$" "$OUT" | grep -vE "^(commands|options|usage):$" || fail "says nothing of itself"
     expect_exit 2 "$VALISE" bp # half a command
-    stdout_has "usage: valise bp COMMAND" "  bp pack BACKPACK KEY VALUE" "what agents work with"
+    stdout_has "usage: valise bp COMMAND" "  bp pack BACKPACK KEY VALUE" "working memory of agents"
     cp "$OUT" alone
     run "$VALISE" help bp
     cmp alone "$OUT"
@@ -132,7 +147,12 @@ t 'man pages are clean [L8]' '
         "$VALISE" help --man $words >page.1
         LC_ALL=C.UTF-8 MANROFFSEQ="" MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z page.1 2>warnings >/dev/null
         [ ! -s warnings ] || fail "$words: $(cat warnings)"
-        grep -q "^\.SH NAME" page.1
+        for section in NAME SYNOPSIS DESCRIPTION "SEE ALSO"; do
+            grep -qF ".SH \"$section\"" page.1 || grep -qxF ".SH $section" page.1 || fail "$words: no $section"
+        done
+        grep -q "^\.SH \"\?COMMANDS" page.1 || for section in OPTIONS EXAMPLES "EXIT STATUS" ENVIRONMENT; do
+            grep -qF ".SH \"$section\"" page.1 || grep -qxF ".SH $section" page.1 || fail "$words: no $section"
+        done
         command -v mandoc >/dev/null || continue
         # A date would make each build another one.
         mandoc -Tlint -W warning page.1 | grep -v "missing date" >warnings || true
