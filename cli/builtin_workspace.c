@@ -157,8 +157,8 @@ typedef struct config_get_args {
 } config_get_args;
 
 static const valise_field config_get_in[] = {
-    VALISE_FIELD(config_get_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "The name of a setting, such as core.durability."),
+    VALISE_FIELD_WITH(config_get_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "The name of a setting, such as core.durability.", .ref = "cli.setting"),
     VALISE_FIELD_AS(config_get_args, show_origin, "showOrigin", BOOL, 0,
                     "Also show who set it, and where."),
     VALISE_FIELD_END,
@@ -401,8 +401,8 @@ typedef struct config_set_args {
 } config_set_args;
 
 static const valise_field config_set_in[] = {
-    VALISE_FIELD(config_set_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "The name of a setting."),
+    VALISE_FIELD_WITH(config_set_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "The name of a setting.", .ref = "cli.setting"),
     VALISE_FIELD(config_set_args, value, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Its value."),
     VALISE_FIELD(config_set_args, user, BOOL, 0, "Use the user's file instead of the workspace's."),
     VALISE_FIELD_END,
@@ -467,8 +467,8 @@ typedef struct config_unset_args {
 } config_unset_args;
 
 static const valise_field config_unset_in[] = {
-    VALISE_FIELD(config_unset_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "The name of a setting."),
+    VALISE_FIELD_WITH(config_unset_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+                      "The name of a setting.", .ref = "cli.setting"),
     VALISE_FIELD(config_unset_args, user, BOOL, 0,
                  "Use the user's file instead of the workspace's."),
     VALISE_FIELD_END,

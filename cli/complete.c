@@ -1,9 +1,12 @@
 /* complete.c -- candidates for the word that is being typed. */
 #include "cli/complete.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "cli/call.h"
 #include "cli/paths.h"
+#include "engine/config.h"
+#include "json/make.h"
 #include "wire/adapter.h"
 
 #define ID_ROWS_MAX 5000u /* looked at */
@@ -95,6 +98,7 @@ static void add_operation_names(const completer *k)
 typedef struct id_search {
     const completer *k;
     const valise_field *key; /* of the rows */
+    bool labels;             /* they name rows as well */
     vls_arena arena;
     vls_arena kept;
     valise_str offered[IDS_MAX];
@@ -102,15 +106,55 @@ typedef struct id_search {
     int64_t end_ns;
 } id_search;
 
+/* What a turn says, as far as it is a text. */
+static valise_str first_text(vls_json row)
+{
+    const vls_json *blocks = vls_json_get(row, VLS_STR("blocks"));
+
+    return blocks && blocks->type == VLS_JSON_ARRAY && blocks->len > 0
+               ? vls_text_of(blocks->items[0], "text")
+               : (valise_str){NULL, 0};
+}
+
+/* What people know a row by: its label, or how it begins. */
+static const char *describe(id_search *search, vls_json row)
+{
+    static const char *const names[] = {"label",        "brief", "content", "text",
+                                        "valueSummary", "path",  "help",    NULL};
+    VLS_AUTO(buf) vls_buf text = {0};
+    valise_str kept = {NULL, 0};
+
+    for (size_t i = 0; names[i]; i++) {
+        valise_str said =
+            strcmp(names[i], "text") == 0 ? first_text(row) : vls_text_of(row, names[i]);
+        if (said.len == 0 || strcmp(names[i], search->key->name) == 0)
+            continue;
+        vls_buf_init(&text, search->k->c->env, 4096);
+        vls_text_neutralize(&text, vls_str_head(said, 60), 0);
+        if (vls_arena_dup(&kept, &search->arena, vls_buf_str(&text), NULL) == 0 && kept.len > 0)
+            return kept.ptr;
+    }
+    return search->key->name;
+}
+
 /* Each one once. */
-static void offer(id_search *search, valise_str word)
+static void offer(id_search *search, valise_str word, const char *about)
 {
     for (size_t i = 0; i < search->found; i++) {
         if (vls_str_equal(search->offered[i], word))
             return;
     }
     if (vls_arena_dup(&search->offered[search->found], &search->kept, word, NULL) == 0)
-        search->found += add_candidate(search->k, word, search->key->name);
+        search->found += add_candidate(search->k, word, about);
+}
+
+/* Sessions are named by their labels, too; nobody types a whole id. */
+static void offer_label(id_search *search, vls_json row)
+{
+    valise_str label = vls_text_of(row, "label");
+
+    if (search->labels && label.len > 0 && search->found < IDS_MAX)
+        offer(search, label, "label");
 }
 
 static int take_id(void *arg, valise_str json)
@@ -128,11 +172,12 @@ static int take_id(void *arg, valise_str json)
         return 1;
     id = vls_json_get(row, valise_str_of(search->key->name));
     if (id && id->type == VLS_JSON_STRING) {
-        offer(search, vls_json_str(*id));
+        offer(search, vls_json_str(*id), describe(search, row));
+        offer_label(search, row);
     } else if (id && id->type == VLS_JSON_INT) {
         char digits[32];
         (void)snprintf(digits, sizeof(digits), "%lld", (long long)id->integer);
-        offer(search, valise_str_of(digits));
+        offer(search, valise_str_of(digits), describe(search, row));
     }
     return 0;
 }
@@ -191,7 +236,10 @@ static void add_rows(const completer *k, const valise_op *list, const valise_fie
                      valise_str payload)
 {
     const valise_env *env = k->c->env;
-    id_search search = {.k = k, .key = key, .end_ns = env->ticks_ns(env->self) + ID_NS_MAX};
+    id_search search = {.k = k,
+                        .key = key,
+                        .labels = strcmp(list->name, "session:list") == 0,
+                        .end_ns = env->ticks_ns(env->self) + ID_NS_MAX};
 
     vls_arena_init(&search.arena, env, (size_t)64 << 20);
     vls_arena_init(&search.kept, env, (size_t)64 << 20);
@@ -308,6 +356,15 @@ static void add_adapters(const completer *k)
         add_candidate(k, valise_str_of((*adapter)->name), "");
 }
 
+/* Those with a name of their own: what stands in place of a star is anybody's. */
+static void add_settings(const completer *k)
+{
+    for (const vls_setting *s = vls_settings; s->name; s++) {
+        if (!strchr(s->name, '*'))
+            add_candidate(k, valise_str_of(s->name), s->help);
+    }
+}
+
 static void add_ref(const completer *k, const char *ref)
 {
     if (strcmp(ref, CLI_TREE_NODE) == 0) {
@@ -316,6 +373,8 @@ static void add_ref(const completer *k, const char *ref)
     }
     if (strcmp(ref, "cli.operation") == 0)
         add_operation_names(k);
+    else if (strcmp(ref, "cli.setting") == 0)
+        add_settings(k);
     else if (strcmp(ref, "cli.adapter") == 0)
         add_adapters(k);
     else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0 ||

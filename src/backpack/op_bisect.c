@@ -103,7 +103,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 const valise_op vls_op_backpack_bisect = {
     .size = sizeof(valise_op),
     .name = "backpack:bisect",
-    .brief = "Find the first commit after which a rule holds.",
+    .brief = "Find the first commit at which a rule holds.",
     .kind = VALISE_QUERY,
     .needs = "backpack:read",
     .in = bisect_in,

@@ -10,7 +10,7 @@ static const valise_field fork_in[] = {
     VALISE_FIELD_AS_WITH(vls_session_fork_args, turn, "turnId", STR,
                          VALISE_NULLABLE | VALISE_POSITIONAL,
                          "The turn to continue from (default: the head of the session).", .min = 1,
-                         .max = VLS_TURN_REF_MAX),
+                         .max = VLS_TURN_REF_MAX, .ref = VLS_REF_TURN),
     VALISE_FIELD_WITH(vls_session_fork_args, version, INT, VALISE_NULLABLE,
                       "Which version of it (default: the one the session uses, else the newest).",
                       .min = 1, .max = INT64_MAX),

@@ -4,9 +4,10 @@
 
 static const valise_field checkout_in[] = {
     VLS_SESSION_FIELD(vls_turn_checkout_args),
-    VALISE_FIELD_AS_WITH(
-        vls_turn_checkout_args, turn, "turnId", STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-        "The turn: its id or the end of it, ID@VERSION, HEAD or HEAD~2.", .max = VLS_TURN_REF_MAX),
+    VALISE_FIELD_AS_WITH(vls_turn_checkout_args, turn, "turnId", STR,
+                         VALISE_REQUIRED | VALISE_POSITIONAL,
+                         "The turn: its id or the end of it, ID@VERSION, HEAD or HEAD~2.",
+                         .max = VLS_TURN_REF_MAX, .ref = VLS_REF_TURN),
     VALISE_FIELD_WITH(vls_turn_checkout_args, version, INT, VALISE_NULLABLE,
                       "Which version (default: the one the session uses, else the newest).",
                       .min = 1, .max = INT64_MAX),

@@ -25,7 +25,7 @@ static const valise_field delete_in[] = {
     VLS_SESSION_FIELD(delete_args),
     VALISE_FIELD_AS_WITH(delete_args, turn, "turnId", STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                          "The turn: its id or the end of it, ID@VERSION, HEAD or HEAD~2.",
-                         .max = VLS_TURN_REF_MAX),
+                         .max = VLS_TURN_REF_MAX, .ref = VLS_REF_TURN),
     VALISE_FIELD_WITH(delete_args, version, INT, VALISE_NULLABLE,
                       "Which version (default: the one the session uses, else the newest).",
                       .min = 1, .max = INT64_MAX),

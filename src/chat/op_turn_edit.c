@@ -3,9 +3,10 @@
 
 static const valise_field edit_in[] = {
     VLS_SESSION_FIELD(vls_turn_edit_args),
-    VALISE_FIELD_AS_WITH(
-        vls_turn_edit_args, turn, "turnId", STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-        "The turn: its id or the end of it, ID@VERSION, HEAD or HEAD~2.", .max = VLS_TURN_REF_MAX),
+    VALISE_FIELD_AS_WITH(vls_turn_edit_args, turn, "turnId", STR,
+                         VALISE_REQUIRED | VALISE_POSITIONAL,
+                         "The turn: its id or the end of it, ID@VERSION, HEAD or HEAD~2.",
+                         .max = VLS_TURN_REF_MAX, .ref = VLS_REF_TURN),
     VALISE_FIELD_AS(vls_turn_edit_args, said.text, "text", TEXT,
                     VALISE_NULLABLE | VALISE_POSITIONAL, "The new message, as text."),
     VALISE_FIELD_WITH(vls_turn_edit_args, version, INT, VALISE_NULLABLE,

@@ -11,7 +11,7 @@ static const valise_field log_in[] = {
     VALISE_FIELD_AS_WITH(log_args, turn, "turnId", STR, VALISE_NULLABLE | VALISE_POSITIONAL,
                          "Up to this turn instead of the head: ID@VERSION, the end of an id, "
                          "HEAD~2.",
-                         .max = VLS_TURN_REF_MAX),
+                         .max = VLS_TURN_REF_MAX, .ref = VLS_REF_TURN),
     VALISE_FIELD_WITH(log_args, version, INT, VALISE_NULLABLE, "Which version of it.", .min = 1,
                       .max = INT64_MAX),
     VALISE_FIELD_WITH(log_args, limit, INT, 0, "At most this many of the newest.",

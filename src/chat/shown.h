@@ -146,7 +146,7 @@ typedef struct vls_place_args {
                          .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),                         \
         VALISE_FIELD_AS_WITH(args, place.turn, "turnId", STR, VALISE_NULLABLE | VALISE_POSITIONAL, \
                              "ID@VERSION, the end of an id, HEAD or HEAD~2.", .min = 1,            \
-                             .max = VLS_TURN_REF_MAX)
+                             .max = VLS_TURN_REF_MAX, .ref = VLS_REF_TURN)
 
 int vls_shown_place(vls_turn_row *out, vls_session_row *session, const vls_session_row **given,
                     valise_view *view, const vls_place_args *place, valise_error *err);

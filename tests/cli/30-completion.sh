@@ -62,6 +62,18 @@ t 'ids come from the workspace, a bounded number of them; without one there is s
     [ "$(offers --actor lo)" = local ]
 '
 
+t 'sessions by label and by id, turns with what they say' '
+    "$VALISE" -q init
+    "$VALISE" -q session create support
+    "$VALISE" -q turn add support user "Where is my parcel?"
+    [ "$(offers turn show s)" = support ]
+    run "$VALISE" __complete -- turn show ""
+    stdout_matches "^support	label$"
+    stdout_matches "^[-0-9a-f]{36}	support$"
+    run "$VALISE" __complete -- turn edit support ""
+    stdout_matches "^[-0-9a-f]{36}@1	Where is my parcel\\?$"
+'
+
 t 'words that were given as options are not waited for again' '
     "$VALISE" -q init
     "$VALISE" -q pin add first
@@ -72,7 +84,8 @@ t 'words that were given as options are not waited for again' '
 lines=('valise pi' 'valise pin a' 'valise pin remove fi' 'valise json canonical @da'
     'valise completion z' 'valise pin list --js' 'valise run pin:l' 'valise pin list --color=al'
     'valise agent add bob --role=wr' 'valise -C su' 'valise get-node da' 'valise put-frame data.json da'
-    'valise list-frames data.json --type su')
+    'valise list-frames data.json --type su' 'valise bp unpack ru' 'valise bp unpack run-1 qu'
+    'valise turn add supp' 'valise config get core.dur' 'valise flow run da')
 expected='valise pin
 valise pin add
 valise pin remove first
@@ -85,7 +98,12 @@ valise agent add bob --role=writer
 valise -C sub
 valise get-node data.json
 valise put-frame data.json data.json
-valise list-frames data.json --type summary'
+valise list-frames data.json --type summary
+valise bp unpack run-1
+valise bp unpack run-1 query
+valise turn add support
+valise config get core.durability
+valise flow run data.json'
 
 prepare() {
     "$VALISE" -q init
@@ -95,6 +113,9 @@ prepare() {
     touch data.json
     "$VALISE" -q scan
     "$VALISE" -q put-frame data.json data.json --type summary
+    "$VALISE" -q bp create run-1
+    "$VALISE" -q bp pack run-1 query 1
+    "$VALISE" -q session create support
 }
 
 in_shell() {
@@ -129,7 +150,12 @@ pin:list
 sub/
 data.json
 data.json
-summary"
+summary
+run-1
+query
+support
+core.durability
+data.json"
 '
 
 t 'scripts are clean' '
@@ -155,7 +181,7 @@ t 'prompts by their ids, the newest first, and providers by their names' '
     offers prompt diff "$(head -1 ids)" "" | cmp - ids
     session=$("$VALISE" session list --json | sed "s/.*\"id\":\"\([0-9a-f-]*\)\".*/\1/")
     for verb in build budget list compact; do
-        [ "$(offers prompt $verb "")" = "$session" ]
+        [ "$(offers prompt $verb "" | sort | tr "\n" " ")" = "$session s " ]
     done
     for line in "prompt build s" "prompt budget s" "prompt lint" "prompt render" "prompt parse" "prompt compact s" \
         "ask s hello" "chat s"; do
