@@ -238,18 +238,18 @@ int cli_catalog_refuse(const cli_catalog *catalog, size_t count, const char *con
         vls_report(err, CLI_E_USAGE, -1, "there is no command '%s %s'", first.s,
                    vls_text_short(valise_str_of(words[1])).s);
         if (near.best[0])
-            vls_hint(err, "did you mean 'valise %s %s'? 'valise help %s' lists what there is",
+            vls_hint(err, "did you mean 'valise %s %s'? 'valise help %s' lists its commands",
                      words[0], near.best, words[0]);
         else
-            vls_hint(err, "run 'valise help %s' for what there is", words[0]);
+            vls_hint(err, "run 'valise help %s' for its commands", words[0]);
         return CLI_E_USAGE;
     }
     cli_near_init(&near, words[0]);
     try_first_words(&near, catalog);
     vls_report(err, CLI_E_USAGE, -1, "there is no command '%s'", first.s);
     if (near.best[0])
-        vls_hint(err, "did you mean 'valise %s'? 'valise help' lists what there is", near.best);
+        vls_hint(err, "did you mean 'valise %s'? 'valise help' lists all commands", near.best);
     else
-        vls_hint(err, "run 'valise help' for the commands there are");
+        vls_hint(err, "run 'valise help' for all commands");
     return CLI_E_USAGE;
 }

@@ -61,22 +61,22 @@ void cli_hint(valise_error *err, const cli_words *words)
     case VALISE_E_CONFLICT:  /* what is there now is told */
         break;
     case VALISE_E_CORRUPT:
-        vls_hint(err, "'valise validate' says what is damaged and what to do about it");
+        vls_hint(err, "'valise validate' shows what is damaged and what to do about it");
         break;
     case VALISE_E_BUSY:
-        vls_hint(err, "run it again, or let it wait longer: VALISE_TIMEOUT=60s");
+        vls_hint(err, "run it again, or wait longer with VALISE_TIMEOUT=60s");
         break;
     case VALISE_E_NO_MEMORY:
-        vls_hint(err, "end other programs, or raise the limit (ulimit -v), and run it again");
+        vls_hint(err, "free some memory, or raise the limit (ulimit -v), and run it again");
         break;
     case VALISE_E_IO:
-        vls_hint(err, "look at the disk and run it again; nothing is done by halves");
+        vls_hint(err, "check the disk and run it again; nothing was done by halves");
         break;
     default:
         if (words && words->command)
-            vls_hint(err, "'valise %s --help' says what it takes", words->name.s);
+            vls_hint(err, "see 'valise %s --help'", words->name.s);
         else
-            vls_hint(err, "'valise help' says what there is");
+            vls_hint(err, "see 'valise help'");
     }
 }
 

@@ -353,9 +353,9 @@ static void warn(cli *c, vls_json row)
     if (is_state(row, "empty")) {
         vls_buf_clear(&text);
         cli_add_path(&text, c, member_of(row, "path"));
-        vls_buf_add_text(&line, "hint: `valise list-frames ");
+        vls_buf_add_text(&line, "hint: 'valise list-frames ");
         vls_text_neutralize(&line, vls_buf_str(&text), VLS_TEXT_KEEP_BACKSLASH);
-        vls_buf_add_text(&line, "` shows what there is\n");
+        vls_buf_add_text(&line, "' shows what there is\n");
     }
     (void)cli_write_all(STDERR_FILENO, vls_buf_str(&line));
 }

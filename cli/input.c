@@ -88,7 +88,7 @@ static int read_named(valise_str *out, cli *c, const char *word, valise_error *e
     int rc = cli_read_file(out, c, word + 1, VLS_JSON_MAX_BYTES, err);
 
     if (rc == VALISE_E_NOT_FOUND)
-        vls_hint(err, "see whether the path is right; a text that begins with @ is written @@...");
+        vls_hint(err, "check the path; a text that begins with @ is written @@...");
     return rc;
 }
 
@@ -132,7 +132,7 @@ int cli_read_json(vls_json *out, cli *c, const char *word, uint32_t around, vali
         vls_hint(err, "give JSON (a text with its quotes: '\"text\"'), @FILE, or - for standard "
                       "input");
     else
-        vls_hint(err, "mend the JSON there; what is in @FILE no shell has changed");
+        vls_hint(err, "fix the JSON there; with @FILE no shell quoting gets in the way");
     return rc;
 }
 

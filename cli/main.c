@@ -86,7 +86,7 @@ static int split(cli_words *out, cli *c, size_t count, const char *const *argv, 
 static int list_group(int *status, cli *c, const cli_words *words, valise_error *err)
 {
     if (c->options.json) {
-        vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a command behind it", words->group);
+        vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a subcommand", words->group);
         vls_hint(err, "run 'valise %s --help' for the commands there are", words->group);
         return CLI_E_USAGE;
     }

@@ -121,7 +121,7 @@ static void hint_options(const reader *r, const char *near, valise_error *err)
 
 static int refuse_missing(const reader *r, const char *what, valise_error *err)
 {
-    vls_report(err, CLI_E_USAGE, -1, "'%s' needs something behind it: %s", r->name, what);
+    vls_report(err, CLI_E_USAGE, -1, "'%s' needs a value: %s", r->name, what);
     hint_options(r, "", err);
     return CLI_E_USAGE;
 }
@@ -129,7 +129,7 @@ static int refuse_missing(const reader *r, const char *what, valise_error *err)
 static int refuse_attached(const reader *r, valise_error *err)
 {
     vls_report(err, CLI_E_USAGE, -1, "'%s' takes no value", r->name);
-    vls_hint(err, "leave out what stands behind '='");
+    vls_hint(err, "leave out the '=' and what follows it");
     return CLI_E_USAGE;
 }
 
@@ -368,7 +368,7 @@ static int refuse_option(const reader *r, valise_error *err)
     if (command || near.best[0])
         hint_options(r, near.best, err);
     else
-        vls_hint(err, "run 'valise help' for what there is");
+        vls_hint(err, "run 'valise help' for the options");
     return CLI_E_USAGE;
 }
 

@@ -85,6 +85,6 @@ int vls_ephemeral_only(valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID,
                    "only an ephemeral backpack has an archive, and bounds of its own");
-    vls_hint(err, "a durable one keeps what `valise retention set backpack` says");
+    vls_hint(err, "a durable one keeps what 'valise retention set backpack' says");
     return VALISE_E_INVALID;
 }

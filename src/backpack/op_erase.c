@@ -70,12 +70,12 @@ static int refuse(const finding *f, valise_error *err)
     if (f->empty == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "backpack '%s' has no commit of '%s'", bag.s,
                        key.s);
-        vls_hint(err, "`valise bp history` lists what was packed");
+        vls_hint(err, "'valise bp history' lists what was packed");
         return VALISE_E_NOT_FOUND;
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND,
                    "'%s' in backpack '%s' has no contents that could be erased", key.s, bag.s);
-    vls_hint(err, "`valise erasure list` tells what was erased before");
+    vls_hint(err, "'valise erasure list' tells what was erased before");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -135,7 +135,7 @@ static int fail_gone(const vls_ledger *ledger, const vls_ledger_head *head, cons
 
 static int hint_history(valise_error *err)
 {
-    vls_hint(err, "`valise bp history` lists the commits");
+    vls_hint(err, "'valise bp history' lists the commits");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -322,7 +322,7 @@ static int find_run(run_search *s, const vls_ledger *ledger, int64_t number, val
     else
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "node '%.*s' has run %lld time%s here",
                        VALISE_STR_ARG(s->node), (long long)count, count == 1 ? "" : "s");
-    vls_hint(err, "`valise bp points` lists the runs");
+    vls_hint(err, "'valise bp points' lists the runs");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -28,7 +28,7 @@ int vls_bag_run_start(int64_t *number, const vls_ledger *ledger, vls_scope *scop
 
 static void hint_run(const vls_scope *scope, valise_error *err)
 {
-    vls_hint(err, "`valise bp run BACKPACK --node %.*s` starts one, and says its number",
+    vls_hint(err, "'valise bp run BACKPACK --node %.*s' starts one, and says its number",
              VALISE_STR_ARG(vls_scope_node_id(scope)));
 }
 
@@ -153,7 +153,7 @@ int vls_bag_checkpoint_remove(int64_t *seq, const vls_ledger *ledger, valise_str
     } else if (rc == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no checkpoint '%.*s'",
                       VALISE_STR_ARG(name));
-        vls_hint(err, "`valise bp points` lists them");
+        vls_hint(err, "'valise bp points' lists them");
     }
     ops->leave(ledger->self);
     return rc < 0 ? rc : 0;

@@ -141,7 +141,7 @@ static const char *way_out(int number)
     switch (number) {
     case ENOENT:
     case ENOTDIR:
-        return "see whether the path is right";
+        return "check the path";
     case EACCES:
     case EPERM:
         return "see who may read and write it";

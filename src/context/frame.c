@@ -381,7 +381,7 @@ int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_
         return rc;
     if (count == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "no frame begins with %.*s", VALISE_STR_ARG(given));
-        vls_hint(err, "`valise list-frames NODE` shows those there are");
+        vls_hint(err, "'valise list-frames NODE' shows those there are");
         return VALISE_E_NOT_FOUND;
     }
     if (count > 1)

@@ -131,7 +131,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     if (rc == 0 || (rc > 0 && !args->frame.ptr && !vls_slot_has_head(&slot))) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' has no frame of type %.*s",
                        vls_text_short(place.path).s, VALISE_STR_ARG(type));
-        vls_hint(err, "`valise list-frames NODE` shows what there is");
+        vls_hint(err, "'valise list-frames NODE' shows what there is");
         return VALISE_E_NOT_FOUND;
     }
     if (rc > 0)

@@ -34,7 +34,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     if (rc == 0)
         rc = vls_merkle_verify(&result->value, &hasher, &args->root, &args->key, args->proof, err);
     if (rc == VALISE_E_CORRUPT)
-        vls_hint(err, "give root, key and proof as one `valise frame proof` printed them");
+        vls_hint(err, "give root, key and proof as one 'valise frame proof' printed them");
     if (rc < 0)
         return rc;
     result->member = rc > 0;

@@ -128,7 +128,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
                       "there is nothing said about '%s' that could be "
                       "invalidated",
                       g.place.path.len > 0 ? vls_text_short(g.place.path).s : ".");
-        vls_hint(err, "`valise list-frames NODE` shows what is said; --recursive has what lies "
+        vls_hint(err, "'valise list-frames NODE' shows what is said; --recursive has what lies "
                       "under it");
     }
     if (rc == 0)

@@ -38,7 +38,7 @@ static int find_head(vls_slot_row *slot, vls_frame_row *head, valise_view *view,
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no frame of type %s about '%s'",
                        vls_text_short(type).s,
                        place->path.len > 0 ? vls_text_short(place->path).s : ".");
-        vls_hint(err, "`valise put-frame` says something about it");
+        vls_hint(err, "'valise put-frame' says something about it");
         return VALISE_E_NOT_FOUND;
     }
     rc = vls_frame_get(head, view, &slot->head, err);
@@ -112,8 +112,8 @@ static int reaffirm(vls_slot_done *done, valise_view *view, const vls_place *pla
                    "has changed since",
                    place->path.len > 0 ? vls_text_short(place->path).s : ".");
     vls_hint(err, head->kind == VLS_FRAME_DERIVED
-                      ? "`valise regenerate` makes it again"
-                      : "`valise regenerate --run` makes it again, or who put it: `valise "
+                      ? "'valise regenerate' makes it again"
+                      : "'valise regenerate --run' makes it again, or who put it: `valise "
                         "put-frame`");
     return VALISE_E_CONFLICT;
 }

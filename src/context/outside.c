@@ -380,7 +380,7 @@ static int explain(const vls_outside *o, valise_str path, valise_error *err)
     (void)vls_fail(err, VALISE_E_NOT_FOUND,
                    "'%s' is ignored: a rule of %s leaves it out of the tree", name.s,
                    vls_text_short(verdict.source).s);
-    vls_hint(err, "`valise check-ignore` shows the rule");
+    vls_hint(err, "'valise check-ignore' shows the rule");
     return VALISE_E_NOT_FOUND;
 }
 

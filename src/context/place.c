@@ -246,7 +246,7 @@ int vls_place_fail(const vls_place *place, valise_error *err)
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
                    vls_text_short(place->path).s);
-    vls_hint(err, "`valise scan` looks for what is new; a directory of which rules leave out "
+    vls_hint(err, "'valise scan' looks for what is new; a directory of which rules leave out "
                   "everything is no part of the tree");
     return VALISE_E_NOT_FOUND;
 }
@@ -262,7 +262,7 @@ int vls_place_explain(const vls_place *place, valise_view *view, valise_error *e
         return rc;
     rc = vls_place_fail(place, err);
     if (!place->outdated && !is_now(place, view))
-        vls_hint(err, "that is how it was then; `valise tree list` shows the versions");
+        vls_hint(err, "that is how it was then; 'valise tree list' shows the versions");
     return rc;
 }
 

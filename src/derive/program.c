@@ -18,7 +18,7 @@ int vls_program_seal(vls_sealed *out, const char *path, const valise_id *expecte
     if (expected && !vls_id_equal(expected, &sealed.id)) {
         (void)vls_fail(err, VALISE_E_DENIED, "%s is another program than the one that was meant",
                        path);
-        vls_hint(err, "`valise synthesize DIR --program %s` takes the one that is there", path);
+        vls_hint(err, "'valise synthesize DIR --program %s' takes the one that is there", path);
         return VALISE_E_DENIED;
     }
     /* The copy could be run in any case: its owner is us. */

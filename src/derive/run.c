@@ -128,7 +128,7 @@ static int plan(vls_run_state *r, valise_error *err)
 
     if (rc == 0 || (rc > 0 && r->tree.version == 0)) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing was scanned yet");
-        vls_hint(err, "`valise scan` looks at the files");
+        vls_hint(err, "'valise scan' looks at the files");
         return VALISE_E_NOT_FOUND;
     }
     if (rc > 0)

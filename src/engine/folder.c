@@ -193,6 +193,6 @@ int valise_find(valise_blob **out, const char *path, valise_error *err)
         return why.code;
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no workspace in %s or above it", path);
-    vls_hint(err, "valise init");
+    vls_hint(err, "run 'valise init' to create one");
     return VALISE_E_NOT_FOUND;
 }

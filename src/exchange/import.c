@@ -279,7 +279,7 @@ static int refuse_format(const vls_notes *notes, valise_error *err)
     else
         (void)vls_fail(err, VALISE_E_INVALID, "this is no file of a format that is known");
     vls_hint(err, "known are conversations.json of ChatGPT, sessions of Claude Code and OpenAI's "
-                  "messages as JSONL; bundles are for `valise import`");
+                  "messages as JSONL; bundles are for 'valise import'");
     return VALISE_E_INVALID;
 }
 

@@ -118,9 +118,9 @@ static void explain(valise_error *err, int rc, const vls_flow_ran *ran, const vl
     if (!err || err->hint[0] || ran->steps == 0)
         return;
     if (begin->bag->memory)
-        vls_hint(err, "without --ephemeral it could go on from there, with `valise flow resume`");
+        vls_hint(err, "without --ephemeral it could go on from there, with 'valise flow resume'");
     else
-        vls_hint(err, "`valise flow resume %.*s%s%.*s` goes on from there",
+        vls_hint(err, "'valise flow resume %.*s%s%.*s' goes on from there",
                  VALISE_STR_ARG(vls_str_head(ran->backpack, 120)), file.len > 0 ? " " : "",
                  VALISE_STR_ARG(file));
 }
@@ -221,7 +221,7 @@ int vls_flow_find_run(vls_flow_run_row *out, valise_view *view, valise_str text,
         return rc;
     if (f.count == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no run '%s'", vls_text_short(text).s);
-        vls_hint(err, "`valise flow runs` lists them");
+        vls_hint(err, "'valise flow runs' lists them");
         return VALISE_E_NOT_FOUND;
     }
     if (f.count > 1) {

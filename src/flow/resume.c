@@ -81,7 +81,7 @@ static int check_over(const vls_flow_past *past, valise_error *err)
     if (past->run.status != VLS_FLOW_DONE)
         return 0;
     (void)vls_fail(err, VALISE_E_INVALID, "the run %s is over", vls_uuid_text(&past->run.id).s);
-    vls_hint(err, "`valise flow rerun %.*s --from NODE` repeats it from some node on",
+    vls_hint(err, "'valise flow rerun %.*s --from NODE' repeats it from some node on",
              VALISE_STR_ARG(vls_str_head(past->name, 100)));
     return VALISE_E_INVALID;
 }

@@ -357,7 +357,7 @@ static int fail_written(const writing *w, const others *o, valise_error *err)
                        "wrote since",
                        node, vls_uuid_text(&o->found).s);
     vls_hint(err,
-             "`valise flow rerun %s --from %s` repeats it on a fork, with --set for what is "
+             "'valise flow rerun %s --from %s' repeats it on a fork, with --set for what is "
              "to be there",
              vls_text_short(past->name).s, node);
     return VALISE_E_CONFLICT;

@@ -23,7 +23,7 @@ static int mark_object(void *arg, const vls_ref_site *site, const valise_id *id,
     if (rc == 0 && m->needed) {
         rc = vls_fail(err, VALISE_E_CORRUPT, "a row of %s names object %s, which is missing",
                       site->coll->desc->name, vls_id_hex(id).s);
-        vls_hint(err, "`valise validate` looks for further damage");
+        vls_hint(err, "'valise validate' looks for further damage");
     }
     return rc;
 }

@@ -345,7 +345,7 @@ static int fail_empty(const vls_erase_place *place, valise_view *view, valise_er
         return rc;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "%s has no contents that could be erased",
                    vls_coll_place(place->coll, key).s);
-    vls_hint(err, "`valise erasure list` tells what was erased before");
+    vls_hint(err, "'valise erasure list' tells what was erased before");
     return VALISE_E_NOT_FOUND;
 }
 

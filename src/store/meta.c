@@ -21,7 +21,7 @@ static int fail_value(valise_str name, const char *what, valise_error *err)
 {
     int rc = vls_fail(err, VALISE_E_CORRUPT, "meta %.*s is no %s", VALISE_STR_ARG(name), what);
 
-    vls_hint(err, "`valise validate` looks for further damage");
+    vls_hint(err, "'valise validate' looks for further damage");
     return rc;
 }
 

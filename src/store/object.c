@@ -373,7 +373,7 @@ static int fail_object(const valise_id *id, valise_error *err)
     int rc =
         vls_fail(err, VALISE_E_CORRUPT, "object %s is damaged: %s", vls_id_hex(id).s, why.message);
 
-    vls_hint(err, "`valise validate` looks for further damage");
+    vls_hint(err, "'valise validate' looks for further damage");
     return rc;
 }
 

@@ -174,7 +174,7 @@ static int plan_read_only(plan *p, valise_error *err)
                           "collection %s of this store lacks fields or indexes that this program "
                           "wants, and the store was opened for reading only",
                           coll->desc->name);
-        vls_hint(err, "run `valise status` once, which may write");
+        vls_hint(err, "run 'valise status' once, which may write");
         return rc;
     }
     return 0;

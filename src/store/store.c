@@ -91,7 +91,7 @@ static int refuse_format(const vls_store *store, int64_t format, valise_error *e
     if (newer)
         vls_hint(err, "use a newer version of valise");
     else
-        vls_hint(err, "`valise status` migrates it");
+        vls_hint(err, "'valise status' migrates it");
     return rc;
 }
 

@@ -264,7 +264,7 @@ int vls_txn_check_row(vls_txn *txn, const vls_coll *coll, const valise_cell *row
         return 0;
     rc = vls_fail(err, VALISE_E_CORRUPT, "%s does not match its checksum",
                   vls_coll_place(coll, row).s);
-    vls_hint(err, "`valise validate` looks for further damage");
+    vls_hint(err, "'valise validate' looks for further damage");
     return rc;
 }
 

@@ -118,7 +118,7 @@ int vls_tree_sees(const vls_tree_row *tree, int64_t version, valise_error *err)
         return 0;
     (void)vls_fail(err, VALISE_E_LIMIT, "version %lld of the tree was pruned: %lld is the oldest",
                    (long long)version, (long long)tree->edge);
-    vls_hint(err, "`valise tree list` shows the versions there are");
+    vls_hint(err, "'valise tree list' shows the versions there are");
     return VALISE_E_LIMIT;
 }
 

@@ -31,7 +31,7 @@ t 'a workspace is made, found from below and named in three ways [L1]' '
 t 'outside of a workspace the way out is told [L5]' '
     expect_exit 3 "$VALISE" pin list
     stdout_is_empty
-    stderr_has "no workspace" "hint: valise init"
+    stderr_has "no workspace" "hint: run" "valise init"
     [ "$(wc -l <"$ERR")" = 2 ]
     expect_exit 3 "$VALISE" pin list --json
     [ "$("$VALISE" json get "@$ERR" /error/code)" = "\"NOT_FOUND\"" ]

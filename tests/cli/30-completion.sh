@@ -68,10 +68,10 @@ t 'sessions by label and by id, turns with what they say' '
     "$VALISE" -q turn add support user "Where is my parcel?"
     [ "$(offers turn show s)" = support ]
     run "$VALISE" __complete -- turn show ""
-    stdout_matches "^support	label$"
-    stdout_matches "^[-0-9a-f]{36}	support$"
+    stdout_matches "^support[[:space:]]label$"
+    stdout_matches "^[-0-9a-f]{36}[[:space:]]support$"
     run "$VALISE" __complete -- turn edit support ""
-    stdout_matches "^[-0-9a-f]{36}@1	Where is my parcel\\?$"
+    stdout_matches "^[-0-9a-f]{36}@1[[:space:]]Where is my parcel\\?$"
 '
 
 t 'words that were given as options are not waited for again' '

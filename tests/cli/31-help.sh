@@ -110,7 +110,7 @@ t 'help lists all commands, a group those of it [L4]' '
     stdout_is_empty
     expect_exit 2 "$VALISE" bp --json
     stdout_is_empty
-    stderr_has "needs a command behind it"
+    stderr_has "needs a subcommand"
 '
 
 t 'on a terminal help is as wide as that, bold and paged; elsewhere plain [L4]' '

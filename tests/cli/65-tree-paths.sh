@@ -168,7 +168,7 @@ ignored() {
         [ $# -gt 1 ] || set -- "$op" a.o
         expect_exit 3 "$VALISE" "$@"
         stderr_is "valise: 'a.o' is ignored: a rule of .gitignore leaves it out of the tree
-hint: \`valise check-ignore\` shows the rule"
+hint: 'valise check-ignore' shows the rule"
     done
     expect_exit 3 "$VALISE" put-frame gone/in/x ../notes
     stderr_has "a rule of .valiseignore leaves it"

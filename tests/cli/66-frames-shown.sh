@@ -98,7 +98,7 @@ heads() {
     expect_exit 3 "$VALISE" get-head src/a.c --type nothing
     stdout_is_empty
     stderr_is "valise: src/a.c: there is no frame of type nothing
-hint: \`valise list-frames src/a.c\` shows what there is"
+hint: 'valise list-frames src/a.c' shows what there is"
     : >../empty
     run "$VALISE" put-frame src/a.c ../empty --type nothing
     run "$VALISE" get-head src/a.c --type nothing
@@ -218,10 +218,10 @@ frames() {
     json_is member true
     expect_exit 3 "$VALISE" frame proof src/a.c --type none
     stderr_is "valise: 'src/a.c' has no frame of type none
-hint: \`valise list-frames NODE\` shows what there is"
+hint: 'valise list-frames NODE' shows what there is"
     expect_exit 7 "$VALISE" frame verify "$id" "$id" AAAA
     stderr_lacks "valise validate"
-    stderr_has "as one \`valise frame proof\` printed them"
+    stderr_has "as one 'valise frame proof' printed them"
     run "$VALISE" frame proof src/a.c --frame "$id" --json
     json_is member false
     expect_exit 1 "$VALISE" frame verify "$(json_get root)" "$id" "$(json_get proof)"

@@ -39,9 +39,9 @@ TEST(words, switches)
                PAYLOAD("demo", "put", "--force=false", "b", "k", "1"));
     CHECK_TEXT("INVALID: [force] force must be true or false, is 'maybe'",
                PAYLOAD("demo", "put", "--force=maybe", "b", "k", "1"));
-    CHECK_TEXT("USAGE: '--no-force' takes no value | leave out what stands behind '='",
+    CHECK_TEXT("USAGE: '--no-force' takes no value | leave out the '=' and what follows it",
                PAYLOAD("demo", "put", "--no-force=true", "b", "k", "1"));
-    CHECK_TEXT("USAGE: '--json' takes no value | leave out what stands behind '='",
+    CHECK_TEXT("USAGE: '--json' takes no value | leave out the '=' and what follows it",
                PAYLOAD("demo", "list", "--json=1"));
 }
 
@@ -68,7 +68,7 @@ TEST(words, lists_that_can_be_left_alone_can_be_empty)
     CHECK_TEXT("USAGE: '--no-blocks' is for a list with nothing in it | leave it out, or whatever "
                "else is given with '--block'",
                PAYLOAD("demo", "put", "b", "k", "1", "--block", "{}", "--no-blocks"));
-    CHECK_TEXT("USAGE: '--no-blocks' takes no value | leave out what stands behind '='",
+    CHECK_TEXT("USAGE: '--no-blocks' takes no value | leave out the '=' and what follows it",
                PAYLOAD("demo", "put", "--no-blocks=1", "b", "k", "1"));
     CHECK(strstr(PAYLOAD("demo", "put", "--no-tags", "b", "k", "1"), "unknown option '--no-tags'"));
 }
@@ -120,10 +120,10 @@ TEST(words, what_is_missing_is_named)
     CHECK_TEXT("USAGE: 'valise demo note' needs: --must TEXT | for example: "
                "VALISE_SECRET_TOKEN=... valise demo note --second s --must m",
                PAYLOAD("demo", "note", "x"));
-    CHECK_TEXT("USAGE: '--limit' needs something behind it: NUMBER | 'valise demo put "
+    CHECK_TEXT("USAGE: '--limit' needs a value: NUMBER | 'valise demo put "
                "--help' lists the options",
                PAYLOAD("demo", "put", "b", "k", "1", "--limit"));
-    CHECK_TEXT("USAGE: '-C' needs something behind it: DIR | 'valise --help' lists the "
+    CHECK_TEXT("USAGE: '-C' needs a value: DIR | 'valise --help' lists the "
                "options",
                PAYLOAD("-C"));
 }
@@ -157,19 +157,18 @@ TEST(words, what_was_meant)
 {
     CHECK_TEXT(
         "USAGE: there is no command 'demo ptu' | did you mean 'valise demo put'? 'valise help "
-        "demo' lists what there is",
+        "demo' lists its commands",
         PAYLOAD("demo", "ptu"));
     CHECK_TEXT(
         "USAGE: there is no command 'demp' | did you mean 'valise demo'? 'valise help' lists "
-        "what there is",
+        "all commands",
         PAYLOAD("demp"));
     CHECK_TEXT("USAGE: there is no command 'gra' | did you mean 'valise grab'? 'valise help' lists "
-               "what there is",
+               "all commands",
                PAYLOAD("gra"));
-    CHECK_TEXT(
-        "USAGE: there is no command 'demo zzzzzz' | run 'valise help demo' for what there is",
-        PAYLOAD("demo", "zzzzzz"));
-    CHECK_TEXT("USAGE: there is no command 'zzzzzz' | run 'valise help' for the commands there are",
+    CHECK_TEXT("USAGE: there is no command 'demo zzzzzz' | run 'valise help demo' for its commands",
+               PAYLOAD("demo", "zzzzzz"));
+    CHECK_TEXT("USAGE: there is no command 'zzzzzz' | run 'valise help' for all commands",
                PAYLOAD("zzzzzz"));
     CHECK_TEXT("USAGE: unknown option '--sessionid' | did you mean '--session-id'? "
                "'valise demo put --help' lists the options",
@@ -177,7 +176,7 @@ TEST(words, what_was_meant)
     CHECK_TEXT("USAGE: unknown option '--jsn' | did you mean '--json'? 'valise demo put "
                "--help' lists the options",
                PAYLOAD("demo", "put", "--jsn"));
-    CHECK_TEXT("USAGE: unknown option '--zzzzzz' | run 'valise help' for what there is",
+    CHECK_TEXT("USAGE: unknown option '--zzzzzz' | run 'valise help' for the options",
                PAYLOAD("--zzzzzz"));
     /* A word of hundreds of letters is no typing mistake. */
     CHECK(strstr(PAYLOAD(test_format("%0300d", 0)), "there is no command '000"));

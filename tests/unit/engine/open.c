@@ -232,7 +232,7 @@ TEST(find, goes_up) /* [L1] */
     found = NULL;
     CHECK_RC(VALISE_E_NOT_FOUND, valise_find(&found, path_of("none"), &t->err));
     CHECK_RC(VALISE_E_NOT_FOUND, valise_find(&found, "/", &t->err));
-    CHECK_TEXT("valise init", t->err.hint);
+    CHECK_TEXT("run 'valise init' to create one", t->err.hint);
     CHECK(!found);
 }
 

@@ -116,7 +116,7 @@ TEST(store, damaged_rows_are_refused_by_name)
         vls_cache_clear(txn.cache);
         CHECK_RC(VALISE_E_CORRUPT, vls_txn_get(row, &txn, coll, &key, &t->err));
         CHECK_TEXT("test.pin a does not match its checksum", t->err.message);
-        CHECK_TEXT("`valise validate` looks for further damage", t->err.hint);
+        CHECK_TEXT("'valise validate' looks for further damage", t->err.hint);
         CHECK_OK(vls_txn_scan_open(&scan, &txn, coll, (valise_range){.index = -1}, &t->err));
         CHECK_RC(VALISE_E_CORRUPT, vls_txn_scan_next(row, &scan, &t->err));
         vls_txn_scan_close(&scan);
