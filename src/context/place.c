@@ -45,7 +45,7 @@ static int choose_version(vls_place *place, valise_view *view, valise_str at, va
                       vls_text_short(at).s);
         vls_place_hint(
             &place->tree,
-            "give a root as `valise scan` prints it, its first digits, or v and a number", err);
+            "give a root as 'valise scan' prints it, its first digits, or v and a number", err);
     }
     if (rc > 0)
         place->version = version.version;
@@ -101,7 +101,7 @@ int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_s
         rc = find_id(&place, view, given, err);
         if (rc == 0) {
             rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no node %.*s", VALISE_STR_ARG(given));
-            vls_place_hint(&place.tree, "give a path, or an id as `valise get-node` shows it", err);
+            vls_place_hint(&place.tree, "give a path, or an id as 'valise get-node' shows it", err);
         }
     } else {
         rc = find_path(&place, view, given, err);
