@@ -398,7 +398,7 @@ static int take_over(merge *m, vls_write *w, const change *c, valise_error *err)
     if (c->has_after || c->has_end)
         vls_write_as(w, by->node_id, by->node_name);
     else
-        vls_write_as(w, w->node_id, w->node_name);
+        vls_write_as(w, vls_scope_node_id(w->scope), vls_scope_node_name(w->scope));
     rc = vls_write_find(w, c->key, action_of(c), err);
     if (rc < 0)
         return rc;

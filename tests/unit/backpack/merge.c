@@ -266,3 +266,19 @@ TEST(merge, what_a_node_does_not_see_is_not_deleted)
     CHECK_TEXT("delete c v1; ", l.text);
     CHECK_TEXT("a=1 b=1 d=1", items(f.ours, &f.ours->ledger, f.ours->owner, NULL));
 }
+
+/* Who took it away is not known there: whoever changed the key before it did not. */
+TEST(merge, a_deletion_of_nobody_is_of_nobody)
+{
+    forks f = split(t);
+    log l;
+    int64_t conflicts;
+
+    f.theirs = bag_open(t, NULL);
+    CHECK_OK(put_as(f.theirs, "x", "a", "9"));
+    CHECK_OK(merge(f.ours, &f.base, f.theirs, owner_of(&f), &l, &conflicts));
+    CHECK_TEXT("merge a v2; delete b v1; delete c v1; delete d v1; ", l.text);
+    CHECK_TEXT("1 merge a v2 by x; 2 delete b v1 by unknown; 3 delete c v1 by unknown; "
+               "4 delete d v1 by unknown",
+               all_history(f.ours, f.ours->owner));
+}
