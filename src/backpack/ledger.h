@@ -38,7 +38,7 @@ typedef struct vls_ledger_head {
     int64_t last_time;    /* of the newest, whatever state is shown; where there is none that of the
                              origin's state; 0: none either */
     int64_t last_run;     /* number of the newest run; 0: none */
-    valise_str last_node; /* that made the newest commit */
+    valise_str last_node; /* that made the newest commit; of a frozen ring it is not told */
     int64_t open_run;     /* the run of the newest commit, if that is behind the edge and the run is
                              not over; else 0. Of a frozen one: 0 */
     uint64_t generation;  /* changes whenever permissions or rules do; never 0. These are

@@ -103,7 +103,7 @@ static int head(vls_ledger_head *out, void *self, valise_error *err)
         out->origin = ring->origin->id;
         out->origin_time = ring->base->time;
     }
-    if (ring->last_label)
+    if (ring->last_label && !l->state) /* who looks at the past cannot hold it */
         out->last_node = ring->last_label->traits.node_id;
     if (l->state) {
         out->open_run = 0;

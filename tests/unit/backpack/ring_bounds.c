@@ -421,3 +421,21 @@ TEST(ring_bounds, limit_forks_of_forks)
     CHECK_INT(VLS_BAG_DEPTH_MAX, depth);
     vls_ring_unref(ring); /* and all of them, without recursion */
 }
+
+/* The ring may let go of it before who looks at a state of the past leaves. */
+TEST(ring_bounds, a_state_does_not_tell_the_newest_node)
+{
+    VLS_AUTO(ring) vls_ring *ring = open_ring(t, 7, 0, false);
+    vls_ledger ledger = vls_ring_ledger(ring), state;
+    vls_ledger_head head;
+
+    ledger_pack(&ledger, t->env, "k", "1");
+    state = ledger_freeze(&ledger, 1);
+    ledger_put(&ledger, t->env, &(ledger_write){.key = "k", .value = "2", .node = "newest"});
+    state.ops->enter(state.self);
+    CHECK_OK(state.ops->head(&head, state.self, &t->err));
+    pack_many(ring, t, 300);
+    CHECK_STR(VLS_STR(""), head.last_node);
+    state.ops->leave(state.self);
+    ledger_release_frozen(&state);
+}
