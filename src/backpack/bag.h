@@ -222,6 +222,9 @@ int vls_bag_check_namespace(valise_str name, valise_error *err);
 int vls_bag_check_node(valise_str id, valise_error *err);
 int vls_bag_check_tag(valise_str tag, valise_error *err);
 
+/* What every namespace that matches a pattern begins with. */
+valise_str vls_bag_pattern_prefix(valise_str pattern);
+
 /* A sorted copy without repetitions, in arena; items NULL stays so. */
 int vls_bag_sort_names(valise_list *out, valise_list names, vls_arena *arena, valise_error *err);
 /* Tags that a backpack is told: checked, not too many, and sorted like that. */

@@ -64,6 +64,17 @@ int vls_bag_check_namespace(valise_str name, valise_error *err)
     return rc;
 }
 
+valise_str vls_bag_pattern_prefix(valise_str pattern)
+{
+    size_t len = vls_str_find_byte(pattern, '*');
+
+    /* "sales.**" means "sales" too. */
+    if (len > 0 && len + 1 < pattern.len && pattern.ptr[len + 1] == '*' &&
+        pattern.ptr[len - 1] == '.')
+        len--;
+    return vls_str_head(pattern, len);
+}
+
 /* ---- lists ---- */
 
 static int compare(const void *a, const void *b)
@@ -155,9 +166,9 @@ bool vls_bag_same_names(valise_list a, valise_list b)
 {
     const valise_str *x = a.items, *y = b.items;
 
-    if (a.count != b.count || !a.items != !b.items)
+    if (a.count != b.count || !x != !y)
         return false;
-    for (size_t i = 0; x && i < a.count; i++) {
+    for (size_t i = 0; x != y && i < a.count; i++) {
         if (!vls_str_equal(x[i], y[i]))
             return false;
     }

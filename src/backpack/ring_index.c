@@ -96,7 +96,8 @@ static int fill_index(ring_index *index, const vls_pmap *map, const valise_env *
     return 0;
 }
 
-int vls_ring_state_index(const ring_index **out, state *s, valise_error *err)
+/* Made when it is asked for first. No mutex. */
+static int index_of(const ring_index **out, state *s, valise_error *err)
 {
     const valise_env *env = s->env;
     ring_index *made = NULL;
@@ -152,17 +153,6 @@ static bool end_run(matches *m)
     return m->entries.len == last || vls_vec_push(&m->ends, m->env, m->entries.len);
 }
 
-/* What every namespace that matches begins with. */
-static valise_str literal_prefix(valise_str pattern)
-{
-    size_t star = vls_str_find_byte(pattern, '*');
-
-    /* "a.**" matches "a" */
-    if (star < pattern.len && star > 0 && pattern.ptr[star - 1] == '.')
-        star--;
-    return vls_str_head(pattern, star);
-}
-
 /* The first of count names, which ascend, that is not before prefix. */
 static size_t seek(valise_str (*name)(const void *list, size_t at), const void *list, size_t count,
                    valise_str prefix)
@@ -202,7 +192,7 @@ static int match_space(matches *m, vls_ring_space *space)
 
 static int match_live(matches *m, vls_ring *ring, valise_str pattern)
 {
-    valise_str prefix = literal_prefix(pattern);
+    valise_str prefix = vls_bag_pattern_prefix(pattern);
     int rc = vls_ring_order_tidy(&ring->spaces, &vls_ring_space_order, m->env);
     size_t at = rc == 0 ? seek(space_name, ring->spaces.ptr, ring->spaces.len, prefix) : 0;
 
@@ -220,7 +210,7 @@ static int match_live(matches *m, vls_ring *ring, valise_str pattern)
 /* hidden_by: a ring whose own keys hide those of the index; NULL: none. */
 static int match_index(matches *m, const ring_index *index, valise_str pattern, vls_ring *hidden_by)
 {
-    valise_str prefix = literal_prefix(pattern);
+    valise_str prefix = vls_bag_pattern_prefix(pattern);
 
     for (size_t at = seek(section_name, index->sections, index->section_count, prefix);
          at < index->section_count; at++) {
@@ -248,7 +238,7 @@ static int match_newest(matches *m, vls_ring *ring, valise_str pattern, valise_e
     int rc = 0;
 
     if (ring->base)
-        rc = vls_ring_state_index(&index, ring->base, err);
+        rc = index_of(&index, ring->base, err);
     if (rc < 0)
         return rc;
     vls_ring_lock(ring);
@@ -263,7 +253,7 @@ static int match_frozen(matches *m, const vls_ring_lens *lens, valise_str patter
                         valise_error *err)
 {
     const ring_index *index = NULL;
-    int rc = vls_ring_state_index(&index, lens->state, err);
+    int rc = index_of(&index, lens->state, err);
 
     if (rc == 0 && match_index(m, index, pattern, NULL) < 0)
         rc = vls_fail_memory(err);

@@ -76,27 +76,15 @@ static bool same_text(valise_str a, valise_str b)
     return a.len == b.len && (a.ptr == b.ptr || vls_str_equal(a, b));
 }
 
-static bool same_list(valise_list a, valise_list b)
-{
-    const valise_str *x = a.items, *y = b.items;
-
-    if (a.count != b.count || !x != !y)
-        return false;
-    for (size_t i = 0; x != y && i < a.count; i++) {
-        if (!vls_str_equal(x[i], y[i]))
-            return false;
-    }
-    return true;
-}
-
 bool vls_ring_label_equal(const void *item, const void *key)
 {
     const traits *a = &((const label *)item)->traits, *b = key;
 
     return same_text(a->node_id, b->node_id) && same_text(a->node_name, b->node_name) &&
            same_text(a->namespace_name, b->namespace_name) &&
-           !a->namespace_name.ptr == !b->namespace_name.ptr && same_list(a->tags, b->tags) &&
-           same_list(a->read, b->read) && same_list(a->write, b->write);
+           !a->namespace_name.ptr == !b->namespace_name.ptr &&
+           vls_bag_same_names(a->tags, b->tags) && vls_bag_same_names(a->read, b->read) &&
+           vls_bag_same_names(a->write, b->write);
 }
 
 static uint64_t hash_list(valise_list list, uint64_t seed)

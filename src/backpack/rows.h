@@ -162,29 +162,6 @@ static inline void vls_auto_key_set(vls_key_set *set)
     vls_key_set_release(set);
 }
 
-/* Walks from key to key of one segment: for each its newest commit there. */
-typedef struct vls_rows_walk {
-    const vls_rows *rows;
-    const vls_rows_segment *segment;
-    valise_str space; /* only of this namespace; ptr NULL: all */
-    valise_scan *scan;
-    const valise_cell *ahead; /* a row of the next key; NULL: none was read */
-    int64_t ahead_from;
-    vls_buf key;     /* of commit; where the next seek begins */
-    vls_arena arena; /* of commit */
-    valise_commit commit;
-    bool started, done;
-} vls_rows_walk;
-void vls_rows_walk_init(vls_rows_walk *walk, const vls_rows *rows, const vls_rows_segment *segment,
-                        valise_str space);
-int vls_rows_walk_next(vls_rows_walk *walk, valise_error *err); /* 1, or 0 at the end: done */
-void vls_rows_walk_release(vls_rows_walk *walk);                /* a zeroed one is fine */
-
-static inline void vls_auto_rows_walk(vls_rows_walk *walk)
-{
-    vls_rows_walk_release(walk);
-}
-
 static inline void vls_auto_view_scan(valise_scan **scan)
 {
     valise_scan_close(*scan);

@@ -14,27 +14,41 @@
 
 /* ---- from key to key ---- */
 
-void vls_rows_walk_init(vls_rows_walk *walk, const vls_rows *rows, const vls_rows_segment *segment,
-                        valise_str space)
+/* Of one segment: for each key its newest commit there. */
+typedef struct walking {
+    const vls_rows *rows;
+    const vls_rows_segment *segment;
+    valise_str space; /* only of this namespace; ptr NULL: all */
+    valise_scan *scan;
+    const valise_cell *ahead; /* a row of the next key; NULL: none was read */
+    int64_t ahead_from;
+    vls_buf key;     /* of commit; where the next seek begins */
+    vls_arena arena; /* of commit */
+    valise_commit commit;
+    bool started, done;
+} walking;
+
+static void walk_init(walking *walk, const vls_rows *rows, const vls_rows_segment *segment,
+                      valise_str space)
 {
     const valise_env *env = rows->view->arena.env;
 
-    *walk = (vls_rows_walk){.rows = rows, .segment = segment, .space = space};
+    *walk = (walking){.rows = rows, .segment = segment, .space = space};
     vls_buf_init(&walk->key, env, VLS_VIEW_MAX_BYTES);
     vls_arena_init(&walk->arena, env, VLS_VIEW_MAX_BYTES);
 }
 
-void vls_rows_walk_release(vls_rows_walk *walk)
+static void vls_auto_walking(walking *walk)
 {
     if (!walk->rows)
         return;
     valise_scan_close(walk->scan);
     vls_buf_release(&walk->key);
     vls_arena_release(&walk->arena);
-    *walk = (vls_rows_walk){.rows = NULL};
+    *walk = (walking){.rows = NULL};
 }
 
-static void close_scan(vls_rows_walk *walk)
+static void close_scan(walking *walk)
 {
     valise_scan_close(walk->scan);
     walk->scan = NULL;
@@ -42,7 +56,7 @@ static void close_scan(vls_rows_walk *walk)
 }
 
 /* The index, and what must be equal in it. */
-static valise_select select_of(const vls_rows_walk *walk, valise_commit *probe)
+static valise_select select_of(const walking *walk, valise_commit *probe)
 {
     *probe = (valise_commit){.backpack = walk->segment->backpack,
                              .namespace_name = walk->space,
@@ -55,7 +69,7 @@ static valise_select select_of(const vls_rows_walk *walk, valise_commit *probe)
 }
 
 /* At the first row or, once it has started, behind walk->key. */
-static int open_scan(vls_rows_walk *walk, valise_error *err)
+static int open_scan(walking *walk, valise_error *err)
 {
     valise_commit probe;
     valise_select select = select_of(walk, &probe);
@@ -66,7 +80,7 @@ static int open_scan(vls_rows_walk *walk, valise_error *err)
     return valise_view_scan(&walk->scan, walk->rows->view, &vls_bag_commits, &select, err);
 }
 
-static int read_row(vls_rows_walk *walk, valise_error *err)
+static int read_row(walking *walk, valise_error *err)
 {
     int rc;
 
@@ -78,7 +92,7 @@ static int read_row(vls_rows_walk *walk, valise_error *err)
     return rc;
 }
 
-static int take_row(vls_rows_walk *walk, valise_error *err)
+static int take_row(walking *walk, valise_error *err)
 {
     vls_arena_reset(&walk->arena);
     return vls_rows_decode(&walk->commit, walk->rows, walk->ahead, walk->ahead_from, &walk->arena,
@@ -86,7 +100,7 @@ static int take_row(vls_rows_walk *walk, valise_error *err)
 }
 
 /* From above: 1, or 0 when all versions are newer than what is seen. */
-static int jump(vls_rows_walk *walk, valise_error *err)
+static int jump(walking *walk, valise_error *err)
 {
     valise_commit probe;
     valise_select select = select_of(walk, &probe);
@@ -99,7 +113,7 @@ static int jump(vls_rows_walk *walk, valise_error *err)
 }
 
 /* The versions of walk->key, of which the first is ahead. */
-static int take_key(vls_rows_walk *walk, valise_error *err)
+static int take_key(walking *walk, valise_error *err)
 {
     bool found = false;
     int rc;
@@ -121,7 +135,8 @@ static int take_key(vls_rows_walk *walk, valise_error *err)
     return rc < 0 ? rc : found;
 }
 
-int vls_rows_walk_next(vls_rows_walk *walk, valise_error *err)
+/* 1, or 0 at the end: done. */
+static int walk_next(walking *walk, valise_error *err)
 {
     int rc = 0;
 
@@ -147,7 +162,7 @@ int vls_rows_walk_next(vls_rows_walk *walk, valise_error *err)
 
 typedef struct merge {
     const vls_rows *rows;
-    vls_rows_walk *walks; /* of each segment */
+    walking *walks; /* of each segment */
 } merge;
 
 static void vls_auto_merge(merge *m)
@@ -155,17 +170,17 @@ static void vls_auto_merge(merge *m)
     if (!m->walks)
         return;
     for (size_t i = 0; i < m->rows->segment_count; i++)
-        vls_rows_walk_release(&m->walks[i]);
+        vls_auto_walking(&m->walks[i]);
     vls_mem_free(m->rows->view->arena.env, m->walks, m->rows->segment_count * sizeof(*m->walks));
 }
 
 /* The first segment among those that stand at the smallest key; NULL at the end. */
-static vls_rows_walk *smallest(merge *m)
+static walking *smallest(merge *m)
 {
-    vls_rows_walk *least = NULL;
+    walking *least = NULL;
 
     for (size_t i = 0; i < m->rows->segment_count; i++) {
-        vls_rows_walk *walk = &m->walks[i];
+        walking *walk = &m->walks[i];
         if (!walk->done &&
             (!least || vls_str_compare(vls_buf_str(&walk->key), vls_buf_str(&least->key)) < 0))
             least = walk;
@@ -174,17 +189,17 @@ static vls_rows_walk *smallest(merge *m)
 }
 
 /* Past the key that `at` stands at, in every segment. */
-static int move_on(merge *m, vls_rows_walk *at, valise_error *err)
+static int move_on(merge *m, walking *at, valise_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; rc >= 0 && i < m->rows->segment_count; i++) {
-        vls_rows_walk *walk = &m->walks[i];
+        walking *walk = &m->walks[i];
         if (walk != at && !walk->done &&
             vls_str_equal(vls_buf_str(&walk->key), vls_buf_str(&at->key)))
-            rc = vls_rows_walk_next(walk, err);
+            rc = walk_next(walk, err);
     }
-    return rc < 0 ? rc : vls_rows_walk_next(at, err);
+    return rc < 0 ? rc : walk_next(at, err);
 }
 
 /* The newest commits of keys: those that are items, or those that are none. */
@@ -192,16 +207,16 @@ static int each_newest(const vls_rows *rows, bool live, valise_commit_fn *fn, vo
                        valise_error *err)
 {
     VLS_AUTO(merge) merge m = {.rows = rows};
-    vls_rows_walk *at;
+    walking *at;
     int rc = 0;
 
     m.walks = vls_mem_zalloc(rows->view->arena.env, rows->segment_count * sizeof(*m.walks));
     if (!m.walks)
         return vls_fail_memory(err);
     for (size_t i = 0; i < rows->segment_count; i++)
-        vls_rows_walk_init(&m.walks[i], rows, &rows->segments[i], (valise_str){NULL, 0});
+        walk_init(&m.walks[i], rows, &rows->segments[i], (valise_str){NULL, 0});
     for (size_t i = 0; rc >= 0 && i < rows->segment_count; i++)
-        rc = vls_rows_walk_next(&m.walks[i], err);
+        rc = walk_next(&m.walks[i], err);
     while (rc >= 0 && (at = smallest(&m)) != NULL) {
         if (vls_commit_is_live(&at->commit) == live) {
             rc = fn(arg, &at->commit, err);
@@ -246,26 +261,14 @@ static void vls_auto_naming(naming *n)
     vls_arena_release(&n->arena);
 }
 
-/* What every namespace that matches begins with. */
-static valise_str literal_of(valise_str pattern)
-{
-    size_t len = vls_str_find_byte(pattern, '*');
-
-    /* "sales.**" means "sales" too. */
-    if (len > 0 && len + 1 < pattern.len && pattern.ptr[len + 1] == '*' &&
-        pattern.ptr[len - 1] == '.')
-        len--;
-    return vls_str_head(pattern, len);
-}
-
 static int add_matches(naming *n, const vls_rows_segment *segment, valise_str space,
                        valise_error *err)
 {
-    VLS_AUTO(rows_walk) vls_rows_walk walk = {0};
+    VLS_AUTO(walking) walking walk = {0};
     int rc;
 
-    vls_rows_walk_init(&walk, n->rows, segment, space);
-    while ((rc = vls_rows_walk_next(&walk, err)) > 0) {
+    walk_init(&walk, n->rows, segment, space);
+    while ((rc = walk_next(&walk, err)) > 0) {
         match m = {.backpack = segment->backpack, .seq = walk.commit.seq};
         if (!vls_commit_is_live(&walk.commit))
             continue;
@@ -306,7 +309,7 @@ static int next_space(vls_buf *name, const naming *n, const vls_rows_segment *se
 
 static int match_segment(naming *n, const vls_rows_segment *segment, valise_error *err)
 {
-    valise_str literal = literal_of(n->pattern);
+    valise_str literal = vls_bag_pattern_prefix(n->pattern);
     VLS_AUTO(buf) vls_buf name = {0};
     bool after = false;
     int rc;
