@@ -1,7 +1,6 @@
 /* api_item.c -- the C functions on single items. */
 #include "backpack/handle.h"
 
-#include "base/mem.h"
 #include "base/sized.h"
 #include "bus/read_log.h"
 #include "json/json.h"
@@ -50,8 +49,7 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
         return rc;
     assert(blob);
     args.blob = blob;
-    args.value.bytes = vls_blob_bytes(blob);
-    args.value.size = (int64_t)args.value.bytes.len;
+    args.value = vls_use_content(blob);
     rc = hash_value(&args.value.id, bag->v, args.value.bytes, err);
     if (rc == 0 && o->declassify.count > 0)
         rc = vls_handle_may(bag, "backpack:declassify", err);
@@ -118,14 +116,13 @@ static int ask(void *arg, valise_view *view, valise_error *err)
 static int may_wait(valise_backpack *bag, valise_str key, valise_error *err)
 {
     asking a = {.bag = bag, .key = key, .namespace_name = vls_scope_namespace(bag->scope)};
-    valise_call call = VALISE_CALL_INIT;
+    const valise_call call = vls_handle_call(bag);
     int rc;
 
     if (a.namespace_name.len == 0)
         a.namespace_name = (valise_str){NULL, 0};
     if (vls_scope_may_write(bag->scope, key, NULL, a.namespace_name) || vls_bus_is_inside(bag->v))
         return 1;
-    call.actor = bag->actor;
     rc = vls_with_view(bag->v, &call, ask, &a, err);
     if (rc < 0)
         return rc;
@@ -205,8 +202,7 @@ static int pack_long(valise_packed *out, valise_backpack *bag, valise_str key, v
 
     if (rc < 0)
         return rc;
-    args.value.bytes = vls_blob_bytes(blob);
-    args.value.size = (int64_t)args.value.bytes.len;
+    args.value = vls_use_content(blob);
     if (o->expect == 0)
         call.expect = VLS_STR("null");
     else if (o->expect != VALISE_NONE)

@@ -133,9 +133,8 @@ static int end_with(valise_backpack *view, const vls_run_item *more, size_t coun
                     valise_error *err)
 {
     vls_run_args args = {.end = view->who.run};
-    valise_call call = VALISE_CALL_INIT;
+    const valise_call call = vls_handle_call(view);
 
-    call.actor = view->actor;
     vls_handle_sign(&args.who, view);
     return vls_behind_flush_with(view, &vls_op_backpack_run, &args, more, count, &call, err);
 }
@@ -143,10 +142,9 @@ static int end_with(valise_backpack *view, const vls_run_item *more, size_t coun
 static int end_memory(valise_backpack *view, const vls_run_item *more, size_t count,
                       valise_error *err)
 {
-    valise_call call = VALISE_CALL_INIT;
+    const valise_call call = vls_handle_call(view);
     int rc = 0;
 
-    call.actor = view->actor;
     if (count > 0)
         rc = vls_run_many(view->v, more, count, &call, NULL, err);
     if (rc < 0)

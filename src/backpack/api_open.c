@@ -1,7 +1,6 @@
 /* api_open.c -- the C functions that give handles: backpacks, nodes' views, forks. */
 #include "backpack/handle.h"
 
-#include "base/mem.h"
 #include "base/sized.h"
 #include "json/json.h"
 
@@ -87,10 +86,9 @@ static int prepare_new(vls_ephemeral_new *like, valise_uuid *id, valise_backpack
                        const valise_backpack_options *o, valise_error *err)
 {
     making m = {.bag = bag, .o = o};
-    valise_call call = VALISE_CALL_INIT;
+    const valise_call call = vls_handle_call(bag);
     int rc;
 
-    call.actor = bag->actor;
     rc = vls_with_view(bag->v, &call, check_new, &m, err);
     if (rc == 0)
         rc = vls_uuid_new(id, &bag->v->ids, err);
@@ -183,21 +181,17 @@ static int make_durable(valise_backpack *bag, const valise_backpack_options *o, 
     vls_create_args args = {.name = bag->name,
                             .lenient = o->flags & VALISE_BACKPACK_LENIENT,
                             .taint = o->flags & VALISE_BACKPACK_TAINT,
-                            .sticky = o->sticky,
-                            .items = {.size = VALISE_NONE}};
+                            .sticky = o->sticky};
     VLS_AUTO(blob) valise_blob *items = NULL;
     vls_create_result result = {{{0}}, 0};
-    valise_call call = VALISE_CALL_INIT;
+    const valise_call call = vls_handle_call(bag);
     int rc = 0;
 
-    call.actor = bag->actor;
     if (o->items.len > 0)
         rc = vls_json_canonical(&items, bag->env, o->items, err);
     if (rc < 0)
         return rc;
-    if (items)
-        args.items = (valise_content){.size = (int64_t)vls_blob_bytes(items).len,
-                                      .bytes = vls_blob_bytes(items)};
+    args.items = vls_use_content(items);
     rc = vls_run(bag->v, &vls_op_backpack_create, &args, &result, NULL, &call, NULL, err);
     bag->id = bag->who.id = result.id;
     return rc;
@@ -475,16 +469,12 @@ static int import_rows(valise_backpack *bag, valise_str json, const valise_backp
                             .taint = o->flags & VALISE_BACKPACK_TAINT,
                             .sticky = o->sticky};
     vls_import_result result = {{{0}}, 0, 0};
-    valise_call call = VALISE_CALL_INIT;
+    const valise_call call = vls_handle_call(bag);
     int rc = check_memory(bag, err);
 
-    call.actor = bag->actor;
     if (rc == 0)
         rc = vls_json_canonical(&data, bag->env, json, err);
-    if (rc == 0) {
-        args.data.bytes = vls_blob_bytes(data);
-        args.data.size = (int64_t)args.data.bytes.len;
-    }
+    args.data = vls_use_content(data);
     if (rc == 0)
         rc = vls_run(bag->v, &vls_op_backpack_import, &args, &result, NULL, &call, NULL, err);
     if (rc < 0)

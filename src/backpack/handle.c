@@ -328,14 +328,6 @@ int vls_handle_flush(valise_backpack *bag, valise_error *err)
     return behind ? vls_behind_flush(behind, err) : 0;
 }
 
-static valise_call call_of(const valise_backpack *bag)
-{
-    valise_call call = VALISE_CALL_INIT;
-
-    call.actor = bag->actor;
-    return call;
-}
-
 static int read_rings(reading *r, valise_error *err)
 {
     int rc = 0;
@@ -356,7 +348,7 @@ static int keep_marks(const reading *r, size_t i, valise_error *err)
     valise_backpack *bag = r->bags[i];
     vls_scope *scope = bag->node ? bag->scope : r->joined[i];
     const vls_who who = {.backpack = bag->name, .node = r->node->who.node, .id = bag->id};
-    const valise_call call = call_of(bag);
+    const valise_call call = vls_handle_call(bag);
 
     if (!scope)
         return 0;
@@ -407,7 +399,7 @@ static int read_all(reading *r, valise_error *err)
         rc = check_others(r, err);
     if (rc < 0)
         return rc;
-    call = call_of(r->bags[0]);
+    call = vls_handle_call(r->bags[0]);
     return vls_with_view(r->bags[0]->v, &call, read_rows, r, err);
 }
 
@@ -487,7 +479,7 @@ static bool is_renamed(renaming *r, int rc)
 static int run_now(valise_backpack *bag, const valise_op *op, void *args, void *result,
                    const valise_call *call, valise_error *err)
 {
-    valise_call own = call ? *call : call_of(bag);
+    valise_call own = call ? *call : vls_handle_call(bag);
     valise_error why = VALISE_ERROR_INIT;
     renaming r = {.bag = bag};
     vls_who *who = args;
@@ -603,7 +595,7 @@ static int ask(void *arg, valise_view *view, valise_error *err)
 static int look_up(asking *a, int64_t now, uint64_t epoch, valise_error *err)
 {
     valise_backpack *bag = a->bag;
-    valise_call call = call_of(bag);
+    valise_call call = vls_handle_call(bag);
     int rc = vls_with_view(bag->v, &call, ask, a, err);
 
     if (rc < 0)
@@ -681,7 +673,7 @@ static int ask_one(void *arg, valise_view *view, valise_error *err)
 int vls_handle_may(valise_backpack *bag, const char *capability, valise_error *err)
 {
     struct may may = {bag, capability};
-    valise_call call = call_of(bag);
+    valise_call call = vls_handle_call(bag);
 
     return vls_with_view(bag->v, &call, ask_one, &may, err);
 }

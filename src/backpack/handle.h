@@ -71,6 +71,15 @@ int vls_handle_read(valise_backpack *bag, vls_handle_fn *fn, void *arg, valise_e
 int vls_handle_read_many(valise_backpack *const *bags, size_t count, vls_handle_fn *fn, void *arg,
                          valise_error *err);
 
+/* As the handle's actor. */
+static inline valise_call vls_handle_call(const valise_backpack *bag)
+{
+    valise_call call = VALISE_CALL_INIT;
+
+    call.actor = bag->actor;
+    return call;
+}
+
 /* Fill in who acts, as vls_handle_run does. */
 void vls_handle_sign(vls_who *who, const valise_backpack *bag);
 

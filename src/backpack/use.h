@@ -165,7 +165,7 @@ typedef struct vls_item_out {
 extern const valise_field vls_item_out_fields[];
 void vls_item_out_fill(vls_item_out *out, const valise_commit *commit, valise_str value);
 
-/* A value as a member of what is emitted; NULL: there is none. */
+/* A value as a member of arguments or of an answer; NULL: there is none. */
 valise_content vls_use_content(valise_blob *value);
 
 /* valise_view_emit of a row, and of a commit after vls_commit_out. */
