@@ -2,7 +2,6 @@
 #include "backpack/handle.h"
 
 #include "base/sized.h"
-#include "json/json.h"
 
 /* ---- items ---- */
 

@@ -145,7 +145,7 @@ int valise_checkpoint_remove(valise_backpack *bag, const char *name, valise_erro
 
 typedef struct searching {
     valise_backpack *bag;
-    int64_t from, to, found;
+    int64_t found;
     valise_bisect_fn *holds;
     void *arg;
     valise_commit_fn *fn;
@@ -178,7 +178,7 @@ static int report(void *arg, const vls_glance *at, valise_error *err)
 int valise_bisect(valise_backpack *bag, int64_t from, int64_t to, valise_bisect_fn *holds,
                   void *arg, valise_commit_fn *found, void *found_arg, valise_error *err)
 {
-    searching s = {bag, from, to, 0, holds, arg, found, found_arg};
+    searching s = {bag, 0, holds, arg, found, found_arg};
     int rc;
 
     VLS_ARG(bag && holds && found && from >= 0 && to >= from, err);

@@ -1,5 +1,5 @@
 /* check.c -- a backpack, or one value of it, against a JSON Schema. */
-#include "backpack/look_impl.h"
+#include "backpack/look.h"
 
 #include "json/schema.h"
 

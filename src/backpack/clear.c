@@ -1,6 +1,5 @@
 /* clear.c -- remove what carries a tag or lies in a namespace: one commit each. */
 #include "backpack/decide_impl.h"
-#include "backpack/look_impl.h"
 
 #include "base/glob.h"
 #include "base/vec.h"

@@ -5,7 +5,6 @@
 #include "backpack/look_impl.h"
 
 #include "base/hash.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 
 typedef struct diff {

@@ -1,7 +1,7 @@
 /* import.c -- a backpack from JSON. */
 #include "backpack/import.h"
 
-#include "backpack/look_impl.h"
+#include "backpack/look.h"
 
 #include "base/hex.h"
 #include "field/field.h"
@@ -14,7 +14,7 @@ static int compare_values(const void *a, const void *b)
     return vls_id_compare(&((const vls_import_value *)a)->id, &((const vls_import_value *)b)->id);
 }
 
-void vls_import_sort(vls_import *in)
+static void sort_values(vls_import *in)
 {
     if (in->values.len > 0)
         qsort(in->values.ptr, in->values.len, sizeof(vls_import_value), compare_values);
@@ -261,7 +261,7 @@ int vls_bag_import(const vls_ledger *ledger, valise_str json, int64_t now, vls_h
     if (rc == 0)
         rc = vls_json_get(v, VLS_STR("format")) ? read_document(&in, v, err)
                                                 : vls_import_seed(&in, v, err);
-    vls_import_sort(&in);
+    sort_values(&in);
     if (rc == 0)
         rc = vls_import_check(&in, err);
     if (rc == 0) {

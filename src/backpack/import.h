@@ -38,9 +38,8 @@ typedef struct vls_import {
 /* The value with this id, or NULL. */
 valise_blob *vls_import_find(const vls_import *in, const valise_id *id);
 
-/* Hash a value and keep it: *id. Call vls_import_sort when all are there. */
+/* Hash a value and keep it: *id. It is found once all are there, and sorted. */
 int vls_import_add(valise_id *id, int64_t *size, vls_import *in, vls_json v, valise_error *err);
-void vls_import_sort(vls_import *in);
 
 /* Fill doc and values from {items: [[key, item]...], history, permissions}. */
 int vls_import_seed(vls_import *in, vls_json v, valise_error *err);

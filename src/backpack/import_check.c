@@ -11,7 +11,6 @@
 #include "backpack/look.h"
 
 #include "base/map.h"
-#include "base/utf8.h"
 #include "base/uuid.h"
 
 typedef struct key_state {

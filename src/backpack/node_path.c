@@ -5,7 +5,7 @@
  * looked up, and only where it is not found everything is looked through for those that end in it.
  * Who acts, or says what a node may, writes the whole id: a node that is new must not become
  * another one. */
-#include "backpack/look_impl.h"
+#include "backpack/look.h"
 
 #define CANDIDATES 8 /* that are told */
 

@@ -37,7 +37,7 @@ static int find(void *arg, valise_view *view, valise_error *err)
     return rc;
 }
 
-int vls_forget_all(int64_t *removed, valise *v, const valise_uuid *backpack, valise_error *err)
+static int forget_all(int64_t *removed, valise *v, const valise_uuid *backpack, valise_error *err)
 {
     const vls_run_more internal = {.internal = true};
     const vls_forget_args args = {.backpack = *backpack};
@@ -71,7 +71,7 @@ int vls_forget_rest(int64_t *removed, valise *v, valise_error *err)
     int rc;
 
     while ((rc = vls_with_view(v, NULL, find_rest, &id, err)) > 0) {
-        rc = vls_forget_all(removed, v, &id, err);
+        rc = forget_all(removed, v, &id, err);
         if (rc < 0)
             return rc;
     }
@@ -88,7 +88,7 @@ static int drop(drop_result *result, valise *v, valise_str name, valise_error *e
         return 0;
     rc = vls_with_view(v, NULL, find, &f, err);
     if (rc == 0)
-        rc = vls_forget_all(&result->removed, v, &f.id, err);
+        rc = forget_all(&result->removed, v, &f.id, err);
     return rc < 0 ? rc : vls_forget_rest(&result->removed, v, err);
 }
 

@@ -7,7 +7,6 @@
 #include "base/vec.h"
 #include "bus/bus.h"
 #include "kernel/erase.h"
-#include "store/place.h"
 
 typedef struct erase_args {
     valise_str backpack, key, reason;

@@ -177,9 +177,7 @@ typedef struct vls_forget_result {
     bool done;       /* all of it is gone */
 } vls_forget_result;
 
-/* Go on with what is being dropped: one that is dropped now, or what a crash left. *removed: rows.
- */
-int vls_forget_all(int64_t *removed, valise *v, const valise_uuid *backpack, valise_error *err);
+/* Go on with what is being dropped, such as what a crash left. *removed: rows. */
 int vls_forget_rest(int64_t *removed, valise *v, valise_error *err);
 /* A backpack of either kind that the engine made for itself; nobody is asked whether the actor may.
  */

@@ -10,7 +10,7 @@
  *     anything else            the checkpoint of that name
  *
  * An ending of digits alone is a number; if there is no such commit, it is an ending after all. */
-#include "backpack/look_impl.h"
+#include "backpack/look.h"
 
 #include "base/hex.h"
 #include "base/time.h"

@@ -2,9 +2,7 @@
 #include "backpack/decide_impl.h"
 #include "backpack/look_impl.h"
 
-#include "base/hash.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
 
 static const valise_id no_value;
 

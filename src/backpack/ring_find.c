@@ -35,11 +35,12 @@ static record *find_in_map(const vls_pmap *map, const vls_ring *ring, int64_t se
 /* A commit of this ring: in the window, or an item of the state at the edge. */
 static record *find_own(vls_ring *ring, int64_t seq)
 {
-    record *r = vls_ring_held_record(ring, &ring->id, seq);
+    record *r;
     size_t at = 0;
 
     if (seq > ring->edge && seq <= ring->last)
         return vls_ring_at(ring, seq);
+    r = vls_ring_held_record(ring, &ring->id, seq);
     for (const vls_ring_key *key; !r && (key = vls_ring_table_next(&ring->live, &at));) {
         if (is_item_at(ring, key->newest, seq))
             r = key->newest;

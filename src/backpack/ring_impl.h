@@ -308,8 +308,6 @@ void vls_ring_states_trim(vls_ring *ring); /* the edge has moved: states before 
 void vls_ring_states_forget(vls_ring *ring, const vls_ring_record *gone);
 void vls_ring_states_release(vls_ring *ring);
 
-/* The index of a state; made when it is asked for first. No mutex. */
-int vls_ring_state_index(const vls_ring_index **out, vls_ring_state *state, valise_error *err);
 void vls_ring_index_free(vls_ring_index *index, const valise_env *env); /* NULL is fine */
 
 typedef struct vls_ring_root {
@@ -320,7 +318,7 @@ typedef struct vls_ring_root {
 
 /* ---- small rows (ring_row.c) ---- */
 
-enum { VLS_RING_RUNS = 2, VLS_RING_ROWS = 7 };
+enum { VLS_RING_QUARANTINES = 0, VLS_RING_RUNS = 2, VLS_RING_ROWS = 7 };
 
 /* A node that has runs. */
 typedef struct vls_ring_node {
@@ -349,7 +347,6 @@ typedef struct vls_ring_held {
     size_t rows;
 } vls_ring_held;
 
-bool vls_ring_held_equal(const void *item, const void *key);
 /* The record of that commit, if a quarantine row of the ring holds it, or one of a frozen ledger.
  */
 vls_ring_record *vls_ring_held_record(const vls_ring *ring, const valise_uuid *backpack,
@@ -490,7 +487,6 @@ int vls_ring_lend(vls_ring_lens *lens, vls_ring_record *record, valise_error *er
 
 void vls_ring_key_drop(vls_ring *ring, vls_ring_key *key);
 vls_ring_key *vls_ring_key_new(vls_ring *ring, valise_str key, uint64_t hash);
-uint64_t vls_ring_hash(const vls_ring *ring, valise_str key);
 /* The slot of the live table, valid until a key comes or goes; or NULL. */
 vls_ring_slot *vls_ring_find(vls_ring *ring, valise_str key);
 /* The newest record of the key, of the fork's base too, whatever its action; NULL. */

@@ -48,11 +48,6 @@ void vls_ring_key_drop(vls_ring *ring, ring_key *k)
     vls_mem_free(ring->env, k, sizeof(*k) + k->len);
 }
 
-uint64_t vls_ring_hash(const vls_ring *ring, valise_str key)
-{
-    return vls_str_hash(key, ring->seed);
-}
-
 /* Most writes look for the newest commit of their key first: remember what was found. The bytes are
  * compared, since whoever asks may use the same memory for another key. */
 vls_ring_slot *vls_ring_find(vls_ring *ring, valise_str key)
@@ -61,7 +56,7 @@ vls_ring_slot *vls_ring_find(vls_ring *ring, valise_str key)
 
     if (seen->is_set && seen->len == key.len && memcmp(seen->bytes, key.ptr, key.len) == 0)
         return seen->slot;
-    seen->hash = vls_ring_hash(ring, key);
+    seen->hash = vls_str_hash(key, ring->seed);
     seen->slot = vls_ring_table_find(&ring->live, seen->hash, key);
     seen->len = key.len;
     seen->is_set = key.len > 0 && key.len <= sizeof(seen->bytes);

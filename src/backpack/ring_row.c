@@ -21,7 +21,14 @@ typedef vls_ring_row ring_row;
 typedef vls_ring_record record;
 typedef vls_ring_lens lens;
 
-enum { QUARANTINE, CHECKPOINT, RUN = VLS_RING_RUNS, PERMISSION, RULE, TAINT };
+enum {
+    QUARANTINE = VLS_RING_QUARANTINES,
+    CHECKPOINT,
+    RUN = VLS_RING_RUNS,
+    PERMISSION,
+    RULE,
+    TAINT
+};
 
 #define CELLS_MAX 16
 #define ROW_BYTES_MAX ((size_t)16 << 20)
@@ -164,7 +171,7 @@ static bool is_commit(const record *r, const held_key *key)
     return r->seq == key->seq && vls_uuid_equal(&r->label->ring->id, key->backpack);
 }
 
-bool vls_ring_held_equal(const void *item, const void *key)
+static bool is_held(const void *item, const void *key)
 {
     return is_commit(((const vls_ring_held *)item)->record, key);
 }
@@ -660,7 +667,7 @@ void vls_ring_rows_init(vls_ring *ring)
 {
     for (size_t i = 0; i < VLS_RING_ROWS; i++)
         vls_pmap_init(&ring->rows[i], &ring->tree_env, &row_ops);
-    vls_map_init(&ring->held, ring->env, vls_ring_held_equal);
+    vls_map_init(&ring->held, ring->env, is_held);
     vls_map_init(&ring->nodes, ring->env, is_node);
     ring->runs_most = 2 * (size_t)ring->max_commits;
 }

@@ -417,7 +417,7 @@ void vls_ring_states_trim(vls_ring *ring)
     for (size_t i = 0; i < ring->roots.len && ring->roots.ptr[i].state->seq < ring->edge; i++) {
         root *r = &ring->roots.ptr[i];
         if (!r->jail.env)
-            vls_pmap_snapshot(&r->jail, &ring->rows[0]);
+            vls_pmap_snapshot(&r->jail, &ring->rows[VLS_RING_QUARANTINES]);
     }
 }
 
@@ -425,7 +425,7 @@ void vls_ring_jail_at(vls_pmap *out, const vls_ring *ring, int64_t seq)
 {
     const root *r = seq < ring->edge ? find_root(ring, seq) : NULL;
 
-    vls_pmap_snapshot(out, r && r->jail.env ? &r->jail : &ring->rows[0]);
+    vls_pmap_snapshot(out, r && r->jail.env ? &r->jail : &ring->rows[VLS_RING_QUARANTINES]);
 }
 
 void vls_ring_states_release(vls_ring *ring)

@@ -5,7 +5,6 @@
 #include "backpack/ring_impl.h"
 
 #include "base/hash.h"
-#include "base/mem.h"
 
 typedef vls_ring_value value;
 

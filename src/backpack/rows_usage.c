@@ -3,9 +3,10 @@
  * The numbers mean what they mean for a ring (ring_record.c). Every commit of the backpack counts
  * once, as 128 bytes, and every value once, however many commits have it:
  *
- *                behind the edge    up to the edge
- *     a commit   history            state, if the present, the edge or the quarantine needs it;
- * else held a value    state, if something of the state has it; else history; else held
+ *     a commit behind the edge    history
+ *     one up to the edge          state, if the present, the edge or the quarantine needs it; else
+ *                                 held
+ *     a value                     state, if something of the state has it; else history; else held
  *
  * What a fork began with is its origin's. Values that other backpacks have as well are counted for
  * each. */

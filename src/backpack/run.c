@@ -1,6 +1,6 @@
 /* run.c -- runs of nodes, checkpoints, and what the owner sets. */
 #include "backpack/decide.h"
-#include "backpack/look_impl.h"
+#include "backpack/look.h"
 
 /* ---- runs ---- */
 

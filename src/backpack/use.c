@@ -2,7 +2,6 @@
 #include "backpack/ops.h"
 
 #include "backpack/tell.h"
-#include "base/hex.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
