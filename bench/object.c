@@ -3,9 +3,9 @@
 #include <sqlite3.h>
 
 #include "bench/bench.h"
+#include "bench/raw.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/chunk.h"
@@ -25,7 +25,7 @@ typedef struct state {
     vls_store *store;
     vls_hasher *hasher;
     valise_id latest;
-    char dir[64], raw_dir[64];
+    char dir[256], raw_dir[256];
     char bytes[SIZE], raw_bytes[SIZE];
     uint64_t random;
     /* by hand */
@@ -38,12 +38,6 @@ typedef struct state {
     } known[KNOWN];
     vls_buf recipe;
 } state;
-
-static void must(int ok)
-{
-    if (!ok)
-        abort();
-}
 
 static uint64_t next_random(state *s)
 {
@@ -73,10 +67,10 @@ static void put_version(void *arg, size_t times)
         valise_str bytes = {s->bytes, SIZE};
         bool existed;
         change(s, s->bytes);
-        must(vls_object_id(&s->latest, s->hasher, "value", bytes, NULL) == 0);
-        must(vls_txn_begin(&txn, s->store, VALISE_TXN_WRITE, NULL) == 0);
-        must(vls_object_put(&txn, &s->latest, "value", bytes, 1, &existed, NULL) == 0);
-        must(vls_txn_commit(&txn, NULL) == 0);
+        MUST(vls_object_id(&s->latest, s->hasher, "value", bytes, NULL) == 0);
+        MUST(vls_txn_begin(&txn, s->store, VALISE_TXN_WRITE, NULL) == 0);
+        MUST(vls_object_put(&txn, &s->latest, "value", bytes, 1, &existed, NULL) == 0);
+        MUST(vls_txn_commit(&txn, NULL) == 0);
     }
 }
 
@@ -87,8 +81,8 @@ static void get_latest(void *arg, size_t times)
     while (times--) {
         valise_blob *blob;
         vls_txn txn;
-        must(vls_txn_begin(&txn, s->store, VALISE_TXN_READ, NULL) == 0);
-        must(vls_object_get(&blob, &txn, &s->latest, NULL) == 0);
+        MUST(vls_txn_begin(&txn, s->store, VALISE_TXN_READ, NULL) == 0);
+        MUST(vls_object_get(&blob, &txn, &s->latest, NULL) == 0);
         vls_txn_rollback(&txn);
         bench_use(blob);
         valise_blob_unref(blob);
@@ -99,7 +93,7 @@ static void get_latest(void *arg, size_t times)
 
 static void run(state *s, int which)
 {
-    must(sqlite3_step(s->stmt[which]) == SQLITE_DONE);
+    MUST(sqlite3_step(s->stmt[which]) == SQLITE_DONE);
     sqlite3_reset(s->stmt[which]);
 }
 
@@ -114,7 +108,7 @@ static int64_t raw_chunk(state *s, valise_str bytes)
         return s->known[at].number;
     s->known[at].hash = hash;
     s->known[at].number = ++s->chunk;
-    must((size_t)s->chunk < KNOWN * 9 / 10);
+    MUST((size_t)s->chunk < KNOWN * 9 / 10);
     sqlite3_bind_int64(s->stmt[PUT_CHUNK], 1, s->chunk);
     sqlite3_bind_int64(s->stmt[PUT_CHUNK], 2, (int64_t)hash);
     sqlite3_bind_blob(s->stmt[PUT_CHUNK], 3, bytes.ptr, (int)bytes.len, SQLITE_STATIC);
@@ -133,10 +127,10 @@ static void raw_version(void *arg, size_t times)
         if (s->chunk > (int64_t)KNOWN / 2) { /* ours forgets too */
             memset(s->known, 0, sizeof(s->known));
             s->chunk = 0;
-            must(sqlite3_exec(s->db, "DELETE FROM chunk", NULL, NULL, NULL) == SQLITE_OK);
+            MUST(sqlite3_exec(s->db, "DELETE FROM chunk", NULL, NULL, NULL) == SQLITE_OK);
         }
         change(s, s->raw_bytes);
-        must(vls_hash_bytes(&id, s->hasher, (valise_str){s->raw_bytes, SIZE}, NULL) == 0);
+        MUST(vls_hash_bytes(&id, s->hasher, (valise_str){s->raw_bytes, SIZE}, NULL) == 0);
         run(s, BEGIN);
         vls_buf_clear(&s->recipe);
         vls_recipe_begin(&writer, &s->recipe, 1);
@@ -158,20 +152,20 @@ static void raw_version(void *arg, size_t times)
 
 /* ---- setting up ---- */
 
-static void raw_open(state *s)
+static void open_by_hand(state *s)
 {
     static const char *const sql[STATEMENTS] = {
         [BEGIN] = "BEGIN IMMEDIATE",
         [COMMIT] = "COMMIT",
         [PUT_CHUNK] = "REPLACE INTO chunk VALUES(?,?,?)",
         [PUT_OBJECT] = "REPLACE INTO object VALUES(?,?,?,'value',100000,1,?,NULL,0)"};
-    char path[96];
+    char path[300];
 
     (void)snprintf(path, sizeof(path), "%s/raw.db", s->raw_dir);
-    must(sqlite3_open_v2(path, &s->db,
+    MUST(sqlite3_open_v2(path, &s->db,
                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                          NULL) == SQLITE_OK);
-    must(
+    MUST(
         sqlite3_exec(s->db,
                      "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
                      "PRAGMA secure_delete=ON; PRAGMA cache_size=-32768;"
@@ -183,7 +177,7 @@ static void raw_open(state *s)
                      "CREATE INDEX object_h8 ON object(h8)",
                      NULL, NULL, NULL) == SQLITE_OK);
     for (int i = 0; i < STATEMENTS; i++)
-        must(sqlite3_prepare_v3(s->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i], NULL) ==
+        MUST(sqlite3_prepare_v3(s->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i], NULL) ==
              SQLITE_OK);
 }
 
@@ -192,35 +186,22 @@ static state *set_up(void)
     const valise_env *env = valise_env_default();
     state *s = vls_mem_zalloc(env, sizeof(*s));
 
-    must(s != NULL);
+    MUST(s != NULL);
     s->random = UINT64_C(88172645463325252);
     for (size_t i = 0; i < SIZE; i++)
         s->bytes[i] = s->raw_bytes[i] = (char)next_random(s);
-    (void)snprintf(s->dir, sizeof(s->dir), "/tmp/valise-bench-XXXXXX");
-    (void)snprintf(s->raw_dir, sizeof(s->raw_dir), "/tmp/valise-bench-XXXXXX");
-    must(mkdtemp(s->dir) && mkdtemp(s->raw_dir));
-    must(vls_store_open(&s->store,
+    raw_make_dir(s->dir, "ours");
+    raw_make_dir(s->raw_dir, "raw");
+    MUST(vls_store_open(&s->store,
                         &(vls_store_options){.env = env,
                                              .ops = valise_store_sqlite(),
                                              .where = s->dir,
                                              .flags = VALISE_STORE_CREATE},
                         NULL) == 0);
-    must(vls_store_hasher(&s->hasher, s->store, NULL) == 0);
+    MUST(vls_store_hasher(&s->hasher, s->store, NULL) == 0);
     vls_buf_init(&s->recipe, env, SIZE);
-    raw_open(s);
+    open_by_hand(s);
     return s;
-}
-
-static void remove_dir(const char *dir, const char *name)
-{
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    char path[128];
-
-    for (size_t i = 0; i < VLS_COUNT(endings); i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s%s", dir, name, endings[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(dir);
 }
 
 static void tear_down(state *s)
@@ -231,8 +212,8 @@ static void tear_down(state *s)
         sqlite3_finalize(s->stmt[i]);
     sqlite3_close(s->db);
     vls_buf_release(&s->recipe);
-    remove_dir(s->dir, "valise.db");
-    remove_dir(s->raw_dir, "raw.db");
+    raw_remove_dir(s->dir);
+    raw_remove_dir(s->raw_dir);
     vls_mem_free(valise_env_default(), s, sizeof(*s));
 }
 
@@ -244,7 +225,7 @@ static void begin_ours(void *arg, size_t times)
 
     while (times--) {
         vls_txn txn;
-        must(vls_txn_begin(&txn, s->store, VALISE_TXN_READ, NULL) == 0);
+        MUST(vls_txn_begin(&txn, s->store, VALISE_TXN_READ, NULL) == 0);
         vls_txn_rollback(&txn);
     }
 }
@@ -256,7 +237,7 @@ static void begin_backend(void *arg, size_t times)
     const valise_store_ops *ops = vls_store_ops(s->store, &self);
 
     while (times--) {
-        must(ops->begin(&txn, self, VALISE_TXN_READ, NULL) == 0);
+        MUST(ops->begin(&txn, self, VALISE_TXN_READ, NULL) == 0);
         ops->rollback(txn);
     }
 }
@@ -267,7 +248,7 @@ static void write_ours(void *arg, size_t times)
 
     while (times--) {
         vls_txn txn;
-        must(vls_txn_begin(&txn, s->store, VALISE_TXN_WRITE, NULL) == 0);
+        MUST(vls_txn_begin(&txn, s->store, VALISE_TXN_WRITE, NULL) == 0);
         vls_txn_rollback(&txn);
     }
 }
@@ -279,7 +260,7 @@ static void write_backend(void *arg, size_t times)
     const valise_store_ops *ops = vls_store_ops(s->store, &self);
 
     while (times--) {
-        must(ops->begin(&txn, self, VALISE_TXN_WRITE, NULL) == 0);
+        MUST(ops->begin(&txn, self, VALISE_TXN_WRITE, NULL) == 0);
         ops->rollback(txn);
     }
 }
@@ -302,8 +283,8 @@ static double size_on_disk(state *s)
     const valise_store_ops *ops = vls_store_ops(s->store, &self);
     int64_t bytes;
 
-    must(ops->maintain(&bytes, self, VALISE_MAINTAIN_TRUNCATE, NULL) == 0);
-    must(ops->maintain(&bytes, self, VALISE_MAINTAIN_SIZE, NULL) == 0);
+    MUST(ops->maintain(&bytes, self, VALISE_MAINTAIN_TRUNCATE, NULL) == 0);
+    MUST(ops->maintain(&bytes, self, VALISE_MAINTAIN_SIZE, NULL) == 0);
     return (double)bytes;
 }
 

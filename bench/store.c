@@ -3,8 +3,7 @@
 #include <sqlite3.h>
 
 #include "bench/bench.h"
-
-#include <unistd.h>
+#include "bench/raw.h"
 
 #include "base/mem.h"
 
@@ -34,15 +33,9 @@ typedef struct state {
     sqlite3 *db; /* the one by hand */
     sqlite3_stmt *stmt[STATEMENTS];
     size_t size, next;
-    char dir[64], raw_dir[64];
+    char dir[256], raw_dir[256];
     char body[BODY];
 } state;
-
-static void must(int ok)
-{
-    if (!ok)
-        abort();
-}
 
 /* ---- both have the same rows ---- */
 
@@ -59,12 +52,12 @@ static void next_row(valise_cell row[4], state *s, char name[32])
 
 static void begin(state *s, int mode)
 {
-    must(s->ops->begin(&s->txn, s->self, mode, NULL) == 0);
+    MUST(s->ops->begin(&s->txn, s->self, mode, NULL) == 0);
 }
 
 static void commit(state *s)
 {
-    must(s->ops->commit(s->txn, NULL) == 0);
+    MUST(s->ops->commit(s->txn, NULL) == 0);
 }
 
 static void put(state *s)
@@ -73,12 +66,12 @@ static void put(state *s)
     char name[32];
 
     next_row(row, s, name);
-    must(s->ops->put(s->txn, 0, row, NULL) == 0);
+    MUST(s->ops->put(s->txn, 0, row, NULL) == 0);
 }
 
 static void raw_run(state *s, int which)
 {
-    must(sqlite3_step(s->stmt[which]) == SQLITE_DONE);
+    MUST(sqlite3_step(s->stmt[which]) == SQLITE_DONE);
     sqlite3_reset(s->stmt[which]);
 }
 
@@ -100,10 +93,10 @@ static void raw_put(state *s)
 
 static void raw_exec(state *s, const char *sql)
 {
-    must(sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    MUST(sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK);
 }
 
-static void raw_open(state *s, bool full)
+static void open_by_hand(state *s, bool full)
 {
     static const char *const sql[STATEMENTS] = {
         [BEGIN_READ] = "BEGIN",
@@ -114,10 +107,10 @@ static void raw_open(state *s, bool full)
         [GET] = "SELECT name,version,kind,body FROM item WHERE name=? AND version=?",
         [SCAN] = "SELECT name,version,kind,body FROM item INDEXED BY item_kind WHERE kind=? "
                  "ORDER BY name,version"};
-    char path[96];
+    char path[300];
 
     (void)snprintf(path, sizeof(path), "%s/raw.db", s->raw_dir);
-    must(sqlite3_open_v2(path, &s->db,
+    MUST(sqlite3_open_v2(path, &s->db,
                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                          NULL) == SQLITE_OK);
     raw_exec(s, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON;"
@@ -127,7 +120,7 @@ static void raw_open(state *s, bool full)
                 "CREATE INDEX item_kind ON item(kind)");
     raw_exec(s, full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
     for (int i = 0; i < STATEMENTS; i++)
-        must(sqlite3_prepare_v3(s->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i], NULL) ==
+        MUST(sqlite3_prepare_v3(s->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i], NULL) ==
              SQLITE_OK);
 }
 
@@ -145,18 +138,17 @@ static void fill(state *s)
     raw_run(s, COMMIT);
 }
 
-static state *set_up(const valise_store_ops *ops, size_t size, bool full, bool raw)
+static state *set_up(const valise_store_ops *ops, size_t size, bool full, bool by_hand)
 {
     const valise_env *env = valise_env_default();
     state *s = vls_mem_zalloc(env, sizeof(*s));
 
-    must(s != NULL);
+    MUST(s != NULL);
     s->ops = ops;
     s->size = size;
-    (void)snprintf(s->dir, sizeof(s->dir), "/tmp/valise-bench-XXXXXX");
-    (void)snprintf(s->raw_dir, sizeof(s->raw_dir), "/tmp/valise-bench-XXXXXX");
-    must(mkdtemp(s->dir) && mkdtemp(s->raw_dir));
-    must(ops->open(&s->self,
+    raw_make_dir(s->dir, "ours");
+    raw_make_dir(s->raw_dir, "raw");
+    MUST(ops->open(&s->self,
                    &(valise_store_open){.size = sizeof(valise_store_open),
                                         .where = s->dir,
                                         .flags = VALISE_STORE_CREATE,
@@ -165,22 +157,10 @@ static state *set_up(const valise_store_ops *ops, size_t size, bool full, bool r
                                         .tables = &table,
                                         .table_count = 1},
                    NULL) == 0);
-    if (raw)
-        raw_open(s, full);
+    if (by_hand)
+        open_by_hand(s, full);
     fill(s);
     return s;
-}
-
-static void remove_dir(const char *dir, const char *name)
-{
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    char path[128];
-
-    for (size_t i = 0; i < VLS_COUNT(endings); i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s%s", dir, name, endings[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(dir);
 }
 
 static void tear_down(void *arg)
@@ -191,8 +171,8 @@ static void tear_down(void *arg)
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(s->stmt[i]);
     sqlite3_close(s->db);
-    remove_dir(s->dir, "valise.db");
-    remove_dir(s->raw_dir, "raw.db");
+    raw_remove_dir(s->dir);
+    raw_remove_dir(s->raw_dir);
     vls_mem_free(valise_env_default(), s, sizeof(*s));
 }
 
@@ -260,7 +240,7 @@ static void get(state *s)
     char name[32];
 
     next_row(row, s, name);
-    must(s->ops->get(got, s->txn, 0, row, NULL) == 1);
+    MUST(s->ops->get(got, s->txn, 0, row, NULL) == 1);
     bench_use(got);
 }
 
@@ -284,7 +264,7 @@ static void raw_get(state *s)
     sqlite3_bind_text(s->stmt[GET], 1, row[0].as.bytes.ptr, (int)row[0].as.bytes.len,
                       SQLITE_STATIC);
     sqlite3_bind_int64(s->stmt[GET], 2, row[1].as.integer);
-    must(sqlite3_step(s->stmt[GET]) == SQLITE_ROW);
+    MUST(sqlite3_step(s->stmt[GET]) == SQLITE_ROW);
     raw_read(got, s->stmt[GET]);
     sqlite3_reset(s->stmt[GET]);
 }
@@ -326,7 +306,7 @@ static void raw_get_single(void *arg, size_t times)
 
     while (times--) {
         raw_run(s, BEGIN_READ);
-        must(sqlite3_step(s->stmt[SNAPSHOT]) == SQLITE_ROW);
+        MUST(sqlite3_step(s->stmt[SNAPSHOT]) == SQLITE_ROW);
         sqlite3_reset(s->stmt[SNAPSHOT]);
         raw_get(s);
         raw_run(s, COMMIT);
@@ -343,7 +323,7 @@ static void scan_kind(void *arg, size_t times)
     begin(s, VALISE_TXN_READ);
     while (times--) {
         valise_cell kind = {.type = VALISE_CELL_INT, .as.integer = (int64_t)(s->next++ % 100)};
-        must(s->ops->scan_open(&scan, s->txn,
+        MUST(s->ops->scan_open(&scan, s->txn,
                                &(valise_range){.index = 0, .equal = &kind, .equal_count = 1},
                                NULL) == 0);
         while (s->ops->scan_next(row, scan, NULL) == 1)
@@ -368,13 +348,13 @@ static void raw_scan_kind(void *arg, size_t times)
     raw_run(s, COMMIT);
 }
 
-static void compare(bench *b, state *s, const char *name, bench_fn *ours, bench_fn *raw)
+static void compare(bench *b, state *s, const char *name, bench_fn *ours, bench_fn *by_hand)
 {
     bench_compare(b, &(bench_row){.name = name,
                                   .arg = s,
                                   .ours = ours,
                                   .against = "SQLite by hand",
-                                  .baseline = raw,
+                                  .baseline = by_hand,
                                   .at_most = 1.11});
 }
 
