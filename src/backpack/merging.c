@@ -366,6 +366,25 @@ static int is_in(const step *at, valise_view *view, const step *other, valise_er
     return rc;
 }
 
+/* The same state of another backpack: VALISE_E_LIMIT where it is not the same, not kept either, or
+ * not for this actor. */
+static int open_same(vls_use *out, const step *at, valise_view *view, const step *other,
+                     const vls_merge_args *args, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = other->name.ptr ? is_in(at, view, other, &why) : 0;
+
+    if (rc == 0)
+        return VALISE_E_LIMIT;
+    if (rc > 0)
+        rc = open_state(out, view, other, args, &why);
+    if (rc == VALISE_E_DENIED || rc == VALISE_E_LIMIT)
+        return VALISE_E_LIMIT;
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
 /* The state, or where it is not kept the same of another backpack: then that is taken for it. */
 static int open_base(vls_use *out, common *c, const vls_merge_args *args, valise_error *err)
 {
@@ -374,9 +393,7 @@ static int open_base(vls_use *out, common *c, const vls_merge_args *args, valise
 
     for (size_t i = 1; i < c->of.steps.len && rc == VALISE_E_LIMIT; i++) {
         const step *other = c->of.steps.ptr[i];
-        int same = other->name.ptr ? is_in(&c->at, view, other, err) : 0;
-        int opened = same == 1 ? open_state(out, view, other, args, NULL) : VALISE_E_LIMIT;
-        rc = same < 0 ? same : opened;
+        rc = open_same(out, &c->at, view, other, args, err);
         if (rc == 0)
             c->at = *other;
     }

@@ -389,6 +389,34 @@ TEST(api_merge, the_same_state_of_another) /* [B8] [B17] */
     CHECK(strstr(text, "a: "));
 }
 
+/* One that the actor may not read is not taken for it: what is missing is told, not that. */
+TEST(api_merge, the_same_state_of_one_that_is_not_for_everybody) /* [B17] [K23] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = short_lived(d), *fork, *one, *two;
+    const char *merge = "{\"backpack\":\"one\",\"theirs\":\"two\"}";
+
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    fork = fork_of(d, bag, "fork");
+    one = fork_of(d, bag, "one");
+    two = fork_of(d, bag, "two");
+    CHECK_OK(pack(bag, "b", "1", &t->err));
+    CHECK_TEXT("1", merged(fork, bag));
+    CHECK_TEXT("0", merged(bag, fork));
+    CHECK_TEXT("1", merged(one, bag));
+    CHECK_TEXT("1", merged(two, bag));
+    age(d, bag);
+    CHECK_OK(pack(two, "a", "2", &t->err));
+    let_in(d, "ann", "none",
+           "\"backpack:write\",\"backpack:read backpack=one\",\"backpack:read backpack=two\","
+           "\"backpack:read backpack=main\"");
+    CHECK_RC(VALISE_E_LIMIT, run_as(d, "ann", "backpack:merge", merge));
+    CHECK_INT(VALISE_E_LIMIT, t->err.code);
+    CHECK(strstr(t->err.message, "'main' after commit"));
+    run_op(d, "backpack:merge", merge);
+    CHECK_TEXT("a=2 b=1", items(one));
+}
+
 /* The same item for the same reason, but another error: theirs is told here too, once. */
 TEST(api_merge, an_entry_with_another_error) /* [B17] [B25] */
 {
