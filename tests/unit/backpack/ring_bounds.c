@@ -434,6 +434,7 @@ TEST(ring_bounds, a_state_does_not_tell_the_newest_node)
     ledger_put(&ledger, t->env, &(ledger_write){.key = "k", .value = "2", .node = "newest"});
     state.ops->enter(state.self);
     CHECK_OK(state.ops->head(&head, state.self, &t->err));
+    ledger_pack(&ledger, t->env, "k", "3");
     pack_many(ring, t, 300);
     CHECK_STR(VLS_STR(""), head.last_node);
     state.ops->leave(state.self);
