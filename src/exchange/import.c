@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/hex.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "bus/job.h"
 #include "exchange/split.h"
@@ -327,7 +328,7 @@ static int find_asset(void *self, vls_foreign_blob *out, valise_str id, valise_e
 static int read_file(vls_importing *i, int fd, bool dry, vls_hasher *hasher, valise_error *err)
 {
     reading_file f = {.i = i, .format = i->format, .fd = fd, .left = i->data};
-    vls_splitter *s = NULL;
+    vls_splitter *s;
     int rc;
 
     vls_arena_init(&f.arena, i->env, ARENA_MAX);
@@ -344,10 +345,11 @@ static int read_file(vls_importing *i, int fd, bool dry, vls_hasher *hasher, val
                               .role = i->role,
                               .topics = i->topics,
                               .dry = dry};
-    s = vls_arena_zalloc(i->kept, sizeof(*s));
-    rc = s ? read_pieces(&f, s, err) : vls_arena_fail(i->kept, err);
+    s = vls_mem_zalloc(i->env, sizeof(*s)); /* too large for the stack; a folder may have many files */
+    rc = s ? read_pieces(&f, s, err) : vls_fail_memory(err);
     if (s)
         vls_split_end(s);
+    vls_mem_free(i->env, s, sizeof(*s));
     vls_map_release(&f.seen);
     vls_arena_release(&f.arena);
     return rc;
@@ -395,7 +397,6 @@ int vls_import_run(vls_importing *i, bool dry, valise_error *err)
 
     err = err ? err : &own;
     rc = vls_hasher_init(&hasher, err);
-
     valise_job_stage(i->job, dry ? "check" : "import", "conversations", 0);
     return rc < 0 ? rc : read_files(i, dry, &hasher, err);
 }

@@ -203,6 +203,34 @@ TEST(hostile, a_file_that_is_closed)
 }
 
 /* Change some bytes of a good file: it is imported in part, or refused; what is there is right. */
+/* Of all that is in use the most, and what is told last. */
+static int watch(void *arg, const valise_progress_state *state)
+{
+    size_t *most = arg;
+
+    (void)state;
+    *most = VLS_MAX(*most, test_bytes_in_use(NULL));
+    return 0;
+}
+
+TEST(hostile, memory_is_that_of_one_file)
+{
+    desk *d = desk_open(t);
+    const char *dir = test_format("%s/many", test_tmpdir());
+    valise_call call = VALISE_CALL_INIT;
+    size_t before, most = 0;
+
+    CHECK_INT(0, mkdir(dir, 0700));
+    for (int i = 0; i < 200; i++)
+        test_write_file(test_format("%s/%d.jsonl", dir, i),
+                        valise_str_of(test_format(MESSAGE("number %d") "\n", i)));
+    call.progress = (valise_progress){watch, &most};
+    before = test_bytes_in_use(t);
+    CHECK_OK(valise_dispatch(NULL, d->v, "session:import", test_format("{\"path\":\"%s\"}", dir),
+                             &call, &t->err));
+    CHECK_MSG(most > before && most - before < (size_t)4 << 20, "%zu bytes more", most - before);
+}
+
 TEST(hostile, random_changes)
 {
     static const char *const files[] = {"conversations.json", "claude-code.jsonl", "openai.jsonl"};
