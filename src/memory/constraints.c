@@ -12,7 +12,7 @@
 static const valise_field stop_item = {
     .name = "stop", .help = "A text.", .type = VALISE_T_STR, .min = 1, .max = 256};
 
-const valise_field vls_constraint_fields[] = {
+static const valise_field fields[] = {
     VALISE_FIELD_WITH(vls_constraints, model, STR, VALISE_NULLABLE,
                       "Name of the model, as its provider calls it.", .min = 1, .max = 256),
     VALISE_FIELD_WITH(vls_constraints, temperature, REAL, VALISE_NULLABLE,
@@ -27,7 +27,7 @@ const valise_field vls_constraint_fields[] = {
                       "Further parameters for the provider, as an object.", .max = VLS_EXTRAS_MAX),
     VALISE_FIELD_END,
 };
-const valise_struct vls_constraint_struct = {sizeof(vls_constraints), vls_constraint_fields};
+const valise_struct vls_constraint_struct = {sizeof(vls_constraints), fields};
 
 const char *const vls_role_parts[] = {"label",  "persona", "model",  "temperature", "maxTokens",
                                       "window", "stop",    "extras", NULL};
@@ -48,18 +48,18 @@ int vls_constraints_read(vls_constraints *out, valise_view *view, const valise_i
     valise_str text = {NULL, 0};
     int rc = vls_memory_text(&text, view, id, err);
 
-    vls_fields_clear(out, vls_constraint_fields, sizeof(*out));
+    vls_fields_clear(out, fields, sizeof(*out));
     if (rc < 0 || !text.ptr)
         return rc;
     rc = vls_json_parse(&value, &view->arena, text, NULL, err);
     return rc < 0 ? rc
-                  : vls_fields_decode(out, vls_constraint_fields, sizeof(*out), value,
-                                      VLS_FIELD_ACCEPTED, &view->arena, err);
+                  : vls_fields_decode(out, fields, sizeof(*out), value, VLS_FIELD_ACCEPTED,
+                                      &view->arena, err);
 }
 
 static bool has_any(const vls_constraints *c)
 {
-    for (const valise_field *f = vls_constraint_fields; f->type != VALISE_T_END; f++) {
+    for (const valise_field *f = fields; f->type != VALISE_T_END; f++) {
         if (!vls_field_is_none(f, c))
             return true;
     }
@@ -69,20 +69,18 @@ static bool has_any(const vls_constraints *c)
 int vls_constraints_add(valise_id *out, valise_view *view, const vls_constraints *constraints,
                         valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
     valise_str kept = {NULL, 0};
+    vls_buf text;
     int rc;
 
     if (!has_any(constraints)) {
         *out = (valise_id){{0}};
         return 0;
     }
-    vls_buf_init(&text, view->arena.env, JSON_MAX);
-    rc = vls_fields_write(&text, constraints, vls_constraint_fields, VLS_FIELD_LOGGED, 0, err);
+    vls_buf_init_in(&text, &view->arena, JSON_MAX);
+    rc = vls_fields_write(&text, constraints, fields, VLS_FIELD_LOGGED, 0, err);
     if (rc == 0)
-        rc = vls_buf_check(&text, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&kept, &view->arena, vls_buf_str(&text), err);
+        rc = vls_buf_keep(&kept, &text, err);
     return rc < 0 ? rc : valise_view_add(out, view, "value", kept, err);
 }
 

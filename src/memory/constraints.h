@@ -21,7 +21,6 @@ typedef struct vls_constraints {
     valise_str extras;  /* a JSON object; ptr NULL: none */
 } vls_constraints;
 
-extern const valise_field vls_constraint_fields[];
 extern const valise_struct vls_constraint_struct;
 
 /* What role:update can take away; the first two are of the role itself. */

@@ -4,7 +4,7 @@
  * that it stays as long as the entry does.
  *
  * Expiry is a comparison with the time of whoever looks (vls_memory_now): an entry whose time is
- * over is as if it were not there, to commands too; its row goes with `gc` (expire.c).
+ * over is as if it were not there, to commands too; its row goes with `gc` (op_context_expire.c).
  *
  * Threads: single. */
 #ifndef VLS_MEMORY_ENTRY_H

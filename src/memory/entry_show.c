@@ -1,6 +1,5 @@
 /* entry_show.c -- entries as they are shown (entry.h). */
 #include "blob/hold.h"
-#include "bus/bus.h"
 #include "memory/entry.h"
 
 const valise_field vls_entry_shown_fields[] = {
@@ -27,8 +26,8 @@ const valise_field vls_entry_shown_fields[] = {
 static int show_blob(vls_entry_shown *out, valise_view *view, const valise_id *blob,
                      valise_error *err)
 {
-    vls_blob_record record = {.sha256 = *blob};
-    int rc = valise_view_get(&record, view, &vls_blob_records, err);
+    vls_blob_record record;
+    int rc = vls_blob_record_of(&record, view, blob, err);
 
     if (rc <= 0)
         return rc;

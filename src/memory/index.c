@@ -9,6 +9,7 @@
 
 #include "base/hex.h"
 #include "bus/index.h"
+#include "memory/rows.h"
 
 static int map_role(valise_index_out *out, const void *row, valise_error *err)
 {

@@ -6,8 +6,6 @@
 
 #include <valise/sys/extension.h>
 
-#include "memory/rows.h"
-
 extern const valise_indexer *const vls_memory_indexers[]; /* NULL-ended */
 
 #endif

@@ -5,9 +5,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "blob/hold.h"
-#include "memory/rows.h"
-
-static const valise_id no_id;
+#include "memory/memory.h"
 
 int vls_role_meet(valise_view *view, const void *here, const void *there, valise_error *err)
 {
@@ -18,23 +16,6 @@ int vls_role_meet(valise_view *view, const void *here, const void *there, valise
     return theirs->version > ours->version ? valise_view_put(view, &vls_roles, &role, err) : 0;
 }
 
-/* Zero: it was erased, or there was none. */
-static bool is_same_or_erased(const valise_id *a, const valise_id *b)
-{
-    return vls_id_equal(a, b) || vls_id_equal(a, &no_id) || vls_id_equal(b, &no_id);
-}
-
-static bool has_same_topics(const valise_list *a, const valise_list *b)
-{
-    const valise_str *x = a->items, *y = b->items;
-
-    for (size_t i = 0; a->count == b->count && i < a->count; i++) {
-        if (!vls_str_equal(x[i], y[i]))
-            return false;
-    }
-    return a->count == b->count;
-}
-
 int vls_role_version_meet(valise_view *view, const void *here, const void *there, valise_error *err)
 {
     const vls_role_version_row *a = here, *b = there;
@@ -42,9 +23,9 @@ int vls_role_version_meet(valise_view *view, const void *here, const void *there
 
     (void)view;
     /* When and by whom does not matter: what it tells does. */
-    if (labels && is_same_or_erased(&a->persona, &b->persona) &&
-        is_same_or_erased(&a->constraints, &b->constraints) &&
-        has_same_topics(&a->topics, &b->topics))
+    if (labels && vls_memory_same_or_erased(&a->persona, &b->persona) &&
+        vls_memory_same_or_erased(&a->constraints, &b->constraints) &&
+        vls_topics_equal(a->topics, b->topics))
         return 0;
     (void)vls_fail(err, VALISE_E_CONFLICT,
                    "version %lld of role %s is another one here than in the bundle",
@@ -60,5 +41,5 @@ int vls_entry_leads(valise_view *view, const void *row, valise_lead_fn *fn, void
     const vls_blob_hold hold = {entry->blob, VLS_HOLD_CONTEXT, entry->key};
 
     (void)view;
-    return vls_id_equal(&entry->blob, &no_id) ? 0 : fn(arg, &vls_blob_holds, &hold, err);
+    return vls_memory_is_none(&entry->blob) ? 0 : fn(arg, &vls_blob_holds, &hold, err);
 }

@@ -59,6 +59,18 @@ static inline bool vls_memory_is_none(const valise_id *id)
     return memcmp(id, &none, sizeof(none)) == 0;
 }
 
+/* For a row: its object, or none. */
+static inline valise_id vls_content_id(const valise_content *content)
+{
+    return vls_content_given(content) ? content->id : (valise_id){{0}};
+}
+
+/* Of two copies of a row: what was erased in one of them is no difference. */
+static inline bool vls_memory_same_or_erased(const valise_id *a, const valise_id *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0 || vls_memory_is_none(a) || vls_memory_is_none(b);
+}
+
 /* The beginning of a text as one line, in memory of the view: for lists. */
 #define VLS_MEMORY_BRIEF_MAX 200u /* bytes of it that are looked at */
 int vls_memory_brief(valise_str *out, valise_view *view, valise_str text, valise_error *err);

@@ -1,6 +1,5 @@
 /* op_context_delete.c -- context:delete. [W13] */
 #include "blob/hold.h"
-#include "bus/bus.h"
 #include "memory/entry.h"
 #include "store/used.h"
 

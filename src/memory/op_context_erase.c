@@ -1,5 +1,4 @@
 /* op_context_erase.c -- context:erase, delete an entry and remove all it ever said. [W13] [K20] */
-#include "bus/bus.h"
 #include "memory/entry.h"
 #include "memory/erase.h"
 

@@ -1,6 +1,5 @@
 /* op_context_list.c -- context:list, what can be told. [W13] */
 #include "base/str.h"
-#include "bus/bus.h"
 #include "memory/entry.h"
 #include "store/view.h"
 

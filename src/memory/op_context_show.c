@@ -1,5 +1,4 @@
 /* op_context_show.c -- context:show, one entry. [W13] */
-#include "bus/bus.h"
 #include "memory/entry.h"
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)

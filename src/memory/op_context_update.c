@@ -1,5 +1,4 @@
 /* op_context_update.c -- context:update, change what can be told. [W13] */
-#include "base/str.h"
 #include "bus/bus.h"
 #include "memory/entry_in.h"
 

@@ -1,5 +1,4 @@
 /* op_preference_delete.c -- preference:delete. [W13] */
-#include "bus/bus.h"
 #include "memory/preference.h"
 #include "store/used.h"
 

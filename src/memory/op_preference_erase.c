@@ -1,5 +1,4 @@
 /* op_preference_erase.c -- preference:erase, delete it and remove all it ever said. [W13] [K20] */
-#include "bus/bus.h"
 #include "memory/erase.h"
 #include "memory/preference.h"
 

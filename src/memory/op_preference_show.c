@@ -1,5 +1,4 @@
 /* op_preference_show.c -- preference:show, one of them. [W13] */
-#include "bus/bus.h"
 #include "memory/preference.h"
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)

@@ -34,8 +34,10 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 {
     const add_args *args = in;
     vls_role_row role = {.name = args->name};
-    vls_role_version_row version = {
-        .name = args->name, .label = args->label, .topics = args->topics};
+    vls_role_version_row version = {.name = args->name,
+                                    .label = args->label,
+                                    .persona = vls_content_id(&args->persona),
+                                    .topics = args->topics};
     int rc = vls_memory_check_name(args->name, "the name of a role", err);
 
     if (rc == 0)
@@ -50,8 +52,6 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
         rc = vls_constraints_add(&version.constraints, view, args->constraints, err);
     if (rc < 0)
         return rc;
-    if (vls_content_given(&args->persona))
-        version.persona = args->persona.id;
     return vls_role_put(result, view, &version, VALISE_NONE, err);
 }
 

@@ -1,5 +1,4 @@
 /* op_role_show.c -- role:show, what a role is, or was. [W12] */
-#include "bus/bus.h"
 #include "memory/role.h"
 
 typedef struct show_args {

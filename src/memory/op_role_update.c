@@ -1,6 +1,5 @@
 /* op_role_update.c -- role:update, a new version of a role. [W12] */
 #include "base/str.h"
-#include "base/text.h"
 #include "bus/bus.h"
 #include "memory/role.h"
 

@@ -63,7 +63,8 @@ int vls_role_version_get(vls_role_version_row *out, valise_view *view, valise_st
     return VLS_MIN(rc, 0);
 }
 
-int vls_role_last(int64_t *out, valise_view *view, valise_str name, valise_error *err)
+/* The number of the last version there is of that name, or 0. */
+static int last_version(int64_t *out, valise_view *view, valise_str name, valise_error *err)
 {
     vls_role_version_row row = {.name = name};
     const valise_select select = {.row = &row, .equal = 1, .flags = VALISE_SCAN_REVERSE};
@@ -87,7 +88,7 @@ int vls_role_put(vls_role_made *out, valise_view *view, vls_role_version_row *ve
                          .created = made_in == VALISE_NONE ? stamp->time : made_in,
                          .updated = stamp->time};
     int64_t last = 0;
-    int rc = vls_role_last(&last, view, version->name, err);
+    int rc = last_version(&last, view, version->name, err);
 
     if (rc < 0)
         return rc;

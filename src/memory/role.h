@@ -9,8 +9,6 @@
 
 #include "memory/constraints.h"
 
-#define VLS_ROLE_LABEL_MAX 256
-
 typedef struct vls_role_ref {
     valise_str name;
 } vls_role_ref;
@@ -27,9 +25,6 @@ extern const valise_field vls_role_made_fields[];
 int vls_role_get(vls_role_row *role, valise_view *view, valise_error *err);
 int vls_role_version_get(vls_role_version_row *out, valise_view *view, valise_str name,
                          int64_t version, valise_error *err);
-
-/* The number of the last version there is of that name, or 0. */
-int vls_role_last(int64_t *out, valise_view *view, valise_str name, valise_error *err);
 
 /* Put a version and make it the role's. made_in is the time the role was added; VALISE_NONE: now.
  * Number, time and actor are filled in here. */

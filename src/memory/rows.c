@@ -5,9 +5,9 @@
 
 #include "blob/hold.h"
 #include "bus/bus.h"
-#include "memory/meet.h"
 #include "memory/entry.h"
 #include "memory/event.h"
+#include "memory/meet.h"
 
 const char *const vls_scopes[] = {"workspace", "role", "session", NULL};
 const char *const vls_entry_types[] = {"text", "json", "blob", NULL};
@@ -45,7 +45,7 @@ static const valise_field version_fields[] = {
                       "Name of the role.", .min = 1, .max = VLS_ROLE_NAME_MAX),
     VALISE_FIELD(vls_role_version_row, version, INT, VALISE_REQUIRED | VALISE_KEY, "1, 2, 3."),
     VALISE_FIELD_WITH(vls_role_version_row, label, STR, VALISE_NULLABLE | VALISE_CONTENT,
-                      "Its label, for people.", .max = 256),
+                      "Its label, for people.", .max = VLS_ROLE_LABEL_MAX),
     VALISE_FIELD_WITH(vls_role_version_row, persona, ID, VALISE_NULLABLE | VALISE_CONTENT,
                       "Its instructions.", .ref = "object"),
     VALISE_FIELD_WITH(vls_role_version_row, constraints, ID, VALISE_NULLABLE | VALISE_CONTENT,

@@ -15,6 +15,7 @@
 #include <valise/sys/view.h>
 
 #define VLS_ROLE_NAME_MAX 128
+#define VLS_ROLE_LABEL_MAX 256
 #define VLS_MEMORY_KEY_MAX 512
 #define VLS_MEMORY_SLOT_MAX 128
 #define VLS_TOPIC_MAX 128
