@@ -3,14 +3,8 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
-#include "base/str.h"
 #include "blob/ops.h"
 #include "bus/bus.h"
-
-static valise_str str_or_none(const char *s)
-{
-    return s ? valise_str_of(s) : (valise_str){NULL, 0};
-}
 
 /* ---- taking in ---- */
 
@@ -29,9 +23,9 @@ static int take_in(valise_blob_registered *out, valise *v, vls_blob_register_arg
                              err);
     if (rc < 0)
         return rc;
-    args->media_type = str_or_none(o.media_type);
-    args->filename = str_or_none(o.filename);
-    args->hold = str_or_none(o.hold);
+    args->media_type = valise_str_of(o.media_type);
+    args->filename = valise_str_of(o.filename);
+    args->hold = valise_str_of(o.hold);
     rc = vls_run(v, &vls_op_blob_blob_register, args, &told, &memory, call, NULL, err);
     if (rc < 0 || !out)
         return rc;
@@ -68,7 +62,7 @@ int valise_blob_register_bytes(valise_blob_registered *out, valise *v, valise_st
 static int change_hold(valise *v, const valise_op *op, const valise_id *blob, const char *hold,
                        const valise_call *call, valise_error *err)
 {
-    const vls_blob_hold_args args = {*blob, str_or_none(hold)};
+    const vls_blob_hold_args args = {*blob, valise_str_of(hold)};
     vls_blob_held held = {.count = 0};
     int rc = vls_run(v, op, &args, &held, NULL, call, NULL, err);
 
@@ -150,12 +144,11 @@ int valise_blob_read(size_t *len, valise_blob_reader *reader, void *room, size_t
 typedef struct listing {
     valise_blob_info_fn *fn;
     void *arg;
-    int rc;
 } listing;
 
 static int give(void *arg, const void *row, valise_error *err)
 {
-    listing *l = arg;
+    const listing *l = arg;
     const vls_blob_line *line = row;
     const valise_blob_info info = {.size = sizeof(info),
                                    .sha256 = line->sha256,
@@ -165,14 +158,13 @@ static int give(void *arg, const void *row, valise_error *err)
                                    .filename = line->filename,
                                    .created = line->created};
 
-    l->rc = l->fn(l->arg, &info, err);
-    return l->rc;
+    return l->fn(l->arg, &info, err);
 }
 
 int valise_blob_list(valise *v, const char *hold, valise_blob_info_fn *fn, void *arg,
                      const valise_call *call, valise_error *err)
 {
-    const vls_blob_list_args args = {.hold = str_or_none(hold)};
+    const vls_blob_list_args args = {.hold = valise_str_of(hold)};
     listing l = {.fn = fn, .arg = arg};
     const vls_run_more more = {.emit = give, .emit_arg = &l};
 

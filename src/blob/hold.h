@@ -24,6 +24,7 @@
 #define VLS_BLOB_HOLD_USUAL "manual"
 
 enum { VLS_HOLD_NAMED, VLS_HOLD_TURN, VLS_HOLD_CONTEXT, VLS_HOLD_PROMPT };
+extern const char *const vls_hold_kinds[]; /* "named", "turn", "context", "prompt", NULL */
 
 typedef struct vls_blob_record {
     valise_id sha256;

@@ -3,7 +3,6 @@
  * Turns and entries are rows of areas that build on this one: they are read as cells. */
 #include "base/hex.h"
 #include "base/str.h"
-#include "base/uuid.h"
 #include "blob/hold.h"
 #include "blob/meet.h"
 #include "store/view.h"

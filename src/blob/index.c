@@ -19,13 +19,12 @@ static int map_record(valise_index_out *out, const void *row, valise_error *err)
 
 static int map_hold(valise_index_out *out, const void *p, valise_error *err)
 {
-    static const char *const kinds[] = {"named", "turn", "context", "prompt"};
     const vls_blob_hold *row = p;
     VLS_AUTO(buf) vls_buf key = {0};
     int rc;
 
     vls_buf_init(&key, out->env, VLS_INDEX_KEY_MAX);
-    vls_buf_printf(&key, "%s/%s/%.*s", vls_id_hex(&row->blob).s, kinds[row->kind],
+    vls_buf_printf(&key, "%s/%s/%.*s", vls_id_hex(&row->blob).s, vls_hold_kinds[row->kind],
                    VALISE_STR_ARG(row->holder));
     rc = vls_buf_check(&key, err);
     return rc < 0 ? rc : vls_index_add_row(out, vls_buf_str(&key), row, vls_blob_holds.fields, err);

@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "base/glob.h"
-#include "base/hex.h"
 #include "base/str.h"
 #include "blob/ops.h"
 

@@ -1,7 +1,6 @@
 /* op_blob_show.c -- blob:show, what is known of a blob and who holds it. [W9] */
 #include "blob/ops.h"
 
-#include "base/str.h"
 #include "base/vec.h"
 #include "store/view.h"
 

@@ -5,7 +5,6 @@
 #include "base/fd.h"
 #include "base/hex.h"
 #include "base/str.h"
-#include "base/text.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "blob/put.h"
@@ -72,7 +71,6 @@ static void finish(valise_list *blobs, const receiving *r)
 static int tell(receiving *r, const vls_blob_told *told, valise_error *err)
 {
     vls_blob_told *copy;
-    int rc;
 
     for (size_t i = 0; i < r->told.len; i++) {
         if (vls_id_equal(&r->told.ptr[i]->sha256, &told->sha256))
@@ -85,7 +83,15 @@ static int tell(receiving *r, const vls_blob_told *told, valise_error *err)
     if (!copy || !vls_vec_push_in(&r->told, r->arena, copy))
         return vls_arena_fail(r->arena, err);
     *copy = *told;
-    rc = vls_prepare_received(r->prepare, &told->sha256, err);
+    return vls_prepare_received(r->prepare, &told->sha256, err);
+}
+
+/* Before the first file is looked at: may the actor run the command? */
+static int ask(receiving *r, valise_error *err)
+{
+    int rc = r->asked ? 0 : vls_prepare_allowed(r->prepare, r->args, err);
+
+    r->asked = r->asked || rc == 0;
     return rc;
 }
 
@@ -96,11 +102,10 @@ static int put(vls_blob_told *out, receiving *r, valise_str bytes, int fd, valis
                                   .only_hash = vls_prepare_is_dry_run(r->prepare) ? v->store : NULL,
                                   .bytes = bytes,
                                   .fd = fd};
-    int rc = r->asked ? 0 : vls_prepare_allowed(r->prepare, r->args, err);
+    int rc = ask(r, err);
 
     if (rc < 0)
         return rc;
-    r->asked = true;
     if (!v->blobs)
         return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
     return vls_blob_put(out, &input, err);
@@ -110,12 +115,10 @@ static int put_file(vls_blob_told *out, receiving *r, valise_str path, valise_er
 {
     VLS_AUTO(fd) int fd = -1;
     valise_str name = vls_blob_name_of(path);
-    int rc = r->asked ? 0 : vls_prepare_allowed(r->prepare, r->args, err);
+    int rc = ask(r, err);
 
-    if (rc < 0)
-        return rc;
-    r->asked = true;
-    rc = vls_blob_open_file(&fd, path, err);
+    if (rc == 0)
+        rc = vls_blob_open_file(&fd, path, err);
     if (rc >= 0)
         rc = put(out, r, (valise_str){NULL, 0}, fd, err);
     if (rc < 0)

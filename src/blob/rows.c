@@ -73,13 +73,13 @@ const valise_coll vls_blob_records = {.size = sizeof(valise_coll),
                                       .needs = "blob:read",
                                       .meet = vls_blob_record_meet};
 
-static const char *const hold_kinds[] = {"named", "turn", "context", "prompt", NULL};
+const char *const vls_hold_kinds[] = {"named", "turn", "context", "prompt", NULL};
 
 static const valise_field hold_fields[] = {
     VALISE_FIELD_WITH(vls_blob_hold, blob, ID, VALISE_REQUIRED | VALISE_KEY, "The blob.",
                       .ref = "blob"),
     VALISE_FIELD_WITH(vls_blob_hold, kind, ENUM, VALISE_REQUIRED | VALISE_KEY, "What holds it.",
-                      .more = hold_kinds),
+                      .more = vls_hold_kinds),
     VALISE_FIELD_WITH(vls_blob_hold, holder, STR, VALISE_REQUIRED | VALISE_KEY, "Who holds it.",
                       .min = 1, .max = VLS_BLOB_HOLDER_MAX),
     VALISE_FIELD_END,
