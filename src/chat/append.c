@@ -39,10 +39,8 @@ static int get_parents(vls_said *said, valise_view *view, const vls_turn_new *tu
 
 /* ---- id and version ---- */
 
-/* The greatest number that a version of the turn has or had; 0: there was none. *now: the greatest
- * that has a row. */
-static int last_version(int64_t *out, int64_t *now, valise_view *view, const valise_uuid *id,
-                        valise_error *err)
+/* The greatest number that a version of the turn has or had; 0: there was none. */
+static int last_version(int64_t *out, valise_view *view, const valise_uuid *id, valise_error *err)
 {
     const vls_turn_row key = {.ref = {.id = *id}};
     const valise_select select = {.row = &key, .equal = 1, .flags = VALISE_SCAN_REVERSE};
@@ -51,11 +49,11 @@ static int last_version(int64_t *out, int64_t *now, valise_view *view, const val
     valise_scan *scan = NULL;
     int rc = valise_view_scan(&scan, view, &vls_turns, &select, err);
 
-    *out = *now = 0;
+    *out = 0;
     if (rc == 0)
         rc = valise_scan_next(&row, scan, err);
     if (rc > 0)
-        *out = *now = row.ref.version;
+        *out = row.ref.version;
     valise_scan_close(scan);
     if (rc >= 0)
         rc = valise_view_get(&node, view, &vls_nodes, err);
@@ -67,7 +65,7 @@ static int last_version(int64_t *out, int64_t *now, valise_view *view, const val
 static int name_version(vls_turn_ref *out, valise_view *view, const vls_turn_new *turn,
                         valise_error *err)
 {
-    int64_t last, now;
+    int64_t last;
     vls_turn_row row;
     int rc;
 
@@ -82,7 +80,7 @@ static int name_version(vls_turn_ref *out, valise_view *view, const vls_turn_new
                        : vls_fail(err, VALISE_E_EXISTS, "there is a turn %s",
                                   vls_turn_ref_write(out).s);
     }
-    rc = last_version(&last, &now, view, &turn->id, err);
+    rc = last_version(&last, view, &turn->id, err);
     out->version = last + 1;
     return rc;
 }

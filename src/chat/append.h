@@ -26,10 +26,9 @@ typedef struct vls_turn_new {
     valise_str actor;           /* ptr NULL: that of the command */
 } vls_turn_new;
 
-/* Put the version, with its edges, counts and holds; its own count is 0 until somebody has it as
- * head or tip. VALISE_E_EXISTS for an id@version that is there; VALISE_E_INVALID for what blocks.h
- * refuses, a result without a call before it, a range that splits a pair; VALISE_E_NOT_FOUND for a
- * blob that is not there. */
+/* Put the version, with its edges and holds. VALISE_E_EXISTS for an id@version that is there;
+ * VALISE_E_INVALID for what blocks.h refuses, a result without a call before it, a range that
+ * splits a pair; VALISE_E_NOT_FOUND for a blob that is not there. */
 int vls_turn_append(vls_turn_row *out, valise_view *view, const vls_turn_new *turn,
                     valise_error *err);
 

@@ -44,11 +44,6 @@ static int each_row(valise_view *view, const valise_coll *coll, void *row, bool 
     return rc;
 }
 
-static bool same_place(const vls_turn_place *a, const vls_turn_place *b)
-{
-    return a->depth == b->depth && vls_uuid_equal(&a->lane, &b->lane);
-}
-
 /* ---- versions ---- */
 
 /* A version that shows a blob which others hold here, and it does not yet. */
@@ -85,11 +80,9 @@ static int check_links(arriving *a, const vls_turn_row *row, const vls_turn_row 
             *err = failure;
         return rc;
     }
-    if (linked.place.depth == row->place.depth && vls_turn_ref_equal(&linked.jump, &row->jump) &&
-        linked.jump_depth == row->jump_depth && linked.jump_gap == row->jump_gap &&
-        vls_turn_ref_equal(&linked.merge, &row->merge))
-        return 0;
-    return refuse(&row->ref, "does not stand where its parents are", err);
+    return vls_turn_has_links(row, &linked)
+               ? 0
+               : refuse(&row->ref, "does not stand where its parents are", err);
 }
 
 static int check_edges(arriving *a, const vls_turn_row *row, const vls_turn_row *parent,
@@ -324,8 +317,9 @@ static int check_edge(void *arg, const void *row, valise_error *err)
         return refuse(&edge->child, "has an edge without ends", err);
     if (rc < 0)
         return rc;
-    if (!same_place(&edge->above, &parent.place) || !same_place(&edge->below, &child.place) ||
-        edge->position < 0 || (edge->position > 0 && !child.merges) ||
+    if (!vls_turn_place_equal(&edge->above, &parent.place) ||
+        !vls_turn_place_equal(&edge->below, &child.place) || edge->position < 0 ||
+        (edge->position > 0 && !child.merges) ||
         (edge->position == 0 && !vls_turn_ref_equal(&child.parent, &edge->parent)))
         return refuse(&edge->child, "has an edge that is none of it", err);
     return 0;
@@ -492,7 +486,7 @@ static int check_session(void *arg, const void *session, valise_error *err)
 
     if (rc == 0)
         return refuse_session(&row->id, "has a head that is neither in it nor here", err);
-    if (rc > 0 && row->head.version > 0 && !same_place(&row->place, &head.place))
+    if (rc > 0 && row->head.version > 0 && !vls_turn_place_equal(&row->place, &head.place))
         return refuse_session(&row->id, "has its head elsewhere than it says", err);
     if (rc > 0 && !vls_str_equal(row->role, head.in_force.ptr ? head.in_force : row->first_role))
         return refuse_session(&row->id, "has another role than its head", err);
@@ -534,7 +528,7 @@ static int check_tip(void *arg, const void *row, valise_error *err)
         rc = vls_turn_get(&turn, view, &tip->turn, err);
     if (rc < 0)
         return rc;
-    if (rc == 0 || !same_place(&tip->place, &turn.place))
+    if (rc == 0 || !vls_turn_place_equal(&tip->place, &turn.place))
         return refuse_session(&tip->session, "has a tip that is none", err);
     return 0;
 }

@@ -397,7 +397,7 @@ int vls_blocks_read(vls_blocks *out, vls_arena *arena, valise_str json, valise_e
 
 /* ---- what nobody knows ---- */
 
-static bool is_known(valise_str type)
+bool vls_blocks_know(valise_str type)
 {
     for (size_t i = 0; i < VLS_COUNT(types); i++) {
         if (vls_str_equal(type, valise_str_of(types[i].name)))
@@ -417,7 +417,7 @@ static int64_t count_unknown(vls_json all, bool within)
         valise_str name = {NULL, 0};
         if (type && type->type == VLS_JSON_STRING)
             name = vls_json_str(*type);
-        if (!is_known(name))
+        if (!vls_blocks_know(name))
             unknown++;
         else if (content && !within && vls_str_equal(name, VLS_STR("tool_result")))
             unknown += count_unknown(*content, true);

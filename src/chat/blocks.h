@@ -42,6 +42,9 @@ typedef struct vls_blocks {
 /* VALISE_E_INVALID: no array, empty, a block that is not as above; VALISE_E_LIMIT: too many. */
 int vls_blocks_read(vls_blocks *out, vls_arena *arena, valise_str json, valise_error *err);
 
+/* Is it one of the types above? */
+bool vls_blocks_know(valise_str type);
+
 /* Blocks of types that nobody knows, also within results, of what somebody has accepted. */
 int64_t vls_blocks_unknown(vls_json all);
 

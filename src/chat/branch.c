@@ -241,10 +241,9 @@ typedef struct node {
     const vls_turn_row *row; /* NULL: it stays */
     struct node **parents;   /* of one that goes */
     size_t parent_count;
-    struct node
-        *up; /* the first one up by first parents that stays; NULL: none, or not known yet */
     bool knows_up;
-    size_t seen; /* by the session with this number, the last one that had it */
+    struct node *up; /* the first one up by first parents that stays; NULL: none */
+    size_t seen;     /* by the session with this number, the last one that had it */
 } node;
 
 /* A head or a tip on the branch. */

@@ -7,6 +7,7 @@
 #include "chat/append.h"
 #include "chat/graph.h"
 #include "chat/move.h"
+#include "memory/memory.h"
 #include "store/view.h"
 
 #define TIPS_MAX 64 /* of a session, that are compared with each other */
@@ -262,19 +263,11 @@ int vls_tip_meet(valise_view *view, const void *here, const void *there, valise_
     return 0;
 }
 
-/* Zero: it was erased, or there was none. */
-static bool is_same_or_erased(const valise_id *a, const valise_id *b)
-{
-    return vls_id_equal(a, b) || vls_id_equal(a, &no_id) || vls_id_equal(b, &no_id);
-}
-
 static bool is_same_turn(const vls_turn_row *a, const vls_turn_row *b)
 {
     return a->role == b->role && vls_turn_ref_equal(&a->parent, &b->parent) &&
            a->merges == b->merges && vls_uuid_equal(&a->place.lane, &b->place.lane) &&
-           a->place.depth == b->place.depth && vls_turn_ref_equal(&a->jump, &b->jump) &&
-           a->jump_depth == b->jump_depth && a->jump_gap == b->jump_gap &&
-           vls_turn_ref_equal(&a->merge, &b->merge) && vls_str_equal(a->in_force, b->in_force) &&
+           vls_turn_has_links(a, b) && vls_str_equal(a->in_force, b->in_force) &&
            a->calls == b->calls && a->hidden == b->hidden && a->noprompt == b->noprompt &&
            a->time == b->time && vls_str_equal(a->actor, b->actor);
 }
@@ -284,8 +277,9 @@ int vls_turn_meet(valise_view *view, const void *here, const void *there, valise
     const vls_turn_row *a = here, *b = there;
 
     (void)view;
-    if (is_same_turn(a, b) && is_same_or_erased(&a->blocks, &b->blocks) &&
-        is_same_or_erased(&a->metadata, &b->metadata) && is_same_or_erased(&a->source, &b->source))
+    if (is_same_turn(a, b) && vls_memory_same_or_erased(&a->blocks, &b->blocks) &&
+        vls_memory_same_or_erased(&a->metadata, &b->metadata) &&
+        vls_memory_same_or_erased(&a->source, &b->source))
         return 0; /* as it is here: what was erased is not brought back */
     (void)vls_fail(err, VALISE_E_CONFLICT, "turn %s says something else here than in the bundle",
                    vls_turn_ref_write(&a->ref).s);

@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "blob/hold.h"
 #include "chat/graph.h"
-#include "chat/move.h"
 #include "chat/refs.h"
 #include "chat/said.h"
 #include "chat/table.h"
@@ -19,19 +18,7 @@
 
 #define PROBLEM(check, err, ...) valise_check_problem(check, err, VLS_REMEDY_RESTORE, __VA_ARGS__)
 
-static bool same_place(const vls_turn_place *a, const vls_turn_place *b)
-{
-    return a->depth == b->depth && vls_uuid_equal(&a->lane, &b->lane);
-}
-
 /* ---- turns: links ---- */
-
-static bool same_links(const vls_turn_row *a, const vls_turn_row *b)
-{
-    return a->place.depth == b->place.depth && vls_turn_ref_equal(&a->jump, &b->jump) &&
-           a->jump_depth == b->jump_depth && a->jump_gap == b->jump_gap &&
-           vls_turn_ref_equal(&a->merge, &b->merge);
-}
 
 static int check_edge(valise_check *check, valise_view *view, const vls_turn_row *row,
                       const vls_turn_row *parent, size_t position, valise_error *err)
@@ -62,8 +49,8 @@ static int check_parent(valise_check *check, valise_view *view, const vls_turn_r
         rc = check_edge(check, view, row, &parent, position, err);
     if (rc < 0 || position > 0)
         return VLS_MIN(rc, 0);
-    rc = vls_turn_link(&linked, view, &parent, &row->place.lane, err);
-    if (rc == 0 && !same_links(row, &linked))
+    rc = vls_turn_relink(&linked, view, &parent, err);
+    if (rc == 0 && !vls_turn_has_links(row, &linked))
         rc = PROBLEM(check, err, "its depth and jumps are not those behind %s",
                      vls_turn_ref_write(ref).s);
     return rc;
@@ -73,9 +60,9 @@ static int check_root(valise_check *check, valise_view *view, const vls_turn_row
                       valise_error *err)
 {
     vls_turn_row linked = *row;
-    int rc = vls_turn_link(&linked, view, NULL, &row->place.lane, err);
+    int rc = vls_turn_relink(&linked, view, NULL, err);
 
-    if (rc == 0 && !same_links(row, &linked))
+    if (rc == 0 && !vls_turn_has_links(row, &linked))
         rc = PROBLEM(check, err, "it has no parent, and its depth or jump says otherwise");
     return rc;
 }
@@ -183,7 +170,8 @@ int vls_edge_check(valise_check *check, valise_view *view, const void *arg, vali
         !vls_turn_ref_equal(&parents[edge->position], &edge->parent))
         return PROBLEM(check, err, "its child does not have it as parent number %lld",
                        (long long)edge->position);
-    if (!same_place(&edge->above, &parent.place) || !same_place(&edge->below, &child.place))
+    if (!vls_turn_place_equal(&edge->above, &parent.place) ||
+        !vls_turn_place_equal(&edge->below, &child.place))
         return PROBLEM(check, err, "lanes and depths are not those of its ends");
     return 0;
 }
@@ -198,7 +186,7 @@ static int check_head(valise_check *check, valise_view *view, const vls_session_
 
     if (rc == 0)
         return PROBLEM(check, err, "its head %s is not there", vls_turn_ref_write(&row->head).s);
-    if (rc > 0 && !same_place(&row->place, &head.place))
+    if (rc > 0 && !vls_turn_place_equal(&row->place, &head.place))
         return PROBLEM(check, err, "its head lies elsewhere than it says");
     if (rc > 0)
         rc = valise_view_get(&(vls_tip_row){.session = row->id, .turn = row->head}, view, &vls_tips,
@@ -237,7 +225,7 @@ int vls_tip_check(valise_check *check, valise_view *view, const void *arg, valis
         rc = vls_turn_get(&turn, view, &tip->turn, err);
     if (rc == 0)
         return PROBLEM(check, err, "its turn is not there");
-    if (rc > 0 && !same_place(&tip->place, &turn.place))
+    if (rc > 0 && !vls_turn_place_equal(&tip->place, &turn.place))
         return PROBLEM(check, err, "its turn lies elsewhere than it says");
     return VLS_MIN(rc, 0);
 }

@@ -23,11 +23,6 @@ const valise_field vls_turn_ref_item = {
 
 static const valise_content no_content = {.size = VALISE_NONE};
 
-static bool is_given(const valise_content *content)
-{
-    return content->bytes.ptr || content->size != VALISE_NONE;
-}
-
 /* ---- texts and files ---- */
 
 static int write_blocks(valise_str *out, const vls_turn_flat *said, vls_arena *arena,
@@ -53,7 +48,7 @@ static int refuse_both(const char *other, valise_error *err)
 
 static bool is_flat(const vls_turn_flat *said)
 {
-    return said->role != VALISE_NONE || is_given(&said->text) || said->attach.count > 0 ||
+    return said->role != VALISE_NONE || vls_content_given(&said->text) || said->attach.count > 0 ||
            said->hidden || said->noprompt;
 }
 
@@ -66,12 +61,12 @@ static void clear_flat(vls_turn_flat *said)
 int vls_turn_receive_blocks(valise_content *blocks, vls_turn_flat *said, valise_prepare *prepare,
                             const void *args, valise_error *err)
 {
-    bool flat = is_given(&said->text) || said->attach.count > 0;
+    bool flat = vls_content_given(&said->text) || said->attach.count > 0;
     int rc = 0;
 
-    if (is_given(blocks) && flat)
+    if (vls_content_given(blocks) && flat)
         return refuse_both("newBlocks", err);
-    if (!is_given(blocks) && !flat)
+    if (!vls_content_given(blocks) && !flat)
         return vls_fail(err, VALISE_E_INVALID, "nothing is said: give a text, files or blocks");
     if (flat && said->text.bytes.len == 0 && said->attach.count == 0) {
         (void)vls_fail(err, VALISE_E_INVALID, "nothing is said: the text is empty");

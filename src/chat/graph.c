@@ -16,6 +16,8 @@ int vls_turn_need(vls_turn_row *out, valise_view *view, const vls_turn_ref *ref,
 
     if (rc < 0)
         return rc;
+    if (rc == 0 && !below)
+        return vls_fail(err, VALISE_E_CORRUPT, "turn %s is gone", vls_turn_ref_write(ref).s);
     if (rc == 0)
         return vls_fail(err, VALISE_E_CORRUPT, "turn %s is gone, and %s needs it",
                         vls_turn_ref_write(ref).s, vls_turn_ref_write(&below->ref).s);
@@ -94,6 +96,13 @@ int vls_turn_relink(vls_turn_row *row, valise_view *view, const vls_turn_row *pa
     if (rc == 0)
         *row = out;
     return rc;
+}
+
+bool vls_turn_has_links(const vls_turn_row *row, const vls_turn_row *linked)
+{
+    return row->place.depth == linked->place.depth &&
+           vls_turn_ref_equal(&row->jump, &linked->jump) && row->jump_depth == linked->jump_depth &&
+           row->jump_gap == linked->jump_gap && vls_turn_ref_equal(&row->merge, &linked->merge);
 }
 
 int vls_turn_link(vls_turn_row *row, valise_view *view, const vls_turn_row *parent,

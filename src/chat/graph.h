@@ -27,6 +27,9 @@ int vls_turn_link(vls_turn_row *row, valise_view *view, const vls_turn_row *pare
 int vls_turn_relink(vls_turn_row *row, valise_view *view, const vls_turn_row *parent,
                     valise_error *err);
 
+/* Are depth, jump and merge the same? */
+bool vls_turn_has_links(const vls_turn_row *row, const vls_turn_row *linked);
+
 /* The first-parent ancestor at a depth, at most its own. VALISE_E_CORRUPT when something is
  * missing. */
 int vls_turn_up(vls_turn_row *out, valise_view *view, const vls_turn_row *turn, int64_t depth,

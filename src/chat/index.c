@@ -14,7 +14,7 @@ const char *const vls_topic_kinds[] = {"session", "role", "preference", "context
 
 /* ---- keys ---- */
 
-void vls_topic_escape(vls_buf *out, valise_str topic)
+static void escape(vls_buf *out, valise_str topic)
 {
     for (size_t i = 0; i < topic.len; i++) {
         unsigned char c = (unsigned char)topic.ptr[i];
@@ -79,7 +79,7 @@ static int add_topics(valise_index_out *out, valise_list topics, int64_t kind, v
     for (size_t i = 0; rc == 0 && i < topics.count; i++) {
         const topic_entry entry = {topic[i], kind, of};
         vls_buf_clear(&key);
-        vls_topic_escape(&key, topic[i]);
+        escape(&key, topic[i]);
         vls_buf_printf(&key, "/%s/%.*s", vls_topic_kinds[kind], VALISE_STR_ARG(of));
         rc = vls_buf_check(&key, err);
         if (rc == 0)

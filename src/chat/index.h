@@ -27,8 +27,7 @@ enum {
 };
 extern const char *const vls_topic_kinds[]; /* NULL-ended */
 
-/* A topic as it stands in keys, and back. */
-void vls_topic_escape(vls_buf *out, valise_str topic);
+/* A topic out of a key. */
 void vls_topic_unescape(vls_buf *out, valise_str escaped);
 
 #endif

@@ -53,9 +53,9 @@ static int is_below(void *arg, const vls_tip_row *tip, valise_error *err)
     return rc;
 }
 
-/* Does the session have it at or below its head, or a tip? 1, or 0. */
-int vls_session_has(valise_view *view, const vls_session_row *session, const vls_turn_row *turn,
-                    valise_error *err)
+/* Is its head, or one of its tips, this version or below it? 1, or 0. */
+static int has(valise_view *view, const vls_session_row *session, const vls_turn_row *turn,
+               valise_error *err)
 {
     looking l = {view, turn};
     vls_turn_row head;
@@ -82,7 +82,7 @@ int vls_session_keep(valise_view *view, const vls_session_row *session, const vl
                              .turn = turn->ref,
                              .place = turn->place,
                              .time = valise_view_stamp(view)->time};
-    int rc = vls_session_has(view, session, turn, err);
+    int rc = has(view, session, turn, err);
 
     return rc != 0 ? VLS_MIN(rc, 0) : valise_view_put(view, &vls_tips, &tip, err);
 }

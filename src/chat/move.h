@@ -13,11 +13,7 @@ typedef int vls_tip_fn(void *arg, const vls_tip_row *tip, valise_error *err);
 int vls_tip_each(valise_view *view, const valise_uuid *session, vls_tip_fn *fn, void *arg,
                  valise_error *err);
 
-/* Is its head, or one of its tips, this version or below it? 1, or 0. */
-int vls_session_has(valise_view *view, const vls_session_row *session, const vls_turn_row *turn,
-                    valise_error *err);
-
-/* Make it a tip, unless the session has it. */
+/* Make it a tip, unless the head or a tip is this version or below it. */
 int vls_session_keep(valise_view *view, const vls_session_row *session, const vls_turn_row *turn,
                      valise_error *err);
 

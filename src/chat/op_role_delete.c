@@ -18,7 +18,8 @@ typedef struct delete_args {
 
 static const valise_field delete_in[] = {
     VALISE_FIELD_WITH(delete_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Name of the role.", .ref = VLS_REF_ROLE, .min = 1, .max = VLS_ROLE_NAME_MAX),
+                      "Name of the role.", .ref = VLS_REF_ROLE_NAME, .min = 1,
+                      .max = VLS_ROLE_NAME_MAX),
     VALISE_FIELD(delete_args, force, BOOL, 0,
                  "Delete it even if sessions use it; they keep its name without a persona."),
     VALISE_FIELD_END,

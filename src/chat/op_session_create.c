@@ -9,7 +9,7 @@ static const valise_field create_in[] = {
                  "Its id (default: a new one)."),
     VALISE_FIELD_WITH(vls_session_create_args, role, STR, VALISE_NULLABLE,
                       "The role that answers (default: none).", .min = 1, .max = VLS_ROLE_NAME_MAX,
-                      .ref = VLS_REF_ROLE),
+                      .ref = VLS_REF_ROLE_NAME),
     VALISE_FIELD_WITH(vls_session_create_args, topics, LIST, 0, "Its topics.",
                       .more = &vls_topic_item, .max = VLS_TOPICS_MAX),
     VALISE_FIELD(vls_session_create_args, metadata, VALUE, VALISE_NULLABLE,
@@ -26,13 +26,12 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
                            .role = args->role,
                            .first_role = args->role,
                            .topics = args->topics,
+                           .metadata = vls_content_id(&args->metadata),
                            .created = stamp->time,
                            .updated = stamp->time,
                            .actor = stamp->actor};
     int rc = vls_session_name(&row.id, view, err);
 
-    if (args->metadata.size != VALISE_NONE)
-        row.metadata = args->metadata.id;
     if (rc == 0 && row.role.ptr)
         rc = vls_role_check(view, row.role, err);
     if (rc == 0)

@@ -20,7 +20,7 @@ static const valise_field fork_in[] = {
                       "Label of the new session.", .min = 1, .max = VLS_SESSION_LABEL_MAX),
     VALISE_FIELD_WITH(vls_session_fork_args, role, STR, VALISE_NULLABLE,
                       "The role it starts with (default: the same).", .min = 1,
-                      .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE),
+                      .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE_NAME),
     VALISE_FIELD_WITH(vls_session_fork_args, topics, LIST, VALISE_NULLABLE,
                       "Its topics (default: the same).", .more = &vls_topic_item,
                       .max = VLS_TOPICS_MAX),

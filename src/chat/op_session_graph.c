@@ -102,22 +102,10 @@ typedef struct gathering {
     int64_t told;
 } gathering;
 
-static int compare_refs(const vls_turn_ref *a, const vls_turn_ref *b)
-{
-    int order = vls_uuid_compare(&a->id, &b->id);
-
-    return order != 0 ? order : (a->version > b->version) - (a->version < b->version);
-}
-
-static int compare_tips(const void *a, const void *b)
-{
-    return compare_refs(a, b);
-}
-
 static int compare_heads(const void *a, const void *b)
 {
     const head *one = a, *other = b;
-    int order = compare_refs(&one->turn, &other->turn);
+    int order = vls_turn_ref_compare(&one->turn, &other->turn);
 
     return order != 0 ? order : vls_str_compare(one->name, other->name);
 }
@@ -125,11 +113,9 @@ static int compare_heads(const void *a, const void *b)
 static int gather(gathering *g, const vls_turn_ref *ref, valise_error *err)
 {
     vls_turn_row row = {0};
-    int rc = vls_turn_get(&row, g->view, ref, err);
+    int rc = vls_turn_need(&row, g->view, ref, NULL, err);
 
     if (rc == 0)
-        rc = vls_fail(err, VALISE_E_CORRUPT, "turn %s is gone", vls_turn_ref_write(ref).s);
-    if (rc > 0)
         rc = vls_met_trail(&g->trail, &g->met, &row, false, err);
     if (rc == 0 && g->trail.count > TURNS_MAX)
         rc = vls_fail(err, VALISE_E_LIMIT, "the graph has more than %d turns", TURNS_MAX);
@@ -184,7 +170,7 @@ static int sort(gathering *g, valise_error *err)
     for (size_t i = 0; i < g->heads.len; i++)
         g->names[i] = g->heads.ptr[i].name;
     if (g->tips.len > 0)
-        qsort(g->tips.ptr, g->tips.len, sizeof(vls_turn_ref), compare_tips);
+        qsort(g->tips.ptr, g->tips.len, sizeof(vls_turn_ref), vls_turn_ref_compare);
     for (size_t i = 0; i < g->tips.len; i++) {
         if (i == 0 || !vls_turn_ref_equal(&g->tips.ptr[i], &g->tips.ptr[kept - 1]))
             g->tips.ptr[kept++] = g->tips.ptr[i];
@@ -209,7 +195,7 @@ static int gather_tips(gathering *g, valise_error *err)
 static bool is_tip(const gathering *g, const vls_turn_ref *ref)
 {
     return g->tips.len > 0 &&
-           bsearch(ref, g->tips.ptr, g->tips.len, sizeof(*ref), compare_tips) != NULL;
+           bsearch(ref, g->tips.ptr, g->tips.len, sizeof(*ref), vls_turn_ref_compare) != NULL;
 }
 
 /* The names of those whose head it is. */
@@ -219,7 +205,7 @@ static valise_list heads_at(const gathering *g, const vls_turn_ref *ref)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_refs(&g->heads.ptr[middle].turn, ref) < 0)
+        if (vls_turn_ref_compare(&g->heads.ptr[middle].turn, ref) < 0)
             low = middle + 1;
         else
             high = middle;

@@ -2,13 +2,14 @@
 #include <valise/sys/operation.h>
 
 #include "chat/shown.h"
+#include "memory/memory.h"
 
 typedef vls_session_list_args list_args;
 
 static const valise_field list_in[] = {
     VALISE_FIELD_WITH(list_args, role, STR, VALISE_NULLABLE,
                       "Only those that this role answers in.", .max = VLS_ROLE_NAME_MAX,
-                      .ref = VLS_REF_ROLE),
+                      .ref = VLS_REF_ROLE_NAME),
     VALISE_FIELD_WITH(list_args, topic, STR, VALISE_NULLABLE, "Only those with this topic.",
                       .max = VLS_TOPIC_MAX),
     VALISE_FIELD_WITH(list_args, label, STR, VALISE_NULLABLE, "Only those with this label.",
@@ -27,17 +28,6 @@ static const valise_field list_out[] = {
     VLS_SESSION_SHOWN_FIELDS(list_row),
     VALISE_FIELD_END,
 };
-
-static bool is_about(const vls_session_row *session, valise_str topic)
-{
-    const valise_str *topics = session->topics.items;
-
-    for (size_t i = 0; i < session->topics.count; i++) {
-        if (vls_str_equal(topics[i], topic))
-            return true;
-    }
-    return false;
-}
 
 /* The index by role or by label has equal ones in the order of their ids, as the key has all. */
 static void choose(valise_select *select, vls_session_row *from, const list_args *args)
@@ -74,7 +64,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     while (rc == 0 && left > 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
         list_row shown;
         rc = 0;
-        if ((args->topic.ptr && !is_about(&row, args->topic)) ||
+        if ((args->topic.ptr && !vls_topics_have(row.topics, args->topic)) ||
             (args->role.ptr && !vls_str_equal(row.role, args->role)))
             continue;
         vls_show_session(&shown.session, &row);

@@ -1,7 +1,6 @@
 /* op_session_role_switch.c -- session:role:switch, another role from here on. [W2] */
 #include "base/buf.h"
 #include "chat/ops.h"
-#include "chat/said.h"
 #include "json/json.h"
 #include "store/view.h"
 
@@ -9,7 +8,7 @@ static const valise_field switch_in[] = {
     VLS_SESSION_FIELD(vls_session_switch_args),
     VALISE_FIELD_AS_WITH(vls_session_switch_args, role, "newRole", STR,
                          VALISE_REQUIRED | VALISE_POSITIONAL, "The new role.", .min = 1,
-                         .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE),
+                         .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE_NAME),
     VALISE_FIELD_END,
 };
 

@@ -23,11 +23,6 @@ static const valise_field update_in[] = {
     VALISE_FIELD_END,
 };
 
-static bool is_given(const valise_content *content)
-{
-    return content->bytes.ptr || content->size != VALISE_NONE;
-}
-
 /* `updates` is taken apart, so that the log has one form. */
 static int receive(valise_prepare *prepare, void *in, valise_error *err)
 {
@@ -38,7 +33,7 @@ static int receive(valise_prepare *prepare, void *in, valise_error *err)
     if (!args->updates)
         return 0;
     if (what->label.ptr || what->topics.all.items || what->topics.add.count > 0 ||
-        what->topics.remove.count > 0 || is_given(&what->metadata))
+        what->topics.remove.count > 0 || vls_content_given(&what->metadata))
         return vls_fail(err, VALISE_E_INVALID,
                         "give either `updates`, or what changes beside `sessionId`");
     args->what = *args->updates;
@@ -57,7 +52,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         return rc;
     if (what->label.ptr)
         row.label = what->label.len > 0 ? what->label : (valise_str){NULL, 0};
-    if (what->metadata.size != VALISE_NONE)
+    if (vls_content_given(&what->metadata))
         row.metadata = what->metadata.id;
     row.updated = valise_view_stamp(view)->time;
     rc = vls_topics_apply(&row.topics, view, &what->topics, err);

@@ -4,12 +4,10 @@
  * scan need not see what is changed under it. A role gets a new version, since versions never
  * change. */
 #include "base/str.h"
-#include "base/text.h"
 #include "base/vec.h"
 #include "bus/bus.h"
 #include "chat/index.h"
 #include "chat/rows.h"
-#include "memory/entry.h"
 #include "memory/role.h"
 #include "store/view.h"
 
@@ -175,25 +173,9 @@ static int find(keys *out, merging *m, const kind *k, valise_error *err)
 
 /* ---- changing them ---- */
 
-static int replace(valise_list *topics, const merging *m, valise_error *err)
-{
-    const valise_str *old = topics->items;
-    valise_str *new = vls_arena_array(&m->view->arena, topics->count + 1, sizeof(*new));
-    size_t count = 0;
-
-    if (!new)
-        return vls_arena_fail(&m->view->arena, err);
-    for (size_t i = 0; i < topics->count; i++) {
-        if (!vls_topics_have(m->from, old[i]))
-            new[count++] = old[i];
-    }
-    new[count++] = m->to;
-    *topics = (valise_list){new, count};
-    return vls_topics_tidy(topics, m->view, err);
-}
-
 static int merge_kind(int64_t *changed, merging *m, const kind *k, valise_error *err)
 {
+    const vls_topics_change change = {.add = {&m->to, 1}, .remove = m->from};
     keys found = VLS_VEC_INIT;
     int rc = find(&found, m, k, err);
 
@@ -203,7 +185,7 @@ static int merge_kind(int64_t *changed, merging *m, const kind *k, valise_error 
         any_row *row = &found.ptr[i];
         rc = valise_view_get(row, m->view, k->coll, err);
         if (rc > 0)
-            rc = replace(topics_of(k, row), m, err);
+            rc = vls_topics_apply(topics_of(k, row), m->view, &change, err);
         if (rc == 0)
             rc = k->put(m, row, err);
     }

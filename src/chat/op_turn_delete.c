@@ -4,6 +4,7 @@
  *     erase    the contents                          a turn without contents stays
  *     remove   rows; heads go up                     by one internal command, which looks again */
 #include "bus/bus.h"
+#include "bus/job.h"
 #include "chat/ops.h"
 #include "chat/scrub.h"
 #include "chat/sweep.h"
@@ -108,19 +109,12 @@ static int tell_head(delete_result *out, valise_job *job, const valise_uuid *ses
                      valise_error *err)
 {
     telling t = {.session = *session};
-    void *copy = NULL;
-    vls_turn_ref_text text;
     int rc = vls_with_view(valise_job_workspace(job), NULL, see_head, &t, err);
 
     if (rc < 0 || t.head.version == 0)
         return rc;
-    text = vls_turn_ref_write(&t.head);
-    rc = valise_job_alloc(&copy, job, sizeof(text), err);
-    if (rc < 0)
-        return rc;
-    memcpy(copy, &text, sizeof(text));
-    out->head = valise_str_of(copy);
-    return 0;
+    return vls_arena_dup(&out->head, &job->arena, valise_str_of(vls_turn_ref_write(&t.head).s),
+                         err);
 }
 
 static int run(void *arg, valise_job *job, valise_error *err)

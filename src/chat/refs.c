@@ -18,14 +18,6 @@
 
 /* ---- pins ---- */
 
-static int compare_refs(const void *a, const void *b)
-{
-    const vls_turn_ref *x = a, *y = b;
-    int order = memcmp(&x->id, &y->id, sizeof(x->id));
-
-    return order ? order : (x->version > y->version) - (x->version < y->version);
-}
-
 /* A pin has the place of a row: turn/ID/VERSION. */
 static bool read_place(vls_turn_ref *out, valise_str place)
 {
@@ -59,7 +51,7 @@ int vls_turn_pins_read(vls_turn_pins *out, valise_view *view, valise_error *err)
     }
     valise_scan_close(scan);
     if (out->refs.len > 1)
-        qsort(out->refs.ptr, out->refs.len, sizeof(*out->refs.ptr), compare_refs);
+        qsort(out->refs.ptr, out->refs.len, sizeof(*out->refs.ptr), vls_turn_ref_compare);
     out->read = rc == 0;
     return rc;
 }
@@ -71,7 +63,7 @@ int64_t vls_turn_pins_of(const vls_turn_pins *pins, const vls_turn_ref *ref)
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (compare_refs(&pins->refs.ptr[middle], ref) < 0)
+        if (vls_turn_ref_compare(&pins->refs.ptr[middle], ref) < 0)
             from = middle + 1;
         else
             to = middle;

@@ -243,6 +243,14 @@ const valise_coll vls_loose = {.size = sizeof(valise_coll),
 
 /* ---- texts and hashes ---- */
 
+int vls_turn_ref_compare(const void *a, const void *b)
+{
+    const vls_turn_ref *x = a, *y = b;
+    int order = vls_uuid_compare(&x->id, &y->id);
+
+    return order != 0 ? order : (x->version > y->version) - (x->version < y->version);
+}
+
 vls_turn_ref_text vls_turn_ref_write(const vls_turn_ref *ref)
 {
     vls_turn_ref_text text = {""};

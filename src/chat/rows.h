@@ -43,7 +43,6 @@
 
 /* What completes arguments on a command line (valise_field.ref). */
 #define VLS_REF_SESSION "session:list.id"
-#define VLS_REF_ROLE "role:list.name"
 #define VLS_REF_TURN "turn:log.ref" /* of answers: people see the end of it */
 
 enum {
@@ -63,6 +62,14 @@ static inline bool vls_turn_ref_equal(const vls_turn_ref *a, const vls_turn_ref 
 {
     return a->version == b->version && vls_uuid_equal(&a->id, &b->id);
 }
+
+static inline bool vls_turn_place_equal(const vls_turn_place *a, const vls_turn_place *b)
+{
+    return a->depth == b->depth && vls_uuid_equal(&a->lane, &b->lane);
+}
+
+/* For qsort and bsearch, of vls_turn_ref: by id, then by version. */
+int vls_turn_ref_compare(const void *a, const void *b);
 
 typedef struct vls_session_row {
     valise_uuid id;

@@ -57,15 +57,6 @@ int vls_turn_answer(vls_turn_done *out, valise_view *view, const vls_turn_row *t
     return rc;
 }
 
-static valise_id id_of(const valise_content *content)
-{
-    valise_id id = {{0}};
-
-    if (content->size != VALISE_NONE)
-        id = content->id;
-    return id;
-}
-
 /* An id that somebody brings must be new: another version of a turn is an edit. */
 static int check_new(valise_view *view, const valise_uuid *id, valise_error *err)
 {
@@ -102,7 +93,7 @@ int vls_session_say(vls_turn_done *out, vls_session_row *session, valise_view *v
                                    .parent_count = count,
                                    .hidden = turn->hidden,
                                    .noprompt = turn->noprompt,
-                                   .metadata = id_of(&turn->metadata),
+                                   .metadata = vls_content_id(&turn->metadata),
                                    .time = VALISE_NONE};
     vls_turn_row row;
     int rc = check_new(view, &turn->id, err);

@@ -36,9 +36,4 @@ typedef int vls_scrub_fn(void *arg, valise_job *job, valise_error *err);
 int vls_scrub_until_done(valise_job *job, vls_view_fn *look, vls_scrub_fn *run, void *arg,
                          valise_error *err);
 
-static inline void vls_auto_scrub(vls_scrub *scrub)
-{
-    vls_scrub_release(scrub);
-}
-
 #endif

@@ -14,7 +14,9 @@
 
 /* ---- small things that the files of graph.h share ---- */
 
-/* The version that `below` says there is: VALISE_E_CORRUPT when there is none. */
+/* The version that `below` (NULL: somebody else) says there is: VALISE_E_CORRUPT when there is
+ * none.
+ */
 int vls_turn_need(vls_turn_row *out, valise_view *view, const vls_turn_ref *ref,
                   const vls_turn_row *below, valise_error *err);
 

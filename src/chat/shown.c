@@ -1,7 +1,6 @@
 /* shown.c -- see shown.h. */
 #include "chat/shown.h"
 
-#include "base/hex.h"
 #include "base/text.h"
 #include "chat/blocks.h"
 

@@ -19,19 +19,6 @@ static int64_t count_of(const vls_trail_piece *piece)
     return piece->last.depth - piece->first.depth + 1;
 }
 
-static int need(vls_turn_row *out, valise_view *view, const vls_turn_ref *ref, valise_error *err)
-{
-    vls_turn_row row = {0};
-    int rc = vls_turn_get(&row, view, ref, err);
-
-    if (rc == 0)
-        rc = vls_fail(err, VALISE_E_CORRUPT, "turn %s is gone", vls_turn_ref_write(ref).s);
-    if (rc < 0)
-        return rc;
-    *out = row;
-    return 0;
-}
-
 static int open_lane(valise_scan **out, valise_view *view, const vls_turn_place *place,
                      bool reverse, valise_error *err)
 {
@@ -54,7 +41,7 @@ static int up_by_key(reading *r, vls_turn_ref next, int64_t count, valise_error 
 
     for (; rc == 0 && count > 0; count--) {
         vls_turn_row row = {0};
-        rc = need(&row, r->view, &next, err);
+        rc = vls_turn_need(&row, r->view, &next, NULL, err);
         if (rc == 0)
             rc = r->fn(r->arg, &row, err);
         next = row.parent;
@@ -94,7 +81,7 @@ static int read_up(reading *r, const vls_trail_piece *piece, int64_t skip, valis
 
     if (skip == 0 && count <= FEW)
         return up_by_key(r, piece->to, count, err);
-    rc = need(&from, r->view, &piece->to, err);
+    rc = vls_turn_need(&from, r->view, &piece->to, NULL, err);
     if (rc == 0 && skip > 0)
         rc = vls_turn_up(&from, r->view, &from, piece->last.depth - skip, err);
     return rc < 0 ? rc : up_by_scan(r, &from, count, err);
@@ -188,7 +175,7 @@ static int read_down(reading *r, const vls_trail_piece *piece, int64_t skip, val
     going_down g = {.r = r, .first = piece->from, .depth = piece->first.depth + skip};
     vls_turn_place place = {piece->first.lane, g.depth};
     vls_turn_row row = {0};
-    int rc = need(&g.end, r->view, &piece->to, err);
+    int rc = vls_turn_need(&g.end, r->view, &piece->to, NULL, err);
 
     if (rc < 0)
         return rc;

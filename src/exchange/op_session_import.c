@@ -1,9 +1,8 @@
 /* op_session_import.c -- session:import, conversations of other programs. [W20] */
-#include "base/str.h"
-#include "bus/bus.h"
 #include "bus/job.h"
 #include "chat/rows.h"
 #include "exchange/import.h"
+#include "memory/memory.h"
 
 typedef struct import_args {
     valise_str path;
@@ -30,7 +29,7 @@ static const valise_field import_in[] = {
     VALISE_FIELD_WITH(import_args, topics, LIST, 0, "Topics of new sessions.",
                       .more = &vls_topic_item, .max = VLS_TOPICS_MAX),
     VALISE_FIELD_WITH(import_args, role, STR, VALISE_NULLABLE, "The role of new sessions.",
-                      .min = 1, .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE),
+                      .min = 1, .max = VLS_ROLE_NAME_MAX, .ref = VLS_REF_ROLE_NAME),
     VALISE_FIELD_END,
 };
 

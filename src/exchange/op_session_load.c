@@ -10,6 +10,7 @@
 #include "chat/move.h"
 #include "chat/said.h"
 #include "exchange/load.h"
+#include "memory/memory.h"
 
 static const valise_field turn_fields[] = {
     VALISE_FIELD(vls_load_turn, id, UUID, VALISE_REQUIRED, "Its id."),
@@ -58,15 +59,6 @@ static const valise_field load_out[] = {
 
 static const valise_uuid no_uuid;
 
-static valise_id id_of(const valise_content *content)
-{
-    valise_id id = {{0}};
-
-    if (content->size != VALISE_NONE)
-        id = content->id;
-    return id;
-}
-
 /* ---- the session ---- */
 
 static int get_session(vls_session_row *row, valise_view *view, const vls_load_args *args,
@@ -84,9 +76,9 @@ static int get_session(vls_session_row *row, valise_view *view, const vls_load_a
                              .role = args->role,
                              .first_role = args->role,
                              .topics = args->topics,
-                             .metadata = id_of(&args->metadata),
+                             .metadata = vls_content_id(&args->metadata),
                              .forked_from = args->forked_from,
-                             .source = id_of(&args->source),
+                             .source = vls_content_id(&args->source),
                              .created = args->created == VALISE_NONE ? stamp->time : args->created,
                              .updated = stamp->time,
                              .actor = stamp->actor};
@@ -132,8 +124,8 @@ static int add_turn(valise_view *view, const vls_session_row *session, const vls
                                 .parent_count = !vls_uuid_equal(&turn->parent, &no_uuid),
                                 .hidden = turn->hidden,
                                 .noprompt = turn->noprompt,
-                                .metadata = id_of(&turn->metadata),
-                                .source = id_of(&turn->source),
+                                .metadata = vls_content_id(&turn->metadata),
+                                .source = vls_content_id(&turn->source),
                                 .time = turn->time};
     vls_turn_row row;
     int rc = vls_turn_append(&row, view, &fresh, err);
