@@ -28,13 +28,9 @@ static int find_gone(forgetting *f, valise_view *view, valise_error *err)
 
     if (rc < 0)
         return rc;
-    (void)sqlite3_bind_int64(stmt, 1, 0);
     while (rc >= 0 && (rc = vls_search_step(f->s, stmt, err)) > 0) {
         vls_view_mark mark = vls_view_here(view);
-        valise_str bytes = vls_search_column(stmt, 1);
-        valise_id id = {{0}};
-        if (bytes.len == sizeof(id))
-            memcpy(&id, bytes.ptr, bytes.len);
+        valise_id id = vls_search_id(stmt, 1);
         rc = vls_search_none(&id) ? 1 : vls_view_has_object(view, &id, err);
         vls_view_rewind(view, mark);
         if (rc == 0 && !vls_vec_push(&f->gone, f->s->v->env, sqlite3_column_int64(stmt, 0)))
@@ -62,12 +58,11 @@ static int empty_log(vls_search *s, valise_error *err)
     return rc == SQLITE_OK ? 0 : vls_search_fail(s, rc, err);
 }
 
-static int clean(void *arg, vls_search *s, valise_error *err)
+static int clean(vls_search *s, valise_error *err)
 {
     forgetting f = {.s = s};
     int rc = vls_search_run(s, VLS_SEARCH_BEGIN_WRITE, err);
 
-    (void)arg;
     if (rc == 0)
         rc = vls_with_view(s->v, NULL, forget_docs, &f, err);
     if (rc == 0)
@@ -84,8 +79,9 @@ static int clean(void *arg, vls_search *s, valise_error *err)
 
 static int clean_or_discard(void *arg, vls_search *s, valise_error *err)
 {
-    int rc = clean(arg, s, NULL);
+    int rc = clean(s, NULL);
 
+    (void)arg;
     if (rc == 0)
         return 0;
     vls_search_end(s);
@@ -115,12 +111,6 @@ static void note(verifying *v, const char *example)
         (void)snprintf(v->out->example, sizeof(v->out->example), "%s", example);
 }
 
-static int64_t int_or_none(sqlite3_stmt *stmt, int column)
-{
-    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? VALISE_NONE
-                                                            : sqlite3_column_int64(stmt, column);
-}
-
 /* Does the doc say what the row does? 1, or 0. */
 static int is_same(vls_search *s, int64_t doc, const vls_search_row *row, valise_str text,
                    valise_error *err)
@@ -141,8 +131,8 @@ static int is_same(vls_search *s, int64_t doc, const vls_search_row *row, valise
            vls_str_equal(vls_search_column(said, 2), row->topics);
     if (rc >= 0)
         rc = vls_search_step(s, shown, err);
-    same = same && rc > 0 && int_or_none(shown, 1) == row->time &&
-           int_or_none(shown, 2) == row->expires;
+    same = same && rc > 0 && vls_search_int_or_none(shown, 1) == row->time &&
+           vls_search_int_or_none(shown, 2) == row->expires;
     (void)sqlite3_reset(said);
     (void)sqlite3_reset(shown);
     return rc < 0 ? rc : same;

@@ -6,7 +6,6 @@
  */
 #include "search/search.h"
 
-#include "base/hex.h"
 #include "base/str.h"
 #include "chat/graph.h"
 #include "chat/rows.h"
@@ -68,10 +67,8 @@ static int load(finding *f, valise_error *err)
     if (rc < 0)
         return rc;
     f->now.key = vls_search_column(stmt, 0);
-    f->now.time =
-        sqlite3_column_type(stmt, 1) == SQLITE_NULL ? VALISE_NONE : sqlite3_column_int64(stmt, 1);
-    f->expires =
-        sqlite3_column_type(stmt, 2) == SQLITE_NULL ? VALISE_NONE : sqlite3_column_int64(stmt, 2);
+    f->now.time = vls_search_int_or_none(stmt, 1);
+    f->expires = vls_search_int_or_none(stmt, 2);
     f->now.topics = vls_search_column(stmt, 3);
     f->loaded = true;
     return 0;
@@ -410,10 +407,12 @@ static int show(vls_search_hit *hit, finding *f, const match *m, valise_error *e
 
 /* ---- all of it ---- */
 
+/* The rights that kinds need. */
+static const char *const needs[VLS_SEARCH_KINDS] = {"session:read", "memory:read", "context:read"};
+
 /* May the actor read all that the index has? Then scores may be made from all of it. */
 static int choose_rank(finding *f, valise_error *err)
 {
-    static const char *const needs[] = {"session:read", "memory:read", "context:read"};
     valise_error why = VALISE_ERROR_INIT;
     int rc = 0;
 
@@ -428,11 +427,10 @@ static int choose_rank(finding *f, valise_error *err)
 /* The kinds that are asked for and that the actor may read; where none is left, why. */
 static int choose_kinds(finding *f, valise_error *err)
 {
-    static const char *const needs[] = {"session:read", "memory:read", "context:read"};
     static const char *const any[] = {"?path", "", "?type", "", NULL};
     const int64_t *asked = f->args->kinds.items;
     valise_error why = VALISE_ERROR_INIT;
-    unsigned wanted = f->args->kinds.count == 0 ? 7u : 0;
+    unsigned wanted = f->args->kinds.count == 0 ? (1u << VLS_SEARCH_KINDS) - 1 : 0;
     int rc = 0;
 
     for (size_t i = 0; i < f->args->kinds.count; i++)

@@ -23,7 +23,8 @@
 
 /* ---- state ---- */
 
-int vls_search_state_get(vls_search_state *out, vls_search *s, vls_arena *arena, valise_error *err)
+/* arena: of `at`. */
+static int get_state(vls_search_state *out, vls_search *s, vls_arena *arena, valise_error *err)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = vls_search_stmt(&stmt, s, VLS_SEARCH_GET_STATE, err);
@@ -82,7 +83,8 @@ static int fits(const vls_search_state *state, valise_view *view, valise_error *
     return rc <= 0 ? rc : vls_id_equal(&state->hash, &entry.hash);
 }
 
-int vls_search_restart(vls_search *s, valise_view *view, valise_error *err)
+/* Everything goes, and is to be built from what the view sees. */
+static int restart(vls_search *s, valise_view *view, valise_error *err)
 {
     static const char *const drops[] = {"DROP TABLE IF EXISTS fts", "DROP TABLE IF EXISTS doc",
                                         "DROP TABLE IF EXISTS state"};
@@ -105,7 +107,7 @@ int vls_search_know_erasure(vls_search *s, valise_view *view, valise_error *err)
     int rc;
 
     vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
-    rc = vls_search_state_get(&state, s, &arena, err);
+    rc = get_state(&state, s, &arena, err);
     if (rc < 0 || !state.there)
         return rc;
     state.erased = VLS_MAX(state.erased, view->txn->meta.erased_seq);
@@ -277,11 +279,8 @@ static int find_doc(int64_t *doc, valise_id *object, vls_search *s, const item *
     vls_search_bind(stmt, 2, it->key, false);
     rc = vls_search_step(s, stmt, err);
     if (rc > 0) {
-        valise_str bytes = vls_search_column(stmt, 1);
         *doc = sqlite3_column_int64(stmt, 0);
-        memset(object, 0, sizeof(*object));
-        if (bytes.len == sizeof(*object))
-            memcpy(object, bytes.ptr, bytes.len);
+        *object = vls_search_id(stmt, 1);
     }
     (void)sqlite3_reset(stmt);
     return rc;
@@ -494,7 +493,7 @@ static int settle(vls_search_state *state, batch *b, vls_search_state *ahead, va
 {
     const vls_txn *txn = b->view->txn;
     bool lost;
-    int rc = vls_search_state_get(state, b->s, &b->arena, err);
+    int rc = get_state(state, b->s, &b->arena, err);
 
     if (rc < 0)
         return rc;
@@ -507,8 +506,8 @@ static int settle(vls_search_state *state, batch *b, vls_search_state *ahead, va
     rc = fits(state, b->view, err);
     if (rc != 0)
         return VLS_MIN(rc, 0);
-    rc = vls_search_restart(b->s, b->view, err);
-    return rc < 0 ? rc : vls_search_state_get(state, b->s, &b->arena, err);
+    rc = restart(b->s, b->view, err);
+    return rc < 0 ? rc : get_state(state, b->s, &b->arena, err);
 }
 
 /* One batch: 0 and whether there is more; 1: the view is too old. */
@@ -544,7 +543,7 @@ int vls_search_is_current(vls_search *s, valise_view *view, valise_error *err)
     int rc;
 
     vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
-    rc = vls_search_state_get(&state, s, &arena, err);
+    rc = get_state(&state, s, &arena, err);
     return rc < 0 ? rc
                   : state.there && state.building == VLS_SEARCH_KINDS &&
                         state.seq == txn->tip.seq && vls_id_equal(&state.hash, &txn->tip.hash) &&

@@ -13,7 +13,6 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "base/time.h"
 #include "store/sqlite.h"
 
@@ -39,7 +38,7 @@ static const char *const sql[VLS_SEARCH_STATEMENTS] = {
     [VLS_SEARCH_DOC_DELETE] = "DELETE FROM doc WHERE id = ?1",
     [VLS_SEARCH_DOC_SHOWN] = "SELECT key, time, expires, topics FROM doc WHERE id = ?1",
     [VLS_SEARCH_DOC_OF_FRAME] = "SELECT id FROM doc WHERE frame = ?1",
-    [VLS_SEARCH_DOC_ALL] = "SELECT id, object FROM doc WHERE id > ?1 ORDER BY id",
+    [VLS_SEARCH_DOC_ALL] = "SELECT id, object FROM doc ORDER BY id",
     [VLS_SEARCH_DOC_WORDS] = "SELECT id, text, name, topics FROM doc",
     [VLS_SEARCH_FTS_PUT] = "INSERT INTO fts(rowid, text, name, topics) VALUES (?1, ?2, ?3, ?4)",
     [VLS_SEARCH_FTS_DELETE] = ("INSERT INTO fts(fts, rowid, text, name, topics) "
@@ -413,7 +412,8 @@ static int make_search(void **out, valise *v, valise_error *err)
     return 0;
 }
 
-int vls_search_of(vls_search **out, valise *v, valise_error *err)
+/* That of the handle. */
+static int search_of(vls_search **out, valise *v, valise_error *err)
 {
     void *kept = NULL;
     int rc = vls_bus_keep(&kept, v, &key, make_search, free_search, err);
@@ -427,7 +427,7 @@ int vls_search_exists(bool *out, valise *v, valise_error *err)
 {
     vls_search *s = NULL;
     struct stat st;
-    int rc = vls_search_of(&s, v, err);
+    int rc = search_of(&s, v, err);
 
     if (rc < 0)
         return rc;
@@ -466,7 +466,7 @@ int vls_search_with(valise *v, bool *damaged, vls_search_fn *fn, void *arg, vali
 {
     valise_error why = VALISE_ERROR_INIT;
     vls_search *s = NULL;
-    int rc = vls_search_of(&s, v, err);
+    int rc = search_of(&s, v, err);
 
     if (rc < 0)
         return rc;

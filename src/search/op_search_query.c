@@ -6,8 +6,6 @@
 
 static const valise_field kind_item = {
     .name = "kind", .help = "What is looked for.", .type = VALISE_T_ENUM, .more = vls_search_kinds};
-static const valise_field topic_item = {
-    .name = "topic", .help = "A topic.", .type = VALISE_T_STR, .min = 1, .max = 128};
 static const valise_field mark_item = {
     .name = "mark", .help = "A byte of the snippet.", .type = VALISE_T_INT};
 
@@ -20,7 +18,7 @@ static const valise_field query_in[] = {
                       .more = &kind_item, .max = VLS_SEARCH_KINDS),
     VALISE_FIELD_WITH(vls_search_args, topics, LIST, 0,
                       "Only hits with one of these topics; turns have those of their sessions.",
-                      .more = &topic_item, .max = 64),
+                      .more = &vls_topic_item, .max = 64),
     VALISE_FIELD_WITH(vls_search_args, session, STR, VALISE_NULLABLE,
                       "Only turns of this session: its id, the end of it, or its label.", .min = 1,
                       .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),
@@ -38,7 +36,7 @@ static const valise_field query_out[] = {
     VALISE_FIELD(vls_search_hit, key, STR, VALISE_NULLABLE, "Key of the context entry."),
     VALISE_FIELD(vls_search_hit, path, PATH, VALISE_NULLABLE, "What the frame is about."),
     VALISE_FIELD(vls_search_hit, type, STR, VALISE_NULLABLE, "Type of the frame."),
-    VALISE_FIELD_WITH(vls_search_hit, topics, LIST, 0, "Its topics.", .more = &topic_item),
+    VALISE_FIELD_WITH(vls_search_hit, topics, LIST, 0, "Its topics.", .more = &vls_topic_item),
     VALISE_FIELD(vls_search_hit, time, TIME, VALISE_NULLABLE, "When it was said."),
     VALISE_FIELD(vls_search_hit, seq, INT, 0, "The entry of the log that brought it."),
     VALISE_FIELD(vls_search_hit, score, REAL, 0, "How well it fits; the higher the better."),
@@ -59,8 +57,9 @@ typedef struct asking {
 } asking;
 
 /* 0: the hits are there; 1: a newer view is needed. */
-static int find(asking *a, valise_view *view, valise_error *err)
+static int find(void *arg, valise_view *view, valise_error *err)
 {
+    asking *a = arg;
     int rc = vls_search_follow(a->s, view, &a->ahead, err);
 
     if (rc != 0)
@@ -74,11 +73,6 @@ static int find(asking *a, valise_view *view, valise_error *err)
         rc = vls_search_find(&a->hits, &a->count, a->s, view, &a->args, &a->arena, err);
     vls_search_end(a->s);
     return rc;
-}
-
-static int find_newer(void *arg, valise_view *view, valise_error *err)
-{
-    return find(arg, view, err);
 }
 
 typedef struct both {
@@ -101,7 +95,7 @@ static int ask(void *arg, vls_search *s, valise_error *err)
     call.actor = b->view->stamp.actor;
     rc = find(a, b->view, err);
     for (int i = 0; rc > 0 && i < TRIES; i++)
-        rc = vls_with_view(s->v, &call, find_newer, a, err);
+        rc = vls_with_view(s->v, &call, find, a, err);
     if (rc > 0) {
         rc = vls_fail(err, VALISE_E_BUSY, "others keep changing the search index");
         vls_hint(err, "ask again");

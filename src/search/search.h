@@ -10,8 +10,9 @@
  * it is damaged, of another workspace, or behind what the log still tells.
  *
  *     state   one row: how far it has come (seq and hash of that entry), how far building it has
- *     doc     one row for each that says something; id = seq << 30 | number << 10 | length << 2 |
- * kind fts     FTS5 over text, name and topics of doc
+ *     doc     one row for each that says something, under
+ *             seq << 30 | number << 10 | length << 2 | kind
+ *     fts     FTS5 over text, name and topics of doc
  *
  * The seq in the id is that of the entry that made the row, the length is that of its text
  * (rank.c): so the newest and the best are known without a look, and an index that was built at
@@ -126,8 +127,6 @@ int vls_search_look(vls_search_row *out, valise_view *view, int kind, const vali
 /* Its text, appended: UTF-8 without control characters but newlines. An object that is gone or no
  * text: nothing. */
 int vls_search_text(vls_buf *out, valise_view *view, const vls_search_row *row, valise_error *err);
-/* What the blocks of a turn, or any JSON, say. */
-void vls_search_blocks_text(vls_buf *out, vls_json blocks);
 
 /* ---- index.c ---- */
 
@@ -168,9 +167,6 @@ typedef struct vls_search {
     sqlite3_stmt *stmts[VLS_SEARCH_STATEMENTS];
 } vls_search;
 
-/* That of the handle. */
-int vls_search_of(vls_search **out, valise *v, valise_error *err);
-
 /* Work with the index, which is open meanwhile and locked: what is damaged is made anew, and fn is
  * called once more; but not where somebody asks whether it is (damaged, else NULL). */
 typedef int vls_search_fn(void *arg, vls_search *s, valise_error *err);
@@ -205,6 +201,23 @@ static inline valise_str vls_search_column(sqlite3_stmt *stmt, int column)
     return vls_str(bytes ? bytes : "", (size_t)sqlite3_column_bytes(stmt, column));
 }
 
+static inline int64_t vls_search_int_or_none(sqlite3_stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? VALISE_NONE
+                                                            : sqlite3_column_int64(stmt, column);
+}
+
+/* Zero for what is no id. */
+static inline valise_id vls_search_id(sqlite3_stmt *stmt, int column)
+{
+    valise_str bytes = vls_search_column(stmt, column);
+    valise_id id = {{0}};
+
+    if (bytes.len == sizeof(id))
+        memcpy(&id, bytes.ptr, bytes.len);
+    return id;
+}
+
 static inline void vls_search_bind(sqlite3_stmt *stmt, int number, valise_str bytes, bool text)
 {
     const char *ptr = bytes.ptr ? bytes.ptr : "";
@@ -227,9 +240,6 @@ typedef struct vls_search_state {
     bool there;       /* there is a state at all */
 } vls_search_state;
 
-/* arena: of `at`. */
-int vls_search_state_get(vls_search_state *out, vls_search *s, vls_arena *arena, valise_error *err);
-
 /* Bring it to what the view sees: 0. 1: it is ahead of the view, or knows of an erasure that the
  * view does not: take a newer view. *ahead is zero at first, and says so to the next call. */
 int vls_search_follow(vls_search *s, valise_view *view, vls_search_state *ahead, valise_error *err);
@@ -238,8 +248,6 @@ int vls_search_follow(vls_search *s, valise_view *view, vls_search_state *ahead,
  * it stays so. */
 int vls_search_is_current(vls_search *s, valise_view *view, valise_error *err);
 
-/* In a write transaction: everything goes, and is to be built from what the view sees. */
-int vls_search_restart(vls_search *s, valise_view *view, valise_error *err);
 /* In a write transaction: it knows of the erasures that the view does. */
 int vls_search_know_erasure(vls_search *s, valise_view *view, valise_error *err);
 /* In a write transaction: this one goes. */

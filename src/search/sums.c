@@ -13,7 +13,6 @@
  * order and no memory. */
 #include "base/fast_hash.h"
 #include "search/search.h"
-#include "store/sqlite.h"
 
 #define TERM_MAX 32768 /* bytes; FTS5 cuts what is longer */
 

@@ -185,6 +185,7 @@ static void add_member(vls_buf *out, vls_json block, const char *name)
         add_piece(out, vls_json_str(*value));
 }
 
+/* depth 1: within a result. */
 static void add_blocks(vls_buf *out, vls_json blocks, int depth)
 {
     static const char *const members[] = {"text", "filename", "name"};
@@ -204,11 +205,6 @@ static void add_blocks(vls_buf *out, vls_json blocks, int depth)
     }
 }
 
-void vls_search_blocks_text(vls_buf *out, vls_json blocks)
-{
-    add_blocks(out, blocks, 0);
-}
-
 static int add_object(vls_buf *out, valise_view *view, const vls_search_row *row, valise_str bytes,
                       valise_error *err)
 {
@@ -226,7 +222,7 @@ static int add_object(vls_buf *out, valise_view *view, const vls_search_row *row
     if (rc < 0)
         return rc;
     if (row->blocks)
-        vls_search_blocks_text(out, value);
+        add_blocks(out, value, 0);
     else
         add_json(out, value);
     return vls_buf_check(out, err);
