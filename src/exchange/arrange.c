@@ -2,9 +2,7 @@
  * cycles, parents first, calls before their results, ranges that split no pair. */
 #include <stdio.h>
 
-#include "base/hex.h"
 #include "base/map.h"
-#include "chat/blocks.h"
 #include "chat/rows.h"
 #include "exchange/foreign.h"
 
@@ -143,7 +141,7 @@ static bool has_id(const void *item, const void *key)
 
 static bool is_type(vls_json block, const char *type)
 {
-    return vls_str_equal(vls_text_of(block, "type"), valise_str_of(type));
+    return vls_type_is(vls_text_of(block, "type"), type);
 }
 
 /* Is a the same as b, or above it? Parents come before children, so that what is below a turn is
@@ -156,13 +154,11 @@ static bool is_above(const mending *m, size_t a, size_t b)
 static int number_walk(mending *m, valise_error *err)
 {
     size_t n = m->f->turns.len, roots = 0;
-    size_t *size = vls_arena_array(m->r->arena, n + 1, 3 * sizeof(*size));
-    size_t *used;
+    size_t *used = vls_arena_array(m->r->arena, n + 1, 3 * sizeof(*used));
 
-    if (!size)
+    if (!used)
         return vls_arena_fail(m->r->arena, err);
-    used = size;
-    m->first = size + n;
+    m->first = used + n;
     m->last = m->first + n;
     for (size_t i = 0; i < n; i++)
         m->last[i] = 1;

@@ -53,11 +53,6 @@ static node *find(const telling *t, valise_str id)
 
 /* ---- contents ---- */
 
-static bool is_type(valise_str type, const char *name)
-{
-    return vls_str_equal(type, valise_str_of(name));
-}
-
 static int join(valise_str *out, telling *t, valise_str a, valise_str b, valise_error *err)
 {
     vls_buf text;
@@ -137,9 +132,9 @@ static int add_parts(telling *t, vls_json content, valise_error *err)
         valise_str type = vls_text_of(part, "content_type");
         if (part.type == VLS_JSON_STRING && part.len > 0)
             rc = vls_blocks_text(&t->blocks, vls_json_str(part), err);
-        else if (is_type(type, "image_asset_pointer"))
+        else if (vls_type_is(type, "image_asset_pointer"))
             rc = add_image(t, part, err);
-        else if (is_type(type, "audio_transcription") && vls_text_of(part, "text").len > 0)
+        else if (vls_type_is(type, "audio_transcription") && vls_text_of(part, "text").len > 0)
             rc = vls_blocks_text(&t->blocks, vls_text_of(part, "text"), err);
         else if (part.type != VLS_JSON_STRING && part.type != VLS_JSON_NULL)
             rc = vls_blocks_new_unknown(&t->blocks, t->r, type, part, err);
@@ -162,20 +157,20 @@ static int add_content(telling *t, vls_json content, valise_error *err)
     valise_str type = vls_text_of(content, "content_type");
     bool tool = t->turn->role == VLS_TURN_TOOL;
 
-    if (is_type(type, "text") || is_type(type, "multimodal_text"))
+    if (vls_type_is(type, "text") || vls_type_is(type, "multimodal_text"))
         return add_parts(t, content, err);
-    if (is_type(type, "code"))
+    if (vls_type_is(type, "code"))
         return add_code(t, content, err);
-    if (is_type(type, "thoughts"))
+    if (vls_type_is(type, "thoughts"))
         return add_thoughts(t, content, err);
-    if (is_type(type, "reasoning_recap"))
+    if (vls_type_is(type, "reasoning_recap"))
         return add_thinking(t, vls_text_of(content, "content"), err);
-    if (is_type(type, "user_editable_context"))
+    if (vls_type_is(type, "user_editable_context"))
         return add_joined(t, content, "user_profile", "user_instructions", err);
-    if (tool && (is_type(type, "execution_output") || is_type(type, "tether_quote") ||
-                 is_type(type, "system_error")))
+    if (tool && (vls_type_is(type, "execution_output") || vls_type_is(type, "tether_quote") ||
+                 vls_type_is(type, "system_error")))
         return vls_blocks_text(&t->blocks, vls_text_of(content, "text"), err);
-    if (tool && is_type(type, "tether_browsing_display"))
+    if (tool && vls_type_is(type, "tether_browsing_display"))
         return add_joined(t, content, "summary", "result", err);
     return vls_blocks_new_unknown(&t->blocks, t->r, type, content, err);
 }
@@ -236,13 +231,13 @@ static int make_result(telling *t, const node *n, valise_error *err)
     vls_json content = turn->blocks, block, *items;
     const node *call = call_above(n, vls_text_of(vls_member_of(n->message, "author"), "name"));
     valise_str id = call ? call->call_id : (valise_str){NULL, 0};
-    bool failed =
-        is_type(vls_text_of(vls_member_of(n->message, "content"), "content_type"), "system_error");
+    bool failed = vls_type_is(vls_text_of(vls_member_of(n->message, "content"), "content_type"),
+                              "system_error");
     int rc = id.ptr ? 0 : call_id_of(&id, t, n->id, err);
 
     if (rc < 0)
         return rc;
-    if (content.len == 1 && is_type(vls_text_of(content.items[0], "type"), "text"))
+    if (content.len == 1 && vls_type_is(vls_text_of(content.items[0], "type"), "text"))
         content = vls_member_of(content.items[0], "text");
     rc = VLS_PAIRS(&block, t->r->arena, err,
                    {"type", vls_json_string(VLS_STR("tool_result")), false},
@@ -261,7 +256,7 @@ static int make_result(telling *t, const node *n, valise_error *err)
 static int64_t role_of(valise_str role)
 {
     for (int64_t i = 0; vls_turn_roles[i]; i++)
-        if (is_type(role, vls_turn_roles[i]))
+        if (vls_type_is(role, vls_turn_roles[i]))
             return i;
     return VALISE_NONE;
 }
@@ -288,7 +283,7 @@ static int read_said(telling *t, node *n, valise_error *err)
     int rc;
 
     t->blocks = (vls_blocks_new){.arena = t->r->arena};
-    if (t->turn->role == VLS_TURN_ASSISTANT && recipient.len > 0 && !is_type(recipient, "all"))
+    if (t->turn->role == VLS_TURN_ASSISTANT && recipient.len > 0 && !vls_type_is(recipient, "all"))
         rc = add_call(t, n, recipient, content, err);
     else
         rc = add_content(t, content, err);

@@ -9,11 +9,6 @@ typedef struct saying {
     bool results, others; /* there are such blocks */
 } saying;
 
-static bool is_type(valise_str type, const char *name)
-{
-    return vls_str_equal(type, valise_str_of(name));
-}
-
 static int add_thinking(saying *s, vls_json block, valise_error *err)
 {
     vls_json signature = vls_member_of(block, "signature"), out = vls_json_null();
@@ -43,13 +38,13 @@ static int add_source(saying *s, valise_str type, vls_json block, valise_error *
     vls_foreign_blob blob = {.bytes = {NULL, 0}};
     int rc = 0;
 
-    if (is_type(kind, "base64"))
+    if (vls_type_is(kind, "base64"))
         rc = vls_foreign_decode(&blob, s->r, data, vls_text_of(source, "media_type"), err);
     if (rc > 0) {
         blob.filename = vls_text_of(block, "title");
         return vls_blocks_blob(&s->blocks, s->r, s->blobs, &blob, err);
     }
-    if (rc == 0 && is_type(type, "document") && is_type(kind, "text")) {
+    if (rc == 0 && vls_type_is(type, "document") && vls_type_is(kind, "text")) {
         rc =
             VLS_PAIRS(&out, s->r->arena, err, {"type", vls_json_string(VLS_STR("document")), false},
                       {"text", vls_json_string(data), false},
@@ -97,24 +92,24 @@ static int add_within(saying *s, valise_str type, vls_json block, valise_error *
 static int add_block(saying *s, vls_json block, bool within, valise_error *err)
 {
     valise_str type = vls_text_of(block, "type");
-    bool result = !within && is_type(type, "tool_result");
+    bool result = !within && vls_type_is(type, "tool_result");
 
     s->results |= result;
     s->others |= !result;
     if (result)
         return add_result(s, block, err);
-    if (is_type(type, "text") && vls_text_of(block, "text").ptr)
+    if (vls_type_is(type, "text") && vls_text_of(block, "text").ptr)
         return vls_blocks_text(&s->blocks, vls_text_of(block, "text"), err);
-    if (is_type(vls_text_of(vls_member_of(block, "source"), "type"), "base64") &&
-        (is_type(type, "image") || is_type(type, "document")))
+    if (vls_type_is(vls_text_of(vls_member_of(block, "source"), "type"), "base64") &&
+        (vls_type_is(type, "image") || vls_type_is(type, "document")))
         return add_source(s, type, block, err);
     if (within)
         return add_within(s, type, block, err);
-    if (is_type(type, "thinking") && vls_text_of(block, "thinking").ptr)
+    if (vls_type_is(type, "thinking") && vls_text_of(block, "thinking").ptr)
         return add_thinking(s, block, err);
-    if (is_type(type, "tool_use"))
+    if (vls_type_is(type, "tool_use"))
         return add_call(s, block, err);
-    if (is_type(type, "image") || is_type(type, "document"))
+    if (vls_type_is(type, "image") || vls_type_is(type, "document"))
         return add_source(s, type, block, err);
     return vls_blocks_new_unknown(&s->blocks, s->r, type, block, err);
 }

@@ -133,7 +133,8 @@ static vls_claude_line_of *line_above(const vls_claude *c, const vls_claude_line
     return up == line ? NULL : up;
 }
 
-static int new_conversation(size_t *out, vls_claude *c, valise_str key, valise_error *err)
+/* The conversation of this key, a new one where there is none yet. */
+static int find_talk(size_t *out, vls_claude *c, valise_str key, valise_error *err)
 {
     vls_claude_talk talk = {
         .key = key, .foreign = {.format = FORMAT, .created = VALISE_NONE, .head = VLS_NO_TURN}};
@@ -162,7 +163,7 @@ static int choose_talk(vls_claude *c, vls_claude_line_of *line, valise_error *er
         line->talk = up->talk;
         return 0;
     }
-    return new_conversation(&line->talk, c, key.len > 0 ? key : line->uuid, err);
+    return find_talk(&line->talk, c, key.len > 0 ? key : line->uuid, err);
 }
 
 /* A line of a message that is there already: its parent is one of them, or the result of one. */
@@ -465,7 +466,6 @@ static int add_line(vls_claude *c, vls_claude_line_of *line, valise_error *err)
 static int place_line(vls_claude *c, vls_claude_line_of *line, valise_error *err)
 {
     const vls_claude_line_of *there;
-    void *old = NULL;
     int rc = choose_talk(c, line, err);
 
     if (rc < 0)
@@ -474,7 +474,7 @@ static int place_line(vls_claude *c, vls_claude_line_of *line, valise_error *err
     there = find_line(c, line->uuid);
     if (there)
         return pass_again(c, line, there, err);
-    if (vls_map_put(&old, &c->by_uuid, vls_str_hash(line->uuid, c->seed), &line->uuid, line) < 0)
+    if (vls_map_put(NULL, &c->by_uuid, vls_str_hash(line->uuid, c->seed), &line->uuid, line) < 0)
         return vls_fail_memory(err);
     if (line->kind == VLS_LINE_BOUNDARY)
         mark_kept(c, line, (size_t)(line - c->lines.ptr));
@@ -492,7 +492,7 @@ static int place_line(vls_claude *c, vls_claude_line_of *line, valise_error *err
 static int finish(vls_claude *c, valise_error *err)
 {
     size_t main_talk;
-    int rc = new_conversation(&main_talk, c, (valise_str){NULL, 0}, err);
+    int rc = find_talk(&main_talk, c, (valise_str){NULL, 0}, err);
 
     for (size_t i = 0; rc == 0 && i < c->lines.len; i++)
         rc = place_line(c, &c->lines.ptr[i], err);

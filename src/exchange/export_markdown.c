@@ -9,11 +9,6 @@
 
 #define KEEP (VLS_TEXT_KEEP_NEWLINE | VLS_TEXT_KEEP_TAB | VLS_TEXT_KEEP_BACKSLASH)
 
-static bool is_type(valise_str type, const char *name)
-{
-    return vls_str_equal(type, valise_str_of(name));
-}
-
 static void add_data(vls_exporting *e, valise_str text)
 {
     vls_text_neutralize(e->out, text, KEEP);
@@ -136,7 +131,7 @@ static int add_block(vls_exporting *e, vls_json block, valise_error *err)
 {
     valise_str type = vls_text_of(block, "type"), text = vls_text_of(block, "text");
 
-    if (is_type(type, "thinking")) {
+    if (vls_type_is(type, "thinking")) {
         if (!e->everything) {
             e->dropped.thinking++;
             return 0;
@@ -145,18 +140,18 @@ static int add_block(vls_exporting *e, vls_json block, valise_error *err)
         add_fenced(e, "", text);
         return 0;
     }
-    if (is_type(type, "tool_use"))
+    if (vls_type_is(type, "tool_use"))
         return add_call(e, block, err);
-    if (is_type(type, "tool_result"))
+    if (vls_type_is(type, "tool_result"))
         return add_result(e, block, err);
     if (vls_text_of(block, "blob").ptr)
         add_blob(e, block);
-    else if (is_type(type, "text") || is_type(type, "document"))
+    else if (vls_type_is(type, "text") || vls_type_is(type, "document"))
         return add_paragraph(e, text, err);
-    else if (is_type(type, "summary")) {
+    else if (vls_type_is(type, "summary")) {
         vls_buf_add_text(e->out, "*summary of what was said before*\n\n");
         return add_paragraph(e, text, err);
-    } else if (is_type(type, "role:transition")) {
+    } else if (vls_type_is(type, "role:transition")) {
         vls_buf_add_text(e->out, "*from here on as ");
         add_word(e, vls_text_of(block, "to"));
         vls_buf_add_text(e->out, "*\n\n");

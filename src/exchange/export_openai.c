@@ -3,7 +3,6 @@
  * A turn that came from such a line is written as it came. Others: texts, images and documents are
  * content, calls are tool_calls, each result is a message of its own. */
 #include "base/base64.h"
-#include "base/hex.h"
 #include "chat/rows.h"
 #include "exchange/export.h"
 
@@ -17,11 +16,6 @@ typedef struct writing {
     vls_vec(vls_json) parts, calls;
     vls_json refusal;
 } writing;
-
-static bool is_type(valise_str type, const char *name)
-{
-    return vls_str_equal(type, valise_str_of(name));
-}
 
 static int write_message(writing *w, vls_json message, valise_error *err)
 {
@@ -163,21 +157,22 @@ static int add_block(writing *w, vls_json block, valise_error *err)
 {
     valise_str type = vls_text_of(block, "type");
 
-    if (is_type(type, "text") || is_type(type, "summary"))
+    if (vls_type_is(type, "text") || vls_type_is(type, "summary"))
         return add_text(w, vls_text_of(block, "text"), err);
-    if (is_type(type, "document") && vls_text_of(block, "text").ptr)
+    if (vls_type_is(type, "document") && vls_text_of(block, "text").ptr)
         return add_text(w, vls_text_of(block, "text"), err);
-    if (is_type(type, "image") || is_type(type, "document"))
-        return add_blob(w, block, is_type(type, "image"), err);
-    if (is_type(type, "tool_use"))
+    if (vls_type_is(type, "image") || vls_type_is(type, "document"))
+        return add_blob(w, block, vls_type_is(type, "image"), err);
+    if (vls_type_is(type, "tool_use"))
         return add_call(w, block, err);
-    if (is_type(type, "tool_result") || is_type(type, "x-orphan-tool_result"))
+    if (vls_type_is(type, "tool_result") || vls_type_is(type, "x-orphan-tool_result"))
         return write_result(w, block, err);
-    if (is_type(type, "image_url") || is_type(type, "input_audio") || is_type(type, "file"))
+    if (vls_type_is(type, "image_url") || vls_type_is(type, "input_audio") ||
+        vls_type_is(type, "file"))
         return add_part(w, block, err);
-    if (is_type(type, "refusal"))
+    if (vls_type_is(type, "refusal"))
         w->refusal = vls_member_of(block, "value");
-    else if (is_type(type, "thinking"))
+    else if (vls_type_is(type, "thinking"))
         w->e->dropped.thinking++;
     else
         w->e->dropped.blocks++;
@@ -188,7 +183,7 @@ static vls_json content_of(const writing *w)
 {
     if (w->parts.len == 0)
         return vls_json_null();
-    if (w->parts.len == 1 && is_type(vls_text_of(w->parts.ptr[0], "type"), "text"))
+    if (w->parts.len == 1 && vls_type_is(vls_text_of(w->parts.ptr[0], "type"), "text"))
         return vls_member_of(w->parts.ptr[0], "text");
     return vls_json_array(w->parts.ptr, w->parts.len);
 }
@@ -206,7 +201,7 @@ static int write_said(writing *w, valise_error *err)
     weight = vls_member_of(metadata, "weight");
     name = vls_member_of(metadata, "name");
     role = vls_member_of(metadata, "role");
-    if (!is_type(vls_text_of(metadata, "role"), "developer"))
+    if (!vls_type_is(vls_text_of(metadata, "role"), "developer"))
         role = vls_json_string(valise_str_of(vls_turn_roles[w->turn->role]));
     rc = VLS_PAIRS(&message, w->e->arena, err, {"role", role, false},
                    {"content", content_of(w), false},
@@ -263,7 +258,7 @@ static int write_rest(vls_exporting *e, const vls_session_row *session, valise_e
 
     vls_arena_reset(e->arena);
     rc = vls_export_object(&metadata, e, &session->metadata, err);
-    if (rc <= 0 || !is_type(vls_text_of(vls_member_of(metadata, "import"), "format"), "openai"))
+    if (rc <= 0 || !vls_type_is(vls_text_of(vls_member_of(metadata, "import"), "format"), "openai"))
         return vls_settle(rc);
     rc = vls_export_object(&rest, e, &session->source, err);
     if (rc <= 0 || rest.type != VLS_JSON_OBJECT)

@@ -7,7 +7,6 @@
  *     a fence that its lines do not keep   all of it in a fence of ours
  *
  * A fence and what is in backticks on one line stay as they are. */
-#include "base/text.h"
 #include "chat/rows.h"
 #include "exchange/export.h"
 

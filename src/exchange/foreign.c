@@ -6,7 +6,7 @@
 
 #include "base/base64.h"
 #include "base/hex.h"
-#include "base/text.h"
+#include "blob/receive.h"
 #include "chat/blocks.h"
 
 #define TIME_MAX 9000000000.0 /* seconds: the year 2255, before nanoseconds run over */
@@ -147,18 +147,6 @@ vls_json vls_blocks_all(const vls_blocks_new *b)
     return b->items.len > 0 ? vls_json_array(b->items.ptr, b->items.len) : vls_json_array(empty, 1);
 }
 
-/* Our own types must be as we say; theirs of the same name may not be. */
-static bool is_ours(valise_str type)
-{
-    static const char *const ours[] = {"text",     "thinking",    "image",   "document",
-                                       "tool_use", "tool_result", "summary", "role:transition"};
-
-    for (size_t i = 0; i < VLS_COUNT(ours); i++)
-        if (vls_str_equal(type, valise_str_of(ours[i])))
-            return true;
-    return false;
-}
-
 int vls_blocks_new_unknown(vls_blocks_new *b, vls_translation *r, valise_str type, vls_json object,
                            valise_error *err)
 {
@@ -166,7 +154,8 @@ int vls_blocks_new_unknown(vls_blocks_new *b, vls_translation *r, valise_str typ
     valise_str name = type;
     int rc = vls_notes_unknown(r->notes, type, err);
 
-    if (rc == 0 && (is_ours(type) || type.len == 0)) {
+    /* Blocks of our own types must be as we say; theirs of the same name may not be. */
+    if (rc == 0 && (vls_blocks_know(type) || type.len == 0)) {
         vls_buf text;
         vls_buf_init_in(&text, b->arena, 256);
         vls_buf_add_text(&text, "x-");
@@ -215,26 +204,6 @@ int vls_foreign_call_id(valise_str *out, vls_translation *r, valise_str given, v
 
 /* ---- blobs ---- */
 
-/* By its first bytes; images that models take. */
-static valise_str sniff(valise_str bytes)
-{
-    static const struct {
-        valise_str start;
-        valise_str type;
-    } known[] = {{{"\x89PNG\r\n\x1a\n", 8}, {"image/png", 9}},
-                 {{"\xFF\xD8\xFF", 3}, {"image/jpeg", 10}},
-                 {{"GIF8", 4}, {"image/gif", 9}},
-                 {{"%PDF-", 5}, {"application/pdf", 15}}};
-
-    for (size_t i = 0; i < VLS_COUNT(known); i++)
-        if (vls_str_starts(bytes, known[i].start))
-            return known[i].type;
-    if (bytes.len > 12 && memcmp(bytes.ptr, "RIFF", 4) == 0 &&
-        memcmp(bytes.ptr + 8, "WEBP", 4) == 0)
-        return VLS_STR("image/webp");
-    return VLS_STR("application/octet-stream");
-}
-
 int vls_foreign_decode(vls_foreign_blob *out, vls_translation *r, valise_str base64,
                        valise_str media_type, valise_error *err)
 {
@@ -267,8 +236,8 @@ int vls_blocks_blob(vls_blocks_new *b, vls_translation *r, vls_foreign_blobs *bl
     bool image;
     int rc = vls_arena_dup(&hex, r->arena, valise_str_of(vls_id_hex(&blob->id).s), err);
 
-    if (kept.media_type.len == 0 || kept.media_type.len > 256)
-        kept.media_type = sniff(kept.bytes);
+    if (kept.media_type.len == 0 || kept.media_type.len > VLS_BLOB_MEDIA_TYPE_MAX)
+        kept.media_type = valise_str_of(vls_blob_sniff(kept.bytes, true));
     image = vls_str_starts(kept.media_type, VLS_STR("image/"));
     if (rc == 0 && !vls_vec_push_in(blobs, r->arena, kept))
         rc = vls_arena_fail(r->arena, err);

@@ -105,6 +105,11 @@ int vls_claude_finish(vls_foreign **out, size_t *count, vls_claude *c, valise_er
 
 /* ---- what readers share (foreign.c) ---- */
 
+static inline bool vls_type_is(valise_str type, const char *name)
+{
+    return vls_str_equal(type, valise_str_of(name));
+}
+
 int vls_foreign_id(valise_uuid *out, vls_hasher *hasher, const char *format, valise_str name,
                    valise_str record, valise_error *err);
 

@@ -4,11 +4,9 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
-#include "base/hex.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "bus/job.h"
 #include "exchange/split.h"
 
 #define ARENA_MAX ((size_t)3 << 30)
@@ -345,7 +343,7 @@ static int read_file(vls_importing *i, int fd, bool dry, vls_hasher *hasher, val
                               .role = i->role,
                               .topics = i->topics,
                               .dry = dry};
-    s = vls_mem_zalloc(i->env, sizeof(*s)); /* too large for the stack; a folder may have many files */
+    s = vls_mem_zalloc(i->env, sizeof(*s)); /* not in `kept`: a folder may have many files */
     rc = s ? read_pieces(&f, s, err) : vls_fail_memory(err);
     if (s)
         vls_split_end(s);

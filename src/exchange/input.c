@@ -166,13 +166,12 @@ size_t vls_input_count(const vls_input *input)
 }
 
 /* A file of the folder, by steps that follow no link. */
-static int open_within(const vls_input *input, const char *folder, valise_str name)
+static int open_within(const char *folder, valise_str name)
 {
     VLS_AUTO(fd) int at = vls_fd_open_at(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0);
     valise_str step;
     char room[256];
 
-    (void)input;
     while (at >= 0 && vls_str_cut(&step, &name, name, '/')) {
         int next;
         if (step.len >= sizeof(room))
@@ -201,7 +200,7 @@ int vls_input_file(int *fd, valise_str *name, const vls_input *input, size_t n, 
             return vls_fail_errno(err, "cannot open", valise_str_of(input->path));
     } else {
         *name = input->chosen.ptr[n];
-        opened = open_within(input, input->path, *name);
+        opened = open_within(input->path, *name);
         if (opened < 0)
             return vls_fail_errno(err, "cannot open", *name);
     }
@@ -276,7 +275,7 @@ int vls_input_asset(vls_input *input, vls_foreign_blob *out, vls_translation *r,
         *out = (vls_foreign_blob){.filename = {NULL, 0}};
         if (vls_utf8_valid(base_name(name)))
             out->filename = base_name(name);
-        return read_asset(out, r, open_within(input, folder.ptr, name), name, err);
+        return read_asset(out, r, open_within(folder.ptr, name), name, err);
     }
     return rc;
 }

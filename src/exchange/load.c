@@ -4,7 +4,6 @@
 #include "base/utf8.h"
 #include "blob/receive.h"
 #include "bus/bus.h"
-#include "bus/job.h"
 #include "chat/find.h"
 #include "chat/rows.h"
 

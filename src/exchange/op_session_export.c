@@ -1,5 +1,4 @@
 /* op_session_export.c -- session:export, conversations for other programs and for people. [W20] */
-#include "base/str.h"
 #include "bus/bus.h"
 #include "bus/job.h"
 #include "chat/move.h"

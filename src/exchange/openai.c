@@ -1,7 +1,8 @@
 /* openai.c -- OpenAI's JSONL: {"messages":[...],"tools":[...]} a line, one conversation each.
  *
  *     content            a text, or parts: text, image_url and file with their bytes; other parts
- * as they are tool_calls         tool_use; `arguments` stays where it is not canonical JSON
+ *                        as they are
+ *     tool_calls         tool_use; `arguments` stays where it is not canonical JSON
  *     function_call      the same, with a callId of our own
  *     role tool          tool_result
  *     weight, name       in the metadata of the turn
