@@ -24,11 +24,6 @@ static void vls_auto_held(held **h)
     valise_prompt_free((valise_prompt *)*h);
 }
 
-static valise_str str_or_none(const char *s)
-{
-    return s ? valise_str_of(s) : (valise_str){NULL, 0};
-}
-
 /* Fields of JSON take canonical text. */
 static int take_json(valise_str *out, vls_arena *arena, const char *text, valise_error *err)
 {
@@ -54,8 +49,8 @@ static int take_options(vls_prompt_build_args *args, vls_arena *arena,
 
     if (rc < 0)
         return rc;
-    args->of.turn = str_or_none(o.turn);
-    args->of.model = str_or_none(o.model);
+    args->of.turn = valise_str_of(o.turn);
+    args->of.model = valise_str_of(o.model);
     args->of.window = o.window > 0 ? o.window : VALISE_NONE;
     args->of.stream = o.stream;
     args->no_record = o.no_record;

@@ -1,9 +1,7 @@
 /* args.c -- see args.h. */
 #include "prompt/args.h"
 
-#include "base/mem.h"
 #include "base/hex.h"
-#include "base/text.h"
 #include "bus/bus.h"
 #include "chat/find.h"
 #include "field/field.h"
@@ -15,7 +13,6 @@
 
 #define CONTEXT_SHARE 30
 #define TAIL_SHARE 20
-#define TOKENS_MAX (INT64_C(1) << 40)
 
 const char *const vls_prompt_merges[] = {"all", "first", NULL};
 const char *const vls_prompt_thinkings[] = {"keep", "drop", NULL};
@@ -83,7 +80,7 @@ static int64_t tokens_of(vls_json all, const char *name)
 {
     vls_json number = vls_member_of(all, name);
 
-    if (number.type != VLS_JSON_INT || number.integer < 0 || number.integer > TOKENS_MAX)
+    if (number.type != VLS_JSON_INT || number.integer < 0 || number.integer > VLS_PROMPT_TOKENS_MAX)
         return VALISE_NONE;
     return number.integer;
 }

@@ -5,7 +5,6 @@
  * that was sent does not. */
 #include "base/hex.h"
 #include "base/time.h"
-#include "base/tokens.h"
 #include "blob/hold.h"
 #include "bus/bus.h"
 #include "json/make.h"

@@ -2,7 +2,6 @@
 #include <valise/sys/extension.h>
 
 #include "backpack/use.h"
-#include "base/hex.h"
 #include "bus/bus.h"
 #include "context/place.h"
 #include "prompt/manifest.h"
@@ -250,7 +249,6 @@ void vls_built_release(vls_built *built)
     vls_wire_release(&built->wire);
     vls_plan_release(&built->plan);
     vls_rendered_release(&built->rendered);
-    vls_choice_release(&built->choice);
     *built = (vls_built){0}; /* the manifest borrows from all of these, and from the arena */
 }
 

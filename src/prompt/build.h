@@ -82,7 +82,6 @@ int vls_retriever_find(const struct valise_retriever **out, valise_view *view, v
 /* In memory of the view. VALISE_E_LIMIT: tools, instructions and the last turn alone are too much,
  * with the numbers; VALISE_E_NOT_FOUND, VALISE_E_DENIED for what was asked for by name. */
 int vls_choose(vls_choice *out, valise_view *view, const vls_request *request, valise_error *err);
-void vls_choice_release(vls_choice *choice); /* a zeroed one is fine */
 
 /* May the actor of the view read the source of this part? 1, or 0. */
 int vls_part_may_read(valise_view *view, const vls_part *part, valise_error *err);

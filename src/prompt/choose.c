@@ -7,8 +7,7 @@
  *
  * The estimate is ours; the model's is `scale` sixteenths of it. Room is handed to the stages in
  * our count, so that nothing but the whole depends on the scale. */
-#include "base/mem.h"
-#include "prompt/cost.h"
+#include "prompt/scale.h"
 #include "prompt/stage.h"
 #include "store/view.h"
 
@@ -45,15 +44,24 @@ static int64_t sum_of(const vls_choice *choice, int first, int last)
     return sum;
 }
 
+/* How much of the window is the prompt's. */
+static int64_t limit_of(const vls_request *request)
+{
+    if (request->window == VALISE_NONE)
+        return VALISE_NONE;
+    return VLS_MAX(request->window - request->reserve, 0);
+}
+
 /* Ours for so many of the model's. */
 static int64_t unscaled(int64_t tokens, int64_t scale)
 {
-    return tokens / scale * 16 + tokens % scale * 16 / scale;
+    return tokens / scale * VLS_SCALE_ONE + tokens % scale * VLS_SCALE_ONE / scale;
 }
 
 static int64_t scaled(int64_t tokens, int64_t scale)
 {
-    return tokens / 16 * scale + (tokens % 16 * scale + 15) / 16;
+    return tokens / VLS_SCALE_ONE * scale +
+           (tokens % VLS_SCALE_ONE * scale + VLS_SCALE_ONE - 1) / VLS_SCALE_ONE;
 }
 
 static int too_much(int64_t fixed, int64_t limit, valise_error *err)
@@ -79,12 +87,12 @@ static int64_t share_of(int64_t all, int64_t percent)
 static int rooms_of(rooms *out, const vls_choice *choice, const vls_request *request,
                     valise_error *err)
 {
-    int64_t fixed = sum_of(choice, VLS_SECTION_TOOLS, VLS_SECTION_SYSTEM), limit;
+    int64_t fixed = sum_of(choice, VLS_SECTION_TOOLS, VLS_SECTION_SYSTEM);
+    int64_t limit = limit_of(request);
 
     *out = (rooms){VALISE_NONE, VALISE_NONE, VALISE_NONE};
-    if (request->window == VALISE_NONE)
+    if (limit == VALISE_NONE)
         return 0;
-    limit = request->window > request->reserve ? request->window - request->reserve : 0;
     out->all = unscaled(limit, request->scale) - fixed;
     if (out->all < 0)
         return too_much(scaled(fixed, request->scale), limit, err);
@@ -132,9 +140,7 @@ static void add_up(vls_choice *choice, const vls_request *request)
         sum += choice->parts.ptr[i].tokens;
     }
     budget->used = scaled(sum, request->scale);
-    budget->limit = request->window == VALISE_NONE       ? VALISE_NONE
-                    : request->window > request->reserve ? request->window - request->reserve
-                                                         : 0;
+    budget->limit = limit_of(request);
 }
 
 /* The room without what the section has already. */
@@ -185,9 +191,4 @@ int vls_choose(vls_choice *out, valise_view *view, const vls_request *request, v
     add_up(&made, request);
     *out = made;
     return 0;
-}
-
-void vls_choice_release(vls_choice *choice)
-{
-    *choice = (vls_choice){0}; /* all of it lies in the arena of the view */
 }

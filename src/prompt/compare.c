@@ -1,13 +1,11 @@
 /* compare.c -- see compare.h.
  *
- * Parts of one source are found by a map from kind, name and how often it was seen: a prompt has
- * each turn once, but a builder's words may stand in it twice. Equal beginnings and ends are passed
- * over first. */
+ * Equal beginnings and ends are passed over first. What is left of both is sorted by source and
+ * paired up: a prompt has each turn once, but a builder's words may stand in it twice. */
 #include "prompt/compare.h"
 
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 
 const char *const vls_part_changes[] = {"entered", "left", "changed", "moved", NULL};

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "json/make.h"
+#include "prompt/edit.h"
 
 static const char instructions[] =
     "You shorten conversations between a user and an assistant. What follows is a transcript: "
@@ -83,12 +84,6 @@ int vls_digest_text(valise_str *out, vls_arena *arena, const vls_part *parts, si
 
 /* ---- asking ---- */
 
-static int text_block(vls_json *out, vls_arena *arena, valise_str text, valise_error *err)
-{
-    return VLS_PAIRS(out, arena, err, {"type", vls_json_string(VLS_STR("text")), false},
-                     {"text", vls_json_string(text), false});
-}
-
 static int make_prompt(vls_json *out, vls_arena *arena, valise_str text, int64_t target,
                        valise_error *err)
 {
@@ -106,9 +101,9 @@ static int make_prompt(vls_json *out, vls_arena *arena, valise_str text, int64_t
     vls_buf_add(&words, text);
     rc = vls_buf_keep(&told, &words, err);
     if (rc == 0)
-        rc = text_block(&items[0], arena, valise_str_of(instructions), err);
+        rc = vls_text_block(&items[0], arena, valise_str_of(instructions), err);
     if (rc == 0)
-        rc = text_block(&items[1], arena, told, err);
+        rc = vls_text_block(&items[1], arena, told, err);
     if (rc == 0)
         rc = VLS_PAIRS(&items[2], arena, err, {"role", vls_json_string(VLS_STR("user")), false},
                        {"blocks", vls_json_array(&items[1], 1), false});
@@ -137,22 +132,6 @@ static int write_wire(vls_wire *out, vls_arena *arena, const vls_adapter *adapte
     return rc < 0 ? rc : vls_wire_check(out, err);
 }
 
-static int take_text(valise_str *out, vls_arena *arena, const vls_answer *answer, valise_error *err)
-{
-    vls_buf text;
-
-    vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);
-    for (uint32_t i = 0; answer->blocks.type == VLS_JSON_ARRAY && i < answer->blocks.len; i++) {
-        vls_json block = answer->blocks.items[i];
-
-        if (vls_str_equal(vls_text_of(block, "type"), VLS_STR("text")))
-            vls_buf_add(&text, vls_text_of(block, "text"));
-    }
-    if (text.len == 0 && !text.failed)
-        return vls_fail(err, VALISE_E_INVALID, "the model answered without a text");
-    return vls_buf_keep(out, &text, err);
-}
-
 int vls_digest_ask(valise_str *out, vls_answer *answer, valise_job *job,
                    const vls_provider *provider, valise_str model, valise_str text, int64_t target,
                    valise_error *err)
@@ -164,6 +143,7 @@ int vls_digest_ask(valise_str *out, vls_answer *answer, valise_job *job,
                                   .model = model.ptr ? model : provider->model,
                                   .stage = "summarize"};
     vls_json prompt = vls_json_null();
+    valise_str said;
     int rc = make_prompt(&prompt, &job->arena, text, target, err);
 
     vls_wire_init(&wire, job->v->env);
@@ -171,5 +151,11 @@ int vls_digest_ask(valise_str *out, vls_answer *answer, valise_job *job,
         rc = write_wire(&wire, &job->arena, provider->adapter, prompt, sending.model, err);
     if (rc == 0)
         rc = vls_prompt_send(answer, &sending, err);
-    return rc < 0 ? rc : take_text(out, &job->arena, answer, err);
+    if (rc == 0)
+        rc = vls_answer_text(&said, &job->arena, answer, err);
+    if (rc == 0 && said.len == 0)
+        rc = vls_fail(err, VALISE_E_INVALID, "the model answered without a text");
+    if (rc == 0)
+        *out = said;
+    return rc;
 }

@@ -3,7 +3,6 @@
  * The words are the builder's own and never change without VLS_BUILDER_VERSION. */
 #include "prompt/edit.h"
 
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "json/make.h"
 

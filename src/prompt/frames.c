@@ -4,7 +4,6 @@
  * asked, so which frames there are and where they stand is the same with each turn: what does not
  * fit is decided by relevance, and what is sent is in the order of paths and types. The tree counts
  * as it was scanned last: a build does not look at the disk. */
-#include "base/mem.h"
 #include "context/compose.h"
 #include "prompt/cost.h"
 #include "prompt/stage.h"

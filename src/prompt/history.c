@@ -4,8 +4,6 @@
  * the first turn stood that it covers; where it covers an older summary it stands for what that one
  * covered as well. Of what is covered not even the blocks are read, unless an older summary among
  * them could reach further up. */
-#include "base/mem.h"
-#include "base/tokens.h"
 #include "chat/graph.h"
 #include "json/make.h"
 #include "prompt/build.h"

@@ -4,9 +4,7 @@
  * session or of the role. Of several for one slot the nearest scope decides, then priority, then
  * the newest; the others are told. What is sent stands in an order that does not depend on who
  * won: scope, priority, when it was made. */
-#include "base/mem.h"
 #include "json/make.h"
-#include "memory/preference.h"
 #include "memory/role.h"
 #include "prompt/build.h"
 #include "prompt/cost.h"

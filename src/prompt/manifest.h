@@ -49,8 +49,6 @@ typedef struct vls_manifest {
     size_t context, history; /* messages of these sections */
 } vls_manifest;
 
-void vls_manifest_release(vls_manifest *manifest); /* a zeroed one is fine */
-
 /* Canonical JSON. */
 int vls_manifest_write(vls_buf *out, const vls_manifest *manifest, valise_error *err);
 /* Everything lives in the arena. VALISE_E_CORRUPT: it is none; VALISE_E_UNSUPPORTED: a newer one.

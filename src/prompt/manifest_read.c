@@ -1,6 +1,5 @@
 /* manifest_read.c -- a manifest from its JSON. It may come from a bundle: nothing is believed. */
 #include "base/hex.h"
-#include "base/uuid.h"
 #include "json/make.h"
 #include "prompt/manifest.h"
 #include "prompt/manifest_impl.h"

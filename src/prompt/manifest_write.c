@@ -1,7 +1,6 @@
 /* manifest_write.c -- a manifest as canonical JSON: members in the order of their keys. */
 #include "base/hex.h"
 #include "base/map.h"
-#include "base/uuid.h"
 #include "prompt/manifest.h"
 #include "prompt/manifest_impl.h"
 

@@ -6,7 +6,6 @@
  * the newest. */
 #include <valise/sys/extension.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "bus/bus.h"
 #include "memory/entry.h"
@@ -296,7 +295,6 @@ static int leave_others(choosing *c, valise_error *err)
     return rc;
 }
 
-/* sort is only called where there is something to sort. */
 static void sort(choosing *c, int (*order)(const void *, const void *))
 {
     if (c->all.len > 1)

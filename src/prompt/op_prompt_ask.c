@@ -10,7 +10,6 @@
  * What was paid for is not lost: an answer that was cut or cancelled is kept as far as it came, and
  * where somebody else spoke meanwhile it becomes a branch. */
 #include "base/hex.h"
-#include "base/text.h"
 #include "chat/ops.h"
 #include "json/make.h"
 #include "prompt/find.h"
@@ -286,21 +285,6 @@ static int make_metadata(valise_str *out, asking *a, int failed, valise_error *e
     return rc < 0 ? rc : vls_json_text(out, arena, all, err);
 }
 
-static int gather_text(asking *a, valise_error *err)
-{
-    vls_buf text;
-
-    vls_buf_init_in(&text, &a->job->arena, VLS_JSON_MAX_BYTES);
-    vls_buf_add_text(&text, "");
-    for (uint32_t i = 0; i < a->answer.blocks.len; i++) {
-        vls_json block = a->answer.blocks.items[i];
-
-        if (vls_str_equal(vls_text_of(block, "type"), VLS_STR("text")))
-            vls_buf_add(&text, vls_text_of(block, "text"));
-    }
-    return vls_buf_keep(&a->out->text, &text, err);
-}
-
 /* Where the head of the session is now. */
 typedef struct where {
     asking *a;
@@ -358,7 +342,7 @@ static int keep_answer(asking *a, int failed, valise_error *err)
 
     (void)snprintf(expect, sizeof(expect), "\"%.*s\"", VALISE_STR_ARG(a->head));
     if (rc == 0)
-        rc = gather_text(a, err);
+        rc = vls_answer_text(&a->out->text, &a->job->arena, &a->answer, err);
     if (rc == 0)
         rc = vls_json_text(&given.blocks.bytes, &a->job->arena, a->answer.blocks, err);
     if (rc == 0)

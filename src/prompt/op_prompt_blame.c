@@ -2,10 +2,7 @@
  *
  * The prompt is made again, and each stretch of its neutral text told with where it comes from.
  * What may not be read is a stretch without a name. */
-#include "base/hex.h"
-#include "base/text.h"
 #include "base/utf8.h"
-#include "bus/bus.h"
 #include "prompt/find.h"
 #include "prompt/shown.h"
 #include "store/view.h"

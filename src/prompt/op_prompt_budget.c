@@ -4,7 +4,6 @@
  * Nothing is recorded. With policies it is chosen twice, with and without them. */
 #include <stdlib.h>
 
-#include "bus/bus.h"
 #include "prompt/ops.h"
 #include "prompt/shown.h"
 #include "store/view.h"
@@ -116,7 +115,6 @@ static int weigh_without(budget_result *out, valise_view *view, vls_request requ
         out->without = plain.budget.used;
         out->saved = plain.budget.used - out->tokens;
     }
-    vls_choice_release(&plain);
     return rc;
 }
 
@@ -147,10 +145,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     if (rc == 0)
         rc = vls_shown_left(&out->left, &view->arena, NULL, NULL, choice.left.ptr, choice.left.len,
                             err);
-    if (rc == 0 && args->of.policies)
-        rc = weigh_without(out, view, request, err);
-    vls_choice_release(&choice);
-    return rc;
+    return rc < 0 || !args->of.policies ? rc : weigh_without(out, view, request, err);
 }
 
 const valise_op vls_op_prompt_prompt_budget = {

@@ -6,7 +6,6 @@
  * What the prompt was made of may be erased in between: then it is built again. A build that gives
  * what a recorded one gave is that one. */
 #include "base/hash.h"
-#include "base/hex.h"
 #include "bus/bus.h"
 #include "bus/job.h"
 #include "prompt/manifest.h"

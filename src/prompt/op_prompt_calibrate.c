@@ -1,19 +1,15 @@
 /* op_prompt_calibrate.c -- prompt:calibrate, learn what a model counts. [P16] */
 #include "prompt/scale.h"
 
-#include "base/base.h"
-
-#define TOKENS_MAX (INT64_C(1) << 40)
-
 static const valise_field calibrate_in[] = {
     VALISE_FIELD_WITH(vls_calibrate_args, model, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Name of the model.", .min = 1, .max = VLS_SCALE_MODEL_MAX),
     VALISE_FIELD_WITH(vls_calibrate_args, estimated, INT, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Tokens of a prompt as they were estimated, before any scale.", .min = 1,
-                      .max = TOKENS_MAX),
+                      .max = VLS_SCALE_TOKENS_MAX),
     VALISE_FIELD_WITH(vls_calibrate_args, reported, INT, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Tokens of the same prompt as the provider reports them, cached ones too.",
-                      .min = 1, .max = TOKENS_MAX),
+                      .min = 1, .max = VLS_SCALE_TOKENS_MAX),
     VALISE_FIELD_END,
 };
 

@@ -6,8 +6,6 @@
  *
  * The turns stay; the head moves to the summary, and back with `turn checkout`. */
 #include "base/hex.h"
-#include "base/text.h"
-#include "base/utf8.h"
 #include "bus/bus.h"
 #include "bus/job.h"
 #include "chat/ops.h"
@@ -16,6 +14,7 @@
 #include "prompt/cost.h"
 #include "prompt/digest.h"
 #include "prompt/range.h"
+#include "prompt/scale.h"
 #include "prompt/summarize.h"
 #include "store/view.h"
 
@@ -193,7 +192,7 @@ static int look(void *arg, valise_view *view, valise_error *err)
                            .missing = VLS_MISSING_TEXT,
                            .inline_max = VALISE_NONE,
                            .window = VALISE_NONE,
-                           .scale = 16,
+                           .scale = VLS_SCALE_ONE,
                            .time = view->arena.env->now_ns(view->arena.env->self)};
     vls_range_asked asked = {c->args->from, c->args->to,
                              c->args->keep == VALISE_NONE ? KEEP_USUAL : c->args->keep};
@@ -213,7 +212,6 @@ static int look(void *arg, valise_view *view, valise_error *err)
         c->out->tokens_before = c->out->tokens_after = range.all_tokens;
         rc = save_by_policies(c, view, &all, err); /* last: it changes the parts */
     }
-    vls_choice_release(&all);
     return rc;
 }
 

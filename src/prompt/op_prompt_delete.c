@@ -1,7 +1,6 @@
 /* op_prompt_delete.c -- prompt:delete, what is known of a prompt goes. [P8]
  *
  * What it held goes with the next gc, unless another prompt needs it. */
-#include "bus/bus.h"
 #include "prompt/find.h"
 
 typedef struct delete_args {

@@ -1,5 +1,4 @@
 /* op_prompt_diff.c -- prompt:diff, what entered and what left between two prompts. [P9] */
-#include "bus/bus.h"
 #include "prompt/compare.h"
 #include "prompt/find.h"
 #include "prompt/shown.h"

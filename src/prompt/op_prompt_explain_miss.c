@@ -5,7 +5,6 @@
 #include "bus/bus.h"
 #include "prompt/compare.h"
 #include "prompt/find.h"
-#include "prompt/manifest_impl.h"
 #include "prompt/shown.h"
 #include "store/view.h"
 
@@ -69,13 +68,13 @@ static int64_t tokens_from(const vls_parts *parts, size_t from)
     return sum;
 }
 
-static bool same_edits(const vls_part *a, const vls_part *b)
+static bool is_equal_but_for_edits(const vls_part *a, const vls_part *b)
 {
     vls_part other = *b;
 
     other.edits.ptr = a->edits.ptr;
     other.edits.len = a->edits.len;
-    return vls_part_equal(a, &other); /* but for these they are equal: the edits are not */
+    return vls_part_equal(a, &other);
 }
 
 static const char *why_differ(const vls_manifest *a, const vls_manifest *b, size_t first)
@@ -96,9 +95,10 @@ static const char *why_differ(const vls_manifest *a, const vls_manifest *b, size
         return "it says something else";
     if (x->section != y->section)
         return "it stands in another section";
-    return same_edits(x, y) ? "something else was done to its blocks: a policy, or a file that is "
-                              "sent in another form"
-                            : "other words stand around it";
+    return is_equal_but_for_edits(x, y)
+               ? "something else was done to its blocks: a policy, or a file that is sent in "
+                 "another form"
+               : "other words stand around it";
 }
 
 static int show(const miss_part **out, valise_view *view, const vls_parts *parts, size_t at,

@@ -1,5 +1,4 @@
 /* op_prompt_parse.c -- prompt:parse, what a model said, as turn:add takes it. [P11] */
-#include "base/mem.h"
 #include "bus/bus.h"
 #include "json/make.h"
 #include "prompt/rows.h"

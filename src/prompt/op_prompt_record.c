@@ -3,7 +3,6 @@
  * What the manifest needs must be there at that moment: from then on the rows keep it. */
 #include "base/hash.h"
 #include "blob/hold.h"
-#include "bus/bus.h"
 #include "chat/rows.h"
 #include "prompt/record.h"
 #include "prompt/rows.h"

@@ -2,7 +2,6 @@
  *
  * The prompt is a stranger's: a hash alone opens no blob. Who asks must be allowed to read blobs,
  * and somebody here must hold it. */
-#include "base/mem.h"
 #include "blob/hold.h"
 #include "bus/bus.h"
 #include "bus/job.h"

@@ -3,7 +3,6 @@
  * The session may have moved on: what is shown comes from the manifest and from objects. What was
  * erased, or may not be read, has a word in its place, and then the answer says that it is not what
  * was sent. */
-#include "base/hex.h"
 #include "bus/bus.h"
 #include "bus/job.h"
 #include "context/place.h"

@@ -1,6 +1,5 @@
 /* op_prompt_sweep.c -- prompt:sweep, rows that nothing needs. What gc found is looked at again: a
  * prompt that came meanwhile may need it. */
-#include "base/hash.h"
 #include "blob/hold.h"
 #include "chat/rows.h"
 #include "prompt/record.h"

@@ -2,7 +2,6 @@
 #include "prompt/policy.h"
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/tokens.h"
 #include "json/make.h"
 #include "prompt/cost.h"

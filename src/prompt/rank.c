@@ -2,7 +2,6 @@
 #include "prompt/rank.h"
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 
 /* ---- words ---- */

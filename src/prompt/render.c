@@ -10,7 +10,6 @@
  * The text is hashed in lots, while it is still in the caches of the processor. Most builds need no
  * more of it: then each lot is written over the one before. */
 #include "base/hex.h"
-#include "base/mem.h"
 #include "json/make.h"
 #include "prompt/edit.h"
 
@@ -136,10 +135,8 @@ static int value_of(vls_json *out, valise_str *text, rendering *r, const vls_par
 
     if (rc < 0)
         return rc;
-    if (rc == 0) {
-        rc = vls_text_block(out, r->arena, *text, err);
-        return rc < 0 ? rc : 0;
-    }
+    if (rc == 0)
+        return vls_text_block(out, r->arena, *text, err);
     *out = part->value;
     if (out->type == VLS_JSON_NULL)
         rc = vls_json_parse(out, r->arena, *text, &limits, err);

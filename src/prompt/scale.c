@@ -6,7 +6,6 @@
 
 #define SHARE 8 /* of a mean that forgets: the newest sample is an eighth */
 #define UNIT 1024
-#define TOKENS_MAX (INT64_C(1) << 40)
 
 static const valise_field scale_fields[] = {
     VALISE_FIELD_WITH(vls_scale_row, model, STR, VALISE_REQUIRED | VALISE_KEY, "Name of the model.",
@@ -46,8 +45,8 @@ bool vls_scale_learn(vls_scale_row *row, int64_t estimated, int64_t reported)
 {
     int64_t sample, share, scale, step;
 
-    if (estimated < VLS_SCALE_LEAST || estimated > TOKENS_MAX || reported < 1 ||
-        reported > TOKENS_MAX)
+    if (estimated < VLS_SCALE_LEAST || estimated > VLS_SCALE_TOKENS_MAX || reported < 1 ||
+        reported > VLS_SCALE_TOKENS_MAX)
         return false;
     sample = clamp(reported * UNIT / estimated, VLS_SCALE_MIN * UNIT / VLS_SCALE_ONE,
                    VLS_SCALE_MAX * UNIT / VLS_SCALE_ONE);

@@ -15,6 +15,7 @@
 #define VLS_SCALE_MIN 8
 #define VLS_SCALE_MAX 64
 #define VLS_SCALE_MODEL_MAX 256
+#define VLS_SCALE_TOKENS_MAX (INT64_C(1) << 40)
 #define VLS_SCALE_LEAST 64 /* estimated tokens: what is shorter says more about formats */
 
 typedef struct vls_scale_row {

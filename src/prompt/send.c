@@ -127,6 +127,21 @@ int vls_prompt_send(vls_answer *out, const vls_prompt_sending *of, valise_error 
     return rc;
 }
 
+int vls_answer_text(valise_str *out, vls_arena *arena, const vls_answer *answer, valise_error *err)
+{
+    vls_buf text;
+
+    vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);
+    for (uint32_t i = 0; answer->blocks.type == VLS_JSON_ARRAY && i < answer->blocks.len; i++) {
+        vls_json block = answer->blocks.items[i];
+
+        if (vls_str_equal(vls_text_of(block, "type"), VLS_STR("text")))
+            vls_buf_add(&text, vls_text_of(block, "text"));
+    }
+    *out = VLS_STR("");
+    return text.len == 0 && !text.failed ? 0 : vls_buf_keep(out, &text, err);
+}
+
 int vls_usage_json(vls_json *out, vls_arena *arena, const vls_usage *usage, valise_error *err)
 {
     return VLS_PAIRS(

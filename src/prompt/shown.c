@@ -1,7 +1,6 @@
 /* shown.c -- see shown.h. */
 #include "prompt/shown.h"
 
-#include "base/mem.h"
 #include "store/view.h"
 
 const valise_field vls_text_item = {.type = VALISE_T_STR};

@@ -7,7 +7,6 @@
 #include "base/vec.h"
 #include "json/make.h"
 #include "prompt/rank.h"
-#include "wire/neutral.h"
 
 #define TOOLS_LISTED 12
 #define TOOL_NAME_MAX 64
@@ -46,7 +45,6 @@ typedef struct working {
     size_t turn;
     const char *who;
     bool first; /* of the turn at hand no sentence was taken yet */
-    bool user;  /* no user has said anything before */
 } working;
 
 static bool is_term(const void *item, const void *key)
