@@ -1,6 +1,7 @@
 /* api_read.c -- the C functions that read sessions and turns. */
 #include <valise/session.h>
 
+#include "base/hex.h"
 #include "bus/held.h"
 #include "chat/ops.h"
 #include "chat/shown.h"
@@ -198,10 +199,12 @@ static int keep_turn(void *arg, const valise_turn *turn, valise_error *err)
     return rc;
 }
 
-/* The turns up to the head that was seen: versions do not change, whatever is said meanwhile. */
+/* The turns up to the head that was seen: versions do not change, whatever is said meanwhile. Nor
+ * does its id, while a label may go to another session. */
 static int fill(held_snapshot *held, valise *v, const char *session, const valise_call *call,
                 valise_error *err)
 {
+    vls_uuid_string id;
     valise_str head;
     int rc = vls_run(v, &vls_op_chat_session_show, &(vls_session_args){valise_str_of(session)},
                      &held->shown, &held->own.memory, call, NULL, err);
@@ -214,7 +217,8 @@ static int fill(held_snapshot *held, valise *v, const char *session, const valis
     give_session(&held->snapshot.session, &held->shown.session);
     if (!head.ptr)
         return 0;
-    rc = valise_transcript(v, session, held->shown.session.text.s, keep_turn, held, call, err);
+    id = vls_uuid_text(&held->shown.session.id);
+    rc = valise_transcript(v, id.s, held->shown.session.text.s, keep_turn, held, call, err);
     held->snapshot.turns = held->turns.ptr;
     held->snapshot.turn_count = held->turns.len;
     return rc;

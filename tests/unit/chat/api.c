@@ -93,6 +93,75 @@ TEST(chat_api, a_conversation) /* [W15] */
     talk_check(k, true);
 }
 
+/* ---- somebody else, while a function runs ---- */
+
+typedef struct meddling {
+    const valise_env *real;
+    valise *other; /* gives the session another label when the time is asked for; NULL: not now */
+} meddling;
+
+static void *resize(void *self, void *ptr, size_t old_size, size_t new_size)
+{
+    const meddling *m = self;
+
+    return m->real->resize(m->real->self, ptr, old_size, new_size);
+}
+
+static int64_t ticks(void *self)
+{
+    const meddling *m = self;
+
+    return m->real->ticks_ns(m->real->self);
+}
+
+static int get_random(void *self, void *bytes, size_t len)
+{
+    const meddling *m = self;
+
+    return m->real->random(m->real->self, bytes, len);
+}
+
+static int64_t meddle(void *self)
+{
+    meddling *m = self;
+    valise *other = m->other;
+
+    m->other = NULL;
+    if (other && valise_dispatch(NULL, other, "session:update",
+                                 "{\"sessionId\":\"mine\",\"label\":\"another\"}", NULL, NULL) < 0)
+        return 0;
+    return m->real->now_ns(m->real->self);
+}
+
+TEST(chat_snapshot, a_label_that_moves) /* [W15] */
+{
+    meddling m = {.real = t->env};
+    const valise_env env = {sizeof(env), &m, resize, meddle, ticks, get_random};
+    valise_options o = VALISE_OPTIONS_INIT;
+    valise_session_options label = VALISE_SESSION_OPTIONS_INIT;
+    valise_turn_options turn = VALISE_TURN_OPTIONS_INIT;
+    valise_conversation *snapshot = NULL;
+    valise *v = NULL, *other = NULL;
+
+    o.flags = VALISE_OPEN_NO_USER_CONFIG | VALISE_OPEN_CREATE;
+    o.env = t->env;
+    CHECK_OK(valise_open(&other, test_tmpdir(), &o, &t->err));
+    o.env = &env;
+    CHECK_OK(valise_open(&v, test_tmpdir(), &o, &t->err));
+    label.label = valise_str_of("mine");
+    turn.text = valise_str_of("one");
+    CHECK_OK(valise_session_create(NULL, v, &label, NULL, &t->err));
+    CHECK_OK(valise_turn_add(NULL, v, "mine", &turn, NULL, &t->err));
+    m.other = other;
+    CHECK_OK(valise_session_snapshot(&snapshot, v, "mine", NULL, &t->err));
+    CHECK_INT(1, snapshot->turn_count);
+    CHECK_STR(valise_str_of("mine"), snapshot->session.label);
+    valise_conversation_free(snapshot);
+    CHECK_RC(VALISE_E_NOT_FOUND, valise_session_snapshot(&snapshot, v, "mine", NULL, &t->err));
+    valise_close(v);
+    valise_close(other);
+}
+
 static int count_session(void *arg, const valise_session *session, valise_error *err)
 {
     (void)session;
