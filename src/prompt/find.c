@@ -119,8 +119,8 @@ int vls_prompt_find(vls_prompt_row *out, valise_view *view, valise_str text, val
     return rc == VALISE_E_NOT_FOUND ? find_session(out, view, text, err) : rc;
 }
 
-int vls_prompt_manifest(vls_manifest *out, valise_view *view, const vls_prompt_row *row,
-                        valise_error *err)
+static int read_manifest(vls_manifest *out, valise_view *view, const vls_prompt_row *row,
+                         valise_error *err)
 {
     static const valise_id none = {{0}};
     valise_str json = {NULL, 0};
@@ -139,5 +139,5 @@ int vls_prompt_open(vls_prompt_row *row, vls_manifest *out, valise_view *view, v
 {
     int rc = vls_prompt_find(row, view, text, err);
 
-    return rc < 0 ? rc : vls_prompt_manifest(out, view, row, err);
+    return rc < 0 ? rc : read_manifest(out, view, row, err);
 }

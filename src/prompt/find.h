@@ -16,12 +16,8 @@
  * candidates. */
 int vls_prompt_find(vls_prompt_row *out, valise_view *view, valise_str text, valise_error *err);
 
-/* Its manifest, in memory of the view. VALISE_E_NOT_FOUND: it was erased. Who asks must be allowed
- * to read sessions: VALISE_E_DENIED. */
-int vls_prompt_manifest(vls_manifest *out, valise_view *view, const vls_prompt_row *row,
-                        valise_error *err);
-
-/* Both. */
+/* The same with its manifest, in memory of the view. VALISE_E_NOT_FOUND also where that was erased.
+ * Who asks must be allowed to read sessions: VALISE_E_DENIED. */
 int vls_prompt_open(vls_prompt_row *row, vls_manifest *out, valise_view *view, valise_str text,
                     valise_error *err);
 
