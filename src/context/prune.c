@@ -186,21 +186,6 @@ static int add(finding *f, vls_orphan one, valise_error *err)
     return rc;
 }
 
-/* 1, or 0. */
-static int is_orphan(valise_view *view, const vls_tree_row *tree, const vls_slot_row *slot,
-                     valise_error *err)
-{
-    vls_tree_found node;
-    int rc = vls_tree_get(&node, view, tree, tree->version, slot->path, err);
-
-    if (rc < 0)
-        return rc;
-    if (!vls_state_is_orphan(slot, rc > 0 ? &node : NULL))
-        return 0;
-    rc = rc > 0 ? 0 : vls_state_is_shut_away(view, tree, tree->version, slot->path, err);
-    return rc < 0 ? rc : rc == 0;
-}
-
 /* By the version that took its file away; where that was pruned, by what was remembered of it. */
 static int find_since(int64_t *out, finding *f, const vls_slot_row *slot, valise_error *err)
 {
@@ -220,7 +205,7 @@ static int look_at(void *arg, const vls_slot_row *slot, valise_error *err)
 {
     finding *f = arg;
     vls_orphan one = orphan_of(slot, false);
-    int rc = is_orphan(f->view, f->tree, slot, err);
+    int rc = vls_state_is_orphan(f->view, f->tree, f->tree->version, slot, err);
 
     if (rc <= 0)
         return rc;
@@ -373,7 +358,9 @@ int vls_prune_check(vls_orphan *out, valise_view *view, const vls_tree_row *tree
     } else {
         rc = vls_slot_get(&slot, view, &tree->id, one->path, one->type, err);
         if (rc > 0)
-            rc = vls_uuid_equal(&slot.id, &one->id) ? is_orphan(view, tree, &slot, err) : 0;
+            rc = vls_uuid_equal(&slot.id, &one->id)
+                     ? vls_state_is_orphan(view, tree, tree->version, &slot, err)
+                     : 0;
     }
     if (rc > 0)
         *out = orphan_of(&slot, one->closed);

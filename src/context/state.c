@@ -215,14 +215,17 @@ static int compare(comparing *c, const vls_frame_row *frame, valise_error *err)
     return rc == 0 ? compare_nodes(c, basis, err) : compare_inputs(c, frame, basis, &recipe, err);
 }
 
-bool vls_state_is_orphan(const vls_slot_row *slot, const vls_tree_found *node)
+/* What cannot be read may be anything: that is a change like any other. */
+static bool has_lost(const vls_slot_row *slot, const vls_tree_found *node)
 {
     return !node || (node->node.kind != VLS_NODE_UNREADABLE &&
                      (node->node.kind == VLS_NODE_DIR) != slot->dir);
 }
 
-int vls_state_is_shut_away(valise_view *view, const vls_tree_row *tree, int64_t version,
-                           valise_str path, valise_error *err)
+/* Does something above the path lie there that cannot be read now? Then nobody knows what is in it.
+ * 1, or 0. */
+static int is_shut_away(valise_view *view, const vls_tree_row *tree, int64_t version,
+                        valise_str path, valise_error *err)
 {
     vls_tree_found above;
     int rc = 0;
@@ -234,6 +237,18 @@ int vls_state_is_shut_away(valise_view *view, const vls_tree_row *tree, int64_t 
     return rc <= 0 ? rc : above.node.kind == VLS_NODE_UNREADABLE;
 }
 
+int vls_state_is_orphan(valise_view *view, const vls_tree_row *tree, int64_t version,
+                        const vls_slot_row *slot, valise_error *err)
+{
+    vls_tree_found node;
+    int rc = vls_tree_get(&node, view, tree, version, slot->path, err);
+
+    if (rc != 0)
+        return rc < 0 ? rc : has_lost(slot, &node);
+    rc = is_shut_away(view, tree, version, slot->path, err);
+    return rc < 0 ? rc : rc == 0;
+}
+
 int vls_state_of(vls_state *out, valise_view *view, const vls_state_at *at,
                  const vls_slot_row *slot, const vls_frame_row *frame, valise_error *err)
 {
@@ -241,14 +256,14 @@ int vls_state_of(vls_state *out, valise_view *view, const vls_state_at *at,
     bool is_head = !frame || vls_id_equal(&frame->id, &slot->head);
     vls_state state = {.state = VLS_STATE_FRESH};
     vls_frame_row head;
-    int rc = at->node ? 0 : vls_state_is_shut_away(view, at->tree, at->version, at->path, err);
+    int rc = at->node ? 0 : is_shut_away(view, at->tree, at->version, at->path, err);
     bool shut_away = rc > 0;
 
     if (rc < 0)
         return rc;
     if (!frame && !vls_slot_has_head(slot))
         state.state = VLS_STATE_EMPTY;
-    else if (!shut_away && vls_state_is_orphan(slot, at->node))
+    else if (!shut_away && has_lost(slot, at->node))
         state.state = VLS_STATE_ORPHANED;
     else if (is_head && slot->marked)
         state.state = VLS_STATE_INVALIDATED;

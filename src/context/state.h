@@ -45,17 +45,14 @@ typedef struct vls_state_at {
                      was made of */
 } vls_state_at;
 
-/* Is there nothing any more that the slot is about? node: what lies there; NULL: nothing. What
- * cannot be read may be anything: that is a change like any other. */
-bool vls_state_is_orphan(const vls_slot_row *slot, const vls_tree_found *node);
+/* Has a version of the tree nothing any more that the slot is about? 1; or 0, also where what lies
+ * there, or above it, cannot be read: it may be anything, and the files may all be there. */
+int vls_state_is_orphan(valise_view *view, const vls_tree_row *tree, int64_t version,
+                        const vls_slot_row *slot, valise_error *err);
 
-/* Does something above the path lie there that cannot be read now? Then nobody knows what is in it:
- * the tree has nothing there, and the files may all be. 1, or 0. */
-int vls_state_is_shut_away(valise_view *view, const vls_tree_row *tree, int64_t version,
-                           valise_str path, valise_error *err);
-
-/* Of a slot, which lies at at->path. Where that is shut away it is stale, and not an orphan. frame:
- * another one of its frames than the head, or NULL; such a one is never `invalidated`. */
+/* Of a slot, which lies at at->path. Below something that cannot be read it is stale, and not an
+ * orphan. frame: another one of its frames than the head, or NULL; such a one is never
+ * `invalidated`. */
 int vls_state_of(vls_state *out, valise_view *view, const vls_state_at *at,
                  const vls_slot_row *slot, const vls_frame_row *frame, valise_error *err);
 

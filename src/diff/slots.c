@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "context/slot_impl.h"
+#include "context/state.h"
 #include "store/view.h"
 
 /* A slot that may differ. */
@@ -243,14 +244,9 @@ static int by_place(const void *a, const void *b)
 static int is_orphaned(bool *out, const comparing *c, const side *s, const vls_slot_row *slot,
                        valise_error *err)
 {
-    vls_tree_found found;
-    int rc;
+    int rc = slot ? vls_state_is_orphan(c->view, c->tree, s->version, slot, err) : 0;
 
-    *out = false;
-    if (!slot)
-        return 0;
-    rc = vls_tree_get(&found, c->view, c->tree, s->version, slot->path, err);
-    *out = rc == 0 || (rc > 0 && (found.node.kind == VLS_NODE_DIR) != slot->dir);
+    *out = rc > 0;
     return VLS_MIN(rc, 0);
 }
 

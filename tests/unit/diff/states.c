@@ -152,6 +152,24 @@ TEST(states, slots_that_change_places)
                brief(y, test_format("{\"from\":\"seq:%lld\"}", (long long)before)));
 }
 
+/* A lost mount or a mode is no farewell: `status` calls it stale, and so does `prune`. [C28] */
+TEST(states, what_cannot_be_read_now_is_no_orphan)
+{
+    yard *y = yard_open(t);
+
+    yard_grow(y, "d/in/x=1 f=2", "");
+    (void)yard_put(y, NULL, "d", "notes", "of a directory", "");
+    (void)yard_put(y, NULL, "d/in/x", "notes", "of what lies below it", "");
+    (void)yard_put(y, NULL, "f", "notes", "of a file", "");
+    int64_t before = seq_of(y);
+    const char *since = test_format("{\"from\":\"seq:%lld\",\"context\":true}", (long long)before);
+
+    yard_grow(y, "d! f!", "");
+    CHECK_TEXT("", brief(y, since));
+    yard_grow(y, "f=2", "");
+    CHECK_TEXT("orphaned d[notes]; orphaned d/in/x[notes]; ", brief(y, since));
+}
+
 /* ---- which state ---- */
 
 TEST(states, a_state_has_many_names)
