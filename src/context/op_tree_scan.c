@@ -87,35 +87,19 @@ static void vls_auto_scanning(scanning *s)
     vls_outside_release(&s->outside);
 }
 
-typedef struct stepping {
-    scanning *scanning;
-    int (*old)(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err);
-} stepping;
-
 static int step(void *self, uint64_t entries, uint64_t bytes, valise_error *err)
 {
-    const stepping *s = self;
-
     (void)bytes;
-    return valise_job_step(s->scanning->job, entries, err);
-}
-
-static int read_old(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err)
-{
-    const stepping *s = self;
-
-    return s->old(&s->scanning->outside, fn, arg, err);
+    return valise_job_step(self, entries, err);
 }
 
 static int look(scanning *s, const scan_args *args, bool again, valise_error *err)
 {
     const vls_tree_counts *c = &s->outside.tree.counts;
-    stepping steps = {s, s->outside.options.old};
     vls_scan_options options = s->outside.options;
 
     options.step = step;
-    options.old = read_old;
-    options.self = &steps;
+    options.self = s->job;
     options.force = args->force && !again;
     valise_job_stage(s->job, "scan", "entries",
                      s->outside.options.sub.len > 0

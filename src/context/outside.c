@@ -152,7 +152,7 @@ int vls_outside_open(vls_outside *out, valise *v, valise_str dir, valise_error *
     if (rc < 0)
         return rc;
     *out = o;
-    out->options.self = out;
+    out->options.old_self = out;
     o = (vls_outside){.v = NULL};
     return 0;
 }

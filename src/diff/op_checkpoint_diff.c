@@ -143,17 +143,8 @@ static int open_manifest(feed *f, valise_view *view, valise_str name, valise_err
 
 static int step(void *self, uint64_t entries, uint64_t bytes, valise_error *err)
 {
-    const diffing *d = self;
-
     (void)bytes;
-    return valise_job_step(d->job, entries, err);
-}
-
-static int read_old(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err)
-{
-    diffing *d = self;
-
-    return d->outside.options.old(&d->outside, fn, arg, err);
+    return valise_job_step(self, entries, err);
 }
 
 static int keep_node(vls_tree_change *out, diffing *d, valise_str path, const vls_node *node,
@@ -187,8 +178,7 @@ static int look(diffing *d, valise_error *err)
         return rc;
     options = d->outside.options;
     options.step = step;
-    options.old = read_old;
-    options.self = d;
+    options.self = d->job;
     valise_job_stage(d->job, "scan", "entries", 0);
     rc = vls_outside_scan(&d->scan, &d->outside, &options, err);
     return rc < 0 ? rc : vls_tree_scan_each(&d->scan, add_seen, d, err);

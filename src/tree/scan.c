@@ -27,7 +27,7 @@ static int build_old(vls_cache *out, const vls_scan_options *options, const vls_
     int rc;
 
     vls_cache_build_begin(&builder, options->env, stats);
-    rc = options->old(options->self, add_node, &builder, err);
+    rc = options->old(options->old_self, add_node, &builder, err);
     if (rc > 0)
         rc = vls_fail(err, VALISE_E_CANCELLED, "the scan was cancelled");
     return rc < 0 ? rc : vls_cache_build_end(out, &builder, err);

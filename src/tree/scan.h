@@ -67,13 +67,14 @@ typedef struct vls_scan_options {
     unsigned threads;        /* 0: as many as there are processors, 8 at most; never over 64 */
     int64_t version;         /* of the tree as it was; 0: there is none, everything is new */
     valise_id object;        /* and its root's object id */
-    int (*old)(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err);
+    int (*old)(void *old_self, vls_scan_old_fn *fn, void *arg, valise_error *err);
+    void *old_self;
     /* So many entries more were looked at, so many bytes read. Non-zero ends the scan, and is
      * returned: VALISE_E_CANCELLED. Called on the caller's thread. */
     int (*step)(void *self, uint64_t entries, uint64_t bytes, valise_error *err);
     /* A directory is open, and its names will be read. Called by any of the threads; or NULL. */
     void (*enter)(void *self, valise_str path, int fd);
-    void *self; /* of all three */
+    void *self; /* of step and enter */
 } vls_scan_options;
 
 typedef struct vls_scan_move {

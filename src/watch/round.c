@@ -68,13 +68,6 @@ static int step(void *self, uint64_t entries, uint64_t bytes, valise_error *err)
     return vls_progress_step(&l->w->progress, entries, err);
 }
 
-static int read_old(void *self, vls_scan_old_fn *fn, void *arg, valise_error *err)
-{
-    looking *l = self;
-
-    return l->outside.options.old(&l->outside, fn, arg, err);
-}
-
 static void enter(void *self, valise_str path, int fd)
 {
     const looking *l = self;
@@ -90,7 +83,6 @@ static int look_once(looking *l, valise_error *err)
     int rc;
 
     l->full = w->full;
-    options.old = read_old;
     options.step = step;
     options.enter = enter;
     options.self = l;

@@ -332,6 +332,7 @@ void bed_open_in(scan_bed *b, test *t, const char *dir)
                                     .cache = b->cache,
                                     .threads = 1,
                                     .old = tell_old,
+                                    .old_self = b,
                                     .self = b};
     b->guard = test_alloc(sizeof(*b->guard));
     test_defer(drop_scan, b->guard);
