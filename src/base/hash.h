@@ -87,6 +87,14 @@ static inline bool vls_id_equal(const valise_id *a, const valise_id *b)
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
+/* All zeros: how rows say that there is none. */
+static inline bool vls_id_is_none(const valise_id *id)
+{
+    static const valise_id none;
+
+    return vls_id_equal(id, &none);
+}
+
 /* Order by bytes, which is also the order of the hex digits: negative, 0 or positive. */
 static inline int vls_id_compare(const valise_id *a, const valise_id *b)
 {

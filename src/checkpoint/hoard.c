@@ -5,7 +5,6 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "checkpoint/keep.h"
-#include "context/slot_impl.h"
 #include "store/view.h"
 
 #define BATCH_BYTES ((int64_t)16 << 20)

@@ -85,7 +85,7 @@ static int is_kept(void *arg, valise_view *view, valise_error *err)
     const asking *a = arg;
     vls_checkpoint_row row = {.version = 0};
     vls_tree_content_row content;
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = a->link ? 1 : vls_tree_content_get(&content, view, &a->hash, err);
 
     if (rc != 1)
@@ -93,7 +93,6 @@ static int is_kept(void *arg, valise_view *view, valise_error *err)
     rc = valise_view_scan(&scan, view, &vls_checkpoints, NULL, err);
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
         rc = has_it(a, view, &row);
-    valise_scan_close(scan);
     return rc == VALISE_E_NO_MEMORY ? vls_fail_memory(err) : rc;
 }
 

@@ -32,7 +32,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 {
     vls_vec(vls_checkpoint_row) rows = VLS_VEC_INIT;
     vls_checkpoint_row row = {.version = 0};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = valise_view_scan(&scan, view, &vls_checkpoints, NULL, err);
 
     (void)in, (void)result;
@@ -43,7 +43,6 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
         if (rc == 0 && !vls_vec_push_in(&rows, &view->arena, row))
             rc = vls_arena_fail(&view->arena, err);
     }
-    valise_scan_close(scan);
     if (rc == 0 && rows.len > 1)
         qsort(rows.ptr, rows.len, sizeof(*rows.ptr), newest_first);
     for (size_t i = 0; rc == 0 && i < rows.len; i++)

@@ -92,19 +92,18 @@ static int need(removing *r, valise_view *view, const vls_checkpoint_row *row, v
 static int list_needed(removing *r, valise_view *view, valise_error *err)
 {
     vls_checkpoint_row row = {.version = 0};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = valise_view_scan(&scan, view, &vls_checkpoints, NULL, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
         rc = need(r, view, &row, err);
-    valise_scan_close(scan);
     return rc;
 }
 
 static int list_spare(removing *r, valise_view *view, valise_error *err)
 {
     vls_tree_content_row row = {.size = 0};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = valise_view_scan(&scan, view, &vls_tree_contents, NULL, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
@@ -115,7 +114,6 @@ static int list_spare(removing *r, valise_view *view, valise_error *err)
         if (!vls_vec_push_in(&r->spare, &r->arena, row.hash))
             rc = vls_arena_fail(&r->arena, err);
     }
-    valise_scan_close(scan);
     return rc;
 }
 

@@ -2,7 +2,6 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "checkpoint/keep.h"
-#include "context/slot_impl.h"
 #include "store/object.h"
 
 typedef vls_checkpoint_args args_type;
@@ -154,7 +153,7 @@ static int find_newest(void *arg, valise_view *view, valise_error *err)
     comparing *c = arg;
     vls_checkpoint_row probe = {.tree = c->m->survey.tree.id}, row = {.version = 0};
     const valise_select own = {.row = &probe, .equal = 1};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = valise_view_scan(&scan, view, &vls_checkpoints, &own, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
@@ -165,7 +164,6 @@ static int find_newest(void *arg, valise_view *view, valise_error *err)
         c->newest = row;
         c->any = true;
     }
-    valise_scan_close(scan);
     return rc;
 }
 

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "checkpoint/manifest.h"
-#include "context/slot_impl.h"
 #include "field/field.h"
 #include "field/row.h"
 #include "store/validate.h"
@@ -320,7 +319,7 @@ int vls_checkpoint_find(vls_checkpoint_row *out, valise_view *view, valise_str g
                         valise_error *err)
 {
     finding f = {.given = given, .version = -1};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_checkpoint_row row = {0};
     vls_tree_row tree;
     int rc = vls_tree_head(&tree, view, err);
@@ -337,7 +336,6 @@ int vls_checkpoint_find(vls_checkpoint_row *out, valise_view *view, valise_str g
         if (rc == 0)
             consider(&f, &row);
     }
-    valise_scan_close(scan);
     return rc < 0 ? rc : choose(out, &f, err);
 }
 
@@ -369,7 +367,7 @@ int vls_checkpoint_state(valise_id *out, valise_view *view, valise_error *err)
 {
     vls_checkpoint_row row = {0};
     vls_hasher *hasher = NULL;
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = vls_store_hasher(&hasher, view->txn->store, err);
 
     if (rc < 0)
@@ -382,7 +380,6 @@ int vls_checkpoint_state(valise_id *out, valise_view *view, valise_error *err)
         vls_hash_field_id(hasher, &row.manifest);
         rc = 0;
     }
-    valise_scan_close(scan);
     if (rc == 0)
         rc = vls_hash_end(out, hasher, err);
     vls_store_hasher_return(view->txn->store, hasher);

@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "bus/held.h"
 #include "context/ops.h"
-#include "context/slot_impl.h"
 
 typedef struct held {
     valise_proof proof; /* first: what the caller has */

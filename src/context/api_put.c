@@ -7,7 +7,6 @@
 #include "bus/command.h"
 #include "context/api.h"
 #include "context/ops.h"
-#include "context/slot_impl.h"
 #include "json/json.h"
 
 static int take_options(valise_frame_options *out, const valise_frame_options *options,

@@ -7,7 +7,7 @@
 #include "context/compose_impl.h"
 #include "context/doubt.h"
 #include "context/lens_impl.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 typedef struct leaving {

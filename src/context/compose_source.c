@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "context/compose_impl.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 /* A path that is a source by itself. */
@@ -142,7 +142,7 @@ static int walk(gathering *g, vls_buf *from, size_t prefix_len, valise_error *er
 {
     const vls_slot_row probe = {.tree = g->request->place->tree.id, .path = vls_buf_str(from)};
     const valise_select select = {.row = &probe, .equal = 1, .from = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     valise_str prefix = vls_str_head(vls_buf_str(from), prefix_len);
     vls_slot_row slot;
     int rc = valise_view_scan(&scan, g->view, &vls_slots, &select, err);

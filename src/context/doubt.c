@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "kernel/kernel.h"
 #include "store/view.h"
 #include "tree/node.h"
@@ -47,11 +47,6 @@ const valise_coll vls_doubt_bases = {.size = sizeof(valise_coll),
                                      .row_size = sizeof(vls_doubt_base_row),
                                      .flags = VALISE_COLL_EXEMPT,
                                      .needs = "context:read"};
-
-static void vls_auto_doubt_scan(valise_scan **scan)
-{
-    valise_scan_close(*scan);
-}
 
 /* ---- changing ---- */
 
@@ -166,7 +161,7 @@ int vls_doubt_end(valise_view *view, const valise_uuid *tree, valise_str path, v
 
 static int last_erasure(int64_t *out, valise_view *view, valise_error *err)
 {
-    VLS_AUTO(doubt_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_erasure row;
     int rc = valise_view_scan(&scan, view, &vls_erasures, NULL, err);
 
@@ -222,7 +217,7 @@ static int each_from(valise_view *view, const vls_slot_doubt_row *from, bool exa
 {
     const valise_select select = {
         .index = "known", .row = from, .equal = exact ? 3 : 2, .from = exact ? 0 : 1};
-    VLS_AUTO(doubt_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_doubt_row row;
     int rc = valise_view_scan(&scan, view, &vls_slot_doubts, &select, err);
 

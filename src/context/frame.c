@@ -356,7 +356,7 @@ static int check_actor(valise_view *view, valise_error *err)
 
 int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_error *err)
 {
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     valise_id found[CANDIDATES_MAX];
     vls_frame_row row, probe = {.agent = {NULL, 0}};
     const valise_select from = {.row = &probe, .from = 1};
@@ -395,13 +395,12 @@ int vls_frame_of_basis(vls_frame_row *out, valise_view *view, const valise_id *b
 {
     const vls_frame_row probe = {.basis = *basis, .type = type, .agent = agent};
     const valise_select select = {.index = "basis", .row = &probe, .equal = 3};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_frame_row row = {0};
     int rc = valise_view_scan(&scan, view, &vls_frames, &select, err);
 
     if (rc == 0)
         rc = valise_scan_next(&row, scan, err);
-    valise_scan_close(scan);
     return rc <= 0 ? rc : vls_frame_get(out, view, &row.id, err); /* strings that stay */
 }
 

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "context/recipe.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 typedef struct selecting {

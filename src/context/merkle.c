@@ -158,7 +158,7 @@ int vls_merkle_walk(valise_view *view, const valise_uuid *set, vls_merkle_fn *fn
 {
     const vls_merkle_row probe = {.set = *set};
     const valise_select of_set = {.row = &probe, .equal = 1};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_merkle_row row;
     int rc = valise_view_scan(&scan, view, &vls_merkles, &of_set, err);
 
@@ -169,7 +169,6 @@ int vls_merkle_walk(valise_view *view, const valise_uuid *set, vls_merkle_fn *fn
         for (unsigned i = 0; rc == 0 && !page.inner && i < page.count; i++)
             rc = fn(arg, &page.pairs[i].key, &page.pairs[i].value, err);
     }
-    valise_scan_close(scan);
     return rc;
 }
 
@@ -324,7 +323,7 @@ static int gather(vls_merkle_page *leaf, way *w, size_t depth, valise_error *err
     prefix_bytes room;
     const vls_merkle_row top = row_at(&room, w->set, w->key, depth);
     const valise_select below = {.row = &top, .equal = 1, .from = 1};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_merkle_row row;
     int rc = valise_view_scan(&scan, w->view, &vls_merkles, &below, err);
 
@@ -348,7 +347,6 @@ static int gather(vls_merkle_page *leaf, way *w, size_t depth, valise_error *err
             rc = VLS_MIN(rc, 0);
         }
     }
-    valise_scan_close(scan);
     return VLS_MIN(rc, 0);
 }
 
@@ -407,13 +405,12 @@ int vls_merkle_drop(valise_view *view, const valise_uuid *set, valise_error *err
 {
     const vls_merkle_row probe = {.set = *set};
     const valise_select of_set = {.row = &probe, .equal = 1, .flags = VLS_SCAN_BELOW};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_merkle_row row;
     int rc = valise_view_scan(&scan, view, &vls_merkles, &of_set, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
         rc = vls_settle(valise_view_delete(view, &vls_merkles, &row, err));
-    valise_scan_close(scan);
     return rc;
 }
 

@@ -5,7 +5,7 @@
 #include "context/context.h"
 #include "context/merkle.h"
 #include "context/ops.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 typedef vls_frame_proof_args proof_args;

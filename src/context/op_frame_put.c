@@ -5,7 +5,7 @@
 #include "context/context.h"
 #include "context/ops.h"
 #include "context/scan_problems.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 static const valise_field put_in[] = {

@@ -7,7 +7,7 @@
 #include "context/context.h"
 #include "context/ops.h"
 #include "context/shown.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 #define SLOTS_MAX 64u  /* that are told; more are only counted */

@@ -9,7 +9,7 @@
 #include "context/doubt.h"
 #include "context/ops.h"
 #include "context/recipe.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 static const valise_field head_fields[] = {

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "bus/command.h"
 #include "context/ops.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/log.h"
 #include "store/view.h"
 

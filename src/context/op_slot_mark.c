@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "context/ops.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 static const valise_field mark_in[] = {
@@ -39,7 +39,7 @@ static int gather(slot_list *out, valise_view *view, const valise_uuid *tree,
 {
     const vls_slot_row probe = {.tree = *tree, .path = args->from_path, .type = args->from_type};
     const valise_select from = {.row = &probe, .equal = 1, .from = 2};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_row slot;
     int rc = valise_view_scan(&scan, view, &vls_slots, &from, err);
 

@@ -1,7 +1,7 @@
 /* op_slot_reaffirm.c -- slot:reaffirm, say that what was written still holds. [C21] [C24] */
 #include "base/text.h"
 #include "context/ops.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 typedef vls_slot_reaffirm_args reaffirm_args;

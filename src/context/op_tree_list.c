@@ -1,8 +1,8 @@
 /* op_tree_list.c -- tree:list, the versions of the tree. [C4] */
-#include <valise/sys/store.h>
 
 #include "base/base.h"
 #include "context/ops_tree.h"
+#include "store/view.h"
 
 typedef struct version_out {
     int64_t version;
@@ -44,7 +44,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
 {
     vls_tree_version_row probe = {0}, row;
     const valise_select newest_first = {.row = &probe, .equal = 1, .flags = VALISE_SCAN_REVERSE};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_tree_row tree;
     int rc = vls_tree_head(&tree, view, err);
 
@@ -55,7 +55,6 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     rc = valise_view_scan(&scan, view, &vls_tree_versions, &newest_first, err);
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
         rc = row.version < tree.edge ? 1 : emit(view, &row, err);
-    valise_scan_close(scan);
     return rc < 0 ? rc : 0;
 }
 

@@ -5,7 +5,7 @@
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "context/doubt.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "context/state.h"
 #include "kernel/kernel.h"
 #include "store/holders.h"
@@ -21,7 +21,7 @@ typedef struct pins {
 
 static int read_pins(pins *out, valise_view *view, valise_error *err)
 {
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_vec(int64_t) list = VLS_VEC_INIT;
     int64_t newest = INT64_MIN;
     vls_pin pin;
@@ -253,7 +253,7 @@ static int look_at_closed(finding *f, valise_error *err)
 {
     const vls_slot_closed_row probe = {.tree = f->tree->id};
     const valise_select of_tree = {.row = &probe, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_closed_row row;
     int rc = valise_view_scan(&scan, f->view, &vls_slots_closed, &of_tree, err);
 
@@ -391,7 +391,7 @@ static int gather(gathering *g, const valise_uuid *slot, valise_error *err)
 {
     const vls_slot_entry_row probe = {.slot = *slot};
     const valise_select of_slot = {.row = &probe, .equal = 1, .flags = VLS_SCAN_BELOW};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_entry_row entry;
     int rc = valise_view_scan(&scan, g->view, &vls_slot_entries, &of_slot, err);
 

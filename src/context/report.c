@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "context/undoubted.h"
 #include "store/view.h"
 
@@ -236,7 +236,7 @@ static int walk(reporting *r, valise_str under, valise_error *err)
 {
     const vls_slot_row probe = {.tree = r->tree->id, .path = under};
     const valise_select select = {.row = &probe, .equal = 1, .from = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_row slot;
     int rc = valise_view_scan(&scan, r->view, &vls_slots, &select, err);
 

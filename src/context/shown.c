@@ -9,7 +9,7 @@
 #include "bus/bus.h"
 #include "context/merkle.h"
 #include "context/ops.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 /* ---- tables ---- */

@@ -172,7 +172,7 @@ int vls_slot_each(valise_view *view, const valise_uuid *tree, valise_str path, v
 {
     const vls_slot_row probe = {.tree = *tree, .path = path};
     const valise_select at_path = {.row = &probe, .equal = 2};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_row row;
     int rc = valise_view_scan(&scan, view, &vls_slots, &at_path, err);
 
@@ -184,7 +184,7 @@ int vls_slot_each(valise_view *view, const valise_uuid *tree, valise_str path, v
 int vls_slot_each_below(valise_view *view, const valise_uuid *tree, valise_str dir, vls_slot_fn *fn,
                         void *arg, valise_error *err)
 {
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     char room[VLS_PATH_MAX + 2];
     vls_buf prefix = {.ptr = room, .cap = sizeof(room), .max = VLS_PATH_MAX + 1};
     vls_slot_row row, probe = {.tree = *tree};
@@ -223,7 +223,7 @@ int vls_slot_each_closed(valise_view *view, const valise_uuid *tree, valise_str 
 {
     const vls_slot_closed_row probe = {.tree = *tree, .path = path};
     const valise_select at_path = {.row = &probe, .equal = 2};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_closed_row row;
     int rc = valise_view_scan(&scan, view, &vls_slots_closed, &at_path, err);
 
@@ -241,8 +241,8 @@ static int find_slot(vls_slot_row *out, valise_view *view, const valise_uuid *id
     const vls_slot_closed_row closed_probe = {.id = *id};
     const valise_select open = {.index = "id", .row = &probe, .equal = 1};
     const valise_select shut = {.index = "id", .row = &closed_probe, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *opened = NULL;
-    VLS_AUTO(slot_scan) valise_scan *closed = NULL;
+    VLS_AUTO(scan) valise_scan *opened = NULL;
+    VLS_AUTO(scan) valise_scan *closed = NULL;
     vls_slot_closed_row row;
     int rc = valise_view_scan(&opened, view, &vls_slots, &open, err);
 
@@ -278,7 +278,7 @@ int vls_slot_each_of(valise_view *view, const valise_id *frame, vls_slot_fn *fn,
 {
     const vls_slot_entry_row probe = {.frame = *frame};
     const valise_select select = {.index = "frame", .row = &probe, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_entry_row row;
     vls_slot_row slot = {.entries = 0};
     int rc = valise_view_scan(&scan, view, &vls_slot_entries, &select, err);
@@ -336,7 +336,7 @@ int vls_slot_moved_to(valise_str *out, valise_view *view, const valise_uuid *tre
 {
     const vls_slot_row probe = {.tree = *tree};
     const valise_select of_tree = {.row = &probe, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_row row;
     int rc = valise_view_scan(&scan, view, &vls_slots, &of_tree, err);
 
@@ -358,7 +358,7 @@ int vls_slot_find(vls_slot_entry_row *out, valise_view *view, const valise_uuid 
     const vls_slot_entry_row probe = {.frame = *frame, .slot = *slot};
     const valise_select select = {
         .index = "frame", .row = &probe, .equal = 2, .flags = newest ? VALISE_SCAN_REVERSE : 0};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_entry_row row;
     int rc = valise_view_scan(&scan, view, &vls_slot_entries, &select, err);
 

@@ -97,6 +97,11 @@ typedef struct vls_slot_closed_row {
 
 extern const valise_coll vls_contexts, vls_slots, vls_slot_entries, vls_slots_closed;
 
+static inline bool vls_slot_has_head(const vls_slot_row *slot)
+{
+    return !vls_id_is_none(&slot->head);
+}
+
 /* ---- reading ---- */
 
 /* Of a tree nobody knows anything about: zeros, and the root of the empty set. */

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "context/doubt.h"
 #include "context/merkle.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 #include "tree/node.h"
 

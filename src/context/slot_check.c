@@ -26,7 +26,7 @@ static int count_slots(vls_context_row *out, valise_view *view, const valise_uui
 {
     const vls_slot_row probe = {.tree = *tree};
     const valise_select of_tree = {.row = &probe, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_row slot;
     int rc = valise_view_scan(&scan, view, &vls_slots, &of_tree, err);
 
@@ -115,7 +115,7 @@ static int follow_all(outcome *out, valise_view *view, const valise_uuid *slot, 
 {
     const vls_slot_entry_row probe = {.slot = *slot};
     const valise_select of_slot = {.row = &probe, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_entry_row entry;
     int rc = valise_view_scan(&scan, view, &vls_slot_entries, &of_slot, err);
 
@@ -258,8 +258,8 @@ static int has_slot(valise_view *view, const valise_uuid *id, valise_error *err)
     const vls_slot_closed_row closed = {.id = *id};
     const valise_select of_open = {.index = "id", .row = &open, .equal = 1};
     const valise_select of_closed = {.index = "id", .row = &closed, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *first = NULL;
-    VLS_AUTO(slot_scan) valise_scan *second = NULL;
+    VLS_AUTO(scan) valise_scan *first = NULL;
+    VLS_AUTO(scan) valise_scan *second = NULL;
     vls_slot_row slot;
     vls_slot_closed_row old;
     int rc = valise_view_scan(&first, view, &vls_slots, &of_open, err);

@@ -25,23 +25,4 @@ int vls_slot_event(valise_event *out, valise_view *view, const void *before, con
 int vls_slot_closed_event(valise_event *out, valise_view *view, const void *before,
                           const void *after, valise_error *err);
 
-/* ---- */
-
-static inline bool vls_id_is_none(const valise_id *id)
-{
-    static const valise_id none;
-
-    return vls_id_equal(id, &none);
-}
-
-static inline bool vls_slot_has_head(const vls_slot_row *slot)
-{
-    return !vls_id_is_none(&slot->head);
-}
-
-static inline void vls_auto_slot_scan(valise_scan **scan)
-{
-    valise_scan_close(*scan);
-}
-
 #endif

@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "bus/bus.h"
 #include "context/recipe.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 static const char *const reasons[] = {"node-changed", "child-changed", "child-missing",

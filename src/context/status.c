@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "context/context.h"
 #include "context/outside.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "context/state.h"
 #include "context/undoubted.h"
 #include "store/view.h"
@@ -272,7 +272,7 @@ static int count_states(int64_t *counts, valise_view *view, const vls_tree_row *
     const vls_slot_row probe = {.tree = tree->id};
     const valise_select of_tree = {.row = &probe, .equal = 1};
     VLS_AUTO(undoubted) vls_undoubted known = {.more = false};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_row slot;
     int rc = vls_undoubted_begin(&known, view, tree, VLS_STR(""), err);
 

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "context/recipe.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "store/view.h"
 
 #define ARENA_MAX ((size_t)256 << 20)

@@ -5,7 +5,7 @@
  * are doubted are looked at, and those that do not hold are told; the first thousand of them. */
 #include "base/str.h"
 #include "context/doubt.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "derive/run_impl.h"
 #include "store/view.h"
 

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "bus/job.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "derive/program.h"
 #include "derive/run_impl.h"
 #include "store/store.h"
@@ -37,7 +37,7 @@ static int last_entry(int64_t *out, vls_run_state *r, const vls_slot_row *slot,
     vls_slot_entry_row row = {.frame = *frame};
     const valise_select select = {
         .index = "frame", .row = &row, .equal = 2, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc;
 
     *out = 0;
@@ -57,7 +57,7 @@ int vls_run_remembered(vls_frame_row *out, vls_run_state *r, const vls_frame_row
                        const vls_slot_row *slot, valise_error *err)
 {
     const valise_select select = {.index = "basis", .row = like, .equal = 3};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_frame_row row;
     valise_id best;
     int64_t number, most = -1;

@@ -7,7 +7,7 @@
  *     regenerate, doubts lost   all */
 #include "base/str.h"
 #include "context/doubt.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "derive/run_impl.h"
 #include "store/view.h"
 
@@ -123,7 +123,7 @@ static int add_recipe(vls_run_state *r, const valise_id *id, valise_error *err)
 {
     const vls_slot_row probe = {.recipe = *id};
     const valise_select of_recipe = {.index = "recipe", .row = &probe, .equal = 1};
-    VLS_AUTO(slot_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     const valise_policy *policy;
     vls_slot_row slot;
     vls_recipe recipe;
@@ -149,12 +149,11 @@ static int plan_versions(vls_run_state *r, valise_error *err)
     for (;;) {
         const valise_select next = {
             .index = "recipe", .row = &last, .from = 1, .flags = VALISE_SCAN_AFTER};
-        valise_scan *scan = NULL;
+        VLS_AUTO(scan) valise_scan *scan = NULL;
         vls_slot_row slot = {.dir = true};
         rc = valise_view_scan(&scan, r->view, &vls_slots, &next, err);
         if (rc == 0)
             rc = valise_scan_next(&slot, scan, err);
-        valise_scan_close(scan);
         if (rc <= 0)
             return rc;
         last.recipe = slot.recipe;

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "context/doubt.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "derive/program.h"
 #include "derive/run_impl.h"
 #include "store/object.h"

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "context/outside.h"
 #include "context/place.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "diff/ops.h"
 #include "diff/patch.h"
 #include "diff/slots.h"

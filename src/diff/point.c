@@ -100,7 +100,7 @@ static int find_checkpoint(looking *l, valise_view *view, valise_error *err)
 {
     vls_checkpoint_row probe = {.tree = l->tree->id}, row;
     const valise_select of_tree = {.row = &probe, .equal = 1};
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = valise_view_scan(&scan, view, &vls_checkpoints, &of_tree, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
@@ -111,7 +111,6 @@ static int find_checkpoint(looking *l, valise_view *view, valise_error *err)
         l->row = row;
         l->row.name = l->row.agent = VLS_STR("");
     }
-    valise_scan_close(scan);
     return rc;
 }
 

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "context/state.h"
 #include "store/view.h"
 

@@ -5,7 +5,6 @@
 #include "diff/source.h"
 
 #include "base/fd.h"
-#include "context/slot_impl.h"
 #include "store/view.h"
 
 static const char no_bytes[] = "no checkpoint has its bytes";

@@ -200,6 +200,11 @@ int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,
 int vls_scan_next_cells(const valise_cell **row, int64_t *from_seq, valise_scan *scan,
                         valise_error *err);
 
+static inline void vls_auto_scan(valise_scan **scan)
+{
+    valise_scan_close(*scan);
+}
+
 /* What a selection stands for; the range borrows cells, which borrow from select and the view. */
 int vls_scan_range(valise_range *out, valise_cell cells[2 * VALISE_MAX_COLUMNS], valise_view *view,
                    const vls_coll *coll, const valise_select *select, valise_error *err);

@@ -14,7 +14,7 @@ int vls_tree_each_version(valise_view *view, const valise_uuid *tree, int64_t fr
     const vls_coll *coll = vls_store_coll(view->txn->store, &vls_tree_versions);
     const vls_tree_version_row probe = {.tree = *tree, .version = from};
     const valise_select select = {.row = &probe, .equal = 1, .from = 1, .flags = VLS_SCAN_BELOW};
-    VLS_AUTO(tree_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     VLS_AUTO(arena) vls_arena arena = {0};
     const valise_cell *cells;
     vls_tree_version_row row;

@@ -190,7 +190,7 @@ static void add_candidate(candidates *c, const vls_tree_version_row *row)
 static int gather(candidates *out, valise_view *view, const vls_tree_row *tree, valise_str digits,
                   valise_error *err)
 {
-    VLS_AUTO(tree_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_tree_version_row probe = {.tree = tree->id}, row;
     const valise_select select = {.index = "root", .row = &probe, .equal = 1, .from = 1};
     int rc;
@@ -248,7 +248,7 @@ int vls_tree_seek(vls_tree_node_row *out, const vls_tree_at *at, valise_str pare
         .tree = at->tree, .parent = parent, .name = name, .version = at->version};
     const valise_select select = {
         .row = &probe, .equal = 3, .from = 1, .flags = VALISE_SCAN_REVERSE | at->flags};
-    VLS_AUTO(tree_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_tree_node_row row = {0};
     int rc = valise_view_scan(&scan, at->view, &vls_tree_nodes, &select, err);
 

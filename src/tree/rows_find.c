@@ -107,7 +107,7 @@ static int consider_row(search *s, const vls_tree_node_row *row, valise_error *e
 /* Rows whose id begins with the digits, as far as eight bytes can say. */
 static int gather(search *s, valise_error *err)
 {
-    VLS_AUTO(tree_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_tree_node_row probe = {.tree = s->tree->id}, row;
     valise_select select = {.index = "node", .row = &probe, .equal = 1, .from = 1};
     uint64_t first, span = 0;
@@ -230,7 +230,7 @@ int vls_tree_went(int64_t *after, int64_t *until, valise_view *view, const vls_t
                                      .version = found->version};
     const valise_select later = {.row = &probe, .equal = 3, .from = 1, .flags = VALISE_SCAN_AFTER};
     bool dir = found->node.kind == VLS_NODE_DIR;
-    VLS_AUTO(tree_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_tree_node_row row = {.version = 0};
     int rc = valise_view_scan(&scan, view, &vls_tree_nodes, &later, err);
 

@@ -22,11 +22,6 @@ static inline void vls_auto_tree_hasher(vls_tree_hasher *h)
     *h = (vls_tree_hasher){NULL, NULL};
 }
 
-static inline void vls_auto_tree_scan(valise_scan **scan)
-{
-    valise_scan_close(*scan);
-}
-
 /* The first eight bytes of a node id, as rows and their index have them. */
 int64_t vls_tree_node8(const valise_id *id);
 

@@ -2,8 +2,8 @@
  * that cannot be. [C25] [C26] */
 #include "base/str.h"
 #include "bus/bus.h"
+#include "context/frame.h"
 #include "context/kit.h"
-#include "context/slot_impl.h"
 #include "field/row.h"
 #include "store/view.h"
 

@@ -6,7 +6,7 @@
 
 #include "bus/bus.h"
 #include "context/kit.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "harness/kill.h"
 #include "kit/replayed.h"
 #include "tree/rows.h"

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "bus/bus.h"
 #include "context/kit.h"
-#include "context/slot_impl.h"
+#include "context/slot.h"
 #include "context/state.h"
 #include "derive/counted.h"
 
