@@ -287,9 +287,7 @@ static int look_at(comparing *c, others *o, valise_str dir, const char *name, va
     int rc;
 
     vls_buf_clear(&o->path);
-    vls_buf_add(&o->path, dir);
-    vls_buf_add_byte(&o->path, '/');
-    vls_buf_add_text(&o->path, name);
+    vls_path_below(&o->path, dir, valise_str_of(name));
     rc = vls_buf_check(&o->path, NULL);
     if (rc < 0)
         return 1; /* longer than any path of the tree */

@@ -29,14 +29,6 @@ static bool has_source(const gathering *g, int relation)
     return g->request->policy->sources & 1u << relation;
 }
 
-/* "" is the root, and not "there is none". */
-static valise_str parent_of(valise_str path)
-{
-    valise_str parent = vls_path_parent(path);
-
-    return parent.len > 0 ? parent : VLS_STR("");
-}
-
 /* ---- single paths ---- */
 
 static int add_single(gathering *g, valise_str path, int64_t relation, int64_t steps,
@@ -67,7 +59,7 @@ static int add_ancestors(gathering *g, valise_error *err)
 
     for (int64_t steps = 1; rc == 0 && path.len > 0; steps++) {
         int relation = steps == 1 ? VALISE_RELATION_PARENT : VALISE_RELATION_ANCESTOR;
-        path = parent_of(path);
+        path = vls_path_parent(path);
         if (has_source(g, relation))
             rc = add_single(g, path, relation, steps, err);
     }
@@ -198,7 +190,7 @@ int vls_compose_each(valise_view *view, const vls_compose_request *request, vls_
     if (rc == 0)
         rc = each_single(&g, err);
     if (rc == 0 && has_source(&g, VALISE_RELATION_SIBLING) && path.len > 0)
-        rc = each_in(&g, parent_of(path), VALISE_RELATION_SIBLING, err);
+        rc = each_in(&g, vls_path_parent(path), VALISE_RELATION_SIBLING, err);
     if (rc == 0 && has_source(&g, VALISE_RELATION_CHILD))
         rc = each_in(&g, path, VALISE_RELATION_CHILD, err);
     return rc;

@@ -111,10 +111,7 @@ static int look_said(valise_id *out, valise_view *view, const vls_shown *where,
     if (dep->kind != VLS_DEP_SAID || !where || (where->meta && where->meta->closed))
         return 0;
     vls_buf_init(&path, view->arena.env, VLS_PATH_MAX);
-    vls_buf_add(&path, where->path);
-    if (where->path.len > 0)
-        vls_buf_add_byte(&path, '/');
-    vls_buf_add(&path, dep->name);
+    vls_path_below(&path, where->path, dep->name);
     if (vls_buf_check(&path, NULL) < 0)
         return path.failed == VALISE_E_NO_MEMORY ? vls_fail_memory(err) : 0;
     rc = vls_tree_head(&tree, view, err);

@@ -112,8 +112,6 @@ static int fill_parent(record *out, valise_view *view, const vls_place *place, i
     if (out->path.len == 0)
         return 0;
     out->parent = vls_path_parent(out->path);
-    if (!out->parent.ptr)
-        out->parent = VLS_STR("");
     rc = vls_tree_get(&parent, view, &place->tree, version, out->parent, err);
     if (rc > 0)
         out->parent_id = parent.id;

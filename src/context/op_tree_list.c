@@ -1,5 +1,4 @@
 /* op_tree_list.c -- tree:list, the versions of the tree. [C4] */
-
 #include "base/base.h"
 #include "context/ops_tree.h"
 #include "store/view.h"

@@ -44,7 +44,7 @@ static const valise_field ls_out[] = {
 static int emit(void *arg, const vls_tree_found *found, valise_error *err)
 {
     bool dir = found->node.kind == VLS_NODE_DIR;
-    const node_out out = {.name = found->path.len > 0 ? vls_path_name(found->path) : VLS_STR(""),
+    const node_out out = {.name = vls_path_name(found->path),
                           .path = found->path,
                           .kind = (int64_t)found->node.kind,
                           .exec = found->node.exec,

@@ -42,10 +42,7 @@ static int remember(valise_view *view, const vls_tree_node_row *row, valise_erro
 
     if (rc <= 0)
         return rc;
-    vls_buf_add(&path, row->parent);
-    if (path.len > 0)
-        vls_buf_add_byte(&path, '/');
-    vls_buf_add(&path, row->name);
+    vls_path_below(&path, row->parent, row->name);
     return vls_doubt_remember(view, &row->tree, vls_buf_str(&path), version.time, err);
 }
 

@@ -7,20 +7,9 @@
 #include "context/outside.h"
 #include "store/view.h"
 
-enum { DIGITS_MIN = 4, DIGITS = 64 };
-
-static bool is_digits(valise_str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        if (!((s.ptr[i] >= '0' && s.ptr[i] <= '9') || (s.ptr[i] >= 'a' && s.ptr[i] <= 'f')))
-            return false;
-    }
-    return s.len >= DIGITS_MIN && s.len <= DIGITS;
-}
-
 static bool is_id(valise_str given)
 {
-    return given.len == DIGITS && is_digits(given);
+    return given.len == 2 * sizeof(valise_id) && vls_tree_is_digits(given);
 }
 
 void vls_place_hint(const vls_tree_row *tree, const char *hint, valise_error *err)
@@ -105,7 +94,7 @@ int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_s
         }
     } else {
         rc = find_path(&place, view, given, err);
-        if (rc == 0 && is_digits(given)) {
+        if (rc == 0 && vls_tree_is_digits(given)) {
             valise_str path = place.path;
             rc = find_id(&place, view, given, err);
             if (rc == 0)
@@ -183,7 +172,7 @@ static int find_place(void *arg, valise_view *view, valise_error *err)
     if (rc < 0)
         return rc;
     a->found = true;
-    a->by_id = is_digits(a->given) && !vls_str_equal(a->given, place.path);
+    a->by_id = vls_tree_is_digits(a->given) && !vls_str_equal(a->given, place.path);
     vls_buf_add(a->path, place.path);
     return vls_buf_check(a->path, err);
 }

@@ -17,17 +17,13 @@ typedef struct reading {
 /* What was made in this run may not be stored yet. */
 static const vls_made *find_pending(const reading *from, const vls_input *input)
 {
-    char room[VLS_PATH_MAX + VLS_NODE_NAME_MAX + 2];
-    vls_buf path = {.ptr = room, .cap = sizeof(room), .max = sizeof(room) - 1};
+    vls_run_child_path room;
     const vls_made *made;
 
     if (!input->shown.directory)
         return NULL;
-    vls_buf_add(&path, from->dir);
-    if (from->dir.len > 0)
-        vls_buf_add_byte(&path, '/');
-    vls_buf_add(&path, input->shown.name);
-    made = vls_run_ahead(from->r, vls_buf_str(&path), input->shown.type);
+    made = vls_run_ahead(from->r, vls_run_child(&room, from->dir, input->shown.name),
+                         input->shown.type);
     return made && made->pending ? made : NULL;
 }
 

@@ -123,6 +123,12 @@ void vls_run_waiting_release(vls_waiting *waiting); /* a zeroed one is fine */
 /* What does not hold and was not meant, once all else is done (beyond.c). */
 int vls_run_beyond(vls_run_state *r, const valise_call *call, valise_error *err);
 
+/* The path of an entry of a directory, in room. */
+typedef struct vls_run_child_path {
+    char s[VLS_PATH_MAX + VLS_NODE_NAME_MAX + 2];
+} vls_run_child_path;
+valise_str vls_run_child(vls_run_child_path *room, valise_str dir, valise_str name);
+
 /* What was made of a slot in this run, or NULL. */
 vls_made *vls_run_ahead(const vls_run_state *r, valise_str path, valise_str type);
 

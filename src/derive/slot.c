@@ -109,31 +109,24 @@ static const vls_frame_row *get_ahead(void *self, valise_str path, valise_str ty
     return made ? &made->frame : NULL;
 }
 
-typedef struct child_path {
-    char s[VLS_PATH_MAX + VLS_NODE_NAME_MAX + 2];
-} child_path;
-
-static valise_str path_of(child_path *room, valise_str dir, valise_str name)
+valise_str vls_run_child(vls_run_child_path *room, valise_str dir, valise_str name)
 {
     vls_buf path = {.ptr = room->s, .cap = sizeof(room->s), .max = sizeof(room->s) - 1};
 
-    vls_buf_add(&path, dir);
-    if (dir.len > 0)
-        vls_buf_add_byte(&path, '/');
-    vls_buf_add(&path, name);
+    vls_path_below(&path, dir, name);
     return vls_buf_str(&path);
 }
 
 /* Who has a directory summed up reads what is in it. */
 static int check_readable(const looking *l, vls_run_state *r, valise_error *err)
 {
-    child_path room;
+    vls_run_child_path room;
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < l->inputs.count; i++) {
         const valise_policy_input *input = &l->inputs.items[i].shown;
-        rc = vls_path_allows(r->view, "context:read", path_of(&room, l->task->path, input->name),
-                             input->type, err);
+        rc = vls_path_allows(r->view, "context:read",
+                             vls_run_child(&room, l->task->path, input->name), input->type, err);
     }
     return rc;
 }
@@ -194,13 +187,13 @@ static int is_stale_dir(vls_run_state *r, valise_str path, valise_str type, vali
 
 static int tell_stale(const looking *l, vls_run_state *r, valise_error *err)
 {
-    child_path room;
+    vls_run_child_path room;
     int rc = 0;
 
     for (size_t i = 0; rc >= 0 && i < l->inputs.count; i++) {
         const vls_input *input = &l->inputs.items[i];
         vls_view_mark mark = vls_view_here(r->view);
-        vls_task task = {path_of(&room, l->task->path, input->shown.name), input->shown.type};
+        vls_task task = {vls_run_child(&room, l->task->path, input->shown.name), input->shown.type};
         rc = input->stale;
         if (rc == 0 && input->shown.directory)
             rc = is_stale_dir(r, task.path, task.type, err);
@@ -215,11 +208,12 @@ static int tell_stale(const looking *l, vls_run_state *r, valise_error *err)
 static int tell_missing(const looking *l, vls_run_state *r, valise_error *err)
 {
     int64_t *count = &r->report->counts[VLS_RUN_MISSING], before = *count;
-    child_path room;
+    vls_run_child_path room;
     int rc = 0;
 
     for (size_t i = 0; rc >= 0 && i < l->inputs.missing_count; i++) {
-        vls_task task = {path_of(&room, l->task->path, l->inputs.missing_names[i]), l->task->type};
+        vls_task task = {vls_run_child(&room, l->task->path, l->inputs.missing_names[i]),
+                         l->task->type};
         rc = vls_path_readable(r->view, task.path, VLS_STR(""), err);
         if (rc > 0)
             rc = vls_run_tell(r, &task, VLS_RUN_MISSING, NULL, NULL, NULL, err);

@@ -8,7 +8,6 @@
 #include "bus/read.h"
 #include "store/place.h"
 #include "store/view.h"
-#include "tree/rows_impl.h"
 
 vls_point vls_point_now(const valise_view *view, const vls_tree_row *tree)
 {

@@ -46,7 +46,8 @@ valise_str vls_path_parent(valise_str path)
 {
     size_t len = path.len;
 
-    assert(path.len > 0);
+    if (len == 0)
+        return VLS_STR("");
     while (len > 0 && path.ptr[len - 1] != '/')
         len--;
     return vls_str_head(path, len > 0 ? len - 1 : 0);
@@ -56,7 +57,15 @@ valise_str vls_path_name(valise_str path)
 {
     valise_str parent = vls_path_parent(path);
 
-    return vls_str_from(path, parent.len > 0 ? parent.len + 1 : 0);
+    return path.len > 0 ? vls_str_from(path, parent.len > 0 ? parent.len + 1 : 0) : VLS_STR("");
+}
+
+void vls_path_below(vls_buf *out, valise_str dir, valise_str name)
+{
+    vls_buf_add(out, dir);
+    if (dir.len > 0)
+        vls_buf_add_byte(out, '/');
+    vls_buf_add(out, name);
 }
 
 bool vls_path_is_under(valise_str path, valise_str dir)

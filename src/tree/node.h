@@ -55,9 +55,12 @@ int vls_path_check(valise_str path, valise_error *err);
  * look at files; ".." that leaves the tree is VALISE_E_INVALID. out: of the buffer. */
 int vls_path_resolve(vls_buf *out, valise_str here, valise_str given, valise_error *err);
 
-/* "a/b" of "a/b/c", "" of "a". The root has none: do not ask. */
+/* "a/b" of "a/b/c", "" of "a". The root lies in itself, under no name: both are "". */
 valise_str vls_path_parent(valise_str path);
 valise_str vls_path_name(valise_str path);
+
+/* Append the path of what lies in a directory; the buffer remembers a failure. */
+void vls_path_below(vls_buf *out, valise_str dir, valise_str name);
 
 /* Whether path is dir or lies under it. */
 bool vls_path_is_under(valise_str path, valise_str dir);

@@ -52,8 +52,8 @@ int vls_tree_since(int64_t *time, valise_view *view, const vls_tree_row *tree, v
     const vls_tree_at at = {view, tree->id, tree->version, 0};
     vls_tree_version_row version = {.tree = tree->id};
     vls_tree_node_row row = {.version = 0};
-    int rc = vls_tree_seek(&row, &at, path.len > 0 ? vls_path_parent(path) : VLS_STR(""),
-                           path.len > 0 ? vls_path_name(path) : VLS_STR(""), &view->arena, err);
+    int rc =
+        vls_tree_seek(&row, &at, vls_path_parent(path), vls_path_name(path), &view->arena, err);
 
     if (rc < 0)
         return rc;
@@ -165,13 +165,12 @@ static int add_step(sweeping *s, const vls_tree_node_row *row, valise_error *err
 
 /* ---- a directory whose names are all done ---- */
 
-/* Its own rows; of the root too, which lies in itself under no name. */
+/* Its own rows; of the root too, which lies in itself. */
 static int finish_dir(sweeping *s, valise_error *err)
 {
     valise_str path = text_of(&s->dir);
-    const vls_tree_node_row probe = {.tree = s->sweep->tree,
-                                     .parent = path.len > 0 ? vls_path_parent(path) : VLS_STR(""),
-                                     .name = path.len > 0 ? vls_path_name(path) : VLS_STR("")};
+    const vls_tree_node_row probe = {
+        .tree = s->sweep->tree, .parent = vls_path_parent(path), .name = vls_path_name(path)};
     const valise_select select = {.row = &probe, .equal = 3, .flags = VLS_SCAN_BELOW};
     vls_tree_node_row row;
     int rc = valise_view_scan(&s->scan, s->view, &vls_tree_nodes, &select, err);

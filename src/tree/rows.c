@@ -296,15 +296,14 @@ int vls_tree_get(vls_tree_found *out, valise_view *view, const vls_tree_row *tre
                  valise_str path, valise_error *err)
 {
     const vls_tree_at at = {view, tree->id, version, 0};
-    valise_str parent = path.len > 0 ? vls_path_parent(path) : VLS_STR("");
-    valise_str name = path.len > 0 ? vls_path_name(path) : VLS_STR("");
     VLS_AUTO(tree_hasher) vls_tree_hasher lent = {0};
     vls_tree_node_row row = {.kind = VLS_NODE_GONE};
     valise_str kept;
     int rc = vls_tree_sees(tree, version, err);
 
     if (rc == 0)
-        rc = vls_tree_seek(&row, &at, parent, name, &view->arena, err);
+        rc =
+            vls_tree_seek(&row, &at, vls_path_parent(path), vls_path_name(path), &view->arena, err);
     if (rc <= 0 || row.kind == VLS_NODE_GONE)
         return rc < 0 ? rc : 0;
     rc = vls_arena_dup(&kept, &view->arena, path, err);

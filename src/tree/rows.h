@@ -76,6 +76,13 @@ int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err);
 int vls_tree_version_of(vls_tree_version_row *out, valise_view *view, const vls_tree_row *tree,
                         valise_str given, valise_error *err);
 
+/* VALISE_E_LIMIT when the rows of this version may be gone. */
+int vls_tree_sees(const vls_tree_row *tree, int64_t version, valise_error *err);
+
+/* Are these the first digits of an id: 4 to 64, in lower case? And does one begin with them? */
+bool vls_tree_is_digits(valise_str given);
+bool vls_tree_has_digits(const valise_id *id, valise_str digits);
+
 /* ---- one node ---- */
 
 typedef struct vls_tree_found {

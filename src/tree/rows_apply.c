@@ -37,19 +37,19 @@ static int fail(valise_str path, const char *why, valise_error *err)
     return VALISE_E_CONFLICT;
 }
 
-/* Where something lies: the root in itself, under no name. */
+/* The row of this version for what lies at a path. */
 static vls_tree_node_row place_of(const applying *a, valise_str path)
 {
     return (vls_tree_node_row){.tree = a->tree->id,
-                               .parent = path.len > 0 ? vls_path_parent(path) : VLS_STR(""),
-                               .name = path.len > 0 ? vls_path_name(path) : VLS_STR(""),
+                               .parent = vls_path_parent(path),
+                               .name = vls_path_name(path),
                                .version = a->tree->version + 1};
 }
 
 /* Whatever changes, the directory it is in changes too, and came before it. */
 static int check_parent(applying *a, valise_str path, valise_error *err)
 {
-    valise_str parent = path.len > 0 ? vls_path_parent(path) : VLS_STR("");
+    valise_str parent = vls_path_parent(path);
     vls_tree_node_row row;
     int rc;
 

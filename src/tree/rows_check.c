@@ -187,26 +187,16 @@ static int check_parent(valise_check *check, valise_view *view, const vls_tree_n
                         valise_error *err)
 {
     vls_tree_at at = {view, row->tree, 0, 0};
-    bool top = row->parent.len == 0;
     vls_tree_node_row parent;
     int rc = row->name.len == 0 ? 0 : seen_in(&at.version, view, row, err);
 
     if (rc <= 0)
         return rc;
-    rc = vls_tree_seek(&parent, &at, top ? VLS_STR("") : vls_path_parent(row->parent),
-                       top ? VLS_STR("") : vls_path_name(row->parent), &view->arena, err);
+    rc = vls_tree_seek(&parent, &at, vls_path_parent(row->parent), vls_path_name(row->parent),
+                       &view->arena, err);
     if (rc < 0 || (rc > 0 && parent.kind == VLS_NODE_DIR))
         return rc < 0 ? rc : 0;
     return valise_check_problem(check, err, REMEDY, "it lies in no directory");
-}
-
-static int path_of(vls_buf *out, const vls_tree_node_row *row, valise_error *err)
-{
-    vls_buf_add(out, row->parent);
-    if (out->len > 0)
-        vls_buf_add_byte(out, '/');
-    vls_buf_add(out, row->name);
-    return vls_buf_check(out, err);
 }
 
 int vls_tree_check_node(valise_check *check, valise_view *view, const void *row, valise_error *err)
@@ -218,7 +208,8 @@ int vls_tree_check_node(valise_check *check, valise_view *view, const void *row,
     int rc;
 
     vls_buf_init(&path, view->arena.env, (size_t)2 * VLS_PATH_MAX);
-    rc = path_of(&path, node, err);
+    vls_path_below(&path, node->parent, node->name);
+    rc = vls_buf_check(&path, err);
     if (rc == 0)
         rc = vls_tree_hasher_borrow(&lent, view, err);
     if (rc < 0)

@@ -90,10 +90,7 @@ static valise_str next_name(comparing *c, const vls_tree_node_row **was,
 static int set_path(comparing *c, valise_str name, valise_error *err)
 {
     vls_buf_clear(&c->path);
-    vls_buf_add(&c->path, vls_buf_str(&c->dir));
-    if (c->path.len > 0)
-        vls_buf_add_byte(&c->path, '/');
-    vls_buf_add(&c->path, name);
+    vls_path_below(&c->path, vls_buf_str(&c->dir), name);
     return vls_buf_check(&c->path, err);
 }
 

@@ -80,19 +80,16 @@ static int consider(search *s, const vls_tree_found *found, bool live, valise_er
 
 static int consider_row(search *s, const vls_tree_node_row *row, valise_error *err)
 {
-    char path[2 * VLS_PATH_MAX + 1];
-    size_t len = row->parent.len;
+    char room[2 * VLS_PATH_MAX + 2];
+    vls_buf path = {.ptr = room, .cap = sizeof(room), .max = sizeof(room) - 1};
     vls_tree_found found;
     bool live;
     int rc;
 
-    if (row->kind == VLS_NODE_GONE || len + 1 + row->name.len > sizeof(path))
+    vls_path_below(&path, row->parent, row->name);
+    if (row->kind == VLS_NODE_GONE || path.failed)
         return 0;
-    memcpy(path, row->parent.ptr, len);
-    if (len > 0)
-        path[len++] = '/';
-    memcpy(path + len, row->name.ptr, row->name.len);
-    rc = vls_tree_found_of(&found, row, vls_str(path, len + row->name.len), s->lent.hasher, err);
+    rc = vls_tree_found_of(&found, row, vls_buf_str(&path), s->lent.hasher, err);
     if (rc < 0 || !vls_tree_has_digits(&found.id, s->digits))
         return rc;
     /* One that was pruned, and that a sweep has not come to yet, is gone. */

@@ -25,14 +25,8 @@ static inline void vls_auto_tree_hasher(vls_tree_hasher *h)
 /* The first eight bytes of a node id, as rows and their index have them. */
 int64_t vls_tree_node8(const valise_id *id);
 
-/* Are these the first digits of an id: 4 to 64, in lower case? The smallest id that begins with
- * them; whether one does. */
-bool vls_tree_is_digits(valise_str given);
+/* The smallest id that begins with digits. */
 void vls_tree_digits_floor(valise_id *out, valise_str digits);
-bool vls_tree_has_digits(const valise_id *id, valise_str digits);
-
-/* VALISE_E_LIMIT when the rows of this version may be gone. */
-int vls_tree_sees(const vls_tree_row *tree, int64_t version, valise_error *err);
 
 /* The newest row of a path up to a version: 1 (of kind `gone` too), or 0. Strings are the arena's.
  * flags: 0 or VLS_SCAN_BELOW. */

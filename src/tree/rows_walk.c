@@ -154,10 +154,7 @@ int vls_tree_names_next(vls_tree_names *names, valise_error *err)
 static int join(vls_buf *out, const vls_tree_names *names, valise_error *err)
 {
     vls_buf_clear(out);
-    vls_buf_add(out, text_of(&names->dir));
-    if (out->len > 0)
-        vls_buf_add_byte(out, '/');
-    vls_buf_add(out, text_of(&names->name));
+    vls_path_below(out, text_of(&names->dir), text_of(&names->name));
     return vls_buf_check(out, err);
 }
 

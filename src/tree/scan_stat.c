@@ -35,7 +35,7 @@ static int stat_path(struct stat *st, const vls_scan_options *options, valise_st
     char name[VLS_NODE_NAME_MAX + 1] = ".";
     bool none;
 
-    fd = open_at(options->root, path.len > 0 ? vls_path_parent(path) : path);
+    fd = open_at(options->root, vls_path_parent(path));
     if (path.len > 0) {
         valise_str last = vls_path_name(path);
         memcpy(name, last.ptr, last.len);

@@ -298,10 +298,7 @@ int vls_walk_admit(vls_walk_worker *w, vls_walk_inside *d, int fd, valise_str na
     if (*type == DT_UNKNOWN)
         *type = type_of(fd, name.ptr);
     vls_buf_clear(&w->path);
-    vls_buf_add(&w->path, d->dir.path);
-    if (len > 0)
-        vls_buf_add_byte(&w->path, '/');
-    vls_buf_add(&w->path, name);
+    vls_path_below(&w->path, d->dir.path, name);
     if (w->path.failed)
         return vls_buf_check(&w->path, err);
     if (vls_ignore_match(NULL, d->rules, vls_buf_str(&w->path), *type == DT_DIR)) {
