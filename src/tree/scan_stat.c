@@ -6,24 +6,17 @@
 #include "tree/walk_impl.h"
 
 #define READ_SIZE ((size_t)32 * 1024)
-#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
-/* The directory at a path, name by name. -1 with errno. */
+/* The directory at a path. -1 with errno. */
 static int open_at(const char *root, valise_str path)
 {
-    int at = vls_fd_open_at(AT_FDCWD, root, DIR_FLAGS & ~O_NOFOLLOW, 0);
+    int top = vls_fd_open_at(AT_FDCWD, root, VLS_WALK_DIR_FLAGS & ~O_NOFOLLOW, 0), at;
 
-    while (at >= 0 && path.len > 0) {
-        char name[VLS_NODE_NAME_MAX + 1];
-        size_t slash = vls_str_find_byte(path, '/');
-        int next;
-        memcpy(name, path.ptr, slash);
-        name[slash] = '\0';
-        next = vls_fd_open_at(at, name, DIR_FLAGS, 0);
-        (void)vls_fd_close(at);
-        at = next;
-        path = vls_str_from(path, slash + 1);
-    }
+    if (top < 0)
+        return -1;
+    at = vls_walk_open_below(top, path);
+    if (at != top)
+        (void)vls_fd_close(top);
     return at;
 }
 

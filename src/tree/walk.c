@@ -160,7 +160,6 @@ static unsigned start_threads(vls_walk_queue *q)
     /* Threads inherit the mask: a host's signals are for the host's threads. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    q->threads = q->workers_len;
     while (running < q->workers_len) {
         vls_walk_worker *w = &q->workers[running];
         if (pthread_create(&w->thread, NULL, work_on_a_thread, w) != 0)
@@ -379,8 +378,7 @@ static int open_root(vls_walk_queue *q, valise_error *err)
     const vls_scan_options *options = q->walk->options;
     struct stat st;
 
-    q->root_fd =
-        vls_fd_open_at(AT_FDCWD, options->root, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY, 0);
+    q->root_fd = vls_fd_open_at(AT_FDCWD, options->root, VLS_WALK_DIR_FLAGS & ~O_NOFOLLOW, 0);
     if (q->root_fd < 0)
         return vls_fail_errno(err, "open", valise_str_of(options->root));
     q->has_store = options->store && stat(options->store, &st) == 0;

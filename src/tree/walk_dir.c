@@ -7,8 +7,6 @@
 #include "base/bytes.h"
 #include "tree/walk_impl.h"
 
-#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-
 static const char *const rule_files[2] = {".gitignore", ".valiseignore"};
 
 /* ---- the directory ---- */
@@ -65,10 +63,9 @@ static vls_walk_inside *parent_of(vls_walk_inside *d)
 
 /* ---- descriptors ---- */
 
-/* Name by name from the root: none of them may have become a link. -1 with errno. */
-static int open_from_root(const vls_walk_queue *q, valise_str path)
+int vls_walk_open_below(int top, valise_str path)
 {
-    int at = q->root_fd;
+    int at = top;
 
     while (path.len > 0) {
         char name[VLS_NODE_NAME_MAX + 1];
@@ -77,8 +74,8 @@ static int open_from_root(const vls_walk_queue *q, valise_str path)
         assert(slash <= VLS_NODE_NAME_MAX);
         memcpy(name, path.ptr, slash);
         name[slash] = '\0';
-        fd = vls_fd_open_at(at, name, DIR_FLAGS, 0);
-        if (at != q->root_fd)
+        fd = vls_fd_open_at(at, name, VLS_WALK_DIR_FLAGS, 0);
+        if (at != top)
             (void)vls_fd_close(at);
         if (fd < 0)
             return -1;
@@ -91,7 +88,7 @@ static int open_from_root(const vls_walk_queue *q, valise_str path)
 /* The directory's own descriptor, or one for now. */
 static int borrow_fd(const vls_walk_queue *q, const vls_walk_inside *d)
 {
-    return d->fd >= 0 ? d->fd : open_from_root(q, d->dir.path);
+    return d->fd >= 0 ? d->fd : vls_walk_open_below(q->root_fd, d->dir.path);
 }
 
 static void return_fd(const vls_walk_queue *q, const vls_walk_inside *d, int fd)
@@ -434,7 +431,7 @@ static int split(vls_walk_worker *w, vls_walk_inside *d, int fd, valise_error *e
 {
     uint32_t count = d->dir.count, ranges = count / VLS_WALK_RANGE + 1;
 
-    if (w->queue->threads < 2 || ranges < 3)
+    if (w->queue->workers_len < 2 || ranges < 3)
         return look_at_range(w, d, fd, 0, count, false, err);
     atomic_fetch_add_explicit(&d->users, ranges, memory_order_relaxed);
     atomic_fetch_add_explicit(&d->pending, ranges, memory_order_relaxed);
@@ -479,7 +476,7 @@ static int not_opened(vls_walk_worker *w, vls_walk_inside *d, int parent_fd, val
     return vls_walk_set_unreadable(w, &parent->dir, entry, &why, err);
 }
 
-static bool is_store(const vls_walk_queue *q, const struct stat *st)
+bool vls_walk_is_store(const vls_walk_queue *q, const struct stat *st)
 {
     return q->has_store && st->st_ino == q->store_inode && st->st_dev == q->store_device;
 }
@@ -540,7 +537,7 @@ static int enter(vls_walk_worker *w, vls_walk_inside *d, int fd, valise_error *e
 
     if (vls_walk_stat(fd, &st) < 0)
         return 1;
-    if (is_store(w->queue, &st)) {
+    if (vls_walk_is_store(w->queue, &st)) {
         d->dir.entry->e.kind = VLS_NODE_GONE;
         d->dir.entry->left_out = true;
         d->dir.entry->dir = NULL;
@@ -560,7 +557,8 @@ static int open_dir(int *parent_fd, vls_walk_worker *w, vls_walk_inside *d)
     if (!parent)
         return w->queue->root_fd;
     *parent_fd = borrow_fd(w->queue, parent);
-    return *parent_fd < 0 ? -1 : vls_fd_open_at(*parent_fd, d->dir.entry->name, DIR_FLAGS, 0);
+    return *parent_fd < 0 ? -1
+                          : vls_fd_open_at(*parent_fd, d->dir.entry->name, VLS_WALK_DIR_FLAGS, 0);
 }
 
 int vls_walk_do_dir(vls_walk_worker *w, vls_walk_inside *d, valise_error *err)

@@ -97,16 +97,15 @@ static int failed(vls_walk_worker *w, vls_walk_inside *d, vls_walk_entry *entry,
 
 /* ---- files ---- */
 
-/* The SHA-256 of as many bytes as the file has; *left: how many did not come. -1 with errno, or a
- * code below that. */
+/* The SHA-256 of as many bytes as the file had (*left); *left: how many did not come. AGAIN with
+ * errno: it cannot be read. */
 static int hash_bytes(valise_id *out, int64_t *left, vls_walk_worker *w, int fd, valise_error *err)
 {
     uint64_t told = 0;
 
     vls_hash_begin(&w->hasher);
     while (*left > 0) {
-        size_t wanted = VLS_WALK_BUFFER;
-        ssize_t got = vls_fd_read(fd, w->buffer, wanted);
+        ssize_t got = vls_fd_read(fd, w->buffer, VLS_WALK_BUFFER);
         if (got < 0)
             return AGAIN;
         if (got == 0 || got > *left)
@@ -188,12 +187,10 @@ static int look_at_file(vls_walk_worker *w, vls_walk_inside *d, int fd, vls_walk
         .dir = d, .from = (uint32_t)(entry - d->dir.entries), .kind = VLS_WALK_FILE};
 
     if (old && old->kind == VLS_NODE_FILE && !w->queue->force && same_stat(old, st)) {
-        uint8_t name_len = entry->e.name_len;
         entry->e = *old;
-        entry->e.name_len = name_len;
         return DONE;
     }
-    if (large || w->queue->threads < 2 || st->st_size < VLS_WALK_LARGE)
+    if (large || w->queue->workers_len < 2 || st->st_size < VLS_WALK_LARGE)
         return read_file(w, d, fd, entry, st, err);
     job.to = job.from + 1;
     if (!vls_vec_push(&w->fresh, w->queue->env, job))
@@ -215,9 +212,7 @@ static int look_at_link(vls_walk_worker *w, vls_walk_inside *d, int fd, vls_walk
     int rc;
 
     if (old && old->kind == VLS_NODE_LINK && same_stat(old, st)) {
-        uint8_t name_len = entry->e.name_len;
         entry->e = *old;
-        entry->e.name_len = name_len;
         entry->target = vls_cache_text(d->dir.old) + old->ref;
         return DONE;
     }

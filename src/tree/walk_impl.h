@@ -19,6 +19,9 @@
 #define VLS_WALK_LARGE ((int64_t)1 << 20)    /* a file that is a job of its own */
 #define VLS_WALK_MAX_OPEN 64u                /* directories that stay open */
 
+/* How directories are opened: never through a link. */
+#define VLS_WALK_DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
 /* What a directory has while it is walked. */
 typedef struct vls_walk_inside {
     vls_walk_dir dir;
@@ -86,8 +89,7 @@ typedef struct vls_walk_queue {
     valise_error error;
 
     uint64_t told_entries, told_bytes; /* to step */
-    unsigned threads;                  /* that there shall be, the caller included */
-    unsigned workers_len;
+    unsigned workers_len;              /* a thread each, the caller included */
     vls_walk_worker *workers;
 } vls_walk_queue;
 
@@ -142,6 +144,13 @@ int vls_walk_problem(vls_walk_worker *w, const vls_walk_dir *dir, const char *na
 bool vls_walk_is_shortage(int error);
 
 /* ---- walk_dir.c ---- */
+
+/* The directory at a path below one that is open, name by name: none of them may have become a
+ * link. "": top itself. -1 with errno. */
+int vls_walk_open_below(int top, valise_str path);
+
+/* Is it the folder that is left out? */
+bool vls_walk_is_store(const vls_walk_queue *q, const struct stat *st);
 
 /* Tell who wants to know, before its names are read. */
 void vls_walk_enter(const vls_walk_worker *w, const vls_walk_inside *d, int fd);

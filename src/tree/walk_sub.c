@@ -14,8 +14,6 @@
 
 #include "tree/walk_impl.h"
 
-#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-
 /* ---- partial directories ---- */
 
 /* Where the name is or belongs among the old entries. */
@@ -137,11 +135,10 @@ static int go_down(int *fd, vls_walk_worker *w, vls_walk_inside *d, int dir_fd,
         w->counts.ignored--; /* it is counted when it is looked at */
     if (rc <= 0)
         return rc;
-    *fd = vls_fd_open_at(dir_fd, entry->name, DIR_FLAGS, 0);
+    *fd = vls_fd_open_at(dir_fd, entry->name, VLS_WALK_DIR_FLAGS, 0);
     if (*fd < 0)
         return vls_walk_is_shortage(errno) ? vls_fail_errno(err, "open", d->dir.path) : 0;
-    if (vls_walk_stat(*fd, &st) < 0 || (w->queue->has_store && st.st_ino == w->queue->store_inode &&
-                                        st.st_dev == w->queue->store_device))
+    if (vls_walk_stat(*fd, &st) < 0 || vls_walk_is_store(w->queue, &st))
         *fd = vls_fd_close(*fd);
     return 0;
 }
