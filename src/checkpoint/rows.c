@@ -6,8 +6,8 @@
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "bus/event.h"
 #include "checkpoint/manifest.h"
-#include "field/field.h"
 #include "field/row.h"
 #include "store/validate.h"
 #include "store/view.h"
@@ -49,22 +49,14 @@ static int tell(valise_event *out, valise_view *view, const void *before, const 
                 valise_error *err)
 {
     const vls_checkpoint_row *row = after ? after : before;
-    VLS_AUTO(buf) vls_buf text = {0};
     vls_checkpoint_row told;
-    int rc;
 
     if (!row || (before && after) || (after && row->seq != valise_view_stamp(view)->seq))
         return 0;
     told = *row;
     told.manifest = (valise_id){{0}};
-    vls_buf_init(&text, view->arena.env, 4096);
-    rc = vls_fields_write(&text, &told, checkpoint_fields, VLS_FIELD_LOGGED, 0, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&out->payload, &view->arena, vls_buf_str(&text), err);
-    if (rc < 0)
-        return rc;
-    out->type = after ? VLS_STR("checkpoint.made") : VLS_STR("checkpoint.removed");
-    return 1;
+    return vls_event_tell(out, view, after ? "checkpoint.made" : "checkpoint.removed", &told,
+                          checkpoint_fields, err);
 }
 
 /* ---- validating ---- */

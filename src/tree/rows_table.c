@@ -1,7 +1,7 @@
 /* rows_table.c -- the tables of a tree's collections. */
 #include "tree/rows_impl.h"
 
-#include "field/field.h"
+#include "bus/event.h"
 
 #define COUNTS(row_type)                                                                           \
     VALISE_FIELD_AS(row_type, counts.files, "files", INT, 0, "Files in it."),                      \
@@ -63,21 +63,12 @@ static int tree_event(valise_event *out, valise_view *view, const void *before, 
                       valise_error *err)
 {
     const vls_tree_row *old = before, *new = after;
-    VLS_AUTO(buf) vls_buf text = {0};
     pruned told;
-    int rc;
 
     if (!old || !new || old->edge == 0 || new->edge <= old->edge)
         return 0;
     told = (pruned){new->id, new->edge, new->edge - old->edge};
-    vls_buf_init(&text, view->arena.env, 4096);
-    rc = vls_fields_write(&text, &told, pruned_fields, VLS_FIELD_LOGGED, 0, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&out->payload, &view->arena, vls_buf_str(&text), err);
-    if (rc < 0)
-        return rc;
-    out->type = VLS_STR("tree.pruned");
-    return 1;
+    return vls_event_tell(out, view, "tree.pruned", &told, pruned_fields, err);
 }
 
 const valise_coll vls_trees = {.size = sizeof(valise_coll),
@@ -112,19 +103,10 @@ static int version_event(valise_event *out, valise_view *view, const void *befor
                          const void *after, valise_error *err)
 {
     const vls_tree_version_row *version = after;
-    VLS_AUTO(buf) vls_buf text = {0};
-    int rc;
 
     if (before || !version || version->seq != valise_view_stamp(view)->seq)
         return 0;
-    vls_buf_init(&text, view->arena.env, 4096);
-    rc = vls_fields_write(&text, version, version_fields, VLS_FIELD_LOGGED, 0, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&out->payload, &view->arena, vls_buf_str(&text), err);
-    if (rc < 0)
-        return rc;
-    out->type = VLS_STR("tree.changed");
-    return 1;
+    return vls_event_tell(out, view, "tree.changed", version, version_fields, err);
 }
 
 static const char *const by_root[] = {"tree", "root", "version", NULL};
