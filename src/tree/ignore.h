@@ -12,10 +12,8 @@
  *
  *     line     [!] pattern [/]                "!": not ignored after all; "/": directories only
  *     #...     a comment (only where the line begins with it); empty lines say nothing
- *              One CR before the newline goes, then spaces at the end that no \ protects. A NUL
- * byte ends the line. A UTF-8 BOM before the first line goes. pattern  with a slash in it: a path
- * from the file's directory (one leading slash is dropped); with none: a name in that directory or
- * anywhere below
+ *     pattern  with a slash in it: a path from the file's directory (one leading slash is
+ *              dropped); with none: a name in that directory or anywhere below
  *     *        a run of bytes, no slash         ?   one byte, no slash
  *     [...]    one byte of a set, no slash: a-z, [:alpha:], \], and all others with [! or [^.
  *              The POSIX classes are those of ASCII; [:space:] is space, tab, CR and LF
@@ -23,6 +21,9 @@
  *              everything. Elsewhere it is *. In a path, ** that is the first special thing counts
  *              as standing at the beginning: "lib/x**" also matches "lib/xy/z"
  *     \        the next byte as it is
+ *
+ * One CR before the newline goes, then spaces at the end that no \ protects. A NUL byte ends the
+ * line. A UTF-8 BOM before the first line goes.
  *
  * A pattern that ends in \, has a set without an end or a class nobody knows never matches.
  * Bytes are bytes: upper and lower case differ and no encoding is assumed.

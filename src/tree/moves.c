@@ -43,8 +43,8 @@ typedef struct finder {
     side sides[2];            /* removed, added */
     vls_vec(trace) traces[2]; /* went, came: of what has changed, and in the end of all */
     vls_vec(ref) index;
-    valise_str
-        closed; /* a directory that cannot be read; what was in it is not gone; len 0: none */
+    /* A directory that cannot be read: what was in it is not gone. len 0: none. */
+    valise_str closed;
 } finder;
 
 /* Some that are alike: index[from..to), and those that are not taken. */

@@ -55,21 +55,30 @@ static int see_edge(vls_tree_row *tree, valise_view *view, valise_error *err)
     return rc;
 }
 
-int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err)
+/* The row of the workspace's tree, which may have no version yet: 1; 0: there is none. */
+static int find_own(vls_tree_row *out, valise_view *view, valise_error *err)
 {
     vls_tree_here_row here = {.id = HERE};
     vls_tree_row tree;
     int rc = valise_view_get(&here, view, &vls_tree_heres, err);
 
-    if (rc > 0) {
-        tree = (vls_tree_row){.id = here.tree};
-        rc = valise_view_get(&tree, view, &vls_trees, err);
-        if (rc == 0)
-            return vls_fail(err, VALISE_E_CORRUPT, "the workspace's tree %s is missing",
-                            vls_uuid_text(&here.tree).s);
-    }
-    if (rc < 0)
+    if (rc <= 0)
         return rc;
+    tree = (vls_tree_row){.id = here.tree};
+    rc = valise_view_get(&tree, view, &vls_trees, err);
+    if (rc == 0)
+        return vls_fail(err, VALISE_E_CORRUPT, "the workspace's tree %s is missing",
+                        vls_uuid_text(&here.tree).s);
+    if (rc > 0)
+        *out = tree;
+    return rc;
+}
+
+int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err)
+{
+    vls_tree_row tree = {.version = 0};
+    int rc = find_own(&tree, view, err);
+
     if (rc > 0 && tree.version > 0) {
         rc = see_edge(&tree, view, err);
         if (rc < 0)
@@ -77,28 +86,19 @@ int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err)
         *out = tree;
         return 1;
     }
-    *out = (vls_tree_row){.version = 0};
-    return 0;
+    if (rc >= 0)
+        *out = (vls_tree_row){.version = 0};
+    return VLS_MIN(rc, 0);
 }
 
 int vls_tree_own(vls_tree_row *out, valise_view *view, valise_error *err)
 {
     vls_tree_here_row here = {.id = HERE};
     vls_tree_row tree = {.version = 0};
-    int rc = valise_view_get(&here, view, &vls_tree_heres, err);
+    int rc = find_own(out, view, err);
 
-    if (rc < 0)
-        return rc;
-    if (rc > 0) {
-        tree.id = here.tree;
-        rc = valise_view_get(&tree, view, &vls_trees, err);
-        if (rc == 0)
-            rc = vls_fail(err, VALISE_E_CORRUPT, "the workspace's tree %s is missing",
-                          vls_uuid_text(&here.tree).s);
-        if (rc > 0)
-            *out = tree;
-        return rc < 0 ? rc : 0;
-    }
+    if (rc != 0)
+        return VLS_MIN(rc, 0);
     rc = valise_view_uuid(&tree.id, view, err);
     if (rc == 0) {
         tree.time = valise_view_stamp(view)->time;

@@ -4,10 +4,9 @@
 
 #include "tree/stat_cache.h"
 
-#define VLS_CACHE_MAGIC                                                                            \
-    UINT64_C(0x31657461747331a5) /* its last digit is the version of all this                      \
-                                  */
-#define VLS_CACHE_HEAD_SKIP 16   /* magic and checksum */
+/* "\xa5" and "1state1", the little end first: the last byte is the version of all this. */
+#define VLS_CACHE_MAGIC UINT64_C(0x31657461747331a5)
+#define VLS_CACHE_HEAD_SKIP 16 /* magic and checksum */
 
 /* Of a record, and of a header: of all behind its checksum. */
 uint64_t vls_cache_sum(const void *part, size_t size);
