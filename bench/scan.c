@@ -99,7 +99,7 @@ static void scan_once(bed *b, bool keep)
 
     if (vls_tree_scan(&scan, &b->options, &err) < 0)
         raw_die(__FILE__, __LINE__, err.message);
-    MUST(scan.files == (int64_t)b->files);
+    MUST(scan.counts.files == (int64_t)b->files);
     if (keep) {
         if (!vls_id_equal(&scan.old_object, &scan.object))
             b->options.version++;

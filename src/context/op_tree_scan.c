@@ -300,11 +300,7 @@ static int tell(scan_result *out, scanning *s, valise_error *err)
     out->hashed = scan->hashed;
     out->skipped = scan->skipped;
     out->ignored = scan->ignored;
-    out->counts = (vls_tree_counts){.files = scan->files,
-                                    .dirs = scan->dirs,
-                                    .links = scan->links,
-                                    .unreadable = scan->unreadable,
-                                    .bytes = scan->bytes};
+    out->counts = scan->counts;
     rc = tell_changes(out, s, err);
     if (rc == 0)
         rc = tell_moves(out, s, err);

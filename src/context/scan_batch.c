@@ -33,11 +33,7 @@ int vls_scan_batch_fill(vls_scan_batch *batch, const vls_scan *scan, int64_t bas
                                          .changed = scan->changed,
                                          .removed = scan->removed,
                                          .moved = scan->moved,
-                                         .counts = {.files = scan->files,
-                                                    .dirs = scan->dirs,
-                                                    .links = scan->links,
-                                                    .unreadable = scan->unreadable,
-                                                    .bytes = scan->bytes}};
+                                         .counts = scan->counts};
     int rc = vls_scan_moves(batch, scan, base, err);
 
     for (size_t i = 0; rc == 0 && i < scan->changes.len; i++)

@@ -167,8 +167,6 @@ static int check_tree(valise_status *status, looked *l, valise_view *view, valis
         return rc;
     rc = list_changes(l, hasher, err);
     vls_store_hasher_return(v->store, hasher);
-    if (l->scan.moves.len > 1)
-        qsort(l->scan.moves.ptr, l->scan.moves.len, sizeof(vls_scan_move), compare_from);
     if (rc == 0)
         rc = add_number(status, "tree differs",
                         l->scan.added + l->scan.changed + l->scan.removed + l->scan.moved, err);
@@ -178,7 +176,7 @@ static int check_tree(valise_status *status, looked *l, valise_view *view, valis
 }
 
 /* Does it move, or something above it? What was said about it goes along, and is as true there as
- * here. Moves are in the order of where they come from. */
+ * here. */
 static bool moves(const looked *l, valise_str path)
 {
     while (l->scan.moves.len > 0) {

@@ -155,7 +155,6 @@ int vls_compare_each(const vls_walk *walk, vls_difference_fn *fn, void *arg, val
 
 typedef struct listing {
     vls_scan *out;
-    vls_cache_counts counts;
     vls_buf buf;
     vls_tree_changes_writer writer;
 } listing;
@@ -166,9 +165,9 @@ static void count(listing *l, const vls_difference *d)
     if (d->path.len == 0)
         return;
     if (d->was)
-        vls_cache_count(&l->counts, (uint8_t)d->was->kind, d->was->size, -1);
+        vls_tree_count(&l->out->counts, d->was->kind, d->was->size, -1);
     if (d->is)
-        vls_cache_count(&l->counts, (uint8_t)d->is->kind, d->is->size, 1);
+        vls_tree_count(&l->out->counts, d->is->kind, d->is->size, 1);
     if (d->was && d->is && vls_difference_is_kept(d)) {
         l->out->changed += d->was->kind != VLS_NODE_DIR || d->is->kind != VLS_NODE_DIR;
         return;
@@ -215,7 +214,7 @@ int vls_compare(vls_scan *out, const vls_walk *walk, valise_error *err)
     int rc;
 
     if (walk->old->bytes)
-        l.counts = vls_cache_head(walk->old)->counts;
+        out->counts = vls_cache_head(walk->old)->counts;
     vls_buf_init(&l.buf, walk->options->env, SIZE_MAX / 2);
     rc = vls_compare_each(walk, list_difference, &l, err);
     if (rc == 0)
@@ -223,11 +222,6 @@ int vls_compare(vls_scan *out, const vls_walk *walk, valise_error *err)
     if (rc == 0 && l.buf.len > 0)
         rc = end_list(&l, err);
     vls_buf_release(&l.buf);
-    out->files = l.counts.files;
-    out->dirs = l.counts.dirs;
-    out->links = l.counts.links;
-    out->unreadable = l.counts.unreadable;
-    out->bytes = l.counts.bytes;
     /* What moved is gone and new; what took the place of another has changed, and is gone or has
      * taken another's. */
     if (rc == 0 && ((out->added > 0 && out->removed > 0) ||

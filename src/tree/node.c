@@ -5,6 +5,25 @@
 
 const char *const vls_node_kinds[] = {"gone", "file", "dir", "link", "unreadable", NULL};
 
+void vls_tree_count(vls_tree_counts *counts, vls_node_kind kind, int64_t size, int sign)
+{
+    switch (kind) {
+    case VLS_NODE_FILE:
+        counts->files += sign;
+        counts->bytes += sign * size;
+        break;
+    case VLS_NODE_DIR:
+        counts->dirs += sign;
+        break;
+    case VLS_NODE_LINK:
+        counts->links += sign;
+        break;
+    default:
+        counts->unreadable += sign;
+        break;
+    }
+}
+
 /* ---- paths ---- */
 
 static int check_name(valise_str path, valise_str name, valise_error *err)

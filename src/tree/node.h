@@ -36,6 +36,11 @@ typedef enum vls_node_kind {
 
 extern const char *const vls_node_kinds[]; /* "gone", "file", ...; NULL-ended */
 
+/* What a tree has; in stat caches as it is here. */
+typedef struct vls_tree_counts {
+    int64_t files, dirs, links, unreadable, bytes;
+} vls_tree_counts;
+
 /* What a node is, without its place. */
 typedef struct vls_node {
     vls_node_kind kind;
@@ -45,6 +50,9 @@ typedef struct vls_node {
     valise_str target; /* link: the target's bytes; else ptr NULL */
     valise_id object;
 } vls_node;
+
+/* One more, or (sign -1) one less of that kind. */
+void vls_tree_count(vls_tree_counts *counts, vls_node_kind kind, int64_t size, int sign);
 
 /* ---- paths ---- */
 

@@ -24,10 +24,6 @@
 #include "base/arena.h"
 #include "tree/node.h"
 
-typedef struct vls_tree_counts {
-    int64_t files, dirs, links, unreadable, bytes;
-} vls_tree_counts;
-
 typedef struct vls_tree_here_row {
     int64_t id; /* 1 */
     valise_uuid tree;

@@ -20,29 +20,10 @@ int vls_tree_check_here(valise_check *check, valise_view *view, const void *row,
 
 /* ---- tree ---- */
 
-static void count_node(vls_tree_counts *c, const vls_tree_node_row *row)
-{
-    switch (row->kind) {
-    case VLS_NODE_FILE:
-        c->files++;
-        c->bytes += row->size;
-        break;
-    case VLS_NODE_DIR:
-        c->dirs++;
-        break;
-    case VLS_NODE_LINK:
-        c->links++;
-        break;
-    default:
-        c->unreadable++;
-        break;
-    }
-}
-
 static int count(void *arg, valise_str path, const vls_tree_node_row *row, valise_error *err)
 {
     (void)path, (void)err;
-    count_node(arg, row);
+    vls_tree_count(arg, (vls_node_kind)row->kind, row->size, 1);
     return 0;
 }
 

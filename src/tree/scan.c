@@ -140,8 +140,7 @@ static void tidy(paths *p)
         qsort(p->list.ptr, p->list.len, sizeof(valise_str), compare_paths);
     for (size_t i = 0; i < p->list.len; i++) {
         valise_str path = p->list.ptr[i];
-        if (kept > 0 && (vls_str_equal(p->list.ptr[kept - 1], path) ||
-                         vls_path_is_under(path, p->list.ptr[kept - 1])))
+        if (kept > 0 && vls_path_is_under(path, p->list.ptr[kept - 1]))
             continue;
         p->list.ptr[kept++] = path;
     }
@@ -227,7 +226,7 @@ static int fill(vls_scan *out, state *s, valise_error *err)
     rc = vls_compare(out, w, err);
     if (rc == 0)
         rc = vls_walk_problems(out, w, err);
-    s->counts = (vls_cache_counts){out->files, out->dirs, out->links, out->unreadable, out->bytes};
+    s->counts = out->counts;
     return rc;
 }
 

@@ -97,13 +97,13 @@ typedef struct vls_scan {
      * another kind now is removed and added, unless it could not be read then or now; what moved is
      * neither. moved: as moves has them, a directory with all that is in it is one. */
     int64_t added, changed, removed, moved;
-    int64_t files, dirs, links, unreadable, bytes; /* of the whole tree, now */
-    int64_t skipped;                               /* sockets and the like */
-    int64_t ignored;                               /* entries that a rule left out */
-    int64_t hashed;                                /* files that were read */
-    bool whole;                                    /* all of it was looked at, not only a part */
+    vls_tree_counts counts;      /* of the whole tree, now */
+    int64_t skipped;             /* sockets and the like */
+    int64_t ignored;             /* entries that a rule left out */
+    int64_t hashed;              /* files that were read */
+    bool whole;                  /* all of it was looked at, not only a part */
     vls_vec(valise_str) changes; /* lists of changes of at most about 4 MiB each; none: no change */
-    vls_vec(vls_scan_move) moves;
+    vls_vec(vls_scan_move) moves; /* by where they come from */
     vls_vec(vls_scan_problem) ambiguous, errors;
     struct vls_stat_cache *cache; /* for keep */
 } vls_scan;

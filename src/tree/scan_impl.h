@@ -14,7 +14,7 @@ struct vls_stat_cache {
     bool is_held; /* old is what options.memory has, and belongs to it */
     bool whole;   /* all of the tree was walked */
     vls_walk walk;
-    vls_cache_counts counts;
+    vls_tree_counts counts;
 };
 
 #endif

@@ -69,25 +69,6 @@ const vls_cache_entry *vls_cache_find(const vls_cache_record *record, valise_str
     return NULL;
 }
 
-void vls_cache_count(vls_cache_counts *counts, uint8_t kind, int64_t size, int sign)
-{
-    switch (kind) {
-    case VLS_NODE_FILE:
-        counts->files += sign;
-        counts->bytes += sign * size;
-        break;
-    case VLS_NODE_DIR:
-        counts->dirs += sign;
-        break;
-    case VLS_NODE_LINK:
-        counts->links += sign;
-        break;
-    default:
-        counts->unreadable += sign;
-        break;
-    }
-}
-
 /* ---- checking ---- */
 
 /* A record that nobody claimed yet as the directory it is of. */
@@ -102,7 +83,7 @@ typedef struct checker {
     const char *bytes;
     uint64_t size;
     vls_vec(unclaimed) waiting;
-    vls_cache_counts counts;
+    vls_tree_counts counts;
 } checker;
 
 static bool is_name(valise_str name)
@@ -185,7 +166,7 @@ static int check_record(checker *c, uint64_t *pos, valise_error *err)
         if (!entry_is_fine(record, e))
             return 0;
         dirs += e->kind == VLS_NODE_DIR;
-        vls_cache_count(&c->counts, e->kind, 0, 1);
+        vls_tree_count(&c->counts, (vls_node_kind)e->kind, 0, 1);
     }
     it.count = record->count;
     it.piece = vls_cache_record_size(record->count, record->text_len);
@@ -197,7 +178,7 @@ static int check_record(checker *c, uint64_t *pos, valise_error *err)
     return 1;
 }
 
-static bool counts_agree(const vls_cache_counts *said, const vls_cache_counts *found)
+static bool counts_agree(const vls_tree_counts *said, const vls_tree_counts *found)
 {
     return said->files == found->files && said->dirs == found->dirs &&
            said->links == found->links && said->unreadable == found->unreadable && said->bytes >= 0;

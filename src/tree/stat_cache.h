@@ -51,17 +51,13 @@ typedef struct vls_cache_record {
     vls_cache_entry entries[];
 } vls_cache_record;
 
-typedef struct vls_cache_counts {
-    int64_t files, dirs, links, unreadable, bytes;
-} vls_cache_counts;
-
 typedef struct vls_cache_header {
     uint64_t magic;
     uint64_t checksum; /* of all behind it, up to the first record */
     uint64_t size;     /* of all */
     int64_t version;   /* of the tree */
     int64_t clock_ns;  /* of the file system, when the scan began */
-    vls_cache_counts counts;
+    vls_tree_counts counts;
     vls_cache_entry root; /* the name is empty; ref: from the end */
 } vls_cache_header;
 
@@ -117,9 +113,6 @@ vls_node vls_cache_node(const vls_cache_record *record, const vls_cache_entry *e
 
 /* The entry with that name, or NULL. */
 const vls_cache_entry *vls_cache_find(const vls_cache_record *record, valise_str name);
-
-/* One more, or (sign -1) one less of that kind. */
-void vls_cache_count(vls_cache_counts *counts, uint8_t kind, int64_t size, int sign);
 
 /* ---- one path of a file, without loading it ---- */
 

@@ -147,7 +147,7 @@ static int add_entry(vls_cache_builder *b, valise_str path, const vls_node *node
         return vls_buf_check(&level->text, err);
     if (level->entries.len == VLS_CACHE_MAX_ENTRIES || !vls_vec_push(&level->entries, b->env, it))
         return vls_fail_memory(err);
-    vls_cache_count(&b->head.counts, it.entry.kind, it.entry.size, 1);
+    vls_tree_count(&b->head.counts, node->kind, it.entry.size, 1);
     if (node->kind != VLS_NODE_DIR)
         return 0;
     known = level->stats ? vls_cache_find(level->stats, name) : NULL;

@@ -124,11 +124,11 @@ int vls_watch_tell_version(const valise_watch *w, const vls_scan *scan,
                                          .hashed = scan->hashed,
                                          .skipped = scan->skipped,
                                          .ignored = scan->ignored,
-                                         .files = scan->files,
-                                         .dirs = scan->dirs,
-                                         .links = scan->links,
-                                         .unreadable = scan->unreadable,
-                                         .bytes = scan->bytes};
+                                         .files = scan->counts.files,
+                                         .dirs = scan->counts.dirs,
+                                         .links = scan->counts.links,
+                                         .unreadable = scan->counts.unreadable,
+                                         .bytes = scan->counts.bytes};
     int rc;
 
     if (!w->options.recorded)

@@ -15,7 +15,7 @@ TEST(scan, of_an_empty_folder_is_one_directory)
     bed_open(&b, t);
     bed_scan(&b);
     CHECK_INT(0, b.scan.added);
-    CHECK_INT(0, b.scan.dirs);
+    CHECK_INT(0, b.scan.counts.dirs);
     bed_scan(&b);
     CHECK_INT(0, b.scan.added);
     CHECK_INT(1, b.options.version);
@@ -33,10 +33,10 @@ TEST(scan, finds_what_was_added_changed_and_removed)
     bed_dir(&b, "empty");
     bed_scan(&b);
     CHECK_INT(7, b.scan.added);
-    CHECK_INT(3, b.scan.files);
-    CHECK_INT(3, b.scan.dirs);
-    CHECK_INT(1, b.scan.links);
-    CHECK_INT(11, b.scan.bytes);
+    CHECK_INT(3, b.scan.counts.files);
+    CHECK_INT(3, b.scan.counts.dirs);
+    CHECK_INT(1, b.scan.counts.links);
+    CHECK_INT(11, b.scan.counts.bytes);
 
     bed_file(&b, "dir/b.txt", "TWO");
     bed_file(&b, "dir/new.txt", "four");
@@ -161,7 +161,7 @@ TEST(scan, takes_names_as_bytes) /* [C1] */
     bed_file(&b, "a-b", "7");
     bed_file(&b, longest, "8");
     bed_scan(&b);
-    CHECK_INT(8, b.scan.files);
+    CHECK_INT(8, b.scan.counts.files);
     CHECK_INT(0, b.scan.errors.len);
     CHECK(bed_find(&b, "\xff\xfe not utf-8") != NULL);
 }
@@ -177,8 +177,8 @@ TEST(scan, never_follows_a_link)
     bed_link(&b, "nowhere", "/does/not/exist");
     bed_link(&b, "outside", "/etc");
     bed_scan(&b);
-    CHECK_INT(5, b.scan.links);
-    CHECK_INT(1, b.scan.dirs);
+    CHECK_INT(5, b.scan.counts.links);
+    CHECK_INT(1, b.scan.counts.dirs);
     CHECK_STR(VLS_STR("../d"), bed_find(&b, "d/loop")->node.target);
     bed_remove(&b, "up");
     bed_link(&b, "up", "../..");
@@ -201,8 +201,8 @@ TEST(scan, skips_and_counts_what_is_no_file) /* [C3] */
     (void)close(fd);
     bed_scan(&b);
     CHECK_INT(3, b.scan.skipped);
-    CHECK_INT(1, b.scan.dirs); /* a directory with nothing but a FIFO is an empty one */
-    CHECK_INT(0, b.scan.files);
+    CHECK_INT(1, b.scan.counts.dirs); /* a directory with nothing but a FIFO is an empty one */
+    CHECK_INT(0, b.scan.counts.files);
 }
 
 TEST(scan, tells_kinds_apart)
@@ -321,5 +321,5 @@ TEST(scan, splits_long_lists_of_changes)
     bed_scan(&b);
     CHECK_INT(2, b.scan.changes.len);
     CHECK(b.scan.changes.ptr[0].len < 4500000);
-    CHECK_INT(24000, b.scan.files);
+    CHECK_INT(24000, b.scan.counts.files);
 }

@@ -82,7 +82,7 @@ static int scan_twice(fault *f, void *arg)
     if (rc < 0)
         return rc;
     errors = (int64_t)scan.errors.len;
-    unreadable = scan.unreadable;
+    unreadable = scan.counts.unreadable;
     kept = vls_tree_scan_keep(&scan, 2, &f->err);
     options.version = 2;
     options.object = scan.object;
@@ -95,7 +95,7 @@ static int scan_twice(fault *f, void *arg)
     if (rc < 0)
         return rc;
     errors += (int64_t)scan.errors.len;
-    unreadable += scan.unreadable;
+    unreadable += scan.counts.unreadable;
     vls_tree_scan_release(&scan);
     CHECK(errors == 0 || unreadable > 0 || fault_has_hit(f));
     /* A file that failed is an error of its own; a cache that failed is only work. */

@@ -56,8 +56,8 @@ TEST(hostile, five_hundred_levels)
     bed_open(&b, t);
     make_deep(b.root, 500, "d", false);
     bed_scan(&b);
-    CHECK_INT(500, b.scan.dirs);
-    CHECK_INT(1, b.scan.files);
+    CHECK_INT(500, b.scan.counts.dirs);
+    CHECK_INT(1, b.scan.counts.files);
     bed_scan(&b);
     CHECK_INT(0, b.scan.changes.len);
 }
@@ -81,7 +81,7 @@ TEST(hostile, more_levels_than_descriptors)
     few.rlim_cur = 100;
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
     bed_scan(&b);
-    CHECK_INT(800, b.scan.dirs);
+    CHECK_INT(800, b.scan.counts.dirs);
     b.options.threads = 4;
     b.options.force = true;
     bed_scan(&b);
@@ -99,7 +99,7 @@ TEST(hostile, paths_that_are_too_long_are_errors)
     name[sizeof(name) - 1] = '\0';
     make_deep(b.root, 30, name, false);
     bed_scan(&b);
-    CHECK_INT(19, b.scan.dirs); /* 19 names of 201 bytes and their slashes are 3,837 */
+    CHECK_INT(19, b.scan.counts.dirs); /* 19 names of 201 bytes and their slashes are 3,837 */
     CHECK_INT(1, b.scan.errors.len);
     CHECK_INT(VALISE_E_TOO_LARGE, b.scan.errors.ptr[0].code);
     remove_deep(b.root, name);
@@ -124,7 +124,7 @@ TEST(hostile, a_hundred_thousand_entries)
     b.options.threads = 2;
     CHECK_OK(vls_tree_scan(&b.scan, &b.options, &t->err));
     bed_hold(&b);
-    CHECK_INT(100000, b.scan.files);
+    CHECK_INT(100000, b.scan.counts.files);
     CHECK_INT(100000, b.scan.added);
     CHECK_OK(vls_tree_scan_keep(&b.scan, 1, &t->err));
     b.options.version = 1;
@@ -207,7 +207,7 @@ TEST(hostile, a_file_that_changes_all_the_time_is_unreadable)
     CHECK_INT(VALISE_E_BUSY, b.scan.errors.ptr[0].code);
     CHECK_INT(VLS_NODE_UNREADABLE, bed_find(&b, "a-large")->node.kind);
     CHECK_INT(VLS_NODE_FILE, bed_find(&b, "other")->node.kind);
-    CHECK_INT(1, b.scan.unreadable);
+    CHECK_INT(1, b.scan.counts.unreadable);
     b.any_ignored = false;
     bed_scan(&b); /* and it is read when it stands still; what it was did not go */
     CHECK_INT(1, b.scan.changed);
@@ -267,8 +267,8 @@ TEST(hostile, what_vanishes_behind_its_name_is_not_there)
     bed_link(&b, "d-link", "3");
     scan_meddled(&b, vanish);
     CHECK_INT(0, b.scan.errors.len);
-    CHECK_INT(1, b.scan.files);
-    CHECK_INT(0, b.scan.dirs);
+    CHECK_INT(1, b.scan.counts.files);
+    CHECK_INT(0, b.scan.counts.dirs);
 }
 
 static void swap_kinds(scan_bed *b, int time)
@@ -324,11 +324,11 @@ TEST(hostile, a_file_that_cannot_be_opened_is_an_error_and_a_node)
     bed_check_errors(&b, "d/secret");
     CHECK_INT(VALISE_E_DENIED, b.scan.errors.ptr[0].code);
     CHECK_INT(VLS_NODE_UNREADABLE, bed_find(&b, "d/secret")->node.kind);
-    CHECK_INT(1, b.scan.files);
+    CHECK_INT(1, b.scan.counts.files);
     b.any_ignored = false;
     bed_scan(&b);
     CHECK_INT(1, b.scan.changed);
-    CHECK_INT(0, b.scan.unreadable);
+    CHECK_INT(0, b.scan.counts.unreadable);
 }
 
 /* Text that is repeated. */
@@ -404,7 +404,7 @@ TEST(hostile, errors_come_in_the_order_of_paths)
     bed_scan(&b); /* names of the root can be read, files and names of d cannot */
     fault_io_end();
     bed_check_errors(&b, "a d d.x");
-    CHECK_INT(3, b.scan.unreadable);
+    CHECK_INT(3, b.scan.counts.unreadable);
 }
 
 TEST(hostile, a_directory_that_cannot_be_read_is_an_error_and_a_node)

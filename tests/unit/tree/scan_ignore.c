@@ -76,7 +76,7 @@ TEST(leaves_out, everything_but_the_root)
     b.options.ignore = VLS_STR("*");
     bed_file(&b, "a", "1");
     bed_scan(&b);
-    CHECK_INT(0, b.scan.dirs);
+    CHECK_INT(0, b.scan.counts.dirs);
     CHECK_INT(1, b.count);
 }
 

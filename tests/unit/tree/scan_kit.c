@@ -197,11 +197,11 @@ static void check_counts(const scan_bed *b, size_t count_before)
         unreadable += node->kind == VLS_NODE_UNREADABLE;
         bytes += node->kind == VLS_NODE_FILE ? node->size : 0;
     }
-    CHECK_INT(files, s->files);
-    CHECK_INT(dirs, s->dirs);
-    CHECK_INT(links, s->links);
-    CHECK_INT(unreadable, s->unreadable);
-    CHECK_INT(bytes, s->bytes);
+    CHECK_INT(files, s->counts.files);
+    CHECK_INT(dirs, s->counts.dirs);
+    CHECK_INT(links, s->counts.links);
+    CHECK_INT(unreadable, s->counts.unreadable);
+    CHECK_INT(bytes, s->counts.bytes);
     CHECK_INT((int64_t)b->count - VLS_MAX((int64_t)count_before, 1), s->added - s->removed);
     CHECK_INT(s->moved, s->moves.len);
     CHECK((s->changes.len == 0) == vls_id_equal(&s->old_object, &s->object));

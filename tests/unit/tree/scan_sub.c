@@ -36,7 +36,7 @@ TEST(sub, of_a_file)
     bed_scan_sub(&b, "d/e/c");
     CHECK_INT(1, b.scan.changed);
     CHECK_INT(1, b.scan.hashed);
-    CHECK_INT(4, b.scan.files);
+    CHECK_INT(4, b.scan.counts.files);
     check_all(&b);
     bed_scan_sub(&b, "d/e/c");
     CHECK_INT(0, b.scan.changes.len);
