@@ -126,10 +126,8 @@ static int take_away(vls_writer *w, const vls_spot *have, valise_error *err)
             return 0;
         if (is_refused(errno))
             return in_the_way(w, have->path, REFUSED, err);
-        if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR || errno == EBUSY) {
-            rc = in_the_way(w, have->path, "the directory holds what is not in the tree", err);
-            return VLS_MIN(rc, 0);
-        }
+        if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR || errno == EBUSY)
+            return in_the_way(w, have->path, "the directory holds what is not in the tree", err);
         return vls_fail_errno(err, "remove", have->path);
     }
     vls_stage_for(w, dir);
@@ -232,9 +230,9 @@ static int put_file(vls_writer *w, const vls_step *s, valise_error *err)
     rc = put_once(w, s, dir, name, err);
     if (rc == OTHER_DISK) {
         rc = vls_stage_beside(w, dir, vls_path_parent(path), err);
-        if (rc > 0)
-            rc = put_once(w, s, dir, name, err);
-        if (rc == 0 || rc == OTHER_DISK)
+        if (rc >= 0)
+            rc = rc > 0 ? put_once(w, s, dir, name, err) : OTHER_DISK;
+        if (rc == OTHER_DISK)
             rc = in_the_way(w, path, ELSEWHERE, err);
     }
     w->restored += rc > 0;

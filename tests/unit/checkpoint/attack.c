@@ -305,6 +305,15 @@ static void end_mount(void *arg)
     (void)umount2(shed_path(arg, "disk"), MNT_DETACH);
 }
 
+static void end_mount_as_root(void *arg)
+{
+    uid_t uid = geteuid();
+
+    (void)seteuid(0);
+    end_mount(arg);
+    (void)seteuid(uid);
+}
+
 /* A folder of the tree that lies on another disk: nothing can be exchanged with the stage. */
 TEST(attack, a_folder_on_another_disk)
 {
@@ -340,6 +349,32 @@ TEST(attack, a_folder_on_another_disk)
         test_format("\"checkpoint\":\"%s\",\"delete\":true", shed_member(answer, "saved")));
     CHECK_TEXT(after, shed_text(s->dir));
     CHECK(access(shed_path(s, "disk/.valise"), F_OK) != 0);
+}
+
+/* What may not be moved there is told once, for what it is. */
+TEST(attack, what_belongs_to_somebody_else_on_another_disk)
+{
+    shed *s = shed_open(t);
+    const char *answer;
+    int mounted;
+
+    if (geteuid() == 0 || getuid() != 0)
+        SKIP("needs a user, and root to mount");
+    shed_dir(s, "disk", 0755);
+    CHECK_INT(0, seteuid(0));
+    mounted = mount("none", shed_path(s, "disk"), "tmpfs", 0, "size=1m,mode=01777");
+    CHECK_INT(0, seteuid(65534));
+    if (mounted < 0)
+        SKIP("nothing can be mounted here");
+    test_defer(end_mount_as_root, s);
+    shed_write(s, "disk/a", "one", 0644);
+    (void)shed_run(s, "tree:checkpoint", "\"name\":\"one\"");
+    shed_write(s, "disk/a", "edit", 0644);
+    own_by_root(shed_path(s, "disk/a"), true);
+    answer = restore(s, "");
+    CHECK_TEXT("1", shed_member(answer, "inTheWayCount"));
+    CHECK_TEXT("it may not be changed", shed_member(answer, "inTheWay.0.reason"));
+    CHECK_TEXT("edit", text_of(s, "disk/a"));
 }
 
 /* Behind the scan. */
