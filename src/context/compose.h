@@ -17,7 +17,7 @@
  *     agent        100 for the first of its agents, and so on
  *     freshness    fresh 150, stale 50
  *     query        for each word that is in the first 64 KiB: 40, and 10 for each of its next
- * three; 400 at most
+ *                  three; 400 at most
  *
  * Who may not read a slot sees nothing of it, neither in counts nor in lists.
  *

@@ -1,10 +1,13 @@
 /* compose_policy.h -- what a composition is made of: the language of `compose --policy`.
  *
- *     text       part { ',' part }       "relevance,sources=node+ancestors,max=10,query=date
- * parsing" part       relevance | recency | type | agent | custom=NAME      order sources=S{+S}
- * node, parent, ancestors, siblings, children types=T{+T}  agents=A{+A}   which come first, with
- * stars; the rest is last query=WORDS             what it is for max=N  max_bytes=N  max_tokens=N,
- * type= agent= path= state= seq= time= limits and filters: those of views (lens.h)
+ *     text    part { ',' part }     "relevance,sources=node+ancestors,max=10,query=date parsing"
+ *     part    relevance | recency | type | agent | custom=NAME     order
+ *             sources=S{+S}                node, parent, ancestors, siblings, children
+ *             types=T{+T}  agents=A{+A}    which come first, with stars; the rest is last
+ *             query=WORDS                  what it is for
+ *             max=N  max_bytes=N  max_tokens=N,
+ *             type=  agent=  path=  state=  seq=  time=     limits and filters: those of views
+ *                                                           (lens.h)
  *
  * Left out: relevance, all sources, max=100, max_bytes=1048576, nothing else. A list may be given
  * in several parts. The nodes that are related to this one are no part of a policy but of the

@@ -1,5 +1,5 @@
-/* lens_impl.h -- what the languages of lens.h and policy.h have in common: parts between commas, of
- * which some are limits and filters.
+/* lens_impl.h -- what the languages of lens.h and compose_policy.h have in common: parts between
+ * commas, of which some are limits and filters.
  *
  * Threads: single. */
 #ifndef VLS_LENS_IMPL_H
@@ -50,7 +50,6 @@ int vls_lens_word(const char *const *words, valise_str word);
 int vls_lens_read_filter(vls_lens_reading *r);
 
 /* Is the value a pattern? VALISE_E_INVALID. */
-
 int vls_lens_check_glob(const vls_lens_reading *r, const vls_glob_rules *rules, valise_str glob);
 
 bool vls_lens_fits_any(const vls_lens_globs *globs, const vls_glob_rules *rules, valise_str text);

@@ -1,11 +1,14 @@
 /* point.h -- which state is meant: a version of the tree, and what was known then.
  *
- *     now                     the newest, as far as the view goes
- *     NAME                    a checkpoint of the workspace's tree: its version; what was known
- * when it was made. For who may read the tree v12, 1a2b3c4d           a version of the tree, or one
- * with a root that begins so; what was known when it was recorded 1a2b3c4d                a root of
- * the context, or its first digits: the state that the command left which made it so 42,
- * 2026-01-02T..., ID  a seq of the log, a time, a command: the state after that
+ *     now              the newest, as far as the view goes
+ *     NAME             a checkpoint of the workspace's tree: its version; what was known when it
+ *                      was made. For who may read the tree
+ *     v12, 1a2b3c4d    a version of the tree, or one with a root that begins so; what was known
+ *                      when it was recorded
+ *     1a2b3c4d         a root of the context, or its first digits: the state that the command left
+ *                      which made it so
+ *     42, 2026-01-02T..., ID
+ *                      a seq of the log, a time, a command: the state after that
  *
  * Digits that are a seq and the beginning of a root as well are refused: seq:42 is the seq.
  *

@@ -6,8 +6,8 @@
 #include "watch/watch.h"
 
 #define READ_SIZE ((size_t)64 * 1024)
-#define READS_MAX                                                                                  \
-    64u /* at once: who changes files faster than they are heard must not hold it up */
+/* At once: who changes files faster than they are heard must not hold it up. */
+#define READS_MAX 64u
 
 void vls_watch_note(const valise_watch *w, int note, const char *text)
 {

@@ -14,8 +14,9 @@
 #define OTHER_SIDE_NS INT64_C(10000000) /* a round waits so long for the other side of a move */
 #define NEVER INT64_MAX
 #define LONGEST (INT64_MAX / 64)
-#define SAVE_TIMES                                                                                 \
-    12 /* where it is never quiet, the stat cache is saved after so many times that */
+
+/* Where it is never quiet, the stat cache is saved after so many times save_ns. */
+#define SAVE_TIMES 12
 
 /* ---- when ---- */
 
