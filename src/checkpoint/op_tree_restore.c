@@ -37,7 +37,7 @@ static const valise_field change_fields[] = {
 static const valise_struct change_struct = {sizeof(vls_restore_change), change_fields};
 static const valise_field change_item = {
     .name = "change", .type = VALISE_T_STRUCT, .more = &change_struct};
-const valise_field vls_checkpoint_text_item = {.name = "name", .type = VALISE_T_PATH};
+static const valise_field text_item = {.name = "name", .type = VALISE_T_PATH};
 
 static const valise_field restore_out[] = {
     VALISE_FIELD(result_type, name, STR, VALISE_REQUIRED, "Name of the checkpoint."),
@@ -60,9 +60,9 @@ static const valise_field restore_out[] = {
                       .more = &vls_checkpoint_problem_item),
     VALISE_FIELD_WITH(result_type, late, LIST, 0,
                       "More of these: of what was edited meanwhile, or could be read only then.",
-                      .more = &vls_checkpoint_text_item),
+                      .more = &text_item),
     VALISE_FIELD_WITH(result_type, found, LIST, 0, "Files that a killed restore left behind.",
-                      .more = &vls_checkpoint_text_item),
+                      .more = &text_item),
     VALISE_FIELD(result_type, version, INT, 0, "Version of the tree after it."),
     VALISE_FIELD(result_type, root, ID, VALISE_NULLABLE, "And its root."),
     VALISE_FIELD_END,
@@ -125,20 +125,10 @@ static int by_path(const void *a, const void *b)
 
 static int resolve_paths(restoring *r, valise_error *err)
 {
-    const valise_str *given = r->args->paths.items;
     size_t count = r->args->paths.count;
     valise_str *paths = NULL;
-    int rc = 0;
+    int rc = vls_paths_resolve(&paths, &r->job->arena, r->args->paths.items, count, err);
 
-    if (count > 0)
-        rc = valise_job_alloc((void **)&paths, r->job, count * sizeof(*paths), err);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        vls_buf path;
-        vls_buf_init_in(&path, &r->job->arena, VLS_PATH_MAX);
-        rc = vls_path_resolve(&path, VLS_STR(""), given[i], err);
-        if (rc == 0)
-            rc = vls_buf_keep(&paths[i], &path, err);
-    }
     if (rc == 0 && count > 1)
         qsort(paths, count, sizeof(*paths), by_path);
     r->options = (vls_restore_plan_options){.manifest = valise_blob_bytes(r->manifest),
@@ -174,7 +164,8 @@ static int save(restoring *r, valise_error *err)
     VLS_AUTO(memory) vls_memory memory = {0};
     vls_checkpoint_made made;
     valise_str name;
-    int rc = vls_plan_save(&made, &memory, &r->plan, &r->survey, &r->hoard, r->args->force, err);
+    int rc =
+        vls_restore_plan_save(&made, &memory, &r->plan, &r->survey, &r->hoard, r->args->force, err);
 
     if (rc != 0)
         return rc == 2 ? 0 : rc;

@@ -85,7 +85,7 @@ typedef struct diffing {
     valise_job *job;
     valise_view *view; /* while it compares */
     const diff_args *args;
-    const valise_str *paths;
+    valise_str *paths;
     size_t path_count;
     vls_arena arena;
     vls_outside outside;
@@ -186,26 +186,14 @@ static int look(diffing *d, valise_error *err)
 
 static int add_item(diffing *d, valise_str path, const vls_node *node, valise_error *err)
 {
-    vls_manifest_entry e = {.path = path};
+    vls_manifest_entry e;
     struct stat st = {.st_mode = 0};
     int rc = vls_reach_stat(&st, &d->source.reach, path, err);
 
     if (rc <= 0)
         return rc; /* gone since */
-    e.mode = st.st_mode & VLS_MODE_BITS;
-    if (node->kind == VLS_NODE_DIR) {
-        e.kind = VLS_MANIFEST_DIR;
-    } else if (node->kind == VLS_NODE_FILE) {
-        e.kind = VLS_MANIFEST_FILE;
-        e.size = node->size;
-        e.content = node->content;
-    } else if (node->kind == VLS_NODE_LINK) {
-        e.kind = VLS_MANIFEST_LINK;
-        e.target = node->target;
-    } else {
-        e.kind = VLS_MANIFEST_LACKING;
-        e.lack = VLS_LACK_UNREADABLE;
-    }
+    e = vls_spot_entry(
+        &(vls_spot){.path = path, .node = *node, .mode = st.st_mode & VLS_MODE_BITS});
     return vls_vec_push_in(&d->is.items, &d->arena, e) ? 0 : vls_arena_fail(&d->arena, err);
 }
 
@@ -422,27 +410,6 @@ static int read_and_compare(void *arg, valise_view *view, valise_error *err)
     return rc;
 }
 
-static int read_paths(diffing *d, valise_error *err)
-{
-    const valise_str *given = d->args->paths.items;
-    valise_str *paths = NULL;
-    vls_buf path;
-    int rc = 0;
-
-    if (d->args->paths.count == 0)
-        return 0;
-    rc = valise_job_alloc((void **)&paths, d->job, d->args->paths.count * sizeof(*paths), err);
-    for (size_t i = 0; rc == 0 && i < d->args->paths.count; i++) {
-        vls_buf_init_in(&path, &d->arena, VLS_PATH_MAX);
-        rc = vls_path_resolve(&path, VLS_STR(""), given[i], err);
-        if (rc == 0)
-            rc = vls_buf_keep(&paths[i], &path, err);
-    }
-    d->paths = paths;
-    d->path_count = d->args->paths.count;
-    return rc;
-}
-
 static int job(valise_job *job, const void *in, void *out, valise_error *err)
 {
     VLS_AUTO(diffing)
@@ -452,7 +419,8 @@ static int job(valise_job *job, const void *in, void *out, valise_error *err)
     (void)out;
     vls_arena_init(&d.arena, job->v->env, ARENA_MAX);
     vls_buf_init(&d.patch, job->v->env, VLS_PATCH_MAX);
-    rc = read_paths(&d, err);
+    d.path_count = d.args->paths.count;
+    rc = vls_paths_resolve(&d.paths, &d.arena, d.args->paths.items, d.path_count, err);
     if (rc == 0 && d.args->other.len == 0)
         rc = look(&d, err);
     return rc < 0 ? rc : vls_with_view(job->v, NULL, read_and_compare, &d, err);

@@ -49,8 +49,8 @@ static const valise_field diff_in[] = {
 /* ---- the answer ---- */
 
 static const char *const whats[] = {"node", "slot", "summary", NULL};
-const char *const vls_diff_changes[] = {"added",      "changed",  "removed", "moved", "invalidated",
-                                        "reaffirmed", "orphaned", "found",   NULL};
+static const char *const changes[] = {"added",      "changed",  "removed", "moved", "invalidated",
+                                      "reaffirmed", "orphaned", "found",   NULL};
 
 static const valise_field node_fields[] = {
     VALISE_FIELD_AS(side_node, object, "objectId", ID, VALISE_REQUIRED, "Its object id."),
@@ -97,7 +97,7 @@ static const valise_struct summary_struct = {sizeof(summary), summary_fields};
 static const valise_field diff_out[] = {
     VALISE_FIELD_WITH(diff_row, what, ENUM, VALISE_REQUIRED, "What it is about.", .more = whats),
     VALISE_FIELD_WITH(diff_row, change, ENUM, VALISE_NULLABLE, "What became of it.",
-                      .more = vls_diff_changes),
+                      .more = changes),
     VALISE_FIELD(diff_row, path, PATH, VALISE_NULLABLE, "Where it is, or was."),
     VALISE_FIELD(diff_row, from, PATH, VALISE_NULLABLE, "Where it was before it moved."),
     VALISE_FIELD_WITH(diff_row, was, STRUCT, VALISE_NULLABLE, "A node, as it was.",
@@ -124,7 +124,7 @@ typedef struct diffing {
     const diff_args *args;
     vls_tree_row tree;
     vls_point from, to;
-    const valise_str *paths;
+    valise_str *paths;
     size_t path_count;
     vls_tree_diff nodes;
     vls_scan found;               /* moves */
@@ -159,27 +159,6 @@ static bool enters(void *arg, valise_str dir)
         if (vls_path_is_under(d->paths[i], dir))
             return true;
     return is_wanted(d, dir);
-}
-
-static int read_paths(diffing *d, valise_error *err)
-{
-    const valise_str *given = d->args->paths.items;
-    valise_str *paths = NULL;
-    vls_buf path;
-    int rc = 0;
-
-    if (d->args->paths.count == 0)
-        return 0;
-    rc = valise_view_alloc((void **)&paths, d->view, d->args->paths.count * sizeof(*paths), err);
-    for (size_t i = 0; rc == 0 && i < d->args->paths.count; i++) {
-        vls_buf_init_in(&path, &d->view->arena, VLS_PATH_MAX);
-        rc = vls_path_resolve(&path, VLS_STR(""), given[i], err);
-        if (rc == 0)
-            rc = vls_buf_keep(&paths[i], &path, err);
-    }
-    d->paths = paths;
-    d->path_count = d->args->paths.count;
-    return rc;
 }
 
 static int read_points(diffing *d, valise_error *err)
@@ -291,11 +270,11 @@ static int open_source(diffing *d, valise_error *err)
 {
     VLS_AUTO(outside) vls_outside outside = {0};
     valise *v = vls_view_bus(d->view);
-    const char *root = NULL;
+    int rc = v ? vls_outside_open(&outside, v, d->args->dir, NULL) : VALISE_E_UNSUPPORTED;
 
-    if (v && vls_outside_open(&outside, v, d->args->dir, NULL) == 0)
-        root = outside.options.root;
-    return vls_source_open(&d->source, d->view, root, err);
+    if (rc == VALISE_E_NO_MEMORY)
+        return vls_fail_memory(err);
+    return vls_source_open(&d->source, d->view, rc < 0 ? NULL : outside.options.root, err);
 }
 
 static uint32_t mode_of(const vls_node *node)
@@ -673,14 +652,17 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
 {
     const diff_args *args = in;
     VLS_AUTO(diffing)
-    diffing d = {.view = view, .args = args, .source = {.reach = {.root = -1}}};
+    diffing d = {.view = view,
+                 .args = args,
+                 .path_count = args->paths.count,
+                 .source = {.reach = {.root = -1}}};
     bool both = args->nodes == args->context;
     int rc = read_points(&d, err);
 
     (void)out;
     vls_buf_init(&d.patch, view->arena.env, VLS_PATCH_MAX);
     if (rc == 0)
-        rc = read_paths(&d, err);
+        rc = vls_paths_resolve(&d.paths, &view->arena, args->paths.items, d.path_count, err);
     if (rc == 0 && (both || args->context))
         rc = check_log(&d, err);
     if (rc == 0 && args->patch)

@@ -147,6 +147,29 @@ int vls_path_resolve(vls_buf *out, valise_str here, valise_str given, valise_err
     return vls_path_check(vls_buf_str(out), err);
 }
 
+int vls_paths_resolve(valise_str **out, vls_arena *arena, const valise_str *given, size_t count,
+                      valise_error *err)
+{
+    valise_str *paths = NULL;
+    int rc = 0;
+
+    if (count > 0) {
+        paths = vls_arena_array(arena, count, sizeof(*paths));
+        if (!paths)
+            return vls_arena_fail(arena, err);
+    }
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        vls_buf path;
+        vls_buf_init_in(&path, arena, VLS_PATH_MAX);
+        rc = vls_path_resolve(&path, VLS_STR(""), given[i], err);
+        if (rc == 0)
+            rc = vls_buf_keep(&paths[i], &path, err);
+    }
+    if (rc == 0)
+        *out = paths;
+    return rc;
+}
+
 /* ---- ids ---- */
 
 int vls_node_hash(vls_node *node, vls_hasher *hasher, valise_error *err)

@@ -63,6 +63,10 @@ int vls_path_check(valise_str path, valise_error *err);
  * look at files; ".." that leaves the tree is VALISE_E_INVALID. out: of the buffer. */
 int vls_path_resolve(vls_buf *out, valise_str here, valise_str given, valise_error *err);
 
+/* Several, as they were given from the root of the tree; of none NULL. In the arena. */
+int vls_paths_resolve(valise_str **out, vls_arena *arena, const valise_str *given, size_t count,
+                      valise_error *err);
+
 /* "a/b" of "a/b/c", "" of "a". The root lies in itself, under no name: both are "". */
 valise_str vls_path_parent(valise_str path);
 valise_str vls_path_name(valise_str path);

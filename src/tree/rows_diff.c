@@ -99,12 +99,14 @@ static int go_down(comparing *c, const vls_difference *d, valise_error *err)
 {
     const vls_tree_diff *diff = c->diff;
     bool dir = (d->was && d->was->kind == VLS_NODE_DIR) || (d->is && d->is->kind == VLS_NODE_DIR);
+    int rc;
 
     if (!dir || (diff->enters && !diff->enters(diff->arg, d->path)))
         return 0;
     vls_buf_clear(&c->dir);
     vls_buf_add(&c->dir, d->path);
-    return enter(c, d->path, VLS_STR(""), err);
+    rc = vls_buf_check(&c->dir, err);
+    return rc < 0 ? rc : enter(c, d->path, VLS_STR(""), err);
 }
 
 static int compare_rows(comparing *c, const vls_tree_node_row *was, const vls_tree_node_row *is,

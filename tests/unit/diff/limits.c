@@ -70,7 +70,8 @@ TEST(limits, what_was_erased_is_not_shown)
 
 typedef struct trial {
     const char *payload;
-    size_t rows; /* that it must tell */
+    size_t rows;       /* that it must tell */
+    const char *shows; /* it looks at files, too, and must tell this; or NULL */
 } trial;
 
 static int count_rows(const char *json)
@@ -87,6 +88,7 @@ static int ask(fault *f, void *arg)
     const trial *try = arg;
     test inner = *f->t;
     valise_reply reply = VALISE_REPLY_INIT;
+    const char *payload = try->payload, *json;
     yard *y;
     int rc;
 
@@ -96,14 +98,21 @@ static int ask(fault *f, void *arg)
     yard_grow(y, "a=1 b=2 d/x=3", "");
     (void)yard_put(y, NULL, "a", "notes", "one\n", "");
     (void)yard_put(y, NULL, "b", "notes", "one\n", "");
-    yard_grow(y, "a=9 c=2 d/x=4 d/y=5", "b>c");
+    yard_grow(y, "a=9 c=2 d/x=4 new=5", "b>c");
     (void)yard_put(y, NULL, "a", "notes", "two\n", "");
+    if (try->shows) {
+        FILE *file = fopen(test_format("%s/new", f->dir), "w");
+        CHECK(file && fputs("5", file) >= 0 && fclose(file) == 0);
+        payload = test_format("%s,\"dir\":\"%s\"}", payload, f->dir);
+    }
     fault_on(f);
-    rc = valise_dispatch(&reply, y->v, "tree:diff", try->payload, NULL, &f->err);
+    rc = valise_dispatch(&reply, y->v, "tree:diff", payload, NULL, &f->err);
     fault_off(f);
-    if (rc == 0)
-        CHECK_INT(try->rows,
-                  count_rows(test_format("%.*s", VALISE_STR_ARG(valise_blob_bytes(reply.json)))));
+    if (rc == 0) {
+        json = test_format("%.*s", VALISE_STR_ARG(valise_blob_bytes(reply.json)));
+        CHECK_INT(try->rows, count_rows(json));
+        CHECK(!try->shows || strstr(json, try->shows));
+    }
     f->recovered = rc == 0;
     valise_reply_release(&reply);
     valise_close(y->v);
@@ -113,8 +122,9 @@ static int ask(fault *f, void *arg)
 TEST(limits_memory, every_allocation_may_fail)
 {
     static const trial trials[] = {
-        {"{\"from\":\"v1\",\"patch\":true}", 6},
-        {"{\"from\":\"v1\",\"stat\":true,\"paths\":[\"a\"]}", 1},
+        {"{\"from\":\"v1\",\"patch\":true}", 6, NULL},
+        {"{\"from\":\"v1\",\"stat\":true,\"paths\":[\"a\"]}", 1, NULL},
+        {"{\"from\":\"v1\",\"nodes\":true,\"patch\":true", 4, "+5"},
     };
 
     for (size_t i = 0; i < VLS_COUNT(trials); i++)
