@@ -106,14 +106,4 @@ static inline void vls_auto_keeping(vls_keeping *keeping)
     vls_buf_release(&keeping->manifest);
 }
 
-static inline void vls_auto_survey(vls_survey *survey)
-{
-    vls_survey_release(survey);
-}
-
-static inline void vls_auto_hoard(vls_hoard *hoard)
-{
-    vls_hoard_close(hoard);
-}
-
 #endif

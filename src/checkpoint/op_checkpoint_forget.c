@@ -25,8 +25,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         return vls_fail(err, VALISE_E_CONFLICT, "there are other checkpoints by now");
     for (size_t i = 0; rc == 0 && i < args->hashes.count; i++) {
         const vls_tree_content_row row = {.hash = hashes[i]};
-        rc = valise_view_delete(view, &vls_tree_contents, &row, err);
-        rc = VLS_MIN(rc, 0); /* which evaluates it twice */
+        rc = vls_settle(valise_view_delete(view, &vls_tree_contents, &row, err));
     }
     return rc;
 }

@@ -133,9 +133,8 @@ extern const valise_op vls_op_checkpoint_checkpoint_store, vls_op_checkpoint_che
     vls_op_checkpoint_checkpoint_remove, vls_op_checkpoint_tree_checkpoint,
     vls_op_checkpoint_tree_restore;
 
-extern const valise_field vls_checkpoint_problem_item, vls_checkpoint_text_item;
+extern const valise_field vls_checkpoint_problem_item; /* {"path": ..., "reason": ...} */
 
-/* The first of some problems, as a list of an answer. */
-#define VLS_CHECKPOINT_LISTED 100u
+#define VLS_CHECKPOINT_LISTED 100u /* problems in an answer: the first of them */
 
 #endif

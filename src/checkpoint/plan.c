@@ -58,16 +58,16 @@ static size_t first_given(const vls_restore_plan_options *o, valise_str path)
 /* It was given, or what it lies in. */
 static bool is_chosen(const vls_restore_plan_options *o, valise_str path)
 {
-    bool chosen = o->path_count == 0;
-
-    for (bool top = chosen; !chosen && !top;) {
+    if (o->path_count == 0)
+        return true;
+    for (;;) {
         size_t at = first_given(o, path);
-        chosen = at < o->path_count && vls_str_equal(o->paths[at], path);
-        top = path.len == 0;
-        if (!top)
-            path = vls_path_parent(path);
+        if (at < o->path_count && vls_str_equal(o->paths[at], path))
+            return true;
+        if (path.len == 0)
+            return false;
+        path = vls_path_parent(path);
     }
-    return chosen;
 }
 
 /* A directory above one that was chosen has to be there. */
@@ -493,8 +493,8 @@ static int save_contents(const vls_restore_plan *p, vls_hoard *hoard, bool force
     return rc != 0 ? rc : vls_hoard_flush(hoard, err);
 }
 
-int vls_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_restore_plan *p,
-                  vls_survey *survey, vls_hoard *hoard, bool force, valise_error *err)
+int vls_restore_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_restore_plan *p,
+                          vls_survey *survey, vls_hoard *hoard, bool force, valise_error *err)
 {
     VLS_AUTO(keeping)
     vls_keeping k = {.prefix = VLS_STR("before-restore-"), .partial = true, .tree = &survey->tree};

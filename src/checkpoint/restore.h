@@ -1,8 +1,8 @@
 /* restore.h -- bring files back: what differs, and how it is put right.
  *
- *     vls_restore_plan_make     compare what lies there (a survey) with what a checkpoint lists
- *     vls_plan_save     a partial checkpoint of what is about to change
- *     vls_writer_*      do it
+ *     vls_restore_plan_make   compare what lies there (a survey) with what a checkpoint lists
+ *     vls_restore_plan_save   a partial checkpoint of what is about to change
+ *     vls_writer_*            do it
  *
  * Comparing and writing what differs can be repeated: a restore that was killed is run again.
  *
@@ -58,8 +58,9 @@ void vls_restore_plan_release(vls_restore_plan *plan); /* a zeroed one is fine *
 
 /* Save what the plan takes away. *made has the name: of memory. 1: something is not what it was;
  * 2: nothing is taken away. */
-int vls_plan_save(vls_checkpoint_made *made, vls_memory *memory, const vls_restore_plan *plan,
-                  vls_survey *survey, vls_hoard *hoard, bool force, valise_error *err);
+int vls_restore_plan_save(vls_checkpoint_made *made, vls_memory *memory,
+                          const vls_restore_plan *plan, vls_survey *survey, vls_hoard *hoard,
+                          bool force, valise_error *err);
 
 /* ---- writing ---- */
 
@@ -76,8 +77,8 @@ typedef struct vls_writer {
     const char *folder;
     int stage;               /* -1 */
     int beside;              /* directory on another disk, that the stage is in now; or -1 */
-    int home;                /* then: the usual stage, and its folder */
-    const char *home_folder; /* */
+    int home;                /* then: the usual stage; else -1 */
+    const char *home_folder; /* ... and its path */
     uint64_t number;
     int64_t restored, deleted;
     vls_vec(valise_str) late, found;
@@ -113,11 +114,6 @@ int vls_stage_move(int from_dir, const char *from, int to_dir, const char *to, u
 int vls_stage_hash(valise_id *out, vls_hasher *hasher, int stage, const char *name,
                    valise_error *err);
 int vls_stage_keep(vls_writer *writer, const char *name, valise_error *err);
-
-static inline void vls_auto_restore_plan(vls_restore_plan *plan)
-{
-    vls_restore_plan_release(plan);
-}
 
 static inline void vls_auto_writer(vls_writer *writer)
 {

@@ -11,13 +11,9 @@ void vls_survey_release(vls_survey *survey)
     *survey = (vls_survey){.items = VLS_VEC_INIT};
 }
 
-typedef struct listing {
-    vls_survey *survey;
-} listing;
-
 static int add_node(void *arg, const vls_tree_found *found, valise_error *err)
 {
-    vls_survey *s = ((listing *)arg)->survey;
+    vls_survey *s = arg;
     vls_spot seen = {.node = found->node};
     int rc = vls_arena_dup(&seen.path, &s->arena, found->path, err);
 
@@ -30,12 +26,12 @@ static int add_node(void *arg, const vls_tree_found *found, valise_error *err)
 
 static int list_nodes(void *arg, valise_view *view, valise_error *err)
 {
-    vls_survey *s = ((listing *)arg)->survey;
+    vls_survey *s = arg;
     int rc = vls_tree_head(&s->tree, view, err);
 
     if (rc <= 0)
         return rc;
-    return vls_tree_walk(view, &s->tree, s->tree.version, VLS_STR(""), add_node, arg, err);
+    return vls_tree_walk(view, &s->tree, s->tree.version, VLS_STR(""), add_node, s, err);
 }
 
 static bool is_kind(const struct stat *st, vls_node_kind kind)
@@ -97,7 +93,6 @@ int vls_survey_take(vls_survey *out, const char **root, valise_job *job, valise_
                     valise_error *err)
 {
     VLS_AUTO(outside) vls_outside outside = {0};
-    listing l = {out};
     valise_str kept = {NULL, 0};
     int rc = vls_outside_open(&outside, job->v, dir, err);
 
@@ -108,7 +103,7 @@ int vls_survey_take(vls_survey *out, const char **root, valise_job *job, valise_
     valise_job_stage(job, "scan", "entries", 0);
     rc = scan(job, dir, err);
     if (rc == 0)
-        rc = vls_with_view(job->v, NULL, list_nodes, &l, err);
+        rc = vls_with_view(job->v, NULL, list_nodes, out, err);
     if (rc == 0)
         rc = vls_arena_dup(&kept, &out->arena, valise_str_of(outside.options.root), err);
     valise_job_stage(job, "look", "entries", out->items.len);

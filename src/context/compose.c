@@ -358,13 +358,11 @@ static int take(vls_composition *out, composing *c, vls_candidate *one, valise_e
 
 static int take_all(vls_composition *out, composing *c, valise_error *err)
 {
-    const vls_composed **entries = NULL;
+    const vls_composed **entries =
+        vls_arena_array(&c->view->arena, VLS_MAX(c->kept.len, 1), sizeof(*entries));
 
-    if (c->kept.len > 0) {
-        entries = vls_arena_array(&c->view->arena, c->kept.len, sizeof(*entries));
-        if (!entries)
-            return vls_arena_fail(&c->view->arena, err);
-    }
+    if (!entries)
+        return vls_arena_fail(&c->view->arena, err);
     for (size_t i = 0; i < c->kept.len; i++) {
         vls_candidate *one = &c->kept.ptr[i];
         int rc = take(out, c, one, err);
@@ -379,7 +377,8 @@ static int take_all(vls_composition *out, composing *c, valise_error *err)
 
 static vls_compose_left left_of(const leaving *l)
 {
-    return (vls_compose_left){{l->list.ptr, l->list.len}, l->count};
+    return (vls_compose_left){{l->list.ptr ? (const void *)l->list.ptr : "", l->list.len},
+                              l->count};
 }
 
 int vls_compose(vls_composition *out, valise_view *view, const vls_compose_request *request,

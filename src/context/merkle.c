@@ -76,9 +76,7 @@ static int need_page(vls_merkle_page *out, valise_str *bytes, valise_view *view,
                               vls_uuid_text(set).s);
 }
 
-/* Down to the leaf that has the key, or would have it: 1; 0: the way ends at an inner page without
- * such a child, or there is no page at all, and *depth is where the leaf would be. path: the inner
- * pages on the way, depth of them. */
+/* The way to a key. */
 typedef struct way {
     valise_view *view;
     const valise_uuid *set;
@@ -89,6 +87,9 @@ typedef struct way {
     vls_merkle_page *path; /* changes: VLS_MERKLE_DEPTH of them; NULL: not kept */
 } way;
 
+/* Down to the leaf that has the key, or would have it: 1; 0: the way ends at an inner page without
+ * such a child, or there is no page at all, and depth is where the leaf would be. path: the inner
+ * pages on the way, depth of them. */
 static int descend(way *w, valise_error *err)
 {
     vls_merkle_page *page = &w->leaf;
@@ -211,9 +212,8 @@ static int drop_page(way *w, const valise_id *key, size_t depth, valise_error *e
 {
     prefix_bytes room;
     vls_merkle_row row = row_at(&room, w->set, key, depth);
-    int rc = valise_view_delete(w->view, &vls_merkles, &row, err);
 
-    return VLS_MIN(rc, 0);
+    return vls_settle(valise_view_delete(w->view, &vls_merkles, &row, err));
 }
 
 /* The pages between the root and this depth, with what they have to say about the one below. */
@@ -342,10 +342,8 @@ static int gather(vls_merkle_page *leaf, way *w, size_t depth, valise_error *err
             else
                 leaf->pairs[leaf->count++] = page.pairs[i];
         }
-        if (rc == 0 && row.prefix.len > depth) {
-            rc = valise_view_delete(w->view, &vls_merkles, &row, err);
-            rc = VLS_MIN(rc, 0);
-        }
+        if (rc == 0 && row.prefix.len > depth)
+            rc = vls_settle(valise_view_delete(w->view, &vls_merkles, &row, err));
     }
     return VLS_MIN(rc, 0);
 }

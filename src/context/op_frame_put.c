@@ -235,7 +235,7 @@ static int answer(vls_frame_put_result *out, valise_view *view, const vls_place 
     const vls_scan_seen *seen = view->seen;
     vls_context_row context = {.slots = 0};
     vls_slot_entry_row entry;
-    int rc = vls_slot_find(&entry, view, &done->slot.id, &frame->id, true, err);
+    int rc = vls_slot_find(&entry, view, &done->slot.id, &frame->id, err);
 
     *out = (vls_frame_put_result){.frame_id = frame->id,
                                   .existed = done->existed,

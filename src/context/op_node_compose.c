@@ -247,18 +247,6 @@ static int fill_meta(compose_result *out, valise_view *view, const vls_place *pl
     return 0;
 }
 
-/* Lists that are there and empty. */
-static void fill_lists(vls_composition *known)
-{
-    valise_list *lists[] = {&known->entries, &known->cut.list, &known->missing.list,
-                            &known->corrupt.list};
-
-    for (size_t i = 0; i < VLS_COUNT(lists); i++) {
-        if (!lists[i]->items)
-            lists[i]->items = "";
-    }
-}
-
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const compose_args *args = in;
@@ -285,7 +273,6 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
         rc = fill_meta(result, view, &place, err);
     if (rc < 0)
         return rc;
-    fill_lists(&result->known);
     result->path = place.path;
     result->node_id = place.node.id;
     result->returned = (int64_t)result->known.entries.count;

@@ -103,8 +103,7 @@ static int add_child(void *arg, const vls_tree_found *found, valise_error *err)
     return rc;
 }
 
-static int fill_parent(record *out, valise_view *view, const vls_place *place, int64_t version,
-                       valise_error *err)
+static int fill_parent(record *out, valise_view *view, const vls_place *place, valise_error *err)
 {
     vls_tree_found parent;
     int rc;
@@ -112,14 +111,14 @@ static int fill_parent(record *out, valise_view *view, const vls_place *place, i
     if (out->path.len == 0)
         return 0;
     out->parent = vls_path_parent(out->path);
-    rc = vls_tree_get(&parent, view, &place->tree, version, out->parent, err);
+    rc = vls_tree_get(&parent, view, &place->tree, place->version, out->parent, err);
     if (rc > 0)
         out->parent_id = parent.id;
     return VLS_MIN(rc, 0);
 }
 
 static int fill_record(const record **out, valise_view *view, const vls_place *place,
-                       int64_t version, valise_error *err)
+                       valise_error *err)
 {
     const vls_node *node = &place->node.node;
     record *r = vls_arena_zalloc(&view->arena, sizeof(*r));
@@ -137,11 +136,11 @@ static int fill_record(const record **out, valise_view *view, const vls_place *p
                   .content = node->content,
                   .target = node->target};
     if (node->kind == VLS_NODE_DIR && node->size <= CHILDREN_MAX) {
-        rc = vls_tree_children(view, &place->tree, version, place->path, add_child, &l, err);
+        rc = vls_tree_children(view, &place->tree, place->version, place->path, add_child, &l, err);
         r->children = (valise_list){l.list.ptr ? (const void *)l.list.ptr : "", l.list.len};
     }
     if (rc == 0)
-        rc = fill_parent(r, view, place, version, err);
+        rc = fill_parent(r, view, place, err);
     if (rc == 0)
         *out = r;
     return rc;
@@ -213,7 +212,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     if (rc == 0 && !place.there)
         rc = vls_place_explain(&place, view, err);
     if (rc == 0)
-        rc = fill_record(&result->node, view, &place, place.version, err);
+        rc = fill_record(&result->node, view, &place, err);
     followed = place;
     if (rc == 0)
         rc = vls_shown_follow(&followed, view, VLS_STR(""), err);

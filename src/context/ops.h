@@ -214,11 +214,8 @@ extern const valise_op vls_op_context_slot_mark;
 /* Has it a head that no mark is on, and is it of this type (ptr NULL: any)? */
 bool vls_slot_is_markable(const vls_slot_row *slot, valise_str type);
 
-/* What the configuration says under a name, in the view's memory; the last value where there are
- * several. ptr NULL: nothing. */
-int vls_context_setting(valise_str *out, valise_view *view, const char *name, valise_error *err);
-
-/* The text that has a name there: what.NAME.spec. ptr NULL: it is no name, or that of nothing. */
+/* The text that has a name in the configuration: what.NAME.spec, in the view's memory. ptr NULL: it
+ * is no name, or that of nothing. */
 int vls_context_named(valise_str *out, valise_view *view, const char *what, valise_str given,
                       valise_error *err);
 

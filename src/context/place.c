@@ -75,8 +75,6 @@ int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_s
     vls_place place = {.there = false};
     int rc = vls_tree_head(&place.tree, view, err);
 
-    if (rc > 0 && place.tree.version == 0)
-        rc = 0;
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing is known of the files yet");
         vls_hint(err, "valise scan");

@@ -4,6 +4,7 @@
 #include "base/glob.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "bus/bus.h"
 #include "field/field.h"
 #include "json/json.h"
 
@@ -12,7 +13,7 @@
     VALISE_FIELD_WITH(vls_recipe_where, member, STR, VALISE_NULLABLE, help, .min = 1,              \
                       .max = GLOB_MAX)
 
-const valise_field vls_recipe_where_fields[] = {
+static const valise_field where_fields[] = {
     GLOB(name, "Names of what lies in the directory; * stands for anything."),
     GLOB(type, "Types of frames."),
     GLOB(agent, "Who wrote them."),
@@ -22,7 +23,7 @@ const valise_field vls_recipe_where_fields[] = {
                  "Only what is about the file as it is, and was not invalidated."),
     VALISE_FIELD_END,
 };
-const valise_struct vls_recipe_where_struct = {sizeof(vls_recipe_where), vls_recipe_where_fields};
+static const valise_struct where_struct = {sizeof(vls_recipe_where), where_fields};
 
 #define INPUT                                                                                      \
     VALISE_FIELD_WITH(vls_recipe, input, STR, VALISE_NULLABLE, "Types of frames, a glob.",         \
@@ -32,7 +33,7 @@ const valise_struct vls_recipe_where_struct = {sizeof(vls_recipe_where), vls_rec
     VALISE_FIELD_WITH(vls_recipe, limit, INT, 0, "Inputs at most.", .max = VLS_RECIPE_LIMIT_MAX)
 #define WHERE                                                                                      \
     VALISE_FIELD_WITH(vls_recipe, where, STRUCT, VALISE_NULLABLE, "Conditions.",                   \
-                      .more = &vls_recipe_where_struct)
+                      .more = &where_struct)
 
 static const valise_field derived_fields[] = {
     INPUT,
@@ -127,4 +128,13 @@ int vls_recipe_read(vls_recipe *out, valise_str bytes, vls_arena *arena, valise_
     recipe.program = program;
     *out = recipe;
     return 1;
+}
+
+bool vls_recipe_is_old(const valise_view *view, const vls_recipe *recipe)
+{
+    const valise *v = vls_view_bus(view);
+    const valise_policy *policy =
+        v && !recipe->program ? vls_registry_policy(v->registry, recipe->policy) : NULL;
+
+    return policy && policy->version > recipe->version;
 }

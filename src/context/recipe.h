@@ -57,9 +57,6 @@ typedef struct vls_recipe {
     valise_id program_id;          /* SHA-256 of its bytes */
 } vls_recipe;
 
-extern const valise_field vls_recipe_where_fields[];
-extern const valise_struct vls_recipe_where_struct;
-
 /* The bytes of the object. VALISE_E_INVALID for what is no glob. */
 int vls_recipe_write(vls_buf *out, const vls_recipe *recipe, valise_error *err);
 

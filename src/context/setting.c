@@ -5,7 +5,8 @@
 
 #define SETTING_MAX 65536u
 
-int vls_context_setting(valise_str *out, valise_view *view, const char *name, valise_error *err)
+/* In the view's memory; the last value where there are several. ptr NULL: nothing. */
+static int read_setting(valise_str *out, valise_view *view, const char *name, valise_error *err)
 {
     const valise *v = vls_view_bus(view);
     valise_str lines = {NULL, 0}, line = {NULL, 0};
@@ -46,14 +47,14 @@ int vls_context_named(valise_str *out, valise_view *view, const char *what, vali
     if (!is_name(given))
         return 0;
     (void)snprintf(name, sizeof(name), "%s.%.*s.spec", what, VALISE_STR_ARG(given));
-    return vls_context_setting(out, view, name, err);
+    return read_setting(out, view, name, err);
 }
 
 int vls_context_frame_max(int64_t *out, valise_view *view, valise_error *err)
 {
     valise_str text;
     int64_t most;
-    int rc = vls_context_setting(&text, view, "context.frame-max", err);
+    int rc = read_setting(&text, view, "context.frame-max", err);
 
     if (rc < 0)
         return rc;

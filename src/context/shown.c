@@ -59,9 +59,9 @@ const valise_field vls_shown_fields[] = {
     VALISE_FIELD_END,
 };
 
-const valise_struct vls_shown_struct = {sizeof(vls_shown), vls_shown_fields};
+static const valise_struct shown_struct = {sizeof(vls_shown), vls_shown_fields};
 const valise_field vls_shown_item = {
-    .name = "frame", .type = VALISE_T_STRUCT, .more = &vls_shown_struct};
+    .name = "frame", .type = VALISE_T_STRUCT, .more = &shown_struct};
 
 /* ---- lenses ---- */
 
@@ -189,7 +189,7 @@ static int find_entry(vls_slot_entry_row *out, valise_view *view, const vls_slot
 {
     int rc = vls_id_equal(frame, &slot->head)
                  ? vls_slot_entry(out, view, &slot->id, slot->head_entry, err)
-                 : vls_slot_find(out, view, &slot->id, frame, true, err);
+                 : vls_slot_find(out, view, &slot->id, frame, err);
 
     if (rc == 0)
         rc = vls_slot_fail_missing(view, slot, "an entry of a slot is missing", err);

@@ -36,7 +36,6 @@ typedef struct vls_shown {
 
 extern const valise_struct vls_shown_meta_struct;
 extern const valise_field vls_shown_fields[];
-extern const valise_struct vls_shown_struct;
 extern const valise_field vls_shown_item; /* of a list of them */
 
 typedef struct vls_shown_list {

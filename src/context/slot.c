@@ -9,8 +9,8 @@
 #include "store/view.h"
 #include "tree/node.h"
 
-const char *const vls_entry_kinds[] = {"put",  "attach", "invalidate", "reaffirm",
-                                       "move", "close",  NULL};
+static const char *const entry_kinds[] = {"put",  "attach", "invalidate", "reaffirm",
+                                          "move", "close",  NULL};
 
 /* ---- tables ---- */
 
@@ -81,7 +81,7 @@ static const valise_field entry_fields[] = {
     VALISE_FIELD_WITH(vls_slot_entry_row, slot, UUID, VALISE_REQUIRED | VALISE_KEY, "The slot.",
                       .ref = "merkle"),
     VALISE_FIELD(vls_slot_entry_row, number, INT, VALISE_REQUIRED | VALISE_KEY, "1, 2, 3."),
-    VALISE_FIELD_WITH(vls_slot_entry_row, kind, ENUM, 0, "What happened.", .more = vls_entry_kinds),
+    VALISE_FIELD_WITH(vls_slot_entry_row, kind, ENUM, 0, "What happened.", .more = entry_kinds),
     VALISE_FIELD_WITH(vls_slot_entry_row, frame, ID, VALISE_NULLABLE, "The frame.", .ref = "frame"),
     VALISE_FIELD(vls_slot_entry_row, node, ID, VALISE_NULLABLE, "The node, as it was."),
     VALISE_FIELD(vls_slot_entry_row, seq, INT, 0, "Of the log."),
@@ -234,8 +234,7 @@ int vls_slot_each_closed(valise_view *view, const valise_uuid *tree, valise_str 
     return rc;
 }
 
-/* By its id, be it open or closed: 1, or 0. Strings that stay. */
-static int find_slot(vls_slot_row *out, valise_view *view, const valise_uuid *id, valise_error *err)
+int vls_slot_by_id(vls_slot_row *out, valise_view *view, const valise_uuid *id, valise_error *err)
 {
     const vls_slot_row probe = {.id = *id};
     const vls_slot_closed_row closed_probe = {.id = *id};
@@ -285,7 +284,7 @@ int vls_slot_each_of(valise_view *view, const valise_id *frame, vls_slot_fn *fn,
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
         bool again = vls_uuid_equal(&row.slot, &slot.id); /* they come one slot after the other */
-        rc = again ? 0 : find_slot(&slot, view, &row.slot, err);
+        rc = again ? 0 : vls_slot_by_id(&slot, view, &row.slot, err);
         if (rc > 0)
             rc = fn(arg, &slot, err);
     }
@@ -353,11 +352,11 @@ int vls_slot_moved_to(valise_str *out, valise_view *view, const valise_uuid *tre
 }
 
 int vls_slot_find(vls_slot_entry_row *out, valise_view *view, const valise_uuid *slot,
-                  const valise_id *frame, bool newest, valise_error *err)
+                  const valise_id *frame, valise_error *err)
 {
     const vls_slot_entry_row probe = {.frame = *frame, .slot = *slot};
     const valise_select select = {
-        .index = "frame", .row = &probe, .equal = 2, .flags = newest ? VALISE_SCAN_REVERSE : 0};
+        .index = "frame", .row = &probe, .equal = 2, .flags = VALISE_SCAN_REVERSE};
     VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_slot_entry_row row;
     int rc = valise_view_scan(&scan, view, &vls_slot_entries, &select, err);

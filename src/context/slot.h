@@ -45,7 +45,6 @@ enum {
     VLS_ENTRY_MOVE,
     VLS_ENTRY_CLOSE,
 };
-extern const char *const vls_entry_kinds[]; /* NULL-ended */
 
 typedef struct vls_context_row {
     valise_uuid tree;
@@ -135,10 +134,9 @@ int vls_slot_each_of(valise_view *view, const valise_id *frame, vls_slot_fn *fn,
 /* Make the strings of what a function gets live as long as the view. */
 int vls_slot_stay(vls_slot_row *slot, valise_view *view, valise_error *err);
 
-/* The entry that brought the frame into the slot: 1; 0: the frame is not in it. newest: the last
- * entry about it that put or attached it, else the first. */
+/* The last entry that put the frame into the slot or attached it: 1; 0: the frame is not in it. */
 int vls_slot_find(vls_slot_entry_row *out, valise_view *view, const valise_uuid *slot,
-                  const valise_id *frame, bool newest, valise_error *err);
+                  const valise_id *frame, valise_error *err);
 
 int vls_slot_entry(vls_slot_entry_row *out, valise_view *view, const valise_uuid *slot,
                    int64_t number, valise_error *err);

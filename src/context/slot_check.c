@@ -251,33 +251,13 @@ int vls_slot_check_slot(valise_check *check, valise_view *view, const void *arg,
 
 /* ---- slot_entry ---- */
 
-/* Is there a slot with this id, or one that was closed? */
-static int has_slot(valise_view *view, const valise_uuid *id, valise_error *err)
-{
-    const vls_slot_row open = {.id = *id};
-    const vls_slot_closed_row closed = {.id = *id};
-    const valise_select of_open = {.index = "id", .row = &open, .equal = 1};
-    const valise_select of_closed = {.index = "id", .row = &closed, .equal = 1};
-    VLS_AUTO(scan) valise_scan *first = NULL;
-    VLS_AUTO(scan) valise_scan *second = NULL;
-    vls_slot_row slot;
-    vls_slot_closed_row old;
-    int rc = valise_view_scan(&first, view, &vls_slots, &of_open, err);
-
-    if (rc == 0)
-        rc = valise_scan_next(&slot, first, err);
-    if (rc != 0)
-        return rc;
-    rc = valise_view_scan(&second, view, &vls_slots_closed, &of_closed, err);
-    return rc < 0 ? rc : valise_scan_next(&old, second, err);
-}
-
 int vls_slot_check_entry(valise_check *check, valise_view *view, const void *arg, valise_error *err)
 {
     const vls_slot_entry_row *row = arg;
     bool puts = row->kind == VLS_ENTRY_PUT || row->kind == VLS_ENTRY_ATTACH;
+    vls_slot_row slot;
     valise_id found;
-    int rc = row->number == 1 ? has_slot(view, &row->slot, err) : 1;
+    int rc = row->number == 1 ? vls_slot_by_id(&slot, view, &row->slot, err) : 1;
 
     if (rc == 0)
         return PROBLEM(check, err, "there is no slot that it is about");

@@ -6,6 +6,9 @@
 
 #include "context/slot.h"
 
+/* A slot by its id, be it open or closed: 1, or 0. Strings that stay. */
+int vls_slot_by_id(vls_slot_row *out, valise_view *view, const valise_uuid *id, valise_error *err);
+
 /* ---- for `validate` (slot_check.c) ---- */
 
 int vls_slot_check_context(valise_check *check, valise_view *view, const void *arg,

@@ -18,7 +18,7 @@ static const char *const texts[] = {
     [VLS_RECIPE_CHANGED] = "it is made in another way now",
 };
 
-const valise_field vls_reason_fields[] = {
+static const valise_field reason_fields[] = {
     VALISE_FIELD_WITH(vls_reason, reason, ENUM, VALISE_REQUIRED, "What is different.",
                       .more = reasons),
     VALISE_FIELD(vls_reason, child, PATH, VALISE_NULLABLE, "Name of the child it is about."),
@@ -27,9 +27,9 @@ const valise_field vls_reason_fields[] = {
     VALISE_FIELD_END,
 };
 
-const valise_struct vls_reason_struct = {sizeof(vls_reason), vls_reason_fields};
+static const valise_struct reason_struct = {sizeof(vls_reason), reason_fields};
 const valise_field vls_reason_item = {
-    .name = "reason", .type = VALISE_T_STRUCT, .more = &vls_reason_struct};
+    .name = "reason", .type = VALISE_T_STRUCT, .more = &reason_struct};
 
 typedef struct comparing {
     valise_view *view;
@@ -127,15 +127,6 @@ static int tell_differences(comparing *c, valise_str was, valise_str is, valise_
     }
     /* Nothing of that: the directory was empty, or is. */
     return rc < 0 || c->list.len > 0 ? rc : add_reason(c, VLS_NODE_CHANGED, NULL, err);
-}
-
-bool vls_recipe_is_old(const valise_view *view, const vls_recipe *recipe)
-{
-    const valise *v = vls_view_bus(view);
-    const valise_policy *policy =
-        v && !recipe->program ? vls_registry_policy(v->registry, recipe->policy) : NULL;
-
-    return policy && policy->version > recipe->version;
 }
 
 static int compare_inputs(comparing *c, const vls_frame_row *frame, valise_str was,

@@ -26,8 +26,6 @@ enum { VLS_NODE_CHANGED, VLS_CHILD_CHANGED, VLS_CHILD_MISSING, VLS_RECIPE_CHANGE
 
 typedef valise_frame_reason vls_reason;
 
-extern const valise_field vls_reason_fields[];
-extern const valise_struct vls_reason_struct;
 extern const valise_field vls_reason_item; /* of a list of reasons */
 
 typedef struct vls_state {

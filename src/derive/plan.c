@@ -124,15 +124,13 @@ static int add_recipe(vls_run_state *r, const valise_id *id, valise_error *err)
     const vls_slot_row probe = {.recipe = *id};
     const valise_select of_recipe = {.index = "recipe", .row = &probe, .equal = 1};
     VLS_AUTO(scan) valise_scan *scan = NULL;
-    const valise_policy *policy;
     vls_slot_row slot;
     vls_recipe recipe;
     int rc = vls_run_recipe(&recipe, NULL, r, id, err);
 
-    if (rc <= 0)
-        return rc; /* erased, or somebody else's: its state says so */
-    policy = recipe.program ? NULL : vls_registry_policy(r->v->registry, recipe.policy);
-    if (!policy || policy->version <= recipe.version)
+    if (rc <= 0) /* erased, or somebody else's: its state says so */
+        return rc;
+    if (!vls_recipe_is_old(r->view, &recipe))
         return 0;
     rc = valise_view_scan(&scan, r->view, &vls_slots, &of_recipe, err);
     while (rc == 0 && (rc = valise_scan_next(&slot, scan, err)) > 0)

@@ -28,12 +28,4 @@ typedef struct vls_policy_params {
 extern const valise_policy vls_policy_concatenation, vls_policy_filtering, vls_policy_summarization;
 extern const valise_policy *const vls_policies[]; /* NULL-ended */
 
-/* Whether it is text, as all policies see it: UTF-8 without NUL. Others are one line in the
- * result. */
-bool vls_policy_is_text(valise_str content);
-
-/* The heading of an input, with a newline: what follows is `size` bytes of it. Names that are no
- * plain text are escaped in a way that never changes. */
-void vls_policy_heading(vls_buf *out, const valise_policy_input *input, int64_t size);
-
 #endif

@@ -17,6 +17,14 @@
 #define VLS_POLICY_EMPTY "[empty directory]"
 #define VLS_POLICY_UNKNOWN "[nothing is known about what is in this directory]"
 
+/* Whether it is text, as all policies see it: UTF-8 without NUL. Others are one line in the
+ * result. */
+bool vls_policy_is_text(valise_str content);
+
+/* The heading of an input, with a newline: what follows is `size` bytes of it. Names that are no
+ * plain text are escaped in a way that never changes. */
+void vls_policy_heading(vls_buf *out, const valise_policy_input *input, int64_t size);
+
 /* The field of valise_policy: a budget of 0 or one that is allowed. */
 int vls_policy_check(const void *params, valise_error *err);
 

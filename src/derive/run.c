@@ -126,7 +126,7 @@ static int plan(vls_run_state *r, valise_error *err)
     vls_tree_found node;
     int rc = vls_tree_head(&r->tree, r->view, err);
 
-    if (rc == 0 || (rc > 0 && r->tree.version == 0)) {
+    if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing was scanned yet");
         vls_hint(err, "'valise scan' looks at the files");
         return VALISE_E_NOT_FOUND;
@@ -240,7 +240,7 @@ static int store(vls_run_state *r, valise_error *err)
     return rc;
 }
 
-/* A list of pointers to `count` items from the first, of which `get` makes each. */
+/* `count` of what was made, from the first, as a list of the command. */
 static int add_heads(valise_list *out, batch *b, const vls_run_state *r, size_t first, size_t count,
                      valise_error *err)
 {
@@ -364,13 +364,9 @@ static int attempt(vls_run_state *r, const valise_call *call, valise_error *err)
     return rc;
 }
 
-typedef struct rooting {
-    valise_id root;
-} rooting;
-
 static int read_root(void *arg, valise_view *view, valise_error *err)
 {
-    rooting *to = arg;
+    valise_id *root = arg;
     vls_context_row context = {0};
     vls_tree_row tree;
     int rc = vls_tree_head(&tree, view, err);
@@ -378,7 +374,7 @@ static int read_root(void *arg, valise_view *view, valise_error *err)
     if (rc > 0)
         rc = vls_context_get(&context, view, &tree.id, err);
     if (rc >= 0)
-        to->root = context.root;
+        *root = context.root;
     return VLS_MIN(rc, 0);
 }
 
@@ -403,7 +399,7 @@ int vls_derive_run(vls_run_report *out, const vls_run_options *options, valise_e
                        .actor = valise_job_actor(options->job),
                        .sealed = {.fd = -1}};
     vls_run_report report;
-    rooting to = {{{0}}};
+    valise_id root = {{0}};
     valise_call call;
     int rc = valise_job_call(&call, options->job, err);
 
@@ -426,10 +422,10 @@ int vls_derive_run(vls_run_report *out, const vls_run_options *options, valise_e
         return VALISE_E_CONFLICT;
     }
     if (rc == 0)
-        rc = vls_with_view(v, &call, read_root, &to, err);
+        rc = vls_with_view(v, &call, read_root, &root, err);
     if (rc < 0)
         return rc;
-    report.root = to.root;
+    report.root = root;
     *out = report;
     return 0;
 }

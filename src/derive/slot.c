@@ -280,9 +280,7 @@ static int make(vls_made *made, vls_run_state *r, looking *l, vls_buf *basis, va
         return rc;
     from.basis = vls_buf_str(basis);
     from.content.bytes = vls_buf_str(&made->content);
-    rc = vls_frame_compute(&made->frame, hasher, &from,
-                           l->recipe.program ? VLS_FRAME_EXTERNAL : VLS_FRAME_DERIVED,
-                           &l->recipe_id, err);
+    rc = vls_frame_compute(&made->frame, hasher, &from, VLS_FRAME_DERIVED, &l->recipe_id, err);
     vls_store_hasher_return(r->view->txn->store, hasher);
     if (rc < 0)
         return rc;
@@ -431,7 +429,7 @@ static int synthesize(looking *l, vls_run_state *r, valise_error *err)
         if (!target) /* somebody else's, and an input of what is above */
             return vls_run_tell(r, l->task, VLS_RUN_NEEDS_AUTHOR, NULL, NULL, NULL, err);
         (void)vls_fail(err, VALISE_E_CONFLICT, "what is said about '%s' (%s) was written by %s",
-                       target && o->path.len == 0 ? "." : vls_text_short(o->path).s,
+                       o->path.len == 0 ? "." : vls_text_short(o->path).s,
                        vls_text_short(o->type).s, vls_text_short(l->head.agent).s);
         vls_hint(err, "--replace puts a synthesis in its place; or choose another --output");
         return VALISE_E_CONFLICT;

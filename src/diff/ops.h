@@ -68,8 +68,6 @@ typedef struct vls_diff_row {
     const vls_diff_counts *summary;
 } vls_diff_row;
 
-extern const char *const vls_diff_changes[];
-
 /* ---- checkpoint:diff ---- */
 
 typedef struct vls_checkpoint_diff_args {

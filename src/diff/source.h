@@ -37,11 +37,6 @@ void vls_content_release(vls_content *content); /* a zeroed one is fine */
 int vls_source_get(vls_content *out, vls_source *source, const valise_id *hash, int64_t size,
                    valise_str path, valise_error *err);
 
-static inline void vls_auto_source(vls_source *source)
-{
-    vls_source_close(source);
-}
-
 static inline void vls_auto_content(vls_content *content)
 {
     vls_content_release(content);
