@@ -318,7 +318,7 @@ static int deny_unknown(valise_str actor, const vls_deed *deed, valise_error *er
         vls_hint(err, "valise agent add %.*s --role writer%s", VALISE_STR_ARG(actor),
                  reads ? " (or reader)" : "");
     else
-        vls_hint(err, "an id has letters, digits and ._@:/+-, %u at most", VLS_ACTOR_ID_MAX);
+        vls_hint(err, "an id has letters, digits and ._@:/+-, %u at most", VLS_ACTOR_MAX);
     return VALISE_E_DENIED;
 }
 

@@ -26,7 +26,7 @@ int vls_access_new(vls_access **out, const valise_env *env, valise_error *err);
 void vls_access_free(vls_access *access); /* NULL is fine */
 
 /* args: a struct of op->in, NULL where it takes none. 0: yes. 1: yes, and the actor is a new one in
- * an open workspace: a command runs vls_access_admit in front of itself, a query just goes on.
+ * an open workspace: a command runs VLS_ACCESS_ADMIT in front of itself, a query just goes on.
  * VALISE_E_DENIED with the way out. */
 int vls_access_check(vls_access *access, valise_view *view, valise_str actor, const valise_op *op,
                      const void *args, valise_error *err);

@@ -28,7 +28,7 @@ const valise_field vls_capability_item = {
 
 const valise_field vls_actor_fields[] = {
     VALISE_FIELD_WITH(vls_actor_row, id, STR, VALISE_KEY, "Id of the actor.", .min = 1,
-                      .max = VLS_ACTOR_ID_MAX),
+                      .max = VLS_ACTOR_MAX),
     VALISE_FIELD_WITH(vls_actor_row, role, ENUM, 0, "Its role.", .more = vls_role_names),
     VALISE_FIELD_WITH(vls_actor_row, capabilities, LIST, 0, "What else it may do.",
                       .more = &vls_capability_item, .max = VLS_ACTOR_MAX_CAPABILITIES),
@@ -70,7 +70,7 @@ static bool is_alnum(char c)
 
 bool vls_actor_id_is_valid(valise_str id)
 {
-    if (id.len == 0 || id.len > VLS_ACTOR_ID_MAX || !is_alnum(id.ptr[0]))
+    if (id.len == 0 || id.len > VLS_ACTOR_MAX || !is_alnum(id.ptr[0]))
         return false;
     for (size_t i = 1; i < id.len; i++) {
         if (!is_alnum(id.ptr[i]) && (id.ptr[i] == '\0' || !strchr("._@:/+-", id.ptr[i])))
@@ -138,7 +138,7 @@ int vls_actor_check(const vls_actor_row *row, valise_error *err)
         (void)vls_fail(err, VALISE_E_INVALID,
                        "\"%s\" cannot be the id of an actor: letters, digits and ._@:/+- are "
                        "possible, %u at most",
-                       vls_text_short(row->id).s, VLS_ACTOR_ID_MAX);
+                       vls_text_short(row->id).s, VLS_ACTOR_MAX);
         vls_error_prepend(err, "id");
         return VALISE_E_INVALID;
     }

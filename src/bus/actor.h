@@ -20,7 +20,7 @@
 
 #include "base/base.h"
 
-#define VLS_ACTOR_ID_MAX 128u
+#define VLS_ACTOR_MAX 128u /* bytes of an id */
 #define VLS_ACTOR_MAX_CAPABILITIES 64u
 #define VLS_ACTOR_LOCAL "local" /* who a new workspace knows */
 

@@ -24,13 +24,13 @@
 
 #include "base/time.h"
 #include "base/uuid.h"
+#include "bus/actor.h"
 #include "bus/feed.h"
 #include "bus/group.h"
 #include "bus/registry.h"
 #include "store/blob.h"
 #include "store/view.h"
 
-#define VLS_ACTOR_MAX 128u
 #define VLS_REPLY_MAX ((size_t)256 << 20) /* bytes of an answer that is not streamed */
 #define VLS_BATCH_MAX 10000u              /* commands of one batch */
 #define VLS_NONCES 32u                    /* drawn at once */

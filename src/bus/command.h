@@ -160,8 +160,7 @@ int vls_apart_run(vls_command *command, valise_error *err);
 /* Only expect and decide: nothing is written. view.changes and entry.result say what would be. */
 int vls_pipeline_try(vls_command *command, vls_txn *txn, valise_error *err);
 
-/* Steps 5 to 8 with the middleware of the handle (middleware.c); and without it, only with what
- * was prepared. */
+/* From the middleware on (middleware.c); and without it, only with what was prepared. */
 int vls_middleware_run(vls_command *command, vls_txn *txn, valise_error *err);
 int vls_pipeline_execute_all(vls_command *command, vls_txn *txn, valise_error *err);
 

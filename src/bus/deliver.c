@@ -175,8 +175,8 @@ typedef struct batch {
     size_t max; /* events */
     vls_txn txn;
     valise_view view; /* to ask who may see what */
-    vls_event_need
-        last; /* what was asked for last, and the answer: within a transaction it stays */
+    /* What was asked for last, and the answer: within a transaction it stays. */
+    vls_event_need last;
     bool last_sees;
     vls_vec(vls_note) notes;
     valise_cursor next; /* behind what was read */
@@ -407,7 +407,7 @@ static bool live_is_due(const valise_subscription *s)
     return !s->queued && s->ring_len > 0 && s->place.seq > s->ring[s->ring_first].after;
 }
 
-static int deliver_live(valise_subscription *s, valise_error *err)
+static int deliver_live(valise_subscription *s)
 {
     vls_note note = vls_subscription_pop(s);
     const valise_event *event = &note.events->events[note.at];
@@ -415,7 +415,7 @@ static int deliver_live(valise_subscription *s, valise_error *err)
     int rc, called = 0;
 
     vls_feed_drop(s->feed);
-    rc = vls_subscription_sees(&sees, s, event, err);
+    rc = vls_subscription_sees(&sees, s, event, NULL);
     if (rc == 0 && sees)
         called = call(s, event);
     vls_events_unref(note.events);
@@ -431,17 +431,18 @@ static void end_serving(valise_subscription *s)
     (void)pthread_cond_broadcast(&s->feed->idle);
 }
 
-int vls_subscription_serve(valise_subscription *s, valise_error *err)
+bool vls_subscription_serve(valise_subscription *s)
 {
-    int done = 0, rc = 0;
+    bool done = false;
+    int rc = 0;
 
     s->busy = true;
     while (rc >= 0 && !s->closed && work_is_left(s)) {
-        rc = live_is_due(s) ? deliver_live(s, err) : deliver_batch(s, VLS_FEED_BATCH_EVENTS, err);
+        rc = live_is_due(s) ? deliver_live(s) : deliver_batch(s, VLS_FEED_BATCH_EVENTS, NULL);
         done |= rc == 0;
     }
     end_serving(s);
-    return rc < 0 ? rc : done;
+    return rc >= 0 && done;
 }
 
 int vls_subscription_fetch(valise_subscription *s, valise_error *err)

@@ -96,7 +96,7 @@ int vls_feed_open(vls_feed **out, valise *v, valise_error *err)
     if (rc == 0)
         rc = vls_indexes_open(&feed->indexes, v->store, vls_registry_indexers(v->registry), err);
     if (rc == 0)
-        rc = vls_runners_open(feed, err);
+        rc = vls_processors_open(feed, err);
     if (rc < 0) {
         vls_feed_close(feed);
         return rc;
@@ -119,7 +119,7 @@ void vls_feed_close(vls_feed *feed)
         return;
     env = feed->v->env;
     vls_bus_follow(feed->v, NULL, NULL); /* nobody is served because of what is written now */
-    vls_runners_close(feed);
+    vls_processors_close(feed);
     vls_read_log_release(&feed->reads);
     vls_feed_hold(feed);
     while (feed->first) {
@@ -229,7 +229,7 @@ static bool serve_subscriptions(vls_feed *feed)
         valise_subscription *next = s->next;
         if (vls_subscription_has_work(s)) {
             s->refs++;
-            moved |= vls_subscription_serve(s, NULL) > 0;
+            moved |= vls_subscription_serve(s);
             next = s->closed ? feed->first : s->next; /* the list may be another one by now */
             vls_subscription_unref(s);
         }
@@ -242,9 +242,9 @@ static bool serve_processors(vls_feed *feed)
 {
     bool moved = false;
 
-    for (size_t i = 0; i < feed->runner_count; i++) {
-        if (vls_runner_has_work(feed, &feed->runners[i]))
-            moved |= vls_runner_serve(feed, &feed->runners[i], NULL) > 0;
+    for (size_t i = 0; i < feed->processor_count; i++) {
+        if (vls_processor_has_work(feed, &feed->processors[i]))
+            moved |= vls_processor_serve(feed, &feed->processors[i]);
     }
     return moved;
 }

@@ -5,7 +5,7 @@
  *                   is served until there is none left:
  *                       subscriptions      deliver.c   from their cursor in the log
  *                       processors         processor.c the same, with a stored cursor
- *     vls_follow_look, valise_poll   what others wrote raises `tip` too
+ *     valise_poll   what others wrote raises `tip` too
  *
  * Everybody reads the log from a cursor of his own, so it makes no difference who wrote an entry,
  * whether it is old or new, and whether somebody else is slow: there is one way, and on it neither
@@ -42,7 +42,7 @@ typedef struct vls_note {
 
 struct valise_subscription {
     vls_feed *feed;
-    vls_arena arena; /* of the next five */
+    vls_arena arena; /* of the next two */
     valise_filter filter;
     valise_str actor;
     valise_event_fn *fn;
@@ -75,18 +75,19 @@ struct valise_subscription {
     pthread_cond_t came; /* something was queued */
 };
 
-typedef struct vls_runner {
-    const valise_processor *processor;
+/* A processor, and how far it has come. */
+typedef struct vls_processor {
+    const valise_processor *table;
     const vls_coll *coll;
     bool busy;
     vls_ahead ahead;     /* of whoever serves it */
     bool unsaved;        /* place must be stored */
     valise_cursor place; /* the next change it gets */
     valise_cursor stored;
-    uint64_t failed, ran;
+    uint64_t failed;
     unsigned attempts;     /* in a row that failed */
     int64_t not_before_ns; /* ticks */
-} vls_runner;
+} vls_processor;
 
 /* A thread inside publish. */
 typedef struct vls_serving {
@@ -108,8 +109,8 @@ struct vls_feed {
     vls_serving *serving;
     vls_events *cache[VLS_FEED_CACHE]; /* by seq */
     int64_t erased_seq;                /* the newest erasure that is known of, of any process */
-    vls_runner *runners;
-    size_t runner_count;
+    vls_processor *processors;
+    size_t processor_count;
 };
 
 /* Begin to follow: everything the registry of v lists. v must have a workspace. Processors catch up
@@ -137,10 +138,10 @@ int vls_feed_events(vls_events **out, vls_feed *feed, vls_txn *txn, const vls_en
 
 /* ---- deliver.c ---- */
 
-/* Has it work for somebody who publishes? And: do it until there is none left. 1 when something was
- * done. Lock held on entry and return. */
+/* Has it work for somebody who publishes? And: do it until there is none left; true when something
+ * was done. Lock held on entry and return. */
 bool vls_subscription_has_work(const valise_subscription *s);
-int vls_subscription_serve(valise_subscription *s, valise_error *err);
+bool vls_subscription_serve(valise_subscription *s);
 /* Let go of what a queue holds from before an erasure; it is fetched anew. The same. */
 void vls_subscription_refresh(valise_subscription *s);
 /* Fetch so many events for a queue that is replaying; the same. */
@@ -166,10 +167,11 @@ void vls_live_tell(vls_feed *feed, vls_events *live);
 
 /* ---- processor.c ---- */
 
-int vls_runners_open(vls_feed *feed, valise_error *err);
-void vls_runners_close(vls_feed *feed);
-bool vls_runner_has_work(const vls_feed *feed, const vls_runner *runner);
-int vls_runner_serve(vls_feed *feed, vls_runner *runner, valise_error *err);
+int vls_processors_open(vls_feed *feed, valise_error *err);
+void vls_processors_close(vls_feed *feed);
+/* As for a subscription. */
+bool vls_processor_has_work(const vls_feed *feed, const vls_processor *p);
+bool vls_processor_serve(vls_feed *feed, vls_processor *p);
 
 static inline void vls_feed_hold(vls_feed *feed)
 {

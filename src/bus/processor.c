@@ -33,20 +33,20 @@ static bool is_before(valise_cursor a, valise_cursor b)
     return a.seq < b.seq || (a.seq == b.seq && a.index < b.index);
 }
 
-static vls_cursor_row cursor_row(const vls_runner *runner, char room[96], valise_cursor place)
+static vls_cursor_row cursor_row(const vls_processor *p, char room[96], valise_cursor place)
 {
-    int len = snprintf(room, 96, "processor:%s", runner->processor->name);
+    int len = snprintf(room, 96, "processor:%s", p->table->name);
 
     return (vls_cursor_row){
         .name = vls_str(room, (size_t)VLS_MIN(len, 95)), .seq = place.seq, .item = place.index};
 }
 
 /* 1 and the place, or 0 when none is stored. */
-static int read_place(valise_cursor *out, const vls_runner *runner, vls_txn *txn, valise_error *err)
+static int read_place(valise_cursor *out, const vls_processor *p, vls_txn *txn, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     char room[96];
-    vls_cursor_row row = cursor_row(runner, room, (valise_cursor){0, 0});
+    vls_cursor_row row = cursor_row(p, room, (valise_cursor){0, 0});
     int rc;
 
     vls_arena_init(&arena, vls_store_env(txn->store), 1u << 16);
@@ -59,27 +59,24 @@ static int read_place(valise_cursor *out, const vls_runner *runner, vls_txn *txn
 /* Another process may have come further. */
 static int write_place(void *arg, vls_txn *txn, valise_error *err)
 {
-    const vls_runner *runner = arg;
+    const vls_processor *p = arg;
     char room[96];
-    vls_cursor_row row = cursor_row(runner, room, runner->place);
+    vls_cursor_row row = cursor_row(p, room, p->place);
     valise_cursor there;
-    int rc = read_place(&there, runner, txn, err);
+    int rc = read_place(&there, p, txn, err);
 
-    if (rc < 0 || (rc > 0 && !is_before(there, runner->place)))
+    if (rc < 0 || (rc > 0 && !is_before(there, p->place)))
         return rc < 0 ? rc : 0;
     return vls_own_put(txn, VLS_TABLE_CURSOR, &row, err);
 }
 
-/* Without the lock, by whoever has claimed the runner. */
-static int store_place(vls_feed *feed, vls_runner *runner, valise_error *err)
+/* Without the lock, by whoever has claimed the processor. */
+static void store_place(vls_feed *feed, vls_processor *p)
 {
-    int rc = vls_with_txn(feed->v, write_place, runner, err);
-
-    if (rc == 0) {
-        runner->stored = runner->place;
-        runner->unsaved = false;
-    }
-    return rc;
+    if (vls_with_txn(feed->v, write_place, p, NULL) < 0)
+        return; /* the next time */
+    p->stored = p->place;
+    p->unsaved = false;
 }
 
 /* ---- what there is to do ---- */
@@ -104,14 +101,14 @@ static void tasks_release(tasks *t, const valise_env *env)
     vls_arena_release(&t->arena);
 }
 
-static int add_task(tasks *t, const vls_runner *runner, const vls_change *change, valise_error *err)
+static int add_task(tasks *t, const vls_processor *p, const vls_change *change, valise_error *err)
 {
-    const valise_processor *p = runner->processor;
+    const valise_processor *table = p->table;
     const void *before;
     task made = {0};
     int rc = vls_change_after(&made.row, &t->walk, change, err);
 
-    if (rc < 0 || !made.row || (p->wants && !p->wants(p->self, made.row)))
+    if (rc < 0 || !made.row || (table->wants && !table->wants(table->self, made.row)))
         return rc;
     rc = vls_change_before(&before, &t->walk, change, err);
     if (rc == 0)
@@ -122,31 +119,31 @@ static int add_task(tasks *t, const vls_runner *runner, const vls_change *change
 }
 
 /* The rows of interest of t->entry from an index on. */
-static int look_into_entry(tasks *t, const vls_runner *runner, vls_txn *txn, uint32_t from,
+static int look_into_entry(tasks *t, const vls_processor *p, vls_txn *txn, uint32_t from,
                            valise_error *err)
 {
     vls_change change;
     int rc;
 
     t->next = (valise_cursor){t->entry.seq + 1, 0};
-    if (vls_str_equal(t->entry.actor, valise_str_of(runner->processor->name)))
+    if (vls_str_equal(t->entry.actor, valise_str_of(p->table->name)))
         return 0; /* its own work */
     vls_changes_end(&t->walk);
-    rc = vls_changes_begin(&t->walk, txn, &t->entry, &runner->ahead, err);
+    rc = vls_changes_begin(&t->walk, txn, &t->entry, &p->ahead, err);
     while (rc >= 0 && (rc = vls_changes_step(&change, &t->walk, err)) > 0) {
-        if (change.coll != runner->coll || change.index < from)
+        if (change.coll != p->coll || change.index < from)
             continue;
         if (t->list.len == TASKS_MAX) {
             t->next = (valise_cursor){t->entry.seq, change.index};
             return 0;
         }
-        rc = add_task(t, runner, &change, err);
+        rc = add_task(t, p, &change, err);
     }
     return rc < 0 ? rc : 0;
 }
 
 /* From place on, up to the first entry with something to do. */
-static int find_tasks(tasks *t, const vls_runner *runner, vls_txn *txn, valise_error *err)
+static int find_tasks(tasks *t, const vls_processor *p, vls_txn *txn, valise_error *err)
 {
     VLS_AUTO(log_scan) vls_log_scan scan = {0};
     int rc = vls_log_scan_open(&scan, txn, t->next.seq, false, err);
@@ -161,12 +158,12 @@ static int find_tasks(tasks *t, const vls_runner *runner, vls_txn *txn, valise_e
         }
         from = rc > 0 && t->entry.seq == t->next.seq ? t->next.index : 0;
         if (rc > 0)
-            rc = look_into_entry(t, runner, txn, from, err);
+            rc = look_into_entry(t, p, txn, from, err);
     }
     return rc < 0 ? rc : 0;
 }
 
-static int read_tasks(tasks *t, vls_feed *feed, vls_runner *runner, valise_error *err)
+static int read_tasks(tasks *t, vls_feed *feed, vls_processor *p, valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     valise_cursor there;
@@ -174,14 +171,14 @@ static int read_tasks(tasks *t, vls_feed *feed, vls_runner *runner, valise_error
 
     if (rc < 0)
         return rc;
-    t->next = runner->place;
-    rc = read_place(&there, runner, &txn, err);
+    t->next = p->place;
+    rc = read_place(&there, p, &txn, err);
     if (rc > 0 && is_before(t->next, there))
         t->next = there; /* another process has done it */
     if (rc >= 0)
-        rc = vls_ahead_prepare(&runner->ahead, &txn, t->next.seq, err);
+        rc = vls_ahead_prepare(&p->ahead, &txn, t->next.seq, err);
     if (rc >= 0)
-        rc = find_tasks(t, runner, &txn, err);
+        rc = find_tasks(t, p, &txn, err);
     vls_feed_hold(feed);
     vls_feed_raise(feed, txn.tip.seq);
     vls_feed_drop(feed);
@@ -243,48 +240,47 @@ int valise_job_call(struct valise_call *out, valise_job *job, valise_error *err)
     return 0;
 }
 
-static int run_task(vls_feed *feed, const vls_runner *runner, const tasks *t, const task *todo,
+static int run_task(vls_feed *feed, const vls_processor *p, const tasks *t, const task *todo,
                     valise_error *err)
 {
-    const valise_processor *p = runner->processor;
+    const valise_processor *table = p->table;
     VLS_AUTO(sink) vls_sink sink = {0};
     valise_job job = {
-        .v = feed->v, .actor = valise_str_of(p->name), .sink = &sink, .cause = t->entry.id};
-    int rc = derive_ids(&job.ids, feed->v->store, p->name, &todo->event.id, err);
+        .v = feed->v, .actor = valise_str_of(table->name), .sink = &sink, .cause = t->entry.id};
+    int rc = derive_ids(&job.ids, feed->v->store, table->name, &todo->event.id, err);
 
     if (rc < 0)
         return rc;
     vls_arena_init(&job.arena, feed->v->env, VLS_VIEW_MAX_BYTES);
     vls_progress_init(&job.progress, feed->v->env, NULL);
-    rc = p->run(p->self, &job, &todo->event, todo->row, err);
+    rc = table->run(table->self, &job, &todo->event, todo->row, err);
     vls_arena_release(&job.arena);
     /* Its command was accepted before, with another payload: it is done. */
     return rc < 0 && rc != VALISE_E_EXISTS ? rc : 0;
 }
 
 /* One entry with something to do, or many without. */
-static int step(vls_feed *feed, vls_runner *runner, valise_error *err)
+static int step(vls_feed *feed, vls_processor *p, valise_error *err)
 {
     const valise_env *env = feed->v->env;
     tasks t = {.list = VLS_VEC_INIT};
     int rc;
 
     vls_arena_init(&t.arena, env, VLS_VIEW_MAX_BYTES);
-    rc = read_tasks(&t, feed, runner, err);
+    rc = read_tasks(&t, feed, p, err);
     for (size_t i = 0; rc == 0 && i < t.list.len; i++) {
         const task *todo = &t.list.ptr[i];
-        rc = run_task(feed, runner, &t, todo, err);
+        rc = run_task(feed, p, &t, todo, err);
         vls_feed_hold(feed);
         if (rc == 0) {
-            runner->place = (valise_cursor){todo->event.seq, todo->event.index + 1};
-            runner->ran++;
-            runner->unsaved = true;
+            p->place = (valise_cursor){todo->event.seq, todo->event.index + 1};
+            p->unsaved = true;
         }
         vls_feed_drop(feed);
     }
     vls_feed_hold(feed);
     if (rc == 0)
-        runner->place = t.next;
+        p->place = t.next;
     vls_feed_drop(feed);
     tasks_release(&t, env);
     return rc;
@@ -292,16 +288,15 @@ static int step(vls_feed *feed, vls_runner *runner, valise_error *err)
 
 /* ---- serving ---- */
 
-bool vls_runner_has_work(const vls_feed *feed, const vls_runner *runner)
+bool vls_processor_has_work(const vls_feed *feed, const vls_processor *p)
 {
-    if (runner->busy || runner->place.seq > feed->tip || vls_store_read_only(feed->v->store))
+    if (p->busy || p->place.seq > feed->tip || vls_store_read_only(feed->v->store))
         return false;
-    return runner->attempts == 0 ||
-           feed->v->env->ticks_ns(feed->v->env->self) >= runner->not_before_ns;
+    return p->attempts == 0 || feed->v->env->ticks_ns(feed->v->env->self) >= p->not_before_ns;
 }
 
 /* Those who listen hear of it; lock not held. */
-static void tell_failure(vls_feed *feed, const vls_runner *runner, const valise_error *why)
+static void tell_failure(vls_feed *feed, const vls_processor *p, const valise_error *why)
 {
     VLS_AUTO(buf) vls_buf payload = {0};
     valise_event event = {.size = sizeof(event), .type = VLS_STR("processor:failed")};
@@ -311,93 +306,91 @@ static void tell_failure(vls_feed *feed, const vls_runner *runner, const valise_
     vls_json_write_string(&payload, valise_str_of(valise_error_name(why->code)));
     vls_buf_add_text(&payload, ",\"message\":");
     vls_json_write_string(&payload, valise_str_of(why->message));
-    vls_buf_printf(&payload, ",\"processor\":\"%s\",\"seq\":%lld}", runner->processor->name,
-                   (long long)runner->place.seq);
+    vls_buf_printf(&payload, ",\"processor\":\"%s\",\"seq\":%lld}", p->table->name,
+                   (long long)p->place.seq);
     event.payload = vls_buf_str(&payload);
     if (vls_buf_check(&payload, NULL) == 0)
-        (void)valise_publish(feed->v, valise_str_of(runner->processor->name), &event, NULL);
+        (void)valise_publish(feed->v, valise_str_of(p->table->name), &event, NULL);
 }
 
-static void note_failure(vls_feed *feed, vls_runner *runner)
+static void note_failure(vls_feed *feed, vls_processor *p)
 {
     int64_t pause_ns = RETRY_MOST_NS;
 
-    if (runner->attempts < 10)
-        pause_ns = VLS_MIN(RETRY_FIRST_NS << runner->attempts, RETRY_MOST_NS);
-    runner->attempts++;
-    runner->failed++;
-    runner->not_before_ns = feed->v->env->ticks_ns(feed->v->env->self) + pause_ns;
+    if (p->attempts < 10)
+        pause_ns = VLS_MIN(RETRY_FIRST_NS << p->attempts, RETRY_MOST_NS);
+    p->attempts++;
+    p->failed++;
+    p->not_before_ns = feed->v->env->ticks_ns(feed->v->env->self) + pause_ns;
 }
 
-static bool place_is_worth_storing(const vls_runner *runner)
+static bool place_is_worth_storing(const vls_processor *p)
 {
-    return runner->unsaved || runner->place.seq - runner->stored.seq >= STORE_AFTER;
+    return p->unsaved || p->place.seq - p->stored.seq >= STORE_AFTER;
 }
 
 /* A failure is retried after a pause that grows; the others go on meanwhile. */
-int vls_runner_serve(vls_feed *feed, vls_runner *runner, valise_error *err)
+bool vls_processor_serve(vls_feed *feed, vls_processor *p)
 {
     valise_error why = VALISE_ERROR_INIT;
-    valise_cursor from = runner->place;
+    valise_cursor from = p->place;
     int rc = 0;
 
-    runner->busy = true;
-    while (rc == 0 && runner->place.seq <= feed->tip) {
+    p->busy = true;
+    while (rc == 0 && p->place.seq <= feed->tip) {
         vls_feed_drop(feed);
-        rc = step(feed, runner, &why);
+        rc = step(feed, p, &why);
         vls_feed_hold(feed);
     }
     if (rc < 0)
-        note_failure(feed, runner);
+        note_failure(feed, p);
     else
-        runner->attempts = 0;
+        p->attempts = 0;
     vls_feed_drop(feed);
-    if (place_is_worth_storing(runner))
-        (void)store_place(feed, runner, NULL); /* else the next time */
+    if (place_is_worth_storing(p))
+        store_place(feed, p);
     if (rc < 0)
-        tell_failure(feed, runner, &why);
+        tell_failure(feed, p, &why);
     vls_feed_hold(feed);
-    runner->busy = false;
-    if (rc < 0 && err)
-        *err = why;
-    return rc < 0 || is_before(from, runner->place);
+    p->busy = false;
+    return rc < 0 || is_before(from, p->place);
 }
 
 /* ---- opening and closing ---- */
 
-static int open_runner(vls_runner *runner, vls_feed *feed, vls_txn *txn, valise_error *err)
+static int open_one(vls_processor *p, vls_feed *feed, vls_txn *txn, valise_error *err)
 {
     int rc;
 
-    runner->coll = vls_store_coll(feed->v->store, runner->processor->coll);
-    rc = read_place(&runner->place, runner, txn, err);
+    p->coll = vls_store_coll(feed->v->store, p->table->coll);
+    rc = read_place(&p->place, p, txn, err);
     if (rc == 0) /* new here: it begins with what comes from now on */
-        runner->place = (valise_cursor){txn->tip.seq + 1, 0};
-    runner->unsaved = rc == 0;
-    runner->stored = runner->place;
+        p->place = (valise_cursor){txn->tip.seq + 1, 0};
+    p->unsaved = rc == 0;
+    p->stored = p->place;
     return rc < 0 ? rc : 0;
 }
 
-static int open_runners(vls_feed *feed, valise_error *err)
+static int open_all(vls_feed *feed, valise_error *err)
 {
     VLS_AUTO(txn) vls_txn txn = {0};
     int rc = vls_txn_begin(&txn, feed->v->store, VALISE_TXN_READ, err);
 
-    for (size_t i = 0; rc == 0 && i < feed->runner_count; i++)
-        rc = open_runner(&feed->runners[i], feed, &txn, err);
+    for (size_t i = 0; rc == 0 && i < feed->processor_count; i++)
+        rc = open_one(&feed->processors[i], feed, &txn, err);
     return rc;
 }
 
 /* The places of those who are new here, and at the end of those who could not store it before. */
 static void store_places(vls_feed *feed)
 {
-    for (size_t i = 0; i < feed->runner_count; i++) {
-        if (feed->runners[i].unsaved && !vls_store_read_only(feed->v->store))
-            (void)store_place(feed, &feed->runners[i], NULL);
+    for (size_t i = 0; i < feed->processor_count; i++) {
+        if (feed->processors[i].unsaved && !vls_store_read_only(feed->v->store))
+            store_place(feed, &feed->processors[i]);
     }
 }
 
-int vls_runners_open(vls_feed *feed, valise_error *err)
+int vls_processors_open(vls_feed *feed, valise_error *err)
 {
     const valise_processor *const *list = vls_registry_processors(feed->v->registry);
     size_t count = 0;
@@ -407,26 +400,26 @@ int vls_runners_open(vls_feed *feed, valise_error *err)
         count++;
     if (count == 0)
         return 0;
-    feed->runners = vls_mem_zalloc(feed->v->env, count * sizeof(vls_runner));
-    if (!feed->runners)
+    feed->processors = vls_mem_zalloc(feed->v->env, count * sizeof(vls_processor));
+    if (!feed->processors)
         return vls_fail_memory(err);
-    feed->runner_count = count;
+    feed->processor_count = count;
     for (size_t i = 0; i < count; i++)
-        feed->runners[i].processor = list[i];
-    rc = open_runners(feed, err);
+        feed->processors[i].table = list[i];
+    rc = open_all(feed, err);
     if (rc == 0)
         store_places(feed);
     return rc;
 }
 
-void vls_runners_close(vls_feed *feed)
+void vls_processors_close(vls_feed *feed)
 {
-    if (feed->runner_count == 0)
+    if (feed->processor_count == 0)
         return;
     store_places(feed);
-    for (size_t i = 0; i < feed->runner_count; i++)
-        vls_ahead_release(&feed->runners[i].ahead);
-    vls_mem_free(feed->v->env, feed->runners, feed->runner_count * sizeof(vls_runner));
-    feed->runners = NULL;
-    feed->runner_count = 0;
+    for (size_t i = 0; i < feed->processor_count; i++)
+        vls_ahead_release(&feed->processors[i].ahead);
+    vls_mem_free(feed->v->env, feed->processors, feed->processor_count * sizeof(vls_processor));
+    feed->processors = NULL;
+    feed->processor_count = 0;
 }

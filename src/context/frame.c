@@ -13,7 +13,7 @@
 #include "tree/node.h"
 #include "tree/rows.h"
 
-_Static_assert(VLS_FRAME_AGENT_MAX == VLS_ACTOR_ID_MAX, "agents are actors");
+_Static_assert(VLS_FRAME_AGENT_MAX == VLS_ACTOR_MAX, "agents are actors");
 
 const char *const vls_frame_kinds[] = {"authored", "derived", "external", NULL};
 

@@ -6,7 +6,7 @@
 
 const valise_field vls_agent_ref_fields[] = {
     VALISE_FIELD_WITH(vls_agent_ref, id, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Id of the actor.", .ref = "actor", .min = 1, .max = VLS_ACTOR_ID_MAX),
+                      "Id of the actor.", .ref = "actor", .min = 1, .max = VLS_ACTOR_MAX),
     VALISE_FIELD_END,
 };
 

@@ -10,7 +10,7 @@ typedef struct add_args {
 static const valise_field add_in[] = {
     VALISE_FIELD_WITH(add_args, id, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Id of the actor: letters, digits and ._@:/+-.", .min = 1,
-                      .max = VLS_ACTOR_ID_MAX),
+                      .max = VLS_ACTOR_MAX),
     VALISE_FIELD_WITH(add_args, role, ENUM, 0, "Its role.", .more = vls_role_names),
     VALISE_FIELD_WITH(add_args, capabilities, LIST, 0,
                       "An extra capability, such as \"context:write path=src/a*\".",

@@ -12,7 +12,7 @@ typedef struct update_args {
 
 static const valise_field update_in[] = {
     VALISE_FIELD_WITH(update_args, id, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "Id of the actor.",
-                      .ref = "actor", .min = 1, .max = VLS_ACTOR_ID_MAX),
+                      .ref = "actor", .min = 1, .max = VLS_ACTOR_MAX),
     VALISE_FIELD_WITH(update_args, role, ENUM, VALISE_NULLABLE, "Its new role.",
                       .more = vls_role_names),
     VALISE_FIELD_WITH(update_args, capabilities, LIST, VALISE_NULLABLE,

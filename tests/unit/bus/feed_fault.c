@@ -139,8 +139,8 @@ static int open_once(fault *f, void *arg)
         return rc;
     rc = put(&g, "{\"name\":\"a\"}", &f->err);
     fault_off(f);
-    if (g.feed->runners[0].attempts > 0) {
-        g.feed->runners[0].not_before_ns = 0;
+    if (g.feed->processors[0].attempts > 0) {
+        g.feed->processors[0].not_before_ns = 0;
         CHECK(valise_poll(g.v, 0, &f->err) >= 0);
     }
     CHECK_INT(rc == 0, runs);

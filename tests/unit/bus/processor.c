@@ -127,7 +127,7 @@ TEST(processor, runs_after_the_commit)
     CHECK(
         strstr(garden_ask(g, "event:list", "{\"types\":[\"plant:log\"]}"), "\"source\":\"echo\""));
     CHECK_INT(3, garden_seq(g));
-    CHECK_INT(4, g->feed->runners[0].place.seq);
+    CHECK_INT(4, g->feed->processors[0].place.seq);
     garden_run(g, "plant:many", "{\"names\":[\"a\",\"b\"]}");
     garden_put(g, "nettle", "weed", 1); /* wants none of it */
     garden_put(g, "hush", "quiet", 1);  /* that tells nothing: the command's event */
@@ -184,13 +184,13 @@ TEST(processor, a_repeat_is_recognised)
     garden_put(g, "rose", "k", 1);
     CHECK_INT(1, e.runs);
     CHECK_INT(1, echoes(g));
-    CHECK_INT(1, g->feed->runners[0].failed);
-    g->feed->runners[0].not_before_ns = 0;
+    CHECK_INT(1, g->feed->processors[0].failed);
+    g->feed->processors[0].not_before_ns = 0;
     CHECK(valise_poll(g->v, 0, &t->err) >= 0);
     CHECK_INT(2, e.runs);
     CHECK_INT(1, echoes(g));
     CHECK_INT(3, garden_seq(g));
-    CHECK_INT(0, g->feed->runners[0].attempts);
+    CHECK_INT(0, g->feed->processors[0].attempts);
 }
 
 /* ---- failing ---- */
@@ -232,17 +232,17 @@ TEST(processor, failures_are_told_and_retried)
     garden_put(g, "b", "k", 1); /* the pause is not over */
     CHECK_INT(1, bad.runs);
     CHECK_INT(2, good.runs);
-    CHECK_INT(1, g->feed->runners[0].place.seq);
-    g->feed->runners[0].not_before_ns = 0;
+    CHECK_INT(1, g->feed->processors[0].place.seq);
+    g->feed->processors[0].not_before_ns = 0;
     CHECK(valise_poll(g->v, 0, &t->err) >= 0); /* fails again, and waits longer */
     CHECK_INT(2, bad.runs);
-    CHECK_INT(2, g->feed->runners[0].attempts);
-    g->feed->runners[0].not_before_ns = 0;
+    CHECK_INT(2, g->feed->processors[0].attempts);
+    g->feed->processors[0].not_before_ns = 0;
     garden_put(g, "c", "k", 1);
     CHECK_INT(5, bad.runs); /* a, b, c */
     CHECK_INT(3, good.runs);
-    CHECK_INT(2, g->feed->runners[0].failed);
-    CHECK_INT(0, g->feed->runners[1].failed);
+    CHECK_INT(2, g->feed->processors[0].failed);
+    CHECK_INT(0, g->feed->processors[1].failed);
     valise_unsubscribe(s);
 }
 
@@ -257,8 +257,8 @@ TEST(processor, exists_counts_as_done)
     p.run = run_counting;
     g = garden_open(t, &(garden_options){.processors = list});
     garden_put(g, "a", "k", 1);
-    CHECK_INT(2, g->feed->runners[0].place.seq);
-    CHECK_INT(0, g->feed->runners[0].failed);
+    CHECK_INT(2, g->feed->processors[0].place.seq);
+    CHECK_INT(0, g->feed->processors[0].failed);
 }
 
 /* ---- others ---- */
@@ -296,7 +296,7 @@ TEST(processor, skips_what_it_does_not_want)
         garden_put(g, "nettle", "weed", i);
     CHECK_INT(0, e.runs);
     CHECK_INT(1001, stored_place(g, "processor:echo").seq);
-    CHECK_INT(1011, g->feed->runners[0].place.seq);
+    CHECK_INT(1011, g->feed->processors[0].place.seq);
 }
 
 /* More rows in one entry than are made at once. */
