@@ -65,7 +65,8 @@ int vls_events_add(vls_events *events, const valise_event *event, valise_error *
 
 /* ---- the command ---- */
 
-valise_event vls_event_of_entry(const vls_entry *entry)
+/* What every event of an entry has in common; its type is the command's. */
+static valise_event event_of(const vls_entry *entry)
 {
     return (valise_event){
         .size = sizeof(valise_event),
@@ -82,7 +83,7 @@ valise_event vls_event_of_entry(const vls_entry *entry)
 /* {"result":...,"seq":12,"type":"pin:add"}: answers hold ids and sizes, never contents. */
 static int add_command(vls_events *events, const vls_entry *entry, valise_error *err)
 {
-    valise_event event = vls_event_of_entry(entry);
+    valise_event event = event_of(entry);
     VLS_AUTO(buf) vls_buf text = {0};
     int rc;
 
@@ -124,7 +125,7 @@ int vls_event_of_change(valise_event *out, vls_changes_walk *walk, const vls_cha
                         const void *before, const void *after, valise_error *err)
 {
     const valise_coll *desc = change->coll->desc;
-    valise_event event = vls_event_of_entry(walk->entry);
+    valise_event event = event_of(walk->entry);
     valise_event told = {.size = sizeof(told)};
     int rc;
 

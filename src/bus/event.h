@@ -47,9 +47,6 @@ int vls_events_add(vls_events *events, const valise_event *event, valise_error *
 int vls_events_of_entry(vls_events **out, vls_txn *txn, const vls_entry *entry,
                         const vls_ahead *ahead, valise_error *err);
 
-/* What every event of an entry has in common; its type is the command's. */
-valise_event vls_event_of_entry(const vls_entry *entry);
-
 /* The event of a change whose collection is known, borrowed from the walk: 1; or 0 when the
  * collection tells nothing of it, and *out is the command's with the id and index of the change.
  * before and after are structs or NULL. */

@@ -32,9 +32,6 @@ typedef struct vls_feed_ops {
     /* Everybody was told; nothing is held. Callbacks may call the API. Called on the thread of a
      * caller whose own command is done. */
     void (*publish)(void *self);
-
-    /* A view is about to be read by a query: bring what follows up to its state. May be NULL. */
-    int (*reading)(void *self, valise_view *view, valise_error *err);
 } vls_feed_ops;
 
 #endif

@@ -91,7 +91,8 @@ static int reload(vls_index *index, vls_txn *txn, valise_error *err)
     return rc;
 }
 
-int vls_index_advance(vls_index *index, vls_txn *txn, valise_error *err)
+/* Bring the index to the state of txn; lock held. */
+static int advance(vls_index *index, vls_txn *txn, valise_error *err)
 {
     const vls_index_move m = {index, txn, index->seq, txn->tip.seq, false};
     VLS_AUTO(pmap) vls_pmap map = {0};
@@ -154,7 +155,7 @@ int vls_index_read(vls_pmap *out, vls_index *index, valise_view *view, valise_er
     int rc;
 
     (void)pthread_mutex_lock(&index->lock);
-    rc = vls_index_advance(index, view->txn, err);
+    rc = advance(index, view->txn, err);
     if (rc == 0)
         vls_pmap_snapshot(&map, &index->map);
     seq = index->seq;

@@ -177,8 +177,6 @@ int vls_index_move_map(vls_pmap *map, const vls_index_move *m, valise_error *err
 /* Does an entry from this seq on tell of an erasure? */
 int vls_index_erased(bool *out, vls_txn *txn, int64_t from, valise_error *err);
 
-/* Bring the index to the state of txn; lock held. */
-int vls_index_advance(vls_index *index, vls_txn *txn, valise_error *err);
 /* What view sees, into a new map; and the same into an empty one, see vls_index_check. */
 int vls_index_load(vls_pmap *out, vls_index *index, valise_view *view, valise_error *err);
 int vls_index_build(vls_pmap *map, vls_index *index, valise_view *view, _Atomic uint64_t *rows,

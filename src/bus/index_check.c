@@ -206,13 +206,13 @@ typedef struct verify {
 } verify;
 
 static int find(verify *f, const vls_index_report *report, const char *remedy, valise_error *err,
-                const char *format, long long count)
+                const char *what, long long count)
 {
     char place[128], problem[320];
     const vls_finding finding = {place, problem, remedy};
 
     (void)snprintf(place, sizeof(place), "index %s", report->name);
-    (void)snprintf(problem, sizeof(problem), "%lld %s, such as \"%s\"", count, format,
+    (void)snprintf(problem, sizeof(problem), "%lld %s, such as \"%s\"", count, what,
                    report->example);
     ++*f->problems;
     return f->fn(f->arg, &finding, err);

@@ -122,8 +122,6 @@ int vls_reading_begin(vls_reading *out, valise *v, const valise_call *call, bool
     out->view.hooks = (vls_view_hooks){.allows = allows, .emit = emit, .self = out};
     if (call->at.len > 0 && workspace)
         rc = go_to(out, call->at, err);
-    if (rc == 0 && workspace && v->feed && v->feed->reading)
-        rc = v->feed->reading(v->feed_self, &out->view, err);
     if (rc < 0)
         vls_reading_end(out);
     return rc;

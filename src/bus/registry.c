@@ -725,11 +725,6 @@ const valise_processor *const *vls_registry_processors(const vls_registry *regis
     return list_of(&registry->lists.processors);
 }
 
-const valise_policy *const *vls_registry_policies(const vls_registry *registry)
-{
-    return list_of(&registry->lists.policies);
-}
-
 const valise_policy *vls_registry_policy(const vls_registry *registry, valise_str name)
 {
     for (size_t i = 0; i < registry->lists.policies.len; i++) {

@@ -39,7 +39,6 @@ const valise_coll *const *vls_registry_colls(const vls_registry *registry);
 const valise_middleware *const *vls_registry_middleware(const vls_registry *registry);
 const valise_indexer *const *vls_registry_indexers(const vls_registry *registry);
 const valise_processor *const *vls_registry_processors(const vls_registry *registry);
-const valise_policy *const *vls_registry_policies(const vls_registry *registry);
 const valise_order *const *vls_registry_orders(const vls_registry *registry);
 const valise_retriever *const *vls_registry_retrievers(const vls_registry *registry);
 const valise_node_type *const *vls_registry_node_types(const vls_registry *registry);

@@ -13,13 +13,9 @@
 
 static int make_ring(valise_subscription *s, uint32_t max, valise_error *err)
 {
-    size_t size;
-
     if (max == 0)
         return 0;
-    if (!vls_mem_multiply(&size, max, sizeof(*s->ring)))
-        return vls_fail_memory(err);
-    s->ring = vls_mem_alloc(s->feed->v->env, size);
+    s->ring = vls_mem_alloc(s->feed->v->env, max * sizeof(*s->ring)); /* VLS_QUEUE_MAX at most */
     if (!s->ring)
         return vls_fail_memory(err);
     s->ring_max = max;

@@ -376,6 +376,11 @@ static int file_stat(uint64_t *size_bytes, void *self, const valise_id *id, vali
     return rc;
 }
 
+static int64_t modified_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
 /* A put renames a new file to the blob's name, so that its time is that of the put. */
 static int file_time(int64_t *time_ns, void *self, const valise_id *id, valise_error *err)
 {
@@ -390,7 +395,7 @@ static int file_time(int64_t *time_ns, void *self, const valise_id *id, valise_e
     }
     if (rc < 0)
         return errno == ENOENT ? fail_missing(id, err) : fail_blob("cannot look at blob", id, err);
-    *time_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    *time_ns = modified_ns(&st);
     return 0;
 }
 
@@ -488,11 +493,6 @@ static bool is_temporary(const char *name)
             return false;
     }
     return true;
-}
-
-static int64_t modified_ns(const struct stat *st)
-{
-    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
 static int clean_entries(uint64_t *removed, const folder *f, DIR *entries, int64_t before_ns,
@@ -608,7 +608,6 @@ static int file_strays(void *self, valise_blob_stray_fn *fn, void *arg, valise_e
 
     if (!entries)
         return fail_here(f, "cannot list the blobs in", err);
-    errno = 0;
     while (rc >= 0 && (entry = vls_fd_next_entry(entries)))
         rc = stray_entry(f, entry->d_name, fn, arg, err);
     if (rc >= 0 && errno)

@@ -224,9 +224,10 @@ int vls_blobs_collect(vls_blob_gc *out, vls_store *store, vls_blobs *blobs, int6
 {
     blob_gc g = {
         .store = store, .blobs = blobs, .progress = progress, .grace = grace_ns, .now = now_ns};
-    int rc = collect(&g, err);
+    int rc;
 
     assert(grace_ns >= 0);
+    rc = collect(&g, err);
     vls_vec_release(&g.found, vls_store_env(store));
     *out = g.result;
     return rc;

@@ -112,7 +112,6 @@ int vls_bundle_open(vls_bundle_reader **out, const valise_env *env, const vls_bu
                     valise_error *err);
 void vls_bundle_close(vls_bundle_reader *reader); /* NULL is fine */
 const vls_bundle_header *vls_bundle_header_of(const vls_bundle_reader *reader);
-const vls_bundle_counts *vls_bundle_counts_of(const vls_bundle_reader *reader);
 uint64_t vls_bundle_offset(const vls_bundle_reader *reader);     /* how far it has come */
 const valise_id *vls_bundle_id(const vls_bundle_reader *reader); /* at the end: the hash there */
 

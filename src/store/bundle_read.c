@@ -155,8 +155,8 @@ static int read_end(vls_bundle_reader *r, valise_error *err)
         return vls_bundle_wrong(r, "it is not what was written", err);
     if (vls_bundle_left(r) > 0)
         return vls_bundle_wrong(r, "something stands behind its end", err);
-    if (r->in_blob || (r->header.whole && (r->last_seq != r->header.tip_seq ||
-                                           !vls_id_equal(&r->last_hash, &r->header.tip_hash))))
+    if (r->header.whole &&
+        (r->last_seq != r->header.tip_seq || !vls_id_equal(&r->last_hash, &r->header.tip_hash)))
         return vls_bundle_wrong(r, "its log does not reach its tip", err);
     r->end = actual;
     r->over = true;
@@ -324,11 +324,6 @@ void vls_bundle_close(vls_bundle_reader *r)
 const vls_bundle_header *vls_bundle_header_of(const vls_bundle_reader *r)
 {
     return &r->header;
-}
-
-const vls_bundle_counts *vls_bundle_counts_of(const vls_bundle_reader *r)
-{
-    return &r->counts;
 }
 
 uint64_t vls_bundle_offset(const vls_bundle_reader *r)

@@ -150,7 +150,7 @@ int vls_bundle_read_blob(vls_bundle_record *out, vls_bundle_reader *r, valise_er
     valise_str id = vls_reader_slice(&in, sizeof(valise_id));
 
     out->size = vls_reader_varint(&in);
-    if (!vls_reader_is_done(&in) || r->in_blob || out->size > vls_bundle_left(r))
+    if (!vls_reader_is_done(&in) || out->size > vls_bundle_left(r))
         return vls_bundle_wrong(r, "a blob that is none", err);
     memcpy(&out->id, id.ptr, sizeof(out->id));
     if (r->has_last && vls_id_compare(&r->last_id, &out->id) >= 0)

@@ -141,11 +141,6 @@ int vls_chunk_last(int64_t *number, vls_txn *txn, valise_error *err)
     return last_row(number, txn, VLS_TABLE_CHUNK, err);
 }
 
-int vls_object_last(int64_t *number, vls_txn *txn, valise_error *err)
-{
-    return last_row(number, txn, VLS_TABLE_OBJECT, err);
-}
-
 static int learn_numbers(vls_chunks *chunks, vls_txn *txn, valise_error *err)
 {
     numbers n = {.known = true};
@@ -155,7 +150,7 @@ static int learn_numbers(vls_chunks *chunks, vls_txn *txn, valise_error *err)
         return 0;
     rc = vls_chunk_last(&n.chunk, txn, err);
     if (rc == 0)
-        rc = vls_object_last(&n.object, txn, err);
+        rc = last_row(&n.object, txn, VLS_TABLE_OBJECT, err);
     if (rc < 0)
         return rc;
     /* The floors of the transaction's beginning: this one has removed nothing yet. */

@@ -19,9 +19,8 @@ struct vls_store {
     valise_store_ops ops; /* missing ones are NULL */
     void *backend;
     unsigned flags;
-    int64_t format; /* what this program writes */
-    int64_t schema; /* when it was opened */
-    valise_uuid workspace;
+    int64_t format;      /* what this program writes */
+    int64_t schema;      /* when it was opened */
     bool bare;           /* without collections, and whatever `meta` says */
     valise_error damage; /* that was seen when it was opened: nothing is written; code 0: none */
     vls_arena arena;

@@ -93,7 +93,6 @@ int vls_chunk_sweep(int64_t *removed, int64_t *bytes, vls_txn *txn, const vls_bi
                     int64_t from, int64_t to, valise_error *err);
 
 /* The number of the last row there is, or 0. */
-int vls_object_last(int64_t *number, vls_txn *txn, valise_error *err);
 int vls_chunk_last(int64_t *number, vls_txn *txn, valise_error *err);
 
 /* What a writer remembers: from a keyed 128-bit hash of a chunk to its number. Forget everything

@@ -266,7 +266,6 @@ int vls_store_attach(bool *again, vls_store *store, const valise_coll *const *de
     if (rc == 0 && !vls_store_read_only(store) && must_change(&p))
         rc = carry_out(again, &p, store, err);
     store->schema = schema_of(&p);
-    store->workspace = p.meta.workspace;
     vls_vec_release(&p.items, store->env);
     return rc;
 }

@@ -153,9 +153,6 @@ static inline int vls_sqlite_fail(const vls_sqlite *store, sqlite3 *db, int rc, 
     return code;
 }
 
-/* BUSY, naming the process that writes if it can be found. */
-int vls_sqlite_fail_busy(const char *path, valise_error *err);
-
 /* ---- sqlite_conn.c ---- */
 
 /* Open a connection for store->access. */
@@ -176,9 +173,6 @@ int vls_sqlite_reader_take(vls_sqlite_conn **out, vls_sqlite *store, valise_erro
 void vls_sqlite_reader_give(vls_sqlite_conn *conn);
 
 /* ---- sqlite_file.c ---- */
-
-/* The path of valise.db below `where`; a file that is there. */
-int vls_sqlite_find(vls_sqlite *store, const char *where, valise_error *err);
 
 /* Open the writer, or see how to read; make what is new. */
 int vls_sqlite_file_open(vls_sqlite *store, const valise_store_open *how, valise_error *err);

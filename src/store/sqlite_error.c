@@ -103,7 +103,8 @@ static uint64_t find_holder(const char *path)
     return found;
 }
 
-int vls_sqlite_fail_busy(const char *path, valise_error *err)
+/* BUSY, naming the process that writes if it can be found. */
+static int fail_busy(const char *path, valise_error *err)
 {
     uint64_t pid = find_holder(path);
     VLS_AUTO(buf) vls_buf name = {0};
@@ -175,7 +176,7 @@ int vls_sqlite_report(const char *path, sqlite3 *db, int rc, valise_error *err)
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
-        return vls_sqlite_fail_busy(path, err);
+        return fail_busy(path, err);
     case SQLITE_TOOBIG:
         return vls_fail(err, VALISE_E_TOO_LARGE, "%s: %s", path, text);
     case SQLITE_CORRUPT:

@@ -32,7 +32,8 @@
 
 /* ---- paths ---- */
 
-int vls_sqlite_find(vls_sqlite *store, const char *where, valise_error *err)
+/* The path of valise.db in the folder `where`, which is there. */
+static int find_path(vls_sqlite *store, const char *where, valise_error *err)
 {
     char folder[PATH_MAX];
     struct stat st;
@@ -375,7 +376,7 @@ static int open_to_read(vls_sqlite *store, valise_error *err)
 int vls_sqlite_file_open(vls_sqlite *store, const valise_store_open *how, valise_error *err)
 {
     struct stat st;
-    int rc = vls_sqlite_find(store, how->where, err);
+    int rc = find_path(store, how->where, err);
 
     if (rc < 0)
         return rc;

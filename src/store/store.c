@@ -339,11 +339,6 @@ const valise_store_ops *vls_store_ops(const vls_store *store, void **self)
     return &store->ops;
 }
 
-valise_uuid vls_store_workspace(const vls_store *store)
-{
-    return store->workspace;
-}
-
 bool vls_store_read_only(const vls_store *store)
 {
     return (store->flags & VALISE_STORE_READ_ONLY) != 0;

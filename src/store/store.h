@@ -73,7 +73,6 @@ void vls_store_close(vls_store *store); /* NULL is fine; every transaction must 
 
 const valise_env *vls_store_env(const vls_store *store);
 const valise_store_ops *vls_store_ops(const vls_store *store, void **self);
-valise_uuid vls_store_workspace(const vls_store *store);
 bool vls_store_read_only(const vls_store *store);
 
 /* Collections: by descriptor (asserted to be known), by name and by number (NULL when there is

@@ -116,8 +116,9 @@ static void add_key(vls_table_order *order, const valise_table *table)
     }
 }
 
-int vls_table_def_new(vls_table_def **out, const valise_env *env, const valise_table *table,
-                      valise_error *err)
+/* VALISE_E_INVALID for a description no backend could do anything with. */
+static int def_new(vls_table_def **out, const valise_env *env, const valise_table *table,
+                   valise_error *err)
 {
     vls_table_def *def;
     size_t size;
@@ -142,7 +143,7 @@ int vls_table_def_new(vls_table_def **out, const valise_env *env, const valise_t
     return 0;
 }
 
-void vls_table_def_free(vls_table_def *def, const valise_env *env)
+static void def_free(vls_table_def *def, const valise_env *env)
 {
     if (def)
         vls_mem_free(env, def, def->size);
@@ -154,7 +155,8 @@ static bool same_index(const valise_table_index *a, const valise_table_index *b)
            memcmp(a->columns, b->columns, a->count * sizeof(uint16_t)) == 0;
 }
 
-int vls_table_def_extends(const valise_table *from, const valise_table *to, valise_error *err)
+/* Whether `to` is `from` with nothing but columns and indexes added at the end. */
+static int check_extends(const valise_table *from, const valise_table *to, valise_error *err)
 {
     bool same = strcmp(from->name, to->name) == 0 && from->key_count == to->key_count &&
                 from->flags == to->flags && from->column_count <= to->column_count &&
@@ -183,19 +185,19 @@ int vls_table_defs_attach(vls_table_defs *defs, const valise_env *env, uint32_t 
                         defs->len);
     if (!vls_vec_reserve(defs, env, number + 1u))
         return vls_fail_memory(err);
-    rc = vls_table_def_new(&def, env, table, err);
+    rc = def_new(&def, env, table, err);
     if (rc < 0)
         return rc;
     if (number == defs->len) {
         defs->ptr[defs->len++] = def;
         return 0;
     }
-    rc = vls_table_def_extends(defs->ptr[number]->table, table, err);
+    rc = check_extends(defs->ptr[number]->table, table, err);
     if (rc < 0) {
-        vls_table_def_free(def, env);
+        def_free(def, env);
         return rc;
     }
-    vls_table_def_free(defs->ptr[number], env);
+    def_free(defs->ptr[number], env);
     defs->ptr[number] = def;
     return 0;
 }
@@ -203,7 +205,7 @@ int vls_table_defs_attach(vls_table_defs *defs, const valise_env *env, uint32_t 
 void vls_table_defs_release(vls_table_defs *defs, const valise_env *env)
 {
     for (size_t i = 0; i < defs->len; i++)
-        vls_table_def_free(defs->ptr[i], env);
+        def_free(defs->ptr[i], env);
     vls_vec_release(defs, env);
 }
 

@@ -29,15 +29,6 @@ typedef struct vls_table_def {
     vls_table_order orders[]; /* by key, then one for each index */
 } vls_table_def;
 
-/* VALISE_E_INVALID for a description no backend could do anything with. */
-int vls_table_def_new(vls_table_def **out, const valise_env *env, const valise_table *table,
-                      valise_error *err);
-void vls_table_def_free(vls_table_def *def, const valise_env *env);
-
-/* Whether `to` is `from` with nothing but columns and indexes added at the end; else
- * VALISE_E_INVALID. */
-int vls_table_def_extends(const valise_table *from, const valise_table *to, valise_error *err);
-
 /* The tables of a store, by number. Threads: single. */
 typedef vls_vec(vls_table_def *) vls_table_defs;
 

@@ -77,7 +77,7 @@ int vls_used_has(valise_view *view, const valise_id *source, valise_error *err)
     return rc;
 }
 
-int vls_used_forget(valise_view *view, const valise_id *source, valise_error *err)
+static int forget(valise_view *view, const valise_id *source, valise_error *err)
 {
     const vls_store *store = view->txn->store;
     int rc = 0;
@@ -113,7 +113,7 @@ int vls_used_forget_row(valise_view *view, const valise_coll *desc, const void *
     valise_id source;
     int rc = vls_used_by_row(&source, view, desc, row, err);
 
-    return rc < 0 ? rc : vls_used_forget(view, &source, err);
+    return rc < 0 ? rc : forget(view, &source, err);
 }
 
 int vls_used_told(valise_id *out, const vls_coll *coll, valise_str key, vls_arena *arena,

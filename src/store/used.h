@@ -25,8 +25,7 @@ int vls_used_by_row(valise_id *out, valise_view *view, const valise_coll *desc, 
 /* Has anything of it been used? 1, or 0. */
 int vls_used_has(valise_view *view, const valise_id *source, valise_error *err);
 
-/* In a command: it was deleted, and is not kept for the sake of who used it. */
-int vls_used_forget(valise_view *view, const valise_id *source, valise_error *err);
+/* In a command: the row was deleted, and is not kept for the sake of who used it. */
 int vls_used_forget_row(valise_view *view, const valise_coll *desc, const void *row,
                         valise_error *err);
 

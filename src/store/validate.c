@@ -219,7 +219,7 @@ static int check_log_row(valise_check *check, log_walk *walk, const vls_coll *lo
     return check_entry(check, walk, &entry, err);
 }
 
-int vls_check_log(valise_check *check, valise_error *err)
+static int check_log(valise_check *check, valise_error *err)
 {
     const vls_coll *log = vls_store_coll_at(check->store, VLS_TABLE_LOG);
     const vls_txn *txn = check->txn;
@@ -255,7 +255,7 @@ static int check_all(valise_check *check, valise_error *err)
     if (rc == 0)
         rc = check_backend(check, err);
     if (rc == 0)
-        rc = vls_check_log(check, err);
+        rc = check_log(check, err);
     if (rc == 0)
         rc = vls_check_objects(check, err);
     return rc < 0 ? rc : vls_check_rows(check, err);

@@ -77,7 +77,6 @@ typedef int vls_check_row_fn(valise_check *check, const vls_coll *coll, const va
                              valise_error *err);
 int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then, valise_error *err);
 
-int vls_check_log(valise_check *check, valise_error *err);
 int vls_check_objects(valise_check *check, valise_error *err);
 int vls_check_rows(valise_check *check, valise_error *err);
 

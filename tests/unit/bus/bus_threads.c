@@ -390,7 +390,7 @@ static void publish(void *self)
 
 TEST(threads, tell_followers_in_order_of_seq)
 {
-    static const vls_feed_ops ops = {committed, publish, NULL};
+    static const vls_feed_ops ops = {committed, publish};
     shared s = {.k = {kit_open(t, &(kit_options){.full_sync = true})}, .rounds = 10};
     order o = {.k = s.k[0]};
 

@@ -322,16 +322,24 @@ TEST(store, damaged_meta_is_refused)
 
 /* ---- open ---- */
 
+static valise_uuid workspace_of(test *t, vls_store *store)
+{
+    VLS_AUTO(txn) vls_txn txn = {0};
+
+    CHECK_OK(vls_txn_begin(&txn, store, VALISE_TXN_READ, &t->err));
+    return txn.meta.workspace;
+}
+
 TEST(store, a_new_one_has_an_id_and_keeps_it)
 {
     vls_store *store = kit_open(t, pins), *again;
-    valise_uuid id = vls_store_workspace(store), other;
+    valise_uuid id = workspace_of(t, store), other;
 
     CHECK(vls_uuid_is_v7(&id));
     CHECK(vls_store_env(store) == t->env && !vls_store_read_only(store));
     kit_close(store);
     again = kit_open(t, pins);
-    other = vls_store_workspace(again);
+    other = workspace_of(t, again);
     CHECK_INT(kit_keeps(t), vls_uuid_equal(&id, &other));
     kit_close(again);
 }
