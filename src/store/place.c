@@ -100,6 +100,11 @@ static bool digits_of(char out[65], valise_str text)
     return count >= VLS_PLACE_MIN_DIGITS;
 }
 
+static size_t id_size(const valise_field *field)
+{
+    return field->type == VALISE_T_UUID ? sizeof(valise_uuid) : sizeof(valise_id);
+}
+
 /* Do the bytes, written as digits, begin (ids) or end (UUIDs) like this? */
 static bool has_digits(valise_str bytes, const char *digits, bool at_end)
 {
@@ -156,11 +161,17 @@ static bool read_whole(uint8_t *bytes, const valise_field *field, valise_str par
     return vls_id_parse((valise_id *)bytes, part, NULL) == 0;
 }
 
+/* The same of a cell that holds an id. Who wrote the store may have put anything there. */
+static bool is_meant(valise_str bytes, const valise_field *field, const char *digits)
+{
+    return bytes.len == id_size(field) && has_digits(bytes, digits, field->type == VALISE_T_UUID);
+}
+
 /* Find the one row that has the parts before and whose next part is shortened to these digits. */
 static int complete(valise_cell *key, uint16_t at, valise_view *view, const vls_coll *coll,
                     valise_str part, valise_error *err)
 {
-    bool at_end = coll->desc->fields[at].type == VALISE_T_UUID;
+    const valise_field *field = &coll->desc->fields[at];
     valise_range range = {.index = -1, .equal = key, .equal_count = at};
     candidates found = {.count = 0};
     valise_scan *scan = NULL;
@@ -175,13 +186,14 @@ static int complete(valise_cell *key, uint16_t at, valise_view *view, const vls_
     rc = vls_view_scan(&scan, view, coll, &range, err);
     while (rc >= 0 && (rc = vls_scan_next_cells(&row, NULL, scan, err)) > 0) {
         valise_str bytes = row[at].as.bytes;
-        if (!has_digits(bytes, digits, at_end) || (last.ptr && vls_str_equal(bytes, last)))
+        if (!is_meant(bytes, field, digits) || (last.ptr && vls_str_equal(bytes, last)))
             continue;
         rc = vls_arena_dup(&last, &view->arena, bytes, err);
         if (rc == 0)
             add_candidate(&found, "",
-                          at_end ? vls_uuid_text((const valise_uuid *)last.ptr).s
-                                 : vls_id_hex((const valise_id *)last.ptr).s);
+                          field->type == VALISE_T_UUID
+                              ? vls_uuid_text((const valise_uuid *)last.ptr).s
+                              : vls_id_hex((const valise_id *)last.ptr).s);
     }
     valise_scan_close(scan);
     if (rc < 0)
@@ -221,10 +233,7 @@ static int read_part(valise_cell *key, uint16_t at, valise_view *view, const vls
         if (!read_whole(bytes, field, part))
             return complete(key, at, view, coll, part, err);
         key[at].type = VALISE_CELL_BLOB;
-        return vls_arena_dup(
-            &key[at].as.bytes, &view->arena,
-            vls_str(bytes, field->type == VALISE_T_UUID ? sizeof(valise_uuid) : sizeof(valise_id)),
-            err);
+        return vls_arena_dup(&key[at].as.bytes, &view->arena, vls_str(bytes, id_size(field)), err);
     }
 }
 
@@ -324,7 +333,7 @@ static int find_rows(vls_target *out, candidates *found, valise_view *view, cons
         return 0;
     rc = vls_view_scan(&scan, view, coll, &range, err);
     while (rc >= 0 && (rc = vls_scan_next_cells(&row, NULL, scan, err)) > 0) {
-        if (!has_digits(row[0].as.bytes, digits, uuid))
+        if (!is_meant(row[0].as.bytes, field, digits))
             continue;
         rc = vls_arena_dup(&key, &view->arena, row[0].as.bytes, err);
         if (rc < 0)
