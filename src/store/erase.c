@@ -44,27 +44,31 @@ static int note_held(void *arg, const vls_ref_site *site, const valise_id *id, v
     return 0;
 }
 
+typedef struct chunk_walk {
+    vls_txn *txn;
+    vls_bits keep;
+} chunk_walk;
+
 static int mark_all_chunks(void *arg, const vls_object_info *info, valise_error *err)
 {
-    void **pair = arg;
+    chunk_walk *walk = arg;
 
     return info->chunked && !info->erased
-               ? vls_object_mark_chunks(pair[0], pair[1], info->number, err)
+               ? vls_object_mark_chunks(&walk->keep, walk->txn, info->number, err)
                : 0;
 }
 
 static int sweep_chunks(vls_erased *out, vls_txn *txn, valise_error *err)
 {
-    vls_bits keep = {.env = vls_store_env(txn->store)};
-    void *pair[] = {&keep, txn};
+    chunk_walk walk = {.txn = txn, .keep = {.env = vls_store_env(txn->store)}};
     int64_t last = 0, bytes = 0;
-    int rc = vls_object_each(txn, 0, mark_all_chunks, pair, err);
+    int rc = vls_object_each(txn, 0, mark_all_chunks, &walk, err);
 
     if (rc == 0)
         rc = vls_chunk_last(&last, txn, err);
     if (rc == 0)
-        rc = vls_chunk_sweep(&out->chunks, &bytes, txn, &keep, 0, last + 1, err);
-    vls_bits_release(&keep);
+        rc = vls_chunk_sweep(&out->chunks, &bytes, txn, &walk.keep, 0, last + 1, err);
+    vls_bits_release(&walk.keep);
     return rc;
 }
 
@@ -177,21 +181,16 @@ static int erase_everywhere(vls_erased *out, vls_txn *txn, const valise_id *id, 
 typedef struct witness_walk {
     const valise_env *env;
     vls_arena arena;
-    vls_vec(valise_id) sources; /* sorted */
+    vls_id_list sources;
     vls_erase_found *found;
 } witness_walk;
-
-static int compare_sources(const void *a, const void *b)
-{
-    return vls_id_compare(a, b);
-}
 
 static int list_sources(witness_walk *walk, const vls_erase_what *what, valise_error *err)
 {
     const valise_str *more = what->sources.items;
 
     for (size_t i = 0; i < what->count; i++) {
-        if (!vls_vec_push(&walk->sources, walk->env, what->places[i].source))
+        if (!vls_vec_push(&walk->sources.ids, walk->env, what->places[i].source))
             return vls_fail_memory(err);
     }
     for (size_t i = 0; i < what->sources.count; i++) {
@@ -199,11 +198,10 @@ static int list_sources(witness_walk *walk, const vls_erase_what *what, valise_e
 
         assert(more && more[i].len == sizeof(id.bytes));
         memcpy(id.bytes, more[i].ptr, sizeof(id.bytes));
-        if (!vls_vec_push(&walk->sources, walk->env, id))
+        if (!vls_vec_push(&walk->sources.ids, walk->env, id))
             return vls_fail_memory(err);
     }
-    if (walk->sources.len > 1)
-        qsort(walk->sources.ptr, walk->sources.len, sizeof(valise_id), compare_sources);
+    vls_id_list_sort(&walk->sources);
     return 0;
 }
 
@@ -215,8 +213,7 @@ static int add_witnessed(void *arg, const vls_ref_site *site, const valise_id *i
     int rc =
         is_witness(site) ? vls_used_told(&source, site->coll, site->key, &walk->arena, err) : 0;
 
-    if (rc <= 0 ||
-        !bsearch(&source, walk->sources.ptr, walk->sources.len, sizeof(source), compare_sources))
+    if (rc <= 0 || vls_id_list_find(&walk->sources, &source) < 0)
         return VLS_MIN(rc, 0);
     return vls_vec_push(&walk->found->named.ids, walk->env, *id) ? 0 : vls_fail_memory(err);
 }
@@ -230,12 +227,12 @@ static int find_witnessed(vls_erase_found *found, vls_txn *txn, const vls_erase_
     int rc = list_sources(&walk, what, err);
 
     vls_arena_init(&walk.arena, walk.env, VLS_VIEW_MAX_BYTES);
-    if (rc == 0 && walk.sources.len > 0)
+    if (rc == 0 && walk.sources.ids.len > 0)
         rc = vls_refs_rows(txn, VLS_REFS_OBJECTS, NULL, add_witnessed, &walk, err);
-    if (rc == 0 && walk.sources.len > 0)
+    if (rc == 0 && walk.sources.ids.len > 0)
         rc = vls_refs_log(txn, VLS_REFS_OBJECTS, NULL, add_witnessed, &walk, err);
     vls_erase_found_sort(found);
-    vls_vec_release(&walk.sources, walk.env);
+    vls_vec_release(&walk.sources.ids, walk.env);
     vls_arena_release(&walk.arena);
     return rc;
 }
@@ -491,23 +488,10 @@ typedef struct other_walk {
     void *arg;
 } other_walk;
 
-static int compare_seqs(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int compare_places(const void *a, const void *b)
 {
     return vls_erase_compare(*(const vls_erase_place *const *)a,
                              *(const vls_erase_place *const *)b);
-}
-
-static bool is_own(const vls_erase_found *found, int64_t seq)
-{
-    return found->seqs.len > 0 &&
-           bsearch(&seq, found->seqs.ptr, found->seqs.len, sizeof(seq), compare_seqs);
 }
 
 static bool is_erased_too(const other_walk *walk, const vls_ref_site *site)
@@ -529,7 +513,7 @@ static int other_site(void *arg, const vls_ref_site *site, const valise_id *id, 
     if (site->coll)
         other = (other || vls_id_list_find(&found->named, id) >= 0) && !is_erased_too(walk, site);
     else
-        other = other && !is_own(found, site->seq);
+        other = other && !vls_erase_found_has(found, site->seq);
     return other ? walk->fn(walk->arg, site, id, err) : 0;
 }
 

@@ -59,7 +59,7 @@ int64_t vls_id_list_find(const vls_id_list *list, const valise_id *id)
     return found ? found - list->ids.ptr : -1;
 }
 
-static void sort_list(vls_id_list *list, const vls_id_list *without)
+static void sort_without(vls_id_list *list, const vls_id_list *without)
 {
     size_t kept = 0;
 
@@ -75,10 +75,21 @@ static void sort_list(vls_id_list *list, const vls_id_list *without)
     list->ids.len = kept;
 }
 
+void vls_id_list_sort(vls_id_list *list)
+{
+    sort_without(list, NULL);
+}
+
+bool vls_erase_found_has(const vls_erase_found *found, int64_t seq)
+{
+    return found->seqs.len > 0 &&
+           bsearch(&seq, found->seqs.ptr, found->seqs.len, sizeof(seq), compare_seqs);
+}
+
 void vls_erase_found_sort(vls_erase_found *found)
 {
-    sort_list(&found->named, NULL);
-    sort_list(&found->carried, &found->named);
+    vls_id_list_sort(&found->named);
+    sort_without(&found->carried, &found->named);
     if (found->seqs.len > 1)
         qsort(found->seqs.ptr, found->seqs.len, sizeof(int64_t), compare_seqs);
 }

@@ -27,8 +27,12 @@ void vls_erase_found_release(vls_erase_found *found, const valise_env *env);
 /* After something was added. */
 void vls_erase_found_sort(vls_erase_found *found);
 
-/* The number of an id in the list, or -1. */
+/* Bring a list into order; and then: the number of an id in it, or -1. */
+void vls_id_list_sort(vls_id_list *list);
 int64_t vls_id_list_find(const vls_id_list *list, const valise_id *id);
+
+/* Is it one of the entries? */
+bool vls_erase_found_has(const vls_erase_found *found, int64_t seq);
 
 /* What is known of one place. */
 typedef struct vls_erase_state {
