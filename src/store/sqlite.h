@@ -27,6 +27,7 @@
 #define VLS_SQLITE_VERSION 1                 /* of the file, in user_version */
 #define VLS_SQLITE_PAGE 4096
 #define VLS_SQLITE_MAX_READERS 256u
+#define VLS_SQLITE_MAX_SQL (64u << 10)
 #define VLS_SQLITE_MAX_KEPT 512u /* statements that a connection keeps */
 
 /* ---- statements ---- */
@@ -184,6 +185,12 @@ int vls_sqlite_file_look(vls_sqlite *store, valise_error *err);
 bool vls_sqlite_beside(struct stat *out, const vls_sqlite *store, const char *ending);
 
 /* ---- sqlite_sql.c ---- */
+
+/* What an index is called in the file. */
+typedef struct vls_sqlite_name {
+    char s[2 * VLS_TABLE_MAX_NAME + 2];
+} vls_sqlite_name;
+vls_sqlite_name vls_sqlite_index_name(const valise_table *table, int32_t index);
 
 void vls_sqlite_sql_create(vls_buf *sql, const valise_table *table);
 void vls_sqlite_sql_column(vls_buf *sql, const valise_table *table, uint16_t column);

@@ -11,7 +11,6 @@
 
 #include "base/str.h"
 
-#define MAX_SQL (64u << 10)
 #define AROUND 20u /* bytes that a message shows behind a difference */
 
 typedef struct looking {
@@ -77,11 +76,8 @@ static const valise_table *find_table(const vls_sqlite *store, const char *name)
 /* The number of the index that has this name, or -1. */
 static int find_index(const valise_table *table, const char *name)
 {
-    size_t len = strlen(table->name);
-
     for (uint16_t i = 0; i < table->index_count; i++) {
-        if (strncmp(name, table->name, len) == 0 && name[len] == '_' &&
-            strcmp(name + len + 1, table->indexes[i].name) == 0)
+        if (strcmp(name, vls_sqlite_index_name(table, i).s) == 0)
             return i;
     }
     return -1;
@@ -145,16 +141,13 @@ static int expect_one(looking *l, vls_sqlite_conn *conn, const char *type, const
 
 static int look_for_missing(looking *l, vls_sqlite_conn *conn, valise_error *err)
 {
-    char name[2 * VLS_TABLE_MAX_NAME + 2];
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < l->store->defs.len; i++) {
         const valise_table *table = l->store->defs.ptr[i]->table;
         rc = expect_one(l, conn, "table", table->name, table->name, err);
-        for (uint16_t k = 0; rc == 0 && k < table->index_count; k++) {
-            (void)snprintf(name, sizeof(name), "%s_%s", table->name, table->indexes[k].name);
-            rc = expect_one(l, conn, "index", name, table->name, err);
-        }
+        for (uint16_t k = 0; rc == 0 && k < table->index_count; k++)
+            rc = expect_one(l, conn, "index", vls_sqlite_index_name(table, k).s, table->name, err);
     }
     return rc;
 }
@@ -187,19 +180,19 @@ static int look_at_index(bool *there, bool *whole, sqlite3 *db, const char *name
 static int remake_index(vls_sqlite_conn *conn, const valise_table *table, uint16_t number)
 {
     VLS_AUTO(buf) vls_buf sql = {0};
-    char name[2 * VLS_TABLE_MAX_NAME + 2], drop[sizeof(name) + 32];
+    vls_sqlite_name name = vls_sqlite_index_name(table, number);
+    char drop[sizeof(name) + 32];
     bool there, whole;
     int rc;
 
-    vls_buf_init(&sql, conn->store->env, MAX_SQL);
+    vls_buf_init(&sql, conn->store->env, VLS_SQLITE_MAX_SQL);
     vls_sqlite_sql_index(&sql, table, number);
     if (vls_buf_check(&sql, NULL) < 0)
         return SQLITE_NOMEM;
-    (void)snprintf(name, sizeof(name), "%s_%s", table->name, table->indexes[number].name);
-    rc = look_at_index(&there, &whole, conn->db, name, &sql);
+    rc = look_at_index(&there, &whole, conn->db, name.s, &sql);
     if (rc != SQLITE_OK || whole)
         return rc;
-    (void)snprintf(drop, sizeof(drop), "DROP INDEX \"%s\"", name);
+    (void)snprintf(drop, sizeof(drop), "DROP INDEX \"%s\"", name.s);
     if (there)
         rc = vls_sqlite_exec(conn->db, drop);
     return rc == SQLITE_OK ? vls_sqlite_exec(conn->db, vls_buf_cstr(&sql)) : rc;
@@ -224,7 +217,7 @@ int vls_sqlite_check_schema(vls_sqlite_conn *conn, bool all, valise_problem_fn *
     looking l = {.store = conn->store, .fn = fn, .arg = arg, .all = all};
     int rc;
 
-    vls_buf_init(&l.expected, conn->store->env, MAX_SQL);
+    vls_buf_init(&l.expected, conn->store->env, VLS_SQLITE_MAX_SQL);
     rc = look_at_all(&l, conn, err);
     if (rc == 0 && all)
         rc = look_for_missing(&l, conn, err);

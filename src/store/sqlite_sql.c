@@ -12,6 +12,14 @@ static void add_name(vls_buf *sql, const char *name)
     vls_buf_add_byte(sql, '"');
 }
 
+vls_sqlite_name vls_sqlite_index_name(const valise_table *table, int32_t index)
+{
+    vls_sqlite_name name;
+
+    (void)snprintf(name.s, sizeof(name.s), "%s_%s", table->name, table->indexes[index].name);
+    return name;
+}
+
 /* "a","b","c" */
 static void add_columns(vls_buf *sql, const valise_table *table, uint16_t count)
 {
@@ -76,7 +84,8 @@ void vls_sqlite_sql_index(vls_buf *sql, const valise_table *table, uint16_t numb
 {
     const valise_table_index *index = &table->indexes[number];
 
-    vls_buf_printf(sql, "CREATE INDEX \"%s_%s\" ON \"%s\"(", table->name, index->name, table->name);
+    vls_buf_printf(sql, "CREATE INDEX \"%s\" ON \"%s\"(", vls_sqlite_index_name(table, number).s,
+                   table->name);
     for (uint16_t i = 0; i < index->count; i++) {
         if (i > 0)
             vls_buf_add_byte(sql, ',');
@@ -212,8 +221,7 @@ static void add_scan(vls_buf *sql, const vls_table_def *def, const vls_sqlite_sh
     if (shape->index < 0)
         vls_buf_add_text(sql, " NOT INDEXED");
     else
-        vls_buf_printf(sql, " INDEXED BY \"%s_%s\"", table->name,
-                       table->indexes[shape->index].name);
+        vls_buf_printf(sql, " INDEXED BY \"%s\"", vls_sqlite_index_name(table, shape->index).s);
     add_where(sql, def, shape);
     for (uint16_t i = shape->equal; i < order->count; i++)
         vls_buf_printf(sql, "%s\"%s\"%s", i == shape->equal ? " ORDER BY " : ",",

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define MAX_SQL (64u << 10)
-
 /* ---- failures ---- */
 
 /* Whether the file has a table or an index of this name. */
@@ -25,14 +23,11 @@ static bool is_there(const vls_sqlite_conn *conn, const char *name)
 static int fail_missing(vls_sqlite_conn *conn, const valise_table *table, int32_t index, int code,
                         valise_error *err)
 {
-    char name[2 * VLS_TABLE_MAX_NAME + 2];
-
     if (!is_there(conn, table->name))
         return vls_fail(err, VALISE_E_NOT_FOUND, "table %s is not in the store", table->name);
     if (index < 0)
         return code;
-    (void)snprintf(name, sizeof(name), "%s_%s", table->name, table->indexes[index].name);
-    if (!is_there(conn, name))
+    if (!is_there(conn, vls_sqlite_index_name(table, index).s))
         return vls_fail(err, VALISE_E_NOT_FOUND, "table %s: index %s is not in the store",
                         table->name, table->indexes[index].name);
     return code;
@@ -59,7 +54,7 @@ static int prepare(vls_sqlite_stmt *stmt, vls_sqlite_conn *conn, valise_error *e
     VLS_AUTO(buf) vls_buf sql = {0};
     int rc;
 
-    vls_buf_init(&sql, conn->store->env, MAX_SQL);
+    vls_buf_init(&sql, conn->store->env, VLS_SQLITE_MAX_SQL);
     vls_sqlite_sql_stmt(&sql, def, stmt->kind, &stmt->shape);
     rc = vls_buf_check(&sql, err);
     if (rc < 0)

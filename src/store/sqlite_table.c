@@ -4,8 +4,6 @@
 #include "base/str.h"
 #include "field/row.h"
 
-#define MAX_SQL (64u << 10)
-
 static const vls_sqlite_shape no_shape = {.index = -1};
 
 int vls_sqlite_check(const vls_table_def **def, const vls_sqlite_conn *conn, uint32_t table,
@@ -273,12 +271,11 @@ int vls_sqlite_has(bool *out, vls_sqlite_conn *conn, const char *type, const cha
 static int create_indexes(vls_sqlite_conn *conn, const valise_table *table, vls_buf *sql,
                           valise_error *err)
 {
-    char name[2 * VLS_TABLE_MAX_NAME + 2];
     bool exists;
 
     for (uint16_t i = 0; i < table->index_count; i++) {
-        (void)snprintf(name, sizeof(name), "%s_%s", table->name, table->indexes[i].name);
-        int rc = vls_sqlite_has(&exists, conn, "index", name, table->name, err);
+        int rc = vls_sqlite_has(&exists, conn, "index", vls_sqlite_index_name(table, i).s,
+                                table->name, err);
         if (rc == 0 && !exists) {
             vls_sqlite_sql_index(sql, table, i);
             rc = run_sql(conn, sql, err);
@@ -306,7 +303,7 @@ int vls_sqlite_create(vls_sqlite_conn *conn, const vls_table_def *def, uint16_t 
     if (exists != (have > 0))
         return vls_fail(err, exists ? VALISE_E_EXISTS : VALISE_E_NOT_FOUND, "table %s is %s",
                         table->name, exists ? "in the store already" : "not in the store");
-    vls_buf_init(&sql, conn->store->env, MAX_SQL);
+    vls_buf_init(&sql, conn->store->env, VLS_SQLITE_MAX_SQL);
     if (!exists) {
         vls_sqlite_sql_create(&sql, table);
         rc = run_sql(conn, &sql, err);
