@@ -153,13 +153,18 @@ static int make_plan(plan *p, vls_store *store, const valise_coll *const *descs,
 
 /* ---- carrying it out ---- */
 
-static bool must_change(const plan *p)
+static bool has_grown(const plan *p)
 {
-    bool change = p->items.len > p->stored;
+    bool grown = false;
 
     for (size_t i = 0; i < p->items.len; i++)
-        change = change || p->items.ptr[i].grown;
-    return change;
+        grown = grown || p->items.ptr[i].grown;
+    return grown;
+}
+
+static bool must_change(const plan *p)
+{
+    return p->items.len > p->stored || has_grown(p);
 }
 
 /* What is not there reads as empty; what is there in an older shape cannot be read. */
@@ -212,11 +217,7 @@ static int write_item(vls_txn *txn, const plan_item *item, valise_error *err)
 /* Handles that do not know the new fields would take rows with them for damaged. */
 static int64_t schema_of(const plan *p)
 {
-    bool grown = false;
-
-    for (size_t i = 0; i < p->items.len; i++)
-        grown = grown || p->items.ptr[i].grown;
-    return p->meta.schema + (grown ? 1 : 0);
+    return p->meta.schema + (has_grown(p) ? 1 : 0);
 }
 
 static int write_plan(vls_txn *txn, const plan *p, valise_error *err)

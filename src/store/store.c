@@ -21,7 +21,7 @@ static int take_ops(valise_store_ops *out, const valise_store_ops *ops, valise_e
     if (ops->abi != VALISE_STORE_ABI)
         return vls_fail(err, VALISE_E_UNSUPPORTED,
                         "store backend %s was made for version %u of the interface, this is %u",
-                        ops->name, ops->abi, VALISE_STORE_ABI);
+                        ops->name ? ops->name : "without a name", ops->abi, VALISE_STORE_ABI);
     memcpy(&copy, ops, VLS_MIN(ops->size, sizeof(copy)));
     if (!copy.name || !copy.open || !copy.close || !copy.attach || !copy.begin || !copy.commit ||
         !copy.rollback || !copy.mark || !copy.changed || !copy.create || !copy.get || !copy.put ||
