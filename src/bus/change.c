@@ -36,32 +36,6 @@ int vls_changes_step(vls_change *out, vls_changes_walk *walk, valise_error *err)
     return 1;
 }
 
-int vls_image_cells(valise_cell *cells, const vls_coll *coll, const vls_image *image,
-                    valise_error *err)
-{
-    size_t count;
-
-    for (uint16_t i = 0; i < coll->field_count; i++)
-        cells[i] = (valise_cell){.type = VALISE_CELL_NULL};
-    return vls_cells_read(cells, &count, coll->field_count, image->cells, err);
-}
-
-int vls_row_of_cells(void **row, const vls_coll *coll, const valise_cell *cells, vls_arena *arena,
-                     valise_error *err)
-{
-    const valise_coll *desc = coll->desc;
-    void *made = vls_arena_zalloc(arena, desc->row_size);
-    int rc;
-
-    if (!made)
-        return vls_arena_fail(arena, err);
-    rc = vls_row_from_cells(made, desc->fields, desc->row_size, cells, coll->field_count, arena,
-                            err);
-    if (rc == 0)
-        *row = made;
-    return rc;
-}
-
 int vls_change_before(const void **row, vls_changes_walk *walk, const vls_change *change,
                       valise_error *err)
 {

@@ -48,14 +48,6 @@ int vls_change_after(const void **row, vls_changes_walk *walk, const vls_change 
 int vls_change_after_cells(const valise_cell **cells, vls_changes_walk *walk,
                            const vls_change *change, valise_error *err);
 
-/* The cells of an image, the fields that came later as NULL. */
-int vls_image_cells(valise_cell *cells, const vls_coll *coll, const vls_image *image,
-                    valise_error *err);
-
-/* A struct of the collection from cells, in arena. */
-int vls_row_of_cells(void **row, const vls_coll *coll, const valise_cell *cells, vls_arena *arena,
-                     valise_error *err);
-
 static inline void vls_auto_changes(vls_changes_walk *walk)
 {
     vls_changes_end(walk);

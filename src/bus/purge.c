@@ -77,21 +77,12 @@ static int remove_one(const purge *p, const purged *one, valise_error *err)
     return rc == VALISE_E_NOT_FOUND ? 0 : VLS_MIN(rc, 0);
 }
 
-static bool counts(void *arg, const vls_coll *coll, const valise_cell *row)
-{
-    (void)arg;
-    (void)coll;
-    (void)row;
-    return true;
-}
-
 static int remove_free(const purge *p, valise_view *view, const purged *some, size_t count,
                        valise_error *err)
 {
     valise_id ids[VLS_PURGE_STEP];
     bool held[VLS_PURGE_STEP];
-    const vls_holders holders = {
-        .target = "blob", .ids = ids, .count = count, .held = held, .counts = counts};
+    const vls_holders holders = {.target = "blob", .ids = ids, .count = count, .held = held};
     int rc;
 
     for (size_t i = 0; i < count; i++)

@@ -138,17 +138,8 @@ typedef struct given_object {
 static int put_object(void *arg, vls_txn *txn, valise_error *err)
 {
     given_object *given = arg;
-    vls_hasher *hasher = NULL;
-    bool existed;
-    int rc = vls_store_hasher(&hasher, txn->store, err);
 
-    if (rc < 0)
-        return rc;
-    rc = vls_object_id(&given->id, hasher, given->kind, given->bytes, err);
-    vls_store_hasher_return(txn->store, hasher);
-    return rc < 0 ? rc
-                  : vls_object_put(txn, &given->id, given->kind, given->bytes, TRIAL_TIME, &existed,
-                                   err);
+    return vls_object_add(&given->id, txn, given->kind, given->bytes, TRIAL_TIME, err);
 }
 
 int valise_test_object(valise_id *out, valise_test *t, const char *kind, valise_str bytes,
@@ -216,13 +207,6 @@ static int write_change(vls_buf *out, const vls_overlay_row *change, vls_arena *
     return rc;
 }
 
-static bool is_change(const vls_overlay_row *row)
-{
-    if (!row->row || !row->before)
-        return row->row != row->before;
-    return !vls_cells_equal(row->row, row->before, row->coll->field_count);
-}
-
 static int write_changes(vls_buf *out, vls_command *command, valise_error *err)
 {
     const vls_overlay *changes = &command->view.changes;
@@ -230,7 +214,7 @@ static int write_changes(vls_buf *out, vls_command *command, valise_error *err)
 
     vls_buf_add(out, VLS_STR("{\"changes\":["));
     for (size_t i = 0; i < changes->rows.len; i++) {
-        if (!is_change(changes->rows.ptr[i]))
+        if (vls_overlay_row_is_same(changes->rows.ptr[i]))
             continue;
         vls_buf_add_text(out, between);
         int rc = write_change(out, changes->rows.ptr[i], command->arena, err);

@@ -151,18 +151,13 @@ static int show_object(show_result *out, valise_view *view, const vls_object_inf
 static int write_row(show_result *out, valise_view *view, const vls_coll *coll,
                      const valise_cell *cells, valise_error *err)
 {
-    const valise_coll *desc = coll->desc;
     VLS_AUTO(buf) vls_buf text = {0};
-    void *row = vls_arena_zalloc(&view->arena, desc->row_size);
-    int rc;
+    void *row = NULL;
+    int rc = vls_row_of_cells(&row, coll, cells, &view->arena, err);
 
-    if (!row)
-        return vls_arena_fail(&view->arena, err);
     vls_buf_init(&text, view->arena.env, VLS_VIEW_MAX_BYTES);
-    rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
-                            &view->arena, err);
     if (rc == 0)
-        rc = vls_fields_write(&text, row, desc->fields, VLS_FIELD_LOGGED, VLS_FIELD_ALL, err);
+        rc = vls_fields_write(&text, row, coll->desc->fields, VLS_FIELD_LOGGED, VLS_FIELD_ALL, err);
     return rc < 0 ? rc : vls_arena_dup(&out->value, &view->arena, vls_buf_str(&text), err);
 }
 

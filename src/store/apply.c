@@ -21,17 +21,10 @@ static bool is_listed(const vls_overlay_row *change)
     return has_history(change->coll);
 }
 
-static bool is_same(const vls_overlay_row *change)
-{
-    if (!change->row || !change->before)
-        return change->row == change->before;
-    return vls_cells_equal(change->row, change->before, change->coll->field_count);
-}
-
 bool vls_view_has_changes(const valise_view *view)
 {
     for (size_t i = 0; i < view->changes.rows.len; i++) {
-        if (!is_same(view->changes.rows.ptr[i]))
+        if (!vls_overlay_row_is_same(view->changes.rows.ptr[i]))
             return true;
     }
     return false;
@@ -81,16 +74,11 @@ static int check_cell(reference_check *check, const valise_field *field, const v
 static int check_inside(reference_check *check)
 {
     const vls_overlay_row *change = check->change;
-    const valise_coll *desc = change->coll->desc;
-    vls_arena *arena = &check->view->arena;
-    void *row = vls_arena_zalloc(arena, desc->row_size);
-    int rc;
+    void *row = NULL;
+    int rc = vls_row_of_cells(&row, change->coll, change->row, &check->view->arena, check->err);
 
-    if (!row)
-        return vls_arena_fail(arena, check->err);
-    rc = vls_row_from_cells(row, desc->fields, desc->row_size, change->row,
-                            change->coll->field_count, arena, check->err);
-    return rc < 0 ? rc : vls_fields_each_ref(row, desc->fields, check_reference, check);
+    return rc < 0 ? rc
+                  : vls_fields_each_ref(row, change->coll->desc->fields, check_reference, check);
 }
 
 /* What the row referred to before is known to be there, and was seen by gc. */
@@ -238,7 +226,7 @@ int vls_view_apply(vls_entry *entry, valise_view *view, valise_error *err)
     vls_buf_init_in(&list, &view->arena, VLS_CHANGES_MAX);
     rc = write_objects(view, err);
     for (size_t i = 0; rc == 0 && i < view->changes.rows.len; i++) {
-        if (!is_same(view->changes.rows.ptr[i]))
+        if (!vls_overlay_row_is_same(view->changes.rows.ptr[i]))
             rc = apply_change(&list, view, view->changes.rows.ptr[i], err);
     }
     if (rc < 0)

@@ -1,4 +1,4 @@
-/* bundle.c -- what writers and readers of bundles share: the header, and the blobs of a row. */
+/* bundle.c -- what writers and readers of bundles share. */
 #include "store/bundle.h"
 
 #define FIELD(member, name, type, flags, text, ...)                                                \
@@ -20,6 +20,15 @@ const valise_field vls_bundle_header_fields[] = {
     FIELD(state, "state", ID, VALISE_NULLABLE, "The state hash.", .max = 0),
     VALISE_FIELD_END,
 };
+
+bool vls_bundle_is_local(const char *const *local, const vls_coll *coll)
+{
+    for (; local && *local; local++) {
+        if (strcmp(*local, coll->desc->name) == 0)
+            return true;
+    }
+    return false;
+}
 
 /* ---- the blobs of a row ---- */
 
@@ -45,17 +54,12 @@ static int nested_blob(void *arg, const valise_field *field, void *member)
 static int walk_nested(vls_arena *arena, const vls_coll *coll, const valise_cell *row,
                        blob_walk *walk)
 {
-    const valise_coll *desc = coll->desc;
     vls_arena_mark mark = vls_arena_here(arena);
-    void *decoded = vls_arena_zalloc(arena, desc->row_size);
-    int rc;
+    void *decoded = NULL;
+    int rc = vls_row_of_cells(&decoded, coll, row, arena, walk->err);
 
-    if (!decoded)
-        return vls_arena_fail(arena, walk->err);
-    rc = vls_row_from_cells(decoded, desc->fields, desc->row_size, row, coll->field_count, arena,
-                            walk->err);
     if (rc == 0)
-        rc = vls_fields_each_ref(decoded, desc->fields, nested_blob, walk);
+        rc = vls_fields_each_ref(decoded, coll->desc->fields, nested_blob, walk);
     vls_arena_rewind(arena, mark);
     return rc;
 }

@@ -270,8 +270,12 @@ typedef int vls_bundle_blob_fn(void *arg, const valise_id *id, valise_error *err
 int vls_bundle_row_blobs(vls_arena *arena, const vls_coll *coll, const valise_cell *row,
                          vls_bundle_blob_fn *fn, void *arg, valise_error *err);
 
-/* Ids in order, each once. */
+/* Is the collection in a list `local`? */
+bool vls_bundle_is_local(const char *const *local, const vls_coll *coll);
+
+/* Ids in order, each once: how many are left. And: is one among them? */
 size_t vls_bundle_sort_ids(valise_id *ids, size_t count);
+bool vls_bundle_has_id(const valise_id *ids, size_t count, const valise_id *id);
 
 static inline void vls_auto_bundle_reader(vls_bundle_reader **reader)
 {

@@ -258,8 +258,6 @@ static int rename_it(const vls_bundle_output *o)
 
 int vls_bundle_output_commit(vls_bundle_output *o, valise_error *err)
 {
-    int rc;
-
     if (o->direct) {
         o->fd = vls_fd_close(o->fd);
         return 0;
@@ -269,8 +267,7 @@ int vls_bundle_output_commit(vls_bundle_output *o, valise_error *err)
     if (rename_it(o) < 0)
         return errno == EEXIST ? fail_exists(o->path, err) : fail_write(o, err);
     o->fd = vls_fd_close(o->fd);
-    rc = sync_folder(o, err);
-    return rc;
+    return sync_folder(o, err);
 }
 
 void vls_bundle_output_abort(vls_bundle_output *o)

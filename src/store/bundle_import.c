@@ -4,7 +4,6 @@
  * rows name are there, the state hash is the one that the header has, every byte that was written
  * came from a bundle that hashed to the same id a second time, and areas have looked at their rows
  * (valise_coll.restored): that a bundle is not damaged does not say who made it. */
-#include "base/bytes.h"
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -70,15 +69,10 @@ int vls_bundle_check_colls(vls_store *store, const vls_bundle_import *how, valis
 
 /* ---- objects ---- */
 
-static int64_t h8_of(const valise_id *id)
-{
-    return (int64_t)(vls_bytes_load_u64(id->bytes) ^ (UINT64_C(1) << 63));
-}
-
 static int put_erased(vls_txn *txn, const vls_bundle_record *record, int64_t time,
                       valise_error *err)
 {
-    vls_object_row row = {.h8 = h8_of(&record->id),
+    vls_object_row row = {.h8 = vls_own_first8(record->id.bytes),
                           .hash = record->id,
                           .kind = valise_str_of(record->kind),
                           .size = (int64_t)record->size,
@@ -333,8 +327,7 @@ static int restore(restoring *r, vls_bundle_reader *reader, valise_error *err)
 int vls_bundle_restore(vls_txn *txn, const vls_bundle_import *how, valise_error *err)
 {
     VLS_AUTO(bundle_reader) vls_bundle_reader *reader = NULL;
-    restoring *r;
-    VLS_AUTO(arena) vls_arena memory = {0};
+    restoring r = {.txn = txn, .how = how};
     bool fresh = false;
     int rc = vls_bundle_is_fresh(&fresh, txn, err);
 
@@ -349,17 +342,11 @@ int vls_bundle_restore(vls_txn *txn, const vls_bundle_import *how, valise_error 
         return rc;
     if (!vls_bundle_header_of(reader)->whole)
         return vls_fail(err, VALISE_E_INVALID, "the bundle holds a part of a workspace");
-    vls_arena_init(&memory, how->env, sizeof(*r) + 4096);
-    r = vls_arena_zalloc(&memory, sizeof(*r));
-    if (!r)
-        return vls_arena_fail(&memory, err);
-    r->txn = txn;
-    r->how = how;
-    vls_buf_init(&r->list, how->env, VLS_CHANGES_MAX + 4096);
-    vls_arena_init(&r->arena, how->env, VLS_VIEW_MAX_BYTES);
-    rc = restore(r, reader, err);
-    vls_arena_release(&r->arena);
-    vls_buf_release(&r->list);
+    vls_buf_init(&r.list, how->env, VLS_CHANGES_MAX + 4096);
+    vls_arena_init(&r.arena, how->env, VLS_VIEW_MAX_BYTES);
+    rc = restore(&r, reader, err);
+    vls_arena_release(&r.arena);
+    vls_buf_release(&r.list);
     return rc;
 }
 

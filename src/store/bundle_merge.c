@@ -32,15 +32,6 @@ typedef struct packing {
     const vls_coll *coll; /* whose rows come */
 } packing;
 
-static bool is_local(const packing *p, const vls_bundle_record *record)
-{
-    for (const char *const *name = p->local; name && *name; name++) {
-        if (strcmp(*name, record->coll->desc->name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int pack_row(packing *p, const vls_bundle_record *record, valise_error *err)
 {
     const vls_coll *coll = p->map.colls[record->number];
@@ -113,7 +104,9 @@ static int pack_record(packing *p, const vls_bundle_record *record, valise_error
 {
     switch (record->tag) {
     case 'C':
-        return is_local(p, record) ? 0 : vls_bundle_map_add(&p->map, record, p->store, err);
+        return vls_bundle_is_local(p->local, record->coll)
+                   ? 0
+                   : vls_bundle_map_add(&p->map, record, p->store, err);
     case 'R':
         return pack_row(p, record, err);
     case 'L':
@@ -160,40 +153,21 @@ static int pack_all(packing *p, const vls_bundle_import *how, valise_error *err)
 int vls_bundle_pack_read(vls_bundle_pack *out, vls_store *store, const char *const *local,
                          const vls_bundle_import *how, valise_error *err)
 {
-    VLS_AUTO(arena) vls_arena memory = {0};
-    packing *p;
+    packing p = {.pack = out, .store = store, .local = local};
     int rc;
 
-    vls_arena_init(&memory, how->env, sizeof(*p) + 4096);
-    p = vls_arena_zalloc(&memory, sizeof(*p));
-    if (!p)
-        return vls_arena_fail(&memory, err);
     *out = (vls_bundle_pack){.env = how->env};
     vls_buf_init(&out->rows, how->env, VLS_OBJECT_MAX);
     vls_buf_init(&out->chain, how->env, VLS_OBJECT_MAX);
-    p->pack = out;
-    p->store = store;
-    p->local = local;
-    vls_buf_init(&p->scratch, how->env, VLS_OBJECT_MAX);
-    rc = pack_all(p, how, err);
-    vls_buf_release(&p->scratch);
+    vls_buf_init(&p.scratch, how->env, VLS_OBJECT_MAX);
+    rc = pack_all(&p, how, err);
+    vls_buf_release(&p.scratch);
     if (rc < 0)
         vls_bundle_pack_release(out);
     return rc;
 }
 
 /* ---- objects ---- */
-
-static int compare_ids(const void *a, const void *b)
-{
-    return vls_id_compare(a, b);
-}
-
-static bool is_needed(const vls_bundle_pack *pack, const valise_id *id)
-{
-    return pack->objects.len > 0 && bsearch(id, pack->objects.ptr, pack->objects.len,
-                                            sizeof(*pack->objects.ptr), compare_ids);
-}
 
 int vls_bundle_stage(vls_txn *txn, vls_bundle_staging *s, valise_error *err)
 {
@@ -207,7 +181,8 @@ int vls_bundle_stage(vls_txn *txn, vls_bundle_staging *s, valise_error *err)
             s->more = false;
             return rc < 0 ? rc : 0;
         }
-        if (record.tag == 'C' || !is_needed(s->pack, &record.id))
+        if (record.tag == 'C' ||
+            !vls_bundle_has_id(s->pack->objects.ptr, s->pack->objects.len, &record.id))
             continue;
         rc = vls_bundle_put_object(txn, &record, s->now, err);
         if (rc < 0)

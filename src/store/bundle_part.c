@@ -54,13 +54,7 @@ void vls_bundle_part_release(vls_bundle_part *part)
 
 static bool is_carried(const vls_bundle_part *part, const vls_coll *coll)
 {
-    if (!coll || coll->own || (coll->desc->flags & VALISE_COLL_EXEMPT))
-        return false;
-    for (const char *const *name = part->local; name && *name; name++) {
-        if (strcmp(*name, coll->desc->name) == 0)
-            return false;
-    }
-    return true;
+    return coll && vls_coll_is_state(coll) && !vls_bundle_is_local(part->local, coll);
 }
 
 /* ---- rows ---- */
@@ -221,7 +215,6 @@ static int follow_leads(following *f, const vls_coll *coll, const void *row, val
 static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_error *err)
 {
     valise_cell key[VALISE_MAX_COLUMNS], found[VALISE_MAX_COLUMNS];
-    const valise_coll *desc = row->coll->desc;
     vls_arena *arena = &part->row;
     following f = {part, err};
     valise_cell *cells = NULL;
@@ -232,13 +225,10 @@ static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_e
         rc = vls_txn_get(found, part->view->txn, row->coll, key, err);
     if (rc > 0)
         rc = vls_cells_copy(&cells, found, row->coll->field_count, arena, err);
-    if (rc == 0 && !(decoded = vls_arena_zalloc(arena, desc->row_size)))
-        rc = vls_arena_fail(arena, err);
     if (rc == 0)
-        rc = vls_row_from_cells(decoded, desc->fields, desc->row_size, cells,
-                                row->coll->field_count, arena, err);
+        rc = vls_row_of_cells(&decoded, row->coll, cells, arena, err);
     if (rc == 0)
-        rc = vls_fields_each_ref(decoded, desc->fields, follow, &f);
+        rc = vls_fields_each_ref(decoded, row->coll->desc->fields, follow, &f);
     if (rc == 0)
         rc = follow_owned(part, row->coll, cells, err);
     if (rc == 0)
@@ -265,6 +255,11 @@ size_t vls_bundle_sort_ids(valise_id *ids, size_t count)
             ids[kept++] = ids[i];
     }
     return kept;
+}
+
+bool vls_bundle_has_id(const valise_id *ids, size_t count, const valise_id *id)
+{
+    return count > 0 && bsearch(id, ids, count, sizeof(*ids), compare_ids);
 }
 
 static int compare_rows(const void *a, const void *b)

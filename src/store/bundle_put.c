@@ -68,16 +68,12 @@ static int decode_row(valise_cell **out, vls_arena *arena, const vls_coll *coll,
 {
     const valise_coll *desc = coll->desc;
     valise_cell cells[VALISE_MAX_COLUMNS] = {{0}}, again[VALISE_MAX_COLUMNS];
-    void *row = vls_arena_zalloc(arena, desc->row_size);
+    void *row = NULL;
     size_t count;
-    int rc;
+    int rc = vls_cells_read(cells, &count, coll->field_count, bytes, err);
 
-    if (!row)
-        return vls_arena_fail(arena, err);
-    rc = vls_cells_read(cells, &count, coll->field_count, bytes, err);
     if (rc == 0)
-        rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count, arena,
-                                err);
+        rc = vls_row_of_cells(&row, coll, cells, arena, err);
     if (rc == 0)
         rc = vls_fields_validate(row, desc->fields, arena, err);
     if (rc == 0)
@@ -288,18 +284,6 @@ static int put_row(void *arg, const vls_coll *coll, valise_str bytes, size_t bef
     return vls_view_put_cells(view, coll, row, false, err);
 }
 
-static int struct_of(void **out, valise_view *view, const vls_coll *coll, const valise_cell *cells,
-                     valise_error *err)
-{
-    const valise_coll *desc = coll->desc;
-
-    *out = vls_arena_zalloc(&view->arena, desc->row_size);
-    if (!*out)
-        return vls_arena_fail(&view->arena, err);
-    return vls_row_from_cells(*out, desc->fields, desc->row_size, cells, coll->field_count,
-                              &view->arena, err);
-}
-
 static int meet_all(merging *m, valise_error *err)
 {
     int rc = 0;
@@ -307,9 +291,9 @@ static int meet_all(merging *m, valise_error *err)
     for (size_t i = 0; rc == 0 && i < m->met.len; i++) {
         const newcomer *n = &m->met.ptr[i];
         void *here = NULL, *there = NULL;
-        rc = struct_of(&here, m->view, n->coll, n->here, err);
+        rc = vls_row_of_cells(&here, n->coll, n->here, &m->view->arena, err);
         if (rc == 0)
-            rc = struct_of(&there, m->view, n->coll, n->row, err);
+            rc = vls_row_of_cells(&there, n->coll, n->row, &m->view->arena, err);
         if (rc == 0)
             rc = n->coll->desc->meet(m->view, here, there, err);
     }
@@ -330,7 +314,7 @@ static int arrive(merging *m, size_t from, size_t *next, valise_error *err)
     if (!rows)
         return vls_arena_fail(&m->view->arena, err);
     for (size_t i = from; rc == 0 && i < end; i++)
-        rc = struct_of(&rows[i - from], m->view, coll, m->came.ptr[i].row, err);
+        rc = vls_row_of_cells(&rows[i - from], coll, m->came.ptr[i].row, &m->view->arena, err);
     if (rc == 0)
         rc = coll->desc->arrive(m->view, (const void *const *)rows, end - from, err);
     *next = end;

@@ -10,20 +10,16 @@
 static int read_row(valise_cell *cells, size_t *count, vls_bundle_reader *r, const vls_coll *coll,
                     valise_str bytes, valise_error *err)
 {
-    const valise_coll *desc = coll->desc;
     valise_cell again[VALISE_MAX_COLUMNS];
-    void *row = vls_arena_zalloc(&r->record, desc->row_size);
+    void *row = NULL;
     int rc;
 
-    if (!row)
-        return vls_arena_fail(&r->record, err);
     memset(cells, 0, VALISE_MAX_COLUMNS * sizeof(*cells));
     rc = vls_cells_read(cells, count, coll->field_count, bytes, err);
     if (rc == 0)
-        rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
-                                &r->record, err);
+        rc = vls_row_of_cells(&row, coll, cells, &r->record, err);
     if (rc == 0)
-        rc = vls_row_to_cells(again, row, desc->fields, &r->record, err);
+        rc = vls_row_to_cells(again, row, coll->desc->fields, &r->record, err);
     if (rc < 0)
         return vls_bundle_wrong_part(r, rc, "a row that its table does not fit", err);
     if (!vls_cells_equal(cells, again, coll->field_count))
@@ -167,11 +163,6 @@ static int check_changes(vls_bundle_reader *r, const vls_entry *entry, valise_er
     return rc;
 }
 
-static int64_t id8_of(const valise_uuid *id)
-{
-    return (int64_t)(vls_bytes_load_u64(id->bytes) ^ (UINT64_C(1) << 63));
-}
-
 int vls_bundle_read_entry(vls_bundle_record *out, vls_bundle_reader *r, valise_error *err)
 {
     const valise_coll *log = vls_own_colls[VLS_TABLE_LOG];
@@ -189,7 +180,8 @@ int vls_bundle_read_entry(vls_bundle_record *out, vls_bundle_reader *r, valise_e
         return vls_bundle_wrong_part(r, rc, "an entry that is none", err);
     if (count != field_count || !vls_cells_equal(cells, again, count) ||
         entry->seq != r->last_seq + 1 || entry->seq > r->header.tip_seq ||
-        entry->time < r->last_time || entry->id8 != id8_of(&entry->id) || !r->header.whole)
+        entry->time < r->last_time || entry->id8 != vls_own_first8(entry->id.bytes) ||
+        !r->header.whole)
         return vls_bundle_wrong(r, "an entry that does not follow the one before", err);
     rc = vls_log_verify(&unverifiable, entry, r->last_seq > 0 ? &r->last_hash : NULL, &r->hasher,
                         err);

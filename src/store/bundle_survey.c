@@ -53,11 +53,6 @@ static int survey_row(vls_bundle_writer *w, const vls_coll *coll, const valise_c
     return rc != 0 ? rc : vls_bundle_row_blobs(&w->arena, coll, row, mark_blob, &m, err);
 }
 
-static bool is_state(const vls_coll *coll)
-{
-    return !coll->own && !(coll->desc->flags & VALISE_COLL_EXEMPT);
-}
-
 static int survey_rows(vls_bundle_writer *w, valise_error *err)
 {
     const vls_store *store = w->txn->store;
@@ -67,7 +62,7 @@ static int survey_rows(vls_bundle_writer *w, valise_error *err)
     for (uint32_t i = 0; rc == 0 && i < vls_store_coll_count(store); i++) {
         const vls_coll *coll = vls_store_coll_at(store, i);
         VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-        if (!is_state(coll))
+        if (!vls_coll_is_state(coll))
             continue;
         rc = vls_txn_scan_open(&scan, w->txn, coll, (valise_range){.index = -1}, err);
         while (rc >= 0 && (rc = vls_txn_scan_next(cells, &scan, err)) > 0) {
@@ -93,7 +88,7 @@ static const vls_coll *coll_at(const vls_bundle_writer *w, int64_t number)
                                ? NULL
                                : vls_store_coll_at(w->txn->store, (uint32_t)number);
 
-    return coll && is_state(coll) ? coll : NULL;
+    return coll && vls_coll_is_state(coll) ? coll : NULL;
 }
 
 static int survey_images(vls_bundle_writer *w, const vls_entry *entry, valise_error *err)
@@ -105,14 +100,13 @@ static int survey_images(vls_bundle_writer *w, const vls_entry *entry, valise_er
 
     while ((rc = vls_changes_next(&image, &at, entry->changes, err)) > 0) {
         const vls_coll *coll = coll_at(w, image.coll);
-        valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
-        size_t count;
+        valise_cell cells[VALISE_MAX_COLUMNS];
         if (!coll)
             return fail_collection(image.coll, err);
         w->used[coll->number] = true;
         if (image.from_seq == 0)
             continue;
-        rc = vls_cells_read(cells, &count, coll->field_count, image.cells, err);
+        rc = vls_image_cells(cells, coll, &image, err);
         if (rc == 0)
             rc = vls_bundle_row_blobs(&w->arena, coll, cells, mark_blob, &m, err);
         if (rc != 0)

@@ -265,6 +265,24 @@ uint16_t vls_coll_order(uint16_t columns[2 * VALISE_MAX_COLUMNS], const vls_coll
     return count;
 }
 
+/* ---- rows ---- */
+
+int vls_row_of_cells(void **out, const vls_coll *coll, const valise_cell *cells, vls_arena *arena,
+                     valise_error *err)
+{
+    const valise_coll *desc = coll->desc;
+    void *row = vls_arena_zalloc(arena, desc->row_size);
+    int rc;
+
+    if (!row)
+        return vls_arena_fail(arena, err);
+    rc =
+        vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count, arena, err);
+    if (rc == 0)
+        *out = row;
+    return rc;
+}
+
 /* ---- places ---- */
 
 static void add_bytes(vls_buf *out, valise_str bytes)

@@ -82,6 +82,12 @@ static inline bool vls_coll_is_quiet(const vls_coll *coll)
     return coll->desc->flags & VALISE_COLL_QUIET;
 }
 
+/* Its rows are state: in the state hash, and in bundles. */
+static inline bool vls_coll_is_state(const vls_coll *coll)
+{
+    return !coll->own && !(coll->desc->flags & VALISE_COLL_EXEMPT);
+}
+
 /* The column of from_seq and of sum. */
 static inline uint16_t vls_coll_seq_column(const vls_coll *coll)
 {
@@ -101,6 +107,10 @@ static inline uint16_t vls_coll_field_of(const vls_coll *coll, uint16_t column)
 
     return column < coll->first_count ? column : (uint16_t)(column - extra);
 }
+
+/* The struct of a row from its cells, in arena. */
+int vls_row_of_cells(void **out, const vls_coll *coll, const valise_cell *cells, vls_arena *arena,
+                     valise_error *err);
 
 /* "session 018f...": how messages name a row. */
 typedef struct vls_place_text {

@@ -33,6 +33,11 @@ static int hold_member(void *arg, const valise_field *field, void *member)
     return 0;
 }
 
+static bool row_counts(const vls_holders *h, const vls_coll *coll, const valise_cell *row)
+{
+    return !h->counts || h->counts(h->arg, coll, row);
+}
+
 /* ---- by an index ---- */
 
 /* The index that begins with a field; -1: the key does; -2: none. */
@@ -58,16 +63,15 @@ static int seek(bool *out, const vls_holders *h, valise_view *view, const vls_co
     const valise_range range = {
         .index = index, .equal = &equal, .equal_count = 1, .flags = VLS_SCAN_BELOW};
     const valise_cell *cells;
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = vls_view_scan(&scan, view, coll, &range, err);
 
     while (rc == 0 && (rc = vls_scan_next_cells(&cells, NULL, scan, err)) > 0) {
-        *out = h->counts(h->arg, coll, cells);
+        *out = row_counts(h, coll, cells);
         if (*out)
             break;
         rc = 0;
     }
-    valise_scan_close(scan);
     return VLS_MIN(rc, 0);
 }
 
@@ -88,24 +92,20 @@ static int seek_all(const vls_holders *h, valise_view *view, const vls_coll *col
 static int read_all(const vls_holders *h, valise_view *view, const vls_coll *coll,
                     valise_error *err)
 {
-    const valise_coll *desc = coll->desc;
     const valise_range all = {.index = -1, .flags = VLS_SCAN_BELOW};
     VLS_AUTO(arena) vls_arena arena = {0};
     const valise_cell *cells;
-    valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     int rc = vls_view_scan(&scan, view, coll, &all, err);
 
     vls_arena_init(&arena, view->arena.env, VLS_VIEW_MAX_BYTES);
     while (rc == 0 && (rc = vls_scan_next_cells(&cells, NULL, scan, err)) > 0) {
-        void *row = vls_arena_zalloc(&arena, desc->row_size);
-        rc = row ? vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
-                                      &arena, err)
-                 : vls_arena_fail(&arena, err);
-        if (rc == 0 && h->counts(h->arg, coll, cells))
-            rc = vls_fields_each_ref(row, desc->fields, hold_member, &h);
+        void *row = NULL;
+        rc = vls_row_of_cells(&row, coll, cells, &arena, err);
+        if (rc == 0 && row_counts(h, coll, cells))
+            rc = vls_fields_each_ref(row, coll->desc->fields, hold_member, &h);
         vls_arena_reset(&arena);
     }
-    valise_scan_close(scan);
     return rc;
 }
 
@@ -145,7 +145,7 @@ int vls_holders_find(const vls_holders *h, valise_view *view, valise_error *err)
         h->held[i] = false;
     for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(store); i++) {
         const vls_coll *coll = vls_store_coll_at(store, i);
-        if (coll && !is_left_out(h, coll))
+        if (!is_left_out(h, coll))
             rc = look_at(h, view, coll, err);
     }
     return rc;

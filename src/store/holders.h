@@ -18,7 +18,7 @@ typedef struct vls_holders {
 
     /* Collections that are known to refer to nothing that another one does not; NULL-ended. */
     const valise_coll *const *except;
-    /* Does the reference of this row count? It may be one that goes as well. */
+    /* Does the reference of this row count? It may be one that goes as well. NULL: all do. */
     bool (*counts)(void *arg, const vls_coll *coll, const valise_cell *row);
     void *arg;
 } vls_holders;

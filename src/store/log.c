@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/str.h"
+#include "store/own.h"
 
 /* ---- the chain ---- */
 
@@ -80,12 +81,6 @@ int vls_log_verify(bool *unverifiable, const vls_entry *entry, const valise_id *
 
 /* ---- writing ---- */
 
-/* Ordered as the bytes are; the table wants a number. */
-static int64_t id8_of(const valise_uuid *id)
-{
-    return (int64_t)(vls_bytes_load_u64(id->bytes) ^ (UINT64_C(1) << 63));
-}
-
 int vls_log_append(vls_txn *txn, vls_entry *entry, valise_error *err)
 {
     const valise_id *previous = txn->tip.seq > 0 ? &txn->tip.hash : NULL;
@@ -95,7 +90,7 @@ int vls_log_append(vls_txn *txn, vls_entry *entry, valise_error *err)
     if (rc < 0)
         return rc;
     assert(entry->seq == txn->tip.seq + 1 && entry->time >= txn->tip.time);
-    entry->id8 = id8_of(&entry->id);
+    entry->id8 = vls_own_first8(entry->id.bytes);
     rc = vls_log_commitment(&entry->commitment, hasher, entry->nonce, entry->payload, err);
     if (rc == 0)
         rc = hash_entry(&entry->hash, hasher, entry, previous, err);
@@ -145,7 +140,7 @@ int vls_log_find(vls_entry *out, vls_txn *txn, const valise_uuid *id, vls_arena 
                  valise_error *err)
 {
     const vls_coll *log = vls_store_coll_at(txn->store, VLS_TABLE_LOG);
-    valise_cell id8 = {.type = VALISE_CELL_INT, .as.integer = id8_of(id)};
+    valise_cell id8 = {.type = VALISE_CELL_INT, .as.integer = vls_own_first8(id->bytes)};
     valise_range range = {.index = vls_coll_index(log, "id8"), .equal = &id8, .equal_count = 1};
     valise_cell cells[VALISE_MAX_COLUMNS];
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
@@ -246,6 +241,16 @@ void vls_changes_write(vls_buf *out, const vls_image *image)
     } else {
         vls_bytes_add_string(out, image->cells);
     }
+}
+
+int vls_image_cells(valise_cell *cells, const vls_coll *coll, const vls_image *image,
+                    valise_error *err)
+{
+    size_t count;
+
+    for (uint16_t i = 0; i < coll->field_count; i++)
+        cells[i] = (valise_cell){.type = VALISE_CELL_NULL};
+    return vls_cells_read(cells, &count, coll->field_count, image->cells, err);
 }
 
 int vls_changes_next(vls_image *out, size_t *at, valise_str changes, valise_error *err)

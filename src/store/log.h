@@ -89,6 +89,10 @@ typedef struct vls_image {
 
 void vls_changes_write(vls_buf *out, const vls_image *image);
 
+/* The cells of an image of this collection: field_count of them, NULL for those that came later. */
+int vls_image_cells(valise_cell *cells, const vls_coll *coll, const vls_image *image,
+                    valise_error *err);
+
 /* Start with *at = 0: 1 and the next image, 0 at the end, VALISE_E_CORRUPT. */
 int vls_changes_next(vls_image *out, size_t *at, valise_str changes, valise_error *err);
 

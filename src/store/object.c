@@ -54,16 +54,6 @@ int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_s
     return vls_hash_end(out, hasher, err);
 }
 
-/* The sign bit is flipped, so that signed numbers are ordered as the bytes are. */
-static int64_t h8_of(const uint8_t *bytes)
-{
-    uint64_t bits = vls_bytes_load_u64(bytes) ^ UINT64_C(1) << 63;
-    int64_t h8;
-
-    memcpy(&h8, &bits, sizeof(h8));
-    return h8;
-}
-
 /* ---- rows ---- */
 
 static valise_cell int_cell(int64_t integer)
@@ -137,7 +127,7 @@ static void vls_auto_found(found *f)
 /* 1 or 0. */
 static int find_id(found *out, vls_txn *txn, const valise_id *id, valise_error *err)
 {
-    valise_cell equal = int_cell(h8_of(id->bytes));
+    valise_cell equal = int_cell(vls_own_first8(id->bytes));
     int rc = vls_txn_scan_open(&out->scan, txn, objects_of(txn),
                                (valise_range){.index = 0, .equal = &equal, .equal_count = 1}, err);
 
@@ -195,7 +185,7 @@ static int insert(vls_txn *txn, const valise_id *id, const char *kind, valise_st
 {
     VLS_AUTO(buf) vls_buf recipe = {0};
     valise_cell row[VLS_OBJECT_COLUMNS] = {
-        [VLS_OBJECT_H8] = int_cell(h8_of(id->bytes)),
+        [VLS_OBJECT_H8] = int_cell(vls_own_first8(id->bytes)),
         [VLS_OBJECT_HASH] = blob_cell(vls_str(id, sizeof(*id))),
         [VLS_OBJECT_KIND] = {.type = VALISE_CELL_TEXT, .as.bytes = valise_str_of(kind)},
         [VLS_OBJECT_SIZE] = int_cell((int64_t)bytes.len),
@@ -255,6 +245,18 @@ int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_s
     if (rc == 0)
         *existed = false;
     return rc;
+}
+
+int vls_object_add(valise_id *id, vls_txn *txn, const char *kind, valise_str bytes, int64_t time,
+                   valise_error *err)
+{
+    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
+    bool existed;
+    int rc = vls_store_hasher(&hasher, txn->store, err);
+
+    if (rc == 0)
+        rc = vls_object_id(id, hasher, kind, bytes, err);
+    return rc < 0 ? rc : vls_object_put(txn, id, kind, bytes, time, &existed, err);
 }
 
 int vls_object_touch(vls_txn *txn, const valise_id *id, int64_t now, int64_t older_than,
@@ -470,7 +472,7 @@ int vls_object_find(vls_object_info *out, size_t *count, size_t max, vls_txn *tx
 
     if (rc < 0)
         return rc;
-    from = int_cell(h8_of(low));
+    from = int_cell(vls_own_first8(low));
     rc = vls_txn_scan_open(&scan, txn, objects_of(txn),
                            (valise_range){.index = 0, .from = &from, .from_count = 1}, err);
     while (rc >= 0 && n < max && (rc = vls_txn_scan_next(row, &scan, err)) == 1) {

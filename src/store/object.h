@@ -41,6 +41,10 @@ int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_s
 int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_str bytes,
                    int64_t time, bool *existed, valise_error *err);
 
+/* The same for who does not know the id yet. */
+int vls_object_add(valise_id *id, vls_txn *txn, const char *kind, valise_str bytes, int64_t time,
+                   valise_error *err);
+
 /* *out is a new reference. VALISE_E_NOT_FOUND (there is none; or its contents were erased, and the
  * message says so), VALISE_E_CORRUPT. */
 int vls_object_get(valise_blob **out, vls_txn *txn, const valise_id *id, valise_error *err);

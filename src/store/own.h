@@ -8,6 +8,7 @@
 #ifndef VLS_OWN_H
 #define VLS_OWN_H
 
+#include "base/bytes.h"
 #include "store/store.h"
 
 typedef struct vls_meta_row {
@@ -58,6 +59,12 @@ typedef struct vls_cursor_row {
     int64_t seq;     /* the next event it wants */
     int64_t item;
 } vls_cursor_row;
+
+/* The first 8 bytes of an id as a number that is ordered as they are: h8, id8. */
+static inline int64_t vls_own_first8(const uint8_t *bytes)
+{
+    return (int64_t)(vls_bytes_load_u64(bytes) ^ (UINT64_C(1) << 63));
+}
 
 /* Columns of the log that are read without the rest of an entry. */
 enum { VLS_LOG_SEQ = 0, VLS_LOG_TIME = 3, VLS_LOG_HASH = 8 };

@@ -29,16 +29,14 @@ static int fail_missing(int64_t seq, const vls_coll *coll, valise_error *err)
 static int see_image(vls_seen *out, vls_arena *arena, const vls_coll *coll, const vls_image *image,
                      valise_error *err)
 {
-    valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
+    valise_cell cells[VALISE_MAX_COLUMNS];
     valise_cell *copy;
-    size_t count;
     int rc;
 
     *out = (vls_seen){.from_seq = image->from_seq, .gone_seq = image->gone_seq};
     if (image->from_seq == 0)
         return 0;
-    /* An older version of the table had fewer fields: the rest is NULL. */
-    rc = vls_cells_read(cells, &count, coll->field_count, image->cells, err);
+    rc = vls_image_cells(cells, coll, image, err);
     if (rc == 0)
         rc = vls_cells_copy(&copy, cells, coll->field_count, arena, err);
     if (rc == 0)

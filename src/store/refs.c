@@ -163,15 +163,14 @@ static int walk_images(vls_txn *txn, vls_arena *arena, const vls_entry *entry, u
 
     while ((rc = vls_changes_next(&image, &at, entry->changes, err)) > 0) {
         const vls_coll *coll = vls_store_coll_at(txn->store, image.coll);
-        valise_cell cells[VALISE_MAX_COLUMNS] = {{0}};
+        valise_cell cells[VALISE_MAX_COLUMNS];
         vls_ref_site site = {.coll = coll, .key = image.key, .seq = entry->seq};
-        size_t count;
         if (image.from_seq == 0)
             continue;
         if (!coll || coll->own)
             return vls_fail(err, VALISE_E_CORRUPT, "the log speaks of a collection number %u",
                             (unsigned)image.coll);
-        rc = vls_cells_read(cells, &count, coll->field_count, image.cells, err);
+        rc = vls_image_cells(cells, coll, &image, err);
         if (rc == 0)
             rc = vls_refs_of_row(arena, &site, cells, what, fn, arg, err);
         if (rc != 0)

@@ -276,15 +276,10 @@ static valise_scan *new_scan(valise_view *view, const vls_coll *coll)
     return scan;
 }
 
-static void auto_scan(valise_scan **scan)
-{
-    valise_scan_close(*scan);
-}
-
 int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,
                   const valise_range *range, valise_error *err)
 {
-    __attribute__((cleanup(auto_scan))) valise_scan *scan = new_scan(view, coll);
+    VLS_AUTO(scan) valise_scan *scan = new_scan(view, coll);
     valise_cell *equal = NULL, *from = NULL;
     int rc;
 

@@ -54,7 +54,7 @@ static int hash_all(valise_id *out, vls_hasher *hasher, valise_view *view, valis
         return complete;
     for (uint32_t i = 0; i < vls_store_coll_count(store); i++) {
         const vls_coll *coll = vls_store_coll_at(store, i);
-        if (!coll->own && !(coll->desc->flags & VALISE_COLL_EXEMPT))
+        if (vls_coll_is_state(coll))
             colls[count++] = coll;
     }
     qsort(colls, count, sizeof(colls[0]), compare_names);

@@ -98,13 +98,9 @@ static int check_fields(valise_check *check, const vls_coll *coll, const valise_
     const valise_coll *desc = coll->desc;
     valise_error failure = VALISE_ERROR_INIT;
     reference_walk walk = {check, err};
-    void *row = vls_arena_zalloc(&check->view->arena, desc->row_size);
-    int rc;
+    void *row = NULL;
+    int rc = vls_row_of_cells(&row, coll, cells, &check->view->arena, &failure);
 
-    if (!row)
-        return vls_arena_fail(&check->view->arena, err);
-    rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
-                            &check->view->arena, &failure);
     if (rc == 0)
         rc = vls_fields_validate_accepted(row, desc->fields, &check->view->arena, &failure);
     if (rc < 0)

@@ -413,21 +413,14 @@ int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cel
     return 0;
 }
 
-int valise_view_delete(valise_view *view, const valise_coll *desc, const void *key_row,
-                       valise_error *err)
+/* 1 when there was such a row. key: the cells of the key at least. */
+static int delete_key(valise_view *view, const vls_coll *coll, const valise_cell *key,
+                      valise_error *err)
 {
-    valise_cell key[VALISE_MAX_COLUMNS];
     vls_overlay_row *change = NULL;
-    const vls_coll *coll;
     bool was_there;
-    int rc;
+    int rc = change_of(&change, view, coll, key, err);
 
-    VLS_ARG(view && desc && key_row, err);
-    rc = check_writable(&coll, view, desc, err);
-    if (rc == 0)
-        rc = cells_of_key(key, view, coll, key_row, err);
-    if (rc == 0)
-        rc = change_of(&change, view, coll, key, err);
     if (rc < 0)
         return rc;
     assert(change);
@@ -437,19 +430,27 @@ int valise_view_delete(valise_view *view, const valise_coll *desc, const void *k
     return was_there;
 }
 
+int valise_view_delete(valise_view *view, const valise_coll *desc, const void *key_row,
+                       valise_error *err)
+{
+    valise_cell key[VALISE_MAX_COLUMNS];
+    const vls_coll *coll;
+    int rc;
+
+    VLS_ARG(view && desc && key_row, err);
+    rc = check_writable(&coll, view, desc, err);
+    if (rc == 0)
+        rc = cells_of_key(key, view, coll, key_row, err);
+    return rc < 0 ? rc : delete_key(view, coll, key, err);
+}
+
 int vls_view_delete_cells(valise_view *view, const vls_coll *coll, const valise_cell *cells,
                           valise_error *err)
 {
-    const valise_coll *desc = coll->desc;
-    void *row = vls_arena_zalloc(&view->arena, desc->row_size);
-    int rc;
+    int rc = check_writable(&coll, view, coll->desc, err);
 
-    if (!row)
-        return vls_arena_fail(&view->arena, err);
-    rc = vls_row_from_cells(row, desc->fields, desc->row_size, cells, coll->field_count,
-                            &view->arena, err);
     if (rc == 0)
-        rc = valise_view_delete(view, desc, row, err);
+        rc = delete_key(view, coll, cells, err);
     return VLS_MIN(rc, 0);
 }
 

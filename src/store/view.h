@@ -32,6 +32,14 @@ typedef struct vls_overlay_row {
     int64_t before_seq; /* from_seq of before, or where there was none the deletion before it */
 } vls_overlay_row;
 
+/* A change that leaves the row as it was. */
+static inline bool vls_overlay_row_is_same(const vls_overlay_row *change)
+{
+    if (!change->row || !change->before)
+        return change->row == change->before;
+    return vls_cells_equal(change->row, change->before, change->coll->field_count);
+}
+
 typedef struct vls_overlay {
     vls_map map;
     uint64_t seed;
@@ -196,6 +204,11 @@ int vls_view_delete_cells(valise_view *view, const vls_coll *coll, const valise_
 /* range.table is filled in; cells of the range are copied. */
 int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,
                   const valise_range *range, valise_error *err);
+static inline void vls_auto_scan(valise_scan **scan)
+{
+    valise_scan_close(*scan);
+}
+
 /* 1 and field_count cells, valid until the next call; 0 at the end. from_seq may be NULL. */
 int vls_scan_next_cells(const valise_cell **row, int64_t *from_seq, valise_scan *scan,
                         valise_error *err);
