@@ -5,31 +5,36 @@
 #include "base/utf8.h"
 #include "bus/follow.h"
 
-#define READ_LOG_ARENA_MAX ((size_t)4 << 20)
+#define READ_LOG_ARENA_MAX ((size_t)8 << 20) /* of what waits, and of structs made of it */
 #define LAST_PATIENCE_NS VLS_NS_PER_SECOND
 #define LAST_PAUSE_NS (VLS_NS_PER_SECOND / 1000)
 #define LAST_PAUSE_MOST_NS (VLS_NS_PER_SECOND / 50)
 
-void vls_read_log_init(vls_read_log *log, valise *v)
+typedef vls_read_batch batch;
+
+static void init_batch(batch *b, const valise_env *env)
 {
-    *log = (vls_read_log){.v = v, .waiting = VLS_VEC_INIT, .extra = VLS_VEC_INIT};
-    (void)pthread_mutex_init(&log->lock, NULL);
-    vls_arena_init(&log->arena, v->env, READ_LOG_ARENA_MAX);
+    *b = (batch){.rows = VLS_VEC_INIT, .extra = VLS_VEC_INIT};
+    vls_arena_init(&b->arena, env, READ_LOG_ARENA_MAX);
 }
-
-/* ---- writing ---- */
-
-typedef struct batch {
-    vls_arena arena;
-    vls_vec(vls_read_row) rows;
-    vls_vec(vls_read_extra) extra;
-} batch;
 
 static void release_batch(batch *b, const valise_env *env)
 {
     vls_vec_release(&b->rows, env);
     vls_vec_release(&b->extra, env);
     vls_arena_release(&b->arena);
+}
+
+static size_t count_of(const batch *b)
+{
+    return b->rows.len + b->extra.len;
+}
+
+void vls_read_log_init(vls_read_log *log, valise *v)
+{
+    *log = (vls_read_log){.v = v};
+    (void)pthread_mutex_init(&log->lock, NULL);
+    init_batch(&log->waiting, v->env);
 }
 
 /* A row and its texts, at the end of the batch. */
@@ -39,24 +44,27 @@ static int copy_row(batch *out, const valise_env *env, const vls_read_row *row, 
     valise_str *texts[] = {&copy.actor, &copy.type, &copy.place};
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < VLS_COUNT(texts); i++)
-        rc = vls_arena_dup(texts[i], &out->arena, *texts[i], err);
+    for (size_t i = 0; rc == 0 && i < VLS_COUNT(texts); i++) {
+        valise_str cut = vls_utf8_head(*texts[i], VLS_READ_LOG_MAX_TEXT);
+        rc = vls_arena_dup(texts[i], &out->arena, cut, err);
+    }
     if (rc == 0 && !vls_vec_push(&out->rows, env, copy))
         rc = vls_fail_memory(err);
     return rc;
 }
 
-static int copy_extra(batch *out, const valise_env *env, const vls_read_extra *extra,
-                      valise_error *err)
+static int copy_extra(batch *out, const valise_env *env, const valise_coll *coll,
+                      const valise_cell *cells, valise_error *err)
 {
-    vls_read_extra copy = {.coll = extra->coll};
-    int rc = vls_cells_copy(&copy.cells, extra->cells, vls_fields_count(extra->coll->fields),
-                            &out->arena, err);
+    vls_read_extra copy = {.coll = coll};
+    int rc = vls_cells_copy(&copy.cells, cells, vls_fields_count(coll->fields), &out->arena, err);
 
     if (rc == 0 && !vls_vec_push(&out->extra, env, copy))
         rc = vls_fail_memory(err);
     return rc;
 }
+
+/* ---- writing ---- */
 
 /* The highest number in the table, or 0. */
 static int last_number(int64_t *out, vls_txn *txn, const vls_coll *coll, valise_error *err)
@@ -134,50 +142,44 @@ static int write_rows(void *arg, vls_txn *txn, valise_error *err)
  * there is no memory for it. */
 static bool take_back(vls_read_log *log, batch *b)
 {
-    for (size_t i = 0; i < log->waiting.len; i++) {
-        if (copy_row(b, log->v->env, &log->waiting.ptr[i], NULL) < 0)
+    const valise_env *env = log->v->env;
+    const batch *late = &log->waiting;
+
+    for (size_t i = 0; i < late->rows.len; i++) {
+        if (copy_row(b, env, &late->rows.ptr[i], NULL) < 0)
             return false;
     }
-    for (size_t i = 0; i < log->extra.len; i++) {
-        if (copy_extra(b, log->v->env, &log->extra.ptr[i], NULL) < 0)
+    for (size_t i = 0; i < late->extra.len; i++) {
+        if (copy_extra(b, env, late->extra.ptr[i].coll, late->extra.ptr[i].cells, NULL) < 0)
             return false;
     }
-    vls_vec_release(&log->waiting, log->v->env);
-    vls_vec_release(&log->extra, log->v->env);
-    vls_arena_release(&log->arena);
-    log->arena = b->arena;
-    memcpy(&log->waiting, &b->rows, sizeof(b->rows));
-    memcpy(&log->extra, &b->extra, sizeof(b->extra));
+    release_batch(&log->waiting, env);
+    log->waiting = *b;
     return true;
 }
 
-/* Take what waits and write it outside the lock; `wait`: for others who write, or else it goes on
- * waiting while they do. What fails is forgotten. Lock held. */
-static int write_waiting(vls_read_log *log, bool wait, valise_error *err)
+/* Take what waits and write it outside the lock; while others write it goes on waiting. What fails
+ * is forgotten. Lock held. */
+static int write_waiting(vls_read_log *log, valise_error *err)
 {
     const valise_env *env = log->v->env;
-    batch b;
+    batch b = log->waiting;
+    size_t count = count_of(&b);
     int rc = 0;
 
-    if (log->waiting.len + log->extra.len == 0 || log->writing)
+    if (count == 0 || log->writing)
         return 0;
-    b.arena = log->arena;
-    memcpy(&b.rows, &log->waiting, sizeof(b.rows));
-    memcpy(&b.extra, &log->extra, sizeof(b.extra));
-    vls_arena_init(&log->arena, env, READ_LOG_ARENA_MAX);
-    memset(&log->waiting, 0, sizeof(log->waiting));
-    memset(&log->extra, 0, sizeof(log->extra));
+    init_batch(&log->waiting, env);
     log->writing = true;
     (void)pthread_mutex_unlock(&log->lock);
     if (!vls_store_read_only(log->v->store))
-        rc = wait ? vls_with_txn(log->v, write_rows, &b, err)
-                  : vls_with_lazy_txn(log->v, write_rows, &b, err);
+        rc = vls_with_lazy_txn(log->v, write_rows, &b, err);
     (void)pthread_mutex_lock(&log->lock);
     log->writing = false;
     if (rc == VALISE_E_BUSY && take_back(log, &b))
         return rc;
     if (rc < 0)
-        log->dropped += b.rows.len + b.extra.len;
+        log->dropped += count;
     release_batch(&b, env);
     return rc;
 }
@@ -187,13 +189,13 @@ static int write_waiting(vls_read_log *log, bool wait, valise_error *err)
 static void write_last(vls_read_log *log)
 {
     int64_t pause_ns = LAST_PAUSE_NS;
-    int rc = write_waiting(log, false, NULL);
+    int rc = write_waiting(log, NULL);
 
     for (int64_t left_ns = LAST_PATIENCE_NS; rc == VALISE_E_BUSY && left_ns > 0;
          left_ns -= pause_ns) {
         (void)nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
         pause_ns = VLS_MIN(2 * pause_ns, LAST_PAUSE_MOST_NS);
-        rc = write_waiting(log, false, NULL);
+        rc = write_waiting(log, NULL);
     }
 }
 
@@ -204,9 +206,7 @@ void vls_read_log_release(vls_read_log *log)
     (void)pthread_mutex_lock(&log->lock);
     write_last(log);
     (void)pthread_mutex_unlock(&log->lock);
-    vls_vec_release(&log->waiting, log->v->env);
-    vls_vec_release(&log->extra, log->v->env);
-    vls_arena_release(&log->arena);
+    release_batch(&log->waiting, log->v->env);
     (void)pthread_mutex_destroy(&log->lock);
 }
 
@@ -218,37 +218,27 @@ int vls_read_log_flush(valise *v, valise_error *err)
     if (!feed)
         return 0;
     (void)pthread_mutex_lock(&feed->reads.lock);
-    rc = write_waiting(&feed->reads, true, err);
+    rc = write_waiting(&feed->reads, err);
     (void)pthread_mutex_unlock(&feed->reads.lock);
     return rc;
 }
 
 /* ---- adding ---- */
 
-static bool keep(vls_read_log *log, const vls_read_row *row)
+static bool has_room(const vls_read_log *log)
 {
-    vls_read_row copy = *row;
-    valise_str *texts[] = {&copy.actor, &copy.type, &copy.place};
-
-    if (log->waiting.len + log->extra.len >= VLS_READ_LOG_WAITING)
-        return false;
-    for (size_t i = 0; i < VLS_COUNT(texts); i++) {
-        valise_str cut = vls_utf8_head(*texts[i], VLS_READ_LOG_MAX_TEXT);
-        if (vls_arena_dup(texts[i], &log->arena, cut, NULL) < 0)
-            return false;
-    }
-    return vls_vec_push(&log->waiting, log->v->env, copy);
+    return count_of(&log->waiting) < VLS_READ_LOG_WAITING;
 }
 
 /* Lock held. Within a command there is a transaction open that this one would wait for. While
  * others write, each further batch tries again. */
 static void write_full(vls_read_log *log)
 {
-    size_t count = log->waiting.len + log->extra.len;
+    size_t count = count_of(&log->waiting);
 
     if (count >= VLS_READ_LOG_BATCH && count % VLS_READ_LOG_BATCH == 0 &&
         !vls_bus_is_inside(log->v))
-        (void)write_waiting(log, false, NULL);
+        (void)write_waiting(log, NULL);
 }
 
 void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str place, int outcome)
@@ -262,7 +252,7 @@ void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str pla
     log = &feed->reads;
     row.time = vls_clock_now_ns(&v->clock);
     (void)pthread_mutex_lock(&log->lock);
-    if (!keep(log, &row))
+    if (!has_room(log) || copy_row(&log->waiting, v->env, &row, NULL) < 0)
         log->dropped++;
     write_full(log);
     (void)pthread_mutex_unlock(&log->lock);
@@ -271,14 +261,10 @@ void vls_read_log_add(valise *v, valise_str actor, valise_str op, valise_str pla
 static bool keep_extra(vls_read_log *log, const valise_coll *coll, const void *row)
 {
     valise_cell cells[VALISE_MAX_COLUMNS];
-    vls_read_extra extra = {.coll = coll};
 
-    if (log->waiting.len + log->extra.len >= VLS_READ_LOG_WAITING)
-        return false;
-    return vls_row_to_cells(cells, row, coll->fields, &log->arena, NULL) == 0 &&
-           vls_cells_copy(&extra.cells, cells, vls_fields_count(coll->fields), &log->arena, NULL) ==
-               0 &&
-           vls_vec_push(&log->extra, log->v->env, extra);
+    return has_room(log) &&
+           vls_row_to_cells(cells, row, coll->fields, &log->waiting.arena, NULL) == 0 &&
+           copy_extra(&log->waiting, log->v->env, coll, cells, NULL) == 0;
 }
 
 void vls_read_log_put(valise *v, const valise_coll *coll, const void *row)
@@ -319,20 +305,20 @@ static int copy_waiting(batch *out, vls_read_log *log, valise_error *err)
 {
     int rc = 0;
 
-    for (size_t i = log->waiting.len; rc == 0 && i-- > 0;)
-        rc = copy_row(out, log->v->env, &log->waiting.ptr[i], err);
+    for (size_t i = log->waiting.rows.len; rc == 0 && i-- > 0;)
+        rc = copy_row(out, log->v->env, &log->waiting.rows.ptr[i], err);
     return rc;
 }
 
 int vls_read_log_waiting(valise *v, vls_read_log_fn *fn, void *arg, valise_error *err)
 {
     vls_feed *feed = vls_feed_of(v);
-    batch b = {.rows = VLS_VEC_INIT};
+    batch b;
     int rc;
 
     if (!feed)
         return 0;
-    vls_arena_init(&b.arena, v->env, READ_LOG_ARENA_MAX);
+    init_batch(&b, v->env);
     (void)pthread_mutex_lock(&feed->reads.lock);
     rc = copy_waiting(&b, &feed->reads, err);
     (void)pthread_mutex_unlock(&feed->reads.lock);
@@ -348,9 +334,10 @@ static int copy_waiting_extra(batch *out, vls_read_log *log, const valise_coll *
 {
     int rc = 0;
 
-    for (size_t i = log->extra.len; rc == 0 && i-- > 0;) {
-        if (log->extra.ptr[i].coll == coll)
-            rc = copy_extra(out, log->v->env, &log->extra.ptr[i], err);
+    for (size_t i = log->waiting.extra.len; rc == 0 && i-- > 0;) {
+        const vls_read_extra *extra = &log->waiting.extra.ptr[i];
+        if (extra->coll == coll)
+            rc = copy_extra(out, log->v->env, coll, extra->cells, err);
     }
     return rc;
 }
@@ -376,12 +363,12 @@ int vls_read_log_rows(valise *v, const valise_coll *coll, vls_read_log_row_fn *f
                       valise_error *err)
 {
     vls_feed *feed = vls_feed_of(v);
-    batch b = {.rows = VLS_VEC_INIT, .extra = VLS_VEC_INIT};
+    batch b;
     int rc;
 
     if (!feed)
         return 0;
-    vls_arena_init(&b.arena, v->env, 2 * READ_LOG_ARENA_MAX);
+    init_batch(&b, v->env);
     (void)pthread_mutex_lock(&feed->reads.lock);
     rc = copy_waiting_extra(&b, &feed->reads, coll, err);
     (void)pthread_mutex_unlock(&feed->reads.lock);

@@ -30,12 +30,16 @@ typedef struct vls_read_extra {
     valise_cell *cells;
 } vls_read_extra;
 
+typedef struct vls_read_batch {
+    vls_arena arena; /* texts and cells */
+    vls_vec(vls_read_row) rows;
+    vls_vec(vls_read_extra) extra;
+} vls_read_batch;
+
 typedef struct vls_read_log {
     valise *v;
     pthread_mutex_t lock; /* over the rest */
-    vls_arena arena;      /* texts of what waits */
-    vls_vec(vls_read_row) waiting;
-    vls_vec(vls_read_extra) extra;
+    vls_read_batch waiting;
     bool writing;
     uint64_t dropped;
 } vls_read_log;
