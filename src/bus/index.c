@@ -6,11 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static void vls_auto_rows(valise_scan **scan)
-{
-    valise_scan_close(*scan);
-}
-
 /* ---- from scratch ---- */
 
 static int build_source(vls_pmap *map, vls_index *index, size_t source, valise_view *view,
@@ -20,7 +15,7 @@ static int build_source(vls_pmap *map, vls_index *index, size_t source, valise_v
     const valise_range all = {.index = -1};
     VLS_AUTO(arena) vls_arena arena = {0};
     VLS_AUTO(buf) vls_buf key = {0};
-    VLS_AUTO(rows) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     const valise_cell *cells;
     int rc = vls_view_scan(&scan, view, coll, &all, err);
 
@@ -69,7 +64,7 @@ int vls_index_load(vls_pmap *out, vls_index *index, valise_view *view, valise_er
 
 /* ---- moving on ---- */
 
-static void take_over(vls_index *index, vls_pmap *map, int64_t seq)
+void vls_index_set(vls_index *index, vls_pmap *map, int64_t seq)
 {
     vls_pmap_release(&index->map);
     index->map = *map;
@@ -87,7 +82,7 @@ static int reload(vls_index *index, vls_txn *txn, valise_error *err)
     vls_view_init(&view, txn, vls_store_env(index->store));
     rc = vls_index_load(&map, index, &view, err);
     if (rc == 0)
-        take_over(index, &map, txn->tip.seq);
+        vls_index_set(index, &map, txn->tip.seq);
     return rc;
 }
 
@@ -105,7 +100,7 @@ static int advance(vls_index *index, vls_txn *txn, valise_error *err)
     vls_pmap_snapshot(&map, &index->map);
     rc = vls_index_move_map(&map, &m, err);
     if (rc == 0)
-        take_over(index, &map, txn->tip.seq);
+        vls_index_set(index, &map, txn->tip.seq);
     return rc > 0 ? reload(index, txn, err) : rc;
 }
 
@@ -171,22 +166,13 @@ int vls_index_read(vls_pmap *out, vls_index *index, valise_view *view, valise_er
 
 /* ---- what this handle commits ---- */
 
-static bool is_listed(const vls_overlay_row *row)
-{
-    if (row->coll->desc->flags & (VALISE_COLL_EXEMPT | VALISE_COLL_QUIET))
-        return false;
-    if (!row->row || !row->before)
-        return row->row != row->before;
-    return !vls_cells_equal(row->row, row->before, row->coll->field_count);
-}
-
 static int patch_commit(vls_pmap *map, vls_index *index, const vls_commit *commit, vls_arena *arena)
 {
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < commit->changes->rows.len; i++) {
         const vls_overlay_row *row = commit->changes->rows.ptr[i];
-        if (!vls_index_follows(index, row->coll) || !is_listed(row))
+        if (!vls_index_follows(index, row->coll) || vls_overlay_row_is_same(row))
             continue;
         rc =
             vls_index_exchange(map, index, row->coll, row->before, row->row, row->key, arena, NULL);
@@ -212,7 +198,7 @@ static void patch_index(vls_index *index, const vls_commit *commits, size_t coun
         seq++;
     }
     if (seq > index->seq)
-        take_over(index, &map, seq);
+        vls_index_set(index, &map, seq);
 }
 
 void vls_indexes_committed(vls_indexes *indexes, const vls_commit *commits, size_t count)

@@ -177,6 +177,9 @@ int vls_index_move_map(vls_pmap *map, const vls_index_move *m, valise_error *err
 /* Does an entry from this seq on tell of an erasure? */
 int vls_index_erased(bool *out, vls_txn *txn, int64_t from, valise_error *err);
 
+/* This is what it holds now, and the state that it shows. Takes the map; lock held. */
+void vls_index_set(vls_index *index, vls_pmap *map, int64_t seq);
+
 /* What view sees, into a new map; and the same into an empty one, see vls_index_check. */
 int vls_index_load(vls_pmap *out, vls_index *index, valise_view *view, valise_error *err);
 int vls_index_build(vls_pmap *map, vls_index *index, valise_view *view, _Atomic uint64_t *rows,

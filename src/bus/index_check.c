@@ -60,17 +60,6 @@ static int compare(vls_index_report *report, vls_index *index, valise_view *view
     return rc;
 }
 
-static void swap_in(vls_index *index, vls_pmap *fresh, int64_t seq)
-{
-    (void)pthread_mutex_lock(&index->lock);
-    vls_pmap_release(&index->map);
-    index->map = *fresh;
-    index->seq = seq;
-    index->loaded = true;
-    (void)pthread_mutex_unlock(&index->lock);
-    *fresh = (vls_pmap){0};
-}
-
 int vls_index_check(vls_index_report *out, vls_index *index, bool swap, _Atomic uint64_t *rows,
                     const atomic_bool *stop, valise_error *err)
 {
@@ -93,8 +82,11 @@ int vls_index_check(vls_index_report *out, vls_index *index, bool swap, _Atomic 
     report.seq = txn.tip.seq;
     report.entries = (int64_t)fresh.len;
     count_duplicates(&report, &fresh);
-    if (swap)
-        swap_in(index, &fresh, txn.tip.seq);
+    if (swap) {
+        (void)pthread_mutex_lock(&index->lock);
+        vls_index_set(index, &fresh, txn.tip.seq);
+        (void)pthread_mutex_unlock(&index->lock);
+    }
     *out = report;
     return 0;
 }

@@ -51,6 +51,19 @@ int valise_job_emit(valise_job *job, const void *row, valise_error *err)
     return vls_sink_emit(job->sink, row, err);
 }
 
+int vls_job_path(const char **out, valise_job *job, valise_str file, valise_error *err)
+{
+    valise_str path;
+    int rc = vls_arena_dup(&path, &job->arena, file, err);
+
+    if (rc < 0)
+        return rc;
+    if (strlen(path.ptr) != file.len)
+        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+    *out = path.ptr;
+    return 0;
+}
+
 /* May the actor run it? Asked once, at the start. */
 static int check_access(const vls_operation *o, const void *args, valise_error *err)
 {
@@ -66,17 +79,6 @@ static int check_access(const vls_operation *o, const void *args, valise_error *
     return rc < 0 ? rc : 0;
 }
 
-static int make_result(void **out, const vls_operation *o, vls_arena *arena, valise_error *err)
-{
-    if (!o->op->out)
-        return 0;
-    *out = o->result ? o->result : vls_arena_zalloc(arena, o->op->out_size);
-    if (!*out)
-        return vls_arena_fail(arena, err);
-    vls_fields_clear(*out, o->op->out, o->op->out_size);
-    return 0;
-}
-
 static int work(valise_job *job, vls_operation *o, valise_error *err)
 {
     const void *args = NULL;
@@ -84,7 +86,7 @@ static int work(valise_job *job, vls_operation *o, valise_error *err)
     int rc = vls_operation_args(&args, o, &job->arena, err);
 
     if (rc == 0)
-        rc = make_result(&result, o, &job->arena, err);
+        rc = vls_operation_result(&result, o, &job->arena, err);
     if (rc == 0)
         rc = check_access(o, args, err);
     if (rc < 0)

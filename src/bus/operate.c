@@ -106,6 +106,22 @@ int vls_operation_args(const void **out, const vls_operation *o, vls_arena *aren
     return rc;
 }
 
+int vls_operation_result(void **out, const vls_operation *o, vls_arena *arena, valise_error *err)
+{
+    const valise_op *op = o->op;
+    void *result = o->result;
+
+    if (!op->out)
+        return 0;
+    if (!result)
+        result = vls_arena_zalloc(arena, op->out_size);
+    if (!result)
+        return vls_arena_fail(arena, err);
+    vls_fields_clear(result, op->out, op->out_size);
+    *out = result;
+    return 0;
+}
+
 void vls_operation_sink(vls_sink *out, const vls_operation *o)
 {
     vls_sink_init(out, o->op, o->v->env);

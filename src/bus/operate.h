@@ -54,6 +54,9 @@ size_t vls_command_bytes(const vls_command *command);
 int vls_operation_args(const void **out, const vls_operation *o, vls_arena *arena,
                        valise_error *err);
 
+/* The struct for its result: the caller's, or one in arena; untouched where there is none. */
+int vls_operation_result(void **out, const vls_operation *o, vls_arena *arena, valise_error *err);
+
 /* Where its rows go. */
 void vls_operation_sink(vls_sink *out, const vls_operation *o);
 

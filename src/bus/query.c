@@ -15,22 +15,6 @@ static int ask(vls_operation *o, vls_reading *r, const void *args, void *result,
     return rc < 0 ? rc : 0;
 }
 
-static int make_result(void **out, vls_operation *o, vls_arena *arena, valise_error *err)
-{
-    const valise_op *op = o->op;
-    void *result = o->result;
-
-    if (!op->out)
-        return 0;
-    if (!result)
-        result = vls_arena_zalloc(arena, op->out_size);
-    if (!result)
-        return vls_arena_fail(arena, err);
-    vls_fields_clear(result, op->out, op->out_size);
-    *out = result;
-    return 0;
-}
-
 static void give_memory(vls_operation *o, vls_reading *r)
 {
     if (!o->memory)
@@ -55,7 +39,7 @@ int vls_operation_query(vls_operation *o, valise_error *err)
     vls_operation_sink(&sink, o);
     rc = vls_operation_args(&args, o, &arena, err);
     if (rc == 0)
-        rc = make_result(&result, o, &arena, err);
+        rc = vls_operation_result(&result, o, &arena, err);
     if (rc == 0)
         rc = vls_reading_begin(&reading, o->v, &o->call, !(o->op->flags & VALISE_OP_NO_WORKSPACE),
                                err);

@@ -77,18 +77,25 @@ int vls_sight_index(valise_view *view, const vls_index *index, valise_error *err
     return rc;
 }
 
-int vls_sight_payload(valise_view *view, valise_str type, valise_error *err)
+int vls_sight_event(valise_view *view, const valise_event *event, valise_str command,
+                    valise_error *err)
 {
-    const valise_event event = {.size = sizeof(event)};
     valise_error why = VALISE_ERROR_INIT;
     vls_event_need need;
     int rc;
 
-    vls_event_need_of(&need, vls_reading_of(view)->bus->registry, &event, type);
-    rc = valise_view_allows(view, need.capability, NULL, &why);
+    vls_event_need_of(&need, vls_reading_of(view)->bus->registry, event, command);
+    rc = valise_view_allows(view, need.capability, need.attrs, &why);
     if (rc == VALISE_E_DENIED)
         return 0;
     if (rc < 0 && err)
         *err = why;
     return rc < 0 ? rc : 1;
+}
+
+int vls_sight_payload(valise_view *view, valise_str type, valise_error *err)
+{
+    const valise_event nothing_more = {.size = sizeof(nothing_more)};
+
+    return vls_sight_event(view, &nothing_more, type, err);
 }

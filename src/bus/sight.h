@@ -26,7 +26,11 @@ int vls_sight_row(valise_view *view, const valise_coll *coll, valise_error *err)
 int vls_sight_object(valise_view *view, valise_error *err);
 int vls_sight_index(valise_view *view, const vls_index *index, valise_error *err);
 
-/* 1: the payload of a command of this type may be seen, 0: not. */
+/* 1: the event may be seen, 0: not. command: see vls_event_need_of. */
+int vls_sight_event(valise_view *view, const valise_event *event, valise_str command,
+                    valise_error *err);
+
+/* The same of the payload of a command of this type. */
 int vls_sight_payload(valise_view *view, valise_str type, valise_error *err);
 
 #endif

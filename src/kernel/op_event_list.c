@@ -1,6 +1,6 @@
 /* op_event_list.c -- event:list, what happened, the oldest first. */
 #include "bus/event.h"
-#include "bus/read.h"
+#include "bus/sight.h"
 #include "kernel/kernel.h"
 
 typedef struct event_args {
@@ -84,22 +84,6 @@ static int make_filter(valise_filter *out, valise_view *view, const event_args *
     return vls_filter_check(out, err);
 }
 
-/* 1: may be seen. */
-static int sees(valise_view *view, const valise_event *event, valise_str command, valise_error *err)
-{
-    valise_error why = VALISE_ERROR_INIT;
-    vls_event_need need;
-    int rc;
-
-    vls_event_need_of(&need, vls_reading_of(view)->bus->registry, event, command);
-    rc = valise_view_allows(view, need.capability, need.attrs, &why);
-    if (rc == VALISE_E_DENIED)
-        return 0;
-    if (rc < 0 && err)
-        *err = why;
-    return rc < 0 ? rc : 1;
-}
-
 static int emit(valise_view *view, const valise_event *e, valise_error *err)
 {
     event_row row = {.seq = e->seq,
@@ -142,7 +126,7 @@ static int list_entry(listing *l, const vls_entry *entry, valise_error *err)
             continue;
         if (!vls_filter_match(&l->filter, event))
             continue;
-        rc = sees(l->view, event, entry->type, err);
+        rc = vls_sight_event(l->view, event, entry->type, err);
         if (rc > 0) {
             l->count++;
             rc = emit(l->view, event, err);

@@ -79,18 +79,13 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     valise *v = valise_job_workspace(j);
     valise_call call = VALISE_CALL_INIT;
     exporting e = {j, args, result, NULL};
-    char *path = NULL;
-    int rc = valise_job_alloc((void **)&path, j, args->file.len + 1, err);
+    const char *path = NULL;
+    int rc = vls_job_path(&path, j, args->file, err);
 
     if (rc == 0)
         rc = valise_job_alloc((void **)&e.output, j, sizeof(*e.output), err);
-    if (rc < 0)
-        return rc;
-    memcpy(path, args->file.ptr, args->file.len);
-    path[args->file.len] = '\0';
-    if (strlen(path) != args->file.len)
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
-    rc = vls_bundle_output_open(e.output, v->env, path, args->force, err);
+    if (rc == 0)
+        rc = vls_bundle_output_open(e.output, v->env, path, args->force, err);
     if (rc < 0)
         return rc;
     call.actor = valise_job_actor(j);

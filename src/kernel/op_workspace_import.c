@@ -237,15 +237,8 @@ typedef struct own_object {
 static int put_own_txn(void *arg, vls_txn *txn, valise_error *err)
 {
     const own_object *o = arg;
-    vls_hasher *hasher = NULL;
-    bool existed;
-    int rc = vls_store_hasher(&hasher, txn->store, err);
 
-    if (rc < 0)
-        return rc;
-    rc = vls_object_id(o->id, hasher, o->kind, o->bytes, err);
-    vls_store_hasher_return(txn->store, hasher);
-    return rc < 0 ? rc : vls_object_put(txn, o->id, o->kind, o->bytes, o->now, &existed, err);
+    return vls_object_add(o->id, txn, o->kind, o->bytes, o->now, err);
 }
 
 /* What the command reads. */
@@ -340,16 +333,11 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     valise *v = valise_job_workspace(j);
     vls_bundle_input input = {.fd = -1};
     importing i = {.job = j, .v = v, .result = result};
-    char *path = NULL;
-    int rc = valise_job_alloc((void **)&path, j, args->file.len + 1, err);
+    const char *path = NULL;
+    int rc = vls_job_path(&path, j, args->file, err);
 
-    if (rc < 0)
-        return rc;
-    memcpy(path, args->file.ptr, args->file.len);
-    path[args->file.len] = '\0';
-    if (strlen(path) != args->file.len)
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
-    rc = vls_bundle_input_open(&input, path, vls_job_progress(j), err);
+    if (rc == 0)
+        rc = vls_bundle_input_open(&input, path, vls_job_progress(j), err);
     if (rc < 0)
         return rc;
     i.how = (vls_bundle_import){.env = v->env,
