@@ -98,8 +98,7 @@ struct vls_config {
 
 /* ---- settings ---- */
 
-/* "extension.My.Name.path": what stands before the first dot, behind the last, and between. */
-static void split_name(valise_str *section, valise_str *subsection, valise_str *key,
+void vls_setting_split(valise_str *section, valise_str *subsection, valise_str *key,
                        valise_str name)
 {
     size_t last = name.len;
@@ -118,8 +117,8 @@ static bool is_same(valise_str a, valise_str b)
 {
     valise_str section_a, section_b, sub_a, sub_b, key_a, key_b;
 
-    split_name(&section_a, &sub_a, &key_a, a);
-    split_name(&section_b, &sub_b, &key_b, b);
+    vls_setting_split(&section_a, &sub_a, &key_a, a);
+    vls_setting_split(&section_b, &sub_b, &key_b, b);
     return vls_str_equal(section_a, section_b) && vls_str_equal(key_a, key_b) &&
            (sub_a.ptr != NULL) == (sub_b.ptr != NULL);
 }
@@ -228,7 +227,7 @@ static int add_entry(const loading *l, valise_str name, valise_str value, uint32
         rc = vls_arena_dup(&e.value, &config->arena, value, err);
     if (rc < 0)
         return rc;
-    split_name(&section, &e.subsection, &key, e.name);
+    vls_setting_split(&section, &e.subsection, &key, e.name);
     e.setting = vls_setting_find(e.name);
     e.ignored = e.setting && !(e.setting->layers & 1u << l->layer);
     if (e.setting && !e.ignored)
@@ -363,6 +362,17 @@ const vls_config_entry *vls_config_find(const vls_config *config, valise_str nam
             return e;
     }
     return NULL;
+}
+
+valise_str vls_config_in(const vls_config *config, const char *setting, valise_str subsection)
+{
+    for (size_t i = config->entries.len; i > 0; i--) {
+        const vls_config_entry *e = &config->entries.ptr[i - 1];
+        if (e->setting && !e->ignored && strcmp(e->setting->name, setting) == 0 &&
+            vls_str_equal(e->subsection, subsection))
+            return e->value;
+    }
+    return (valise_str){NULL, 0};
 }
 
 valise_str vls_config_text(const vls_config *config, const char *name)

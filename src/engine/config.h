@@ -85,9 +85,18 @@ void vls_config_free(vls_config *config); /* NULL is fine */
 const vls_config_entry *vls_config_entries(size_t *count, const vls_config *config);
 const vls_config_entry *vls_config_find(const vls_config *config, valise_str name);
 
+/* The value of a key in a subsection: of "trust.*.owner" that of [trust "SUBSECTION"]; ptr NULL:
+ * nobody set it. */
+valise_str vls_config_in(const vls_config *config, const char *setting, valise_str subsection);
+
 /* The value that holds, the initial one too; ptr NULL: none. Values were checked when read. */
 valise_str vls_config_text(const vls_config *config, const char *name);
 int64_t vls_config_duration_ns(const vls_config *config, const char *name);
+
+/* "extension.My.Name.path": what stands before the first dot, behind the last, and between (ptr
+ * NULL: nothing). */
+void vls_setting_split(valise_str *section, valise_str *subsection, valise_str *key,
+                       valise_str name);
 
 /* The setting a name belongs to, or NULL. */
 const vls_setting *vls_setting_find(valise_str name);

@@ -39,17 +39,10 @@ static int check_change(vls_layer layer, valise_str name, const valise_str *valu
 
 static int split(vls_ini_name *out, valise_str name, valise_error *err)
 {
-    size_t last = name.len;
-    size_t first = vls_str_find_byte(name, '.');
-
-    while (last > 0 && name.ptr[last - 1] != '.')
-        last--;
-    if (first == name.len || last == name.len)
+    vls_setting_split(&out->section, &out->subsection, &out->key, name);
+    if (out->key.len == 0)
         return vls_fail(err, VALISE_E_INVALID, "\"%s\" is not like core.timeout",
                         vls_text_short(name).s);
-    *out = (vls_ini_name){.section = vls_str_head(name, first), .key = vls_str_from(name, last)};
-    if (last > first + 1)
-        out->subsection = vls_str(name.ptr + first + 1, last - first - 2);
     return 0;
 }
 

@@ -20,8 +20,6 @@
 #include "store/blob.h"
 #include "store/validate.h"
 
-#define VLS_FOLDER ".valise"
-
 extern const valise_extension *const vls_areas[]; /* made from src/ops.txt */
 
 typedef struct vls_engine {

@@ -145,27 +145,11 @@ static int find_file(const char **out, vls_arena *arena, const vls_config_entry 
     return rc == VALISE_E_NOT_FOUND ? refuse_missing(e, *out, err) : rc;
 }
 
-/* extension.NAME.sha256 of the user. */
-static valise_str wanted_hash(const vls_config *config, valise_str name)
-{
-    size_t count;
-    const vls_config_entry *all = vls_config_entries(&count, config);
-    valise_str value = {NULL, 0};
-
-    for (size_t i = 0; i < count; i++) {
-        if (all[i].setting && !all[i].ignored &&
-            strcmp(all[i].setting->name, "extension.*.sha256") == 0 &&
-            vls_str_equal(all[i].subsection, name))
-            value = all[i].value;
-    }
-    return value;
-}
-
 /* The user may name what he likes, any bytes or certain ones; a workspace only what is trusted. */
 static int check_bytes(const vls_config *config, const vls_config_entry *e, const char *path,
                        const valise_id *id, valise_error *err)
 {
-    valise_str wanted = wanted_hash(config, e->subsection);
+    valise_str wanted = vls_config_in(config, "extension.*.sha256", e->subsection);
 
     if (e->layer != VLS_LAYER_USER)
         return vls_trust_check(config, path, id, err);

@@ -13,27 +13,14 @@
 
 /* ---- asking ---- */
 
-/* The value of trust.PATH.KEY, or ptr NULL. Only the user's file can have one: config.c. */
-static valise_str find(const vls_config *config, valise_str path, const char *key)
-{
-    size_t count;
-    const vls_config_entry *all = vls_config_entries(&count, config);
-    valise_str value = {NULL, 0};
-    char setting[64];
-
-    (void)snprintf(setting, sizeof(setting), "trust.*.%s", key);
-    for (size_t i = 0; i < count; i++) {
-        if (all[i].setting && !all[i].ignored && strcmp(all[i].setting->name, setting) == 0 &&
-            vls_str_equal(all[i].subsection, path))
-            value = all[i].value;
-    }
-    return value;
-}
+/* Only the user's file can set them: config.c. */
+#define BYTES "trust.*.sha256"
+#define OWNER "trust.*.owner"
 
 int vls_trust_check(const vls_config *config, const char *path, const valise_id *id,
                     valise_error *err)
 {
-    valise_str known = find(config, valise_str_of(path), "sha256");
+    valise_str known = vls_config_in(config, BYTES, valise_str_of(path));
 
     if (known.ptr && (!id || vls_str_equal(known, valise_str_of(vls_id_hex(id).s))))
         return 0;
@@ -53,11 +40,10 @@ valise_str vls_trust_find(const vls_config *config, const valise_id *id, size_t 
     vls_id_text hex = vls_id_hex(id);
 
     for (size_t i = 0; i < count; i++) {
-        if (!all[i].setting || all[i].ignored ||
-            strcmp(all[i].setting->name, "trust.*.sha256") != 0 ||
+        if (!all[i].setting || all[i].ignored || strcmp(all[i].setting->name, BYTES) != 0 ||
             !vls_str_equal(all[i].value, valise_str_of(hex.s)) ||
             /* what was said of this path last counts */
-            find(config, all[i].subsection, "sha256").ptr != all[i].value.ptr)
+            vls_config_in(config, BYTES, all[i].subsection).ptr != all[i].value.ptr)
             continue;
         if (nth-- == 0)
             return all[i].subsection;
@@ -67,7 +53,7 @@ valise_str vls_trust_find(const vls_config *config, const valise_id *id, size_t 
 
 bool vls_trust_has_workspace(const vls_config *config, const char *folder, int64_t owner)
 {
-    valise_str known = find(config, valise_str_of(folder), "owner");
+    valise_str known = vls_config_in(config, OWNER, valise_str_of(folder));
     int64_t trusted;
 
     return known.ptr && vls_str_to_i64(&trusted, known) && trusted == owner;
@@ -83,7 +69,7 @@ int vls_trust_check_workspace(const vls_config *config, const char *folder, vali
     vls_arena_init(&arena, valise_env_default(), PATHS_MAX);
     rc = vls_path_real(&root, &arena, folder, err);
     if (rc == 0)
-        rc = vls_path_join(&inside, &arena, root, ".valise", err);
+        rc = vls_path_join(&inside, &arena, root, VLS_FOLDER, err);
     if (rc < 0)
         return rc;
     assert(inside);
@@ -114,7 +100,7 @@ static int add_workspace(const valise_env *env, const char *user_file, const cha
     const char *inside;
     struct stat st;
     valise_str owner;
-    int rc = vls_path_join(&inside, arena, folder, ".valise", err);
+    int rc = vls_path_join(&inside, arena, folder, VLS_FOLDER, err);
 
     if (rc < 0)
         return rc;

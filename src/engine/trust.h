@@ -18,6 +18,8 @@
 #include "base/sealed.h"
 #include "engine/config.h"
 
+#define VLS_FOLDER ".valise" /* what makes a folder a workspace */
+
 /* May these bytes at this path (absolute, without links) run? id NULL: may any? VALISE_E_DENIED
  * with the line that would trust them. */
 int vls_trust_check(const vls_config *config, const char *path, const valise_id *id,
