@@ -7,8 +7,7 @@ typedef struct show_out {
 } show_out;
 
 static const valise_field show_fields[] = {
-    VALISE_FIELD_AS_WITH(show_out, row.id, "id", STR, 0, "Id of the actor.",
-                         .max = VLS_ACTOR_MAX),
+    VALISE_FIELD_AS_WITH(show_out, row.id, "id", STR, 0, "Id of the actor.", .max = VLS_ACTOR_MAX),
     VALISE_FIELD_AS_WITH(show_out, row.role, "role", ENUM, 0, "Its role.", .more = vls_role_names),
     VALISE_FIELD_AS_WITH(show_out, row.capabilities, "capabilities", LIST, 0,
                          "What was granted besides.", .more = &vls_capability_item),
