@@ -12,16 +12,10 @@ static int64_t otherwise(int64_t value, int64_t usual)
     return value == VALISE_NONE ? usual : value;
 }
 
-static int copy(valise_str *text, vls_client *client, valise_error *err)
-{
-    return text->ptr ? vls_arena_dup(text, &client->arena, *text, err) : 0;
-}
-
 /* The client has its own copy, with what is usual where nothing is said. */
 static int take_provider(vls_client *client, const vls_provider *given, valise_error *err)
 {
     vls_provider *p = &client->provider;
-    int rc;
 
     *p = *given;
     p->timeout_ns = otherwise(p->timeout_ns, VLS_CLIENT_TIMEOUT_NS);
@@ -33,18 +27,7 @@ static int take_provider(vls_client *client, const vls_provider *given, valise_e
     p->max_answer = VLS_MIN(p->max_answer, (int64_t)VLS_STREAM_MAX_BYTES);
     if (!p->url.ptr)
         p->url = vls_str_or_none(valise_str_of(p->adapter->http.base));
-    rc = copy(&p->name, client, err);
-    if (rc == 0)
-        rc = copy(&p->url, client, err);
-    if (rc == 0)
-        rc = copy(&p->model, client, err);
-    if (rc == 0)
-        rc = copy(&p->key_env, client, err);
-    if (rc == 0)
-        rc = copy(&p->key_file, client, err);
-    if (rc == 0)
-        rc = copy(&p->replay, client, err);
-    return rc < 0 ? rc : copy(&p->proxy, client, err);
+    return vls_provider_copy(p, &client->arena, err);
 }
 
 static int make(vls_client **out, const valise_env *env, valise_error *err)
@@ -102,7 +85,6 @@ int vls_client_new(vls_client **out, const valise_env *env, const vls_provider *
 int vls_client_of_host(vls_client **out, const valise_env *env, const valise_client *host,
                        valise_error *err)
 {
-    static const vls_provider none = {.retries = 0};
     VLS_AUTO(client) vls_client *client = NULL;
     valise_client taken = {.size = sizeof(taken)};
     int rc = make(&client, env, err);
@@ -114,7 +96,6 @@ int vls_client_of_host(vls_client **out, const valise_env *env, const valise_cli
         return rc;
     if (taken.abi != VALISE_CLIENT_ABI || !taken.send || !taken.name)
         return vls_fail(err, VALISE_E_INVALID, "the client of the host is none of this version");
-    client->provider = none;
     client->provider.name = valise_str_of(taken.name);
     client->provider.timeout_ns = VLS_CLIENT_TIMEOUT_NS;
     client->try_once = vls_host_try;

@@ -54,8 +54,8 @@ typedef struct vls_provider_sources {
  * "timeout", "idle", "connect", "retries", "max-answer"; NULL-ended. */
 extern const char *const vls_provider_keys[];
 
-/* The provider of that name; one that is not configured is the usual one of an adapter, by its name
- * or that of its provider. VALISE_E_NOT_FOUND names those there are; VALISE_E_INVALID: a value that
+/* The provider of that name; one that is not configured is the usual one of the adapter of that
+ * name. VALISE_E_NOT_FOUND names those there are; VALISE_E_INVALID: a value that
  * cannot be, a key nobody knows. Memory of the arena, or of the sources. */
 int vls_provider_find(vls_provider *out, vls_arena *arena, const vls_provider_sources *sources,
                       valise_str name, valise_error *err);

@@ -4,18 +4,11 @@
 #include "client/inside.h"
 #include "json/make.h"
 
-static vls_json member_of(vls_json object, const char *key)
-{
-    const vls_json *member = vls_json_get(object, valise_str_of(key));
-
-    return member ? *member : vls_json_null();
-}
-
 /* ---- answers ---- */
 
 static int take_count(int64_t *out, vls_json usage, const char *key, valise_error *err)
 {
-    vls_json count = member_of(usage, key);
+    vls_json count = vls_member_of(usage, key);
 
     *out = VALISE_NONE;
     if (count.type == VLS_JSON_NULL)
@@ -46,7 +39,7 @@ static int take_usage(vls_usage *out, vls_json usage, valise_error *err)
 static bool has_call(vls_json blocks)
 {
     for (uint32_t i = 0; i < blocks.len; i++) {
-        vls_json type = member_of(blocks.items[i], "type");
+        vls_json type = vls_member_of(blocks.items[i], "type");
         if (type.type == VLS_JSON_STRING &&
             vls_str_equal(vls_json_str(type), VLS_STR("tool_use")) &&
             !vls_json_get(blocks.items[i], VLS_STR("rawArgs")))
@@ -82,7 +75,7 @@ static int check_blocks(vls_json blocks, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "'blocks' has %u blocks: 1 to %u", blocks.len,
                         VLS_STREAM_MAX_BLOCKS);
     for (uint32_t i = 0; i < blocks.len; i++) {
-        vls_json type = member_of(blocks.items[i], "type");
+        vls_json type = vls_member_of(blocks.items[i], "type");
         if (type.type != VLS_JSON_STRING || type.len == 0)
             return vls_fail(err, VALISE_E_INVALID, "blocks[%u] has no type", i);
     }
@@ -93,20 +86,20 @@ static int check_blocks(vls_json blocks, valise_error *err)
  * text, and not to be run. None at all are none. */
 static int settle_args(vls_json *block, vls_arena *arena, valise_error *err)
 {
-    vls_json args = member_of(*block, "args");
+    vls_json args = vls_member_of(*block, "args");
     valise_str text;
     int rc = 0;
 
-    if (!vls_str_equal(vls_json_str(member_of(*block, "type")), VLS_STR("tool_use")) ||
+    if (!vls_str_equal(vls_json_str(vls_member_of(*block, "type")), VLS_STR("tool_use")) ||
         args.type == VLS_JSON_OBJECT)
         return 0;
     if (args.type != VLS_JSON_NULL && !vls_json_get(*block, VLS_STR("rawArgs"))) {
         rc = vls_json_text(&text, arena, args, err);
         if (rc == 0)
-            rc = vls_answer_set(block, arena, "rawArgs", vls_json_string(text), err);
+            rc = vls_json_with(block, arena, *block, "rawArgs", vls_json_string(text), err);
     }
     args = (vls_json){.type = VLS_JSON_OBJECT};
-    return rc < 0 ? rc : vls_answer_set(block, arena, "args", args, err);
+    return rc < 0 ? rc : vls_json_with(block, arena, *block, "args", args, err);
 }
 
 static int take_blocks(vls_json *out, vls_arena *arena, vls_json blocks, valise_error *err)
@@ -128,15 +121,15 @@ static int take_blocks(vls_json *out, vls_arena *arena, vls_json blocks, valise_
 int vls_answer_of_json(vls_answer *out, vls_arena *arena, vls_json json, valise_error *err)
 {
     vls_answer answer = {.partial = false};
-    vls_json blocks = member_of(json, "blocks"), model = member_of(json, "model");
+    vls_json blocks = vls_member_of(json, "blocks"), model = vls_member_of(json, "model");
     int rc = check_blocks(blocks, err);
 
     if (rc == 0)
         rc = take_blocks(&answer.blocks, arena, blocks, err);
     if (rc == 0)
-        rc = take_usage(&answer.usage, member_of(json, "usage"), err);
+        rc = take_usage(&answer.usage, vls_member_of(json, "usage"), err);
     if (rc == 0)
-        rc = take_stop(&answer, member_of(json, "stop"), err);
+        rc = take_stop(&answer, vls_member_of(json, "stop"), err);
     if (rc == 0 && model.type == VLS_JSON_STRING && model.len > 0)
         rc = vls_arena_dup(&answer.model, arena, vls_json_str(model), err);
     if (rc == 0)
@@ -198,13 +191,13 @@ static int on_answer(void *arg, const valise_client_answer *given, valise_error 
     if (rc == 0)
         rc = parse_part(&usage, arena, answer.usage, err);
     if (rc == 0)
-        rc = vls_answer_set(&all, arena, "blocks", blocks, err);
+        rc = vls_json_with(&all, arena, all, "blocks", blocks, err);
     if (rc == 0)
-        rc = vls_answer_set(&all, arena, "usage", usage, err);
+        rc = vls_json_with(&all, arena, all, "usage", usage, err);
     if (rc == 0)
-        rc = vls_answer_set(&all, arena, "stop", vls_json_string(answer.stop), err);
+        rc = vls_json_with(&all, arena, all, "stop", vls_json_string(answer.stop), err);
     if (rc == 0)
-        rc = vls_answer_set(&all, arena, "model", vls_json_string(answer.model), err);
+        rc = vls_json_with(&all, arena, all, "model", vls_json_string(answer.model), err);
     if (rc == 0)
         rc = vls_answer_of_json(&a->trying->answer, arena, all, err);
     a->answered = rc == 0;

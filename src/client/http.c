@@ -588,10 +588,9 @@ static int refused(exchange *x, valise_error *err)
                          .body = vls_buf_str(&x->body),
                          .request_id = x->request_id,
                          .location = x->location};
-    bool hopeless = false;
-    int rc = vls_status_fail(&status, &hopeless, x->trying, err);
+    int rc = vls_status_fail(x->trying, &status, err);
 
-    x->trying->again = vls_status_passes(status.status) && !hopeless && !x->may_not;
+    x->trying->again = x->trying->again && !x->may_not;
     x->trying->wait_ns = x->wait_ns;
     return rc;
 }

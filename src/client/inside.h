@@ -55,6 +55,11 @@ struct vls_client {
     valise_client host; /* size 0: none */
 };
 
+/* ---- provider.c ---- */
+
+/* All its texts in memory of the arena. */
+int vls_provider_copy(vls_provider *provider, vls_arena *arena, valise_error *err);
+
 /* ---- retry.c ---- */
 
 int vls_retry_send(vls_trying *trying, valise_error *err);
@@ -82,10 +87,8 @@ typedef struct vls_status {
     const char *request_id; /* "": not told */
     const char *location;   /* of a redirect; "" */
 } vls_status;
-/* The error that it is. *quota: it is no use to ask again, whatever the status. */
-int vls_status_fail(const vls_status *status, bool *hopeless, const vls_trying *trying,
-                    valise_error *err);
-bool vls_status_passes(long status);
+/* The error that it is, and whether it is of use to try again. */
+int vls_status_fail(vls_trying *trying, const vls_status *status, valise_error *err);
 
 /* ---- replay.c ---- */
 

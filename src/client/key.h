@@ -27,9 +27,9 @@ static inline void vls_auto_key(vls_key *key)
     vls_key_wipe(key);
 }
 
-/* From a file of the user's that nobody else may read, or (file NULL) a variable of the
- * environment. VALISE_E_DENIED: there is none, and the hint says where it could be;
- * VALISE_E_INVALID: others may read the file, or it is no key. Messages have nothing of it. */
+/* From a file of the user's that nobody else may read, or from a variable of the environment.
+ * VALISE_E_DENIED: there is none, and the hint says where it could be; VALISE_E_INVALID: others may
+ * read the file, or it is no key. Messages have nothing of it. */
 int vls_key_read_file(vls_key *out, const char *file, valise_error *err);
 int vls_key_read_variable(vls_key *out, const char *variable, valise_error *err);
 

@@ -33,31 +33,9 @@ _Static_assert(VLS_COUNT(vls_provider_keys) == VLS_COUNT(values) + 1, "one value
 
 /* ---- adapters ---- */
 
-static const vls_adapter *find_adapter(const vls_provider_sources *sources, valise_str name)
+static const vls_adapter *const *adapters_of(const vls_provider_sources *sources)
 {
-    const vls_adapter *const *all = sources->adapters ? sources->adapters : vls_adapters;
-
-    for (size_t i = 0; all[i]; i++) {
-        if (vls_str_equal(name, valise_str_of(all[i]->name)) ||
-            (all[i]->http.name && vls_str_equal(name, valise_str_of(all[i]->http.name))))
-            return all[i];
-    }
-    return NULL;
-}
-
-static void hint_adapters(const vls_provider_sources *sources, const char *what, valise_error *err)
-{
-    const vls_adapter *const *all = sources->adapters ? sources->adapters : vls_adapters;
-    char names[160] = "";
-    size_t len = 0;
-
-    for (size_t i = 0; all[i]; i++) {
-        int more =
-            snprintf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "", all[i]->name);
-        if (more > 0)
-            len = VLS_MIN(len + (size_t)more, sizeof(names) - 1);
-    }
-    vls_hint(err, "%s %s", what, names);
+    return sources->adapters ? sources->adapters : vls_adapters;
 }
 
 /* ---- values ---- */
@@ -76,11 +54,11 @@ static int set_value(vls_provider *provider, const vls_provider_sources *sources
     place = (char *)provider + values[at].offset;
     switch (values[at].kind) {
     case VALUE_ADAPTER:
-        provider->adapter = find_adapter(sources, value);
+        provider->adapter = vls_adapter_among(adapters_of(sources), value);
         if (provider->adapter)
             return 0;
         (void)vls_fail(err, VALISE_E_INVALID, "there is no adapter '%s'", vls_text_short(value).s);
-        hint_adapters(sources, "there are", err);
+        vls_adapter_hint(adapters_of(sources), "there are", err);
         return VALISE_E_INVALID;
     case VALUE_TEXT:
         value = vls_str_or_none(value); /* an empty one takes back what was said before */
@@ -176,7 +154,7 @@ static int copy(valise_str *text, vls_arena *arena, valise_error *err)
     return text->ptr ? vls_arena_dup(text, arena, *text, err) : 0;
 }
 
-static int copy_texts(vls_provider *provider, vls_arena *arena, valise_error *err)
+int vls_provider_copy(vls_provider *provider, vls_arena *arena, valise_error *err)
 {
     int rc = copy(&provider->name, arena, err);
 
@@ -208,7 +186,7 @@ int vls_provider_find(vls_provider *out, vls_arena *arena, const vls_provider_so
     if (name.len == 0 || name.len > NAME_MAX_BYTES)
         return vls_fail(err, VALISE_E_INVALID, "the name of a provider has 1 to %u bytes",
                         NAME_MAX_BYTES);
-    provider.adapter = find_adapter(sources, name);
+    provider.adapter = vls_adapter_among(adapters_of(sources), name);
     rc = take_settings(&found, &provider, sources, name, err);
     if (rc == 0)
         rc = take_variables(&found, &provider, sources, name, err);
@@ -218,10 +196,10 @@ int vls_provider_find(vls_provider *out, vls_arena *arena, const vls_provider_so
             (void)vls_fail(err, rc, "the provider '%s' has no adapter", vls_text_short(name).s);
         else
             (void)vls_fail(err, rc, "there is no provider '%s'", vls_text_short(name).s);
-        hint_adapters(sources, "set provider.NAME.adapter to one of", err);
+        vls_adapter_hint(adapters_of(sources), "set provider.NAME.adapter to one of", err);
     }
     if (rc == 0)
-        rc = copy_texts(&provider, arena, err);
+        rc = vls_provider_copy(&provider, arena, err);
     if (rc == 0)
         *out = provider;
     return rc;

@@ -5,7 +5,7 @@
 #define WORDS_MAX 220u /* of a message of 384 bytes */
 #define ARENA_MAX ((size_t)4 << 20)
 
-bool vls_status_passes(long status)
+static bool passes(long status)
 {
     return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
            status == 504 || status == 529;
@@ -50,8 +50,7 @@ static void add_hint(const vls_status *status, const vls_trying *trying, valise_
     }
 }
 
-int vls_status_fail(const vls_status *status, bool *hopeless, const vls_trying *trying,
-                    valise_error *err)
+int vls_status_fail(vls_trying *trying, const vls_status *status, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {.env = NULL};
     vls_refusal refusal = {.message = plain_words(status->body)};
@@ -63,7 +62,8 @@ int vls_status_fail(const vls_status *status, bool *hopeless, const vls_trying *
     if (vls_answer_parse(&body, &arena, status->body, NULL) < 0 ||
         !vls_answer_refused(&refusal, body, true))
         refusal.type = VLS_STR("");
-    *hopeless = vls_str_equal(refusal.type, VLS_STR("insufficient_quota"));
+    trying->again =
+        passes(status->status) && !vls_str_equal(refusal.type, VLS_STR("insufficient_quota"));
     say(words, sizeof(words), refusal.message, trying->key);
     say(type, sizeof(type), refusal.type, trying->key);
     say(id, sizeof(id), valise_str_of(status->request_id), trying->key);

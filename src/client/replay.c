@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "client/inside.h"
+#include "json/make.h"
 
 #define FILE_MAX ((size_t)64 << 20)
 #define PIECE_MAX 24u /* bytes, about a word or two */
@@ -117,16 +118,9 @@ static int next_line(valise_str *out, size_t *number, vls_replay *replay, valise
 
 /* ---- what a line says ---- */
 
-static vls_json member_of(vls_json object, const char *key)
-{
-    const vls_json *member = vls_json_get(object, valise_str_of(key));
-
-    return member ? *member : vls_json_null();
-}
-
 static int check_request(vls_json line, const vls_sending *sending, valise_error *err)
 {
-    vls_json expect = member_of(line, "expect");
+    vls_json expect = vls_member_of(line, "expect");
     valise_str request = sending->wire ? vls_buf_str(&sending->wire->text) : sending->neutral;
 
     if (expect.type == VLS_JSON_NULL)
@@ -165,14 +159,14 @@ static int say_blocks(const vls_sending *sending, vls_json blocks, vls_arena *ar
     int rc = 0;
 
     for (uint32_t i = 0; i < blocks.len && rc == 0; i++) {
-        vls_json type = member_of(blocks.items[i], "type"),
-                 text = member_of(blocks.items[i], "text"),
-                 name = member_of(blocks.items[i], "name");
+        vls_json type = vls_member_of(blocks.items[i], "type"),
+                 text = vls_member_of(blocks.items[i], "text"),
+                 name = vls_member_of(blocks.items[i], "name");
         uint8_t kind = VLS_SAID_TEXT;
         if (vls_str_equal(vls_json_str(type), VLS_STR("tool_use"))) {
             vls_buf args;
             vls_buf_init_in(&args, arena, VLS_JSON_MAX_BYTES);
-            rc = vls_json_write_around(&args, member_of(blocks.items[i], "args"), err);
+            rc = vls_json_write_around(&args, vls_member_of(blocks.items[i], "args"), err);
             if (rc == 0)
                 rc = say(sending, i, VLS_SAID_CALL,
                          name.type == VLS_JSON_STRING ? vls_json_str(name) : VLS_STR(""),
@@ -257,18 +251,16 @@ static int give_stream(vls_trying *trying, vls_json events, valise_error *err)
 
 static int give_error(vls_trying *trying, vls_json error, valise_error *err)
 {
-    vls_json status = member_of(error, "status"), message = member_of(error, "message"),
-             after = member_of(error, "retryAfter");
+    vls_json status = vls_member_of(error, "status"), message = vls_member_of(error, "message"),
+             after = vls_member_of(error, "retryAfter");
     vls_status said = {.request_id = "", .location = ""};
-    bool hopeless = false;
     int rc;
 
     if (status.type != VLS_JSON_INT || status.integer < 300 || status.integer > 599)
         return vls_fail(err, VALISE_E_INVALID, "'error.status' must be 300 to 599");
     said.status = (long)status.integer;
     said.body = message.type == VLS_JSON_STRING ? vls_json_str(message) : VLS_STR("");
-    rc = vls_status_fail(&said, &hopeless, trying, err);
-    trying->again = vls_status_passes(said.status);
+    rc = vls_status_fail(trying, &said, err);
     if (after.type == VLS_JSON_INT && after.integer >= 0)
         trying->wait_ns = VLS_MIN(after.integer, 1000000) * 1000000000;
     return rc;

@@ -55,11 +55,14 @@ int vls_json_without(vls_json *out, vls_arena *arena, vls_json object, const cha
 int vls_json_with_key(vls_json *out, vls_arena *arena, vls_json object, valise_str key,
                       vls_json value, valise_error *err)
 {
-    vls_member *members = vls_arena_array(arena, object.len + 1, sizeof(*members));
+    vls_member *members;
     bool there;
     size_t at;
 
+    if (object.type == VLS_JSON_NULL)
+        object = (vls_json){.type = VLS_JSON_OBJECT};
     assert(object.type == VLS_JSON_OBJECT);
+    members = vls_arena_array(arena, object.len + 1, sizeof(*members));
     if (!members)
         return vls_arena_fail(arena, err);
     at = vls_json_find(&there, object, key);

@@ -27,7 +27,7 @@ int vls_pairs_make(vls_json *out, vls_arena *arena, const vls_pair *pairs, size_
     vls_pairs_make((out), (arena), (const vls_pair[]){__VA_ARGS__},                                \
                    sizeof((const vls_pair[]){__VA_ARGS__}) / sizeof(vls_pair), (err))
 
-/* The object with another value for a member, or one more. */
+/* The object with another value for a member, or one more. null is an object without members. */
 int vls_json_with_key(vls_json *out, vls_arena *arena, vls_json object, valise_str key,
                       vls_json value, valise_error *err);
 int vls_json_with(vls_json *out, vls_arena *arena, vls_json object, const char *key, vls_json value,

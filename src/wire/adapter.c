@@ -4,33 +4,44 @@
 #include "base/glob.h"
 #include "base/text.h"
 
-const vls_adapter *vls_adapter_find(valise_str name)
+const vls_adapter *vls_adapter_among(const vls_adapter *const *all, valise_str name)
 {
-    for (size_t i = 0; vls_adapters[i]; i++) {
-        if (vls_str_equal(name, valise_str_of(vls_adapters[i]->name)))
-            return vls_adapters[i];
+    for (size_t i = 0; all[i]; i++) {
+        if (vls_str_equal(name, valise_str_of(all[i]->name)))
+            return all[i];
     }
     return NULL;
+}
+
+const vls_adapter *vls_adapter_find(valise_str name)
+{
+    return vls_adapter_among(vls_adapters, name);
+}
+
+void vls_adapter_hint(const vls_adapter *const *all, const char *what, valise_error *err)
+{
+    char names[160] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; all[i]; i++) {
+        int more =
+            snprintf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "", all[i]->name);
+        if (more > 0)
+            len = VLS_MIN(len + (size_t)more, sizeof(names) - 1);
+    }
+    vls_hint(err, "%s %s", what, names);
 }
 
 int vls_adapter_get(const vls_adapter **out, valise_str name, valise_error *err)
 {
     const vls_adapter *found = vls_adapter_find(name);
-    char names[160] = "";
-    size_t len = 0;
 
     if (found) {
         *out = found;
         return 0;
     }
-    for (size_t i = 0; vls_adapters[i]; i++) {
-        int more = snprintf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
-                            vls_adapters[i]->name);
-        if (more > 0)
-            len = VLS_MIN(len + (size_t)more, sizeof(names) - 1);
-    }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no adapter '%s'", vls_text_short(name).s);
-    vls_hint(err, "there are %s", names);
+    vls_adapter_hint(vls_adapters, "there are", err);
     return VALISE_E_NOT_FOUND;
 }
 

@@ -52,7 +52,6 @@ typedef struct vls_media {
 } vls_media;
 
 typedef struct vls_http {
-    const char *name;     /* of the provider when nothing is configured, "anthropic" */
     const char *base;     /* "https://api.anthropic.com"; NULL: must be configured */
     const char *path;     /* behind it; {model} stands for the model */
     const char *stream;   /* path for streams, where it is another; NULL: the same */
@@ -108,8 +107,11 @@ extern const vls_adapter vls_adapter_openai, vls_adapter_responses, vls_adapter_
     vls_adapter_gemini, vls_adapter_bedrock, vls_adapter_mistral, vls_adapter_compatible;
 extern const vls_adapter *const vls_adapters[]; /* NULL-ended */
 
-/* NULL: there is none. */
+/* Of all there are, or of a list that ends with NULL. NULL: there is none of that name. */
 const vls_adapter *vls_adapter_find(valise_str name);
+const vls_adapter *vls_adapter_among(const vls_adapter *const *all, valise_str name);
+/* A hint: what, and the names of all. */
+void vls_adapter_hint(const vls_adapter *const *all, const char *what, valise_error *err);
 /* VALISE_E_NOT_FOUND names those there are. */
 int vls_adapter_get(const vls_adapter **out, valise_str name, valise_error *err);
 

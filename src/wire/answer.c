@@ -3,41 +3,46 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "json/make.h"
 #include "wire/adapter.h"
 #include "wire/mend.h"
 
 /* Arguments stand in an object in the array of blocks, and all of that is one value. */
 #define ARGS_DEPTH (VLS_JSON_MAX_DEPTH - 2)
+#define COUNT_MAX ((int64_t)1 << 50) /* tokens: sums of them fit */
 
 const char *const vls_stops[] = {"none",     "end",     "calls", "limit",
                                  "sequence", "refused", "other", NULL};
 
 /* ---- members ---- */
 
-static vls_json member_of(vls_json object, const char *key)
+bool vls_is_type(vls_json block, const char *type)
 {
-    const vls_json *member = vls_json_get(object, valise_str_of(key));
-
-    return member ? *member : vls_json_null();
+    return vls_str_equal(vls_text_of(block, "type"), valise_str_of(type));
 }
 
-int vls_answer_set(vls_json *object, vls_arena *arena, const char *key, vls_json value,
-                   valise_error *err)
+int64_t vls_count_of(vls_json object, const char *key)
 {
-    size_t count = object->type == VLS_JSON_OBJECT ? object->len : 0;
-    vls_member *members = vls_arena_array(arena, count + 1, sizeof(*members));
-    bool found = false;
-    size_t at;
+    vls_json count = vls_member_of(object, key);
 
-    if (!members)
-        return vls_arena_fail(arena, err);
-    if (count > 0)
-        memcpy(members, object->members, count * sizeof(*members));
-    at = count > 0 ? vls_json_find(&found, *object, valise_str_of(key)) : 0;
-    if (!found)
-        at = count++;
-    members[at] = (vls_member){vls_json_string(valise_str_of(key)), value};
-    return vls_json_object(object, members, count, err);
+    return count.type == VLS_JSON_INT && count.integer >= 0 && count.integer <= COUNT_MAX
+               ? count.integer
+               : VALISE_NONE;
+}
+
+void vls_count_take(int64_t *out, vls_json object, const char *key)
+{
+    int64_t count = vls_count_of(object, key);
+
+    if (count != VALISE_NONE)
+        *out = count;
+}
+
+int64_t vls_count_sum(int64_t a, int64_t b)
+{
+    if (a == VALISE_NONE || b == VALISE_NONE)
+        return a == VALISE_NONE ? b : a;
+    return a + b;
 }
 
 /* ---- reading what providers write ---- */
@@ -51,36 +56,10 @@ int vls_answer_parse(vls_json *out, vls_arena *arena, valise_str text, valise_er
     return vls_mend_parse(out, NULL, arena, text, &limits, err);
 }
 
-/* Nobody says nothing: turn:add wants a block. */
-static int settle(vls_answer *answer, vls_arena *arena, valise_error *err)
-{
-    vls_json *block, object = vls_json_null();
-    int rc;
-
-    if (answer->blocks.type == VLS_JSON_ARRAY && answer->blocks.len > VLS_STREAM_MAX_BLOCKS)
-        return vls_fail(err, VALISE_E_LIMIT, "the answer has %u blocks: at most %u",
-                        answer->blocks.len, VLS_STREAM_MAX_BLOCKS);
-    if (answer->blocks.type == VLS_JSON_ARRAY && answer->blocks.len > 0)
-        return 0;
-    block = vls_arena_alloc(arena, sizeof(*block));
-    if (!block)
-        return vls_arena_fail(arena, err);
-    rc = vls_answer_set(&object, arena, "text", vls_json_string(VLS_STR("")), err);
-    if (rc == 0)
-        rc = vls_answer_set(&object, arena, "type", vls_json_string(VLS_STR("text")), err);
-    if (rc < 0)
-        return rc;
-    *block = object;
-    answer->blocks = vls_json_array(block, 1);
-    return 0;
-}
-
 int vls_answer_read(vls_answer *out, vls_arena *arena, const vls_adapter *adapter, valise_str body,
                     valise_error *err)
 {
     VLS_AUTO(stream) vls_stream *stream = NULL;
-    vls_answer answer = {
-        .usage = {VALISE_NONE, VALISE_NONE, VALISE_NONE, VALISE_NONE, VALISE_NONE}};
     vls_json response = vls_json_null();
     vls_refusal refusal;
     int rc = vls_answer_parse(&response, arena, body, err);
@@ -95,12 +74,7 @@ int vls_answer_read(vls_answer *out, vls_arena *arena, const vls_adapter *adapte
     if (rc < 0)
         return rc;
     vls_stream_end(stream);
-    rc = vls_stream_answer(&answer, arena, stream, err);
-    if (rc == 0)
-        rc = settle(&answer, arena, err);
-    if (rc == 0)
-        *out = answer;
-    return rc;
+    return vls_stream_answer(out, arena, stream, err);
 }
 
 /* ---- tools by our names ---- */
@@ -118,11 +92,11 @@ int vls_answer_rename(vls_answer *answer, vls_arena *arena, const vls_plan *plan
         return vls_arena_fail(arena, err);
     memcpy(blocks, answer->blocks.items, count * sizeof(*blocks));
     for (uint32_t i = 0; i < count && rc == 0; i++) {
-        vls_json type = member_of(blocks[i], "type"), name = member_of(blocks[i], "name");
+        vls_json type = vls_member_of(blocks[i], "type"), name = vls_member_of(blocks[i], "name");
         if (type.type == VLS_JSON_STRING && name.type == VLS_JSON_STRING &&
             vls_str_equal(vls_json_str(type), VLS_STR("tool_use")))
-            rc = vls_answer_set(&blocks[i], arena, "name",
-                                vls_json_string(vls_plan_name_back(plan, vls_json_str(name))), err);
+            rc = vls_json_with(&blocks[i], arena, blocks[i], "name",
+                               vls_json_string(vls_plan_name_back(plan, vls_json_str(name))), err);
     }
     if (rc == 0)
         answer->blocks = vls_json_array(blocks, count);
@@ -182,12 +156,12 @@ static int text_of(vls_json *out, vls_arena *arena, valise_str raw, valise_error
 static int set_raw(vls_json *block, vls_arena *arena, const char *vendor, vls_json raw,
                    valise_error *err)
 {
-    vls_json meta = member_of(*block, "meta"), ours = member_of(meta, vendor);
-    int rc = vls_answer_set(&ours, arena, "raw", raw, err);
+    vls_json meta = vls_member_of(*block, "meta"), ours = vls_member_of(meta, vendor);
+    int rc = vls_json_with(&ours, arena, ours, "raw", raw, err);
 
     if (rc == 0)
-        rc = vls_answer_set(&meta, arena, vendor, ours, err);
-    return rc < 0 ? rc : vls_answer_set(block, arena, "meta", meta, err);
+        rc = vls_json_with(&meta, arena, meta, vendor, ours, err);
+    return rc < 0 ? rc : vls_json_with(block, arena, *block, "meta", meta, err);
 }
 
 int vls_answer_args(vls_json *block, vls_arena *arena, const char *vendor, valise_str raw,
@@ -206,9 +180,9 @@ int vls_answer_args(vls_json *block, vls_arena *arena, const char *vendor, valis
     if (!is_object || args.type != VLS_JSON_OBJECT)
         args = (vls_json){.type = VLS_JSON_OBJECT};
     if (rc == 0)
-        rc = vls_answer_set(&made, arena, "args", args, err);
+        rc = vls_json_with(&made, arena, made, "args", args, err);
     if (rc == 0 && !is_object)
-        rc = vls_answer_set(&made, arena, "rawArgs", text, err);
+        rc = vls_json_with(&made, arena, made, "rawArgs", text, err);
     if (rc == 0 && is_object && !same && vendor && vendor[0])
         rc = set_raw(&made, arena, vendor, text, err);
     if (rc == 0)
@@ -217,13 +191,6 @@ int vls_answer_args(vls_json *block, vls_arena *arena, const char *vendor, valis
 }
 
 /* ---- no ---- */
-
-static valise_str words_of(vls_json object, const char *key)
-{
-    vls_json member = member_of(object, key);
-
-    return member.type == VLS_JSON_STRING ? vls_json_str(member) : VLS_STR("");
-}
 
 /* Too many, too busy, broken for a moment: as the providers call it. */
 bool vls_refusal_passes(valise_str type)
@@ -255,7 +222,7 @@ static valise_str first_of(vls_json object, const char *const *keys)
     valise_str words = VLS_STR("");
 
     for (size_t i = 0; keys[i] && words.len == 0; i++)
-        words = words_of(object, keys[i]);
+        words = vls_text_of(object, keys[i]);
     return words;
 }
 
@@ -267,23 +234,24 @@ bool vls_answer_refused(vls_refusal *out, vls_json body, bool any)
 
     if (body.type == VLS_JSON_ARRAY && body.len > 0)
         body = body.items[0];
-    error = member_of(body, "error");
+    error = vls_member_of(body, "error");
     if (error.type == VLS_JSON_STRING && error.len > 0) {
-        *out = (vls_refusal){.message = vls_json_str(error), .type = words_of(body, "type")};
+        *out = (vls_refusal){.message = vls_json_str(error), .type = vls_text_of(body, "type")};
         out->passing = vls_refusal_passes(out->type);
         return true;
     }
     if (error.type != VLS_JSON_OBJECT) {
         error = body;
-        if (!any && !vls_str_equal(words_of(body, "type"), VLS_STR("error")) &&
-            !vls_str_equal(words_of(body, "object"), VLS_STR("error")))
+        if (!any && !vls_str_equal(vls_text_of(body, "type"), VLS_STR("error")) &&
+            !vls_str_equal(vls_text_of(body, "object"), VLS_STR("error")))
             return false;
     }
     *out = (vls_refusal){.message = first_of(error, messages), .type = first_of(error, types)};
     if (vls_str_equal(out->type, VLS_STR("error")))
-        out->type = words_of(error, "code");
-    out->passing = vls_refusal_passes(out->type) || vls_refusal_passes(words_of(error, "status")) ||
-                   vls_refusal_passes(words_of(error, "code"));
+        out->type = vls_text_of(error, "code");
+    out->passing = vls_refusal_passes(out->type) ||
+                   vls_refusal_passes(vls_text_of(error, "status")) ||
+                   vls_refusal_passes(vls_text_of(error, "code"));
     return error.type == VLS_JSON_OBJECT && (out->message.len > 0 || out->type.len > 0 || !any);
 }
 

@@ -88,10 +88,6 @@ void vls_answer_line(char *out, size_t size, valise_str text);
 /* JSON of a provider: of two equal keys the last one counts, and what is no text becomes U+FFFD. */
 int vls_answer_parse(vls_json *out, vls_arena *arena, valise_str text, valise_error *err);
 
-/* Put a member into an object (in the place of one of its name): a new object. */
-int vls_answer_set(vls_json *object, vls_arena *arena, const char *key, vls_json value,
-                   valise_error *err);
-
 /* ---- streams ---- */
 
 /* What came: a piece of a text, of thinking, or of the arguments of a call (name says which; the
@@ -170,11 +166,15 @@ bool vls_stream_find(size_t *out, const vls_stream *stream, int64_t index, vls_s
 /* The newest block is of this kind, and has nothing in meta: more text can be added to it. */
 bool vls_stream_goes_on(const vls_stream *stream, vls_said_kind kind);
 int vls_stream_text(vls_stream *stream, size_t block, valise_str more, valise_error *err);
+/* Both at once: more text for the block of this index and kind. */
+int vls_stream_say(vls_stream *stream, int64_t index, vls_said_kind kind, valise_str more,
+                   valise_error *err);
 /* What is empty says nothing; what was said first counts. */
 int vls_stream_call(vls_stream *stream, size_t block, valise_str id, valise_str name,
                     valise_error *err);
 int vls_stream_args(vls_stream *stream, size_t block, valise_str more, valise_error *err);
-/* Arguments that are a value and no text: all of them. What was there is replaced. */
+/* Arguments that are a value and no text: all of them. What was there is replaced. null: they were
+ * not told. */
 int vls_stream_args_value(vls_stream *stream, size_t block, vls_json args, valise_error *err);
 /* Bytes of text or arguments so far: an event that repeats all of it is of use if this is 0. */
 size_t vls_stream_length(const vls_stream *stream, size_t block);
@@ -187,13 +187,31 @@ int vls_stream_sign(vls_stream *stream, size_t block, valise_str more, valise_er
 void vls_stream_redact(vls_stream *stream, size_t block); /* its text is opaque */
 int vls_stream_head(vls_stream *stream, valise_str id, valise_str model, valise_error *err);
 int vls_stream_stop(vls_stream *stream, vls_stop stop, valise_str text, valise_error *err);
+/* Why it stopped, by the word of the provider. Its words end with NULL: what is not among them is
+ * OTHER, and "" says nothing. */
+typedef struct vls_stop_word {
+    const char *word;
+    vls_stop stop;
+} vls_stop_word;
+int vls_stream_stop_by(vls_stream *stream, const vls_stop_word *words, valise_str why,
+                       valise_error *err);
 vls_usage *vls_stream_usage(vls_stream *stream);
 int vls_stream_drop(vls_stream *stream, valise_str kind, valise_error *err); /* it has no block */
 /* An event that is an error: VALISE_E_REMOTE. */
 int vls_stream_refuse(vls_stream *stream, const vls_refusal *refusal, valise_error *err);
 /* Whether an error of this type may pass. */
 bool vls_refusal_passes(valise_str type);
-void vls_stream_end(vls_stream *stream);         /* the provider said so */
-vls_arena *vls_stream_arena(vls_stream *stream); /* emptied with the next event */
+void vls_stream_end(vls_stream *stream); /* the provider said so */
+
+/* ---- members of what comes ---- */
+
+/* Whether its member "type" says so. */
+bool vls_is_type(vls_json object, const char *type);
+/* A number of tokens; VALISE_NONE: not told, or none. */
+int64_t vls_count_of(vls_json object, const char *key);
+/* The same: where it is not told, *out stays. */
+void vls_count_take(int64_t *out, vls_json object, const char *key);
+/* Sums of these; what is not told counts as nothing, and all of it not told is not told. */
+int64_t vls_count_sum(int64_t a, int64_t b);
 
 #endif

@@ -1,4 +1,4 @@
-/* anthropic.c -- Anthropic Messages: requests, answers, streams. [P5] [P11]
+/* anthropic.c -- Anthropic Messages: the adapter, and its requests. [P5]
  *
  *     {"model","max_tokens","temperature"?,"stop_sequences"?,"tool_choice"?,...extras,"stream"?,
  *      "tools":[{"name","description"?,"input_schema"}],
@@ -103,37 +103,22 @@ static void write_mark(vls_wire *wire, bool marked)
     if (!marked)
         return;
     vls_wire_key(wire, "cache_control");
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "ephemeral");
+    vls_wire_open_type(wire, "ephemeral");
     vls_wire_close(wire, '}');
-}
-
-static void write_type(vls_wire *wire, const char *type)
-{
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, type);
-}
-
-static void write_member(vls_wire *wire, const char *key, valise_str text)
-{
-    vls_wire_key(wire, key);
-    vls_wire_str(wire, text);
 }
 
 static void write_source(vls_wire *wire, const vls_plan_block *block)
 {
     vls_wire_key(wire, "source");
     if (vls_is_url(block->file)) {
-        write_type(wire, "url");
-        write_member(wire, "url", block->file);
+        vls_wire_open_type(wire, "url");
+        vls_wire_pair(wire, "url", block->file);
     } else if (block->file.len > 0) {
-        write_type(wire, "file");
-        write_member(wire, "file_id", block->file);
+        vls_wire_open_type(wire, "file");
+        vls_wire_pair(wire, "file_id", block->file);
     } else {
-        write_type(wire, "base64");
-        write_member(wire, "media_type", block->media);
+        vls_wire_open_type(wire, "base64");
+        vls_wire_pair(wire, "media_type", block->media);
         vls_wire_key(wire, "data");
         vls_wire_blob(wire, VLS_STR(""), block);
     }
@@ -148,14 +133,14 @@ static int write_result(vls_wire *wire, const vls_plan *plan, const vls_plan_blo
 {
     int rc = 0;
 
-    write_type(wire, "tool_result");
-    write_member(wire, "tool_use_id", block->id);
+    vls_wire_open_type(wire, "tool_result");
+    vls_wire_pair(wire, "tool_use_id", block->id);
     if (block->inner_count > 0 || block->text.len > 0) {
         vls_wire_key(wire, "content");
         vls_wire_open(wire, '[');
         if (block->inner_count == 0) {
-            write_type(wire, "text");
-            write_member(wire, "text", block->text);
+            vls_wire_open_type(wire, "text");
+            vls_wire_pair(wire, "text", block->text);
             vls_wire_close(wire, '}');
         }
         for (size_t i = 0; i < block->inner_count && rc == 0; i++)
@@ -172,13 +157,13 @@ static int write_result(vls_wire *wire, const vls_plan *plan, const vls_plan_blo
 static void write_thinking(vls_wire *wire, const vls_plan_block *block)
 {
     if (block->redacted) {
-        write_type(wire, "redacted_thinking");
-        write_member(wire, "data", block->text);
+        vls_wire_open_type(wire, "redacted_thinking");
+        vls_wire_pair(wire, "data", block->text);
         return;
     }
-    write_type(wire, "thinking");
-    write_member(wire, "thinking", block->text);
-    write_member(wire, "signature", block->sign);
+    vls_wire_open_type(wire, "thinking");
+    vls_wire_pair(wire, "thinking", block->text);
+    vls_wire_pair(wire, "signature", block->sign);
 }
 
 static int write_block(vls_wire *wire, const vls_plan *plan, const vls_plan_block *block,
@@ -188,28 +173,28 @@ static int write_block(vls_wire *wire, const vls_plan *plan, const vls_plan_bloc
 
     switch ((vls_said_kind)block->kind) {
     case VLS_SAID_TEXT:
-        write_type(wire, "text");
-        write_member(wire, "text", block->text);
+        vls_wire_open_type(wire, "text");
+        vls_wire_pair(wire, "text", block->text);
         break;
     case VLS_SAID_THINKING:
         write_thinking(wire, block);
         break;
     case VLS_SAID_IMAGE:
-        write_type(wire, "image");
+        vls_wire_open_type(wire, "image");
         write_source(wire, block);
         break;
     case VLS_SAID_DOCUMENT:
-        write_type(wire, "document");
+        vls_wire_open_type(wire, "document");
         write_source(wire, block);
         if (block->name.len > 0)
-            write_member(wire, "title", block->name);
+            vls_wire_pair(wire, "title", block->name);
         break;
     case VLS_SAID_CALL:
-        write_type(wire, "tool_use");
-        write_member(wire, "id", block->id);
-        write_member(wire, "name", block->name);
+        vls_wire_open_type(wire, "tool_use");
+        vls_wire_pair(wire, "id", block->id);
+        vls_wire_pair(wire, "name", block->name);
         vls_wire_key(wire, "input");
-        rc = vls_wire_args(wire, plan, block, err);
+        rc = vls_part_args(wire, plan, block, err);
         break;
     case VLS_SAID_RESULT:
         rc = write_result(wire, plan, block, err);
@@ -231,13 +216,12 @@ static int64_t budget_of(const vls_plan *plan)
 static void write_choice(vls_wire *wire, const vls_plan *plan, vls_json choice)
 {
     vls_wire_key(wire, "tool_choice");
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
     if (choice.type == VLS_JSON_OBJECT) {
-        vls_wire_text(wire, "tool");
-        write_member(wire, "name", vls_plan_name_out(plan, vls_text_of(choice, "name")));
+        vls_wire_open_type(wire, "tool");
+        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(choice, "name")));
     } else {
-        vls_wire_json(wire, choice);
+        vls_wire_open(wire, '{');
+        vls_wire_pair(wire, "type", vls_json_str(choice));
     }
     vls_wire_close(wire, '}');
 }
@@ -248,22 +232,14 @@ static int write_params(vls_wire *wire, const vls_plan *plan, const vls_write *h
     static const char *const ours[] = {"max_tokens",  "stop_sequences", "tool_choice",
                                        "temperature", "cache_control",  NULL};
     vls_json most = vls_member_of(plan->params, "maxTokens");
-    vls_json heat = vls_member_of(plan->params, "temperature");
-    vls_json stop = vls_member_of(plan->params, "stop");
     vls_json choice = vls_member_of(plan->params, "toolChoice");
     int rc;
 
-    write_member(wire, "model", plan->model);
+    vls_wire_pair(wire, "model", plan->model);
     vls_wire_key(wire, "max_tokens");
     vls_wire_int(wire, most.type == VLS_JSON_INT ? most.integer : MAX_TOKENS + budget_of(plan));
-    if (heat.type != VLS_JSON_NULL) {
-        vls_wire_key(wire, "temperature");
-        vls_wire_json(wire, heat);
-    }
-    if (stop.type == VLS_JSON_ARRAY && stop.len > 0) {
-        vls_wire_key(wire, "stop_sequences");
-        vls_wire_json(wire, stop);
-    }
+    vls_part_param(wire, plan, "temperature", "temperature");
+    vls_part_param(wire, plan, "stop", "stop_sequences");
     if (choice.type != VLS_JSON_NULL)
         write_choice(wire, plan, choice);
     rc = vls_wire_extras(wire, vls_member_of(plan->params, "extras"), ours, err);
@@ -286,9 +262,9 @@ static int write_tools(vls_wire *wire, const vls_plan *plan, bool marks, valise_
         vls_json tool = plan->tools.ptr[i];
         valise_str brief = vls_text_of(tool, "description");
         vls_wire_open(wire, '{');
-        write_member(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
+        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
         if (brief.len > 0)
-            write_member(wire, "description", brief);
+            vls_wire_pair(wire, "description", brief);
         vls_wire_key(wire, "input_schema");
         rc = vls_schema_write(wire, plan, tool, err);
         write_mark(wire, marks && i + 1 == plan->tools.len);
@@ -305,8 +281,8 @@ static void write_system(vls_wire *wire, const vls_plan *plan, bool marks)
     vls_wire_key(wire, "system");
     vls_wire_open(wire, '[');
     for (size_t i = 0; i < plan->system.len; i++) {
-        write_type(wire, "text");
-        write_member(wire, "text", plan->system.ptr[i].text);
+        vls_wire_open_type(wire, "text");
+        vls_wire_pair(wire, "text", plan->system.ptr[i].text);
         write_mark(wire, marks && i + 1 == plan->system.len);
         vls_wire_close(wire, '}');
     }
@@ -390,8 +366,7 @@ const vls_adapter vls_adapter_anthropic = {
               .max_document = (int64_t)24 * 1000 * 1000,
               .max_images = 100},
     .max_heat = 1,
-    .http = {.name = "anthropic",
-             .base = "https://api.anthropic.com",
+    .http = {.base = "https://api.anthropic.com",
              .path = "/v1/messages",
              .key_env = "ANTHROPIC_API_KEY",
              .key_head = "x-api-key: ",

@@ -5,7 +5,7 @@
 #ifndef VLS_ANTHROPIC_H
 #define VLS_ANTHROPIC_H
 
-#include "wire/objects.h"
+#include "wire/parts.h"
 
 int vls_anthropic_read(vls_json *out, vls_arena *arena, const vls_adapter *adapter,
                        vls_json request, valise_error *err);

@@ -230,20 +230,6 @@ int vls_anthropic_read(vls_json *out, vls_arena *arena, const vls_adapter *adapt
 
 int vls_anthropic_look(vls_looking *looking, vls_json request, valise_error *err)
 {
-    static const char mark[] = "cache_control";
-    vls_json messages = vls_member_of(request, "messages");
-    uint32_t count = 0;
-    int rc =
-        vls_look_at_marks(looking, &count, mark, vls_member_of(request, "tools"), "tools", err);
-
-    if (rc == 0)
-        rc = vls_look_at_marks(looking, &count, mark, vls_member_of(request, "system"), "system",
-                               err);
-    for (uint32_t i = 0; messages.type == VLS_JSON_ARRAY && i < messages.len && rc == 0; i++) {
-        char place[64];
-        (void)snprintf(place, sizeof(place), "messages[%u].content", i);
-        rc = vls_look_at_marks(looking, &count, mark, vls_member_of(messages.items[i], "content"),
-                               place, err);
-    }
-    return rc;
+    return vls_look_at_marks(looking, "cache_control", request, vls_member_of(request, "tools"),
+                             "tools", err);
 }

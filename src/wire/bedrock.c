@@ -1,4 +1,4 @@
-/* bedrock.c -- Amazon Bedrock Converse: requests, answers, streams. [P5] [P11]
+/* bedrock.c -- Amazon Bedrock Converse: the adapter, and its requests. [P5]
  *
  *     {"inferenceConfig"?,"additionalModelRequestFields"?,
  *      "toolConfig":{"tools":[{"toolSpec":{"name","description"?,"inputSchema":{"json"}}}],
@@ -118,16 +118,10 @@ typedef struct writing {
     vls_vec(valise_str) names; /* of documents, so far: a few at most */
 } writing;
 
-static void write_member(vls_wire *wire, const char *key, valise_str text)
-{
-    vls_wire_key(wire, key);
-    vls_wire_str(wire, text);
-}
-
 static void write_text(vls_wire *wire, valise_str text)
 {
     vls_wire_open(wire, '{');
-    write_member(wire, "text", text);
+    vls_wire_pair(wire, "text", text);
     vls_wire_close(wire, '}');
 }
 
@@ -137,9 +131,7 @@ static void write_mark(vls_wire *wire, bool marked)
         return;
     vls_wire_open(wire, '{');
     vls_wire_key(wire, "cachePoint");
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "default");
+    vls_wire_open_type(wire, "default");
     vls_wire_close(wire, '}');
     vls_wire_close(wire, '}');
 }
@@ -184,7 +176,7 @@ static void write_source(vls_wire *wire, const vls_plan_block *block)
     if (block->file.len > 0) {
         vls_wire_key(wire, "s3Location");
         vls_wire_open(wire, '{');
-        write_member(wire, "uri", block->file);
+        vls_wire_pair(wire, "uri", block->file);
         vls_wire_close(wire, '}');
     } else {
         vls_wire_key(wire, "bytes");
@@ -249,7 +241,7 @@ static int write_file(writing *w, const vls_plan_block *block)
     vls_wire_key(w->wire, "format");
     vls_wire_text(w->wire, format_of(image ? vls_bedrock_images : vls_bedrock_documents, block));
     if (!image)
-        write_member(w->wire, "name", name);
+        vls_wire_pair(w->wire, "name", name);
     write_source(w->wire, block);
     vls_wire_close(w->wire, '}');
     vls_wire_close(w->wire, '}');
@@ -266,7 +258,7 @@ static int write_result(writing *w, const vls_plan_block *block)
     vls_wire_open(wire, '{');
     vls_wire_key(wire, "toolResult");
     vls_wire_open(wire, '{');
-    write_member(wire, "toolUseId", block->id);
+    vls_wire_pair(wire, "toolUseId", block->id);
     vls_wire_key(wire, "content");
     vls_wire_open(wire, '[');
     if (block->is_error && !w->errors)
@@ -280,10 +272,8 @@ static int write_result(writing *w, const vls_plan_block *block)
             rc = write_file(w, &block->inner[i]);
     }
     vls_wire_close(wire, ']');
-    if (block->is_error && w->errors) {
-        vls_wire_key(wire, "status");
-        vls_wire_text(wire, "error");
-    }
+    if (block->is_error && w->errors)
+        vls_wire_pair(wire, "status", VLS_STR("error"));
     vls_wire_close(wire, '}');
     vls_wire_close(wire, '}');
     return rc;
@@ -295,12 +285,12 @@ static void write_thinking(vls_wire *wire, const vls_plan_block *block)
     vls_wire_key(wire, "reasoningContent");
     vls_wire_open(wire, '{');
     if (block->redacted) {
-        write_member(wire, "redactedContent", block->text);
+        vls_wire_pair(wire, "redactedContent", block->text);
     } else {
         vls_wire_key(wire, "reasoningText");
         vls_wire_open(wire, '{');
-        write_member(wire, "text", block->text);
-        write_member(wire, "signature", block->sign);
+        vls_wire_pair(wire, "text", block->text);
+        vls_wire_pair(wire, "signature", block->sign);
         vls_wire_close(wire, '}');
     }
     vls_wire_close(wire, '}');
@@ -314,10 +304,10 @@ static int write_call(writing *w, const vls_plan_block *block)
     vls_wire_open(w->wire, '{');
     vls_wire_key(w->wire, "toolUse");
     vls_wire_open(w->wire, '{');
-    write_member(w->wire, "toolUseId", block->id);
-    write_member(w->wire, "name", block->name);
+    vls_wire_pair(w->wire, "toolUseId", block->id);
+    vls_wire_pair(w->wire, "name", block->name);
     vls_wire_key(w->wire, "input");
-    rc = vls_wire_args(w->wire, w->plan, block, w->err);
+    rc = vls_part_args(w->wire, w->plan, block, w->err);
     vls_wire_close(w->wire, '}');
     vls_wire_close(w->wire, '}');
     return rc;
@@ -376,28 +366,20 @@ static int write_messages(writing *w)
 
 static void write_config(vls_wire *wire, const vls_plan *plan, vls_json top_p)
 {
-    vls_json most = vls_member_of(plan->params, "maxTokens");
-    vls_json heat = vls_member_of(plan->params, "temperature");
-    vls_json stop = vls_member_of(plan->params, "stop");
-    bool stops = stop.type == VLS_JSON_ARRAY && stop.len > 0;
-    const vls_pair members[] = {{"maxTokens", most, most.type == VLS_JSON_NULL},
-                                {"temperature", heat, heat.type == VLS_JSON_NULL},
-                                {"topP", top_p, top_p.type == VLS_JSON_NULL},
-                                {"stopSequences", stop, !stops}};
-    bool any = false;
+    bool has_top_p = top_p.type != VLS_JSON_NULL;
 
-    for (size_t i = 0; i < VLS_COUNT(members); i++)
-        any = any || !members[i].skip;
-    if (!any)
+    if (!vls_part_has_param(plan, "maxTokens") && !vls_part_has_param(plan, "temperature") &&
+        !vls_part_has_param(plan, "stop") && !has_top_p)
         return;
     vls_wire_key(wire, "inferenceConfig");
     vls_wire_open(wire, '{');
-    for (size_t i = 0; i < VLS_COUNT(members); i++) {
-        if (members[i].skip)
-            continue;
-        vls_wire_key(wire, members[i].key);
-        vls_wire_json(wire, members[i].value);
+    vls_part_param(wire, plan, "maxTokens", "maxTokens");
+    vls_part_param(wire, plan, "temperature", "temperature");
+    if (has_top_p) {
+        vls_wire_key(wire, "topP");
+        vls_wire_json(wire, top_p);
     }
+    vls_part_param(wire, plan, "stop", "stopSequences");
     vls_wire_close(wire, '}');
 }
 
@@ -449,7 +431,7 @@ static void write_choice(writing *w)
     vls_wire_member(w->wire, one ? VLS_STR("tool") : vls_json_str(choice));
     vls_wire_open(w->wire, '{');
     if (one)
-        write_member(w->wire, "name", vls_plan_name_out(w->plan, vls_text_of(choice, "name")));
+        vls_wire_pair(w->wire, "name", vls_plan_name_out(w->plan, vls_text_of(choice, "name")));
     vls_wire_close(w->wire, '}');
     vls_wire_close(w->wire, '}');
 }
@@ -462,9 +444,9 @@ static int write_tool(writing *w, vls_json tool)
     vls_wire_open(w->wire, '{');
     vls_wire_key(w->wire, "toolSpec");
     vls_wire_open(w->wire, '{');
-    write_member(w->wire, "name", vls_plan_name_out(w->plan, vls_text_of(tool, "name")));
+    vls_wire_pair(w->wire, "name", vls_plan_name_out(w->plan, vls_text_of(tool, "name")));
     if (brief.len > 0)
-        write_member(w->wire, "description", brief);
+        vls_wire_pair(w->wire, "description", brief);
     vls_wire_key(w->wire, "inputSchema");
     vls_wire_open(w->wire, '{');
     vls_wire_key(w->wire, "json");
@@ -575,8 +557,7 @@ const vls_adapter vls_adapter_bedrock = {
               .max_images = 20,
               .max_documents = 5},
     .max_heat = 1,
-    .http = {.name = "bedrock",
-             .path = "/model/{model}/converse",
+    .http = {.path = "/model/{model}/converse",
              .stream = "/model/{model}/converse-stream",
              .key_env = "AWS_BEARER_TOKEN_BEDROCK",
              .key_head = "Authorization: Bearer "},

@@ -5,7 +5,7 @@
 #ifndef VLS_BEDROCK_H
 #define VLS_BEDROCK_H
 
-#include "wire/objects.h"
+#include "wire/parts.h"
 
 /* Where opaque thinking came from: meta.anthropic.platform. */
 #define VLS_BEDROCK "bedrock"

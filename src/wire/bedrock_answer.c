@@ -1,28 +1,17 @@
 /* bedrock_answer.c -- answers of Amazon Bedrock Converse, whole and as streams. [P11] */
 #include "wire/bedrock.h"
 
-static vls_stop stop_of(valise_str why)
-{
-    static const struct {
-        const char *why;
-        vls_stop stop;
-    } stops[] = {
-        {"end_turn", VLS_STOP_END},
-        {"tool_use", VLS_STOP_CALLS},
-        {"max_tokens", VLS_STOP_LIMIT},
-        {"model_context_window_exceeded", VLS_STOP_LIMIT},
-        {"stop_sequence", VLS_STOP_SEQUENCE},
-        {"guardrail_intervened", VLS_STOP_REFUSED},
-        {"content_filtered", VLS_STOP_REFUSED},
-        {"refusal", VLS_STOP_REFUSED},
-    };
-
-    for (size_t i = 0; i < VLS_COUNT(stops); i++) {
-        if (vls_str_equal(why, valise_str_of(stops[i].why)))
-            return stops[i].stop;
-    }
-    return why.len > 0 ? VLS_STOP_OTHER : VLS_STOP_NONE;
-}
+static const vls_stop_word stops[] = {
+    {"end_turn", VLS_STOP_END},
+    {"tool_use", VLS_STOP_CALLS},
+    {"max_tokens", VLS_STOP_LIMIT},
+    {"model_context_window_exceeded", VLS_STOP_LIMIT},
+    {"stop_sequence", VLS_STOP_SEQUENCE},
+    {"guardrail_intervened", VLS_STOP_REFUSED},
+    {"content_filtered", VLS_STOP_REFUSED},
+    {"refusal", VLS_STOP_REFUSED},
+    {NULL, VLS_STOP_OTHER},
+};
 
 /* Input is told without what the cache had and got. */
 static void take_usage(vls_stream *stream, vls_json usage)
@@ -71,24 +60,13 @@ static int take_reasoning(vls_stream *stream, vls_json given, int64_t index, val
 
 static int take_call(vls_stream *stream, vls_json call, int64_t index, valise_error *err)
 {
-    vls_json input = vls_member_of(call, "input");
     size_t at = 0;
     int rc = vls_stream_block(&at, stream, index, VLS_SAID_CALL, err);
 
     if (rc == 0)
         rc = vls_stream_call(stream, at, vls_text_of(call, "toolUseId"), vls_text_of(call, "name"),
                              err);
-    if (rc == 0 && input.type != VLS_JSON_NULL)
-        rc = vls_stream_args_value(stream, at, input, err);
-    return rc;
-}
-
-static int take_text(vls_stream *stream, valise_str text, int64_t index, valise_error *err)
-{
-    size_t at = 0;
-    int rc = vls_stream_block(&at, stream, index, VLS_SAID_TEXT, err);
-
-    return rc < 0 ? rc : vls_stream_text(stream, at, text, err);
+    return rc < 0 ? rc : vls_stream_args_value(stream, at, vls_member_of(call, "input"), err);
 }
 
 /* What has no block is told by the name of its member. */
@@ -106,7 +84,7 @@ static int take_block(vls_stream *stream, vls_json block, int64_t index, valise_
     vls_json said = vls_member_of(reasoning, "reasoningText");
 
     if (text.type == VLS_JSON_STRING)
-        return take_text(stream, vls_json_str(text), index, err);
+        return vls_stream_say(stream, index, VLS_SAID_TEXT, vls_json_str(text), err);
     if (call.type == VLS_JSON_OBJECT)
         return take_call(stream, call, index, err);
     if (reasoning.type == VLS_JSON_OBJECT)
@@ -127,7 +105,7 @@ int vls_bedrock_answer(vls_stream *stream, vls_json response, valise_error *err)
     for (uint32_t i = 0; i < content.len && rc == 0; i++)
         rc = take_block(stream, content.items[i], i, err);
     take_usage(stream, vls_member_of(response, "usage"));
-    return rc < 0 ? rc : vls_stream_stop(stream, stop_of(why), why, err);
+    return rc < 0 ? rc : vls_stream_stop_by(stream, stops, why, err);
 }
 
 /* ---- streams ---- */
@@ -139,7 +117,7 @@ static int take_delta(vls_stream *stream, vls_json delta, int64_t index, valise_
     size_t at = 0;
 
     if (text.type == VLS_JSON_STRING)
-        return take_text(stream, vls_json_str(text), index, err);
+        return vls_stream_say(stream, index, VLS_SAID_TEXT, vls_json_str(text), err);
     if (reasoning.type == VLS_JSON_OBJECT)
         return take_reasoning(stream, reasoning, index, err);
     if (call.type != VLS_JSON_OBJECT)
@@ -179,7 +157,7 @@ int vls_bedrock_event(vls_stream *stream, valise_str name, vls_json data, valise
     if (vls_str_ends(name, VLS_STR("Exception")))
         return take_failure(stream, name, data, err);
     if (is_name(name, "messageStop"))
-        return vls_stream_stop(stream, stop_of(why), why, err);
+        return vls_stream_stop_by(stream, stops, why, err);
     if (is_name(name, "metadata")) { /* the last one */
         take_usage(stream, vls_member_of(data, "usage"));
         vls_stream_end(stream);

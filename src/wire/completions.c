@@ -24,7 +24,7 @@ int vls_completions_settle(vls_plan *plan, valise_error *err)
     int rc = vls_plan_settle_choice(plan, err);
 
     if (rc == 0)
-        rc = vls_part_settle_errors(plan, err);
+        rc = vls_plan_settle_errors(plan, err);
     if (rc == 0 && plan->demands & VLS_DEMANDS_OBJECT_ARGS)
         rc = vls_plan_settle_args(plan, err);
     return rc < 0 ? rc : vls_plan_settle_files(plan, is_usable, err);
@@ -45,19 +45,14 @@ static bool demands(const writing *w, uint32_t flag)
 
 static void write_text_part(vls_wire *wire, valise_str text)
 {
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "text");
-    vls_wire_key(wire, "text");
-    vls_wire_str(wire, text);
+    vls_wire_open_type(wire, "text");
+    vls_wire_pair(wire, "text", text);
     vls_wire_close(wire, '}');
 }
 
 static void write_image(vls_wire *wire, const vls_plan_block *block)
 {
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "image_url");
+    vls_wire_open_type(wire, "image_url");
     vls_wire_key(wire, "image_url");
     vls_wire_open(wire, '{');
     vls_wire_key(wire, "url");
@@ -71,11 +66,8 @@ static void write_image(vls_wire *wire, const vls_plan_block *block)
 
 static void write_refusal(vls_wire *wire, valise_str text)
 {
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "refusal");
-    vls_wire_key(wire, "refusal");
-    vls_wire_str(wire, text);
+    vls_wire_open_type(wire, "refusal");
+    vls_wire_pair(wire, "refusal", text);
     vls_wire_close(wire, '}');
 }
 
@@ -84,18 +76,14 @@ static void write_thinking(vls_wire *wire, const vls_plan_block *block)
 {
     vls_json closed = vls_member_of(block->meta, "closed");
 
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "thinking");
+    vls_wire_open_type(wire, "thinking");
     vls_wire_key(wire, "thinking");
     vls_wire_open(wire, '[');
     if (block->text.len > 0)
         write_text_part(wire, block->text);
     vls_wire_close(wire, ']');
-    if (block->sign.len > 0) {
-        vls_wire_key(wire, "signature");
-        vls_wire_str(wire, block->sign);
-    }
+    if (block->sign.len > 0)
+        vls_wire_pair(wire, "signature", block->sign);
     if (closed.type == VLS_JSON_BOOL) {
         vls_wire_key(wire, "closed");
         vls_wire_bool(wire, closed.truth);
@@ -195,11 +183,8 @@ static void write_result_content(const writing *w, const vls_plan_block *result)
     }
     vls_wire_open(wire, '[');
     for (size_t i = 0; i < count; i++) {
-        vls_wire_open(wire, '{');
-        vls_wire_key(wire, "type");
-        vls_wire_text(wire, "text");
-        vls_wire_key(wire, "text");
-        vls_wire_str(wire, i == 0 ? before : VLS_STR(""));
+        vls_wire_open_type(wire, "text");
+        vls_wire_pair(wire, "text", i == 0 ? before : VLS_STR(""));
         vls_wire_more(wire, blocks[i].text);
         vls_wire_close(wire, '}');
     }
@@ -211,14 +196,11 @@ static void write_result_content(const writing *w, const vls_plan_block *result)
 static void write_call(vls_wire *wire, const vls_plan_block *call)
 {
     vls_wire_open(wire, '{');
-    vls_wire_key(wire, "id");
-    vls_wire_str(wire, call->id);
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "function");
+    vls_wire_pair(wire, "id", call->id);
+    vls_wire_pair(wire, "type", VLS_STR("function"));
     vls_wire_key(wire, "function");
     vls_wire_open(wire, '{');
-    vls_wire_key(wire, "name");
-    vls_wire_str(wire, call->name);
+    vls_wire_pair(wire, "name", call->name);
     vls_wire_key(wire, "arguments");
     vls_part_args_text(wire, call);
     vls_wire_close(wire, '}');
@@ -246,14 +228,10 @@ static void write_calls(vls_wire *wire, const vls_plan_message *message)
 static void write_result(const writing *w, const vls_plan_block *result)
 {
     vls_wire_open(w->wire, '{');
-    vls_wire_key(w->wire, "role");
-    vls_wire_text(w->wire, "tool");
-    vls_wire_key(w->wire, "tool_call_id");
-    vls_wire_str(w->wire, result->id);
-    if (w->dialect->names_results && result->name.len > 0) {
-        vls_wire_key(w->wire, "name");
-        vls_wire_str(w->wire, result->name);
-    }
+    vls_wire_pair(w->wire, "role", VLS_STR("tool"));
+    vls_wire_pair(w->wire, "tool_call_id", result->id);
+    if (w->dialect->names_results && result->name.len > 0)
+        vls_wire_pair(w->wire, "name", result->name);
     write_result_content(w, result);
     vls_wire_close(w->wire, '}');
 }
@@ -319,17 +297,12 @@ static int write_tools(const writing *w, valise_error *err)
     for (size_t i = 0; i < w->plan->tools.len && rc == 0; i++) {
         vls_json tool = w->plan->tools.ptr[i];
         valise_str words = vls_text_of(tool, "description");
-        vls_wire_open(wire, '{');
-        vls_wire_key(wire, "type");
-        vls_wire_text(wire, "function");
+        vls_wire_open_type(wire, "function");
         vls_wire_key(wire, "function");
         vls_wire_open(wire, '{');
-        vls_wire_key(wire, "name");
-        vls_wire_str(wire, vls_plan_name_out(w->plan, vls_text_of(tool, "name")));
-        if (words.ptr) {
-            vls_wire_key(wire, "description");
-            vls_wire_str(wire, words);
-        }
+        vls_wire_pair(wire, "name", vls_plan_name_out(w->plan, vls_text_of(tool, "name")));
+        if (words.ptr)
+            vls_wire_pair(wire, "description", words);
         vls_wire_key(wire, "parameters");
         rc = vls_schema_write(wire, w->plan, tool, err);
         vls_wire_close(wire, '}');
@@ -348,13 +321,10 @@ static void write_choice(const writing *w)
         return;
     vls_wire_key(wire, "tool_choice");
     if (choice.type == VLS_JSON_OBJECT) {
-        vls_wire_open(wire, '{');
-        vls_wire_key(wire, "type");
-        vls_wire_text(wire, "function");
+        vls_wire_open_type(wire, "function");
         vls_wire_key(wire, "function");
         vls_wire_open(wire, '{');
-        vls_wire_key(wire, "name");
-        vls_wire_str(wire, vls_plan_name_out(w->plan, vls_text_of(choice, "name")));
+        vls_wire_pair(wire, "name", vls_plan_name_out(w->plan, vls_text_of(choice, "name")));
         vls_wire_close(wire, '}');
         vls_wire_close(wire, '}');
     } else if (vls_str_equal(vls_json_str(choice), VLS_STR("any"))) {

@@ -35,8 +35,7 @@ typedef struct vls_completions {
     void (*file)(vls_wire *wire, const vls_plan_block *block);
 } vls_completions;
 
-/* The functions of their adapters, whose `dialect` is one of the above. settle: what ends answers,
- * what chooses tools; file ids where the provider has none. */
+/* The functions of their adapters, whose `dialect` is one of the above. */
 int vls_completions_settle(vls_plan *plan, valise_error *err);
 int vls_completions_write(vls_wire *out, const vls_plan *plan, const vls_write *how,
                           valise_error *err);

@@ -9,14 +9,8 @@
 
 static int say_text(vls_stream *s, vls_said_kind kind, valise_str text, valise_error *err)
 {
-    size_t block = 0;
-    int rc;
-
     /* Nothing is said by an empty text: the block that it would begin may have another kind. */
-    if (text.len == 0)
-        return 0;
-    rc = vls_stream_block(&block, s, VLS_STREAM_LAST, kind, err);
-    return rc < 0 ? rc : vls_stream_text(s, block, text, err);
+    return text.len > 0 ? vls_stream_say(s, VLS_STREAM_LAST, kind, text, err) : 0;
 }
 
 /* {"type":"thinking","thinking":[{"type":"text","text"}],"signature"?,"closed"?} */
@@ -120,7 +114,7 @@ static int say_call(vls_stream *s, vls_json call, int64_t at, valise_error *err)
     rc = find_call(&block, s, call, at, id, err);
     if (rc == 0)
         rc = vls_stream_call(s, block, id, vls_text_of(function, "name"), err);
-    if (rc < 0 || args.type == VLS_JSON_NULL)
+    if (rc < 0)
         return rc;
     if (args.type == VLS_JSON_STRING)
         return vls_stream_args(s, block, vls_json_str(args), err);
@@ -174,52 +168,28 @@ static int say(vls_stream *s, vls_json said, bool whole, valise_error *err)
 
 /* ---- around it ---- */
 
-static int take_stop(vls_stream *s, vls_json reason, valise_error *err)
-{
-    static const struct {
-        const char *name;
-        vls_stop stop;
-    } stops[] = {{"stop", VLS_STOP_END},
-                 {"tool_calls", VLS_STOP_CALLS},
-                 {"function_call", VLS_STOP_CALLS},
-                 {"length", VLS_STOP_LIMIT},
-                 {"model_length", VLS_STOP_LIMIT},
-                 {"content_filter", VLS_STOP_REFUSED}};
-    valise_str text;
-
-    if (reason.type != VLS_JSON_STRING || reason.len == 0)
-        return 0;
-    text = vls_json_str(reason);
-    for (size_t i = 0; i < VLS_COUNT(stops); i++) {
-        if (vls_str_equal(text, valise_str_of(stops[i].name)))
-            return vls_stream_stop(s, stops[i].stop, text, err);
-    }
-    return vls_stream_stop(s, VLS_STOP_OTHER, text, err);
-}
-
-/* A count of tokens, where it is told. */
-static void take_count(int64_t *out, vls_json usage, const char *key)
-{
-    vls_json count = vls_member_of(usage, key);
-
-    if (count.type == VLS_JSON_INT && count.integer >= 0)
-        *out = count.integer;
-}
+static const vls_stop_word stops[] = {
+    {"stop", VLS_STOP_END},
+    {"tool_calls", VLS_STOP_CALLS},
+    {"function_call", VLS_STOP_CALLS},
+    {"length", VLS_STOP_LIMIT},
+    {"model_length", VLS_STOP_LIMIT},
+    {"content_filter", VLS_STOP_REFUSED},
+    {NULL, VLS_STOP_OTHER},
+};
 
 static void take_usage(vls_usage *out, vls_json usage)
 {
     vls_json prompt = vls_member_of(usage, "prompt_tokens_details");
     vls_json completion = vls_member_of(usage, "completion_tokens_details");
 
-    if (usage.type != VLS_JSON_OBJECT)
-        return;
-    take_count(&out->input, usage, "prompt_tokens");
-    take_count(&out->output, usage, "completion_tokens");
-    take_count(&out->cache_read, usage, "num_cached_tokens");       /* Mistral */
-    take_count(&out->cache_read, usage, "prompt_cache_hit_tokens"); /* DeepSeek */
-    take_count(&out->cache_read, prompt, "cached_tokens");
-    take_count(&out->cache_write, prompt, "cache_write_tokens");
-    take_count(&out->reasoning, completion, "reasoning_tokens");
+    vls_count_take(&out->input, usage, "prompt_tokens");
+    vls_count_take(&out->output, usage, "completion_tokens");
+    vls_count_take(&out->cache_read, usage, "num_cached_tokens");       /* Mistral */
+    vls_count_take(&out->cache_read, usage, "prompt_cache_hit_tokens"); /* DeepSeek */
+    vls_count_take(&out->cache_read, prompt, "cached_tokens");
+    vls_count_take(&out->cache_write, prompt, "cache_write_tokens");
+    vls_count_take(&out->reasoning, completion, "reasoning_tokens");
 }
 
 static bool is_first(vls_json choice)
@@ -247,7 +217,7 @@ static int say_choice(vls_stream *s, vls_json choice, const char *member, valise
         else
             rc = vls_stream_drop(s, vls_text_of(more.items[i], "role"), err);
     }
-    return rc < 0 ? rc : take_stop(s, vls_member_of(choice, "finish_reason"), err);
+    return rc < 0 ? rc : vls_stream_stop_by(s, stops, vls_text_of(choice, "finish_reason"), err);
 }
 
 static int say_choices(vls_stream *s, vls_json data, const char *member, valise_error *err)

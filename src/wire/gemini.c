@@ -1,4 +1,4 @@
-/* gemini.c -- Gemini generateContent: requests, answers, streams. [P5] [P11]
+/* gemini.c -- Gemini generateContent: the adapter, and its requests. [P5]
  *
  *     {"systemInstruction":{"parts":[{"text"}]},
  *      "tools":[{"functionDeclarations":[{"name","description"?,"parametersJsonSchema"}]}],
@@ -51,10 +51,8 @@ static bool is_ours(const vls_plan *plan, const vls_plan_block *block)
 /* Beside what else came with it. */
 static int sign_call(vls_plan *plan, vls_plan_block *call, valise_error *err)
 {
-    vls_json none = {.type = VLS_JSON_OBJECT};
-    int rc = vls_json_with(&call->meta, plan->arena,
-                           call->meta.type == VLS_JSON_OBJECT ? call->meta : none,
-                           "thoughtSignature", vls_json_string(VLS_STR(SKIP)), err);
+    int rc = vls_json_with(&call->meta, plan->arena, call->meta, "thoughtSignature",
+                           vls_json_string(VLS_STR(SKIP)), err);
 
     return rc < 0
                ? rc
@@ -95,12 +93,6 @@ static int settle(vls_plan *plan, valise_error *err)
 
 /* ---- write ---- */
 
-static void write_member(vls_wire *wire, const char *key, valise_str text)
-{
-    vls_wire_key(wire, key);
-    vls_wire_str(wire, text);
-}
-
 static int write_file(vls_wire *wire, const vls_plan *plan, const vls_plan_block *block,
                       valise_error *err)
 {
@@ -109,7 +101,7 @@ static int write_file(vls_wire *wire, const vls_plan *plan, const vls_plan_block
     if (file.len == 0) {
         vls_wire_key(wire, "inlineData");
         vls_wire_open(wire, '{');
-        write_member(wire, "mimeType", block->media);
+        vls_wire_pair(wire, "mimeType", block->media);
         vls_wire_key(wire, "data");
         vls_wire_blob(wire, VLS_STR(""), block);
         vls_wire_close(wire, '}');
@@ -128,8 +120,8 @@ static int write_file(vls_wire *wire, const vls_plan *plan, const vls_plan_block
     vls_wire_key(wire, "fileData");
     vls_wire_open(wire, '{');
     if (block->media.len > 0)
-        write_member(wire, "mimeType", block->media);
-    write_member(wire, "fileUri", file);
+        vls_wire_pair(wire, "mimeType", block->media);
+    vls_wire_pair(wire, "fileUri", file);
     vls_wire_close(wire, '}');
     return 0;
 }
@@ -161,11 +153,11 @@ static int write_result(vls_wire *wire, const vls_plan *plan, const vls_plan_blo
 
     vls_wire_key(wire, "functionResponse");
     vls_wire_open(wire, '{');
-    write_member(wire, "id", block->id);
-    write_member(wire, "name", block->name);
+    vls_wire_pair(wire, "id", block->id);
+    vls_wire_pair(wire, "name", block->name);
     vls_wire_key(wire, "response");
     vls_wire_open(wire, '{');
-    write_member(wire, block->is_error ? "error" : "output", text);
+    vls_wire_pair(wire, block->is_error ? "error" : "output", text);
     vls_wire_close(wire, '}');
     vls_wire_close(wire, '}');
     return rc;
@@ -180,10 +172,10 @@ static int write_part(vls_wire *wire, const vls_plan *plan, const vls_plan_block
     vls_wire_open(wire, '{');
     switch ((vls_said_kind)block->kind) {
     case VLS_SAID_TEXT:
-        write_member(wire, "text", block->text);
+        vls_wire_pair(wire, "text", block->text);
         break;
     case VLS_SAID_THINKING:
-        write_member(wire, "text", block->text);
+        vls_wire_pair(wire, "text", block->text);
         vls_wire_key(wire, "thought");
         vls_wire_bool(wire, true);
         break;
@@ -194,10 +186,10 @@ static int write_part(vls_wire *wire, const vls_plan *plan, const vls_plan_block
     case VLS_SAID_CALL:
         vls_wire_key(wire, "functionCall");
         vls_wire_open(wire, '{');
-        write_member(wire, "id", block->id);
-        write_member(wire, "name", block->name);
+        vls_wire_pair(wire, "id", block->id);
+        vls_wire_pair(wire, "name", block->name);
         vls_wire_key(wire, "args");
-        rc = vls_wire_args(wire, plan, block, err);
+        rc = vls_part_args(wire, plan, block, err);
         vls_wire_close(wire, '}');
         break;
     case VLS_SAID_RESULT:
@@ -205,7 +197,7 @@ static int write_part(vls_wire *wire, const vls_plan *plan, const vls_plan_block
         break;
     }
     if (sign.len > 0 && block->kind != VLS_SAID_RESULT)
-        write_member(wire, "thoughtSignature", sign);
+        vls_wire_pair(wire, "thoughtSignature", sign);
     vls_wire_close(wire, '}');
     return rc;
 }
@@ -220,7 +212,7 @@ static void write_system(vls_wire *wire, const vls_plan *plan)
     vls_wire_open(wire, '[');
     for (size_t i = 0; i < plan->system.len; i++) {
         vls_wire_open(wire, '{');
-        write_member(wire, "text", plan->system.ptr[i].text);
+        vls_wire_pair(wire, "text", plan->system.ptr[i].text);
         vls_wire_close(wire, '}');
     }
     vls_wire_close(wire, ']');
@@ -242,9 +234,9 @@ static int write_tools(vls_wire *wire, const vls_plan *plan, valise_error *err)
         vls_json tool = plan->tools.ptr[i];
         valise_str brief = vls_text_of(tool, "description");
         vls_wire_open(wire, '{');
-        write_member(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
+        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
         if (brief.len > 0)
-            write_member(wire, "description", brief);
+            vls_wire_pair(wire, "description", brief);
         vls_wire_key(wire, "parametersJsonSchema");
         rc = vls_schema_write(wire, plan, tool, err);
         vls_wire_close(wire, '}');
@@ -284,29 +276,16 @@ static void write_choice(vls_wire *wire, const vls_plan *plan)
 static int write_config(vls_wire *wire, const vls_plan *plan, vls_json more, valise_error *err)
 {
     static const char *const ours[] = {"temperature", "maxOutputTokens", "stopSequences", NULL};
-    vls_json heat = vls_member_of(plan->params, "temperature");
-    vls_json most = vls_member_of(plan->params, "maxTokens");
-    vls_json stop = vls_member_of(plan->params, "stop");
-    bool stops = stop.type == VLS_JSON_ARRAY && stop.len > 0;
     int rc;
 
-    if (heat.type == VLS_JSON_NULL && most.type == VLS_JSON_NULL && !stops &&
-        more.type == VLS_JSON_NULL)
+    if (!vls_part_has_param(plan, "temperature") && !vls_part_has_param(plan, "maxTokens") &&
+        !vls_part_has_param(plan, "stop") && more.type == VLS_JSON_NULL)
         return 0;
     vls_wire_key(wire, "generationConfig");
     vls_wire_open(wire, '{');
-    if (heat.type != VLS_JSON_NULL) {
-        vls_wire_key(wire, "temperature");
-        vls_wire_json(wire, heat);
-    }
-    if (most.type != VLS_JSON_NULL) {
-        vls_wire_key(wire, "maxOutputTokens");
-        vls_wire_json(wire, most);
-    }
-    if (stops) {
-        vls_wire_key(wire, "stopSequences");
-        vls_wire_json(wire, stop);
-    }
+    vls_part_param(wire, plan, "temperature", "temperature");
+    vls_part_param(wire, plan, "maxTokens", "maxOutputTokens");
+    vls_part_param(wire, plan, "stop", "stopSequences");
     rc = vls_wire_extras(wire, more, ours, err);
     vls_wire_close(wire, '}');
     return rc;
@@ -399,8 +378,7 @@ const vls_adapter vls_adapter_gemini = {
               .max_images = 3000},
     .max_stops = 5,
     .max_heat = 2,
-    .http = {.name = "gemini",
-             .base = "https://generativelanguage.googleapis.com",
+    .http = {.base = "https://generativelanguage.googleapis.com",
              .path = "/v1beta/models/{model}:generateContent",
              .stream = "/v1beta/models/{model}:streamGenerateContent?alt=sse",
              .key_env = "GEMINI_API_KEY",

@@ -5,7 +5,7 @@
 #ifndef VLS_GEMINI_H
 #define VLS_GEMINI_H
 
-#include "wire/objects.h"
+#include "wire/parts.h"
 
 int vls_gemini_read(vls_json *out, vls_arena *arena, const vls_adapter *adapter, vls_json request,
                     valise_error *err);

@@ -1,43 +1,38 @@
 /* gemini_answer.c -- answers of Gemini generateContent, whole and as streams. [P11] */
 #include "wire/gemini.h"
 
-static vls_stop stop_of(valise_str why)
-{
-    static const char *const refused[] = {
-        "SAFETY",      "RECITATION",         "LANGUAGE",     "BLOCKLIST",
-        "SPII",        "PROHIBITED_CONTENT", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT",
-        "MODEL_ARMOR", "IMAGE_RECITATION",   "JAILBREAK"};
-
-    if (why.len == 0 || vls_str_equal(why, VLS_STR("FINISH_REASON_UNSPECIFIED")))
-        return VLS_STOP_NONE;
-    if (vls_str_equal(why, VLS_STR("STOP")))
-        return VLS_STOP_END;
-    if (vls_str_equal(why, VLS_STR("MAX_TOKENS")))
-        return VLS_STOP_LIMIT;
-    for (size_t i = 0; i < VLS_COUNT(refused); i++) {
-        if (vls_str_equal(why, valise_str_of(refused[i])))
-            return VLS_STOP_REFUSED;
-    }
-    return VLS_STOP_OTHER;
-}
+static const vls_stop_word stops[] = {
+    {"FINISH_REASON_UNSPECIFIED", VLS_STOP_NONE},
+    {"STOP", VLS_STOP_END},
+    {"MAX_TOKENS", VLS_STOP_LIMIT},
+    {"SAFETY", VLS_STOP_REFUSED},
+    {"RECITATION", VLS_STOP_REFUSED},
+    {"LANGUAGE", VLS_STOP_REFUSED},
+    {"BLOCKLIST", VLS_STOP_REFUSED},
+    {"SPII", VLS_STOP_REFUSED},
+    {"PROHIBITED_CONTENT", VLS_STOP_REFUSED},
+    {"IMAGE_SAFETY", VLS_STOP_REFUSED},
+    {"IMAGE_PROHIBITED_CONTENT", VLS_STOP_REFUSED},
+    {"MODEL_ARMOR", VLS_STOP_REFUSED},
+    {"IMAGE_RECITATION", VLS_STOP_REFUSED},
+    {"JAILBREAK", VLS_STOP_REFUSED},
+    {NULL, VLS_STOP_OTHER},
+};
 
 static void take_usage(vls_stream *stream, vls_json usage)
 {
     vls_usage *out = vls_stream_usage(stream);
     int64_t input = vls_count_sum(vls_count_of(usage, "promptTokenCount"),
                                   vls_count_of(usage, "toolUsePromptTokenCount"));
-    int64_t thought = vls_count_of(usage, "thoughtsTokenCount");
-    int64_t output = vls_count_sum(vls_count_of(usage, "candidatesTokenCount"), thought);
-    int64_t read = vls_count_of(usage, "cachedContentTokenCount");
+    int64_t output = vls_count_sum(vls_count_of(usage, "candidatesTokenCount"),
+                                   vls_count_of(usage, "thoughtsTokenCount"));
 
     if (input != VALISE_NONE)
         out->input = input;
     if (output != VALISE_NONE)
         out->output = output;
-    if (thought != VALISE_NONE)
-        out->reasoning = thought;
-    if (read != VALISE_NONE)
-        out->cache_read = read;
+    vls_count_take(&out->reasoning, usage, "thoughtsTokenCount");
+    vls_count_take(&out->cache_read, usage, "cachedContentTokenCount");
 }
 
 /* Text goes on with what is there, unless one of both is signed. */
@@ -53,14 +48,11 @@ static int take_text(size_t *at, vls_stream *stream, vls_json part, bool is_sign
 
 static int take_call(size_t *at, vls_stream *stream, vls_json call, valise_error *err)
 {
-    vls_json args = vls_member_of(call, "args");
     int rc = vls_stream_block(at, stream, VLS_STREAM_NEW, VLS_SAID_CALL, err);
 
     if (rc == 0)
         rc = vls_stream_call(stream, *at, vls_text_of(call, "id"), vls_text_of(call, "name"), err);
-    if (rc == 0 && args.type != VLS_JSON_NULL)
-        rc = vls_stream_args_value(stream, *at, args, err);
-    return rc;
+    return rc < 0 ? rc : vls_stream_args_value(stream, *at, vls_member_of(call, "args"), err);
 }
 
 static int take_part(vls_stream *stream, vls_json part, valise_error *err)
@@ -89,12 +81,12 @@ static int take_part(vls_stream *stream, vls_json part, valise_error *err)
 static int take_candidate(vls_stream *stream, vls_json candidate, valise_error *err)
 {
     vls_json parts = vls_member_of(vls_member_of(candidate, "content"), "parts");
-    valise_str why = vls_text_of(candidate, "finishReason");
     int rc = 0;
 
     for (uint32_t i = 0; parts.type == VLS_JSON_ARRAY && i < parts.len && rc == 0; i++)
         rc = take_part(stream, parts.items[i], err);
-    return rc < 0 ? rc : vls_stream_stop(stream, stop_of(why), why, err);
+    return rc < 0 ? rc
+                  : vls_stream_stop_by(stream, stops, vls_text_of(candidate, "finishReason"), err);
 }
 
 static int take_response(vls_stream *stream, vls_json response, valise_error *err)

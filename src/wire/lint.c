@@ -6,7 +6,8 @@
 
 #include <stdarg.h>
 
-#include "wire/objects.h"
+#include "json/make.h"
+#include "wire/settle.h"
 #include "wire/plan_impl.h"
 #include "wire/schema.h"
 

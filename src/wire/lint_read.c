@@ -1,4 +1,5 @@
 /* lint_read.c -- a prompt as it is, as messages of (role, blocks), for the rules of lint.c. */
+#include "json/make.h"
 #include "wire/lint.h"
 #include "wire/plan_impl.h"
 
@@ -31,10 +32,9 @@ static int read_result(vls_plan_block *out, vls_planning *p, vls_json source)
 {
     const vls_json *content = vls_block_member(source, VLS_STR("content"));
     vls_vec(vls_plan_block) inner = VLS_VEC_INIT;
-    const vls_json *failed = vls_block_member(source, VLS_STR("isError"));
 
     out->kind = VLS_SAID_RESULT;
-    out->is_error = failed && failed->type == VLS_JSON_BOOL && failed->truth;
+    out->is_error = vls_truth_of(source, "isError");
     out->id = vls_block_text(source, "callId");
     out->text = vls_block_text(source, "content");
     for (uint32_t i = 0; content && content->type == VLS_JSON_ARRAY && i < content->len; i++) {

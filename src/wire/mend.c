@@ -85,8 +85,8 @@ static void add_mark(vls_buf *out, uint32_t half)
     vls_buf_add(out, vls_str(room, len));
 }
 
-int vls_mend_json(valise_str *out, bool *marked, vls_arena *arena, valise_str text,
-                  valise_error *err)
+/* A JSON text as one that can be parsed, in memory of the arena. */
+static int mend(valise_str *out, bool *marked, vls_arena *arena, valise_str text, valise_error *err)
 {
     bool mark = marked && !has_marks(text), found = false, bad = false;
     uint32_t half = 0, code = 0;
@@ -119,7 +119,7 @@ int vls_mend_parse(vls_json *out, bool *marked, vls_arena *arena, valise_str tex
     int rc = vls_json_parse(out, arena, text, limits, &first);
 
     if (rc == VALISE_E_INVALID) {
-        rc = vls_mend_json(&mended, marked, arena, text, &second);
+        rc = mend(&mended, marked, arena, text, &second);
         if (rc == 0)
             rc = vls_json_parse(out, arena, mended, limits, &second);
         /* Where it is no JSON all the same, the first words have the places of the text. */

@@ -15,12 +15,8 @@
 #define VLS_MEND_CHARACTER VLS_STR("\xEF\xBF\xBD") /* U+FFFD */
 #define VLS_MEND_MARK_LEN 4u
 
-/* A JSON text as one that can be parsed, in memory of the arena. *marked (NULL: mark nothing) says
- * whether there are marks in it. */
-int vls_mend_json(valise_str *out, bool *marked, vls_arena *arena, valise_str text,
-                  valise_error *err);
-
-/* Parse a JSON text, mended where it has to be. */
+/* Parse a JSON text, mended where it has to be. *marked (NULL: mark nothing) says whether there are
+ * marks in it; of a text that is fine as it is, it stays. */
 int vls_mend_parse(vls_json *out, bool *marked, vls_arena *arena, valise_str text,
                    const vls_json_limits *limits, valise_error *err);
 

@@ -18,14 +18,11 @@ static void write_file(vls_wire *wire, const vls_plan_block *block)
     vls_wire_key(wire, "type");
     if (block->file.len > 0 && !vls_is_url(block->file)) {
         vls_wire_text(wire, "file");
-        vls_wire_key(wire, "file_id");
-        vls_wire_str(wire, block->file);
+        vls_wire_pair(wire, "file_id", block->file);
     } else {
         vls_wire_text(wire, "document_url");
-        if (block->name.len > 0) {
-            vls_wire_key(wire, "document_name");
-            vls_wire_str(wire, block->name);
-        }
+        if (block->name.len > 0)
+            vls_wire_pair(wire, "document_name", block->name);
         vls_wire_key(wire, "document_url");
         if (block->file.len > 0)
             vls_wire_str(wire, block->file);
@@ -63,8 +60,7 @@ const vls_adapter vls_adapter_mistral = {
               .max_document = 50 * MIB,
               .max_images = 8},
     .max_heat = 1.5,
-    .http = {.name = "mistral",
-             .base = "https://api.mistral.ai",
+    .http = {.base = "https://api.mistral.ai",
              .path = "/v1/chat/completions",
              .key_env = "MISTRAL_API_KEY",
              .key_head = "Authorization: Bearer "},

@@ -31,17 +31,14 @@ static const vls_model_rule models[] = {
 /* {"type":"file","file":{"file_id"}} or {...,"file":{"filename","file_data"}} */
 static void write_file(vls_wire *wire, const vls_plan_block *block)
 {
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, "file");
+    vls_wire_open_type(wire, "file");
     vls_wire_key(wire, "file");
     vls_wire_open(wire, '{');
     if (block->file.len > 0) {
-        vls_wire_key(wire, "file_id");
-        vls_wire_str(wire, block->file);
+        vls_wire_pair(wire, "file_id", block->file);
     } else {
-        vls_wire_key(wire, "filename");
-        vls_wire_str(wire, block->name.len > 0 ? block->name : VLS_STR("document.pdf"));
+        vls_wire_pair(wire, "filename",
+                      block->name.len > 0 ? block->name : VLS_STR("document.pdf"));
         vls_wire_key(wire, "file_data");
         vls_part_data_url(wire, block);
     }
@@ -73,8 +70,7 @@ const vls_adapter vls_adapter_openai = {
               .max_images = 500},
     .max_stops = 4,
     .max_heat = 2,
-    .http = {.name = "openai",
-             .base = "https://api.openai.com",
+    .http = {.base = "https://api.openai.com",
              .path = "/v1/chat/completions",
              .key_env = "OPENAI_API_KEY",
              .key_head = "Authorization: Bearer "},

@@ -1,27 +1,5 @@
-/* parts.c -- what adapters share whose arguments are texts. */
+/* parts.c -- what adapters share when they write (parts.h). */
 #include "wire/parts.h"
-
-#include "wire/rules.h"
-
-/* ---- results ---- */
-
-int vls_part_settle_errors(vls_plan *plan, valise_error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < plan->messages.len; i++) {
-        const vls_plan_message *message = &plan->messages.ptr[i];
-        for (size_t j = 0; j < message->blocks.len && rc == 0; j++) {
-            const vls_plan_block *block = &message->blocks.ptr[j];
-            if (block->is_error && !block->made)
-                rc =
-                    vls_plan_mend(plan, VLS_R_ERROR, NULL, block->at, block->block, block->id, err);
-        }
-    }
-    return rc;
-}
-
-/* ---- writing ---- */
 
 int vls_part_model(vls_wire *wire, const vls_plan *plan, valise_error *err)
 {
@@ -30,19 +8,23 @@ int vls_part_model(vls_wire *wire, const vls_plan *plan, valise_error *err)
         vls_hint(err, "name one in params, or with the provider");
         return VALISE_E_INVALID;
     }
-    vls_wire_key(wire, "model");
-    vls_wire_str(wire, plan->model);
+    vls_wire_pair(wire, "model", plan->model);
     return 0;
+}
+
+bool vls_part_has_param(const vls_plan *plan, const char *param)
+{
+    vls_json value = vls_member_of(plan->params, param);
+
+    return value.type != VLS_JSON_NULL && !(value.type == VLS_JSON_ARRAY && value.len == 0);
 }
 
 void vls_part_param(vls_wire *wire, const vls_plan *plan, const char *param, const char *key)
 {
-    vls_json value = vls_member_of(plan->params, param);
-
-    if (value.type == VLS_JSON_NULL || (value.type == VLS_JSON_ARRAY && value.len == 0))
+    if (!vls_part_has_param(plan, param))
         return;
     vls_wire_key(wire, key);
-    vls_wire_json(wire, value);
+    vls_wire_json(wire, vls_member_of(plan->params, param));
 }
 
 void vls_part_args_text(vls_wire *wire, const vls_plan_block *call)
@@ -55,6 +37,23 @@ void vls_part_args_text(vls_wire *wire, const vls_plan_block *call)
         vls_wire_str(wire, raw);
     else
         vls_wire_json_text(wire, call->args);
+}
+
+int vls_part_args(vls_wire *wire, const vls_plan *plan, const vls_plan_block *call,
+                  valise_error *err)
+{
+    valise_str raw = vls_str_trim(vls_text_of(call->meta, "raw"));
+    vls_json said = vls_json_null();
+    int rc = raw.len > 0 ? vls_json_parse(&said, plan->arena, raw, NULL, NULL) : VALISE_E_INVALID;
+
+    if (rc == VALISE_E_NO_MEMORY)
+        return vls_fail_memory(err);
+    /* The prompt may be a stranger's: what is not the same is not believed. */
+    if (rc == 0 && vls_json_equal(said, call->args))
+        vls_wire_raw(wire, raw);
+    else
+        vls_wire_json(wire, call->args);
+    return 0;
 }
 
 void vls_part_data_url(vls_wire *wire, const vls_plan_block *block)

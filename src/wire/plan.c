@@ -3,7 +3,8 @@
  * Start reading at vls_plan_make and add_message. plan_impl.h says what the other files do. */
 #include "wire/plan.h"
 
-#include "wire/objects.h"
+#include "json/make.h"
+#include "wire/settle.h"
 #include "wire/plan_impl.h"
 
 /* ---- repairs ---- */

@@ -91,7 +91,8 @@ valise_str vls_trim_end(valise_str text)
     return text;
 }
 
-int vls_planning_concat(valise_str *out, vls_planning *p, valise_str a, valise_str b)
+/* Two texts as one. */
+static int concat(valise_str *out, vls_planning *p, valise_str a, valise_str b)
 {
     vls_buf both;
 
@@ -169,7 +170,7 @@ static int put_as(vls_planning *p, uint8_t role, vls_plan_block said)
         role = VLS_SAYS_USER;
         rc = vls_planning_mend(p, VLS_R_SYSTEM, said.at, said.block, VLS_STR(""));
         if (rc == 0)
-            rc = vls_planning_concat(&said.text, p, VLS_STR(VLS_PLAN_NOTE), said.text);
+            rc = concat(&said.text, p, VLS_STR(VLS_PLAN_NOTE), said.text);
     }
     return rc < 0 ? rc : vls_planning_put(p, role, said);
 }
@@ -199,9 +200,9 @@ static int document_text(vls_plan_block out[2], size_t *count, vls_planning *p, 
     int rc = 0;
 
     if (!vls_is_blank(name)) {
-        rc = vls_planning_concat(&words, p, VLS_STR("File "), name);
+        rc = concat(&words, p, VLS_STR("File "), name);
         if (rc == 0)
-            rc = vls_planning_concat(&words, p, words, VLS_STR(":"));
+            rc = concat(&words, p, words, VLS_STR(":"));
         out[(*count)++] = made_text(p, words, message, block);
     }
     out[*count] = made_text(p, vls_block_text(source, "text"), message, block);
@@ -391,8 +392,7 @@ static int say_orphan(vls_planning *p, vls_json source, int32_t message, int32_t
 static int say_summary(vls_planning *p, vls_json source, int32_t message, int32_t block)
 {
     vls_plan_block said = made_text(p, (valise_str){NULL, 0}, message, block);
-    int rc = vls_planning_concat(&said.text, p, VLS_STR(VLS_PLAN_SUMMARY),
-                                 vls_block_text(source, "text"));
+    int rc = concat(&said.text, p, VLS_STR(VLS_PLAN_SUMMARY), vls_block_text(source, "text"));
 
     said.made = false;
     said.source = source;
@@ -403,11 +403,11 @@ static int say_transition(vls_planning *p, vls_json source, int32_t message, int
 {
     vls_plan_block said = made_text(p, (valise_str){NULL, 0}, message, block);
     uint8_t role = vls_demands(p, SYSTEM_AT_TOP) ? VLS_SAYS_USER : VLS_SAYS_SYSTEM;
-    int rc = vls_planning_concat(&said.text, p, VLS_STR("From here on the assistant acts as "),
-                                 vls_block_text(source, "to"));
+    int rc = concat(&said.text, p, VLS_STR("From here on the assistant acts as "),
+                    vls_block_text(source, "to"));
 
     if (rc == 0)
-        rc = vls_planning_concat(&said.text, p, said.text, VLS_STR("."));
+        rc = concat(&said.text, p, said.text, VLS_STR("."));
     said.made = false;
     said.source = source;
     if (rc == 0 && role == VLS_SAYS_USER)

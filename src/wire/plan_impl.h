@@ -46,7 +46,6 @@ typedef struct vls_planning {
     vls_plan_names names;
 
     /* The message that is written now. */
-    int32_t at;                  /* of the neutral prompt */
     int32_t said_by;             /* the message of the neutral prompt that the last block is of */
     int32_t merged;              /* the last one that was told to be merged */
     bool joins;                  /* the next message of the assistant goes into the one before */
@@ -119,8 +118,6 @@ static inline valise_str vls_block_str(vls_json block, valise_str name)
 /* The member where it is a text; ptr NULL: there is none. The name is a literal. */
 #define vls_block_text(block, name) vls_block_str((block), VLS_STR(name))
 #define vls_block_type(block) vls_block_text((block), "type")
-/* Two texts as one. */
-int vls_planning_concat(valise_str *out, vls_planning *p, valise_str a, valise_str b);
 
 /* What this provider itself gave with the block (meta), or null; what others gave is told. */
 int vls_planning_meta(vls_json *out, vls_planning *p, vls_json source, int32_t message,
@@ -157,11 +154,12 @@ int vls_planning_limit_media(vls_planning *p);
 
 void vls_plan_names_init(vls_plan_names *names, const valise_env *env);
 void vls_plan_names_release(vls_plan_names *names);
-/* All tools of the prompt, then one that was called. */
+/* All tools of the prompt. */
 int vls_planning_tools(vls_planning *p);
+/* The name of a tool that is called. */
 int vls_planning_name(valise_str *out, vls_planning *p, valise_str ours, int32_t message,
                       int32_t block);
-/* The id of a call; *same: the place of the number of the newest open call with it, of `group`. */
+/* The id of a call. */
 int vls_planning_id(valise_str *out, vls_planning *p, valise_str ours, int32_t message,
                     int32_t block);
 /* Note that call number `call` of the open group has this id of ours; the first that waits. */

@@ -51,7 +51,7 @@ void vls_read_text(vls_reread *r, const char *key, valise_str text)
         vls_read_put(r, key, vls_json_string(text));
 }
 
-void vls_read_members(vls_reread *r, vls_json object)
+static void read_members(vls_reread *r, vls_json object)
 {
     for (uint32_t i = 0; object.type == VLS_JSON_OBJECT && i < object.len; i++) {
         vls_json_add_key(&r->to, vls_json_str(object.members[i].key));
@@ -145,7 +145,7 @@ void vls_read_args_text(vls_reread *r, const char *vendor, valise_str text)
     vls_json members = {.type = VLS_JSON_OBJECT};
 
     note(r, vls_answer_args(&members, r->arena, vendor, text, r->err));
-    vls_read_members(r, members);
+    read_members(r, members);
 }
 
 void vls_read_tool(vls_reread *r, vls_json name, vls_json description, vls_json schema)
@@ -201,8 +201,8 @@ static int look_at_mark(vls_looking *looking, uint32_t *count, const char *mark,
                : 0;
 }
 
-int vls_look_at_marks(vls_looking *looking, uint32_t *count, const char *mark, vls_json blocks,
-                      const char *place, valise_error *err)
+static int look_at_blocks(vls_looking *looking, uint32_t *count, const char *mark, vls_json blocks,
+                          const char *place, valise_error *err)
 {
     int rc = 0;
 
@@ -212,6 +212,24 @@ int vls_look_at_marks(vls_looking *looking, uint32_t *count, const char *mark, v
             rc = look_at_mark(looking, count, mark, inner.items[j], place, i, err);
         if (rc == 0)
             rc = look_at_mark(looking, count, mark, blocks.items[i], place, i, err);
+    }
+    return rc;
+}
+
+int vls_look_at_marks(vls_looking *looking, const char *mark, vls_json request, vls_json tools,
+                      const char *tools_place, valise_error *err)
+{
+    vls_json messages = vls_member_of(request, "messages");
+    uint32_t count = 0;
+    int rc = look_at_blocks(looking, &count, mark, tools, tools_place, err);
+
+    if (rc == 0)
+        rc = look_at_blocks(looking, &count, mark, vls_member_of(request, "system"), "system", err);
+    for (uint32_t i = 0; messages.type == VLS_JSON_ARRAY && i < messages.len && rc == 0; i++) {
+        char place[64];
+        (void)snprintf(place, sizeof(place), "messages[%u].content", i);
+        rc = look_at_blocks(looking, &count, mark, vls_member_of(messages.items[i], "content"),
+                            place, err);
     }
     return rc;
 }

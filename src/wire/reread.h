@@ -32,7 +32,6 @@ void vls_read_open(vls_reread *r, const char *key, vls_json_type type); /* key N
 void vls_read_close(vls_reread *r);
 void vls_read_put(vls_reread *r, const char *key, vls_json value);   /* nothing where it is null */
 void vls_read_text(vls_reread *r, const char *key, valise_str text); /* or where ptr is NULL */
-void vls_read_members(vls_reread *r, vls_json object);               /* all of these */
 /* "x-place" of the block or message that is open. */
 void vls_read_place(vls_reread *r, const char *format, ...) VALISE_PRINTF(2, 3);
 
@@ -63,10 +62,10 @@ int vls_read_item(vls_json value, const char *what, valise_error *err);
 
 /* ---- looking ---- */
 
-/* Marks for caches (members of this name) in blocks, and in what stands in results; *count goes on.
- * The first one above VLS_MARKS_MAX is told. [R13.1] */
+/* Marks for caches (members of this name) on tools, in "system" and in "messages", also within
+ * results. The first one above VLS_MARKS_MAX is told. [R13.1] */
 #define VLS_MARKS_MAX 4u
-int vls_look_at_marks(vls_looking *looking, uint32_t *count, const char *mark, vls_json blocks,
-                      const char *place, valise_error *err);
+int vls_look_at_marks(vls_looking *looking, const char *mark, vls_json request, vls_json tools,
+                      const char *tools_place, valise_error *err);
 
 #endif

@@ -127,9 +127,8 @@ static int settle(vls_plan *plan, valise_error *err)
 
     if (rc == 0)
         rc = vls_plan_settle_files(plan, is_ours, err);
-
     if (rc == 0)
-        rc = vls_part_settle_errors(plan, err);
+        rc = vls_plan_settle_errors(plan, err);
     if (rc == 0)
         rc = settle_messages(plan, err);
     if (rc == 0 && plan->messages.len == 0)
@@ -140,31 +139,20 @@ static int settle(vls_plan *plan, valise_error *err)
 
 /* ---- parts ---- */
 
-/* {"type":TYPE,"text":...}, open at its end. */
-static void open_part(vls_wire *wire, const char *type)
-{
-    vls_wire_open(wire, '{');
-    vls_wire_key(wire, "type");
-    vls_wire_text(wire, type);
-}
-
 static void write_text_part(vls_wire *wire, valise_str before, valise_str text)
 {
-    open_part(wire, "input_text");
-    vls_wire_key(wire, "text");
-    vls_wire_str(wire, before);
+    vls_wire_open_type(wire, "input_text");
+    vls_wire_pair(wire, "text", before);
     vls_wire_more(wire, text);
     vls_wire_close(wire, '}');
 }
 
 static void write_image(vls_wire *wire, const vls_plan_block *block)
 {
-    open_part(wire, "input_image");
-    vls_wire_key(wire, "detail");
-    vls_wire_text(wire, "auto");
+    vls_wire_open_type(wire, "input_image");
+    vls_wire_pair(wire, "detail", VLS_STR("auto"));
     if (block->file.len > 0) {
-        vls_wire_key(wire, vls_is_url(block->file) ? "image_url" : "file_id");
-        vls_wire_str(wire, block->file);
+        vls_wire_pair(wire, vls_is_url(block->file) ? "image_url" : "file_id", block->file);
     } else {
         vls_wire_key(wire, "image_url");
         vls_part_data_url(wire, block);
@@ -174,13 +162,12 @@ static void write_image(vls_wire *wire, const vls_plan_block *block)
 
 static void write_file(vls_wire *wire, const vls_plan_block *block)
 {
-    open_part(wire, "input_file");
+    vls_wire_open_type(wire, "input_file");
     if (block->file.len > 0) {
-        vls_wire_key(wire, vls_is_url(block->file) ? "file_url" : "file_id");
-        vls_wire_str(wire, block->file);
+        vls_wire_pair(wire, vls_is_url(block->file) ? "file_url" : "file_id", block->file);
     } else {
-        vls_wire_key(wire, "filename");
-        vls_wire_str(wire, block->name.len > 0 ? block->name : VLS_STR("document.pdf"));
+        vls_wire_pair(wire, "filename",
+                      block->name.len > 0 ? block->name : VLS_STR("document.pdf"));
         vls_wire_key(wire, "file_data");
         vls_part_data_url(wire, block);
     }
@@ -201,7 +188,7 @@ static void write_part(vls_wire *wire, valise_str before, const vls_plan_block *
 
 static void write_said(vls_wire *wire, const char *role, const vls_plan_message *message)
 {
-    open_part(wire, "message");
+    vls_wire_open_type(wire, "message");
     vls_wire_key(wire, "role");
     vls_wire_text(wire, role);
     vls_wire_key(wire, "content");
@@ -216,11 +203,9 @@ static void write_said(vls_wire *wire, const char *role, const vls_plan_message 
 static void write_result(vls_wire *wire, const vls_plan_block *result)
 {
     valise_str before = result->is_error ? VLS_STR(VLS_PART_ERROR) : VLS_STR("");
-    bool told = !result->is_error;
 
-    open_part(wire, "function_call_output");
-    vls_wire_key(wire, "call_id");
-    vls_wire_str(wire, result->id);
+    vls_wire_open_type(wire, "function_call_output");
+    vls_wire_pair(wire, "call_id", result->id);
     vls_wire_key(wire, "output");
     if (result->inner_count == 0 && vls_is_blank(result->text)) { /* no part may be blank */
         vls_wire_str(wire, before);
@@ -231,7 +216,7 @@ static void write_result(vls_wire *wire, const vls_plan_block *result)
     vls_wire_open(wire, '[');
     if (result->inner_count == 0)
         write_text_part(wire, before, result->text);
-    else if (!told && result->inner[0].kind != VLS_SAID_TEXT)
+    else if (result->is_error && result->inner[0].kind != VLS_SAID_TEXT)
         write_text_part(wire, VLS_STR(""), VLS_STR("Error:"));
     for (size_t i = 0; i < result->inner_count; i++)
         write_part(wire, i == 0 ? before : VLS_STR(""), &result->inner[i]);
@@ -243,15 +228,11 @@ static void write_call(vls_wire *wire, const vls_plan_block *call)
 {
     valise_str id = vls_text_of(call->meta, "item_id");
 
-    open_part(wire, "function_call");
-    if (id.len > 0) {
-        vls_wire_key(wire, "id");
-        vls_wire_str(wire, id);
-    }
-    vls_wire_key(wire, "call_id");
-    vls_wire_str(wire, call->id);
-    vls_wire_key(wire, "name");
-    vls_wire_str(wire, call->name);
+    vls_wire_open_type(wire, "function_call");
+    if (id.len > 0)
+        vls_wire_pair(wire, "id", id);
+    vls_wire_pair(wire, "call_id", call->id);
+    vls_wire_pair(wire, "name", call->name);
     vls_wire_key(wire, "arguments");
     vls_part_args_text(wire, call);
     vls_wire_close(wire, '}');
@@ -271,16 +252,14 @@ static bool write_meta(vls_wire *wire, const vls_plan_block *block, const char *
 
 static void write_reasoning(vls_wire *wire, const vls_plan_block *block)
 {
-    open_part(wire, "reasoning");
-    vls_wire_key(wire, "id");
-    vls_wire_str(wire, vls_text_of(block->meta, "item_id"));
+    vls_wire_open_type(wire, "reasoning");
+    vls_wire_pair(wire, "id", vls_text_of(block->meta, "item_id"));
     if (!write_meta(wire, block, "summary")) {
         vls_wire_key(wire, "summary");
         vls_wire_open(wire, '[');
         if (block->text.len > 0) {
-            open_part(wire, "summary_text");
-            vls_wire_key(wire, "text");
-            vls_wire_str(wire, block->text);
+            vls_wire_open_type(wire, "summary_text");
+            vls_wire_pair(wire, "text", block->text);
             vls_wire_close(wire, '}');
         }
         vls_wire_close(wire, ']');
@@ -295,9 +274,8 @@ static void write_output_part(vls_wire *wire, const vls_plan_block *block)
 {
     bool refuses = vls_truth_of(block->meta, "refusal");
 
-    open_part(wire, refuses ? "refusal" : "output_text");
-    vls_wire_key(wire, refuses ? "refusal" : "text");
-    vls_wire_str(wire, block->text);
+    vls_wire_open_type(wire, refuses ? "refusal" : "output_text");
+    vls_wire_pair(wire, refuses ? "refusal" : "text", block->text);
     if (!refuses && !write_meta(wire, block, "annotations")) {
         vls_wire_key(wire, "annotations");
         vls_wire_open(wire, '[');
@@ -313,24 +291,18 @@ static size_t write_output(vls_wire *wire, const vls_plan_block *blocks, size_t 
     valise_str id = vls_text_of(blocks[0].meta, "item_id");
     size_t used = 1;
 
-    open_part(wire, "message");
-    if (id.len > 0) {
-        vls_wire_key(wire, "id");
-        vls_wire_str(wire, id);
-    }
-    vls_wire_key(wire, "role");
-    vls_wire_text(wire, "assistant");
+    vls_wire_open_type(wire, "message");
+    if (id.len > 0)
+        vls_wire_pair(wire, "id", id);
+    vls_wire_pair(wire, "role", VLS_STR("assistant"));
     (void)write_meta(wire, &blocks[0], "phase");
     if (id.len == 0) {
-        vls_wire_key(wire, "content");
-        vls_wire_str(wire, blocks[0].text);
+        vls_wire_pair(wire, "content", blocks[0].text);
         vls_wire_close(wire, '}');
         return 1;
     }
-    if (!write_meta(wire, &blocks[0], "status")) {
-        vls_wire_key(wire, "status");
-        vls_wire_text(wire, "completed");
-    }
+    if (!write_meta(wire, &blocks[0], "status"))
+        vls_wire_pair(wire, "status", VLS_STR("completed"));
     vls_wire_key(wire, "content");
     vls_wire_open(wire, '[');
     write_output_part(wire, &blocks[0]);
@@ -390,13 +362,10 @@ static int write_tools(vls_wire *wire, const vls_plan *plan, valise_error *err)
     for (size_t i = 0; i < plan->tools.len && rc == 0; i++) {
         vls_json tool = plan->tools.ptr[i];
         valise_str words = vls_text_of(tool, "description");
-        open_part(wire, "function");
-        vls_wire_key(wire, "name");
-        vls_wire_str(wire, vls_plan_name_out(plan, vls_text_of(tool, "name")));
-        if (words.ptr) {
-            vls_wire_key(wire, "description");
-            vls_wire_str(wire, words);
-        }
+        vls_wire_open_type(wire, "function");
+        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
+        if (words.ptr)
+            vls_wire_pair(wire, "description", words);
         vls_wire_key(wire, "parameters");
         rc = vls_schema_write(wire, plan, tool, err);
         vls_wire_key(wire, "strict");
@@ -415,9 +384,8 @@ static void write_choice(vls_wire *wire, const vls_plan *plan)
         return;
     vls_wire_key(wire, "tool_choice");
     if (choice.type == VLS_JSON_OBJECT) {
-        open_part(wire, "function");
-        vls_wire_key(wire, "name");
-        vls_wire_str(wire, vls_plan_name_out(plan, vls_text_of(choice, "name")));
+        vls_wire_open_type(wire, "function");
+        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(choice, "name")));
         vls_wire_close(wire, '}');
     } else if (vls_str_equal(vls_json_str(choice), VLS_STR("any"))) {
         vls_wire_text(wire, "required");
@@ -430,8 +398,7 @@ static void write_instructions(vls_wire *wire, const vls_plan *plan)
 {
     for (size_t i = 0; i < plan->system.len; i++) {
         if (i == 0) {
-            vls_wire_key(wire, "instructions");
-            vls_wire_str(wire, plan->system.ptr[i].text);
+            vls_wire_pair(wire, "instructions", plan->system.ptr[i].text);
         } else {
             vls_wire_more(wire, VLS_STR(VLS_PLAN_JOIN));
             vls_wire_more(wire, plan->system.ptr[i].text);
@@ -507,8 +474,7 @@ const vls_adapter vls_adapter_responses = {
               .max_document = 50 * MIB,
               .max_images = 500},
     .max_heat = 2,
-    .http = {.name = "openai-responses",
-             .base = "https://api.openai.com",
+    .http = {.base = "https://api.openai.com",
              .path = "/v1/responses",
              .key_env = "OPENAI_API_KEY",
              .key_head = "Authorization: Bearer "},

@@ -27,24 +27,16 @@ static int number_of(int64_t *out, vls_json data, const char *key, valise_error 
     return 0;
 }
 
-static void take_count(int64_t *out, vls_json usage, const char *key)
-{
-    vls_json count = vls_member_of(usage, key);
-
-    if (count.type == VLS_JSON_INT && count.integer >= 0)
-        *out = count.integer;
-}
-
 static void take_usage(vls_usage *out, vls_json usage)
 {
     vls_json input = vls_member_of(usage, "input_tokens_details");
     vls_json output = vls_member_of(usage, "output_tokens_details");
 
-    take_count(&out->input, usage, "input_tokens");
-    take_count(&out->output, usage, "output_tokens");
-    take_count(&out->cache_read, input, "cached_tokens");
-    take_count(&out->cache_write, input, "cache_write_tokens");
-    take_count(&out->reasoning, output, "reasoning_tokens");
+    vls_count_take(&out->input, usage, "input_tokens");
+    vls_count_take(&out->output, usage, "output_tokens");
+    vls_count_take(&out->cache_read, input, "cached_tokens");
+    vls_count_take(&out->cache_write, input, "cache_write_tokens");
+    vls_count_take(&out->reasoning, output, "reasoning_tokens");
 }
 
 /* ---- items as a whole ---- */

@@ -329,6 +329,15 @@ int vls_stream_text(vls_stream *stream, size_t block, valise_str more, valise_er
     return add_more(stream, block, more, err);
 }
 
+int vls_stream_say(vls_stream *stream, int64_t index, vls_said_kind kind, valise_str more,
+                   valise_error *err)
+{
+    size_t block = 0;
+    int rc = vls_stream_block(&block, stream, index, kind, err);
+
+    return rc < 0 ? rc : vls_stream_text(stream, block, more, err);
+}
+
 int vls_stream_args(vls_stream *stream, size_t block, valise_str more, valise_error *err)
 {
     assert(block_of(stream, block)->kind == VLS_SAID_CALL);
@@ -341,6 +350,8 @@ int vls_stream_args_value(vls_stream *stream, size_t block, vls_json args, valis
     VLS_AUTO(buf) vls_buf text = {.env = NULL};
     int rc;
 
+    if (args.type == VLS_JSON_NULL)
+        return 0;
     vls_buf_init(&text, stream->env, VLS_STREAM_MAX_BYTES);
     rc = vls_json_write_around(&text, args, err);
     if (rc < 0)
@@ -483,6 +494,16 @@ int vls_stream_stop(vls_stream *stream, vls_stop stop, valise_str text, valise_e
     return text.len > 0 ? keep_text(&stream->stop_text, stream, text, VLS_STREAM_MAX_NAME, err) : 0;
 }
 
+int vls_stream_stop_by(vls_stream *stream, const vls_stop_word *words, valise_str why,
+                       valise_error *err)
+{
+    if (why.len == 0)
+        return 0;
+    while (words->word && !vls_str_equal(why, valise_str_of(words->word)))
+        words++;
+    return vls_stream_stop(stream, words->word ? words->stop : VLS_STOP_OTHER, why, err);
+}
+
 vls_usage *vls_stream_usage(vls_stream *stream)
 {
     return &stream->usage;
@@ -516,9 +537,4 @@ int vls_stream_refuse(vls_stream *stream, const vls_refusal *refusal, valise_err
 void vls_stream_end(vls_stream *stream)
 {
     stream->ended = true;
-}
-
-vls_arena *vls_stream_arena(vls_stream *stream)
-{
-    return &stream->scratch;
 }

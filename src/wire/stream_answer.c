@@ -1,6 +1,7 @@
 /* stream_answer.c -- what has come of a stream, as an answer that turn:add takes. */
 #include <inttypes.h>
 
+#include "json/make.h"
 #include "wire/mend.h"
 #include "wire/stream.h"
 
@@ -144,7 +145,7 @@ static int meta_of(vls_json *out, vls_arena *arena, const vls_stream *stream,
         if (rc == 0)
             rc = vls_json_copy(&value, arena, from->meta.ptr[i].value, err);
         if (rc == 0)
-            rc = vls_answer_set(&own, arena, key.ptr, value, err);
+            rc = vls_json_with(&own, arena, own, key.ptr, value, err);
     }
     if (own.type == VLS_JSON_OBJECT)
         put(&m, vendor, own);
@@ -178,11 +179,11 @@ static int make_call(vls_json *out, bool *runs, vls_arena *arena, const vls_stre
     if (rc == 0)
         rc = vls_answer_args(&object, arena, stream->adapter->vendor, vls_json_str(text), err);
     if (rc == 0 && cut && blank)
-        rc = vls_answer_set(&object, arena, "rawArgs", text, err);
+        rc = vls_json_with(&object, arena, object, "rawArgs", text, err);
     *runs = rc == 0 && !vls_json_get(object, VLS_STR("rawArgs"));
     /* No beginning of an object is an object: what can be read has come as a whole. */
     if (rc == 0 && cut && !*runs)
-        rc = vls_answer_set(&object, arena, "partial", vls_json_bool(true), err);
+        rc = vls_json_with(&object, arena, object, "partial", vls_json_bool(true), err);
     if (rc == 0)
         *out = object;
     return rc;

@@ -95,6 +95,18 @@ void vls_wire_text(vls_wire *wire, const char *text)
     vls_wire_str(wire, valise_str_of(text));
 }
 
+void vls_wire_pair(vls_wire *wire, const char *key, valise_str text)
+{
+    vls_wire_key(wire, key);
+    vls_wire_str(wire, text);
+}
+
+void vls_wire_open_type(vls_wire *wire, const char *type)
+{
+    vls_wire_open(wire, '{');
+    vls_wire_pair(wire, "type", valise_str_of(type));
+}
+
 void vls_wire_more(vls_wire *wire, valise_str text)
 {
     size_t end = wire->text.len;

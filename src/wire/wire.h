@@ -52,7 +52,11 @@ void vls_wire_key(vls_wire *wire, const char *key); /* a constant; nothing in it
 void vls_wire_member(vls_wire *wire, valise_str key); /* the same, of any text */
 void vls_wire_str(vls_wire *wire, valise_str text);
 void vls_wire_text(vls_wire *wire, const char *text); /* a constant, as a string */
-void vls_wire_more(vls_wire *wire, valise_str text);  /* goes on with the string before it */
+/* A member that is a text. */
+void vls_wire_pair(vls_wire *wire, const char *key, valise_str text);
+/* An object that begins {"type":TYPE, and goes on. */
+void vls_wire_open_type(vls_wire *wire, const char *type);
+void vls_wire_more(vls_wire *wire, valise_str text); /* goes on with the string before it */
 void vls_wire_int(vls_wire *wire, int64_t number);
 void vls_wire_bool(vls_wire *wire, bool truth);
 void vls_wire_json(vls_wire *wire, vls_json value);

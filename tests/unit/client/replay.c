@@ -58,6 +58,20 @@ TEST(replay, answers_in_order)
     CHECK(strstr(s->err.message, "no more answers: all 5 were used"));
 }
 
+/* As one of a server: what says why may be JSON, too. */
+TEST(replay, asks_in_vain_where_the_quota_is_used_up)
+{
+    sent *s =
+        kit_send(t,
+                 client_of(t, "{\"error\":{\"status\":429,\"retryAfter\":0,\"message\":"
+                              "\"{\\\"error\\\":{\\\"code\\\":\\\"insufficient_quota\\\"}}\"}}\n"
+                              "{\"answer\":{\"blocks\":[{\"type\":\"text\",\"text\":\"one\"}]}}"),
+                 NULL);
+
+    CHECK_INT(VALISE_E_REMOTE, s->rc);
+    CHECK_INT(0, s->retried);
+}
+
 TEST(replay, speaks_in_pieces)
 {
     vls_client *client =

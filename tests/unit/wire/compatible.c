@@ -37,6 +37,15 @@ TEST(compatible, thinking_beside_the_answer)
                          "'prompt_tokens_details':{'cached_tokens':2}}}\n\ndata: [DONE]\n\n"));
 }
 
+/* Who adds counts up must not overflow. */
+TEST(compatible, counts_that_nobody_can_believe)
+{
+    CHECK_TEXT("[{\"text\":\"Four.\",\"type\":\"text\"}]\nend   -/3/-/-/-",
+               answer_of(t, ADAPTER,
+                         "{'choices':[{'message':{'content':'Four.'},'finish_reason':'stop'}],"
+                         "'usage':{'prompt_tokens':9223372036854775807,'completion_tokens':3}}"));
+}
+
 /* Ollama and gateways: calls without ids, arguments that are objects, every call number 0. */
 TEST(compatible, calls_of_servers_that_are_not_exact)
 {

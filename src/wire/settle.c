@@ -1,10 +1,10 @@
-/* objects.c -- what adapters whose arguments are objects share (objects.h). */
-#include "wire/objects.h"
+/* settle.c -- the last repairs of a plan, for what adapters demand (settle.h). */
+#include "json/make.h"
+#include "wire/settle.h"
 
 #include "wire/plan_impl.h"
 
 #define WRAPPED "INVALID_JSON" /* as Anthropic proposes it for what a model wrote */
-#define COUNT_MAX ((int64_t)1 << 50)
 
 /* ---- params ---- */
 
@@ -99,6 +99,22 @@ int vls_plan_settle_results(vls_plan *plan, valise_str words, valise_str errors,
                                said.len > 0 ? "an empty result got words that say so"
                                             : "a blank result was sent as an empty one",
                                block->at, block->block, block->id, err);
+        }
+    }
+    return rc;
+}
+
+int vls_plan_settle_errors(vls_plan *plan, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < plan->messages.len && rc == 0; i++) {
+        const vls_plan_message *message = &plan->messages.ptr[i];
+        for (size_t j = 0; j < message->blocks.len && rc == 0; j++) {
+            const vls_plan_block *block = &message->blocks.ptr[j];
+            if (block->is_error && !block->made)
+                rc =
+                    vls_plan_mend(plan, VLS_R_ERROR, NULL, block->at, block->block, block->id, err);
         }
     }
     return rc;
@@ -223,46 +239,4 @@ int vls_plan_settle_files(vls_plan *plan, vls_usable_fn *usable, valise_error *e
             rc = settle_block_files(&f, &message->blocks.ptr[j], place);
     }
     return rc;
-}
-
-/* ---- writing ---- */
-
-int vls_wire_args(vls_wire *wire, const vls_plan *plan, const vls_plan_block *call,
-                  valise_error *err)
-{
-    valise_str raw = vls_str_trim(vls_text_of(call->meta, "raw"));
-    vls_json said = vls_json_null();
-    int rc = raw.len > 0 ? vls_json_parse(&said, plan->arena, raw, NULL, NULL) : VALISE_E_INVALID;
-
-    if (rc == VALISE_E_NO_MEMORY)
-        return vls_fail_memory(err);
-    /* The prompt may be a stranger's: what is not the same is not believed. */
-    if (rc == 0 && vls_json_equal(said, call->args))
-        vls_wire_raw(wire, raw);
-    else
-        vls_wire_json(wire, call->args);
-    return 0;
-}
-
-/* ---- answers ---- */
-
-bool vls_is_type(vls_json block, const char *type)
-{
-    return vls_str_equal(vls_text_of(block, "type"), valise_str_of(type));
-}
-
-int64_t vls_count_of(vls_json object, const char *key)
-{
-    vls_json count = vls_member_of(object, key);
-
-    return count.type == VLS_JSON_INT && count.integer >= 0 && count.integer <= COUNT_MAX
-               ? count.integer
-               : VALISE_NONE;
-}
-
-int64_t vls_count_sum(int64_t a, int64_t b)
-{
-    if (a == VALISE_NONE || b == VALISE_NONE)
-        return a == VALISE_NONE ? b : a;
-    return a + b;
 }

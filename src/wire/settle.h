@@ -1,18 +1,11 @@
-/* objects.h -- what adapters whose arguments are objects share: Anthropic, Gemini, Bedrock.
- *
- *     settling   params that a provider refuses, arguments that are no object, blank results
- *     writing    arguments word for word
- *     answers    numbers of tokens
+/* settle.h -- the last repairs of a plan: what `settle` of an adapter is put together from, and
+ * limits that lint looks at, too.
  *
  * Threads: single. */
-#ifndef VLS_OBJECTS_H
-#define VLS_OBJECTS_H
+#ifndef VLS_SETTLE_H
+#define VLS_SETTLE_H
 
-#include "json/make.h"
 #include "wire/adapter.h"
-#include "wire/schema.h"
-
-/* ---- settling ---- */
 
 /* Leave a parameter out, or say something else. what as in vls_plan_mend. */
 int vls_plan_drop_param(vls_plan *plan, const char *name, const char *what, valise_error *err);
@@ -30,6 +23,8 @@ int vls_plan_settle_args(vls_plan *plan, valise_error *err);
  * them without content. [R3] */
 int vls_plan_settle_results(vls_plan *plan, valise_str words, valise_str errors, valise_error *err);
 #define VLS_EMPTY_RESULT "(The result is empty.)"
+/* Tell of each result that is an error: the writer says so in words (VLS_PART_ERROR). [R12.4] */
+int vls_plan_settle_errors(vls_plan *plan, valise_error *err);
 /* Leave blocks out that are not wanted. A message that has no others says "OK.". */
 typedef bool vls_unwanted_fn(const vls_plan_block *block);
 int vls_plan_settle_blocks(vls_plan *plan, vls_unwanted_fn *unwanted, const char *rule,
@@ -40,21 +35,5 @@ bool vls_is_url(valise_str file);     /* an address that anybody can fetch: http
 bool vls_is_address(valise_str file); /* of any kind: s3://..., too */
 typedef bool vls_usable_fn(const vls_plan *plan, const vls_plan_block *block);
 int vls_plan_settle_files(vls_plan *plan, vls_usable_fn *usable, valise_error *err);
-
-/* ---- writing ---- */
-
-/* The arguments of a call. What its own vendor wrote (meta.raw) goes word for word if it says the
- * same. */
-int vls_wire_args(vls_wire *wire, const vls_plan *plan, const vls_plan_block *call,
-                  valise_error *err);
-/* ---- answers ---- */
-
-/* Whether its member "type" says so. */
-bool vls_is_type(vls_json block, const char *type);
-
-/* A number of tokens; VALISE_NONE: not told, or none. */
-int64_t vls_count_of(vls_json object, const char *key);
-/* Sums of these; what is not told counts as nothing, and all of it not told is not told. */
-int64_t vls_count_sum(int64_t a, int64_t b);
 
 #endif
