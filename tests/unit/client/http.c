@@ -33,6 +33,18 @@ TEST(http, a_whole_answer)
     CHECK(strstr(far_log(f), "key=ok accept=application/json\n"));
 }
 
+/* 292 years: as long as a duration can be, and no end that has passed already. */
+TEST(http, all_the_time_there_is)
+{
+    vls_provider p = kit_provider(far_start(NULL), "whole");
+    sent *s;
+
+    p.timeout_ns = INT64_MAX;
+    s = kit_send(t, kit_client(t, &p), NULL);
+    CHECK_INT(0, s->rc);
+    CHECK_TEXT(HELLO, s->blocks);
+}
+
 /* [P11] In odd cuts, with all that a stream may have. */
 TEST(http, a_stream)
 {
