@@ -38,7 +38,8 @@ int vls_schema_matches(bool *matches, vls_schema_run *run, const vls_pattern *pa
 
 /* ---- evaluated members and items ---- */
 
-int vls_schema_seen_init(vls_schema_seen *seen, vls_schema_run *run, const vls_json *instance)
+/* An empty set for a container, from scratch memory. */
+static int init_seen(vls_schema_seen *seen, vls_schema_run *run, const vls_json *instance)
 {
     bool container = instance->type == VLS_JSON_ARRAY || instance->type == VLS_JSON_OBJECT;
     size_t words = container ? ((size_t)instance->len + 63) / 64 : 0;
@@ -56,7 +57,7 @@ int vls_schema_seen_init(vls_schema_seen *seen, vls_schema_run *run, const vls_j
     return 0;
 }
 
-void vls_schema_seen_merge(vls_schema_seen *into, const vls_schema_seen *from)
+static void merge_seen(vls_schema_seen *into, const vls_schema_seen *from)
 {
     assert(into->count == 0 || (into->bits && from->bits));
     into->all |= from->all;
@@ -115,7 +116,7 @@ static int check_with_unevaluated(vls_schema_run *run, const vls_schema_frame *f
 {
     vls_arena_mark mark = vls_arena_here(&run->scratch);
     vls_schema_seen own;
-    int bad = vls_schema_seen_init(&own, run, f->instance);
+    int bad = init_seen(&own, run, f->instance);
 
     if (bad == 0)
         bad = check_rules(run, f, &own);
@@ -221,14 +222,14 @@ int vls_schema_try(vls_schema_run *run, const vls_schema_frame *up, const vls_sc
     vls_schema_mode mode = run->mode;
     vls_arena_mark mark = vls_arena_here(&run->scratch);
     vls_schema_seen own;
-    int verdict = seen ? vls_schema_seen_init(&own, run, up->instance) : 0;
+    int verdict = seen ? init_seen(&own, run, up->instance) : 0;
 
     run->mode = VLS_MODE_QUIET;
     if (verdict == 0)
         verdict = vls_schema_visit(run, up, node, way, at, seen ? &own : NULL);
     run->mode = mode;
     if (verdict == 0 && seen)
-        vls_schema_seen_merge(seen, &own);
+        merge_seen(seen, &own);
     vls_arena_rewind(&run->scratch, mark);
     return verdict;
 }

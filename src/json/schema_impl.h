@@ -369,10 +369,6 @@ static inline void vls_schema_see_all(vls_schema_seen *seen)
 
 int vls_schema_spend(vls_schema_run *run, uint64_t steps);
 
-/* An empty set for a container, from scratch memory. */
-int vls_schema_seen_init(vls_schema_seen *seen, vls_schema_run *run, const vls_json *instance);
-void vls_schema_seen_merge(vls_schema_seen *into, const vls_schema_seen *from);
-
 /* Apply node to the same instance, to the at-th member or item, or to the key of a member. seen
  * (NULL: nobody asks) is that of the instance, and is for verdict 0 only. */
 int vls_schema_visit(vls_schema_run *run, const vls_schema_frame *up, const vls_schema_node *node,
@@ -399,9 +395,8 @@ int vls_schema_check_unevaluated(vls_schema_run *run, const vls_schema_frame *f,
 
 /* ---- saying what is wrong (schema_report.c) ---- */
 
-/* Append the JSON Pointer of a node in its document, or that of the frame's instance. */
+/* Append the JSON Pointer of a node in its document. */
 void vls_schema_place(vls_buf *out, const vls_schema_node *node);
-void vls_schema_path(vls_buf *out, const vls_schema_frame *frame);
 
 /* Append a value for a reader: short, on one line. */
 void vls_schema_describe(vls_buf *out, vls_json v);

@@ -35,7 +35,8 @@ void vls_schema_place(vls_buf *out, const vls_schema_node *node)
     }
 }
 
-void vls_schema_path(vls_buf *out, const vls_schema_frame *frame)
+/* Append the JSON Pointer of the frame's instance. */
+static void add_path(vls_buf *out, const vls_schema_frame *frame)
 {
     const vls_schema_frame *way[VLS_SCHEMA_MAX_DEPTH + 1];
     size_t len = 0;
@@ -197,7 +198,7 @@ int vls_schema_bad_finish(vls_schema_run *run, const vls_schema_frame *f, const 
 
     name_the_name(run, f);
     vls_buf_clear(&run->path);
-    vls_schema_path(&run->path, f);
+    add_path(&run->path, f);
     vls_buf_clear(&run->place);
     vls_schema_place(&run->place, f->node);
     if (f->node->kind == VLS_SCHEMA_RULES)
