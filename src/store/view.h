@@ -204,10 +204,6 @@ int vls_view_delete_cells(valise_view *view, const vls_coll *coll, const valise_
 /* range.table is filled in; cells of the range are copied. */
 int vls_view_scan(valise_scan **out, valise_view *view, const vls_coll *coll,
                   const valise_range *range, valise_error *err);
-static inline void vls_auto_scan(valise_scan **scan)
-{
-    valise_scan_close(*scan);
-}
 
 /* 1 and field_count cells, valid until the next call; 0 at the end. from_seq may be NULL. */
 int vls_scan_next_cells(const valise_cell **row, int64_t *from_seq, valise_scan *scan,
