@@ -40,6 +40,15 @@ void vls_clock_raise(vls_clock *clock, int64_t floor_ns)
     (void)raise_to(clock, floor_ns);
 }
 
+int64_t vls_deadline_ns(const valise_env *env, int64_t timeout_ns)
+{
+    int64_t now = env->ticks_ns(env->self), deadline;
+
+    if (timeout_ns <= 0)
+        return now;
+    return __builtin_add_overflow(now, timeout_ns, &deadline) ? INT64_MAX : deadline;
+}
+
 /* ---- days ---- */
 
 /* A year begins in March here: the leap day is then the last day of its year, and the months

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "client/inside.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
@@ -140,17 +141,6 @@ static int read_key(vls_key *out, const vls_client *client, valise_error *err)
     return rc == VALISE_E_DENIED ? 0 : rc;
 }
 
-/* When all of the time is over; of the longest ones never. */
-static int64_t deadline_of(const vls_client *client)
-{
-    int64_t deadline;
-
-    return __builtin_add_overflow(client->env->ticks_ns(client->env->self),
-                                  client->provider.timeout_ns, &deadline)
-               ? INT64_MAX
-               : deadline;
-}
-
 int vls_client_send(vls_answer *out, vls_arena *arena, vls_client *client,
                     const vls_sending *sending, valise_error *err)
 {
@@ -161,7 +151,7 @@ int vls_client_send(vls_answer *out, vls_arena *arena, vls_client *client,
         .sending = &asked,
         .key = &key,
         .arena = arena,
-        .deadline_ns = deadline_of(client),
+        .deadline_ns = vls_deadline_ns(client->env, client->provider.timeout_ns),
     };
     int rc;
 

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "base/time.h"
 #include "flow/level.h"
 #include "flow/record.h"
 
@@ -66,7 +67,7 @@ static void begin_phase(valise_node_run *at, int phase)
 {
     at->phase = phase;
     if (VLS_UNLIKELY(at->node->timeout_ns != VALISE_NONE))
-        at->deadline_ns = ticks(at) + at->node->timeout_ns;
+        at->deadline_ns = vls_deadline_ns(at->run->env, at->node->timeout_ns);
 }
 
 /* ---- the view ---- */

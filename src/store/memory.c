@@ -6,6 +6,7 @@
 #include "store/memory.h"
 
 #include "base/mem.h"
+#include "base/time.h"
 
 typedef vls_memory_state state;
 typedef vls_memory_txn txn;
@@ -137,7 +138,7 @@ static int memory_begin(void **out, void *self, int mode, valise_error *err)
     bool writes = mode != VALISE_TXN_READ;
     int64_t timeout_ns = mode == VALISE_TXN_LAZY ? 0 : store->busy_timeout_ns;
 
-    if (writes && !vls_turn_take(&store->turn, vls_turn_deadline(store->env, timeout_ns))) {
+    if (writes && !vls_turn_take(&store->turn, vls_deadline_ns(store->env, timeout_ns))) {
         int rc = vls_fail(err, VALISE_E_BUSY, "another transaction of this process is writing");
         vls_hint(err, "try again, or wait longer");
         return rc;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 
 /* ---- opening ---- */
 
@@ -178,7 +179,7 @@ static int begin_read(void **out, vls_sqlite *store, valise_error *err)
 
     if (rc < 0)
         return rc;
-    conn->deadline_ns = vls_turn_deadline(store->env, store->busy_timeout_ns);
+    conn->deadline_ns = vls_deadline_ns(store->env, store->busy_timeout_ns);
     rc = begin_on(conn, false, err);
     if (rc < 0)
         finish(conn);
@@ -219,7 +220,7 @@ static int find_writer(vls_sqlite *store, bool lazy, valise_error *err)
  * is the end of the log. The next commit that waits takes all that came before it along. */
 static int begin_write(void **out, vls_sqlite *store, bool lazy, valise_error *err)
 {
-    int64_t deadline = vls_turn_deadline(store->env, lazy ? 0 : store->busy_timeout_ns);
+    int64_t deadline = vls_deadline_ns(store->env, lazy ? 0 : store->busy_timeout_ns);
     int rc;
 
     if (store->flags & VALISE_STORE_READ_ONLY)

@@ -204,7 +204,7 @@ int vls_sqlite_conn_open(vls_sqlite_conn **out, vls_sqlite *store, bool writer, 
         return vls_fail_memory(err);
     conn->store = store;
     conn->generation = store->generation;
-    conn->deadline_ns = vls_turn_deadline(store->env, store->busy_timeout_ns);
+    conn->deadline_ns = vls_deadline_ns(store->env, store->busy_timeout_ns);
     rc = set_up(conn, writer);
     if (rc != SQLITE_OK) {
         bool said = conn->db && sqlite3_extended_errcode(conn->db) == rc;

@@ -244,7 +244,7 @@ static int open_folder(int *out, const vls_sqlite *store, valise_error *err)
 static int lock_folder(int folder, const vls_sqlite *store, valise_error *err)
 {
     const valise_env *env = store->env;
-    int64_t deadline = vls_turn_deadline(env, store->busy_timeout_ns);
+    int64_t deadline = vls_deadline_ns(env, store->busy_timeout_ns);
 
     while (flock(folder, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)

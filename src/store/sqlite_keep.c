@@ -24,7 +24,7 @@ static int find_keeper(vls_sqlite *store, int64_t timeout_ns, valise_error *err)
     int rc = store->keeper ? 0 : vls_sqlite_conn_open(&store->keeper, store, false, err);
 
     if (rc == 0)
-        store->keeper->deadline_ns = vls_turn_deadline(store->env, timeout_ns);
+        store->keeper->deadline_ns = vls_deadline_ns(store->env, timeout_ns);
     return rc;
 }
 

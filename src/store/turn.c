@@ -29,15 +29,6 @@ void vls_turn_release(vls_turn *turn)
     (void)pthread_mutex_destroy(&turn->lock);
 }
 
-int64_t vls_turn_deadline(const valise_env *env, int64_t timeout_ns)
-{
-    int64_t now = env->ticks_ns(env->self), deadline;
-
-    if (timeout_ns <= 0)
-        return now;
-    return __builtin_add_overflow(now, timeout_ns, &deadline) ? INT64_MAX : deadline;
-}
-
 static void wait_ns(vls_turn *turn, int64_t ns)
 {
     struct timespec until = {0, 0};

@@ -25,7 +25,4 @@ void vls_turn_release(vls_turn *turn); /* nobody may have it or wait for it */
 bool vls_turn_take(vls_turn *turn, int64_t deadline_ns) VLS_NODISCARD;
 void vls_turn_give(vls_turn *turn);
 
-/* Now and so long; never less than now, never over the end of time. */
-int64_t vls_turn_deadline(const valise_env *env, int64_t timeout_ns);
-
 #endif

@@ -62,6 +62,16 @@ TEST(clock, can_be_raised_but_not_lowered)
     CHECK_INT(501, vls_clock_now_ns(&clock));
 }
 
+TEST(clock, a_deadline_is_never_before_its_beginning)
+{
+    int64_t before = t->env->ticks_ns(t->env->self), deadline = vls_deadline_ns(t->env, 1000);
+
+    CHECK(deadline >= before + 1000 && deadline <= t->env->ticks_ns(t->env->self) + 1000);
+    CHECK_INT(INT64_MAX, vls_deadline_ns(t->env, INT64_MAX));
+    deadline = vls_deadline_ns(t->env, INT64_MIN);
+    CHECK(deadline >= before && deadline <= t->env->ticks_ns(t->env->self));
+}
+
 /* ---- to text ---- */
 
 TEST(time, writes_milliseconds_or_nanoseconds)

@@ -130,6 +130,11 @@ TEST(flow_end, each_phase_has_the_time_of_its_node) /* [F14] */
             "LIMIT: node 'a'");
         (void)told(l);
     }
+    /* The longest one there is does not end before it begins. */
+    CHECK_TEXT("default at a",
+               ran(d,
+                   nodes_of(d, node_("a", "{'exec':[['nap',1]]}", ",'timeout':'9223372036s'"), ""),
+                   bag_of(d, "x")));
     CHECK_TEXT(
         "default at a",
         ran(d,
