@@ -13,8 +13,13 @@ VALISE_BEGIN
 
 typedef struct valise_blob valise_blob;
 
-/* The bytes, valid as long as a reference is held. */
+/* The bytes, valid as long as a reference is held; of NULL none. Behind the last one stands a NUL,
+ * which is not counted. */
 VALISE_API valise_str valise_blob_bytes(const valise_blob *blob);
+
+/* The same as a C string, for printf's "%s"; of NULL "". A blob that is no text may have NULs among
+ * its bytes, too: then it seems to end at the first. */
+VALISE_API const char *valise_blob_text(const valise_blob *blob);
 
 /* Another reference to the same blob; returns it. */
 VALISE_API valise_blob *valise_blob_ref(valise_blob *blob);

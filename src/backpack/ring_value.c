@@ -46,7 +46,7 @@ void vls_ring_value_init(vls_ring *ring, vls_ring_record *home, const valise_id 
 
     *v = (value){.id = *id, .blob = valise_blob_ref(blob), .refs = 1};
     v->size = (uint32_t)VLS_MIN(blob->len, UINT32_MAX);
-    ring->sums.blob_bytes += (int64_t)(sizeof(valise_blob) + blob->len);
+    ring->sums.blob_bytes += (int64_t)vls_blob_size(blob->len);
     home->value = v;
     (void)vls_map_put(NULL, &ring->values, hash_of(ring, id), id, v);
     ring->sums.value_count++;
@@ -63,7 +63,7 @@ void vls_ring_value_drop(vls_ring *ring, value *v)
     (void)vls_map_remove(&ring->values, hash_of(ring, &v->id), &v->id);
     ring->sums.value_count--;
     ring->sums.held_values -= vls_ring_value_size(v);
-    ring->sums.blob_bytes -= (int64_t)(sizeof(valise_blob) + v->blob->len);
+    ring->sums.blob_bytes -= (int64_t)vls_blob_size(v->blob->len);
     valise_blob_unref(v->blob);
     if (home->is_husk)
         vls_ring_record_free(ring, home);

@@ -7,7 +7,7 @@ static valise_blob *new_draft(const valise_env *env, size_t len)
 {
     size_t size;
 
-    if (__builtin_add_overflow(sizeof(valise_blob), len, &size))
+    if (__builtin_add_overflow(sizeof(valise_blob) + 1, len, &size))
         return NULL;
     valise_blob *blob = vls_mem_alloc(env, size);
     if (!blob)
@@ -16,6 +16,7 @@ static valise_blob *new_draft(const valise_env *env, size_t len)
     blob->sealed = false;
     blob->env = env;
     blob->len = len;
+    blob->bytes[len] = '\0';
     return blob;
 }
 
@@ -56,7 +57,12 @@ int vls_blob_new(valise_blob **out, const valise_env *env, valise_str bytes, val
 
 valise_str valise_blob_bytes(const valise_blob *blob)
 {
-    return vls_blob_bytes(blob);
+    return blob ? vls_blob_bytes(blob) : (valise_str){NULL, 0};
+}
+
+const char *valise_blob_text(const valise_blob *blob)
+{
+    return blob ? vls_blob_bytes(blob).ptr : "";
 }
 
 valise_blob *valise_blob_ref(valise_blob *blob)
@@ -69,6 +75,6 @@ valise_blob *valise_blob_ref(valise_blob *blob)
 valise_blob *valise_blob_unref(valise_blob *blob)
 {
     if (blob && vls_ref_put(&blob->refs))
-        vls_mem_free(blob->env, blob, sizeof(valise_blob) + blob->len);
+        vls_mem_free(blob->env, blob, vls_blob_size(blob->len));
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* blob.h -- behind valise/blob.h: how blobs are made and what they look like.
  *
- *     +------+-----+-----+--------+---------------+
- *     | refs | env | len | sealed | len bytes     |   one allocation
- *     +------+-----+-----+--------+---------------+
+ *     +------+-----+-----+--------+---------------+-----+
+ *     | refs | env | len | sealed | len bytes     | NUL |   one allocation
+ *     +------+-----+-----+--------+---------------+-----+
  *
  * A blob is made whole from a slice, or as a draft: the one who made it fills its bytes and
  * then seals it. A draft is not to be shared nor read as a blob; after the seal nobody writes.
@@ -39,6 +39,12 @@ static inline valise_str vls_blob_bytes(const valise_blob *blob)
 {
     assert(blob->sealed);
     return (valise_str){blob->bytes, blob->len};
+}
+
+/* What a blob of so many bytes takes. */
+static inline size_t vls_blob_size(size_t len)
+{
+    return sizeof(valise_blob) + len + 1;
 }
 
 static inline void vls_auto_blob(valise_blob **blob)

@@ -12,7 +12,7 @@ TEST(blob, new_copies)
     CHECK_OK(vls_blob_new(&blob, t->env, (valise_str){text, 10}, &t->err));
     text[0] = 'x';
     CHECK_STR(((valise_str){"some\0bytes", 10}), vls_blob_bytes(blob));
-    CHECK_INT(sizeof(valise_blob) + 10, test_bytes_in_use(t)); /* one block */
+    CHECK_INT(sizeof(valise_blob) + 10 + 1, test_bytes_in_use(t)); /* one block, and its NUL */
 }
 
 TEST(blob, empty)
@@ -54,6 +54,24 @@ TEST(blob, draft_is_filled_and_sealed)
     CHECK_INT(1000, vls_blob_bytes(blob).len);
     CHECK(vls_blob_bytes(blob).ptr[999] == 'q');
     CHECK_OK(vls_blob_new_draft(&given_up, t->env, 1000, &t->err));
+}
+
+/* What hosts print with "%s", and hand to whoever wants C strings. */
+TEST(blob, a_nul_stands_behind_the_bytes)
+{
+    VLS_AUTO(blob) valise_blob *blob = NULL, *empty = NULL, *draft = NULL;
+
+    CHECK_OK(vls_blob_new(&blob, t->env, VLS_STR("abc"), &t->err));
+    CHECK_OK(vls_blob_new(&empty, t->env, (valise_str){NULL, 0}, &t->err));
+    CHECK_OK(vls_blob_new_draft(&draft, t->env, 64, &t->err));
+    memset(vls_blob_draft(draft), 'q', 64);
+    vls_blob_seal(draft);
+    CHECK_TEXT("abc", valise_blob_text(blob));
+    CHECK_TEXT("", valise_blob_text(empty));
+    CHECK_INT(64, strlen(valise_blob_text(draft)));
+    CHECK(valise_blob_text(blob) == valise_blob_bytes(blob).ptr);
+    CHECK_TEXT("", valise_blob_text(NULL)); /* of a value that was not there */
+    CHECK_INT(0, valise_blob_bytes(NULL).len);
 }
 
 TEST(blob, out_of_memory)
