@@ -1,8 +1,8 @@
 /* prompt.c -- the request that a model gets of a session of the workspace in this folder.
  *
  *     example-prompt LABEL PROVIDER MODEL    what to send, and its id on standard error
- *     example-prompt --show ID               the same again, later; a session's last one by its
- * label example-prompt --blame ID              where each piece of it comes from */
+ *     example-prompt --show ID               the same again, later; of a session: its last one
+ *     example-prompt --blame ID              where each piece of it comes from */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,42 +27,17 @@ static void print(const valise_prompt *prompt)
             prompt->same ? "" : "; this is not what was sent");
 }
 
-/* One row for each stretch of the prompt. */
-static int print_piece(void *arg, valise_str json)
+/* Each stretch of the prompt. */
+static int print_piece(void *arg, const valise_prompt_piece *piece, valise_error *err)
 {
-    valise_error *err = arg;
-    valise_blob *kind = NULL, *author = NULL, *text = NULL;
-    int rc = valise_json_get_text(&kind, json, "/kind", err);
+    static const char *const kinds[] = {"turn",  "role", "preference", "entry",
+                                        "frame", "item", "given"};
 
-    if (rc > 0)
-        rc = valise_json_get_text(&author, json, "/author", err);
-    if (rc >= 0)
-        rc = valise_json_get_text(&text, json, "/text", err);
-    if (rc > 0) {
-        valise_str k = valise_blob_bytes(kind), t = valise_blob_bytes(text);
-        valise_str a = author ? valise_blob_bytes(author) : valise_str_of("-");
-        printf("%-6.*s %-6.*s %.*s\n", VALISE_STR_ARG(k), VALISE_STR_ARG(a), VALISE_STR_ARG(t));
-    }
-    valise_blob_unref(text);
-    valise_blob_unref(author);
-    valise_blob_unref(kind);
-    return rc < 0; /* ends it */
-}
-
-static int blame(valise *v, const char *prompt, valise_error *err)
-{
-    const valise_str type = VALISE_STR("prompt:blame");
-    valise_blob *json = NULL;
-    char payload[300];
-    int rc = valise_json_quote(&json, valise_str_of(prompt), err);
-
-    if (rc < 0)
-        return rc;
-    snprintf(payload, sizeof(payload), "{\"prompt\":%.*s}",
-             VALISE_STR_ARG(valise_blob_bytes(json)));
-    valise_blob_unref(json);
-    rc = valise_stream(NULL, v, type, valise_str_of(payload), NULL, print_piece, err, err);
-    return rc < 0 ? rc : err->code;
+    (void)arg;
+    (void)err;
+    printf("%-6s %-6.*s %.*s\n", piece->denied ? "denied" : kinds[piece->kind],
+           VALISE_STR_ARG(piece->author), VALISE_STR_ARG(piece->text));
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -78,7 +53,7 @@ int main(int argc, char **argv)
     }
     rc = valise_open(&v, ".", NULL, &err);
     if (rc == 0 && argc == 3 && strcmp(argv[1], "--blame") == 0)
-        rc = blame(v, argv[2], &err);
+        rc = valise_prompt_blame(v, argv[2], print_piece, NULL, NULL, &err);
     else if (rc == 0)
         rc = argc == 4 ? build(&prompt, v, argv, &err)
                        : valise_prompt_show(&prompt, v, argv[2], NULL, &err);

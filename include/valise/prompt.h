@@ -69,6 +69,39 @@ VALISE_API int valise_prompt_show(valise_prompt **out, valise *v, const char *pr
 
 VALISE_API void valise_prompt_free(valise_prompt *prompt); /* NULL is fine */
 
+/* What a piece of a prompt was made of. */
+enum {
+    VALISE_SOURCE_TURN,
+    VALISE_SOURCE_ROLE,
+    VALISE_SOURCE_PREFERENCE,
+    VALISE_SOURCE_ENTRY,
+    VALISE_SOURCE_FRAME,
+    VALISE_SOURCE_ITEM,  /* of a backpack */
+    VALISE_SOURCE_GIVEN, /* by who built it */
+};
+
+/* A stretch of the neutral prompt, and where it comes from. */
+typedef struct valise_prompt_piece {
+    int64_t offset, length; /* in the neutral prompt */
+    valise_str text;        /* the beginning of what it says */
+    bool cut;               /* there is more of it */
+    int64_t part;           /* number of the part, from 0 */
+    int kind;               /* VALISE_SOURCE_...; -1: denied */
+    valise_str name;        /* which one; ptr NULL: denied, as the next ones then */
+    int64_t version;        /* of it; VALISE_NONE */
+    valise_str author;      /* who wrote it */
+    valise_str reason;      /* why it is there */
+    valise_str edit;        /* what was done to it; ptr NULL: nothing */
+    int64_t tokens;         /* of the whole part, estimated */
+    bool denied;            /* its source may not be read */
+} valise_prompt_piece;
+typedef int valise_prompt_piece_fn(void *arg, const valise_prompt_piece *piece, valise_error *err);
+
+/* Each piece, in their order; messages come before system and tools. prompt: as for
+ * valise_prompt_show. prompt:blame */
+VALISE_API int valise_prompt_blame(valise *v, const char *prompt, valise_prompt_piece_fn *fn,
+                                   void *arg, const valise_call *call, valise_error *err);
+
 VALISE_END
 
 #endif

@@ -96,6 +96,62 @@ int valise_prompt_build(valise_prompt **out, valise *v, const char *session, con
     return 0;
 }
 
+/* ---- blame ---- */
+
+_Static_assert((int)VALISE_SOURCE_TURN == (int)VLS_PART_TURN &&
+                   (int)VALISE_SOURCE_ROLE == (int)VLS_PART_ROLE &&
+                   (int)VALISE_SOURCE_PREFERENCE == (int)VLS_PART_PREFERENCE &&
+                   (int)VALISE_SOURCE_ENTRY == (int)VLS_PART_ENTRY &&
+                   (int)VALISE_SOURCE_FRAME == (int)VLS_PART_FRAME &&
+                   (int)VALISE_SOURCE_ITEM == (int)VLS_PART_ITEM &&
+                   (int)VALISE_SOURCE_GIVEN == (int)VLS_PART_GIVEN,
+               "kinds of pieces are those of parts");
+
+typedef struct telling {
+    valise_prompt_piece_fn *fn;
+    void *arg;
+    int said; /* by fn */
+} telling;
+
+static int tell(void *arg, const void *row, valise_error *err)
+{
+    telling *t = arg;
+    const vls_prompt_blamed *b = row;
+
+    t->said = t->fn(t->arg,
+                    &(valise_prompt_piece){.offset = b->offset,
+                                           .length = b->length,
+                                           .text = b->text,
+                                           .cut = b->cut,
+                                           .part = b->source.part,
+                                           .kind = b->source.denied ? -1 : (int)b->source.kind,
+                                           .name = b->source.name,
+                                           .version = b->source.version,
+                                           .author = b->source.author,
+                                           .reason = b->source.reason,
+                                           .edit = b->edit,
+                                           .tokens = b->source.tokens,
+                                           .denied = b->source.denied},
+                    err);
+    return t->said;
+}
+
+int valise_prompt_blame(valise *v, const char *prompt, valise_prompt_piece_fn *fn, void *arg,
+                        const valise_call *call, valise_error *err)
+{
+    telling t = {.fn = fn, .arg = arg};
+    const vls_run_more more = {.emit = tell, .emit_arg = &t};
+    int rc;
+
+    VLS_ARG(v && prompt && fn, err);
+    rc = vls_run(v, &vls_op_prompt_prompt_blame,
+                 &(vls_prompt_blame_args){.prompt = valise_str_of(prompt), .part = VALISE_NONE},
+                 NULL, NULL, call, &more, err);
+    return rc == 0 ? t.said : rc;
+}
+
+/* ---- */
+
 int valise_prompt_show(valise_prompt **out, valise *v, const char *prompt, const valise_call *call,
                        valise_error *err)
 {

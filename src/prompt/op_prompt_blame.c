@@ -4,42 +4,31 @@
  * What may not be read is a stretch without a name. */
 #include "base/utf8.h"
 #include "prompt/find.h"
+#include "prompt/ops.h"
 #include "prompt/shown.h"
 #include "store/view.h"
 
 #define EXCERPT_MAX 160 /* bytes */
 
-typedef struct blame_args {
-    valise_str prompt;
-    int64_t part; /* VALISE_NONE: all */
-    bool all;
-} blame_args;
-
 static const valise_field blame_in[] = {
-    VALISE_FIELD_WITH(blame_args, prompt, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+    VALISE_FIELD_WITH(vls_prompt_blame_args, prompt, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The prompt: " VLS_PROMPT_WHICH, .min = 1, .max = VLS_PROMPT_TEXT_MAX,
                       .ref = VLS_REF_PROMPT),
-    VALISE_FIELD_WITH(blame_args, part, INT, VALISE_NULLABLE, "Only this part, with all its text.",
-                      .min = 0, .max = INT32_MAX),
-    VALISE_FIELD(blame_args, all, BOOL, 0, "Include separators added by the builder."),
+    VALISE_FIELD_WITH(vls_prompt_blame_args, part, INT, VALISE_NULLABLE,
+                      "Only this part, with all its text.", .min = 0, .max = INT32_MAX),
+    VALISE_FIELD(vls_prompt_blame_args, all, BOOL, 0, "Include separators added by the builder."),
     VALISE_FIELD_END,
 };
 
-typedef struct blame_row {
-    int64_t offset, length;
-    vls_part_shown source;
-    valise_str edit; /* why a stretch of it is another one than its source; ptr NULL */
-    valise_str text;
-    bool cut; /* text is the beginning only */
-} blame_row;
-
 static const valise_field blame_out[] = {
-    VALISE_FIELD(blame_row, offset, INT, VALISE_REQUIRED, "Where in the neutral prompt it begins."),
-    VALISE_FIELD(blame_row, length, INT, VALISE_REQUIRED, "How many bytes it has."),
-    VLS_PART_SHOWN_FIELDS(blame_row),
-    VALISE_FIELD(blame_row, edit, STR, VALISE_NULLABLE, "What was done to it."),
-    VALISE_FIELD(blame_row, text, STR, VALISE_NULLABLE, "What it says, or the beginning of that."),
-    VALISE_FIELD(blame_row, cut, BOOL, 0, "There is more of it."),
+    VALISE_FIELD(vls_prompt_blamed, offset, INT, VALISE_REQUIRED,
+                 "Where in the neutral prompt it begins."),
+    VALISE_FIELD(vls_prompt_blamed, length, INT, VALISE_REQUIRED, "How many bytes it has."),
+    VLS_PART_SHOWN_FIELDS(vls_prompt_blamed),
+    VALISE_FIELD(vls_prompt_blamed, edit, STR, VALISE_NULLABLE, "What was done to it."),
+    VALISE_FIELD(vls_prompt_blamed, text, STR, VALISE_NULLABLE,
+                 "What it says, or the beginning of that."),
+    VALISE_FIELD(vls_prompt_blamed, cut, BOOL, 0, "There is more of it."),
     VALISE_FIELD_END,
 };
 
@@ -51,10 +40,10 @@ static const vls_part_shown own = {.part = -1,
                                    .author = {"builder", 7},
                                    .reason = {"punctuation and fixed text", 26}};
 
-static int emit_span(valise_view *view, const blame_args *args, const vls_manifest *m,
+static int emit_span(valise_view *view, const vls_prompt_blame_args *args, const vls_manifest *m,
                      const vls_span *span, valise_str text, int64_t offset, valise_error *err)
 {
-    blame_row row = {.offset = offset, .length = (int64_t)span->length, .source = own};
+    vls_prompt_blamed row = {.offset = offset, .length = (int64_t)span->length, .source = own};
     int rc = 0;
 
     if (span->part < 0 && !args->all)
@@ -76,7 +65,7 @@ static int emit_span(valise_view *view, const blame_args *args, const vls_manife
     return valise_view_emit(view, &row, err);
 }
 
-static int check_part(const blame_args *args, const vls_manifest *m, valise_error *err)
+static int check_part(const vls_prompt_blame_args *args, const vls_manifest *m, valise_error *err)
 {
     if (args->part == VALISE_NONE || args->part < (int64_t)m->parts.len)
         return 0;
@@ -86,7 +75,7 @@ static int check_part(const blame_args *args, const vls_manifest *m, valise_erro
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)
 {
-    const blame_args *args = in;
+    const vls_prompt_blame_args *args = in;
     vls_prompt_row prompt;
     vls_manifest m = {0};
     vls_rebuilt again = {0};
@@ -120,9 +109,9 @@ const valise_op vls_op_prompt_prompt_blame = {
     .flags = VALISE_OP_LIST,
     .needs = "prompt:read",
     .in = blame_in,
-    .in_size = sizeof(blame_args),
+    .in_size = sizeof(vls_prompt_blame_args),
     .out = blame_out,
-    .out_size = sizeof(blame_row),
+    .out_size = sizeof(vls_prompt_blamed),
     .query = query,
     .example = "{\"prompt\":\"5891b5b5\",\"part\":3}",
 };

@@ -6,6 +6,7 @@
 
 #include "prompt/args.h"
 #include "prompt/pour.h"
+#include "prompt/shown.h"
 
 typedef struct vls_prompt_build_args {
     vls_prompt_args of;
@@ -60,6 +61,21 @@ typedef struct vls_prompt_shown {
     valise_str wire;
 } vls_prompt_shown;
 
-extern const valise_op vls_op_prompt_prompt_build, vls_op_prompt_prompt_show;
+typedef struct vls_prompt_blame_args {
+    valise_str prompt;
+    int64_t part; /* VALISE_NONE: all */
+    bool all;
+} vls_prompt_blame_args;
+
+typedef struct vls_prompt_blamed {
+    int64_t offset, length;
+    vls_part_shown source;
+    valise_str edit; /* why a stretch of it is another one than its source; ptr NULL */
+    valise_str text;
+    bool cut; /* text is the beginning only */
+} vls_prompt_blamed;
+
+extern const valise_op vls_op_prompt_prompt_build, vls_op_prompt_prompt_show,
+    vls_op_prompt_prompt_blame;
 
 #endif

@@ -44,6 +44,48 @@ TEST(ops_api, build_and_show_are_the_same)
     valise_prompt_free(NULL);
 }
 
+typedef struct pieces {
+    valise_str neutral;
+    const char *text;
+    int count, stop_at;
+    bool all_there; /* each piece says what the prompt says there */
+} pieces;
+
+static int take_piece(void *arg, const valise_prompt_piece *piece, valise_error *err)
+{
+    pieces *p = arg;
+    valise_str there = vls_str(p->neutral.ptr + piece->offset, (size_t)piece->length);
+
+    (void)err;
+    p->all_there = p->all_there && piece->cut == (piece->text.len < there.len) &&
+                   memcmp(piece->text.ptr, there.ptr, piece->text.len) == 0;
+    if (piece->kind == VALISE_SOURCE_TURN)
+        p->text = test_format("%s%.*s by %.*s\n", p->text, VALISE_STR_ARG(piece->text),
+                              VALISE_STR_ARG(piece->author));
+    return ++p->count == p->stop_at ? 5 : 0;
+}
+
+TEST(ops_api, blame_tells_each_piece) /* [P8] */
+{
+    ops *o = ops_open(t);
+    valise_prompt *p = NULL;
+    pieces found = {.text = "", .all_there = true}, first = {.text = "", .stop_at = 1};
+    const char *digits;
+
+    CHECK_OK(valise_prompt_build(&p, o->d->v, "s", "compatible", NULL, NULL, &t->err));
+    digits = test_format("%s", vls_id_hex(&p->id).s);
+    found.neutral = first.neutral = p->neutral;
+    CHECK_OK(valise_prompt_blame(o->d->v, digits, take_piece, &found, NULL, &t->err));
+    CHECK(found.count > 1 && found.all_there);
+    CHECK_MSG(strstr(found.text, "And more?"), "%s", found.text);
+    CHECK_INT(5, valise_prompt_blame(o->d->v, digits, take_piece, &first, NULL, &t->err));
+    CHECK_INT(1, first.count);
+    CHECK_RC(VALISE_E_NOT_FOUND,
+             valise_prompt_blame(o->d->v, "ffffffff", take_piece, &first, NULL, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_prompt_blame(o->d->v, digits, NULL, NULL, NULL, &t->err));
+    valise_prompt_free(p);
+}
+
 TEST(ops_api, options)
 {
     ops *o = ops_open(t);
