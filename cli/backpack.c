@@ -467,17 +467,17 @@ typedef struct name_search {
     valise_str name;
 } name_search;
 
-static int match_id(void *arg, valise_str json)
+static int match_id(void *arg, valise_str json, valise_error *err)
 {
     name_search *search = arg;
     vls_json row;
 
-    if (vls_json_parse(&row, search->arena, json, NULL, NULL) < 0)
-        return 1;
-    if (!vls_str_equal(cli_text_of(row, "id"), search->id))
-        return 0;
-    (void)vls_arena_dup(&search->name, search->arena, cli_text_of(row, "name"), NULL);
-    return 1;
+    int rc = vls_json_parse(&row, search->arena, json, NULL, err);
+
+    if (rc < 0 || !vls_str_equal(cli_text_of(row, "id"), search->id))
+        return rc;
+    rc = vls_arena_dup(&search->name, search->arena, cli_text_of(row, "name"), err);
+    return rc < 0 ? rc : 1;
 }
 
 static int ask_commit(vls_json *out, cli *c, valise_str name, int64_t seq, valise_error *err)

@@ -67,33 +67,27 @@ typedef struct stream {
     cli_rows *rows;
     cli *c;
     size_t count;
-    int rc;
-    valise_error err;
 } stream;
 
-static int take_row(void *arg, valise_str json)
+static int take_row(void *arg, valise_str json, valise_error *err)
 {
     stream *s = arg;
+    int rc = cli_rows_add(s->rows, json, err);
 
     s->count++;
-    s->rc = cli_rows_add(s->rows, json, &s->err);
-    return s->rc < 0 || cli_out_is_closed(s->c->out);
+    return rc < 0 ? rc : cli_out_is_closed(s->c->out);
 }
 
 static int run_list(int *status, valise_reply *reply, cli *c, valise *v, const valise_op *op,
                     valise_str payload, const valise_call *call, valise_error *err)
 {
-    stream s = {.c = c, .err = VALISE_ERROR_INIT};
+    stream s = {.c = c};
     int rc = cli_rows_new(&s.rows, c, op, err);
 
     if (rc < 0)
         return rc;
-    rc = valise_stream(reply, v, valise_str_of(op->name), payload, call, take_row, &s, err);
-    if (s.rc < 0) {
-        if (err)
-            *err = s.err;
-        rc = s.rc;
-    }
+    rc = vls_settle(
+        valise_stream_str(reply, v, valise_str_of(op->name), payload, take_row, &s, call, err));
     /* What came before a failure is worth seeing, and the exit code tells. */
     if (rc == 0)
         rc = cli_rows_end(s.rows, err);
@@ -128,8 +122,9 @@ int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *f
     valise *v = NULL;
     int rc = open_for(&v, c, op, err);
 
-    return rc < 0 ? rc
-                  : valise_stream(NULL, v, valise_str_of(op->name), payload, NULL, fn, arg, err);
+    if (rc == 0)
+        rc = valise_stream_str(NULL, v, valise_str_of(op->name), payload, fn, arg, NULL, err);
+    return vls_settle(rc);
 }
 
 /* ---- all ---- */

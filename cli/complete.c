@@ -157,7 +157,7 @@ static void offer_label(id_search *search, vls_json row)
         offer(search, label, "label");
 }
 
-static int take_id(void *arg, valise_str json)
+static int take_id(void *arg, valise_str json, valise_error *err)
 {
     id_search *search = arg;
     const valise_env *env = search->k->c->env;
@@ -168,7 +168,7 @@ static int take_id(void *arg, valise_str json)
     if (search->rows++ >= ID_ROWS_MAX || search->found >= IDS_MAX ||
         (search->rows > ROWS_FREE && env->ticks_ns(env->self) > search->end_ns) ||
         vls_json_parse(&row, &search->arena, json,
-                       &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, NULL) < 0)
+                       &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err) < 0)
         return 1;
     id = vls_json_get(row, valise_str_of(search->key->name));
     if (id && id->type == VLS_JSON_STRING) {

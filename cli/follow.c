@@ -22,8 +22,6 @@ typedef struct following {
     int64_t next;  /* seq that is shown next; 0: as the payload says */
     int64_t count; /* rows so far */
     int64_t limit; /* then it ends; 0: never */
-    int rc;        /* of a row */
-    valise_error err;
 } following;
 
 static int64_t member_of(vls_json payload, const char *name)
@@ -38,13 +36,13 @@ static bool is_over(const following *f)
     return cli_out_is_closed(f->c->out) || (f->limit > 0 && f->count >= f->limit);
 }
 
-static int take_row(void *arg, valise_str json)
+static int take_row(void *arg, valise_str json, valise_error *err)
 {
     following *f = arg;
+    int rc = cli_rows_add(f->rows, json, err);
 
-    f->rc = cli_rows_add(f->rows, json, &f->err);
     f->count++;
-    return f->rc < 0 || is_over(f);
+    return rc < 0 ? rc : is_over(f);
 }
 
 /* The payload, with the place to go on from. */
@@ -83,12 +81,8 @@ static int list_once(following *f, const valise_call *call, valise_error *err)
     vls_buf_init(&text, f->c->env, VLS_JSON_MAX_BYTES);
     rc = write_payload(&text, f, &arena, err);
     if (rc == 0)
-        rc = valise_stream(&reply, f->v, valise_str_of(f->op->name), vls_buf_str(&text), call,
-                           take_row, f, err);
-    if (f->rc < 0) {
-        *err = f->err;
-        rc = f->rc;
-    }
+        rc = vls_settle(valise_stream_str(&reply, f->v, valise_str_of(f->op->name),
+                                          vls_buf_str(&text), take_row, f, call, err));
     if (rc == 0)
         f->next = reply.seq + 1;
     valise_reply_release(&reply);
@@ -121,7 +115,7 @@ static int check_words(const following *f, const valise_call *call, valise_error
 int cli_follow(cli *c, valise *v, const valise_op *op, valise_str payload, const valise_call *call,
                valise_error *err)
 {
-    following f = {.c = c, .v = v, .op = op, .err = VALISE_ERROR_INIT};
+    following f = {.c = c, .v = v, .op = op};
     int rc = vls_json_parse(&f.payload, &c->arena, payload,
                             &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
 

@@ -28,22 +28,22 @@ typedef cli_node commit;
 /* ---- which backpacks ---- */
 
 /* A row that stays. */
-static int keep(vls_json *out, graph *g, valise_str json)
+static int keep(vls_json *out, graph *g, valise_str json, valise_error *err)
 {
     valise_str copy;
-    int rc = vls_arena_dup(&copy, &g->arena, json, g->err);
+    int rc = vls_arena_dup(&copy, &g->arena, json, err);
 
-    return rc < 0 ? rc : vls_json_parse(out, &g->arena, copy, NULL, g->err);
+    return rc < 0 ? rc : vls_json_parse(out, &g->arena, copy, NULL, err);
 }
 
-static int take_branch(void *arg, valise_str json)
+static int take_branch(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
+    int rc = keep(&row, g, json, err);
 
-    g->rc = keep(&row, g, json);
-    if (g->rc < 0)
-        return 1;
+    if (rc < 0)
+        return rc;
     branch b = {.name = cli_text_of(row, "name"),
                 .id = cli_text_of(row, "id"),
                 .origin = cli_text_of(row, "origin"),
@@ -52,9 +52,7 @@ static int take_branch(void *arg, valise_str json)
                 .edge = cli_number_of(row, "edge"),
                 .parent = NONE,
                 .depth = NONE};
-    if (!vls_vec_push(&g->branches, g->c->env, b))
-        g->rc = vls_fail_memory(g->err);
-    return g->rc < 0;
+    return vls_vec_push(&g->branches, g->c->env, b) ? 0 : vls_fail_memory(err);
 }
 
 static size_t find_branch(const graph *g, valise_str id)
@@ -108,8 +106,6 @@ static int load_branches(graph *g, valise_str name, valise_error *err)
     int rc = list ? cli_stream(g->c, list, VLS_STR("{}"), take_branch, g, err)
                   : vls_fail(err, VALISE_E_UNSUPPORTED, "there is no backpack:list");
 
-    if (g->rc < 0)
-        rc = g->rc;
     if (rc == VALISE_E_DENIED)
         rc = load_alone(g, name, err);
     if (rc == 0)
@@ -119,19 +115,19 @@ static int load_branches(graph *g, valise_str name, valise_error *err)
 
 /* ---- their commits ---- */
 
-static int take_commit(void *arg, valise_str json)
+static int take_commit(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     commit one = {.branch = g->branches.len, .follows = NONE, .merged = NONE};
+    int rc = keep(&one.row, g, json, err);
 
-    g->rc = keep(&one.row, g, json);
-    if (g->rc < 0)
-        return 1;
+    if (rc < 0)
+        return rc;
     one.seq = cli_number_of(one.row, "seq");
-    g->rc = vls_time_parse_ns(&one.time, cli_text_of(one.row, "timestamp"), g->err);
-    if (g->rc == 0 && !vls_vec_push(&g->commits, g->c->env, one))
-        g->rc = vls_fail_memory(g->err);
-    return g->rc < 0;
+    rc = vls_time_parse_ns(&one.time, cli_text_of(one.row, "timestamp"), err);
+    if (rc == 0 && !vls_vec_push(&g->commits, g->c->env, one))
+        rc = vls_fail_memory(err);
+    return rc;
 }
 
 /* The arguments of the history with another name. */
@@ -216,8 +212,6 @@ static int load_commits(graph *g, const valise_op *history, vls_json payload, va
         rc = write_payload(&text, payload, b->name, err);
         if (rc == 0)
             rc = cli_stream(g->c, history, vls_buf_str(&text), take_commit, g, err);
-        if (g->rc < 0)
-            rc = g->rc;
         if (rc == 0)
             rc = add_beginning(g, i, payload, err);
         b->count = g->commits.len - b->first;
@@ -278,14 +272,14 @@ static size_t find_merged(const graph *g, const branch *theirs, int64_t seq, con
 }
 
 /* What theirs had merged itself has rows too: the newest of all is what it is drawn to. */
-static int take_merge(void *arg, valise_str json)
+static int take_merge(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
+    int rc = keep(&row, g, json, err);
 
-    g->rc = keep(&row, g, json);
-    if (g->rc < 0)
-        return 1;
+    if (rc < 0)
+        return rc;
     int64_t upto = cli_number_of(row, "upto");
     size_t at = commit_at(g, &g->branches.ptr[g->merging], cli_number_of(row, "seq"));
     size_t from = find_branch(g, cli_text_of(row, "theirs"));
@@ -328,8 +322,6 @@ static int link_merges(graph *g, valise_error *err)
             rc = cli_stream(g->c, merges, vls_buf_str(&text), take_merge, g, err);
         if (rc == VALISE_E_DENIED)
             rc = 0; /* who may look only as a node is not told of others */
-        if (g->rc < 0)
-            rc = g->rc;
     }
     return rc;
 }
@@ -461,7 +453,7 @@ static int run(graph *g, const valise_op *op, vls_json payload, valise_str text,
 
 int cli_draw_history(cli *c, const valise_op *op, valise_str payload, valise_error *err)
 {
-    graph g = {.c = c, .err = err};
+    graph g = {.c = c};
     const vls_json *member;
     vls_json parsed;
     int rc = vls_json_parse(&parsed, &c->arena, payload, NULL, err);

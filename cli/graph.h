@@ -44,8 +44,6 @@ typedef struct cli_graph {
     cli_lanes lanes;
     vls_buf line;
     size_t merging; /* the branch whose merges are loaded */
-    int rc;         /* of a callback */
-    valise_error *err;
 } cli_graph;
 
 /* Write the commits in their order; limit: at most so many, 0: all. (graph_draw.c) */

@@ -29,36 +29,32 @@ typedef struct graph {
     vls_arena arena;        /* rows */
     vls_vec(entry) entries; /* the newest first */
     cli_lanes lanes;
-    int rc; /* of a callback */
-    valise_error *err;
 } graph;
 
 /* ---- reading ---- */
 
-static int keep(vls_json *out, graph *g, valise_str json)
+static int keep(vls_json *out, graph *g, valise_str json, valise_error *err)
 {
     valise_str copy;
-    int rc = vls_arena_dup(&copy, &g->arena, json, g->err);
+    int rc = vls_arena_dup(&copy, &g->arena, json, err);
 
-    return rc < 0 ? rc : vls_json_parse(out, &g->arena, copy, NULL, g->err);
+    return rc < 0 ? rc : vls_json_parse(out, &g->arena, copy, NULL, err);
 }
 
-static int take_entry(void *arg, valise_str json)
+static int take_entry(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
+    int rc = keep(&row, g, json, err);
 
-    g->rc = keep(&row, g, json);
-    if (g->rc < 0)
-        return 1;
+    if (rc < 0)
+        return rc;
     entry one = {.row = row,
                  .id = cli_text_of(row, "id"),
                  .cause = cli_text_of(row, "cause"),
                  .seq = cli_number_of(row, "seq"),
                  .parent = NONE};
-    if (!vls_vec_push(&g->entries, g->c->env, one))
-        g->rc = vls_fail_memory(g->err);
-    return g->rc < 0;
+    return vls_vec_push(&g->entries, g->c->env, one) ? 0 : vls_fail_memory(err);
 }
 
 /* The entry with this seq, or the place where it would stand: seqs fall. */
@@ -76,15 +72,15 @@ static size_t place_of(const graph *g, int64_t seq)
     return from;
 }
 
-static int take_pin(void *arg, valise_str json)
+static int take_pin(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
     size_t at;
+    int rc = keep(&row, g, json, err);
 
-    g->rc = keep(&row, g, json);
-    if (g->rc < 0)
-        return 1;
+    if (rc < 0)
+        return rc;
     at = place_of(g, cli_number_of(row, "seq"));
     if (!vls_str_equal(cli_text_of(row, "kind"), VLS_STR("seq")) || at == g->entries.len ||
         g->entries.ptr[at].seq != cli_number_of(row, "seq"))
@@ -94,10 +90,10 @@ static int take_pin(void *arg, valise_str json)
     vls_buf_add(&names, g->entries.ptr[at].pins);
     vls_buf_add_text(&names, names.len > 0 ? ", " : "");
     vls_buf_add(&names, cli_text_of(row, "name"));
-    g->rc = vls_buf_check(&names, g->err);
-    if (g->rc == 0)
-        g->rc = vls_arena_dup(&g->entries.ptr[at].pins, &g->arena, vls_buf_str(&names), g->err);
-    return g->rc < 0;
+    rc = vls_buf_check(&names, err);
+    if (rc == 0)
+        rc = vls_arena_dup(&g->entries.ptr[at].pins, &g->arena, vls_buf_str(&names), err);
+    return rc;
 }
 
 typedef struct keyed {
@@ -111,13 +107,13 @@ static int compare_keyed(const void *a, const void *b)
 }
 
 /* An entry stands upon what led to it, any other upon the next older one that nothing led to. */
-static int link_entries(graph *g)
+static int link_entries(graph *g, valise_error *err)
 {
     size_t count = g->entries.len, plain = NONE;
     keyed *all = vls_arena_array(&g->arena, count + 1, sizeof(*all));
 
     if (!all)
-        return vls_arena_fail(&g->arena, g->err);
+        return vls_arena_fail(&g->arena, err);
     for (size_t i = 0; i < count; i++)
         all[i] = (keyed){g->entries.ptr[i].id, i};
     if (count > 0)
@@ -134,17 +130,17 @@ static int link_entries(graph *g)
 }
 
 /* Who may not see the pins sees the log without them. */
-static int load_pins(graph *g)
+static int load_pins(graph *g, valise_error *err)
 {
     const valise_op *list = vls_registry_op(g->c->registry, VLS_STR("pin:list"));
     valise_error why = VALISE_ERROR_INIT;
     int rc = list ? cli_stream(g->c, list, VLS_STR("{}"), take_pin, g, &why) : 0;
 
-    if (rc < 0 && rc != VALISE_E_DENIED) {
-        *g->err = why;
-        return rc;
-    }
-    return g->rc;
+    if (rc == VALISE_E_DENIED)
+        return 0;
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
 }
 
 static int load(graph *g, const valise_op *op, valise_str payload, valise_error *err)
@@ -152,10 +148,8 @@ static int load(graph *g, const valise_op *op, valise_str payload, valise_error 
     int rc = cli_stream(g->c, op, payload, take_entry, g, err);
 
     if (rc == 0)
-        rc = g->rc;
-    if (rc == 0)
-        rc = link_entries(g);
-    return rc == 0 ? load_pins(g) : rc;
+        rc = link_entries(g, err);
+    return rc == 0 ? load_pins(g, err) : rc;
 }
 
 /* ---- drawing ---- */
@@ -216,7 +210,7 @@ static int draw(graph *g, valise_error *err)
 
 int cli_draw_log(cli *c, const valise_op *op, valise_str payload, valise_error *err)
 {
-    graph g = {.c = c, .err = err};
+    graph g = {.c = c};
     const vls_json *reverse;
     vls_json parsed;
     int rc = vls_json_parse(&parsed, &c->arena, payload, NULL, err);

@@ -25,16 +25,15 @@ static int answer(valise_backpack *bag, valise_error *err)
     int rc;
 
     options.tags = (valise_list){user_input, 1};
-    rc = valise_pack(NULL, bag, "userQuery", "\"What is AI?\"", &options, err);
+    rc = valise_pack_text(NULL, bag, "userQuery", "What is AI?", &options, err);
     if (rc == 0)
         rc = valise_backpack_node(&node, bag, &chat, err); /* from here on chat-1 acts */
     if (rc == 0)
         rc = valise_unpack_required(&query, node, "userQuery", err);
-    if (rc >= 0) {
-        valise_str text = valise_blob_bytes(query);
-        printf("chat-1 was asked %.*s\n", VALISE_STR_ARG(text));
+    if (rc == 0) {
+        printf("chat-1 was asked %s\n", valise_blob_text(query));
         options.tags = (valise_list){llm_output, 1};
-        rc = valise_pack(NULL, node, "response", "\"A field of study.\"", &options, err);
+        rc = valise_pack_text(NULL, node, "response", "A field of study.", &options, err);
     }
     valise_blob_unref(query);
     valise_backpack_close(node);

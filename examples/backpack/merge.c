@@ -28,13 +28,10 @@ static int print_blame(void *arg, const valise_commit *commit, valise_error *err
 
 static int print_conflict(void *arg, const valise_conflict *conflict, valise_error *err)
 {
-    valise_str ours = valise_blob_bytes(conflict->our_value);
-    valise_str theirs = valise_blob_bytes(conflict->their_value);
-
     (void)arg;
     (void)err;
-    printf("  conflict: %.*s is %.*s here and %.*s there\n", VALISE_STR_ARG(conflict->key),
-           VALISE_STR_ARG(ours), VALISE_STR_ARG(theirs));
+    printf("  conflict: %.*s is %s here and %s there\n", VALISE_STR_ARG(conflict->key),
+           valise_blob_text(conflict->our_value), valise_blob_text(conflict->their_value));
     return 0;
 }
 

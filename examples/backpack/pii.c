@@ -13,8 +13,7 @@ static int read_as(valise_backpack *bag, const char *id, valise_error *err)
     if (rc == 0)
         rc = valise_unpack(&email, view, "userEmail", err);
     if (rc > 0) {
-        valise_str text = valise_blob_bytes(email);
-        printf("%s reads %.*s\n", id, VALISE_STR_ARG(text));
+        printf("%s reads %s\n", id, valise_blob_text(email));
     } else if (rc == VALISE_E_DENIED) {
         printf("%s: %s\n", id, err->message);
         rc = 0;
@@ -38,7 +37,7 @@ int main(void)
     if (rc == 0)
         rc = valise_backpack_open(&bag, v, "run-1", NULL, &err);
     if (rc == 0)
-        rc = valise_pack(NULL, bag, "userEmail", "\"user@example.com\"", &options, &err);
+        rc = valise_pack_text(NULL, bag, "userEmail", "user@example.com", &options, &err);
     if (rc == 0)
         rc = read_as(bag, "authentication-node", &err);
     if (rc == 0)

@@ -13,8 +13,8 @@ static int research(valise_backpack *bag, bool careful, valise_error *err)
 
     if (rc == 0)
         rc = valise_unpack_required(&query, view, "query", err);
-    if (rc >= 0)
-        rc = valise_pack(NULL, view, "fact", careful ? "\"Paris\"" : "\"Lyon\"", NULL, err);
+    if (rc == 0)
+        rc = valise_pack_text(NULL, view, "fact", careful ? "Paris" : "Lyon", NULL, err);
     valise_blob_unref(query);
     valise_backpack_close(view);
     return rc;
@@ -25,12 +25,10 @@ static int print_fact(valise_backpack *bag, const char *name, valise_error *err)
     valise_blob *fact = NULL;
     int rc = valise_unpack_required(&fact, bag, "fact", err);
 
-    if (rc >= 0) {
-        valise_str text = valise_blob_bytes(fact);
-        printf("%s: %.*s\n", name, VALISE_STR_ARG(text));
-    }
+    if (rc == 0)
+        printf("%s: %s\n", name, valise_blob_text(fact));
     valise_blob_unref(fact);
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 int main(void)
@@ -43,7 +41,7 @@ int main(void)
     if (rc == 0)
         rc = valise_backpack_open(&bag, v, "run-1", NULL, &err);
     if (rc == 0)
-        rc = valise_pack(NULL, bag, "query", "\"Capital of France?\"", NULL, &err);
+        rc = valise_pack_text(NULL, bag, "query", "Capital of France?", NULL, &err);
     if (rc == 0)
         rc = research(bag, false, &err);
 

@@ -21,7 +21,7 @@ static int fetch(valise_backpack *run, valise_error *err)
     for (int attempt = 1; rc == 0 && attempt <= 2; attempt++) {
         char key[32];
         snprintf(key, sizeof(key), "attempt-%d", attempt);
-        rc = valise_pack(NULL, bag, key, "\"no answer in time\"", NULL, err);
+        rc = valise_pack_text(NULL, bag, key, "no answer in time", NULL, err);
         if (rc == 0)
             rc = valise_quarantine(NULL, bag, key, &why, err);
     }
@@ -63,10 +63,10 @@ static int summarize(valise_backpack *run, valise_error *err)
         rc = valise_each_item(bag, print_item, NULL, err); /* what it may not read is not there */
     if (rc == 0 && valise_unpack(&value, bag, "complaint", err) == VALISE_E_DENIED)
         printf("denied: %s\n", err->message);
-    if (rc == 0 && valise_pack(NULL, bag, "question", "\"?\"", NULL, err) == VALISE_E_DENIED)
+    if (rc == 0 && valise_pack_text(NULL, bag, "question", "?", NULL, err) == VALISE_E_DENIED)
         printf("denied: %s\n", err->message);
     if (rc == 0)
-        rc = valise_pack(NULL, bag, "summary", "\"Many people; weather unknown.\"", NULL, err);
+        rc = valise_pack_text(NULL, bag, "summary", "Many people; weather unknown.", NULL, err);
     valise_blob_unref(value);
     valise_backpack_close(bag);
     return rc;
@@ -84,11 +84,11 @@ int main(void)
     if (rc == 0)
         rc = valise_backpack_open(&run, v, "run-1", NULL, &err);
     if (rc == 0)
-        rc = valise_pack(NULL, run, "question", "\"How is Paris?\"", NULL, &err);
+        rc = valise_pack_text(NULL, run, "question", "How is Paris?", NULL, &err);
     if (rc == 0)
         rc = fetch(run, &err);
     if (rc == 0)
-        rc = valise_pack(NULL, run, "complaint", "\"only one source\"", &validator, &err);
+        rc = valise_pack_text(NULL, run, "complaint", "only one source", &validator, &err);
     if (rc == 0)
         rc = summarize(run, &err);
     printf("all there is\n");

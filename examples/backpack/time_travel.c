@@ -40,11 +40,9 @@ static int print_value(valise_backpack *bag, const char *key, const char *when, 
 {
     valise_blob *value = NULL;
     int rc = valise_peek(&value, bag, key, err);
-    valise_str text = {"(absent)", 8};
 
-    if (rc > 0)
-        text = valise_blob_bytes(value);
-    printf("%s %s: %.*s\n", key, when, VALISE_STR_ARG(text));
+    if (rc >= 0)
+        printf("%s %s: %s\n", key, when, rc > 0 ? valise_blob_text(value) : "(absent)");
     valise_blob_unref(value);
     return rc < 0 ? rc : 0;
 }
@@ -58,10 +56,8 @@ static int is_wrong(void *arg, valise_backpack *state, valise_error *err)
     (void)arg;
     if (rc > 0)
         rc = valise_json_get_text(&capital, valise_blob_bytes(value), "/capital", err);
-    if (rc > 0) {
-        valise_str text = valise_blob_bytes(capital);
-        wrong = text.len == 4 && memcmp(text.ptr, "Lyon", 4) == 0;
-    }
+    if (rc > 0)
+        wrong = strcmp(valise_blob_text(capital), "Lyon") == 0;
     valise_blob_unref(capital);
     valise_blob_unref(value);
     return rc < 0 ? rc : wrong;

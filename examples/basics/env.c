@@ -60,10 +60,8 @@ static int work(valise *v, valise_error *err)
 
     if (rc == 0)
         rc = valise_dispatch(&hash, v, "workspace:hash", NULL, NULL, err);
-    if (rc == 0) {
-        valise_str text = valise_blob_bytes(hash.json);
-        printf("command %s\n%.*s\n", valise_uuid_text(id, &entry.id), VALISE_STR_ARG(text));
-    }
+    if (rc == 0)
+        printf("command %s\n%s\n", valise_uuid_text(id, &entry.id), valise_blob_text(hash.json));
     valise_reply_release(&hash);
     valise_reply_release(&entry);
     return rc;

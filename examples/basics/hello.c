@@ -10,43 +10,34 @@
 
 #include <valise.h>
 
-/* What somebody typed becomes JSON first, whatever is in it. */
+/* What somebody typed becomes JSON, whatever is in it. */
 static int remember(valise *v, const char *key, const char *text, valise_error *err)
 {
-    valise_blob *k = NULL, *t = NULL;
     valise_reply reply = VALISE_REPLY_INIT;
-    char payload[500];
-    int rc = valise_json_quote(&k, valise_str_of(key), err);
+    valise_blob *payload = NULL;
+    int rc = valise_json_format(&payload, err, "{\"key\":%s,\"text\":%s}", key, text);
 
     if (rc == 0)
-        rc = valise_json_quote(&t, valise_str_of(text), err);
-    if (rc == 0) {
-        valise_str key_json = valise_blob_bytes(k), text_json = valise_blob_bytes(t);
-        snprintf(payload, sizeof(payload), "{\"key\":%.*s,\"text\":%.*s}", VALISE_STR_ARG(key_json),
-                 VALISE_STR_ARG(text_json));
-        rc = valise_dispatch(&reply, v, "context:add", payload, NULL, err);
-    }
+        rc = valise_dispatch(&reply, v, "context:add", valise_blob_text(payload), NULL, err);
     if (rc == 0)
         printf("entry %lld of the log\n", (long long)reply.seq);
     valise_reply_release(&reply);
-    valise_blob_unref(t);
-    valise_blob_unref(k);
+    valise_blob_unref(payload);
     return rc;
 }
 
 /* One line for each row of a list. */
-static int print_row(void *arg, valise_str json)
+static int print_row(void *arg, valise_str json, valise_error *err)
 {
     (void)arg;
+    (void)err;
     printf("%.*s\n", VALISE_STR_ARG(json));
     return 0;
 }
 
 static int list(valise *v, valise_error *err)
 {
-    const valise_str type = VALISE_STR("context:list"), payload = VALISE_STR("{}");
-
-    return valise_stream(NULL, v, type, payload, NULL, print_row, NULL, err);
+    return valise_stream(NULL, v, "context:list", NULL, print_row, NULL, NULL, err);
 }
 
 int main(int argc, char **argv)

@@ -27,7 +27,7 @@ static int read_counter(void *arg, const valise_item *item, valise_error *err)
     char digits[24];
 
     (void)err;
-    snprintf(digits, sizeof(digits), "%.*s", VALISE_STR_ARG(valise_blob_bytes(item->value)));
+    snprintf(digits, sizeof(digits), "%s", valise_blob_text(item->value));
     c->value = strtol(digits, NULL, 10);
     c->version = item->commit->version;
     return 1;
@@ -99,8 +99,8 @@ int main(void)
         rc = run(bag, &err);
     if (rc == 0)
         rc = valise_unpack_required(&sum, bag, "counter", &err);
-    if (rc >= 0)
-        printf("the counter is %.*s\n", VALISE_STR_ARG(valise_blob_bytes(sum)));
+    if (rc == 0)
+        printf("the counter is %s\n", valise_blob_text(sum));
     else
         fprintf(stderr, "%s\n", err.message);
     valise_blob_unref(sum);

@@ -15,17 +15,17 @@ static int chat_post(void *node, valise_node_run *run, valise_error *err)
 {
     valise_backpack *bag = valise_node_backpack(run); /* a view of its own; not to be closed */
     valise_blob *question = NULL;
-    char text[200];
+    bool search;
     int rc = valise_unpack_required(&question, bag, "question", err);
 
     (void)node;
     if (rc < 0)
         return rc;
-    snprintf(text, sizeof(text), "%.*s", VALISE_STR_ARG(valise_blob_bytes(question)));
+    search = strstr(valise_blob_text(question), "lamp") != NULL;
     valise_blob_unref(question);
-    if (strstr(text, "lamp"))
+    if (search)
         return valise_node_act(run, "needs_search", err);
-    rc = valise_pack(NULL, bag, "found", "\"four\"", NULL, err);
+    rc = valise_pack_text(NULL, bag, "found", "four", NULL, err);
     return rc < 0 ? rc : valise_node_act(run, "direct_answer", err);
 }
 
@@ -83,7 +83,7 @@ static int run(valise *v, valise_flow *flow, const char *name, const char *quest
     int rc = valise_backpack_open(&bag, v, name, NULL, err);
 
     if (rc == 0)
-        rc = valise_pack(NULL, bag, "question", question, NULL, err);
+        rc = valise_pack_text(NULL, bag, "question", question, NULL, err);
     if (rc == 0)
         rc = valise_flow_run(NULL, NULL, flow, bag, NULL, err);
     all.oldest_first = true;
@@ -105,9 +105,9 @@ int main(void)
     if (rc == 0)
         rc = make(flow, &err);
     if (rc == 0)
-        rc = run(v, flow, "run-1", "\"How long does a lamp last?\"", &err);
+        rc = run(v, flow, "run-1", "How long does a lamp last?", &err);
     if (rc == 0)
-        rc = run(v, flow, "run-2", "\"What is two and two?\"", &err);
+        rc = run(v, flow, "run-2", "What is two and two?", &err);
     if (rc < 0)
         fprintf(stderr, "%s\n", err.message);
     valise_flow_free(flow);

@@ -79,13 +79,11 @@ static int run(valise *v, valise_backpack *bag, valise_error *err)
         rc = valise_flow_run(&result, NULL, flow, bag, &start, err);
     if (rc == 0)
         rc = valise_unpack_required(&answer, bag, "finalAnswer", err);
-    if (rc >= 0) {
-        valise_str text = valise_blob_bytes(answer);
-        printf("%.*s\nin %lld steps\n", VALISE_STR_ARG(text), (long long)result.steps);
-    }
+    if (rc == 0)
+        printf("%s\nin %lld steps\n", valise_blob_text(answer), (long long)result.steps);
     valise_blob_unref(answer);
     valise_flow_free(flow);
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 int main(void)

@@ -68,7 +68,7 @@ typedef struct valise_agent_process {
      * shell. Naming it here is the consent that it may run. */
     const char *const *argv;
     const char *folder;           /* it starts in; NULL: in ours */
-    int64_t timeout_ms;           /* of one call; 0: 60,000 */
+    int64_t timeout_ns;           /* of one call; 0: a minute */
     size_t max_bytes;             /* of one answer; 0: 64 MiB, which is also the most */
     const struct valise_env *env; /* NULL: the usual */
 } valise_agent_process;

@@ -4,8 +4,9 @@
  *     valise_blob *value = NULL;
  *
  *     rc = valise_backpack_open(&bag, v, "run-1", NULL, err);
- *     rc = valise_pack(NULL, bag, "query", "\"What is AI?\"", NULL, err);
- *     rc = valise_unpack(&value, bag, "query", err);             1: found, 0: absent
+ *     rc = valise_pack(NULL, bag, "limits", "{\"steps\":20}", NULL, err);
+ *     rc = valise_pack_text(NULL, bag, "query", "What is AI?", NULL, err);
+ *     rc = valise_unpack(&value, bag, "limits", err);            1: found, 0: absent
  *     rc = valise_snapshot_before_node(&before, bag, "research-2", 1, err);
  *
  * A handle is one of three, and all functions that read take any of them:
@@ -19,9 +20,6 @@
  * in memory, with a bounded history; a *durable* one in the workspace, where each pack is a
  * command like any other. The functions are the same.
  *
- * Strings in structs that are handed out belong to the call that hands them out: a callback's are
- * valid until it returns.
- *
  * Threads: valise_backpack is shared. */
 #ifndef VALISE_BACKPACK_H
 #define VALISE_BACKPACK_H
@@ -31,7 +29,6 @@
 #include <valise/blob.h>
 #include <valise/error.h>
 #include <valise/id.h>
-#include <valise/sys/field.h>
 
 VALISE_BEGIN
 
@@ -105,6 +102,11 @@ typedef struct valise_node {
     const valise_permissions *permissions; /* NULL: those that valise_permit registered for id */
 } valise_node;
 
+#define VALISE_NODE_INIT                                                                           \
+    {                                                                                              \
+        sizeof(valise_node), {NULL, 0}, {NULL, 0}, {NULL, 0}, NULL                                 \
+    }
+
 /* A view for one run of a node: the run starts here and ends when it is closed. With permissions
  * these are registered first (needs backpack:permit); of a snapshot, where nothing can
  * be, they hold for this view. */
@@ -170,7 +172,6 @@ typedef struct valise_commit {
     int64_t log_seq; /* durable: of the command; 0 */
 } valise_commit;
 
-/* Non-zero ends the walk, and is returned. */
 typedef int valise_commit_fn(void *arg, const valise_commit *commit, valise_error *err);
 
 /* ---- items ---- */
@@ -206,6 +207,13 @@ VALISE_API int valise_pack(valise_packed *out, valise_backpack *bag, const char 
 VALISE_API int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key,
                                valise_str json, const valise_pack_options *options,
                                valise_error *err);
+/* The same with a text, which becomes a JSON string. VALISE_E_INVALID: it is not UTF-8. */
+VALISE_API int valise_pack_text(valise_packed *out, valise_backpack *bag, const char *key,
+                                const char *text, const valise_pack_options *options,
+                                valise_error *err);
+VALISE_API int valise_pack_text_str(valise_packed *out, valise_backpack *bag, valise_str key,
+                                    valise_str text, const valise_pack_options *options,
+                                    valise_error *err);
 
 /* The value as canonical JSON: 1 and a new reference, which stays valid whatever happens to the
  * backpack; or 0. The read is recorded. */
@@ -213,16 +221,23 @@ VALISE_API int valise_unpack(valise_blob **out, valise_backpack *bag, const char
                              valise_error *err);
 VALISE_API int valise_unpack_str(valise_blob **out, valise_backpack *bag, valise_str key,
                                  valise_error *err);
-/* The same, but what is absent is VALISE_E_NOT_FOUND; what is denied VALISE_E_DENIED, always. */
+/* The text of a value that is a string, without quotes and escapes: 1, or 0. VALISE_E_INVALID: it
+ * is something else. */
+VALISE_API int valise_unpack_text(valise_blob **out, valise_backpack *bag, const char *key,
+                                  valise_error *err);
+/* The value: 0. What is absent is VALISE_E_NOT_FOUND; what is denied VALISE_E_DENIED, always. */
 VALISE_API int valise_unpack_required(valise_blob **out, valise_backpack *bag, const char *key,
                                       valise_error *err);
-/* The same as unpack, but nothing is recorded. */
+/* As valise_unpack, but nothing is recorded. */
 VALISE_API int valise_peek(valise_blob **out, valise_backpack *bag, const char *key,
                            valise_error *err);
-VALISE_API int valise_has(valise_backpack *bag, const char *key, valise_error *err); /* 1 or 0 */
+/* Is it there? 1 or 0. Nothing is recorded. */
+VALISE_API int valise_has(valise_backpack *bag, const char *key, valise_error *err);
 
-/* Delete: 1, or 0 when it was absent. */
-VALISE_API int valise_remove(valise_backpack *bag, const char *key, valise_error *err);
+/* Delete. *removed (may be NULL): whether there was something; false also for what was denied in a
+ * lenient backpack. */
+VALISE_API int valise_remove(bool *removed, valise_backpack *bag, const char *key,
+                             valise_error *err);
 
 /* Delete what carries the tag, and what lies in a namespace that matches; "" for either: any, but
  * not for both. *count: how many; may be NULL. */
@@ -323,10 +338,10 @@ VALISE_API int valise_replay_from_commit(valise_backpack **out, valise_backpack 
 
 /* ---- difference ---- */
 
-enum { VALISE_ADDED, VALISE_MODIFIED, VALISE_DELETED };
+enum { VALISE_CHANGE_ADDED, VALISE_CHANGE_MODIFIED, VALISE_CHANGE_DELETED };
 
 typedef struct valise_change {
-    int kind; /* VALISE_ADDED, ... */
+    int kind; /* VALISE_CHANGE_ADDED, ... */
     valise_str key;
     const valise_commit *before, *after; /* NULL where there is no item */
     const valise_commit *by; /* what made the difference; NULL: b is no later state of a */
@@ -379,6 +394,14 @@ typedef struct valise_quarantine_options {
     bool forget;                   /* no entry, and the commit has no value */
     valise_str node_id, node_name; /* the owner's handle only */
 } valise_quarantine_options;
+
+#define VALISE_QUARANTINE_OPTIONS_INIT                                                             \
+    {                                                                                              \
+        sizeof(valise_quarantine_options), {NULL, 0}, {NULL, 0}, false, {NULL, 0},                 \
+        {                                                                                          \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
 
 /* Take an item out of the active state. A key that was never packed gets an entry too. */
 VALISE_API int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,

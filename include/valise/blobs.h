@@ -8,15 +8,15 @@
  *     while (rc == 0 && (rc = valise_blob_read(&len, reader, room, sizeof(room), err)) == 0 && len)
  *         ...
  *     valise_blob_close(reader);
- *     rc = valise_blob_release(v, &told.sha256, NULL, NULL, err);
+ *     rc = valise_blob_release(NULL, v, &told.sha256, NULL, NULL, err);
  *
  * A blob's id is the SHA-256 of its bytes, what sha256sum prints: the same bytes are stored once.
  * It stays as long as somebody holds it: a turn, a context entry, or a name that somebody chose.
  * With its last holder it goes. Files of any size are read and written piece by piece.
  *
  * Each of these functions is an operation, called with structs in place of JSON; `call`
- * (valise/workspace.h) says who acts and who hears of progress; NULL: as the handle says. A hold
- * that is NULL is "manual".
+ * (valise/workspace.h) says who acts and who hears of progress; NULL: as the handle says. Where a
+ * hold is changed, NULL is "manual".
  *
  * Threads: all functions may be called on one handle by many threads; a reader is single. */
 #ifndef VALISE_BLOBS_H
@@ -56,7 +56,7 @@ typedef struct valise_blob_registered {
 
 #define VALISE_BLOB_REGISTERED_INIT                                                                \
     {                                                                                              \
-        .size = sizeof(valise_blob_registered)                                                     \
+        sizeof(valise_blob_registered), {{0}}, 0, false, 0                                         \
     }
 
 /* Take in what a descriptor gives, from where it stands to its end, and hold it. Idempotent per
@@ -73,13 +73,14 @@ VALISE_API int valise_blob_register_bytes(valise_blob_registered *out, valise *v
 
 /* ---- holding ---- */
 
-/* Hold what somebody holds already: 1, or 0 when this hold was there. VALISE_E_NOT_FOUND. */
-VALISE_API int valise_blob_hold(valise *v, const valise_id *blob, const char *hold,
+/* Hold what somebody holds already. *taken (may be NULL): this hold is a new one.
+ * VALISE_E_NOT_FOUND. blob:retain */
+VALISE_API int valise_blob_hold(bool *taken, valise *v, const valise_id *blob, const char *hold,
                                 const valise_call *call, valise_error *err);
 
-/* Let go of it: 1, or 0 when this hold was not there. */
-VALISE_API int valise_blob_release(valise *v, const valise_id *blob, const char *hold,
-                                   const valise_call *call, valise_error *err);
+/* Let go of it. *released (may be NULL): this hold was there. blob:release */
+VALISE_API int valise_blob_release(bool *released, valise *v, const valise_id *blob,
+                                   const char *hold, const valise_call *call, valise_error *err);
 
 /* ---- reading ---- */
 
@@ -88,6 +89,8 @@ VALISE_API int valise_blob_release(valise *v, const valise_id *blob, const char 
 VALISE_API int valise_blob_open(valise_blob_reader **out, valise *v, const valise_id *blob,
                                 const valise_call *call, valise_error *err);
 VALISE_API void valise_blob_close(valise_blob_reader *reader); /* NULL is fine */
+
+/* How many bytes it has. */
 VALISE_API int64_t valise_blob_size(const valise_blob_reader *reader);
 
 /* At least one byte into room, which has some; *len 0 at the end. The read that would hand out the
@@ -107,10 +110,9 @@ typedef struct valise_blob_info {
     int64_t created;                 /* ns */
 } valise_blob_info;
 
-/* What it gets is valid until it returns. Non-zero ends the list; a negative one is returned. */
 typedef int valise_blob_info_fn(void *arg, const valise_blob_info *info, valise_error *err);
 
-/* Those that are held under this name; NULL: all. In order of their ids. */
+/* Each that is held under this name; NULL: all. In the order of their ids. blob:list */
 VALISE_API int valise_blob_list(valise *v, const char *hold, valise_blob_info_fn *fn, void *arg,
                                 const valise_call *call, valise_error *err);
 

@@ -6,8 +6,7 @@
  *     rc = valise_tree_checkpoint(&kept, v, "before-refactoring", NULL, NULL, err);
  *     ...                                                     (whatever any program does to them)
  *     rc = valise_tree_restore(&back, v, "before-refactoring", NULL, NULL, err);
- *     rc = valise_tree_restore(NULL, v, back.saved, NULL, NULL, err);             and take that
- * back
+ *     rc = valise_tree_restore(NULL, v, back.saved, NULL, NULL, err);        and take that back
  *
  * What rules leave out of the tree (valise/context.h), .git and .valise are neither kept nor
  * touched.
@@ -32,15 +31,16 @@ VALISE_BEGIN
 
 /* What became of one path, or why nothing did. */
 enum {
-    VALISE_RESTORE_CREATED,
-    VALISE_RESTORE_REPLACED,
-    VALISE_RESTORE_MODE, /* only its permissions were others */
-    VALISE_RESTORE_DELETED,
-    VALISE_RESTORE_IN_THE_WAY, /* something lies there that must not be touched; reason says what */
-    VALISE_RESTORE_LACKING,    /* the checkpoint does not have it; reason says why */
-    VALISE_RESTORE_LATE,  /* path: one more checkpoint: of what was edited meanwhile, or readable
+    VALISE_RESTORED_CREATED,
+    VALISE_RESTORED_REPLACED,
+    VALISE_RESTORED_MODE, /* only its permissions were others */
+    VALISE_RESTORED_DELETED,
+    VALISE_RESTORED_IN_THE_WAY, /* something lies there that must not be touched; reason says what
+                                 */
+    VALISE_RESTORED_LACKING,    /* the checkpoint does not have it; reason says why */
+    VALISE_RESTORED_LATE,  /* path: one more checkpoint: of what was edited meanwhile, or readable
                              only then */
-    VALISE_RESTORE_FOUND, /* path: a file that a restore which was killed left */
+    VALISE_RESTORED_FOUND, /* path: a file that a restore which was killed left */
 };
 
 typedef struct valise_restore_step {
@@ -49,7 +49,6 @@ typedef struct valise_restore_step {
     valise_str reason; /* "" */
 } valise_restore_step;
 
-/* What it gets is valid until it returns. Non-zero ends the list, and is returned. */
 typedef int valise_restore_fn(void *arg, const valise_restore_step *step, valise_error *err);
 
 /* ---- keeping ---- */
@@ -158,8 +157,7 @@ typedef struct valise_checkpoint_info {
 typedef int valise_checkpoint_fn(void *arg, const valise_checkpoint_info *checkpoint,
                                  valise_error *err);
 
-/* The newest first. What fn gets is valid until it returns; non-zero ends the list, and is returned
- * where it is negative. checkpoint:list */
+/* Each of them, the newest first. checkpoint:list */
 VALISE_API int valise_tree_checkpoint_list(valise *v, valise_checkpoint_fn *fn, void *arg,
                                            const valise_call *call, valise_error *err);
 

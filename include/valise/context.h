@@ -32,7 +32,6 @@
 #include <valise/blob.h>
 #include <valise/error.h>
 #include <valise/id.h>
-#include <valise/sys/field.h>
 #include <valise/workspace.h>
 
 VALISE_BEGIN
@@ -55,7 +54,6 @@ typedef struct valise_tree_change {
     valise_str reason; /* AMBIGUOUS, ERROR: why; else "" */
 } valise_tree_change;
 
-/* What it gets is valid until it returns. Non-zero ends the list, and is returned. */
 typedef int valise_tree_change_fn(void *arg, const valise_tree_change *change, valise_error *err);
 
 enum { VALISE_TREE_SCAN_FORCE = 1 /* read every file, whatever its times say */ };

@@ -30,7 +30,6 @@
 
 #include <valise/error.h>
 #include <valise/id.h>
-#include <valise/sys/field.h>
 #include <valise/workspace.h>
 
 VALISE_BEGIN

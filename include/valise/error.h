@@ -1,6 +1,6 @@
 /* valise/error.h -- what went wrong, in a struct the caller owns.
  *
- * Functions return 0 or a negative code and fill the valise_error they were given (it may
+ * Functions that fail return a negative code and fill the valise_error they were given (it may
  * always be NULL). Nothing is allocated and nothing depends on the thread, so an error can
  * be kept, copied and handed to another thread. On success the struct is not touched.
  *

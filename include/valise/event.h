@@ -5,7 +5,8 @@
  * misses nothing inside the retained log. *Live events* (reads, progress, stream chunks) have no
  * seq and go to whoever listens now.
  *
- * Threads: immutable, borrowed for the time of the callback. */
+ * Threads: an event is immutable, and borrowed for the time of the callback. A subscription is
+ * shared, but one thread at a time takes events from its queue. */
 #ifndef VALISE_EVENT_H
 #define VALISE_EVENT_H
 
@@ -34,12 +35,22 @@ typedef struct valise_event {
     valise_str payload; /* canonical JSON: ids, sizes, summaries, never contents */
 } valise_event;
 
+#define VALISE_EVENT_INIT                                                                          \
+    {                                                                                              \
+        sizeof(valise_event), {{0}}, 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0},          \
+            {NULL, 0}, {{0}},                                                                      \
+        {                                                                                          \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
+
 typedef struct valise_cursor {
     int64_t seq; /* the next event to get: the first one at or behind (seq, index) */
     uint32_t index;
 } valise_cursor;
 
-/* Runs with no lock held and may call the API. A failure is counted and harms nobody else. */
+/* Runs with no lock held and may call the API. What it returns stops nothing: a code below 0 is
+ * counted (valise_subscription_losses). */
 typedef int valise_event_fn(void *arg, const valise_event *event, valise_error *err);
 
 typedef struct valise_filter {
@@ -48,6 +59,14 @@ typedef struct valise_filter {
     valise_str node_id, run_id; /* "": any */
     valise_str namespace_pattern;
 } valise_filter;
+
+#define VALISE_FILTER_INIT                                                                         \
+    {                                                                                              \
+        sizeof(valise_filter), NULL, {NULL, 0}, {NULL, 0},                                         \
+        {                                                                                          \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
 
 typedef struct valise_follow {
     size_t size;
@@ -58,8 +77,16 @@ typedef struct valise_follow {
                                    size for valise_subscription_next; what does not fit is counted */
     valise_event_fn *fn;
     void *arg;
-    valise_str actor; /* who listens: events the actor may not see are left out */
+    valise_str actor; /* who listens: events the actor may not see are left out; "": the handle's */
 } valise_follow;
+
+#define VALISE_FOLLOW_INIT                                                                         \
+    {                                                                                              \
+        sizeof(valise_follow), VALISE_FILTER_INIT, NULL, false, 0, NULL, NULL,                     \
+        {                                                                                          \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
 
 typedef struct valise_subscription valise_subscription;
 

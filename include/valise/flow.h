@@ -119,11 +119,10 @@ VALISE_API int valise_flow_graph(valise_blob **out, valise_flow *flow, int forma
 
 typedef struct valise_flow_run_options {
     size_t size;
-    const char *start; /* another first node; NULL: as the flow says */
-    const char *items; /* JSON object: packed by the node "system" before it starts; NULL */
-    int64_t max_steps; /* 0: as the flow says, else 10,000 */
-    valise_progress
-        progress; /* asked while it runs, on the thread that runs it: non-zero cancels */
+    const char *start;        /* another first node; NULL: as the flow says */
+    const char *items;        /* JSON object: packed by the node "system" before it starts; NULL */
+    int64_t max_steps;        /* 0: as the flow says, else 10,000 */
+    valise_progress progress; /* asked while it runs, on the thread that runs it */
 } valise_flow_run_options;
 
 #define VALISE_FLOW_RUN_OPTIONS_INIT                                                               \

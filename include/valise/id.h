@@ -32,6 +32,7 @@ VALISE_API int valise_id_parse(valise_id *out, valise_str text, valise_error *er
 /* The same of a UUID: 36 characters, and a NUL behind them. */
 #define VALISE_UUID_TEXT 37
 VALISE_API char *valise_uuid_text(char out[VALISE_UUID_TEXT], const valise_uuid *uuid);
+VALISE_API int valise_uuid_parse(valise_uuid *out, valise_str text, valise_error *err);
 
 VALISE_END
 

@@ -18,13 +18,13 @@ typedef struct valise_progress_state {
     int64_t elapsed_ns; /* since the stage began */
 } valise_progress_state;
 
-/* Called at most about ten times a second, and once at the end of each stage. Return
- * non-zero to cancel: the operation then fails with VALISE_E_CANCELLED and leaves
- * everything consistent. */
-typedef int (*valise_progress_fn)(void *arg, const valise_progress_state *state);
+/* Called at most about ten times a second, and once at the end of each stage. It has one thing to
+ * say, and so no err: 0 goes on; anything else cancels, and the operation fails with
+ * VALISE_E_CANCELLED and leaves everything consistent. */
+typedef int valise_progress_fn(void *arg, const valise_progress_state *state);
 
 typedef struct valise_progress {
-    valise_progress_fn fn; /* may be NULL */
+    valise_progress_fn *fn; /* may be NULL */
     void *arg;
 } valise_progress;
 

@@ -4,7 +4,7 @@
  *
  *     rc = valise_search(&hits, v, "milk \"two pints\" choc*", NULL, NULL, err);
  *     for (size_t i = 0; rc == 0 && i < hits->count; i++)
- *         puts(hits->items[i]->snippet.ptr) ...
+ *         printf("%.*s\n", VALISE_STR_ARG(hits->items[i]->snippet));
  *     valise_hits_free(hits);
  *
  * All words must be there; "a phrase" stands together; word* is a beginning. Hits come by rank,

@@ -33,7 +33,6 @@
 
 #include <valise/error.h>
 #include <valise/id.h>
-#include <valise/sys/field.h>
 #include <valise/workspace.h>
 
 VALISE_BEGIN
@@ -78,8 +77,7 @@ VALISE_API int valise_session_open(valise_session **out, valise *v, const char *
                                    const valise_call *call, valise_error *err);
 VALISE_API void valise_session_free(valise_session *session); /* NULL is fine */
 
-/* Each of them, the newest first. What fn gets is valid until it returns; non-zero ends the list,
- * and is returned. session:list */
+/* Each of them, the newest first. session:list */
 typedef int valise_session_fn(void *arg, const valise_session *session, valise_error *err);
 VALISE_API int valise_session_list(valise *v, valise_session_fn *fn, void *arg,
                                    const valise_call *call, valise_error *err);
@@ -173,7 +171,7 @@ typedef struct valise_turn {
 } valise_turn;
 
 /* Each turn of a path, the first one said first: up to `turn`, or to the head (NULL); hidden ones
- * too. What fn gets is valid until it returns; non-zero ends it, and is returned. turn:log */
+ * too. turn:log */
 typedef int valise_turn_fn(void *arg, const valise_turn *turn, valise_error *err);
 VALISE_API int valise_transcript(valise *v, const char *session, const char *turn,
                                  valise_turn_fn *fn, void *arg, const valise_call *call,

@@ -1,4 +1,4 @@
-/* valise/str.h -- a slice: a pointer and a length, passed by value.
+/* valise/str.h -- a slice: a pointer and a length, passed by value; and lists of anything.
  *
  * A slice never owns its bytes and is never assumed to end in NUL. The same type carries
  * text and binary data; whoever takes text says so and checks that it is UTF-8.
@@ -8,6 +8,7 @@
 #define VALISE_STR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <valise/api.h>
 
@@ -24,12 +25,32 @@ typedef struct valise_str {
         "" literal, sizeof(literal) - 1                                                            \
     }
 
-/* For printf's "%.*s". Longer slices than an int can count are cut. */
-#define VALISE_STR_ARG(s)                                                                          \
-    ((s).len > 0x7fffffff ? 0x7fffffff : (int)(s).len), ((s).ptr ? (s).ptr : "")
-
 /* The slice of a NUL-ended string; NULL gives an empty slice. */
 VALISE_API valise_str valise_str_of(const char *text);
+
+/* Several of something: what the elements are is said where it stands. With items NULL it is not
+ * given, which is something else than empty. */
+typedef struct valise_list {
+    const void *items;
+    size_t count;
+} valise_list;
+
+/* A number or a point in time that is not there, where 0 would be one. */
+#define VALISE_NONE INT64_MIN
+
+/* For printf's "%.*s". Longer slices than an int can count are cut. These are two arguments, each
+ * of which evaluates s once: no place for a call with side effects. */
+#define VALISE_STR_ARG(s) valise_str_arg_len(s), valise_str_arg_ptr(s)
+
+static inline int valise_str_arg_len(valise_str s)
+{
+    return s.len > 0x7fffffff ? 0x7fffffff : VALISE_CAST(int, s.len);
+}
+
+static inline const char *valise_str_arg_ptr(valise_str s)
+{
+    return s.ptr ? s.ptr : "";
+}
 
 VALISE_END
 

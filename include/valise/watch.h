@@ -65,14 +65,14 @@ enum {
 typedef struct valise_watch_options {
     size_t size;
     unsigned flags; /* 0 */
-    /* What was recorded, change by change: added, changed, removed, moved, ambiguous, errors. What
-     * it gets is valid until it returns. Non-zero: no more of this round, and step returns it (a
-     * positive number as VALISE_E_CANCELLED). May be NULL. */
+    /* What was recorded, change by change: added, changed, removed, moved, ambiguous, errors. Where
+     * it stops there is no more of this round; a number above 0 comes out of step, which has an
+     * answer of its own, as VALISE_E_CANCELLED. May be NULL. */
     valise_tree_change_fn *changed;
-    /* After these: one version. May be NULL. */
+    /* After these: one version. Stops as `changed` does. May be NULL. */
     int (*recorded)(void *arg, const valise_tree_scanned *scanned, valise_error *err);
-    /* Something about the watching itself, VALISE_WATCH_..., with a sentence for people. May be
-     * NULL. */
+    /* Something about the watching itself, VALISE_WATCH_..., with a sentence for people. There is
+     * nothing that it could stop. May be NULL. */
     void (*noted)(void *arg, int note, const char *text);
     void *arg;           /* of all three */
     int64_t quiet_ns;    /* nothing may have happened for so long before files are looked at */

@@ -125,12 +125,15 @@ VALISE_API int valise_dispatch(valise_reply *out, valise *v, const char *type, c
 VALISE_API int valise_dispatch_str(valise_reply *out, valise *v, valise_str type,
                                    valise_str payload, const valise_call *call, valise_error *err);
 
-/* Run a query or job and get the rows of its list one by one, as JSON. fn returns non-zero to
- * stop, which is not an error. */
-typedef int valise_row_fn(void *arg, valise_str json);
-VALISE_API int valise_stream(valise_reply *out, valise *v, valise_str type, valise_str payload,
-                             const valise_call *call, valise_row_fn *fn, void *arg,
+/* Run a query or job and get the rows of its list one by one, as JSON. payload, call and out as for
+ * valise_dispatch. */
+typedef int valise_row_fn(void *arg, valise_str json, valise_error *err);
+VALISE_API int valise_stream(valise_reply *out, valise *v, const char *type, const char *payload,
+                             valise_row_fn *fn, void *arg, const valise_call *call,
                              valise_error *err);
+VALISE_API int valise_stream_str(valise_reply *out, valise *v, valise_str type, valise_str payload,
+                                 valise_row_fn *fn, void *arg, const valise_call *call,
+                                 valise_error *err);
 
 /* Several commands in one transaction: all of them or none. out has room for count replies, or is
  * NULL. Each has its own id, cause and expect. err->path starts with "[i]". */
@@ -153,8 +156,7 @@ VALISE_API int valise_use(valise *v, const struct valise_middleware *middleware,
 VALISE_API int valise_index_get(valise_blob **json, valise *v, const char *index, valise_str key,
                                 const valise_call *call, valise_error *err);
 
-/* Each entry whose key begins so, in their order; "": all. What fn gets is valid until it returns;
- * non-zero ends it, and is returned. */
+/* Each entry whose key begins so, in their order; "": all. index:query */
 typedef int valise_index_fn(void *arg, valise_str key, valise_str json, valise_error *err);
 VALISE_API int valise_index_each(valise *v, const char *index, valise_str prefix,
                                  valise_index_fn *fn, void *arg, const valise_call *call,
@@ -164,7 +166,8 @@ VALISE_API int valise_index_each(valise *v, const char *index, valise_str prefix
 
 /* An index (see `index:list`) as JSON Patch operations on an object {key: entry}: first one that
  * adds everything, before this function returns, then one for each commit that changes it, in the
- * order of seq. seq: the state the copy has after this patch. */
+ * order of seq. seq: the state the copy has after this patch. What fn returns stops nothing, as
+ * with events. End it with valise_unsubscribe. */
 typedef int valise_patch_fn(void *arg, int64_t seq, valise_str json_patch, valise_error *err);
 VALISE_API int valise_index_subscribe(valise_subscription **out, valise *v, const char *index,
                                       valise_patch_fn *fn, void *arg, valise_error *err);

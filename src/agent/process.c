@@ -16,6 +16,7 @@
 
 #define TIMEOUT_MS 60000
 #define TIMEOUT_MAX_MS INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
 #define WAIT_MS 100
 #define PATIENCE_MS 1000 /* with who may end by itself */
 
@@ -212,11 +213,10 @@ static int take_options(valise_agent_process *out, const valise_agent_process *g
         return rc;
     if (!out->argv || !out->argv[0] || !out->argv[0][0])
         return vls_fail(err, VALISE_E_INVALID, "valise_agent_process names no program");
-    if (out->timeout_ms < 0 || out->max_bytes > VLS_AGENT_LINE_MAX)
+    if (out->timeout_ns < 0 || out->max_bytes > VLS_AGENT_LINE_MAX)
         return vls_fail(err, VALISE_E_INVALID, "a limit of valise_agent_process makes no sense");
-    if (out->timeout_ms == 0)
-        out->timeout_ms = TIMEOUT_MS;
-    out->timeout_ms = VLS_MIN(out->timeout_ms, TIMEOUT_MAX_MS);
+    if (out->timeout_ns == 0)
+        out->timeout_ns = TIMEOUT_MS * NS_PER_MS;
     if (out->max_bytes == 0)
         out->max_bytes = VLS_AGENT_LINE_MAX;
     if (!out->env)
@@ -247,7 +247,8 @@ int valise_agent_start(valise_agent_adapter **out, const valise_agent_process *p
     if (!t)
         return vls_fail_memory(err);
     t->env = o.env;
-    t->timeout_ms = o.timeout_ms;
+    t->timeout_ms =
+        VLS_MIN(o.timeout_ns / NS_PER_MS + (o.timeout_ns % NS_PER_MS > 0), TIMEOUT_MAX_MS);
     t->name = name_of(o.argv[0]);
     vls_talk_init(&t->with, o.env, o.max_bytes);
     (void)pthread_mutex_init(&t->lock, NULL);

@@ -2,9 +2,14 @@
 #include "backpack/handle.h"
 
 #include "base/sized.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "bus/read_log.h"
 #include "json/json.h"
 #include "store/object.h"
+
+/* A text that is unpacked, besides its bytes. */
+#define TEXT_ROOM ((size_t)1 << 16)
 
 /* ---- values ---- */
 
@@ -237,6 +242,33 @@ int valise_pack(valise_packed *out, valise_backpack *bag, const char *key, const
     return valise_pack_str(out, bag, valise_str_of(key), valise_str_of(json), options, err);
 }
 
+static int write_text(vls_buf *out, valise_backpack *bag, valise_str text, valise_error *err)
+{
+    if (!vls_utf8_valid(text))
+        return vls_fail(err, VALISE_E_INVALID, "the text is not UTF-8");
+    vls_buf_init(out, bag->env, VLS_JSON_MAX_BYTES);
+    vls_json_write_string(out, text);
+    return vls_buf_check(out, err);
+}
+
+int valise_pack_text_str(valise_packed *out, valise_backpack *bag, valise_str key, valise_str text,
+                         const valise_pack_options *options, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf json = {0};
+    int rc;
+
+    VLS_ARG(bag && (text.ptr || text.len == 0), err);
+    rc = write_text(&json, bag, text, err);
+    return rc < 0 ? rc : valise_pack_str(out, bag, key, vls_buf_str(&json), options, err);
+}
+
+int valise_pack_text(valise_packed *out, valise_backpack *bag, const char *key, const char *text,
+                     const valise_pack_options *options, valise_error *err)
+{
+    VLS_ARG(key && text, err);
+    return valise_pack_text_str(out, bag, valise_str_of(key), valise_str_of(text), options, err);
+}
+
 /* ---- getting ---- */
 
 typedef struct getting {
@@ -304,6 +336,36 @@ int valise_unpack(valise_blob **out, valise_backpack *bag, const char *key, vali
     return get_value(out, bag, valise_str_of(key), true, false, err);
 }
 
+/* The text of a value; key: for the message. */
+static int read_text(valise_blob **out, valise_backpack *bag, valise_str key, valise_str json,
+                     valise_error *err)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+    vls_json value;
+    int rc;
+
+    if (json.ptr[0] != '"') /* canonical, so nothing stands before it */
+        return vls_fail(err, VALISE_E_INVALID, "the value of '%s' is no text",
+                        vls_text_short(key).s);
+    vls_arena_init(&arena, bag->env, TEXT_ROOM + 2 * json.len);
+    rc = vls_json_parse(&value, &arena, json, NULL, err);
+    return rc < 0 ? rc : vls_blob_new(out, bag->env, vls_json_str(value), err);
+}
+
+int valise_unpack_text(valise_blob **out, valise_backpack *bag, const char *key, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *json = NULL;
+    int rc;
+
+    VLS_ARG(out && bag && key, err);
+    rc = valise_unpack(&json, bag, key, err);
+    if (rc <= 0)
+        return rc;
+    assert(json);
+    rc = read_text(out, bag, valise_str_of(key), vls_blob_bytes(json), err);
+    return rc < 0 ? rc : 1;
+}
+
 int valise_unpack_required(valise_blob **out, valise_backpack *bag, const char *key,
                            valise_error *err)
 {
@@ -328,7 +390,7 @@ int valise_has(valise_backpack *bag, const char *key, valise_error *err)
 
 /* ---- the rest ---- */
 
-int valise_remove(valise_backpack *bag, const char *key, valise_error *err)
+int valise_remove(bool *removed, valise_backpack *bag, const char *key, valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
     vls_key_args args = {.key = {NULL, 0}};
@@ -340,10 +402,12 @@ int valise_remove(valise_backpack *bag, const char *key, valise_error *err)
     rc = run_one(&packed, bag, &vls_op_backpack_rm, &args, args.key, VALISE_ACTION_DELETE, NULL,
                  &why);
     if (rc == VALISE_E_NOT_FOUND && strcmp(why.path, "key") == 0) /* not the backpack */
-        return 0;
+        rc = 0;
     if (rc < 0 && err)
         *err = why;
-    return rc < 0 ? rc : packed.applied;
+    if (rc == 0 && removed)
+        *removed = packed.applied;
+    return rc;
 }
 
 int valise_clear(int64_t *count, valise_backpack *bag, valise_str tag, valise_str pattern,

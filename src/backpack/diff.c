@@ -67,7 +67,9 @@ static int tell(diff *d, valise_str key, const valise_commit *before, const vali
         change.by = by == after ? &new : &last;
     if (!before && !after && !change.by)
         return 0;
-    change.kind = !change.after ? VALISE_DELETED : !change.before ? VALISE_ADDED : VALISE_MODIFIED;
+    change.kind = !change.after    ? VALISE_CHANGE_DELETED
+                  : !change.before ? VALISE_CHANGE_ADDED
+                                   : VALISE_CHANGE_MODIFIED;
     change.old_value = old_value;
     change.new_value = new_value;
     return d->fn(d->arg, &change, err);

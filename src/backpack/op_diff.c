@@ -80,7 +80,7 @@ static int emit(void *arg, const valise_change *change, valise_error *err)
         row.seq = change->by->seq;
     }
     vls_buf_init(&patch, view->arena.env, VLS_JSON_MAX_BYTES);
-    if (change->kind == VALISE_MODIFIED && change->old_value && change->new_value) {
+    if (change->kind == VALISE_CHANGE_MODIFIED && change->old_value && change->new_value) {
         rc = make_patch(&patch, change, view->arena.env, err);
         row.patch = vls_buf_str(&patch);
     }

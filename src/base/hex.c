@@ -130,6 +130,12 @@ char *valise_uuid_text(char out[VALISE_UUID_TEXT], const valise_uuid *uuid)
     return out;
 }
 
+int valise_uuid_parse(valise_uuid *out, valise_str text, valise_error *err)
+{
+    VLS_ARG(out && (text.ptr || text.len == 0), err);
+    return vls_uuid_parse(out, text, err);
+}
+
 int valise_id_parse(valise_id *out, valise_str text, valise_error *err)
 {
     VLS_ARG(out && (text.ptr || text.len == 0), err);

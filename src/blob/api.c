@@ -59,28 +59,30 @@ int valise_blob_register_bytes(valise_blob_registered *out, valise *v, valise_st
 
 /* ---- holding ---- */
 
-static int change_hold(valise *v, const valise_op *op, const valise_id *blob, const char *hold,
-                       const valise_call *call, valise_error *err)
+static int change_hold(bool *changed, valise *v, const valise_op *op, const valise_id *blob,
+                       const char *hold, const valise_call *call, valise_error *err)
 {
     const vls_blob_hold_args args = {*blob, valise_str_of(hold)};
     vls_blob_held held = {.count = 0};
     int rc = vls_run(v, op, &args, &held, NULL, call, NULL, err);
 
-    return rc < 0 ? rc : held.changed;
+    if (rc == 0 && changed)
+        *changed = held.changed;
+    return rc;
 }
 
-int valise_blob_hold(valise *v, const valise_id *blob, const char *hold, const valise_call *call,
-                     valise_error *err)
+int valise_blob_hold(bool *taken, valise *v, const valise_id *blob, const char *hold,
+                     const valise_call *call, valise_error *err)
 {
     VLS_ARG(v && blob, err);
-    return change_hold(v, &vls_op_blob_blob_retain, blob, hold, call, err);
+    return change_hold(taken, v, &vls_op_blob_blob_retain, blob, hold, call, err);
 }
 
-int valise_blob_release(valise *v, const valise_id *blob, const char *hold, const valise_call *call,
-                        valise_error *err)
+int valise_blob_release(bool *released, valise *v, const valise_id *blob, const char *hold,
+                        const valise_call *call, valise_error *err)
 {
     VLS_ARG(v && blob, err);
-    return change_hold(v, &vls_op_blob_blob_release, blob, hold, call, err);
+    return change_hold(released, v, &vls_op_blob_blob_release, blob, hold, call, err);
 }
 
 /* ---- reading ---- */
@@ -168,6 +170,9 @@ int valise_blob_list(valise *v, const char *hold, valise_blob_info_fn *fn, void 
     listing l = {.fn = fn, .arg = arg};
     const vls_run_more more = {.emit = give, .emit_arg = &l};
 
+    int rc;
+
     VLS_ARG(v && fn, err);
-    return vls_run(v, &vls_op_blob_blob_list, &args, NULL, NULL, call, &more, err);
+    rc = vls_run(v, &vls_op_blob_blob_list, &args, NULL, NULL, call, &more, err);
+    return rc == 0 ? l.rc : rc;
 }

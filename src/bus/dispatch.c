@@ -66,21 +66,49 @@ int valise_dispatch_str(valise_reply *out, valise *v, valise_str type, valise_st
     return dispatch(out, v, type, &o, call, err);
 }
 
+static valise_str payload_of(const char *payload)
+{
+    return payload ? valise_str_of(payload) : VLS_STR("{}");
+}
+
 int valise_dispatch(valise_reply *out, valise *v, const char *type, const char *payload,
                     const valise_call *call, valise_error *err)
 {
     VLS_ARG(v && type, err);
-    return valise_dispatch_str(out, v, valise_str_of(type),
-                               payload ? valise_str_of(payload) : VLS_STR("{}"), call, err);
+    return valise_dispatch_str(out, v, valise_str_of(type), payload_of(payload), call, err);
 }
 
-int valise_stream(valise_reply *out, valise *v, valise_str type, valise_str payload,
-                  const valise_call *call, valise_row_fn *fn, void *arg, valise_error *err)
+typedef struct streaming {
+    valise_row_fn *fn;
+    void *arg;
+    int said; /* by fn */
+} streaming;
+
+static int take_row(void *arg, valise_str json, valise_error *err)
 {
-    vls_operation o = {.payload = payload, .fn = fn, .fn_arg = arg};
+    streaming *s = arg;
+
+    s->said = s->fn(s->arg, json, err);
+    return s->said;
+}
+
+int valise_stream_str(valise_reply *out, valise *v, valise_str type, valise_str payload,
+                      valise_row_fn *fn, void *arg, const valise_call *call, valise_error *err)
+{
+    streaming s = {.fn = fn, .arg = arg};
+    vls_operation o = {.payload = payload, .fn = take_row, .fn_arg = &s};
+    int rc;
 
     VLS_ARG(v && fn, err);
-    return dispatch(out, v, type, &o, call, err);
+    rc = dispatch(out, v, type, &o, call, err);
+    return rc == 0 ? s.said : rc;
+}
+
+int valise_stream(valise_reply *out, valise *v, const char *type, const char *payload,
+                  valise_row_fn *fn, void *arg, const valise_call *call, valise_error *err)
+{
+    VLS_ARG(v && type, err);
+    return valise_stream_str(out, v, valise_str_of(type), payload_of(payload), fn, arg, call, err);
 }
 
 /* ---- batches ---- */

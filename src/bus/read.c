@@ -160,7 +160,8 @@ static int emit_text(vls_sink *sink, const void *row, valise_error *err)
     rc = vls_fields_write(&sink->text, row, sink->op->out, VLS_FIELD_INPUT, VLS_FIELD_ALL, err);
     if (rc < 0)
         return rc;
-    return sink->fn(sink->arg, vls_buf_str(&sink->text)) == 0 ? 0 : stop(sink, err);
+    rc = sink->fn(sink->arg, vls_buf_str(&sink->text), err);
+    return rc > 0 ? stop(sink, err) : rc;
 }
 
 static int too_large(const vls_sink *sink, int rc, valise_error *err)

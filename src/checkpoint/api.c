@@ -45,10 +45,10 @@ static int tell_texts(const telling *to, int kind, const valise_list *list, vali
 
 static int tell_changes(const telling *to, const valise_list *list, valise_error *err)
 {
-    static const int kinds[] = {[VLS_RESTORE_CREATE] = VALISE_RESTORE_CREATED,
-                                [VLS_RESTORE_REPLACE] = VALISE_RESTORE_REPLACED,
-                                [VLS_RESTORE_MODE] = VALISE_RESTORE_MODE,
-                                [VLS_RESTORE_DELETE] = VALISE_RESTORE_DELETED};
+    static const int kinds[] = {[VLS_RESTORE_CREATE] = VALISE_RESTORED_CREATED,
+                                [VLS_RESTORE_REPLACE] = VALISE_RESTORED_REPLACED,
+                                [VLS_RESTORE_MODE] = VALISE_RESTORED_MODE,
+                                [VLS_RESTORE_DELETE] = VALISE_RESTORED_DELETED};
     const vls_restore_change *const *items = list->items;
     int rc = 0;
 
@@ -102,7 +102,7 @@ int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const char *name
     take_name(ours.name, r.name);
     if (out)
         vls_sized_give(out, &ours, sizeof(ours));
-    return o.fn ? tell_problems(&(telling){o.fn, o.arg}, VALISE_RESTORE_LACKING, &r.lacking, err)
+    return o.fn ? tell_problems(&(telling){o.fn, o.arg}, VALISE_RESTORED_LACKING, &r.lacking, err)
                 : 0;
 }
 
@@ -137,13 +137,13 @@ static int tell_restored(const telling *to, const vls_restore_result *r, valise_
     int rc = tell_changes(to, &r->changes, err);
 
     if (rc == 0)
-        rc = tell_problems(to, VALISE_RESTORE_IN_THE_WAY, &r->in_the_way, err);
+        rc = tell_problems(to, VALISE_RESTORED_IN_THE_WAY, &r->in_the_way, err);
     if (rc == 0)
-        rc = tell_problems(to, VALISE_RESTORE_LACKING, &r->lacking, err);
+        rc = tell_problems(to, VALISE_RESTORED_LACKING, &r->lacking, err);
     if (rc == 0)
-        rc = tell_texts(to, VALISE_RESTORE_LATE, &r->late, err);
+        rc = tell_texts(to, VALISE_RESTORED_LATE, &r->late, err);
     if (rc == 0)
-        rc = tell_texts(to, VALISE_RESTORE_FOUND, &r->found, err);
+        rc = tell_texts(to, VALISE_RESTORED_FOUND, &r->found, err);
     return rc;
 }
 
@@ -187,38 +187,42 @@ int valise_tree_restore(valise_restored *out, valise *v, const char *checkpoint,
 typedef struct listing {
     valise_checkpoint_fn *fn;
     void *arg;
+    int said; /* by fn */
 } listing;
 
 static int tell_row(void *arg, const void *row, valise_error *err)
 {
-    const listing *l = arg;
+    listing *l = arg;
     const vls_checkpoint_row *r = row;
 
-    return l->fn(l->arg,
-                 &(valise_checkpoint_info){.name = r->name,
-                                           .version = r->version,
-                                           .time = r->time,
-                                           .seq = r->seq,
-                                           .root = r->root,
-                                           .partial = r->partial,
-                                           .agent = r->agent,
-                                           .files = r->files,
-                                           .dirs = r->dirs,
-                                           .links = r->links,
-                                           .bytes = r->bytes,
-                                           .lacking = r->lacking},
-                 err);
+    l->said = l->fn(l->arg,
+                    &(valise_checkpoint_info){.name = r->name,
+                                              .version = r->version,
+                                              .time = r->time,
+                                              .seq = r->seq,
+                                              .root = r->root,
+                                              .partial = r->partial,
+                                              .agent = r->agent,
+                                              .files = r->files,
+                                              .dirs = r->dirs,
+                                              .links = r->links,
+                                              .bytes = r->bytes,
+                                              .lacking = r->lacking},
+                    err);
+    return l->said;
 }
 
 int valise_tree_checkpoint_list(valise *v, valise_checkpoint_fn *fn, void *arg,
                                 const valise_call *call, valise_error *err)
 {
     VLS_AUTO(memory) vls_memory memory = {0};
-    listing l = {fn, arg};
+    listing l = {.fn = fn, .arg = arg};
     const vls_run_more more = {.emit = tell_row, .emit_arg = &l};
+    int rc;
 
     VLS_ARG(v && fn, err);
-    return vls_run(v, &vls_op_checkpoint_checkpoint_list, NULL, NULL, &memory, call, &more, err);
+    rc = vls_run(v, &vls_op_checkpoint_checkpoint_list, NULL, NULL, &memory, call, &more, err);
+    return rc == 0 ? l.said : rc;
 }
 
 int valise_tree_checkpoint_remove(valise *v, const char *checkpoint, const valise_call *call,

@@ -280,7 +280,7 @@ static int answer_post(void *node, valise_node_run *at, valise_error *err)
                            vls_json_string(t->text), err);
 
     (void)node;
-    return rc < 0 ? rc : vls_settle(valise_remove(at->view, t->key.ptr, err));
+    return rc < 0 ? rc : valise_remove(NULL, at->view, t->key.ptr, err);
 }
 
 const valise_node_type vls_flow_agent_answer = {

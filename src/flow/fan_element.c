@@ -108,7 +108,7 @@ static int note_change(void *arg, const valise_change *change, valise_error *err
     vls_fan_element *element = arg;
     vls_fan_change noted = {.element = element->number,
                             .value = vls_json_null(),
-                            .deleted = change->kind == VALISE_DELETED};
+                            .deleted = change->kind == VALISE_CHANGE_DELETED};
     bool reduced = vls_json_get(element->fan->reduce, change->key) != NULL;
     valise_str text;
     int rc;
@@ -138,7 +138,7 @@ static int restore(vls_fan_element *element, valise_str key, valise_error *err)
     int rc = vls_arena_dup(&name, &element->arena, key, err);
 
     if (rc == 0)
-        rc = vls_settle(valise_remove(element->fork, name.ptr, err));
+        rc = valise_remove(NULL, element->fork, name.ptr, err);
     return rc < 0 ? rc
                   : vls_settle(valise_item_get(element->fan->base, name.ptr, vls_flow_pack_again,
                                                element->fork, err));

@@ -338,7 +338,7 @@ static int remove_keys(valise_node_run *at, vls_json keys, valise_error *err)
         if (rc == 0)
             rc = vls_arena_dup(&key, at->arena, vls_json_str(keys.items[i]), err);
         if (rc == 0)
-            rc = valise_remove(at->view, key.ptr, err);
+            rc = valise_remove(NULL, at->view, key.ptr, err);
     }
     return vls_settle(rc);
 }

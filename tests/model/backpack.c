@@ -393,7 +393,9 @@ static void op_delete(void *state, model_args *a)
     step s = {.action = VALISE_ACTION_DELETE, .key = key};
 
     for (int kind = 0; kind < KINDS; kind++) {
-        CHECK_INT(live, valise_remove(m->bag[kind], keys_[key], NULL));
+        bool removed = false;
+        CHECK_OK(valise_remove(&removed, m->bag[kind], keys_[key], NULL));
+        CHECK_INT(live, removed);
         s.version[kind] = version_of(m, kind, key);
     }
     if (live)

@@ -293,6 +293,11 @@ fresh
 sed -i 's/int size;/int class;/' include/valise/api.h
 red 'headers: a public one that is no C++' 'valise/api.h alone (g++ -std=c++17)' check headers
 red 'headers: for either compiler' 'valise/api.h alone (clang++ -std=c++17)' check headers
+fresh
+sed -i 's/^enum {/#define VALISE_THING_INIT {.size = 1}\n&/' include/valise/api.h
+red 'headers: an initializer that is no C++' 'valise/api.h alone (g++ -std=c++17)' check headers
+sed -i 's/{.size = 1}/{1}/' include/valise/api.h
+green 'headers: one that is' check headers
 
 # ---- clang-tidy ----
 

@@ -38,12 +38,12 @@ typedef struct valise_blob_store_open {
     const valise_env *env;
 } valise_blob_store_open;
 
-/* One blob of a list. A negative code with err filled ends the list. */
+/* One blob of a list. */
 typedef int valise_blob_list_fn(void *arg, const valise_id *id, uint64_t size_bytes,
                                 valise_error *err);
 
 /* Something in the place of a blob store that is no blob: temporary, a put that goes on or did not
- * come to its end; else whatever somebody else has put there. The same. */
+ * come to its end; else whatever somebody else has put there. */
 typedef int valise_blob_stray_fn(void *arg, const char *name, int temporary, valise_error *err);
 
 /* Functions return 0 or a negative code with err filled; outputs are untouched on failure. */

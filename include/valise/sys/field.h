@@ -55,8 +55,6 @@
 
 VALISE_BEGIN
 
-#define VALISE_NONE INT64_MIN
-
 enum {
     VALISE_T_END, /* ends a table */
     VALISE_T_BOOL,
@@ -118,11 +116,6 @@ typedef struct valise_content {
 } valise_content;
 
 #define VALISE_SIZE_UNKNOWN (-1)
-
-typedef struct valise_list {
-    const void *items; /* of the C type of the element */
-    size_t count;
-} valise_list;
 
 typedef struct valise_struct {
     size_t size;

@@ -82,14 +82,12 @@ typedef struct valise_coll {
     const char *needs;
 
     /* Where rows have an id that is made of what they hold and is not their key: fn gets each row
-     * whose id ends with these hex digits (lower case, without dashes). Non-zero ends it, and is
-     * returned. `show ID` asks. */
+     * whose id ends with these hex digits (lower case, without dashes). `show ID` asks. */
     int (*find)(valise_view *view, valise_str digits, valise_find_fn *fn, void *arg,
                 valise_error *err);
 
     /* Rows that a row needs though none of its fields names them, since they stand in what it
-     * holds: fn gets each, with its key. Non-zero ends it, and is returned. `export` of a part
-     * asks. */
+     * holds: fn gets each, with its key. `export` of a part asks. */
     int (*leads)(valise_view *view, const void *row, valise_lead_fn *fn, void *arg,
                  valise_error *err);
 
@@ -128,7 +126,7 @@ VALISE_API const valise_stamp *valise_view_stamp(const valise_view *view);
 VALISE_API int valise_view_get(void *row, valise_view *view, const valise_coll *coll,
                                valise_error *err);
 
-/* The seq of the command that made the row that is there now, or 0 when there is none. */
+/* *seq: of the command that made the row that is there now; 0: there is none. */
 VALISE_API int valise_view_version(int64_t *seq, valise_view *view, const valise_coll *coll,
                                    const void *key_row, valise_error *err);
 

@@ -26,7 +26,7 @@ TEST(api_access, an_actor_who_reads_cannot_pack) /* [K23] [B3] */
     CHECK_TEXT("1", got(bag, "k"));
     CHECK_RC(VALISE_E_DENIED, pack(bag, "k", "2", &t->err));
     CHECK(strstr(t->err.message, "backpack:write"));
-    CHECK_RC(VALISE_E_DENIED, valise_remove(bag, "k", &t->err));
+    CHECK_RC(VALISE_E_DENIED, removal(bag, "k", &t->err));
     CHECK_RC(VALISE_E_DENIED, jail(bag, "k", "x", &t->err));
     CHECK_RC(VALISE_E_DENIED, valise_checkpoint(NULL, bag, "x", &t->err));
     CHECK_RC(VALISE_E_DENIED, valise_permit(bag, "n", NULL, &t->err));
@@ -385,8 +385,8 @@ TEST(api_access, what_a_node_packs_after_a_read_is_tainted_by_any_path) /* [B22]
         }
         CHECK_OK(pack(node, "after", "1", &t->err));
         CHECK(has_tag(bag, "after", "pii"));
-        CHECK_INT(1, valise_remove(bag, "after", &t->err));
-        CHECK_INT(1, valise_remove(bag, "before", &t->err));
+        CHECK_INT(1, removal(bag, "after", &t->err));
+        CHECK_INT(1, removal(bag, "before", &t->err));
         test_context_end();
     }
 }
@@ -454,9 +454,9 @@ TEST(api_access, middleware_sees_and_refuses) /* [K12] [B28] */
     g.refuses = "backpack:pack";
     CHECK_RC(VALISE_E_LIMIT, pack(bag, "k", "2", &t->err));
     CHECK_TEXT("k=1", items(bag));
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     g.refuses = "backpack:rm";
-    CHECK_RC(VALISE_E_LIMIT, valise_remove(bag, "k", &t->err));
+    CHECK_RC(VALISE_E_LIMIT, removal(bag, "k", &t->err));
 }
 
 /* ---- events ---- */
@@ -487,7 +487,7 @@ TEST(api_access, events_of_what_happens) /* [B28] [B32] */
     e = heard(l);
     CHECK(strstr(e, "BACKPACK_DENIED n "));
     CHECK(strstr(e, "may not write 'email'"));
-    CHECK_RC(VALISE_E_DENIED, valise_remove(node, "email", &t->err));
+    CHECK_RC(VALISE_E_DENIED, removal(node, "email", &t->err));
     CHECK(strstr(heard(l), "may not remove 'email'"));
     CHECK_TEXT("(invalid)", got(bag, ""));
     CHECK_TEXT("\"me@example.com\"", seen(bag, "email"));
@@ -501,7 +501,7 @@ TEST(api_access, events_of_what_happens) /* [B28] [B32] */
     CHECK_TEXT("BACKPACK_SNAPSHOT  {\"seq\":1}", heard(l));
     run_op(d, "backpack:snapshot", "{\"backpack\":\"run-1\",\"point\":\"1\"}");
     CHECK_TEXT("BACKPACK_SNAPSHOT unknown {\"seq\":1}", heard(l));
-    CHECK_INT(1, valise_remove(bag, "email", &t->err));
+    CHECK_INT(1, removal(bag, "email", &t->err));
     CHECK(strstr(heard(l), "BACKPACK_DELETE"));
     CHECK_TEXT("", heard(l));
 }

@@ -71,6 +71,25 @@ static int pack_it(fault *f, valise *v, valise_backpack *bag)
     return valise_pack(NULL, bag, "new", "{ \"b\" : [1, {\"c\":null}] }", &o, &f->err);
 }
 
+static int pack_text_it(fault *f, valise *v, valise_backpack *bag)
+{
+    (void)v;
+    return valise_pack_text(NULL, bag, "new", "it says \"no\"", NULL, &f->err);
+}
+
+static int unpack_text_it(fault *f, valise *v, valise_backpack *bag)
+{
+    valise_blob *text = NULL;
+    int rc = valise_unpack_text(&text, bag, "email", &f->err);
+
+    (void)v;
+    CHECK(!text == (rc < 0));
+    CHECK_TEXT(rc < 0 ? "" : "me", valise_blob_text(text));
+    valise_blob_unref(text);
+    f->recovered = rc == 1; /* the log of reads counts what it cannot keep */
+    return rc < 0 ? rc : 0;
+}
+
 static int unpack_it(fault *f, valise *v, valise_backpack *bag)
 {
     valise_blob *value = NULL;
@@ -90,7 +109,7 @@ static int change_it(fault *f, valise *v, valise_backpack *bag)
     int rc;
 
     (void)v;
-    rc = valise_remove(bag, "k", &f->err);
+    rc = removal(bag, "k", &f->err);
     return rc < 0 ? rc : 0;
 }
 
@@ -262,6 +281,14 @@ TEST(api_fault, packing)
 TEST(api_fault, unpacking)
 {
     each(t, unpack_it);
+}
+TEST(api_fault, packing_texts)
+{
+    each(t, pack_text_it);
+}
+TEST(api_fault, unpacking_texts)
+{
+    each(t, unpack_text_it);
 }
 TEST(api_fault, removing)
 {

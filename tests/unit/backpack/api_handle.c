@@ -26,7 +26,7 @@ TEST(api_handle, refuses_arguments_that_are_none)
     CHECK_RC(VALISE_E_INVALID, valise_unpack_required(&value, NULL, "k", &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_peek(&value, bag, NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_has(bag, NULL, &t->err));
-    CHECK_RC(VALISE_E_INVALID, valise_remove(NULL, "k", &t->err));
+    CHECK_RC(VALISE_E_INVALID, removal(NULL, "k", &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_clear(&n, NULL, VLS_STR("t"), VLS_STR(""), &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_item_get(bag, "k", NULL, NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_each_item(bag, NULL, NULL, &t->err));
@@ -211,7 +211,7 @@ TEST(api_handle, outlive_their_workspace)
         CHECK_RC(VALISE_E_INVALID, pack(h, "k", "3", &t->err));
         CHECK(i == 2 || strstr(t->err.message, "closed"));
         CHECK_RC(VALISE_E_INVALID, valise_unpack(&value, h, "k", &t->err));
-        CHECK_RC(VALISE_E_INVALID, valise_remove(h, "k", &t->err));
+        CHECK_RC(VALISE_E_INVALID, removal(h, "k", &t->err));
         CHECK_RC(VALISE_E_INVALID, valise_each_item(h, no_item, NULL, &t->err));
         CHECK_RC(VALISE_E_INVALID, valise_snapshot_at_seq(&none, h, 0, &t->err));
         CHECK_RC(VALISE_E_INVALID, valise_backpack_fork(&none, h, "x", NULL, &t->err));
@@ -241,7 +241,7 @@ static int use_it(void *arg, const valise_item *item, valise_error *err)
     n->calls++;
     CHECK_INT(0, pack(n->bag, test_format("n%d", n->calls), "1", n->err));
     CHECK(strcmp("(absent)", seen(n->bag, test_format("n%d", n->calls))) != 0);
-    CHECK_INT(1, valise_remove(n->bag, test_format("n%d", n->calls), n->err));
+    CHECK_INT(1, removal(n->bag, test_format("n%d", n->calls), n->err));
     CHECK_INT(1, item->commit->key.len);
     return n->calls == 2 ? 9 : 0;
 }
@@ -294,7 +294,7 @@ TEST(api_handle, of_a_backpack_that_was_dropped)
     CHECK_TEXT("(not found)", items(state));
     CHECK_RC(VALISE_E_NOT_FOUND, pack(bag, "k", "2", &t->err));
     CHECK_RC(VALISE_E_NOT_FOUND, pack(node, "k", "2", &t->err));
-    CHECK_RC(VALISE_E_NOT_FOUND, valise_remove(bag, "new", &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, removal(bag, "new", &t->err));
     CHECK_RC(VALISE_E_NOT_FOUND, valise_checkpoint(NULL, bag, "x", &t->err));
     CHECK_RC(VALISE_E_NOT_FOUND, valise_tag_rule(bag, "t", NULL, NULL, &t->err));
     CHECK_RC(VALISE_E_NOT_FOUND, valise_backpack_fork(&none, bag, "x", NULL, &t->err));

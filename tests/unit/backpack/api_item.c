@@ -25,7 +25,7 @@ TEST(api_item, should_return_undefined_for_missing_keys) /* [B3] [B4] */
     CHECK(value == (valise_blob *)&value); /* untouched */
     CHECK_TEXT("(absent)", seen(bag, "missing"));
     CHECK_INT(0, valise_has(bag, "missing", &t->err));
-    CHECK_INT(0, valise_remove(bag, "missing", &t->err));
+    CHECK_INT(0, removal(bag, "missing", &t->err));
 }
 
 TEST(api_item, should_throw_on_unpack_required_for_missing_keys) /* [B3] */
@@ -53,7 +53,7 @@ TEST(api_item, should_track_version_numbers) /* [B2] */
         CHECK_INT(i, packed.seq);
         CHECK(packed.applied);
     }
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     CHECK_OK(valise_pack(&packed, bag, "k", "4", NULL, &t->err));
     CHECK_INT(4, packed.version);
     CHECK_INT(4, item_of(bag, "k").version);
@@ -91,7 +91,7 @@ TEST(api_item, should_deny_access_without_permissions) /* [B18] [B20] [B31] */
     CHECK_TEXT("(denied)", got(node, "not.there"));
     CHECK_RC(VALISE_E_DENIED, pack(node, "secret", "2", &t->err));
     CHECK_RC(VALISE_E_DENIED, pack(node, "research.1", "2", &t->err));
-    CHECK_RC(VALISE_E_DENIED, valise_remove(node, "secret", &t->err));
+    CHECK_RC(VALISE_E_DENIED, removal(node, "secret", &t->err));
     CHECK_RC(VALISE_E_DENIED, jail(node, "secret", "x", &t->err));
     CHECK_RC(VALISE_E_DENIED, valise_release(NULL, node, "secret", 0, &t->err));
     as_owner.node_id = VLS_STR("unknown");
@@ -295,7 +295,7 @@ TEST(api_item, refuses_what_is_no_item_and_changes_nothing) /* [B1] [B11] */
     CHECK_TEXT("", items(bag));
     CHECK_TEXT("", all_history(bag));
     CHECK_TEXT("(invalid)", got(bag, ""));
-    CHECK_RC(VALISE_E_INVALID, valise_remove(bag, "", &t->err));
+    CHECK_RC(VALISE_E_INVALID, removal(bag, "", &t->err));
 }
 
 TEST(api_item, expects_a_version) /* [B1] */
@@ -313,7 +313,7 @@ TEST(api_item, expects_a_version) /* [B1] */
     CHECK_OK(valise_pack(NULL, bag, "k", "2", &o, &t->err));
     CHECK_RC(VALISE_E_CONFLICT, valise_pack(NULL, bag, "k", "3", &o, &t->err));
     CHECK_TEXT("k=2", items(bag));
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     o.expect = 0; /* there is none now, whatever the count is */
     CHECK_OK(valise_pack(NULL, bag, "k", "3", &o, &t->err));
 }
@@ -353,7 +353,7 @@ TEST(api_item, values_outlive_the_backpack) /* [B5] */
     CHECK_OK(pack(bag, "k", "\"before\"", &t->err));
     CHECK_INT(1, valise_unpack(&value, bag, "k", &t->err));
     CHECK_OK(pack(bag, "k", "2", &t->err));
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     valise_backpack_close(bag);
     run_op(d, "workspace:gc", "{}");
     valise_close(d->v);
@@ -440,7 +440,7 @@ TEST(api_item, lenient_backpacks_say_absent_and_not_applied) /* [B20] */
     CHECK_OK(valise_pack(&packed, node, "k", "2", NULL, &t->err));
     CHECK(!packed.applied && packed.seq == 0 && packed.version == 0);
     CHECK(packed.commit.bytes[0] == 0 && packed.value.bytes[0] == 0);
-    CHECK_INT(0, valise_remove(node, "k", &t->err));
+    CHECK_INT(0, removal(node, "k", &t->err));
     CHECK(strstr(run_op(d, "backpack:rm", "{\"backpack\":\"run-1\",\"node\":\"n\",\"key\":\"k\"}"),
                  "\"applied\":false"));
     memset(&packed, 0x55, sizeof(packed));
@@ -560,4 +560,71 @@ TEST(api_item, usage_is_the_same_in_both_kinds)
     CHECK_INT(2, usage.items);
     CHECK_INT(6, usage.state_bytes);
     CHECK_INT(128, usage.history_bytes);
+}
+
+/* ---- texts ---- */
+
+static const char *text_in(valise_backpack *bag, const char *key, valise_error *err)
+{
+    valise_blob *text = NULL;
+    int rc = valise_unpack_text(&text, bag, key, err);
+    const char *copy = rc > 0   ? test_format("%s", valise_blob_text(text))
+                       : rc < 0 ? test_format("(%s)", valise_error_name(rc))
+                                : "(absent)";
+
+    CHECK(!text == (rc <= 0));
+    valise_blob_unref(text);
+    return copy;
+}
+
+TEST(api_item, texts_go_in_and_come_out_without_quotes) /* [B1] [B3] */
+{
+    static const char nasty[] = "She said: \"50%\",\n\\ and \xc3\xa9\x01";
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_packed packed = {.applied = false};
+
+    CHECK_OK(valise_pack_text(&packed, bag, "query", nasty, NULL, &t->err));
+    CHECK(packed.applied);
+    CHECK_TEXT(nasty, text_in(bag, "query", &t->err));
+    CHECK_TEXT("\"She said: \\\"50%\\\",\\n\\\\ and \xc3\xa9\\u0001\"", got(bag, "query"));
+    CHECK_OK(valise_pack_text(NULL, bag, "query", "", NULL, &t->err));
+    CHECK_TEXT("", text_in(bag, "query", &t->err));
+    CHECK_OK(
+        valise_pack_text_str(NULL, bag, VLS_STR("slice"), (valise_str){"abc", 2}, NULL, &t->err));
+    CHECK_TEXT("ab", text_in(bag, "slice", &t->err));
+    CHECK_OK(
+        valise_pack_text_str(NULL, bag, VLS_STR("slice"), (valise_str){NULL, 0}, NULL, &t->err));
+    CHECK_TEXT("\"\"", got(bag, "slice"));
+    CHECK_TEXT("(absent)", text_in(bag, "missing", &t->err));
+    CHECK_OK(pack(bag, "number", "7", &t->err));
+    CHECK_TEXT("(INVALID)", text_in(bag, "number", &t->err));
+    CHECK(strstr(t->err.message, "number"));
+    CHECK_OK(pack(bag, "nothing", "null", &t->err));
+    CHECK_TEXT("(INVALID)", text_in(bag, "nothing", &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_pack_text(NULL, bag, "k", "\xff", NULL, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_pack_text(NULL, bag, "k", NULL, NULL, &t->err));
+    CHECK_TEXT("(absent)", seen(bag, "k"));
+}
+
+/* So that `if (rc == 0)` leads from one step to the next. */
+TEST(api_item, what_is_done_answers_0_and_what_is_asked_1) /* [B3] */
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    valise_blob *value = NULL;
+    bool removed = false;
+
+    CHECK_INT(0, valise_pack_text(NULL, bag, "k", "x", NULL, &t->err));
+    CHECK_INT(0, valise_unpack_required(&value, bag, "k", &t->err));
+    value = valise_blob_unref(value);
+    CHECK_INT(1, valise_peek(&value, bag, "k", &t->err));
+    value = valise_blob_unref(value);
+    CHECK_INT(1, valise_has(bag, "k", &t->err));
+    CHECK_INT(0, valise_remove(&removed, bag, "k", &t->err));
+    CHECK(removed);
+    CHECK_INT(0, valise_remove(&removed, bag, "k", &t->err));
+    CHECK(!removed);
+    CHECK_INT(0, valise_remove(NULL, bag, "k", &t->err));
+    CHECK_INT(0, valise_has(bag, "k", &t->err));
 }

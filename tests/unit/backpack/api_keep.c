@@ -68,7 +68,7 @@ TEST(api_keep, nobody_who_uses_it_can_tell) /* [B29] */
     CHECK_OK(pack(bag, "b", "2", &t->err));
     CHECK_TEXT("~b=1>2", differs(state, bag));
     CHECK_OK(pack(bag, "c", "1", &t->err));
-    CHECK_INT(1, valise_remove(bag, "c", &t->err));
+    CHECK_INT(1, removal(bag, "c", &t->err));
     CHECK_OK(pack(bag, "c", "2", &t->err));
     CHECK_OK(valise_backpack_usage(&usage, bag, &t->err));
     CHECK_INT(7, usage.commits);

@@ -253,6 +253,14 @@ const char *seen(valise_backpack *bag, const char *key)
     return take_value(rc, value);
 }
 
+int removal(valise_backpack *bag, const char *key, valise_error *err)
+{
+    bool removed = false;
+    int rc = valise_remove(&removed, bag, key, err);
+
+    return rc < 0 ? rc : removed;
+}
+
 const char *needed(valise_backpack *bag, const char *key)
 {
     valise_blob *value = NULL;
@@ -399,7 +407,7 @@ static int on_change(void *arg, const valise_change *c, valise_error *err)
     vls_buf_add_byte(&out->buf, '=');
     if (c->old_value)
         vls_buf_add(&out->buf, valise_blob_bytes(c->old_value));
-    if (c->kind == VALISE_MODIFIED)
+    if (c->kind == VALISE_CHANGE_MODIFIED)
         vls_buf_add_byte(&out->buf, '>');
     if (c->new_value)
         vls_buf_add(&out->buf, valise_blob_bytes(c->new_value));

@@ -61,6 +61,9 @@ const char *got(valise_backpack *bag, const char *key);
 const char *seen(valise_backpack *bag, const char *key);   /* peek */
 const char *needed(valise_backpack *bag, const char *key); /* required */
 
+/* Delete: 1, 0 when there was nothing, or a code. */
+int removal(valise_backpack *bag, const char *key, valise_error *err);
+
 /* "a=1 b=2"; "2:k=1(why)"; "1 pack a v1 by n; 2 ..."; "+a=1 ~b=1>2 -c=3"; or a code. */
 const char *items(valise_backpack *bag);
 const char *items_in(valise_backpack *bag, const char *pattern);

@@ -61,7 +61,7 @@ TEST(api_memory, an_archive_gets_what_is_dropped) /* [B8] */
         valise_backpack *who = i % 3 == 0 ? bag : i % 3 == 1 ? other : node;
         CHECK_OK(pack(who, test_format("k%d", i % 10), test_format("%d", i), &t->err));
         if (i % 90 == 0)
-            CHECK_INT(1, valise_remove(who, test_format("k%d", (i + 1) % 10), &t->err));
+            CHECK_INT(1, removal(who, test_format("k%d", (i + 1) % 10), &t->err));
     }
     CHECK_OK(valise_backpack_flush(bag, &t->err));
     kept = commits_of(bag);
@@ -161,7 +161,7 @@ TEST(api_memory, an_archive_can_be_exported_and_read) /* [B8] [B12] [B27] */
     CHECK_OK(pack_as(bag, "n", "j", "1", &t->err));
     CHECK_OK(jail(bag, "j", "x", &t->err));
     CHECK_OK(valise_release(NULL, bag, "j", 0, &t->err));
-    CHECK_INT(1, valise_remove(bag, "j", &t->err));
+    CHECK_INT(1, removal(bag, "j", &t->err));
     for (int i = 0; i < 300; i++)
         CHECK_OK(pack_as(bag, "n", "z", test_format("%d", i), &t->err));
     CHECK_OK(valise_backpack_flush(bag, &t->err));
@@ -192,7 +192,7 @@ TEST(api_memory, an_archive_that_lost_commits_can_be_read) /* [B8] [B27] */
     CHECK_OK(valise_backpack_flush(bag, &t->err));
     run_op(d, "backpack:drop", "{\"backpack\":\"archive\"}");
     archive = archive_of(d); /* it has nothing of them any more */
-    CHECK_INT(1, valise_remove(bag, "gone", &t->err));
+    CHECK_INT(1, removal(bag, "gone", &t->err));
     CHECK_OK(jail(bag, "back", "x", &t->err));
     for (int i = 0; i < 200; i++)
         CHECK_OK(pack(bag, "z", test_format("%d", i), &t->err));
@@ -369,7 +369,7 @@ TEST(api_memory, names_are_shared_with_durable_ones)
     /* Somebody else made one of that name all the same: each handle keeps to its own. */
     run_op(d, "backpack:create", "{\"name\":\"run-1\"}");
     CHECK_OK(pack(bag, "k", "1", &t->err));
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     run_op(d, "backpack:drop", "{\"backpack\":\"run-1\"}"); /* that is the one in memory */
     CHECK_TEXT("(not found)", items(bag));
     stored = bag_with(d, "run-1", &durable);
@@ -393,7 +393,7 @@ TEST(api_memory, works_where_nothing_can_be_written)
     CHECK_OK(desk_try(&v, "sqlite", dir, &how, &t->err));
     CHECK_OK(valise_backpack_open(&bag, v, "run-1", NULL, &t->err));
     CHECK_OK(pack(bag, "k", "1", &t->err));
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     CHECK_OK(valise_checkpoint(NULL, bag, "x", &t->err));
     durable.flags = VALISE_BACKPACK_DURABLE;
     CHECK_RC(VALISE_E_DENIED, valise_backpack_open(&none, v, "run-2", &durable, &t->err));

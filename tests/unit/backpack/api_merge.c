@@ -602,7 +602,7 @@ TEST(api_merge, by_way_of_one_that_was_dropped) /* [B17] */
     run_op(d, "backpack:drop", "{\"backpack\":\"one\"}");
     CHECK_OK(pack(bag, "a", "1", &t->err));
     CHECK_OK(pack(bag, "b", "1", &t->err));
-    CHECK_INT(1, valise_remove(bag, "c", &t->err));
+    CHECK_INT(1, removal(bag, "c", &t->err));
     CHECK_TEXT("0", merged(bag, two));
     CHECK_TEXT("0", merged(bag, four));
     CHECK_TEXT("1", merged(bag, three));
@@ -777,7 +777,7 @@ TEST(api_merge, authors_stay_but_their_runs_do_not_come_along) /* [B2] [B12] [B1
     CHECK_OK(pack_as(bag, "r", "c", "0", &t->err));
     CHECK_OK(pack_as(fork, "r", "a", "2", &t->err));
     CHECK_OK(pack_as(fork, "s", "b", "2", &t->err));
-    CHECK_INT(1, valise_remove(fork, "b", &t->err));
+    CHECK_INT(1, removal(fork, "b", &t->err));
     CHECK_TEXT("2", merged(bag, fork));
     CHECK_STR(VLS_STR("r"), item_of(bag, "a").node_id);
     CHECK_INT(0, item_of(bag, "a").run);

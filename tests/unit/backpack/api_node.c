@@ -235,8 +235,8 @@ TEST(api_node, who_watches_is_told_what_is_read_and_written)
     CHECK_TEXT("pack:a pack:b pack:c", noted(&out));
     CHECK_OK(jail(view, "c", "why", &t->err));
     CHECK_OK(valise_release(NULL, view, "c", 0, &t->err));
-    CHECK_INT(1, valise_remove(view, "c", &t->err));
-    CHECK_INT(0, valise_remove(view, "c", &t->err));
+    CHECK_INT(1, removal(view, "c", &t->err));
+    CHECK_INT(0, removal(view, "c", &t->err));
     CHECK_TEXT("quarantine:c release:c delete:c", noted(&out));
     CHECK_OK(valise_clear(NULL, view, VLS_STR("old"), (valise_str){NULL, 0}, &t->err));
     CHECK_TEXT("delete:a delete:b", noted(&out));

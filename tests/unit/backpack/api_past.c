@@ -110,7 +110,7 @@ TEST(api_past, is_seen_under_the_items_list_of_today) /* [B19] */
     options.read = NAMES("other");
     CHECK_OK(valise_pack(NULL, bag, "k", "2", &options, &t->err));
     check_hidden(d, before, "");
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     if (d->durable) /* a deletion keeps the list */
         check_hidden(d, before, "");
 }
@@ -272,8 +272,8 @@ TEST(api_past, versions_count_on_while_anything_of_the_key_is_kept) /* [B2] [B25
     pack_five(d, bag, "gone");
     CHECK_OK(jail(bag, "jailed", "x", &t->err));
     CHECK_OK(jail(bag, "freed", "x", &t->err));
-    CHECK_INT(1, valise_remove(bag, "marked", &t->err));
-    CHECK_INT(1, valise_remove(bag, "gone", &t->err));
+    CHECK_INT(1, removal(bag, "marked", &t->err));
+    CHECK_INT(1, removal(bag, "gone", &t->err));
     crowd_out(d, bag);
     CHECK_INT(6, packed_version(bag, "jailed", &t->err));
     CHECK_INT(6, packed_version(bag, "marked", &t->err));
@@ -294,7 +294,7 @@ TEST(api_past, versions_begin_anew_when_nothing_is_kept) /* [B2] */
     CHECK_OK(jail(bag, "k", "x", &t->err));
     crowd_out(d, bag);
     CHECK_OK(valise_release(NULL, bag, "k", 0, &t->err)); /* v6 */
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     crowd_out(d, bag);
     crowd_out(d, bag);
     CHECK_INT(1, packed_version(bag, "k", &t->err));
@@ -320,7 +320,7 @@ TEST(api_past, versions_go_with_an_export) /* [B27] */
 
     pack_five(d, bag, "k");
     pack_five(d, bag, "j");
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     CHECK_OK(jail(bag, "j", "x", &t->err));
     pack_five(d, bag, "z");
     copy = copy_of(d, bag, 2, "copy");
@@ -331,10 +331,10 @@ TEST(api_past, versions_go_with_an_export) /* [B27] */
     CHECK_INT(6, packed_version(copy, "j", &t->err));
     CHECK_INT(6, packed_version(bag, "k", &t->err));
 
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     fork = fork_of(d, bag, "fork");
     CHECK_OK(pack(fork, "k", "7", &t->err));
-    CHECK_INT(1, valise_remove(fork, "k", &t->err));
+    CHECK_INT(1, removal(fork, "k", &t->err));
     second = fork_of(d, fork, "second");
     CHECK_OK(pack(second, "other", "1", &t->err));
     copy = copy_of(d, second, -1, "copy2");
@@ -397,7 +397,7 @@ static void use_all(desk *d, valise_backpack *bag, const char *key)
     CHECK_OK(jail(bag, key, "x", &t->err));
     CHECK_OK(valise_release(NULL, bag, key, 0, &t->err));
     CHECK_OK(valise_checkpoint(NULL, bag, test_format("here-%s", key), &t->err));
-    CHECK_INT(1, valise_remove(bag, key, &t->err));
+    CHECK_INT(1, removal(bag, key, &t->err));
     CHECK_OK(valise_backpack_fork(&fork, bag, "fork", NULL, &t->err));
     CHECK_OK(pack(fork, key, "3", &t->err));
     CHECK(strstr(exported(fork, -1), "valise.backpack.1"));
@@ -548,10 +548,10 @@ TEST(api_past, entries_of_a_fork_have_numbers_of_their_own) /* [B13] [B25] */
     CHECK_RC(VALISE_E_NOT_FOUND, valise_release(NULL, fork, "k", 4, &t->err));
     run_op(d, "backpack:release", "{\"backpack\":\"fork\",\"key\":\"k\",\"entry\":-2}");
     CHECK_TEXT("\"old\"", got(fork, "k"));
-    CHECK_INT(1, valise_remove(fork, "k", &t->err));
+    CHECK_INT(1, removal(fork, "k", &t->err));
     CHECK_OK(valise_release(NULL, fork, "k", 2, &t->err));
     CHECK_TEXT("\"new\"", got(fork, "k"));
-    CHECK_INT(1, valise_remove(fork, "k", &t->err));
+    CHECK_INT(1, removal(fork, "k", &t->err));
     CHECK_OK(valise_release(NULL, fork, "k", 0, &t->err));
     CHECK_TEXT("\"older\"", got(fork, "k"));
     CHECK_TEXT("", jailed(fork));

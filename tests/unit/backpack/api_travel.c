@@ -123,7 +123,7 @@ TEST(api_travel, forks_go_their_own_way_and_are_merged) /* [B13] [B17] */
     deeper = fork_of(d, fork, "run-3");
     CHECK_OK(pack(fork, "a", "2", &t->err));
     CHECK_OK(pack(fork, "new", "2", &t->err));
-    CHECK_INT(1, valise_remove(fork, "b", &t->err));
+    CHECK_INT(1, removal(fork, "b", &t->err));
     CHECK_OK(pack(bag, "c", "3", &t->err));
     CHECK_INT(2, item_of(fork, "a").version);
     CHECK_TEXT("a=2 new=2", items(fork));
@@ -169,7 +169,7 @@ TEST(api_travel, merges_bring_quarantine_labels_and_authors) /* [B2] [B17] [B25]
     CHECK_OK(valise_pack(NULL, fork, "same", "1", &tagged, &t->err));
     CHECK_OK(pack(fork, "later", "2", &t->err));
     CHECK_OK(jail(bag, "later", "never there", &t->err)); /* an entry is no change of an item */
-    CHECK_INT(1, valise_remove(bag, "gone", &t->err));
+    CHECK_INT(1, removal(bag, "gone", &t->err));
     CHECK_OK(valise_backpack_merge(&count, bag, base, fork, NULL, NULL, &t->err));
     CHECK_INT(6, count);
     CHECK_TEXT("back=1 later=2 same=1", items(bag));
@@ -465,7 +465,7 @@ static void fill(valise_backpack *bag, test *t)
     CHECK_OK(jail(bag, "k", "bad", &t->err));
     CHECK_OK(valise_checkpoint(NULL, bag, "mark", &t->err));
     CHECK_OK(pack_as(bag, "n", "k", "3", &t->err));
-    CHECK_INT(1, valise_remove(bag, "k", &t->err));
+    CHECK_INT(1, removal(bag, "k", &t->err));
     CHECK_OK(pack_as(bag, "n", "z", "4", &t->err));
     CHECK_OK(valise_permit(bag, "p", &p, &t->err));
     CHECK_OK(valise_tag_rule(bag, "pii", &nodes, NULL, &t->err));

@@ -351,7 +351,7 @@ static int add_change(void *arg, const valise_change *c, valise_error *err)
     add(arg, test_format("%c%.*s=", "+~-"[c->kind], VALISE_STR_ARG(c->key)));
     if (c->before)
         add(arg, shown(c->old_value));
-    if (c->kind == VALISE_MODIFIED)
+    if (c->kind == VALISE_CHANGE_MODIFIED)
         add(arg, ">");
     if (c->after)
         add(arg, shown(c->new_value));

@@ -172,6 +172,11 @@ TEST(hex, uuid_prints_lower_case_and_parses_both)
     memset(&back, 0, sizeof(back));
     CHECK_OK(vls_uuid_parse(&back, VLS_STR("019ABCDE-F012-7f34-8aBb-CCDDEEFF0011"), &t->err));
     CHECK(memcmp(&uuid, &back, sizeof(uuid)) == 0);
+    memset(&back, 0, sizeof(back));
+    CHECK_OK(valise_uuid_parse(&back, VLS_STR("019abcde-f012-7f34-8abb-ccddeeff0011"), &t->err));
+    CHECK(memcmp(&uuid, &back, sizeof(uuid)) == 0);
+    CHECK_RC(VALISE_E_INVALID, valise_uuid_parse(&back, VLS_STR("019abcde"), &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_uuid_parse(NULL, VLS_STR(""), &t->err));
 }
 
 TEST(hex, uuid_parse_is_strict_and_leaves_its_output)

@@ -50,7 +50,7 @@ static void take_and_release(kill_run *run, void *arg)
         hold = test_format("h%u", (state >> 20) % HOLDS);
         if (state >> 28 & 1) {
             valise_id id = desk_hash(v, valise_str_of(text));
-            CHECK(valise_blob_release(v, &id, hold, NULL, &t.err) >= 0);
+            CHECK(desk_release(v, &id, hold, NULL, &t.err) >= 0);
         } else {
             (void)desk_register(&t, v, text, hold);
         }
@@ -86,7 +86,7 @@ static void release_one(kill_run *run, void *arg)
     id = desk_register(&t, v, content(0), NULL);
     (void)desk_register(&t, v, content(1), NULL);
     fault_io_resume();
-    CHECK_INT(1, valise_blob_release(v, &id, NULL, NULL, &t.err));
+    CHECK_INT(1, desk_release(v, &id, NULL, NULL, &t.err));
     kill_ack(run, "released");
     fault_io_pause();
     valise_close(v);
@@ -124,7 +124,7 @@ static int register_and_release(size_t index, void *arg)
     for (int i = 0; i < c->rounds; i++) {
         valise_id id = desk_register(&t, v, content(0), hold);
         CHECK(desk_has_file(&t, v, &id));
-        CHECK_INT(1, valise_blob_release(v, &id, hold, NULL, &t.err));
+        CHECK_INT(1, desk_release(v, &id, hold, NULL, &t.err));
         /* The same with bytes that come along with a command. */
         (void)desk_run(&t, v, "desk:write",
                        test_format("{\"name\":\"%s\",\"blocks\":[{\"type\":\"image\",\"data\":"

@@ -80,7 +80,7 @@ TEST(blob_files, a_row_whose_file_is_missing)
     CHECK_INT(0, unlink(desk_file_of(desk_path(), &id)));
     CHECK_RC(VALISE_E_NOT_FOUND, valise_blob_open(&reader, v, &id, NULL, &t->err));
     desk_fails(t, v, VALISE_E_CORRUPT, "workspace:validate", NULL);
-    CHECK_INT(1, valise_blob_release(v, &id, NULL, NULL, &t->err)); /* no file: nothing to purge */
+    CHECK_INT(1, desk_release(v, &id, NULL, NULL, &t->err)); /* no file: nothing to purge */
     desk_validate(t, v);
 }
 
@@ -144,7 +144,7 @@ static int register_once(fault *f, void *arg)
         CHECK(desk_has_file(&here, v, &id));
     fault_on(f);
     if (rc == 0)
-        rc = valise_blob_release(v, &id, NULL, NULL, &f->err);
+        rc = desk_release(v, &id, NULL, NULL, &f->err);
     fault_off(f);
     if (desk_count(&here, v, &id) > 0)
         CHECK(desk_has_file(&here, v, &id));
@@ -201,7 +201,7 @@ TEST(blob_files, read_only)
     CHECK_INT(0, read_all(t, reader, &id));
     CHECK_RC(VALISE_E_DENIED,
              valise_blob_register_bytes(NULL, reader, VLS_STR("x"), NULL, NULL, &t->err));
-    CHECK_RC(VALISE_E_DENIED, valise_blob_release(reader, &id, NULL, NULL, &t->err));
+    CHECK_RC(VALISE_E_DENIED, desk_release(reader, &id, NULL, NULL, &t->err));
     CHECK_INT(1, (int)desk_count_files(t, v));
     valise_close(reader);
 }
@@ -218,7 +218,7 @@ TEST(blob_files, who_reads_reads_on)
     CHECK_OK(valise_blob_open(&reader, v, &id, NULL, &t->err));
     CHECK_INT(10, (int)valise_blob_size(reader));
     CHECK_OK(valise_blob_read(&len, reader, bytes, 4, &t->err));
-    CHECK_INT(1, valise_blob_release(v, &id, NULL, NULL, &t->err));
+    CHECK_INT(1, desk_release(v, &id, NULL, NULL, &t->err));
     CHECK(!desk_has_file(t, v, &id));
     CHECK_OK(valise_blob_read(&len, reader, bytes, sizeof(bytes), &t->err));
     CHECK_INT(6, (int)len);

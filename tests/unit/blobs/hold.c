@@ -79,14 +79,13 @@ TEST(blob_hold, a_hundred_holders_of_a_manual_store_it_once)
             CHECK_OK(valise_blob_register_bytes(&told, v, vls_str(bytes, MANUAL_BYTES), &o, NULL,
                                                 &t->err));
         else
-            CHECK_INT(1, valise_blob_hold(v, &told.sha256, o.hold, NULL, &t->err));
+            CHECK_INT(1, desk_hold(v, &told.sha256, o.hold, NULL, &t->err));
     }
     CHECK_INT(1, (int)desk_count_files(t, v));
     CHECK_INT(100, (int)desk_count(t, v, &told.sha256));
     for (int i = 0; i < 100; i++) {
         CHECK(desk_has_file(t, v, &told.sha256));
-        CHECK_INT(
-            1, valise_blob_release(v, &told.sha256, test_format("session-%d", i), NULL, &t->err));
+        CHECK_INT(1, desk_release(v, &told.sha256, test_format("session-%d", i), NULL, &t->err));
     }
     CHECK_INT(0, (int)desk_count_files(t, v));
     desk_validate(t, v);
@@ -145,8 +144,8 @@ TEST(blob_hold, providers_names_stay_with_the_record)
               "%s", answer);
     desk_register(t, v, HELLO, "again"); /* keeps what is known */
     CHECK(strstr(desk_run(t, v, "blob:show", test_format("{\"blob\":\"%s\"}", HELLO_ID)), "f3"));
-    CHECK_INT(1, valise_blob_release(v, &id, NULL, NULL, &t->err));
-    CHECK_INT(1, valise_blob_release(v, &id, "again", NULL, &t->err));
+    CHECK_INT(1, desk_release(v, &id, NULL, NULL, &t->err));
+    CHECK_INT(1, desk_release(v, &id, "again", NULL, &t->err));
     desk_fails(t, v, VALISE_E_NOT_FOUND, "blob:record-file-id",
                test_format("{\"blob\":\"%s\",\"provider\":\"p\",\"fileId\":\"f\"}", HELLO_ID));
 }
@@ -242,7 +241,7 @@ TEST(blob_hold, a_file_that_another_row_names_is_never_purged)
     CHECK_OK(valise_blob_register_fd(&told, v, fileno(f), NULL, NULL, &t->err));
     CHECK_INT(0, fclose(f));
     id = told.sha256;
-    CHECK_INT(1, valise_blob_release(v, &id, NULL, NULL, &t->err));
+    CHECK_INT(1, desk_release(v, &id, NULL, NULL, &t->err));
     CHECK(desk_has_file(t, v, &id)); /* the checkpoint's */
     CHECK(strstr(desk_run(t, v, "workspace:gc", "{\"grace\":\"0s\"}"), "\"blobs\":0"));
     CHECK_INT(0, unlink(big));
@@ -280,7 +279,7 @@ TEST(blob_hold, a_file_that_cannot_go_is_left_to_gc)
     CHECK_OK(valise_subscribe(&s, v, &follow, &t->err));
     fault_io_begin(&(fault_io_plan){
         .dir = desk_path(), .kinds = FAULT_UNLINK, .nth = 1, .onward = true, .error = EIO});
-    CHECK_INT(1, valise_blob_release(v, &id, NULL, NULL, &t->err));
+    CHECK_INT(1, desk_release(v, &id, NULL, NULL, &t->err));
     fault_io_end();
     CHECK_INT(1, h.count);
     valise_unsubscribe(s);
@@ -303,7 +302,7 @@ TEST(blob_hold, the_past_of_a_blob_that_is_gone)
     valise_call then = VALISE_CALL_INIT;
     valise_reply reply = VALISE_REPLY_INIT;
 
-    CHECK_INT(1, valise_blob_release(v, &id, NULL, NULL, &t->err));
+    CHECK_INT(1, desk_release(v, &id, NULL, NULL, &t->err));
     CHECK_TEXT(state_of(t, v), replayed(t, v));
     then.at = VLS_STR("HEAD~1");
     reply = (valise_reply)VALISE_REPLY_INIT;
@@ -316,7 +315,7 @@ TEST(blob_hold, the_past_of_a_blob_that_is_gone)
     CHECK_TEXT(state_of(t, v), state_of(t, other));
     CHECK(desk_has_file(t, other, &kept) && !desk_has_file(t, other, &id));
     desk_validate(t, other);
-    CHECK_INT(1, valise_blob_release(other, &kept, NULL, NULL, &t->err));
+    CHECK_INT(1, desk_release(other, &kept, NULL, NULL, &t->err));
     CHECK(!desk_has_file(t, other, &kept));
     valise_close(other);
 }
@@ -371,4 +370,42 @@ TEST(blob_hold, rights)
                              "{\"name\":\"a\",\"blocks\":[{\"type\":\"image\",\"data\":\"aGE=\"}]}",
                              &call, &t->err));
     CHECK_INT((int)files, (int)desk_count_files(t, v)); /* nothing was written for eve */
+}
+
+/* As every callback. */
+static int take_first(void *arg, const valise_blob_info *info, valise_error *err)
+{
+    int *says = arg;
+
+    (void)info;
+    return *says < 0 ? vls_fail(err, *says, "not this one") : *says;
+}
+
+TEST(blob_hold, who_gets_a_list_can_end_it)
+{
+    valise *v = desk_open(t);
+    int found = 4, fails = VALISE_E_LIMIT;
+
+    CHECK_OK(valise_blob_register_bytes(NULL, v, VLS_STR("a"), NULL, NULL, &t->err));
+    CHECK_INT(4, valise_blob_list(v, NULL, take_first, &found, NULL, &t->err));
+    CHECK_RC(VALISE_E_LIMIT, valise_blob_list(v, NULL, take_first, &fails, NULL, &t->err));
+    CHECK_TEXT("not this one", t->err.message);
+}
+
+TEST(blob_hold, what_changes_nothing_says_so)
+{
+    valise *v = desk_open(t);
+    valise_blob_registered told = VALISE_BLOB_REGISTERED_INIT;
+    bool changed = false;
+
+    CHECK_OK(valise_blob_register_bytes(&told, v, VLS_STR("a"), NULL, NULL, &t->err));
+    CHECK_INT(0, valise_blob_hold(&changed, v, &told.sha256, "mine", NULL, &t->err));
+    CHECK(changed);
+    CHECK_INT(0, valise_blob_hold(&changed, v, &told.sha256, "mine", NULL, &t->err));
+    CHECK(!changed);
+    CHECK_INT(0, valise_blob_release(&changed, v, &told.sha256, "mine", NULL, &t->err));
+    CHECK(changed);
+    CHECK_INT(0, valise_blob_release(&changed, v, &told.sha256, "mine", NULL, &t->err));
+    CHECK(!changed);
+    CHECK_INT(0, valise_blob_release(NULL, v, &told.sha256, NULL, NULL, &t->err));
 }

@@ -284,6 +284,24 @@ static int find_count(void *arg, const valise_blob_info *info, valise_error *err
     return 0;
 }
 
+int desk_hold(valise *v, const valise_id *id, const char *hold, const valise_call *call,
+              valise_error *err)
+{
+    bool taken = false;
+    int rc = valise_blob_hold(&taken, v, id, hold, call, err);
+
+    return rc < 0 ? rc : taken;
+}
+
+int desk_release(valise *v, const valise_id *id, const char *hold, const valise_call *call,
+                 valise_error *err)
+{
+    bool released = false;
+    int rc = valise_blob_release(&released, v, id, hold, call, err);
+
+    return rc < 0 ? rc : released;
+}
+
 int64_t desk_count(test *t, valise *v, const valise_id *id)
 {
     counting c = {.id = id};

@@ -39,4 +39,10 @@ valise_id desk_register(test *t, valise *v, const char *text, const char *hold);
 /* How many hold it, as blob:list says; 0: it is not there. */
 int64_t desk_count(test *t, valise *v, const valise_id *id);
 
+/* Hold, or let go: 1, 0 when it was so before, or a code. */
+int desk_hold(valise *v, const valise_id *id, const char *hold, const valise_call *call,
+              valise_error *err);
+int desk_release(valise *v, const valise_id *id, const char *hold, const valise_call *call,
+                 valise_error *err);
+
 #endif

@@ -75,5 +75,5 @@ void large_check(test *t, off_t size)
     valise_blob_close(reader);
     CHECK(bytes == size);
     CHECK_MSG(peak_kib() - before < MEMORY_MAX_KIB, "%ld KiB more", peak_kib() - before);
-    CHECK_INT(1, valise_blob_release(v, &told.sha256, NULL, NULL, &t->err));
+    CHECK_INT(1, desk_release(v, &told.sha256, NULL, NULL, &t->err));
 }

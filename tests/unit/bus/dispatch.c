@@ -236,11 +236,12 @@ typedef struct rows {
     char text[512];
 } rows;
 
-static int take_row(void *arg, valise_str json)
+static int take_row(void *arg, valise_str json, valise_error *err)
 {
     rows *r = arg;
     size_t len = strlen(r->text);
 
+    (void)err;
     snprintf(r->text + len, sizeof(r->text) - len, "%.*s;", VALISE_STR_ARG(json));
     return ++r->count == r->stop_at;
 }
@@ -254,30 +255,60 @@ TEST(dispatch, streams_rows_until_nobody_wants_more)
 
     for (int i = 0; i < 3; i++)
         kit_run(k, "counter:add", test_format("{\"name\":\"c%d\"}", i));
-    CHECK_OK(valise_stream(&reply, k->v, list, none, NULL, take_row, &all, &t->err));
+    CHECK_OK(valise_stream_str(&reply, k->v, list, none, take_row, &all, NULL, &t->err));
     CHECK_TEXT(
         "{\"name\":\"c0\",\"value\":1,\"version\":1};{\"name\":\"c1\",\"value\":1,\"version\":2};"
         "{\"name\":\"c2\",\"value\":1,\"version\":3};",
         all.text);
     CHECK(!reply.json);
     CHECK_INT(3, reply.seq);
-    CHECK_OK(valise_stream(NULL, k->v, list, none, NULL, take_row, &one, &t->err));
+    CHECK_INT(1, valise_stream_str(NULL, k->v, list, none, take_row, &one, NULL, &t->err));
     CHECK_INT(1, one.count);
-    CHECK_RC(VALISE_E_INVALID,
-             valise_stream(NULL, k->v, VLS_STR("counter:add"), VLS_STR("{\"name\":\"a\"}"), NULL,
-                           take_row, &one, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_stream(NULL, k->v, "counter:add", "{\"name\":\"a\"}",
+                                             take_row, &one, NULL, &t->err));
     rows job = {.stop_at = 2};
-    CHECK_OK(valise_stream(NULL, k->v, VLS_STR("counter:many"),
-                           VLS_STR("{\"name\":\"c0\",\"times\":5}"), NULL, take_row, &job,
-                           &t->err));
+    CHECK_INT(1, valise_stream(NULL, k->v, "counter:many", "{\"name\":\"c0\",\"times\":5}",
+                               take_row, &job, NULL, &t->err));
     CHECK_INT(3, kit_value(k, "c0", ""));
 }
 
+static int fail_row(void *arg, valise_str json, valise_error *err)
+{
+    int *left = arg;
+
+    (void)json;
+    return (*left)-- > 0 ? 0 : vls_fail(err, VALISE_E_LIMIT, "this is enough");
+}
+
+/* As every callback: what it fails with is what the function fails with. */
+TEST(dispatch, a_row_that_fails_is_the_failure_of_the_stream)
+{
+    kit *k = kit_open(t, NULL);
+    int left = 1;
+
+    for (int i = 0; i < 3; i++)
+        kit_run(k, "counter:add", test_format("{\"name\":\"c%d\"}", i));
+    CHECK_RC(VALISE_E_LIMIT,
+             valise_stream(NULL, k->v, "counter:list", NULL, fail_row, &left, NULL, &t->err));
+    CHECK_TEXT("this is enough", t->err.message);
+    CHECK_INT(-1, left); /* and no row after it */
+    left = 1;
+    CHECK_RC(VALISE_E_LIMIT,
+             valise_stream(NULL, k->v, "counter:many", "{\"name\":\"c0\",\"times\":5}", fail_row,
+                           &left, NULL, &t->err));
+    CHECK_TEXT("this is enough", t->err.message);
+    CHECK_RC(VALISE_E_INVALID,
+             valise_stream(NULL, k->v, NULL, NULL, fail_row, &left, NULL, &t->err));
+    CHECK_RC(VALISE_E_INVALID,
+             valise_stream(NULL, k->v, "counter:list", NULL, NULL, NULL, NULL, &t->err));
+}
+
 /* No transaction is held while rows are taken: a row may write. [K10] */
-static int write_meanwhile(void *arg, valise_str json)
+static int write_meanwhile(void *arg, valise_str json, valise_error *err)
 {
     kit *k = arg;
 
+    (void)err;
     (void)json;
     kit_run(k, "counter:add", "{\"name\":\"z\"}");
     return 0;
@@ -289,8 +320,7 @@ TEST(dispatch, lets_who_takes_rows_write)
 
     kit_run(k, "counter:add", "{\"name\":\"a\"}");
     kit_run(k, "counter:add", "{\"name\":\"b\"}");
-    CHECK_OK(valise_stream(NULL, k->v, VLS_STR("counter:list"), VLS_STR(""), NULL, write_meanwhile,
-                           k, &t->err));
+    CHECK_OK(valise_stream(NULL, k->v, "counter:list", NULL, write_meanwhile, k, NULL, &t->err));
     CHECK_INT(2, kit_value(k, "z", ""));
 }
 

@@ -19,6 +19,15 @@ static int note(void *arg, const valise_restore_step *step, valise_error *err)
     return 0;
 }
 
+/* What a callback says above 0 is what the function says. */
+static int first_alone(void *arg, const valise_checkpoint_info *info, valise_error *err)
+{
+    (void)arg;
+    (void)info;
+    (void)err;
+    return 3;
+}
+
 static int list(void *arg, const valise_checkpoint_info *info, valise_error *err)
 {
     const char **all = arg;
@@ -86,6 +95,7 @@ TEST(api, keep_wreck_restore_undo)
     told = "";
     CHECK_OK(valise_tree_checkpoint_list(s->v, list, &told, NULL, &t->err));
     CHECK(strstr(told, " partial\n") && strstr(told, "one 2\n"));
+    CHECK_INT(3, valise_tree_checkpoint_list(s->v, first_alone, NULL, NULL, &t->err));
     CHECK_OK(valise_tree_checkpoint_remove(s->v, "one", NULL, &t->err));
     CHECK_RC(VALISE_E_NOT_FOUND, valise_tree_checkpoint_remove(s->v, "one", NULL, &t->err));
 }

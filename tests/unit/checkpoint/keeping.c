@@ -24,10 +24,11 @@ static shed *fill(test *t)
     return s;
 }
 
-static int add_problem(void *arg, valise_str json)
+static int add_problem(void *arg, valise_str json, valise_error *err)
 {
     const char **all = arg;
 
+    (void)err;
     if (vls_str_find(json, VLS_STR("\"kind\":\"problem\"")) < json.len)
         *all = test_format("%s%.*s\n", *all, VALISE_STR_ARG(json));
     return 0;
@@ -38,8 +39,7 @@ static const char *problems(shed *s)
 {
     valise_error err = VALISE_ERROR_INIT;
     const char *found = "";
-    int rc = valise_stream(NULL, s->v, VLS_STR("workspace:validate"), VLS_STR("{}"), NULL,
-                           add_problem, &found, &err);
+    int rc = valise_stream(NULL, s->v, "workspace:validate", "{}", add_problem, &found, NULL, &err);
 
     CHECK_INT(found[0] ? VALISE_E_CORRUPT : 0, rc);
     return found;

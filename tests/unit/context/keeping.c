@@ -135,10 +135,11 @@ static const char *known(yard *y)
                        yard_run(y, "frame:proof", "{\"node\":\"lib/b.c\",\"type\":\"log\"}"));
 }
 
-static int add_problem(void *arg, valise_str json)
+static int add_problem(void *arg, valise_str json, valise_error *err)
 {
     const char **all = arg;
 
+    (void)err;
     if (vls_str_find(json, VLS_STR("\"kind\":\"problem\"")) < json.len)
         *all = test_format("%s%.*s\n", *all, VALISE_STR_ARG(json));
     return 0;
@@ -149,8 +150,7 @@ static const char *problems(yard *y)
 {
     valise_error err = VALISE_ERROR_INIT;
     const char *found = "";
-    int rc = valise_stream(NULL, y->v, VLS_STR("workspace:validate"), VLS_STR("{}"), NULL,
-                           add_problem, &found, &err);
+    int rc = valise_stream(NULL, y->v, "workspace:validate", "{}", add_problem, &found, NULL, &err);
 
     CHECK_INT(found[0] ? VALISE_E_CORRUPT : 0, rc);
     return found;

@@ -482,10 +482,11 @@ static int damage(void *arg, valise_view *view, const vls_tree_row *tree, valise
     return valise_view_put(view, &vls_slots, &slot, err);
 }
 
-static int add_line(void *arg, valise_str json)
+static int add_line(void *arg, valise_str json, valise_error *err)
 {
     const char **all = arg;
 
+    (void)err;
     *all = test_format("%s%.*s\n", *all, VALISE_STR_ARG(json));
     return 0;
 }
@@ -509,8 +510,8 @@ TEST(slots, validate_finds_what_does_not_fit)
         now_doing = (doing){damage, &what};
         CHECK_INT(0, yard_try(y, NULL, "toy:do", "{}", NULL));
         found = "";
-        CHECK_RC(VALISE_E_CORRUPT, valise_stream(NULL, y->v, VLS_STR("workspace:validate"),
-                                                 VLS_STR("{}"), NULL, add_line, &found, &t->err));
+        CHECK_RC(VALISE_E_CORRUPT, valise_stream(NULL, y->v, "workspace:validate", "{}", add_line,
+                                                 &found, NULL, &t->err));
         CHECK_MSG(strstr(found, texts[what]), "%d: %s", what, found);
     }
 }

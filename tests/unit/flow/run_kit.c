@@ -66,7 +66,7 @@ static int do_read(acting *a, vls_json step, valise_error *err)
 
 static int do_rm(acting *a, vls_json step, valise_error *err)
 {
-    return valise_remove(a->bag, text_at(step, 1), err);
+    return valise_remove(NULL, a->bag, text_at(step, 1), err);
 }
 
 static int do_clear(acting *a, vls_json step, valise_error *err)

@@ -140,10 +140,11 @@ TEST(blob_care, gc_removes_what_a_crash_left_and_nothing_else)
 
 /* ---- validate ---- */
 
-static int note_row(void *arg, valise_str json)
+static int note_row(void *arg, valise_str json, valise_error *err)
 {
     const char **found = arg;
 
+    (void)err;
     *found = test_format("%s%.*s\n", *found, VALISE_STR_ARG(json));
     return 0;
 }
@@ -153,8 +154,8 @@ static void finds(test *t, valise *v, const char *text)
 {
     const char *found = "";
 
-    CHECK_RC(VALISE_E_CORRUPT, valise_stream(NULL, v, VLS_STR("workspace:validate"), VLS_STR("{}"),
-                                             NULL, note_row, &found, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT,
+             valise_stream(NULL, v, "workspace:validate", "{}", note_row, &found, NULL, &t->err));
     CHECK_MSG(strstr(found, text), "%s", found);
 }
 

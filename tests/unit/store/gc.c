@@ -120,7 +120,7 @@ static void check_valid(test *t, vls_store *store)
     CHECK_INT(0, findings);
 }
 
-static int run_gc(vls_gc_result *out, stage *k, int64_t grace, valise_progress_fn fn, void *arg)
+static int run_gc(vls_gc_result *out, stage *k, int64_t grace, valise_progress_fn *fn, void *arg)
 {
     vls_progress progress;
 
