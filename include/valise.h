@@ -15,6 +15,7 @@
 #include <valise/flow.h>
 #include <valise/id.h>
 #include <valise/json.h>
+#include <valise/memory.h>
 #include <valise/progress.h>
 #include <valise/prompt.h>
 #include <valise/search.h>

@@ -9,42 +9,21 @@
 
 static const char path[] = "backup.bundle";
 
-/* What names the state of a workspace, whatever the store it is in. */
-static int hash_of(char out[VALISE_ID_TEXT], valise *v, valise_error *err)
+/* hash: what names the state of a workspace, whatever the store it is in. */
+static int save(valise_id *hash, valise *v, valise_error *err)
 {
-    valise_reply reply = VALISE_REPLY_INIT;
-    valise_blob *text = NULL;
-    int rc = valise_dispatch(&reply, v, "workspace:hash", NULL, NULL, err);
+    valise_export_options options = VALISE_EXPORT_OPTIONS_INIT;
+    valise_session_options algebra = VALISE_SESSION_OPTIONS_INIT;
+    int rc = valise_role_put(NULL, v, "tutor", "You explain in small steps.", NULL, NULL, err);
 
+    algebra.label = valise_str_of("algebra");
+    algebra.role = valise_str_of("tutor");
     if (rc == 0)
-        rc = valise_json_get_text(&text, valise_blob_bytes(reply.json), "/hash", err);
-    if (rc > 0)
-        snprintf(out, VALISE_ID_TEXT, "%.*s", VALISE_STR_ARG(valise_blob_bytes(text)));
-    valise_blob_unref(text);
-    valise_reply_release(&reply);
-    return rc < 0 ? rc : 0;
-}
-
-static int with_file(valise *v, const char *type, const char *rest, valise_error *err)
-{
-    char payload[200];
-
-    snprintf(payload, sizeof(payload), "{\"file\":\"%s\"%s}", path, rest);
-    return valise_dispatch(NULL, v, type, payload, NULL, err);
-}
-
-static int save(char hash[VALISE_ID_TEXT], valise *v, valise_error *err)
-{
-    int rc = valise_dispatch(NULL, v, "role:add",
-                             "{\"name\":\"tutor\",\"persona\":\"You explain in small steps.\"}",
-                             NULL, err);
-
+        rc = valise_session_create(NULL, v, &algebra, NULL, err);
     if (rc == 0)
-        rc = valise_dispatch(NULL, v, "session:create",
-                             "{\"label\":\"algebra\",\"role\":\"tutor\"}", NULL, err);
-    if (rc == 0)
-        rc = hash_of(hash, v, err);
-    return rc < 0 ? rc : with_file(v, "workspace:export", ",\"force\":true", err);
+        rc = valise_workspace_hash(hash, v, NULL, err);
+    options.flags = VALISE_EXPORT_REPLACE;
+    return rc < 0 ? rc : valise_workspace_export(v, path, &options, NULL, err);
 }
 
 /* A bundle that was cut or altered is refused, and nothing of it comes in. */
@@ -62,18 +41,19 @@ static int damage(valise_error *err)
     return bad ? err->code : 0;
 }
 
-static int load(const char *hash, valise_error *err)
+static int load(const valise_id *hash, valise_error *err)
 {
-    char there[VALISE_ID_TEXT] = "";
+    valise_id there;
     valise *v = NULL;
     int rc = valise_open(&v, ":memory:", NULL, err); /* another machine */
 
     if (rc == 0)
-        rc = with_file(v, "workspace:import", "", err);
+        rc = valise_workspace_import(v, path, NULL, err);
     if (rc == 0)
-        rc = hash_of(there, v, err);
+        rc = valise_workspace_hash(&there, v, NULL, err);
     if (rc == 0)
-        printf("taken in, and it is %s\n", strcmp(there, hash) == 0 ? "the same" : "another");
+        printf("taken in, and it is %s\n",
+               memcmp(&there, hash, sizeof(there)) == 0 ? "the same" : "another");
     valise_close(v);
     return rc;
 }
@@ -81,18 +61,18 @@ static int load(const char *hash, valise_error *err)
 int main(void)
 {
     valise_error err = VALISE_ERROR_INIT;
-    char hash[VALISE_ID_TEXT] = "";
+    valise_id hash = {{0}};
     valise *v = NULL;
     int rc = valise_open(&v, ":memory:", NULL, &err);
 
     if (rc == 0)
-        rc = save(hash, v, &err);
+        rc = save(&hash, v, &err);
     valise_close(v);
     if (rc == 0)
-        rc = load(hash, &err);
+        rc = load(&hash, &err);
     if (rc == 0)
         rc = damage(&err);
-    if (rc == 0 && load(hash, &err) == VALISE_E_CORRUPT)
+    if (rc == 0 && load(&hash, &err) == VALISE_E_CORRUPT)
         printf("refused: %s\n", err.message);
     if (rc < 0)
         fprintf(stderr, "%s\n", err.message);

@@ -34,11 +34,12 @@ static void look(const char *when)
 
 static int leak(valise_backpack *bag, valise_error *err)
 {
-    char json[64];
-    int rc;
+    valise_blob *json = NULL;
+    int rc = valise_json_format(&json, err, "{\"password\":%s}", secret);
 
-    snprintf(json, sizeof(json), "{\"password\":\"%s\"}", secret);
-    rc = valise_pack(NULL, bag, "login", json, NULL, err);
+    if (rc == 0)
+        rc = valise_pack(NULL, bag, "login", valise_blob_text(json), NULL, err);
+    valise_blob_unref(json);
     if (rc == 0)
         rc = valise_pack(NULL, bag, "login", "{\"password\":\"*****\"}", NULL, err);
     return rc;
@@ -60,7 +61,7 @@ static int erase(valise *v, valise_error *err)
     int rc = valise_dispatch(NULL, v, "backpack:erase",
                              "{\"backpack\":\"run-1\",\"key\":\"login\"}", NULL, err);
 
-    return rc < 0 ? rc : valise_dispatch(NULL, v, "workspace:validate", NULL, NULL, err);
+    return rc < 0 ? rc : valise_workspace_validate(v, NULL, NULL, NULL, err);
 }
 
 int main(void)

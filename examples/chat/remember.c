@@ -6,28 +6,36 @@
 
 #include <valise.h>
 
-/* All of it at once, or nothing: a batch is one transaction. */
+static int note(valise *v, const char *key, const char *text, const char *topic, valise_error *err)
+{
+    const valise_str topics[] = {valise_str_of(topic)};
+    valise_entry_options options = VALISE_ENTRY_OPTIONS_INIT;
+
+    options.topics = topics;
+    options.topic_count = 1;
+    return valise_entry_put(NULL, v, key, text, &options, NULL, err);
+}
+
+/* What a program can say at each of its starts: where it is so already, nothing is written. */
 static int set_up(valise *v, valise_error *err)
 {
-    static const valise_command commands[] = {
-        {VALISE_STR("role:add"), VALISE_STR("{\"name\":\"clerk\",\"persona\":\"You sell lamps.\"}"),
-         NULL},
-        {VALISE_STR("preference:add"), VALISE_STR("{\"slot\":\"tone\",\"content\":\"Be brief.\"}"),
-         NULL},
-        {VALISE_STR("context:add"),
-         VALISE_STR("{\"key\":\"lamps/polar\",\"text\":\"The Polar fits every socket.\","
-                    "\"topics\":[\"lamps\"]}"),
-         NULL},
-        {VALISE_STR("context:add"),
-         VALISE_STR("{\"key\":\"office/coffee\",\"text\":\"The machine is broken.\","
-                    "\"topics\":[\"office\"]}"),
-         NULL},
-        {VALISE_STR("session:create"),
-         VALISE_STR("{\"label\":\"shop\",\"role\":\"clerk\",\"topics\":[\"lamps\"]}"), NULL},
-    };
+    const valise_str topics[] = {VALISE_STR("lamps")};
+    valise_preference_options tone = VALISE_PREFERENCE_OPTIONS_INIT;
+    valise_session_options shop = VALISE_SESSION_OPTIONS_INIT;
+    int rc = valise_role_put(NULL, v, "clerk", "You sell lamps.", NULL, NULL, err);
 
-    return valise_dispatch_batch(NULL, v, commands, sizeof(commands) / sizeof(commands[0]), NULL,
-                                 err);
+    tone.slot = valise_str_of("tone");
+    if (rc == 0)
+        rc = valise_preference_put(NULL, v, "Be brief.", &tone, NULL, err);
+    if (rc == 0)
+        rc = note(v, "lamps/polar", "The Polar fits every socket.", "lamps", err);
+    if (rc == 0)
+        rc = note(v, "office/coffee", "The machine is broken.", "office", err);
+    shop.label = valise_str_of("shop");
+    shop.role = valise_str_of("clerk");
+    shop.topics = topics;
+    shop.topic_count = 1;
+    return rc < 0 ? rc : valise_session_create(NULL, v, &shop, NULL, err);
 }
 
 static int say(valise *v, const char *text, valise_error *err)

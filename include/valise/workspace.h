@@ -149,6 +149,79 @@ VALISE_API int valise_dispatch_batch(valise_reply *out, valise *v, const valise_
  * name, VALISE_E_EXISTS for a name that is taken. */
 VALISE_API int valise_use(valise *v, const struct valise_middleware *middleware, valise_error *err);
 
+/* ---- upkeep ----
+ *
+ * Each is an operation, as the command line has it (`valise help export`). */
+
+/* The hash of the whole state: two workspaces with the same one hold the same, whatever way they
+ * came to it and whatever store they are in. Who may read the log may ask. workspace:hash */
+VALISE_API int valise_workspace_hash(valise_id *out, valise *v, const valise_call *call,
+                                     valise_error *err);
+
+enum { VALISE_EXPORT_REPLACE = 1 /* a file that is there */ };
+
+typedef struct valise_export_options {
+    size_t size;
+    unsigned flags;            /* VALISE_EXPORT_... */
+    const char *const *places; /* NULL-ended: only these, such as "session/ID", and what they need;
+                                  NULL: everything */
+} valise_export_options;
+
+#define VALISE_EXPORT_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(valise_export_options), 0, NULL                                                     \
+    }
+
+/* Write a bundle: one file with rows, log, objects and blobs. options may be NULL. VALISE_E_EXISTS:
+ * there is such a file, and REPLACE was not said. workspace:export */
+VALISE_API int valise_workspace_export(valise *v, const char *file,
+                                       const valise_export_options *options,
+                                       const valise_call *call, valise_error *err);
+
+/* Take in a bundle, whole or not at all; an empty workspace becomes what it was made from.
+ * VALISE_E_CORRUPT: it was cut or altered; VALISE_E_CONFLICT: it has something else under a name
+ * that is taken. workspace:import */
+VALISE_API int valise_workspace_import(valise *v, const char *file, const valise_call *call,
+                                       valise_error *err);
+
+typedef struct valise_erased {
+    size_t size;
+    int64_t places; /* whose contents were erased */
+    int64_t others; /* places that hold the same contents, and still do */
+    int64_t entries, objects, chunks,
+        blobs;    /* of the log, and what they and the rows were made of */
+    bool residue; /* bytes are left in the write-ahead log until a reader is done */
+} valise_erased;
+
+#define VALISE_ERASED_INIT                                                                         \
+    {                                                                                              \
+        sizeof(valise_erased), 0, 0, 0, 0, 0, 0, false                                             \
+    }
+
+/* Remove what was ever said at a place ("session/ID", "context/KEY") from every file, its history
+ * and the log too; the log says who did, when and why. reason: NULL: not told. out may be NULL.
+ * VALISE_E_NOT_FOUND. Items of a backpack have "backpack:erase". workspace:erase */
+VALISE_API int valise_workspace_erase(valise_erased *out, valise *v, const char *place,
+                                      const char *reason, const valise_call *call,
+                                      valise_error *err);
+
+/* Remove what expired and what nothing refers to any more for as long as grace_ns (VALISE_NONE: as
+ * configured). *freed_bytes (may be NULL): what the disk has back. workspace:gc */
+VALISE_API int valise_workspace_gc(int64_t *freed_bytes, valise *v, int64_t grace_ns,
+                                   const valise_call *call, valise_error *err);
+
+/* Something that `validate` found. */
+typedef struct valise_finding {
+    bool is_note; /* good to know, and nothing is wrong */
+    valise_str place, problem, remedy;
+} valise_finding;
+typedef int valise_finding_fn(void *arg, const valise_finding *finding, valise_error *err);
+
+/* Look at everything. fn (may be NULL) gets what was found. 0: all is well; VALISE_E_CORRUPT: it is
+ * not, and fn was told. workspace:validate */
+VALISE_API int valise_workspace_validate(valise *v, valise_finding_fn *fn, void *arg,
+                                         const valise_call *call, valise_error *err);
+
 /* ---- indexes ---- */
 
 /* An entry of an index (see `index:list`) by its key: 1, and *json is a new blob with what it says;

@@ -88,7 +88,8 @@ typedef struct vls_entry_expired {
     bool more; /* there are others */
     int64_t count;
 } vls_entry_expired;
-extern const valise_op vls_op_memory_context_expire, vls_op_memory_context_delete;
+extern const valise_op vls_op_memory_context_expire, vls_op_memory_context_delete,
+    vls_op_memory_context_show;
 
 /* `gc`: take the entries whose time is over. */
 int vls_entries_collect(valise *v, valise_error *err);

@@ -1,23 +1,18 @@
 /* op_role_show.c -- role:show, what a role is, or was. [W12] */
 #include "memory/role.h"
 
-typedef struct show_args {
-    valise_str name;
-    int64_t version;
-} show_args;
-
 static const valise_field show_in[] = {
-    VALISE_FIELD_WITH(show_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
+    VALISE_FIELD_WITH(vls_role_show_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Name of the role.", .ref = VLS_REF_ROLE_NAME, .min = 1,
                       .max = VLS_ROLE_NAME_MAX),
-    VALISE_FIELD_WITH(show_args, version, INT, VALISE_NULLABLE,
+    VALISE_FIELD_WITH(vls_role_show_args, version, INT, VALISE_NULLABLE,
                       "Which version (default: the current one).", .min = 1, .max = INT64_MAX),
     VALISE_FIELD_END,
 };
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)
 {
-    const show_args *args = in;
+    const vls_role_show_args *args = in;
     vls_role_row role = {.name = args->name};
     vls_role_version_row version;
     int64_t wanted = args->version;
@@ -43,7 +38,7 @@ const valise_op vls_op_memory_role_show = {
     .kind = VALISE_QUERY,
     .needs = "role:read",
     .in = show_in,
-    .in_size = sizeof(show_args),
+    .in_size = sizeof(vls_role_show_args),
     .out = vls_role_shown_fields,
     .out_size = sizeof(vls_role_shown),
     .query = query,

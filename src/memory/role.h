@@ -31,6 +31,12 @@ int vls_role_version_get(vls_role_version_row *out, valise_view *view, valise_st
 int vls_role_put(vls_role_made *out, valise_view *view, vls_role_version_row *version,
                  int64_t made_in, valise_error *err);
 
+typedef struct vls_role_show_args {
+    valise_str name;
+    int64_t version; /* VALISE_NONE: the one that holds */
+} vls_role_show_args;
+extern const valise_op vls_op_memory_role_show;
+
 /* A version as it is shown. */
 typedef struct vls_role_shown {
     valise_str name, label;
