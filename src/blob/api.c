@@ -170,9 +170,6 @@ int valise_blob_list(valise *v, const char *hold, valise_blob_info_fn *fn, void 
     listing l = {.fn = fn, .arg = arg};
     const vls_run_more more = {.emit = give, .emit_arg = &l};
 
-    int rc;
-
     VLS_ARG(v && fn, err);
-    rc = vls_run(v, &vls_op_blob_blob_list, &args, NULL, NULL, call, &more, err);
-    return rc == 0 ? l.rc : rc;
+    return vls_run(v, &vls_op_blob_blob_list, &args, NULL, NULL, call, &more, err);
 }
