@@ -294,9 +294,9 @@ TEST(agents, what_cannot_be_opened)
     p.folder = "/nowhere";
     CHECK_RC(VALISE_E_IO, valise_agent_start(&a, &p, &t->err));
     p.folder = NULL;
-    p.timeout_ms = -1;
+    p.timeout_ns = -1;
     CHECK_RC(VALISE_E_INVALID, valise_agent_start(&a, &p, &t->err));
-    p.timeout_ms = 0;
+    p.timeout_ns = 0;
     p.max_bytes = (size_t)1 << 40;
     CHECK_RC(VALISE_E_INVALID, valise_agent_start(&a, &p, &t->err));
     p.size = 4;

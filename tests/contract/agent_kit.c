@@ -111,7 +111,7 @@ valise_agent_adapter *desk_script(desk *d, const char *script, int64_t timeout_m
 
     process.argv = argv;
     process.folder = d ? d->dir : NULL;
-    process.timeout_ms = timeout_ms;
+    process.timeout_ns = timeout_ms * INT64_C(1000000);
     process.max_bytes = max_bytes;
     process.env = d->t->env;
     return start(d->t, &process);

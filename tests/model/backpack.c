@@ -394,7 +394,7 @@ static void op_delete(void *state, model_args *a)
 
     for (int kind = 0; kind < KINDS; kind++) {
         bool removed = false;
-        CHECK_OK(valise_remove(&removed, m->bag[kind], keys_[key], NULL));
+        CHECK_INT(0, valise_remove(&removed, m->bag[kind], keys_[key], NULL));
         CHECK_INT(live, removed);
         s.version[kind] = version_of(m, kind, key);
     }
