@@ -57,34 +57,28 @@ static int add_text(vls_buf *out, const conversion *c, valise_str text, valise_e
 /* In the order of LEN_...; a va_list that a function was given is passed on by its address. */
 static int64_t take_signed(va_list *args, int len)
 {
-    switch (len) {
-    case LEN_LONG:
+    if (len == LEN_LONG)
         return va_arg(*args, long);
-    case LEN_LLONG:
+    if (len == LEN_LLONG)
         return va_arg(*args, long long);
-    case LEN_MAX:
+    if (len == LEN_MAX)
         return va_arg(*args, intmax_t);
-    case LEN_SIZE:
+    if (len == LEN_SIZE)
         return va_arg(*args, ptrdiff_t);
-    default:
-        return va_arg(*args, int);
-    }
+    return va_arg(*args, int);
 }
 
 static uint64_t take_unsigned(va_list *args, int len)
 {
-    switch (len) {
-    case LEN_LONG:
+    if (len == LEN_LONG)
         return va_arg(*args, unsigned long);
-    case LEN_LLONG:
+    if (len == LEN_LLONG)
         return va_arg(*args, unsigned long long);
-    case LEN_MAX:
+    if (len == LEN_MAX)
         return va_arg(*args, uintmax_t);
-    case LEN_SIZE:
+    if (len == LEN_SIZE)
         return va_arg(*args, size_t);
-    default:
-        return va_arg(*args, unsigned);
-    }
+    return va_arg(*args, unsigned);
 }
 
 static int add_real(vls_buf *out, double real, valise_error *err)

@@ -12,11 +12,14 @@ int vls_part_model(vls_wire *wire, const vls_plan *plan, valise_error *err)
     return 0;
 }
 
+static bool says_something(vls_json value)
+{
+    return value.type != VLS_JSON_NULL && !(value.type == VLS_JSON_ARRAY && value.len == 0);
+}
+
 bool vls_part_has_param(const vls_plan *plan, const char *param)
 {
-    vls_json value = vls_member_of(plan->params, param);
-
-    return value.type != VLS_JSON_NULL && !(value.type == VLS_JSON_ARRAY && value.len == 0);
+    return says_something(vls_member_of(plan->params, param));
 }
 
 void vls_part_param(vls_wire *wire, const vls_plan *plan, const char *param, const char *key)
