@@ -1,8 +1,10 @@
 /* load.c -- see load.h. The table at the end says how often what is done. */
 #include "load.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base64.h"
 #include "base/buf.h"
@@ -212,20 +214,25 @@ static void search(worker *w)
               words[below(w, VLS_COUNT(words))], words[below(w, VLS_COUNT(words))]);
 }
 
+/* What is held stays for ever, so what was held longest is let go. */
 static void keep_blob(worker *w)
 {
-    size_t len = 1 + below(w, BLOB_BYTES);
+    const size_t len = 1 + below(w, BLOB_BYTES);
     uint8_t bytes[BLOB_BYTES];
-    VLS_AUTO(buf) vls_buf data;
+    valise_blob_registered made = VALISE_BLOB_REGISTERED_INIT;
     valise_error err = VALISE_ERROR_INIT;
+    valise_id *place = &w->blobs[w->kept % LOAD_BLOBS];
 
     for (size_t i = 0; i < len; i++)
         bytes[i] = (uint8_t)test_random(&w->rng);
-    vls_buf_init(&data, valise_env_default(), sizeof(w->payload));
-    vls_base64_encode(&data, (valise_str){(const char *)bytes, len}, 0);
-    CHECK(vls_buf_check(&data, &err) == 0);
-    (void)run(w, "blob:register", "{\"data\":\"%.*s\",\"filename\":\"noise.bin\"}",
-              VALISE_STR_ARG(vls_buf_str(&data)));
+    if (w->kept >= LOAD_BLOBS)
+        CHECK_MSG(valise_blob_release(NULL, w->v, place, NULL, NULL, &err) == 0, "%s", err.message);
+    CHECK_MSG(valise_blob_register_bytes(&made, w->v, (valise_str){(const char *)bytes, len}, NULL,
+                                         NULL, &err) == 0,
+              "%s", err.message);
+    *place = made.sha256;
+    w->kept++;
+    w->done += 2;
 }
 
 /* ---- files, and what is known of them ---- */
@@ -235,6 +242,24 @@ static void path_of(worker *w, char out[48])
     (void)snprintf(out, 48, "w%u-%u/file-%u.txt", w->number, below(w, FOLDERS), below(w, FILES));
 }
 
+/* What is said of a file that is there stays for ever; what was said of one that is gone does not.
+ */
+static void remove_folder(worker *w)
+{
+    char path[4096];
+    const int dir_len =
+        snprintf(path, sizeof(path), "%s/w%u-%u", w->folder, w->number, below(w, FOLDERS));
+
+    CHECK(dir_len > 0 && (size_t)dir_len + 16 < sizeof(path));
+    for (unsigned i = 0; i < FILES; i++) {
+        (void)snprintf(path + dir_len, sizeof(path) - (size_t)dir_len, "/file-%u.txt", i);
+        (void)unlink(path);
+    }
+    path[dir_len] = '\0';
+    CHECK(rmdir(path) == 0 || errno == ENOENT);
+    (void)run(w, "tree:scan", "{}");
+}
+
 static void edit_file(worker *w)
 {
     char path[48], full[4096], text[2048];
@@ -242,6 +267,9 @@ static void edit_file(worker *w)
 
     path_of(w, path);
     (void)snprintf(full, sizeof(full), "%s/%s", w->folder, path);
+    *strrchr(full, '/') = '\0';
+    CHECK(mkdir(full, 0700) == 0 || errno == EEXIST);
+    full[strlen(full)] = '/';
     file = fopen(full, "w");
     CHECK(file != NULL);
     CHECK(fputs(text_of(w, text, sizeof(text), 1 + below(w, 200)), file) >= 0);
@@ -327,7 +355,7 @@ void load_tidy(worker *w)
     CHECK_MSG(rc == 0, "gc: %s: %s", valise_error_name(rc), err.message);
 }
 
-void load_begin(valise *v, const char *folder)
+void load_begin(valise *v)
 {
     static const char *const limits[] = {
         "{\"kind\":\"log\",\"keepLatest\":2000}",   "{\"kind\":\"backpack\",\"keepLatest\":300}",
@@ -340,8 +368,6 @@ void load_begin(valise *v, const char *folder)
     for (size_t i = 0; i < VLS_COUNT(limits); i++)
         CHECK(run(w, "retention:set", "%s", limits[i]) == 0);
     for (unsigned i = 0; i < 4; i++) {
-        for (unsigned folder_number = 0; folder_number < FOLDERS; folder_number++)
-            CHECK_INT(0, mkdir(test_format("%s/w%u-%u", folder, i, folder_number), 0700));
         for (unsigned bag = 0; bag < BAGS; bag++)
             CHECK(run(w, "backpack:create", "{\"name\":\"w%u-bag-%u\",\"items\":{}}", i, bag) == 0);
     }
@@ -351,10 +377,10 @@ static const struct {
     unsigned weight;
     void (*fn)(worker *w);
 } table[] = {
-    {30, pack},      {8, look_into_bag}, {2, fork_bag},     {1, drop_bag}, {2, flow},
-    {20, say},       {5, say_otherwise}, {2, fork_session}, {4, prompt},   {12, remember},
-    {6, search},     {2, keep_blob},     {4, edit_file},    {6, note},     {2, derive},
-    {1, checkpoint}, {4, look_back},     {1, set_up},
+    {30, pack},      {8, look_into_bag}, {2, fork_bag},     {1, drop_bag},      {2, flow},
+    {20, say},       {5, say_otherwise}, {2, fork_session}, {4, prompt},        {12, remember},
+    {6, search},     {2, keep_blob},     {4, edit_file},    {6, note},          {2, derive},
+    {1, checkpoint}, {4, look_back},     {1, set_up},       {1, remove_folder},
 };
 
 void load_step(worker *w)

@@ -9,17 +9,21 @@
 
 #include "harness/test.h"
 
+#define LOAD_BLOBS 32
+
 typedef struct worker {
     valise *v;
     const char *folder; /* of the workspace: where the files are that are scanned */
     unsigned number;
     test_rng rng;
     uint64_t done, refused; /* operations; of these such that something was not there, and so on */
+    valise_id blobs[LOAD_BLOBS]; /* those that it holds, the oldest of them at kept % LOAD_BLOBS */
+    size_t kept;
     char payload[128 << 10];
 } worker;
 
-/* What a workspace needs before the workers begin: files, roles, limits for what is kept. */
-void load_begin(valise *v, const char *folder);
+/* What a workspace needs before the workers begin: backpacks, limits for what is kept. */
+void load_begin(valise *v);
 
 /* One operation. Fails the test when it fails in a way that it may not. */
 void load_step(worker *w);

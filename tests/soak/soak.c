@@ -240,7 +240,7 @@ TEST(soak, keeps_its_level) /* [Q23] */
     s->store = test_format("%s/.valise", s->folder);
     CHECK_INT(0, mkdir(s->folder, 0700));
     v = open_at(t->env, s->folder);
-    load_begin(v, s->folder);
+    load_begin(v);
     valise_close(v);
     heap = test_bytes_in_use(t);
     fds = count_fds();
