@@ -146,11 +146,12 @@ int valise_blob_read(size_t *len, valise_blob_reader *reader, void *room, size_t
 typedef struct listing {
     valise_blob_info_fn *fn;
     void *arg;
+    int rc; /* of the last call: a number above 0 is ours to hand on */
 } listing;
 
 static int give(void *arg, const void *row, valise_error *err)
 {
-    const listing *l = arg;
+    listing *l = arg;
     const vls_blob_line *line = row;
     const valise_blob_info info = {.size = sizeof(info),
                                    .sha256 = line->sha256,
@@ -160,7 +161,8 @@ static int give(void *arg, const void *row, valise_error *err)
                                    .filename = line->filename,
                                    .created = line->created};
 
-    return l->fn(l->arg, &info, err);
+    l->rc = l->fn(l->arg, &info, err);
+    return l->rc;
 }
 
 int valise_blob_list(valise *v, const char *hold, valise_blob_info_fn *fn, void *arg,
@@ -169,7 +171,9 @@ int valise_blob_list(valise *v, const char *hold, valise_blob_info_fn *fn, void 
     const vls_blob_list_args args = {.hold = valise_str_of(hold)};
     listing l = {.fn = fn, .arg = arg};
     const vls_run_more more = {.emit = give, .emit_arg = &l};
+    int rc;
 
     VLS_ARG(v && fn, err);
-    return vls_run(v, &vls_op_blob_blob_list, &args, NULL, NULL, call, &more, err);
+    rc = vls_run(v, &vls_op_blob_blob_list, &args, NULL, NULL, call, &more, err);
+    return rc == 0 ? l.rc : rc;
 }
