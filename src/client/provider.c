@@ -80,13 +80,15 @@ static int set_value(vls_provider *provider, const vls_provider_sources *sources
 /* "provider.NAME.key" of this provider: its key; else nothing. */
 static bool is_of(valise_str *key, valise_str setting, valise_str name)
 {
-    size_t head = VLS_STR("provider.").len;
+    const valise_str head = VLS_STR("provider.");
+    valise_str rest;
 
-    if (!vls_str_starts(setting, VLS_STR("provider.")) ||
-        !vls_str_starts(vls_str_from(setting, head), name) || setting.len <= head + name.len + 1 ||
-        setting.ptr[head + name.len] != '.')
+    if (!vls_str_starts(setting, head))
         return false;
-    *key = vls_str_from(setting, head + name.len + 1);
+    rest = (valise_str){setting.ptr + head.len, setting.len - head.len};
+    if (!vls_str_starts(rest, name) || rest.len <= name.len + 1 || rest.ptr[name.len] != '.')
+        return false;
+    *key = vls_str_from(rest, name.len + 1);
     return vls_str_find_byte(*key, '.') == key->len; /* "a.b" is another provider than "a" */
 }
 
