@@ -366,37 +366,43 @@ static int is_in(const step *at, valise_view *view, const step *other, valise_er
     return rc;
 }
 
-/* The same state of another backpack: VALISE_E_LIMIT where it is not the same, not kept either, or
- * not for this actor. */
+/* The same state in another backpack: 1 where it is not the same. */
 static int open_same(vls_use *out, const step *at, valise_view *view, const step *other,
                      const vls_merge_args *args, valise_error *err)
 {
-    valise_error why = VALISE_ERROR_INIT;
-    int rc = other->name.ptr ? is_in(at, view, other, &why) : 0;
+    int rc = other->name.ptr ? is_in(at, view, other, err) : 0;
 
-    if (rc == 0)
-        return VALISE_E_LIMIT;
-    if (rc > 0)
-        rc = open_state(out, view, other, args, &why);
-    if (rc == VALISE_E_DENIED || rc == VALISE_E_LIMIT)
-        return VALISE_E_LIMIT;
-    if (rc < 0 && err)
-        *err = why;
-    return rc;
+    if (rc <= 0)
+        return rc < 0 ? rc : 1;
+    return open_state(out, view, other, args, err);
 }
 
-/* The state, or where it is not kept the same of another backpack: then that is taken for it. */
+static bool is_closed(int rc)
+{
+    return rc == VALISE_E_LIMIT || rc == VALISE_E_DENIED;
+}
+
+/* The state, or the same one in another backpack where it is not kept or not for this actor: then
+ * that is taken for it. Which of them was found first is chance, so the error does not depend on
+ * it: one that is not kept is told before one that is not for the actor. */
 static int open_base(vls_use *out, common *c, const vls_merge_args *args, valise_error *err)
 {
-    valise_view *view = c->of.view;
-    int rc = open_state(out, view, &c->at, args, err);
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = open_state(out, c->of.view, &c->at, args, &why);
 
-    for (size_t i = 1; i < c->of.steps.len && rc == VALISE_E_LIMIT; i++) {
+    for (size_t i = 1; i < c->of.steps.len && is_closed(rc); i++) {
         const step *other = c->of.steps.ptr[i];
-        rc = open_same(out, &c->at, view, other, args, err);
-        if (rc == 0)
+        valise_error its = VALISE_ERROR_INIT;
+        int same = open_same(out, &c->at, c->of.view, other, args, &its);
+        if (same == 0)
             c->at = *other;
+        if (same == 1 || (rc == VALISE_E_LIMIT && is_closed(same)))
+            continue;
+        rc = same;
+        why = its;
     }
+    if (rc < 0 && err)
+        *err = why;
     return rc;
 }
 
