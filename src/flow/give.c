@@ -102,27 +102,64 @@ static bool is_word(valise_str path)
               strchr("-_./", c)))
             return false;
     }
-    return path.len > 0 && path.len <= 200;
+    return path.len > 0 && path.len <= 120;
 }
 
-/* A flow that names programs, and may not run them, says what its user can do. */
+/* A flow that names programs, and may not run them, says what its user can do: true. */
+static bool explain_denied(valise_error *err, const vls_flow_text *text)
+{
+    if (!strstr(err->message, "a flow alone "))
+        return false;
+    if (text && !text->programs && text->untrusted.code != 0)
+        vls_hint(err, "name its file on the command line%s%s",
+                 text->untrusted.hint[0] ? ", or: " : "", text->untrusted.hint);
+    return true;
+}
+
+/* What can be typed: the name of the backpack, or where no shell would take that as it is, the end
+ * of the run's id. */
+static void name_run(char *out, size_t size, const vls_flow_ran *ran)
+{
+    const vls_uuid_string id = vls_uuid_text(&ran->run);
+
+    if (is_word(ran->backpack) && ran->backpack.ptr[0] != '-' && ran->backpack.len <= 64)
+        (void)snprintf(out, size, "%.*s", VALISE_STR_ARG(ran->backpack));
+    else
+        (void)snprintf(out, size, "%s", id.s + strlen(id.s) - 8);
+}
+
+/* Behind what the error says of its own way out, where there is room: half a command is none. */
+static void tell_resume(valise_error *err, const vls_flow_ran *ran, const vls_flow_text *text)
+{
+    const bool untyped = text && text->file.ptr && !is_word(text->file),
+               others = text && text->other_params;
+    const valise_str file = text && !untyped ? text->file : (valise_str){NULL, 0};
+    const char *with = untyped && others ? ", with its file and the same --param,"
+                       : untyped         ? ", with its file,"
+                       : others          ? ", with the same --param,"
+                                         : "";
+    char name[80], said[sizeof(err->hint)];
+    int len;
+
+    name_run(name, sizeof(name), ran);
+    memcpy(said, err->hint, sizeof(said));
+    len = snprintf(said + strlen(said), sizeof(said) - strlen(said),
+                   "%s'valise flow resume %s%s%.*s'%s goes on from there", said[0] ? "; " : "",
+                   name, file.len > 0 ? " " : "", VALISE_STR_ARG(file), with);
+    if (len > 0 && strlen(err->hint) + (size_t)len < sizeof(said))
+        vls_hint(err, "%s", said);
+}
+
+/* What its user can do. */
 static void explain(valise_error *err, int rc, const vls_flow_ran *ran, const vls_flow_begin *begin,
                     const vls_flow_text *text)
 {
-    valise_str file = text && is_word(text->file) ? text->file : VLS_STR("");
-
-    if (rc == VALISE_E_DENIED && text && !text->programs && text->untrusted.code != 0 && err &&
-        strstr(err->message, "a flow alone "))
-        vls_hint(err, "name its file on the command line%s%s",
-                 text->untrusted.hint[0] ? ", or: " : "", text->untrusted.hint);
-    if (!err || err->hint[0] || ran->steps == 0)
+    if (!err || (rc == VALISE_E_DENIED && explain_denied(err, text)) || ran->steps == 0)
         return;
-    if (begin->bag->memory)
+    if (!begin->bag->memory)
+        tell_resume(err, ran, text);
+    else if (!err->hint[0])
         vls_hint(err, "without --ephemeral it could go on from there, with 'valise flow resume'");
-    else
-        vls_hint(err, "'valise flow resume %.*s%s%.*s' goes on from there",
-                 VALISE_STR_ARG(vls_str_head(ran->backpack, 120)), file.len > 0 ? " " : "",
-                 VALISE_STR_ARG(file));
 }
 
 int vls_flow_run_job(vls_flow_ran *out, valise_job *job, vls_flow_begin *begin,

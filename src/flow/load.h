@@ -17,6 +17,7 @@ typedef struct vls_flow_text {
     valise_str name;        /* of the file, without folder and ending; "": none */
     bool programs;          /* what it names may run, */
     bool by_bytes;          /* ... because it is trusted, and not because it was named */
+    bool other_params;      /* the text has other ones than the file */
     valise_error untrusted; /* why not */
 } vls_flow_text;
 

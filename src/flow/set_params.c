@@ -129,6 +129,7 @@ int vls_flow_text_set_params(vls_flow_text *text, vls_arena *arena, const valise
 
     if (params.count == 0)
         return 0;
+    text->other_params = true;
     rc = vls_json_parse(&config, arena, text->text, NULL, err);
     for (size_t i = 0; i < params.count && rc == 0; i++) {
         rc = apply_param(&config, arena, each[i], err);

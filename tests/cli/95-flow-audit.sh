@@ -301,4 +301,35 @@ late() {
 }
 t 'a node that waits for its next try says whose time was over [F14]' late
 
+way_on() {
+    "$VALISE" -q init
+    put step.sh '[ -e ready ] || exit 3; echo "{}"'
+    echo '{"nodes":[{"id":"a","type":"ExecNode","params":{"command":["./step.sh"]}},
+        {"id":"b","type":"SetNode","params":{"values":{"n":1}}}],"edges":[{"from":"a","to":"b"}]}' >f.json
+    # A name that a shell takes apart is not in the command.
+    expect_exit 1 "$VALISE" flow run f.json --backpack 'my $(bag)'
+    id=$("$VALISE" flow runs | awk 'NR == 2 {print $1}')
+    stderr_has "'valise flow resume $id $PWD/f.json' goes on from there"
+    touch ready
+    run "$VALISE" flow resume "$id" "$PWD/f.json" -q
+    # Other params belong to it.
+    rm ready
+    expect_exit 1 "$VALISE" flow rerun 'my $(bag)' f.json --from a --backpack c --param 'b.values={"n":2}'
+    stderr_has "'valise flow resume c $PWD/f.json', with the same --param, goes on from there"
+    expect_exit 1 "$VALISE" flow resume c f.json --param 'b.values={"n":2}'
+    stderr_has "'valise flow resume c $PWD/f.json', with the same --param, goes on from there"
+    # So does a file whose name is not to be typed as it is.
+    mv f.json 'a file.json'
+    expect_exit 1 "$VALISE" flow run 'a file.json' --backpack d
+    stderr_has "'valise flow resume d', with its file, goes on from there"
+    # An error that says a way out itself says this one, too.
+    echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"n":"{{x}}"}}}]}' >g.json
+    expect_exit 3 "$VALISE" flow run g.json --backpack e
+    stderr_has "a node before this one must pack it" "; 'valise flow resume e $PWD/g.json' goes on"
+    expect_exit 3 "$VALISE" flow run g.json --ephemeral
+    stderr_has "a node before this one must pack it"
+    stderr_lacks 'resume'
+}
+t 'the way on is a command that can be typed, and goes on [F13] [L5]' way_on
+
 done_testing
