@@ -186,6 +186,23 @@ static int check_namespace(linking *l, vls_flow_node *node)
                                  vls_text_short(name).s, vls_text_short(other->path).s);
 }
 
+/* ---- what is written of a node with an inside ---- */
+
+/* Who writes them may think that they hold for the nodes inside. */
+static int check_permissions(const linking *l, const vls_flow_node *node)
+{
+    vls_place room;
+
+    if (!node->permissions ||
+        (node->type != &vls_node_subflow && node->type != &vls_node_subflow_level))
+        return 0;
+    return vls_flow_findings_add(
+        l->findings, true, vls_place_member(&room, node->place, VLS_STR("permissions")),
+        "give each node inside its own", l->err,
+        "they hold for what '%s' reads and packs itself, and not for the nodes inside",
+        vls_text_short(node->id).s);
+}
+
 /* ---- levels ---- */
 
 static int link_level(linking *l, valise_flow *flow)
@@ -203,6 +220,8 @@ static int link_level(linking *l, valise_flow *flow)
     for (size_t i = 0; i < flow->nodes.len && rc == 0; i++) {
         vls_flow_node *node = flow->nodes.ptr[i];
         rc = check_namespace(l, node);
+        if (rc == 0)
+            rc = check_permissions(l, node);
         if (rc == 0 && node->inner)
             rc = link_level(l, node->inner);
     }

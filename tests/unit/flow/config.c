@@ -207,6 +207,12 @@ TEST(flow_config, warnings_do_not_keep_it_from_running)
                "'edges':[{'from':'a','to':'b'},{'from':'a','to':'b','condition':'error'},"
                "{'from':'a','to':'b','condition':'agian'},"
                "{'from':'a','to':'a','condition':'again'}]}");
+    /* Permissions of what has an inside do not go inside: a false sense of safety. [F5] */
+    CHECK_SAYS(
+        "warning nodes[0].permissions: they hold for what 's' reads and packs itself, and "
+        "not for the nodes inside (give each node inside its own)\n",
+        "{'nodes':[{'id':'s','type':'SubflowNode','permissions':{'read':['a']},'params':{"
+        "'flow':{'nodes':[{'id':'x','type':'SearchNode','permissions':{'read':['a']}}]}}}]}");
 }
 
 TEST(flow_config, dependencies)
