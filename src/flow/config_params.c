@@ -33,30 +33,91 @@ static int say_missing(const valise_field *fields, vls_json given_all, valise_st
     return rc;
 }
 
-/* Decoding ends at the first thing that is wrong: it is noted, its member left out, and the rest
- * decoded again. */
+/* What is taken out so that decoding comes to what is wrong behind it. */
+typedef struct skipping {
+    char name[sizeof(((valise_error *)NULL)->path) + 1]; /* the member */
+    size_t items;                                        /* of it that are out already */
+} skipping;
+
+/* "command[1].x": 1. -1: it is no item. */
+static int64_t item_of(valise_str path, const char **behind)
+{
+    valise_str rest = vls_str_from(path, vls_str_find_byte(path, '[') + 1);
+    const size_t end = vls_str_find_byte(rest, ']');
+    uint64_t index;
+
+    if (rest.len == 0 || end == rest.len || !vls_str_to_u64(&index, vls_str_head(rest, end)))
+        return -1;
+    *behind = rest.ptr + end + 1;
+    return (int64_t)index;
+}
+
+/* Without an item of a list, or without the member where that is no list, or the last item. */
+static int leave_out(vls_json *rest, skipping *s, vls_arena *arena, int64_t item, valise_error *err)
+{
+    const vls_json *list = vls_json_get(*rest, valise_str_of(s->name));
+    vls_json *items;
+    valise_str name;
+    int rc;
+
+    if (item < 0 || list->type != VLS_JSON_ARRAY || item >= list->len || list->len == 1)
+        return vls_json_without(rest, arena, *rest, s->name, err);
+    items = vls_arena_array(arena, list->len - 1, sizeof(*items));
+    if (!items)
+        return vls_arena_fail(arena, err);
+    memcpy(items, list->items, (size_t)item * sizeof(*items));
+    memcpy(items + item, list->items + item + 1, (list->len - 1 - (size_t)item) * sizeof(*items));
+    s->items++;
+    rc = vls_arena_dup(&name, arena, valise_str_of(s->name), err); /* which is another one soon */
+    return rc < 0 ? rc
+                  : vls_json_with_key(rest, arena, *rest, name,
+                                      vls_json_array(items, list->len - 1), err);
+}
+
+/* It is noted, under the number that an item has in what was written. */
+static int say_wrong(skipping *s, valise_error *why, int64_t item, const char *behind,
+                     valise_str path, vls_flow_findings *findings, valise_error *err)
+{
+    valise_error said = *why;
+
+    if (item >= 0 && s->items > 0)
+        (void)snprintf(said.path, sizeof(said.path), "%.*s[%lld]%s",
+                       VALISE_STR_ARG(first_step(why->path)), (long long)item + (long long)s->items,
+                       behind);
+    return vls_flow_findings_take(findings, path, &said, err);
+}
+
+/* Decoding ends at the first thing that is wrong: it is noted, left out, and the rest decoded
+ * again. */
 int vls_config_table(void *values, const valise_field *fields, size_t size, vls_json given,
                      vls_arena *arena, valise_str path, vls_flow_findings *findings,
                      valise_error *err)
 {
     vls_json rest = given;
+    skipping s = {.items = 0};
     int rc;
 
     for (unsigned told = 0; told < TOLD_MAX; told++) {
         valise_error why = VALISE_ERROR_INIT;
-        char name[sizeof(why.path) + 1];
+        const char *behind = "";
+        valise_str name;
+        int64_t item;
 
         rc = vls_fields_decode(values, fields, size, rest, VLS_FIELD_INPUT, arena, &why);
         if (rc == 0)
             return told == 0 ? 1 : say_missing(fields, given, path, findings, err);
-        (void)snprintf(name, sizeof(name), "%.*s", VALISE_STR_ARG(first_step(why.path)));
+        name = first_step(why.path);
         if (why.code == VALISE_E_NO_MEMORY)
             return vls_fail_memory(err);
-        if (!vls_json_get(rest, valise_str_of(name)))
+        if (!vls_json_get(rest, name))
             break; /* it is missing, or was left out here */
-        rc = vls_flow_findings_take(findings, path, &why, err);
+        if (!vls_str_equal(name, valise_str_of(s.name)))
+            s.items = 0;
+        (void)snprintf(s.name, sizeof(s.name), "%.*s", VALISE_STR_ARG(name));
+        item = why.path[name.len] == '[' ? item_of(valise_str_of(why.path), &behind) : -1;
+        rc = say_wrong(&s, &why, item, behind, path, findings, err);
         if (rc == 0)
-            rc = vls_json_without(&rest, arena, rest, name, err);
+            rc = leave_out(&rest, &s, arena, item, err);
         if (rc < 0)
             return rc;
     }

@@ -55,13 +55,14 @@ static int check_actions(const vls_checking *c, const char *param, bool keys)
     for (uint32_t i = 0; i < all->len && rc == 0; i++) {
         const vls_member *m = &all->members[i];
         valise_str action = vls_json_str(keys ? m->key : m->value);
+        vls_place room;
+        const char *place = vls_place_member(&room, valise_str_of(param), vls_json_str(m->key)).ptr;
 
         if (m->value.type != VLS_JSON_STRING)
-            rc = vls_check_fail(c, param, NULL, "'%s' must be a text, not %s",
-                                vls_text_short(vls_json_str(m->key)).s,
+            rc = vls_check_fail(c, place, NULL, "it must be a text, not %s",
                                 vls_json_type_name(m->value));
         else if (!vls_flow_is_action(action))
-            rc = vls_check_fail(c, param, NULL, "'%s' is no action", vls_text_short(action).s);
+            rc = vls_check_fail(c, place, NULL, "'%s' is no action", vls_text_short(action).s);
     }
     return rc;
 }
@@ -70,13 +71,15 @@ static int check_rule(const vls_checking *c, uint32_t i, vls_json rule)
 {
     const vls_json *when = vls_json_get(rule, VLS_STR("when"));
     valise_error why = VALISE_ERROR_INIT;
+    vls_place room;
+    const char *place = vls_place_item(&room, VLS_STR("rules"), i).ptr;
 
     if (rule.type != VLS_JSON_OBJECT || rule.len != 2 || !when ||
         !vls_flow_is_action(vls_text_of(rule, "action")))
-        return vls_check_fail(c, "rules", "write [{\"when\": {...}, \"action\": \"name\"}]",
-                              "number %u is no rule with an action", i);
+        return vls_check_fail(c, place, "write [{\"when\": {...}, \"action\": \"name\"}]",
+                              "it is no rule with an action");
     if (vls_logic_check(*when, &why) < 0)
-        return vls_check_fail(c, "rules", why.hint, "number %u: %s", i, why.message);
+        return vls_check_fail(c, place, why.hint, "%s", why.message);
     return 0;
 }
 

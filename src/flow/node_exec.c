@@ -11,6 +11,7 @@
 
 #include "base/exec.h"
 #include "base/text.h"
+#include "flow/config.h"
 #include "json/make.h"
 #include "tool/inside.h"
 
@@ -63,10 +64,14 @@ static int check_input(const vls_checking *c)
     if (input->type != VLS_JSON_ARRAY)
         return vls_check_fail(c, "input", NULL, "it must be an array of keys, or an object, not %s",
                               vls_json_type_name(*input));
-    for (uint32_t i = 0; i < input->len && rc == 0; i++)
+    for (uint32_t i = 0; i < input->len && rc == 0; i++) {
+        vls_place room;
+
         if (input->items[i].type != VLS_JSON_STRING ||
             vls_bag_check_key(vls_json_str(input->items[i]), NULL) < 0)
-            rc = vls_check_fail(c, "input", NULL, "number %u is no key", i);
+            rc = vls_check_fail(c, vls_place_item(&room, VLS_STR("input"), i).ptr, NULL,
+                                "it is no key");
+    }
     return rc;
 }
 
@@ -82,11 +87,12 @@ static int check_env(const vls_checking *c)
                               vls_json_type_name(*env));
     for (uint32_t i = 0; i < env->len && rc == 0; i++) {
         valise_str name = vls_json_str(env->members[i].key);
+        vls_place room;
 
         if (env->members[i].value.type != VLS_JSON_STRING || name.len == 0 ||
             vls_str_find_byte(name, '=') < name.len)
-            rc = vls_check_fail(c, "env", NULL, "'%s' is no variable with a text",
-                                vls_text_short(name).s);
+            rc = vls_check_fail(c, vls_place_member(&room, VLS_STR("env"), name).ptr, NULL,
+                                "it is no variable with a text");
     }
     return rc;
 }
@@ -101,7 +107,7 @@ int vls_exec_check(const vls_flow_node *node, valise_str path, vls_flow_findings
     if (rc == 0 && command && command->type == VLS_JSON_ARRAY && command->len > 0 &&
         command->items[0].type == VLS_JSON_STRING &&
         vls_str_find(vls_json_str(command->items[0]), VLS_STR("{{")) < command->items[0].len)
-        rc = vls_check_fail(&c, "command", "only its arguments are templates",
+        rc = vls_check_fail(&c, "command[0]", "only its arguments are templates",
                             "which program runs is no item's business");
     if (rc == 0)
         rc = check_input(&c);

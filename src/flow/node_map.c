@@ -67,10 +67,12 @@ static int check_reduce(const vls_checking *c)
                               vls_json_type_name(*reduce));
     for (uint32_t i = 0; i < reduce->len && rc == 0; i++) {
         const vls_member *m = &reduce->members[i];
+        vls_place room;
 
         if (m->value.type != VLS_JSON_STRING || !vls_fan_is_reducer(vls_json_str(m->value)))
-            rc = vls_check_fail(c, "reduce", "it is one of " VLS_FAN_REDUCERS,
-                                "'%s' has no such reducer", vls_text_short(vls_json_str(m->key)).s);
+            rc = vls_check_fail(
+                c, vls_place_member(&room, VLS_STR("reduce"), vls_json_str(m->key)).ptr,
+                "it is one of " VLS_FAN_REDUCERS, "there is no such reducer");
     }
     return rc;
 }

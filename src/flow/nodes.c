@@ -93,9 +93,10 @@ int vls_check_fail(const vls_checking *c, const char *param, const char *hint, c
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    return vls_flow_findings_add(c->findings, false,
-                                 vls_place_member(&room, c->path, valise_str_of(param)), hint,
-                                 c->err, "%s", text);
+    (void)snprintf(room.s, sizeof(room.s), "%.*s%s%s", VALISE_STR_ARG(c->path), *param ? "." : "",
+                   param);
+    return vls_flow_findings_add(c->findings, false, valise_str_of(room.s), hint, c->err, "%s",
+                                 text);
 }
 
 bool vls_check_has(const vls_checking *c, const char *param)

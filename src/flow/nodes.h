@@ -98,7 +98,7 @@ typedef struct vls_checking {
     valise_error *err;
 } vls_checking;
 
-/* What is wrong with a param, `below` it ("" for itself). */
+/* What is wrong with a param, or with what lies below it ("rules[2]"); "": with all of them. */
 int vls_check_fail(const vls_checking *c, const char *param, const char *hint, const char *format,
                    ...) VALISE_PRINTF(4, 5);
 /* Nothing is said of a param that is not written. packed: see vls_template_check. */

@@ -93,7 +93,7 @@ TEST(flow_config, every_error_within_params)
         "'SetNode'?)\n"
         "nodes[0].params.flow.nodes[1].params.values: it must be an object, not integer "
         "(write {\"key\": value})\n"
-        "nodes[0].params.reduce: 'k' has no such reducer (it is one of append, merge, sum, "
+        "nodes[0].params.reduce.k: there is no such reducer (it is one of append, merge, sum, "
         "min, max, first, last)\n"
         "nodes[1].params.replay: 'replay' must be a string, not an integer\n"
         "nodes[1].params.prompt: a placeholder has no end: '{{' (write {{key}}; two braces "
@@ -119,14 +119,56 @@ TEST(flow_config, every_error_within_params)
                "$${ for the characters)\n"
                "dependencies.t.tool.env.B: '${1' is no reference (write ${NAME} for a variable, or "
                "$${ for the characters)\n"
+               "nodes[0].permissions.deny[1]: 'name' must be a string, not an integer\n"
+               "nodes[0].permissions.deny[3]: 'name' must be a string, not null\n"
                "nodes[0].permissions.foo: unknown member 'foo'\n"
                "nodes[0].permissions.read: 'read' must be an array, not an integer\n"
                "nodes[0].permissions.write[1]: a pattern is empty\n"
                "nodes[0].permissions.write[2]: a pattern is empty\n"
                "nodes[0].permissions.namespaceRead[0]: pattern 'a..b' has an empty segment\n",
-               "{'nodes':[{'id':'a','type':'SearchNode','permissions':{'foo':1,'read':7,"
+               "{'nodes':[{'id':'a','type':'SearchNode','permissions':{'deny':['a',1,'b',null],"
+               "'foo':1,'read':7,"
                "'write':['a','',''],'namespaceRead':['a..b','c']}}],"
                "'dependencies':{'t':{'tool':{'command':['x'],'env':{'A':'${','B':'${1'}}}}}");
+}
+
+/* Nor does one element or member of a param hide the others of it. */
+TEST(flow_config, every_error_within_one_param)
+{
+    valise *v = kit_open(t);
+
+    CHECK_SAYS(
+        "nodes[0].params.command[1]: 'word' must be a string, not an integer\n"
+        "nodes[0].params.command[3]: 'word' must be a string, not null\n"
+        "nodes[0].params.command[0]: which program runs is no item's business (only its arguments "
+        "are templates)\n"
+        "nodes[0].params.input[0]: it is no key\n"
+        "nodes[0].params.input[2]: it is no key\n"
+        "nodes[0].params.env.A: it is no variable with a text\n"
+        "nodes[0].params.env.B=: it is no variable with a text\n"
+        "nodes[1].params.tools[0]: 'tool' must be a string, not an integer\n"
+        "nodes[2].params.cases.1: it must be a text, not integer\n"
+        "nodes[2].params.cases.2: '' is no action\n"
+        "nodes[3].params.rules[0]: it is no rule with an action (write [{\"when\": {...}, "
+        "\"action\": \"name\"}])\n"
+        "nodes[3].params.rules[2]: it is no rule with an action (write [{\"when\": {...}, "
+        "\"action\": \"name\"}])\n"
+        "nodes[4].params.values.: the key of an item is empty\n"
+        "nodes[4].params.values.a\\x01: the key of an item has a control character at byte 1\n"
+        "nodes[5].params.reduce.k: there is no such reducer (it is one of append, merge, sum, min, "
+        "max, first, last)\n"
+        "nodes[5].params.reduce.l: there is no such reducer (it is one of append, merge, sum, min, "
+        "max, first, last)\n",
+        "{'nodes':[{'id':'a','type':'ExecNode','params':{'command':['{{x}}',1,'y',null],"
+        "'input':[1,'k',''],'env':{'A':1,'B=':'x','C':'y'}}},"
+        "{'id':'b','type':'AgentNode','params':{'prompt':'x','tools':[1]}},"
+        "{'id':'c','type':'DecisionNode','params':{'key':'k','cases':{'1':1,'2':'','3':'x'}}},"
+        "{'id':'d','type':'DecisionNode','params':{'rules':[1,{'when':true,'action':'x'},{}]}},"
+        "{'id':'e','type':'SetNode','params':{'values':{'':1,'a\\u0001':2,'b':3}}},"
+        "{'id':'f','type':'MapNode','params':{'over':'x','reduce':{'k':'nope','l':7,'m':'sum'},"
+        "'flow':{'nodes':[{'id':'x','type':'SetNode','params':{'values':{}}}]}}}],"
+        "'edges':[{'from':'a','to':'b'},{'from':'b','to':'c'},{'from':'c','to':'d'},"
+        "{'from':'d','to':'e'},{'from':'e','to':'f'}]}");
 }
 
 TEST(flow_config, levels)

@@ -60,7 +60,7 @@ TEST(plain, params_are_looked_at_when_they_are_loaded)
         {"{'id':'n','type':'DecisionNode','params':{'key':'k','cases':{'a':1}}}", "must be a text"},
         {"{'id':'n','type':'DecisionNode','params':{'rules':[{'when':{'nonsense':1},'action':'a'}]}"
          "}",
-         "number 0"},
+         "nodes[0].params.rules[0]"},
         {"{'id':'n','type':'DecisionNode','params':{'rules':[{'when':true}]}}", "no rule"},
         {"{'id':'n','type':'ChatNode','params':{'prompt':'x','client':'a','provider':'b'}}",
          "either a client"},
