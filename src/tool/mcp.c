@@ -308,18 +308,21 @@ static int take_lines(vls_mcp *m, const asking *a, valise_error *err)
 static int fail_ended(vls_mcp *m, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf line = {0};
+    bool by_itself;
     int status, rc = 0;
 
     vls_talk_let_it_end(&m->talk, VLS_TOOL_GRACE_MS);
+    by_itself = m->talk.process.pid == 0 || vls_process_has_ended(&m->talk.process);
     status = vls_talk_end(&m->talk, VLS_TOOL_GRACE_MS);
     m->ready = false;
-    if (status != -1)
+    if (status != -1 && by_itself) /* else that was us */
         rc = vls_process_judge(&m->talk.process, status, m->name.s, m->env, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&line, m->env, 4096);
     vls_process_last_line(&line, &m->talk.process);
-    return vls_fail(err, VALISE_E_IO, "%s ended without an answer%s", m->name.s,
+    return vls_fail(err, VALISE_E_IO, "%s %s without an answer%s", m->name.s,
+                    by_itself ? "ended" : "closed its output",
                     line.len > 0 && vls_buf_cstr(&line) ? line.ptr : "");
 }
 

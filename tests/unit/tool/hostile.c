@@ -22,6 +22,7 @@ TEST(hostile, who_does_not_greet)
     refused(t, "silent", VALISE_E_LIMIT, "toy did not answer within 300 ms");
     refused(t, "garbage", VALISE_E_IO, "toy does not speak MCP, it writes: Starting server on");
     refused(t, "dies-at-once", VALISE_E_IO, "toy ended with exit code 4: cannot find my files");
+    refused(t, "hangs-up", VALISE_E_IO, "toy closed its output without an answer");
     refused(t, "new", VALISE_E_IO, "version '2099-01-01' of MCP, and not one of 2024-11-05 to");
     refused(t, "no-version", VALISE_E_IO, "does not say which version");
     refused(t, "refuses", VALISE_E_REMOTE, "toy: not today (-32000)");
@@ -136,7 +137,7 @@ TEST(hostile, answers_that_are_none)
         {"pings", "did not answer within", true},
         {"strange", "does not speak MCP, it writes: hello", true},
         {"endless", "answered over 50000 bytes", true},
-        {"closes", "toy was ended by signal 9", true},
+        {"closes", "toy closed its output without an answer", true},
         {"deaf", "did not answer within", true},
     };
 

@@ -350,6 +350,10 @@ int main(int argc, char **argv)
         return 4;
     }
     while (hear()) {
+        if (is("hangs-up")) {
+            fclose(stdout);
+            pause_ms(60000);
+        }
         if (is("silent"))
             continue;
         if (is("garbage"))
