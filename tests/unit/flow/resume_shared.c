@@ -73,6 +73,25 @@ TEST(flow_shared, what_is_as_it_was_is_in_nobodys_way)
     CHECK_TEXT("n=3", holds(s, "x"));
 }
 
+/* An attempt that is taken back packs what others had packed, as theirs. */
+TEST(flow_shared, what_an_attempt_put_back_is_in_nobodys_way) /* [F2] [F13] */
+{
+    site *s = site_of(t);
+    const char *flag = flag_up();
+    const char *config =
+        test_format("{'nodes':[%s,%s],'edges':[%s]}", NODE("a", "{'exec':[['inc','n']]}"),
+                    node_("b", test_format("{'exec':[['inc','n'],['block','%s']]}", flag),
+                          ",'quarantine':true"),
+                    edge_("a", "b", NULL));
+
+    CHECK_RC(VALISE_E_IO, try_run_on(s, "x", config));
+    CHECK_TEXT("n=1", holds(s, "x"));
+    CHECK_INT(0, unlink(flag));
+    (void)resume(s, "x");
+    CHECK_TEXT("n=2", holds(s, "x"));
+    check_site(s);
+}
+
 TEST(flow_shared, another_run_on_the_same_backpack) /* [F13] */
 {
     site *s = site_of(t);

@@ -273,6 +273,29 @@ TEST(flow_events, of_a_denied_write_say_nothing) /* U14 */
     CHECK_INT(0, (intmax_t)times_in(text, "\"action\":\"pack\",\"key\":\"k\""));
 }
 
+/* What a node inside wrote is known where an attempt has to be taken back, and is told as that
+ * node's alone. */
+TEST(flow_events, what_was_written_inside_is_told_once) /* [F12] */
+{
+    desk *d = script_desk(t);
+    tale *l = tale_of(d, "flow:NODE_END");
+    const char *text;
+
+    CHECK_TEXT(
+        "default at s/a",
+        ran(d,
+            nodes_of(d,
+                     test_format("{'id':'s','type':'SubflowNode','quarantine':true,'params':{"
+                                 "'flow':{'nodes':[%s]}}}",
+                                 NODE("a", "{'exec':[['pack','k',1]]}")),
+                     ""),
+            bag_of(d, "x")));
+    text = told(l);
+    HAS(text, "NODE_END s/a ");
+    HAS(text, "NODE_END s ");
+    CHECK_INT(1, (intmax_t)times_in(text, "\"key\":\"k\""));
+}
+
 TEST(flow_events, nodes_may_tell_things_of_their_own) /* [F12] */
 {
     desk *d = script_desk(t);
