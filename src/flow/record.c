@@ -28,6 +28,7 @@ struct vls_flow_record {
     uint64_t seed;
     _Atomic int64_t ticks;
     int lock;
+    bool shared; /* another run on the backpack was not over when this one began */
 };
 
 /* ---- steps ---- */
@@ -296,6 +297,24 @@ static int go_on(const vls_flow_run *run, const vls_flow_begin *begin, valise_er
     return run_internal(run, &vls_op_flow_flow_continue, &args, err);
 }
 
+int vls_flow_record_begin(const valise_node_run *at, valise_error *err)
+{
+    char number[24];
+    vls_flow_step_args args = {.run = at->run->id,
+                               .begun = at->begun,
+                               .path = at->path,
+                               .visit = -at->visit,
+                               .backpack = at->run->bag->id,
+                               .start = at->start};
+
+    if (VLS_LIKELY(!at->run->record) || !at->run->record->shared)
+        return 0;
+    (void)snprintf(number, sizeof(number), "%lld", (long long)at->view->who.run);
+    args.number = vls_flow_record_tick(at->run);
+    args.action = valise_str_of(number);
+    return run_internal(at->run, &vls_op_flow_flow_step, &args, err);
+}
+
 int vls_flow_record_void(const valise_node_run *at, int64_t tick, valise_error *err)
 {
     vls_flow_step_args args = {.run = at->run->id,
@@ -335,6 +354,29 @@ static void free_record(struct vls_flow_record *record)
     vls_mem_free(record->env, record, sizeof(*record));
 }
 
+typedef struct sharing {
+    struct vls_flow_record *record;
+    const vls_flow_run *run;
+} sharing;
+
+static int note_other(void *arg, const vls_flow_run_row *other, valise_error *err)
+{
+    bool *shared = arg;
+
+    (void)err;
+    *shared = *shared || other->status == VLS_FLOW_RUNNING;
+    return *shared;
+}
+
+/* Asked once this run is known to the others: of two that begin at once one sees the other. */
+static int look_for_others(void *arg, valise_view *view, valise_error *err)
+{
+    const sharing *s = arg;
+    const vls_flow_run_row row = {.id = s->run->id, .backpack = s->run->bag->id};
+
+    return vls_flow_each_other(view, &row, note_other, &s->record->shared, err);
+}
+
 static int fill_record(struct vls_flow_record *record, vls_flow_run *run,
                        const vls_flow_begin *begin, valise_error *err)
 {
@@ -351,6 +393,8 @@ static int fill_record(struct vls_flow_record *record, vls_flow_run *run,
         rc = begin->resume ? go_on(run, begin, err) : start(run, begin, err);
     if (rc == 0 && (begin->resume || begin->origin))
         rc = vls_with_view(run->v, &call, load, &(loading){l.record, l.run}, err);
+    if (rc == 0)
+        rc = vls_with_view(run->v, &call, look_for_others, &(sharing){record, run}, err);
     return rc;
 }
 

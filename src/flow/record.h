@@ -38,6 +38,10 @@ int64_t vls_flow_record_visits(const vls_flow_run *run, valise_str path);
 /* A visit begins, or an attempt: its tick. 0 without a record. */
 int64_t vls_flow_record_tick(const vls_flow_run *run);
 
+/* A visit begins, as this run of the node in the backpack: noted where another run on the backpack
+ * is not over. */
+int vls_flow_record_begin(const valise_node_run *at, valise_error *err);
+
 /* An attempt that began at this tick failed, and there is another one: what ran inside of it has to
  * run again, also when the run is resumed. */
 int vls_flow_record_void(const valise_node_run *at, int64_t tick, valise_error *err);

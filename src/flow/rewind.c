@@ -45,6 +45,8 @@ typedef struct searching {
 
 static void look_at(searching *s, const vls_flow_step_row *row)
 {
+    if (vls_flow_step_begins(row))
+        return;
     if (vls_str_equal(row->path, s->path)) {
         s->found = row->visit == s->visit;
         s->step = *row;
@@ -99,15 +101,25 @@ typedef struct stop {
     int64_t seq;
     int64_t run;   /* number of its run in the backpack; 0: not known */
     int64_t least; /* the state that its last step found: what found an older one is not its own */
-    bool inside;   /* since then a node inside of it was done: it keeps nothing of its own */
+    bool told;     /* that it began was noted: then no other node can be meant */
+    vls_vec(int64_t) others; /* node runs of which others noted that they began; in the arena */
+    bool inside; /* since then a node inside of it was done: it keeps nothing of its own */
 } stop;
+
+static bool is_of_others(const stop *s, int64_t number)
+{
+    for (size_t i = 0; i < s->others.len; i++)
+        if (s->others.ptr[i] == number)
+            return true;
+    return false;
+}
 
 /* The last node run that nobody ended: of nodes within each other the innermost. */
 static int take_open(void *arg, const vls_run_row *run, valise_error *err)
 {
     stop *s = arg;
 
-    if (run->end != VALISE_NONE || run->start < s->least)
+    if (run->end != VALISE_NONE || run->start < s->least || is_of_others(s, run->number))
         return 0;
     s->seq = run->start;
     s->run = run->number;
@@ -115,23 +127,58 @@ static int take_open(void *arg, const vls_run_row *run, valise_error *err)
 }
 
 /* A failure is recorded as the visit that it was, below 0. What comes behind it shows that somebody
- * took it after all. */
+ * took it after all. So it is with a visit that began: what comes behind it shows that it ended. */
 static int take_failure(void *arg, const vls_flow_step_row *row, valise_error *err)
 {
     stop *s = arg;
 
     s->node = (valise_str){NULL, 0};
+    s->run = 0;
+    s->told = false;
     if (is_on(row, &s->past->run.backpack))
         s->least = row->start;
     if (row->visit >= 0 || !is_on(row, &s->past->run.backpack))
         return 0;
     s->seq = row->start;
+    s->told = vls_flow_step_begins(row) && vls_str_to_i64(&s->run, row->action);
     return vls_arena_dup(&s->node, s->arena, row->path, err);
 }
 
 static int read_failure(void *arg, valise_view *view, valise_error *err)
 {
     return each_step(view, ((stop *)arg)->past, take_failure, arg, err);
+}
+
+/* What others noted of the node runs that are theirs. */
+typedef struct reading_others {
+    valise_view *view;
+    stop *stop;
+} reading_others;
+
+static int take_begun(void *arg, const vls_flow_step_row *row, valise_error *err)
+{
+    stop *s = arg;
+    int64_t number;
+
+    if (!vls_flow_step_begins(row) || !is_on(row, &s->past->run.backpack) ||
+        !vls_str_to_i64(&number, row->action))
+        return 0;
+    return vls_vec_push_in(&s->others, s->arena, number) ? 0 : vls_arena_fail(s->arena, err);
+}
+
+static int take_other(void *arg, const vls_flow_run_row *other, valise_error *err)
+{
+    reading_others *r = arg;
+    const vls_flow_past past = {.run = {.id = other->id}};
+
+    return each_step(r->view, &past, take_begun, r->stop, err);
+}
+
+static int read_begun(void *arg, valise_view *view, valise_error *err)
+{
+    reading_others r = {view, arg};
+
+    return vls_flow_each_other(view, &r.stop->past->run, take_other, &r, err);
 }
 
 static int take_number(void *arg, const vls_run_row *run, valise_error *err)
@@ -208,6 +255,21 @@ static int read_inside(void *arg, valise_view *view, valise_error *err)
 
 /* Of a run that said how it ended, its record knows best: other runs on the backpack may have been
  * interrupted as well. One that was killed may have failed just before, after all. */
+static int choose_stop(stop *s, const stop *open, valise *v, const valise_call *call,
+                       valise_error *err)
+{
+    vls_flow_past *past = s->past;
+
+    if (s->told)
+        return 0;
+    if (open->node.ptr && (!s->node.ptr || past->run.status == VLS_FLOW_RUNNING)) {
+        *s = *open;
+        return 0;
+    }
+    return s->node.ptr ? vls_backpack_each_run(NULL, v, past->name, call, take_number, s, err)
+                       : find_named(s, v, call, err);
+}
+
 static int find_stop(stop *s, valise *v, valise_str actor, valise_error *err)
 {
     vls_flow_past *past = s->past;
@@ -218,13 +280,11 @@ static int find_stop(stop *s, valise *v, valise_str actor, valise_error *err)
     call.actor = actor;
     open.least = s->least;
     if (rc == 0)
+        rc = vls_with_view(v, NULL, read_begun, &open, err);
+    if (rc == 0)
         rc = vls_backpack_each_run(&past->last, v, past->name, &call, take_open, &open, err);
-    if (rc == 0 && open.node.ptr && (!s->node.ptr || past->run.status == VLS_FLOW_RUNNING))
-        *s = open;
-    else if (rc == 0 && s->node.ptr)
-        rc = vls_backpack_each_run(NULL, v, past->name, &call, take_number, s, err);
-    else if (rc == 0)
-        rc = find_named(s, v, &call, err);
+    if (rc == 0)
+        rc = choose_stop(s, &open, v, &call, err);
     if (rc == 0 && s->node.ptr)
         rc = vls_with_view(v, NULL, read_inside, s, err);
     return rc;

@@ -74,7 +74,8 @@ const valise_field vls_flow_step_fields[] = {
     VALISE_FIELD_WITH(vls_flow_step_row, path, STR, 0, "The node.", .max = VLS_FLOW_PATH_MAX),
     VALISE_FIELD(
         vls_flow_step_row, visit, INT, 0,
-        "The how manyth run of the node it was; 0: an attempt that failed; below 0: it failed."),
+        "The how manyth run of the node it was; 0: an attempt that failed; below 0: it failed, or, "
+        "without a code, it began."),
     VALISE_FIELD_WITH(vls_flow_step_row, backpack, UUID, VALISE_LOOSE, "On which backpack.",
                       .ref = "backpack"),
     VALISE_FIELD(vls_flow_step_row, start, INT, 0, "Seq of the state that it found."),
@@ -104,5 +105,25 @@ int vls_flow_run_get(vls_flow_run_row *run, valise_view *view, valise_error *err
 
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %s", vls_uuid_text(&run->id).s);
+    return vls_settle(rc);
+}
+
+int vls_flow_each_other(valise_view *view, const vls_flow_run_row *run, vls_flow_other_fn *fn,
+                        void *arg, valise_error *err)
+{
+    vls_flow_run_row other = *run;
+    const vls_flow_run_row key = *run;
+    const valise_select select = {.index = "backpack", .row = &key, .equal = 1};
+    valise_scan *scan = NULL;
+    int rc = valise_view_scan(&scan, view, &vls_flow_runs, &select, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&other, scan, err)) > 0) {
+        rc = 0;
+        if (memcmp(&other.id, &run->id, sizeof(other.id)) == 0 ||
+            (other.status == VLS_FLOW_DONE && other.resumed == 0))
+            continue;
+        rc = fn(arg, &other, err);
+    }
+    valise_scan_close(scan);
     return vls_settle(rc);
 }

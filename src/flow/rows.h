@@ -7,6 +7,10 @@
  * one began was over by then: that is what a rerun from that one takes along. A step with visit 0
  * is an attempt of a node with an inside that failed: what ran inside of it before counts no more.
  *
+ * While another run on the backpack is not over, a visit leaves a step when it begins, too: visit
+ * is below 0, there is no code, and `action` is the number of the node's run in the backpack.
+ * Should both be killed, that says whose nodes were interrupted.
+ *
  * Threads: immutable tables. */
 #ifndef VLS_FLOW_ROWS_H
 #define VLS_FLOW_ROWS_H
@@ -45,7 +49,8 @@ typedef struct vls_flow_step_row {
     int64_t number; /* the tick at which it ended */
     int64_t begun;  /* ... and at which it began */
     valise_str path;
-    int64_t visit; /* from 1; 0: an attempt that failed; below 0: this one, and nobody took it */
+    int64_t visit; /* from 1; 0: an attempt that failed; below 0: this one, and nobody took it, or
+                    * it began */
     valise_uuid backpack; /* on which it ran, and */
     int64_t start;        /* the seq of the state that it found */
     valise_str action;
@@ -53,6 +58,18 @@ typedef struct vls_flow_step_row {
     valise_str code, error; /* it failed, and an edge took it; ptr NULL: it did not */
     int64_t time;
 } vls_flow_step_row;
+
+/* Does it say that a visit began? */
+static inline bool vls_flow_step_begins(const vls_flow_step_row *step)
+{
+    return step->visit < 0 && !step->code.ptr;
+}
+
+/* Each other run on the same backpack, as far as `status` of it is not DONE, or it was resumed: 1
+ * of fn ends it. */
+typedef int vls_flow_other_fn(void *arg, const vls_flow_run_row *other, valise_error *err);
+int vls_flow_each_other(valise_view *view, const vls_flow_run_row *run, vls_flow_other_fn *fn,
+                        void *arg, valise_error *err);
 
 /* Fill the row whose id is set. VALISE_E_NOT_FOUND. */
 int vls_flow_run_get(vls_flow_run_row *run, valise_view *view, valise_error *err);

@@ -454,6 +454,8 @@ int vls_flow_visit(vls_flow_step *step, vls_flow_level *level, const vls_flow_no
     rc = at.run->record ? vls_flow_seq(&at.start, at.run, err) : 0;
     if (rc == 0)
         rc = begin(&at, slot, err);
+    if (rc == 0)
+        rc = vls_flow_record_begin(&at, err);
     if (rc < 0) {
         blame(&at, err);
         return rc;

@@ -288,6 +288,90 @@ TEST(flow_kill, in_the_second_attempt_of_a_subflow) /* [F2] [F13] */
     check_site(s);
 }
 
+/* ---- two, one after the other ---- */
+
+typedef struct dying {
+    const char *dir, *config;
+} dying;
+
+static int run_dying(size_t index, void *arg)
+{
+    const dying *d = arg;
+    valise *v = NULL;
+    valise_error err = VALISE_ERROR_INIT;
+
+    (void)index;
+    CHECK(script_try_open(&v, NULL, test_format("%s/ws", d->dir), &err) == 0);
+    (void)valise_dispatch(NULL, v, "flow:run",
+                          test_format("{\"backpack\":\"x\",\"flow\":%s}", quoted(d->config)), NULL,
+                          &err);
+    valise_close(v);
+    return 1;
+}
+
+/* a counts, and in b the process is killed: after it wrote, or before. */
+static void run_and_die(const char *dir, bool wrote)
+{
+    const char *die = test_format("%s/die", dir);
+    dying d = {dir, test_format(
+                        "{'nodes':[%s,%s],'edges':[%s]}", NODE("a", "{'exec':[['inc','n']]}"),
+                        NODE("b", test_format(wrote ? "{'exec':[['inc','n'],['inc','m'],['die','%s'"
+                                                      "]]}"
+                                                    : "{'exec':[['die','%s'],['inc','n']]}",
+                                              die)),
+                        edge_("a", "b", NULL))};
+    process_result r;
+
+    test_write_file(die, VLS_STR(""));
+    process_all(&r, 1, run_dying, &d);
+    CHECK_MSG(r.signal == 9, "%s", process_describe(&r));
+}
+
+/* Newest first. */
+static const char *run_id(site *s, int n)
+{
+    return talk_member(&s->k, talk_run(&s->k, "flow:runs", "{}"), test_format("items.%d.id", n));
+}
+
+/* Of both a node is open in the backpack: each of them means its own. */
+TEST(flow_kill, the_node_of_another_run_that_was_killed) /* [F13] */
+{
+    const char *dir = test_tmpdir();
+    site *s;
+
+    run_and_die(dir, true);
+    run_and_die(dir, false);
+    s = site_at(t, test_format("%s/ws", dir));
+    CHECK_TEXT("n=3", holds(s, "x"));
+    CHECK_RC(VALISE_E_CONFLICT, try_resume(s, run_id(s, 1)));
+    HAS(t->err.message, "what 'b' had written would be taken back, and with it what a wrote");
+    CHECK_TEXT("n=3", holds(s, "x"));
+    (void)resume(s, run_id(s, 0));
+    CHECK_TEXT("n=4", holds(s, "x"));
+    CHECK_RC(VALISE_E_CONFLICT, try_resume(s, run_id(s, 1))); /* still */
+    CHECK(!strstr(talk_run(&s->k, "backpack:list", "{}"), "aborted"));
+    (void)rerun(s, run_id(s, 1), "'from':'b','backpack':'y'");
+    HAS(holds(s, "y"), "n=2");
+    check_site(s);
+}
+
+/* The first one left nothing: it goes on; then the second one has something to lose. */
+TEST(flow_kill, before_another_run_that_was_killed) /* [F13] */
+{
+    const char *dir = test_tmpdir();
+    site *s;
+
+    run_and_die(dir, false);
+    run_and_die(dir, true);
+    s = site_at(t, test_format("%s/ws", dir));
+    CHECK_TEXT("n=3", holds(s, "x"));
+    (void)resume(s, run_id(s, 1));
+    CHECK_TEXT("n=4", holds(s, "x"));
+    CHECK_RC(VALISE_E_CONFLICT, try_resume(s, run_id(s, 0)));
+    CHECK_TEXT("n=4", holds(s, "x"));
+    check_site(s);
+}
+
 /* ---- two at once ---- */
 
 static int resume_child(size_t index, void *arg)
