@@ -66,6 +66,20 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* What lies between two tries is no time of the node: each of them has all of it. */
+TEST(flow_retry, a_wait_is_not_the_time_of_the_node) /* [F2] [F14] */
+{
+    desk *d = script_desk(t);
+
+    CHECK_TEXT("default at a",
+               ran(d,
+                   nodes_of(d,
+                            node_("a", "{'exec':[['fail',1,'IO','gone']]}",
+                                  ",'maxRetries':1,'wait':'700ms','timeout':'300ms'"),
+                            ""),
+                   bag_of(d, "x")));
+}
+
 TEST(flow_retry, waits_between_attempts) /* [F2] */
 {
     desk *d = script_desk(t);
