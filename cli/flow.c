@@ -42,6 +42,7 @@ static int run(valise_reply *reply, cli_flow_live *live, const char *op, valise 
     const valise_follow follow = {.size = sizeof(follow),
                                   .filter = {.size = sizeof(valise_filter), .types = types},
                                   .live = true,
+                                  .lossless = true,
                                   .fn = cli_flow_live_event,
                                   .arg = live};
     valise_subscription *events = NULL;

@@ -78,14 +78,13 @@ typedef struct valise_follow {
     valise_event_fn *fn;
     void *arg;
     valise_str actor; /* who listens: events the actor may not see are left out; "": the handle's */
+    bool lossless;    /* with live and fn: while too many live events wait for fn, whoever publishes
+                         another one waits as well. fn must not wait for a publisher itself */
 } valise_follow;
 
 #define VALISE_FOLLOW_INIT                                                                         \
     {                                                                                              \
-        sizeof(valise_follow), VALISE_FILTER_INIT, NULL, false, 0, NULL, NULL,                     \
-        {                                                                                          \
-            NULL, 0                                                                                \
-        }                                                                                          \
+        sizeof(valise_follow), VALISE_FILTER_INIT, NULL, false, 0, NULL, NULL, {NULL, 0}, false    \
     }
 
 typedef struct valise_subscription valise_subscription;

@@ -407,6 +407,13 @@ static bool live_is_due(const valise_subscription *s)
     return !s->queued && s->ring_len > 0 && s->place.seq > s->ring[s->ring_first].after;
 }
 
+/* Those who wait are woken when there is room for many. */
+static void make_room(valise_subscription *s)
+{
+    if (s->feed->publishers > 0 && s->ring_len <= s->ring_max / 2)
+        (void)pthread_cond_broadcast(&s->feed->idle);
+}
+
 static int deliver_live(valise_subscription *s)
 {
     vls_note note = vls_subscription_pop(s);
@@ -414,6 +421,7 @@ static int deliver_live(valise_subscription *s)
     bool sees = false;
     int rc, called = 0;
 
+    make_room(s);
     vls_feed_drop(s->feed);
     rc = vls_subscription_sees(&sees, s, event, NULL);
     if (rc == 0 && sees)
@@ -472,6 +480,7 @@ void vls_subscription_detach(valise_subscription *s)
         s->feed->first = s->next;
     if (s->next)
         s->next->prev = s->prev;
+    (void)pthread_cond_broadcast(&s->feed->idle); /* nobody waits for room in it any more */
 }
 
 void vls_subscription_unref(valise_subscription *s)

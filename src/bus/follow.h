@@ -49,7 +49,7 @@ struct valise_subscription {
     valise_patch_fn *patch; /* instead of fn: of an index */
     vls_index *index;
     void *arg;
-    bool live, queued;
+    bool live, queued, lossless;
     vls_ahead ahead;  /* this and the next: of whoever serves it */
     int64_t unerased; /* of an index: no entry up to here tells of an erasure */
 
@@ -102,11 +102,12 @@ struct vls_feed {
     _Atomic unsigned listeners; /* subscriptions that want live events */
 
     pthread_mutex_t lock; /* over everything below */
-    pthread_cond_t idle;  /* a subscription is not being served any more */
+    pthread_cond_t idle;  /* a subscription is not being served any more, or has room again */
     int64_t tip;          /* the newest entry that is known of */
     int64_t kept;         /* what it was at the last look whether upkeep is due */
     valise_subscription *first;
     vls_serving *serving;
+    unsigned publishers; /* that wait until a lossless subscription has room */
     vls_events *cache[VLS_FEED_CACHE]; /* by seq */
     int64_t erased_seq;                /* the newest erasure that is known of, of any process */
     vls_processor *processors;

@@ -132,6 +132,7 @@ int valise_subscribe(valise_subscription **out, valise *v, const valise_follow *
     s->queued = how.queue_max > 0;
     s->replaying = s->queued && how.since;
     s->live = how.live;
+    s->lossless = how.live && how.lossless && !s->queued;
     s->fn = how.fn;
     s->arg = how.arg;
     rc = find_place(s, how.since, err);
@@ -322,9 +323,45 @@ int vls_live_make(vls_events **out, valise *v, valise_str actor, const valise_ev
     return rc;
 }
 
+#define ROOM_TRIES 8
+
+/* A lossless subscription that has no room for this event, or NULL. */
+static valise_subscription *find_full(const vls_feed *feed, const vls_events *live)
+{
+    valise_subscription *s = feed->first;
+
+    while (s && !(s->lossless && s->ring_len == s->ring_max &&
+                  vls_filter_match(&s->filter, &live->events[0])))
+        s = s->next;
+    return s;
+}
+
+/* Lock held, but not while waiting. Inside a callback there is no waiting: the thread that would
+ * make room is this one. */
+static void wait_for_room(vls_feed *feed, const vls_events *live)
+{
+    const valise_subscription *s;
+    int tries = 0;
+
+    while ((s = find_full(feed, live)) && !vls_feed_is_serving(feed)) {
+        if (s->busy) {
+            feed->publishers++;
+            (void)pthread_cond_wait(&feed->idle, &feed->lock);
+            feed->publishers--;
+        } else if (tries++ < ROOM_TRIES) {
+            vls_feed_drop(feed);
+            vls_feed_publish(feed);
+            vls_feed_hold(feed);
+        } else {
+            return; /* it cannot be served, as when the log cannot be read: the loss is counted */
+        }
+    }
+}
+
 void vls_live_tell(vls_feed *feed, vls_events *live)
 {
     vls_feed_hold(feed);
+    wait_for_room(feed, live);
     for (valise_subscription *s = feed->first; s; s = s->next) {
         vls_note note = {.events = live, .after = feed->tip};
         if (!s->live || !vls_filter_match(&s->filter, &live->events[0]))

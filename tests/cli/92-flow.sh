@@ -94,6 +94,24 @@ EOF
 }
 t 'with --json each event is a line, and the last line is the answer [F12]' as_json
 
+crowded() {
+    need python3
+    "$VALISE" -q init
+    cat >flow.json <<'EOF'
+{"nodes": [{"id": "all", "type": "MapNode", "params": {"over": "list", "parallel": 32, "collect": "out", "flow":
+  {"nodes": [{"id": "one", "type": "SetNode", "params": {"values": {"out": "{{item}}"}}}]}}}]}
+EOF
+    python3 -c 'print({"list": list(range(3000))})' | tr "'" '"' >items.json
+    # The reader is slow at first: what is told meanwhile is more than waits for a callback.
+    "$VALISE" flow run flow.json --ephemeral --items @items.json --json 2>errors | {
+        sleep 1
+        grep -c '"type":"flow:NODE_END"'
+    } >count
+    file_is errors </dev/null
+    file_is count 3001
+}
+t 'however fast the nodes and slow the reader, no event is left out [F12]' crowded
+
 wrong() {
     flow
     expect_exit 3 "$VALISE" flow run flow.json --backpack b

@@ -501,3 +501,136 @@ TEST(feed_threads, processors_run_once_in_one_process)
     CHECK_INT(8 * COMMANDS, runs);
     CHECK_INT(2 * 8 * COMMANDS, garden_seq(c->g));
 }
+
+/* ---- live events of which none may be lost ---- */
+
+#define CHUNKS 2000
+
+typedef struct reader {
+    garden *g;
+    valise_subscription *sub;
+    valise_event live;
+    atomic_int calls;
+    atomic_bool over; /* the publishers are through */
+} reader;
+
+static reader *reader_open(test *t, valise_event_fn *fn)
+{
+    reader *r = test_alloc(sizeof(*r));
+    valise_follow how = {.size = sizeof(how), .fn = fn, .arg = r, .live = true, .lossless = true};
+
+    r->g = garden_open(t, NULL);
+    r->live = (valise_event){.size = sizeof(r->live), .type = VLS_STR("CHUNK")};
+    CHECK_OK(valise_subscribe(&r->sub, r->g->v, &how, &t->err));
+    return r;
+}
+
+static void publish_live(reader *r, int count)
+{
+    valise_error err = VALISE_ERROR_INIT;
+
+    for (int i = 0; i < count; i++)
+        CHECK_MSG(valise_publish(r->g->v, VLS_STR(""), &r->live, &err) == 0, "%s", err.message);
+}
+
+static int read_slowly(void *arg, const valise_event *event, valise_error *err)
+{
+    reader *r = arg;
+
+    (void)event, (void)err;
+    if (atomic_fetch_add(&r->calls, 1) % 100 == 0)
+        process_sleep_us(1000);
+    return 0;
+}
+
+static void publish_many(size_t index, void *arg)
+{
+    (void)index;
+    publish_live(arg, CHUNKS);
+}
+
+/* Those who publish wait for a callback that does not keep up. [F12] */
+TEST(feed_threads, lossless_live_events)
+{
+    reader *r = reader_open(t, read_slowly);
+    uint64_t dropped = 1;
+
+    test_threads(4, publish_many, r);
+    valise_subscription_losses(&dropped, NULL, r->sub);
+    CHECK_INT(4 * CHUNKS, r->calls);
+    CHECK_INT(0, dropped);
+    valise_unsubscribe(r->sub);
+}
+
+/* The first call lasts until the publishers are through. */
+static int read_never(void *arg, const valise_event *event, valise_error *err)
+{
+    reader *r = arg;
+
+    (void)event, (void)err;
+    while (atomic_fetch_add(&r->calls, 1) == 0 || !atomic_load(&r->over))
+        process_sleep_us(100);
+    return 0;
+}
+
+static unsigned waiting_publishers(reader *r)
+{
+    unsigned count;
+
+    vls_feed_hold(r->g->feed);
+    count = r->g->feed->publishers;
+    vls_feed_drop(r->g->feed);
+    return count;
+}
+
+static void publish_or_leave(size_t index, void *arg)
+{
+    reader *r = arg;
+
+    if (index == 0) {
+        publish_live(r, 1); /* and is in the callback until the end */
+    } else if (index == 1) {
+        while (atomic_load(&r->calls) == 0)
+            process_sleep_us(100);
+        publish_live(r, (int)VLS_LIVE_QUEUE + 1);
+        atomic_store(&r->over, true);
+    } else {
+        while (waiting_publishers(r) == 0)
+            process_sleep_us(100);
+        valise_unsubscribe(r->sub);
+    }
+}
+
+/* Who waits for room goes on when the subscription ends, though its callback still runs. */
+TEST(feed_threads, who_waits_for_room_goes_on_when_nobody_listens)
+{
+    reader *r = reader_open(t, read_never);
+
+    test_threads(3, publish_or_leave, r);
+    CHECK(r->over);
+    CHECK_INT(0, waiting_publishers(r));
+    CHECK(r->g->feed->first == NULL);
+}
+
+static int publish_from_inside(void *arg, const valise_event *event, valise_error *err)
+{
+    reader *r = arg;
+
+    (void)event, (void)err;
+    if (atomic_fetch_add(&r->calls, 1) == 0)
+        publish_live(r, (int)VLS_LIVE_QUEUE + 10);
+    return 0;
+}
+
+/* A callback that publishes cannot wait for itself: what has no room is lost, and counted. */
+TEST(feed_threads, a_callback_does_not_wait_for_itself)
+{
+    reader *r = reader_open(t, publish_from_inside);
+    uint64_t dropped = 0;
+
+    publish_live(r, 1);
+    valise_subscription_losses(&dropped, NULL, r->sub);
+    CHECK_INT(1 + (int)VLS_LIVE_QUEUE, r->calls);
+    CHECK_INT(10, dropped);
+    valise_unsubscribe(r->sub);
+}
