@@ -6,6 +6,7 @@
 #include "cli/call.h"
 
 #include "base/text.h"
+#include "blob/ops.h"
 
 #define SHOW "workspace:show"
 #define SHORTEST 4u
@@ -47,10 +48,22 @@ static int refuse_word(const valise_field *field, valise_str word, valise_error 
     return VALISE_E_INVALID;
 }
 
-static int ask(vls_json *out, cli *c, vls_json value, valise_error *err)
+/* "frame", where the field is a key of that collection: things of other kinds may have the same
+ * digits, or even the same id, as a blob and the contents of a file have. */
+static const char *collection_of(const valise_field *field)
+{
+    if (!field->ref || strcmp(field->ref, "object") == 0)
+        return NULL;
+    if (strcmp(field->ref, VLS_REF_BLOB) == 0 || strcmp(field->ref, "blob") == 0)
+        return "blob_records";
+    return strchr(field->ref, ':') ? NULL : field->ref;
+}
+
+static int ask(vls_json *out, cli *c, const char *collection, vls_json value, valise_error *err)
 {
     valise_reply reply = VALISE_REPLY_INIT;
     VLS_AUTO(buf) vls_buf payload = {0};
+    VLS_AUTO(buf) vls_buf target = {0};
     vls_json answer = vls_json_null();
     valise_str text;
     int rc = cli_open(c, err);
@@ -58,10 +71,16 @@ static int ask(vls_json *out, cli *c, vls_json value, valise_error *err)
     if (rc < 0)
         return rc;
     vls_buf_init(&payload, c->env, 4096);
+    vls_buf_init(&target, c->env, 4096);
+    if (collection)
+        vls_buf_printf(&target, "%s/", collection);
+    vls_buf_add(&target, vls_json_str(value));
     vls_buf_add_text(&payload, "{\"target\":");
-    vls_json_write_string(&payload, vls_json_str(value));
+    vls_json_write_string(&payload, vls_buf_str(&target));
     vls_buf_add_byte(&payload, '}');
-    rc = vls_buf_check(&payload, err);
+    rc = vls_buf_check(&target, err);
+    if (rc == 0)
+        rc = vls_buf_check(&payload, err);
     if (rc == 0)
         rc = valise_dispatch_str(&reply, c->workspace, VLS_STR(SHOW), vls_buf_str(&payload), NULL,
                                  err);
@@ -89,8 +108,9 @@ static vls_json key_of(vls_json id)
 
 static int resolve_value(vls_json *value, cli *c, const valise_field *field, valise_error *err)
 {
+    const char *collection = collection_of(field);
     vls_json id = vls_json_null();
-    int rc;
+    int rc = VALISE_E_NOT_FOUND;
 
     if (!is_id(field) || value->type != VLS_JSON_STRING)
         return 0;
@@ -98,7 +118,10 @@ static int resolve_value(vls_json *value, cli *c, const valise_field *field, val
         return refuse_word(field, vls_json_str(*value), err);
     if (value->len < SHORTEST || value->len >= whole_len(field))
         return 0;
-    rc = ask(&id, c, *value, err);
+    if (collection)
+        rc = ask(&id, c, collection, *value, NULL);
+    if (rc < 0)
+        rc = ask(&id, c, NULL, *value, err);
     if (rc == VALISE_E_NOT_FOUND)
         hint_list(field, err);
     if (rc < 0)

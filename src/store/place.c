@@ -59,22 +59,32 @@ void vls_place_write(vls_buf *out, const vls_coll *coll, const valise_cell *key)
 typedef struct candidates {
     char text[VLS_PLACE_CANDIDATES * 80];
     size_t count;
+    char id[65];    /* of the last one */
+    char kind[64];  /* and what it is */
+    bool different; /* not all have this id */
 } candidates;
 
 static void add_candidate(candidates *c, const char *kind, const char *id)
 {
     size_t used = strlen(c->text);
 
+    if (c->count > 0 && strcmp(c->id, id) != 0)
+        c->different = true;
     if (c->count++ < VLS_PLACE_CANDIDATES)
         (void)snprintf(c->text + used, sizeof(c->text) - used, "%s%s%s%s", used ? ", " : "", kind,
                        *kind ? " " : "", id);
+    (void)snprintf(c->id, sizeof(c->id), "%s", id);
+    (void)snprintf(c->kind, sizeof(c->kind), "%s", kind);
 }
 
 static int fail_ambiguous(const candidates *c, valise_str text, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' is ambiguous: %s%s", VALISE_STR_ARG(text),
                    c->text, c->count > VLS_PLACE_CANDIDATES ? ", ..." : "");
-    vls_hint(err, "give more digits");
+    if (c->different)
+        vls_hint(err, "give more digits");
+    else /* rows of several collections about the same bytes */
+        vls_hint(err, "say which is meant: COLLECTION/ID, such as %s/%.8s", c->kind, c->id);
     return VALISE_E_CONFLICT;
 }
 

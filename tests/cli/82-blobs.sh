@@ -37,6 +37,23 @@ t 'register, get, release [W9]' '
     run "$VALISE" validate
 '
 
+t 'a short id of a blob is enough where a checkpoint has the same bytes [K2] [W9]' '
+    some
+    "$VALISE" -q blob register hello.txt
+    "$VALISE" -q checkpoint one
+    id=$(sha256sum <hello.txt | cut -c 1-64)
+    run "$VALISE" blob show "${id:0:8}"
+    stdout_has "text/plain"
+    run "$VALISE" blob get "${id:0:4}"
+    stdout_is hello
+    # Anything at all may be meant here: the way out names one of both, and it works.
+    expect_exit 5 "$VALISE" show "$id"
+    stderr_has "tree_content $id" "blob_records $id" "hint: say which is meant: COLLECTION/ID"
+    stderr_lacks "more digits"
+    run "$VALISE" show "$(sed -n "s/.*such as //p" "$ERR")"
+    stdout_has "blob_records/$id"
+'
+
 t 'bytes through pipes, both ways [W11]' '
     some
     head -c 3000000 /dev/urandom >big
