@@ -322,23 +322,21 @@ static int run_batch(int *status, cli *c, const cli_words *words, const void *ar
 }
 
 const cli_builtin cli_builtin_batch = {
-    .op =
-        {.size = sizeof(valise_op),
-         .name = "batch",
-         .brief = "Run several operations, all or nothing or one by one.",
-         .help =
-             "Each line is an object with `type` and `payload`, and may have `id` and "
-             "`expect` (null: there must be nothing). The answer is a line for each, with `id`, "
-             "`result` and `seq`.\n\n"
-             "Commands are run in one transaction: where one fails, nothing of the others is "
-             "kept. With --keep-going each is run by itself, and may be any operation, such as "
-             "context:synthesize or node:get. One that fails is answered with `error` and `line`, "
-             "the next is run, and the exit code is 1 at the end.\n\n"
-             "What commands such as put-frame see of the files on their way is recorded by "
-             "itself, as a scan would do, and stays when the batch fails.",
-         .in = batch_in,
-         .in_size = sizeof(batch_args),
-         .example = "{\"file\":\"commands.ndjson\",\"keepGoing\":true}"},
+    .op = {.size = sizeof(valise_op),
+           .name = "batch",
+           .brief = "Run several operations, all or nothing or one by one.",
+           .help = "Each line is an object with `type` and `payload`, and may have `id` and "
+                   "`expect` (null: there must be nothing). The answer is a line for each, with "
+                   "`id`, `result` and `seq`.\n\n"
+                   "Commands are run in one transaction: if one fails, none of the others is kept. "
+                   "With --keep-going each is run by itself, and may be any operation, such as "
+                   "context:synthesize or node:get. One that fails is answered with `error` and "
+                   "`line`, the next is run, and the exit code is 1 at the end.\n\n"
+                   "Changes of files that commands such as put-frame notice are recorded "
+                   "separately, as by a scan, and stay even if the batch fails.",
+           .in = batch_in,
+           .in_size = sizeof(batch_args),
+           .example = "{\"file\":\"commands.ndjson\",\"keepGoing\":true}"},
     .run = run_batch,
     .lines = answer_lines,
 };

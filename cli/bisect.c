@@ -145,7 +145,7 @@ static int refuse_code(const asking *a, int code, valise_error *err)
 
     (void)vls_fail(err, rc, "'%s' exited with %d%s", vls_text_short(valise_str_of(name)).s, code,
                    code == 125 ? ": a state cannot be skipped" : "");
-    vls_hint(err, "0 says that it holds, 1 to 124 that it does not");
+    vls_hint(err, "exit with 0 if it holds, with 1 to 124 if it does not");
     return rc;
 }
 
@@ -273,7 +273,7 @@ static int run_bisect(int *status, cli *c, const cli_words *words, const void *a
                    rule ? "it is a program or a rule that decides, not both"
                         : "what shall hold? Give a rule or a program");
         vls_hint(err,
-                 "--rule JSON, or the program behind --: valise bp bisect RUN -- grep -q Lyon");
+                 "give --rule JSON, or a program after --: valise bp bisect RUN -- grep -q Lyon");
         return CLI_E_USAGE;
     }
     if (rule)

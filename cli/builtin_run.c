@@ -267,6 +267,18 @@ static bool is_wanted(const cli_command *command, const wanted *w)
            (w->group && cli_command_is_of(command, w->group, strlen(w->group)));
 }
 
+/* A terminal that is too narrow gets the beginning, as it does of a table. */
+static void print_line(cli_out *out, const valise_op *op)
+{
+    size_t before = out->text.len;
+
+    vls_buf_printf(&out->text, "%-28s %-8s ", op->name, kind_name(op));
+    size_t used = out->text.len - before;
+    vls_text_fit(&out->text, valise_str_of(op->brief),
+                 out->terminal && out->columns > used ? out->columns - used : SIZE_MAX, 0);
+    vls_buf_add_byte(&out->text, '\n');
+}
+
 static int run_commands(int *status, cli *c, const cli_words *words, const void *args,
                         valise_error *err)
 {
@@ -292,7 +304,7 @@ static int run_commands(int *status, cli *c, const cli_words *words, const void 
         if (c->options.json)
             rc = print_description(c, op, err);
         else
-            vls_buf_printf(&c->out->text, "%-28s %-8s %s\n", op->name, kind_name(op), op->brief);
+            print_line(c->out, op);
         if (rc == 0)
             rc = cli_out_row(c->out, err);
     }

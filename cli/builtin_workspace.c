@@ -96,17 +96,18 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
 }
 
 const cli_builtin cli_builtin_init = {
-    .op = {.size = sizeof(valise_op),
-           .name = "init",
-           .brief = "Create a workspace in a folder.",
-           .help =
-               "Makes .valise/ in it, which only its owner can read and which git ignores. In a\n"
-               "folder that has one already nothing changes.",
-           .in = init_in,
-           .in_size = sizeof(init_args),
-           .out = init_out,
-           .out_size = sizeof(init_result),
-           .example = "{\"dir\":\"project\"}"},
+    .op =
+        {.size = sizeof(valise_op),
+         .name = "init",
+         .brief = "Create a workspace in a folder.",
+         .help =
+             "Creates .valise/ in it, which only its owner can read and which git ignores. If the\n"
+             "folder has one already, nothing changes.",
+         .in = init_in,
+         .in_size = sizeof(init_args),
+         .out = init_out,
+         .out_size = sizeof(init_result),
+         .example = "{\"dir\":\"project\"}"},
     .run = run_init,
 };
 
@@ -245,7 +246,7 @@ static int refuse_unset(valise_str name, bool known, valise_error *err)
     if (known)
         vls_hint(err, "valise config set --user %s VALUE", vls_text_short(name).s);
     else
-        vls_hint(err, "valise config list --all shows all there are");
+        vls_hint(err, "'valise config list --all' lists them");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -24,13 +24,13 @@ static const valise_field chat_in[] = {
     VALISE_FIELD_WITH(chat_args, provider, STR, VALISE_NULLABLE, "Who is asked, such as anthropic.",
                       .min = 1, .max = 64, .ref = "cli.adapter"),
     VALISE_FIELD_WITH(chat_args, model, STR, VALISE_NULLABLE,
-                      "The model; that of the role or the provider when left out.", .min = 1,
+                      "The model (default: that of the role or the provider).", .min = 1,
                       .max = 256),
     VALISE_FIELD_WITH(chat_args, replay, STR, VALISE_NULLABLE,
                       "A file of answers, instead of the provider.", .min = 1, .max = 4000,
                       .ref = "cli.file"),
     VALISE_FIELD_WITH(chat_args, window, INT, VALISE_NULLABLE,
-                      "Tokens of prompt and answer; those of the role when left out.", .min = 1),
+                      "Tokens for prompt and answer together (default: the role's).", .min = 1),
     VALISE_FIELD_WITH(chat_args, paths, LIST, 0,
                       "Include what is known about these files and directories.",
                       .more = &path_item, .max = 256),
@@ -387,7 +387,7 @@ static int check_words(const chat_args *a, valise_error *err)
 {
     if (a->provider.ptr || a->replay.ptr)
         return 0;
-    (void)vls_fail(err, CLI_E_USAGE, "it is not said which provider to talk to");
+    (void)vls_fail(err, CLI_E_USAGE, "no provider given");
     vls_hint(err, "give --provider anthropic, openai, ... or one that you have configured");
     return CLI_E_USAGE;
 }
@@ -427,13 +427,13 @@ const cli_builtin cli_builtin_chat = {
     .op = {.size = sizeof(valise_op),
            .name = "chat",
            .brief = "Chat with a model in the terminal.",
-           .help = "Each line is said in the session, and the answer shown as it comes: what "
-                   "`valise ask` does, again and again. Lines that begin with a slash are "
-                   "commands, /help lists them; two slashes begin a line that is none. Ctrl-C "
-                   "cancels the answer, and what came of it is kept; once more, it ends.\n\n"
-                   "Where nobody sits at a terminal, each line of standard input is a message, and "
-                   "the first thing that goes wrong ends it. With --message there is only that "
-                   "one. With --json there is a line for each piece and for each answer.",
+           .help = "Each line is sent as a message and the answer is shown as it comes, as `valise "
+                   "ask` does. Lines that begin with a slash are commands, and /help lists them; "
+                   "two slashes begin a message with a slash. Ctrl-C cancels the answer and keeps "
+                   "what came of it; pressed again, it ends the chat.\n\n"
+                   "Without a terminal, each line of standard input is a message, and the first "
+                   "error ends the chat. --message sends that one only. With --json there is a "
+                   "line for each piece and for each answer.",
            .kind = VALISE_JOB,
            .in = chat_in,
            .in_size = sizeof(chat_args),

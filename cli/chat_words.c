@@ -126,7 +126,7 @@ static int do_blame(chat *h, valise_str rest, valise_error *err)
 static int do_model(chat *h, valise_str rest, valise_error *err)
 {
     if (rest.len > 256)
-        return vls_fail(err, VALISE_E_INVALID, "a model has no such long name");
+        return vls_fail(err, VALISE_E_INVALID, "this is too long for the name of a model");
     if (rest.len > 0) {
         vls_buf_clear(&h->model);
         vls_buf_add(&h->model, rest);

@@ -84,7 +84,7 @@ const cli_builtin cli_builtin_context_delete = {
            .name = "context:delete",
            .brief = "Delete a context entry.",
            .help = "Its history stays, unless --erase removes that from every file too. A blob "
-                   "that nothing else holds goes.",
+                   "that nothing else holds is removed.",
            .kind = VALISE_COMMAND,
            .needs = "memory:write",
            .in = entry_in,

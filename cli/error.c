@@ -70,7 +70,7 @@ void cli_hint(valise_error *err, const cli_words *words)
         vls_hint(err, "free some memory, or raise the limit (ulimit -v), and run it again");
         break;
     case VALISE_E_IO:
-        vls_hint(err, "check the disk and run it again; nothing was done by halves");
+        vls_hint(err, "check the disk and run it again; nothing was left half done");
         break;
     default:
         if (words && words->command)

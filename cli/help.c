@@ -75,15 +75,18 @@ static void add_field_option(cli_page *page, const valise_field *field, const ch
 {
     char name[512], term[1152];
     bool secret = field->flags & VALISE_SECRET;
+    const char *brief = depth == 0 ? cli_short_form(field) : NULL;
 
     (void)snprintf(name, sizeof(name), "%s%s", prefix, vls_field_words(field->name, '-').s);
     if (cli_can_be_negated(field))
-        (void)snprintf(term, sizeof(term), "--%s, --no-%s", name, name);
+        (void)snprintf(term, sizeof(term), "%s%s--%s, --no-%s", brief ? brief : "",
+                       brief ? ", " : "", name, name);
     else if (cli_is_switch(field))
         (void)snprintf(term, sizeof(term), "--%s", name);
     else
-        (void)snprintf(term, sizeof(term), "--%s%s%s %s%s%s", prefix, cli_option_name(field).s,
-                       secret ? "-file" : "", secret ? "FILE" : cli_value_name(field),
+        (void)snprintf(term, sizeof(term), "%s%s--%s%s%s %s%s%s", brief ? brief : "",
+                       brief ? ", " : "", prefix, cli_option_name(field).s, secret ? "-file" : "",
+                       secret ? "FILE" : cli_value_name(field),
                        cli_can_be_empty(field) ? ", --no-" : "",
                        cli_can_be_empty(field) ? name : "");
     add_entry(page, term, field);
@@ -578,14 +581,11 @@ void cli_help_names(vls_buf *out, const cli *c)
 }
 
 static const char reference_head[] =
-    "# The command line\n"
-    "\n"
-    "Made from the registry of operations by `tools/gen-cli-docs`; do not edit it.\n"
-    "\n"
+    "# The command line\n\n"
+    "Made from the registry of operations by `tools/gen-cli-docs`; do not edit it.\n\n"
     "Every operation is a command: `pin:add` is `valise pin add`. Its fields are options in\n"
     "kebab-case; those that are listed as operands may also stand without their name, in that\n"
-    "order.\n"
-    "\n"
+    "order.\n\n"
     "| a field that is | is given as |\n"
     "|---|---|\n"
     "| a text, a number, a time, an id, a name | `--session-id TEXT` or `--session-id=TEXT` |\n"
@@ -598,8 +598,7 @@ static const char reference_head[] =
     "`'\"text\"'`, or comes as it is with `--text` where there is such an option |\n"
     "| a text or data of any size | itself, `@FILE` or `-`; `@@x` is the text `@x` |\n"
     "| a secret | never an argument: `VALISE_SECRET_NAME`, or `--name-file FILE` that only its "
-    "owner can read |\n"
-    "\n"
+    "owner can read |\n\n"
     "With `--json` an answer is one line of canonical JSON, and a list is one line for each row.\n"
     "An error goes to standard error: one line of what went wrong and one of what to do, or with\n"
     "`--json` one object. [json-output.md](json-output.md) has the details.\n";

@@ -62,6 +62,16 @@ static int check_file(int fd, const char *path, valise_error *err)
     return VALISE_E_INVALID;
 }
 
+/* Somebody may have given the text itself. */
+static int refuse_path(const char *path, valise_error *err)
+{
+    int rc = vls_fail_errno(err, "cannot open", valise_str_of(path));
+
+    if (rc == VALISE_E_NOT_FOUND)
+        vls_hint(err, "give the path of a file, or - to read standard input");
+    return rc;
+}
+
 int cli_read_file(valise_str *out, cli *c, const char *path, size_t max_bytes, valise_error *err)
 {
     int fd, rc;
@@ -74,7 +84,7 @@ int cli_read_file(valise_str *out, cli *c, const char *path, size_t max_bytes, v
     }
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return vls_fail_errno(err, "cannot open", valise_str_of(path));
+        return refuse_path(path, err);
     rc = check_file(fd, path, err);
     if (rc == 0)
         rc = read_into_arena(out, c, fd, valise_str_of(path), max_bytes, err);
@@ -88,7 +98,7 @@ static int read_named(valise_str *out, cli *c, const char *word, valise_error *e
     int rc = cli_read_file(out, c, word + 1, VLS_JSON_MAX_BYTES, err);
 
     if (rc == VALISE_E_NOT_FOUND)
-        vls_hint(err, "check the path; a text that begins with @ is written @@...");
+        vls_hint(err, "check the path; write @@ for a text that begins with @");
     return rc;
 }
 
@@ -97,7 +107,7 @@ int cli_read_word(valise_str *out, cli *c, const char *word, valise_error *err)
     if (strcmp(word, "-") == 0)
         return cli_read_file(out, c, word, VLS_JSON_MAX_BYTES, err);
     if (word[0] == '@' && word[1] == '\0')
-        return vls_fail(err, VALISE_E_INVALID, "there is no name of a file behind @");
+        return vls_fail(err, VALISE_E_INVALID, "there is no file name after @");
     /* A file of the name "-" is what it says, not standard input. */
     if (strcmp(word, "@-") == 0)
         return cli_read_file(out, c, "./-", VLS_JSON_MAX_BYTES, err);

@@ -220,7 +220,7 @@ int cli_draw_log(cli *c, const valise_op *op, valise_str payload, valise_error *
     reverse = vls_json_get(parsed, VLS_STR("reverse"));
     if (reverse && reverse->truth)
         return vls_fail(err, CLI_E_USAGE,
-                        "--graph begins with the newest command: it takes no --reverse");
+                        "--graph begins with the newest command: it cannot go with --reverse");
     vls_arena_init(&g.arena, c->env, LOAD_MAX);
     cli_lanes_init(&g.lanes, c);
     rc = load(&g, op, payload, err);

@@ -94,7 +94,7 @@ static bool find_through_links(vls_buf *out, const cli *c, valise_str absolute)
 
 static int refuse_outside(const cli *c, valise_str word, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_INVALID, "'%s' lies outside of the tree", vls_text_short(word).s);
+    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is outside the tree", vls_text_short(word).s);
     vls_hint(err, "the tree is /%s; paths count from %s", vls_text_short(c->tree_root).s,
              c->tree_here.ptr ? "the current folder" : "there");
     return VALISE_E_INVALID;

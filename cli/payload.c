@@ -68,9 +68,13 @@ static bool takes_program(const valise_op *op)
     return false;
 }
 
+static void add_example_hint(vls_buf *out, const cli *c, const cli_words *words,
+                             const char *advice);
+
 static int refuse_operand(const cli *c, const cli_words *words, const char *word, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf names = {0};
+    VLS_AUTO(buf) vls_buf hint = {0};
 
     for (size_t i = 0; i < words->given_count; i++) {
         if (words->given[i].how == CLI_AS_PLAIN)
@@ -84,11 +88,13 @@ static int refuse_operand(const cli *c, const cli_words *words, const char *word
     if (names.len == 0)
         return usage_error(c, words, "leave it out", err, "takes no operands, not even '%s'",
                            vls_text_short(valise_str_of(word)).s);
-    return usage_error(c, words,
-                       takes_program(words->command->op)
-                           ? "a program and its words stand behind --"
-                           : "put JSON and text with spaces into quotes",
-                       err, "takes only %.*s, and '%s' is one too many", (int)names.len, names.ptr,
+    vls_buf_init(&hint, c->env, 4096);
+    if (takes_program(words->command->op))
+        vls_buf_add_text(&hint, "put a program and its arguments after --");
+    else
+        add_example_hint(&hint, c, words, "put JSON and text with spaces into quotes; ");
+    return usage_error(c, words, vls_buf_cstr(&hint) ? vls_buf_cstr(&hint) : "", err,
+                       "takes only %.*s, and '%s' is one too many", (int)names.len, names.ptr,
                        vls_text_short(valise_str_of(word)).s);
 }
 
@@ -133,12 +139,12 @@ static int assign_operands(cli *c, cli_words *words, valise_error *err)
     return 0;
 }
 
-/* A command line that works, where there is room for it. */
-static void add_example_hint(vls_buf *out, const cli *c, const cli_words *words)
+/* A command line that works, where there is room for it, behind what else there is to say. */
+static void add_example_hint(vls_buf *out, const cli *c, const cli_words *words, const char *advice)
 {
     cli_name name = words->name;
 
-    vls_buf_add_text(out, "for example: ");
+    vls_buf_printf(out, "%sfor example: ", advice);
     size_t before = out->len;
     cli_add_example(out, c, words->command->op, &name);
     if (out->len > before && out->len < sizeof(((valise_error *)NULL)->hint) &&
@@ -147,7 +153,7 @@ static void add_example_hint(vls_buf *out, const cli *c, const cli_words *words)
         return;
     }
     vls_buf_clear(out);
-    vls_buf_printf(out, "'valise %s --help' says more", words->name.s);
+    vls_buf_printf(out, "%ssee 'valise %s --help'", advice, words->name.s);
     vls_buf_add_byte(out, '\0');
 }
 
@@ -161,7 +167,7 @@ static int check_required(const cli *c, const cli_words *words, valise_error *er
         if (!(f->flags & VALISE_REQUIRED) || f->flags & VALISE_SECRET || is_given(words, f))
             continue;
         vls_buf_init(&hint, c->env, 4096);
-        add_example_hint(&hint, c, words);
+        add_example_hint(&hint, c, words, "");
         if (vls_buf_check(&hint, err) < 0)
             return vls_fail_memory(err);
         if (!is_operand(f))

@@ -95,6 +95,47 @@ static int status_of_findings(const cli *c, vls_json value)
     return valid && valid->truth ? CLI_DONE : valise_error_exit_code(VALISE_E_INVALID);
 }
 
+/* ---- init ---- */
+
+static int print_made(cli *c, const valise_op *op, vls_json value, valise_error *err)
+{
+    const vls_json *created = vls_json_get(value, VLS_STR("created"));
+
+    (void)op;
+    (void)err;
+    vls_buf_add_text(&c->out->text, created && created->truth ? "created a workspace in "
+                                                              : "there is a workspace already in ");
+    cli_add_data(c->out, cli_text_of(value, "path"), 0);
+    vls_buf_add_byte(&c->out->text, '\n');
+    return 0;
+}
+
+/* ---- workspace:validate ---- */
+
+/* "error  object/1f2e3d4c: what is wrong", and below it what to do: all of both, on any terminal.
+ */
+static int print_problem(cli *c, const valise_op *op, vls_json row, valise_error *err)
+{
+    valise_str kind = cli_text_of(row, "kind");
+    bool note = vls_str_equal(kind, VLS_STR("note"));
+
+    (void)op;
+    (void)err;
+    cli_style_begin(c->out, note ? CLI_PLAIN : CLI_RED);
+    cli_add_data(c->out, kind, 0);
+    cli_style_end(c->out, note ? CLI_PLAIN : CLI_RED);
+    vls_buf_add_byte(&c->out->text, ' ');
+    cli_style_begin(c->out, CLI_YELLOW);
+    cli_add_data(c->out, cli_text_of(row, "place"), 0);
+    cli_style_end(c->out, CLI_YELLOW);
+    vls_buf_add_text(&c->out->text, ": ");
+    cli_add_data(c->out, cli_text_of(row, "problem"), 0);
+    vls_buf_add_text(&c->out->text, "\n    ");
+    cli_add_data(c->out, cli_text_of(row, "remedy"), 0);
+    vls_buf_add_byte(&c->out->text, '\n');
+    return 0;
+}
+
 /* ---- workspace:repair ---- */
 
 static int status_of_repair(const cli *c, vls_json value)
@@ -257,6 +298,7 @@ static const cli_printer printers[] = {
     {.op = "frame:show", .print = cli_print_frame},
     {.op = "frame:verify", .print = cli_print_verified, .status = cli_status_of_verified},
     {.op = "head:get", .print = cli_print_head, .status = cli_status_of_head},
+    {.op = "init", .print = print_made},
     {.op = "json:canonical", .human_member = "value", .json_member = "value"},
     {.op = "json:diff",
      .json_member = "patch",
@@ -340,6 +382,7 @@ static const cli_printer printers[] = {
     {.op = "workspace:repair", .status = status_of_repair},
     {.op = "workspace:status", .print = print_status},
     {.op = "workspace:show", .print = cli_print_anything},
+    {.op = "workspace:validate", .print = print_problem},
 };
 
 const cli_printer *cli_printer_of(const valise_op *op)

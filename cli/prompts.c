@@ -13,6 +13,9 @@
 #define BAR 32     /* columns of a whole one */
 #define LISTED 10u /* of what was left out */
 #define SOURCE 34  /* columns of where a piece comes from */
+#define SOURCE_NARROW 26
+#define NARROW 100u     /* a terminal with fewer columns */
+#define STRETCH_MIN 12u /* columns of a text that say something */
 
 static vls_json member_of(vls_json row, const char *name)
 {
@@ -369,7 +372,7 @@ static const char *string_end(const char *at, const char *end)
 }
 
 /* A stretch that is one block of text is shown as that text; any other as it stands there. */
-static void add_stretch(cli *c, valise_str stretch)
+static void add_stretch(vls_buf *out, cli *c, valise_str stretch)
 {
     static const char begin[] = "{\"text\":\"", behind[] = ",\"type\":\"text\"}";
     const char *from = stretch.ptr, *end = stretch.ptr + stretch.len, *to = NULL;
@@ -386,17 +389,57 @@ static void add_stretch(cli *c, valise_str stretch)
         stretch = vls_json_str(text);
     while (stretch.len > 0 && stretch.ptr[stretch.len - 1] == '\n')
         stretch.len--;
-    vls_text_neutralize(&c->out->text, stretch, VLS_TEXT_KEEP_BACKSLASH); /* a line each */
+    vls_text_neutralize(out, stretch, VLS_TEXT_KEEP_BACKSLASH); /* a line each */
 }
 
-/* "  24 entry team/style@1      local   24+53  Memory team/style: ..." */
-int cli_print_prompt_blame(cli *c, const valise_op *op, vls_json row, valise_error *err)
+/* "  (the role in force; made shorter)" */
+static void add_reason(vls_buf *out, vls_json row)
 {
     valise_str edit = cli_text_of(row, "edit"), reason = cli_text_of(row, "reason");
+
+    if (reason.len == 0)
+        return;
+    vls_buf_add_text(out, "  (");
+    vls_text_neutralize(out, reason, VLS_TEXT_KEEP_BACKSLASH);
+    if (edit.len > 0) {
+        vls_buf_add_text(out, "; ");
+        vls_text_neutralize(out, edit, VLS_TEXT_KEEP_BACKSLASH);
+    }
+    vls_buf_add_byte(out, ')');
+}
+
+/* The text and the reason, in so many columns; all of the text where one part was asked for. */
+static void add_end(cli *c, valise_str text, valise_str reason, size_t columns)
+{
+    const vls_json *part = c->payload ? vls_json_get(*c->payload, VLS_STR("part")) : NULL;
+    size_t width = vls_text_width(reason);
+    bool whole = !c->out->terminal || part;
+    bool room = whole || columns >= width + STRETCH_MIN;
+
+    if (room && !whole)
+        columns -= width;
+    vls_text_fit(&c->out->text, text, whole ? SIZE_MAX : columns, 0);
+    cli_style_begin(c->out, CLI_DIM);
+    if (room)
+        vls_buf_add(&c->out->text, reason);
+    cli_style_end(c->out, CLI_DIM);
+    add_text(c, "\n");
+}
+
+/* "  24 entry team/style@1      local   24+53  Memory team/style: ...  (why)". A terminal that is
+ * narrow does without the bytes. */
+int cli_print_prompt_blame(cli *c, const valise_op *op, vls_json row, valise_error *err)
+{
+    bool narrow = c->out->terminal && c->out->columns < NARROW;
+    size_t source = narrow ? SOURCE_NARROW : SOURCE, used = source + 17 + (narrow ? 0 : 15);
     int64_t part = cli_number_of(row, "part");
+    VLS_AUTO(buf) vls_buf text = {0};
+    VLS_AUTO(buf) vls_buf reason = {0};
     int rc;
 
     (void)op;
+    vls_buf_init(&text, c->env, (size_t)1 << 30);
+    vls_buf_init(&reason, c->env, (size_t)1 << 20);
     cli_style_begin(c->out, CLI_DIM);
     if (part >= 0)
         vls_buf_printf(&c->out->text, "%4lld ", (long long)part);
@@ -404,28 +447,23 @@ int cli_print_prompt_blame(cli *c, const valise_op *op, vls_json row, valise_err
         add_text(c, "   - ");
     cli_style_end(c->out, CLI_DIM);
     cli_style_begin(c->out, CLI_YELLOW);
-    rc = print_source(c, row, SOURCE, err);
+    rc = print_source(c, row, source, err);
     cli_style_end(c->out, CLI_YELLOW);
     add_text(c, " ");
     vls_text_fit(&c->out->text, cli_text_of(row, "author"), 10, VLS_TEXT_PAD);
-    vls_buf_printf(&c->out->text, " %7lld+%-6lld ", (long long)cli_number_of(row, "offset"),
-                   (long long)cli_number_of(row, "length"));
-    add_stretch(c, cli_text_of(row, "text"));
+    if (!narrow)
+        vls_buf_printf(&c->out->text, " %7lld+%-6lld", (long long)cli_number_of(row, "offset"),
+                       (long long)cli_number_of(row, "length"));
+    add_text(c, " ");
+    add_stretch(&text, c, cli_text_of(row, "text"));
     if (member_of(row, "cut").truth)
-        add_text(c, CLI_MORE);
-    cli_style_begin(c->out, CLI_DIM);
-    if (reason.len > 0) {
-        add_text(c, "  (");
-        cli_add_data(c->out, reason, 0);
-        if (edit.len > 0) {
-            add_text(c, "; ");
-            cli_add_data(c->out, edit, 0);
-        }
-        add_text(c, ")");
-    }
-    cli_style_end(c->out, CLI_DIM);
-    add_text(c, "\n");
-    return rc;
+        vls_buf_add_text(&text, CLI_MORE);
+    add_reason(&reason, row);
+    add_end(c, vls_buf_str(&text), vls_buf_str(&reason),
+            VLS_MAX(c->out->columns, used + STRETCH_MIN) - used);
+    if (rc == 0)
+        rc = vls_buf_check(&text, err);
+    return rc < 0 ? rc : vls_buf_check(&reason, err);
 }
 
 /* ---- diff ---- */

@@ -37,13 +37,12 @@ static void hint_list(const valise_field *field, valise_error *err)
 
     if (field->ref && vls_str_cut(&op, &name, valise_str_of(field->ref), '.') &&
         vls_str_cut(&area, &verb, op, ':'))
-        vls_hint(err, "'valise %.*s %.*s' shows those there are", VALISE_STR_ARG(area),
-                 VALISE_STR_ARG(verb));
+        vls_hint(err, "'valise %.*s %.*s' lists them", VALISE_STR_ARG(area), VALISE_STR_ARG(verb));
 }
 
 static int refuse_word(const valise_field *field, valise_str word, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no id", vls_text_short(word).s);
+    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not an id", vls_text_short(word).s);
     hint_list(field, err);
     return VALISE_E_INVALID;
 }
@@ -129,7 +128,7 @@ static int resolve_value(vls_json *value, cli *c, const valise_field *field, val
     id = key_of(id);
     /* A UUID that ends like this where a hash was meant, or the other way round. */
     if (id.type != VLS_JSON_STRING || id.len != whole_len(field)) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' names nothing of this kind",
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing of this kind has the id '%s'",
                        vls_text_short(vls_json_str(*value)).s);
         hint_list(field, err);
         return VALISE_E_NOT_FOUND;

@@ -477,24 +477,24 @@ const cli_builtin cli_builtin_watch = {
            .brief = "Watch the files and record what changes, until Ctrl-C.",
            .help =
                "Everything is scanned once; then the kernel says which files change, and these are "
-               "looked at when it has been quiet for a moment. What is different is recorded as by "
-               "`scan`, and told in a line each. Nothing else is written. Where the kernel cannot "
-               "tell (too much at once, no watches left, rules that changed) everything is "
-               "looked at; that is also done every ten minutes.\n\n"
+               "looked at when it has been quiet for a moment. Each change is recorded as by "
+               "`scan`, and printed in a line. Nothing else is written. When the kernel cannot "
+               "tell (too much at once, no watches left, changed rules) everything is scanned; "
+               "that is also done every ten minutes.\n\n"
                "With --json each line is an object: {\"event\":\"changed\",\"path\":\"src/a.c\"}; "
                "`recorded` stands behind the changes of a version, `watching` says that the first "
                "scan is over.\n\n"
-               "With --regenerate what was made of something that changed is made again after each "
-               "version, as `regenerate` does it, and where others wrote something: `regenerated "
-               "src notes 1f2e3d4c`. What only its author can renew is told once (`needs-author`), "
-               "until that is over. Programs that make frames are not run, but with --run. What "
-               "goes wrong there is told, and the watch goes on.\n\n"
+               "With --regenerate frames whose sources changed are made again after each version, "
+               "as by `regenerate`, also when others wrote something: `regenerated src notes "
+               "1f2e3d4c`. Frames that only their author can renew are named once "
+               "(`needs-author`). Programs that make frames are run only with --run. Errors are "
+               "printed, and the watch goes on.\n\n"
                "A program behind `--` is run after each version, one at a time and without a "
                "shell, with these lines on standard input and VALISE_VERSION and VALISE_ROOT in "
-               "its environment. What it prints goes to standard error; its exit code is told and "
-               "changes nothing. Files that it changes are changes like any other.\n\n"
-               "A file that changes all the time is looked at less and less often, after a minute "
-               "at last. --once, --count and --timeout are for scripts.",
+               "its environment. What it prints goes to standard error; its exit code is printed "
+               "and changes nothing. Files that it changes count like any other change.\n\n"
+               "A file that changes all the time is read less and less often, down to once a "
+               "minute. --once, --count and --timeout are for scripts.",
            .kind = VALISE_JOB,
            .needs = "tree:write",
            .in = watch_in,

@@ -162,12 +162,12 @@ static const char *why_not(const cli_option *option, const cli_command *command)
         [CLI_WHEN_FOLLOW] = "its answer has an end",
         [CLI_WHEN_ONELINE] = "its answer has one form only",
         [CLI_WHEN_GRAPH] = "there is nothing that branches",
-        [CLI_WHEN_TEXT] = "its answer is no value",
+        [CLI_WHEN_TEXT] = "its answer is not a value",
         [CLI_WHEN_CONTEXT] = "it is not about what agents know; --actor is for all commands",
     };
 
     if (option->when == CLI_WHEN_COMMAND)
-        return changes(command) ? "it is no command of the log" : "it changes nothing";
+        return changes(command) ? "it is not a command of the log" : "it changes nothing";
     if (option->when == CLI_WHEN_TRIAL)
         return changes(command) ? "it cannot be tried" : "it changes nothing";
     return why[option->when];
@@ -372,16 +372,30 @@ static int refuse_option(const reader *r, valise_error *err)
     return CLI_E_USAGE;
 }
 
-/* As in git: -p where there are lines to be shown, -m for a message. */
+/* As in git: -p where there are lines to be shown, -m for a message, -n for how many. */
+static const struct {
+    const char *brief, *name;
+} short_forms[] = {{"-p", "--patch"}, {"-m", "--message"}, {"-n", "--limit"}};
+
 static const char *long_form(const reader *r, const char *word)
 {
     const valise_op *op = r->words->command ? r->words->command->op : NULL;
 
-    if (strcmp(word, "-p") == 0 && op && find_field(op->in, VLS_STR("patch")))
-        return "--patch";
-    if (strcmp(word, "-m") == 0 && op && find_field(op->in, VLS_STR("message")))
-        return "--message";
+    for (size_t i = 0; op && i < VLS_COUNT(short_forms); i++) {
+        const char *name = short_forms[i].name;
+        if (strcmp(word, short_forms[i].brief) == 0 && find_field(op->in, valise_str_of(name + 2)))
+            return name;
+    }
     return word;
+}
+
+const char *cli_short_form(const valise_field *field)
+{
+    for (size_t i = 0; i < VLS_COUNT(short_forms); i++) {
+        if (strcmp(field->name, short_forms[i].name + 2) == 0)
+            return short_forms[i].brief;
+    }
+    return NULL;
 }
 
 static int take_option(reader *r, const char *given, valise_error *err)

@@ -153,6 +153,7 @@ typedef struct cli_option_text {
     char s[2 * VLS_FIELD_NAME_MAX + 12];
 } cli_option_text;
 cli_option_text cli_option_name(const valise_field *field);  /* "session-id"; "tag" of "tags" */
+const char *cli_short_form(const valise_field *field);       /* "-n" of "limit", or NULL */
 cli_option_text cli_operand_name(const valise_field *field); /* SESSION-ID */
 const char *cli_value_name(const valise_field *field);       /* TEXT, JSON, NUMBER, ... */
 

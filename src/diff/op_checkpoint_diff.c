@@ -37,7 +37,7 @@ static const valise_field diff_in[] = {
         diff_args, paths, LIST, VALISE_POSITIONAL,
         "Only these paths and what is below them; after -- if only one checkpoint is given.",
         .more = &path_item, .max = VLS_DIFF_PATHS_MAX),
-    VALISE_FIELD(diff_args, patch, BOOL, 0, "Also show the lines that differ (-p)."),
+    VALISE_FIELD(diff_args, patch, BOOL, 0, "Also show the lines that differ."),
     VALISE_FIELD(diff_args, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
                  "The folder to scan, for a workspace that has none of its own."),
     VALISE_FIELD_END,
@@ -430,9 +430,8 @@ const valise_op vls_op_diff_checkpoint_diff = {
     .size = sizeof(valise_op),
     .name = "checkpoint:diff",
     .brief = "Compare a checkpoint with another or with the files on disk.",
-    .help = "The files are looked at and not recorded. Permissions count. What a checkpoint lacks\n"
-            "is unknown; of what a partial one does not list nothing is said.\n"
-            "\n"
+    .help = "The files are compared and not recorded; permissions count. What a checkpoint lacks\n"
+            "is unknown, and what a partial one does not list is left out.\n\n"
             "What -p writes is for `git apply` and `patch -p1`. With --exit-code the exit code is\n"
             "8 when there are differences.",
     .kind = VALISE_JOB,

@@ -38,7 +38,7 @@ static const valise_field diff_in[] = {
                       .more = &path_item, .max = VLS_DIFF_PATHS_MAX),
     VALISE_FIELD(diff_args, nodes, BOOL, 0, "Only files, directories and links."),
     VALISE_FIELD(diff_args, context, BOOL, 0, "Compare only what is known about them."),
-    VALISE_FIELD(diff_args, patch, BOOL, 0, "Also show the lines that differ (-p)."),
+    VALISE_FIELD(diff_args, patch, BOOL, 0, "Also show the lines that differ."),
     VALISE_FIELD(diff_args, stat, BOOL, 0, "Show only counts."),
     VALISE_FIELD_WITH(diff_args, limit, INT, 0, "At most this many; 0 for all.", .max = INT64_MAX),
     VALISE_FIELD(diff_args, dir, PATH, VALISE_NULLABLE | VALISE_HIDDEN,
@@ -167,8 +167,8 @@ static int read_points(diffing *d, valise_error *err)
     int rc = vls_tree_head(&d->tree, d->view, err);
 
     if (rc == 0) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing is known of the files yet");
-        vls_hint(err, "valise scan");
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "the files were never scanned");
+        vls_hint(err, "run 'valise scan'");
         return VALISE_E_NOT_FOUND;
     }
     d->to = vls_point_now(d->view, &d->tree);
@@ -684,13 +684,11 @@ const valise_op vls_op_diff_tree_diff = {
     .help =
         "A state is named by a root of the tree or of the context (its first digits will do), by\n"
         "v and the number of a version, by a checkpoint, or by a seq or a time of the log. A\n"
-        "version means what was known when it was recorded, `now` the newest of all.\n"
-        "\n"
+        "version means what was known when it was recorded, `now` the newest of all.\n\n"
         "Files are compared as they were scanned: `valise scan` before, or `valise checkpoint\n"
         "diff` for the files as they are. Their lines are shown (-p) where both sides are known:\n"
         "from a checkpoint, or from the file where it is still the same. What `--nodes -p` writes\n"
-        "is for `git apply` and `patch -p1`.\n"
-        "\n"
+        "is for `git apply` and `patch -p1`.\n\n"
         "With --exit-code the exit code is 8 when there are differences.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST | VALISE_OP_ASKS,

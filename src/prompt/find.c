@@ -13,7 +13,7 @@
 static int fail_none(valise_str text, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no prompt '%s'", vls_text_short(text).s);
-    vls_hint(err, "valise prompt list shows those there are");
+    vls_hint(err, "'valise prompt list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -78,9 +78,9 @@ static int find_last(vls_prompt_row *out, valise_view *view, const vls_session_r
     if (rc < 0)
         return rc;
     if (rc == 0) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "of this session there are %lld prompts",
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "this session has only %lld prompts",
                        (long long)seen);
-        vls_hint(err, "valise prompt build makes one, valise prompt list shows those there are");
+        vls_hint(err, "'valise prompt build' makes one, 'valise prompt list' lists them");
         return VALISE_E_NOT_FOUND;
     }
     *out = row;

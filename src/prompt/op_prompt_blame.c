@@ -103,8 +103,9 @@ const valise_op vls_op_prompt_prompt_blame = {
     .name = "prompt:blame",
     .brief = "Show where each part of a prompt comes from.",
     .help =
-        "Stretches of the neutral prompt in their order, each with its source, who wrote it and "
-        "why it is there. The neutral prompt has messages first, then system and tools.",
+        "One line for each piece of the neutral prompt, in order: the number of the part, where it "
+        "comes from, who wrote it, offset+length in bytes, the text, and why it is there. The "
+        "neutral prompt has messages first, then system and tools.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "prompt:read",

@@ -223,7 +223,7 @@ t 'a wrong word is named whole, with a way out [L5]' '
     expect_exit 6 "$VALISE" json canonical ""
     stderr_has "@FILE"
     expect_exit 6 "$VALISE" json canonical @
-    stderr_has "behind @"
+    stderr_has "after @"
 '
 
 t 'a word that is not UTF-8 leaves the error valid JSON [L5]' '

@@ -40,8 +40,10 @@ t 'outside of a workspace the way out is told [L5]' '
 
 t 'init makes the folder it is told' '
     run "$VALISE" init project
-    stdout_has "created: true" "project"
+    stdout_matches "^created a workspace in /.*/project$"
     exists project/.valise/config
+    run "$VALISE" init project
+    stdout_matches "^there is a workspace already in /.*/project$"
     run "$VALISE" -q init other
     stdout_is_empty
     run "$VALISE" --workspace third init

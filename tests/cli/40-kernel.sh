@@ -58,7 +58,7 @@ t 'log --graph has a line a command, with the names of pins [L7]' '
     stdout_lacks "(later)"
     stdout_has "local pin:add"
     expect_exit 2 "$VALISE" log --graph --reverse
-    stderr_has "takes no --reverse"
+    stderr_has "cannot go with --reverse"
 '
 
 t 'follow shows what is there, then what another process writes; Ctrl-C ends it [K11 K15 L5]' '
@@ -132,7 +132,9 @@ t 'a log that lost its beginning is told of, and is no problem [K32]' '
     run "$VALISE" gc
     stdout_matches "^freed: +[0-9.]+ K?i?B$"
     run "$VALISE" validate
-    stdout_matches "^note  log +.*cannot be replayed"
+    stdout_matches "^note log: .*cannot be replayed$" "^    nothing to do: "
+    run python3 "$LIB_DIR/on_terminal.py" --columns 40 "$VALISE" --no-pager validate
+    stdout_has "cannot be replayed" "nothing to do: the chain and the rows were checked"
     run "$VALISE" -q validate
     stdout_is_empty
 '

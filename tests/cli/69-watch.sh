@@ -111,7 +111,7 @@ wrong() {
     expect_exit 2 "$VALISE" -C tree watch --exec
     stderr_has "which program" "valise watch --exec -- make test"
     expect_exit 2 "$VALISE" -C tree watch --exec 'make test'
-    stderr_has "make test" "hint: a program and its words stand behind --"
+    stderr_has "make test" "hint: put a program and its arguments after --"
     expect_exit 6 "$VALISE" -C tree watch --count many
     echo 2 >tree/src/a.c
     "$VALISE" -C tree watch --timeout 5s -- ./no-such-program >out 2>err || code=$?

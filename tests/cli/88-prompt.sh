@@ -84,6 +84,12 @@ t 'blame says who said what [P8]' '
     # What is one text is shown as that, in one line; the rest as it stands in the prompt.
     stdout_has "Memory new:\\nplanted-new  (" " 4, says planted-turn.  (said" "{\"inputSchema\""
     [ "$(wc -l <"$OUT")" -eq "$("$VALISE" prompt blame "$id" --json | wc -l)" ]
+    # A terminal gets lines that fit; one part alone is shown with all its text.
+    for columns in 60 80 140; do
+        run env NO_COLOR=1 LC_ALL=C.UTF-8 python3 "$LIB_DIR/on_terminal.py" --columns "$columns" "$VALISE" --no-pager prompt blame "$id"
+        python3 -c "import sys; assert max(len(l) for l in open(sys.argv[1]).read().splitlines()) <= int(sys.argv[2])" "$OUT" "$columns"
+    done
+    stdout_has "(said in this session)"
     # Any id that is printed can be shown: that of a manifest is the prompt.
     run "$VALISE" show "$id"
     stdout_has "openai"
@@ -113,7 +119,7 @@ t 'a session stands for its prompts, the last one first' '
     [ "$(id_of s1~)" = "$(id_of "$a")" ]
     [ "$(id_of s1~1)" = "$(id_of "$a")" ]
     expect_exit 3 "$VALISE" prompt show s1~2
-    stderr_has "there are 2 prompts"
+    stderr_has "has only 2 prompts"
     for wrong in s1~x s1~-1 s1~99999999999999999999 nobody ~ ~1 0000; do
         expect_exit 3 "$VALISE" prompt show "$wrong"
         stderr_has "there is no prompt"

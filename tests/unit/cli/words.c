@@ -105,6 +105,8 @@ TEST(words, dashes)
                PAYLOAD("demo", "take", "-", "-1", "-0.5e3"));
     CHECK_TEXT("USAGE: unknown option '-x' | 'valise demo take --help' lists the options",
                PAYLOAD("demo", "take", "-x"));
+    CHECK_TEXT("demo:put {\"bag\":\"b\",\"key\":\"k\",\"limit\":3,\"value\":1}",
+               PAYLOAD("demo", "put", "b", "k", "1", "-n", "3"));
     CHECK_TEXT("demo:put {\"bag\":\"b\",\"key\":\"k\",\"note\":\"--force\",\"value\":1}",
                PAYLOAD("demo", "put", "b", "k", "1", "--note", "--force"));
 }
@@ -132,7 +134,7 @@ TEST(words, what_is_too_much_is_named)
 {
     CHECK_TEXT(
         "USAGE: 'valise demo put' takes only BAG KEY VALUE, and 'more' is one too many | put "
-        "JSON and text with spaces into quotes",
+        "JSON and text with spaces into quotes; see 'valise demo put --help'",
         PAYLOAD("demo", "put", "b", "k", "1", "more"));
     CHECK_TEXT("USAGE: 'valise demo list' takes no operands, not even 'x' | leave it out",
                PAYLOAD("demo", "list", "x"));
@@ -301,7 +303,7 @@ TEST(words, values_come_from_files)
                PAYLOAD("demo", "put", "@b", "@@k", "1", "--note", "@@home"));
     test_write_file(file, VLS_STR("[1,]"));
     CHECK(strstr(PAYLOAD("demo", "put", "b", "k", at_file), test_format("the file is %s", file)));
-    CHECK(strstr(PAYLOAD("demo", "put", "b", "k", "@"), "no name of a file behind @"));
+    CHECK(strstr(PAYLOAD("demo", "put", "b", "k", "@"), "no file name after @"));
     CHECK(strstr(PAYLOAD("demo", "put", "b", "k", "@/nonexistent/x"),
                  "NOT_FOUND: [value] cannot open"));
 }
