@@ -47,7 +47,7 @@ int vls_agent_ask(vls_buf *out, int64_t id, const valise_op *op, const void *arg
 
 static int fail_answer(valise_error *err, const valise_error *why)
 {
-    return vls_fail(err, VALISE_E_IO, "this is no answer: %.300s", why->message);
+    return vls_fail(err, VALISE_E_IO, "this is not an answer: %.300s", why->message);
 }
 
 /* Is it an answer to this one? */
@@ -57,13 +57,13 @@ static int check_answer(vls_json v, int64_t id, valise_error *err)
     const vls_json *error = vls_json_get(v, VLS_STR("error"));
 
     if (v.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_IO, "this is no answer: it is no object");
+        return vls_fail(err, VALISE_E_IO, "this is not an answer: it is not an object");
     if (!given || given->type != VLS_JSON_INT || given->integer != id) {
         /* A question that was not understood at all has no id. */
         if (given && given->type == VLS_JSON_NULL && error)
             return 0;
         return vls_fail(err, VALISE_E_IO,
-                        "this is no answer to question %lld: it has not the same id",
+                        "this is not an answer to question %lld: it has not the same id",
                         (long long)id);
     }
     return 0;
@@ -128,7 +128,7 @@ static int take_result(void *result, int64_t *seq, vls_arena *arena, vls_json v,
 
     if (!given)
         return vls_fail(err, VALISE_E_IO,
-                        "this is no answer: it has neither a result nor an error");
+                        "this is not an answer: it has neither a result nor an error");
     known = *given;
     rc = keep_known(&known, op->out, arena, &why);
     if (rc == 0)
@@ -169,7 +169,7 @@ int vls_agent_read(void *result, int64_t *seq, bool *understood, vls_arena *aren
     }
     rc = vls_json_read_error(err, arena->env, *error);
     if (rc == 0)
-        return vls_fail(err, VALISE_E_IO, "this is no answer: nobody knows such an error");
+        return vls_fail(err, VALISE_E_IO, "this is not an answer: nobody knows such an error");
     *understood = true;
     return rc;
 }
@@ -265,7 +265,7 @@ static int take_args(question *q, vls_json v, valise_error *err)
     if (given)
         args = *given;
     if (args.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_INVALID, "args is no object");
+        return vls_fail(err, VALISE_E_INVALID, "args is not an object");
     at = vls_json_find(&has_text, args, VLS_STR("text"));
     if (has_text && q->op == &vls_op_context_frame_put)
         rc = encode_text(&args, q, at, err);
@@ -298,7 +298,7 @@ static int understand(question *q, valise_str line, valise_error *err)
     int rc = vls_json_parse(&v, &q->arena, line, &limits, err);
 
     if (rc == 0 && v.type != VLS_JSON_OBJECT)
-        rc = vls_fail(err, VALISE_E_INVALID, "the question is no object");
+        rc = vls_fail(err, VALISE_E_INVALID, "the question is not an object");
     if (rc == 0)
         rc = take_id(q, v, err);
     if (rc == 0)

@@ -345,7 +345,7 @@ static int read_text(valise_blob **out, valise_backpack *bag, valise_str key, va
     int rc;
 
     if (json.ptr[0] != '"') /* canonical, so nothing stands before it */
-        return vls_fail(err, VALISE_E_INVALID, "the value of '%s' is no text",
+        return vls_fail(err, VALISE_E_INVALID, "the value of '%s' is not a text",
                         vls_text_short(key).s);
     vls_arena_init(&arena, bag->env, TEXT_ROOM + 2 * json.len);
     rc = vls_json_parse(&value, &arena, json, NULL, err);

@@ -106,8 +106,8 @@ static int clear(clearing *c, const vls_ledger *ledger, vls_scope *scope, valise
 /* Everything at once is nothing that happens by mistake. */
 static int refuse_all(valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_INVALID, "neither a tag nor a namespace says what to clear");
-    vls_hint(err, "--tag TAG or --namespace PATTERN; '**' is every namespace");
+    (void)vls_fail(err, VALISE_E_INVALID, "no tag and no namespace given: what is to be cleared?");
+    vls_hint(err, "give --tag TAG or --namespace PATTERN; '**' is every namespace");
     return VALISE_E_INVALID;
 }
 

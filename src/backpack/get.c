@@ -36,7 +36,8 @@ int vls_op_get(valise_view *view, const vls_get_args *args, vls_get_result *resu
     if (rc == 0)
         rc = vls_use_get(&value, &use, args->key, &look, err);
     if (rc == VALISE_E_NOT_FOUND && args->required && err && !err->hint[0])
-        vls_hint(err, "valise bp ls %.*s  lists what there is", VALISE_STR_ARG(args->who.backpack));
+        vls_hint(err, "'valise bp ls %.*s' lists what is there",
+                 VALISE_STR_ARG(args->who.backpack));
     if (rc <= 0)
         return rc;
     assert(value);

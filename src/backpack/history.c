@@ -297,7 +297,7 @@ int vls_bag_blame(const vls_ledger *ledger, vls_scope *scope, valise_str key, in
     if (sees == 0 || !live) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no '%.*s' in the backpack",
                        VALISE_STR_ARG(key));
-        vls_hint(err, "'valise bp ls' lists what there is");
+        vls_hint(err, "'valise bp ls' lists what is there");
         return VALISE_E_NOT_FOUND;
     }
     rc = ledger->ops->each_version(ledger->self, key, on_version, &b, err);

@@ -130,7 +130,7 @@ static int check_taints(const valise_commit *m, valise_error *err)
         if (rc == 0)
             rc = check_upto("seq", taint[i]->seq, m->seq, err);
         if (rc == 0 && !vls_bag_has_name(m->tags, taint[i]->tag))
-            rc = REFUSE(err, "'%.*s' is no tag of the item", VALISE_STR_ARG(taint[i]->tag));
+            rc = REFUSE(err, "'%.*s' is not a tag of the item", VALISE_STR_ARG(taint[i]->tag));
         if (rc < 0)
             vls_error_prepend(err, "taints[%zu]", i);
     }
@@ -288,7 +288,7 @@ static int check_entry(const check *c, const vls_quarantine_row *row, valise_err
         (!item || row->item >= row->seq || !vls_commit_is_live(item) ||
          !vls_str_equal(item->key, row->key) || (put->previous > 0 && put->previous != row->item) ||
          !vls_uuid_equal(&row->item_backpack, &c->doc->id)))
-        return REFUSE(err, "commit %lld is no item that it could hold", (long long)row->item);
+        return REFUSE(err, "commit %lld is not an item that it could hold", (long long)row->item);
     if (row->released != 0 &&
         (!out || out->action != VALISE_ACTION_RELEASE || out->entry != row->seq))
         return REFUSE(err, "commit %lld has not released it", (long long)row->released);

@@ -438,7 +438,8 @@ int vls_import_seed(vls_import *in, vls_json v, valise_error *err)
     int rc;
 
     if (!items)
-        return vls_fail(err, VALISE_E_INVALID, "neither 'format' nor 'items': this is no backpack");
+        return vls_fail(err, VALISE_E_INVALID,
+                        "neither 'format' nor 'items': this is not a backpack");
     if (items->type != VLS_JSON_ARRAY)
         return fail_type("items", "an array", *items, err);
     if (history && history->type != VLS_JSON_ARRAY)

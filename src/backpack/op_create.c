@@ -48,7 +48,7 @@ int vls_create_each_item(valise_str items, const valise_env *env, vls_member_fn 
     vls_buf_init(&text, env, VLS_JSON_MAX_BYTES);
     rc = vls_json_parse(&object, &arena, items, NULL, err);
     if (rc == 0 && object.type != VLS_JSON_OBJECT)
-        rc = vls_fail(err, VALISE_E_INVALID, "items is no object");
+        rc = vls_fail(err, VALISE_E_INVALID, "items is not an object");
     for (uint32_t i = 0; rc == 0 && i < object.len; i++) {
         vls_buf_clear(&text);
         rc = vls_json_write(&text, object.members[i].value, err);

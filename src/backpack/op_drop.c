@@ -110,9 +110,9 @@ const valise_op vls_op_backpack_drop = {
     .size = sizeof(valise_op),
     .name = "backpack:drop",
     .brief = "Delete a backpack with its items and history.",
-    .help = "A durable backpack goes from the workspace, in steps; a fork of it must go first. An "
-            "ephemeral one ends, whoever has it open. Of the roles only owner may; grant "
-            "`backpack:drop backpack=NAME` for single ones.",
+    .help = "A durable backpack is removed from the workspace, in steps; its forks must be dropped "
+            "first. An ephemeral one ends, whoever has it open. Of the roles only owner may do "
+            "this; grant `backpack:drop backpack=NAME` to allow it for one backpack.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "backpack:drop",

@@ -75,7 +75,7 @@ const valise_op vls_op_backpack_import = {
     .name = "backpack:import",
     .brief = "Create a backpack from an export.",
     .help = "Reads what `bp export` printed, and snapshots of the shape {items: [[key, item]...], "
-            "history, permissions}. All of it is checked before anything is made.",
+            "history, permissions}. All of it is checked before anything is created.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = import_in,

@@ -58,8 +58,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
                        VALISE_STR_ARG(vls_buf_str(&m.keys)),
                        outcome.conflicts > NAMED ? ", ..." : "");
         vls_hint(err,
-                 "valise bp conflicts %.*s %.*s  shows both sides; make them the same (pack or "
-                 "rm), and merge again",
+                 "'valise bp conflicts %.*s %.*s' shows both sides; make them equal (pack or rm), "
+                 "then merge again",
                  VALISE_STR_ARG(args->who.backpack), VALISE_STR_ARG(args->theirs));
     }
     vls_buf_release(&m.keys);
@@ -75,10 +75,9 @@ const valise_op vls_op_backpack_merge = {
     .size = sizeof(valise_op),
     .name = "backpack:merge",
     .brief = "Merge the changes of a fork into its origin or another fork.",
-    .help =
-        "A three-way merge: what `theirs` changed since the newest state that both have in common "
-        "(where it was forked, or merged last), with who did it. Where both changed a key, and "
-        "not to the same item, nothing is merged.",
+    .help = "A three-way merge: applies what `theirs` changed since the newest state that both "
+            "have in common (the fork, or the last merge), and keeps who did it. If both changed a "
+            "key, and not to the same item, nothing is merged.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = vls_merge_in,

@@ -40,8 +40,8 @@ const valise_op vls_op_backpack_merges = {
     .name = "backpack:merges",
     .brief = "List the merges into a backpack.",
     .help = "The state after commit `seq` has all that the backpack `theirs` had changed up to its "
-            "commit `upto`. What came along with another one has a row of its own. Merges of a "
-            "piece are not listed, nor those that retention has dropped.",
+            "commit `upto`. Backpacks whose changes came along with it have rows of their own. "
+            "Merges of a part are not listed, nor those that retention has dropped.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

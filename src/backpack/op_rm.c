@@ -23,7 +23,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc == 0 && !done.denied) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no item '%.*s' in backpack '%.*s'",
                        VALISE_STR_ARG(args->key), VALISE_STR_ARG(args->who.backpack));
-        vls_hint(err, "valise bp ls %.*s  lists what there is", VALISE_STR_ARG(args->who.backpack));
+        vls_hint(err, "'valise bp ls %.*s' lists what is there",
+                 VALISE_STR_ARG(args->who.backpack));
         vls_error_prepend(err, "key");
         return VALISE_E_NOT_FOUND;
     }

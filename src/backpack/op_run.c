@@ -21,8 +21,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     int rc;
 
     if (args->who.node.len == 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "a run is that of a node, and none is given");
-        vls_hint(err, "--node NODE");
+        (void)vls_fail(err, VALISE_E_INVALID, "no node given: a run belongs to a node");
+        vls_hint(err, "give --node NODE");
         return VALISE_E_INVALID;
     }
     rc = vls_use_begin(&use, view, &args->who, err);

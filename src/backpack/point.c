@@ -259,8 +259,8 @@ static int resolve_name(int64_t *seq, const vls_ledger *ledger, const vls_ledger
     if (rc == 0 || row.seq > head->last) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no checkpoint '%.*s'",
                        VALISE_STR_ARG(name));
-        vls_hint(err, "other points: 42, 2026-01-02T03:04:05Z, a commit's id or its ending, "
-                      "before:NODE, after:NODE#2, now");
+        vls_hint(err, "a point may also be a commit (42, or the end of its id), a time, "
+                      "before:NODE, after:NODE#2 or now");
         return VALISE_E_NOT_FOUND;
     }
     *seq = row.seq;

@@ -163,8 +163,7 @@ static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w,
     if (rc < 0)
         return rc;
     if (rc == 0 || !vls_entry_is_there(row, w->head.last)) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing of '%.*s' is in quarantine",
-                       VALISE_STR_ARG(key));
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%.*s' is not in quarantine", VALISE_STR_ARG(key));
         vls_hint(err, "'valise bp ls --quarantined' lists what is");
         return VALISE_E_NOT_FOUND;
     }

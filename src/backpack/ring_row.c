@@ -48,7 +48,7 @@ static size_t number_of(const valise_coll *coll)
 
 static int unknown(const valise_coll *coll, valise_error *err)
 {
-    return vls_fail(err, VALISE_E_INVALID, "'%s' is no collection of a ledger", coll->name);
+    return vls_fail(err, VALISE_E_INVALID, "'%s' is not a collection of a ledger", coll->name);
 }
 
 /* ---- rows as items of a map ---- */

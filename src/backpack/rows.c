@@ -47,7 +47,7 @@ static int fail_unknown(valise_view *view, valise_str name, valise_error *err)
     if (may_name(view, best))
         vls_hint(err, "did you mean '%s'?", best);
     else
-        vls_hint(err, "'valise backpack list' shows those there are");
+        vls_hint(err, "'valise bp list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -316,7 +316,7 @@ static int fail_dropped(const vls_rows *rows, valise_error *err)
     (void)vls_fail(err, VALISE_E_NOT_FOUND,
                    "backpack '%s' was dropped since: what it held then is gone",
                    vls_text_short(rows->bag.name).s);
-    vls_hint(err, "'valise backpack list' shows those there are");
+    vls_hint(err, "'valise bp list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -849,7 +849,7 @@ static int fail_taken(valise_str name, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%s' already",
                    vls_text_short(name).s);
-    vls_hint(err, "take another name: 'valise bp list' shows those that are taken");
+    vls_hint(err, "choose another name; 'valise bp list' lists those in use");
     return VALISE_E_EXISTS;
 }
 

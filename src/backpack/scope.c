@@ -419,8 +419,8 @@ int vls_scope_deny(const vls_scope *scope, const char *verb, valise_str key, val
 {
     (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not %s '%.*s'",
                    VALISE_STR_ARG(scope->node_id), verb, VALISE_STR_ARG(key));
-    vls_hint(err, "the owner of the backpack grants it: permissions of the node, the item's list "
-                  "of nodes, rules of its tags");
+    vls_hint(err, "the owner can allow it: in the permissions of the node, the item's own lists, "
+                  "or the rules of its tags");
     return VALISE_E_DENIED;
 }
 
@@ -430,6 +430,6 @@ int vls_scope_owner_only(const vls_scope *scope, const char *what, valise_error 
         return 0;
     (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not %s: only the owner may",
                    VALISE_STR_ARG(scope->node_id), what);
-    vls_hint(err, "without --node it is the owner who does it");
+    vls_hint(err, "leave out --node to act as the owner");
     return VALISE_E_DENIED;
 }

@@ -143,7 +143,7 @@ int vls_bag_show(valise_commit *out, valise_content *value, valise_content *befo
 
     if (rc == 0 && point.kind != VLS_POINT_SEQ && point.kind != VLS_POINT_COMMIT &&
         point.kind != VLS_POINT_ENDING && point.kind != VLS_POINT_NAME)
-        rc = vls_fail(err, VALISE_E_INVALID, "'%.*s' is no commit: give a seq or an id",
+        rc = vls_fail(err, VALISE_E_INVALID, "'%.*s' is not a commit: give a seq or an id",
                       VALISE_STR_ARG(text));
     if (rc == 0)
         rc = vls_point_resolve(&seq, ledger, scope, &point, err);

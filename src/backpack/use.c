@@ -106,9 +106,9 @@ static int take_scope(vls_use *use, valise_view *view, const vls_who *who, valis
     int rc;
 
     if (who->node.len == 0 && who->run > 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "run %lld is that of a node, and none is given",
+        (void)vls_fail(err, VALISE_E_INVALID, "no node given: run %lld belongs to a node",
                        (long long)who->run);
-        vls_hint(err, "--node NODE --run %lld", (long long)who->run);
+        vls_hint(err, "give --node NODE --run %lld", (long long)who->run);
         return VALISE_E_INVALID;
     }
     if (who->node.len == 0)

@@ -89,8 +89,8 @@ int vls_chunk_params_check(const vls_chunk_params *params, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "chunks of %u bytes are too large: %u at most",
                         params->max, MAX_MAX);
     if (!is_power_of_two(params->avg))
-        return vls_fail(err, VALISE_E_INVALID, "the average chunk of %u bytes is no power of two",
-                        params->avg);
+        return vls_fail(err, VALISE_E_INVALID,
+                        "the average chunk of %u bytes is not a power of two", params->avg);
     if (params->min > params->avg / 2 || params->avg > params->max / 2)
         return vls_fail(err, VALISE_E_INVALID,
                         "chunk sizes %u, %u, %u: each must be at least twice the one before",

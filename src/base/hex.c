@@ -55,8 +55,9 @@ static size_t find_bad_digit(valise_str text)
 
 static int fail_bad_digit(valise_error *err, valise_str text, size_t at, const char *what)
 {
-    int rc = vls_fail_at(err, VALISE_E_INVALID, at, "%s: %s at offset %zu is no hexadecimal digit",
-                         what, vls_byte_text(text.ptr[at]).s, at);
+    int rc =
+        vls_fail_at(err, VALISE_E_INVALID, at, "%s: %s at offset %zu is not a hexadecimal digit",
+                    what, vls_byte_text(text.ptr[at]).s, at);
 
     if (digit_value_any_case(text.ptr[at]) >= 0)
         vls_hint(err, "write the digits a to f in lower case");
@@ -182,7 +183,7 @@ int vls_uuid_parse(valise_uuid *out, valise_str text, valise_error *err)
     for (size_t i = 0; i < VLS_MIN(text.len, want); i++) {
         if (is_dash_place(i)) {
             if (text.ptr[i] != '-')
-                return vls_fail_at(err, VALISE_E_INVALID, i, "uuid: %s at offset %zu is no dash",
+                return vls_fail_at(err, VALISE_E_INVALID, i, "uuid: %s at offset %zu is not a dash",
                                    vls_byte_text(text.ptr[i]).s, i);
             continue;
         }

@@ -94,7 +94,7 @@ int vls_process_fail(int why, const vls_process_start *start, const char *name, 
     if (why == ENOMEM)
         return vls_fail_memory(err);
     if (nowhere) {
-        (void)vls_fail(err, VALISE_E_IO, "cannot run %s in %s: that is no folder",
+        (void)vls_fail(err, VALISE_E_IO, "cannot run %s in %s: that is not a folder",
                        vls_text_short(valise_str_of(name)).s, start->folder);
         return VALISE_E_IO;
     }

@@ -49,7 +49,7 @@ static int open_regular(int *out, const char *path, valise_error *err)
     if (fstat(fd, &st) < 0)
         return vls_fail_errno(err, "cannot look at", valise_str_of(path));
     if (!S_ISREG(st.st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is no file", path);
+        return vls_fail(err, VALISE_E_INVALID, "%s is not a file", path);
     *out = vls_fd_take(&fd);
     return 0;
 }

@@ -32,8 +32,7 @@ int vls_blob_fail_unknown(valise_view *view, const valise_id *blob, valise_error
         return VALISE_E_NOT_FOUND;
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "nobody holds a blob %s", vls_id_hex(blob).s);
-    vls_hint(err, "'valise blob register FILE' brings its bytes, 'valise blob list' shows those "
-                  "there are");
+    vls_hint(err, "'valise blob register FILE' brings its bytes, 'valise blob list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -103,7 +103,7 @@ static int into_file(const getting *g, valise_error *err)
     if (!output)
         return vls_arena_fail(&g->job->arena, err);
     if (memchr(g->args->output.ptr, '\0', g->args->output.len))
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+        return vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
     rc = vls_arena_dup(&path, &g->job->arena, g->args->output, err);
     if (rc == 0)
         rc = vls_blob_reader_open(&reader, v->blobs, &g->args->blob, err);
@@ -138,9 +138,9 @@ const valise_op vls_op_blob_blob_get = {
     .size = sizeof(valise_op),
     .name = "blob:get",
     .brief = "Print or save the bytes of a blob.",
-    .help = "Every byte is verified: one that was changed or is missing on the disk is an error "
-            "that names the blob. On a command line they go to standard output, unless that is a "
-            "terminal and they are no text.",
+    .help =
+        "Every byte is verified: damage on the disk is an error that names the blob. On the "
+        "command line they go to standard output, unless that is a terminal and they are not text.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "blob:read",

@@ -170,9 +170,9 @@ const valise_op vls_op_blob_blob_register = {
     .size = sizeof(valise_op),
     .name = "blob:register",
     .brief = "Add a file as a blob.",
-    .help = "The same bytes are stored once, under what sha256sum prints. A file of any size is "
-            "read piece by piece. It stays as long as somebody holds it: a turn, a context entry, "
-            "or a name; blob release lets go of a name.",
+    .help = "The same bytes are stored once, under the hash that sha256sum prints. Files may be of "
+            "any size. A blob stays as long as something holds it: a turn, a context entry, or a "
+            "named hold, which `valise blob release` ends.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "blob:write",

@@ -31,8 +31,8 @@ const valise_op vls_op_blob_blob_retain = {
     .size = sizeof(valise_op),
     .name = "blob:retain",
     .brief = "Add a hold on an existing blob.",
-    .help = "For a blob that is not there yet: blob register. To hold it again under the same name "
-            "changes nothing.",
+    .help = "To add a new blob use `valise blob register`. Holding a blob again under the same "
+            "name changes nothing.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "blob:write",

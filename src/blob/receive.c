@@ -199,7 +199,7 @@ static int check_about(vls_json block, valise_error *err)
     if (vls_json_get(block, VLS_STR("blob")))
         return vls_fail(err, VALISE_E_INVALID, "it has both `data` and `blob`: give one of them");
     if (type && (type->type != VLS_JSON_STRING || type->len > VLS_BLOB_MEDIA_TYPE_MAX))
-        return vls_fail(err, VALISE_E_INVALID, "its mediaType is no string of at most %d bytes",
+        return vls_fail(err, VALISE_E_INVALID, "its mediaType is not a string of at most %d bytes",
                         VLS_BLOB_MEDIA_TYPE_MAX);
     if (text_of(block, "filename").len > VLS_BLOB_FILENAME_MAX)
         return vls_fail(err, VALISE_E_INVALID, "its filename has more than %d bytes",
@@ -220,7 +220,7 @@ static int receive_content(vls_json *block, receiving *r, valise_error *err)
     if (rc < 0)
         return rc;
     if (data->type != VLS_JSON_STRING)
-        return vls_fail(err, VALISE_E_INVALID, "its data is no base64 but %s",
+        return vls_fail(err, VALISE_E_INVALID, "its data is not base64 but %s",
                         vls_json_type_name(*data));
     rc = put_data(&told, r, vls_json_str(*data), err);
     if (rc < 0)

@@ -312,7 +312,7 @@ static int deny_unknown(valise_str actor, const vls_deed *deed, valise_error *er
 {
     bool reads = role_allows(VLS_ROLE_READER, deed);
 
-    (void)vls_fail(err, VALISE_E_DENIED, "this workspace knows no actor \"%s\"",
+    (void)vls_fail(err, VALISE_E_DENIED, "there is no actor '%s' in this workspace",
                    vls_text_short(actor).s);
     if (vls_actor_id_is_valid(actor))
         vls_hint(err, "valise agent add %.*s --role writer%s", VALISE_STR_ARG(actor),

@@ -135,10 +135,10 @@ int vls_actor_check(const vls_actor_row *row, valise_error *err)
     int rc = 0;
 
     if (!vls_actor_id_is_valid(row->id)) {
-        (void)vls_fail(err, VALISE_E_INVALID,
-                       "\"%s\" cannot be the id of an actor: letters, digits and ._@:/+- are "
-                       "possible, %u at most",
-                       vls_text_short(row->id).s, VLS_ACTOR_MAX);
+        (void)vls_fail(
+            err, VALISE_E_INVALID,
+            "\"%s\" cannot be the id of an actor: use letters, digits and ._@:/+-, %u at most",
+            vls_text_short(row->id).s, VLS_ACTOR_MAX);
         vls_error_prepend(err, "id");
         return VALISE_E_INVALID;
     }
@@ -149,7 +149,7 @@ int vls_actor_check(const vls_actor_row *row, valise_error *err)
         rc = check_capability(row, i, err);
     if (rc < 0 || row->role != VLS_ROLE_NONE || row->capabilities.count > 0)
         return rc;
-    (void)vls_fail(err, VALISE_E_INVALID, "actor %.*s would be allowed nothing at all",
+    (void)vls_fail(err, VALISE_E_INVALID, "actor %.*s would not be allowed to do anything",
                    VALISE_STR_ARG(row->id));
     vls_hint(err, "give it a role (reader, writer, synthesis, owner) or capabilities");
     return VALISE_E_INVALID;

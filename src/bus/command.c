@@ -33,7 +33,7 @@ static int check_actor(valise_str actor, valise_error *err)
         used = vls_utf8_decode(&c, actor.ptr + at, actor.len - at);
         if (used == 0 || vls_utf8_is_control(c))
             return vls_fail_at(err, VALISE_E_INVALID, at,
-                               "the name of the actor is no plain UTF-8 text");
+                               "the name of the actor is not plain UTF-8 text");
     }
     return 0;
 }

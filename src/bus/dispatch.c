@@ -167,7 +167,7 @@ static int prepare(batch *b, size_t i, const valise_command *command, bool want_
     if (rc == 0)
         rc = vls_operation_find(&o.op, b->v, command->type, err);
     if (rc == 0 && o.op->kind != VALISE_COMMAND)
-        rc = vls_fail(err, VALISE_E_INVALID, "%s is no command: it cannot be part of a batch",
+        rc = vls_fail(err, VALISE_E_INVALID, "%s is not a command: it cannot be part of a batch",
                       o.op->name);
     if (rc == 0)
         rc = vls_operation_check(&o, err);

@@ -63,7 +63,7 @@ static int parse_condition(vls_condition *out, valise_str text, valise_error *er
     if (!vls_str_cut(&c.name, &c.pattern, text, '=') || !is_name(c.name) || !is_plain(c.pattern) ||
         vls_glob_check(&vls_glob_path, c.pattern, NULL) < 0)
         return vls_fail(err, VALISE_E_INVALID,
-                        "\"%s\" is no condition: it is like type=summary or path=src/**",
+                        "\"%s\" is not a condition: it is like type=summary or path=src/**",
                         vls_text_short(text).s);
     *out = c;
     return 0;
@@ -79,9 +79,10 @@ int vls_grant_parse(vls_grant *out, valise_str text, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "a capability has %zu bytes; %u are possible",
                         text.len, VLS_GRANT_MAX_BYTES);
     if (!is_capability(grant.capability))
-        return vls_fail(err, VALISE_E_INVALID,
-                        "\"%s\" is no capability: it is \"admin\" or like \"pin:write\", \"pin:*\"",
-                        vls_text_short(grant.capability).s);
+        return vls_fail(
+            err, VALISE_E_INVALID,
+            "\"%s\" is not a capability: it is \"admin\" or like \"pin:write\", \"pin:*\"",
+            vls_text_short(grant.capability).s);
     while (more) {
         valise_str word;
         int rc;

@@ -296,6 +296,6 @@ int vls_indexes_find(vls_index **out, vls_indexes *indexes, valise_str name, val
         }
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no index \"%s\"", vls_text_short(name).s);
-    vls_hint(err, "'valise index list' shows those there are");
+    vls_hint(err, "'valise index list' lists them");
     return VALISE_E_NOT_FOUND;
 }

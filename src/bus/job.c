@@ -59,7 +59,7 @@ int vls_job_path(const char **out, valise_job *job, valise_str file, valise_erro
     if (rc < 0)
         return rc;
     if (strlen(path.ptr) != file.len)
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+        return vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
     *out = path.ptr;
     return 0;
 }

@@ -139,7 +139,8 @@ static int find_command(const valise_op **out, valise *v, const char *type, vali
     if (!*out)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no operation %s", type);
     if ((*out)->kind != VALISE_COMMAND || ((*out)->flags & VALISE_OP_INTERNAL))
-        return vls_fail(err, VALISE_E_INVALID, "%s is no command that a middleware can add", type);
+        return vls_fail(err, VALISE_E_INVALID, "%s is not a command that a middleware can add",
+                        type);
     return 0;
 }
 

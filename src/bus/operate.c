@@ -35,7 +35,7 @@ static int check_call(const vls_operation *o, valise_error *err)
 
     if (call->at.len > 0 && op->kind != VALISE_QUERY)
         return vls_fail(err, VALISE_E_INVALID,
-                        "%s is no query: it cannot be run `at` another state", op->name);
+                        "%s is not a query: it cannot be run `at` another state", op->name);
     if (call->expect.len > 0 && op->kind != VALISE_COMMAND)
         return vls_fail(err, VALISE_E_INVALID, "%s takes no expect", op->name);
     if ((call->flags & VALISE_CALL_DRY_RUN) && op->kind == VALISE_JOB && writes(op))

@@ -68,7 +68,7 @@ static int find(const valise_op **out, const vls_command *command, const valise_
 {
     *out = vls_registry_op(command->bus->registry, valise_str_of(op->name));
     if (!*out || (*out)->kind != VALISE_COMMAND)
-        return vls_fail(err, VALISE_E_INVALID, "%s: %s is no command that can be put in front",
+        return vls_fail(err, VALISE_E_INVALID, "%s: %s is not a command that can be put in front",
                         command->op->name, op->name);
     return 0;
 }

@@ -64,7 +64,7 @@ int vls_reading_seq(int64_t *seq, vls_reading *r, valise_str at, valise_error *e
         return rc < 0 ? rc : 0;
     if (vls_str_to_i64(seq, at) && *seq >= 0)
         return 0; /* there is no such seq yet, which is what the view says */
-    (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is no seq, time or command id",
+    (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is not a seq, time or command id",
                    (int)VLS_MIN(at.len, 60), at.ptr);
     vls_hint(err, "such as 42, 2026-01-02T03:04:05Z, or the id of a command");
     return VALISE_E_INVALID;

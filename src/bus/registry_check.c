@@ -78,7 +78,7 @@ static int check_texts(const valise_op *op, valise_error *err)
     if (help.len > HELP_MAX || !vls_utf8_valid(help))
         return BAD_OP("%s: its help must be UTF-8 of at most %zu bytes", op->name, HELP_MAX);
     if (op->alias && !is_words(valise_str_of(op->alias), ' ', 1, ALIAS_WORDS_MAX))
-        return BAD_OP("%s: its alias \"%s\" is no command line: words of a-z, 0-9 and '-'",
+        return BAD_OP("%s: its alias \"%s\" is not a command line: words of a-z, 0-9 and '-'",
                       op->name, vls_text_short(valise_str_of(op->alias)).s);
     return 0;
 }
@@ -133,7 +133,7 @@ static int check_needs(const valise_op *op, valise_error *err)
     if (!op->needs)
         return BAD_OP("%s: it does not say which capability it needs", op->name);
     if (!vls_capability_is_name(valise_str_of(op->needs)))
-        return BAD_OP("%s: \"%s\" is no capability: it is \"admin\" or like \"pin:write\"",
+        return BAD_OP("%s: \"%s\" is not a capability: it is \"admin\" or like \"pin:write\"",
                       op->name, vls_text_short(valise_str_of(op->needs)).s);
     return 0;
 }
@@ -287,7 +287,7 @@ static int check_index(const valise_coll *coll, const valise_coll_index *index, 
     size_t count = 0;
 
     if (!vls_name_is_word(valise_str_of(index->name), "_"))
-        return BAD_COLL("%s: \"%s\" is no name for an index", coll->name,
+        return BAD_COLL("%s: \"%s\" is not a name for an index", coll->name,
                         vls_text_short(valise_str_of(index->name)).s);
     for (const valise_coll_index *other = coll->indexes; other < index; other++) {
         if (strcmp(other->name, index->name) == 0)
@@ -295,8 +295,8 @@ static int check_index(const valise_coll *coll, const valise_coll_index *index, 
     }
     for (; index->fields && index->fields[count]; count++) {
         if (!vls_fields_find(coll->fields, valise_str_of(index->fields[count])))
-            return BAD_COLL("%s: index %s is over `%s`, which is no field", coll->name, index->name,
-                            vls_text_short(valise_str_of(index->fields[count])).s);
+            return BAD_COLL("%s: index %s is over `%s`, which is not a field", coll->name,
+                            index->name, vls_text_short(valise_str_of(index->fields[count])).s);
         if (count == VLS_FIELDS_MAX)
             return BAD_COLL("%s: index %s has too many fields", coll->name, index->name);
     }
@@ -350,7 +350,7 @@ int vls_coll_check(const valise_coll *coll, valise_error *err)
         return BAD_COLL("%s: it needs a table and a row_size of 1 to %zu", coll->name, STRUCT_MAX);
     if (coll->needs && !vls_capability_is_name(valise_str_of(coll->needs)))
         return BAD_COLL(
-            "%s: to see its rows needs \"%s\", which is no capability such as area:verb",
+            "%s: to see its rows needs \"%s\", which is not a capability such as area:verb",
             coll->name, vls_text_short(valise_str_of(coll->needs)).s);
     rc = check_coll_flags(coll, err);
     if (rc < 0)

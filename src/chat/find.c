@@ -125,7 +125,7 @@ static int no_session(valise_str text, valise_error *err)
     if (vls_turn_is_meant(text))
         vls_hint(err, "the session comes first, then the turn: SESSION TURN");
     else
-        vls_hint(err, "'valise session list' shows them: write an id, the end of one, or a label");
+        vls_hint(err, "'valise session list' lists them: give a label, an id or the end of an id");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -249,7 +249,7 @@ typedef struct turn_words {
 
 static int wrong(valise_str text, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no turn", vls_text_short(text).s);
+    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a turn", vls_text_short(text).s);
     vls_hint(err, "write ID@VERSION, the end of an id (%d digits or more), HEAD or HEAD~2",
              END_MIN);
     return VALISE_E_INVALID;
@@ -327,7 +327,8 @@ static int find_head(vls_turn_row *out, valise_view *view, const vls_session_row
                         vls_uuid_text(&session->id).s);
     rc = head_of(&row, view, session, err);
     if (rc == 0 && asked->up > row.place.depth)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is above the first turn: HEAD~%lld is that",
+        return vls_fail(err, VALISE_E_NOT_FOUND,
+                        "'%s' is before the first turn, which is HEAD~%lld",
                         vls_text_short(asked->text).s, (long long)row.place.depth);
     if (rc == 0)
         rc = vls_turn_up(&row, view, &row, row.place.depth - asked->up, err);

@@ -67,9 +67,9 @@ int vls_turn_receive_blocks(valise_content *blocks, vls_turn_flat *said, valise_
     if (vls_content_given(blocks) && flat)
         return refuse_both("newBlocks", err);
     if (!vls_content_given(blocks) && !flat)
-        return vls_fail(err, VALISE_E_INVALID, "nothing is said: give a text, files or blocks");
+        return vls_fail(err, VALISE_E_INVALID, "the turn is empty: give a text, files or blocks");
     if (flat && said->text.bytes.len == 0 && said->attach.count == 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "nothing is said: the text is empty");
+        (void)vls_fail(err, VALISE_E_INVALID, "the text is empty");
         vls_hint(err, "give a text, - for standard input, @FILE, or files");
         return VALISE_E_INVALID;
     }
@@ -95,7 +95,7 @@ static int make_turn(vls_turn_given *out, const vls_turn_flat *said, valise_erro
         return 0;
     }
     if (said->role == VALISE_NONE) {
-        (void)vls_fail(err, VALISE_E_INVALID, "it is not said who speaks");
+        (void)vls_fail(err, VALISE_E_INVALID, "no role given: who speaks?");
         vls_hint(err, "give `turn` with role and blocks, or `role` and `text`");
         return VALISE_E_INVALID;
     }

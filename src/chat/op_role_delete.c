@@ -72,7 +72,7 @@ static int refuse(const users *u, valise_str name, valise_error *err)
     (void)vls_fail(err, VALISE_E_CONFLICT, "%lld session%s role '%s': %s%s", (long long)u->count,
                    u->count == 1 ? " uses" : "s use", vls_text_short(name).s, some,
                    u->count > NAMED ? " ..." : "");
-    vls_hint(err, "valise session role switch gives them another one; --force deletes it anyway");
+    vls_hint(err, "'valise session role switch' gives them another one; --force deletes it anyway");
     return VALISE_E_CONFLICT;
 }
 

@@ -343,8 +343,8 @@ const valise_op vls_op_chat_session_graph = {
     .size = sizeof(valise_op),
     .name = "session:graph",
     .brief = "Draw all turns of a session and its forks as a graph.",
-    .help = "These are its head, its tips, and everything before them; without a session those of "
-            "all of them, so that one sees where they part. As nodes and edges, or as a text for "
+    .help = "Draws its head, its tips, and everything before them; without a session those of all "
+            "sessions, so that you see where they part. As nodes and edges, or as a text for "
             "Graphviz (dot) or Mermaid.",
     .kind = VALISE_QUERY,
     .needs = "session:read",

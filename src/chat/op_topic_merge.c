@@ -233,8 +233,8 @@ const valise_op vls_op_chat_topic_merge = {
     .size = sizeof(valise_op),
     .name = "topic:merge",
     .brief = "Merge several topics into one, everywhere.",
-    .help = "Sessions, roles, preferences and context entries that have one of them have the other "
-            "one then; a role gets a new version. Needs the right to write each of them.",
+    .help = "Sessions, roles, preferences and context entries that have one of them get the new "
+            "one instead; a role gets a new version. Needs the right to write each of them.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "session:write",

@@ -33,7 +33,7 @@ const valise_op vls_op_chat_turn_branch = {
     .size = sizeof(valise_op),
     .name = "turn:branch",
     .brief = "Add a turn after an earlier turn, starting a branch.",
-    .help = "The new turn is the head of the session then. Where the head was stays a tip: nothing "
+    .help = "The new turn becomes the head of the session. The former head stays as a tip: nothing "
             "is lost.",
     .kind = VALISE_COMMAND,
     .needs = "session:write",

@@ -150,7 +150,7 @@ const valise_op vls_op_chat_turn_branches = {
     .size = sizeof(valise_op),
     .name = "turn:branches",
     .brief = "List the versions of a turn and where each leads.",
-    .help = "Of each version: what follows it, and the sessions whose heads or tips lie below it. "
+    .help = "For each version: what follows it, and the sessions whose heads or tips lie below it. "
             "With a session, which of them is on its path; a session alone stands for its head.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,

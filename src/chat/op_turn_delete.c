@@ -155,13 +155,12 @@ const valise_op vls_op_chat_turn_delete = {
     .size = sizeof(valise_op),
     .name = "turn:delete",
     .brief = "Erase a turn from every file.",
-    .help = "Its blobs are let go of and its contents erased, as with `valise erase`. The last "
-            "turn of a branch is gone then, and the head goes to the one before it; one with "
-            "others behind it stays without contents, so that these can still be read. "
-            "--recursive takes everything that was said after it.\n"
-            "\n"
-            "Where another session has its head there, or with --recursive below it, nothing "
-            "happens unless --force is given.",
+    .help = "Its contents are erased, as with `valise erase`, and its blobs released. The last "
+            "turn of a branch is removed, and the head moves to the one before it; a turn that "
+            "others follow stays without contents, so that these can still be read. --recursive "
+            "also deletes everything after it.\n\n"
+            "If another session has its head there, or with --recursive after it, nothing happens "
+            "unless --force is given.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "session:delete",

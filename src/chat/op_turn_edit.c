@@ -63,9 +63,9 @@ const valise_op vls_op_chat_turn_edit = {
     .size = sizeof(valise_op),
     .name = "turn:edit",
     .brief = "Edit a turn; the old version is kept.",
-    .help = "The turn gets another version, with the same parents, which is the head of the "
-            "session then. The old one, and everything that was said after it, stays: "
-            "`valise turn branches` shows where, and `valise turn checkout` goes back.",
+    .help = "The turn gets a new version, with the same parents, which becomes the head of the "
+            "session. The old one, and everything that was said after it, stays: `valise turn "
+            "branches` shows where, and `valise turn checkout` goes back.",
     .kind = VALISE_COMMAND,
     .needs = "session:write",
     .in = edit_in,

@@ -112,9 +112,9 @@ const valise_op vls_op_chat_turn_show = {
     .size = sizeof(valise_op),
     .name = "turn:show",
     .brief = "Show one version of a turn and its neighbours.",
-    .help = "A session alone stands for its head, and a turn needs no session: without one HEAD is "
-            "of nobody. Without a version it is the one on the path of the session; where none is, "
-            "the newest.",
+    .help =
+        "A session alone stands for its head. A turn may be named without a session, unless it is "
+        "HEAD. Without a version, the one on the path of the session is shown, or else the newest.",
     .kind = VALISE_QUERY,
     .needs = "session:read",
     .in = show_in,

@@ -42,7 +42,7 @@ int vls_role_check(valise_view *view, valise_str name, valise_error *err)
     if (rc != 0)
         return VLS_MIN(rc, 0);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no role '%s'", vls_text_short(name).s);
-    vls_hint(err, "valise role list shows those there are; valise role add makes one");
+    vls_hint(err, "'valise role list' lists them; 'valise role add' adds one");
     return VALISE_E_NOT_FOUND;
 }
 

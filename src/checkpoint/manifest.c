@@ -129,7 +129,7 @@ int vls_manifest_open(vls_manifest_reader *out, const valise_env *env, valise_st
     uint8_t flags;
 
     if (!vls_str_starts(bytes, MAGIC))
-        return vls_fail(err, VALISE_E_CORRUPT, "a checkpoint is damaged: this is no manifest");
+        return vls_fail(err, VALISE_E_CORRUPT, "a checkpoint is damaged: this is not a manifest");
     in = vls_reader_of(vls_str_from(bytes, MAGIC.len));
     flags = vls_reader_u8(&in);
     if (in.failed || flags > PARTIAL)
@@ -170,7 +170,7 @@ static int check_parent(vls_manifest_reader *r, const vls_manifest_entry *e, val
 static int check_entry(vls_manifest_reader *r, const vls_manifest_entry *e, valise_error *err)
 {
     if (vls_path_check(e->path, NULL) < 0)
-        return fail(err, "something is no path", e->path);
+        return fail(err, "something is not a path", e->path);
     if (r->any && vls_path_compare(r->e.path, e->path) >= 0)
         return fail(err, "its paths are not in order", e->path);
     if (e->kind != VLS_MANIFEST_LACKING && vls_manifest_is_reserved(e->path))
@@ -178,7 +178,7 @@ static int check_entry(vls_manifest_reader *r, const vls_manifest_entry *e, vali
     if (e->kind == VLS_MANIFEST_GONE && !r->partial)
         return fail(err, "it lists what is not there", e->path);
     if (e->path.len == 0 && e->kind != VLS_MANIFEST_DIR)
-        return fail(err, "its root is no directory", e->path);
+        return fail(err, "its root is not a directory", e->path);
     if (e->mode > VLS_MODE_BITS || e->size < 0)
         return fail(err, "a mode or size cannot be", e->path);
     if (e->kind == VLS_MANIFEST_LINK && (e->target.len == 0 || e->target.len > VLS_PATH_MAX + 96 ||

@@ -54,8 +54,8 @@ const valise_op vls_op_checkpoint_checkpoint_list = {
     .size = sizeof(valise_op),
     .name = "checkpoint:list",
     .brief = "List the checkpoints, newest first.",
-    .help = "Those called before-restore-N were made by restores, of what they were about to "
-            "change: they are partial.",
+    .help = "Those called before-restore-N were made by restores and hold only what the restore "
+            "was about to change: they are partial.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "tree:read",

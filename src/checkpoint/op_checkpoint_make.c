@@ -70,7 +70,7 @@ static int name_it(vls_checkpoint_row *row, valise_view *view, const make_args *
     if (rc <= 0)
         return rc;
     (void)vls_fail(err, VALISE_E_EXISTS, "there is a checkpoint '%.*s'", VALISE_STR_ARG(row->name));
-    vls_hint(err, "give another name, or remove it with valise checkpoint remove");
+    vls_hint(err, "give another name, or remove it with 'valise checkpoint remove'");
     return VALISE_E_EXISTS;
 }
 

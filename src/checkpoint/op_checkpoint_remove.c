@@ -185,8 +185,8 @@ const valise_op vls_op_checkpoint_checkpoint_remove = {
     .size = sizeof(valise_op),
     .name = "checkpoint:remove",
     .brief = "Remove a checkpoint.",
-    .help = "What other checkpoints need stays. The rest goes with gc, once the log does not "
-            "speak of it any more.",
+    .help = "What other checkpoints need stays. `valise gc` removes the rest, once the log no "
+            "longer refers to it.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "tree:restore",

@@ -380,10 +380,10 @@ const valise_op vls_op_checkpoint_tree_restore = {
     .name = "tree:restore",
     .alias = "restore",
     .brief = "Restore files from a checkpoint.",
-    .help = "Files, links and directories, their bytes and permissions, whoever changed or removed "
-            "them. What would be overwritten or removed is kept first, as a checkpoint called "
-            "before-restore-N: restoring that, with --delete, takes it back. What cannot be kept "
-            "is not overwritten, unless --force is given.\n\n"
+    .help = "Restores files, links and directories, with their bytes and permissions, whoever "
+            "changed or removed them. What would be overwritten or removed is kept first, as a "
+            "checkpoint called before-restore-N: restoring that, with --delete, takes it back. "
+            "What cannot be kept is not overwritten, unless --force is given.\n\n"
             "Files that the checkpoint does not have stay; --delete removes those that no rule "
             "ignores. What rules leave out of the tree is never touched, .git and .valise neither; "
             "where it is in the way, that is listed. A restore that was stopped or killed is run "

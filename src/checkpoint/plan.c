@@ -367,7 +367,7 @@ static int check_paths(const vls_restore_plan *p, const vls_restore_plan_options
             continue;
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "the checkpoint has no '%s'",
                        vls_text_short(o->paths[i]).s);
-        vls_hint(err, "valise checkpoint show lists what it has");
+        vls_hint(err, "'valise checkpoint show' lists what it has");
         return VALISE_E_NOT_FOUND;
     }
     return 0;

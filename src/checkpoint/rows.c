@@ -233,7 +233,7 @@ int vls_checkpoint_name_check(valise_str name, valise_error *err)
     if (good)
         return 0;
     (void)vls_fail(err, VALISE_E_INVALID,
-                   "'%s' is no name for a checkpoint: letters, digits and . _ - are possible, at "
+                   "'%s' cannot be the name of a checkpoint: use letters, digits and . _ -, at "
                    "most %u, and no verb such as list",
                    vls_text_short(name).s, VLS_CHECKPOINT_NAME_MAX);
     vls_hint(err, "give one such as before-refactoring");
@@ -297,7 +297,7 @@ static int choose(vls_checkpoint_row *out, const finding *f, valise_error *err)
     if (f->named_count == 0 && f->other_count == 0 && !f->any) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no checkpoint '%s'",
                        vls_text_short(f->given).s);
-        vls_hint(err, "valise checkpoint list shows those there are");
+        vls_hint(err, "'valise checkpoint list' lists them");
         return VALISE_E_NOT_FOUND;
     }
     if (f->named_count == 0 && f->other_count == 0 && f->ambiguous)

@@ -14,7 +14,7 @@ static int take_count(int64_t *out, vls_json usage, const char *key, valise_erro
     if (count.type == VLS_JSON_NULL)
         return 0;
     if (count.type != VLS_JSON_INT || count.integer < 0)
-        return vls_fail(err, VALISE_E_INVALID, "'usage.%s' is no number of tokens", key);
+        return vls_fail(err, VALISE_E_INVALID, "'usage.%s' is not a number of tokens", key);
     *out = count.integer;
     return 0;
 }
@@ -60,7 +60,7 @@ static int take_stop(vls_answer *out, vls_json stop, valise_error *err)
             return 0;
         }
     }
-    (void)vls_fail(err, VALISE_E_INVALID, "'stop' is no reason to stop");
+    (void)vls_fail(err, VALISE_E_INVALID, "'stop' is not a reason to stop");
     vls_hint(err, "it is one of end, calls, limit, sequence, refused, other");
     return VALISE_E_INVALID;
 }

@@ -41,7 +41,7 @@ static int open_file(int *out, const char *file, valise_error *err)
     if (fd < 0 || fstat(fd, &st) < 0)
         return vls_fail_errno(err, "cannot read the key in", valise_str_of(file));
     if (!S_ISREG(st.st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "the key in %s is no file", file);
+        return vls_fail(err, VALISE_E_INVALID, "the key in %s is not a file", file);
     if (st.st_uid != geteuid() || st.st_mode & (S_IRWXG | S_IRWXO)) {
         (void)vls_fail(err, VALISE_E_INVALID, "others may read the key in %s", file);
         vls_hint(err, "chmod 600 %s; it must be yours", file);

@@ -70,7 +70,7 @@ static int set_value(vls_provider *provider, const vls_provider_sources *sources
         break;
     case VALUE_NUMBER:
         if (!vls_str_to_i64(&number, value) || number < 0)
-            return vls_fail(err, VALISE_E_INVALID, "'%s' is no number", vls_text_short(value).s);
+            return vls_fail(err, VALISE_E_INVALID, "'%s' is not a number", vls_text_short(value).s);
         break;
     }
     memcpy(place, &number, sizeof(number));

@@ -72,14 +72,14 @@ int vls_url_check(bool *loopback, valise_str base, valise_error *err)
     bool here;
 
     if (base.len > URL_MAX || !is_plain(base) || (!secure && !open)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no URL of a provider",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a URL of a provider",
                        has_secrets(base) ? "..." : vls_text_short(base).s);
         vls_hint(err, "it is like https://api.example.com/v1, without user, query and fragment");
         return VALISE_E_INVALID;
     }
     (void)vls_str_cut(&host, &path, vls_str_from(base, secure ? 8 : 7), '/');
     if (!cut_port(&host))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no URL of a provider: what is its host?",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a URL of a provider: what is its host?",
                         vls_text_short(base).s);
     here = is_loopback(host);
     if (open && !here) {
@@ -130,10 +130,10 @@ int vls_url_make(valise_str *out, vls_arena *arena, valise_str base, const char 
     vls_buf_add(&url, without_overlap(base, rest));
     if (at < rest.len) {
         if (model.len == 0)
-            return vls_fail(err, VALISE_E_INVALID, "nobody says which model is to answer");
+            return vls_fail(err, VALISE_E_INVALID, "no model given");
         if (model.len > MODEL_MAX || vls_str_equal(model, VLS_STR(".")) ||
             vls_str_equal(model, VLS_STR("..")))
-            return vls_fail(err, VALISE_E_INVALID, "'%s' is no model", vls_text_short(model).s);
+            return vls_fail(err, VALISE_E_INVALID, "'%s' is not a model", vls_text_short(model).s);
         vls_buf_add(&url, vls_str_head(rest, at));
         add_encoded(&url, model);
         rest = vls_str_from(rest, at + hole.len);

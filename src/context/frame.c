@@ -62,9 +62,10 @@ int vls_frame_type_check(valise_str type, valise_error *err)
     }
     if (good)
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID,
-                   "'%s' is no type of a frame: a to z, digits and . _ - are possible, at most %u",
-                   vls_text_short(type).s, VLS_FRAME_TYPE_MAX);
+    (void)vls_fail(
+        err, VALISE_E_INVALID,
+        "'%s' is not a type of a frame: a to z, digits and . _ - are possible, at most %u",
+        vls_text_short(type).s, VLS_FRAME_TYPE_MAX);
     vls_hint(err, "give one such as summary or notes.api");
     return VALISE_E_INVALID;
 }
@@ -316,7 +317,7 @@ static int pad(valise_id *out, valise_str given, valise_error *err)
             (given.len < DIGITS || !vls_id_is_none(out)))
             return 0;
     }
-    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no id of a frame", vls_text_short(given).s);
+    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not an id of a frame", vls_text_short(given).s);
     vls_hint(err, "an id has %d hexadecimal digits; the first %d or more will do", DIGITS,
              DIGITS_MIN);
     return VALISE_E_INVALID;
@@ -381,7 +382,7 @@ int vls_frame_id_of(valise_id *out, valise_view *view, valise_str given, valise_
         return rc;
     if (count == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "no frame begins with %.*s", VALISE_STR_ARG(given));
-        vls_hint(err, "'valise list-frames NODE' shows those there are");
+        vls_hint(err, "'valise list-frames NODE' lists them");
         return VALISE_E_NOT_FOUND;
     }
     if (count > 1)

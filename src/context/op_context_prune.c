@@ -163,13 +163,12 @@ const valise_op vls_op_context_context_prune = {
     .name = "context:prune",
     .alias = "prune",
     .brief = "Drop old tree versions and what is known about deleted files.",
-    .help =
-        "Give --versions or --older-than for versions, --orphans for what is known about files "
-        "that are gone; --older-than alone means both. Without any of them the limits of "
-        "`valise retention set tree` and `valise retention set orphans` are applied. The newest "
-        "version always stays, and what a pin holds, and frames that anything else has. There "
-        "is no way back: look with --dry-run first. Objects go with `valise gc`, once the log "
-        "does not speak of them any more.",
+    .help = "Give --versions or --older-than for versions, --orphans for what is known about files "
+            "that are gone; --older-than alone means both. Without any of them the limits of "
+            "`valise retention set tree` and `valise retention set orphans` are applied. The "
+            "newest version always stays, and so do what a pin holds and frames that are used "
+            "elsewhere. There is no way back: try --dry-run first. `valise gc` removes the "
+            "objects, once the log no longer refers to them.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

@@ -11,7 +11,8 @@
 static const valise_field put_in[] = {
     VLS_NODE_FIELD(vls_frame_put_args),
     VALISE_FIELD(vls_frame_put_args, content, DATA,
-                 VALISE_REQUIRED | VALISE_POSITIONAL | VALISE_FILE, "The content."),
+                 VALISE_REQUIRED | VALISE_POSITIONAL | VALISE_FILE,
+                 "A file with the content, or - for standard input."),
     VALISE_FIELD_WITH(vls_frame_put_args, type, STR, VALISE_NULLABLE,
                       "Type of the frame (default: notes).", .max = VLS_FRAME_TYPE_MAX,
                       .ref = "frame:list.type"),
@@ -335,12 +336,11 @@ const valise_op vls_op_context_frame_put = {
     .alias = "put-frame",
     .brief = "Record a note (a frame) about a file or directory.",
     .help =
-        "The content becomes a frame: immutable, with an id made of the content, its type, who\n"
-        "says it and what lies at the path. It becomes the head of the node's slot of this\n"
-        "type. What was the head stays in the slot's history.\n"
-        "\n"
-        "Saying what the head says already changes nothing. Saying again what an earlier frame\n"
-        "of the slot says makes that one the head.",
+        "A frame is immutable. Its id is made of the content, its type, its author and the file\n"
+        "as it is now. It becomes the head, the current frame of this type for the node; the\n"
+        "former head stays in the history.\n\n"
+        "Putting what the head says already changes nothing. Putting what an earlier frame said\n"
+        "makes that one the head again.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:write",

@@ -286,8 +286,7 @@ const valise_op vls_op_context_node_compose = {
     .alias = "compose",
     .brief = "Gather what is known about a file and its surroundings.",
     .help =
-        "A policy says what goes in: words and settings, separated by commas.\n"
-        "\n"
+        "A policy says what goes in: words and settings, separated by commas.\n\n"
         "relevance, recency, type, agent or custom=NAME: the order.\n"
         "sources=node+parent+ancestors+siblings+children: whose frames; left out: all of these.\n"
         "types=A+B, agents=A+B: which types and agents come first (with stars).\n"
@@ -295,9 +294,8 @@ const valise_op vls_op_context_node_compose = {
         "max=N, max_bytes=N, max_tokens=N: never more than that; 100 frames and 1 MiB if left\n"
         "out.\n"
         "type=, agent=, path= (with stars), state=fresh|stale|invalidated|orphaned,\n"
-        "seq=A..B, time=A..B: only those.\n"
-        "\n"
-        "A policy with a name is `valise config set compose.NAME.spec SPEC`.",
+        "seq=A..B, time=A..B: only those.\n\n"
+        "To give a policy a name: `valise config set compose.NAME.spec SPEC`.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_ASKS,
     .needs = "context:read",

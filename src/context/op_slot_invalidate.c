@@ -218,8 +218,8 @@ const valise_op vls_op_context_slot_invalidate = {
     .alias = "invalidate",
     .brief = "Mark what is known about a file or directory as unreliable.",
     .help = "The heads are marked, and nothing is deleted. What was made by a recipe is made again "
-            "by the next `valise regenerate`, even if nothing else changed. The mark goes with "
-            "another head, or with `valise reaffirm`.",
+            "by the next `valise regenerate`, even if nothing else changed. A new head or `valise "
+            "reaffirm` removes the mark.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:invalidate",

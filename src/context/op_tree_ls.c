@@ -71,7 +71,7 @@ static int find_version(int64_t *out, valise_view *view, const vls_tree_row *tre
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "the tree never had the root '%s'",
                        vls_text_short(at).s);
-        vls_hint(err, "'valise tree list' shows those there are");
+        vls_hint(err, "'valise tree list' lists them");
         return VALISE_E_NOT_FOUND;
     }
     if (rc > 0)
@@ -91,7 +91,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     (void)result;
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "the tree was never scanned");
-        vls_hint(err, "valise scan");
+        vls_hint(err, "run 'valise scan'");
         return VALISE_E_NOT_FOUND;
     }
     vls_buf_init(&path, view->arena.env, VLS_PATH_MAX);

@@ -365,15 +365,16 @@ const valise_op vls_op_context_tree_scan = {
     .name = "tree:scan",
     .alias = "scan",
     .brief = "Scan the files and record what changed.",
-    .help = "The tree is the folder that holds .valise, without what .gitignore and .valiseignore "
-            "files in it and the setting tree.ignore leave out (see check-ignore). Its root is an "
-            "id of all names and contents: equal files have an equal root, on any machine. A scan "
-            "that finds nothing new writes nothing.\n\n"
-            "Files are read again only when their size, times or inode changed since the last "
-            "scan; --force reads all. What cannot be read is listed, and stands in the tree as "
-            "unreadable.\n\n"
-            "Where a scan of a part finds that something came, went or moved, and there are "
-            "frames, all of the tree is looked at: what was said about it goes along.",
+    .help =
+        "The tree is the folder that holds .valise, without what .gitignore and .valiseignore "
+        "files in it and the setting tree.ignore leave out (see check-ignore). Its root is an id "
+        "of all names and contents: equal files have an equal root, on any machine. A scan that "
+        "finds nothing new writes nothing.\n\n"
+        "Files are read again only when their size, times or inode changed since the last scan; "
+        "--force reads all. What cannot be read is listed, and stands in the tree as "
+        "unreadable.\n\n"
+        "If a scan of a part finds something added, removed or moved, and there are frames, the "
+        "whole tree is scanned, so that frames follow their files.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "tree:write",

@@ -364,7 +364,7 @@ static int explain(const vls_outside *o, valise_str path, valise_error *err)
     if (rc < 0)
         return rc;
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is no file, directory or link", name.s);
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is not a file, directory or link", name.s);
         vls_hint(err, "sockets, pipes and devices are no part of the tree");
         return VALISE_E_NOT_FOUND;
     }

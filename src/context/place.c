@@ -76,8 +76,8 @@ int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_s
     int rc = vls_tree_head(&place.tree, view, err);
 
     if (rc == 0) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing is known of the files yet");
-        vls_hint(err, "valise scan");
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "the files were never scanned");
+        vls_hint(err, "run 'valise scan'");
         return VALISE_E_NOT_FOUND;
     }
     if (rc > 0)
@@ -233,8 +233,8 @@ int vls_place_fail(const vls_place *place, valise_error *err)
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
                    vls_text_short(place->path).s);
-    vls_hint(err, "'valise scan' looks for what is new; a directory of which rules leave out "
-                  "everything is no part of the tree");
+    vls_hint(err, "check the path; 'valise scan' finds what is new, 'valise check-ignore PATH' "
+                  "says which rule leaves it out");
     return VALISE_E_NOT_FOUND;
 }
 

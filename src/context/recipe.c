@@ -64,7 +64,7 @@ static int check_glob(const char *what, valise_str glob, valise_error *err)
     if (!glob.ptr)
         return 0;
     if (vls_glob_check(&vls_glob_flat, glob, err) < 0 || memchr(glob.ptr, '[', glob.len))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no pattern for %s: only * is special",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a pattern for %s: only * is special",
                         vls_text_short(glob).s, what);
     return 0;
 }

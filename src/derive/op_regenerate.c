@@ -50,14 +50,15 @@ const valise_op vls_op_derive_regenerate = {
     .name = "context:regenerate",
     .alias = "regenerate",
     .brief = "Regenerate frames whose sources have changed.",
-    .help = "Frames that synthesize made are made again by their recipe, where what goes in is "
-            "something else by now, or somebody invalidated them; and then those above them, as "
-            "far as they were asked for. Where the result says the same, what lies above is left "
-            "alone. What somebody wrote stays as it is and is listed; `valise reaffirm` says that "
-            "it still holds.\n\n"
-            "Frames that programs made need --run, and programs that were trusted: a recipe alone "
-            "makes no code run. Where a program fails, the frame stays as it is, the rest goes on, "
-            "and the exit code is 1.",
+    .help =
+        "Frames that `valise synthesize` made are made again by their recipes, if their inputs "
+        "have changed or somebody invalidated them; then those above them, as far as asked for. If "
+        "a result is the same as before, what is above it is left alone. Frames that somebody "
+        "wrote stay as they are and are listed; `valise reaffirm` confirms that they still "
+        "hold.\n\n"
+        "Frames that programs made need --run, and the programs must be trusted: a recipe alone "
+        "runs no code. If a program fails, its frame stays as it is, the rest goes on, and the "
+        "exit code is 1.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:regenerate",

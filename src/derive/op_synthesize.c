@@ -80,7 +80,7 @@ static int find_path(char room[PATH_MAX], const valise *v, valise_str given, val
 
     if (given.len == 0 || given.len >= sizeof(path) || given.ptr[0] != '/' ||
         memchr(given.ptr, '\0', given.len))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no absolute path of a program",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not an absolute path of a program",
                         vls_text_short(given).s);
     if (!v->place.may_run)
         return vls_fail(err, VALISE_E_DENIED, "no program runs here");
@@ -213,7 +213,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc == 0)
         rc = run(&report, &options, err);
     if (rc == VALISE_E_IO && args->program.ptr && err && !err->hint[0])
-        vls_hint(err, "mend the program and run it again; what is there stays as it was");
+        vls_hint(err, "fix the program and run it again; what is there stays as it was");
     if (rc < 0)
         return rc;
     vls_run_answer_fill(result, &report, args->dry_run);
@@ -225,17 +225,17 @@ const valise_op vls_op_derive_synthesize = {
     .name = "context:synthesize",
     .alias = "synthesize",
     .brief = "Summarize a directory from the frames of what is in it.",
-    .help = "What goes in are the heads of the entries: of files those of --type, of directories "
-            "those of the type that comes out, in the order of names. What comes out is a frame "
-            "about the directory, made by a policy, and the recipe is kept with it: `valise "
-            "regenerate` makes it again when what goes in has changed.\n\n"
-            "The same inputs give the same frame. Where that is the head already, nothing is "
-            "written.\n\n"
-            "With --program it is a program that makes the frame: it gets the inputs and --params "
-            "as JSON on its standard input, and what it writes is the frame. Its hash is kept in "
-            "the recipe. It has no arguments, a minute (program.timeout), and 1 MiB for what it "
-            "writes. Naming one on the command line lets it run this time; `regenerate --run` runs "
-            "what `valise trust` was told of.",
+    .help =
+        "The inputs are the heads of the directory's entries, in the order of their names: of "
+        "files those of --type, of directories those of the resulting type. The result is a frame "
+        "about the directory, made by a policy. Its recipe is kept with it: `valise regenerate` "
+        "makes it again when the inputs have changed.\n\n"
+        "The same inputs give the same frame. If that is the head already, nothing is written.\n\n"
+        "With --program a program makes the frame: it gets the inputs and --params as JSON on "
+        "standard input, and what it prints is the frame. Its hash is kept in the recipe. It gets "
+        "no arguments, and may take a minute (program.timeout) and print 1 MiB. Naming it on the "
+        "command line allows it to run this once; `regenerate --run` runs only programs that "
+        "`valise trust` allowed.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:synthesize",

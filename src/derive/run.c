@@ -128,7 +128,7 @@ static int plan(vls_run_state *r, valise_error *err)
 
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing was scanned yet");
-        vls_hint(err, "'valise scan' looks at the files");
+        vls_hint(err, "run 'valise scan'");
         return VALISE_E_NOT_FOUND;
     }
     if (rc > 0)
@@ -140,7 +140,7 @@ static int plan(vls_run_state *r, valise_error *err)
     r->root = context.root;
     if (r->options->recipe && (rc == 0 || node.node.kind != VLS_NODE_DIR))
         return vls_fail(err, rc == 0 ? VALISE_E_NOT_FOUND : VALISE_E_INVALID,
-                        rc == 0 ? "there is nothing at '%s'" : "'%s' is no directory",
+                        rc == 0 ? "there is nothing at '%s'" : "'%s' is not a directory",
                         vls_text_short(r->options->path).s);
     rc = vls_doubt_is_kept(r->view, &r->tree.id, err);
     if (rc < 0)

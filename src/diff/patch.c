@@ -178,7 +178,7 @@ int vls_patch_texts(vls_buf *out, const char **why, valise_str was_label, valise
     if (vls_str_equal(was, is))
         return 0;
     if (is_binary(was, is)) {
-        *why = "it is no text";
+        *why = "it is not a text";
         return 0;
     }
     rc = compare(&diff, why, was, is, env, err);

@@ -68,7 +68,7 @@ const vls_setting vls_settings[] = {
      NULL, NULL, VLS_SETTING_PATH, ONLY_USER},
     {"provider.*.max-answer", "Bytes that an answer may have.", NULL, NULL, NULL, VLS_SETTING_INT,
      ONLY_USER},
-    {"provider.*.model", "The model that is asked when nobody says which.", NULL, NULL, NULL,
+    {"provider.*.model", "The model that is asked when none is given.", NULL, NULL, NULL,
      VLS_SETTING_TEXT, ONLY_USER},
     {"provider.*.proxy", "The proxy to go through.", NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_USER},
     {"provider.*.replay", "A file of answers, in the place of a provider.", NULL, NULL, NULL,
@@ -204,7 +204,7 @@ static int check_value(const vls_config_entry *e, valise_error *err)
     if (e->line > 0) {
         (void)vls_fail(err, rc, "%.*s:%u: %s", VALISE_STR_ARG(e->file), (unsigned)e->line,
                        why.message);
-        vls_hint(err, "mend that line, or: valise config unset%s %.*s",
+        vls_hint(err, "fix that line, or: valise config unset%s %.*s",
                  e->layer == VLS_LAYER_USER ? " --user" : "", VALISE_STR_ARG(e->name));
         return rc;
     }
@@ -303,10 +303,10 @@ static int load_flags(vls_config *config, const char *const *flags, valise_error
         loading l = {.config = config, .layer = VLS_LAYER_FLAG, .file = VLS_STR("")};
         valise_str name, value;
         if (!vls_str_cut(&name, &value, valise_str_of(*flags), '='))
-            return vls_fail(err, VALISE_E_INVALID, "\"%s\" is not like core.color=never",
+            return vls_fail(err, VALISE_E_INVALID, "'%s' is not of the form core.color=never",
                             vls_text_short(valise_str_of(*flags)).s);
         if (!vls_setting_find(name))
-            return vls_fail(err, VALISE_E_INVALID, "there is no setting \"%s\"",
+            return vls_fail(err, VALISE_E_INVALID, "there is no setting '%s'",
                             vls_text_short(name).s);
         rc = add_entry(&l, name, value, 0, err);
     }

@@ -20,8 +20,8 @@ static int check_change(vls_layer layer, valise_str name, const valise_str *valu
     const vls_setting *setting = vls_setting_find(name);
 
     if (!setting && value) {
-        (void)vls_fail(err, VALISE_E_INVALID, "there is no setting \"%s\"", vls_text_short(name).s);
-        vls_hint(err, "valise config list --all shows all there are");
+        (void)vls_fail(err, VALISE_E_INVALID, "there is no setting '%s'", vls_text_short(name).s);
+        vls_hint(err, "'valise config list --all' lists them");
         return VALISE_E_INVALID;
     }
     if (!value) /* what was written by hand or by another version can always be removed */
@@ -41,7 +41,7 @@ static int split(vls_ini_name *out, valise_str name, valise_error *err)
 {
     vls_setting_split(&out->section, &out->subsection, &out->key, name);
     if (out->key.len == 0)
-        return vls_fail(err, VALISE_E_INVALID, "\"%s\" is not like core.timeout",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not of the form core.timeout",
                         vls_text_short(name).s);
     return 0;
 }

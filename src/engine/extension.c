@@ -79,7 +79,7 @@ static int get_package(const valise_extension **out, void *library, const char *
 
     if (!symbol)
         return vls_fail(err, VALISE_E_UNSUPPORTED,
-                        "%s is no extension: it has no function valise_extension_v1", path);
+                        "%s is not an extension: it has no function valise_extension_v1", path);
     memcpy(&fn, &symbol, sizeof(fn)); /* ISO C has no cast for it */
     *out = fn();
     if (!*out)

@@ -76,7 +76,7 @@ int vls_file_read(vls_buf *out, const char *path, unsigned flags, valise_error *
     if (fstat(fd, &st) < 0)
         return vls_fail_errno(err, "cannot look at", valise_str_of(path));
     if (!S_ISREG(st.st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is no file", path);
+        return vls_fail(err, VALISE_E_INVALID, "%s is not a file", path);
     return read_all(out, fd, valise_str_of(path), err);
 }
 
@@ -149,7 +149,7 @@ int vls_folder_make(const char *path, mode_t mode, valise_error *err)
     if (stat(path, &st) < 0)
         return vls_fail_errno(err, "cannot look at", valise_str_of(path));
     if (!S_ISDIR(st.st_mode))
-        return vls_fail(err, VALISE_E_INVALID, "%s is no folder", path);
+        return vls_fail(err, VALISE_E_INVALID, "%s is not a folder", path);
     return 0;
 }
 

@@ -35,7 +35,7 @@ static int refuse_kind(const struct stat *st, const char *path, valise_error *er
         vls_hint(err, "name the folder that has the workspace (--workspace DIR, VALISE_DIR), or "
                       "remove the link");
     } else {
-        (void)vls_fail(err, VALISE_E_INVALID, "%s is no folder, so there is no workspace", path);
+        (void)vls_fail(err, VALISE_E_INVALID, "%s is not a folder, so there is no workspace", path);
         vls_hint(err, "move it away, then: valise init");
     }
     return VALISE_E_INVALID;

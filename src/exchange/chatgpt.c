@@ -442,7 +442,7 @@ int vls_chatgpt_read(vls_foreign *out, vls_translation *r, vls_json record, vali
         f.name = vls_text_of(record, "id");
     if (!f.name.ptr || vls_member_of(record, "mapping").type != VLS_JSON_OBJECT)
         return vls_notes_problem(r->notes, r->line, r->offset, err,
-                                 "this is no conversation: it has no id, or no mapping");
+                                 "this is not a conversation: it has no id, or no mapping");
     vls_map_init(&t.map, r->env, has_id);
     rc = vls_foreign_id(&f.id, r->hasher, FORMAT, f.name, (valise_str){NULL, 0}, err);
     if (rc == 0)

@@ -96,7 +96,7 @@ int vls_claude_line(vls_claude *c, valise_str text, vls_json record, valise_erro
 
     if (record.type != VLS_JSON_OBJECT)
         return vls_notes_problem(c->r->notes, c->r->line, c->r->offset, err,
-                                 "the line is no JSON object");
+                                 "the line is not a JSON object");
     if (session.len > 0)
         c->session = session;
     if (read_label(c, type, record))

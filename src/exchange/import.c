@@ -162,7 +162,7 @@ static int read_record(reading_file *f, valise_str text, vls_json record, valise
         return rc < 0 ? rc : vls_claude_line(f->claude, text, record, err);
     default:
         return vls_notes_problem(&f->i->notes, f->r.line, f->r.offset, err,
-                                 "this is no record of a format that is known");
+                                 "this is not a record of a format that is known");
     }
 }
 
@@ -173,7 +173,7 @@ static int note_piece(reading_file *f, const vls_piece *piece, valise_error *err
     static const char *const what[] = {
         [VLS_PIECE_CUT] = "the file ends in the middle of it",
         [VLS_PIECE_TOO_LARGE] = "it is too large",
-        [VLS_PIECE_STRAY] = "this is no JSON",
+        [VLS_PIECE_STRAY] = "this is not JSON",
     };
 
     return vls_notes_problem(&f->i->notes, piece->line, piece->offset, err, "%s",
@@ -272,11 +272,11 @@ static int refuse_format(const vls_notes *notes, valise_error *err)
 
     if (notes->problems.len > 0)
         (void)vls_fail(err, VALISE_E_INVALID,
-                       "this is no file of a format that is known (line %lld, byte %lld: %.*s)",
+                       "this is not a file of a format that is known (line %lld, byte %lld: %.*s)",
                        (long long)first->line, (long long)first->offset,
                        VALISE_STR_ARG(first->message));
     else
-        (void)vls_fail(err, VALISE_E_INVALID, "this is no file of a format that is known");
+        (void)vls_fail(err, VALISE_E_INVALID, "this is not a file of a format that is known");
     vls_hint(err, "known are conversations.json of ChatGPT, sessions of Claude Code and OpenAI's "
                   "messages as JSONL; bundles are for 'valise import'");
     return VALISE_E_INVALID;

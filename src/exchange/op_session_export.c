@@ -27,7 +27,7 @@ static const valise_field export_in[] = {
     VALISE_FIELD_WITH(export_args, format, ENUM, 0,
                       "Markdown for people, or one line of JSON per session.", .more = formats),
     VALISE_FIELD_WITH(export_args, turn, STR, VALISE_NULLABLE,
-                      "Export up to this turn instead of the head.", .min = 1,
+                      "Only up to this turn instead of the head.", .min = 1,
                       .max = VLS_TURN_REF_MAX),
     VALISE_FIELD(export_args, all, BOOL, 0, "Export all sessions."),
     VALISE_FIELD(export_args, everything, BOOL, 0,
@@ -155,7 +155,7 @@ static int open_output(running *r, valise_error *err)
         return 0;
     rc = vls_arena_dup(&path, &r->job->arena, r->args->output, err);
     if (rc == 0 && strlen(path.ptr) != path.len)
-        rc = vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+        rc = vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
     if (rc == 0)
         rc = valise_job_alloc((void **)&r->output, r->job, sizeof(*r->output), err);
     if (rc == 0)
@@ -202,7 +202,7 @@ static int check(const export_args *args, valise_error *err)
 {
     if (args->all == (args->session.ptr != NULL) || (args->all && args->turn.ptr)) {
         (void)vls_fail(err, VALISE_E_INVALID, "give one session (and a turn of it), or `all`");
-        vls_hint(err, "valise session list shows those there are");
+        vls_hint(err, "'valise session list' lists them");
         return VALISE_E_INVALID;
     }
     return 0;
@@ -241,11 +241,12 @@ const valise_op vls_op_exchange_session_export = {
     .size = sizeof(valise_op),
     .name = "session:export",
     .brief = "Export a session as Markdown or as OpenAI messages.",
-    .help = "The path to the head, or to a turn. What the format has no place for is left out, and "
-            "told: other branches, thinking, turns that are hidden (Markdown) or not for models "
-            "(OpenAI). A line of OpenAI's JSONL that was imported is written as it was.\n\n"
-            "Everything about a session, with its branches, is in a bundle: "
-            "valise export FILE session/ID.",
+    .help = "Exports the turns up to the head, or up to a given turn. What the format has no place "
+            "for is left out, and listed: other branches, thinking, turns that are hidden "
+            "(Markdown) or not for models (OpenAI). A line of OpenAI's JSONL that was imported is "
+            "written as it was.\n\n"
+            "Everything about a session, with its branches, is in a bundle: valise export FILE "
+            "session/ID.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "session:read",

@@ -144,7 +144,7 @@ static int open_input(vls_importing *i, vls_input *input, const import_args *arg
         return 0;
     rc = vls_arena_dup(&path, i->kept, args->path, err);
     if (rc == 0 && strlen(path.ptr) != path.len)
-        rc = vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+        rc = vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
     if (rc == 0)
         rc = vls_input_open(input, i->kept, path.ptr, err);
     if (rc == 0)
@@ -185,14 +185,14 @@ const valise_op vls_op_exchange_session_import = {
     .size = sizeof(valise_op),
     .name = "session:import",
     .brief = "Import conversations from ChatGPT, Claude Code or OpenAI files.",
-    .help = "ChatGPT: conversations.json of an export, or the folder it was unpacked into, with "
-            "its images. Claude Code: a session (~/.claude/projects/*/*.jsonl) or a folder of "
-            "them; what its agents said become sessions of their own. OpenAI: {\"messages\": ...} "
-            "a line.\n\n"
-            "Branches are kept: the head is where the conversation was, other ends are tips. Each "
-            "record stays with its turn, word for word. Reading a file again adds what is new in "
-            "it and nothing else; turns that were deleted here do not come back. A conversation "
-            "comes whole or not at all.",
+    .help =
+        "ChatGPT: conversations.json of an export, or the folder it was unpacked into, with its "
+        "images. Claude Code: a session (~/.claude/projects/*/*.jsonl) or a folder of them; what "
+        "its agents said become sessions of their own. OpenAI: {\"messages\": ...} a line.\n\n"
+        "Branches are kept: the head is where the conversation was, other ends are tips. Each "
+        "record stays with its turn, word for word. Reading a file again adds what is new in it "
+        "and nothing else; turns that were deleted here do not come back. A conversation is "
+        "imported whole or not at all.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "session:write",

@@ -93,7 +93,7 @@ static int check_union(checker *c, const valise_union *type, unsigned depth)
     int rc;
 
     if (!is_camel_case(type->tag) || !type->cases)
-        return refuse(c, "a union without cases, or whose tag is no name");
+        return refuse(c, "a union without cases, or whose tag is not a name");
     for (; count < VLS_COUNT(names) - 1 && type->cases[count].name; count++)
         names[count] = type->cases[count].name;
     names[count] = NULL;
@@ -225,7 +225,7 @@ static int check_table(checker *c, const valise_field *fields, size_t struct_siz
         if (f - fields >= (ptrdiff_t)VLS_FIELDS_MAX)
             return refuse(c, "a table of more than %u fields", VLS_FIELDS_MAX);
         if (!is_camel_case(f->name))
-            rc = refuse(c, "\"%.60s\" is no name: camelCase, at most %u bytes",
+            rc = refuse(c, "\"%.60s\" is not a name: camelCase, at most %u bytes",
                         f->name ? f->name : "", VLS_FIELD_NAME_MAX);
         else if (tag && strcmp(tag, f->name) == 0)
             rc = refuse(c, "has the name of the tag");

@@ -101,7 +101,7 @@ static int check_number(const validator *v, int64_t number, const valise_field *
 static int check_real(const validator *v, double real, const valise_field *field)
 {
     if (!isfinite(real))
-        return refuse(v, field, "is no number that JSON has");
+        return refuse(v, field, "is not a number that JSON has");
     return v->accepted ? 0 : vls_field_check_real(field, real, v->err);
 }
 

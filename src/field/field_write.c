@@ -43,7 +43,7 @@ static int write_real(const writer *w, double real, const valise_field *field)
     char *at;
 
     if (!isfinite(real))
-        return vls_fail(w->err, VALISE_E_INVALID, "'%s' is no number that JSON has",
+        return vls_fail(w->err, VALISE_E_INVALID, "'%s' is not a number that JSON has",
                         vls_field_label(field));
     at = vls_buf_reserve(w->out, VLS_NUMBER_TEXT);
     if (at)

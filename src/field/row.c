@@ -31,7 +31,7 @@ static valise_cell bytes_cell(uint8_t type, valise_str bytes)
 static int real_cell(valise_cell *cell, double real, const valise_field *field, valise_error *err)
 {
     if (!isfinite(real))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no number that a row can hold",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a number that a row can hold",
                         vls_field_label(field));
     *cell = (valise_cell){.type = VALISE_CELL_REAL, .as.real = real};
     return 0;
@@ -265,7 +265,7 @@ static int from_cell(void *member, const valise_cell *cell, const valise_field *
         return copy_int(member, cell, field, err);
     case VALISE_T_REAL:
         if (!isfinite(cell->as.real))
-            return fail_cell(field, "is no number", err);
+            return fail_cell(field, "is not a number", err);
         *(double *)member = cell->as.real;
         return 0;
     case VALISE_T_STR:

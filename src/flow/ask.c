@@ -28,7 +28,7 @@ static valise_str first(valise_str a, valise_str b)
 
 static int fail_other_kind(valise_str name, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no client", vls_text_short(name).s);
+    (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a client", vls_text_short(name).s);
     vls_hint(err, "dependencies: {\"%s\": {\"client\": {\"provider\": ...}}}",
              vls_text_short(name).s);
     return VALISE_E_INVALID;
@@ -117,7 +117,7 @@ static int find_whom(asking *a, valise_error *err)
     if (rc < 0 || a->host)
         return rc;
     if (!a->from.provider.ptr && !a->from.replay.ptr) {
-        (void)vls_fail(err, VALISE_E_INVALID, "nobody says which model to ask");
+        (void)vls_fail(err, VALISE_E_INVALID, "no model given");
         vls_hint(err, "params: \"client\" (a dependency of the flow), \"provider\", or \"replay\" "
                       "for answers from a file");
         return VALISE_E_INVALID;

@@ -73,14 +73,14 @@ static int read_namespace(vls_reading *r, vls_json value, valise_str path, valis
     if (r->flow->outer) { /* a segment of its node, where that has none of its own */
         if (name.len == 0 || vls_flow_is_id(name))
             return 0;
-        return vls_flow_findings_add(r->findings, false, path,
-                                     "use letters, digits, '-' and '_', 64 at most", err,
-                                     "'%s' is no segment of a namespace", vls_text_short(name).s);
+        return vls_flow_findings_add(
+            r->findings, false, path, "use letters, digits, '-' and '_', 64 at most", err,
+            "'%s' is not a segment of a namespace", vls_text_short(name).s);
     }
     if (name.len > 0 && !vls_flow_is_namespace(name))
         return vls_flow_findings_add(r->findings, false, path,
                                      "write segments with dots between, such as sales.reports", err,
-                                     "'%s' is no namespace", vls_text_short(name).s);
+                                     "'%s' is not a namespace", vls_text_short(name).s);
     r->flow->namespace_name = vls_str_or_none(name);
     return 0;
 }

@@ -81,7 +81,7 @@ static int read_env(vls_reading *r, vls_json value, valise_str path, valise_erro
         rc = vls_flow_config_text(&text, r, value.members[i].value, place, err);
         if (rc > 0 && (!is_variable(name) || memchr(text.ptr ? text.ptr : "", '\0', text.len)))
             rc = vls_flow_findings_add(r->findings, false, place, NULL, err,
-                                       "'%s' is no variable of an environment",
+                                       "'%s' is not a variable of an environment",
                                        vls_text_short(name).s);
     }
     if (rc >= 0)
@@ -191,7 +191,7 @@ static int read_one(vls_reading *r, vls_flow_dependency *out, const vls_member *
     if (!vls_flow_is_id(name))
         return vls_flow_findings_add(r->findings, false, path,
                                      "use letters, digits, '-' and '_', 64 at most", err,
-                                     "'%s' is no name of a dependency", vls_text_short(name).s);
+                                     "'%s' is not a name of a dependency", vls_text_short(name).s);
     if (member->value.type != VLS_JSON_OBJECT || member->value.len != 1)
         return vls_flow_findings_add(r->findings, false, path,
                                      "for example {\"client\": {\"provider\": \"anthropic\"}}", err,

@@ -252,7 +252,7 @@ int valise_flow_new(valise_flow **out, valise *v, const char *namespace_name,
 
     VLS_ARG(out && v, err);
     if (name.len > 0 && !vls_flow_is_namespace(name)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no namespace", vls_text_short(name).s);
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a namespace", vls_text_short(name).s);
         vls_hint(err, "write segments with dots between, such as sales.reports");
         return VALISE_E_INVALID;
     }
@@ -392,7 +392,7 @@ int valise_flow_on(valise_flow *flow, const char *from, const char *action, cons
     vls_arena_init(&a.arena, flow->env, FINDINGS_MAX_BYTES);
     vls_flow_findings_init(&a.findings, &a.arena);
     if (!vls_utf8_valid(valise_str_of(action)))
-        rc = vls_fail(err, VALISE_E_INVALID, "the action is no UTF-8");
+        rc = vls_fail(err, VALISE_E_INVALID, "the action is not UTF-8");
     else
         rc = vls_arena_dup(&texts[0], arena, valise_str_of(from), err);
     if (rc == 0)

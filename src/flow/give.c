@@ -35,7 +35,7 @@ static int add_set(vls_json *all, vls_arena *arena, valise_str text, valise_erro
     }
     rc = vls_json_parse(&value, arena, rest, NULL, &why);
     if (rc < 0) {
-        (void)vls_fail(err, rc, "the value of '%s' is no JSON: %s", vls_text_short(key).s,
+        (void)vls_fail(err, rc, "the value of '%s' is not JSON: %s", vls_text_short(key).s,
                        why.message);
         vls_hint(err, "a text stands in quotes of its own: %s='\"...\"'", vls_text_short(key).s);
         return rc;
@@ -51,7 +51,7 @@ int vls_flow_give_items(valise_str *out, vls_arena *arena, valise_str items, val
     int rc = items.ptr ? vls_json_parse(&all, arena, items, NULL, err) : 0;
 
     if (rc == 0 && all.type != VLS_JSON_OBJECT)
-        rc = vls_fail(err, VALISE_E_INVALID, "items is no object");
+        rc = vls_fail(err, VALISE_E_INVALID, "items is not an object");
     if (rc < 0) {
         vls_error_prepend(err, "items");
         return rc;

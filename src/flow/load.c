@@ -135,9 +135,8 @@ int vls_flow_text_given(vls_flow_text *out, vls_arena *arena, const valise *v, v
 {
     if (!file.ptr == !flow.ptr) {
         (void)vls_fail(err, VALISE_E_INVALID, "%s",
-                       file.ptr ? "either a file or the flow itself, not both"
-                                : "it is not said which flow");
-        vls_hint(err, "name the file of a flow");
+                       file.ptr ? "either a file or the flow itself, not both" : "no flow given");
+        vls_hint(err, "give the file of a flow");
         return VALISE_E_INVALID;
     }
     if (file.ptr)

@@ -69,7 +69,7 @@ static int read_history(vls_chat *chat, valise_node_run *at, valise_str key, val
         return 0;
     rc = vls_pick_get(&chat->history, &r, &pick, err);
     if (rc >= 0 && chat->history.type != VLS_JSON_ARRAY) {
-        (void)vls_fail(err, VALISE_E_INVALID, "item '%s' is no array of messages",
+        (void)vls_fail(err, VALISE_E_INVALID, "item '%s' is not an array of messages",
                        vls_text_short(key).s);
         vls_hint(err, "a message is {\"role\": \"user\", \"blocks\": [{\"type\": \"text\", ...}]}");
         return VALISE_E_INVALID;

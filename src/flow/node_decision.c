@@ -62,7 +62,7 @@ static int check_actions(const vls_checking *c, const char *param, bool keys)
             rc = vls_check_fail(c, place, NULL, "it must be a text, not %s",
                                 vls_json_type_name(m->value));
         else if (!vls_flow_is_action(action))
-            rc = vls_check_fail(c, place, NULL, "'%s' is no action", vls_text_short(action).s);
+            rc = vls_check_fail(c, place, NULL, "'%s' is not an action", vls_text_short(action).s);
     }
     return rc;
 }
@@ -77,7 +77,7 @@ static int check_rule(const vls_checking *c, uint32_t i, vls_json rule)
     if (rule.type != VLS_JSON_OBJECT || rule.len != 2 || !when ||
         !vls_flow_is_action(vls_text_of(rule, "action")))
         return vls_check_fail(c, place, "write [{\"when\": {...}, \"action\": \"name\"}]",
-                              "it is no rule with an action");
+                              "it is not a rule with an action");
     if (vls_logic_check(*when, &why) < 0)
         return vls_check_fail(c, place, why.hint, "%s", why.message);
     return 0;
@@ -167,7 +167,7 @@ static int add_key(void *arg, const valise_item *item, valise_error *err)
     return vls_vec_push_in(&s->keys, s->at->arena, key) ? 0 : vls_arena_fail(s->at->arena, err);
 }
 
-/* What it may not read, and what is no key at all, is as if it were not there. */
+/* What it may not read, and what is not a key at all, is as if it were not there. */
 static int add_value(sight *s, valise_str key, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *value = NULL;

@@ -38,7 +38,7 @@ static const valise_field exec_fields[] = {
                          "How much it may write, 1 MiB when not given.", .min = 1,
                          .max = (int64_t)VLS_JSON_MAX_BYTES),
     VALISE_FIELD_WITH(exec_params, into, STR, VALISE_NULLABLE,
-                      "The key of what it writes, if that is no object of ours.", .min = 1,
+                      "The key of what it writes, if that is not an object of ours.", .min = 1,
                       .max = VLS_BAG_KEY_MAX),
     VALISE_FIELD_END,
 };
@@ -70,7 +70,7 @@ static int check_input(const vls_checking *c)
         if (input->items[i].type != VLS_JSON_STRING ||
             vls_bag_check_key(vls_json_str(input->items[i]), NULL) < 0)
             rc = vls_check_fail(c, vls_place_item(&room, VLS_STR("input"), i).ptr, NULL,
-                                "it is no key");
+                                "it is not a key");
     }
     return rc;
 }
@@ -92,7 +92,7 @@ static int check_env(const vls_checking *c)
         if (env->members[i].value.type != VLS_JSON_STRING || name.len == 0 ||
             vls_str_find_byte(name, '=') < name.len)
             rc = vls_check_fail(c, vls_place_member(&room, VLS_STR("env"), name).ptr, NULL,
-                                "it is no variable with a text");
+                                "it is not a variable with a text");
     }
     return rc;
 }
@@ -275,7 +275,7 @@ static int check_output(const valise_node_run *at, vls_json output, valise_error
     vls_json remove = vls_member_of(output, "remove");
 
     if (output.type != VLS_JSON_OBJECT)
-        return fail_output(at, "it is no object", err);
+        return fail_output(at, "it is not an object", err);
     for (uint32_t i = 0; i < output.len; i++) {
         const vls_member *m = &output.members[i];
         bool found = false;

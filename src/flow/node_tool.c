@@ -74,7 +74,8 @@ static int take_packed(execution *e, valise_node_run *at, valise_str key, valise
     e->arguments = vls_member_of(packed, "arguments");
     if (e->tool.len > 0 && e->arguments.type == VLS_JSON_OBJECT)
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID, "item '%s' is no call of a tool", vls_text_short(key).s);
+    (void)vls_fail(err, VALISE_E_INVALID, "item '%s' is not a call of a tool",
+                   vls_text_short(key).s);
     vls_hint(err,
              "it is {\"tool\": name, \"arguments\": {...}}, as ToolParamGenerationNode packs it");
     return VALISE_E_INVALID;

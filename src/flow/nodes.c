@@ -62,7 +62,7 @@ int vls_node_choose(valise_node_run *at, valise_str action, valise_error *err)
     int rc;
 
     if (vls_str_find_byte(action, '\0') < action.len) /* what stands before it is another action */
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no action", vls_text_short(action).s);
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not an action", vls_text_short(action).s);
     rc = vls_arena_dup(&text, at->arena, action, err);
     return rc < 0 ? rc : valise_node_act(at, text.ptr, err);
 }
@@ -155,7 +155,7 @@ int vls_check_action(const vls_checking *c, const char *param)
 
     if (!action.ptr || vls_flow_is_action(action))
         return 0;
-    return vls_check_fail(c, param, NULL, "'%s' is no action", vls_text_short(action).s);
+    return vls_check_fail(c, param, NULL, "'%s' is not an action", vls_text_short(action).s);
 }
 
 int vls_check_ask(const vls_checking *c, bool kept)

@@ -52,12 +52,11 @@ const valise_op vls_op_flow_flow_resume = {
     .size = sizeof(valise_op),
     .name = "flow:resume",
     .brief = "Resume a run that was interrupted or failed.",
-    .help =
-        "Nodes that were done do not run again. The one that was interrupted, or failed, runs "
-        "again on the state before it: what it had written stays in the history of a backpack "
-        "that is moved aside, NAME.aborted-1, and a fork takes over the name. Where somebody else "
-        "wrote to the backpack meanwhile, nothing is moved: that is a conflict, and `valise flow "
-        "rerun` does it on a fork.",
+    .help = "Nodes that were done do not run again. The one that was interrupted, or failed, runs "
+            "again on the state before it: a fork of that state takes over the name of the "
+            "backpack, and what the node had written stays in the old one, renamed to "
+            "NAME.aborted-1. If somebody else wrote to the backpack meanwhile, nothing is renamed: "
+            "that is a conflict, and `valise flow rerun` repeats it on a fork.",
     .kind = VALISE_JOB,
     .needs = "flow:write",
     .in = resume_in,

@@ -82,12 +82,11 @@ const valise_op vls_op_flow_flow_run = {
     .size = sizeof(valise_op),
     .name = "flow:run",
     .brief = "Run a flow on a backpack.",
-    .help =
-        "A flow is nodes that carry a backpack: what each of them reads and packs is recorded "
-        "as its own. On a durable backpack each node that is done is recorded too: a run that "
-        "was killed or that failed goes on with `valise flow resume`.\n\n"
-        "On a terminal the nodes are shown as they run, with what they stream; with --json each "
-        "event is a line.",
+    .help = "A flow passes a backpack from node to node and records what each of them reads and "
+            "packs. On a durable backpack each node that is done is recorded too: `valise flow "
+            "resume` continues a run that was killed or failed.\n\n"
+            "On a terminal the nodes are shown as they run, with what they stream; with --json "
+            "each event is a line.",
     .kind = VALISE_JOB,
     .needs = "flow:write",
     .in = run_in,

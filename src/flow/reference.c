@@ -43,7 +43,7 @@ static int next_piece(piece *out, valise_str *rest, bool whole, valise_error *er
         *rest = (valise_str){NULL, 0};
         if (vls_flow_is_id(out->text))
             return 0;
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no name of a credential",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a credential",
                        vls_text_short(out->text).s);
         vls_hint(err, "write @cred:NAME, with letters, digits, '-' and '_'");
         return VALISE_E_INVALID;
@@ -60,7 +60,7 @@ static int next_piece(piece *out, valise_str *rest, bool whole, valise_error *er
         *rest = vls_str_from(name, end + 1);
         if (end < name.len && is_variable(out->text))
             return 0;
-        (void)vls_fail(err, VALISE_E_INVALID, "'${%s' is no reference",
+        (void)vls_fail(err, VALISE_E_INVALID, "'${%s' is not a reference",
                        vls_text_short(vls_str_head(name, VLS_MIN(end + 1, 40))).s);
         vls_hint(err, "write ${NAME} for a variable, or $${ for the characters");
         return VALISE_E_INVALID;
@@ -138,7 +138,8 @@ static int read_variable(valise_str *out, const resolving *r, valise_str name, c
         return VALISE_E_NOT_FOUND;
     }
     if (!vls_utf8_valid(valise_str_of(value)))
-        return vls_fail(r->err, VALISE_E_INVALID, "the variable %s%s is no UTF-8", variable, whose);
+        return vls_fail(r->err, VALISE_E_INVALID, "the variable %s%s is not UTF-8", variable,
+                        whose);
     return take_secret(out, r, valise_str_of(value));
 }
 
@@ -180,7 +181,7 @@ static int read_credential(valise_str *out, const resolving *r, valise_str name)
     if (variable.ptr && is_variable(variable))
         return read_variable(out, r, variable, " of a credential");
     if (variable.ptr)
-        return vls_fail(r->err, VALISE_E_INVALID, "credential.%.*s.env is no name of a variable",
+        return vls_fail(r->err, VALISE_E_INVALID, "credential.%.*s.env is not a name of a variable",
                         VALISE_STR_ARG(name));
     (void)vls_fail(r->err, VALISE_E_NOT_FOUND, "there is no credential '%.*s'",
                    VALISE_STR_ARG(name));

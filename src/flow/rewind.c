@@ -495,7 +495,7 @@ static int split_visit(valise_str *node, int64_t *visit, valise_error *err)
     if (!vls_str_cut(&path, &number, *node, '#'))
         return 0;
     if (!vls_str_to_i64(visit, number) || *visit < 1)
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no run of a node: NODE#2 is the second",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a run of a node: NODE#2 is the second",
                         vls_text_short(*node).s);
     *node = path;
     return 0;

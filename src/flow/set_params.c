@@ -21,7 +21,7 @@ static int set_path(vls_json *object, vls_arena *arena, valise_str path, vls_jso
     there = vls_json_get(*object, key);
     inner = there ? *there : (vls_json){.type = VLS_JSON_OBJECT};
     if (inner.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no object", vls_text_short(key).s);
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not an object", vls_text_short(key).s);
     rc = set_path(&inner, arena, rest, value, err);
     return rc < 0 ? rc : vls_json_with_key(object, arena, *object, key, inner, err);
 }
@@ -114,7 +114,7 @@ static int apply_param(vls_json *config, vls_arena *arena, valise_str text, vali
     }
     rc = vls_json_parse(&value, arena, rest, NULL, &why);
     if (rc < 0)
-        return vls_fail(err, rc, "the value of '%s' is no JSON: %s", vls_text_short(name).s,
+        return vls_fail(err, rc, "the value of '%s' is not JSON: %s", vls_text_short(name).s,
                         why.message);
     return set_param(config, arena, node, param, value, err);
 }

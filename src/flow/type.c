@@ -101,18 +101,18 @@ int vls_node_type_check(const valise_node_type *type, valise_error *err)
                         "a node type says that it has %zu bytes; it must have %zu", type->size,
                         sizeof(*type));
     if (!vls_flow_is_id(valise_str_of(type->name))) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no name of a node type",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a node type",
                        vls_text_short(valise_str_of(type->name)).s);
         vls_hint(err, "use letters, digits, '-' and '_', 64 at most");
         return VALISE_E_INVALID;
     }
     if (type->segment && !vls_flow_is_id(valise_str_of(type->segment)))
-        return vls_fail(err, VALISE_E_INVALID, "node type %s: '%s' is no segment of a namespace",
+        return vls_fail(err, VALISE_E_INVALID, "node type %s: '%s' is not a segment of a namespace",
                         type->name, vls_text_short(valise_str_of(type->segment)).s);
     for (const char *const *action = type->actions; action && *action; action++)
         if (!vls_flow_is_action(valise_str_of(*action)))
-            return vls_fail(err, VALISE_E_INVALID, "node type %s: '%s' is no action", type->name,
-                            vls_text_short(valise_str_of(*action)).s);
+            return vls_fail(err, VALISE_E_INVALID, "node type %s: '%s' is not an action",
+                            type->name, vls_text_short(valise_str_of(*action)).s);
     rc = type->params ? vls_fields_check(type->params, type->params_size, err) : 0;
     if (rc == 0)
         rc = check_schema(type, err);

@@ -38,7 +38,7 @@ static int check_call(const vls_logic_call *call)
         int rc =
             vls_logic_throw(call->run, VLS_LOGIC_UNKNOWN_OPERATOR, "there is no operator \"%.*s\"",
                             VALISE_STR_ARG(vls_logic_shown(call->name)));
-        vls_hint(&call->run->error, "write data that is no rule as {\"preserve\": ...}");
+        vls_hint(&call->run->error, "write data that is not a rule as {\"preserve\": ...}");
         return rc;
     }
     if (call->op->style == VLS_LOGIC_LIST && !call->listed)
@@ -54,8 +54,9 @@ int vls_logic_enter(vls_logic_call *call, vls_logic *run, vls_json rule)
     assert(rule.type == VLS_JSON_OBJECT && rule.len > 0);
     if (rule.len > 1) {
         rc = vls_logic_throw(run, VLS_LOGIC_UNKNOWN_OPERATOR,
-                             "an object of %lu members is no operation", (unsigned long)rule.len);
-        vls_hint(&run->error, "write data that is no rule as {\"preserve\": ...}");
+                             "an object of %lu members is not an operation",
+                             (unsigned long)rule.len);
+        vls_hint(&run->error, "write data that is not a rule as {\"preserve\": ...}");
         return rc;
     }
     *call = (vls_logic_call){.run = run,

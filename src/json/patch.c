@@ -63,7 +63,7 @@ static int read_kind(op *o, vls_json source, const valise_env *env, valise_error
     if (!name)
         return vls_fail(err, VALISE_E_INVALID, "\"op\" is missing");
     if (name->type != VLS_JSON_STRING)
-        return vls_fail(err, VALISE_E_INVALID, "\"op\" is no string, its type is %s",
+        return vls_fail(err, VALISE_E_INVALID, "\"op\" is not a string, its type is %s",
                         vls_json_type_name(*name));
     for (size_t i = 0; i < VLS_COUNT(rules); i++) {
         if (vls_str_equal(vls_json_str(*name), valise_str_of(rules[i].name))) {
@@ -84,8 +84,8 @@ static int read_pointer(vls_pointer *out, const char *name, vls_json source, con
     if (!text)
         return vls_fail(err, VALISE_E_INVALID, "%s without \"%s\"", name, member);
     if (text->type != VLS_JSON_STRING)
-        return vls_fail(err, VALISE_E_INVALID, "\"%s\" of %s is no string, its type is %s", member,
-                        name, vls_json_type_name(*text));
+        return vls_fail(err, VALISE_E_INVALID, "\"%s\" of %s is not a string, its type is %s",
+                        member, name, vls_json_type_name(*text));
     int rc = vls_edit_charge(edit, text->len, err);
     return rc < 0 ? rc : vls_pointer_parse(out, scratch, vls_json_str(*text), err);
 }

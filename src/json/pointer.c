@@ -182,7 +182,7 @@ static const char *plural(size_t count)
 static int fail_no_container(vls_json parent, const vls_pointer *pointer, size_t step,
                              valise_error *err)
 {
-    return vls_fail(err, VALISE_E_NOT_FOUND, "%s is no object or array, its type is %s",
+    return vls_fail(err, VALISE_E_NOT_FOUND, "%s is not an object or array, its type is %s",
                     where(pointer, step).s, vls_json_type_name(parent));
 }
 
@@ -198,7 +198,7 @@ static int fail_item(vls_json parent, const vls_pointer *pointer, size_t step, v
     if (vls_pointer_index(&index, token))
         return vls_fail(err, VALISE_E_NOT_FOUND, "%s has %zu item%s and so no item %zu", array.s,
                         (size_t)parent.len, plural(parent.len), index);
-    return vls_fail(err, VALISE_E_NOT_FOUND, "\"%s\" is no index of the array %s",
+    return vls_fail(err, VALISE_E_NOT_FOUND, "\"%s\" is not an index of the array %s",
                     vls_text_short(token).s, array.s);
 }
 

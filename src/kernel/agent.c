@@ -16,9 +16,9 @@ int vls_agent_get(vls_actor_row *row, valise_view *view, valise_error *err)
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "this workspace knows no actor \"%s\"",
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no actor '%s' in this workspace",
                    vls_text_short(row->id).s);
-    vls_hint(err, "valise agent list");
+    vls_hint(err, "'valise agent list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -48,6 +48,6 @@ int vls_agent_others_administer(valise_view *view, valise_str id, valise_error *
         return rc;
     (void)vls_fail(err, VALISE_E_CONFLICT,
                    "%.*s is the only actor who may administer this workspace", VALISE_STR_ARG(id));
-    vls_hint(err, "valise agent add ID --role owner first");
+    vls_hint(err, "add another owner first: valise agent add ID --role owner");
     return VALISE_E_CONFLICT;
 }

@@ -178,9 +178,8 @@ const valise_op vls_op_kernel_event_list = {
     .name = "event:list",
     .alias = "events",
     .brief = "Show events, oldest first.",
-    .help = "Each command of the log is an event, and so are the changes it made that mean "
-            "something to somebody. Events hold ids and sizes, never contents. Events that the "
-            "actor may not see are left out.",
+    .help = "Each command of the log is an event, and so are the notable changes it made. Events "
+            "hold ids and sizes, never contents. Events that the actor may not see are left out.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "event:read",

@@ -61,9 +61,7 @@ const valise_op vls_op_kernel_index_query = {
     .size = sizeof(valise_op),
     .name = "index:query",
     .brief = "List entries of an index in key order.",
-    .help =
-        "Besides index:read it needs what those need who want to see the rows that the index is "
-        "made from.",
+    .help = "Besides index:read it needs the right to read the rows that the index is made from.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "index:read",

@@ -72,8 +72,8 @@ const valise_op vls_op_kernel_log_reads = {
     .size = sizeof(valise_op),
     .name = "log:reads",
     .brief = "Show who read what and who was refused, newest first.",
-    .help = "The read log is bounded and written in batches: the newest reads of other processes "
-            "may be missing, and the oldest of all are.",
+    .help = "The read log is bounded and written in batches: it may lack the newest reads of other "
+            "processes, and the oldest reads are dropped.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "log:read",

@@ -67,7 +67,7 @@ static int check_state(const valise_view *view, int64_t seq, valise_error *err)
         return 0;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no state %lld: they go from %lld to %lld",
                    (long long)seq, (long long)oldest, (long long)view->at);
-    vls_hint(err, "valise status shows the oldest and the newest");
+    vls_hint(err, "'valise status' shows the oldest and the newest");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -123,11 +123,10 @@ const valise_op vls_op_kernel_pin_add = {
     .size = sizeof(valise_op),
     .name = "pin:add",
     .brief = "Pin a state, an object or a row so that it does not expire.",
-    .help =
-        "A pinned seq keeps the log from there on, so that the state at that seq can still be "
-        "seen. A row is pinned as it is in the newest state, which is held in the same way. An old "
-        "pin on a seq or a row therefore holds the whole log behind it; one on an object holds "
-        "that object alone.",
+    .help = "A pinned seq keeps the log from there on, so that the state at that seq can still be "
+            "seen. A row is pinned as it is in the newest state, which is held in the same way. An "
+            "old pin on a seq or a row therefore keeps the whole log after it; one on an object "
+            "keeps only that object.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "pin:write",

@@ -21,7 +21,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no pin '%.*s'",
                        VALISE_STR_ARG(args->name));
-        vls_hint(err, "valise pin list shows those there are");
+        vls_hint(err, "'valise pin list' lists them");
         return VALISE_E_NOT_FOUND;
     }
     return rc < 0 ? rc : 0;

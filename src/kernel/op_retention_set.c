@@ -23,7 +23,7 @@ static int refuse_kind(const valise_view *view, valise_str kind, valise_error *e
                                      VALISE_STR_ARG(area));
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no history '%s'", vls_text_short(kind).s);
-    vls_hint(err, "there is: log%s", kinds);
+    vls_hint(err, "it is one of: log%s", kinds);
     return VALISE_E_NOT_FOUND;
 }
 
@@ -72,8 +72,8 @@ const valise_op vls_op_kernel_retention_set = {
     .size = sizeof(valise_op),
     .name = "retention:set",
     .brief = "Set how long one kind of history is kept.",
-    .help = "What any of the limits says may go, goes: in small steps while commands are written, "
-            "and with 'valise gc'. Without limits everything is kept. What a pin holds stays.",
+    .help = "What exceeds any of the limits is removed: in small steps while commands are written, "
+            "and by 'valise gc'. Without limits everything is kept. What a pin holds stays.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

@@ -100,7 +100,7 @@ static int show_entry(show_result *out, valise_view *view, int64_t seq, valise_e
 
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no log entry %lld", (long long)seq);
-        vls_hint(err, "valise log shows those there are");
+        vls_hint(err, "'valise log' lists them");
         return VALISE_E_NOT_FOUND;
     }
     if (rc < 0)

@@ -97,8 +97,8 @@ const valise_op vls_op_kernel_workspace_sync = {
     .name = "workspace:sync",
     .alias = "sync",
     .brief = "Rebuild the in-memory indexes and compare them with the old ones.",
-    .help = "Indexes follow each command; there must be no difference. Changes nothing that is "
-            "stored, but for the search index where that differs.",
+    .help = "Indexes follow each command, so there should be no difference. Nothing that is stored "
+            "changes, except the search index if it differs.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_LIST | VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "index:read",

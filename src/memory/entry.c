@@ -26,7 +26,7 @@ static int fail_none(valise_str key, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no context entry '%s'",
                    vls_text_short(key).s);
-    vls_hint(err, "valise context list");
+    vls_hint(err, "'valise context list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -34,7 +34,8 @@ static int fail_over(const vls_context_entry_row *row, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "context entry '%s' expired at %s",
                    vls_text_short(row->key).s, vls_time_text_of(row->expires).s);
-    vls_hint(err, "valise context history shows what it was; context add begins a new one");
+    vls_hint(err,
+             "'valise context history' shows what it was; 'valise context add' begins a new one");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -119,10 +120,10 @@ static int fill_content(vls_context_entry_row *row, const vls_entry_args *args, 
     size_t count = count_contents(args);
 
     if (count > 1 || (count == 0 && required)) {
-        (void)vls_fail(err, VALISE_E_INVALID,
-                       count > 1 ? "an entry has one content, not %zu" : "an entry needs a content",
-                       count);
-        vls_hint(err, "give one of text, value, blob, data and file");
+        (void)vls_fail(
+            err, VALISE_E_INVALID,
+            count > 1 ? "an entry has one content, not %zu" : "an entry needs some content", count);
+        vls_hint(err, "give a text, or one of value, blob, data and file");
         return VALISE_E_INVALID;
     }
     if (count == 0)
@@ -157,7 +158,7 @@ static int fill_expiry(vls_context_entry_row *row, valise_view *view, const vls_
     if (row->expires > now)
         return 0;
     (void)vls_fail(err, VALISE_E_INVALID, "%s is over already", vls_time_text_of(row->expires).s);
-    vls_hint(err, "valise context delete takes an entry away now");
+    vls_hint(err, "'valise context delete' removes an entry now");
     return VALISE_E_INVALID;
 }
 
@@ -188,7 +189,7 @@ int vls_entry_receive(valise_prepare *prepare, void *in, valise_error *err)
         return vls_blob_receive(&nothing, &args->blobs, prepare, args, NULL, err);
     if (count_contents(args) > 0 || (data && file)) {
         (void)vls_fail(err, VALISE_E_INVALID, "an entry has one content");
-        vls_hint(err, "give one of text, value, blob, data and file");
+        vls_hint(err, "give a text, or one of value, blob, data and file");
         return VALISE_E_INVALID;
     }
     rc = vls_blob_receive_one(&args->blob, &args->blobs, prepare, args, args->data.bytes,

@@ -27,7 +27,7 @@ static int find_before(vls_context_entry_row *before, valise_view *view, valise_
         return rc;
     (void)vls_fail(err, VALISE_E_EXISTS, "there is a context entry '%s' already",
                    vls_text_short(before->key).s);
-    vls_hint(err, "valise context update changes it");
+    vls_hint(err, "'valise context update' changes it");
     return VALISE_E_EXISTS;
 }
 
@@ -60,8 +60,8 @@ const valise_op vls_op_memory_context_add = {
     .size = sizeof(valise_op),
     .name = "context:add",
     .brief = "Add a context entry: a text, a JSON value or a blob.",
-    .help = "Its topics decide in which sessions it may be told. With `expires` or `ttl` it is "
-            "over at some time: it is not shown any more then, and goes with gc.",
+    .help = "Its topics decide in which sessions models are told it. Once `expires` or `ttl` is "
+            "over it is no longer shown, and gc removes it.",
     .kind = VALISE_COMMAND,
     .needs = "memory:write",
     .in = add_in,

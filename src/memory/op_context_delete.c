@@ -30,8 +30,8 @@ const valise_op vls_op_memory_context_delete = {
     .size = sizeof(valise_op),
     .name = "context:delete",
     .brief = "Delete a context entry.",
-    .help = "Its history stays; context:erase removes that too. A blob that nothing else holds "
-            "goes. Prompts that were made with it show it as long as the history does.",
+    .help = "Its history stays; context:erase removes that too. A blob that nothing else holds is "
+            "removed. Prompts that were made with it show it as long as the history does.",
     .kind = VALISE_COMMAND,
     .needs = "memory:write",
     .in = vls_entry_ref_fields,

@@ -71,7 +71,8 @@ const valise_op vls_op_memory_context_update = {
     .size = sizeof(valise_op),
     .name = "context:update",
     .brief = "Change a context entry.",
-    .help = "What is not given stays as it is; `unset` takes away. What it was is in its history.",
+    .help =
+        "What is not given stays as it is; `unset` removes a field. The history keeps what it was.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "memory:write",

@@ -44,7 +44,7 @@ static int settle_id(vls_preference_row *row, valise_view *view, const add_args 
         return rc;
     (void)vls_fail(err, VALISE_E_EXISTS, "there is a preference %s already",
                    vls_uuid_text(&args->id).s);
-    vls_hint(err, "valise preference update changes it");
+    vls_hint(err, "'valise preference update' changes it");
     return VALISE_E_EXISTS;
 }
 
@@ -81,10 +81,10 @@ const valise_op vls_op_memory_preference_add = {
     .size = sizeof(valise_op),
     .name = "preference:add",
     .brief = "Add a preference.",
-    .help = "It is told to models in the whole workspace, in one role or in one session; where it "
-            "has topics, only in what is about one of them. Of those with the same slot one holds: "
-            "that of the session before that of the role before that of the workspace, then the "
-            "one with the higher priority, then the newest.",
+    .help = "Models are told it in the whole workspace, in one role or in one session; if it has "
+            "topics, only where one of them is a topic. Of those with the same slot only one "
+            "applies: that of the session before that of the role before that of the workspace, "
+            "then the one with the higher priority, then the newest.",
     .kind = VALISE_COMMAND,
     .needs = "preference:write",
     .in = add_in,

@@ -79,7 +79,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
         return rc;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "the log knows of no preference %s",
                    vls_uuid_text(&id).s);
-    vls_hint(err, "valise preference list");
+    vls_hint(err, "'valise preference list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -87,7 +87,7 @@ const valise_op vls_op_memory_preference_history = {
     .size = sizeof(valise_op),
     .name = "preference:history",
     .brief = "List the versions of a preference, newest first.",
-    .help = "As far as the log reaches back; also of a preference that was deleted.",
+    .help = "It goes back as far as the log does, also for a preference that was deleted.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "preference:read",

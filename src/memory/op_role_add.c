@@ -26,7 +26,7 @@ static int refuse_again(const vls_role_row *role, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_EXISTS, "there is a role '%s' already",
                    vls_text_short(role->name).s);
-    vls_hint(err, "valise role update makes a new version of it");
+    vls_hint(err, "'valise role update' makes a new version of it");
     return VALISE_E_EXISTS;
 }
 
@@ -59,8 +59,8 @@ const valise_op vls_op_memory_role_add = {
     .size = sizeof(valise_op),
     .name = "role:add",
     .brief = "Add a role: a persona and its model settings.",
-    .help = "What only some provider knows goes under `extras` of the constraints, word for word. "
-            "A name that was deleted can be used again; the numbers of its versions go on.",
+    .help = "Parameters of a single provider go into `extras` of the constraints, as they are. A "
+            "name that was deleted can be used again; its version numbers continue.",
     .kind = VALISE_COMMAND,
     .needs = "role:write",
     .in = add_in,

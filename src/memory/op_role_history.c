@@ -39,7 +39,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
         return rc;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there never was a role '%s'",
                    vls_text_short(args->name).s);
-    vls_hint(err, "valise role list");
+    vls_hint(err, "'valise role list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -45,7 +45,7 @@ int vls_preference_get(vls_preference_row *row, valise_view *view, valise_error 
     if (rc != 0)
         return VLS_MIN(rc, 0);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no preference %s", vls_uuid_text(&row->id).s);
-    vls_hint(err, "valise preference list");
+    vls_hint(err, "'valise preference list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -70,7 +70,7 @@ static int check_there(valise_view *view, const valise_uuid *id, valise_error *e
     if (rc != 0)
         return VLS_MIN(rc, 0);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no session %s", vls_uuid_text(id).s);
-    vls_hint(err, "valise session list");
+    vls_hint(err, "'valise session list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -79,9 +79,9 @@ static int check_session(vls_preference_row *row, valise_view *view, valise_erro
     valise_uuid id;
 
     if (vls_uuid_parse(&id, row->of, NULL) < 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no id of a session",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not an id of a session",
                        vls_text_short(row->of).s);
-        vls_hint(err, "valise session list shows them; it takes the whole id here");
+        vls_hint(err, "'valise session list' lists them; give the whole id here");
         return VALISE_E_INVALID;
     }
     if (!view->replaying) { /* what is in the log was accepted */
@@ -106,7 +106,7 @@ int vls_preference_check(vls_preference_row *row, valise_view *view, valise_erro
         return VALISE_E_INVALID;
     }
     if (!row->of.ptr) {
-        (void)vls_fail(err, VALISE_E_INVALID, "it is not said which %s it is for",
+        (void)vls_fail(err, VALISE_E_INVALID, "it does not say which %s it is for",
                        vls_scopes[row->scope]);
         vls_hint(err, "`of` names it");
         return VALISE_E_INVALID;

@@ -35,7 +35,7 @@ const valise_field vls_role_shown_fields[] = {
 static int fail_no_role(valise_str name, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no role '%s'", vls_text_short(name).s);
-    vls_hint(err, "valise role list");
+    vls_hint(err, "'valise role list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -55,7 +55,7 @@ int vls_role_version_get(vls_role_version_row *out, valise_view *view, valise_st
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "role '%s' has no version %lld",
                        vls_text_short(name).s, (long long)version);
-        vls_hint(err, "valise role history lists them");
+        vls_hint(err, "'valise role history' lists them");
         return VALISE_E_NOT_FOUND;
     }
     if (rc > 0)

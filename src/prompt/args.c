@@ -112,7 +112,7 @@ static int take_given(vls_request *out, vls_constraints *given, valise_view *vie
         rc = vls_fail(err, VALISE_E_INVALID, "a node reads items of a backpack: give `backpack`");
     if (rc == 0 && args->backpack.ptr && !args->node.ptr) {
         rc = vls_fail(err, VALISE_E_INVALID, "items are read as a node: give `node`");
-        vls_hint(err, "valise backpack permissions shows which nodes may read what");
+        vls_hint(err, "'valise bp permissions' shows which nodes may read what");
     }
     return rc;
 }
@@ -129,7 +129,7 @@ static int find_head(vls_request *out, valise_view *view, const vls_prompt_args 
     if (!args->turn.ptr && out->session.head.version == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "nothing was said in session %s yet",
                       vls_uuid_text(&out->session.id).s);
-        vls_hint(err, "valise turn add says something");
+        vls_hint(err, "say something with 'valise turn add'");
         return rc;
     }
     return vls_turn_find(&out->head, view, &out->session,

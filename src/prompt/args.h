@@ -39,7 +39,7 @@ extern const valise_field vls_prompt_path_item, vls_prompt_key_item;
                          "The session: its label, its id, or the end of its id.", .min = 1,        \
                          .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),                         \
         VALISE_FIELD_AS_WITH(args, of.turn, "turn", STR, VALISE_NULLABLE,                          \
-                             "Export up to this turn instead of the head.", .min = 1,              \
+                             "Only up to this turn instead of the head.", .min = 1,                \
                              .max = VLS_TURN_REF_MAX),                                             \
         VALISE_FIELD_AS_WITH(args, of.provider, "provider", STR, VALISE_REQUIRED,                  \
                              "The provider's request format to use, such as anthropic.", .min = 1, \

@@ -75,14 +75,14 @@ int vls_prompt_provider(vls_provider *out, vls_arena *arena, valise *v, valise_s
     int rc;
 
     if (!name.ptr && !replay.ptr) {
-        (void)vls_fail(err, VALISE_E_INVALID, "it is not said which provider to ask");
+        (void)vls_fail(err, VALISE_E_INVALID, "no provider given");
         vls_hint(err, "give --provider NAME, or --replay FILE for answers from a file");
         return VALISE_E_INVALID;
     }
     if (!name.ptr)
         name = valise_str_of(vls_adapter_compatible.name);
     if (!is_name(name))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is no name of a provider",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a provider",
                         vls_text_short(name).s);
     rc = read_settings(settings, &sources.count, arena, v, name, err);
     if (rc == 0)

@@ -95,7 +95,7 @@ static const char *reason_against(const vls_shown *shown)
 {
     if (shown->state.state == VLS_STATE_INVALIDATED)
         return "it is not to be relied on";
-    return shown->text.ptr ? NULL : "it is no text";
+    return shown->text.ptr ? NULL : "it is not a text";
 }
 
 static int make_part(vls_part *out, valise_view *view, const vls_shown *shown, valise_error *err)

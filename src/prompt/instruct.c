@@ -51,7 +51,7 @@ static int add_given(vls_choice *out, valise_view *view, const char *name, vls_s
     int rc = vls_json_parse(&part.value, &view->arena, json, NULL, err);
 
     if (rc == 0 && part.value.type != VLS_JSON_OBJECT)
-        rc = vls_fail(err, VALISE_E_INVALID, "%s is no JSON object", name);
+        rc = vls_fail(err, VALISE_E_INVALID, "%s is not a JSON object", name);
     if (rc == 0)
         rc = vls_arena_dup(&part.name, &view->arena, valise_str_of(name), err);
     if (rc == 0)

@@ -352,7 +352,7 @@ int vls_manifest_read(vls_manifest *out, vls_arena *arena, valise_str json, vali
     if (rc == VALISE_E_NO_MEMORY || rc == VALISE_E_TOO_LARGE)
         return vls_fail(err, rc, "%s", inner.message);
     if (rc < 0)
-        return vls_fail(err, VALISE_E_CORRUPT, "this is no manifest: %s", inner.message);
+        return vls_fail(err, VALISE_E_CORRUPT, "this is not a manifest: %s", inner.message);
     if (take_int(&version, &r, vls_member_of(r.all, "version"), 1, INT64_MAX, "the version") &&
         version > VLS_MANIFEST_VERSION)
         return vls_fail(err, VALISE_E_UNSUPPORTED,

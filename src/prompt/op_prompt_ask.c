@@ -429,7 +429,7 @@ static int check_words(const ask_args *args, valise_error *err)
 {
     if (args->of.turn.ptr) {
         (void)vls_fail(err, VALISE_E_INVALID, "what is asked goes on from the head of the session");
-        vls_hint(err, "valise turn checkout moves it");
+        vls_hint(err, "'valise turn checkout' moves it");
         return VALISE_E_INVALID;
     }
     if (args->blocks.ptr && (args->text.ptr || args->attach.count > 0))

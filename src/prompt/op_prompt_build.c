@@ -332,11 +332,12 @@ const valise_op vls_op_prompt_prompt_build = {
     .size = sizeof(valise_op),
     .name = "prompt:build",
     .brief = "Build the request that a model would get for a session.",
-    .help = "The path to the head of the session, or to a turn; the persona and preferences in "
-            "force; context entries whose topics fit; notes on paths, items of a backpack. What "
-            "does not fit into the window is left out, oldest first, and told. How it came to be "
-            "is recorded without any text (valise prompt blame, prompt show), unless --no-record "
-            "says otherwise; a build that gives the same again adds nothing. Nothing is sent.",
+    .help = "A prompt is made of the turns up to the head of the session, or up to a given turn; "
+            "the persona and preferences in force; context entries whose topics fit; notes on "
+            "paths, and items of a backpack. What does not fit into the window is left out, oldest "
+            "first, and listed. How it was made is recorded without any text, so that `valise "
+            "prompt blame` and `prompt show` can explain it, unless --no-record is given; building "
+            "the same prompt again adds nothing. Nothing is sent.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "prompt:write",

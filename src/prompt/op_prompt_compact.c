@@ -370,12 +370,12 @@ const valise_op vls_op_prompt_prompt_compact = {
     .size = sizeof(valise_op),
     .name = "prompt:compact",
     .brief = "Replace old turns with a summary.",
-    .help = "The summary is a turn of its own behind the head: prompts that are built from now on "
-            "have it where the turns stood that it covers. These stay, and so does the way back: "
-            "`valise turn checkout` to the head before.\n\n"
+    .help = "The summary is a turn of its own after the head: prompts that are built from now on "
+            "have it in place of the turns that it covers. Those turns are kept: `valise turn "
+            "checkout` to the former head undoes it.\n\n"
             "Without --text or --provider the best sentences are chosen, always the same ones. A "
             "range that would split a tool call from its result, or an older summary from what it "
-            "covers, gets shorter. Where the head moves while a model writes, nothing is added.",
+            "covers, gets shorter. If the head moves while a model writes, nothing is added.",
     .kind = VALISE_JOB,
     .needs = "session:write",
     .in = compact_in,

@@ -41,8 +41,8 @@ const valise_op vls_op_prompt_prompt_delete = {
     .size = sizeof(valise_op),
     .name = "prompt:delete",
     .brief = "Delete the record of a prompt.",
-    .help = "Turns, preferences and whatever else it was made of stay. What was kept for its sake "
-            "alone goes with the next gc.",
+    .help = "Turns, preferences and whatever else it was made of stay. What was kept only for it "
+            "is removed by the next gc.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "prompt:write",

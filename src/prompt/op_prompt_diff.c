@@ -67,8 +67,8 @@ const valise_op vls_op_prompt_prompt_diff = {
     .size = sizeof(valise_op),
     .name = "prompt:diff",
     .brief = "Compare two prompts part by part.",
-    .help = "Parts are compared: a part is changed when what it comes from says something else, or "
-            "something else was done to it.",
+    .help = "A part is changed when its source says something else, or when it was cut or edited "
+            "in another way.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "prompt:read",

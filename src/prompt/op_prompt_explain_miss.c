@@ -124,7 +124,7 @@ static int check_alike(const vls_manifest *a, const vls_manifest *b, valise_erro
                    "the prompts are for %.*s/%.*s and %.*s/%.*s: nobody keeps one for the other",
                    VALISE_STR_ARG(a->adapter), VALISE_STR_ARG(a->model), VALISE_STR_ARG(b->adapter),
                    VALISE_STR_ARG(b->model));
-    vls_hint(err, "valise prompt diff compares any two prompts");
+    vls_hint(err, "'valise prompt diff' compares any two prompts");
     return VALISE_E_INVALID;
 }
 
@@ -165,8 +165,8 @@ const valise_op vls_op_prompt_prompt_explain_miss = {
     .size = sizeof(valise_op),
     .name = "prompt:explain-miss",
     .brief = "Explain why the second prompt missed the first one's cache.",
-    .help = "Providers keep the beginning of a prompt. This names the first part that is another "
-            "one, and how many tokens stand behind it: these are paid for again.",
+    .help = "Providers cache the beginning of a prompt. This names the first part that differs, "
+            "and how many tokens follow it: these are paid for again.",
     .kind = VALISE_QUERY,
     .needs = "prompt:read",
     .in = miss_in,

@@ -132,7 +132,7 @@ const valise_op vls_op_prompt_prompt_render = {
     .size = sizeof(valise_op),
     .name = "prompt:render",
     .brief = "Render a neutral prompt in a provider's format.",
-    .help = "What the provider would refuse is repaired, and told. Blobs that the prompt names "
+    .help = "What the provider would refuse is repaired, and listed. Blobs that the prompt names "
             "must be held in this workspace, and you must be allowed to read blobs.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,

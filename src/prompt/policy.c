@@ -11,34 +11,37 @@
 static const valise_field tool_item = {
     .name = "tool", .help = "Name of a tool.", .type = VALISE_T_STR, .min = 1, .max = 512};
 static const valise_field results_fields[] = {
-    VALISE_FIELD_WITH(vls_policy_results, keep, INT, 0, "How many of the newest stay.", .min = 0,
+    VALISE_FIELD_WITH(vls_policy_results, keep, INT, 0, "How many of the newest to keep.", .min = 0,
                       .max = 1000000),
     VALISE_FIELD_AS_WITH(vls_policy_results, at_least, "atLeast", INT, 0,
-                         "Tokens that must be won at once.", .min = 0, .max = INT32_MAX),
-    VALISE_FIELD_WITH(vls_policy_results, exclude, LIST, 0, "Tools whose results stay.",
+                         "Do it only if it saves this many tokens at once.", .min = 0,
+                         .max = INT32_MAX),
+    VALISE_FIELD_WITH(vls_policy_results, exclude, LIST, 0, "Tools whose results to keep.",
                       .more = &tool_item, .max = 1000),
     VALISE_FIELD_END,
 };
 static const valise_field thinking_fields[] = {
     VALISE_FIELD_WITH(vls_policy_thinking, keep, INT, 0,
-                      "In how many of the newest turns it stays.", .min = 0, .max = 1000000),
+                      "In how many of the newest turns to keep it.", .min = 0, .max = 1000000),
     VALISE_FIELD_AS_WITH(vls_policy_thinking, at_least, "atLeast", INT, 0,
-                         "Tokens that must be won at once.", .min = 0, .max = INT32_MAX),
+                         "Do it only if it saves this many tokens at once.", .min = 0,
+                         .max = INT32_MAX),
     VALISE_FIELD_END,
 };
 static const valise_field reads_fields[] = {
     VALISE_FIELD(vls_policy_reads, tools, JSON, VALISE_REQUIRED,
                  "Tools that read files, each with the argument that names the file."),
     VALISE_FIELD_AS_WITH(vls_policy_reads, at_least, "atLeast", INT, 0,
-                         "Tokens that must be won at once.", .min = 0, .max = INT32_MAX),
+                         "Do it only if it saves this many tokens at once.", .min = 0,
+                         .max = INT32_MAX),
     VALISE_FIELD_END,
 };
 static const valise_field cut_fields[] = {
-    VALISE_FIELD_WITH(vls_policy_cut, over, INT, VALISE_REQUIRED, "Bytes from which on it is cut.",
-                      .min = 256, .max = INT32_MAX),
-    VALISE_FIELD_WITH(vls_policy_cut, head, INT, 0, "Bytes of the beginning that stay.", .min = 0,
+    VALISE_FIELD_WITH(vls_policy_cut, over, INT, VALISE_REQUIRED,
+                      "Cut results longer than this many bytes.", .min = 256, .max = INT32_MAX),
+    VALISE_FIELD_WITH(vls_policy_cut, head, INT, 0, "Bytes to keep of the beginning.", .min = 0,
                       .max = INT32_MAX),
-    VALISE_FIELD_WITH(vls_policy_cut, tail, INT, 0, "Bytes of the end that stay.", .min = 0,
+    VALISE_FIELD_WITH(vls_policy_cut, tail, INT, 0, "Bytes to keep of the end.", .min = 0,
                       .max = INT32_MAX),
     VALISE_FIELD_END,
 };
@@ -49,14 +52,14 @@ static const valise_struct cut_struct = {sizeof(vls_policy_cut), cut_fields};
 
 static const valise_field policies_fields[] = {
     VALISE_FIELD_AS_WITH(vls_policies, clear_results, "clearResults", STRUCT, VALISE_NULLABLE,
-                         "Old results of tools are cleared.", .more = &results_struct),
+                         "Clear old results of tools.", .more = &results_struct),
     VALISE_FIELD_AS_WITH(vls_policies, drop_thinking, "dropThinking", STRUCT, VALISE_NULLABLE,
-                         "Old thinking is left out.", .more = &thinking_struct),
+                         "Leave out old thinking.", .more = &thinking_struct),
     VALISE_FIELD_AS_WITH(vls_policies, newest_read, "newestRead", STRUCT, VALISE_NULLABLE,
-                         "Of a file that was read again the older result is cleared.",
+                         "Clear the older result of a file that was read again.",
                          .more = &reads_struct),
     VALISE_FIELD_AS_WITH(vls_policies, cut_results, "cutResults", STRUCT, VALISE_NULLABLE,
-                         "Huge results keep their beginning and end.", .more = &cut_struct),
+                         "Cut huge results to their beginning and end.", .more = &cut_struct),
     VALISE_FIELD_END,
 };
 const valise_struct vls_policies_struct = {sizeof(vls_policies), policies_fields};
@@ -406,11 +409,11 @@ static int read_tools(vls_json *out, vls_arena *arena, valise_str text, valise_e
     for (uint32_t i = 0; out->type == VLS_JSON_OBJECT && i < out->len; i++)
         if (out->members[i].value.type != VLS_JSON_STRING)
             return vls_fail(err, VALISE_E_INVALID,
-                            "policies.newestRead.tools: the argument of %.*s is no string",
+                            "policies.newestRead.tools: the argument of %.*s is not a string",
                             VALISE_STR_ARG(vls_json_str(out->members[i].key)));
     if (out->type != VLS_JSON_OBJECT)
         return vls_fail(err, VALISE_E_INVALID,
-                        "policies.newestRead.tools is no object: {\"tool\":\"argument\"}");
+                        "policies.newestRead.tools is not an object: {\"tool\":\"argument\"}");
     return 0;
 }
 

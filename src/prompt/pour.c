@@ -112,7 +112,7 @@ int vls_wire_save(int64_t *bytes, const vls_wire *wire, vls_blobs *blobs, valise
     int rc;
 
     if (memchr(path.ptr, '\0', path.len))
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file has no zero byte in it");
+        return vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
     vls_arena_init(&arena, wire->env, (size_t)1 << 20);
     rc = vls_arena_dup(&name, &arena, path, err);
     if (rc == 0)

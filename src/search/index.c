@@ -228,7 +228,7 @@ static int identify(vls_search *s, valise_error *err)
         return 0;
     if (application != 0 || format != 0 || things != 0) {
         s->damaged = true;
-        return vls_fail(err, VALISE_E_CORRUPT, "%s is no search index of this version", s->path);
+        return vls_fail(err, VALISE_E_CORRUPT, "%s is not a search index of this version", s->path);
     }
     rc = vls_search_run(s, VLS_SEARCH_BEGIN_WRITE, err);
     if (rc == 0)

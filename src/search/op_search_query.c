@@ -141,16 +141,15 @@ const valise_op vls_op_search_search_query = {
         "and in upper or lower case, with or without accents; \"two words\" in quotes must stand "
         "side by side, and word* is the beginning of one. Nothing else has a meaning. In scripts "
         "without spaces each character counts as a word, and a run of them as a phrase.\n\n"
-        "Hits come by rank (BM25, in which a word of a key or path counts twice and one of a topic "
-        "four times as much as one of the text), then the newest first, then by kind and place. "
-        "What the actor may not read is not among them: turns need session:read, entries "
-        "memory:read, frames context:read; for who lacks one of these, or has it narrowed, all "
-        "words "
-        "weigh the same, since scores would tell how often a word is there. Of one text the first "
-        "4 MiB are searched.\n\n"
+        "Hits are sorted by rank (BM25, in which a word of a key or path counts twice and one of a "
+        "topic four times as much as one of the text), then the newest first, then by kind and "
+        "place. What the actor may not read is left out: turns need session:read, entries "
+        "memory:read, frames context:read. For an actor who lacks one of these, or has it "
+        "narrowed, all words weigh the same, since scores would tell how often a word occurs. Of "
+        "one text the first 4 MiB are searched.\n\n"
         "It searches what is there now: --at is refused. The index is a file of its own, "
-        "search.db, which each search brings up to date, and which is made anew when it is gone or "
-        "damaged.",
+        "search.db, which each search brings up to date, and which is rebuilt when it is missing "
+        "or damaged.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "search:read",

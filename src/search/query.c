@@ -108,7 +108,7 @@ int vls_search_parse(vls_search_terms *out, valise_str query, const vls_search_w
         return vls_fail(err, VALISE_E_TOO_LARGE, "a query has at most %d bytes",
                         VLS_SEARCH_QUERY_MAX);
     if (!vls_utf8_valid(query))
-        return vls_fail(err, VALISE_E_INVALID, "the query is no UTF-8");
+        return vls_fail(err, VALISE_E_INVALID, "the query is not UTF-8");
     while (next_term(&term.text, &term.prefix, &rest)) {
         int rc = split(&term, words, arena, err);
         if (rc < 0)

@@ -161,7 +161,7 @@ static int note_stray(void *arg, const char *name, int temporary, valise_error *
 {
     const blob_walk *w = arg;
     char place[320];
-    vls_finding finding = {place, "it is no blob, and nobody reads it",
+    vls_finding finding = {place, "it is not a blob, and nobody reads it",
                            "move it elsewhere: gc does not touch it"};
 
     (void)snprintf(place, sizeof(place), "blobs/%s", name);

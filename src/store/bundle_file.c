@@ -65,7 +65,7 @@ static int check_beginning(valise_str piece, uint64_t at, const char *path, vali
 
     if (len == 0 || memcmp(magic + from, piece.ptr, len) == 0)
         return 0;
-    (void)vls_fail(err, VALISE_E_CORRUPT, "%s is no bundle: it does not begin like one", path);
+    (void)vls_fail(err, VALISE_E_CORRUPT, "%s is not a bundle: it does not begin like one", path);
     vls_hint(err, "nothing was imported; get the bundle again");
     return VALISE_E_CORRUPT;
 }

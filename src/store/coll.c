@@ -46,8 +46,8 @@ static int check_desc(const valise_coll *desc, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "a collection without size, name or fields");
     if (!is_coll_name(desc->name))
         return vls_fail(err, VALISE_E_INVALID,
-                        "'%s' is no name for a collection: one or two words of a to z, 0 to 9 and "
-                        "_, with a dot between, at most %u bytes",
+                        "'%s' is not a name for a collection: one or two words of a to z, 0 to 9 "
+                        "and _, with a dot between, at most %u bytes",
                         vls_text_short(valise_str_of(desc->name)).s, NAME_MAX_BYTES);
     rc = vls_fields_check(desc->fields, desc->row_size, err);
     if (rc < 0) {

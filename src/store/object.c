@@ -41,7 +41,7 @@ int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_s
     }
     if (!kind || !is_kind(valise_str_of(kind)))
         return vls_fail(err, VALISE_E_INVALID,
-                        "'%s' is no kind of object: a letter and then letters, digits, '.' and "
+                        "'%s' is not a kind of object: a letter and then letters, digits, '.' and "
                         "'-', at most %u bytes",
                         vls_text_short(valise_str_of(kind)).s, VLS_OBJECT_KIND_MAX);
     if (strcmp(kind, "blob") == 0)
@@ -99,7 +99,7 @@ int vls_object_of_row(vls_object_info *out, const vls_txn *txn, const valise_cel
     vls_object_info info = {0};
 
     if (!is_sound(row))
-        return vls_fail(err, VALISE_E_CORRUPT, "%s is no object",
+        return vls_fail(err, VALISE_E_CORRUPT, "%s is not an object",
                         vls_coll_place(objects_of(txn), row).s);
     info.number = row[VLS_OBJECT_NUMBER].as.integer;
     memcpy(&info.id, row[VLS_OBJECT_HASH].as.bytes.ptr, sizeof(info.id));
@@ -447,7 +447,7 @@ static int parse_digits(uint8_t *low, valise_str digits, valise_error *err)
         char c = digits.ptr[i];
         int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (value < 0)
-            return vls_fail_at(err, VALISE_E_INVALID, i, "%s is no digit of an id",
+            return vls_fail_at(err, VALISE_E_INVALID, i, "%s is not a digit of an id",
                                vls_byte_text(c).s);
         low[i / 2] = (uint8_t)(low[i / 2] | value << (i % 2 ? 0 : 4));
     }

@@ -191,7 +191,8 @@ static int complete(valise_cell *key, uint16_t at, valise_view *view, const vls_
     int rc;
 
     if (!digits_of(digits, part))
-        return vls_fail(err, VALISE_E_INVALID, "'%.*s' is no id nor %u or more digits of one",
+        return vls_fail(err, VALISE_E_INVALID,
+                        "'%.*s' is neither an id nor %u or more digits of one",
                         VALISE_STR_ARG(part), VLS_PLACE_MIN_DIGITS);
     rc = vls_view_scan(&scan, view, coll, &range, err);
     while (rc >= 0 && (rc = vls_scan_next_cells(&row, NULL, scan, err)) > 0) {
@@ -227,7 +228,7 @@ static int read_part(valise_cell *key, uint16_t at, valise_view *view, const vls
     case VALISE_CELL_INT:
         key[at].type = VALISE_CELL_INT;
         if (!vls_str_to_i64(&key[at].as.integer, part))
-            return vls_fail(err, VALISE_E_INVALID, "'%.*s' is no number", VALISE_STR_ARG(part));
+            return vls_fail(err, VALISE_E_INVALID, "'%.*s' is not a number", VALISE_STR_ARG(part));
         return 0;
     case VALISE_CELL_TEXT:
         key[at].type = VALISE_CELL_TEXT;
@@ -254,7 +255,7 @@ int vls_place_parse(const vls_coll **coll, valise_cell *key, valise_view *view, 
     const vls_coll *c;
 
     if (!vls_str_cut(&name, &rest, text, '/')) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no place", vls_text_short(text).s);
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a place", vls_text_short(text).s);
         vls_hint(err, "a place is COLLECTION/KEY, such as pin/before-refactoring");
         return VALISE_E_INVALID;
     }
@@ -422,7 +423,7 @@ static int find_entry(vls_target *out, valise_view *view, int64_t seq, valise_er
         (void)vls_fail(err, VALISE_E_NOT_FOUND,
                        "there is no log entry %lld: they go from %lld to %lld", (long long)seq,
                        (long long)tip->base_seq + 1, (long long)view->at);
-        vls_hint(err, "valise log shows them");
+        vls_hint(err, "'valise log' lists them");
         return VALISE_E_NOT_FOUND;
     }
     *out = (vls_target){.kind = VLS_TARGET_ENTRY, .seq = seq};
@@ -456,7 +457,8 @@ int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_
     if (vls_place_seq(&seq, view, text))
         return find_entry(out, view, seq, err);
     if (!digits_of(digits, text)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%.*s' names nothing", VALISE_STR_ARG(text));
+        (void)vls_fail(err, VALISE_E_INVALID, "'%.*s' is neither a seq, a place nor an id",
+                       VALISE_STR_ARG(text));
         vls_hint(err, "give a seq, a place such as session/KEY, or %u or more digits of an id",
                  VLS_PLACE_MIN_DIGITS);
         return VALISE_E_INVALID;
@@ -465,9 +467,9 @@ int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_
     if (rc < 0)
         return rc;
     if (found.count == 0) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing is called '%s'", vls_text_short(text).s);
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing has the id '%s'", vls_text_short(text).s);
         vls_hint(err,
-                 "see whether it is an id of this workspace; valise log shows those of commands");
+                 "check that it is an id of this workspace; 'valise log' lists those of commands");
         return VALISE_E_NOT_FOUND;
     }
     return found.count > 1 ? fail_ambiguous(&found, text, err) : 0;

@@ -153,8 +153,9 @@ static int note_damage(void *arg, const char *text, valise_error *err)
     (void)err;
     if (damage->code == 0) {
         (void)vls_fail(damage, VALISE_E_CORRUPT, "%s", text);
-        vls_hint(damage, "nothing is written until it is mended: 'valise validate' lists all that "
-                         "is damaged");
+        vls_hint(
+            damage,
+            "nothing is written until it is repaired: 'valise validate' lists all that is damaged");
     }
     return 0;
 }

@@ -18,7 +18,7 @@ static int check_name(const char *name, const char *what, const valise_table *ta
     }
     if (good && strncmp(name, "sqlite_", 7) != 0)
         return 0;
-    return vls_fail(err, VALISE_E_INVALID, "table %.63s: '%.63s' is no name for %s",
+    return vls_fail(err, VALISE_E_INVALID, "table %.63s: '%.63s' is not a name for %s",
                     table->name ? table->name : "?", name ? name : "", what);
 }
 

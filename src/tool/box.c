@@ -107,7 +107,8 @@ static int check_name(const vls_toolbox *box, valise_str name, valise_error *err
     for (size_t i = 0; good && i < name.len; i++)
         good = vls_tool_name_has(name.ptr[i]);
     if (!good) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no name of a tool", vls_text_short(name).s);
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a tool",
+                       vls_text_short(name).s);
         vls_hint(err, "letters, digits, _ and -, %u at most", VLS_TOOL_NAME_MAX);
         return VALISE_E_INVALID;
     }
@@ -149,7 +150,7 @@ static int copy_tool(vls_tool *out, vls_arena *arena, const vls_tool *tool, vali
     int rc;
 
     if (!vls_utf8_valid(tool->description))
-        return vls_fail(err, VALISE_E_INVALID, "the description of tool '%.*s' is no UTF-8",
+        return vls_fail(err, VALISE_E_INVALID, "the description of tool '%.*s' is not UTF-8",
                         VALISE_STR_ARG(tool->name));
     rc = vls_arena_dup(&out->name, arena, tool->name, err);
     if (rc == 0)

@@ -87,7 +87,7 @@ int vls_mcp_take_tool(vls_tool *out, vls_json tool, valise_error *err)
         return vls_fail(err, VALISE_E_IO, "one of its tools has no name");
     out->name = vls_json_str(*name);
     if (description && description->type != VLS_JSON_STRING && description->type != VLS_JSON_NULL)
-        return vls_fail(err, VALISE_E_IO, "the description of its tool '%s' is no text",
+        return vls_fail(err, VALISE_E_IO, "the description of its tool '%s' is not a text",
                         vls_text_short(out->name).s);
     if (schema && schema->type != VLS_JSON_OBJECT && schema->type != VLS_JSON_NULL)
         return vls_fail(err, VALISE_E_IO, "the schema of its tool '%s' must be an object, is %s",

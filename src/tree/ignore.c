@@ -159,7 +159,7 @@ static int check_path(valise_str path, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "the top of the tree cannot be ignored");
     if (path.ptr[0] == '/' || path.ptr[path.len - 1] == '/' ||
         vls_str_find(path, VLS_STR("//")) < path.len)
-        return vls_fail(err, VALISE_E_INVALID, "'%.*s' is no path from the top of the tree",
+        return vls_fail(err, VALISE_E_INVALID, "'%.*s' is not a path from the top of the tree",
                         VALISE_STR_ARG(vls_str_head(path, 200)));
     return 0;
 }

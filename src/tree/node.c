@@ -131,7 +131,7 @@ int vls_path_resolve(vls_buf *out, valise_str here, valise_str given, valise_err
             continue;
         if (vls_str_equal(name, VLS_STR(".."))) {
             if (!go_up(out))
-                return vls_fail(err, VALISE_E_INVALID, "'%s' lies outside of the tree",
+                return vls_fail(err, VALISE_E_INVALID, "'%s' is outside the tree",
                                 vls_text_short(given).s);
             continue;
         }

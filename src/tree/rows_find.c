@@ -178,7 +178,8 @@ int vls_tree_find(vls_tree_found *out, valise_view *view, const vls_tree_row *tr
     if (rc < 0)
         return rc;
     if (!vls_tree_is_digits(digits)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is no id of a node", vls_text_short(digits).s);
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not an id of a node",
+                       vls_text_short(digits).s);
         vls_hint(err, "give 4 of its digits or more");
         return VALISE_E_INVALID;
     }

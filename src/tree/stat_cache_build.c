@@ -159,7 +159,7 @@ static int add_entry(vls_cache_builder *b, valise_str path, const vls_node *node
 static int add_root(vls_cache_builder *b, const vls_node *node, valise_error *err)
 {
     if (node->kind != VLS_NODE_DIR)
-        return vls_fail(err, VALISE_E_CORRUPT, "the root of the last tree is no directory");
+        return vls_fail(err, VALISE_E_CORRUPT, "the root of the last tree is not a directory");
     b->head.root = (vls_cache_entry){.kind = VLS_NODE_DIR, .unsure = 1, .object = node->object};
     return open_level(b, VLS_STR(""), b->stats ? vls_cache_root(b->stats) : NULL, err);
 }

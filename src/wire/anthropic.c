@@ -296,8 +296,8 @@ static int write_request(vls_wire *wire, const vls_plan *plan, const vls_write *
     int rc;
 
     if (plan->model.len == 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "a request to Anthropic names a model");
-        vls_hint(err, "give params.model, or configure the provider's model");
+        (void)vls_fail(err, VALISE_E_INVALID, "a request to Anthropic needs a model");
+        vls_hint(err, "give one with --model or in params.model, or set one for the provider");
         return VALISE_E_INVALID;
     }
     vls_wire_open(wire, '{');

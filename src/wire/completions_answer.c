@@ -108,7 +108,7 @@ static int say_call(vls_stream *s, vls_json call, int64_t at, valise_error *err)
     int rc;
 
     if (function.type != VLS_JSON_OBJECT)
-        return vls_stream_drop(s, VLS_STR("tool call that is no function"), err);
+        return vls_stream_drop(s, VLS_STR("tool call that is not a function"), err);
     if (vls_str_equal(id, VLS_STR("null")))
         id = VLS_STR(""); /* so Mistral says that there is none */
     rc = find_call(&block, s, call, at, id, err);

@@ -122,7 +122,7 @@ int vls_stream_finish(vls_stream *stream, valise_error *err)
         return stream->failed;
     stream->failed = vls_sse_finish(&stream->sse, err);
     if (stream->failed == 0 && stream->total > 0 && stream->events == 0)
-        stream->failed = vls_fail(err, VALISE_E_INVALID, "it is no stream of events");
+        stream->failed = vls_fail(err, VALISE_E_INVALID, "it is not a stream of events");
     return stream->failed;
 }
 

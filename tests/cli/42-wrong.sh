@@ -75,7 +75,7 @@ t 'what is not there is named, with what there is [L5]' '
     expect_exit 3 "$VALISE" show pin/nope && told
     expect_exit 3 "$VALISE" show 0123456789abcdef && told
     expect_exit 3 "$VALISE" retention set nope && told
-    stderr_has "there is: log"
+    stderr_has "it is one of: log"
     expect_exit 3 "$VALISE" config get core.nope && told
     expect_exit 3 "$VALISE" config get core.pager && told
     expect_exit 6 "$VALISE" erase && told

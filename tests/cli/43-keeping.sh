@@ -176,7 +176,7 @@ t 'what stands in the place of .valise is told [K25 Q26]' '
     echo >.valise
     for words in status init; do
         expect_exit 6 "$VALISE" $words
-        stderr_has "no folder" "move it away"
+        stderr_has "not a folder" "move it away"
     done
     mkdir -p real/sub
     echo >real/sub/.valise

@@ -202,7 +202,7 @@ t 'what settles a conflict is said, also where one side has deleted [B17]' '
     bp rm g k
     bp pack m k 2
     expect_exit 5 "$VALISE" bp merge m g
-    stderr_has "make them the same (pack or rm), and merge again"
+    stderr_has "make them equal (pack or rm), then merge again"
     bp rm m k
     bp merge m g
 '
@@ -274,7 +274,7 @@ owners_only() {
         stdout_lacks "--node "
     done
     expect_exit 4 "$VALISE" bp fork run-1 run-2 --node n
-    stderr_has "only the owner may" "without --node"
+    stderr_has "only the owner may" "leave out --node"
 }
 t 'what only the owner may offers no --node [B19]' owners_only
 

@@ -153,7 +153,7 @@ t 'a path alone can be scanned, and nothing else is looked at' '
     run "$VALISE" scan ./src/../README
     stdout_has "0 added, 1 changed, 0 removed"
     expect_exit 6 "$VALISE" scan ../x
-    stderr_has "outside of the tree"
+    stderr_has "outside the tree"
 '
 
 t 'check-ignore says which rule [C3]' '

@@ -42,9 +42,9 @@ outside() {
     start
     cd src
     expect_exit 6 "$VALISE" get-node ../../x
-    stderr_has "'../../x' lies outside of the tree" "the tree is $(dirname "$PWD")"
+    stderr_has "'../../x' is outside the tree" "the tree is $(dirname "$PWD")"
     expect_exit 6 "$VALISE" put-frame /etc/passwd ../../notes
-    stderr_has "'/etc/passwd' lies outside of the tree"
+    stderr_has "'/etc/passwd' is outside the tree"
     expect_exit 6 "$VALISE" scan "$(dirname "$PWD")x"
     expect_exit 6 "$VALISE" check-ignore ../../x
     expect_exit 6 "$VALISE" tree ls /
@@ -152,7 +152,7 @@ long() {
     stderr_has "a path of 4500 bytes, 'abcdefgh/"
     expect_exit 6 "$VALISE" run node:get "{\"node\":\"$name\"}"
     expect_exit 6 "$VALISE" get-node "$(printf '../%.0s' $(seq 100))x"
-    stderr_has "lies outside of the tree"
+    stderr_has "is outside the tree"
 }
 t 'names and paths that are too long are invalid, and named as they were given' long
 
@@ -175,11 +175,11 @@ hint: 'valise check-ignore' shows the rule"
     expect_exit 3 "$VALISE" get-node .valise
     stderr_has "'.valise' is ignored, as all of .git and .valise is"
     expect_exit 3 "$VALISE" put-frame pipe ../notes
-    stderr_has "'pipe' is no file, directory or link" "hint: sockets, pipes and devices"
+    stderr_has "'pipe' is not a file, directory or link" "hint: sockets, pipes and devices"
     expect_exit 3 "$VALISE" get-node pipe
-    stderr_has "'pipe' is no file, directory or link"
+    stderr_has "'pipe' is not a file, directory or link"
     expect_exit 3 "$VALISE" put-frame nothing ../notes
-    stderr_has "there is nothing at 'nothing'" "looks for what is new"
+    stderr_has "there is nothing at 'nothing'" "finds what is new"
     # What was in the tree before the rule as well.
     echo README >>.gitignore
     echo changed >README

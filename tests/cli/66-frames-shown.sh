@@ -194,7 +194,7 @@ frames() {
     expect_exit 3 "$VALISE" frame show 0000000
     stderr_has "no frame begins with 0000000"
     expect_exit 6 "$VALISE" frame show abc
-    stderr_has "'abc' is no id of a frame" "4 or more"
+    stderr_has "'abc' is not an id of a frame" "4 or more"
     run "$VALISE" frame show "${id:0:8}"
     stdout_has "frame ${id:0:8}  summary, authored  22 B" "Agent:  local" "    in two parts"
     stdout_matches "^Of:     node $ID$"

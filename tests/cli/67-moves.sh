@@ -242,11 +242,11 @@ left_out() {
     expect_exit 3 "$VALISE" scan x.log
     stderr_has "is ignored"
     expect_exit 3 "$VALISE" scan pipe
-    stderr_has "no file, directory or link"
+    stderr_has "not a file, directory or link"
     expect_exit 3 "$VALISE" get-node dl/f
     stderr_has "'dl' is a link"
     expect_exit 3 "$VALISE" get-node b
-    stderr_has "of which rules leave out everything"
+    stderr_has "says which rule leaves it out"
     echo 2 >d/g
     run "$VALISE" scan
     expect_exit 3 "$VALISE" get-node d/g --at v1

@@ -88,7 +88,7 @@ wrong() {
     expect_exit 3 "$VALISE" synthesize src --program ../bin/none
     stderr_has ../bin/none
     expect_exit 6 "$VALISE" synthesize src --program ../bin
-    stderr_has 'is no file'
+    stderr_has 'is not a file'
     expect_exit 6 "$VALISE" synthesize src --program ../bin/count --params '[1]'
     stderr_has object
     expect_exit 6 "$VALISE" run context:synthesize '{"node":"src","program":"../bin/count"}'
@@ -244,7 +244,7 @@ fi
 echo fine
 EOF
     expect_exit 1 "$VALISE" synthesize src/b --program ../bin/bad
-    stderr_has 'bad ended with exit code 7: boom' 'hint: mend the program'
+    stderr_has 'bad ended with exit code 7: boom' 'hint: fix the program'
     expect_exit 1 "$VALISE" synthesize --recursive --program ../bin/bad
     stdout_matches '^failed +src/b notes: bad ended with exit code 7: boom$'
     stdout_matches '^new +src/a notes'

@@ -195,7 +195,7 @@ t 'names with control characters are quoted, also in patches' '
 t 'what is no state, or nothing to compare' '
     "$VALISE" -q init
     expect_exit 3 "$VALISE" diff
-    stderr_has "nothing is known of the files yet"
+    stderr_has "the files were never scanned"
     echo 1 >a
     "$VALISE" -q scan
     run "$VALISE" diff

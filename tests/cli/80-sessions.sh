@@ -148,7 +148,7 @@ orders() {
     run "$VALISE" turn branches "$first"
     stdout_lacks '* '
     expect_exit 6 "$VALISE" turn show
-    stderr_has 'which turn' 'SESSION TURN'
+    stderr_has 'no turn given' 'SESSION TURN'
     expect_exit 6 "$VALISE" turn show HEAD
     stderr_has 'none was named' 'SESSION HEAD'
     expect_exit 3 "$VALISE" turn show HEAD support
@@ -195,7 +195,7 @@ texts() {
     expect_exit 6 "$VALISE" turn add support user - </dev/null
     stderr_has 'the text is empty'
     expect_exit 6 "$VALISE" turn add support user
-    stderr_has 'nothing is said'
+    stderr_has 'the turn is empty'
     expect_exit 6 "$VALISE" turn add support user hi --attach .
     stderr_has 'attach[0]' 'is a folder'
     expect_exit 6 "$VALISE" turn add support human hi

@@ -54,7 +54,7 @@ t 'context entries: text, value, file; `memory` is the same word [W13]' '
     run "$VALISE" memory show team/limits
     stdout_has "{\"lines\":100}" "expires"
     expect_exit 6 "$VALISE" context add nothing
-    stderr_has "needs a content"
+    stderr_has "needs some content"
     run "$VALISE" context delete picture
     run "$VALISE" blob list --json
     [ ! -s "$OUT" ]
@@ -136,7 +136,7 @@ to 18."
     run "$VALISE" memory list --json
     [ "$(wc -c <"$OUT")" -lt 2000 ]
     expect_exit 6 "$VALISE" preference delete nope
-    stderr_has "'"'nope' is no id"'" "valise preference list"
+    stderr_has "'"'nope' is not an id"'" "valise preference list"
     expect_exit 3 "$VALISE" preference show abcdabcd
     stderr_has "valise preference list"
 '

@@ -57,7 +57,7 @@ wrong() {
     expect_exit 1 "$VALISE" session import export.zip
     stderr_has "this is a zip file" "unpack it"
     expect_exit 6 "$VALISE" session import /etc/hostname
-    stderr_has "no file of a format that is known"
+    stderr_has "not a file of a format that is known"
     expect_exit 6 "$VALISE" session export
     stderr_has "give one session"
     printf '{"messages":[{"role":"user","content":"\\u001b[2J\\u202e"}]}\n' >esc.jsonl

@@ -131,7 +131,7 @@ t 'an error repeats no password of a URL, and its hint is about the network [Q25
     export VALISE_PROVIDER_NEAR_ADAPTER=compatible
     export VALISE_PROVIDER_NEAR_URL=http://me:planted-password@127.0.0.1:1/v1
     expect_exit 6 "$VALISE" ask s1 hi --provider near --model m
-    stderr_has "is no URL of a provider" "without user"
+    stderr_has "is not a URL of a provider" "without user"
     stderr_lacks planted-password
     export VALISE_PROVIDER_NEAR_URL="https://127.0.0.1:1/v1?key=planted-password"
     expect_exit 6 "$VALISE" ask s1 hi --provider near --model m
@@ -170,7 +170,7 @@ server.handle_request()
     expect_exit 6 "$VALISE" ask s1 hi --provider near --model m --stream=false
     stderr_has "invalid JSON" "that is what near answered" "provider.near.url"
     expect_exit 6 "$VALISE" ask s1 hi --provider near --model m
-    stderr_has "it is no stream of events" "that is what near answered" "provider.near.url"
+    stderr_has "it is not a stream of events" "that is what near answered" "provider.near.url"
 '
 
 done_testing

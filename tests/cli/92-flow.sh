@@ -123,7 +123,7 @@ wrong() {
     expect_exit 6 "$VALISE" flow run flow.json --set nothing
     stderr_has KEY=JSON
     expect_exit 6 "$VALISE" flow run
-    stderr_has 'which flow'
+    stderr_has 'no flow given'
     expect_exit 3 "$VALISE" flow run nosuch.json
     stderr_has nosuch.json
     echo '{"nodes":[' >broken.json

@@ -278,7 +278,7 @@ odd_texts() {
  "edges": [{"from": "x", "to": "y", "condition": "ждать"}, {"from": "y", "to": "z", "condition": "error"}]}
 EOF
     expect_exit 6 "$VALISE" flow run f.json --backpack b --json
-    stderr_has "is no action"
+    stderr_has "is not an action"
     run "$VALISE" bp unpack b a
     stdout_is 1
 }

@@ -78,24 +78,24 @@ TEST(far, who_ends)
 TEST(far, who_answers_something_else)
 {
     static const far_side all[] = {
-        {READ "echo hello; cat", VALISE_E_IO, "sh: this is no answer: invalid JSON at byte 0"},
-        {READ "echo; cat", VALISE_E_IO, "this is no answer: invalid JSON"},
-        {READ "echo '[]'; cat", VALISE_E_IO, "this is no answer: it is no object"},
+        {READ "echo hello; cat", VALISE_E_IO, "sh: this is not an answer: invalid JSON at byte 0"},
+        {READ "echo; cat", VALISE_E_IO, "this is not an answer: invalid JSON"},
+        {READ "echo '[]'; cat", VALISE_E_IO, "this is not an answer: it is not an object"},
         {READ "echo '{}'; cat", VALISE_E_IO, "it has not the same id"},
         {READ "echo '{\"id\":2,\"result\":{}}'; cat", VALISE_E_IO,
-         "no answer to question 1: it has not the same id"},
+         "not an answer to question 1: it has not the same id"},
         {READ "echo '{\"id\":\"1\",\"result\":{}}'; cat", VALISE_E_IO, "the same id"},
         {READ "echo '{\"id\":null,\"result\":{}}'; cat", VALISE_E_IO, "the same id"},
         {READ "echo '{\"id\":1}'; cat", VALISE_E_IO, "neither a result nor an error"},
-        {READ "echo '{\"id\":1,\"result\":[]}'; cat", VALISE_E_IO, "this is no answer: "},
-        {READ "echo '{\"id\":1,\"result\":{}}'; cat", VALISE_E_IO, "this is no answer: "},
+        {READ "echo '{\"id\":1,\"result\":[]}'; cat", VALISE_E_IO, "this is not an answer: "},
+        {READ "echo '{\"id\":1,\"result\":{}}'; cat", VALISE_E_IO, "this is not an answer: "},
         {READ "echo '{\"id\":1,\"result\":{\"node\":null,\"frames\":[],\"total\":0}}'; cat",
-         VALISE_E_IO, "this is no answer: "},
+         VALISE_E_IO, "this is not an answer: "},
         {READ "echo '{\"id\":1,\"error\":{}}'; cat", VALISE_E_IO, "nobody knows such an error"},
         {READ "echo '{\"id\":1,\"error\":{\"code\":\"OK\"}}'; cat", VALISE_E_IO, "nobody knows"},
         {READ "echo '{\"id\":1,\"error\":{\"code\":7}}'; cat", VALISE_E_IO, "nobody knows"},
-        {READ "printf '\\377\\376\\n'; cat", VALISE_E_IO, "this is no answer: "},
-        {READ "printf '{\"id\":1\\0}\\n'; cat", VALISE_E_IO, "this is no answer: "},
+        {READ "printf '\\377\\376\\n'; cat", VALISE_E_IO, "this is not an answer: "},
+        {READ "printf '{\"id\":1\\0}\\n'; cat", VALISE_E_IO, "this is not an answer: "},
     };
     desk *d = desk_open(t);
 
@@ -175,7 +175,7 @@ TEST(far, who_answers_twice)
 
     CHECK_RC(VALISE_E_BUSY, read_lib(a, &t->err));
     CHECK_RC(VALISE_E_IO, read_lib(a, &t->err));
-    CHECK(strstr(t->err.message, "no answer to question 2"));
+    CHECK(strstr(t->err.message, "not an answer to question 2"));
 }
 
 /* Who does not read, and who complains without end, do not hold us; nor does a host die of a

@@ -14,7 +14,7 @@ typedef struct desk {
     valise *v;
 } desk;
 
-/* Files: README, lib/a.c, lib/b.c, lib/sub/z.c, a link and a name that is no UTF-8. Agents: r
+/* Files: README, lib/a.c, lib/b.c, lib/sub/z.c, a link and a name that is not UTF-8. Agents: r
  * (reader), w (writer), s (synthesis), n (only notes under lib). */
 desk *desk_open(test *t);
 void desk_close(desk *d); /* before the test ends */

@@ -48,7 +48,7 @@ TEST(serve, lines_that_make_no_sense)
         {"nonsense",
          "{\"error\":{\"code\":\"INVALID\",\"message\":\"invalid JSON at byte 0: expected a "
          "value, found 'n'\",\"offset\":0},\"id\":null}\n"},
-        {"[]", "{\"error\":{\"code\":\"INVALID\",\"message\":\"the question is no object\"},"
+        {"[]", "{\"error\":{\"code\":\"INVALID\",\"message\":\"the question is not an object\"},"
                "\"id\":null}\n"},
         {"{}", "{\"error\":{\"code\":\"INVALID\",\"message\":\"the question has no id\"},"
                "\"id\":null}\n"},
@@ -71,7 +71,7 @@ TEST(serve, lines_that_make_no_sense)
         {"{\"id\":7,\"op\":\"read_context\",\"actor\":\"local\"}",
          "{\"error\":{\"code\":\"INVALID\",\"message\":\"a question has no 'actor'\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"read_context\",\"args\":[]}",
-         "{\"error\":{\"code\":\"INVALID\",\"message\":\"args is no object\"},\"id\":7}\n"},
+         "{\"error\":{\"code\":\"INVALID\",\"message\":\"args is not an object\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"write_context\",\"args\":{\"text\":1}}",
          "{\"error\":{\"code\":\"INVALID\",\"message\":\"'text' must be a string\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"write_context\",\"args\":{\"text\":\"\",\"content\":\"\"}}",

@@ -112,7 +112,7 @@ TEST(rows, an_unknown_name_says_who_may_be_meant)
     CHECK_RC(VALISE_E_NOT_FOUND, vls_rows_open(&rows, &b.view, VLS_STR("reserch"), &t->err));
     CHECK(strstr(t->err.hint, "research"));
     CHECK_RC(VALISE_E_NOT_FOUND, vls_rows_open(&rows, &b.view, VLS_STR("zzz"), &t->err));
-    CHECK(strstr(t->err.hint, "backpack list"));
+    CHECK(strstr(t->err.hint, "bp list"));
     CHECK_RC(VALISE_E_NOT_FOUND, vls_rows_open_id(&rows, &b.view, &id, &t->err));
     CHECK_OK(vls_rows_open(&rows, &b.view, VLS_STR("research"), &t->err));
     vls_rows_close(&rows);

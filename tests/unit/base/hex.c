@@ -67,10 +67,10 @@ TEST(hex, refuses_every_byte_that_is_no_digit_and_says_where)
             CHECK_INT(3, t->err.offset);
     }
     CHECK_RC(VALISE_E_INVALID, vls_hex_decode(&out, VLS_STR("aB"), &t->err));
-    CHECK_TEXT("hexadecimal text: 'B' at offset 1 is no hexadecimal digit", t->err.message);
+    CHECK_TEXT("hexadecimal text: 'B' at offset 1 is not a hexadecimal digit", t->err.message);
     CHECK_TEXT("write the digits a to f in lower case", t->err.hint);
     CHECK_RC(VALISE_E_INVALID, vls_hex_decode(&out, VLS_STR("\x1b"), &t->err));
-    CHECK_TEXT("hexadecimal text: 0x1b at offset 0 is no hexadecimal digit", t->err.message);
+    CHECK_TEXT("hexadecimal text: 0x1b at offset 0 is not a hexadecimal digit", t->err.message);
 }
 
 TEST(hex, decode_appends_and_keeps_what_was_there_on_failure)

@@ -536,7 +536,7 @@ TEST(registry, refuses_aliases_that_cannot_be_typed)
     for (size_t i = 0; i < VLS_COUNT(aliases); i++) {
         kit *k = kit_new(t);
         k->ops[0].alias = aliases[i];
-        refused(k, VALISE_E_INVALID, "is no command line");
+        refused(k, VALISE_E_INVALID, "is not a command line");
     }
 }
 
@@ -627,7 +627,7 @@ TEST(registry, wants_to_know_the_capability) /* [K23] */
     for (size_t i = 0; i < VLS_COUNT(needs); i++) {
         kit *k = kit_new(t);
         k->ops[0].needs = needs[i];
-        refused(k, VALISE_E_INVALID, "is no capability");
+        refused(k, VALISE_E_INVALID, "is not a capability");
     }
     for (size_t i = 0; i < 3; i++) {
         kit *k = kit_new(t);
@@ -903,7 +903,7 @@ TEST(registry, refuses_indexes_that_make_no_sense)
     kit *k = kit_new(t);
 
     k->indexes[0].fields = unknown;
-    refused(k, VALISE_E_INVALID, "index by_count is over `colour`, which is no field");
+    refused(k, VALISE_E_INVALID, "index by_count is over `colour`, which is not a field");
     k->indexes[0].fields = nothing;
     refused(k, VALISE_E_INVALID, "is over no field");
     k->indexes[0].fields = NULL;
@@ -914,7 +914,7 @@ TEST(registry, refuses_indexes_that_make_no_sense)
     refused(k, VALISE_E_INVALID, "too many fields");
     k = kit_new(t);
     k->indexes[0].name = "By Count";
-    refused(k, VALISE_E_INVALID, "is no name for an index");
+    refused(k, VALISE_E_INVALID, "is not a name for an index");
     k = kit_new(t);
     k->indexes[1] = k->indexes[0];
     refused(k, VALISE_E_INVALID, "two indexes by_count");

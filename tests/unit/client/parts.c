@@ -78,9 +78,8 @@ TEST(url, is_base_and_path)
     CHECK_TEXT("https://x.com/api/v1/chat", url_of(t, "https://x.com/api", "/v1/chat", "m"));
     CHECK_TEXT("https://x.com/models/a%2Fb%3A0%3Fx:say",
                url_of(t, "https://x.com", "/models/{model}:say", "a/b:0?x"));
-    CHECK_TEXT("'..' is no model", url_of(t, "https://x.com", "/m/{model}/x", ".."));
-    CHECK_TEXT("nobody says which model is to answer",
-               url_of(t, "https://x.com", "/m/{model}/x", ""));
+    CHECK_TEXT("'..' is not a model", url_of(t, "https://x.com", "/m/{model}/x", ".."));
+    CHECK_TEXT("no model given", url_of(t, "https://x.com", "/m/{model}/x", ""));
 }
 
 /* ---- keys ---- */

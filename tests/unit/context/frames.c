@@ -225,7 +225,7 @@ TEST(frames, invalid_node_id_returns_a_clear_error)
     yard *y = yard_open(t);
 
     CHECK_INT(VALISE_E_NOT_FOUND, yard_try_put(y, NULL, "src/a.c", "notes", "x", ""));
-    CHECK_TEXT("valise scan", t->err.hint);
+    CHECK_TEXT("run 'valise scan'", t->err.hint);
     yard_grow(y, TREE, "");
     for (size_t i = 0; i < VLS_COUNT(bad); i++) {
         char first[sizeof(t->err.message)];

@@ -640,7 +640,7 @@ TEST(context_look, a_put_on_nothing_says_so)
     const char *put_it = test_format("{\"node\":\"%s\",\"content\":\"eA==\"}", id);
 
     CHECK_RC(VALISE_E_NOT_FOUND, valise_dispatch(NULL, v, "frame:put", put_it, NULL, &t->err));
-    CHECK_TEXT("valise scan", t->err.hint);
+    CHECK_TEXT("run 'valise scan'", t->err.hint);
     some_files();
     run(t, v, "tree:scan", "{}");
     CHECK_RC(VALISE_E_NOT_FOUND, valise_dispatch(NULL, v, "frame:put", put_it, NULL, &t->err));

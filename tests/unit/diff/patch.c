@@ -61,7 +61,7 @@ TEST(patch, texts_that_are_no_files)
     CHECK(!why);
     CHECK_INT(0, vls_patch_texts(&out, &why, VLS_STR("a"), vls_str("\0", 1), VLS_STR("b"),
                                  VLS_STR("x"), t->env, &t->err));
-    CHECK_TEXT("it is no text", why);
+    CHECK_TEXT("it is not a text", why);
     CHECK_INT(1, vls_patch_texts(&out, &why, VLS_STR("a"), VLS_STR("x\n"), VLS_STR("b"),
                                  VLS_STR("y\n"), t->env, &t->err));
     CHECK_STR(VLS_STR("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"), vls_buf_str(&out));

@@ -316,7 +316,7 @@ TEST(config, refuses_to_set_what_would_not_count)
     const char *file = path_of("config");
 
     CHECK_RC(VALISE_E_INVALID, set(t, file, VLS_LAYER_WORKSPACE, "core.colour", "red"));
-    CHECK(strstr(t->err.message, "no setting \"core.colour\""));
+    CHECK(strstr(t->err.message, "no setting 'core.colour'"));
     CHECK_RC(VALISE_E_INVALID, set(t, file, VLS_LAYER_WORKSPACE, "core.timeout", "soon"));
     CHECK_RC(VALISE_E_INVALID, set(t, file, VLS_LAYER_WORKSPACE, "core.actor", "eve"));
     CHECK(strstr(t->err.message, "cannot be set in the file of the workspace"));

@@ -204,7 +204,7 @@ TEST(extension, refuses_what_is_no_extension)
     refused(t, VALISE_E_INVALID, "none.so"); /* the line that names it is wrong */
     CHECK(strstr(t->err.message, "user-config:2") && strstr(t->err.hint, "config unset --user"));
     name_it(test_tmpdir());
-    refused(t, VALISE_E_INVALID, "is no file");
+    refused(t, VALISE_E_INVALID, "is not a file");
     name_it("notes.so");
     refused(t, VALISE_E_INVALID, "user-config:2: the path of an extension begins with /");
 }

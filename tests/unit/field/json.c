@@ -404,7 +404,7 @@ TEST(field_json, structs_that_have_no_text)
     kit_all row = good_row();
 
     row.real = 1.0 / 0.0;
-    refuse_both(t, &row, "real", "'real' is no number that JSON has");
+    refuse_both(t, &row, "real", "'real' is not a number that JSON has");
     row = good_row();
     row.duration = -1;
     refuse_both(t, &row, "duration", "'duration' is a negative duration");

@@ -155,7 +155,7 @@ TEST(field_row, structs_that_have_no_cells)
     vls_fields_clear(&row, kit_all_fields, sizeof(row));
     row.real = -1.0 / 0.0;
     CHECK_RC(VALISE_E_INVALID, vls_row_to_cells(cells, &row, kit_all_fields, &arena, &t->err));
-    CHECK_TEXT("'real' is no number that a row can hold", t->err.message);
+    CHECK_TEXT("'real' is not a number that a row can hold", t->err.message);
     row.real = 0;
     row.text.bytes = VLS_STR("not lifted yet");
     CHECK_RC(VALISE_E_INVALID, vls_row_to_cells(cells, &row, kit_all_fields, &arena, &t->err));

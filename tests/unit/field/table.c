@@ -31,7 +31,9 @@ static const struct {
     valise_field fields[3];
     const char *path, *message;
 } bad_tables[] = {
-    {{{.name = NULL, .type = VALISE_T_INT}}, "?", "\"\" is no name: camelCase, at most 48 bytes"},
+    {{{.name = NULL, .type = VALISE_T_INT}},
+     "?",
+     "\"\" is not a name: camelCase, at most 48 bytes"},
     {{{.name = "", .type = VALISE_T_INT}}, "", NULL},
     {{{.name = "a_b", .type = VALISE_T_INT}}, "a_b", NULL},
     {{{.name = "9", .type = VALISE_T_INT}}, "9", NULL},

@@ -9,23 +9,19 @@ TEST(flow_config, every_error_at_once)
     valise *v = kit_open(t);
 
     CHECK_SAYS(
-        "version: version '3.0.0' is not known (this library reads version 2.0.0)\n"
-        "nodes[0].type: there is no node type 'ChatNod' (did you mean 'ChatNode'?)\n"
-        "nodes[1].id: there is a node 'a' already (ids are unique in a flow: give it another "
-        "one)\n"
-        "nodes[2].parms: a node has no member 'parms' (did you mean 'params'?)\n"
-        "nodes[2].params.model: 'model' is missing\n"
-        "nodes[3].params.model: 'model' must be a string, not an integer\n"
-        "nodes[3].params.temperature: 'temperature' must be between 0 and 2, is 5\n"
-        "nodes[3].params.tempo: unknown member 'tempo'\n"
-        "nodes[4].params.list[1]: must be a string, is 7\n"
-        "nodes[4].params.n: must be an integer, is \"x\"\n"
-        "nodes[5].permissions.read[0]: a pattern is empty\n"
-        "nodes[5].timeout: \"soon\" is not a duration: it does not start with a digit (write a "
-        "whole number and a unit (ns us ms s m h d w), such as 90s or 15m)\n"
-        "edges[0].condition: Unknown Operator at /nope: there is no operator \"nope\" (write data "
-        "that is no rule as {\"preserve\": ...})\n"
-        "edges[1].to: there is no node 'serch' (did you mean 'search'?)\n",
+        "version: version '3.0.0' is not known (this library reads version 2.0.0)\nnodes[0].type: "
+        "there is no node type 'ChatNod' (did you mean 'ChatNode'?)\nnodes[1].id: there is a node "
+        "'a' already (ids are unique in a flow: give it another one)\nnodes[2].parms: a node has "
+        "no member 'parms' (did you mean 'params'?)\nnodes[2].params.model: 'model' is "
+        "missing\nnodes[3].params.model: 'model' must be a string, not an "
+        "integer\nnodes[3].params.temperature: 'temperature' must be between 0 and 2, is "
+        "5\nnodes[3].params.tempo: unknown member 'tempo'\nnodes[4].params.list[1]: must be a "
+        "string, is 7\nnodes[4].params.n: must be an integer, is "
+        "\"x\"\nnodes[5].permissions.read[0]: a pattern is empty\nnodes[5].timeout: \"soon\" is "
+        "not a duration: it does not start with a digit (write a whole number and a unit (ns us ms "
+        "s m h d w), such as 90s or 15m)\nedges[0].condition: Unknown Operator at /nope: there is "
+        "no operator \"nope\" (write data that is not a rule as {\"preserve\": ...})\nedges[1].to: "
+        "there is no node 'serch' (did you mean 'search'?)\n",
         "{'version':'3.0.0','nodes':["
         "{'id':'a','type':'ChatNod'},{'id':'a','type':'ChatNode'},"
         "{'id':'p','type':'StrictNode','parms':{}},"
@@ -58,9 +54,9 @@ TEST(flow_config, single_faults)
                                       "mean 'read'?)\n"},
         {"'dependencies':['llm']", "nodes[0].dependencies[0]: there is no dependency 'llm' "
                                    "(declare it in the flow's dependencies)\n"},
-        {"'params':{'a':[{'b':'${'}]}", "nodes[0].params.a[0].b: '${' is no reference (write "
+        {"'params':{'a':[{'b':'${'}]}", "nodes[0].params.a[0].b: '${' is not a reference (write "
                                         "${NAME} for a variable, or $${ for the characters)\n"},
-        {"'params':{'a':'@cred:'}", "nodes[0].params.a: '' is no name of a credential (write "
+        {"'params':{'a':'@cred:'}", "nodes[0].params.a: '' is not a name of a credential (write "
                                     "@cred:NAME, with letters, digits, '-' and '_')\n"},
         {"'name':7", "nodes[0].name: it must be a text, not integer\n"},
         {"'meta':{'any':[1]},'description':'','name':'x'", ""},
@@ -85,7 +81,7 @@ TEST(flow_config, every_error_within_params)
     valise *v = kit_open(t);
 
     CHECK_SAYS(
-        "nodes[0].params.flow.nodes[1].params.action: '${' is no reference (write ${NAME} "
+        "nodes[0].params.flow.nodes[1].params.action: '${' is not a reference (write ${NAME} "
         "for a variable, or $${ for the characters)\n"
         "nodes[0].params.collect: 'collect' must have between 1 and 1024 bytes, has 0\n"
         "nodes[0].params.parallel: 'parallel' must be an integer, not a string\n"
@@ -115,21 +111,22 @@ TEST(flow_config, every_error_within_params)
         "{'id':'s','type':'SubflowNode','params':{'flow':7,'more':1}},"
         "{'id':'n','type':'SubflowNode','params':{}}],'edges':[{'from':'m','to':'c'},"
         "{'from':'c','to':'g'},{'from':'g','to':'s'},{'from':'s','to':'n'}]}");
-    CHECK_SAYS("dependencies.t.tool.env.A: '${' is no reference (write ${NAME} for a variable, or "
-               "$${ for the characters)\n"
-               "dependencies.t.tool.env.B: '${1' is no reference (write ${NAME} for a variable, or "
-               "$${ for the characters)\n"
-               "nodes[0].permissions.deny[1]: 'name' must be a string, not an integer\n"
-               "nodes[0].permissions.deny[3]: 'name' must be a string, not null\n"
-               "nodes[0].permissions.foo: unknown member 'foo'\n"
-               "nodes[0].permissions.read: 'read' must be an array, not an integer\n"
-               "nodes[0].permissions.write[1]: a pattern is empty\n"
-               "nodes[0].permissions.write[2]: a pattern is empty\n"
-               "nodes[0].permissions.namespaceRead[0]: pattern 'a..b' has an empty segment\n",
-               "{'nodes':[{'id':'a','type':'SearchNode','permissions':{'deny':['a',1,'b',null],"
-               "'foo':1,'read':7,"
-               "'write':['a','',''],'namespaceRead':['a..b','c']}}],"
-               "'dependencies':{'t':{'tool':{'command':['x'],'env':{'A':'${','B':'${1'}}}}}");
+    CHECK_SAYS(
+        "dependencies.t.tool.env.A: '${' is not a reference (write ${NAME} for a variable, or "
+        "$${ for the characters)\n"
+        "dependencies.t.tool.env.B: '${1' is not a reference (write ${NAME} for a variable, or "
+        "$${ for the characters)\n"
+        "nodes[0].permissions.deny[1]: 'name' must be a string, not an integer\n"
+        "nodes[0].permissions.deny[3]: 'name' must be a string, not null\n"
+        "nodes[0].permissions.foo: unknown member 'foo'\n"
+        "nodes[0].permissions.read: 'read' must be an array, not an integer\n"
+        "nodes[0].permissions.write[1]: a pattern is empty\n"
+        "nodes[0].permissions.write[2]: a pattern is empty\n"
+        "nodes[0].permissions.namespaceRead[0]: pattern 'a..b' has an empty segment\n",
+        "{'nodes':[{'id':'a','type':'SearchNode','permissions':{'deny':['a',1,'b',null],"
+        "'foo':1,'read':7,"
+        "'write':['a','',''],'namespaceRead':['a..b','c']}}],"
+        "'dependencies':{'t':{'tool':{'command':['x'],'env':{'A':'${','B':'${1'}}}}}");
 }
 
 /* Nor does one element or member of a param hide the others of it. */
@@ -142,16 +139,16 @@ TEST(flow_config, every_error_within_one_param)
         "nodes[0].params.command[3]: 'word' must be a string, not null\n"
         "nodes[0].params.command[0]: which program runs is no item's business (only its arguments "
         "are templates)\n"
-        "nodes[0].params.input[0]: it is no key\n"
-        "nodes[0].params.input[2]: it is no key\n"
-        "nodes[0].params.env.A: it is no variable with a text\n"
-        "nodes[0].params.env.B=: it is no variable with a text\n"
+        "nodes[0].params.input[0]: it is not a key\n"
+        "nodes[0].params.input[2]: it is not a key\n"
+        "nodes[0].params.env.A: it is not a variable with a text\n"
+        "nodes[0].params.env.B=: it is not a variable with a text\n"
         "nodes[1].params.tools[0]: 'tool' must be a string, not an integer\n"
         "nodes[2].params.cases.1: it must be a text, not integer\n"
-        "nodes[2].params.cases.2: '' is no action\n"
-        "nodes[3].params.rules[0]: it is no rule with an action (write [{\"when\": {...}, "
+        "nodes[2].params.cases.2: '' is not an action\n"
+        "nodes[3].params.rules[0]: it is not a rule with an action (write [{\"when\": {...}, "
         "\"action\": \"name\"}])\n"
-        "nodes[3].params.rules[2]: it is no rule with an action (write [{\"when\": {...}, "
+        "nodes[3].params.rules[2]: it is not a rule with an action (write [{\"when\": {...}, "
         "\"action\": \"name\"}])\n"
         "nodes[4].params.values.: the key of an item is empty\n"
         "nodes[4].params.values.a\\x01: the key of an item has a control character at byte 1\n"
@@ -278,20 +275,21 @@ TEST(flow_config, dependencies)
     CHECK_STR(VLS_STR("model"), flow->nodes.ptr[0]->needs[0].role);
     CHECK_STR(VLS_STR("llm"), flow->nodes.ptr[0]->needs[0].name);
     CHECK_STR(VLS_STR("files"), flow->nodes.ptr[1]->needs[1].role);
-    CHECK_SAYS("dependencies.a: it is one of client, tool, mcp or host (for example {\"client\": "
-               "{\"provider\": \"anthropic\"}})\n"
-               "dependencies.b.client: a client has a 'provider' (give \"provider\", or \"replay\" "
-               "for answers from a file)\n"
-               "dependencies.c.tool.command: it must be a list of 1 to 1000 texts\n"
-               "dependencies.c.tool.env.1: '1' is no variable of an environment\n"
-               "dependencies.d.host: what the host gives is declared with true\n"
-               "dependencies.e f: 'e f' is no name of a dependency (use letters, digits, '-' and "
-               "'_', 64 at most)\n"
-               "nodes[0].dependencies[0]: there is no dependency 'lm' (declare it in the flow's "
-               "dependencies)\n",
-               "{'dependencies':{'a':{},'b':{'client':{}},'c':{'tool':{'env':{'1':'x'},"
-               "'command':[]}},'d':{'host':1},'e f':{'host':true}},"
-               "'nodes':[{'id':'a','type':'SearchNode','dependencies':['lm']}]}");
+    CHECK_SAYS(
+        "dependencies.a: it is one of client, tool, mcp or host (for example {\"client\": "
+        "{\"provider\": \"anthropic\"}})\n"
+        "dependencies.b.client: a client has a 'provider' (give \"provider\", or \"replay\" "
+        "for answers from a file)\n"
+        "dependencies.c.tool.command: it must be a list of 1 to 1000 texts\n"
+        "dependencies.c.tool.env.1: '1' is not a variable of an environment\n"
+        "dependencies.d.host: what the host gives is declared with true\n"
+        "dependencies.e f: 'e f' is not a name of a dependency (use letters, digits, '-' and "
+        "'_', 64 at most)\n"
+        "nodes[0].dependencies[0]: there is no dependency 'lm' (declare it in the flow's "
+        "dependencies)\n",
+        "{'dependencies':{'a':{},'b':{'client':{}},'c':{'tool':{'env':{'1':'x'},"
+        "'command':[]}},'d':{'host':1},'e f':{'host':true}},"
+        "'nodes':[{'id':'a','type':'SearchNode','dependencies':['lm']}]}");
 }
 
 /* Services of the host count as declared. [F8] */

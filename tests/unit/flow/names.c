@@ -192,7 +192,7 @@ TEST(flow_names, what_an_id_may_be)
     }
     CHECK_TEXT("", kit_check(t, v, "{'nodes':[{'id':'A-z_09','type':'SearchNode'}]}"));
     CHECK_TEXT("", kit_check(t, v, "{'nodes':[{'id':'__proto__','type':'SearchNode'}]}"));
-    CHECK_TEXT("namespace: 'sales.' is no namespace (write segments with dots between, such as "
+    CHECK_TEXT("namespace: 'sales.' is not a namespace (write segments with dots between, such as "
                "sales.reports)\n",
                kit_check(t, v, "{'namespace':'sales.','nodes':[{'id':'a','type':'SearchNode'}]}"));
 }

@@ -61,7 +61,7 @@ TEST(plain, params_are_looked_at_when_they_are_loaded)
         {"{'id':'n','type':'DecisionNode','params':{'rules':[{'when':{'nonsense':1},'action':'a'}]}"
          "}",
          "nodes[0].params.rules[0]"},
-        {"{'id':'n','type':'DecisionNode','params':{'rules':[{'when':true}]}}", "no rule"},
+        {"{'id':'n','type':'DecisionNode','params':{'rules':[{'when':true}]}}", "not a rule"},
         {"{'id':'n','type':'ChatNode','params':{'prompt':'x','client':'a','provider':'b'}}",
          "either a client"},
         {"{'id':'n','type':'ChatNode','params':{'prompt':'x','session':'s','history':'h'}}",
@@ -71,8 +71,8 @@ TEST(plain, params_are_looked_at_when_they_are_loaded)
          "must be an object"},
         {"{'id':'n','type':'ExecNode','params':{'command':['{{program}}']}}", "no item's business"},
         {"{'id':'n','type':'ExecNode','params':{'command':[]}}", "command"},
-        {"{'id':'n','type':'ExecNode','params':{'command':['a'],'env':{'A':1}}}", "no variable"},
-        {"{'id':'n','type':'ExecNode','params':{'command':['a'],'input':[1]}}", "no key"},
+        {"{'id':'n','type':'ExecNode','params':{'command':['a'],'env':{'A':1}}}", "not a variable"},
+        {"{'id':'n','type':'ExecNode','params':{'command':['a'],'input':[1]}}", "not a key"},
         {"{'id':'n','type':'MapNode','params':{'over':'a','flow':{'nodes':[]}}}", "nodes"},
         {"{'id':'n','type':'MapNode','params':{'over':'a','reduce':{'k':'guess'},'flow':{'nodes':["
          "{'id':'x','type':'SetNode','params':{'values':{}}}]}}}",

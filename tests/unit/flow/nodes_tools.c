@@ -187,7 +187,7 @@ TEST(tools, what_a_program_gets_wrong)
         {"echo words", "", "wrote no answer of a node: invalid JSON at byte 0"},
         {"echo '{\"pack\":{},\"pack\":{}}'", "", "duplicate key \"pack\""},
         {"true", "", "it wrote nothing"},
-        {"echo '[1]'", "", "it is no object"},
+        {"echo '[1]'", "", "it is not an object"},
         {"echo '{\"actoin\":\"a\"}'", "", "a member that nobody knows"},
         {"echo '{\"pack\":[1]}'", "", "another type"},
         {"echo '{\"remove\":[1]}'", "", "a list of keys"},

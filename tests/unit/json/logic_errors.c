@@ -12,7 +12,7 @@ TEST(logic, errors_name_the_operator_and_the_place)
         {"{\"Var\": 1}", NULL, "!Unknown Operator at /Var: "},
         {"{\"\": 1}", NULL, "!Unknown Operator at /: there is no operator \"\""},
         {"{\"==\": [1, 1], \"!=\": [1, 1]}", NULL,
-         "!Unknown Operator at the top of the rule: an object of 2 members is no operation"},
+         "!Unknown Operator at the top of the rule: an object of 2 members is not an operation"},
         {"[0, {\"a\": 1, \"b\": 2}]", NULL, "!Unknown Operator at /1: an object of 2"},
         {"{\"if\": {\"var\": \"x\"}}", NULL,
          "!Invalid Arguments at /if: the arguments must be written as an array"},
@@ -38,7 +38,7 @@ TEST(logic, the_error_has_a_path_and_a_hint)
     vls_json rule = logic_parse(t, &arena, "{\"and\": [true, [1, {\"foo\": [1]}]]}");
     CHECK_RC(VALISE_E_INVALID, vls_logic_apply(&out, &arena, rule, vls_json_null(), NULL, &t->err));
     CHECK_TEXT("and[1][1].foo", t->err.path);
-    CHECK_TEXT("write data that is no rule as {\"preserve\": ...}", t->err.hint);
+    CHECK_TEXT("write data that is not a rule as {\"preserve\": ...}", t->err.hint);
     vls_error_prepend(&t->err, "condition");
     CHECK_TEXT("condition.and[1][1].foo", t->err.path);
 

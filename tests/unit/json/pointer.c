@@ -119,9 +119,9 @@ TEST(pointer, says_which_step_leads_nowhere)
         {"/list/3", "/list has 3 items and so no item 3"},
         {"/one/1", "/one has 1 item and so no item 1"},
         {"/list/-", "\"-\" is past the last of the 3 items of /list"},
-        {"/list/01", "\"01\" is no index of the array /list"},
-        {"/list/0/x", "/list/0 is no object or array, its type is integer"},
-        {"/x~1y/z", "/x~1y is no object or array, its type is null"},
+        {"/list/01", "\"01\" is not an index of the array /list"},
+        {"/list/0/x", "/list/0 is not an object or array, its type is integer"},
+        {"/x~1y/z", "/x~1y is not an object or array, its type is null"},
     };
     VLS_AUTO(arena) vls_arena arena;
     const vls_json *value = NULL;

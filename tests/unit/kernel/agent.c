@@ -76,7 +76,7 @@ TEST(agent, an_unknown_actor_is_told_how_to_be_admitted) /* [K24] */
     valise *v = open_flags(t, VALISE_OPEN_CREATE);
 
     REFUSED_AS(VALISE_E_DENIED, "planner-7", "agent:add", "{\"id\":\"x\",\"role\":\"writer\"}");
-    CHECK_TEXT("this workspace knows no actor \"planner-7\"", t->err.message);
+    CHECK_TEXT("there is no actor 'planner-7' in this workspace", t->err.message);
     CHECK_TEXT("valise agent add planner-7 --role writer", t->err.hint);
     REFUSED_AS(VALISE_E_DENIED, "planner-7", "agent:list", NULL);
     CHECK_TEXT("valise agent add planner-7 --role writer (or reader)", t->err.hint);

@@ -87,7 +87,7 @@ TEST(entry, what_makes_no_sense_is_refused)
         int code;
         const char *json, *says;
     } wrong[] = {
-        {VALISE_E_INVALID, "{\"key\":\"k\"}", "needs a content"},
+        {VALISE_E_INVALID, "{\"key\":\"k\"}", "needs some content"},
         {VALISE_E_INVALID, "{\"key\":\"\",\"text\":\"x\"}", "key"},
         {VALISE_E_INVALID, "{\"key\":\"a\\u0000\",\"text\":\"x\"}", "control"},
         {VALISE_E_INVALID, "{\"key\":\"k \",\"text\":\"x\"}", "blank"},

@@ -50,7 +50,7 @@ TEST(preference, what_makes_no_sense_is_refused)
         {VALISE_E_INVALID, "{\"content\":\"x\",\"of\":\"a\"}", "no role or session"},
         {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"role\"}", "which role"},
         {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"session\"}", "which session"},
-        {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"session\",\"of\":\"z\"}", "no id"},
+        {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"session\",\"of\":\"z\"}", "not an id"},
         {VALISE_E_NOT_FOUND, "{\"content\":\"x\",\"scope\":\"session\",\"of\":\"" SESSION "\"}",
          "no session " SESSION},
         {VALISE_E_NOT_FOUND, "{\"content\":\"x\",\"scope\":\"role\",\"of\":\"z\"}", "no role"},

@@ -128,7 +128,7 @@ TEST(things, frames_of_named_paths)
     CHECK_HAS(p->said, "U[Note on a.c (risk by ");
     CHECK_HAS(p->parts, "context frame a.c|context frame a.c|context frame z.c|history turn");
     CHECK_HAS(p->said, "):\nrisk|Note on a.c (summary by ");
-    CHECK_HAS(p->left, "frame a.c: it is no text");
+    CHECK_HAS(p->left, "frame a.c: it is not a text");
     p->ask.frame_type = VLS_STR("summary");
     pot_build(p, s);
     CHECK_HAS_NOT(p->said, "risk");

@@ -306,7 +306,7 @@ TEST(bundle_faults, something_else_than_a_bundle_is_not_copied)
     fault_io_begin(&(fault_io_plan){
         .dir = test_tmpdir(), .kinds = FAULT_WRITE, .nth = 1, .onward = true, .error = EIO});
     CHECK_RC(VALISE_E_CORRUPT, vls_bundle_input_open(&in, "/dev/zero", &silent, err));
-    CHECK(strstr(err->message, "/dev/zero is no bundle"));
+    CHECK(strstr(err->message, "/dev/zero is not a bundle"));
     fault_io_end();
     unsetenv("TMPDIR");
     CHECK(pipe(ends) == 0);

@@ -61,7 +61,7 @@ TEST(hostile, what_cannot_be_used_is_left_out)
     } cases[] = {
         {"bad-schema", "the schema of tool 'bad' is none we can check", 1, 1},
         {"wrong-schema", "the schema of its tool 'a' must be an object, is array", 0, 1},
-        {"long-name", "is no name of a tool", 0, 1},
+        {"long-name", "is not a name of a tool", 0, 1},
         {"many-bad", "the schema of tool 'bad0' is none", 2, 16},
     };
 

@@ -311,7 +311,7 @@ TEST(stream, what_is_no_stream_is_refused)
     heard *h = hear(t, &toy, VLS_STR("<html>no</html>\n\n"), 4);
 
     CHECK_INT(VALISE_E_INVALID, h->rc);
-    CHECK(strstr(h->err.message, "no stream of events"));
+    CHECK(strstr(h->err.message, "not a stream of events"));
     h = hear(t, &toy, VLS_STR(EVENT("{\"do\":\"text\"") EVENT("{\"do\":\"end\"}")), 4);
     CHECK_INT(VALISE_E_INVALID, h->rc);
     CHECK_TEXT("event[0]", h->err.path);
