@@ -13,16 +13,11 @@
 
 /* ---- values ---- */
 
-static int hash_value(valise_id *out, valise *v, valise_str bytes, valise_error *err)
+static int hash_value(valise_id *out, valise_str bytes, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, v->store, err);
+    vls_hasher hasher = {0};
 
-    if (rc < 0)
-        return rc;
-    rc = vls_object_id(out, hasher, "value", bytes, err);
-    vls_store_hasher_return(v->store, hasher);
-    return rc;
+    return vls_object_id(out, &hasher, "value", bytes, err);
 }
 
 /* ---- packing ---- */
@@ -55,7 +50,7 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
     assert(blob);
     args.blob = blob;
     args.value = vls_use_content(blob);
-    rc = hash_value(&args.value.id, bag->v, args.value.bytes, err);
+    rc = hash_value(&args.value.id, args.value.bytes, err);
     if (rc == 0 && o->declassify.count > 0)
         rc = vls_handle_may(bag, "backpack:declassify", err);
     if (rc < 0)

@@ -1,6 +1,6 @@
 /* hash.h -- SHA-256: the ids of blobs, and the tagged hashes of everything else.
  *
- * This is the only place that knows which library computes SHA-256 (OpenSSL, through EVP).
+ * This is the only place that knows which library computes SHA-256 (OpenSSL).
  *
  * A blob's id is the plain SHA-256 of its bytes, so `sha256sum` prints it. Every other kind of
  * object is hashed as a tag that names the kind and a list of fields, each behind its length:
@@ -23,8 +23,8 @@
  * exactly the bytes of such a message, but its id is then the opposite of the object's.
  * docs/formats.md has the test vectors.
  *
- * A hash is computed like a buffer is filled: a failure on the way is remembered and reported
- * by vls_hash_end(). The size of a message is not limited.
+ * A hash is computed like a buffer is filled: what is wrong on the way is remembered and reported
+ * by vls_hash_end(). The size of a message is not limited. Hashing needs no memory but the hasher.
  *
  * Threads: vls_hasher is single; keep one per thread, or borrow one (base/hashers.h). */
 #ifndef VLS_HASH_H
@@ -32,30 +32,19 @@
 
 #include "base/base.h"
 
-#define VLS_HASH_WAITING 256
-
-/* The digest is fetched once and its context reused: 125 ns for 64 bytes instead of 450.
- * (OpenSSL 3.0 still allocates inside every begin, with its own allocator.) */
 typedef struct vls_hasher {
-    struct evp_md_st *md;
-    struct evp_md_ctx_st *ctx;
-    uint64_t left; /* bytes that vls_hash_field_open announced and that did not come yet */
-    bool running;  /* between begin and end */
+    uint64_t state[14]; /* OpenSSL's */
+    uint64_t left;      /* bytes that vls_hash_field_open announced and that did not come yet */
+    bool running;       /* between begin and end */
     bool tagged;
-    int failed; /* 0, or why the running hash cannot be finished */
-    size_t waiting_len;
-    uint8_t waiting[VLS_HASH_WAITING]; /* what OpenSSL did not get yet: each call of it is dear */
+    bool wrong; /* a field has not the size it was given */
 } vls_hasher;
 
-/* VALISE_E_NO_MEMORY; VALISE_E_UNSUPPORTED when OpenSSL has no SHA-256 to give. */
+/* Returns 0: what computes SHA-256 today needs nothing. */
 int vls_hasher_init(vls_hasher *hasher, valise_error *err);
 void vls_hasher_release(vls_hasher *hasher); /* a zeroed or released hasher is fine */
 
-/* The same with the digest that another hasher has fetched: nothing is fetched again.
- * VALISE_E_NO_MEMORY. */
-int vls_hasher_init_like(vls_hasher *hasher, const vls_hasher *other, valise_error *err);
-
-/* The id of a blob, at once. Errors as for vls_hash_end. */
+/* The id of a blob, at once. Returns 0. */
 int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err);
 
 /* The id of a blob, in pieces. A begin forgets a hash that was not ended. */
@@ -63,8 +52,8 @@ void vls_hash_begin(vls_hasher *hasher);
 void vls_hash_update(vls_hasher *hasher, valise_str bytes);
 
 /* Take the result. *out is untouched on failure; either way the hasher can begin again.
- * VALISE_E_NO_MEMORY; VALISE_E_INVALID when a field opened with vls_hash_field_open got more or
- * fewer bytes than announced; VALISE_E_UNSUPPORTED when OpenSSL's provider broke down. */
+ * VALISE_E_INVALID when a field opened with vls_hash_field_open got more or fewer bytes than
+ * announced; nothing else fails. */
 int vls_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err);
 
 /* A tagged hash. The tag names kind and version of the encoding: "valise.value.1". */

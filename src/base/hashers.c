@@ -16,12 +16,6 @@ void vls_hashers_init(vls_hashers *hashers, const valise_env *env)
     (void)pthread_mutex_init(&hashers->lock, NULL); /* without attributes it cannot fail */
 }
 
-static void free_lent(vls_hashers *hashers, lent *one)
-{
-    vls_hasher_release(&one->hasher);
-    vls_mem_free(hashers->env, one, sizeof(*one));
-}
-
 void vls_hashers_release(vls_hashers *hashers)
 {
     if (!hashers->env)
@@ -30,35 +24,18 @@ void vls_hashers_release(vls_hashers *hashers)
     while (hashers->idle) {
         lent *one = hashers->idle;
         hashers->idle = one->next;
-        free_lent(hashers, one);
+        vls_mem_free(hashers->env, one, sizeof(*one));
     }
-    vls_hasher_release(&hashers->first);
     (void)pthread_mutex_destroy(&hashers->lock);
     *hashers = (vls_hashers){0};
 }
 
-static int fetch(vls_hashers *hashers, valise_error *err)
-{
-    int rc;
-
-    (void)pthread_mutex_lock(&hashers->lock);
-    rc = hashers->first.md ? 0 : vls_hasher_init(&hashers->first, err);
-    (void)pthread_mutex_unlock(&hashers->lock);
-    return rc;
-}
-
 static int new_lent(lent **out, vls_hashers *hashers, valise_error *err)
 {
-    int rc = fetch(hashers, err);
-    lent *one = rc == 0 ? vls_mem_zalloc(hashers->env, sizeof(*one)) : NULL;
+    lent *one = vls_mem_zalloc(hashers->env, sizeof(*one));
 
     if (!one)
-        return rc < 0 ? rc : vls_fail_memory(err);
-    rc = vls_hasher_init_like(&one->hasher, &hashers->first, err);
-    if (rc < 0) {
-        vls_mem_free(hashers->env, one, sizeof(*one));
-        return rc;
-    }
+        return vls_fail_memory(err);
     one->home = hashers;
     *out = one;
     return 0;
@@ -108,6 +85,6 @@ vls_hasher *vls_hashers_return(vls_hasher *hasher)
     }
     (void)pthread_mutex_unlock(&hashers->lock);
     if (!kept)
-        free_lent(hashers, one);
+        vls_mem_free(hashers->env, one, sizeof(*one));
     return NULL;
 }

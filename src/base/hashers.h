@@ -1,8 +1,6 @@
 /* hashers.h -- hashers that the threads of one handle share.
  *
- * To fetch SHA-256 from OpenSSL takes about a millisecond the first time, to hash with it a
- * fraction of a microsecond. So a handle fetches once, when somebody first needs it (a program that
- * reads one row does not), and whoever needs a hasher borrows one:
+ * Whoever needs a hasher and has no place for one borrows it:
  *
  *     VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
  *
@@ -25,7 +23,6 @@
 typedef struct vls_hashers {
     const valise_env *env;
     pthread_mutex_t lock;         /* over what follows */
-    vls_hasher first;             /* never lent: it holds the digest; zero until one is needed */
     struct vls_lent_hasher *idle; /* those that wait */
     unsigned idle_count, lent_count;
 } vls_hashers;
@@ -34,8 +31,7 @@ typedef struct vls_hashers {
 void vls_hashers_init(vls_hashers *hashers, const valise_env *env);
 void vls_hashers_release(vls_hashers *hashers); /* all are back; a zeroed one is fine */
 
-/* A hasher for the caller alone, to be given back with vls_hashers_return. Errors as for
- * vls_hasher_init. */
+/* A hasher for the caller alone, to be given back with vls_hashers_return. VALISE_E_NO_MEMORY. */
 int vls_hashers_borrow(vls_hasher **out, vls_hashers *hashers, valise_error *err);
 
 /* Give one back, in whatever state. NULL is fine. Returns NULL. */

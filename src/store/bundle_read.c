@@ -261,9 +261,9 @@ static int start(vls_bundle_reader *r, valise_error *err)
     int rc = vls_hasher_init(&r->stream, err);
 
     if (rc == 0)
-        rc = vls_hasher_init_like(&r->hasher, &r->stream, err);
+        rc = vls_hasher_init(&r->hasher, err);
     if (rc == 0)
-        rc = vls_hasher_init_like(&r->blob, &r->stream, err);
+        rc = vls_hasher_init(&r->blob, err);
     if (rc < 0)
         return rc;
     r->buffer = vls_mem_alloc(r->env, BUFFER_BYTES);

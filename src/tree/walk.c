@@ -341,8 +341,7 @@ static int init_worker(vls_walk_worker *w, vls_walk_queue *q, valise_error *err)
     w->buffer = vls_mem_alloc(q->env, VLS_WALK_BUFFER);
     if (!w->buffer)
         return vls_fail_memory(err);
-    return w->is_caller ? vls_hasher_init(&w->hasher, err)
-                        : vls_hasher_init_like(&w->hasher, &q->workers[0].hasher, err);
+    return vls_hasher_init(&w->hasher, err);
 }
 
 static unsigned count_threads(const vls_scan_options *options)

@@ -1,18 +1,11 @@
 /* fault.c -- the loops that let one thing after the other fail. */
 #define VLS_ALLOW_MALLOC
-#include <openssl/crypto.h>
-
 #include "harness/fault.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "harness/internal.h"
-
-/* Not every test program links OpenSSL. */
-#pragma weak CRYPTO_get_mem_functions
-#pragma weak CRYPTO_malloc
-#pragma weak CRYPTO_set_mem_functions
 
 #define FULL_DISK_STEPS 64
 
@@ -37,42 +30,6 @@ bool fault_alloc_fails(void)
     loop *l = atomic_load(&current);
 
     return l && (l->flags & FAULT_LIBRARIES) && counting_env_count(&l->env);
-}
-
-static void *openssl_malloc(size_t size, const char *file, int line)
-{
-    (void)file;
-    (void)line;
-    return fault_alloc_fails() ? NULL : malloc(size);
-}
-
-static void *openssl_realloc(void *ptr, size_t size, const char *file, int line)
-{
-    (void)file;
-    (void)line;
-    if (size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return fault_alloc_fails() ? NULL : realloc(ptr, size);
-}
-
-static void openssl_free(void *ptr, const char *file, int line)
-{
-    (void)file;
-    (void)line;
-    free(ptr);
-}
-
-void fault_hook_openssl(void)
-{
-    CRYPTO_malloc_fn now = NULL;
-
-    if (!CRYPTO_set_mem_functions)
-        return;
-    CRYPTO_get_mem_functions(&now, NULL, NULL);
-    if (now == CRYPTO_malloc) /* else a test program has brought its own */
-        (void)CRYPTO_set_mem_functions(openssl_malloc, openssl_realloc, openssl_free);
 }
 
 /* ---- one run ---- */

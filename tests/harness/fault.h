@@ -51,10 +51,9 @@ void fault_check_state(const fault *f, int rc, valise_str before, valise_str aft
 
 enum {
     FAULT_ONWARD = 1,    /* from the nth on all fail, not only that one */
-    FAULT_LIBRARIES = 2, /* allocations of OpenSSL (unless the program replaced its allocator */
-                         /* itself), and of libraries that ask fault_alloc_fails(), count and */
-                         /* fail too. Libraries do without some of them: set f->recovered */
-                         /* when the answer is right */
+    FAULT_LIBRARIES = 2, /* allocations of libraries that ask fault_alloc_fails() count and fail */
+                         /* too. Libraries do without some of them: set f->recovered when the */
+                         /* answer is right */
     FAULT_OR_NONE = 4,   /* a body that takes no memory is fine: look at the sum yourself */
 };
 

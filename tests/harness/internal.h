@@ -70,9 +70,4 @@ typedef struct test_files {
 void test_list_files(test_files *out);
 const char *test_left_open(const test_files *before);
 
-/* ---- fault.c ---- */
-
-/* Called first in main(): make OpenSSL allocate where a fault can reach it. */
-void fault_hook_openssl(void);
-
 #endif

@@ -162,7 +162,6 @@ int main(int argc, char **argv)
     bool list = false;
     uint64_t seed = 0;
 
-    fault_hook_openssl();
     test_program = argv[0];
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--list") == 0)

@@ -1,7 +1,5 @@
-/* hash.c -- SHA-256, tagged hashes, and OpenSSL out of memory. [K1] */
-#include <openssl/err.h>
-
-#include "harness/fault.h"
+/* hash.c -- SHA-256 and tagged hashes. [K1] */
+#include "harness/test.h"
 
 #include "base/hash.h"
 
@@ -131,7 +129,7 @@ TEST(hash, a_released_or_zeroed_hasher_can_be_released)
     vls_hash_begin(&hasher);
     vls_hasher_release(&hasher);
     vls_hasher_release(&hasher);
-    CHECK(hasher.md == NULL && hasher.ctx == NULL);
+    CHECK(!hasher.running);
 }
 
 TEST(hash, ids_are_ordered_by_their_bytes)
@@ -309,79 +307,4 @@ TEST(hash, no_two_field_splits_collide)
         for (unsigned other = 0; other < cuts; other++)
             CHECK(!vls_id_equal(&ids[cuts], &ids[other]));
     }
-}
-
-/* ---- out of memory ---- */
-
-static int init_and_hash(valise_id *out, valise_error *err)
-{
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
-    int rc = vls_hasher_init(&hasher, err);
-
-    if (rc < 0)
-        return rc;
-    rc = vls_hash_bytes(out, &hasher, VLS_STR("abc"), err);
-    if (rc < 0)
-        return rc;
-    vls_hash_begin_tagged(&hasher, "valise.test.1");
-    vls_hash_field(&hasher, VLS_STR("abc"));
-    return vls_hash_end(out, &hasher, err);
-}
-
-static int hash_with_faults(fault *f, void *arg)
-{
-    const valise_id *expected = arg;
-    valise_id id;
-    int rc = init_and_hash(&id, &f->err);
-
-    fault_off(f);
-    ERR_clear_error(); /* its entries own memory */
-    f->recovered = rc == 0 && vls_id_equal(expected, &id);
-    return rc;
-}
-
-TEST(hash, survives_every_failing_allocation_of_openssl)
-{
-    valise_id expected;
-
-    CHECK_OK(init_and_hash(&expected, &t->err)); /* loads the provider, which stays */
-    CHECK(fault_each_alloc(t, FAULT_LIBRARIES, hash_with_faults, &expected) >= 3);
-}
-
-/* The one allocation of a begin fails; the hasher is as good as new for the next one. */
-static int begin_with_fault(fault *f, void *arg)
-{
-    vls_hasher *hasher = arg;
-    valise_id id = {{0}};
-    int rc;
-
-    vls_hash_begin(hasher);
-    fault_off(f);
-    vls_hash_update(hasher, VLS_STR("abc"));
-    rc = vls_hash_end(&id, hasher, &f->err);
-    CHECK(rc == 0 || id.bytes[0] == 0);
-    CHECK_INT(0, vls_hash_bytes(&id, hasher, VLS_STR("abc"), NULL));
-    CHECK_INT(0xba, id.bytes[0]);
-    ERR_clear_error();
-    return rc;
-}
-
-TEST(hash, a_hasher_works_again_after_running_out_of_memory)
-{
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
-
-    start(t, &hasher);
-    CHECK(fault_each_alloc(t, FAULT_LIBRARIES, begin_with_fault, &hasher) >= 1);
-}
-
-TEST(hash, init_leaves_the_hosts_error_queue_alone)
-{
-    vls_hasher hasher = {0};
-
-    ERR_clear_error();
-    ERR_raise(ERR_LIB_USER, 7);
-    start(t, &hasher);
-    vls_hasher_release(&hasher);
-    CHECK_INT(7, ERR_GET_REASON(ERR_get_error()));
-    CHECK_INT(0, ERR_get_error());
 }

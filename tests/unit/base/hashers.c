@@ -29,7 +29,6 @@ TEST(hashers, one_that_came_back_is_lent_again)
     CHECK_OK(vls_hashers_borrow(&first, &hashers, &t->err));
     CHECK_OK(vls_hashers_borrow(&second, &hashers, &t->err));
     CHECK(first != second);
-    CHECK(first->md == second->md && first->ctx != second->ctx); /* fetched once */
     CHECK_INT(2, hashers.lent_count);
     vls_hash_begin_tagged(first, "valise.test.1"); /* in the middle of something */
     vls_hash_field_open(first, 10);
@@ -79,7 +78,7 @@ static int lend_once(fault *f, void *arg)
     (void)arg;
     fault_off(f);
     vls_hashers_init(&hashers, f->env);
-    CHECK_INT(0, vls_hashers_borrow(&held, &hashers, NULL)); /* the digest is there */
+    CHECK_INT(0, vls_hashers_borrow(&held, &hashers, NULL));
     fault_on(f);
     rc = hash_abc(&hashers, &f->err);
     fault_off(f);
@@ -92,36 +91,4 @@ static int lend_once(fault *f, void *arg)
 TEST(hashers, without_memory)
 {
     fault_each_alloc(t, 0, lend_once, NULL);
-    fault_each_alloc(t, FAULT_LIBRARIES, lend_once, NULL);
-}
-
-/* The first one that is borrowed fetches the digest. */
-static int fetch_once(fault *f, void *arg)
-{
-    VLS_AUTO(hashers) vls_hashers hashers = {0};
-    vls_hasher *first = NULL;
-    int rc;
-
-    (void)arg;
-    vls_hashers_init(&hashers, f->env);
-    rc = vls_hashers_borrow(&first, &hashers, &f->err);
-    f->recovered = rc == 0;
-    CHECK_INT(rc == 0, hashers.lent_count);
-    (void)vls_hashers_return(first);
-    return rc == VALISE_E_UNSUPPORTED ? VALISE_E_NO_MEMORY : rc;
-}
-
-TEST(hashers, fetched_without_memory)
-{
-    fault_each_alloc(t, FAULT_LIBRARIES, fetch_once, NULL);
-}
-
-TEST(hashers, nothing_is_fetched_before_it_is_needed)
-{
-    VLS_AUTO(hashers) vls_hashers hashers = {0};
-
-    vls_hashers_init(&hashers, t->env);
-    CHECK(!hashers.first.md);
-    CHECK_OK(hash_abc(&hashers, &t->err));
-    CHECK(hashers.first.md);
 }

@@ -1,4 +1,4 @@
-/* hashers_threads.c -- many threads, one fetched digest. Worth most with -fsanitize=thread. */
+/* hashers_threads.c -- many threads, each with its own. Worth most with -fsanitize=thread. */
 #include "base/hashers.h"
 
 #include "harness/test.h"

@@ -103,7 +103,6 @@ TEST(fault, memory_of_a_command)
 {
     fault_each_alloc(t, 0, run_plan, &(plan){.type = "counter:add", .payload = full});
     fault_each_alloc(t, FAULT_ONWARD, run_plan, &(plan){.type = "counter:add", .payload = full});
-    fault_each_alloc(t, FAULT_LIBRARIES, run_plan, &(plan){.type = "counter:add", .payload = full});
 }
 
 TEST(fault, memory_of_a_command_with_all_that_follows)

@@ -139,13 +139,6 @@ TEST(scan_fault, memory)
     fault_each_alloc(t, 0, stat_once, NULL);
 }
 
-TEST(scan_fault, memory_of_libraries)
-{
-    told all = {false};
-
-    fault_each_alloc(t, FAULT_LIBRARIES, scan_twice, &all);
-}
-
 TEST(scan_fault, files)
 {
     told all = {false}, sub = {true};

@@ -186,7 +186,7 @@ TEST(wire, missing_blobs_are_told)
 
 TEST(wire, its_hash_opens_no_blob)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {.md = NULL};
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
     VLS_AUTO(wire) vls_wire plain = {.env = NULL}, holed = {.env = NULL};
     vls_plan_block block = file('c', 100003);
     valise_id id, direct, again;
