@@ -159,7 +159,8 @@ int vls_json_parse(vls_json *out, vls_arena *arena, valise_str text, const vls_j
  * look the answer is false, also for one that is. Far cheaper than parsing. In canonical.c. */
 bool vls_json_is_canonical(valise_str text);
 
-/* One JSON text as canonical JSON, which it mostly is already. In canonical.c. */
+/* One JSON text as canonical JSON, which it mostly is already, or but for the order of its keys. In
+ * canonical.c. */
 int vls_json_canonical(valise_blob **out, const valise_env *env, valise_str text,
                        valise_error *err);
 
