@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 
 #define NO_FIELD UINT64_MAX
+#define SHORT_FIELD 56
 
 _Static_assert(sizeof(SHA256_CTX) <= sizeof(((vls_hasher *)NULL)->state), "the state has room");
 
@@ -82,20 +83,20 @@ int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_
 
 /* ---- tagged ---- */
 
-static void add_u64(vls_hasher *hasher, uint64_t number)
-{
-    uint8_t bytes[8];
-
-    vls_bytes_store_u64(bytes, number);
-    add(hasher, bytes, sizeof(bytes));
-}
-
 /* Every field starts here: the one before it must be complete. */
-static void add_size(vls_hasher *hasher, uint64_t size)
+static void end_field(vls_hasher *hasher)
 {
     assert(hasher->tagged);
     hasher->wrong = hasher->wrong || hasher->left > 0;
-    add_u64(hasher, size);
+}
+
+static void add_size(vls_hasher *hasher, uint64_t size)
+{
+    uint8_t bytes[8];
+
+    end_field(hasher);
+    vls_bytes_store_u64(bytes, size);
+    add(hasher, bytes, sizeof(bytes));
 }
 
 void vls_hash_begin_tagged(vls_hasher *hasher, const char *tag)
@@ -105,16 +106,28 @@ void vls_hash_begin_tagged(vls_hasher *hasher, const char *tag)
     vls_hash_field(hasher, valise_str_of(tag));
 }
 
+/* Most are short, and each call of OpenSSL takes longer than to copy them. */
 void vls_hash_field(vls_hasher *hasher, valise_str bytes)
 {
-    add_size(hasher, bytes.len);
-    add(hasher, bytes.ptr, bytes.len);
+    uint8_t field[8 + SHORT_FIELD];
+
+    if (bytes.len > SHORT_FIELD || bytes.len == 0) {
+        add_size(hasher, bytes.len);
+        add(hasher, bytes.ptr, bytes.len);
+        return;
+    }
+    end_field(hasher);
+    vls_bytes_store_u64(field, bytes.len);
+    memcpy(field + 8, bytes.ptr, bytes.len);
+    add(hasher, field, 8 + bytes.len);
 }
 
 void vls_hash_field_u64(vls_hasher *hasher, uint64_t number)
 {
-    add_size(hasher, sizeof(number));
-    add_u64(hasher, number);
+    uint8_t bytes[sizeof(number)];
+
+    vls_bytes_store_u64(bytes, number);
+    vls_hash_field(hasher, (valise_str){(const char *)bytes, sizeof(bytes)});
 }
 
 void vls_hash_field_id(vls_hasher *hasher, const valise_id *id)
@@ -123,8 +136,7 @@ void vls_hash_field_id(vls_hasher *hasher, const valise_id *id)
         vls_hash_field_none(hasher);
         return;
     }
-    add_size(hasher, sizeof(id->bytes));
-    add(hasher, id->bytes, sizeof(id->bytes));
+    vls_hash_field(hasher, (valise_str){(const char *)id->bytes, sizeof(id->bytes)});
 }
 
 void vls_hash_field_none(vls_hasher *hasher)
