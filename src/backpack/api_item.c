@@ -38,9 +38,10 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
                           .expect = o->expect};
     vls_change_call call = {.now = vls_clock_now_ns(&bag->v->clock), .arena = &arena};
     vls_ledger ledger = vls_ring_ledger(bag->ring);
-    vls_done done = {.denied = false};
+    vls_done done; /* large: what is needed of it is set */
     int rc = vls_handle_check(&bag, 1, err);
 
+    done.denied = false;
     if (rc == 0)
         rc = vls_handle_allowed(bag, VLS_HANDLE_WRITE, call.now, err);
     if (rc == 0)

@@ -166,9 +166,11 @@ bool vls_bag_same_names(valise_list a, valise_list b)
 {
     const valise_str *x = a.items, *y = b.items;
 
+    if (x == y && a.count == b.count)
+        return true;
     if (a.count != b.count || !x != !y)
         return false;
-    for (size_t i = 0; x != y && i < a.count; i++) {
+    for (size_t i = 0; i < a.count; i++) {
         if (!vls_str_equal(x[i], y[i]))
             return false;
     }

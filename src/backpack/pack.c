@@ -31,15 +31,12 @@ static int prepare_names(valise_list *out, valise_list names, size_t max, const 
     return rc < 0 ? rc : vls_bag_sort_names(out, names, arena, err);
 }
 
-static int prepare(prepared *p, vls_scope *scope, const vls_pack_args *args,
-                   const vls_change_call *call, valise_error *err)
+static int prepare_lists(prepared *p, const vls_pack_args *args, vls_arena *arena,
+                         valise_error *err)
 {
-    vls_arena *arena = call->arena;
-    int rc = vls_bag_check_key(args->key, err);
-
-    if (rc == 0)
-        rc = prepare_names(&p->tags, args->tags, VLS_BAG_TAGS_MAX, "tags", vls_bag_check_tag, arena,
+    int rc = prepare_names(&p->tags, args->tags, VLS_BAG_TAGS_MAX, "tags", vls_bag_check_tag, arena,
                            err);
+
     if (rc == 0)
         rc = prepare_names(&p->read, args->read, VLS_BAG_LIST_MAX, "read", vls_bag_check_node,
                            arena, err);
@@ -49,6 +46,21 @@ static int prepare(prepared *p, vls_scope *scope, const vls_pack_args *args,
     if (rc == 0)
         rc = prepare_names(&p->declassify, args->declassify, VLS_BAG_TAGS_MAX, "declassify",
                            vls_bag_check_tag, arena, err);
+    return rc;
+}
+
+static bool gives_lists(const vls_pack_args *args)
+{
+    return args->tags.items || args->read.items || args->write.items || args->declassify.items;
+}
+
+static int prepare(prepared *p, vls_scope *scope, const vls_pack_args *args,
+                   const vls_change_call *call, valise_error *err)
+{
+    int rc = vls_bag_check_key(args->key, err);
+
+    if (rc == 0 && gives_lists(args)) /* most packs give none */
+        rc = prepare_lists(p, args, call->arena, err);
     if (rc < 0)
         return rc;
     p->namespace_name =
@@ -129,12 +141,11 @@ static int pack(vls_done *out, vls_write *w, const prepared *p, const vls_pack_a
         return rc;
     w->commit.namespace_name = p->namespace_name;
     w->commit.value = args->value.id;
-    w->commit.summary = vls_commit_summary(vls_blob_bytes(p->value), w->commit.tags);
+    /* Of the arguments, whose bytes are there after this: the blob may be gone. */
+    w->commit.summary = vls_commit_summary(args->value.bytes, w->commit.tags);
     rc = vls_write_append(w, p->value, err);
     if (rc < 0)
         return rc;
-    /* The blob may be gone after this; the bytes of the arguments are not. */
-    w->commit.summary = vls_commit_summary(args->value.bytes, w->commit.tags);
     vls_write_done(out, w);
     return 0;
 }

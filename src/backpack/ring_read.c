@@ -54,6 +54,7 @@ static void add(vls_ring *ring, const vls_ledger_read *read)
 {
     reads *r = &ring->reads;
     vls_ring_label *hint = r->len > 0 ? read_at(r, r->last)->label : NULL;
+    ring_read *slot;
     vls_ring_traits traits = {.node_id = read->node_id,
                               .node_name = read->node_name,
                               .namespace_name = read->namespace_name,
@@ -71,12 +72,15 @@ static void add(vls_ring *ring, const vls_ledger_read *read)
         vls_ring_label_drop(ring, new.label);
         return;
     }
-    r->last++;
+    slot = read_at(r, ++r->last);
     if (r->len == r->cap)
-        drop(ring, read_at(r, r->last));
+        drop(ring, slot);
     else
         r->len++;
-    *read_at(r, r->last) = new;
+    *slot = new;
+    /* What the next call drops. */
+    slot = slot + 1 < r->slots + r->len ? slot + 1 : r->slots;
+    __builtin_prefetch(slot->key);
 }
 
 void vls_ring_op_read_add(void *self, const vls_ledger_read *read)

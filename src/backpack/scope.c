@@ -281,6 +281,7 @@ int vls_scope_new(vls_scope **out, const valise_env *env, const vls_ledger *ledg
     scope->owner = node == NULL;
     scope->node_id = scope->node_name = VLS_STR("unknown");
     atomic_init(&scope->generation, 0);
+    atomic_init(&scope->run, 0);
     vls_arena_init(&scope->texts, env, SIZE_MAX);
     (void)pthread_mutex_init(&scope->lock, NULL);
     rc = find_home(scope, ledger, err);
@@ -334,19 +335,14 @@ valise_str vls_scope_namespace(const vls_scope *scope)
 
 int64_t vls_scope_run(vls_scope *scope)
 {
-    int64_t run;
-
-    pthread_mutex_lock(&scope->lock);
-    run = scope->run;
-    pthread_mutex_unlock(&scope->lock);
-    return run;
+    return atomic_load_explicit(&scope->run, memory_order_acquire);
 }
 
 void vls_scope_set_run(vls_scope *scope, int64_t number, int64_t start)
 {
     pthread_mutex_lock(&scope->lock);
-    scope->run = number;
     scope->run_start = start;
+    atomic_store_explicit(&scope->run, number, memory_order_release);
     pthread_mutex_unlock(&scope->lock);
 }
 

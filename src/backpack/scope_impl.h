@@ -24,10 +24,12 @@ struct vls_scope {
     const valise_permissions *own; /* those that came with the node; NULL: the ledger's */
     _Atomic(uint64_t) generation;  /* that access is of; 0: of none yet. Set under the lock */
 
+    _Atomic(int64_t) run; /* that was started for it; 0: none. Set under the lock */
+
     pthread_mutex_t lock; /* over everything below */
     vls_arena texts;      /* also of what stands above */
     vls_node_access access;
-    int64_t run, run_start; /* the run that was started for it; 0: none */
+    int64_t run_start; /* of the run */
     vls_vec(vls_mark) marks;
 };
 

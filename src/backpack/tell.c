@@ -57,10 +57,9 @@ static void tell_listeners(valise_backpack *bag, const valise_commit *commit)
         publish(bag, &event);
 }
 
-static void tell_commit(valise_backpack *bag, const valise_commit *commit)
+static bool is_heard(const valise_backpack *bag)
 {
-    if (VLS_UNLIKELY(vls_bus_listens(bag->v)))
-        tell_listeners(bag, commit);
+    return VLS_UNLIKELY(vls_bus_listens(bag->v));
 }
 
 /* ---- the archive ---- */
@@ -180,10 +179,10 @@ void vls_handle_tell(valise_backpack *bag, const vls_done *done)
     vls_ring_pruned pruned;
     char room[VLS_PRUNE_MAX];
 
-    if (done->commit.seq > 0)
-        tell_commit(bag, &done->commit);
+    if (done->commit.seq > 0 && is_heard(bag))
+        tell_listeners(bag, &done->commit);
     vls_ring_take_pruned(&pruned, bag->ring);
-    if (VLS_UNLIKELY(pruned.commits > 0) && vls_bus_listens(bag->v)) {
+    if (pruned.commits > 0 && is_heard(bag)) {
         vls_prune_event(&event, room, &bag->id, bag->name, pruned.edge);
         publish(bag, &event);
     }
@@ -194,9 +193,12 @@ void vls_handle_tell(valise_backpack *bag, const vls_done *done)
 void vls_handle_tell_access(valise_backpack *bag, valise_str key, int64_t action, int64_t outcome,
                             int64_t now)
 {
-    valise_commit tried = vls_attempt(bag->scope, key, action, outcome, now);
+    valise_commit tried;
 
-    tell_commit(bag, &tried);
+    if (!is_heard(bag))
+        return;
+    tried = vls_attempt(bag->scope, key, action, outcome, now);
+    tell_listeners(bag, &tried);
 }
 
 void vls_handle_tell_snapshot(valise_backpack *bag)
