@@ -71,16 +71,20 @@ static bool matches(const vls_glob_rules *rules, valise_list patterns, valise_st
 
 static unsigned key_bits(vls_node_access *access, valise_str key)
 {
-    vls_verdict *slot = slot_of(&access->keys, access->env, key);
+    const valise_permissions *allow = &access->allow;
+    vls_verdict *slot;
     unsigned bits = 0;
 
+    if (allow->deny.count + allow->read.count + allow->write.count == 0)
+        return 0;
+    slot = slot_of(&access->keys, access->env, key);
     if (slot && slot_has(slot, key))
         return slot->bits;
-    if (matches(&vls_glob_flat, access->allow.deny, key))
+    if (matches(&vls_glob_flat, allow->deny, key))
         bits |= VLS_NODE_DENY;
-    if (matches(&vls_glob_flat, access->allow.read, key))
+    if (matches(&vls_glob_flat, allow->read, key))
         bits |= VLS_NODE_READ;
-    if (matches(&vls_glob_flat, access->allow.write, key))
+    if (matches(&vls_glob_flat, allow->write, key))
         bits |= VLS_NODE_WRITE;
     return remember(&access->keys, slot, key, bits);
 }

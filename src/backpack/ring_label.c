@@ -80,11 +80,10 @@ bool vls_ring_label_equal(const void *item, const void *key)
 {
     const traits *a = &((const label *)item)->traits, *b = key;
 
-    return same_text(a->node_id, b->node_id) && same_text(a->node_name, b->node_name) &&
-           same_text(a->namespace_name, b->namespace_name) &&
-           !a->namespace_name.ptr == !b->namespace_name.ptr &&
-           vls_bag_same_names(a->tags, b->tags) && vls_bag_same_names(a->read, b->read) &&
-           vls_bag_same_names(a->write, b->write);
+    return same_text(a->namespace_name, b->namespace_name) &&
+           !a->namespace_name.ptr == !b->namespace_name.ptr && same_text(a->node_id, b->node_id) &&
+           same_text(a->node_name, b->node_name) && vls_bag_same_names(a->tags, b->tags) &&
+           vls_bag_same_names(a->read, b->read) && vls_bag_same_names(a->write, b->write);
 }
 
 static uint64_t hash_list(valise_list list, uint64_t seed)
