@@ -78,6 +78,20 @@ static int show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,
     return rc < 0 ? rc : 1;
 }
 
+/* Who owns the backpack sees all of it, and is not marked by it. */
+static int show_owner(valise_blob **value, const vls_ledger *ledger, const valise_commit *commit,
+                      valise_error *err)
+{
+    int rc = 0;
+
+    if (!value)
+        return 1;
+    ledger->ops->enter(ledger->self);
+    rc = vls_look_value(value, ledger, commit, err);
+    ledger->ops->leave(ledger->self);
+    return rc < 0 ? rc : 1;
+}
+
 int vls_look_show(valise_blob **value, valise_commit *shown, const vls_ledger *ledger,
                   vls_scope *scope, const valise_commit *commit, valise_error *err)
 {
@@ -86,8 +100,8 @@ int vls_look_show(valise_blob **value, valise_commit *shown, const vls_ledger *l
 
     if (shown)
         *shown = *commit;
-    if (vls_scope_is_owner(scope) && !value)
-        return 1;
+    if (vls_scope_is_owner(scope))
+        return show_owner(value, ledger, commit, err);
     rc = vls_scope_enter(&head, scope, ledger, err);
     if (rc < 0)
         return rc;
