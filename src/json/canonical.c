@@ -266,10 +266,10 @@ static bool pass_text(walk *w, valise_str text)
     const char *p = text.ptr;
     bool whole, more = true;
 
+    w->is_mixed = false;
     if (text.len == 0 || text.len > VLS_JSON_MAX_BYTES)
         return false;
     w->end = text.ptr + text.len;
-    w->is_mixed = false;
     w->depth = 0;
     while (p && more) {
         p = pass_value(w, p, &whole);

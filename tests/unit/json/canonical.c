@@ -222,6 +222,7 @@ TEST(json_canonical, keys_are_put_in_order)
     for (size_t i = 0; i < VLS_COUNT(texts); i++)
         valid += check_made(t, &arena, valise_str_of(texts[i]));
     CHECK_INT(6, valid);
+    CHECK(!check_made(t, &arena, VLS_STR("")));
 }
 
 /* Members from any of them on, forwards or backwards. */
