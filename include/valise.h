@@ -1,4 +1,5 @@
-/* valise.h -- everything a host program needs. Those who extend Valise also want valise/sys/. */
+/* valise.h -- everything a host program needs. To extend Valise, include headers of valise/sys/ as
+ * well. */
 #ifndef VALISE_H
 #define VALISE_H
 

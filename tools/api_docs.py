@@ -48,7 +48,7 @@ def comment_text(comment):
 def first_sentence(text):
     """For the index: up to the first period that ends something."""
     text = ' '.join(text.split())
-    match = re.search(r'\.(?=\s+[A-Z]|$)', text)
+    match = re.search(r'(?<!\.)\.(?=\s|$)', text)
     return text[:match.end()] if match else text
 
 
@@ -152,13 +152,14 @@ def reference(root):
     """The whole page."""
     out = ['# C API reference', '',
            '<!-- made from the headers by tools/gen-api-docs: change these -->', '',
-           'Every public function and type, as the headers have them. [api.md](api.md) is the guide: how',
-           'to open, what errors are, who owns what. Functions return 0 or a negative `VALISE_E_...`, and',
-           'outputs are untouched on failure, where nothing else is said.', '',
+           'Every public function and type, with the comments of the headers. [api.md](api.md) is the',
+           'guide: how to open a workspace, what errors are, who owns what. Unless a comment says',
+           'otherwise, functions return 0 or a negative `VALISE_E_...`, and outputs are untouched on',
+           'failure.', '',
            '## All functions', '',
-           'The last column is about the handle it is given: *shared*, many threads may use it at once;',
-           '*single*, one at a time; *immutable*, it does not change. What else there is to say of threads',
-           'stands with the header.',
+           'The last column is about the handle that the function takes. *shared*: many threads may use it',
+           'at once; *single*: one at a time; *immutable*: it does not change. Each header says more about',
+           'threads.',
            '', '| function | what it does | header | threads |', '|---|---|---|---|']
     for name, brief, path, word in sorted(functions(root)):
         header = path.removeprefix('include/')

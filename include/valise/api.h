@@ -1,36 +1,38 @@
-/* valise/api.h -- version, visibility and C++ guards. Every other header starts here.
+/* valise/api.h -- version, visibility and C++ guards. All other headers include this one.
  *
- * What all of them have in common, and do not say again:
+ * The following holds for all headers, which do not repeat it:
  *
  * Results. A function that can fail returns an int:
  *
- *     below 0   a code, VALISE_E_...; what it was to fill is as it was, and the valise_error says
- * why 0         done above 0   only from functions that ask, which say so: 1 for found, valid,
- * something came; 0 for no
+ *     below 0   a code, VALISE_E_...; outputs are untouched, and the valise_error says why
+ *     0         success
+ *     above 0   only from functions that answer a question, and whose comments say so: 1 means
+ *               found, valid, or that something arrived; 0 means no
  *
- * So `if (rc == 0)` leads from one step to the next. A function that changes something never
- * answers 1: whether there was something to change stands in an output. (The views and stores of
- * valise/sys/ are the exception: they say 1 where a row was deleted.)
+ * A function that changes something never returns 1, so `if (rc == 0)` leads from one step to the
+ * next; whether there was anything to change is in an output. (The views and stores of valise/sys/
+ * are the exception: they return 1 if a row was deleted.)
  *
- * Callbacks return an int as well: 0 goes on; a code below 0, with err filled, stops, and is the
- * error of the function that called; a number above 0 stops too, is no error, and is what the
- * function returns. What a callback is handed is valid until it returns. Where it cannot be so (an
- * event has no caller who could fail) the header says it.
+ * Callbacks return an int as well. 0: continue. A negative code, with err filled: stop; the calling
+ * function fails with that error. A positive number: stop; this is no error, and the calling
+ * function returns the number. Whatever a callback receives is valid until it returns. Where these
+ * rules cannot hold (an event has no caller who could fail), the header says so.
  *
- * Parameters come in this order: what is filled, the handle, what is given, options, a callback
- * with its arg, the call, err. err may be NULL, and so may options, calls, and outputs that the
- * header says nobody must want. Structs that may grow begin with their size, which NAME_INIT sets.
+ * Parameters come in this order: outputs, the handle, inputs, options, a callback and its arg, the
+ * call, err. err may be NULL, and so may options, the call, and any output whose comment says so.
+ * Structs that may grow begin with their size, which NAME_INIT sets.
  *
- * Ownership. What comes through ** is the caller's, who lets go of it with the function of its
- * type; these take NULL. What is returned, or stands in a struct, is borrowed: from the handle or
- * the struct it came from. What is passed in is borrowed for the call, unless the header says that
- * it must live longer.
+ * Ownership. What a function hands out through ** belongs to the caller, who releases it with the
+ * function of its type; all of these functions accept NULL. Pointers that are returned, or that are
+ * members of a struct, are borrowed from the handle or the struct they come from. Arguments are
+ * borrowed for the duration of the call, unless the header says that they must live longer.
  *
- * Texts are UTF-8; const char * ends in NUL, a valise_str does not. Points in time are nanoseconds
- * since 1970-01-01 UTC, spans of time are nanoseconds and end in _ns. Sizes are in bytes.
+ * Texts are UTF-8. A const char * ends in NUL, a valise_str need not. Points in time are
+ * nanoseconds since 1970-01-01 UTC; spans of time are nanoseconds too, and their names end in _ns.
+ * Sizes are in bytes.
  *
- * Threads. A type is *shared* (any thread, at any time), *immutable* (the same, since nothing
- * changes) or *single* (one thread at a time); each header has the word. */
+ * Threads. A type is *shared* (any thread may use it at any time), *immutable* (likewise, since
+ * nothing changes it) or *single* (one thread at a time). Each header says which. */
 #ifndef VALISE_API_H
 #define VALISE_API_H
 
@@ -60,7 +62,7 @@
 VALISE_BEGIN
 
 /* The version of the library that is linked, "major.minor.patch". It may differ from
- * VALISE_VERSION, the version of the headers that were compiled against. */
+ * VALISE_VERSION, the version of the headers that the program was compiled with. */
 VALISE_API const char *valise_version(void);
 
 VALISE_END

@@ -1,7 +1,7 @@
-/* valise/blob.h -- an immutable block of bytes that is shared by counting references.
+/* valise/blob.h -- an immutable block of bytes, shared by counting references.
  *
- * What Valise hands out of a store is a blob: it is not copied, and it stays as it is for as long
- * as somebody holds a reference to it, whatever happens to the store.
+ * Whatever comes out of a store comes as a blob: it is not copied, and its bytes stay valid and
+ * unchanged as long as somebody holds a reference, whatever happens to the store.
  *
  * Threads: immutable. References may be taken and dropped on any thread. */
 #ifndef VALISE_BLOB_H
@@ -13,18 +13,18 @@ VALISE_BEGIN
 
 typedef struct valise_blob valise_blob;
 
-/* The bytes, valid as long as a reference is held; of NULL none. Behind the last one stands a NUL,
- * which is not counted. */
+/* The bytes of a blob, valid as long as a reference is held; empty if blob is NULL. The last byte
+ * is followed by a NUL, which is not counted. */
 VALISE_API valise_str valise_blob_bytes(const valise_blob *blob);
 
-/* The same as a C string, for printf's "%s"; of NULL "". A blob that is no text may have NULs among
- * its bytes, too: then it seems to end at the first. */
+/* The bytes as a C string, for printf's "%s"; "" if blob is NULL. A blob that is not text may
+ * contain NULs; the string then seems to end at the first. */
 VALISE_API const char *valise_blob_text(const valise_blob *blob);
 
-/* Another reference to the same blob; returns it. */
+/* Take another reference to a blob. Returns blob. */
 VALISE_API valise_blob *valise_blob_ref(valise_blob *blob);
 
-/* Drop a reference, NULL is fine. Returns NULL. */
+/* Drop a reference to a blob; NULL is fine. Returns NULL. */
 VALISE_API valise_blob *valise_blob_unref(valise_blob *blob);
 
 VALISE_END

@@ -1,8 +1,9 @@
-/* valise/error.h -- what went wrong, in a struct the caller owns.
+/* valise/error.h -- what went wrong, in a struct that the caller owns.
  *
- * Functions that fail return a negative code and fill the valise_error they were given (it may
- * always be NULL). Nothing is allocated and nothing depends on the thread, so an error can
- * be kept, copied and handed to another thread. On success the struct is not touched.
+ * A function that fails returns a negative code and fills the valise_error that it was given, which
+ * may always be NULL. Filling it allocates nothing, and its content does not depend on the thread,
+ * so an error can be kept, copied and handed to another thread. On success the struct is not
+ * touched.
  *
  * Threads: single (a plain struct). */
 #ifndef VALISE_ERROR_H
@@ -21,11 +22,11 @@ enum {
 };
 
 typedef struct valise_error {
-    int code;          /* VALISE_E_..., 0 when nothing went wrong */
-    int64_t offset;    /* byte offset in the input the error is about, or -1 */
-    char path[128];    /* the field it is about, such as "turn.blocks[2].callId", or "" */
-    char message[384]; /* one line: the thing and the reason */
-    char hint[192];    /* one line: the way out, or "" */
+    int code;          /* VALISE_E_..., or 0 if nothing went wrong */
+    int64_t offset;    /* the byte of the input that is wrong, or -1 */
+    char path[128];    /* the field that is wrong, such as "turn.blocks[2].callId", or "" */
+    char message[384]; /* one line: what failed, and why */
+    char hint[192];    /* one line: what to do about it, or "" */
 } valise_error;
 
 #define VALISE_ERROR_INIT                                                                          \
@@ -36,13 +37,15 @@ typedef struct valise_error {
         }                                                                                          \
     }
 
-/* "NOT_FOUND" for VALISE_E_NOT_FOUND, "OK" for 0, "UNKNOWN" for a number that is no code. */
+/* The name of a code: "NOT_FOUND" for VALISE_E_NOT_FOUND, "OK" for 0, "UNKNOWN" for any other
+ * number. */
 VALISE_API const char *valise_error_name(int code);
 
-/* A short text, "not found", for when there is no message. */
+/* A short text for a code, such as "not found", for use when there is no message. */
 VALISE_API const char *valise_error_text(int code);
 
-/* What the command line exits with and what the server answers; 1 and 500 for unknown codes. */
+/* The exit code of the command line and the HTTP status of the server for an error code; 1 and 500
+ * if the code is unknown. */
 VALISE_API int valise_error_exit_code(int code);
 VALISE_API int valise_error_http_status(int code);
 

@@ -21,15 +21,15 @@ typedef struct valise_uuid {
     uint8_t bytes[16];
 } valise_uuid;
 
-/* The 64 lower-case digits of an id, with a NUL behind them: what the command line prints, and what
- * functions take that want a node by its id. Returns out. */
+/* Write an id as 64 lower-case hex digits and a NUL. The command line prints ids this way, and
+ * functions that take a node accept its id in this form. Returns out. */
 #define VALISE_ID_TEXT 65
 VALISE_API char *valise_id_text(char out[VALISE_ID_TEXT], const valise_id *id);
 
-/* The id that these 64 digits spell. VALISE_E_INVALID. */
+/* Parse an id from 64 hex digits. VALISE_E_INVALID. */
 VALISE_API int valise_id_parse(valise_id *out, valise_str text, valise_error *err);
 
-/* The same of a UUID: 36 characters, and a NUL behind them. */
+/* Write a UUID as 36 characters and a NUL, and parse one. As for ids. */
 #define VALISE_UUID_TEXT 37
 VALISE_API char *valise_uuid_text(char out[VALISE_UUID_TEXT], const valise_uuid *uuid);
 VALISE_API int valise_uuid_parse(valise_uuid *out, valise_str text, valise_error *err);

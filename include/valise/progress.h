@@ -1,4 +1,4 @@
-/* valise/progress.h -- how long work says how far it is, and how it is stopped.
+/* valise/progress.h -- how long-running work reports its progress, and how to stop it.
  *
  * Threads: single. The callback runs on the thread that called the operation. */
 #ifndef VALISE_PROGRESS_H
@@ -14,13 +14,13 @@ typedef struct valise_progress_state {
     const char *stage;  /* what is being done: "scan", "verify objects" */
     const char *unit;   /* what is counted: "files", "bytes" */
     uint64_t done;      /* never decreases within a stage */
-    uint64_t total;     /* 0: not known */
+    uint64_t total;     /* 0: unknown */
     int64_t elapsed_ns; /* since the stage began */
 } valise_progress_state;
 
-/* Called at most about ten times a second, and once at the end of each stage. It has one thing to
- * say, and so no err: 0 goes on; anything else cancels, and the operation fails with
- * VALISE_E_CANCELLED and leaves everything consistent. */
+/* Called about ten times a second at most, and once at the end of each stage. Return 0 to continue.
+ * Any other value cancels: the operation fails with VALISE_E_CANCELLED and leaves everything
+ * consistent. There is no err, since a callback can say nothing else. */
 typedef int valise_progress_fn(void *arg, const valise_progress_state *state);
 
 typedef struct valise_progress {

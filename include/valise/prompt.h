@@ -1,4 +1,4 @@
-/* valise/prompt.h -- the request a model gets of a session, and the same again later.
+/* valise/prompt.h -- build the request that a model gets for a session, and rebuild it later.
  *
  *     valise_prompt *prompt = NULL;
  *
@@ -7,11 +7,12 @@
  *         send(prompt->wire.ptr, prompt->wire.len);
  *     valise_prompt_free(prompt);
  *
- * How it came to be is recorded, without any text; its id gives the same bytes again
- * (valise_prompt_show), as long as nothing of it was erased. Nothing is sent. All options of
- * `valise prompt build` are there through valise_dispatch, "prompt:build".
+ * A build sends nothing. It records how the prompt was made (its *manifest*), without any text.
+ * From the id of the manifest, valise_prompt_show makes the same bytes again, as long as none of
+ * their sources was erased. valise_dispatch with "prompt:build" has all options of `valise prompt
+ * build`.
  *
- * Threads: the functions may be called on one handle by many threads; a prompt is immutable. */
+ * Threads: many threads may call the functions on one handle. A prompt is immutable. */
 #ifndef VALISE_PROMPT_H
 #define VALISE_PROMPT_H
 
@@ -23,29 +24,29 @@
 VALISE_BEGIN
 
 typedef struct valise_prompt {
-    valise_id id; /* of its manifest; zero: it was not recorded */
+    valise_id id; /* of the manifest; zero: not recorded */
     valise_uuid session;
-    valise_str head; /* TurnRef; ptr NULL: nothing was said */
+    valise_str head; /* ID@VERSION; ptr NULL: the session has no turns */
     valise_str provider;
     valise_str model;       /* ptr NULL: none */
     int64_t tokens;         /* estimated */
-    int64_t limit;          /* INT64_MIN: none */
-    int64_t trimmed;        /* turns that did not fit */
+    int64_t limit;          /* INT64_MIN: no limit */
+    int64_t trimmed;        /* turns left out because they did not fit */
     valise_str neutral;     /* the neutral prompt, canonical JSON */
-    valise_str wire;        /* the request; 16 MiB at most */
-    bool same;              /* these are the bytes of then; of a new one: true */
-    int64_t erased, denied; /* parts whose text is gone, or may not be read */
+    valise_str wire;        /* the request body; 16 MiB at most */
+    bool same;              /* the bytes are those of the build; always true for a new one */
+    int64_t erased, denied; /* parts whose text was erased, or may not be read */
 } valise_prompt;
 
 typedef struct valise_prompt_options {
     size_t size;
-    const char *turn;   /* the path to this turn; NULL: the head */
-    const char *model;  /* NULL: that of the role */
-    int64_t window;     /* tokens of prompt and answer; 0: as the role says */
-    const char *tools;  /* JSON, an array; NULL: none */
-    const char *params; /* JSON, an object; NULL: none */
-    bool stream;        /* ask for a stream */
-    bool no_record;     /* keep nothing of it */
+    const char *turn;   /* the conversation up to this turn; NULL: the head */
+    const char *model;  /* NULL: the model of the role */
+    int64_t window;     /* tokens of prompt and answer together; 0: as the role says */
+    const char *tools;  /* a JSON array; NULL: none */
+    const char *params; /* a JSON object; NULL: none */
+    bool stream;        /* ask the model to stream its answer */
+    bool no_record;     /* record nothing */
 } valise_prompt_options;
 
 #define VALISE_PROMPT_OPTIONS_INIT                                                                 \
@@ -53,52 +54,54 @@ typedef struct valise_prompt_options {
         sizeof(valise_prompt_options), NULL, NULL, 0, NULL, NULL, false, false                     \
     }
 
-/* session: its id, the end of it, or its label. options and call may be NULL. VALISE_E_NOT_FOUND,
- * VALISE_E_DENIED; VALISE_E_INVALID, also where neither options nor the role name a model and the
- * provider wants one; VALISE_E_LIMIT: instructions and the last turn alone are over the window;
- * VALISE_E_TOO_LARGE: the request is over 16 MiB. */
+/* Build the prompt of a session for a provider. *out is freed with valise_prompt_free. session is
+ * an id, the end of an id, or a label. options and call may be NULL. VALISE_E_NOT_FOUND;
+ * VALISE_E_DENIED; VALISE_E_INVALID, also if the provider needs a model and neither options nor the
+ * role name one; VALISE_E_LIMIT: the instructions and the last turn alone exceed the window;
+ * VALISE_E_TOO_LARGE: the request exceeds 16 MiB. */
 VALISE_API int valise_prompt_build(valise_prompt **out, valise *v, const char *session,
                                    const char *provider, const valise_prompt_options *options,
                                    const valise_call *call, valise_error *err);
 
-/* prompt: digits of its id, four or more of its beginning; or a session, whose last one it is then:
- * "support~1" is the one before. VALISE_E_NOT_FOUND, VALISE_E_CONFLICT: several begin so;
- * VALISE_E_DENIED. */
+/* Make a recorded prompt again. prompt is the id of the manifest, or its first digits (four or
+ * more); or a session, meaning its last prompt, where "support~1" is the one before. *out is freed
+ * with valise_prompt_free. VALISE_E_NOT_FOUND; VALISE_E_CONFLICT: several ids begin with these
+ * digits; VALISE_E_DENIED. */
 VALISE_API int valise_prompt_show(valise_prompt **out, valise *v, const char *prompt,
                                   const valise_call *call, valise_error *err);
 
-VALISE_API void valise_prompt_free(valise_prompt *prompt); /* NULL is fine */
+VALISE_API void valise_prompt_free(valise_prompt *prompt); /* Free a prompt; NULL is fine. */
 
-/* What a piece of a prompt was made of. */
+/* The kinds of sources that pieces of a prompt come from. */
 enum {
     VALISE_SOURCE_TURN,
     VALISE_SOURCE_ROLE,
     VALISE_SOURCE_PREFERENCE,
     VALISE_SOURCE_ENTRY,
     VALISE_SOURCE_FRAME,
-    VALISE_SOURCE_ITEM,  /* of a backpack */
-    VALISE_SOURCE_GIVEN, /* by who built it */
+    VALISE_SOURCE_ITEM,  /* an item of a backpack */
+    VALISE_SOURCE_GIVEN, /* given by the caller of the build */
 };
 
-/* A stretch of the neutral prompt, and where it comes from. */
+/* A piece of the neutral prompt, and its source. */
 typedef struct valise_prompt_piece {
-    int64_t offset, length; /* in the neutral prompt */
-    valise_str text;        /* the beginning of what it says */
-    bool cut;               /* there is more of it */
-    int64_t part;           /* number of the part, from 0 */
+    int64_t offset, length; /* bytes of the neutral prompt */
+    valise_str text;        /* the beginning of its text */
+    bool cut;               /* text is only the beginning */
+    int64_t part;           /* number of its part, from 0 */
     int kind;               /* VALISE_SOURCE_...; -1: denied */
-    valise_str name;        /* which one; ptr NULL: denied, as the next ones then */
-    int64_t version;        /* of it; VALISE_NONE */
-    valise_str author;      /* who wrote it */
-    valise_str reason;      /* why it is there */
-    valise_str edit;        /* what was done to it; ptr NULL: nothing */
+    valise_str name;        /* of the source; ptr NULL: denied, and so for the members below */
+    int64_t version;        /* of the source; VALISE_NONE: it has none */
+    valise_str author;      /* who wrote the source */
+    valise_str reason;      /* why it is in the prompt */
+    valise_str edit;        /* how it was changed; ptr NULL: not at all */
     int64_t tokens;         /* of the whole part, estimated */
-    bool denied;            /* its source may not be read */
+    bool denied;            /* the source may not be read */
 } valise_prompt_piece;
 typedef int valise_prompt_piece_fn(void *arg, const valise_prompt_piece *piece, valise_error *err);
 
-/* Each piece, in their order; messages come before system and tools. prompt: as for
- * valise_prompt_show. prompt:blame */
+/* List the pieces of a prompt in the order of the neutral prompt; messages come before system and
+ * tools. prompt: as for valise_prompt_show. Operation prompt:blame. */
 VALISE_API int valise_prompt_blame(valise *v, const char *prompt, valise_prompt_piece_fn *fn,
                                    void *arg, const valise_call *call, valise_error *err);
 

@@ -1,7 +1,7 @@
-/* valise/str.h -- a slice: a pointer and a length, passed by value; and lists of anything.
+/* valise/str.h -- slices (a pointer and a length, passed by value), and lists.
  *
- * A slice never owns its bytes and is never assumed to end in NUL. The same type carries
- * text and binary data; whoever takes text says so and checks that it is UTF-8.
+ * A slice never owns its bytes; never rely on a NUL after them. The same type carries text and
+ * binary data; functions that take text say so, and check that it is UTF-8.
  *
  * Threads: immutable. */
 #ifndef VALISE_STR_H
@@ -19,7 +19,8 @@ typedef struct valise_str {
     size_t len;
 } valise_str;
 
-/* Of a text in the source, for initializers: const valise_str tags[] = {VALISE_STR("pii")}; */
+/* The slice of a string literal, for initializers: const valise_str tags[] = {VALISE_STR("pii")};
+ */
 #define VALISE_STR(literal)                                                                        \
     {                                                                                              \
         "" literal, sizeof(literal) - 1                                                            \
@@ -28,18 +29,18 @@ typedef struct valise_str {
 /* The slice of a NUL-ended string; NULL gives an empty slice. */
 VALISE_API valise_str valise_str_of(const char *text);
 
-/* Several of something: what the elements are is said where it stands. With items NULL it is not
- * given, which is something else than empty. */
+/* A list. The comment beside each list says what its elements are. items NULL means that the list
+ * is not given, which differs from an empty list. */
 typedef struct valise_list {
     const void *items;
     size_t count;
 } valise_list;
 
-/* A number or a point in time that is not there, where 0 would be one. */
+/* No number, or no point in time, where 0 would be a valid one. */
 #define VALISE_NONE INT64_MIN
 
-/* For printf's "%.*s". Longer slices than an int can count are cut. These are two arguments, each
- * of which evaluates s once: no place for a call with side effects. */
+/* The two arguments for printf's "%.*s". A slice longer than INT_MAX is cut. s is evaluated twice:
+ * pass nothing with side effects. */
 #define VALISE_STR_ARG(s) valise_str_arg_len(s), valise_str_arg_ptr(s)
 
 static inline int valise_str_arg_len(valise_str s)
