@@ -90,7 +90,8 @@ VALISE_API int valise_blob_release(bool *released, valise *v, const valise_id *b
  * released meanwhile. VALISE_E_NOT_FOUND, VALISE_E_DENIED. */
 VALISE_API int valise_blob_open(valise_blob_reader **out, valise *v, const valise_id *blob,
                                 const valise_call *call, valise_error *err);
-VALISE_API void valise_blob_close(valise_blob_reader *reader); /* Close a reader; NULL is fine. */
+/* Close a reader; NULL is fine. */
+VALISE_API void valise_blob_close(valise_blob_reader *reader);
 
 /* The size of the blob in bytes. */
 VALISE_API int64_t valise_blob_size(const valise_blob_reader *reader);

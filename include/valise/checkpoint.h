@@ -1,21 +1,21 @@
-/* valise/checkpoint.h -- the files of a workspace with their bytes: keep them, bring them back.
+/* valise/checkpoint.h -- checkpoints: keep the files of a workspace, and restore them.
  *
  *     valise_checkpointed kept = VALISE_CHECKPOINTED_INIT;
  *     valise_restored back = VALISE_RESTORED_INIT;
  *
  *     rc = valise_tree_checkpoint(&kept, v, "before-refactoring", NULL, NULL, err);
- *     ...                                                     (whatever any program does to them)
+ *     ...                                                     (any program may change the files)
  *     rc = valise_tree_restore(&back, v, "before-refactoring", NULL, NULL, err);
- *     rc = valise_tree_restore(NULL, v, back.saved, NULL, NULL, err);        and take that back
+ *     rc = valise_tree_restore(NULL, v, back.saved, NULL, NULL, err);         (undo the restore)
  *
- * What rules leave out of the tree (valise/context.h), .git and .valise are neither kept nor
- * touched.
+ * A checkpoint has the bytes of all files in the tree. What the tree leaves out (docs/context.md),
+ * .git and .valise are neither kept nor touched.
  *
- * Each of these functions is an operation, called with structs in place of JSON; `call`
- * (valise/workspace.h) says who acts and who hears of progress; NULL: as the handle says.
+ * Each of these functions is an operation that takes structs in place of JSON. `call`
+ * (valise/workspace.h) says who acts and who is told the progress; NULL: as the handle says.
  *
- * Threads: all functions may be called on one handle by many threads; of two restores at once one
- * fails with VALISE_E_BUSY. */
+ * Threads: many threads may call these functions on one handle. While one restore is running,
+ * another one fails with VALISE_E_BUSY. */
 #ifndef VALISE_CHECKPOINT_H
 #define VALISE_CHECKPOINT_H
 
@@ -29,37 +29,39 @@ VALISE_BEGIN
 
 #define VALISE_CHECKPOINT_NAME_MAX 128 /* letters, digits and . _ - */
 
-/* What became of one path, or why nothing did. */
+/* What happened to a path, or why nothing did. */
 enum {
     VALISE_RESTORED_CREATED,
     VALISE_RESTORED_REPLACED,
-    VALISE_RESTORED_MODE, /* only its permissions were others */
+    VALISE_RESTORED_MODE, /* only its permissions differed */
     VALISE_RESTORED_DELETED,
-    VALISE_RESTORED_IN_THE_WAY, /* something lies there that must not be touched; reason says what
-                                 */
-    VALISE_RESTORED_LACKING,    /* the checkpoint does not have it; reason says why */
-    VALISE_RESTORED_LATE,  /* path: one more checkpoint: of what was edited meanwhile, or readable
-                             only then */
-    VALISE_RESTORED_FOUND, /* path: a file that a restore which was killed left */
+    /* Something is at the path that must not be touched; reason says what. */
+    VALISE_RESTORED_IN_THE_WAY,
+    VALISE_RESTORED_LACKING, /* the checkpoint does not have the bytes; reason says why */
+    /* path is the name of one more checkpoint, of files that were edited, or became readable,
+     * during the restore. */
+    VALISE_RESTORED_LATE,
+    /* path is a file left over from a restore that was killed. */
+    VALISE_RESTORED_FOUND,
 };
 
 typedef struct valise_restore_step {
-    int kind; /* VALISE_RESTORE_... */
+    int kind; /* VALISE_RESTORED_... */
     valise_str path;
-    valise_str reason; /* "" */
+    valise_str reason; /* "": none */
 } valise_restore_step;
 
 typedef int valise_restore_fn(void *arg, const valise_restore_step *step, valise_error *err);
 
 /* ---- keeping ---- */
 
-enum { VALISE_CHECKPOINT_DRY_RUN = 1 /* scan, and say what would be kept */ };
+enum { VALISE_CHECKPOINT_DRY_RUN = 1 /* scan, and report what would be kept */ };
 
 typedef struct valise_checkpoint_options {
     size_t size;
     unsigned flags;        /* VALISE_CHECKPOINT_... */
-    valise_str dir;        /* folder of the tree; "": that of the workspace */
-    valise_restore_fn *fn; /* gets the first 100 that are LACKING; or NULL */
+    valise_str dir;        /* where the files are; "": the workspace's folder */
+    valise_restore_fn *fn; /* gets the first 100 LACKING steps; or NULL */
     void *arg;
 } valise_checkpoint_options;
 
@@ -70,12 +72,12 @@ typedef struct valise_checkpoint_options {
 
 typedef struct valise_checkpointed {
     size_t size;
-    char name[VALISE_CHECKPOINT_NAME_MAX + 1]; /* "": a dry run */
-    bool existed;                              /* nothing had changed since the one of that name */
-    int64_t version;                           /* of the tree */
+    char name[VALISE_CHECKPOINT_NAME_MAX + 1]; /* "": it was a dry run */
+    bool existed;    /* nothing had changed since the checkpoint of this name */
+    int64_t version; /* of the tree */
     valise_id root;
-    int64_t files, dirs, links, bytes; /* in it */
-    int64_t stored, stored_bytes;      /* contents that were not there before */
+    int64_t files, dirs, links, bytes; /* in the checkpoint */
+    int64_t stored, stored_bytes;      /* contents that were not stored before */
     int64_t lacking;
 } valise_checkpointed;
 
@@ -84,9 +86,10 @@ typedef struct valise_checkpointed {
         sizeof(valise_checkpointed), "", false, 0, {{0}}, 0, 0, 0, 0, 0, 0, 0                      \
     }
 
-/* Scan, and keep the bytes of all files that are not kept yet. name NULL: made up, and no new one
- * where nothing changed since the last. VALISE_E_EXISTS, VALISE_E_INVALID for names;
- * VALISE_E_CANCELLED. out and options may be NULL. tree:checkpoint */
+/* Make a checkpoint: scan, and store the bytes of all files that are not stored yet. name NULL: a
+ * name is made up, and if nothing has changed since the last checkpoint, that one is used.
+ * VALISE_E_EXISTS: the name is taken; VALISE_E_INVALID: it is not a name; VALISE_E_CANCELLED. out
+ * and options may be NULL. Operation tree:checkpoint. */
 VALISE_API int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const char *name,
                                       const valise_checkpoint_options *options,
                                       const valise_call *call, valise_error *err);
@@ -94,9 +97,10 @@ VALISE_API int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const
 /* ---- bringing back ---- */
 
 enum {
-    VALISE_RESTORE_DELETE = 1,  /* remove what the checkpoint does not have; ignored files stay */
-    VALISE_RESTORE_FORCE = 2,   /* also what cannot be saved before */
-    VALISE_RESTORE_DRY_RUN = 4, /* say what would be done */
+    VALISE_RESTORE_DELETE = 1,  /* remove files that the checkpoint does not have; ignored files
+                                   stay */
+    VALISE_RESTORE_FORCE = 2,   /* also overwrite what cannot be saved first */
+    VALISE_RESTORE_DRY_RUN = 4, /* report what would be done */
 };
 
 typedef struct valise_restore_options {
@@ -104,8 +108,9 @@ typedef struct valise_restore_options {
     unsigned flags; /* VALISE_RESTORE_DELETE, ... */
     const valise_str *paths;
     size_t path_count;     /* 0: everything */
-    valise_str dir;        /* folder of the tree; "": that of the workspace */
-    valise_restore_fn *fn; /* gets the first 1,000 that changed, and what else there is to say */
+    valise_str dir;        /* where the files are; "": the workspace's folder */
+    valise_restore_fn *fn; /* gets the first 1,000 changes, and everything else there is to
+                              report; or NULL */
     void *arg;
 } valise_restore_options;
 
@@ -116,11 +121,11 @@ typedef struct valise_restore_options {
 
 typedef struct valise_restored {
     size_t size;
-    char saved[VALISE_CHECKPOINT_NAME_MAX + 1]; /* the checkpoint that takes it back; "": none */
+    char saved[VALISE_CHECKPOINT_NAME_MAX + 1]; /* the checkpoint that undoes it; "": none */
     int64_t restored, unchanged, deleted;
-    int64_t kept; /* that the checkpoint does not have */
+    int64_t kept; /* files that the checkpoint does not have */
     int64_t in_the_way, lacking;
-    int64_t version; /* of the tree after it */
+    int64_t version; /* of the tree afterwards */
     valise_id root;
 } valise_restored;
 
@@ -134,11 +139,12 @@ typedef struct valise_restored {
         }                                                                                          \
     }
 
-/* Make files, links and directories as the checkpoint has them: a name, a version "v12" of the
- * tree, first digits of a root. What is overwritten or deleted is kept first. VALISE_E_NOT_FOUND:
- * no such checkpoint, or it has not one of the paths; VALISE_E_CONFLICT: something cannot be saved,
- * and nothing was done; VALISE_E_BUSY. After any other failure, VALISE_E_CANCELLED among them, a
- * part is done: run it again. out and options may be NULL. tree:restore */
+/* Restore files, links and directories from a checkpoint: its name, a version "v12" of the tree, or
+ * the first digits of a root. Whatever is overwritten or deleted is saved first, as a checkpoint.
+ * VALISE_E_NOT_FOUND: there is no such checkpoint, or it does not have one of the paths;
+ * VALISE_E_CONFLICT: something cannot be saved, and nothing was done; VALISE_E_BUSY: another
+ * restore is running. After any other failure, VALISE_E_CANCELLED included, part of the work is
+ * done: run it again. out and options may be NULL. Operation tree:restore. */
 VALISE_API int valise_tree_restore(valise_restored *out, valise *v, const char *checkpoint,
                                    const valise_restore_options *options, const valise_call *call,
                                    valise_error *err);
@@ -157,11 +163,12 @@ typedef struct valise_checkpoint_info {
 typedef int valise_checkpoint_fn(void *arg, const valise_checkpoint_info *checkpoint,
                                  valise_error *err);
 
-/* Each of them, the newest first. checkpoint:list */
+/* List the checkpoints, the newest first. Operation checkpoint:list. */
 VALISE_API int valise_tree_checkpoint_list(valise *v, valise_checkpoint_fn *fn, void *arg,
                                            const valise_call *call, valise_error *err);
 
-/* VALISE_E_NOT_FOUND. What no other one needs goes with gc. checkpoint:remove */
+/* Remove a checkpoint. The next gc removes the contents that no other one needs.
+ * VALISE_E_NOT_FOUND. Operation checkpoint:remove. */
 VALISE_API int valise_tree_checkpoint_remove(valise *v, const char *checkpoint,
                                              const valise_call *call, valise_error *err);
 

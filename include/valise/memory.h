@@ -8,22 +8,23 @@
  *     about.topic_count = 1;
  *     rc = valise_role_put(NULL, v, "clerk", "You sell lamps.", NULL, NULL, err);
  *     if (rc == 0)
- *         rc = valise_entry_put(NULL, v, "lamps/polar", "It fits every socket.", &about, NULL,
- * err); if (rc == 0) rc = valise_entry_get(&entry, v, "lamps/polar", NULL, err);          1: found,
- * 0: none valise_entry_free(entry);
+ *         rc = valise_entry_put(NULL, v, "lamps/polar", "Fits all sockets.", &about, NULL, err);
+ *     if (rc == 0)
+ *         rc = valise_entry_get(&entry, v, "lamps/polar", NULL, err);          1: found, 0: none
+ *     valise_entry_free(entry);
  *
- * What fits a session by its role and its topics goes into its prompts. A put adds what is not
- * there and changes what is: it can be said at every start of a program, and where nothing changes
- * nothing is written. What its options leave out stays as it is.
+ * The prompts of a session include whatever fits it by role and by topics. A put adds what is
+ * missing and updates what exists; options that are not given keep their values. A program can
+ * repeat its puts at every start: if nothing changes, nothing is written.
  *
- * Each of these functions is an operation, or two; `call` (valise/workspace.h) says who acts, and
- * what is expected; NULL: as the handle says. Lists, histories, erasures and whatever else there is
- * are operations without a function here: "context:list" and its like, with valise_stream.
+ * Each of these functions is one operation, or two. `call` (valise/workspace.h) says who acts, and
+ * what is expected; NULL: as the handle says. Lists, histories, erasures and more are operations
+ * without a function in this header: use valise_stream with "context:list" and the like.
  *
- * What is handed out with ** is one block: everything it points to goes with it, and it may outlive
- * the handle.
+ * Results handed out through ** are one block each: everything a result points to is freed with it.
+ * It may outlive the handle.
  *
- * Threads: all functions may be called on one handle by many threads. Results are immutable. */
+ * Threads: many threads may call these functions on one handle. Results are immutable. */
 #ifndef VALISE_MEMORY_H
 #define VALISE_MEMORY_H
 
@@ -38,10 +39,11 @@ VALISE_BEGIN
 
 typedef struct valise_role_options {
     size_t size;
-    valise_str label;         /* what people call it; ptr NULL: as it is */
-    valise_str constraints;   /* JSON: {"model":"small-1","temperature":0.2}, what is in it is
-                                 changed (`valise help role add`); ptr NULL: as they are */
-    const valise_str *topics; /* NULL: as they are */
+    valise_str label; /* a name for people; ptr NULL: unchanged */
+    /* JSON such as {"model":"small-1","temperature":0.2}; its members are changed, others stay
+     * (`valise help role add`). ptr NULL: unchanged. */
+    valise_str constraints;
+    const valise_str *topics; /* NULL: unchanged */
     size_t topic_count;
 } valise_role_options;
 
@@ -50,8 +52,8 @@ typedef struct valise_role_options {
         sizeof(valise_role_options), {NULL, 0}, {NULL, 0}, NULL, 0                                 \
     }
 
-/* persona: its instructions, the system prompt; NULL: as they are. *version (may be NULL): the one
- * that holds now. role:update, role:add */
+/* Add or update a role. persona is its instructions, the system prompt; NULL: unchanged. *version
+ * (may be NULL): the version that holds now. Operation role:update or role:add. */
 VALISE_API int valise_role_put(int64_t *version, valise *v, const char *name, const char *persona,
                                const valise_role_options *options, const valise_call *call,
                                valise_error *err);
@@ -65,12 +67,14 @@ typedef struct valise_role {
     valise_str actor;      /* who wrote it */
 } valise_role;
 
-/* 1; or 0, and *out is untouched: there is none of that name. role:show */
+/* Get a role. 1: found. 0: there is none of this name, and *out is untouched. Operation role:show.
+ */
 VALISE_API int valise_role_get(valise_role **out, valise *v, const char *name,
                                const valise_call *call, valise_error *err);
-VALISE_API void valise_role_free(valise_role *role); /* NULL is fine */
+/* Free a role; NULL is fine. */
+VALISE_API void valise_role_free(valise_role *role);
 
-/* VALISE_E_NOT_FOUND; VALISE_E_CONFLICT: sessions use it. role:delete */
+/* Delete a role. VALISE_E_NOT_FOUND; VALISE_E_CONFLICT: sessions use it. Operation role:delete. */
 VALISE_API int valise_role_delete(valise *v, const char *name, const valise_call *call,
                                   valise_error *err);
 
@@ -80,12 +84,13 @@ enum { VALISE_SCOPE_WORKSPACE, VALISE_SCOPE_ROLE, VALISE_SCOPE_SESSION };
 
 typedef struct valise_preference_options {
     size_t size;
-    const valise_uuid *id;    /* which one; NULL: a new one is made */
-    int scope;                /* VALISE_SCOPE_...: where it holds */
-    valise_str of;            /* ROLE: its name; SESSION: its id */
-    valise_str slot;          /* what it decides, such as "tone": of all for one slot one holds;
-                                 ptr NULL: nothing that others decide */
-    int64_t priority;         /* of the same scope higher ones win */
+    const valise_uuid *id; /* which one to update; NULL: make a new one */
+    int scope;             /* VALISE_SCOPE_...: where it holds */
+    valise_str of;         /* ROLE: name of the role; SESSION: id of the session */
+    /* What it decides, such as "tone": only one of all preferences for a slot is used. ptr NULL: it
+     * does not compete with others. */
+    valise_str slot;
+    int64_t priority;         /* within a scope, the highest wins */
     const valise_str *topics; /* NULL: it always holds */
     size_t topic_count;
 } valise_preference_options;
@@ -96,15 +101,15 @@ typedef struct valise_preference_options {
             NULL, 0                                                                                \
     }
 
-/* text: what is preferred, as it is told to models. Without an id each call adds one: a program
- * that says the same at every start gives its own. Other than with roles and entries the options
- * are the whole of it, but a slot stays. *out (may be NULL): its id. VALISE_E_NOT_FOUND: there is
- * no such role. preference:update, preference:add */
+/* Add or update a preference. text is what models are told. Without options->id, each call adds a
+ * new preference; a program that repeats its puts gives ids of its own. Unlike for roles and
+ * entries, options that are not given are reset, except for the slot. *out (may be NULL): the id.
+ * VALISE_E_NOT_FOUND: there is no such role. Operation preference:update or preference:add. */
 VALISE_API int valise_preference_put(valise_uuid *out, valise *v, const char *text,
                                      const valise_preference_options *options,
                                      const valise_call *call, valise_error *err);
 
-/* VALISE_E_NOT_FOUND. preference:delete */
+/* Delete a preference. VALISE_E_NOT_FOUND. Operation preference:delete. */
 VALISE_API int valise_preference_delete(valise *v, const valise_uuid *preference,
                                         const valise_call *call, valise_error *err);
 
@@ -114,12 +119,13 @@ enum { VALISE_ENTRY_TEXT, VALISE_ENTRY_JSON, VALISE_ENTRY_BLOB };
 
 typedef struct valise_entry_options {
     size_t size;
-    int kind;                 /* what the content is: VALISE_ENTRY_TEXT, or JSON. (Of a BLOB the
-                                 content is its id, in 64 digits) */
-    const valise_str *topics; /* NULL: as they are */
+    /* What the content is: VALISE_ENTRY_TEXT, JSON or BLOB. The content of a BLOB is its id in 64
+     * digits. */
+    int kind;
+    const valise_str *topics; /* NULL: unchanged */
     size_t topic_count;
-    valise_str metadata; /* JSON; ptr NULL: as it is */
-    int64_t ttl_ns;      /* for how long it holds from now on; 0: as it is, a new one for ever */
+    valise_str metadata; /* JSON; ptr NULL: unchanged */
+    int64_t ttl_ns; /* how long it holds, from now on; 0: unchanged, and for ever if it is new */
 } valise_entry_options;
 
 #define VALISE_ENTRY_OPTIONS_INIT                                                                  \
@@ -127,8 +133,8 @@ typedef struct valise_entry_options {
         sizeof(valise_entry_options), VALISE_ENTRY_TEXT, NULL, 0, {NULL, 0}, 0                     \
     }
 
-/* *version (may be NULL): how often it was written. VALISE_E_NOT_FOUND: nobody holds the blob.
- * context:update, context:add */
+/* Add or update an entry. *version (may be NULL): how often it has been written.
+ * VALISE_E_NOT_FOUND: nobody holds the blob. Operation context:update or context:add. */
 VALISE_API int valise_entry_put(int64_t *version, valise *v, const char *key, const char *content,
                                 const valise_entry_options *options, const valise_call *call,
                                 valise_error *err);
@@ -146,12 +152,14 @@ typedef struct valise_entry {
     valise_str actor; /* who wrote it last */
 } valise_entry;
 
-/* 1; or 0, and *out is untouched: there is none, or its time is over. context:show */
+/* Get an entry. 1: found. 0: there is none, or it has expired, and *out is untouched. Operation
+ * context:show. */
 VALISE_API int valise_entry_get(valise_entry **out, valise *v, const char *key,
                                 const valise_call *call, valise_error *err);
-VALISE_API void valise_entry_free(valise_entry *entry); /* NULL is fine */
+/* Free an entry; NULL is fine. */
+VALISE_API void valise_entry_free(valise_entry *entry);
 
-/* VALISE_E_NOT_FOUND. context:delete */
+/* Delete an entry. VALISE_E_NOT_FOUND. Operation context:delete. */
 VALISE_API int valise_entry_delete(valise *v, const char *key, const valise_call *call,
                                    valise_error *err);
 

@@ -70,7 +70,8 @@ VALISE_API int valise_prompt_build(valise_prompt **out, valise *v, const char *s
 VALISE_API int valise_prompt_show(valise_prompt **out, valise *v, const char *prompt,
                                   const valise_call *call, valise_error *err);
 
-VALISE_API void valise_prompt_free(valise_prompt *prompt); /* Free a prompt; NULL is fine. */
+/* Free a prompt; NULL is fine. */
+VALISE_API void valise_prompt_free(valise_prompt *prompt);
 
 /* The kinds of sources that pieces of a prompt come from. */
 enum {

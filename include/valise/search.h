@@ -66,7 +66,8 @@ typedef struct valise_search_options {
 VALISE_API int valise_search(valise_hits **out, valise *v, const char *query,
                              const valise_search_options *options, const valise_call *call,
                              valise_error *err);
-VALISE_API void valise_hits_free(valise_hits *hits); /* Free hits; NULL is fine. */
+/* Free hits; NULL is fine. */
+VALISE_API void valise_hits_free(valise_hits *hits);
 
 VALISE_END
 

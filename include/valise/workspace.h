@@ -12,9 +12,10 @@
  *     valise_reply_release(&reply);
  *     valise_close(v);
  *
- * Every operation of every surface goes through valise_dispatch. `valise commands` lists them.
+ * Every operation, from whatever surface, goes through valise_dispatch. `valise commands` lists
+ * them.
  *
- * Threads: valise is shared; two handles on one workspace, in one process or several, are fine.
+ * Threads: valise is shared. Several handles on one workspace are fine, in one process or in many.
  * valise_reply is single. */
 #ifndef VALISE_WORKSPACE_H
 #define VALISE_WORKSPACE_H
@@ -35,9 +36,9 @@ struct valise_blob_store_ops;
 
 enum {
     VALISE_OPEN_READ_ONLY = 1,      /* nothing is written, whoever asks */
-    VALISE_OPEN_CREATE = 2,         /* make the workspace when there is none: `valise init` */
+    VALISE_OPEN_CREATE = 2,         /* create the workspace if there is none, like `valise init` */
     VALISE_OPEN_NO_USER_CONFIG = 4, /* ignore the user's configuration: no extensions, no trust */
-    VALISE_OPEN_ANYBODY = 8, /* with CREATE: unknown actors are let in as writers and recorded */
+    VALISE_OPEN_ANYBODY = 8,        /* with CREATE: unknown actors may write, and are recorded */
 };
 
 enum { VALISE_DURABILITY_WORKSPACE, VALISE_DURABILITY_FULL, VALISE_DURABILITY_NORMAL };
@@ -45,12 +46,12 @@ enum { VALISE_DURABILITY_WORKSPACE, VALISE_DURABILITY_FULL, VALISE_DURABILITY_NO
 typedef struct valise_options {
     size_t size; /* sizeof(valise_options) */
     unsigned flags;
-    int durability;     /* WORKSPACE: as its configuration says; FULL there by default */
+    int durability;     /* WORKSPACE: as its configuration says, by default FULL */
     valise_str actor;   /* who acts through this handle; "": "local" */
-    int64_t timeout_ns; /* how long a command waits for other writers; 0: as configured */
+    int64_t timeout_ns; /* how long commands wait for other writers; 0: as configured */
     const struct valise_env *env;
-    const struct valise_store_ops *store;              /* NULL: sqlite, memory for ":memory:" */
-    const struct valise_blob_store_ops *blobs;         /* NULL: files, memory for ":memory:" */
+    const struct valise_store_ops *store;              /* NULL: sqlite, or memory for ":memory:" */
+    const struct valise_blob_store_ops *blobs;         /* NULL: files, or memory for ":memory:" */
     const struct valise_extension *const *extensions;  /* NULL-ended, or NULL */
     const struct valise_middleware *const *middleware; /* in this order; NULL-ended, or NULL */
     const char *user_config; /* file; NULL: $XDG_CONFIG_HOME/valise/config */
@@ -61,29 +62,32 @@ typedef struct valise_options {
         sizeof(valise_options), 0, 0, {NULL, 0}, 0, NULL, NULL, NULL, NULL, NULL, NULL             \
     }
 
-/* Open the workspace in the folder `path` (which holds .valise/), or a new one in memory for
- * ":memory:"; NULL opens none, and only operations that need none can be run. options may be NULL.
- * VALISE_E_NOT_FOUND when there is none; VALISE_E_DENIED for an extension that is not trusted. A
- * workspace that belongs to another user is opened read-only, unless the user trusts it; and so is
- * one in a place where nothing may be written. */
+/* Open the workspace in the folder `path`, which contains .valise/; or, for ":memory:", a new one
+ * in memory; or, for NULL, none at all: then only operations that need no workspace can be run.
+ * options may be NULL. A workspace that belongs to another user is opened read-only, unless the
+ * user trusts it; so is one that cannot be written. VALISE_E_NOT_FOUND: there is none;
+ * VALISE_E_DENIED: an extension is not trusted. */
 VALISE_API int valise_open(valise **out, const char *path, const valise_options *options,
                            valise_error *err);
-VALISE_API void valise_close(valise *v); /* NULL is fine */
+/* Close a workspace, after everything that was opened in it. NULL is fine. */
+VALISE_API void valise_close(valise *v);
 
-/* The folder at or above `path` that holds a workspace, as a new blob with its path. */
+/* Find the folder at or above `path` that contains a workspace; *out is a new blob with its path.
+ * VALISE_E_NOT_FOUND. */
 VALISE_API int valise_find(valise_blob **out, const char *path, valise_error *err);
 
 /* ---- dispatch ---- */
 
 typedef struct valise_call {
     size_t size;
-    unsigned flags;    /* VALISE_CALL_... */
-    valise_str actor;  /* "": the handle's */
-    valise_uuid id;    /* of the command; zero: the engine makes one. A command that was accepted
-                          before under the same id answers the same and changes nothing */
+    unsigned flags;   /* VALISE_CALL_... */
+    valise_str actor; /* "": the handle's */
+    /* The id of the command; zero: a new one. If a command with this id was accepted before, its
+     * reply is returned again and nothing changes. */
+    valise_uuid id;
     valise_uuid cause; /* zero: none */
     valise_str expect; /* JSON: what must be there now; "": anything */
-    valise_str at;     /* queries: as of a seq "42", a time, a command id; "": now */
+    valise_str at;     /* queries: the state at a seq "42", a time or a command id; "": now */
     valise_progress progress;
 } valise_call;
 
@@ -99,10 +103,11 @@ enum { VALISE_CALL_DRY_RUN = 1 /* commands: answer, but keep nothing */ };
 
 typedef struct valise_reply {
     size_t size;
-    valise_blob *json;    /* canonical JSON; of a list {"items":[...]} */
+    valise_blob *json;    /* canonical JSON; for lists {"items":[...]} */
     valise_blob *current; /* after VALISE_E_CONFLICT: what was there instead, as JSON */
-    int64_t seq;          /* commands: of the entry; queries, and commands that found everything as
-                             they would have it and left no entry: the state they saw */
+    /* For commands: of the log entry. For queries, and for commands that had nothing to change and
+     * left no entry: of the state they saw. */
+    int64_t seq;
     int64_t time;
     valise_uuid id;
     bool repeated; /* the command had been accepted before */
@@ -113,20 +118,20 @@ typedef struct valise_reply {
         sizeof(valise_reply), NULL, NULL, 0, 0, {{0}}, false                                       \
     }
 
-/* Release what it holds; a zeroed or released one is fine. */
+/* Release what a reply holds. A reply that is zeroed or released already is fine. */
 VALISE_API void valise_reply_release(valise_reply *reply);
 
-/* Run an operation. payload: a JSON object, NULL for {}. call and out may be NULL. On failure only
- * out->current may have been set. */
+/* Run an operation. payload is a JSON object; NULL means {}. call and out may be NULL. On failure
+ * only out->current may have been set. */
 VALISE_API int valise_dispatch(valise_reply *out, valise *v, const char *type, const char *payload,
                                const valise_call *call, valise_error *err);
 
-/* The same with slices. */
+/* Run an operation, given by slices. As valise_dispatch. */
 VALISE_API int valise_dispatch_str(valise_reply *out, valise *v, valise_str type,
                                    valise_str payload, const valise_call *call, valise_error *err);
 
-/* Run a query or job and get the rows of its list one by one, as JSON. payload, call and out as for
- * valise_dispatch. */
+/* Run a query or job whose answer is a list, and get its rows one by one, as JSON. payload, call
+ * and out: as for valise_dispatch. */
 typedef int valise_row_fn(void *arg, valise_str json, valise_error *err);
 VALISE_API int valise_stream(valise_reply *out, valise *v, const char *type, const char *payload,
                              valise_row_fn *fn, void *arg, const valise_call *call,
@@ -135,8 +140,9 @@ VALISE_API int valise_stream_str(valise_reply *out, valise *v, valise_str type, 
                                  valise_row_fn *fn, void *arg, const valise_call *call,
                                  valise_error *err);
 
-/* Several commands in one transaction: all of them or none. out has room for count replies, or is
- * NULL. Each has its own id, cause and expect. err->path starts with "[i]". */
+/* Run several commands in one transaction: all of them or none. out has room for count replies, or
+ * is NULL. Each command has its own id, cause and expect. On failure err->path begins with "[i]",
+ * the index of the command. */
 typedef struct valise_command {
     valise_str type, payload;
     const valise_call *call; /* NULL: as for all */
@@ -144,27 +150,29 @@ typedef struct valise_command {
 VALISE_API int valise_dispatch_batch(valise_reply *out, valise *v, const valise_command *commands,
                                      size_t count, const valise_call *call, valise_error *err);
 
-/* One more middleware, behind those that are there: from the next command on. It must outlive the
- * handle. Not while others use the handle, nor within a command. VALISE_E_INVALID for one without a
- * name, VALISE_E_EXISTS for a name that is taken. */
+/* Add a middleware after those that exist, from the next command on. It must outlive the handle. Do
+ * not call this while other threads use the handle, nor within a command. VALISE_E_INVALID: it has
+ * no name; VALISE_E_EXISTS: the name is taken. */
 VALISE_API int valise_use(valise *v, const struct valise_middleware *middleware, valise_error *err);
 
 /* ---- upkeep ----
  *
- * Each is an operation, as the command line has it (`valise help export`). */
+ * Each function is an operation that the command line has too (`valise help export`). */
 
-/* The hash of the whole state: two workspaces with the same one hold the same, whatever way they
- * came to it and whatever store they are in. Who may read the log may ask. workspace:hash */
+/* Hash the whole state. Two workspaces with the same hash hold the same, however they came to it
+ * and whichever store they use. It requires permission to read the log. Operation workspace:hash.
+ */
 VALISE_API int valise_workspace_hash(valise_id *out, valise *v, const valise_call *call,
                                      valise_error *err);
 
-enum { VALISE_EXPORT_REPLACE = 1 /* a file that is there */ };
+enum { VALISE_EXPORT_REPLACE = 1 /* replace an existing file */ };
 
 typedef struct valise_export_options {
     size_t size;
-    unsigned flags;            /* VALISE_EXPORT_... */
-    const char *const *places; /* NULL-ended: only these, such as "session/ID", and what they need;
-                                  NULL: everything */
+    unsigned flags; /* VALISE_EXPORT_... */
+    /* NULL-ended: export only these places, such as "session/ID", and what they need; NULL:
+     * everything. */
+    const char *const *places;
 } valise_export_options;
 
 #define VALISE_EXPORT_OPTIONS_INIT                                                                 \
@@ -172,25 +180,26 @@ typedef struct valise_export_options {
         sizeof(valise_export_options), 0, NULL                                                     \
     }
 
-/* Write a bundle: one file with rows, log, objects and blobs. options may be NULL. VALISE_E_EXISTS:
- * there is such a file, and REPLACE was not said. workspace:export */
+/* Export to a bundle: one file with rows, log, objects and blobs. options may be NULL.
+ * VALISE_E_EXISTS: the file exists, and REPLACE was not given. Operation workspace:export. */
 VALISE_API int valise_workspace_export(valise *v, const char *file,
                                        const valise_export_options *options,
                                        const valise_call *call, valise_error *err);
 
-/* Take in a bundle, whole or not at all; an empty workspace becomes what it was made from.
- * VALISE_E_CORRUPT: it was cut or altered; VALISE_E_CONFLICT: it has something else under a name
- * that is taken. workspace:import */
+/* Import a bundle, as a whole or not at all. An empty workspace becomes the one that the bundle was
+ * made from. VALISE_E_CORRUPT: the bundle was cut short or altered; VALISE_E_CONFLICT: it has
+ * something else under a name that is taken. Operation workspace:import. */
 VALISE_API int valise_workspace_import(valise *v, const char *file, const valise_call *call,
                                        valise_error *err);
 
 typedef struct valise_erased {
     size_t size;
-    int64_t places; /* whose contents were erased */
-    int64_t others; /* places that hold the same contents, and still do */
-    int64_t entries, objects, chunks,
-        blobs;    /* of the log, and what they and the rows were made of */
-    bool residue; /* bytes are left in the write-ahead log until a reader is done */
+    int64_t places; /* places whose contents were erased */
+    int64_t others; /* places that have the same contents, and keep them */
+    /* What was erased: entries of the log, and what they and the rows were made of. */
+    int64_t entries, objects, chunks, blobs;
+    /* Some bytes remain in the write-ahead log until a reader has finished. */
+    bool residue;
 } valise_erased;
 
 #define VALISE_ERASED_INIT                                                                         \
@@ -198,38 +207,42 @@ typedef struct valise_erased {
         sizeof(valise_erased), 0, 0, 0, 0, 0, 0, false                                             \
     }
 
-/* Remove what was ever said at a place ("session/ID", "context/KEY") from every file, its history
- * and the log too; the log says who did, when and why. reason: NULL: not told. out may be NULL.
- * VALISE_E_NOT_FOUND. Items of a backpack have "backpack:erase". workspace:erase */
+/* Erase all that was ever said at a place ("session/ID", "context/KEY") from every file, including
+ * its history and the log. The log keeps who erased it, when and why. reason NULL: not given. out
+ * may be NULL. VALISE_E_NOT_FOUND. Items of a backpack are erased with "backpack:erase". Operation
+ * workspace:erase. */
 VALISE_API int valise_workspace_erase(valise_erased *out, valise *v, const char *place,
                                       const char *reason, const valise_call *call,
                                       valise_error *err);
 
-/* Remove what expired and what nothing refers to any more for as long as grace_ns (VALISE_NONE: as
- * configured). *freed_bytes (may be NULL): what the disk has back. workspace:gc */
+/* Collect garbage: remove what has expired, and what nothing has referred to for grace_ns
+ * (VALISE_NONE: as configured). *freed_bytes (may be NULL): how much disk space was given back.
+ * Operation workspace:gc. */
 VALISE_API int valise_workspace_gc(int64_t *freed_bytes, valise *v, int64_t grace_ns,
                                    const valise_call *call, valise_error *err);
 
 /* Something that `validate` found. */
 typedef struct valise_finding {
-    bool is_note; /* good to know, and nothing is wrong */
+    bool is_note; /* worth knowing, but nothing is wrong */
     valise_str place, problem, remedy;
 } valise_finding;
 typedef int valise_finding_fn(void *arg, const valise_finding *finding, valise_error *err);
 
-/* Look at everything. fn (may be NULL) gets what was found. 0: all is well; VALISE_E_CORRUPT: it is
- * not, and fn was told. workspace:validate */
+/* Validate the whole workspace. fn (may be NULL) gets each finding. 0: all is well.
+ * VALISE_E_CORRUPT: something is damaged, and fn was told what. Operation workspace:validate. */
 VALISE_API int valise_workspace_validate(valise *v, valise_finding_fn *fn, void *arg,
                                          const valise_call *call, valise_error *err);
 
 /* ---- indexes ---- */
 
-/* An entry of an index (see `index:list`) by its key: 1, and *json is a new blob with what it says;
- * 0: there is none. From memory; as of the newest state, or that of call->at. index:query */
+/* Get an entry of an index (see `index:list`) by its key, from memory. 1: *json is a new blob with
+ * the entry; 0: there is none. It shows the newest state, or that of call->at. Operation
+ * index:query. */
 VALISE_API int valise_index_get(valise_blob **json, valise *v, const char *index, valise_str key,
                                 const valise_call *call, valise_error *err);
 
-/* Each entry whose key begins so, in their order; "": all. index:query */
+/* List the entries whose keys begin with prefix ("": all), in the order of keys. Operation
+ * index:query. */
 typedef int valise_index_fn(void *arg, valise_str key, valise_str json, valise_error *err);
 VALISE_API int valise_index_each(valise *v, const char *index, valise_str prefix,
                                  valise_index_fn *fn, void *arg, const valise_call *call,
@@ -237,10 +250,11 @@ VALISE_API int valise_index_each(valise *v, const char *index, valise_str prefix
 
 /* ---- index patches ---- */
 
-/* An index (see `index:list`) as JSON Patch operations on an object {key: entry}: first one that
- * adds everything, before this function returns, then one for each commit that changes it, in the
- * order of seq. seq: the state the copy has after this patch. What fn returns stops nothing, as
- * with events. End it with valise_unsubscribe. */
+/* Subscribe to an index (see `index:list`), in order to keep a copy of it. fn gets JSON Patch
+ * operations on an object {key: entry}: first, before this function returns, one patch that adds
+ * everything; then one patch for each commit that changes the index, in the order of seq. seq is
+ * the state of the copy after the patch. As with events, the return value of fn stops nothing. End
+ * the subscription with valise_unsubscribe. */
 typedef int valise_patch_fn(void *arg, int64_t seq, valise_str json_patch, valise_error *err);
 VALISE_API int valise_index_subscribe(valise_subscription **out, valise *v, const char *index,
                                       valise_patch_fn *fn, void *arg, valise_error *err);
