@@ -1,7 +1,7 @@
-/* valise/sys/operation.h -- one operation: everything anybody has to know about it, once.
+/* valise/sys/operation.h -- operations: everything there is to know about one, in one place.
  *
- * An entry of the registry gives the C dispatch, the command line with help, man page and
- * completion, and later HTTP routes, MCP tools and bindings. docs/adding-an-operation.md walks
+ * From an entry of the registry come the C dispatch and the command line with help, man page and
+ * completion; later also HTTP routes, MCP tools and bindings. docs/adding-an-operation.md walks
  * through one.
  *
  * Threads: immutable. */
@@ -18,118 +18,125 @@ typedef struct valise_job valise_job;
 typedef struct valise_prepare valise_prepare;
 
 enum {
-    VALISE_COMMAND = 1, /* changes state, is logged */
+    VALISE_COMMAND = 1, /* changes state; is logged */
     VALISE_QUERY,       /* reads one consistent state */
-    VALISE_JOB,         /* outside or long work; submits commands */
+    VALISE_JOB,         /* does outside or long work; submits commands */
 };
 
 enum {
-    VALISE_OP_IDEMPOTENT = 1,   /* twice is the same as once. A command that changes no row is then
-                                   not in the log, unless the caller gave it an id */
-    VALISE_OP_DESTRUCTIVE = 2,  /* takes something away that cannot be had back */
-    VALISE_OP_LIST = 4,         /* queries: the answer is a list; rows come by valise_view_emit */
-    VALISE_OP_NO_WORKSPACE = 8, /* queries: needs none (the view has no rows) */
+    /* Twice is the same as once. A command that changes no row is then not logged, unless the
+     * caller gave it an id. */
+    VALISE_OP_IDEMPOTENT = 1,
+    VALISE_OP_DESTRUCTIVE = 2,  /* removes something for good */
+    VALISE_OP_LIST = 4,         /* queries: the answer is a list; rows come from valise_view_emit */
+    VALISE_OP_NO_WORKSPACE = 8, /* queries: needs no workspace (the view has no rows) */
     VALISE_OP_INTERNAL = 16,    /* only the engine itself submits it */
-    VALISE_OP_READ_ONLY = 32,   /* jobs: change nothing in the workspace */
-    VALISE_OP_ASKS = 64, /* its arguments do not say what they stand for (a node id: which path?),
-                            so where a grant is narrowed it asks itself, with valise_view_allows */
+    VALISE_OP_READ_ONLY = 32,   /* jobs: changes nothing in the workspace */
+    /* Its arguments do not show what they refer to (for a node id: which path?). So it checks
+     * narrowed grants itself, with valise_view_allows. */
+    VALISE_OP_ASKS = 64,
 };
 
 typedef struct valise_op {
     size_t size;       /* sizeof(valise_op) */
     const char *name;  /* "pin:add"; the command line is `valise pin add` */
-    const char *alias; /* another command line, "validate" for "workspace:validate", or NULL */
+    const char *alias; /* a shorter command line, "validate" for "workspace:validate", or NULL */
     const char *brief; /* one line with a period */
     const char *help;  /* paragraphs for --help and the man page, or NULL */
     uint32_t kind;     /* VALISE_COMMAND, ... */
     uint32_t flags;    /* VALISE_OP_... */
 
-    /* The capability it needs: "pin:write", "admin". A field of the arguments narrows it when a
-     * grant does: "context:write type=summary" allows only calls whose `type` is summary. NULL
-     * only with NO_WORKSPACE. */
+    /* The capability that it needs: "pin:write", "admin". A grant may be narrowed by a field of the
+     * arguments: "context:write type=summary" allows only calls whose `type` is summary. NULL only
+     * with NO_WORKSPACE. */
     const char *needs;
 
     const valise_field *in; /* NULL: no arguments */
     size_t in_size;
-    const valise_field *out; /* NULL: answers with {} */
+    const valise_field *out; /* NULL: the answer is {} */
     size_t out_size;
 
-    /* What `expect` is compared with: fill *json with the canonical text of what is there now,
-     * "null" when there is nothing. NULL: the operation takes no `expect`. It is called before
-     * decide, and a conflict tells what it says: one that ASKS has to ask here too. */
+    /* Called before decide to get what `expect` is compared with: fill *json with the canonical
+     * text of what is there now, or "null". After a conflict the caller is told this text, so an
+     * operation with VALISE_OP_ASKS must check here too. NULL: the operation takes no `expect`. */
     int (*current)(valise_str *json, valise_view *view, const void *args, valise_error *err);
     const char *expect_help; /* what that is: "the version of the item" */
 
-    /* Exactly one of them. result is zeroed, out_size large. */
+    /* Exactly one of these. result is zeroed and has out_size bytes. */
     int (*decide)(valise_view *view, const void *args, void *result, valise_error *err);
     int (*query)(valise_view *view, const void *args, void *result, valise_error *err);
     int (*job)(valise_job *job, const void *args, void *result, valise_error *err);
 
     const char *example; /* arguments as JSON; checked at registration */
 
-    /* Commands, optional. Do these arguments concern something that lives in the memory of this
-     * handle alone? Then the command goes the same way (schema, access, expect, middleware), but
-     * sees the newest state, puts no rows, and is in no log: the reply's seq is 0, and a retry with
-     * its id is done again. Not in a batch, not as a dry run; middleware cannot add commands to
-     * it: VALISE_E_UNSUPPORTED. decide may then run beside the commands of other threads. What it
-     * did stays done, also where there is no memory for the answer, or a middleware refuses it
-     * after. */
+    /* Commands, optional: whether these arguments concern something that lives only in the memory
+     * of this handle. Then the command is processed as usual (schema, access, expect, middleware),
+     * but it sees the newest state, puts no rows, and is not logged: the seq of the reply is 0, and
+     * a retry with the same id runs again. It cannot be in a batch or a dry run, and middleware
+     * cannot add commands to it: VALISE_E_UNSUPPORTED. decide may then run at the same time as the
+     * commands of other threads. What it did remains done, even if there is no memory for the
+     * answer, or a middleware refuses it afterwards. */
     bool (*apart)(valise *v, const void *args);
 
-    /* Commands, optional. Called on the caller's thread before the command is queued, once its
-     * arguments were checked: here, and nowhere else, a command may look at the world outside
-     * (files). What it saw it puts in front of the command with valise_prepare_add: commands that
-     * are run before it in the same transaction, once it is known that the actor may. The log holds
-     * them, so a replay never asks again. When one of them fails with VALISE_E_CONFLICT (what was
-     * seen no longer fits), all of it is prepared anew, three times at most. Not called for
-     * commands that are apart, or added by a middleware. */
+    /* Commands, optional. Called on the caller's thread after the arguments were checked and before
+     * the command is queued. Only here may a command look at the outside world (files). It adds
+     * what it saw with valise_prepare_add, as commands that run before it in the same transaction,
+     * after access was checked. The log contains them, so a replay never looks outside. If one of
+     * them fails with VALISE_E_CONFLICT (what was seen is out of date), everything is prepared
+     * again, at most three times. Not called for commands that are apart, or that a middleware
+     * added. */
     int (*prepare)(valise_prepare *prepare, const void *args, valise_error *err);
 
-    /* Commands, optional. Called on the caller's thread as soon as the arguments were checked,
-     * before their contents become objects: here bytes that came along can be put elsewhere
-     * (blobs), and args be given their final form, which is what the log will hold. Nested structs
-     * and lists belong to the caller: replace them, with memory of valise_prepare_alloc. Access was
-     * not checked yet. Not called when a log is replayed. */
+    /* Commands, optional. Called on the caller's thread when the arguments have been checked,
+     * before their contents become objects and before access is checked. Here, bytes that came with
+     * the arguments can be stored elsewhere (as blobs), and args can be given their final form,
+     * which is what is logged. Nested structs and lists belong to the caller: replace them, with
+     * memory from valise_prepare_alloc. Not called when a log is replayed. */
     int (*receive)(valise_prepare *prepare, void *args, valise_error *err);
 } valise_op;
 
 /* ---- what `prepare` and `receive` can do ---- */
 
-/* The workspace: queries can be dispatched to it. */
+/* The workspace, to dispatch queries to, and the actor. */
 VALISE_API valise *valise_prepare_workspace(valise_prepare *prepare);
 VALISE_API valise_str valise_prepare_actor(const valise_prepare *prepare);
 
-/* One more command in front, with a struct of op->in, behind those that were added before. It is
- * run as the engine's own (INTERNAL operations too): as the actor, who is not asked for, and with
- * no middleware. What args point to must live until the command is done: valise_prepare_alloc. */
+/* Add a command to run before the prepared one, after those added before. args is a struct of
+ * op->in. It runs as the engine's own, so it may be INTERNAL: on behalf of the actor, but without
+ * access check and middleware. What args points to must live until the command is done:
+ * valise_prepare_alloc. */
 VALISE_API int valise_prepare_add(valise_prepare *prepare, const valise_op *op, const void *args,
                                   valise_error *err);
 
-/* Memory that lives as long as the command. Never of size 0. */
+/* Allocate memory that lives as long as the command. size must not be 0. */
 VALISE_API int valise_prepare_alloc(void **out, valise_prepare *prepare, size_t size,
                                     valise_error *err);
 
 /* ---- what a job can do ---- */
 
-/* The workspace it runs in; dispatch with valise_dispatch, as the job's actor. */
+/* The workspace that the job runs in, and its actor. Dispatch with valise_dispatch, as this actor.
+ */
 VALISE_API valise *valise_job_workspace(valise_job *job);
 VALISE_API valise_str valise_job_actor(const valise_job *job);
 
 struct valise_call;
 
-/* How to dispatch a command of this job: as its actor. Within a processor also with the cause, and
- * with an id that is the same when the processor runs again for the same event: what was done
- * before a crash is then recognised as a retry. Ask anew for each command, in the same order each
- * time. Change other members of *out as you like. */
+/* Fill *out for a command of this job, with its actor. In a processor, also with the cause, and
+ * with an id that is the same when the processor runs again for the same event, so that whatever
+ * was done before a crash is recognised as a retry. Call this again for each command, and in the
+ * same order each time. You may change the other members of *out. */
 VALISE_API int valise_job_call(struct valise_call *out, valise_job *job, valise_error *err);
 
+/* Begin a stage of the work, for progress reports: total units of a kind, 0 if unknown. */
 VALISE_API void valise_job_stage(valise_job *job, const char *stage, const char *unit,
                                  uint64_t total);
-/* n more are done. VALISE_E_CANCELLED: leave everything consistent and pass it on. */
+/* Report that n more are done. VALISE_E_CANCELLED: leave everything consistent and return it. */
 VALISE_API int valise_job_step(valise_job *job, uint64_t n, valise_error *err);
 
+/* Allocate memory that lives as long as the job; and add a row to its answer, which must be a LIST.
+ */
 VALISE_API int valise_job_alloc(void **out, valise_job *job, size_t size, valise_error *err);
-VALISE_API int valise_job_emit(valise_job *job, const void *row, valise_error *err); /* LIST */
+VALISE_API int valise_job_emit(valise_job *job, const void *row, valise_error *err);
 
 VALISE_END
 

@@ -1,5 +1,5 @@
-/* valise/sys/policy.h -- policies: how a frame about a directory is made of the frames about what
- * lies in it.
+/* valise/sys/policy.h -- policies: how to make a frame about a directory from the frames about its
+ * entries.
  *
  *     static int count(valise_making *making, const void *params, valise_error *err)
  *     {
@@ -13,13 +13,13 @@
  *                                            .version = 1, .brief = "How many there are.",
  *                                            .make = count};
  *
- * A policy is a pure function: of its inputs and parameters and of nothing else. No clock, no
- * locale, no randomness, no floating point, no address, no file. Equal inputs give equal bytes, on
- * every machine, or clones no longer agree. When its output for some input changes, so does its
- * version; frames that an older version made are then stale.
+ * A policy is a pure function of its inputs and parameters: no clock, no locale, no randomness, no
+ * floating point, no addresses, no files. Equal inputs must give equal bytes on every machine, or
+ * clones no longer agree. If its output for any input changes, its version must change too; frames
+ * made by the older version are then stale.
  *
- * Which inputs there are is decided before (the recipe selects them): each is the head of a slot of
- * a child, in the order of names, then types.
+ * The inputs are selected beforehand, by the recipe. Each input is the head of a slot of a child;
+ * they come in the order of names, then types.
  *
  * Threads: policies are immutable, and may run in several threads at once. A making is single. */
 #ifndef VALISE_SYS_POLICY_H
@@ -34,43 +34,44 @@ VALISE_BEGIN
 
 typedef struct valise_making valise_making;
 
-/* All of it that the result may depend on; strings are any bytes. */
+/* Everything about an input that the result may depend on. Strings are any bytes. */
 typedef struct valise_policy_input {
     valise_str name; /* of the child, without its path */
-    bool directory;  /* the child is one */
+    bool directory;  /* the child is a directory */
     valise_str type, agent;
     int64_t size; /* of the content, in bytes */
 } valise_policy_input;
 
 typedef struct valise_policy {
     size_t size;      /* sizeof(valise_policy) */
-    const char *name; /* [a-z][a-z0-9_-]*; of an extension: "extension.name" */
+    const char *name; /* [a-z][a-z0-9_-]*; in an extension: "extension.name" */
     int64_t version;  /* 1, 2, 3 ... */
     const char *brief;
-    const valise_field *params; /* NULL: none. Members that are left out are 0, false or none */
+    const valise_field *params; /* NULL: none. Members that are not given are 0, false or none */
     size_t params_size;
-    /* Are these parameters possible together? NULL: what the table allows is. */
+    /* Check whether these parameters are possible together. NULL: whatever the table allows. */
     int (*check)(const void *params, valise_error *err);
     int (*make)(valise_making *making, const void *params, valise_error *err);
 } valise_policy;
 
 /* ---- what `make` can do ---- */
 
+/* The number of inputs, and one of them. */
 VALISE_API size_t valise_making_count(const valise_making *making);
 VALISE_API const valise_policy_input *valise_making_input(const valise_making *making, size_t i);
 
-/* The bytes of an input; they stay until the next call. */
+/* Get the content of an input. The bytes are valid until the next call. */
 VALISE_API int valise_making_content(valise_str *out, valise_making *making, size_t i,
                                      valise_error *err);
 
-/* Is there nothing in the directory at all? Else there may be no inputs because nobody said
- * anything about what is in it. */
+/* Whether the directory is empty. If it is not, but there are no inputs, nobody said anything about
+ * its entries. */
 VALISE_API bool valise_making_is_empty(const valise_making *making);
 
-/* More of the frame. VALISE_E_TOO_LARGE. */
+/* Append bytes to the frame. VALISE_E_TOO_LARGE. */
 VALISE_API int valise_making_write(valise_making *making, valise_str bytes, valise_error *err);
 
-/* Memory until `make` returns. Never of size 0. */
+/* Allocate memory that lives until `make` returns. size must not be 0. */
 VALISE_API int valise_making_alloc(void **out, valise_making *making, size_t size,
                                    valise_error *err);
 

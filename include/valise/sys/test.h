@@ -1,8 +1,8 @@
 /* valise/sys/test.h -- try one operation on given rows, and see what it would change.
  *
- * For the tests of those who write extensions. No workspace, no file, no log: a store in memory
- * with the collections of the extensions, rows that the test gives, and one command that is decided
- * but never applied. Everything is the same on every run: time, ids, seq.
+ * For testing extensions. There is no workspace, no file and no log: only a store in memory with
+ * the collections of the extensions, rows that the test gives, and one command that is decided but
+ * not applied. Time, ids and seq are the same on every run.
  *
  *     valise_test *t = NULL;
  *     valise_blob *json = NULL;
@@ -27,24 +27,26 @@ VALISE_BEGIN
 
 typedef struct valise_test valise_test;
 
-/* With the collections and operations of these extensions (NULL-ended). env may be NULL. */
+/* Make a test with the collections and operations of these extensions (NULL-ended). env may be
+ * NULL. */
 VALISE_API int valise_test_new(valise_test **out, const valise_extension *const *extensions,
                                const struct valise_env *env, valise_error *err);
-VALISE_API void valise_test_free(valise_test *t); /* NULL is fine */
+/* Free a test; NULL is fine. */
+VALISE_API void valise_test_free(valise_test *t);
 
-/* A row that is there: a JSON object of the members of its table. One with the same key is
- * replaced. VALISE_E_NOT_FOUND for a collection that no extension has, VALISE_E_INVALID. */
+/* Put a row, given as a JSON object of the members of its table. It replaces a row with the same
+ * key. VALISE_E_NOT_FOUND: no extension has this collection; VALISE_E_INVALID. */
 VALISE_API int valise_test_put(valise_test *t, const char *collection, const char *json,
                                valise_error *err);
 
-/* An object that is there, for rows to refer to. */
+/* Put an object, for rows to refer to. *out is its id. */
 VALISE_API int valise_test_object(valise_id *out, valise_test *t, const char *kind,
                                   valise_str bytes, valise_error *err);
 
-/* Decide a command: what it would change, in order, each row as it was and as it would be (null:
- * no row), the objects it would add, and its result. *out is a new blob with canonical JSON. call
- * (which may be NULL) gives actor, id, cause and expect. Access is not checked and middleware does
- * not run. Fails as the operation does. */
+/* Decide a command, without checking access and without middleware. *out is a new blob with
+ * canonical JSON: the changes in order, each with the row before and after (null: no row); the
+ * objects to be added; and the result. call (may be NULL) gives actor, id, cause and expect. Fails
+ * as the operation does. */
 VALISE_API int valise_test_run(valise_blob **out, valise_test *t, const char *type,
                                const char *payload, const valise_call *call, valise_error *err);
 
