@@ -1,8 +1,8 @@
 /* arena.h -- memory that is freed all at once.
  *
- * One arena per operation: allocate freely, release once. It has a maximum, so that hostile
- * input cannot take all memory. In debug builds (VLS_ARENA_SINGLE) every allocation is a
- * malloc of its own, so that ASan sees a step over its end or a use after reset.
+ * There is one arena per operation: allocate freely, release once. An arena has a maximum, so that
+ * hostile input cannot take all memory. In debug builds (VLS_ARENA_SINGLE) every allocation is a
+ * malloc of its own, so that ASan notices an access past its end or after a reset.
  *
  * Threads: single. */
 #ifndef VLS_ARENA_H

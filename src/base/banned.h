@@ -1,9 +1,9 @@
 /* banned.h -- calls that do not compile in Valise.
  *
- * Unbounded string functions, locale- and errno-guessing parsers, and raw allocation: memory
- * comes from the environment (base/mem.h), so that a host can supply it and a test can make
- * it fail. base.h includes this last, after the system headers that declare these names; the
- * one file that really needs malloc, base/env.c, defines VLS_ALLOW_MALLOC. */
+ * These are unbounded string functions, parsers that depend on the locale or guess errno, and raw
+ * allocation. Memory comes from the environment (base/mem.h), so that a host can supply it and a
+ * test can make it fail. base.h includes this header last, after the system headers that declare
+ * these names. base/env.c is the only file that needs malloc; it defines VLS_ALLOW_MALLOC. */
 #ifndef VLS_BANNED_H
 #define VLS_BANNED_H
 

@@ -1,4 +1,4 @@
-/* base64.h -- base64 (RFC 4648), in one go or as the bytes come in.
+/* base64.h -- base64 (RFC 4648), all at once or piece by piece.
  *
  *     vls_base64_encoder e;
  *     vls_base64_encoder_init(&e, 0);
@@ -6,9 +6,9 @@
  *     vls_base64_encode_finish(&out, &e);
  *     rc = vls_buf_check(&out, err);
  *
- * The decoder is strict: one text for each sequence of bytes. It refuses what is not of the
- * alphabet (white space too), bits left over that are not zero, padding that is missing, wrong
- * or followed by anything. Errors carry the offset in the whole text, over all pieces.
+ * The decoder is strict: each sequence of bytes has exactly one text. It refuses characters outside
+ * the alphabet (white space included), unused bits that are not zero, and padding that is missing,
+ * wrong or followed by anything. Errors carry the offset within the whole text, over all pieces.
  *
  * Threads: single. The structs own no memory: there is no release. */
 #ifndef VLS_BASE64_H

@@ -1,12 +1,12 @@
-/* blob.h -- behind valise/blob.h: how blobs are made and what they look like.
+/* blob.h -- the inside of valise/blob.h: how blobs are made, and their layout.
  *
  *     +------+-----+-----+--------+---------------+-----+
  *     | refs | env | len | sealed | len bytes     | NUL |   one allocation
  *     +------+-----+-----+--------+---------------+-----+
  *
- * A blob is made whole from a slice, or as a draft: the one who made it fills its bytes and
- * then seals it. A draft is not to be shared nor read as a blob; after the seal nobody writes.
- * A blob remembers its environment, so that whoever drops the last reference can free it.
+ * A blob is made from a slice, or as a draft: its maker fills in the bytes and then seals it. A
+ * draft must not be shared, nor read as a blob; after the seal nobody writes. A blob remembers its
+ * environment, so that whoever drops the last reference can free it.
  *
  * Threads: immutable (a draft is single). */
 #ifndef VLS_BLOB_H

@@ -4,7 +4,7 @@
  * with vls_buf_check(), whether all of it went in. A buffer that failed never pretends to be
  * complete: vls_buf_check() and vls_buf_cstr() both fail.
  *
- * What is appended must not be a part of the buffer itself: growing moves its memory.
+ * Never append a part of the buffer to the buffer itself: growing moves its memory.
  *
  * Threads: single. */
 #ifndef VLS_BUF_H

@@ -5,12 +5,12 @@
  *     zigzag          signed numbers for varints: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
  *     string          its length as a varint, then its bytes
  *
- * One encoding for each value, because encodings are hashed and compared: a varint that is longer
- * than it needs to be is as malformed as one of more than 64 bits.
+ * Each value has exactly one encoding, because encodings are hashed and compared. So a varint that
+ * is longer than necessary is as malformed as one of more than 64 bits.
  *
  * Writers append to a vls_buf, which remembers a failure. A vls_reader does the same for reading:
- * read everything, then ask once. A read that fails gives 0 or nothing, and from then on there is
- * nothing left to read, so that loops until the end do end.
+ * read everything, then ask once. A read that fails gives 0 or nothing, and leaves nothing to read,
+ * so that loops that run until the end do end.
  *
  * Threads: vls_reader is single; the rest are pure functions. */
 #ifndef VLS_BYTES_H

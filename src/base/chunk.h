@@ -14,8 +14,8 @@
  *     0            min                      4/5 avg                              max
  *     |-- skipped --|-- log2(avg)+2 bits ----|-- log2(avg)-2 bits ----------------|
  *
- * Another table or other parameters cut elsewhere: old and new chunks then share nothing, but
- * whatever was stored still reads the same.
+ * With another table or other parameters the cuts are elsewhere: old and new chunks then share
+ * nothing, but stored objects still read the same.
  *
  * Threads: pure functions of immutable data. */
 #ifndef VLS_CHUNK_H

@@ -1,20 +1,21 @@
-/* exec.h -- a program from start to end: input in, output out, nothing of it stays.
+/* exec.h -- run a program from start to end: input in, output out, nothing left behind.
  *
  *     descriptors   0 the input, a file in memory; 1 and 2 pipes; then those it is given; behind
  *                   them a pipe without bytes, see below
  *     session       its own, without a terminal; signals as they are by default
  *
- * Its input is a file, so nobody waits for a program that does not read, and no write can bring a
+ * The input is a file, so nobody waits for a program that does not read it, and no write can raise
  * SIGPIPE.
  *
- * Its processes end with it. One that made a session of its own ends too where the program had to
- * be ended and was marked; else it is taken for what was meant to stay. A program that started
- * something which keeps standard output open has not ended: it is over with the timeout. When the
- * host is killed its other end of the last pipe closes, and the kernel kills the group of the
- * program; one that closed it sees its output closed, and no more.
+ * When the program ends, its processes are ended too. A descendant that made a session of its own
+ * is ended only if the program had to be ended and was marked (base/mark.h); otherwise it is
+ * assumed to be meant to stay. A program has not ended while something that it started keeps
+ * standard output open; then it ends with the timeout. If the host is killed, its end of the last
+ * pipe closes, and the kernel kills the process group of the program. A program that closed that
+ * pipe only sees its output closed.
  *
  * Threads: pure functions; may run in several threads at once. The host may ignore SIGPIPE or not;
- * it must leave children that it did not start to those who did. */
+ * it must not wait for children that it did not start. */
 #ifndef VLS_EXEC_H
 #define VLS_EXEC_H
 

@@ -1,9 +1,9 @@
-/* fast_hash.h -- XXH3: fast names for bytes inside one process, or inside one store.
+/* fast_hash.h -- XXH3: fast hashes for bytes within one process, or within one store.
  *
- * Over ten times as fast as SHA-256 and no match for somebody who wants two inputs to collide.
- * So it names only what is verified in another way: chunks (the object they make up has its
- * SHA-256), rows of caches, slots of tables. Where others choose the input, use a key they do
- * not know; the seeded forms give the same result in every process and every version.
+ * It is over ten times as fast as SHA-256, but does not resist anybody who wants two inputs to
+ * collide. So it names only what is verified in another way: chunks (the object made of them has
+ * its SHA-256), rows of caches, slots of tables. If others choose the input, use a key that they do
+ * not know; the seeded forms give the same result in every process and version.
  *
  * Threads: vls_fast_key is immutable once made. */
 #ifndef VLS_FAST_HASH_H

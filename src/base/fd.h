@@ -1,7 +1,7 @@
-/* fd.h -- file descriptors: what every caller of read and write has to think of, once.
+/* fd.h -- reading and writing file descriptors, with what every caller must take care of.
  *
- * A call that a signal interrupted is made again; a write goes on until all is written. Failures
- * are -1 with errno, as the system's own: vls_fail_errno() makes an error of it.
+ * A call that a signal interrupted is repeated, and a write goes on until everything is written.
+ * Failures are -1 with errno, like those of the system; vls_fail_errno() makes an error of that.
  *
  * Threads: pure functions; safe anywhere. */
 #ifndef VLS_FD_H

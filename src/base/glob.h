@@ -3,8 +3,8 @@
  *     *      a run of characters; between separators it does not cross them
  *     **     as a whole segment: any number of segments, none too
  *
- * Nothing else is special: no ?, no [], no escapes, and ** that is not a whole segment is just two
- * stars. The rules say the rest:
+ * Nothing else is special: no ?, no [], no escapes; a ** that is not a whole segment is just two
+ * stars. The rules define the rest:
  *
  *     rules              separator   star_min   example
  *     vls_glob_flat      none        0          "a*" matches "a", "a/b.c"
@@ -12,8 +12,8 @@
  *     vls_glob_dotted    '.'         1          "sales.*" matches "sales.chat", not "sales."
  *     vls_glob_colons    ':'         1          "area:*" matches "area:read", "*" does not
  *
- * Matching takes time pattern times text at most: of several stars only the last one that was
- * reached ever has to try again, among segments as well as inside of them.
+ * Matching takes at most time proportional to pattern times text: of several stars, only the last
+ * one reached ever has to be tried again. This holds among segments and within them.
  *
  * Threads: pure functions; safe anywhere. */
 #ifndef VLS_GLOB_H

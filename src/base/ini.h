@@ -9,9 +9,9 @@
  *         note = one \                goes on in the next line
  *                two\tthree           \\ \" \n \t \b and nothing else
  *
- * What git reads is read the same way, and what it refuses is refused; so is a byte of value 0
- * anywhere, on which git ends the string. Blanks within a value stay as they are (git before
- * 2.45 makes them spaces). [a.b] is [a "b"] in lower case. There are no includes.
+ * What git can read is read in the same way, and what git refuses is refused; so is a NUL byte
+ * anywhere, at which git would end the string. Blanks within a value are kept (git before 2.45
+ * makes them spaces). [a.b] is [a "b"] in lower case. There are no includes.
  *
  * Names and values are bytes: a caller that wants UTF-8 checks.
  *

@@ -1,5 +1,5 @@
-/* ini_scan.h -- the headers and entries of a configuration file with the places they stand at;
- * what reading and editing share. See base/ini.h for the syntax.
+/* ini_scan.h -- scanning the headers and entries of a configuration file, with their positions;
+ * shared by reading and editing. See base/ini.h for the syntax.
  *
  *     [remote "x"]   url = "a b" c   # why
  *     ^           ^  ^  ^  ^      ^        ^

@@ -1,16 +1,16 @@
 /* line_diff.h -- which lines of two texts differ, and how to write that down.
  *
- * A line is what ends with '\n', and the rest behind the last one; its end belongs to it, so that a
- * last line without one differs from the same line with one.
+ * A line ends with '\n', except for the rest after the last one. The '\n' belongs to the line, so a
+ * last line without it differs from the same line with it.
  *
  *     vls_line_diff_make    the changes: ranges of lines of the old text, and what stands there now
  *     vls_line_diff_hunks   the same with some lines around them, those that are near as one
  *     vls_unified_write     as diff -u has it, without the two lines on top
  *
- * The changes are as few as can be (Myers' algorithm, in linear space), as long as the effort stays
- * within its limit: it is counted in steps and not in time, so equal texts give equal changes
- * everywhere. Beyond that a part of the text is taken as changed although less of it may be: the
- * changes are right in any case, and `exact` says so.
+ * The changes are as few as possible (Myers' algorithm, in linear space), as long as the effort
+ * stays within its limit. Effort is counted in steps and not in time, so equal texts give equal
+ * changes everywhere. Beyond the limit, a part of the text is reported as changed although less of
+ * it may be; the changes are still correct, and `exact` is then false.
  *
  * Threads: single; immutable once made. */
 #ifndef VLS_LINE_DIFF_H

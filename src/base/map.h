@@ -1,8 +1,8 @@
 /* map.h -- a hash table of pointers to the caller's items.
  *
- * The table stores no keys: an item carries its own, and `equal` says whether an item has the
- * key that is looked for. The caller hashes (vls_str_hash with a seed of its own), so a hash
- * is computed once even where several tables use it. Items are never NULL.
+ * The table stores no keys: an item contains its own, and `equal` says whether an item has the key
+ * that is looked for. The caller hashes (vls_str_hash with its own seed), so a hash is computed
+ * only once even if several tables use it. Items are never NULL.
  *
  * Threads: single. */
 #ifndef VLS_MAP_H

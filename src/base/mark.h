@@ -1,12 +1,13 @@
-/* mark.h -- what a program started, found again wherever it went.
+/* mark.h -- find the processes that a program started, wherever they went.
  *
- * A process that made a session of its own is in no group of ours, and once its parent has ended it
- * is nobody's child: the kernel gives it to who reaps orphans, which a library must not make of its
- * host. But it has the environment that it was started with. So a program gets a variable that no
- * other one has, and all those that have it are its descendants.
+ * A process that made a session of its own is in no process group of ours, and once its parent has
+ * ended it is no descendant either: the kernel gives it to a process that reaps orphans, which a
+ * library must not make of its host. But it still has the environment that it was started with. So
+ * each program gets a variable that no other program has, and all processes with this variable are
+ * its descendants.
  *
- * That finds what was left behind by accident (daemons, browsers of test runners). It is no cage:
- * who wants to get away clears its environment, or becomes somebody else.
+ * This finds what was left behind by accident (daemons, browsers of test runners). It is not a
+ * cage: a process that wants to escape clears its environment, or becomes another user.
  *
  * Threads: single. */
 #ifndef VLS_MARK_H

@@ -1,7 +1,7 @@
 /* mem.h -- allocation through the environment.
  *
- * Every block is freed with the size it was asked for with, so no header is needed in front
- * of it and accounting is exact. Sizes are checked for overflow here, once.
+ * Every block is freed with the size that it was allocated with, so it needs no header and
+ * accounting is exact. Overflow of sizes is checked here, once.
  *
  * Threads: as safe as the environment, which is shared. */
 #ifndef VLS_MEM_H

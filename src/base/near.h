@@ -1,4 +1,4 @@
-/* near.h -- what somebody meant who mistyped a word.
+/* near.h -- find the word that somebody mistyped.
  *
  *     vls_near near;
  *     vls_near_init(&near, VLS_STR("sesion"));
@@ -7,8 +7,8 @@
  *     if (near.best.ptr)
  *         vls_hint(err, "did you mean '%.*s'?", VALISE_STR_ARG(near.best));
  *
- * A slip is a letter too many, too few, another one, or two that changed places; capitals do not
- * matter. Allowed are one in a short word and one for every three letters of a long one.
+ * A slip is one letter too many, too few or wrong, or two letters exchanged; case does not matter.
+ * A short word may have one slip, a long word one for every three letters.
  *
  * Threads: single. */
 #ifndef VLS_NEAR_H

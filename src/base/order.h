@@ -7,13 +7,13 @@
  *     TEXT   04, the bytes with 00 written as 00 FF, then 00 00
  *     BLOB   05, the same
  *
- * Parts stand one behind the other. None is the beginning of another one, so that whatever follows
- * matters only where everything before it is equal; a string is less than every string that goes on
- * where it ends. The kinds are ordered as SQLite orders its storage classes, but for numbers:
- * there INT and REAL are compared by value, here they must not be mixed in one column.
+ * Parts follow each other. No part is the beginning of another, so whatever follows matters only if
+ * everything before it is equal; a string is less than every longer string that begins with it. The
+ * kinds are ordered like SQLite's storage classes, except for numbers: SQLite compares INT and REAL
+ * by value, but here a column must not mix them.
  *
- * Each value has one encoding: -0.0 is written as 0.0, and a NaN has no place in an order and
- * must not be given. Reading refuses everything that writing never makes.
+ * Each value has one encoding: -0.0 is written as 0.0, and NaN, which has no order, must not be
+ * given. Reading refuses everything that writing never makes.
  *
  * Threads: pure functions; safe anywhere. */
 #ifndef VLS_ORDER_H

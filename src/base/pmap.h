@@ -1,8 +1,8 @@
 /* pmap.h -- a persistent ordered map: a snapshot of it costs nothing and never changes.
  *
- * The map holds references to the caller's items in the order of their keys (bytes, the shorter
- * first where one is the beginning of the other). An item carries its key, which must not change
- * while the item is in a map.
+ * The map holds references to the caller's items, in the order of their keys (bytes; a prefix comes
+ * before what it begins). An item contains its key, which must not change while the item is in a
+ * map.
  *
  *     vls_pmap_snapshot(&before, &map);      O(1): both now share every node
  *     vls_pmap_put(NULL, &map, item);        copies the nodes on the way to the item, no others

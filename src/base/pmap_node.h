@@ -5,10 +5,10 @@
  *                                                       borrowed (a leaf below references it);
  *                                                       below: how many items there are under it
  *
- * skip is a number of bytes with which all keys of the node's items begin; head[i] is what comes
- * next in key i, four bytes read as a big-endian number, with zeros behind the end of the key.
- * So a search counts the heads below its own and compares whole keys only among equal heads.
- * Heads of unused slots are all ones.
+ * skip is how many bytes at the beginning all keys of the node's items have in common; head[i] is
+ * the next four bytes of key i as a big-endian number, with zeros after the end of the key. So a
+ * search counts the heads below its own and compares whole keys only among equal heads. Heads of
+ * unused slots are all ones.
  *
  * Sharing: refs counts the nodes and maps that point here. A node is changed in place only by
  * one who holds the single reference to it and to everything above it; everybody else copies it

@@ -9,10 +9,10 @@
  *     }
  *     rc = vls_pool_wait(&group, err);     the first error of any task
  *
- * Tasks wait in one queue of fixed size, first in, first out. When it is full, whoever submits
- * has to slow down: a thread of the host waits for a place; a task runs the new task itself, at
- * once, since if tasks waited for places, all threads might wait and none make room. That nests
- * at most VLS_POOL_MAX_DEPTH deep; a task still deeper goes into the queue beyond its size.
+ * Tasks wait in one queue of fixed size, first in, first out. When it is full, whoever submits is
+ * slowed down. A thread of the host waits for room. A task runs the new task itself, at once: if
+ * tasks waited for room, all threads might be waiting and none would make any. This nests at most
+ * VLS_POOL_MAX_DEPTH deep; below that, the new task goes into the queue beyond its size.
  *
  * So two rules for tasks:
  * - A submit may run another task with the same scratch before it returns. Do not submit in the

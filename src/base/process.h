@@ -1,4 +1,4 @@
-/* process.h -- a program that was started: its descriptors, what it complains of, how it ends.
+/* process.h -- a running program: its descriptors, its standard error, its end.
  *
  *     vls_process_pipe      what it reads or writes, and our end of that
  *     vls_process_spawn     posix_spawn and nothing else between here and it: the host may have
@@ -8,9 +8,10 @@
  *     vls_process_end       ask it to end, and wait a little
  *     vls_process_reap      kill what is left and take its status
  *
- * It is reaped last: until then its number, which is also that of its group, is nobody else's.
+ * A process is reaped last: until then its number, which is also that of its group, belongs to
+ * nobody else.
  *
- * Threads: single. The host must leave children that it did not start to those who did. */
+ * Threads: single. The host must not wait for children that it did not start. */
 #ifndef VLS_PROCESS_H
 #define VLS_PROCESS_H
 

@@ -1,4 +1,4 @@
-/* progress.h -- how long work reports how far it is, and hears that it shall stop.
+/* progress.h -- how long-running work reports its progress, and learns that it is to stop.
  *
  *     vls_progress p;
  *     vls_progress_init(&p, env, callback);
@@ -13,7 +13,7 @@
  *
  * A step is cheap enough for an inner loop: it counts, and only now and then looks at the clock.
  * Once the callback has asked to stop, every step and end fails, in later stages too, and the
- * callback is not called any more.
+ * callback is no longer called.
  *
  * Threads: single. Threads that work for an operation count for themselves; the one that called
  * the operation reports. */

@@ -1,13 +1,13 @@
 /* ref.h -- a reference count.
  *
- * It starts at 1, for whoever made the thing. A new reference is always taken from one that is
- * held, so the count never rises from 0; whoever drops the last one frees the thing:
+ * It starts at 1, for the maker of the thing. A new reference is always taken from one that is
+ * held, so the count never rises from 0. Whoever drops the last reference frees the thing:
  *
  *     if (vls_ref_put(&blob->refs))
  *         free_blob(blob);
  *
- * What any holder did before its put happens before what the last holder does after its own,
- * and before what a holder does who was told by vls_ref_single that it is alone.
+ * Whatever a holder did before its put happens before whatever the last holder does after its own
+ * put, and before whatever a holder does after vls_ref_single told it that it is alone.
  *
  * Threads: shared. */
 #ifndef VLS_REF_H

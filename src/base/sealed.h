@@ -1,7 +1,7 @@
 /* sealed.h -- copies of files in memory that nobody can change any more.
  *
- * Check and use must be of the same bytes: code that is loaded or run is sealed first, then hashed
- * and judged, and what runs is the copy.
+ * The bytes that are checked must be the bytes that are used: code to be loaded or run is sealed
+ * first, then hashed and judged, and the sealed copy is what runs.
  *
  * Threads: single. */
 #ifndef VLS_SEALED_H

@@ -1,7 +1,7 @@
 /* sized.h -- structs of callers that begin with their own size, so that they can grow.
  *
- * A program that was built against older headers has a shorter struct than the library, one that
- * was built against newer ones a longer: what only one of the two knows is left as it is.
+ * A program that was built with older headers has a shorter struct than the library, one built with
+ * newer headers a longer one: members that only one of the two knows are left alone.
  *
  * Threads: pure functions. */
 #ifndef VLS_SIZED_H

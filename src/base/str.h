@@ -1,4 +1,4 @@
-/* str.h -- what one does with slices. Nothing allocates.
+/* str.h -- working with slices. Nothing allocates.
  *
  * Threads: pure functions; safe anywhere. */
 #ifndef VLS_BASE_STR_H

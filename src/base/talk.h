@@ -1,13 +1,14 @@
-/* talk.h -- a program that is spoken to line by line, as long as both like.
+/* talk.h -- a conversation with a program, line by line.
  *
  *     us                                         the program
  *     input   --- socket ------------------->    standard input      no SIGPIPE when it is gone
  *     output  <-- pipe ----------------------    standard output
  *     said    <-- pipe ----------------------    standard error      its end is kept
  *
- * Nothing here waits but vls_talk_wait and the two that end it: deadlines are the caller's.
+ * Nothing here waits except vls_talk_wait and the two functions that end the conversation:
+ * deadlines are the caller's.
  *
- * Threads: single. What process.h asks of the host holds here. */
+ * Threads: single. The host must do what process.h asks of it. */
 #ifndef VLS_TALK_H
 #define VLS_TALK_H
 

@@ -1,8 +1,8 @@
 /* text.h -- text on a terminal: how wide it is, cut or padded to a width, and made harmless.
  *
- * What agents, files and other programs wrote is data. Before it goes to a terminal it goes
- * through vls_text_neutralize(): what a terminal would obey instead of show becomes an escape
- * that is plain ASCII.
+ * What agents, files and other programs wrote is data. Before it goes to a terminal it goes through
+ * vls_text_neutralize(): whatever a terminal would obey instead of show becomes an escape in plain
+ * ASCII.
  *
  *     was                                               becomes
  *     NUL .. US (C0), DEL                               \x1b        \n \r \t for those three

@@ -1,11 +1,11 @@
-/* tokens.h -- how many tokens a text is, roughly. [P16]
+/* tokens.h -- estimate how many tokens a text has. [P16]
  *
  * Models cut text by tables of their own, which are large and for some of them not public. This is
  * an estimate from the bytes alone, in integers, the same everywhere. It was fitted to o200k_base
  * so that it errs on the high side: docs/tokens.md says by how much, for which kinds of text, and
  * where it may be too low.
  *
- * What holds for all bytes, valid UTF-8 or not:
+ * For all bytes, valid UTF-8 or not:
  *  - nothing counts 0, and anything else at least 1;
  *  - it only grows: what is appended never lowers the count;
  *  - pieces that are added to one counter count what they would as one text;

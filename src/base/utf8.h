@@ -1,4 +1,4 @@
-/* utf8.h -- UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing over U+10FFFF.
+/* utf8.h -- UTF-8 as defined by RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF.
  *
  * Threads: pure functions; safe anywhere. */
 #ifndef VLS_UTF8_H

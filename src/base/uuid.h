@@ -12,7 +12,7 @@
  * stands still or is behind the last id, it counts up. When it runs over, the time in the id
  * moves one millisecond ahead of the clock.
  *
- * Nothing may be ordered by these ids: order is by sequence number. They increase so that
+ * Nothing may be ordered by these ids: order is by sequence number. They increase only so that
  * indexes over them grow at the end.
  *
  * Threads: vls_uuid_gen is shared. */

@@ -1,8 +1,8 @@
-/* align.h -- which items of one array are still there in another.
+/* align.h -- find the items of one array that are still in another.
  *
  * Work is counted and limited, so that two arrays made to be hard to compare cost no more than
- * others: when it is used up, items that were not compared count as different. That is never
- * wrong, only coarser: the answer "same" is always true.
+ * others: when the limit is reached, items that were not compared count as different. This is never
+ * wrong, only coarser: "same" is always true.
  *
  * Threads: single (the arena). */
 #ifndef VLS_ALIGN_H

@@ -1,8 +1,8 @@
-/* diff.h -- what changed between two values, as a patch or for people.
+/* diff.h -- what changed between two values, as a patch or as a text for people.
  *
- * Objects are compared member by member, arrays after finding the items both have (align.h).
- * What both values share by address is skipped at once, so comparing two versions of a large
- * document costs what changed, not what is there.
+ * Objects are compared member by member, arrays after finding the items that both have (align.h).
+ * Parts that both values share by address are skipped at once, so comparing two versions of a large
+ * document costs as much as has changed, not as much as there is.
  *
  * Threads: as the values: the arena is single. */
 #ifndef VLS_DIFF_H

@@ -1,8 +1,7 @@
-/* edit.h -- a value while a patch is applied to it.
+/* edit.h -- a value while a patch is being applied to it.
  *
- * Containers that were made by this very edit are changed in place, all others are copied first:
- * see edit.c. The root may be read at any time; what it shares with the value one began with
- * never changes.
+ * Containers that this edit made are changed in place; all others are copied first: see edit.c. The
+ * root may be read at any time. What it shares with the original value never changes.
  *
  * Threads: single. */
 #ifndef VLS_EDIT_H

@@ -6,15 +6,15 @@
  *                       {OBJECT, len 2, members -> [key0][v0] [key1][v1]}   sorted by key
  *                       {STRING, len 5, text ----> hello}
  *
- * Children are never changed after they were made, so values share them freely: a patched
- * document is new nodes on the way to the change and the old ones everywhere else. Everything
- * lives in the arena it was built in, and strings without escapes in the text that was parsed;
- * both must outlive the value.
+ * Children never change once they are made, so values share them freely: a patched document has new
+ * nodes on the way to the change, and the old nodes everywhere else. Everything lives in the arena
+ * that it was built in, except for strings without escapes, which are in the parsed text; both must
+ * outlive the value.
  *
- * Canonical (RFC 8785, but integers written with more digits than a double holds keep them):
+ * Canonical (RFC 8785, except that integers with more digits than a double holds keep them):
  * members are in the order of their keys' UTF-16 code units, without duplicates. A number whose
- * canonical text is digits alone is an INT where it fits int64 and a BIG otherwise; every other
- * number is a REAL. So two values are equal exactly when their canonical texts are.
+ * canonical text consists of digits is an INT if it fits int64, and otherwise a BIG; every other
+ * number is a REAL. So two values are equal exactly if their canonical texts are equal.
  *
  * Threads: immutable (values); the arena they are built in is single. */
 #ifndef VLS_JSON_H

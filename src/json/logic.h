@@ -5,21 +5,21 @@
  *     result   true
  *
  * An object with one member is an operation: its key names the operator, its value holds the
- * arguments (an array, or one argument alone). Every array is evaluated item by item; everything
- * else, the empty object too, stands for itself. An object with several members is no rule;
- * {"preserve": ...} keeps any value from being read as one.
+ * arguments (as an array, or a single one alone). Every array is evaluated item by item; everything
+ * else stands for itself, including the empty object. An object with several members is not a rule;
+ * {"preserve": ...} keeps any value from being read as a rule.
  *
  * The operators are those of jsonlogic.com and of the community's newer suites (val, exists, ??,
- * try, throw, comparisons of any number of values); docs/json.md lists them from the same table
+ * try, throw, comparisons of any number of values). docs/json.md lists them from the same table
  * that dispatches and checks them (logic_table.c, a good place to start reading).
  *
- * Rules and data are hostile: a rule is stopped after so many steps, at such a depth, and when
- * the arena is full. It cannot loop but over what it is given, and does nothing but compute.
+ * Rules and data may be hostile: a rule is stopped after a number of steps, at a certain depth, and
+ * when the arena is full. It can loop only over what it is given, and does nothing but compute.
  *
- * A rule may throw: {"throw": "Not an admin"}, or an operator that cannot go on (types "NaN",
- * "Invalid Arguments", "Unknown Operator"). {"try": [...]} catches that; what nobody catches is
- * VALISE_E_INVALID with the message "TYPE at POINTER: why", POINTER being the place in the rule
- * (RFC 6901), and the same place in the error's path. Limits and want of memory are not caught.
+ * A rule may throw: with {"throw": "Not an admin"}, or in an operator that cannot go on (types
+ * "NaN", "Invalid Arguments", "Unknown Operator"). {"try": [...]} catches that. If nobody does, the
+ * result is VALISE_E_INVALID with the message "TYPE at POINTER: why", where POINTER is the place in
+ * the rule (RFC 6901), which is also the error's path. Limits and lack of memory cannot be caught.
  *
  * Threads: immutable (pure functions over values); the arena is single. */
 #ifndef VLS_LOGIC_H

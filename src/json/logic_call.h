@@ -1,14 +1,14 @@
 /* logic_call.h -- the inside of JSON Logic, for the files that implement operators.
  *
- * One vls_logic per application of a rule. Each operator and array that is being evaluated has a
- * call on the C stack, each iteration (and each try that has caught something) a scope; both
- * are chains from the innermost outwards:
+ * There is one vls_logic per application of a rule. Each operator and each array that is being
+ * evaluated has a call on the C stack; each iteration, and each try that has caught something, has
+ * a scope. Both are chains from the innermost outwards:
  *
  *     run->call   map /1  ->  + /0  ->  (rule)          where we are, for error messages
  *     run->scope  element 2 of [1,2,3]  ->  the data    what var and val read
  *
- * An operator gets its call and gives a value or a negative code. It throws with vls_logic_throw
- * and the like; it reports nothing by itself.
+ * An operator gets its call and returns a value or a negative code. To throw it calls
+ * vls_logic_throw and the like; it reports nothing by itself.
  *
  * Threads: single (one vls_logic per application); the tables are immutable. */
 #ifndef VLS_LOGIC_CALL_H

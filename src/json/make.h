@@ -1,4 +1,4 @@
-/* make.h -- objects from a few members, and members of objects.
+/* make.h -- make objects from a few members, and get members of objects.
  *
  *     rc = VLS_PAIRS(&block, arena, err, {"type", vls_json_string(VLS_STR("text")), false},
  *                    {"text", vls_json_string(text), !text.ptr});

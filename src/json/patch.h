@@ -8,7 +8,7 @@
  *      {"op": "copy",    "from": "/y", "path": "/z"}]
  *
  * Values never change, so "all or nothing" costs nothing: the result is a new value that shares
- * with the document and the patch every subtree that no edit went through.
+ * every subtree that no edit went through with the document and the patch.
  *
  * Threads: as the values: the arena is single. */
 #ifndef VLS_PATCH_H

@@ -6,8 +6,8 @@
  *     "/a/-"      past the last item of the array at /a: a place to add to, never a value
  *     "/x~1y~0z"  member "x/y~z"
  *
- * A pointer is parsed once into its steps and followed as often as one likes. The URI fragment
- * form ("#/a") is not read.
+ * A pointer is parsed once into its steps and can then be followed any number of times. The URI
+ * fragment form ("#/a") is not supported.
  *
  * Threads: immutable (pointers); the arena they are parsed into is single. */
 #ifndef VLS_POINTER_H

@@ -1,4 +1,4 @@
-/* scan.h -- finding the bytes of a string that need attention, many at a time.
+/* scan.h -- find the bytes of a string that need attention, many at a time.
  *
  *   vls_scan_text   for reading: from p on, the first byte that is '"', '\\', a control or not
  *                   ASCII

@@ -8,17 +8,17 @@
  *         -> VALISE_E_INVALID, "/turns/2/role: must be one of "user", "model", is 7 (enum)"
  *     vls_schema_free(schema);
  *
- * Supported: the vocabularies core, applicator, unevaluated and validation. Those for meta-data,
- * content and format only annotate: their keywords are checked for their form and change no
- * verdict. Keywords nobody knows are ignored, as the draft wants. Patterns are ECMA-262.
+ * Supported are the vocabularies core, applicator, unevaluated and validation. Those for metadata,
+ * content and format only annotate: the form of their keywords is checked, but they change no
+ * verdict. Unknown keywords are ignored, as the draft demands. Patterns are ECMA-262.
  *
  * A reference leads to a place in the same document, to a document of the set, or to one of the
- * metaschemas of the draft, which are built in. Nothing is ever fetched.
+ * draft's metaschemas, which are built in. Nothing is ever fetched.
  *
- * Schemas and instances may both be hostile. One check does at most max_steps of work (a step is
- * about one subschema applied to one value; patterns and long texts cost more), and no deeper than
- * max_depth; a schema that applies itself to the same value without end is noticed. All of that
- * is VALISE_E_LIMIT: an instance that was not looked at completely is never called valid.
+ * Both schemas and instances may be hostile. One check does at most max_steps of work (a step is
+ * about one subschema applied to one value; patterns and long texts cost more), and goes no deeper
+ * than max_depth; a schema that applies itself to the same value without end is detected. All of
+ * these are VALISE_E_LIMIT: an instance that was not checked completely is never called valid.
  *
  * Where to start reading: schema_impl.h has the compiled form, schema_compile.c makes it,
  * schema_check.c walks it. */

@@ -1,18 +1,18 @@
-/* schema_impl.h -- what a compiled schema is; for schema_*.c only.
+/* schema_impl.h -- the compiled form of a schema; for schema_*.c only.
  *
- * Every object or boolean that stands where a schema may stand becomes a node. A node has its
- * rules in groups by the type of instance they are about, absent groups being NULL, so a check
- * looks only at what can matter:
+ * Every object or boolean in the place of a schema becomes a node. A node has its rules in groups,
+ * by the type of instance that they concern. Absent groups are NULL, so a check looks only at what
+ * can matter:
  *
  *     node --> types, const, enum
  *          --> number {minimum, ...}         --> array  {items, contains, ...} --> nodes
  *          --> text   {pattern, ...}         --> object {properties, ...}      --> nodes
  *          --> apply  {$ref, allOf, if, ...} --> nodes
  *
- * Nodes know the way back to the top of their document, which is what places in messages are made
- * from. A node belongs to a resource: the piece of a document that one "$id" names, with its
- * anchors. References are pointers to nodes; a dynamic one also has a name, which is looked up in
- * the resources the check has come through, outermost first.
+ * Nodes know the way back to the top of their document, from which messages make the names of
+ * places. A node belongs to a resource: the piece of a document that one "$id" names, with its
+ * anchors. References are pointers to nodes. A dynamic reference also has a name, which is looked
+ * up in the resources that the check has come through, outermost first.
  *
  * Everything lives in the arena of the schema and never changes once vls_schema_compile returns.
  *

@@ -1,8 +1,8 @@
-/* schema_pattern.h -- ECMA-262 patterns on PCRE2, with every match on a leash.
+/* schema_pattern.h -- ECMA-262 patterns on PCRE2, with limited effort for each match.
  *
- * A pattern is translated (schema_regex.c), so that it means what ECMA-262 says and nothing that
- * only PCRE2 knows gets through; then it is compiled once, to machine code where the system can.
- * Matching pays in steps for all it does, so that no pattern takes more than the caller grants.
+ * A pattern is translated (schema_regex.c), so that it means what ECMA-262 says and cannot use what
+ * only PCRE2 knows. Then it is compiled once, to machine code if the system allows. Matching counts
+ * all its work in steps, so that no pattern takes more than the caller grants.
  *
  * Threads: vls_pattern is immutable; the pool and vls_matcher are single. */
 #ifndef VLS_SCHEMA_PATTERN_H
