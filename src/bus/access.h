@@ -1,13 +1,13 @@
-/* access.h -- may this actor do that? The one place that says so.
+/* access.h -- what an actor may do. This is the only place that decides it.
  *
  *     vls_access_check    called by the dispatch path for every operation of every surface
  *     vls_access_allows   behind valise_view_allows: what only shows while an operation runs
  *
- * The actor's row is read from the transaction itself: it is what holds now, also where the view
- * looks at the past, and without what the running command is about to change.
+ * The actor's row is read from the transaction itself: what counts is what holds now, even if the
+ * view looks at the past, and without what the running command is about to change.
  *
- * Rows are turned into lists of grants, and some of these are remembered. A remembered one is used
- * only for a row of the same version (from_seq) and the same text: a seq that was given out, undone
+ * Rows are turned into lists of grants, and some of these are cached. A cached list is used only
+ * for a row of the same version (from_seq) and the same text, so a seq that was given out, undone
  * and given out again does no harm.
  *
  * Threads: vls_access is shared. */

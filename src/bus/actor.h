@@ -8,9 +8,9 @@
  *                 context:invalidate
  *     owner       everything, and admin
  *
- * A row's own capabilities come on top of its role. They must not contradict it: a reader with a
- * grant to write is no reader, and a grant that is narrower than what the role gives anyway would
- * promise a limit that is not there. vls_actor_check refuses both.
+ * A row's own capabilities are added to those of its role. They must not contradict it: a reader
+ * with a grant to write is not a reader, and a grant that is narrower than what the role gives
+ * anyway would promise a limit that does not exist. vls_actor_check refuses both.
  *
  * Threads: immutable tables, pure functions. */
 #ifndef VLS_ACTOR_H

@@ -1,12 +1,12 @@
-/* ahead.h -- for each change of the log, the next entry that changes the same row.
+/* ahead.h -- for each change in the log, find the next entry that changes the same row.
  *
- * The row after an old change is the image in the entry that changed it next. Without knowing which
- * one that is, it is found by going back from the row as it is now, version by version: for one
- * entry that is well, for who tells a thousand old ones it is quadratic. So who is far behind reads
- * the log once ahead of himself.
+ * The row after an old change is the image in the entry that changed it next. If it is not known
+ * which entry this is, the row is found by going back from its present version, one version at a
+ * time. That is fine for one entry, but quadratic for a thousand old ones. So a follower that is
+ * far behind first reads the log ahead, once.
  *
- * Rows are told apart by a hash. Where two have the same, a link leads to an entry that does not
- * list the row; who follows it sees that, and goes the long way.
+ * Rows are identified by a hash. If two rows have the same hash, a link may lead to an entry that
+ * does not list the row; the reader notices this and goes the long way.
  *
  * Threads: single while it is built, immutable afterwards. */
 #ifndef VLS_AHEAD_H

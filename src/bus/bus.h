@@ -10,8 +10,8 @@
  *                       middleware, decide, apply
  *     feed              what follows               feed.h
  *
- * Nothing else writes state. What is no state (cursors, the read log, garbage collection) is
- * written through vls_with_txn, in turn with the commands.
+ * Nothing else writes state. What is not state (cursors, the read log, garbage collection) is
+ * written through vls_with_txn, which takes turns with the commands.
  *
  * Threads: struct valise is shared; everything else here is single. */
 #ifndef VLS_BUS_H

@@ -5,8 +5,9 @@
  *         ... vls_change_before(&row, &walk, &change, err)
  *     vls_changes_end(&walk);
  *
- * The row before is the image in the entry; the row after is what the state after this entry has
- * (store/view.h, `at`). So an entry can be told again at any time inside the retained log.
+ * The row before is the image in the entry. The row after is that of the state after this entry
+ * (store/view.h, `at`). So the changes of an entry can be listed at any time while it is in the
+ * log.
  *
  * Threads: single. */
 #ifndef VLS_CHANGE_H

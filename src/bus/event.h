@@ -1,12 +1,13 @@
-/* event.h -- log events: what an entry of the log tells those who follow.
+/* event.h -- log events: what those who follow the log are told about an entry.
  *
  *     index 0      the command: type is the operation's name
  *     index i      the i-th change that the entry lists, where its collection has an `event`
  *                  function and that function says there is an event
  *
- * Numbers of changes are those of the list, whoever is asking: an extension that is not there gives
- * no events, and the cursors of all others mean the same. Events are made from the entry and the
- * rows whenever they are wanted; no table holds them. docs/events.md says what is in them.
+ * Numbers of changes are those of the list, whoever asks. So if an extension is missing, its
+ * changes have no events, but the cursors for all others mean the same. Events are made from the
+ * entry and the rows whenever they are wanted; no table holds them. docs/events.md says what they
+ * contain.
  *
  * Threads: vls_events is immutable; the functions work on a transaction, which is single. */
 #ifndef VLS_EVENT_H

@@ -1,7 +1,7 @@
 /* feed.h -- what the bus tells those who follow the log of a handle.
  *
- * Whoever follows (memory indexes, subscribers, processors) sets one table on the handle with
- * vls_bus_follow, before the handle is used. The bus calls it for what this handle commits; what
+ * Followers (memory indexes, subscribers, processors) set one table on the handle with
+ * vls_bus_follow before the handle is used. The bus calls it for what this handle commits; what
  * other handles and processes wrote is found in the log.
  *
  *     commit of the group  ->  committed()  ->  next leader and callers wake up  ->  publish()

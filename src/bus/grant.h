@@ -4,9 +4,9 @@
  *     capability  "admin", or area ':' verb with '*' anywhere in either (vls_glob_colons)
  *     pattern     of the value of a field or attribute (vls_glob_path)
  *
- * Behind the capability stand conditions, and all of them must hold: the thing that is done must
- * have a value of that name which fits. A value that is not there fits nothing, and neither does a
- * path with a segment "." or "..": who grants src and below does not mean src/../etc.
+ * After the capability come conditions, all of which must hold: what is done must have a value of
+ * that name which fits the pattern. A missing value fits nothing, nor does a path with a segment
+ * "." or "..": a grant for src and below does not include src/../etc.
  *
  * Threads: pure functions. */
 #ifndef VLS_GRANT_H

@@ -6,10 +6,10 @@
  *
  *     submit --> queue --> [ leader: gather, take, run, hand over, wake ] --> back to the callers
  *
- * Each caller sleeps on a semaphore of its own. Where a commit waits for the disk, groups should be
- * large: the leader waits up to VLS_GROUP_GATHER_NS until as many are queued as were served last
- * time (who are likely to come back) and were waiting then. A wait in vain halves its patience; one
- * that paid restores it.
+ * Each caller sleeps on its own semaphore. If a commit waits for the disk, groups should be large:
+ * the leader waits up to VLS_GROUP_GATHER_NS until as many callers are queued as were served last
+ * time (who are likely to come back) and were waiting then. A wait in vain halves its patience; a
+ * successful one restores it.
  *
  * Threads: vls_group is shared; an item is single until submit returns. */
 #ifndef VLS_GROUP_H

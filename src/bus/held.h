@@ -1,5 +1,5 @@
-/* held.h -- what a C function hands out: a struct of the caller's, and behind it the memory of what
- * it points to. Nothing of the handle is needed any more.
+/* held.h -- results of C functions: a struct for the caller, followed by the memory that it points
+ * to. A result needs nothing of the handle any more.
  *
  *     typedef struct held {
  *         valise_report report;       first: what the caller has

@@ -1,16 +1,16 @@
 /* index.h -- memory indexes: ordered entries (key, JSON) that are a pure function of rows.
  *
- * An index holds what its indexer's `map` says about each row of its sources, and the seq of the
- * state it was made from. Nothing else is remembered, so it can be brought to any other state of
- * the log: for each row that changed in between, the entries of the one version go and those of the
- * other come.
+ * An index holds the entries that its indexer's `map` makes of each row of its sources, and the seq
+ * of the state that it was made from. So it can be brought to any other state of the log: for each
+ * row that changed in between, the entries of one version are removed and those of the other added.
  *
  *     loaded      at first use, by a scan of its sources
  *     patched     by the leader of a group, with the changes in hand        committed
  *                 by whoever needs a newer state than it has                the log's tail
  *     unpatched   a copy of it, for who sees an older state                 the log, backwards
  *
- * Contents are a persistent map, so a reader takes a snapshot and lets go. The key of an item is
+ * The contents are a persistent map, so a reader takes a snapshot and releases the lock. The key of
+ * an item is
  *
  *     the entry's key, 00, number of the source (2 bytes), key of the row (base/order.h)
  *

@@ -1,5 +1,5 @@
-/* operate.h -- one operation of any kind, from JSON or from structs: what dispatch.c and run.c
- * share.
+/* operate.h -- run one operation of any kind, from JSON or from structs; shared by dispatch.c and
+ * run.c.
  *
  * Threads: single. */
 #ifndef VLS_OPERATE_H

@@ -1,9 +1,10 @@
-/* purge.h -- after a commit: the files of blobs that a command let go of. [W10]
+/* purge.h -- after a commit, remove the files of blobs that the command released. [W10]
  *
- * On the thread of who asked, in write transactions of its own, so that no command comes between
- * the look and the removal: a file goes when then no row of any collection names it, and when it
- * was not put again since the command. The command is through in any case: a file that could not
- * be removed is left to gc, and those who listen hear of it (a live event, "blob.left"). */
+ * This runs on the caller's thread, in write transactions of its own, so that no command comes
+ * between the check and the removal. A file is removed if no row of any collection names its blob,
+ * and if the blob was not put again since the command. The command has succeeded in any case: a
+ * file that could not be removed is left to gc, and listeners are told (a live event, "blob.left").
+ */
 #ifndef VLS_PURGE_H
 #define VLS_PURGE_H
 

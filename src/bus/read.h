@@ -1,4 +1,4 @@
-/* read.h -- one consistent state, and where the rows of an answer go.
+/* read.h -- a reader: one consistent state, and where the rows of an answer go.
  *
  * Threads: single. */
 #ifndef VLS_READ_H

@@ -1,10 +1,10 @@
-/* read_log.h -- who read what, and who was refused: a bounded ring beside the state.
+/* read_log.h -- the read log: who read what, and who was refused. A bounded ring, beside the state.
  *
- * It is written in batches, in turn with the commands. Who reads never waits for who writes, nor
- * for the disk: while others write, rows stay in memory. Who closes the handle gives others a
- * second to let it in. What was not written then, or in a crash, is lost; what was written may
- * still be lost in a power cut.
- * Nothing of it is state: not in the log, not in the state hash, and the oldest rows go.
+ * It is written in batches, taking turns with the commands. Readers never wait for writers, nor for
+ * the disk: while others write, rows stay in memory. A handle that is being closed waits up to a
+ * second for its turn. What was not written by then, or before a crash, is lost; what was written
+ * may still be lost in a power cut. Nothing of it is state: it is not in the log and not in the
+ * state hash, and the oldest rows are dropped.
  *
  * Threads: vls_read_log is shared. */
 #ifndef VLS_READ_LOG_H

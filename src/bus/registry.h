@@ -1,10 +1,10 @@
-/* registry.h -- every operation, collection, middleware, indexer, processor, policy, order and node
- * type there is.
+/* registry.h -- the registry of all operations, collections, middleware, indexers, processors,
+ * policies, orders and node types.
  *
- * Areas of the library and extensions come in the same package, valise_extension. What is wrong
- * with an entry is found here, when it is registered, and not when it is used: names that are
- * taken, tables that make no sense, an example that does not decode, a command without a
- * capability, a command whose answer would put contents into the log.
+ * Areas of the library and extensions come in the same package, valise_extension. Errors in an
+ * entry are found when it is registered, not when it is used: names that are taken, tables that
+ * make no sense, an example that does not decode, a command without a capability, a command whose
+ * answer would put contents into the log.
  *
  * Threads: single while it is filled, immutable afterwards. */
 #ifndef VLS_REGISTRY_H

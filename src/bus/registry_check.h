@@ -1,7 +1,7 @@
-/* registry_check.h -- is one entry of a package right, taken by itself?
+/* registry_check.h -- check one entry of a package by itself.
  *
- * What other entries have to say about it (names that are taken, collections that are not there)
- * is registry.c's.
+ * Checks that involve other entries (names that are taken, collections that do not exist) are in
+ * registry.c.
  *
  * Threads: pure functions; arenas are single. */
 #ifndef VLS_REGISTRY_CHECK_H

@@ -1,10 +1,10 @@
-/* replay.h -- run a whole log again, into an empty store of any backend.
+/* replay.h -- run a whole log again, in an empty store of any backend.
  *
  * The same deciders run on the same payloads with the same ids and times, without middleware,
- * access checks or followers: what these did is in the log as it was executed. What was accepted
- * under wider limits of a field is accepted again. Contents come from the objects of the source.
- * Entry by entry, the chain must come out the same; the state hash then does too, unless a decider
- * does not depend on its arguments and view alone.
+ * access checks or followers, since the log contains the commands as they were executed. What was
+ * accepted under wider limits of a field is accepted again. Contents come from the objects of the
+ * source. The chain must come out the same, entry by entry; then the state hash is the same too,
+ * unless a decider depends on more than its arguments and view.
  *
  * Threads: single; the stores are shared. */
 #ifndef VLS_REPLAY_H

@@ -1,4 +1,4 @@
-/* request.h -- what one caller wants written in one piece: a command, a batch, or a transaction.
+/* request.h -- what one caller wants to write at once: a command, a batch, or a transaction.
  *
  * Threads: single; passed from the caller to the leader and back. */
 #ifndef VLS_REQUEST_H

@@ -1,9 +1,9 @@
-/* runner.h -- who runs operations for a caller with structs: a handle of this process, or somebody
- * elsewhere who is asked (src/agent).
+/* runner.h -- runs operations for a caller with structs: in a handle of this process, or somewhere
+ * else that is asked (src/agent).
  *
  * The C functions that agents call (valise/agent.h) are written once, for any runner.
  *
- * Threads: immutable; what is behind it says for itself. */
+ * Threads: immutable; each runner says what holds for what is behind it. */
 #ifndef VLS_RUNNER_H
 #define VLS_RUNNER_H
 

@@ -1,4 +1,4 @@
-/* sight.h -- what an actor may see of what lies in the store, whichever operation shows it.
+/* sight.h -- what an actor may see of the store, whichever operation shows it.
  *
  *     a row        what its collection says (valise_coll.needs), else everything that the queries
  *                  of its package need; one of a package that is not loaded: admin
@@ -6,7 +6,8 @@
  *     an object    object:read: who refers to it cannot be asked quickly
  *     an index     what the rows it is made from need
  *
- * `log:read` and `index:read` open the list, and none of what belongs to others.
+ * `log:read` and `index:read` give access to the list, but not to the contents that belong to
+ * others.
  *
  * Threads: pure functions; views are single. */
 #ifndef VLS_SIGHT_H

@@ -1,7 +1,7 @@
 /* told.h -- live events of an operation, kept until it is over.
  *
- * Whoever listens may dispatch, so nobody is told while the operation holds a transaction: events
- * wait here, and are published when it has ended, whether it failed or not.
+ * Listeners may dispatch operations, so nobody is told while the operation holds a transaction:
+ * events wait here, and are published when it has ended, whether it failed or not.
  *
  *     if (vls_bus_listens(vls_view_bus(view)))
  *         vls_view_tell(view, &event);

@@ -1,7 +1,7 @@
 /* field.h -- walking over field tables: JSON, JSON Schema, and the tables themselves.
  *
- * include/valise/sys/field.h says what a table is. Everything here is a loop over one; nothing
- * knows what the structs are for. Cells of rows are in row.h.
+ * include/valise/sys/field.h says what a field table is. Everything here is a loop over a table,
+ * and knows nothing of what the structs are for. Cells of rows are in row.h.
  *
  * Errors carry the path of the field: err->path is "turn.blocks[2].callId".
  *

@@ -1,4 +1,5 @@
-/* impl.h -- what the files of src/field share: members of a struct, and words for messages.
+/* impl.h -- what the files of src/field share: access to members of a struct, and words for
+ * messages.
  *
  * Threads: pure functions; safe anywhere. */
 #ifndef VLS_FIELD_IMPL_H

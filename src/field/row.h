@@ -10,8 +10,8 @@
  *     JSON, LIST, STRUCT, UNION          TEXT, canonical JSON in LOGGED form
  *     none, SECRET                       NULL
  *
- * A JSON, STRUCT, UNION or content field that was not given is NULL too, NULLABLE or not, and
- * columns that were added later are NULL in old rows: only key columns never are.
+ * A JSON, STRUCT, UNION or content field that was not given is NULL as well, NULLABLE or not, and
+ * columns that were added later are NULL in old rows. Only key columns are never NULL.
  *
  * The encoding of a list of cells, for before-images, checksums and the state hash: each cell is
  *
@@ -21,8 +21,8 @@
  *     03 varint(length) bytes     TEXT
  *     04 varint(length) bytes     BLOB
  *
- * and the list has no count: who reads it knows how many, or reads to the end. The bytes of a key
- * are in base/order.h's encoding instead, so that keys compare as bytes.
+ * and the list has no count: its reader knows how many cells there are, or reads to the end. Keys
+ * are encoded as in base/order.h instead, so that their bytes compare like the keys.
  *
  * Threads: pure functions; arenas and buffers are single. */
 #ifndef VLS_ROW_H

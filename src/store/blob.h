@@ -1,10 +1,11 @@
 /* blob.h -- blobs in a blob store: put, get and read with every byte hashed on the way.
  *
  * A blob is stored under the SHA-256 of its bytes and nothing else, so the same bytes are stored
- * once. Whoever puts gets the id; whoever gets is given exactly the bytes that have this id, or
- * VALISE_E_CORRUPT. Blobs of any size pass through in pieces: memory does not grow with them.
+ * once. A put returns the id. A get returns exactly the bytes that have this id, or
+ * VALISE_E_CORRUPT. Blobs of any size pass through piece by piece, so memory does not grow with
+ * them.
  *
- * Who refers to a blob is not known here: a blob that nobody refers to (yet) is what gc removes.
+ * References are not known here: gc removes blobs that nobody refers to (yet).
  *
  * Threads: vls_blobs is shared; vls_blob_reader is single. */
 #ifndef VLS_STORE_BLOB_H

@@ -1,13 +1,14 @@
-/* blob_care.h -- blobs and the rows that refer to them: remove what nobody needs, check the rest.
+/* blob_care.h -- blobs and the rows that refer to them: remove unused blobs, check the others.
  *
- * A row refers to a blob with an ID field whose `ref` is "blob". Whoever wants such a row puts the
- * blob first and the row then; the command is refused when there is no such blob. Only rows as they
- * are now keep a blob: what the log says of the past does not.
+ * A row refers to a blob with an ID field whose `ref` is "blob". To add such a row, put the blob
+ * first and then the row; the command is refused if there is no such blob. Only the present rows
+ * keep a blob; what the log says of the past does not.
  *
- * Removing is safe beside writers: files go while a write transaction is held in which nothing
- * refers to them, so that a command that comes later finds that the blob is gone and says so. The
- * grace period is for who has put a blob and not yet the row. After an erasure the blobs that were
- * there at its time do not get one: they may be what is left of what was erased.
+ * Removing is safe beside writers: files are removed while a write transaction is held in which
+ * nothing refers to them, so a command that comes later finds that the blob is gone and says so.
+ * The grace period protects those who have put a blob but not yet the row. After an erasure, the
+ * blobs that existed at that time get no grace period: they may be what is left of the erased
+ * contents.
  *
  * Threads: called from any thread, beside writers. */
 #ifndef VLS_BLOB_CARE_H

@@ -14,16 +14,17 @@
  *     P   piece        bytes: VLS_BUNDLE_PIECE_BYTES of them, the last of a blob has what is left
  *     Z   end          SHA-256 of all bytes before this record
  *
- * in this order (O and X mixed). docs/formats.md, "Bundles", says the rest. The same state makes
- * the same bytes: collections stand by name and are numbered in this order from 0, objects and
- * blobs by id, rows and gone by collection and key, entries by seq; NULLs at the end of a row are
- * left out; only what is needed is in it, so neither garbage nor derived data.
+ * in this order (O and X mixed). docs/formats.md, "Bundles", has the details. The same state makes
+ * the same bytes: collections are ordered by name and numbered from 0, objects and blobs are
+ * ordered by id, rows and deletions by collection and key, entries by seq. NULLs at the end of a
+ * row are left out. A bundle contains only what is needed, neither garbage nor derived data.
  *
- * A *whole* bundle has everything that is state, and the log. A *part* has the rows of the places
- * it was asked for and what they need, and no log: that would tell of everything else as well.
+ * A *whole* bundle has all state, and the log. A *part* has the rows of the places that were asked
+ * for, and what they need, but no log, which would tell about everything else as well.
  *
- * Nothing that is read is believed. The reader checks each record by itself and against those
- * before it, and who writes to a store has read to the end first, and reads a second time.
+ * Nothing that is read is trusted. The reader checks each record by itself and against those before
+ * it. An import reads to the end before it writes anything to a store, and then reads a second
+ * time.
  *
  * Threads: single. */
 #ifndef VLS_BUNDLE_H

@@ -1,4 +1,4 @@
-/* bundle_reader.h -- the inside of a reader of bundles, for its files.
+/* bundle_reader.h -- the inside of the bundle reader, for its files.
  *
  *     bundle_read.c      frames: bytes, lengths, the order of records, the hash over everything
  *     bundle_record.c    header, collections, objects, blobs

@@ -1,4 +1,4 @@
-/* bundle_writer.h -- the inside of a writer of bundles, for its files.
+/* bundle_writer.h -- the inside of the bundle writer, for its files.
  *
  *     bundle_survey.c    what a bundle will have
  *     bundle_write.c     record by record

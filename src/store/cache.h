@@ -1,27 +1,28 @@
-/* cache.h -- rows that a writer has just read or written, and the last ones of what is asked for.
+/* cache.h -- rows that a writer has just read or written, and answers to "which row is the last?".
  *
- * A command reads the rows it changes, and the next command mostly the same ones: a session, a
- * head, the actor who asks. Reading one of them again costs a statement, most of what there is to
- * gain in a batch. The cache belongs to the write transactions of one handle, which see nothing but
- * what they wrote themselves as long as nobody else did: it is emptied when somebody else has
- * committed, and whenever something is undone.
+ * A command reads the rows that it changes, and the next command mostly reads the same ones: a
+ * session, a head, the actor. Reading one of them again costs a statement, and saving that is most
+ * of what a batch can gain. The cache belongs to the write transactions of one handle. As long as
+ * nobody else writes, they see only what they wrote themselves; the cache is emptied when somebody
+ * else has committed, and whenever something is undone.
  *
- * Whatever is appended to something first asks for the newest there is: the last row, in some
- * order, of those that begin with the same cells (the commits of a backpack, those of a key). Such
- * an *answer* is a slot too. Every row that is written is held against the answers it may change:
+ * Whoever appends to something first asks for the newest row there is: the last, in some order, of
+ * those that begin with the same cells (the commits of a backpack, those of a key). Such an
+ * *answer* takes a slot too. Every row that is written is compared with the answers that it may
+ * change:
  *
  *     answer   the last commit of backpack b          put (b, 8)    later: it is the last now
  *              is row (b, 7)                          put (b, 7)    the same: its new version
  *                                                     put (b, 5)    earlier: nothing changes
  *                                                     del (b, 7)    nobody knows any more
  *
- * In an index a row that changes may also leave the place it had. Where the row that was there is
- * not known, all answers of the collection's indexes are forgotten. And behind the last row there
- * is none, so an answer by key also tells that a row is new.
+ * In an index, a row that changes may also leave its place. If its earlier version is not known,
+ * all answers of the collection's indexes are forgotten. No row comes after the last one, so an
+ * answer by key also tells that a row is new.
  *
- * Each key has a few slots of fixed size, which it shares with whatever else falls there. A slot
- * says that there is a row, or that there is none. All memory is taken at once, so nothing here
- * fails later; rows that are too large are not remembered.
+ * Each key has a few slots of fixed size, which it shares with other keys of the same hash. A slot
+ * says that there is a row, or that there is none. All memory is allocated at the start, so nothing
+ * here fails later; rows that are too large are not cached.
  *
  * Threads: single (whoever has the write lock). */
 #ifndef VLS_CACHE_H

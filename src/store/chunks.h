@@ -1,12 +1,12 @@
-/* chunks.h -- what writers remember from one transaction to the next: where chunks are, and which
- * numbers are taken.
+/* chunks.h -- what writers remember between transactions: where chunks are, and which numbers are
+ * used.
  *
  *     from a keyed 128-bit hash of a chunk to its number, 65,536 of them, four to a bucket
  *
- * A hit saves the look-up in the index and the comparison of bytes. It is believed, so what is
+ * A hit saves the lookup in the index and the comparison of bytes. It is trusted, so what is
  * remembered must be true: whatever a transaction or a mark added is dropped when it is undone, and
- * everything is when a garbage collection (of any process) may have removed chunks since. Numbers
- * are never given twice (meta object_floor, chunk_floor), so an old number cannot come to mean
+ * everything is dropped when a garbage collection (of any process) may have removed chunks since.
+ * Numbers are never reused (meta object_floor, chunk_floor), so an old number cannot come to mean
  * another chunk.
  *
  * Threads: used by the write transaction alone, so by one thread at a time (store/txn.c). */

@@ -1,13 +1,13 @@
-/* coll.h -- a collection as the store sees it: its table, and what stands in which column.
+/* coll.h -- a collection as the store sees it: its table, and the meaning of each column.
  *
  *     | fields of the table ... | from_seq | sum |
  *
  * from_seq is the seq of the command that made this version of the row. sum is XXH3 over the
- * encoding (field/row.h) of from_seq and then the fields up to the last one that is not NULL,
- * checked whenever the row is read: a row stays right when its table gets further fields. The
- * store's own tables (`own`) have no from_seq: nothing of them is state.
+ * encoding (field/row.h) of from_seq and the fields up to the last one that is not NULL; it is
+ * checked whenever the row is read. So the sum of a row stays right when its table gets further
+ * fields. The store's own tables (`own`) have no from_seq: they are not state.
  *
- * Backends add columns at the end only. So where fields came later, the table itself is
+ * Backends add columns only at the end. So if fields were added later, the table itself is
  *
  *     | first fields ... | from_seq | sum | later fields ... |
  *

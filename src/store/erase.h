@@ -1,7 +1,8 @@
 /* erase.h -- remove the contents of a place from everywhere they can be.
  *
  * A place is a row with all its versions. Its contents are the fields marked CONTENT, the objects
- * these name, and the objects that the commands which made the versions carried. They can be in
+ * that these name, and the objects that the commands which made the versions carried. They can be
+ * in
  *
  *     the row itself                      put again without them, by the erase command
  *     the images of the entries that      rewritten, the erase command's own among them; of a
@@ -20,11 +21,12 @@
  *     events that were made before        made anew (bus/feed.c): meta `erased_seq`
  *     free pages, the write-ahead log     secure_delete, and a checkpoint after the commit
  *
- * To erase one object instead of a place (`only`) is to empty it whoever holds it: the places that
- * have it as content lose it, all others keep the id of something that is erased.
+ * To erase one object instead of a place (`only`) is to empty it, whoever holds it: the places that
+ * have it as content lose it, and all others keep the id of an erased object.
  *
- * Order: vls_erase_decide in the command, vls_erase_apply in the same transaction after its changes
- * were written; after the commit the write-ahead log must be emptied (kernel/residue.h).
+ * Order: vls_erase_decide runs in the command; vls_erase_apply in the same transaction, after the
+ * changes of the command were written; after the commit, the write-ahead log must be emptied
+ * (kernel/residue.h).
  *
  * Threads: single. */
 #ifndef VLS_ERASE_H

@@ -1,8 +1,9 @@
-/* erase_walk.h -- the log entries that changed places which are erased, each visited once.
+/* erase_walk.h -- visit each log entry that changed an erased place once.
  *
- * From a place its versions lead back: an image says which entry made what was there before. Many
- * places share entries (one command made them all), and the erase command's own entry has them all:
- * entries are taken newest first, with all places that lead there, and rewritten once.
+ * From a place, its versions lead back: an image says which entry made the row that was there
+ * before. Places may share entries (one command may have made many of them), and the entry of the
+ * erase command has them all. So entries are taken newest first, with all places that lead to them,
+ * and rewritten once.
  *
  * Threads: single. */
 #ifndef VLS_ERASE_WALK_H

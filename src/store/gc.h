@@ -6,17 +6,18 @@
  *     3 chunks   marked from the recipes of all objects that are left; swept the same way
  *     4 shrink   the backend gives free space back
  *
- * Writers go on meanwhile. That is safe for objects because whoever makes a row refer to an object
- * renews its time when it is older than VLS_OBJECT_RENEW_NS, by the clock of the log, which never
- * goes back: what was referred to since the mark is younger than VLS_GC_MIN_GRACE_NS. With a
- * shorter grace period mark and sweep are one write transaction; and so they are in the first gc
- * after an erasure, which takes what was there at its time without waiting: it may be what is left
- * of the history of what was erased. It is safe for chunks because
- * recipes come only with new objects, whose numbers are higher than all before: each transaction
- * that sweeps first marks what came since the last one. Numbers are never given again.
+ * Writers go on meanwhile. This is safe for objects because a command that makes a row refer to an
+ * object renews the object's time if it is older than VLS_OBJECT_RENEW_NS, by the clock of the log,
+ * which never goes back. So anything referred to since the mark is younger than
+ * VLS_GC_MIN_GRACE_NS. With a shorter grace period, mark and sweep are one write transaction. So
+ * they are in the first gc after an erasure, which removes without waiting what existed at that
+ * time, since this may be left from the history of the erased contents. It is safe for chunks
+ * because recipes come only with new objects, whose numbers are higher than all before: each
+ * transaction that sweeps first marks the recipes that came since the last one. Numbers are never
+ * reused.
  *
- * Whatever stops it (an error, cancelling, kill -9) stops it between two transactions: nothing that
- * is needed was removed, and the next gc does the rest.
+ * Whatever stops a gc (an error, cancelling, kill -9) stops it between two transactions: nothing
+ * needed was removed, and the next gc does the rest.
  *
  * Threads: vls_gc is called from any thread, beside writers, also beside another gc. */
 #ifndef VLS_GC_H

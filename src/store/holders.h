@@ -1,8 +1,8 @@
-/* holders.h -- which rows are referred to: `ref` the other way round.
+/* holders.h -- find out which rows are referred to: `ref` in the other direction.
  *
- * Rows have no reference counts. Who wants to let go of some asks here for all of them at once:
- * every collection that has a field with such a `ref` is looked at, whoever brought it. Where an
- * index begins with that field it is a seek for each id; else all rows of it are read.
+ * Rows have no reference counts. Whoever wants to delete some asks here for all of them at once.
+ * Every collection that has a field with such a `ref` is searched, whichever package it comes from.
+ * If an index begins with that field, this is one seek for each id; otherwise all rows are read.
  *
  * Threads: single, as the view is. */
 #ifndef VLS_HOLDERS_H

@@ -1,6 +1,6 @@
 /* impl.h -- the inside of a store, for the files of src/store.
  *
- * Threads: vls_store is shared: `lock` is over what changes after open. */
+ * Threads: vls_store is shared; `lock` protects what changes after open. */
 #ifndef VLS_STORE_IMPL_H
 #define VLS_STORE_IMPL_H
 

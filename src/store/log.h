@@ -4,10 +4,10 @@
  *     hash       = tagged hash "valise.entry.1"   (previous hash or none, seq, id, time, actor,
  *                                                  cause or none, type, commitment)
  *
- * The chain covers who did what in which order, and through the commitment the payload; when a
- * payload is erased its nonce goes too, and the chain still verifies. Beside the chain, under the
- * sum of the row, stand the answer (for a retry) and what the entry changed, with the rows as they
- * were before: the past is read from there (past.h).
+ * The chain covers who did what in which order, and the payload, through the commitment. When a
+ * payload is erased, its nonce is erased too, and the chain still verifies. Outside the chain,
+ * protected by the sum of the row, are the answer (for a retry) and the changes of the entry, with
+ * the rows as they were before: the past is read from there (past.h).
  *
  *     changes    change*
  *     change     varint(collection) varint(key length) key image

@@ -4,11 +4,11 @@
  *                  |          +------> indexes  (vls_pmap each: index and key -> entry -> row)
  *                  +------> table ...
  *
- * States, tables, rows and entries are counted, and never change while they are shared. A
- * transaction holds a state; before it changes one it makes it its own: a copy of the state shares
- * all tables, a copy of a table shares all nodes of its maps. A mark is one more reference to the
- * state, and so is a snapshot of a reader; a commit puts the state of the transaction in the place
- * of the store's.
+ * States, tables, rows and entries have reference counts, and never change while they are shared. A
+ * transaction holds a state, and copies it before the first change: a copy of a state shares all
+ * tables, a copy of a table shares all nodes of its maps. A mark is one more reference to the
+ * state, and so is the snapshot of a reader. A commit replaces the state of the store with that of
+ * the transaction.
  *
  * Threads: states, tables, rows and entries are immutable while shared; transactions and scans
  * are single. */

@@ -5,16 +5,16 @@
  *     kind "blob"    id = SHA-256(bytes), what sha256sum prints
  *     any other      id = tagged hash "valise.KIND.1" (bytes)          docs/formats.md, "Objects"
  *
- * Up to VLS_OBJECT_INLINE_MAX bytes it is one row. Above, it is cut where its contents say
- * (base/chunk.h), equal chunks of all objects are stored once, and the row holds a recipe: which
- * chunks, in order. The id does not depend on it. What is read is hashed again, so a wrong chunk
- * can never be served.
+ * Up to VLS_OBJECT_INLINE_MAX bytes, an object is one row. A larger one is cut at places that
+ * depend on its content (base/chunk.h); equal chunks of all objects are stored once, and the row
+ * holds a recipe: which chunks, in which order. The id does not depend on the recipe. What is read
+ * is hashed again, so a wrong chunk is never returned.
  *
  *     recipe    depth(1 byte) run*            depth 2: the chunks make up a recipe of depth 1
  *     run       varint(zigzag(first - end of the previous run) << 1 | more)
  *               varint(count)                 only if more; else the run is one chunk
  *
- * Nothing counts references: gc marks what rows, images and payloads refer to.
+ * There are no reference counts: gc marks what rows, images and payloads refer to.
  *
  * Threads: these work on a transaction, which is single. */
 #ifndef VLS_OBJECT_H

@@ -1,8 +1,8 @@
 /* own.h -- rows of the store's own tables as structs.
  *
- * Entries of the log are in log.h (vls_entry). Everything here is read and written with
- * vls_own_get, vls_own_put and vls_own_del of store.h, where the key members say which row is
- * meant. docs/formats.md, "The store", says what the columns mean.
+ * Log entries are in log.h (vls_entry). Everything here is read and written with vls_own_get,
+ * vls_own_put and vls_own_del of store.h; the key members say which row is meant. docs/formats.md,
+ * "The store", explains the columns.
  *
  * Threads: plain data. */
 #ifndef VLS_OWN_H

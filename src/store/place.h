@@ -1,4 +1,4 @@
-/* place.h -- places: how people name a row, and how any printed id is found again.
+/* place.h -- places: names for rows, for people, and how to find the row of any printed id.
  *
  *     session/018f2c4e-...-9b1d     collection, then each part of the key behind a slash
  *     item/run-1/user%2Fname        in texts '%', '/' and control bytes are written as %XX; in a

@@ -1,7 +1,7 @@
 /* recipe.h -- lists of chunk numbers as bytes. The format is in object.h.
  *
- * Chunks that were written one after the other have numbers one after the other, so most of a list
- * is runs; what an object shares with an older version is a run too.
+ * Chunks that were written one after another have consecutive numbers, so most of a list is runs.
+ * What an object shares with an older version is a run too.
  *
  * Threads: vls_recipe is single; the rest are pure functions. */
 #ifndef VLS_RECIPE_H

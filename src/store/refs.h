@@ -1,11 +1,11 @@
-/* refs.h -- everything in a store that refers to an object or to a blob.
+/* refs.h -- find everything in a store that refers to an object or to a blob.
  *
- * Neither has reference counts: who wants to know what is needed walks over everything that can
- * name one: rows as they are now, rows as they were (the images in log entries), and the payloads
- * of commands, which a replay needs. In a row an ID field with `ref` "object" and a content name
- * an object, an ID field with `ref` "blob" names a blob. In a payload every string of 64 hex digits
- * counts, as either, so that it can be read without knowing the operation; but not in that of an
- * erasure, which tells what is gone.
+ * Neither has a reference count. To find out what is needed, everything that can name one is
+ * searched: the present rows, the rows as they were (the images in log entries), and the payloads
+ * of commands, which a replay needs. In a row, a content or an ID field with `ref` "object" names
+ * an object, and an ID field with `ref` "blob" names a blob. In a payload, every string of 64 hex
+ * digits counts as both, so that it can be read without knowing the operation; the payload of an
+ * erasure does not count, since it names what is gone.
  *
  * Threads: single; works on a transaction. */
 #ifndef VLS_REFS_H

@@ -1,9 +1,9 @@
-/* retention.h -- the old end of the log: how far it may go, and letting it go.
+/* retention.h -- retention: how far the old end of the log may move, and moving it.
  *
- * An entry that expires takes its payload, its answer, its place among the retries and the rows as
- * they were before it along. What stays is the hash of the last one, so that the chain verifies
- * from there on. The state at a seq can be seen as long as every entry behind it is there, so a pin
- * on seq 40 keeps entry 41 and all later ones.
+ * When an entry expires, its payload, its answer, its record for retries and its images go with it.
+ * The hash of the last expired entry stays, so that the chain verifies from there on. The state at
+ * a seq can be seen as long as every later entry is there, so a pin on seq 40 keeps entry 41 and
+ * all later ones.
  *
  * Threads: single; works on transactions. */
 #ifndef VLS_RETENTION_H

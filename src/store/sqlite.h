@@ -4,9 +4,9 @@
  *             +--> readers   those that nobody uses; a read transaction takes one or opens one
  *             +--> keeper    one connection, for checkpoints beside the writer
  *
- * A transaction is its connection: begin hands out the connection. Statements are prepared once
- * per connection, table and shape, and kept in lists; one that is in use is in no list, so that
- * two scans of one shape get two statements.
+ * A transaction is its connection: begin hands out the connection. Statements are prepared once per
+ * connection, table and shape, and kept in lists. A statement in use is in no list, so two scans of
+ * the same shape get two statements.
  *
  * Threads: a vls_sqlite is shared; a connection is single, and passed on under a lock. SQLite's
  * own locks around connections are therefore off (SQLITE_OPEN_NOMUTEX). */

@@ -1,7 +1,7 @@
 /* store.h -- a store: a backend, the collections in it, and transactions that check what they read.
  *
- * Every row that comes out of a transaction was checked against its sum; every row that goes in
- * gets one. Nobody but this file and the garbage collector talks to a backend.
+ * Every row that comes out of a transaction has been checked against its sum; every row that goes
+ * in gets one. Only this file and the garbage collector talk to a backend.
  *
  * The store's own tables, by number:
  *

@@ -1,8 +1,8 @@
-/* table.h -- what all backends need to know of a table, checked once.
+/* table.h -- table descriptions and cells, checked once for all backends.
  *
- * A backend gets descriptions of tables and cells from code it does not know. This is where both
- * are looked at: names that may stand in a statement, columns that exist, cells of the right type.
- * Behind these checks a backend relies on them.
+ * A backend gets descriptions of tables and cells from unknown code. Both are checked here: names
+ * that may be used in a statement, columns that exist, cells of the right type. After these checks
+ * a backend relies on them.
  *
  * Threads: a vls_table_def is immutable; the functions are pure. */
 #ifndef VLS_STORE_TABLE_H

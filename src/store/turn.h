@@ -1,7 +1,7 @@
-/* turn.h -- whose turn it is to write.
+/* turn.h -- a lock for the turn to write.
  *
- * A lock that is not bound to a thread (a transaction may be passed on) and that one does not
- * wait for longer than one wants to.
+ * The lock is not bound to a thread, since a transaction may be passed on, and nobody waits for it
+ * longer than they want to.
  *
  * Threads: shared. */
 #ifndef VLS_STORE_TURN_H

@@ -1,9 +1,10 @@
-/* used.h -- whose contents it was that was used.
+/* used.h -- rows that say whose contents were used.
  *
- * Rows of a WITNESS collection say that something was used, and keep it. Where such a collection
- * has a key field `source` (an ID) and an index of that name, a row also says whose it was: the
- * hash of a place (store/place.h), or of another name that its area uses for all versions of
- * something. Who erases or deletes that finds by it what nothing else refers to any more.
+ * Rows of a WITNESS collection say that something was used, and keep it. If such a collection has a
+ * key field `source` (an ID) and an index of that name, a row also says whose contents they were:
+ * it has the hash of a place (store/place.h), or of another name that its area uses for all
+ * versions of something. With it, an erasure or a deletion finds what nothing else refers to any
+ * more.
  *
  * Threads: single, as the view or transaction is. */
 #ifndef VLS_USED_H

@@ -1,4 +1,4 @@
-/* validate.h -- look at everything in a store and say what is wrong. Changes nothing.
+/* validate.h -- check everything in a store and report what is wrong. Changes nothing.
  *
  *     the backend's own structures      pages, indexes
  *     the log                           one seq after the other, times, chain, payloads, lists
@@ -7,8 +7,8 @@
  *     rows against the log              the newest entry that lists a key made the row that is
  *                                       there, or deleted it
  *
- * Erased parts cannot be verified and are counted, not reported. Damage in one place does not keep
- * the rest from being looked at.
+ * Erased parts cannot be verified; they are counted, not reported. Damage in one place does not
+ * keep the rest from being checked.
  *
  * Threads: single; reads beside writers. */
 #ifndef VLS_VALIDATE_H

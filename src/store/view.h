@@ -3,9 +3,9 @@
  *     reads      changes  ->  past  ->  transaction
  *     writes     changes
  *
- * Changes and past are *overlays*: for some keys they say what the row is (or that there is none),
- * for all others the layer below is asked. A scan merges: the rows below whose keys no overlay
- * has, and the overlay's own, in order.
+ * Changes and past are *overlays*: for some keys they say what the row is (or that there is none);
+ * for all other keys the layer below is asked. A scan merges, in order, the overlay's own rows and
+ * the rows below whose keys are in no overlay.
  *
  * Threads: single. */
 #ifndef VLS_VIEW_H
