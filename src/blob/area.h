@@ -1,4 +1,4 @@
-/* area.h -- the area: who holds which blob.
+/* area.h -- the blob area: who holds which blob.
  *
  * Threads: immutable tables. */
 #ifndef VLS_BLOB_AREA_H

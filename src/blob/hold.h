@@ -5,11 +5,12 @@
  *     blob_hold      (blob, kind, holder): a turn version, a context entry, a name somebody chose,
  *                    or prompts that were made with an entry when this was its blob
  *
- * There is a record exactly where there is a hold. Bytes first, then the row: the command that
- * takes fails where the blob store has no such file. A first hold needs bytes that came along
- * (receive.h), whose size is in the payload: a hash alone opens nobody else's file. With the last
- * hold the record goes, and the file after the commit (vls_view_let_go, store/view.h), under the
- * write lock and if then still no row of any collection names it.
+ * There is a record if, and only if, there is a hold. Bytes come first, then the row: the command
+ * that takes a hold fails if the blob store has no such file. A first hold needs bytes that came
+ * with the command (receive.h), whose size is in the payload, so that knowing a hash does not give
+ * access to somebody else's file. With the last hold the record is removed; the file is removed
+ * after the commit (vls_view_let_go, store/view.h), under the write lock, if then still no row of
+ * any collection names it.
  *
  * Threads: immutable tables; the functions are single, in a command. */
 #ifndef VLS_BLOB_HOLD_H

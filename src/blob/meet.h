@@ -1,4 +1,4 @@
-/* meet.h -- blobs in bundles: what the tables of rows.c call.
+/* meet.h -- blobs in bundles: the functions that the tables of rows.c name.
  *
  * Threads: single. */
 #ifndef VLS_BLOB_MEET_H

@@ -1,4 +1,4 @@
-/* ops.h -- arguments and answers of the operations.
+/* ops.h -- arguments and answers of the blob operations.
  *
  * Threads: immutable. */
 #ifndef VLS_BLOB_OPS_H

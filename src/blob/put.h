@@ -1,4 +1,5 @@
-/* put.h -- bytes into the blob store, in pieces, with a look at how they begin.
+/* put.h -- put bytes into the blob store, piece by piece, and detect their type from the first
+ * ones.
  *
  * Threads: single. */
 #ifndef VLS_BLOB_PUT_H

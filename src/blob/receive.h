@@ -1,10 +1,11 @@
-/* receive.h -- bytes that come with a command go into the blob store before it is queued. [W9]
+/* receive.h -- put bytes that come with a command into the blob store, before it is queued. [W9]
  *
  *     {"type":"image","data":BASE64,"filename":"a.png"}      what a caller sends
  *     {"type":"image","blob":SHA256,"mediaType":"image/png","filename":"a.png"}     what is logged
  *
- * For valise_op.receive: on the caller's thread, with nothing held. What a record needs to know of
- * such a blob goes into the payload, in an argument of its own, since a decider looks at no file:
+ * For valise_op.receive: on the caller's thread, without locks. What a record needs to know about
+ * such a blob goes into the payload, in an argument of its own, since a decider does not look at
+ * files:
  *
  *     typedef struct add_args { ...; valise_content blocks; valise_list files, blobs; } add_args;
  *
@@ -19,9 +20,9 @@
  *     ... decide: vls_blob_about about = vls_blob_told_of(&a->blobs, &id);
  *                 vls_blob_take(view, &hold, &about, err)
  *
- * Whoever may not run the command puts no file: access is asked first, where there is one to put.
- * Should a purge take a file between its put and the command, the command is run again from here,
- * as often as one whose `prepare` does not fit any more.
+ * An actor who may not run the command puts no file: if there is one to put, access is checked
+ * first. If a purge removes a file between its put and the command, the command is run again from
+ * here, as often as a command whose `prepare` is out of date.
  *
  * Threads: single; on the caller's thread. */
 #ifndef VLS_BLOB_RECEIVE_H

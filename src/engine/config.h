@@ -6,10 +6,11 @@
  *     environment   VALISE_... (as the host passes it)     what has a variable
  *     flag          of the command line                    everything but code and trust
  *
- * A later layer is stronger. What a layer may not set is read, reported and has no effect: a
- * workspace is a folder somebody else may have made, and cannot make code run or trust itself.
+ * Later layers take precedence. What a layer may not set is read and reported, but has no effect: a
+ * workspace is a folder that somebody else may have made, and must not be able to make code run, or
+ * to trust itself.
  *
- * The library itself reads the two files only, and the user's only when the options allow it.
+ * The library itself reads only the two files, and the user's only if the options allow it.
  *
  * Threads: vls_config is immutable once loaded, vls_config_now is shared. Writing a file is safe
  * beside other writers. */

@@ -1,4 +1,4 @@
-/* engine.h -- what belongs to an open handle besides the bus: the engine that wires it together.
+/* engine.h -- the engine: everything that belongs to an open handle, and how it is wired together.
  *
  *     configuration -> extensions -> registry -> store, blobs -> access -> bus
  *

@@ -1,12 +1,12 @@
-/* extension.h -- shared objects: loaded for a handle, gone with it.
+/* extension.h -- extensions in shared objects, which are loaded for a handle and unloaded with it.
  *
  * What is loaded is a sealed copy of the file in memory (base/sealed.h), so that the bytes that run
- * are those that were checked, and each handle has one of its own: two workspaces in one process do
+ * are those that were checked. Each handle has a copy of its own: two workspaces in one process do
  * not share an extension's variables.
  *
- * It is unloaded when the handle is closed, after everything that may point into it is gone.
- * Keeping it for ever would leak a copy with every open. An extension that leaves a thread behind
- * must be linked with -Wl,-z,nodelete.
+ * The extension is unloaded when the handle is closed, after everything that may point into it is
+ * gone; keeping it would leak a copy with every open. An extension that leaves a thread behind must
+ * be linked with -Wl,-z,nodelete.
  *
  * Threads: single. */
 #ifndef VLS_ENGINE_EXTENSION_H

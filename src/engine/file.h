@@ -1,4 +1,5 @@
-/* file.h -- whole files: read, replaced in one step, made only where there is none.
+/* file.h -- whole files: read them, replace them in one step, create them only if they do not
+ * exist.
  *
  * Threads: pure functions over the file system. */
 #ifndef VLS_ENGINE_FILE_H

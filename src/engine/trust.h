@@ -1,7 +1,7 @@
-/* trust.h -- whose code runs here, and whose workspaces are written to. [K34]
+/* trust.h -- whose code may run here, and whose workspaces may be written to. [K34]
  *
- * A workspace alone never makes code run. What the user trusts stands in the user's own
- * configuration and nowhere else:
+ * A workspace alone never makes code run. What the user trusts is in the user's own configuration
+ * and nowhere else:
  *
  *     [trust "/home/u/ext/libx.so"]       a program or shared object, by path and bytes
  *         sha256 = 1f3a...

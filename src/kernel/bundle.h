@@ -1,8 +1,8 @@
-/* bundle.h -- what the operations about bundles share.
+/* bundle.h -- what the operations on bundles share.
  *
- * `workspace:import` is what people run: a job that verifies a bundle and either puts it in the
- * place of an empty workspace, or stages its objects and runs the command `bundle:import`, which
- * adds its rows.
+ * People run `workspace:import`: a job that verifies a bundle and then either replaces an empty
+ * workspace with it, or stages its objects and runs the command `bundle:import`, which adds its
+ * rows.
  *
  * Threads: immutable. */
 #ifndef VLS_KERNEL_BUNDLE_H

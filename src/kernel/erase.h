@@ -1,8 +1,8 @@
 /* erase.h -- what the two operations of an erasure share.
  *
- * `workspace:erase` is what people run: a job that finds the places, has the command below record
- * them, and then makes the files forget. `erasure:record` is the command in the log: it puts the
- * rows without their contents and says who, when and why.
+ * People run `workspace:erase`: a job that finds the places, has the command `erasure:record`
+ * record them, and then removes the contents from the files. `erasure:record` is the command in the
+ * log: it puts the rows without their contents and says who, when and why.
  *
  * Threads: single. */
 #ifndef VLS_KERNEL_ERASE_H

@@ -1,4 +1,4 @@
-/* kernel.h -- what the files of the kernel's operations share: its collections.
+/* kernel.h -- the collections of the kernel, which its operations share.
  *
  *     workspace   what this one is called, and whatever else was told of it
  *     pin         a named hold on something that expiry must not take

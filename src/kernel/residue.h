@@ -1,8 +1,8 @@
-/* residue.h -- bytes of an erasure that are left in files beside the store: in those that areas
+/* residue.h -- bytes of erased contents that remain in files beside the store: in files that areas
  * make from rows, and in the write-ahead log, where a reader of another process keeps them.
  *
- * The erase command leaves a mark in its own transaction; whoever has the areas forget and empties
- * the write-ahead log takes it away: the erasure itself, else the next open or gc.
+ * The erase command sets a mark in its own transaction. Whoever has cleaned the files of the areas
+ * and emptied the write-ahead log removes it: the erasure itself, or else the next open or gc.
  *
  * Threads: single. */
 #ifndef VLS_RESIDUE_H

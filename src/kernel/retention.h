@@ -1,4 +1,4 @@
-/* retention.h -- letting go of what the rows of `retention` say may go.
+/* retention.h -- removing history that the rows of `retention` no longer keep.
  *
  * Threads: single; called from jobs. */
 #ifndef VLS_KERNEL_RETENTION_H

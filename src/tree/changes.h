@@ -11,8 +11,8 @@
  *       dir                varint entries, 32 bytes object id
  *
  * Changes are in the order of vls_path_compare, each path once. A directory that is gone, or is no
- * directory any more, takes what is under it along: that is not listed (rows.h writes a row for
- * each of them). The reader checks all of it: bytes may come from anywhere.
+ * longer a directory, takes everything below it along, which is not listed (rows.h writes a row for
+ * each). The reader checks everything: the bytes may come from anywhere.
  *
  * Threads: single. */
 #ifndef VLS_TREE_CHANGES_H

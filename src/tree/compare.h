@@ -1,21 +1,21 @@
-/* compare.h -- the walk against the tree as it was: what is different.
+/* compare.h -- compare the walk with the earlier tree.
  *
- * Both trees are gone through side by side, in the order of vls_path_compare; below directories of
- * equal object ids nothing is different, and nothing is looked at.
+ * Both trees are traversed side by side, in the order of vls_path_compare. Directories with equal
+ * object ids have no differences below them, and are skipped.
  *
  *     only there       added: with all that is in it
  *     only here        removed: with all that was in it
  *     other object     changed; two directories: their entries tell what has. Of another kind:
  *                      removed and added; but what could not be read, then or now, is only changed
  *
- * The root is among the nodes, but nobody counts it as added.
+ * The root is among the nodes, but is never counted as added.
  *
- * Moves (moves.c) are found among what was removed and added: one object id of which there is one
- * on either side. Directories first, the topmost, with all that is in them; then files and links.
- * What cannot be read never counts. What moved is counted neither as added nor as removed. An
- * object id with several on a side is ambiguous, which is reported once; not for what lies in
- * directories that are. Empty files and empty directories are alike by nature: these are reported
- * one by one, as minor; and so is a file that took the place of another, which is no move.
+ * Moves (moves.c) are found among what was removed and added: an object id that occurs exactly once
+ * on each side. Directories come first, the topmost ones, with everything in them; then files and
+ * links. Unreadable nodes never count. What moved is counted neither as added nor as removed. An
+ * object id that occurs several times on a side is ambiguous, which is reported once, but not for
+ * what lies in ambiguous directories. All empty files and empty directories are equal, so they are
+ * reported one by one, as minor; so is a file that took the place of another, which is not a move.
  *
  * Threads: single. */
 #ifndef VLS_TREE_COMPARE_H

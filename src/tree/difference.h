@@ -1,4 +1,4 @@
-/* difference.h -- a node that is different in two trees, wherever these come from: a walk and the
+/* difference.h -- a node that differs between two trees, wherever these come from: a walk and the
  * last tree (compare.h), or two versions (rows_diff.h).
  *
  * Threads: plain data. */

@@ -1,14 +1,14 @@
-/* ignore.h -- which files are no part of the tree: git's ignore rules. [C3]
+/* ignore.h -- git's ignore rules: which files do not belong to the tree. [C3]
  *
- * Rules come from four places. The first that has a rule for a name decides, and in one place the
- * last rule that fits:
+ * Rules come from four places. The first place that has a rule for a name decides; within one
+ * place, the last rule that matches:
  *
  *     built-in                   .git and .valise, of any kind, at any depth: always ignored
  *     DIRECTORY/.valiseignore    of the directory the name is in,
  *     DIRECTORY/.gitignore       then of the one above it, up to the top
  *     the workspace's `ignore`   weakest, as .git/info/exclude is for git
  *
- * A rule file is read as gitignore(5) says, and where that is silent as git does:
+ * A rule file is read as gitignore(5) says, and as git does where that is silent:
  *
  *     line     [!] pattern [/]                "!": not ignored after all; "/": directories only
  *     #...     a comment (only where the line begins with it); empty lines say nothing
@@ -22,22 +22,22 @@
  *              as standing at the beginning: "lib/x**" also matches "lib/xy/z"
  *     \        the next byte as it is
  *
- * One CR before the newline goes, then spaces at the end that no \ protects. A NUL byte ends the
- * line. A UTF-8 BOM before the first line goes.
+ * One CR before the newline is dropped, then spaces at the end that no \ protects. A NUL byte ends
+ * the line. A UTF-8 BOM before the first line is dropped.
  *
- * A pattern that ends in \, has a set without an end or a class nobody knows never matches.
- * Bytes are bytes: upper and lower case differ and no encoding is assumed.
+ * A pattern that ends in \, or has an unterminated set or an unknown class, never matches. Bytes
+ * are bytes: case matters, and no encoding is assumed.
  *
- * A vls_ignore is the rules of one directory and, through the one above, of all above it. A
- * directory without rules of its own shares those of the directory above.
+ * A vls_ignore has the rules of one directory and, through its parent, of all directories above it.
+ * A directory without rules of its own shares those of its parent.
  *
- * What cannot be said here, and the walker has to keep to: nothing below an ignored directory is
- * looked at, so no rule can bring it back (vls_ignore_check does the same for a single path); and a
- * rule file that is a symbolic link or no plain file is not read, as git does not.
+ * The walker must do the rest: nothing below an ignored directory is looked at, so no rule can
+ * bring it back (vls_ignore_check does the same for a single path); and a rule file that is a
+ * symbolic link or not a plain file is not read, as in git.
  *
- * Limits: 1 MiB and 100,000 rules a file. A name meets each rule once, in time proportional at most
- * to the length of the pattern times that of the path (ignore_wild.c says why). Most rules are
- * done with after a look at one byte.
+ * Limits: 1 MiB and 100,000 rules per file. A name is compared with each rule once, in time
+ * proportional at most to the length of the pattern times that of the path (ignore_wild.c says
+ * why). For most rules, one byte is enough to decide.
  *
  * Threads: immutable; the count of references is shared. */
 #ifndef VLS_TREE_IGNORE_H

@@ -6,8 +6,8 @@
  *     rules   | rule | rule | ...               in the order of the file
  *     code    | code of rule 3 | code of 7 |    for patterns that are more than one star
  *
- * Most patterns are no more than a name, a suffix or a prefix, and are compared as such. Any other
- * begins with literal bytes (none, often), and behind them its code is run (ignore_wild.c).
+ * Most patterns are just a name, a suffix or a prefix, and are compared as such. Any other begins
+ * with literal bytes (often none), followed by code that is run (ignore_wild.c).
  *
  * Threads: immutable once read. */
 #ifndef VLS_TREE_IGNORE_IMPL_H

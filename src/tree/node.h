@@ -1,8 +1,8 @@
-/* node.h -- what a tree is made of: kinds, paths, ids.
+/* node.h -- the parts of a tree: kinds, paths, ids.
  *
- * A path is relative to the root of the tree: names with '/' between them, raw bytes, "" for the
- * root itself. A name is not empty, "." or "..", and has no '/' and no NUL. Anything else goes:
- * bytes that are no UTF-8, newlines, colons.
+ * A path is relative to the root of the tree: names separated by '/', as raw bytes; "" is the root
+ * itself. A name is not empty, "." or "..", and has no '/' and no NUL. Anything else is allowed:
+ * bytes that are not UTF-8, newlines, colons.
  *
  * Ids (docs/formats.md, "Trees") are tagged hashes:
  *

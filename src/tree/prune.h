@@ -1,17 +1,18 @@
-/* prune.h -- letting go of old versions of a tree.
+/* prune.h -- removing old versions of a tree.
  *
- * First the edge moves, in a command of its own: from then on nobody sees a version before it. Then
- * whatever no version from the edge on needs goes, in pieces:
+ * First a command of its own moves the edge: from then on nobody sees a version before it. Then
+ * whatever no version from the edge on needs is removed, piece by piece:
  *
  *     rows of a name       v2 file    v5 file    v7 gone    v9 file    v14 file
  *     edge 6               goes       stays                            the edge is no part of
  *     edge 8               goes       goes       goes                  these: they stay
  *
- * Of each name the newest row up to the edge stays, unless it says that nothing is there. The rows
- * of the versions themselves go last. So the oldest of them tells whether a sweep came to its end,
- * and since when (`from`) there may be something to sweep: only names that changed behind `from`
- * are looked at, which are in directories that did, and what is under a directory goes before the
- * directory's own rows do. Whoever is killed in between begins again and finds the rest.
+ * Of each name, the newest row up to the edge stays, unless it says that nothing is there. The rows
+ * of the versions themselves are removed last, so the oldest of them tells whether a sweep was
+ * completed, and since when (`from`) there may be something to sweep. Only names that changed after
+ * `from` are looked at, in directories that changed; and what is below a directory is removed
+ * before the directory's own rows. After a kill in between, the next sweep begins again and finds
+ * the rest.
  *
  * Threads: single, as the view is. */
 #ifndef VLS_TREE_PRUNE_H

@@ -5,15 +5,16 @@
  *     tree_version   one row per version: root, when, how many changes. By root, for --at ROOT
  *     tree_node      one row per version of a node, keyed (tree, parent, name, version). QUIET
  *
- * Versions count 1, 2, 3 within a tree. The tree of version v is, for each name, its newest row up
- * to v; one of kind `gone` says that there is nothing. When a directory goes (or becomes something
- * else) everything that was under it gets such a row, so that a path is one seek and what comes
- * back later does not bring its past along.
+ * Versions count 1, 2, 3 within a tree. The tree of version v has, for each name, its newest row up
+ * to v; a row of kind `gone` says that nothing is there. When a directory is removed (or becomes
+ * something else), everything below it gets such a row, so that a path is found with one seek, and
+ * what comes back later does not bring back its past.
  *
- * A row has no object id unless it is a directory's, and of the node id the first eight bytes: the
- * rest follows from what is there (node.h), and a hundred thousand rows are written at once.
+ * Only rows of directories have an object id, and rows have only the first eight bytes of the node
+ * id: the rest follows from what is there (node.h), and a hundred thousand rows may be written at
+ * once.
  *
- * Rows up to `edge` may have been pruned: versions before it cannot be seen (VALISE_E_LIMIT).
+ * Rows up to `edge` may have been removed: versions before it cannot be seen (VALISE_E_LIMIT).
  *
  * Threads: immutable tables; everything else is single, as the view is. */
 #ifndef VLS_TREE_ROWS_H

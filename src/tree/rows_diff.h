@@ -1,8 +1,8 @@
-/* rows_diff.h -- two versions of a tree: what is different.
+/* rows_diff.h -- compare two versions of a tree.
  *
- * Both are gone through side by side, as compare.h does it with a walk; below directories of equal
- * object ids nothing is different, and nothing is read. So the cost goes with what differs, and
- * with the names in the directories on the way to it.
+ * Both are traversed side by side, as compare.h does with a walk; directories with equal object ids
+ * have no differences below them, and are not read. So the cost depends on how much differs, and on
+ * the number of names in the directories on the way to it.
  *
  * Threads: single, as the view is. */
 #ifndef VLS_TREE_ROWS_DIFF_H

@@ -1,4 +1,4 @@
-/* scan.h -- look at the files, and say what is different from the last tree.
+/* scan.h -- look at the files, and report what differs from the last tree.
  *
  *     vls_tree_scan
  *       1. the tree as it was: from the stat cache where that is of this version, else from `old`
@@ -6,30 +6,30 @@
  *       3. directories from the bottom up; what did not change keeps its object id
  *       4. the list of changes, moves, errors
  *
- * Nothing is written but the cache, and that only by vls_tree_scan_keep, once the workspace has
- * the changes. A root that cannot be read fails the scan: one lost mount must not empty the tree.
+ * Nothing is written but the cache, and that only by vls_tree_scan_keep, once the workspace has the
+ * changes. If the root cannot be read, the scan fails: a lost mount must not empty the tree.
  *
  * A file whose mtime or ctime is not older than the beginning of the scan that read it may change
- * again without a trace: its stat is not kept, so the next scan reads it again. (The clock is the
- * file system's own: the mtime of a file that the scan makes.) A file that changes while it is read
- * is tried three times.
+ * again without a trace. So its stat is not kept, and the next scan reads it again. (The clock is
+ * that of the file system: the mtime of a file that the scan makes.) A file that changes while it
+ * is being read is tried three times.
  *
- * A directory of which everything is left out by rules, be it that its directories are for the same
- * reason, is left out itself, as git would have nothing there; but not the root. One without
- * entries is a node, and one that has only sockets and the like counts as one.
+ * A directory in which everything is left out by rules, including directories that are left out for
+ * this reason, is left out itself, since git would have nothing there; the root never is. A
+ * directory without entries is a node, and one that has only sockets and the like counts as such.
  *
- * sub: where the directories above it are new, gone, ignored or no directories any more, the
- * topmost of these is scanned; a rule file means its directory; the last entry of a directory that
- * goes means that directory, which may then be left out. Without a tree as it was, everything is
- * scanned. subs: the same, of several paths in one walk, and with one result: what moved from one
- * of them to another is a move.
+ * sub: if directories above it are new, gone, ignored or no longer directories, the topmost of
+ * these is scanned. A rule file stands for its directory; so does the last entry of a directory, if
+ * it is gone, since the directory may then be left out. Without an earlier tree, everything is
+ * scanned. subs: the same for several paths, in one walk and with one result, so that a move from
+ * one of them to another is a move.
  *
- * memory: a caller that scans again and again holds the cache itself. Then keep takes no longer
- * than what changed is large, and the file is written when the caller says so (vls_tree_scan_save).
- * What is in memory and what is in the file are each true for the version they name, or help with
- * stats: whoever is killed in between has a slower next scan, not a wrong one.
+ * memory: a caller that scans again and again holds the cache itself. Then keep takes time only for
+ * what changed, and the file is written when the caller says so (vls_tree_scan_save). Both the
+ * cache in memory and the one in the file are true for the version that they name, and otherwise
+ * only help with stats: after a kill in between, the next scan is slower, but not wrong.
  *
- * Threads: single; inside it has as many as it is told. */
+ * Threads: single; inside, it uses as many as it is told. */
 #ifndef VLS_TREE_SCAN_H
 #define VLS_TREE_SCAN_H
 

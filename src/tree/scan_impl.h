@@ -1,4 +1,4 @@
-/* scan_impl.h -- what a scan keeps for the cache, between its files.
+/* scan_impl.h -- what a scan keeps for the cache; shared by the files of a scan.
  *
  * Threads: single. */
 #ifndef VLS_TREE_SCAN_IMPL_H

@@ -9,15 +9,15 @@
  *     ref      of a directory: so many times 8 bytes before the record that has the entry begins
  *              the directory's own; of a link: where in the text the target is
  *
- * Numbers are as the machine has them, since the file stays where it is; with another order of
- * bytes the magic differs. Nothing points anywhere but backwards by a known distance, so the piece
- * of a directory that did not change is copied to the next file as it is.
+ * Numbers are in the machine's byte order, since the file stays on the machine; with another byte
+ * order the magic differs. All references point backwards by a known distance, so the part for a
+ * directory that did not change is copied to the next file as it is.
  *
- * Each part has a checksum, and a whole file is checked once when it is loaded: that every record
- * belongs to exactly one directory, names and their order, kinds, that no path is too long. What
- * does not hold makes it no cache at all: that is no error, only work.
+ * Each part has a checksum, and the whole file is checked once when it is loaded: that every record
+ * belongs to exactly one directory, names and their order, kinds, that no path is too long. If
+ * anything is wrong, the file is ignored: that is not an error, it only means more work.
  *
- * The same bytes without a file are how a scan holds the tree as it was when that comes from
+ * A scan uses the same bytes without a file to hold the earlier tree, when that comes from
  * elsewhere (vls_cache_builder).
  *
  * Threads: vls_cache is immutable once loaded; writer and builder are single. */

@@ -1,4 +1,4 @@
-/* stat_cache_impl.h -- between the files of the stat cache. */
+/* stat_cache_impl.h -- shared by the files of the stat cache. */
 #ifndef VLS_TREE_STAT_CACHE_IMPL_H
 #define VLS_TREE_STAT_CACHE_IMPL_H
 

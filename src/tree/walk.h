@@ -4,15 +4,15 @@
  *     job RANGE   some entries of a directory that has many: stat, and read what may have changed
  *     job FILE    read one large file
  *
- * Jobs wait on one stack, so that the walk goes down before it goes on: few directories are open at
- * once. A directory stays open until all that is in it was opened; when too many are, it is opened
- * again name by name from the root. When the last thing in a directory is over, whoever did it
- * finishes the directory: its object id, and so on upwards.
+ * Jobs wait on one stack, so the walk goes down before it goes on, and few directories are open at
+ * once. A directory stays open until everything in it was opened; if too many are open, it is
+ * closed and later opened again name by name from the root. Whoever completes the last thing in a
+ * directory completes the directory: computes its object id, and so on upwards.
  *
- * What did not change takes its ids from the tree as it was. A directory in which nothing changed
- * at all, stat included, is left as NULL: the old record says it all.
+ * What did not change takes its ids from the earlier tree. A directory in which nothing changed at
+ * all, stat included, stays NULL: its old record is still right.
  *
- * The thread that calls does jobs like the others, and is the only one that calls step().
+ * The calling thread does jobs like the others, and is the only one that calls step().
  *
  * Threads: single; immutable once vls_walk_run has returned. */
 #ifndef VLS_TREE_WALK_H

@@ -1,7 +1,8 @@
-/* walk_impl.h -- between the files of the walk.
+/* walk_impl.h -- shared by the files of the walk.
  *
- * Threads: a worker is single; a directory belongs to the job that reads its names, then to those
- * of its entries, each to its own, and at last to whoever finishes it; the queue is shared. */
+ * Threads: a worker is single. A directory belongs first to the job that reads its names, then to
+ * the jobs of its entries (each to its own entry), and at last to whoever completes it. The queue
+ * is shared. */
 #ifndef VLS_TREE_WALK_IMPL_H
 #define VLS_TREE_WALK_IMPL_H
 

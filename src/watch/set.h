@@ -1,9 +1,9 @@
 /* set.h -- which directories are watched: an inotify instance, and the path of each watch.
  *
- * A watch is on a directory, wherever that is, not on a path: one that is renamed keeps it. So a
- * walk tells of each directory it enters, with the path it has now, before it reads its names:
- * whatever happens in it afterwards is heard under that path. Those that a walk of everything did
- * not enter go (vls_watch_set_sweep).
+ * A watch is on a directory, wherever that is, not on a path: a renamed directory keeps its watch.
+ * So a walk reports each directory that it enters, with its present path, before it reads its
+ * names: whatever happens in it afterwards is reported under that path. Watches on directories that
+ * a full walk did not enter are removed (vls_watch_set_sweep).
  *
  * Threads: shared while a walk enters directories (enter alone), else single. */
 #ifndef VLS_WATCH_SET_H

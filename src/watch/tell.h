@@ -1,4 +1,4 @@
-/* tell.h -- what a round recorded, change by change.
+/* tell.h -- report what a round recorded, change by change.
  *
  * Threads: single. */
 #ifndef VLS_WATCH_TELL_H

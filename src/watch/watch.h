@@ -1,4 +1,4 @@
-/* watch.h -- between the files of a watch; what it is for is said in valise/watch.h.
+/* watch.h -- shared by the files of a watch; valise/watch.h says what a watch is for.
  *
  *     events.c   what the kernel says, as names to look at                       pending
  *     busy.c     names that change all the time, and have to wait
@@ -6,12 +6,12 @@
  *     catch_up.c tell what others recorded meanwhile
  *     watch.c    when; and the public functions
  *
- * Names are hints: what is recorded is what a scan of them finds. Where hints may be missing (the
- * queue was full, a rule file changed, a round failed) everything is looked at. So the invariant
- * is: each change of a directory that a walk entered, after it was entered, is pending, or in the
- * kernel's queue, or everything is to be looked at.
+ * Names are hints: what is recorded is what a scan of them finds. When hints may be missing (the
+ * queue was full, a rule file changed, a round failed), everything is scanned. So the invariant is:
+ * each change in a directory, after a walk entered it, is pending, or in the kernel's queue, or
+ * everything is to be scanned.
  *
- * Threads: single, but for the set of watches while a walk goes on. */
+ * Threads: single, except for the set of watches while a walk is running. */
 #ifndef VLS_WATCH_H
 #define VLS_WATCH_H
 
