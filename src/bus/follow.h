@@ -107,7 +107,7 @@ struct vls_feed {
     int64_t kept;         /* what it was at the last look whether upkeep is due */
     valise_subscription *first;
     vls_serving *serving;
-    unsigned publishers; /* that wait until a lossless subscription has room */
+    unsigned publishers;               /* that wait until a lossless subscription has room */
     vls_events *cache[VLS_FEED_CACHE]; /* by seq */
     int64_t erased_seq;                /* the newest erasure that is known of, of any process */
     vls_processor *processors;
