@@ -12,9 +12,9 @@
  * A valise_backpack is one of three kinds of handles. Functions that read take any of them:
  *
  *     the owner's      valise_backpack_open: no node permissions, item lists or tag rules apply
- *     a node's view    valise_backpack_node: has the node's identity, permissions and run. All
- * reads and writes through it are checked, and recorded as the node's a snapshot
- * valise_snapshot...: the state at one commit; read-only
+ *     a node's view    valise_backpack_node: acts as one node, under its permissions, in one run of
+ *                      it. Reads and writes through it are checked, and recorded as the node's
+ *     a snapshot       valise_snapshot...: the state at one commit; read-only
  *
  * Values are JSON; their canonical text is what is stored and returned. An *ephemeral* backpack
  * lives in memory and has a bounded history. A *durable* one lives in the workspace, where each
