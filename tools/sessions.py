@@ -2,7 +2,7 @@
 import os
 import re
 
-BLOCK = re.compile(r'^```(console|c|json)(?: ([\w.-]+))?\n(.*?)^```$', re.M | re.S)
+BLOCK = re.compile(r'^```(console|c|json|python)(?: ([\w.-]+))?\n(.*?)^```$', re.M | re.S)
 CD = re.compile(r'cd ([\w./-]+)')
 
 

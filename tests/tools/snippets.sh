@@ -25,4 +25,13 @@ document '$ echo step >step.sh && valise init -q && valise trust step.sh -q' \
 green 'a session may trust a program' run_document
 red 'and the user does not trust it then' '' test -e "$HOME/.config"
 
+python() { # STATEMENT
+    printf '%s\n' '```python two.py' "$1" '```' '```console' '$ two.py' 2 '```' >"$scratch/page.md"
+}
+
+python 'print(1 + 1)'
+green 'a script with a name is called by it' run_document
+python 'print(1 +'
+red 'one that Python does not understand fails' 'not ok 1' run_document
+
 done_testing
