@@ -61,8 +61,8 @@ typedef struct valise_search_options {
     }
 
 /* Search. *out is freed with valise_hits_free. options and call may be NULL. VALISE_E_INVALID: the
- * query has no word; VALISE_E_DENIED; VALISE_E_UNSUPPORTED: call->at is set; VALISE_E_BUSY: another
- * process holds the index for too long. */
+ * query has no word; VALISE_E_DENIED; VALISE_E_UNSUPPORTED: call->at names a past state;
+ * VALISE_E_BUSY: another process holds the index for too long. */
 VALISE_API int valise_search(valise_hits **out, valise *v, const char *query,
                              const valise_search_options *options, const valise_call *call,
                              valise_error *err);
