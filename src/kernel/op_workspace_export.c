@@ -4,6 +4,8 @@
 #include "bus/job.h"
 #include "kernel/bundle.h"
 
+#define ATTEMPTS 5
+
 typedef struct export_args {
     valise_str file;
     valise_list places; /* of valise_str */
@@ -73,26 +75,42 @@ static int write_bundle(void *arg, valise_view *view, valise_error *err)
     return rc;
 }
 
+static int attempt(exporting *e, const char *path, valise_error *err)
+{
+    valise *v = valise_job_workspace(e->job);
+    valise_call call = VALISE_CALL_INIT;
+    int rc = vls_bundle_output_open(e->output, v->env, path, e->args->force, err);
+
+    if (rc < 0)
+        return rc;
+    call.actor = valise_job_actor(e->job);
+    rc = vls_with_view(v, &call, write_bundle, e, err);
+    if (rc == 0)
+        rc = vls_bundle_output_commit(e->output, err);
+    vls_bundle_output_abort(e->output);
+    return rc;
+}
+
+/* A blob may go while the bundle is written, and with it the chance to export that state. Only a
+ * file can be begun again: what was written to a pipe is gone. */
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
-    const export_args *args = in;
-    valise *v = valise_job_workspace(j);
-    valise_call call = VALISE_CALL_INIT;
-    exporting e = {j, args, result, NULL};
+    exporting e = {j, in, result, NULL};
+    valise_error failure = VALISE_ERROR_INIT;
     const char *path = NULL;
-    int rc = vls_job_path(&path, j, args->file, err);
+    int rc = vls_job_path(&path, j, e.args->file, err);
 
     if (rc == 0)
         rc = valise_job_alloc((void **)&e.output, j, sizeof(*e.output), err);
-    if (rc == 0)
-        rc = vls_bundle_output_open(e.output, v->env, path, args->force, err);
     if (rc < 0)
         return rc;
-    call.actor = valise_job_actor(j);
-    rc = vls_with_view(v, &call, write_bundle, &e, err);
-    if (rc == 0)
-        rc = vls_bundle_output_commit(e.output, err);
-    vls_bundle_output_abort(e.output);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        rc = attempt(&e, path, &failure);
+        if (rc != VALISE_E_CONFLICT || e.output->direct)
+            break;
+    }
+    if (rc < 0 && err)
+        *err = failure;
     return rc;
 }
 

@@ -44,4 +44,8 @@ int vls_blobs_validate(vls_blob_check *check, vls_store *store, vls_blobs *blobs
 /* Was the blob erased by its id? Rows may name it still. */
 int vls_blob_was_erased(bool *out, vls_txn *txn, const valise_id *id, valise_error *err);
 
+/* Does a row of the newest state name the blob? A transaction that began earlier may have rows that
+ * name blobs which are gone: they went with the last row that named them. */
+int vls_blob_is_named(bool *out, vls_store *store, const valise_id *id, valise_error *err);
+
 #endif

@@ -92,6 +92,24 @@ int vls_blob_was_erased(bool *out, vls_txn *txn, const valise_id *id, valise_err
     return rc < 0 ? rc : 0;
 }
 
+static int is_it(void *arg, const vls_ref_site *site, const valise_id *id, valise_error *err)
+{
+    (void)site, (void)err;
+    return memcmp(id, arg, sizeof(*id)) == 0;
+}
+
+int vls_blob_is_named(bool *out, vls_store *store, const valise_id *id, valise_error *err)
+{
+    VLS_AUTO(txn) vls_txn txn = {0};
+    valise_id wanted = *id;
+    int rc = vls_txn_begin(&txn, store, VALISE_TXN_READ, err);
+
+    if (rc == 0)
+        rc = vls_refs_rows(&txn, VLS_REFS_BLOBS, NULL, is_it, &wanted, err);
+    *out = rc > 0;
+    return rc < 0 ? rc : 0;
+}
+
 /* The past does not keep blobs: a state of it that had one cannot be seen whole any more. */
 static int report_missing(const blob_walk *w, const vls_ref_site *site, const valise_id *id,
                           valise_error *err)
@@ -99,10 +117,12 @@ static int report_missing(const blob_walk *w, const vls_ref_site *site, const va
     valise_cell key[VALISE_MAX_COLUMNS];
     VLS_AUTO(arena) vls_arena arena = {0};
     char text[320];
-    bool erased = false;
+    bool erased = false, named = site->seq == 0;
     int rc = vls_blob_was_erased(&erased, w->txn, id, err);
 
-    if (rc == 0 && !erased && site->seq != 0) {
+    if (rc == 0 && !erased && named)
+        rc = vls_blob_is_named(&named, w->store, id, err);
+    if (rc == 0 && !erased && !named) {
         w->check->past++;
         return 0;
     }

@@ -74,7 +74,8 @@ typedef struct vls_bundle_export {
 } vls_bundle_export;
 
 /* VALISE_E_NOT_FOUND for a place where nothing is; VALISE_E_CORRUPT for a store that lacks what its
- * rows name; VALISE_E_UNSUPPORTED for rows that name blobs where there is no blob store. */
+ * rows name; VALISE_E_UNSUPPORTED for rows that name blobs where there is no blob store;
+ * VALISE_E_CONFLICT when a blob was released meanwhile: begin again, with the newest state. */
 int vls_bundle_write(vls_bundle_counts *out, vls_bundle_header *header,
                      const vls_bundle_export *how, valise_error *err);
 

@@ -334,11 +334,20 @@ static int put_pieces(vls_bundle_writer *w, vls_blob_reader *reader, valise_erro
 static int miss_blob(const vls_bundle_writer *w, const valise_id *id, const valise_error *failure,
                      valise_error *err)
 {
-    bool erased = false;
+    bool erased = false, named = true;
     int rc = vls_blob_was_erased(&erased, w->txn, id, err);
 
     if (rc < 0 || erased)
         return rc;
+    rc = vls_blob_is_named(&named, w->txn->store, id, err);
+    if (rc < 0)
+        return rc;
+    if (!named) {
+        (void)vls_fail(err, VALISE_E_CONFLICT, "blob %s was released while the bundle was written",
+                       vls_id_hex(id).s);
+        vls_hint(err, "export again");
+        return VALISE_E_CONFLICT;
+    }
     if (err)
         *err = *failure;
     return VALISE_E_NOT_FOUND;

@@ -320,6 +320,78 @@ TEST(blob_hold, the_past_of_a_blob_that_is_gone)
     valise_close(other);
 }
 
+/* A clock that a progress callback is due at each step of. */
+static int64_t hurry(void *self)
+{
+    static int64_t ticks;
+
+    (void)self;
+    return ticks += 1000000000;
+}
+
+/* Lets go of a blob in the middle of a stage, as another process may. */
+typedef struct meddler {
+    valise *v;
+    valise_id id;
+    const char *stage;
+    int times;
+    valise_error err;
+} meddler;
+
+static int meddle(void *arg, const valise_progress_state *state)
+{
+    meddler *m = arg;
+
+    if (m->times > 0 && strcmp(state->stage, m->stage) == 0) {
+        m->times--;
+        CHECK_INT(1, desk_release(m->v, &m->id, NULL, NULL, &m->err));
+    }
+    return 0;
+}
+
+static void run_beside(test *t, meddler *m, const char *type, const char *payload)
+{
+    valise_call call = VALISE_CALL_INIT;
+
+    call.progress = (valise_progress){meddle, m};
+    CHECK_OK(valise_dispatch(NULL, m->v, type, payload, &call, &t->err));
+    CHECK_INT(0, m->times);
+    CHECK_TEXT("", t->err.message);
+}
+
+/* A blob that goes while a bundle is written is in none: it begins again. [K36] */
+TEST(blob_hold, export_while_a_blob_goes)
+{
+    valise *v = desk_open(t),
+           *other = desk_open_at(t, test_format("%s/other", test_tmpdir()), NULL);
+    valise_id kept = desk_register(t, v, "kept", NULL);
+    meddler m = {v, desk_register(t, v, HELLO, NULL), "look for what is needed", 1, {0}};
+    const char *file = test_format("{\"file\":\"%s/all.valise\"}", test_tmpdir());
+
+    run_beside(t, &m, "workspace:export", file);
+    desk_run(t, other, "workspace:import", file);
+    CHECK_TEXT(state_of(t, v), state_of(t, other));
+    CHECK(desk_has_file(t, other, &kept) && !desk_has_file(t, other, &m.id));
+    valise_close(other);
+}
+
+/* Nor does `validate` miss it. [K28] */
+TEST(blob_hold, validate_while_a_blob_goes)
+{
+    const valise_env *usual = t->env;
+    static valise_env hasty; /* as long as the handle */
+    meddler m = {.stage = "look for blobs", .times = 1};
+
+    hasty = *usual;
+    hasty.ticks_ns = hurry;
+    t->env = &hasty;
+    m.v = desk_open(t);
+    m.id = desk_register(t, m.v, HELLO, NULL);
+    run_beside(t, &m, "workspace:validate", NULL);
+    CHECK(!desk_has_file(t, m.v, &m.id));
+    t->env = usual;
+}
+
 /* validate finds a record without a hold, and a hold without a record. */
 static int drop_record(void *arg, vls_txn *txn, valise_error *err)
 {
