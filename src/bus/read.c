@@ -146,10 +146,11 @@ void vls_sink_release(vls_sink *sink)
     vls_buf_release(&sink->text);
 }
 
-static int stop(vls_sink *sink, valise_error *err)
+/* It ends the operation like a failure, but is none for the caller, whose err stays as it is. */
+static int stop(vls_sink *sink)
 {
     sink->stopped = true;
-    return vls_fail(err, VALISE_E_CANCELLED, "nobody wants more rows of %s", sink->op->name);
+    return VALISE_E_CANCELLED;
 }
 
 static int emit_text(vls_sink *sink, const void *row, valise_error *err)
@@ -161,7 +162,7 @@ static int emit_text(vls_sink *sink, const void *row, valise_error *err)
     if (rc < 0)
         return rc;
     rc = sink->fn(sink->arg, vls_buf_str(&sink->text), err);
-    return rc > 0 ? stop(sink, err) : rc;
+    return rc > 0 ? stop(sink) : rc;
 }
 
 static int too_large(const vls_sink *sink, int rc, valise_error *err)
@@ -181,11 +182,11 @@ int vls_sink_emit(vls_sink *sink, const void *row, valise_error *err)
     if (!(sink->op->flags & VALISE_OP_LIST) || !sink->op->out)
         return vls_fail(err, VALISE_E_INVALID, "%s does not answer with a list", sink->op->name);
     if (sink->stopped)
-        return stop(sink, err);
+        return stop(sink);
     sink->count++;
     if (sink->rows) {
         rc = sink->rows(sink->arg, row, err);
-        return rc > 0 ? stop(sink, err) : rc;
+        return rc > 0 ? stop(sink) : rc;
     }
     if (sink->fn)
         return emit_text(sink, row, err);

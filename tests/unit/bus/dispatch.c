@@ -264,11 +264,15 @@ TEST(dispatch, streams_rows_until_nobody_wants_more)
     CHECK_INT(3, reply.seq);
     CHECK_INT(1, valise_stream_str(NULL, k->v, list, none, take_row, &one, NULL, &t->err));
     CHECK_INT(1, one.count);
+    CHECK_INT(0, t->err.code); /* which is no failure, and says nothing of one */
+    CHECK_TEXT("", t->err.message);
     CHECK_RC(VALISE_E_INVALID, valise_stream(NULL, k->v, "counter:add", "{\"name\":\"a\"}",
                                              take_row, &one, NULL, &t->err));
     rows job = {.stop_at = 2};
+    t->err = (valise_error)VALISE_ERROR_INIT;
     CHECK_INT(1, valise_stream(NULL, k->v, "counter:many", "{\"name\":\"c0\",\"times\":5}",
                                take_row, &job, NULL, &t->err));
+    CHECK_INT(0, t->err.code);
     CHECK_INT(3, kit_value(k, "c0", ""));
 }
 
