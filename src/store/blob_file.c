@@ -49,6 +49,7 @@ typedef struct file_put {
 typedef struct file_reader {
     folder *folder;
     int fd;
+    off_t at; /* our own: after a fork, a descriptor's position is the other process's as well */
     valise_id id;
 } file_reader;
 
@@ -350,11 +351,15 @@ static int file_read_open(void **out, uint64_t *size_bytes, void *self, const va
 
 static int file_read_some(size_t *len, void *self, void *room, size_t room_bytes, valise_error *err)
 {
-    const file_reader *reader = self;
-    ssize_t got = vls_fd_read(reader->fd, room, room_bytes);
+    file_reader *reader = self;
+    ssize_t got;
 
+    do
+        got = pread(reader->fd, room, room_bytes, reader->at);
+    while (vls_fd_again(got));
     if (got < 0)
         return fail_blob("cannot read blob", &reader->id, err);
+    reader->at += got;
     *len = (size_t)got;
     return 0;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "blobs/kit.h"
@@ -228,6 +229,26 @@ TEST(blob_files, who_reads_reads_on)
 }
 
 /* ---- constant memory ---- */
+
+/* After fork(), the descriptor of a reader belongs to two processes. */
+TEST(blob_files, who_reads_in_a_child_takes_nothing_from_the_parent)
+{
+    valise *v = desk_open(t);
+    valise_id id = desk_register(t, v, "hello", NULL);
+    valise_blob_reader *reader = NULL;
+    char room[8];
+    size_t len = 0;
+    pid_t child;
+
+    CHECK_OK(valise_blob_open(&reader, v, &id, NULL, &t->err));
+    child = fork();
+    if (child == 0)
+        _exit(valise_blob_read(&len, reader, room, sizeof(room), NULL) < 0);
+    CHECK_INT(child, waitpid(child, NULL, 0));
+    CHECK_OK(valise_blob_read(&len, reader, room, sizeof(room), &t->err));
+    CHECK_STR(VLS_STR("hello"), vls_str(room, len));
+    valise_blob_close(reader);
+}
 
 TEST(blob_files, a_large_file_takes_no_memory)
 {
