@@ -214,14 +214,16 @@ static int take_options(valise_agent_process *out, const valise_agent_process *g
     if (!out->argv || !out->argv[0] || !out->argv[0][0])
         return vls_fail(err, VALISE_E_INVALID, "valise_agent_process names no program");
     if (out->timeout_ns < 0 || out->max_bytes > VLS_AGENT_LINE_MAX)
-        return vls_fail(err, VALISE_E_INVALID, "a limit of valise_agent_process makes no sense");
+        return vls_fail(err, VALISE_E_INVALID,
+                        "timeout_ns must not be below 0, nor max_bytes over %zu",
+                        (size_t)VLS_AGENT_LINE_MAX);
     if (out->timeout_ns == 0)
         out->timeout_ns = TIMEOUT_MS * NS_PER_MS;
     if (out->max_bytes == 0)
         out->max_bytes = VLS_AGENT_LINE_MAX;
     if (!out->env)
         out->env = valise_env_default();
-    return 0;
+    return vls_env_check(out->env, err);
 }
 
 /* What messages call it: its name without the folder. */

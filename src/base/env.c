@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "base/time.h"
 
 static void *default_resize(void *self, void *ptr, size_t old_size, size_t new_size)
@@ -70,4 +71,15 @@ const valise_env *valise_env_default(void)
     };
 
     return &env;
+}
+
+int vls_env_check(const valise_env *env, valise_error *err)
+{
+    if (env->size < sizeof(*env))
+        return vls_fail(err, VALISE_E_INVALID,
+                        "valise_env has a size of %zu: set it to sizeof(env)", env->size);
+    if (!env->resize || !env->now_ns || !env->ticks_ns || !env->random)
+        return vls_fail(err, VALISE_E_INVALID,
+                        "valise_env lacks a function: fill in all four, resize to random");
+    return 0;
 }

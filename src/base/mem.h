@@ -9,6 +9,9 @@
 
 #include "base/base.h"
 
+/* Whether an environment that a host gives can be used: VALISE_E_INVALID. */
+int vls_env_check(const valise_env *env, valise_error *err);
+
 /* NULL when out of memory. A size of 0 is not allowed. */
 static inline void *vls_mem_alloc(const valise_env *env, size_t size)
 {

@@ -53,7 +53,7 @@ int valise_blob_register_bytes(valise_blob_registered *out, valise *v, valise_st
 {
     vls_blob_register_args args = {.data = bytes.ptr ? bytes : VLS_STR("")};
 
-    VLS_ARG(v, err);
+    VLS_ARG(v && (bytes.ptr || bytes.len == 0), err);
     return take_in(out, v, &args, options, call, err);
 }
 

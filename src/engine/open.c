@@ -26,22 +26,22 @@ static int read_options(valise_options *out, const valise_options *options, vali
     *out = (valise_options)VALISE_OPTIONS_INIT;
     if (options && (size < offsetof(valise_options, env) || size > ((size_t)1 << 20)))
         return vls_fail(err, VALISE_E_INVALID,
-                        "options say that they have %zu bytes: start from VALISE_OPTIONS_INIT",
-                        size);
+                        "valise_options has a size of %zu: start from VALISE_OPTIONS_INIT", size);
     if (options)
         memcpy(out, options, VLS_MIN(size, sizeof(*out)));
     if (!out->env)
         out->env = valise_env_default();
     if (out->flags & ~known)
-        return vls_fail(err, VALISE_E_INVALID, "options have flags that nobody knows (0x%x)",
+        return vls_fail(err, VALISE_E_INVALID, "valise_options has unknown flags 0x%x",
                         out->flags & ~known);
     if ((out->flags & VALISE_OPEN_READ_ONLY) &&
         (out->flags & (VALISE_OPEN_CREATE | VALISE_OPEN_ANYBODY)))
         return vls_fail(err, VALISE_E_INVALID, "a workspace cannot be made read-only");
     if (out->durability < VALISE_DURABILITY_WORKSPACE ||
         out->durability > VALISE_DURABILITY_NORMAL || out->timeout_ns < 0)
-        return vls_fail(err, VALISE_E_INVALID, "options have a durability or timeout that is none");
-    return 0;
+        return vls_fail(err, VALISE_E_INVALID,
+                        "durability must be a VALISE_DURABILITY_..., and timeout_ns not below 0");
+    return vls_env_check(out->env, err);
 }
 
 /* ---- configuration ---- */

@@ -108,6 +108,8 @@ TEST(blob_files, bad_arguments)
     desk_fails(t, v, VALISE_E_NOT_FOUND, "blob:register", "{\"path\":\"/no/where\"}");
     desk_fails(t, v, VALISE_E_INVALID, "blob:register", "{\"path\":\"/\"}");
     desk_fails(t, v, VALISE_E_INVALID, "blob:retain", "{\"blob\":\"12\"}");
+    CHECK_RC(VALISE_E_INVALID,
+             valise_blob_register_bytes(NULL, v, (valise_str){NULL, 9}, NULL, NULL, &t->err));
     CHECK_INT(0, (int)desk_count_files(t, v));
     /* An empty file is one as well. */
     CHECK(strstr(desk_run(t, v, "blob:register", "{\"data\":\"\"}"), "\"size\":0"));

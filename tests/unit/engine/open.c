@@ -319,6 +319,21 @@ TEST(open, refuses_options_that_make_no_sense)
     CHECK(!v);
 }
 
+TEST(open, refuses_an_environment_that_lacks_something)
+{
+    valise *v = NULL;
+    valise_options o = options(t, 0);
+    valise_env env = *t->env;
+
+    o.env = &env;
+    env.size = 0;
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, ":memory:", &o, &t->err));
+    env.size = sizeof(env);
+    env.ticks_ns = NULL;
+    CHECK_RC(VALISE_E_INVALID, valise_open(&v, ":memory:", &o, &t->err));
+    CHECK_TEXT("valise_env lacks a function: fill in all four, resize to random", t->err.message);
+}
+
 /* Members behind the size that a caller's older header had are not read. */
 TEST(open, options_of_an_older_header)
 {
