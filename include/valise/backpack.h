@@ -285,7 +285,8 @@ VALISE_API int valise_items_by_namespace(valise_backpack *bag, valise_str patter
 /* The items of a namespace as one JSON object, from key to value. */
 VALISE_API int valise_unpack_by_namespace(valise_blob **out, valise_backpack *bag,
                                           valise_str pattern, valise_error *err);
-/* Count the items. */
+/* Count the items. The owner of an ephemeral backpack is told at once; otherwise, all of them are
+ * looked at. */
 VALISE_API int valise_backpack_size(int64_t *out, valise_backpack *bag, valise_error *err);
 
 /* ---- history ---- */

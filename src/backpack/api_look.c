@@ -55,23 +55,47 @@ int valise_quarantined(valise_backpack *bag, valise_item_fn *fn, void *arg, vali
     return vls_handle_read(bag, walk, &w, err);
 }
 
+typedef struct counting {
+    const valise_backpack *bag;
+    int64_t count;
+} counting;
+
 static int count_item(void *arg, const valise_item *item, valise_error *err)
 {
+    counting *c = arg;
+
     (void)item;
     (void)err;
-    ++*(int64_t *)arg;
+    c->count++;
     return 0;
+}
+
+/* In memory they are counted already. A node sees only some of them. */
+static int count_items(void *arg, const vls_glance *at, valise_error *err)
+{
+    const vls_scoped *seen = at->seen;
+    counting *c = arg;
+    valise_usage usage;
+    int rc;
+
+    if (!c->bag->ring || c->bag->snapshot || !vls_scope_is_owner(seen->scope))
+        return vls_bag_each(seen->ledger, seen->scope, (valise_str){NULL, 0}, false, count_item, c,
+                            err);
+    rc = seen->ledger->ops->usage(&usage, seen->ledger->self, err);
+    if (rc == 0)
+        c->count = usage.items;
+    return rc;
 }
 
 int valise_backpack_size(int64_t *out, valise_backpack *bag, valise_error *err)
 {
-    int64_t count = 0;
+    counting c = {bag, 0};
     int rc;
 
     VLS_ARG(out && bag, err);
-    rc = valise_each_key(bag, count_item, &count, err);
+    rc = vls_handle_read(bag, count_items, &c, err);
     if (rc == 0)
-        *out = count;
+        *out = c.count;
     return rc;
 }
 

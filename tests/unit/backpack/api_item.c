@@ -241,6 +241,48 @@ TEST(api_item, should_handle_edge_cases_no_namespace_invalid_pattern) /* [B23] *
 
 /* ---- the rest ---- */
 
+static int64_t size_of(test *t, valise_backpack *bag)
+{
+    int64_t size = -1;
+
+    CHECK_OK(valise_backpack_size(&size, bag, &t->err));
+    return size;
+}
+
+TEST(api_item, counts_what_can_be_seen)
+{
+    desk *d = desk_open(t);
+    valise_quarantine_options why = VALISE_QUARANTINE_OPTIONS_INIT;
+    valise_backpack *bag = bag_of(d, "run-1");
+
+    CHECK_INT(0, size_of(t, bag));
+    for (const char *key = "abcd"; *key; key++)
+        CHECK_OK(valise_pack_str(NULL, bag, vls_str(key, 1), VLS_STR("1"), NULL, &t->err));
+    CHECK_INT(4, size_of(t, bag));
+    why.reason = VLS_STR("wrong");
+    CHECK_OK(valise_quarantine(NULL, bag, "a", &why, &t->err));
+    CHECK_OK(valise_remove(NULL, bag, "b", &t->err));
+    CHECK_INT(2, size_of(t, bag));
+}
+
+/* In memory it does not look at each of them: that would take a minute here. */
+TEST(api_item, counts_many_at_once)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag;
+    int64_t start;
+
+    if (d->durable)
+        return;
+    bag = bag_of(d, "run-1");
+    for (int i = 0; i < 5000; i++)
+        CHECK_OK(valise_pack(NULL, bag, test_format("k%d", i), "1", NULL, &t->err));
+    start = t->env->ticks_ns(t->env->self);
+    for (int i = 0; i < 10000; i++)
+        CHECK_INT(5000, size_of(t, bag));
+    CHECK(t->env->ticks_ns(t->env->self) - start < INT64_C(10000000000));
+}
+
 TEST(api_item, begins_with_the_members_of_an_object) /* [B1] */
 {
     desk *d = desk_open(t);
