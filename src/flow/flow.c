@@ -277,21 +277,30 @@ int valise_flow_new(valise_flow **out, valise *v, const char *namespace_name,
 typedef struct adding {
     vls_arena arena; /* of the findings */
     vls_flow_findings findings;
+    bool broken; /* the flow was, before */
 } adding;
+
+static void begin_without(adding *a, const valise_flow *flow)
+{
+    vls_arena_init(&a->arena, flow->env, FINDINGS_MAX_BYTES);
+    vls_flow_findings_init(&a->findings, &a->arena);
+    a->broken = flow->broken;
+}
 
 static int begin(adding *a, vls_json *json, valise_flow *flow, const char *config,
                  valise_error *err)
 {
-    vls_arena_init(&a->arena, flow->env, FINDINGS_MAX_BYTES);
-    vls_flow_findings_init(&a->findings, &a->arena);
+    begin_without(a, flow);
     return vls_flow_parse(json, flow, valise_str_of(config), err);
 }
 
-/* Whatever was added makes a flow that is to be linked again. */
+/* Whatever was added makes a flow that is to be linked again. What was refused is not missed
+ * there. */
 static int finish(adding *a, valise_flow *flow, int rc, valise_error *err)
 {
     if (rc == 0)
         rc = vls_flow_findings_fail(&a->findings, err);
+    flow->broken = a->broken;
     vls_flow_outermost(flow)->linked = false;
     vls_arena_release(&a->arena);
     return rc;
@@ -389,8 +398,7 @@ int valise_flow_on(valise_flow *flow, const char *from, const char *action, cons
     VLS_ARG(flow && from && action && to, err);
     arena = vls_flow_arena(flow);
     plain = strcmp(action, "default") == 0;
-    vls_arena_init(&a.arena, flow->env, FINDINGS_MAX_BYTES);
-    vls_flow_findings_init(&a.findings, &a.arena);
+    begin_without(&a, flow);
     if (!vls_utf8_valid(valise_str_of(action)))
         rc = vls_fail(err, VALISE_E_INVALID, "the action is not UTF-8");
     else

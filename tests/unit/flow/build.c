@@ -151,6 +151,8 @@ TEST(flow_build, what_is_refused_leaves_nothing)
                                   kit_quote("{'id':'a','type':'MadeNode','params':{'x':'refuse'}}"),
                                   &t->err));
     CHECK_INT(0, kit_made);
+    CHECK_RC(VALISE_E_INVALID, valise_flow_add_node(flow, NULL, "{}", &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_flow_add_subflow(NULL, flow, "{\"id\":\"\"}", &t->err));
     CHECK_RC(VALISE_E_INVALID, vls_flow_link(flow, NULL, &t->err)); /* there is no node at all */
     CHECK_TEXT("nodes", t->err.path);
     add(t, flow, "{'id':'a','type':'MadeNode'}");
