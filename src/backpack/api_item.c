@@ -244,7 +244,12 @@ static int write_text(vls_buf *out, valise_backpack *bag, valise_str text, valis
         return vls_fail(err, VALISE_E_INVALID, "the text is not UTF-8");
     vls_buf_init(out, bag->env, VLS_JSON_MAX_BYTES);
     vls_json_write_string(out, text);
-    return vls_buf_check(out, err);
+    if (out->failed != VALISE_E_TOO_LARGE)
+        return vls_buf_check(out, err);
+    (void)vls_fail(err, VALISE_E_TOO_LARGE, "the text is too large: a value has at most %zu MiB",
+                   VLS_JSON_MAX_BYTES >> 20);
+    vls_hint(err, "register it with valise_blob_register_bytes, and pack the id of the blob");
+    return VALISE_E_TOO_LARGE;
 }
 
 int valise_pack_text_str(valise_packed *out, valise_backpack *bag, valise_str key, valise_str text,

@@ -114,7 +114,9 @@ int valise_subscribe(valise_subscription **out, valise *v, const valise_follow *
 
     VLS_ARG(out && v && follow && follow->size >= sizeof(size_t), err);
     memcpy(&how, follow, VLS_MIN(follow->size, sizeof(how)));
-    VLS_ARG(how.queue_max > 0 || how.fn, err);
+    if (how.queue_max == 0 && !how.fn)
+        return vls_fail(err, VALISE_E_INVALID,
+                        "events go nowhere: valise_follow has neither fn nor queue_max");
     if (how.queue_max > VLS_QUEUE_MAX)
         return vls_fail(err, VALISE_E_LIMIT, "a queue holds at most %u events", VLS_QUEUE_MAX);
     rc = vls_feed_need(&feed, v, err);

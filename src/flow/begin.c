@@ -186,7 +186,9 @@ int valise_flow_run(valise_flow_result *result, valise_backpack **fork, valise_f
     vls_flow_begin begin = {.flow = flow};
     int rc;
 
-    VLS_ARG(flow && !flow->outer && (bag || flow->bag), err);
+    VLS_ARG(flow && !flow->outer, err);
+    if (!bag && !flow->bag)
+        return vls_fail(err, VALISE_E_INVALID, "a flow needs a backpack to run on, and has none");
     rc = vls_sized_take(&o, sizeof(o), options, offsetof(valise_flow_run_options, items),
                         "valise_flow_run_options", err);
     if (rc == 0 && result)

@@ -125,7 +125,7 @@ static int check_whole(vls_reading *r, vls_json config, valise_str path, valise_
 
     for (size_t i = 0; i < VLS_COUNT(ends) && rc == 0; i++)
         if (!vls_json_get(config, valise_str_of(ends[i])))
-            rc = vls_flow_findings_add(r->findings, false, path, NULL, err, "it has no '%s'",
+            rc = vls_flow_findings_add(r->findings, false, path, NULL, err, "an edge has no '%s'",
                                        ends[i]);
     return rc;
 }

@@ -163,7 +163,7 @@ static const vls_config_member node_members[] = {
 
 static int say_missing(vls_reading *r, const char *what, valise_str path, valise_error *err)
 {
-    return vls_flow_findings_add(r->findings, false, path, NULL, err, "it has no '%s'", what);
+    return vls_flow_findings_add(r->findings, false, path, NULL, err, "a node has no '%s'", what);
 }
 
 /* 1: there is one. It stays as it was written where it is none that can be used, so that edges to

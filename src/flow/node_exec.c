@@ -268,6 +268,16 @@ static int fail_output(const valise_node_run *at, const char *why, valise_error 
     return VALISE_E_INVALID;
 }
 
+static int fail_member(const valise_node_run *at, const vls_member *m, const char *how,
+                       valise_error *err)
+{
+    char why[200];
+
+    (void)snprintf(why, sizeof(why), "its member '%s' %s", vls_text_short(vls_json_str(m->key)).s,
+                   how);
+    return fail_output(at, why, err);
+}
+
 static int check_output(const valise_node_run *at, vls_json output, valise_error *err)
 {
     static const char *const known[] = {"action", "pack", "remove"};
@@ -283,10 +293,10 @@ static int check_output(const valise_node_run *at, vls_json output, valise_error
         for (size_t k = 0; k < VLS_COUNT(known) && !found; k++) {
             found = vls_str_equal(vls_json_str(m->key), valise_str_of(known[k]));
             if (found && m->value.type != types[k])
-                return fail_output(at, "a member has another type", err);
+                return fail_member(at, m, "has another type", err);
         }
         if (!found)
-            return fail_output(at, "it has a member that nobody knows", err);
+            return fail_member(at, m, "is unknown", err);
     }
     for (uint32_t i = 0; i < remove.len; i++)
         if (remove.items[i].type != VLS_JSON_STRING)

@@ -619,6 +619,21 @@ static const char *text_in(valise_backpack *bag, const char *key, valise_error *
     return copy;
 }
 
+TEST(api_item, a_text_that_is_too_large_belongs_into_a_blob)
+{
+    const size_t len = (size_t)65 << 20;
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+    char *text = test_alloc(len);
+
+    memset(text, 'a', len);
+    CHECK_RC(VALISE_E_TOO_LARGE,
+             valise_pack_text_str(NULL, bag, VLS_STR("big"), vls_str(text, len), NULL, &t->err));
+    CHECK_TEXT("the text is too large: a value has at most 64 MiB", t->err.message);
+    CHECK(strstr(t->err.hint, "valise_blob_register_bytes"));
+    CHECK_TEXT("", keys(bag));
+}
+
 TEST(api_item, texts_go_in_and_come_out_without_quotes) /* [B1] [B3] */
 {
     static const char nasty[] = "She said: \"50%\",\n\\ and \xc3\xa9\x01";

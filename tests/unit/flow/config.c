@@ -184,12 +184,12 @@ TEST(flow_config, levels)
                          "nodes: a flow has at least one node (add one: {\"id\": \"first\", "
                          "\"type\": \"SetNode\"})\n"},
         {"{'nodes':[7]}", "nodes[0]: a node is an object, not integer\n"},
-        {"{'nodes':[{}]}", "nodes[0]: it has no 'type'\nnodes[0]: it has no 'id'\n"},
+        {"{'nodes':[{}]}", "nodes[0]: a node has no 'type'\nnodes[0]: a node has no 'id'\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'}],'start':'b'}", "start: there is no node 'b'\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'}],'edgs':[]}",
          "edgs: a flow has no member 'edgs' (did you mean 'edges'?)\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'}],'edges':[{'to':'a'},{'from':'a'},7]}",
-         "edges[0]: it has no 'from'\nedges[1]: it has no 'to'\n"
+         "edges[0]: an edge has no 'from'\nedges[1]: an edge has no 'to'\n"
          "edges[2]: an edge is an object, not integer\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'}],'maxSteps':0}",
          "maxSteps: it must be a whole number from 1 to 4503599627370496\n"},

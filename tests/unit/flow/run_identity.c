@@ -388,6 +388,7 @@ TEST(flow_identity, needs_a_backpack_of_the_same_workspace)
     CHECK_OK(valise_backpack_open(&bag, v, "x", NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_flow_run(NULL, NULL, flow, bag, NULL, &t->err));
     CHECK_RC(VALISE_E_INVALID, valise_flow_run(NULL, NULL, flow, NULL, NULL, &t->err));
+    CHECK_TEXT("a flow needs a backpack to run on, and has none", t->err.message);
     valise_backpack_close(bag);
     valise_close(v);
 }
