@@ -131,9 +131,10 @@ static int add_tool(listing *l, vls_arena *arena, vls_json value, valise_error *
     valise_error why = VALISE_ERROR_INIT;
     vls_tool tool = {.name = {NULL, 0}};
     int rc = vls_mcp_take_tool(&tool, value, &why);
-    bool alone = rc < 0 && tool.name.ptr;
+    bool alone = rc < 0;
 
-    if (tool.name.ptr && !choose(l, tool.name))
+    /* One without a name is none that was named. */
+    if (tool.name.ptr ? !choose(l, tool.name) : l->given->only_count > 0)
         return 0;
     if (rc == 0)
         rc = put_tool(&alone, l, arena, tool, &why);

@@ -31,7 +31,6 @@ TEST(hostile, who_does_not_greet)
 TEST(hostile, lists_that_are_none)
 {
     refused(t, "twice", VALISE_E_INVALID, "toy: it has two tools 'a_b'");
-    refused(t, "no-name", VALISE_E_IO, "one of its tools has no name");
     refused(t, "wrong-list", VALISE_E_IO, "its list of tools is none");
     refused(t, "wrong-cursor", VALISE_E_IO, "must be a string, is integer");
     refused(t, "many", VALISE_E_LIMIT, "more than 1024 tools");
@@ -62,6 +61,7 @@ TEST(hostile, what_cannot_be_used_is_left_out)
         {"bad-schema", "the schema of tool 'bad' is none we can check", 1, 1},
         {"wrong-schema", "the schema of its tool 'a' must be an object, is array", 0, 1},
         {"long-name", "is not a name of a tool", 0, 1},
+        {"no-name", "one of its tools has no name", 1, 3},
         {"many-bad", "the schema of tool 'bad0' is none", 2, 16},
     };
 
@@ -96,6 +96,15 @@ TEST(hostile, what_cannot_be_used_and_is_wanted_is_a_failure)
     server.only_count = 1;
     CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
     CHECK_INT(1, vls_toolbox_count(box));
+    server = kit_server("no-name");
+    server.only = &only;
+    server.only_count = 1;
+    box = kit_box(t);
+    CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
+    CHECK_INT(1, vls_toolbox_count(box));
+    server = kit_server("bad-schema");
+    server.only = &only;
+    server.only_count = 1;
     only = VLS_STR("bad");
     box = kit_box(t);
     CHECK_RC(VALISE_E_INVALID, vls_toolbox_add_server(box, &server, &t->err));

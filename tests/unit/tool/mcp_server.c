@@ -177,7 +177,7 @@ static void list(long id)
     else if (is("many-bad"))
         list_many_bad(id);
     else if (is("no-name"))
-        result(id, "{\"tools\":[{\"name\":7," ANY "}]}");
+        result(id, "{\"tools\":[{\"name\":7," ANY "},7,{},{\"name\":\"fine\"," ANY "}]}");
     else if (is("wrong-list"))
         result(id, "{\"tools\":{\"a\":1}}");
     else if (is("wrong-cursor"))
