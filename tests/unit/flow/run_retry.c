@@ -115,6 +115,55 @@ TEST(flow_retry, waits_between_attempts) /* [F2] */
     CHECK_MSG(took >= 9 && took < 5000, "%lld ms", (long long)took);
 }
 
+/* ---- the random part of a wait ---- */
+
+static uint8_t drawn;
+
+/* Four bytes are what a wait asks for. */
+static int draw(void *self, void *bytes, size_t len)
+{
+    if (len != sizeof(uint32_t))
+        return valise_env_default()->random(self, bytes, len);
+    memset(bytes, drawn, len);
+    return 0;
+}
+
+static void close_it(void *v)
+{
+    valise_close(v);
+}
+
+static int64_t wait_ms(test *t, uint8_t byte)
+{
+    static valise_env env;
+    desk d = {.t = t, .err = &t->err};
+    int64_t began;
+
+    env = *valise_env_default();
+    env.random = draw;
+    drawn = byte;
+    CHECK_OK(script_try_open(&d.v, &env, NULL, &t->err));
+    test_defer(close_it, d.v);
+    began = now_ms();
+    CHECK_TEXT("default at a",
+               ran(&d,
+                   nodes_of(&d,
+                            node_("a", "{'exec':[['fail',1,'IO','gone']]}",
+                                  ",'maxRetries':1,'wait':{'base':'1s','exponential':true}"),
+                            ""),
+                   bag_of(&d, "x")));
+    return now_ms() - began;
+}
+
+/* Those who failed together do not come again together. */
+TEST(flow_wait, an_exponential_one_has_a_random_part) /* [F2] */
+{
+    int64_t least = wait_ms(t, 0), most = wait_ms(t, 0xff);
+
+    CHECK_MSG(least >= 500 && least < 1000, "%lld ms", (long long)least);
+    CHECK_MSG(most >= 1000, "%lld ms", (long long)most);
+}
+
 TEST(flow_retry, the_fallback_comes_last) /* [F2] */
 {
     desk *d = script_desk(t);
