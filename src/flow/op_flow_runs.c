@@ -33,7 +33,8 @@ static const valise_field runs_out[] = {
     VALISE_FIELD_WITH(listed, status, ENUM, VALISE_REQUIRED,
                       "running; interrupted: nobody runs it any more; or how it ended.",
                       .more = states),
-    VALISE_FIELD(listed, steps, INT, 0, "Nodes that ran, once it has ended."),
+    VALISE_FIELD(listed, steps, INT, 0,
+                 "Nodes that ran; of one that has not ended, that are done."),
     VALISE_FIELD(listed, started, TIME, VALISE_REQUIRED, "When it began."),
     VALISE_FIELD(listed, ended, TIME, VALISE_NULLABLE, "When it ended."),
     VALISE_FIELD(listed, node, STR, VALISE_NULLABLE, "The last node, or the one that failed."),
@@ -45,6 +46,25 @@ static const valise_field runs_out[] = {
     VALISE_FIELD(listed, resumed, INT, 0, "How often it was resumed."),
     VALISE_FIELD_END,
 };
+
+/* A process that was killed did not say how many nodes it ran: those that were done are there. What
+ * a rerun took over is older than it is. */
+static int count_steps(int64_t *steps, valise_view *view, const vls_flow_run_row *row,
+                       valise_error *err)
+{
+    vls_flow_step_row step = {.run = row->id};
+    const vls_flow_step_row key = step;
+    const valise_select select = {.row = &key, .equal = 1};
+    valise_scan *scan = NULL;
+    int64_t done = 0;
+    int rc = valise_view_scan(&scan, view, &vls_flow_steps, &select, err);
+
+    while (rc >= 0 && (rc = valise_scan_next(&step, scan, err)) > 0)
+        done += step.visit > 0 && step.time >= row->started;
+    valise_scan_close(scan);
+    *steps = VLS_MAX(*steps, done);
+    return rc;
+}
 
 static int emit(valise_view *view, const vls_flow_run_row *row, valise_error *err)
 {
@@ -61,8 +81,12 @@ static int emit(valise_view *view, const vls_flow_run_row *row, valise_error *er
                   .error = row->error,
                   .actor = row->actor,
                   .origin = row->origin};
-    int locked = 1;
+    int locked = 1, rc = 0;
 
+    if (row->status == VLS_FLOW_RUNNING || row->resumed > 0)
+        rc = count_steps(&out.steps, view, row, err);
+    if (rc < 0)
+        return rc;
     if (row->status == VLS_FLOW_RUNNING)
         locked = vls_flow_is_locked(vls_view_bus(view), &row->id, err);
     if (locked == 0)

@@ -54,7 +54,7 @@ killed() {
     ten
     kill_in_the_middle b
     run "$VALISE" flow runs
-    stdout_matches ' b  +interrupted '
+    stdout_matches ' b  +interrupted +4 '
     # Its programs: the file is named, or trusted.
     expect_exit 4 "$VALISE" flow resume b
     stderr_has "valise trust $PWD/ten.json"
@@ -70,7 +70,7 @@ killed() {
         stdout_is "$i"
     done
     run "$VALISE" flow runs
-    stdout_matches ' b .* done '
+    stdout_matches ' b +done +10 '
     [ "$(wc -l <"$OUT")" -eq 2 ]
     expect_exit 6 "$VALISE" flow resume b ten.json
     stderr_has 'is over' rerun

@@ -222,7 +222,7 @@ TEST(flow_kill, what_a_killed_node_wrote_stays_in_a_backpack_aside) /* [F13] */
 
     run_until_it_dies(dir, "n5");
     s = site_at(t, test_format("%s/ws", dir));
-    CHECK_TEXT("interrupted 0   ", runs_of(s));
+    CHECK_TEXT("interrupted 6   ", runs_of(s));
     CHECK_TEXT("turn#1>n0 n0#1>n1 n1#1>n2 n2#1>n3 n3#1>in in/n4#1>n5", steps_of_run(s));
     (void)resume(s, "x");
     CHECK_TEXT(expected(), holds(s, "x"));
