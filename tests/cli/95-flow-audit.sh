@@ -239,6 +239,20 @@ many() {
 }
 t 'a map has more elements than a backpack has merges behind it [F18]' many
 
+outside() {
+    "$VALISE" -q init
+    put x.sh '"$1" -q bp pack b k 7 >&2' 'echo "{\"pack\":{\"k\":1,\"result\":1}}"'
+    echo '{"nodes":[{"id":"m","type":"MapNode","params":{"over":"l","flow":{"nodes":[{"id":"x","type":"ExecNode",
+        "params":{"command":["./x.sh","'"$VALISE"'"]}}]}}}]}' >f.json
+    expect_exit 5 "$VALISE" flow run f.json --backpack b --set 'l=[1]'
+    stderr_has "'k' was changed while 'm/0' ran"
+    run "$VALISE" bp unpack b k
+    stdout_is 7
+    run "$VALISE" bp list
+    stdout_lacks map-
+}
+t 'what somebody else packed while a map ran is not overwritten [F18]' outside
+
 mended() {
     "$VALISE" -q init
     echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"n":1}}},{"id":"x","type":"SetNode",
