@@ -194,6 +194,13 @@ static int write_result(vls_json *out, vls_arena *arena, const vls_asked_call *c
                      {"isError", vls_json_bool(true), !failed});
 }
 
+static int refuse(vls_json *out, const valise_node_run *at, const vls_asked_call *call,
+                  const char *why, valise_error *err)
+{
+    vls_node_tell_call(at, call->name, call->id, true, 0);
+    return write_result(out, at->arena, call, true, valise_str_of(why), err);
+}
+
 /* What is wrong with a call is told to the model, which may do better. */
 static int call_tool(vls_json *out, valise_node_run *at, vls_toolbox *box,
                      const vls_asked_call *call, valise_error *err)
@@ -203,11 +210,9 @@ static int call_tool(vls_json *out, valise_node_run *at, vls_toolbox *box,
     int rc;
 
     if (!may_call(at, call->name))
-        return write_result(out, at->arena, call, true, VLS_STR("There is no tool of this name."),
-                            err);
+        return refuse(out, at, call, "There is no tool of this name.", err);
     if (call->broken)
-        return write_result(out, at->arena, call, true,
-                            VLS_STR("The arguments are no JSON object."), err);
+        return refuse(out, at, call, "The arguments are no JSON object.", err);
     rc = vls_node_call_tool(&answer, at, box, call->name, call->id, call->args, err);
     if (rc < 0)
         return rc;

@@ -71,6 +71,9 @@ int vls_tools_find(const vls_tool **out, const vls_toolbox *box, valise_str name
 /* Call it, and tell who listens. As vls_toolbox_call. */
 int vls_node_call_tool(vls_tool_answer *out, valise_node_run *at, vls_toolbox *box, valise_str name,
                        valise_str call_id, vls_json arguments, valise_error *err);
+/* Tell who listens of a call that took so long. Of one that was refused, too. */
+void vls_node_tell_call(const valise_node_run *at, valise_str name, valise_str call_id, bool failed,
+                        int64_t ns);
 /* {"success":false,"error":CODE,"message":...}: a tool's error as it is packed. */
 int vls_tool_failure(vls_json *out, vls_arena *arena, const vls_tool_answer *answer,
                      valise_error *err);

@@ -187,11 +187,13 @@ int vls_tools_describe(vls_json *out, vls_arena *arena, const vls_toolbox *box, 
 }
 
 /* The name and how it went; what it was asked and said are values, and in no event. */
-static void tell(const valise_node_run *at, valise_str name, valise_str call_id, bool failed,
-                 int64_t ns)
+void vls_node_tell_call(const valise_node_run *at, valise_str name, valise_str call_id, bool failed,
+                        int64_t ns)
 {
     VLS_AUTO(buf) vls_buf payload = {0};
 
+    if (!vls_flow_listens(at->run))
+        return;
     vls_buf_init(&payload, at->run->env, (size_t)1 << 20);
     vls_buf_add_byte(&payload, '{');
     if (call_id.len > 0) {
@@ -234,8 +236,7 @@ int vls_node_call_tool(vls_tool_answer *out, valise_node_run *at, vls_toolbox *b
 
     if (rc == 0 && out->failed)
         rc = hide_secrets(out, at, err);
-    if (vls_flow_listens(at->run))
-        tell(at, name, call_id, rc < 0 || out->failed, env->ticks_ns(env->self) - began);
+    vls_node_tell_call(at, name, call_id, rc < 0 || out->failed, env->ticks_ns(env->self) - began);
     return rc;
 }
 

@@ -68,6 +68,7 @@ TEST(agent, hears_of_what_goes_wrong)
     };
     desk *d = desk_open(t);
     valise_backpack *bag = bag_of(d, "b");
+    listener *l = listen_to(d, "flow:TOOL_CALL");
 
     for (size_t i = 0; i < VLS_COUNT(bad); i++) {
         const char *said =
@@ -82,6 +83,8 @@ TEST(agent, hears_of_what_goes_wrong)
             test_note("%s -> %s", bad[i][0], said);
         CHECK_TEXT("default at a/answer", said);
         CHECK_TEXT("answer=\"Sorry.\"", items(bag));
+        CHECK(strstr(heard(l), "\"failed\":true")); /* so does who listens */
+        CHECK_TEXT("", heard(l));
     }
 }
 
