@@ -428,6 +428,17 @@ static int end_and_tell(valise_node_run *at, const vls_flow_step *step, int rc, 
     return rc;
 }
 
+/* A run that could not be begun or ended in full goes with its view, which the next visit makes
+ * anew: nodes around it may try again. */
+static void leave(vls_flow_slot *slot)
+{
+    if (VLS_LIKELY(!slot->view || slot->view->who.run == 0))
+        return;
+    vls_handle_watch(slot->view, NULL, NULL);
+    valise_backpack_close(slot->view);
+    slot->view = NULL;
+}
+
 int vls_flow_visit(vls_flow_step *step, vls_flow_level *level, const vls_flow_node *node,
                    const valise_error *failure, valise_error *err)
 {
@@ -458,6 +469,7 @@ int vls_flow_visit(vls_flow_step *step, vls_flow_level *level, const vls_flow_no
         rc = vls_flow_record_begin(&at, err);
     if (rc < 0) {
         blame(&at, err);
+        leave(slot);
         return rc;
     }
     vls_flow_tell_node_start(&at);
@@ -465,6 +477,7 @@ int vls_flow_visit(vls_flow_step *step, vls_flow_level *level, const vls_flow_no
     if (rc < 0)
         rc = settle(step, &at, rc, err);
     rc = end_and_tell(&at, step, rc, err);
+    leave(slot);
     if (rc == 0)
         at.run->blamed = at.run->noted = false; /* of what failed in it, and did not matter */
     return rc;

@@ -464,3 +464,62 @@ TEST(flow_kill, with_a_disk_that_is_full) /* [F13] [Q18] */
     fault_each_plan(t, &(fault_io_plan){.kinds = FAULT_WRITE, .error = ENOSPC, .onward = true},
                     run_with_faults, NULL);
 }
+
+/* A run that was killed is there, so that each node is noted when it begins. */
+static int begin_and_die(size_t index, void *arg)
+{
+    const char *dir = arg;
+    valise *v = NULL;
+    valise_error err = VALISE_ERROR_INIT;
+    const char *config =
+        test_format("{'nodes':[%s]}", NODE("z", test_format("{'exec':[['die','%s/die']]}", dir)));
+
+    (void)index;
+    CHECK(script_try_open(&v, NULL, test_format("%s/ws", dir), &err) == 0);
+    (void)valise_dispatch(NULL, v, "flow:run",
+                          test_format("{\"backpack\":\"x\",\"flow\":%s}", quoted(config)), NULL,
+                          &err);
+    return 1;
+}
+
+static int retry_with_faults(fault *f, void *arg)
+{
+    const char *config = test_format(
+        "{'nodes':[{'id':'in','type':'SubflowNode','maxRetries':2,'quarantine':true,'params':{"
+        "'flow':{'nodes':[%s,%s],'edges':[%s]}}}]}",
+        NODE("a", "{'exec':[['inc','sum']]}"), NODE("b", "{'exec':[['inc','sum']]}"),
+        edge_("a", "b", NULL));
+    process_result r;
+    valise *v = NULL;
+    int rc;
+
+    (void)arg;
+    fault_off(f);
+    test_write_file(test_format("%s/die", f->dir), VLS_STR(""));
+    process_all(&r, 1, begin_and_die, (void *)(uintptr_t)f->dir);
+    CHECK_MSG(r.signal == 9, "%s", process_describe(&r));
+    CHECK(script_try_open(&v, f->env, test_format("%s/ws", f->dir), &f->err) == 0);
+    fault_on(f);
+    rc = valise_dispatch(NULL, v, "flow:run",
+                         test_format("{\"backpack\":\"x\",\"flow\":%s}", quoted(config)), NULL,
+                         &f->err);
+    fault_off(f);
+    f->recovered = rc == 0;
+    CHECK_MSG(!strstr(f->err.message, "is not over"), "%s", f->err.message);
+    if (rc == 0) {
+        valise_backpack_options open = VALISE_BACKPACK_OPTIONS_INIT;
+        valise_backpack *bag = NULL;
+
+        open.flags = VALISE_BACKPACK_DURABLE;
+        CHECK(valise_backpack_open(&bag, v, "x", &open, &f->t->err) == 0);
+        CHECK_TEXT("sum=2", items(bag));
+        valise_backpack_close(bag);
+    }
+    valise_close(v);
+    return rc;
+}
+
+TEST(flow_kill, a_node_whose_beginning_cannot_be_noted_can_begin_again) /* [F2] [Q18] */
+{
+    fault_each_io(t, FAULT_WRITE | FAULT_SYNC, EIO, retry_with_faults, NULL);
+}
