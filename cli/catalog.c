@@ -4,12 +4,13 @@
 #include "base/str.h"
 #include "base/text.h"
 
-/* Groups that have another name. */
+/* Groups that have another name; `first`: help and documents use it. */
 static const struct {
     const char *alias, *group;
+    bool first;
 } group_aliases[] = {
-    {"bp", "backpack"},
-    {"memory", "context"},
+    {"bp", "backpack", false},
+    {"memory", "context", true},
 };
 
 static int compare_commands(const void *a, const void *b)
@@ -152,25 +153,35 @@ static void split_colons(cli_name *name)
     }
 }
 
+bool cli_group_is_called_by_alias(const char *group)
+{
+    for (size_t i = 0; i < VLS_COUNT(group_aliases); i++) {
+        if (strcmp(group_aliases[i].group, group) == 0)
+            return group_aliases[i].first;
+    }
+    return false;
+}
+
 bool cli_name_at(cli_name *out, const valise_op *op, size_t index)
 {
     size_t len = cli_group_len(op->name);
     char group[64];
+    bool by_alias;
     const char *other;
 
     if (op->alias && index-- == 0) {
         (void)snprintf(out->s, sizeof(out->s), "%s", op->alias);
         return true;
     }
-    (void)snprintf(out->s, sizeof(out->s), "%s", op->name);
-    split_colons(out);
-    if (index == 0)
-        return true;
     (void)snprintf(group, sizeof(group), "%.*s", (int)len, op->name);
     other = op->name[len] ? cli_group_alias(group) : NULL;
-    if (!other || index > 1)
+    if (index > (other ? 1 : 0))
         return false;
-    (void)snprintf(out->s, sizeof(out->s), "%s%s", other, op->name + len);
+    by_alias = !op->alias && cli_group_is_called_by_alias(group);
+    if ((index == 0) == by_alias)
+        (void)snprintf(out->s, sizeof(out->s), "%s%s", other, op->name + len);
+    else
+        (void)snprintf(out->s, sizeof(out->s), "%s", op->name);
     split_colons(out);
     return true;
 }

@@ -81,8 +81,9 @@ cli_name cli_name_typed(size_t count, const char *const *words);
 int cli_catalog_refuse(const cli_catalog *catalog, size_t count, const char *const *words,
                        valise_error *err);
 
-/* Another name of a group, or NULL. */
+/* Another name of a group, or NULL; whether help and documents use that one ("memory"). */
 const char *cli_group_alias(const char *group);
+bool cli_group_is_called_by_alias(const char *group);
 
 /* ---- what was meant (near.c) ---- */
 

@@ -232,12 +232,29 @@ static bool is_listed(const cli_command *command)
     return !(command->op->flags & VALISE_OP_INTERNAL);
 }
 
+/* A command stands below one title: with `memory` and `context`, where one is the other name of the
+ * group, what has a name of its own (prune, report) stands below the name of the group. */
+static bool stands_below(const cli_command *command, const char *title, const char *group)
+{
+    if (!is_listed(command) || !cli_command_is_of(command, group, strlen(group)))
+        return false;
+    return !cli_group_is_called_by_alias(group) ||
+           (strcmp(title, group) == 0) == (command->op->alias != NULL);
+}
+
 static void add_how_values_come(cli_page *page)
 {
     page->format->paragraphs(
         page,
         "A value is JSON, @FILE for the contents of a file, or - for standard input. After --,\n"
         "nothing is read as an option.");
+}
+
+/* On the page of a group: all of it, or with `memory` what stands below that title. */
+static bool is_on_page(const cli_command *command, const char *typed, const char *group)
+{
+    return is_listed(command) && cli_command_is_of(command, group, strlen(group)) &&
+           (strcmp(typed, group) == 0 || stands_below(command, typed, group));
 }
 
 /* How wide the terms of a group are, but for the few that are much longer than the rest. */
@@ -251,7 +268,7 @@ static size_t group_terms(const cli *c, const char *group, const char *typed)
     for (size_t i = 0; i < c->catalog->count; i++) {
         const cli_command *command = &c->catalog->commands[i];
         cli_name name;
-        if (!is_listed(command) || !cli_command_is_of(command, group, len))
+        if (!is_on_page(command, typed, group))
             continue;
         name = cli_name_typed(2, (const char *const[]){typed, command->op->name + len + 1});
         vls_buf_clear(&term);
@@ -272,7 +289,7 @@ static void add_group_entries(cli_page *page, const cli *c, const char *typed, c
     for (size_t i = 0; group && i < c->catalog->count; i++) {
         const cli_command *command = &c->catalog->commands[i];
         cli_name name;
-        if (!is_listed(command) || command->op == but || !cli_command_is_of(command, group, len))
+        if (command->op == but || !is_on_page(command, typed, group))
             continue;
         name = cli_name_typed(2, (const char *const[]){typed, command->op->name + len + 1});
         add_command_entry(page, c, command, &name);
@@ -351,13 +368,17 @@ void cli_help_command(cli_page *page, const cli *c, const cli_command *command,
 void cli_help_group(cli_page *page, const cli *c, const char *typed)
 {
     const char *group = cli_catalog_group(c->catalog, typed);
-    const char *about = group ? cli_group_is_about(group) : NULL;
-    char usage[128], name[128], brief[128];
+    const char *about = cli_group_is_about(typed);
+    bool both = group && strcmp(typed, group) == 0 && cli_group_is_called_by_alias(group);
+    char usage[128], name[128], brief[256];
 
+    if (!about && group)
+        about = cli_group_is_about(group);
     (void)snprintf(usage, sizeof(usage), "valise %s COMMAND [options] ...", typed);
     (void)snprintf(name, sizeof(name), "valise-%s", typed);
-    (void)snprintf(brief, sizeof(brief), "The commands of %s%s%s.", typed, about ? ": " : "",
-                   about ? about : "");
+    (void)snprintf(brief, sizeof(brief), "The commands of %s%s%s%s%s.", typed, about ? ": " : "",
+                   about ? about : "", both ? "; and " : "",
+                   both ? cli_group_is_about(cli_group_alias(group)) : "");
     page->format->begin(page, name, brief, usage);
     if (page->format == &cli_page_man) {
         page->format->section(page, "description");
@@ -384,16 +405,17 @@ static void add_listed(cli_page *page, const cli *c, const cli_command *command)
         add_command_entry(page, c, command, &called);
 }
 
-static void add_group(cli_page *page, const cli *c, const char *group, const char *about)
+static void add_group(cli_page *page, const cli *c, const char *title, const char *about)
 {
+    const char *group = cli_catalog_group(c->catalog, title);
     bool begun = false;
 
-    for (size_t i = 0; i < c->catalog->count; i++) {
+    for (size_t i = 0; group && i < c->catalog->count; i++) {
         const cli_command *command = &c->catalog->commands[i];
-        if (!is_listed(command) || !cli_command_is_of(command, group, strlen(group)))
+        if (!stands_below(command, title, group))
             continue;
         if (!begun)
-            page->format->group(page, group, about);
+            page->format->group(page, title, about);
         begun = true;
         add_listed(page, c, command);
     }

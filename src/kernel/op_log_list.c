@@ -100,8 +100,8 @@ const valise_op vls_op_kernel_log_list = {
     .alias = "log",
     .brief = "Show who did what, newest first.",
     .help =
-        "Arguments of a command are shown to those who may read its area: note:read for those of "
-        "note:add.",
+        "Arguments of a command are shown to those who may read its area: backpack:read for those "
+        "of backpack:pack.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "log:read",

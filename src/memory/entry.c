@@ -26,7 +26,7 @@ static int fail_none(valise_str key, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no context entry '%s'",
                    vls_text_short(key).s);
-    vls_hint(err, "'valise context list' lists them");
+    vls_hint(err, "'valise memory list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -35,7 +35,7 @@ static int fail_over(const vls_context_entry_row *row, valise_error *err)
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "context entry '%s' expired at %s",
                    vls_text_short(row->key).s, vls_time_text_of(row->expires).s);
     vls_hint(err,
-             "'valise context history' shows what it was; 'valise context add' begins a new one");
+             "'valise memory history' shows what it was; 'valise memory add' begins a new one");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -158,7 +158,7 @@ static int fill_expiry(vls_context_entry_row *row, valise_view *view, const vls_
     if (row->expires > now)
         return 0;
     (void)vls_fail(err, VALISE_E_INVALID, "%s is over already", vls_time_text_of(row->expires).s);
-    vls_hint(err, "'valise context delete' removes an entry now");
+    vls_hint(err, "'valise memory delete' removes an entry now");
     return VALISE_E_INVALID;
 }
 

@@ -27,7 +27,7 @@ static int find_before(vls_context_entry_row *before, valise_view *view, valise_
         return rc;
     (void)vls_fail(err, VALISE_E_EXISTS, "there is a context entry '%s' already",
                    vls_text_short(before->key).s);
-    vls_hint(err, "'valise context update' changes it");
+    vls_hint(err, "'valise memory update' changes it");
     return VALISE_E_EXISTS;
 }
 

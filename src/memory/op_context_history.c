@@ -83,7 +83,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
         return rc;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "the log knows of no context entry '%s'",
                    vls_text_short(key).s);
-    vls_hint(err, "'valise context list' lists them");
+    vls_hint(err, "'valise memory list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -47,6 +47,24 @@ t 'the name that was typed is the name that is told, and the other one is too [L
     stdout_has "more commands:" "  log reads"
 '
 
+t 'what agents are told is `memory` in help, the reference and hints; `context` does as well [L3]' '
+    run "$VALISE" help
+    stdout_has "memory: long-term memory" "  memory add " "  memory list "
+    stdout_matches "^context: what is known about files"
+    stdout_lacks "  context add"
+    grep -qx "## valise memory add" "$ROOT/docs/cli.md"
+    run "$VALISE" help memory
+    stdout_has "  memory add KEY"
+    stdout_lacks "prune"
+    run "$VALISE" help context
+    stdout_has "  context add KEY" "  context prune"
+    "$VALISE" -q init
+    for group in memory context; do
+        expect_exit 3 "$VALISE" $group show nothing
+        stderr_has "'"'valise memory list'"'"
+    done
+'
+
 t 'valise by itself says how to begin, in one screen of a page [L4]' '
     run "$VALISE"
     [ "$(wc -l <"$OUT")" -le 48 ]
@@ -97,7 +115,8 @@ t 'help lists all commands, a group those of it [L4]' '
     stdout_has "backpack: working memory of agents" "  turn add " "valise help backpack"
     "$VALISE" commands --json | while read -r line; do
         name=$("$VALISE" json get "$line" /alias 2>/dev/null || "$VALISE" json get "$line" /name)
-        grep -q "^  $(echo "$name" | tr -d "\"" | tr : " ")\( \|$\)" "$OUT" || fail "$name"
+        name=$(echo "$name" | tr -d "\"" | tr : " ")
+        grep -q "^  ${name/#context /memory }\( \|$\)" "$OUT" || fail "$name"
     done
     # A group that has been added needs a row in front.c.
     ! grep -E "^[a-z-]+:$" "$OUT" | grep -vE "^(commands|options|usage):$" || fail "says nothing of itself"
