@@ -389,6 +389,22 @@ static const char *long_form(const reader *r, const char *word)
     return word;
 }
 
+/* -n3 and -Cdir: what is behind the letter of a short option, or NULL when it has no value. */
+static const char *attached_to(char brief[static 3], const reader *r, const char *word)
+{
+    const cli_option *common;
+    const valise_field *field;
+    const char *name;
+
+    (void)snprintf(brief, 3, "%.2s", word);
+    name = long_form(r, brief);
+    common = find_common(name);
+    if (name == brief)
+        return common && common->value ? word + 2 : NULL;
+    field = find_field(r->words->command->op->in, valise_str_of(name + 2));
+    return field && !cli_is_switch(field) ? word + 2 : NULL;
+}
+
 const char *cli_short_form(const valise_field *field)
 {
     for (size_t i = 0; i < VLS_COUNT(short_forms); i++) {
@@ -400,13 +416,15 @@ const char *cli_short_form(const valise_field *field)
 
 static int take_option(reader *r, const char *given, valise_error *err)
 {
-    const char *word = long_form(r, given);
+    char brief[3];
+    const char *behind = given[1] != '-' && given[2] ? attached_to(brief, r, given) : NULL;
+    const char *word = long_form(r, behind ? brief : given);
     const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
     size_t len = equals ? (size_t)(equals - word) : strlen(word);
     bool taken = false;
     int rc;
 
-    r->attached = equals ? equals + 1 : NULL;
+    r->attached = behind ? behind : equals ? equals + 1 : NULL;
     (void)snprintf(r->name, sizeof(r->name), "%.*s", (int)VLS_MIN(len, (size_t)INT32_MAX), word);
     if (len >= sizeof(r->name))
         return refuse_option(r, err);

@@ -70,6 +70,25 @@ t 'what was meant is said [L5]' '
     stderr_has "pin:list"
 '
 
+t 'a short option has its value attached or behind it [L1 L4]' '
+    "$VALISE" -q init
+    for name in a b c; do
+        "$VALISE" -q pin add $name
+    done
+    run "$VALISE" log -n2 --json
+    [ "$(wc -l <"$OUT")" = 2 ]
+    mkdir below
+    cd below
+    run "$VALISE" "-C$PWD/.." log -n 1 --json
+    [ "$(wc -l <"$OUT")" = 1 ]
+    expect_exit 6 "$VALISE" log -nx
+    stderr_has "whole number"
+    expect_exit 2 "$VALISE" log -qx
+    stderr_has "unknown option '"'-qx'"'"
+    expect_exit 2 "$VALISE" pin list -n2
+    stderr_has "unknown option '"'-n2'"'"
+'
+
 t 'the same command id twice changes nothing, another payload is refused [K8]' '
     "$VALISE" -q init
     id=0190a5f0-1234-7abc-8def-0123456789ab
