@@ -451,6 +451,40 @@ int cli_print_packed(cli *c, const valise_op *op, vls_json answer, valise_error 
     return 0;
 }
 
+/* "backpack 4329af22 at commit 2", and what an import brought. */
+int cli_print_backpack_made(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    int64_t seq = cli_number_of(answer, "seq"), items = cli_number_of(answer, "items");
+    int64_t commits = cli_number_of(answer, "commits");
+
+    add_text(c, "backpack ");
+    add_id(c, cli_text_of(answer, "id"));
+    if (seq > 0)
+        vls_buf_printf(&c->out->text, " at commit %lld", (long long)seq);
+    if (strcmp(op->name, "backpack:import") == 0)
+        vls_buf_printf(&c->out->text, "  %lld item%s, %lld commit%s", (long long)items,
+                       items == 1 ? "" : "s", (long long)commits, commits == 1 ? "" : "s");
+    add_text(c, "\n");
+    return vls_buf_check(&c->out->text, err);
+}
+
+int cli_print_backpack_checkpoint(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    (void)op;
+    vls_buf_printf(&c->out->text, "checkpoint at commit %lld\n",
+                   (long long)cli_number_of(answer, "seq"));
+    return vls_buf_check(&c->out->text, err);
+}
+
+int cli_print_merged(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    int64_t merged = cli_number_of(answer, "merged");
+
+    (void)op;
+    vls_buf_printf(&c->out->text, "%lld key%s merged\n", (long long)merged, merged == 1 ? "" : "s");
+    return vls_buf_check(&c->out->text, err);
+}
+
 int cli_status_of_found(const cli *c, vls_json answer)
 {
     const vls_json *found = vls_json_get(answer, VLS_STR("found"));

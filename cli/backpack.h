@@ -17,6 +17,9 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
 int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *err);
 int cli_print_shown(cli *c, const valise_op *op, vls_json answer, valise_error *err);
 int cli_print_packed(cli *c, const valise_op *op, vls_json answer, valise_error *err);
+int cli_print_backpack_made(cli *c, const valise_op *op, vls_json answer, valise_error *err);
+int cli_print_backpack_checkpoint(cli *c, const valise_op *op, vls_json answer, valise_error *err);
+int cli_print_merged(cli *c, const valise_op *op, vls_json answer, valise_error *err);
 
 /* What `valise show` found: a commit as `bp show` has it, anything else as it is. */
 int cli_print_anything(cli *c, const valise_op *op, vls_json answer, valise_error *err);

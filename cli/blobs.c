@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/utf8.h"
 #include "blob/receive.h"
+#include "cli/backpack.h"
 
 #define PIECE ((size_t)128 << 10)
 
@@ -110,4 +111,24 @@ int cli_pour_blob(cli *c, valise *v, valise_str payload, const valise_call *call
         rc = pour(&p, err);
     valise_blob_close(p.reader);
     return rc < 0 ? rc : 1;
+}
+
+/* "blob 98ea6e4f  3 B  text/plain  README.md" */
+int cli_print_blob_registered(cli *c, const valise_op *op, vls_json answer, valise_error *err)
+{
+    static const char *const members[] = {"mediaType", "filename"};
+    const vls_json *taken = vls_json_get(answer, VLS_STR("taken"));
+
+    (void)op;
+    vls_buf_add_text(&c->out->text, "blob ");
+    cli_add_data(c->out, vls_str_head(cli_text_of(answer, "sha256"), 8), 0);
+    vls_buf_add_text(&c->out->text, "  ");
+    cli_show_size(&c->out->text, (uint64_t)cli_number_of(answer, "size"));
+    for (size_t i = 0; i < VLS_COUNT(members); i++) {
+        valise_str text = cli_text_of(answer, members[i]);
+        vls_buf_add_text(&c->out->text, text.len > 0 ? "  " : "");
+        cli_add_data(c->out, text, 0);
+    }
+    vls_buf_add_text(&c->out->text, taken && taken->truth ? "\n" : "  (held already)\n");
+    return vls_buf_check(&c->out->text, err);
 }

@@ -1,4 +1,4 @@
-/* blobs.h -- the bytes of a blob on standard output.
+/* blobs.h -- the bytes of a blob on standard output, and what `blob register` says.
  *
  * Threads: single. */
 #ifndef CLI_BLOBS_H
@@ -10,5 +10,7 @@
  * usual. A terminal gets text only, and made harmless. */
 int cli_pour_blob(cli *c, valise *v, valise_str payload, const valise_call *call,
                   valise_error *err);
+
+int cli_print_blob_registered(cli *c, const valise_op *op, vls_json answer, valise_error *err);
 
 #endif

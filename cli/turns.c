@@ -355,7 +355,8 @@ int cli_print_session_deleted(cli *c, const valise_op *op, vls_json answer, vali
     add_id(c, cli_text_of(answer, "id"));
     vls_buf_add_text(&c->out->text, " deleted");
     if (removed > 0)
-        vls_buf_printf(&c->out->text, ", and %lld turns and tips%s", (long long)removed,
+        vls_buf_printf(&c->out->text, ", and %lld %s%s", (long long)removed,
+                       removed == 1 ? "turn or tip" : "turns and tips",
                        is_true(answer, "more") ? " so far" : " that nobody else has");
     vls_buf_add_byte(&c->out->text, '\n');
     return vls_buf_check(&c->out->text, err);

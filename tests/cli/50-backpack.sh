@@ -170,7 +170,7 @@ EOF
     stdout_has "REASON" "It is wrong."
     run "$VALISE" bp release run-1 fact
     run "$VALISE" bp fork run-1 run-1b --point 2
-    stdout_has "seq: 2"
+    stdout_matches "^backpack [0-9a-f]{8} at commit 2$"
     run "$VALISE" bp list
     masked <<EOF
 NAME    COMMITS  ID        CREATED               BY     FORK OF  AT
@@ -181,6 +181,7 @@ EOF
     stdout_matches "^items:  +3$"
     stdout_matches "^state bytes:  +[0-9.]+ (B|KiB)$"
     run "$VALISE" bp checkpoint run-1 good
+    stdout_is "checkpoint at commit 6"
     run "$VALISE" bp points run-1
     stdout_matches "^good +6  checkpoint$"
     stdout_matches "^before:research-2 +2  before +research-2$"
@@ -379,7 +380,7 @@ EOF
     bp pack run-1b fact "{\"capital\":\"Lyon\"}"
     bp pack run-1b more 1
     run "$VALISE" bp merge run-1 run-1b
-    stdout_is "merged: 1"
+    stdout_is "1 key merged"
 '
 
 t 'a second merge brings what is new, and no runs [B12] [B17]' '
@@ -387,15 +388,15 @@ t 'a second merge brings what is new, and no runs [B12] [B17]' '
     bp fork run-1 run-1b
     bp pack run-1b fact "{\"capital\":\"Paris\"}" --node-id r3
     run "$VALISE" bp merge run-1 run-1b
-    stdout_is "merged: 1"
+    stdout_is "1 key merged"
     bp pack run-1b fact "{\"capital\":\"Nice\"}" --node-id r3
     bp pack run-1 query "\"?\""
     run "$VALISE" bp merge run-1 run-1b
-    stdout_is "merged: 1"
+    stdout_is "1 key merged"
     run "$VALISE" bp unpack run-1 fact
     stdout_is "{\"capital\":\"Nice\"}"
     run "$VALISE" bp merge run-1b run-1
-    stdout_is "merged: 1"
+    stdout_is "1 key merged"
     run "$VALISE" bp blame run-1 fact
     stdout_has "Node:   r3"
     expect_exit 3 "$VALISE" bp snapshot run-1 before:r3
@@ -588,7 +589,7 @@ t 'export, import, and a snapshot in the shape of the first specification [B27]'
     run "$VALISE" bp export run-1 --all
     cp "$OUT" run-1.json
     run "$VALISE" bp import copy @run-1.json
-    stdout_matches "^items: +3$"
+    stdout_matches "^backpack [0-9a-f]{8}  3 items, 4 commits$"
     run "$VALISE" bp diff run-1 now --other copy
     stdout_is_empty
     cat >snapshot.json <<EOF
@@ -604,7 +605,7 @@ t 'export, import, and a snapshot in the shape of the first specification [B27]'
  "permissions": {"summary": {"read": ["answer"], "write": ["summary"], "deny": ["secret*"]}}}
 EOF
     run "$VALISE" bp import old @snapshot.json
-    stdout_matches "^commits: +2$"
+    stdout_matches "^backpack [0-9a-f]{8}  2 items, 2 commits$"
     run "$VALISE" bp ls old --values
     stdout_is <<EOF
 KEY        VERSION  COMMIT  NODE     NAMESPACE    TIME                  TAGS        VALUE

@@ -105,7 +105,7 @@ t 'a merge brings the quarantine along, whatever ours has of the key [B17 B25]' 
     bp release theirs back
     bp rm run-1 gone
     run "$VALISE" bp merge run-1 theirs
-    stdout_has "merged: 5"
+    stdout_has "5 keys merged"
     run "$VALISE" bp ls run-1 --quarantined --json
     stdout_has "is 5" "made and taken away" "was never there" odd
     stdout_lacks "not sure"
@@ -115,7 +115,7 @@ t 'a merge brings the quarantine along, whatever ours has of the key [B17 B25]' 
     run "$VALISE" bp unpack run-1 x
     stdout_is 5
     run "$VALISE" bp merge run-1 theirs --base theirs
-    stdout_has "merged: 0"
+    stdout_has "0 keys merged"
     run "$VALISE" -q validate
 '
 

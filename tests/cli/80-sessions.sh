@@ -124,6 +124,10 @@ answers() {
     stdout_is <<<"turn $ref@2 erased and removed, head $ref@1"
     run "$VALISE" session delete 'second try'
     grep -qxE 'session [0-9a-f]{8} deleted' "$OUT" || fail 'session delete'
+    "$VALISE" -q session create short
+    "$VALISE" -q turn add short user Hm
+    run "$VALISE" session delete short
+    stdout_has "deleted, and 1 turn or tip that nobody else has"
     # Programs see all of it.
     line=$(member ref turn add court user again)
     [ ${#line} = 38 ] || fail "no whole ref: $line"

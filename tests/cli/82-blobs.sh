@@ -15,8 +15,10 @@ files() {
 t 'register, get, release [W9]' '
     some
     run "$VALISE" blob register hello.txt
-    stdout_has "text/plain" "hello.txt" "6 B"
     id=$(sha256sum <hello.txt | cut -c 1-64)
+    stdout_is "blob ${id:0:8}  6 B  text/plain  hello.txt"
+    run "$VALISE" blob register hello.txt
+    stdout_is "blob ${id:0:8}  6 B  text/plain  hello.txt  (held already)"
     test -f ".valise/blobs/${id:0:2}/$id"
     run "$VALISE" blob get "${id:0:4}"
     stdout_is hello
