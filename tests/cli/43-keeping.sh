@@ -193,6 +193,15 @@ t 'import - reads standard input [K36]' '
     stdout_has here
 '
 
+t 'export - makes no file of that name, and says how a pipe gets the bundle [K36]' '
+    "$VALISE" -q init
+    expect_exit 6 "$VALISE" export -
+    stderr_has "/dev/fd/3"
+    [ ! -e ./- ]
+    run "$VALISE" export ./-
+    exists ./-
+'
+
 t 'a table whose definition is damaged is not written to, and validate names it [K22 Q19]' '
     need python3
     "$VALISE" -q init
