@@ -22,7 +22,7 @@ static const valise_field chat_in[] = {
     VALISE_FIELD_WITH(chat_args, message, STR, VALISE_NULLABLE,
                       "Say this, print the answer, and end.", .min = 1, .max = LINE_MAX_BYTES),
     VALISE_FIELD_WITH(chat_args, provider, STR, VALISE_NULLABLE, "Who is asked, such as anthropic.",
-                      .min = 1, .max = 64, .ref = "cli.adapter"),
+                      .min = 1, .max = 64, .ref = "cli.provider"),
     VALISE_FIELD_WITH(chat_args, model, STR, VALISE_NULLABLE,
                       "The model (default: that of the role or the provider).", .min = 1,
                       .max = 256),

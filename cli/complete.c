@@ -356,6 +356,20 @@ static void add_adapters(const completer *k)
         add_candidate(k, valise_str_of((*adapter)->name), "");
 }
 
+/* Those that the user's own configuration names. */
+static void add_providers(const completer *k)
+{
+    size_t count = 0;
+    const vls_config_entry *entries =
+        cli_settle(k->c, NULL) == 0 ? vls_config_entries(&count, k->c->settings) : NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].setting && strcmp(entries[i].setting->name, "provider.*.adapter") == 0)
+            add_candidate(k, entries[i].subsection, "provider");
+    }
+    add_adapters(k);
+}
+
 /* Those with a name of their own: what stands in place of a star is anybody's. */
 static void add_settings(const completer *k)
 {
@@ -377,6 +391,8 @@ static void add_ref(const completer *k, const char *ref)
         add_settings(k);
     else if (strcmp(ref, "cli.adapter") == 0)
         add_adapters(k);
+    else if (strcmp(ref, "cli.provider") == 0)
+        add_providers(k);
     else if (strcmp(ref, "cli.file") == 0 || strcmp(ref, "input") == 0 ||
              strcmp(ref, CLI_HOST_PROGRAM) == 0 || strcmp(ref, CLI_TREE_PATH) == 0 ||
              strcmp(ref, CLI_TREE_HERE) == 0)

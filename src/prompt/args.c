@@ -29,7 +29,7 @@ typedef struct asked_args {
 } asked_args;
 
 static const valise_field asked_fields[] = {
-    VLS_PROMPT_ARGS_FIELDS(asked_args),
+    VLS_PROMPT_ARGS_FIELDS(asked_args, VLS_PROMPT_FORMAT_HELP, "cli.adapter"),
     VALISE_FIELD_END,
 };
 

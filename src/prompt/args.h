@@ -33,17 +33,19 @@ extern const char *const vls_prompt_merges[], *const vls_prompt_thinkings[],
                                                   *const vls_prompt_missings[];
 extern const valise_field vls_prompt_path_item, vls_prompt_key_item;
 
-/* Of a struct with a member `of`. */
-#define VLS_PROMPT_ARGS_FIELDS(args)                                                               \
+#define VLS_PROMPT_FORMAT_HELP "The provider's request format to use, such as anthropic."
+
+/* Of a struct with a member `of`. provider_help, provider_ref: an operation that sends the prompt
+ * takes the providers of the configuration, too. */
+#define VLS_PROMPT_ARGS_FIELDS(args, provider_help, provider_ref)                                  \
     VALISE_FIELD_AS_WITH(args, of.session, "session", STR, VALISE_REQUIRED | VALISE_POSITIONAL,    \
                          "The session: its label, its id, or the end of its id.", .min = 1,        \
                          .max = VLS_TURN_REF_MAX, .ref = VLS_REF_SESSION),                         \
         VALISE_FIELD_AS_WITH(args, of.turn, "turn", STR, VALISE_NULLABLE,                          \
                              "Only up to this turn instead of the head.", .min = 1,                \
                              .max = VLS_TURN_REF_MAX),                                             \
-        VALISE_FIELD_AS_WITH(args, of.provider, "provider", STR, VALISE_REQUIRED,                  \
-                             "The provider's request format to use, such as anthropic.", .min = 1, \
-                             .max = VLS_ADAPTER_NAME_MAX, .ref = "cli.adapter"),                   \
+        VALISE_FIELD_AS_WITH(args, of.provider, "provider", STR, VALISE_REQUIRED, provider_help,   \
+                             .min = 1, .max = VLS_ADAPTER_NAME_MAX, .ref = (provider_ref)),        \
         VALISE_FIELD_AS_WITH(args, of.model, "model", STR, VALISE_NULLABLE,                        \
                              "The model (default: the role's).", .min = 1, .max = VLS_MODEL_MAX),  \
         VALISE_FIELD_AS(args, of.time, "time", TIME, VALISE_NULLABLE,                              \

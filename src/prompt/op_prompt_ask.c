@@ -27,7 +27,8 @@ typedef struct ask_args {
 } ask_args;
 
 static const valise_field ask_in[] = {
-    VLS_PROMPT_ARGS_FIELDS(ask_args),
+    VLS_PROMPT_ARGS_FIELDS(ask_args, "The provider that is asked, such as anthropic.",
+                           "cli.provider"),
     VALISE_FIELD_WITH(ask_args, text, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "The user's message (default: answer the last turn).", .min = 1,
                       .max = VLS_JSON_MAX_BYTES / 4),

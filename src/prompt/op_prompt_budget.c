@@ -17,7 +17,7 @@ typedef struct budget_args {
 } budget_args;
 
 static const valise_field budget_in[] = {
-    VLS_PROMPT_ARGS_FIELDS(budget_args),
+    VLS_PROMPT_ARGS_FIELDS(budget_args, VLS_PROMPT_FORMAT_HELP, "cli.adapter"),
     VALISE_FIELD_WITH(budget_args, largest, INT, VALISE_NULLABLE,
                       "How many of the largest parts to list (default: 10).", .min = 0,
                       .max = LARGEST_MAX),

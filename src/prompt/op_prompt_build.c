@@ -22,7 +22,7 @@ typedef vls_prompt_build_args build_args;
 typedef vls_prompt_built built;
 
 static const valise_field build_in[] = {
-    VLS_PROMPT_ARGS_FIELDS(build_args),
+    VLS_PROMPT_ARGS_FIELDS(build_args, VLS_PROMPT_FORMAT_HELP, "cli.adapter"),
     VALISE_FIELD_AS(build_args, no_record, "noRecord", BOOL, 0,
                     "Do not record it; it cannot be shown again."),
     VALISE_FIELD(build_args, neutral, BOOL, 0, "Answer with the neutral prompt."),

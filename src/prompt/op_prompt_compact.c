@@ -47,7 +47,7 @@ static const valise_field compact_in[] = {
                       .max = VLS_JSON_MAX_BYTES / 4),
     VALISE_FIELD_WITH(compact_args, provider, STR, VALISE_NULLABLE,
                       "The provider that writes the summary.", .min = 1,
-                      .max = VLS_PROVIDER_NAME_MAX, .ref = "cli.adapter"),
+                      .max = VLS_PROVIDER_NAME_MAX, .ref = "cli.provider"),
     VALISE_FIELD_WITH(compact_args, model, STR, VALISE_NULLABLE, "Which of its models to use.",
                       .min = 1, .max = VLS_MODEL_MAX),
     VALISE_FIELD_WITH(compact_args, replay, PATH, VALISE_NULLABLE,

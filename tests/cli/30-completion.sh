@@ -190,6 +190,13 @@ t 'prompts by their ids, the newest first, and providers by their names' '
         [ "$(offers $line --provider "" | wc -l)" -eq 7 ] || fail "$line: not all"
     done
     [ "$("$VALISE" __complete -- ask s hello --replay "")" = "$(printf "\tfiles")" ]
+    mkdir -p "$HOME/.config/valise"
+    printf "[provider \"home\"]\n\tadapter = compatible\n" >"$HOME/.config/valise/config"
+    for line in "prompt compact s" "ask s hello" "chat s"; do
+        [ "$(offers $line --provider ho)" = home ] || fail "$line: no provider of the configuration"
+    done
+    [ -z "$(offers prompt build s --provider ho)" ] || fail "a prompt is built in a format"
+    rm "$HOME/.config/valise/config"
 '
 
 done_testing
