@@ -12,6 +12,8 @@ other() { # COMMAND
 }
 
 says 'all of it, to the end' '^.valise help. lists the commands' "$root/tools/demo"
+# The first sentence of a paragraph begins a line.
+says 'its paragraphs are divided' '^# What agents know about files' "$root/tools/demo"
 says 'on a terminal, in colours' '\[32mdone' env -u NO_COLOR TERM=xterm \
     python3 "$root/tests/cli/on_terminal.py" --columns 100 "$root/tools/demo"
 says 'a command is run, what it prints is shown' '^valise [0-9]' other 'valise version'
