@@ -537,7 +537,7 @@ static size_t pass_option(place *at, const char *word, bool last)
         at->named_words[at->named_count] = equals ? equals + 1 : NULL;
         at->named[at->named_count++] = given.path[0];
     }
-    if (equals || (field && cli_is_switch(field)))
+    if (equals || (field && (cli_is_switch(field) || field->flags & VALISE_BARE)))
         return 1;
     if (field) {
         if (last)

@@ -83,6 +83,8 @@ static void add_field_option(cli_page *page, const valise_field *field, const ch
                        brief ? ", " : "", name, name);
     else if (cli_is_switch(field))
         (void)snprintf(term, sizeof(term), "--%s", name);
+    else if (field->flags & VALISE_BARE)
+        (void)snprintf(term, sizeof(term), "--%s[=%s]", name, cli_value_name(field));
     else
         (void)snprintf(term, sizeof(term), "%s%s--%s%s%s %s%s%s", brief ? brief : "",
                        brief ? ", " : "", prefix, cli_option_name(field).s, secret ? "-file" : "",

@@ -308,6 +308,25 @@ static int refuse_secret(const reader *r, const valise_field *field, valise_erro
     return CLI_E_USAGE;
 }
 
+static bool is_number(const char *word)
+{
+    return word[0] && word[strspn(word, "0123456789")] == '\0';
+}
+
+/* --up alone: the largest there is; a number may stand behind it. */
+static int take_bare(cli_given *given, reader *r, const valise_field *field, valise_error *err)
+{
+    char room[VLS_U64_DIGITS];
+    valise_str kept = {NULL, 0};
+    int rc;
+
+    if (r->attached || (r->left > 0 && is_number(*r->at)))
+        return take_value(&given->word, r, cli_value_name(field), err);
+    rc = vls_arena_dup(&kept, &r->c->arena, vls_u64_digits(room, (uint64_t)field->max), err);
+    given->word = kept.ptr;
+    return rc;
+}
+
 /* An option that is a field of the command; false: it is none. */
 static int take_field(bool *taken, reader *r, valise_error *err)
 {
@@ -332,6 +351,8 @@ static int take_field(bool *taken, reader *r, valise_error *err)
     }
     if (given->how == CLI_AS_FALSE || given->how == CLI_AS_EMPTY)
         return r->attached ? refuse_attached(r, err) : 0;
+    if (given->how == CLI_AS_TEXT && field->flags & VALISE_BARE)
+        return take_bare(given, r, field, err);
     return take_value(&given->word, r, cli_value_name(field), err);
 }
 

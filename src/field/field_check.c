@@ -4,7 +4,8 @@
 
 #define ALL_FLAGS                                                                                  \
     (VALISE_REQUIRED | VALISE_NULLABLE | VALISE_POSITIONAL | VALISE_KEY | VALISE_CONTENT |         \
-     VALISE_SECRET | VALISE_HIDDEN | VALISE_PLAIN | VALISE_FILE | VALISE_LOOSE | VALISE_PASSING)
+     VALISE_SECRET | VALISE_HIDDEN | VALISE_PLAIN | VALISE_FILE | VALISE_LOOSE | VALISE_PASSING |  \
+     VALISE_BARE)
 
 typedef struct checker {
     valise_error *err;
@@ -173,6 +174,8 @@ static int check_flags(checker *c, const valise_field *field)
         return refuse(c, "only a VALUE can be PLAIN");
     if ((flags & VALISE_FILE) && field->type != VALISE_T_TEXT && field->type != VALISE_T_DATA)
         return refuse(c, "only a TEXT or DATA can be a FILE");
+    if ((flags & VALISE_BARE) && (field->type != VALISE_T_INT || field->max <= 0))
+        return refuse(c, "only an INT with a max can be BARE");
     if ((flags & VALISE_LOOSE) && !field->ref)
         return refuse(c, "only what has a ref can be LOOSE");
     if (field->ref && (field->ref[0] == '\0' || field->type >= VALISE_T_LIST))

@@ -30,7 +30,13 @@ shown() {
     run "$VALISE" regenerate src/a
     stdout_matches '^changed +src/a notes [0-9a-f]{8} \(was [0-9a-f]{8}\)$'
     stdout_matches '^out of scope +src notes$'
-    run "$VALISE" regenerate src/a --up 5
+    run "$VALISE" regenerate src/a --up 5 --dry-run
+    stdout_matches '^2 would be made'
+    run "$VALISE" regenerate src/a --up=1 --dry-run
+    stdout_matches '^1 would be made'
+    run "$VALISE" regenerate --up --dry-run src/a
+    stdout_matches '^2 would be made'
+    run "$VALISE" regenerate src/a --up
     stdout_matches '^2 made'
     echo 4 >src/a/y.c # a run looks at the files first
     run "$VALISE" regenerate --recursive

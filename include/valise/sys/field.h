@@ -91,6 +91,7 @@ enum {
     VALISE_FILE = 256,     /* TEXT, DATA: the command line takes the name of a file, or - */
     VALISE_LOOSE = 512,    /* rows: what `ref` names need not exist */
     VALISE_PASSING = 1024, /* answers of commands: returned to the caller, and in no log */
+    VALISE_BARE = 2048,    /* INT: on a command line without a value it is its largest, `max` */
 };
 
 typedef struct valise_field {
