@@ -16,8 +16,8 @@ static const valise_field parse_in[] = {
                       .max = VLS_ADAPTER_NAME_MAX, .ref = "cli.adapter"),
     VALISE_FIELD(parse_args, response, TEXT, VALISE_NULLABLE | VALISE_POSITIONAL | VALISE_FILE,
                  "A whole response."),
-    VALISE_FIELD(parse_args, stream, TEXT, VALISE_NULLABLE | VALISE_FILE,
-                 "Instead: a stream of server-sent events."),
+    VALISE_FIELD(parse_args, stream, DATA, VALISE_NULLABLE | VALISE_FILE,
+                 "Instead: a stream as it came: server-sent events, or bedrock's frames."),
     VALISE_FIELD_END,
 };
 

@@ -216,6 +216,26 @@ t 'answers become blocks [P11]' '
     run "$VALISE" prompt parse --provider openai --stream cut --json
     stdout_has "\"text\":\"Hi\"" "\"partial\":true"
     expect_exit 6 "$VALISE" prompt parse --provider openai
+    python3 - >frames <<EOF
+import struct, sys, zlib
+def frame(name, payload):
+    header = b":event-type"
+    headers = bytes([len(header)]) + header + b"\x07" + struct.pack(">H", len(name)) + name
+    message = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
+    message += struct.pack(">I", zlib.crc32(message)) + headers + payload
+    return message + struct.pack(">I", zlib.crc32(message))
+sys.stdout.buffer.write(
+    frame(b"messageStart", b"{\"role\":\"assistant\"}")
+    + frame(b"contentBlockDelta", b"{\"contentBlockIndex\":0,\"delta\":{\"text\":\"Hi\"}}")
+    + frame(b"contentBlockStop", b"{\"contentBlockIndex\":0}")
+    + frame(b"messageStop", b"{\"stopReason\":\"end_turn\"}")
+    + frame(b"metadata", b"{\"usage\":{\"inputTokens\":5,\"outputTokens\":1}}"))
+EOF
+    run "$VALISE" prompt parse --provider bedrock --stream frames --json
+    stdout_has "\"text\":\"Hi\"" "\"stop\":\"end\"" "\"partial\":false"
+    head -c 180 frames >less
+    run "$VALISE" prompt parse --provider bedrock --stream less --json
+    stdout_has "\"partial\":true"
 '
 
 done_testing

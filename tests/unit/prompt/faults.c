@@ -195,10 +195,11 @@ TEST(prompt_faults, lint_and_parse)
          (deed){.op = "prompt:lint",
                 .payload = "{\"provider\":\"openai\",\"request\":{\"messages\":[{\"role\":\"tool\","
                            "\"tool_call_id\":\"x\",\"content\":\"y\"}]}}"});
-    each(t, (deed){.op = "prompt:parse",
-                   .payload =
-                       "{\"provider\":\"openai\",\"stream\":\"data: {\\\"choices\\\":[{\\\"delta"
-                       "\\\":{\\\"content\\\":\\\"Hi\\\"}}]}\\n\\n\"}"});
+    each(t,
+         (deed){.op = "prompt:parse",
+                .payload =
+                    "{\"provider\":\"openai\",\"stream\":\"ZGF0YTogeyJjaG9pY2VzIjpbeyJkZWx0YSI6eyJj"
+                    "b250ZW50IjoiSGkifX1dfQoK\"}"});
 }
 
 TEST(prompt_faults, compact)
