@@ -63,7 +63,8 @@ struct vls_fan {
     valise_node_run inside; /* `at`, as a node of the group */
     vls_fan_element *elements;
     size_t count;
-    vls_json keys; /* of an object: results become one again; else null */
+    vls_json keys;             /* of an object: results become one again; else null */
+    vls_json results, reduced; /* what came of all of them, in the arena of the node */
 };
 
 /* ---- one element (fan_element.c) ---- */
@@ -83,7 +84,7 @@ int vls_fan_merge(vls_fan *fan, valise_error *err);
 
 /* ---- reducers (fan_reduce.c) ---- */
 
-/* Is there one of this name? NULL: no; else its name. near may be NULL. */
+/* Is there one of this name? */
 bool vls_fan_is_reducer(valise_str name);
 #define VLS_FAN_REDUCERS "append, merge, sum, min, max, first, last"
 /* {key: what comes of it} of all reduced keys that an element wrote. */

@@ -337,11 +337,7 @@ static int make_results(vls_json *out, const vls_fan *fan, valise_error *err)
     return 0;
 }
 
-typedef struct fanned {
-    vls_json results, reduced;
-} fanned;
-
-static int bring_back(fanned *out, vls_fan *fan, valise_error *err)
+static int bring_back(vls_fan *fan, valise_error *err)
 {
     vls_json reduced = vls_json_null();
     int rc = vls_fan_check(fan, err);
@@ -349,9 +345,9 @@ static int bring_back(fanned *out, vls_fan *fan, valise_error *err)
     if (rc == 0)
         rc = vls_fan_reduce(&reduced, fan, err);
     if (rc == 0)
-        rc = vls_json_copy(&out->reduced, fan->at->arena, reduced, err);
+        rc = vls_json_copy(&fan->reduced, fan->at->arena, reduced, err);
     if (rc == 0)
-        rc = make_results(&out->results, fan, err);
+        rc = make_results(&fan->results, fan, err);
     return rc < 0 ? rc : vls_fan_merge(fan, err);
 }
 
@@ -396,7 +392,6 @@ static void reset(vls_fan *fan)
 static int exec(void *node, valise_node_run *at, valise_error *err)
 {
     vls_fan *fan = at->data;
-    fanned done = {vls_json_array(NULL, 0), vls_json_null()}, *kept;
     int rc;
 
     (void)node;
@@ -406,31 +401,23 @@ static int exec(void *node, valise_node_run *at, valise_error *err)
     if (rc == 0)
         rc = run_all(fan, err);
     if (rc == 0)
-        rc = bring_back(&done, fan, err);
-    rc = end_all(fan, rc, err);
-    if (rc < 0)
-        return rc;
-    kept = vls_arena_alloc(at->arena, sizeof(*kept));
-    if (!kept)
-        return vls_arena_fail(at->arena, err);
-    *kept = done;
-    at->data = kept;
-    return 0;
+        rc = bring_back(fan, err);
+    return end_all(fan, rc, err);
 }
 
 static int post(void *node, valise_node_run *at, valise_error *err)
 {
     const vls_fan_params *params = at->values;
-    const fanned *done = at->data;
+    const vls_fan *fan = at->data;
     int rc = 0;
 
     (void)node;
-    for (uint32_t i = 0; i < done->reduced.len && rc == 0; i++)
-        rc = vls_node_pack(at, vls_json_str(done->reduced.members[i].key),
-                           done->reduced.members[i].value, err);
+    for (uint32_t i = 0; i < fan->reduced.len && rc == 0; i++)
+        rc = vls_node_pack(at, vls_json_str(fan->reduced.members[i].key),
+                           fan->reduced.members[i].value, err);
     return rc < 0 ? rc
                   : vls_node_pack(at, params->into.ptr ? params->into : VLS_STR("results"),
-                                  done->results, err);
+                                  fan->results, err);
 }
 
 const valise_node_type vls_node_map = {

@@ -1,5 +1,7 @@
 /* nodes_map.c -- a flow for each element: results, who wrote what, and two that write one key.
  * [F9] [F18] */
+#include <time.h>
+
 #include "nodes_kit.h"
 
 TEST_PARAMS(map, "ephemeral", "sqlite")
@@ -306,4 +308,43 @@ TEST(map, has_a_timeout)
 
     CHECK_OK(pack(bag, "list", "[1,2,3]", d->err));
     CHECK(strstr(ran(d, flow, bag), "LIMIT"));
+}
+
+/* Late once: what it comes to takes longer than the node's time, though no element does. */
+static int be_late(void *arg, const valise_event *event, valise_error *err)
+{
+    bool *was_late = arg;
+
+    (void)event;
+    (void)err;
+    if (!*was_late)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
+    *was_late = true;
+    return 0;
+}
+
+TEST(map, an_attempt_that_was_done_too_late_is_followed_by_another)
+{
+    static const char *const types[] = {"flow:NODE_END", NULL};
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "b");
+    bool was_late = false;
+    const valise_follow follow = {.size = sizeof(follow),
+                                  .filter = {.size = sizeof(valise_filter), .types = types},
+                                  .live = true,
+                                  .fn = be_late,
+                                  .arg = &was_late};
+    valise_subscription *ends = NULL;
+    valise_flow *flow = nodes_of(
+        d,
+        "{'id':'m','type':'MapNode','timeout':'200ms','maxRetries':1,'params':{'over':'list',"
+        "'flow':{'nodes':[" SET("s", "{'result':'{{item}}'}") "]}}}",
+        "");
+
+    CHECK_OK(pack(bag, "list", "[1]", d->err));
+    CHECK_OK(valise_subscribe(&ends, d->v, &follow, d->err));
+    CHECK_TEXT("default at m", ran(d, flow, bag));
+    valise_unsubscribe(ends);
+    CHECK(was_late);
+    CHECK_TEXT("[1]", got(bag, "results"));
 }
