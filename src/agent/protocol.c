@@ -10,7 +10,13 @@
 
 #define ID_MAX 128u /* bytes of one that is a text */
 
-const vls_agent_verb vls_agent_verbs[] = {
+/* What an agent can ask for, and the operation that is. */
+typedef struct agent_verb {
+    const char *name;
+    const valise_op *op;
+} agent_verb;
+
+static const agent_verb verbs[] = {
     {"read_context", &vls_op_context_node_get},
     {"write_context", &vls_op_context_frame_put},
     {"synthesize", &vls_op_derive_synthesize},
@@ -24,7 +30,7 @@ static const vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
 int vls_agent_ask(vls_buf *out, int64_t id, const valise_op *op, const void *args,
                   valise_str expect, valise_error *err)
 {
-    const vls_agent_verb *verb = vls_agent_verbs;
+    const agent_verb *verb = verbs;
     int rc;
 
     while (verb->op != op)
@@ -214,7 +220,7 @@ static int take_id(question *q, vls_json v, valise_error *err)
 static int take_op(question *q, vls_json v, valise_error *err)
 {
     const vls_json *name = vls_json_get(v, VLS_STR("op"));
-    const vls_agent_verb *verb = vls_agent_verbs;
+    const agent_verb *verb = verbs;
 
     if (!name || name->type != VLS_JSON_STRING)
         return vls_fail(err, VALISE_E_INVALID, "the question has no op");

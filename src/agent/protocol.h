@@ -14,13 +14,6 @@
 
 #define VLS_AGENT_LINE_MAX VLS_JSON_MAX_BYTES
 
-/* What an agent can ask for, and the operation that is. */
-typedef struct vls_agent_verb {
-    const char *name;
-    const valise_op *op;
-} vls_agent_verb;
-extern const vls_agent_verb vls_agent_verbs[]; /* ends with NULL */
-
 /* ---- who asks ---- */
 
 /* Append the question of a line, with its newline. */

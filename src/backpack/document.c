@@ -34,7 +34,7 @@ static const valise_field quarantine = {
 static const valise_field rule = {.name = "rule", .type = VALISE_T_STRUCT, .more = &rule_struct};
 static const valise_field run = {.name = "run", .type = VALISE_T_STRUCT, .more = &run_struct};
 
-const valise_field vls_document_options_fields[] = {
+static const valise_field options_fields[] = {
     VALISE_FIELD(vls_document_options, lenient, BOOL, 0, "Denied access fails silently."),
     VALISE_FIELD_AS_WITH(vls_document_options, max_bytes, "maxBytes", INT, 0,
                          "Bytes that history may take.", .min = 0, .max = INT64_MAX),
@@ -45,8 +45,7 @@ const valise_field vls_document_options_fields[] = {
     VALISE_FIELD(vls_document_options, taint, BOOL, 0, "Sticky tags spread."),
     VALISE_FIELD_END,
 };
-static const valise_struct options_struct = {sizeof(vls_document_options),
-                                             vls_document_options_fields};
+static const valise_struct options_struct = {sizeof(vls_document_options), options_fields};
 
 static const valise_field origin_fields[] = {
     VALISE_FIELD(vls_document_origin, id, UUID, VALISE_REQUIRED, "The backpack it came from."),

@@ -41,6 +41,6 @@ typedef struct vls_document {
     valise_list runs;                  /* of const vls_run_row * */
 } vls_document;
 
-extern const valise_field vls_document_fields[], vls_document_options_fields[];
+extern const valise_field vls_document_fields[];
 
 #endif

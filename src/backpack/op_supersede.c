@@ -159,9 +159,9 @@ static int check_memory(valise *v, valise_str name, int code, valise_error *err)
                   : 0;
 }
 
-int vls_backpack_supersede_with(valise_uuid *id, valise *v, valise_str name, int64_t seq,
-                                valise_str aside, const vls_run_item *more, size_t count,
-                                const valise_call *call, valise_error *err)
+int vls_backpack_supersede(valise_uuid *id, valise *v, valise_str name, int64_t seq,
+                           valise_str aside, const vls_run_item *more, size_t count,
+                           const valise_call *call, valise_error *err)
 {
     const vls_supersede_args args = {.who = {.backpack = name}, .seq = seq, .aside = aside};
     vls_supersede_result result = {.id = {{0}}};
@@ -180,12 +180,6 @@ int vls_backpack_supersede_with(valise_uuid *id, valise *v, valise_str name, int
     if (rc == 0 && id)
         *id = result.id;
     return rc;
-}
-
-int vls_backpack_supersede(valise_uuid *id, valise *v, valise_str name, int64_t seq,
-                           valise_str aside, const valise_call *call, valise_error *err)
-{
-    return vls_backpack_supersede_with(id, v, name, seq, aside, NULL, 0, call, err);
 }
 
 typedef struct listing {

@@ -189,14 +189,10 @@ int vls_backpack_drop(valise *v, valise_str name, valise_error *err);
  * of its state after commit seq has the name, with the same permissions and rules: *id. All of it
  * or nothing. Pins and checkpoints stay with the old one. VALISE_E_NOT_FOUND, VALISE_E_LIMIT
  * (before what is kept), VALISE_E_EXISTS (aside is taken), VALISE_E_UNSUPPORTED (an ephemeral one).
- */
+ * more: other commands of the engine behind it, at most 4, in the same transaction. */
 int vls_backpack_supersede(valise_uuid *id, valise *v, valise_str name, int64_t seq,
-                           valise_str aside, const valise_call *call, valise_error *err);
-
-/* The same, and other commands of the engine behind it, in one transaction: at most 4. */
-int vls_backpack_supersede_with(valise_uuid *id, valise *v, valise_str name, int64_t seq,
-                                valise_str aside, const vls_run_item *more, size_t count,
-                                const valise_call *call, valise_error *err);
+                           valise_str aside, const vls_run_item *more, size_t count,
+                           const valise_call *call, valise_error *err);
 
 /* The runs of nodes on a durable backpack, by number, and the seq of its newest commit. fn and last
  * may be NULL; what fn returns, unless 0, ends it and is returned. */

@@ -23,8 +23,7 @@
  * exactly the bytes of such a message, but its id is then the opposite of the object's.
  * docs/formats.md has the test vectors.
  *
- * A hash is computed like a buffer is filled: what is wrong on the way is remembered and reported
- * by vls_hash_end(). The size of a message is not limited. Hashing needs no memory but the hasher.
+ * The size of a message is not limited. Hashing needs no memory but the hasher, and cannot fail.
  *
  * Threads: vls_hasher is single; keep one per thread, or borrow one (base/hashers.h). */
 #ifndef VLS_HASH_H
@@ -34,10 +33,8 @@
 
 typedef struct vls_hasher {
     uint64_t state[14]; /* OpenSSL's */
-    uint64_t left;      /* bytes that vls_hash_field_open announced and that did not come yet */
     bool running;       /* between begin and end */
     bool tagged;
-    bool wrong; /* a field has not the size it was given */
 } vls_hasher;
 
 /* Returns 0: what computes SHA-256 today needs nothing. */
@@ -51,9 +48,7 @@ int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_
 void vls_hash_begin(vls_hasher *hasher);
 void vls_hash_update(vls_hasher *hasher, valise_str bytes);
 
-/* Take the result. *out is untouched on failure; either way the hasher can begin again.
- * VALISE_E_INVALID when a field opened with vls_hash_field_open got more or fewer bytes than
- * announced; nothing else fails. */
+/* Take the result; the hasher can begin again. Returns 0. */
 int vls_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err);
 
 /* A tagged hash. The tag names kind and version of the encoding: "valise.value.1". */
@@ -62,9 +57,6 @@ void vls_hash_field(vls_hasher *hasher, valise_str bytes);
 void vls_hash_field_u64(vls_hasher *hasher, uint64_t number);
 void vls_hash_field_id(vls_hasher *hasher, const valise_id *id); /* NULL: none */
 void vls_hash_field_none(vls_hasher *hasher);
-
-/* A field that comes in pieces: announce its size, then vls_hash_update exactly that much. */
-void vls_hash_field_open(vls_hasher *hasher, uint64_t size);
 
 static inline void vls_auto_hasher(vls_hasher *hasher)
 {

@@ -49,17 +49,6 @@ typedef int vls_ini_fn(void *arg, const vls_ini_entry *entry, valise_error *err)
 int vls_ini_read(const valise_env *env, valise_str file, valise_str text, vls_ini_fn *fn, void *arg,
                  valise_error *err) VLS_NODISCARD;
 
-/* ---- values ---- */
-
-/* true, yes, on, a number other than 0, a key alone; false, no, off, 0, an empty value. Case does
- * not matter. VALISE_E_INVALID leaves *out untouched. */
-int vls_ini_bool(bool *out, const vls_ini_entry *entry, valise_error *err) VLS_NODISCARD;
-
-/* A number, decimal, 0x hexadecimal or 0 octal, with an optional sign and k, m or g behind it
- * for 2^10, 2^20, 2^30. -2^63 is out of range, as in git. VALISE_E_INVALID leaves *out
- * untouched. */
-int vls_ini_i64(int64_t *out, const vls_ini_entry *entry, valise_error *err) VLS_NODISCARD;
-
 /* ---- editing ---- */
 
 /* Append text with one value changed; comments, blanks and the order of everything stay. The

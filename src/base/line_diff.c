@@ -575,12 +575,3 @@ bool vls_text_is_binary(valise_str bytes)
 {
     return bytes.len > 0 && memchr(bytes.ptr, 0, VLS_MIN(bytes.len, BINARY_LOOK));
 }
-
-void vls_line_diff_count(int64_t *deleted, int64_t *inserted, const vls_line_diff *diff)
-{
-    *deleted = *inserted = 0;
-    for (size_t i = 0; i < diff->changes.len; i++) {
-        *deleted += diff->changes.ptr[i].old_count;
-        *inserted += diff->changes.ptr[i].new_count;
-    }
-}

@@ -81,7 +81,4 @@ void vls_unified_write(vls_buf *out, const vls_line_diff *diff, uint32_t around)
 /* Is it no text: a NUL among the first bytes? As git has it. */
 bool vls_text_is_binary(valise_str bytes);
 
-/* How many lines were deleted and inserted. */
-void vls_line_diff_count(int64_t *deleted, int64_t *inserted, const vls_line_diff *diff);
-
 #endif

@@ -78,7 +78,6 @@ typedef struct vls_pmap_cursor {
 
 /* Each goes to an item and returns it, or NULL when there is none there. */
 void *vls_pmap_first(vls_pmap_cursor *cursor, const vls_pmap *map);
-void *vls_pmap_last(vls_pmap_cursor *cursor, const vls_pmap *map);
 void *vls_pmap_next(vls_pmap_cursor *cursor);
 void *vls_pmap_prev(vls_pmap_cursor *cursor);
 
@@ -88,12 +87,8 @@ void *vls_pmap_seek(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str key
 /* The first item behind all those whose keys start with prefix. */
 void *vls_pmap_seek_behind(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str prefix);
 
-/* The items whose keys start with prefix, forwards or backwards:
- *     for (item = vls_pmap_first_in(&c, &map, p); item; item = vls_pmap_next_in(&c, &map, p)) */
+/* The first item whose key starts with prefix; the others follow it. */
 void *vls_pmap_first_in(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str prefix);
-void *vls_pmap_last_in(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str prefix);
-void *vls_pmap_next_in(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str prefix);
-void *vls_pmap_prev_in(vls_pmap_cursor *cursor, const vls_pmap *map, valise_str prefix);
 
 /* How many items have keys that start with prefix, without looking at them: O(log n). */
 size_t vls_pmap_count_in(const vls_pmap *map, valise_str prefix);

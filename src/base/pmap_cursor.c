@@ -83,24 +83,14 @@ void *vls_pmap_prev(vls_pmap_cursor *c)
     return walk(c, -1);
 }
 
-static void *start_at_edge(vls_pmap_cursor *c, const vls_pmap *map, bool leftmost)
+void *vls_pmap_first(vls_pmap_cursor *c, const vls_pmap *map)
 {
     c->depth = 0;
     if (!map->root)
         return NULL;
-    push(c, map->root, leftmost ? 0 : map->root->len - 1);
-    descend(c, leftmost);
+    push(c, map->root, 0);
+    descend(c, true);
     return item_at(c);
-}
-
-void *vls_pmap_first(vls_pmap_cursor *c, const vls_pmap *map)
-{
-    return start_at_edge(c, map, true);
-}
-
-void *vls_pmap_last(vls_pmap_cursor *c, const vls_pmap *map)
-{
-    return start_at_edge(c, map, false);
 }
 
 static void *seek(vls_pmap_cursor *c, const vls_pmap *map, const vls_pmap_probe *probe)
@@ -125,30 +115,11 @@ void *vls_pmap_seek_behind(vls_pmap_cursor *c, const vls_pmap *map, valise_str p
 
 /* ---- what starts with a prefix ---- */
 
-static void *if_in(const vls_pmap *map, void *item, valise_str prefix)
-{
-    return item && vls_str_starts(map->ops->key(item), prefix) ? item : NULL;
-}
-
 void *vls_pmap_first_in(vls_pmap_cursor *c, const vls_pmap *map, valise_str prefix)
 {
-    return if_in(map, vls_pmap_seek(c, map, prefix), prefix);
-}
+    void *item = vls_pmap_seek(c, map, prefix);
 
-void *vls_pmap_last_in(vls_pmap_cursor *c, const vls_pmap *map, valise_str prefix)
-{
-    (void)vls_pmap_seek_behind(c, map, prefix);
-    return if_in(map, vls_pmap_prev(c), prefix);
-}
-
-void *vls_pmap_next_in(vls_pmap_cursor *c, const vls_pmap *map, valise_str prefix)
-{
-    return if_in(map, vls_pmap_next(c), prefix);
-}
-
-void *vls_pmap_prev_in(vls_pmap_cursor *c, const vls_pmap *map, valise_str prefix)
-{
-    return if_in(map, vls_pmap_prev(c), prefix);
+    return item && vls_str_starts(map->ops->key(item), prefix) ? item : NULL;
 }
 
 /* How many items are before the place of the probe. */

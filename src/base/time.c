@@ -18,26 +18,15 @@ void vls_clock_init(vls_clock *clock, const valise_env *env)
     atomic_init(&clock->last_ns, INT64_MIN);
 }
 
-/* Raise last_ns to at least ns and return it. */
-static int64_t raise_to(vls_clock *clock, int64_t ns)
+int64_t vls_clock_now_ns(vls_clock *clock)
 {
-    int64_t last_ns = atomic_load(&clock->last_ns);
+    int64_t ns = clock->env->now_ns(clock->env->self), last_ns = atomic_load(&clock->last_ns);
 
     while (last_ns < ns) {
         if (atomic_compare_exchange_weak(&clock->last_ns, &last_ns, ns))
             return ns;
     }
     return last_ns;
-}
-
-int64_t vls_clock_now_ns(vls_clock *clock)
-{
-    return raise_to(clock, clock->env->now_ns(clock->env->self));
-}
-
-void vls_clock_raise(vls_clock *clock, int64_t floor_ns)
-{
-    (void)raise_to(clock, floor_ns);
 }
 
 int64_t vls_deadline_ns(const valise_env *env, int64_t timeout_ns)

@@ -28,9 +28,6 @@ typedef struct vls_clock {
 void vls_clock_init(vls_clock *clock, const valise_env *env);
 int64_t vls_clock_now_ns(vls_clock *clock);
 
-/* From now on no earlier than floor_ns: what was recorded by an earlier handle stays past. */
-void vls_clock_raise(vls_clock *clock, int64_t floor_ns);
-
 /* The tick at which a timeout is over; of the longest ones never. None, or less: it is now. */
 int64_t vls_deadline_ns(const valise_env *env, int64_t timeout_ns);
 

@@ -51,7 +51,8 @@ static bool is_words(valise_str name, char separator, size_t min, size_t max)
     return count >= min && count <= max;
 }
 
-bool vls_capability_is_name(valise_str name)
+/* "admin" or "area:verb": what one capability is called where it is asked for. */
+static bool is_capability(valise_str name)
 {
     return vls_str_equal(name, VLS_STR("admin")) || is_words(name, ':', 2, 2);
 }
@@ -132,7 +133,7 @@ static int check_needs(const valise_op *op, valise_error *err)
         return 0;
     if (!op->needs)
         return BAD_OP("%s: it does not say which capability it needs", op->name);
-    if (!vls_capability_is_name(valise_str_of(op->needs)))
+    if (!is_capability(valise_str_of(op->needs)))
         return BAD_OP("%s: \"%s\" is not a capability: it is \"admin\" or like \"pin:write\"",
                       op->name, vls_text_short(valise_str_of(op->needs)).s);
     return 0;
@@ -348,7 +349,7 @@ int vls_coll_check(const valise_coll *coll, valise_error *err)
                         coll->name, BRIEF_MAX);
     if (!coll->fields || coll->row_size == 0 || coll->row_size > STRUCT_MAX)
         return BAD_COLL("%s: it needs a table and a row_size of 1 to %zu", coll->name, STRUCT_MAX);
-    if (coll->needs && !vls_capability_is_name(valise_str_of(coll->needs)))
+    if (coll->needs && !is_capability(valise_str_of(coll->needs)))
         return BAD_COLL(
             "%s: to see its rows needs \"%s\", which is not a capability such as area:verb",
             coll->name, vls_text_short(valise_str_of(coll->needs)).s);

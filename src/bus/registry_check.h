@@ -24,7 +24,4 @@ int vls_op_check(const valise_op *op, vls_arena *arena, valise_error *err);
 /* A collection, but for the beginning of its name: texts, flags, table, indexes. */
 int vls_coll_check(const valise_coll *coll, valise_error *err);
 
-/* "admin" or "area:verb": what one capability is called where it is asked for. */
-bool vls_capability_is_name(valise_str name);
-
 #endif

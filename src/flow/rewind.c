@@ -22,7 +22,7 @@ static int open_bag(valise_backpack **out, valise *v, valise_str actor, valise_s
 
 static bool is_on(const vls_flow_step_row *row, const valise_uuid *backpack)
 {
-    return memcmp(backpack, &row->backpack, sizeof(row->backpack)) == 0;
+    return vls_uuid_equal(backpack, &row->backpack);
 }
 
 static bool is_within(valise_str path, valise_str outer)
@@ -326,14 +326,13 @@ static int compare(void *arg, const valise_item *item, valise_error *err)
 /* Is that what there was before? An attempt that is taken back packs what others had packed. */
 static int is_as_before(writing *w, const valise_commit *commit, valise_error *err)
 {
-    static const valise_id none;
     comparing c = {.commit = commit};
     int rc = w->before ? 0 : valise_snapshot_at_seq(&w->before, w->bag, w->stop->seq, err);
 
     if (rc == 0)
         rc = valise_item_get(w->before, commit->key.ptr, compare, &c, err);
     if (rc == 0)
-        c.same = vls_id_equal(&commit->value, &none);
+        c.same = vls_id_is_none(&commit->value);
     return rc < 0 ? rc : c.same;
 }
 
@@ -379,8 +378,8 @@ static int read_others(void *arg, valise_view *view, valise_error *err)
 
     while (rc == 0 && !o->runs && (rc = valise_scan_next(&row, scan, err)) > 0) {
         rc = 0;
-        if (memcmp(&row.backpack, &o->past->run.backpack, sizeof(row.backpack)) != 0 ||
-            memcmp(&row.id, &o->past->run.id, sizeof(row.id)) == 0)
+        if (!vls_uuid_equal(&row.backpack, &o->past->run.backpack) ||
+            vls_uuid_equal(&row.id, &o->past->run.id))
             continue;
         if (row.status == VLS_FLOW_RUNNING)
             rc = vls_flow_is_locked(o->v, &row.id, err);
@@ -472,8 +471,8 @@ int vls_flow_rewind(const char **aside, vls_flow_past *past, vls_arena *arena, v
         (void)snprintf(name, sizeof(name), "%.*s.aborted-%lld",
                        VALISE_STR_ARG(vls_str_head(past->name, VLS_BAG_NAME_MAX - 24)),
                        (long long)n);
-        rc = vls_backpack_supersede_with(&past->run.backpack, v, past->name, s.seq,
-                                         valise_str_of(name), &go_on, 1, &call, &why);
+        rc = vls_backpack_supersede(&past->run.backpack, v, past->name, s.seq, valise_str_of(name),
+                                    &go_on, 1, &call, &why);
     }
     if (rc < 0 && err)
         *err = why;
@@ -525,7 +524,8 @@ static int branch_at(vls_flow_branch *out, vls_arena *arena, valise *v,
     naming n = {.id = step->backpack, .arena = arena};
     int rc = vls_with_view(v, NULL, read_name, &n, err);
 
-    *out = (vls_flow_branch){.name = n.name, .seq = step->start, .before = step->begun};
+    if (rc == 0)
+        *out = (vls_flow_branch){.name = n.name, .seq = step->start, .before = step->begun};
     return rc;
 }
 
@@ -556,6 +556,7 @@ int vls_flow_find_branch(vls_flow_branch *out, vls_arena *arena, valise *v, vali
                     !vls_str_equal(last.node, target->path)))
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "'%.*s' did not run so often in the run %s",
                       VALISE_STR_ARG(target->path), vls_uuid_text(&past->run.id).s);
-    *out = (vls_flow_branch){.name = past->name, .seq = last.seq, .before = INT64_MAX};
+    if (rc == 0)
+        *out = (vls_flow_branch){.name = past->name, .seq = last.seq, .before = INT64_MAX};
     return rc;
 }

@@ -30,12 +30,8 @@ static bool equal_ignoring_case(valise_str a, valise_str b)
 static int note_entry(void *arg, const vls_ini_entry *entry, valise_error *err)
 {
     reading *r = arg;
-    bool truth;
-    int64_t number;
 
     (void)err;
-    (void)!vls_ini_bool(&truth, entry, NULL);
-    (void)!vls_ini_i64(&number, entry, NULL);
     if (equal_ignoring_case(entry->name.section, r->name->section) &&
         equal_ignoring_case(entry->name.key, r->name->key) &&
         !entry->name.subsection.ptr == !r->name->subsection.ptr &&

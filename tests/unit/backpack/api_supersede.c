@@ -34,7 +34,7 @@ static const char *going_on(desk *d, const char *name)
 static int supersede(desk *d, const char *name, int64_t seq, const char *aside)
 {
     return vls_backpack_supersede(NULL, d->v, valise_str_of(name), seq, valise_str_of(aside), NULL,
-                                  d->err);
+                                  0, NULL, d->err);
 }
 
 /* To be closed before the test ends. */
@@ -174,8 +174,8 @@ TEST(api_supersede, says_why_not)
     CHECK_RC(VALISE_E_NOT_FOUND, supersede(d, "run-1", 5, "aside"));
     CHECK_TEXT("seq", t->err.path);
     CHECK_RC(VALISE_E_INVALID, supersede(d, "run-1", -1, "aside"));
-    CHECK_RC(VALISE_E_NOT_FOUND,
-             vls_backpack_supersede(&id, d->v, VLS_STR("run-1"), 9, VLS_STR("x"), NULL, &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, vls_backpack_supersede(&id, d->v, VLS_STR("run-1"), 9,
+                                                        VLS_STR("x"), NULL, 0, NULL, &t->err));
     CHECK_INT(7, id.bytes[0]);
     (void)bag_with(d, "in-memory", NULL);
     CHECK_RC(VALISE_E_UNSUPPORTED, supersede(d, "in-memory", 0, "aside"));
@@ -247,7 +247,8 @@ static int take_over(fault *f, void *arg)
     CHECK_INT(0, valise_backpack_node(&view, bag, &node, &f->err));
     CHECK_INT(0, pack(view, "a", "2", &f->err));
     fault_on(f);
-    rc = vls_backpack_supersede(&id, v, VLS_STR("run-1"), 1, VLS_STR("aside"), NULL, &f->err);
+    rc = vls_backpack_supersede(&id, v, VLS_STR("run-1"), 1, VLS_STR("aside"), NULL, 0, NULL,
+                                &f->err);
     fault_off(f);
     CHECK_TEXT("a=2", items(bag));
     valise_backpack_close(view);

@@ -112,7 +112,7 @@ TEST(hash, a_begin_forgets_what_was_not_ended)
 
     start(t, &hasher);
     vls_hash_begin_tagged(&hasher, "valise.test.1");
-    vls_hash_field_open(&hasher, 5);
+    vls_hash_field_u64(&hasher, 5);
     vls_hash_begin(&hasher);
     vls_hash_update(&hasher, VLS_STR("abc"));
     CHECK_OK(vls_hash_end(&id, &hasher, &t->err));
@@ -200,53 +200,6 @@ TEST(hash, agrees_with_the_vectors_in_the_documentation)
         count++;
     }
     CHECK_INT(11, count);
-}
-
-TEST(hash, a_field_may_come_in_pieces)
-{
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
-    valise_id whole, pieces;
-
-    start(t, &hasher);
-    vls_hash_begin_tagged(&hasher, "valise.test.1");
-    vls_hash_field(&hasher, VLS_STR("hello world"));
-    vls_hash_field_u64(&hasher, 7);
-    CHECK_OK(vls_hash_end(&whole, &hasher, &t->err));
-
-    vls_hash_begin_tagged(&hasher, "valise.test.1");
-    vls_hash_field_open(&hasher, 11);
-    vls_hash_update(&hasher, VLS_STR("hello "));
-    vls_hash_update(&hasher, VLS_STR(""));
-    vls_hash_update(&hasher, VLS_STR("world"));
-    vls_hash_field_u64(&hasher, 7);
-    CHECK_OK(vls_hash_end(&pieces, &hasher, &t->err));
-    CHECK(vls_id_equal(&whole, &pieces));
-}
-
-TEST(hash, a_field_must_have_the_size_it_was_given)
-{
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
-    valise_id id, untouched;
-
-    start(t, &hasher);
-    memset(&id, 0x5A, sizeof(id));
-    untouched = id;
-    for (int way = 0; way < 4; way++) {
-        vls_hash_begin_tagged(&hasher, "valise.test.1");
-        if (way != 3)
-            vls_hash_field_open(&hasher, 3);
-        vls_hash_update(&hasher, way == 0 ? VLS_STR("ab") : VLS_STR("abcd"));
-        if (way == 2)
-            vls_hash_field_none(&hasher);
-        CHECK_RC(VALISE_E_INVALID, vls_hash_end(&id, &hasher, &t->err));
-        CHECK(vls_id_equal(&untouched, &id));
-    }
-    vls_hash_begin_tagged(&hasher, "valise.test.1");
-    vls_hash_field_open(&hasher, 3);
-    vls_hash_field(&hasher, VLS_STR("abc")); /* a new field while one is open */
-    CHECK_RC(VALISE_E_INVALID, vls_hash_end(&id, &hasher, &t->err));
-
-    (void)hash_of(t, &hasher, VLS_STR("abc")); /* and the hasher works on */
 }
 
 TEST(hash, an_id_field_is_its_bytes_and_none_when_null)

@@ -31,7 +31,7 @@ TEST(hashers, one_that_came_back_is_lent_again)
     CHECK(first != second);
     CHECK_INT(2, hashers.lent_count);
     vls_hash_begin_tagged(first, "valise.test.1"); /* in the middle of something */
-    vls_hash_field_open(first, 10);
+    vls_hash_field_u64(first, 10);
     CHECK(!vls_hashers_return(first));
     size_t in_use = test_bytes_in_use(t);
     CHECK_OK(vls_hashers_borrow(&again, &hashers, &t->err));

@@ -16,7 +16,6 @@
 
 #define FILES 400
 #define EDITS 150
-#define VALUES 120
 
 /* ---- running git ---- */
 
@@ -505,61 +504,3 @@ TEST(ini_git, reads_what_git_writes)
 }
 
 /* ---- values ---- */
-
-static int keep_entry(void *arg, const vls_ini_entry *entry, valise_error *err)
-{
-    vls_ini_entry *kept = arg;
-
-    (void)err;
-    *kept = *entry;
-    if (entry->value.ptr)
-        kept->value = ini_exact(entry->value);
-    return 0;
-}
-
-static const char *random_number(maker *m)
-{
-    m->len = 0;
-    ADD_ONE_OF(m, "", "", "", "-", "+", " ");
-    ADD_ONE_OF(m, "", "", "", "0", "0x", "0X");
-    ADD_ONE_OF(m, "", "0", "1", "7", "8", "12", "ff", "1024", "2147483647", "2147483648", "65536",
-               "9223372036854775807", "9223372036854775808", "8589934591", "8589934592", "true",
-               "Yes", "oN", "no", "OFF", "false", "2097151", "7fffffffffffffff");
-    ADD_ONE_OF(m, "", "", "", "k", "K", "m", "g", "G", "kk", "t", " ", ".");
-    return test_format("%.*s", (int)m->len, m->text);
-}
-
-TEST(ini_git, values_mean_what_they_mean_to_git)
-{
-    need_git();
-    maker m = maker_new(test_seed());
-    const char *path = test_format("%s/value", test_tmpdir());
-    const char *const as_bool[] = {"config", "--file", path, "--type=bool", "a.k", NULL};
-    const char *const as_int[] = {"config", "--file", path, "--type=int", "a.k", NULL};
-
-    for (int i = 0; i < VALUES; i++) {
-        const char *text =
-            i == 0 ? "[a]\nk\n" : test_format("[a]\nk = \"%s\"\n", random_number(&m));
-        vls_ini_entry entry = {.file = {NULL, 0}};
-        bool truth = false;
-        int64_t number = 0;
-
-        write_file(path, valise_str_of(text));
-        CHECK_OK(
-            vls_ini_read(t->env, VLS_STR("f"), valise_str_of(text), keep_entry, &entry, &t->err));
-        entry.file = entry.full_name = VLS_STR("");
-        git_run git = run_git(as_bool);
-        int rc = vls_ini_bool(&truth, &entry, &t->err);
-        CHECK_MSG((rc == 0) == (git.status == 0), "%s as a boolean: %d, git %d", text, rc,
-                  git.status);
-        if (rc == 0)
-            CHECK_STR(valise_str_of(truth ? "true\n" : "false\n"), git.out);
-
-        git = run_git(as_int);
-        rc = vls_ini_i64(&number, &entry, &t->err);
-        CHECK_MSG((rc == 0) == (git.status == 0), "%s as a number: %d, git %d", text, rc,
-                  git.status);
-        if (rc == 0)
-            CHECK_STR(valise_str_of(test_format("%jd\n", (intmax_t)number)), git.out);
-    }
-}

@@ -137,11 +137,12 @@ static void check_prefix(world *w, unsigned i)
         end++;
 
     void *item = vls_pmap_first_in(&c, map, prefix);
-    for (; item; item = vls_pmap_next_in(&c, map, prefix))
+    for (; item && vls_str_starts(thing_key(item), prefix); item = vls_pmap_next(&c))
         CHECK(at < end && item == m->ptr[at++]);
     CHECK_INT(end, at);
-    item = vls_pmap_last_in(&c, map, prefix);
-    for (; item; item = vls_pmap_prev_in(&c, map, prefix))
+    (void)vls_pmap_seek_behind(&c, map, prefix);
+    item = vls_pmap_prev(&c);
+    for (; item && vls_str_starts(thing_key(item), prefix); item = vls_pmap_prev(&c))
         CHECK(at > first && item == m->ptr[--at]);
     CHECK_INT(first, at);
     CHECK_INT(end - first, vls_pmap_count_in(map, prefix));

@@ -47,21 +47,6 @@ TEST(clock, never_goes_back)
     }
 }
 
-TEST(clock, can_be_raised_but_not_lowered)
-{
-    fake_env fake;
-    vls_clock clock;
-
-    vls_clock_init(&clock, fake_env_init(&fake, t->env));
-    fake.now_ns = 100;
-    vls_clock_raise(&clock, 500);
-    CHECK_INT(500, vls_clock_now_ns(&clock));
-    vls_clock_raise(&clock, 300);
-    CHECK_INT(500, vls_clock_now_ns(&clock));
-    fake.now_ns = 501;
-    CHECK_INT(501, vls_clock_now_ns(&clock));
-}
-
 TEST(clock, a_deadline_is_never_before_its_beginning)
 {
     int64_t before = t->env->ticks_ns(t->env->self), deadline = vls_deadline_ns(t->env, 1000);

@@ -446,7 +446,7 @@ TEST(dispatch, takes_time_from_a_clock_that_never_goes_back) /* [K3] */
 
     CHECK_OK(valise_dispatch(&a, k->v, "counter:add", "{\"name\":\"a\"}", NULL, &t->err));
     /* As if an earlier handle had seen a clock that was ahead. */
-    vls_clock_raise(&k->v->clock, a.time + INT64_C(3600000000000));
+    atomic_store(&k->v->clock.last_ns, a.time + INT64_C(3600000000000));
     valise_reply_release(&a);
     CHECK_OK(valise_dispatch(&a, k->v, "counter:add", "{\"name\":\"a\"}", NULL, &t->err));
     vls_clock_init(&k->v->clock, k->env);
