@@ -47,7 +47,7 @@ static int pack_item(void *arg, valise_str key, valise_str value, valise_error *
     return valise_pack_str(NULL, arg, key, value, &options, err);
 }
 
-static int pack_items(valise_backpack *bag, valise_str items, valise_error *err)
+int vls_handle_pack_first(valise_backpack *bag, valise_str items, valise_error *err)
 {
     return items.len == 0 ? 0 : vls_create_each_item(items, bag->env, pack_item, bag, err);
 }
@@ -127,7 +127,7 @@ static int make_ephemeral(valise_backpack *bag, const valise_backpack_options *o
         return rc;
     adopt(bag, memory);
     rc = vls_handle_scope(bag, NULL, err);
-    return rc < 0 ? rc : pack_items(bag, o->items, err);
+    return rc < 0 ? rc : vls_handle_pack_first(bag, o->items, err);
 }
 
 static int find_durable(void *arg, valise_view *view, valise_error *err)
@@ -328,7 +328,7 @@ static int fork_ring(valise_backpack *fork, valise_backpack *from, const valise_
         adopt(fork, f.memory);
     if (rc == 0)
         rc = vls_handle_scope(fork, NULL, err);
-    return rc < 0 ? rc : pack_items(fork, o->items, err);
+    return rc < 0 ? rc : vls_handle_pack_first(fork, o->items, err);
 }
 
 static int fork_rows(valise_backpack *fork, valise_backpack *from, const valise_backpack_options *o,
@@ -350,7 +350,7 @@ static int fork_rows(valise_backpack *fork, valise_backpack *from, const valise_
         return rc;
     fork->id = fork->who.id = result.id;
     rc = finish_durable(fork, o, err);
-    return rc < 0 ? rc : pack_items(fork, o->items, err);
+    return rc < 0 ? rc : vls_handle_pack_first(fork, o->items, err);
 }
 
 int valise_backpack_fork(valise_backpack **out, valise_backpack *from, const char *name,

@@ -183,7 +183,7 @@ const valise_coll vls_bag_commits = {.size = sizeof(valise_coll),
     VALISE_FIELD_WITH(row_type, backpack, UUID, VALISE_REQUIRED | VALISE_KEY, "The backpack.",     \
                       .ref = "backpack")
 
-const valise_field vls_quarantine_fields[] = {
+static const valise_field quarantine_fields[] = {
     OWNER(vls_quarantine_row),
     VALISE_FIELD(vls_quarantine_row, seq, INT, VALISE_REQUIRED | VALISE_KEY,
                  "The commit that put it there; below 0: the fork began with it."),
@@ -204,7 +204,7 @@ static const valise_coll_index quarantine_indexes[] = {{"key", by_entry}, {NULL,
 const valise_coll vls_bag_quarantines = {.size = sizeof(valise_coll),
                                          .name = "backpack_quarantine",
                                          .help = "An item that was taken out of active state.",
-                                         .fields = vls_quarantine_fields,
+                                         .fields = quarantine_fields,
                                          .row_size = sizeof(vls_quarantine_row),
                                          .indexes = quarantine_indexes,
                                          .needs = "backpack:read"};

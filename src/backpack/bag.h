@@ -26,6 +26,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "base/uuid.h"
 
 #define VLS_BAG_NAME_MAX 256
 #define VLS_BAG_KEY_MAX 1024
@@ -152,8 +153,8 @@ extern const valise_coll vls_bags, vls_bag_commits, vls_bag_quarantines, vls_bag
     vls_bag_runs, vls_bag_permissions, vls_bag_rules, vls_bag_taints, vls_bag_merges, vls_bag_reads;
 
 /* Their fields; the first one is the backpack. */
-extern const valise_field vls_quarantine_fields[], vls_checkpoint_fields[], vls_run_fields[],
-    vls_permission_fields[], vls_rule_fields[], vls_merge_fields[];
+extern const valise_field vls_checkpoint_fields[], vls_run_fields[], vls_permission_fields[],
+    vls_rule_fields[], vls_merge_fields[];
 
 /* What they share: a string in a list, and the names of VALISE_ACTION_... */
 extern const valise_field vls_name_item;
@@ -201,11 +202,9 @@ static inline void vls_entry_inherit(vls_quarantine_row *entry, const valise_uui
  * fork: the node has read it there too. False: it has no such mark. */
 static inline bool vls_mark_inherit(vls_taint_row *mark, const valise_uuid *fork, int64_t upto)
 {
-    static const valise_uuid own;
-
     if (mark->since < 0 || mark->since > upto)
         return false;
-    if (memcmp(&mark->source.backpack, &own, sizeof(own)) == 0)
+    if (vls_uuid_is_none(&mark->source.backpack))
         mark->source.backpack = mark->backpack;
     mark->backpack = *fork;
     mark->since = 0;

@@ -7,8 +7,6 @@
 #include "base/uuid.h"
 #include "base/vec.h"
 
-static const valise_uuid no_uuid;
-
 typedef struct table {
     const valise_env *env;
     pthread_mutex_t lock; /* over the maps */
@@ -116,7 +114,7 @@ static int make_table(void **out, valise *v, valise_error *err)
 
 static vls_ephemeral *find_name(const table *t, valise_str name, const valise_uuid *id)
 {
-    bool any = !id || vls_uuid_equal(id, &no_uuid);
+    bool any = !id || vls_uuid_is_none(id);
     vls_ephemeral *e = vls_map_get(&t->names, vls_str_hash(name, 0), &name);
 
     return e && (any || vls_uuid_equal(&e->id, id)) ? e : NULL;
@@ -335,7 +333,7 @@ static int note_rule(void *arg, const void *row, valise_error *err)
 {
     const vls_rule_row *rule = row;
 
-    return vls_uuid_equal(&rule->backpack, &no_uuid) ? add_rule(arg, rule, err) : 0;
+    return vls_uuid_is_none(&rule->backpack) ? add_rule(arg, rule, err) : 0;
 }
 
 static const vls_rule_row *find_rule(const rule_list *list, valise_str tag)

@@ -121,6 +121,9 @@ static inline bool vls_handle_is_short(const valise_backpack *bag)
 int vls_handle_merge_passing(valise_backpack *ours, valise_backpack *base, valise_backpack *theirs,
                              valise_conflict_fn *fn, void *arg, valise_error *err);
 
+/* The first items of a backpack, {"key":value}, packed as by the system; "": none. */
+int vls_handle_pack_first(valise_backpack *bag, valise_str items, valise_error *err);
+
 /* VALISE_E_INVALID for a snapshot. */
 int vls_handle_check_writable(valise_backpack *bag, valise_error *err);
 

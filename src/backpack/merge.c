@@ -368,12 +368,10 @@ static int bring_item(vls_write *w, const change *c, const valise_commit *item, 
 /* With the item that theirs put there: where ours has another one, that one comes first. */
 static int quarantine(merge *m, vls_write *w, const change *c, valise_error *err)
 {
-    static const valise_id none;
     const vls_quarantine_args args = {.key = c->key,
                                       .reason = c->end.reason,
                                       .error = c->end.error,
-                                      .forget =
-                                          c->has_before && vls_id_equal(&c->end.value, &none)};
+                                      .forget = c->has_before && vls_id_is_none(&c->end.value)};
     int rc = 0;
 
     if (args.forget && !w->live)

@@ -135,7 +135,6 @@ static int open_step(past *p, step *s, valise_error *err)
 {
     VLS_AUTO(use) vls_use use = {0};
     const vls_ledger *ledger = &use.ledger;
-    static const valise_uuid none;
     vls_ledger_head head;
     int rc;
 
@@ -154,7 +153,7 @@ static int open_step(past *p, step *s, valise_error *err)
     s->upto = VLS_MIN(s->upto, s->last);
     p->from = s;
     rc = ledger->ops->each_row(ledger->self, &vls_bag_merges, add_merge, p, err);
-    if (rc == 0 && !vls_uuid_equal(&head.origin, &none))
+    if (rc == 0 && !vls_uuid_is_none(&head.origin))
         rc = add_step(p, &head.origin, head.origin_seq, true, err);
     return rc < 0 ? rc : 1;
 }

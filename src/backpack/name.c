@@ -77,11 +77,6 @@ valise_str vls_bag_pattern_prefix(valise_str pattern)
 
 /* ---- lists ---- */
 
-static int compare(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 int vls_bag_sort_names(valise_list *out, valise_list names, vls_arena *arena, valise_error *err)
 {
     valise_str *copy;
@@ -96,7 +91,7 @@ int vls_bag_sort_names(valise_list *out, valise_list names, vls_arena *arena, va
         return vls_arena_fail(arena, err);
     if (names.count > 0)
         memcpy(copy, names.items, names.count * sizeof(*copy));
-    qsort(copy, names.count, sizeof(*copy), compare);
+    qsort(copy, names.count, sizeof(*copy), vls_str_order);
     for (size_t i = 0; i < names.count; i++) {
         if (kept == 0 || !vls_str_equal(copy[kept - 1], copy[i]))
             copy[kept++] = copy[i];
@@ -159,7 +154,7 @@ int vls_permissions_copy(valise_permissions *permissions, vls_arena *arena, vali
 bool vls_bag_has_name(valise_list sorted, valise_str name)
 {
     return sorted.count > 0 &&
-           bsearch(&name, sorted.items, sorted.count, sizeof(valise_str), compare) != NULL;
+           bsearch(&name, sorted.items, sorted.count, sizeof(valise_str), vls_str_order) != NULL;
 }
 
 bool vls_bag_same_names(valise_list a, valise_list b)

@@ -38,12 +38,11 @@ static const valise_field list_out[] = {
 static int read_origin(list_row *row, valise_view *view, const valise_uuid *id, int64_t seq,
                        valise_error *err)
 {
-    static const valise_uuid none;
     vls_bag_row origin = {.id = *id};
     int rc;
 
     row->origin_seq = VALISE_NONE;
-    if (vls_uuid_equal(id, &none))
+    if (vls_uuid_is_none(id))
         return 0;
     row->origin = *id;
     row->origin_seq = seq;

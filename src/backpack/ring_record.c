@@ -184,8 +184,7 @@ void vls_ring_spare_release(vls_ring *ring)
 record *vls_ring_record_new(vls_ring *ring, const valise_commit *c, vls_ring_key *key, value *v,
                             valise_blob *blob, vls_ring_label *label)
 {
-    static const valise_id none;
-    bool has_value = !vls_id_equal(&c->value, &none), has_room = has_value && !v;
+    bool has_value = !vls_id_is_none(&c->value), has_room = has_value && !v;
     record *r = take_memory(ring, has_room);
     rare *x = NULL;
 

@@ -10,8 +10,6 @@
 #include "base/uuid.h"
 
 static const valise_uuid no_uuid;
-static const valise_id no_id;
-
 /* ---- finding a backpack ---- */
 
 /* Names are for who may read what has them. */
@@ -74,7 +72,7 @@ static int count_origins(size_t *out, valise_view *view, const vls_bag_row *bag,
     vls_bag_row at = *bag;
     size_t count = 1;
 
-    while (!vls_uuid_equal(&at.origin, &no_uuid)) {
+    while (!vls_uuid_is_none(&at.origin)) {
         vls_bag_row origin = {.id = at.origin};
         int rc = valise_view_get(&origin, view, &vls_bags, err);
         if (rc < 0)
@@ -538,7 +536,7 @@ static int get_value(valise_blob **out, void *self, const valise_commit *commit,
 {
     vls_rows *rows = self;
 
-    if (vls_id_equal(&commit->value, &no_id))
+    if (vls_id_is_none(&commit->value))
         return vls_fail(err, VALISE_E_NOT_FOUND, "commit %lld of '%s' has no value",
                         (long long)commit->seq, vls_text_short(commit->key).s);
     return vls_view_blob(out, rows->view, &commit->value, err);
@@ -561,7 +559,7 @@ static int add_value(const vls_rows *rows, const valise_commit *commit, valise_b
     valise_id id;
     int rc;
 
-    if (vls_id_equal(&commit->value, &no_id))
+    if (vls_id_is_none(&commit->value))
         return 0;
     rc = vls_view_has_object(rows->view, &commit->value, err);
     if (rc != 0 || !value)

@@ -48,11 +48,6 @@ static int gather(vls_key_set *g, const vls_rows *a, size_t i, const vls_rows *b
     return rc;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 typedef int difference_fn(void *arg, const valise_commit *in_self, const valise_commit *in_other,
                           valise_error *err);
 
@@ -82,7 +77,7 @@ static int compare_all(vls_key_set *g, const vls_rows *a, const vls_rows *b, dif
     int rc = 0;
 
     if (g->list.len > 1)
-        qsort(g->list.ptr, g->list.len, sizeof(valise_str), compare_keys);
+        qsort(g->list.ptr, g->list.len, sizeof(valise_str), vls_str_order);
     vls_arena_init(&arena, a->view->arena.env, VLS_VIEW_MAX_BYTES);
     for (size_t n = 0; rc == 0 && n < g->list.len; n++) {
         vls_arena_reset(&arena);

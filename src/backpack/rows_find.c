@@ -264,16 +264,11 @@ int vls_rows_each_version(void *self, valise_str key, valise_commit_fn *fn, void
 
 /* ---- distinct keys ---- */
 
-static bool is_key(const void *item, const void *key)
-{
-    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
-}
-
 void vls_key_set_init(vls_key_set *set, const valise_env *env)
 {
     *set = (vls_key_set){.list = VLS_VEC_INIT};
     vls_arena_init(&set->arena, env, VLS_VIEW_MAX_BYTES);
-    vls_map_init(&set->known, env, is_key);
+    vls_map_init(&set->known, env, vls_str_is);
 }
 
 void vls_key_set_release(vls_key_set *set)

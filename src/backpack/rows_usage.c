@@ -54,7 +54,6 @@ static int note(counting *c, vls_map *map, const void *key, size_t size, valise_
 /* Add what was not counted yet to one of the sums. Commits behind the edge are history's. */
 static int count_commit(int64_t *bytes, counting *c, const valise_commit *commit, valise_error *err)
 {
-    static const valise_id none;
     int rc = 0;
 
     if (!vls_uuid_equal(&commit->backpack, &c->rows->bag.id))
@@ -63,7 +62,7 @@ static int count_commit(int64_t *bytes, counting *c, const valise_commit *commit
         rc = note(c, &c->commits, &commit->seq, sizeof(commit->seq), err);
     if (rc > 0)
         *bytes += VLS_BAG_COMMIT_BYTES;
-    if (rc >= 0 && !vls_id_equal(&commit->value, &none)) {
+    if (rc >= 0 && !vls_id_is_none(&commit->value)) {
         rc = note(c, &c->values, &commit->value, sizeof(commit->value), err);
         if (rc > 0)
             *bytes += commit->value_size;

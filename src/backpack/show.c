@@ -118,13 +118,12 @@ static int pass_version(void *arg, const valise_commit *commit, valise_error *er
 static int get_before(valise_commit *out, const vls_ledger *ledger, vls_scope *scope,
                       const valise_commit *commit, vls_arena *arena, valise_error *err)
 {
-    static const valise_id none;
     before_search s = {.commit = commit, .arena = arena};
     int rc;
 
     if (commit->previous > 0)
         return get_commit(out, ledger, scope, commit->previous, arena, err);
-    if (vls_id_equal(&commit->previous_value, &none))
+    if (vls_id_is_none(&commit->previous_value))
         return 0;
     rc = ledger->ops->each_version(ledger->self, commit->key, pass_version, &s, err);
     if (rc >= 0 && s.found)

@@ -9,12 +9,10 @@
 
 /* ---- finding ---- */
 
-static const valise_uuid no_uuid;
-
 /* A command that is in the log never sees what is in memory alone: whoever replays it cannot. */
 static bool sees_memory(const valise_view *view)
 {
-    return view->bus && (view->apart || vls_uuid_equal(&view->stamp.command, &no_uuid));
+    return view->bus && (view->apart || vls_uuid_is_none(&view->stamp.command));
 }
 
 static int take_memory(vls_use *use, vls_ephemeral *memory, valise_view *view, valise_error *err)
@@ -34,7 +32,7 @@ static int fail_gone(valise_str name, valise_error *err)
 
 static int find_rows(vls_use *use, valise_view *view, const vls_who *who, valise_error *err)
 {
-    bool any = vls_uuid_equal(&who->id, &no_uuid);
+    bool any = vls_uuid_is_none(&who->id);
     int rc = any ? vls_rows_open(&use->rows, view, who->backpack, err)
                  : vls_rows_open_id(&use->rows, view, &who->id, err);
 
@@ -80,8 +78,8 @@ static int find(vls_use *use, bool *absent, valise_view *view, const vls_who *wh
         memory = vls_ephemeral_find(view->bus, who->backpack, &who->id);
     if (memory)
         return take_memory(use, memory, view, err);
-    return absent && vls_uuid_equal(&who->id, &no_uuid) ? find_name(use, absent, view, who, err)
-                                                        : find_rows(use, view, who, err);
+    return absent && vls_uuid_is_none(&who->id) ? find_name(use, absent, view, who, err)
+                                                : find_rows(use, view, who, err);
 }
 
 int vls_use_allows(const vls_use *use, const vls_who *who, const char *capability,

@@ -16,7 +16,7 @@ static bool equal_ignoring_case(valise_str a, valise_str b)
 {
     size_t i = 0;
 
-    while (i < a.len && i < b.len && vls_ini_lower(a.ptr[i]) == vls_ini_lower(b.ptr[i]))
+    while (i < a.len && i < b.len && vls_to_lower(a.ptr[i]) == vls_to_lower(b.ptr[i]))
         i++;
     return i == a.len && i == b.len;
 }
@@ -51,7 +51,7 @@ static int check_name(const vls_ini_name *name, valise_error *err)
         rc = check_word(name->key, "key", err);
     if (rc < 0)
         return rc;
-    if (!vls_ini_is_letter(name->key.ptr[0]))
+    if (!vls_is_letter(name->key.ptr[0]))
         return vls_fail(err, VALISE_E_INVALID, "key \"%s\" does not begin with a letter",
                         vls_text_short(name->key).s);
     for (size_t i = 0; i < name->subsection.len; i++) {

@@ -130,7 +130,7 @@ static int scan_header(vls_ini_scan *scan, valise_error *err)
         }
         if (!vls_ini_is_name_char(c) && c != '.')
             return fail_at_char(scan, err, c, "a section's name has letters, digits, '-' and '.'");
-        vls_buf_add_byte(&scan->name, vls_ini_lower(c));
+        vls_buf_add_byte(&scan->name, vls_to_lower(c));
     }
     if (rc == 0 && scan->last_at == start)
         return fail_here(scan, err, "the section has no name");
@@ -227,9 +227,9 @@ static int scan_entry(vls_ini_item *item, vls_ini_scan *scan, char first, valise
     item->entry.line = scan->last_line;
     scan->name.len = scan->stem_len;
     vls_buf_clear(&scan->value);
-    vls_buf_add_byte(&scan->name, vls_ini_lower(first));
+    vls_buf_add_byte(&scan->name, vls_to_lower(first));
     while (vls_ini_is_name_char(c = next_char(scan)))
-        vls_buf_add_byte(&scan->name, vls_ini_lower(c));
+        vls_buf_add_byte(&scan->name, vls_to_lower(c));
     item->key_end = item->value_start = item->value_end = scan->last_at;
 
     while (c == ' ' || c == '\t')
@@ -281,7 +281,7 @@ int vls_ini_scan_next(vls_ini_item *out, vls_ini_scan *scan, valise_error *err)
         item.kind = VLS_INI_HEADER;
         item.start = scan->last_at;
         rc = scan_header(scan, err);
-    } else if (vls_ini_is_letter(c)) {
+    } else if (vls_is_letter(c)) {
         item.kind = VLS_INI_ENTRY;
         rc = scan_entry(&item, scan, c, err);
     } else {

@@ -14,6 +14,7 @@
 #define VLS_INI_SCAN_H
 
 #include "base/ini.h"
+#include "base/str.h"
 
 typedef enum vls_ini_kind {
     VLS_INI_END,
@@ -60,20 +61,10 @@ static inline bool vls_ini_is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static inline bool vls_ini_is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* What section names and keys are made of. */
 static inline bool vls_ini_is_name_char(char c)
 {
-    return vls_ini_is_letter(c) || (c >= '0' && c <= '9') || c == '-';
-}
-
-static inline char vls_ini_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+    return vls_is_alnum(c) || c == '-';
 }
 
 static inline void vls_auto_ini_scan(vls_ini_scan *scan)

@@ -3,11 +3,6 @@
 
 #include "base/str.h"
 
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 /* The slips that make one from the other. */
 static size_t distance_of(valise_str a, valise_str b)
 {
@@ -20,10 +15,11 @@ static size_t distance_of(valise_str a, valise_str b)
         size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
-            char x = lower(a.ptr[i - 1]), y = lower(b.ptr[j - 1]);
+            char x = vls_to_lower(a.ptr[i - 1]), y = vls_to_lower(b.ptr[j - 1]);
             size_t best = VLS_MIN(above[j] + 1, row[j - 1] + 1);
             best = VLS_MIN(best, above[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == lower(b.ptr[j - 2]) && lower(a.ptr[i - 2]) == y)
+            if (i > 1 && j > 1 && x == vls_to_lower(b.ptr[j - 2]) &&
+                vls_to_lower(a.ptr[i - 2]) == y)
                 best = VLS_MIN(best, two_above[j - 2] + 1);
             row[j] = best;
         }

@@ -21,6 +21,16 @@ int vls_str_compare(valise_str a, valise_str b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
+int vls_str_order(const void *a, const void *b)
+{
+    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
+}
+
+bool vls_str_is(const void *item, const void *key)
+{
+    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
+}
+
 size_t vls_str_find_byte(valise_str s, char c)
 {
     const char *at = s.len ? memchr(s.ptr, c, s.len) : NULL;

@@ -48,6 +48,28 @@ static inline valise_str vls_str_head(valise_str s, size_t len)
 /* Order by bytes: negative, 0 or positive. */
 int vls_str_compare(valise_str a, valise_str b);
 
+/* The same for qsort and bsearch in arrays of valise_str. */
+int vls_str_order(const void *a, const void *b);
+
+/* For maps of valise_str: is the item the key? */
+bool vls_str_is(const void *item, const void *key);
+
+/* ASCII alone, whatever the locale. */
+static inline bool vls_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool vls_is_alnum(char c)
+{
+    return vls_is_letter(c) || (c >= '0' && c <= '9');
+}
+
+static inline char vls_to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* Where byte c or slice needle first stands; s.len when nowhere. */
 size_t vls_str_find_byte(valise_str s, char c);
 size_t vls_str_find(valise_str s, valise_str needle);

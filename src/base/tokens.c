@@ -269,8 +269,7 @@ static bool is_media(valise_str type, const char *lower)
     if (type.len < len)
         return false;
     for (size_t i = 0; i < len; i++) {
-        char c = type.ptr[i];
-        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != lower[i])
+        if (vls_to_lower(type.ptr[i]) != lower[i])
             return false;
     }
     return lower[len - 1] == '/' || type.len == len || type.ptr[len] == ';' || type.ptr[len] == ' ';

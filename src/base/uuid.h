@@ -70,6 +70,14 @@ static inline bool vls_uuid_equal(const valise_uuid *a, const valise_uuid *b)
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
+/* All zeros: how rows and calls say that there is none. */
+static inline bool vls_uuid_is_none(const valise_uuid *uuid)
+{
+    static const valise_uuid none;
+
+    return vls_uuid_equal(uuid, &none);
+}
+
 static inline int vls_uuid_compare(const valise_uuid *a, const valise_uuid *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes));

@@ -63,17 +63,12 @@ const valise_coll vls_setting_coll = {
 
 /* ---- checks ---- */
 
-static bool is_alnum(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool vls_actor_id_is_valid(valise_str id)
 {
-    if (id.len == 0 || id.len > VLS_ACTOR_MAX || !is_alnum(id.ptr[0]))
+    if (id.len == 0 || id.len > VLS_ACTOR_MAX || !vls_is_alnum(id.ptr[0]))
         return false;
     for (size_t i = 1; i < id.len; i++) {
-        if (!is_alnum(id.ptr[i]) && (id.ptr[i] == '\0' || !strchr("._@:/+-", id.ptr[i])))
+        if (!vls_is_alnum(id.ptr[i]) && (id.ptr[i] == '\0' || !strchr("._@:/+-", id.ptr[i])))
             return false;
     }
     return true;

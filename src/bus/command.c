@@ -58,8 +58,6 @@ static int read_expect(vls_command *command, valise_str text, valise_error *err)
     return rc < 0 ? rc : vls_buf_keep(&command->expect, &canonical, err);
 }
 
-static const valise_uuid no_uuid;
-
 static int init(vls_command *out, const valise_call *call, valise_error *err)
 {
     valise *bus = out->bus;
@@ -69,7 +67,7 @@ static int init(vls_command *out, const valise_call *call, valise_error *err)
     out->cause = call->cause;
     out->id = call->id;
     out->dry_run = call->flags & VALISE_CALL_DRY_RUN;
-    out->id_given = !vls_uuid_equal(&call->id, &no_uuid);
+    out->id_given = !vls_uuid_is_none(&call->id);
     rc = check_actor(out->actor, err);
     if (rc == 0)
         rc = read_expect(out, call->expect, err);

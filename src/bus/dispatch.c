@@ -137,8 +137,6 @@ static void vls_auto_batch(batch *b)
     vls_arena_release(&b->views);
 }
 
-static const valise_uuid no_uuid;
-
 /* What the call of one command leaves open, the call of all says. */
 static int read_call(valise_call *out, const batch *b, const valise_command *command,
                      valise_error *err)
@@ -151,7 +149,7 @@ static int read_call(valise_call *out, const batch *b, const valise_command *com
         return vls_fail(err, VALISE_E_INVALID, "a batch is tried as a whole or not at all");
     if (out->actor.len == 0)
         out->actor = b->call.actor;
-    if (vls_uuid_equal(&out->cause, &no_uuid))
+    if (vls_uuid_is_none(&out->cause))
         out->cause = b->call.cause;
     out->flags = b->call.flags;
     return 0;
@@ -274,7 +272,7 @@ static int check_batch(const valise_reply *out, const batch *b, valise_error *er
     if (b->count > VLS_BATCH_MAX)
         return vls_fail(err, VALISE_E_LIMIT, "a batch has at most %u commands, not %zu",
                         VLS_BATCH_MAX, b->count);
-    if (b->call.expect.len > 0 || !vls_uuid_equal(&b->call.id, &no_uuid))
+    if (b->call.expect.len > 0 || !vls_uuid_is_none(&b->call.id))
         return vls_fail(err, VALISE_E_INVALID,
                         "the commands of a batch have ids and expects of "
                         "their own, the batch has none");

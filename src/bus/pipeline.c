@@ -20,13 +20,6 @@
 
 /* ---- retry ---- */
 
-static bool is_zero_id(const valise_id *id)
-{
-    static const valise_id zero;
-
-    return vls_id_equal(id, &zero);
-}
-
 /* Was the entry made by the payload this command came with? */
 static int is_same_payload(bool *out, const vls_command *command, const vls_entry *entry,
                            valise_error *err)
@@ -39,7 +32,7 @@ static int is_same_payload(bool *out, const vls_command *command, const vls_entr
     *out = false;
     if (!entry->payload.ptr || !entry->nonce.ptr)
         return 0; /* erased: nobody can tell any more */
-    if (is_zero_id(&entry->sent)) {
+    if (vls_id_is_none(&entry->sent)) {
         *out = vls_str_equal(entry->payload, command->payload);
         return 0;
     }

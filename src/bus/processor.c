@@ -211,13 +211,6 @@ static int derive_ids(valise_uuid *out, vls_store *store, const char *name,
     return 0;
 }
 
-static bool is_zero(const valise_uuid *uuid)
-{
-    static const valise_uuid zero = {{0}};
-
-    return vls_uuid_equal(uuid, &zero);
-}
-
 int valise_job_call(struct valise_call *out, valise_job *job, valise_error *err)
 {
     valise_call call = VALISE_CALL_INIT;
@@ -227,7 +220,7 @@ int valise_job_call(struct valise_call *out, valise_job *job, valise_error *err)
     VLS_ARG(out && job, err);
     call.actor = job->actor;
     call.cause = job->cause;
-    if (!is_zero(&job->ids)) {
+    if (!vls_uuid_is_none(&job->ids)) {
         rc = vls_store_hasher(&hasher, job->v->store, err);
         if (rc == 0)
             rc = vls_uuid_derive(&call.id, hasher, &job->ids, job->id_count, err);

@@ -512,8 +512,7 @@ static int check_type_name(const adding *a, const char *name, valise_error *err)
 
     for (size_t i = 0; fine && i < rest.len; i++) {
         char c = rest.ptr[i];
-        fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_';
+        fine = vls_is_alnum(c) || c == '-' || c == '_';
     }
     if (!fine)
         return vls_fail(err, VALISE_E_INVALID,

@@ -12,8 +12,6 @@ bool vls_bus_listens(const valise *v)
     return feed && atomic_load_explicit(&feed->listeners, memory_order_relaxed) > 0;
 }
 
-static const valise_uuid no_uuid;
-
 struct vls_after {
     struct vls_after *next;
     vls_after_fn *fn;
@@ -59,7 +57,7 @@ int vls_view_after(valise_view *view, vls_after_fn *fn, void *arg, void (*free_a
     vls_told *told = view->told;
     struct vls_after *after = NULL;
 
-    if (!told || (!view->apart && !vls_uuid_equal(&view->stamp.command, &no_uuid))) {
+    if (!told || (!view->apart && !vls_uuid_is_none(&view->stamp.command))) {
         free_arg(arg);
         return vls_fail(err, VALISE_E_UNSUPPORTED, "nothing can be left for after this operation");
     }

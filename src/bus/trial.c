@@ -260,7 +260,6 @@ int valise_test_run(valise_blob **out, valise_test *t, const char *type, const c
     /* Always the same: version 7, this time, and the number 1. */
     static const valise_uuid first = {
         {0x01, 0x9b, 0x7c, 0xa0, 0x4d, 0x88, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1}};
-    static const valise_uuid none;
     VLS_AUTO(command) vls_command command = {0};
     trial work = {.command = &command};
     valise_call how;
@@ -274,7 +273,7 @@ int valise_test_run(valise_blob **out, valise_test *t, const char *type, const c
     op = vls_registry_op(t->registry, valise_str_of(type));
     if (!op || op->kind != VALISE_COMMAND)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no command %s", type);
-    if (vls_uuid_equal(&how.id, &none))
+    if (vls_uuid_is_none(&how.id))
         how.id = first;
     rc = vls_command_init(&command, t->bus, op, &how, false, err);
     if (rc < 0)

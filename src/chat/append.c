@@ -9,8 +9,6 @@
 #include "chat/said.h"
 #include "store/view.h"
 
-static const valise_uuid no_uuid;
-
 /* ---- parents ---- */
 
 static int get_parents(vls_said *said, valise_view *view, const vls_turn_new *turn,
@@ -70,7 +68,7 @@ static int name_version(vls_turn_ref *out, valise_view *view, const vls_turn_new
     int rc;
 
     *out = (vls_turn_ref){turn->id, turn->version};
-    if (vls_uuid_equal(&turn->id, &no_uuid)) {
+    if (vls_uuid_is_none(&turn->id)) {
         out->version = 1;
         return valise_view_uuid(&out->id, view, err);
     }

@@ -305,11 +305,6 @@ static void sort_blobs(vls_blocks *blocks)
     blocks->blobs.len = kept + 1;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 /* Say which one is the second. */
 static int stands_twice(const reading *r, valise_str id, const char *type)
 {
@@ -344,7 +339,7 @@ static int check_once(const reading *r, const valise_str *ids, size_t count, con
     if (!sorted)
         return memory(r);
     memcpy(sorted, ids, count * sizeof(*ids));
-    qsort(sorted, count, sizeof(*sorted), compare_texts);
+    qsort(sorted, count, sizeof(*sorted), vls_str_order);
     for (size_t i = 1; i < count; i++) {
         if (vls_str_equal(sorted[i], sorted[i - 1]))
             return stands_twice(r, sorted[i], type);

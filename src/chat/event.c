@@ -91,12 +91,10 @@ static const valise_field session_fields[] = {
 
 static const char *session_type(const vls_session_row *before, const vls_session_row *after)
 {
-    static const valise_uuid none;
-
     if (!after)
         return "session.deleted";
     if (!before)
-        return vls_uuid_equal(&after->forked_from, &none) ? "session.created" : "session.forked";
+        return vls_uuid_is_none(&after->forked_from) ? "session.created" : "session.forked";
     return vls_turn_ref_equal(&before->head, &after->head) ? "session.updated" : "session.moved";
 }
 

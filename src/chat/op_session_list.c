@@ -32,8 +32,6 @@ static const valise_field list_out[] = {
 /* The index by role or by label has equal ones in the order of their ids, as the key has all. */
 static void choose(valise_select *select, vls_session_row *from, const list_args *args)
 {
-    static const valise_uuid none;
-
     from->id = args->after;
     from->role = args->role;
     from->label = args->label;
@@ -43,7 +41,7 @@ static void choose(valise_select *select, vls_session_row *from, const list_args
     else if (args->role.ptr)
         select->index = "role";
     select->equal = select->index ? 1 : 0;
-    if (!vls_uuid_equal(&args->after, &none)) {
+    if (!vls_uuid_is_none(&args->after)) {
         select->from = 1;
         select->flags |= VALISE_SCAN_AFTER;
     }

@@ -39,7 +39,6 @@ static int add_tip(void *arg, const vls_tip_row *tip, valise_error *err)
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const vls_session_args *args = in;
-    static const valise_id none;
     show_result *result = out;
     vls_session_row row = {0};
     tip_list tips = {view, VLS_VEC_INIT};
@@ -56,7 +55,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     result->forked_from = row.forked_from;
     result->actor = row.actor;
     result->metadata.size = VALISE_NONE;
-    if (vls_id_equal(&row.metadata, &none))
+    if (vls_id_is_none(&row.metadata))
         return 0;
     result->metadata.id = row.metadata;
     rc = valise_view_object(&result->metadata.bytes, view, &row.metadata, err);

@@ -54,14 +54,9 @@ typedef struct ids {
     uint64_t seed;
 } ids;
 
-static bool is_id(const void *item, const void *key)
-{
-    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
-}
-
 static void ids_init(ids *set, const valise_view *view)
 {
-    vls_map_init(&set->map, view->arena.env, is_id);
+    vls_map_init(&set->map, view->arena.env, vls_str_is);
     set->seed = view->changes.seed;
 }
 

@@ -46,13 +46,12 @@ int vls_session_answer(vls_session_made *out, valise_view *view, const vls_sessi
 int vls_turn_answer(vls_turn_done *out, valise_view *view, const vls_turn_row *turn,
                     valise_error *err)
 {
-    static const valise_id erased;
     int rc = write_ref(&out->ref, view, &turn->ref, err);
 
     out->turn_id = turn->ref.id;
     out->version = turn->ref.version;
     out->head = out->ref;
-    if (rc == 0 && !vls_id_equal(&turn->blocks, &erased))
+    if (rc == 0 && !vls_id_is_none(&turn->blocks))
         rc = vls_turn_hash(&out->content_hash, view, turn->role, &turn->blocks, err);
     return rc;
 }
@@ -60,14 +59,13 @@ int vls_turn_answer(vls_turn_done *out, valise_view *view, const vls_turn_row *t
 /* An id that somebody brings must be new: another version of a turn is an edit. */
 static int check_new(valise_view *view, const valise_uuid *id, valise_error *err)
 {
-    static const valise_uuid none;
     const vls_turn_row key = {.ref = {.id = *id}};
     const valise_select select = {.row = &key, .equal = 1};
     vls_turn_row row;
     valise_scan *scan = NULL;
     int rc;
 
-    if (vls_uuid_equal(id, &none))
+    if (vls_uuid_is_none(id))
         return 0;
     rc = valise_view_scan(&scan, view, &vls_turns, &select, err);
     if (rc == 0)
@@ -107,11 +105,10 @@ int vls_session_say(vls_turn_done *out, vls_session_row *session, valise_view *v
 
 int vls_session_name(valise_uuid *id, valise_view *view, valise_error *err)
 {
-    static const valise_uuid none;
     vls_session_row row = {.id = *id};
     int rc;
 
-    if (vls_uuid_equal(id, &none))
+    if (vls_uuid_is_none(id))
         return valise_view_uuid(id, view, err);
     rc = valise_view_get(&row, view, &vls_sessions, err);
     return rc <= 0 ? rc

@@ -61,11 +61,10 @@ void vls_show_release(vls_show *show)
 static int load(valise_content *out, valise_blob **blob, vls_show *show, const valise_id *id,
                 valise_error *err)
 {
-    static const valise_id none;
     int rc;
 
     *out = (valise_content){.size = VALISE_NONE};
-    rc = vls_id_equal(id, &none) ? 0 : vls_view_has_object(show->view, id, err);
+    rc = vls_id_is_none(id) ? 0 : vls_view_has_object(show->view, id, err);
     if (rc <= 0)
         return rc;
     if (show->keeps) {

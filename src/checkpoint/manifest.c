@@ -50,7 +50,7 @@ static valise_str plain_name(char room[VLS_NODE_NAME_MAX], valise_str name)
         size_t skipped = skipped_len(vls_str_from(name, i));
         char c = name.ptr[i];
         if (skipped == 0)
-            room[len++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+            room[len++] = vls_to_lower(c);
         i += skipped ? skipped : 1;
     }
     while (len > 0 && (room[len - 1] == '.' || room[len - 1] == ' '))

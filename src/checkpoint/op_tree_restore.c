@@ -118,11 +118,6 @@ static int find(void *arg, valise_view *view, valise_error *err)
     return rc;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return vls_path_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 static int resolve_paths(restoring *r, valise_error *err)
 {
     size_t count = r->args->paths.count;
@@ -130,7 +125,7 @@ static int resolve_paths(restoring *r, valise_error *err)
     int rc = vls_paths_resolve(&paths, &r->job->arena, r->args->paths.items, count, err);
 
     if (rc == 0 && count > 1)
-        qsort(paths, count, sizeof(*paths), by_path);
+        qsort(paths, count, sizeof(*paths), vls_path_order);
     r->options = (vls_restore_plan_options){.manifest = valise_blob_bytes(r->manifest),
                                             .paths = paths,
                                             .path_count = count,

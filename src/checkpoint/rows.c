@@ -225,8 +225,7 @@ int vls_checkpoint_name_check(valise_str name, valise_error *err)
 
     for (size_t i = 0; good && i < name.len; i++) {
         char c = name.ptr[i];
-        good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '.' || c == '_' || c == '-';
+        good = vls_is_alnum(c) || c == '.' || c == '_' || c == '-';
     }
     for (size_t i = 0; good && i < VLS_COUNT(verbs); i++)
         good = !vls_str_equal(name, valise_str_of(verbs[i]));

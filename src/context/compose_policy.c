@@ -20,13 +20,7 @@ static const char hint[] =
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (unsigned char)c >= 0x80;
-}
-
-static char fold(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return vls_is_alnum(c) || (unsigned char)c >= 0x80;
 }
 
 valise_str vls_compose_next_word(valise_str *rest)
@@ -49,7 +43,8 @@ static int compare_folded(valise_str word, valise_str folded)
     size_t len = VLS_MIN(word.len, folded.len);
 
     for (size_t i = 0; i < len; i++) {
-        unsigned char a = (unsigned char)fold(word.ptr[i]), b = (unsigned char)folded.ptr[i];
+        unsigned char a = (unsigned char)vls_to_lower(word.ptr[i]),
+                      b = (unsigned char)folded.ptr[i];
         if (a != b)
             return a < b ? -1 : 1;
     }
@@ -103,7 +98,7 @@ static const char *take_words(vls_compose_words *out, valise_str text)
         if (out->count == VLS_COMPOSE_WORDS_MAX)
             return "has over 32 words";
         for (size_t i = 0; i < word.len; i++)
-            out->room[used + i] = fold(word.ptr[i]);
+            out->room[used + i] = vls_to_lower(word.ptr[i]);
         memmove(&out->words[at + 1], &out->words[at], (out->count - at) * sizeof(out->words[0]));
         out->words[at] = vls_str(out->room + used, word.len);
         out->count++;

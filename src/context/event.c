@@ -14,6 +14,7 @@
  * log that is long past (a scan would read all that came since). Rows that a bundle brought did not
  * happen here: their entries have the seqs of another log, and only frames are told of. Nothing
  * that is marked CONTENT is told. */
+#include "base/uuid.h"
 #include "bus/event.h"
 #include "context/merkle.h"
 #include "context/slot_impl.h"
@@ -115,7 +116,7 @@ int vls_slot_event(valise_event *out, valise_view *view, const void *before, con
     if (!after)
         return tell_pruned(out, view, old, err);
     told.slot = *(const vls_slot_row *)after;
-    if (old && memcmp(&old->id, &told.slot.id, sizeof(old->id)) == 0)
+    if (old && vls_uuid_equal(&old->id, &told.slot.id))
         told.previous = old->head;
     rc = vls_slot_entry(&told.entry, view, &told.slot.id, told.slot.entries, err);
     if (rc <= 0 || told.entry.seq != valise_view_stamp(view)->seq)

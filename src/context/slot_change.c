@@ -189,17 +189,15 @@ int vls_slot_put(vls_slot_done *out, valise_view *view, const vls_slot_put_args 
 
 /* ---- invalidate, close ---- */
 
-int vls_slot_invalidate(valise_view *view, vls_slot_row *slot, valise_str reason, valise_error *err)
+/* 1: it is marked, or is not any more, and its entry says so. */
+static int set_mark(valise_view *view, vls_slot_row *slot, bool marked, vls_slot_entry_row *entry,
+                    valise_error *err)
 {
-    vls_slot_entry_row entry = {
-        .kind = VLS_ENTRY_INVALIDATE, .frame = slot->head, .reason = reason};
     vls_slot_row after = *slot;
     int rc;
 
-    if (slot->marked || !vls_slot_has_head(slot))
-        return 0;
-    after.marked = true;
-    rc = add_entry(view, &after, &entry, err);
+    after.marked = marked;
+    rc = add_entry(view, &after, entry, err);
     if (rc == 0)
         rc = keep(view, slot, &after, err);
     if (rc < 0)
@@ -208,22 +206,21 @@ int vls_slot_invalidate(valise_view *view, vls_slot_row *slot, valise_str reason
     return 1;
 }
 
+int vls_slot_invalidate(valise_view *view, vls_slot_row *slot, valise_str reason, valise_error *err)
+{
+    vls_slot_entry_row entry = {
+        .kind = VLS_ENTRY_INVALIDATE, .frame = slot->head, .reason = reason};
+
+    if (slot->marked || !vls_slot_has_head(slot))
+        return 0;
+    return set_mark(view, slot, true, &entry, err);
+}
+
 int vls_slot_reaffirm(valise_view *view, vls_slot_row *slot, valise_error *err)
 {
     vls_slot_entry_row entry = {.kind = VLS_ENTRY_REAFFIRM, .frame = slot->head};
-    vls_slot_row after = *slot;
-    int rc;
 
-    if (!slot->marked)
-        return 0;
-    after.marked = false;
-    rc = add_entry(view, &after, &entry, err);
-    if (rc == 0)
-        rc = keep(view, slot, &after, err);
-    if (rc < 0)
-        return rc;
-    *slot = after;
-    return 1;
+    return slot->marked ? set_mark(view, slot, false, &entry, err) : 0;
 }
 
 static int close_one(valise_view *view, const vls_slot_row *slot, valise_error *err)

@@ -71,11 +71,6 @@ static const char stop_words[][8] = {
     "who",   "will",  "with",  "would", "you",  "your",
 };
 
-static char fold(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static int compare_word(const void *key, const void *item)
 {
     return strcmp(key, item);
@@ -88,7 +83,7 @@ static bool is_stop_word(valise_str word)
     if (word.len >= sizeof(folded))
         return false;
     for (size_t i = 0; i < word.len; i++)
-        folded[i] = fold(word.ptr[i]);
+        folded[i] = vls_to_lower(word.ptr[i]);
     return bsearch(folded, stop_words, VLS_COUNT(stop_words), sizeof(stop_words[0]), compare_word);
 }
 
@@ -102,7 +97,7 @@ static bucket *next_word(const work *w, size_t *at, valise_str sentence)
         if (word.len < WORD_MIN || is_stop_word(word))
             continue;
         for (size_t i = 0; i < word.len; i++)
-            hash = (hash ^ (unsigned char)fold(word.ptr[i])) * 16777619u;
+            hash = (hash ^ (unsigned char)vls_to_lower(word.ptr[i])) * 16777619u;
         return &w->buckets[(hash ^ (hash >> 16)) & w->mask];
     }
     return NULL;

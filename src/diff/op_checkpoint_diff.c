@@ -246,14 +246,6 @@ static int list_disk(diffing *d, valise_error *err)
 
 /* ---- one path ---- */
 
-static bool is_wanted(const diffing *d, valise_str path)
-{
-    for (size_t i = 0; i < d->path_count; i++)
-        if (vls_path_is_under(path, d->paths[i]))
-            return true;
-    return d->path_count == 0;
-}
-
 static diff_side side_of(char mode[8], const vls_manifest_entry *e)
 {
     diff_side out = {.kind = e->kind, .size = VALISE_NONE, .target = e->target};
@@ -345,7 +337,7 @@ static int tell(diffing *d, const vls_manifest_entry *was, const vls_manifest_en
     if (is && is->kind == VLS_MANIFEST_GONE)
         is = NULL;
     change = was || is ? judge(was, is) : -1;
-    if (change < 0 || !is_wanted(d, row.path))
+    if (change < 0 || !vls_path_is_among(row.path, d->paths, d->path_count))
         return 0;
     row.change = change;
     if (was) {

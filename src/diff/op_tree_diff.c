@@ -143,14 +143,6 @@ static void vls_auto_diffing(diffing *d)
     vls_buf_release(&d->patch);
 }
 
-static bool is_wanted(const diffing *d, valise_str path)
-{
-    for (size_t i = 0; i < d->path_count; i++)
-        if (vls_path_is_under(path, d->paths[i]))
-            return true;
-    return d->path_count == 0;
-}
-
 static bool enters(void *arg, valise_str dir)
 {
     const diffing *d = arg;
@@ -158,7 +150,7 @@ static bool enters(void *arg, valise_str dir)
     for (size_t i = 0; i < d->path_count; i++)
         if (vls_path_is_under(d->paths[i], dir))
             return true;
-    return is_wanted(d, dir);
+    return vls_path_is_among(dir, d->paths, d->path_count);
 }
 
 static int read_points(diffing *d, valise_error *err)
@@ -367,7 +359,8 @@ static int emit_node(diffing *d, int change, const vls_difference *diff, valise_
     side_node was, is;
     int rc;
 
-    if (!is_wanted(d, diff->path) && !(from.ptr && is_wanted(d, from)))
+    if (!vls_path_is_among(diff->path, d->paths, d->path_count) &&
+        !(from.ptr && vls_path_is_among(from, d->paths, d->path_count)))
         return 0;
     rc = vls_path_readable(d->view, diff->path, VLS_STR(""), err);
     if (rc <= 0)
@@ -578,7 +571,7 @@ static int tell_slot(void *arg, const vls_slot_difference *diff, valise_error *e
         if (rc == 0)
             *slot = NULL;
         else
-            wanted = wanted || is_wanted(d, (*slot)->path);
+            wanted = wanted || vls_path_is_among((*slot)->path, d->paths, d->path_count);
     }
     if (!wanted || (!seen.was && !seen.is))
         return 0;

@@ -6,7 +6,6 @@
 
 int vls_export_object(vls_json *out, vls_exporting *e, const valise_id *id, valise_error *err)
 {
-    static const valise_id none;
     static const vls_json_limits limits = {.max_bytes = UINT32_MAX - 1};
     vls_translation r = {.arena = e->arena};
     valise_error ignored = VALISE_ERROR_INIT;
@@ -14,7 +13,7 @@ int vls_export_object(vls_json *out, vls_exporting *e, const valise_id *id, vali
     valise_str text;
     int rc;
 
-    if (vls_id_equal(id, &none))
+    if (vls_id_is_none(id))
         return 0;
     rc = vls_view_blob(&blob, e->view, id, err);
     if (rc < 0)

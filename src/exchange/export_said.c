@@ -72,8 +72,8 @@ static bool begins_tag(valise_str line, size_t at)
 {
     char next = at + 1 < line.len ? line.ptr[at + 1] : ' ';
 
-    return line.ptr[at] == '<' && ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
-                                   next == '/' || next == '!' || next == '?');
+    return line.ptr[at] == '<' &&
+           (vls_is_letter(next) || next == '/' || next == '!' || next == '?');
 }
 
 /* Behind what stands in backticks from here on; `at` where it is not closed on this line. */

@@ -84,17 +84,12 @@ static int list(vls_input *input, int parent, const char *name, valise_str prefi
     return rc;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 static int list_all(vls_input *input, const char *folder, valise_error *err)
 {
     int rc = list(input, AT_FDCWD, folder, (valise_str){"", 0}, 0, err);
 
     if (rc == 0 && input->names.len > 1)
-        qsort(input->names.ptr, input->names.len, sizeof(*input->names.ptr), by_name);
+        qsort(input->names.ptr, input->names.len, sizeof(*input->names.ptr), vls_str_order);
     input->listed = rc == 0;
     return rc;
 }

@@ -57,8 +57,6 @@ static const valise_field load_out[] = {
     VALISE_FIELD_END,
 };
 
-static const valise_uuid no_uuid;
-
 /* ---- the session ---- */
 
 static int get_session(vls_session_row *row, valise_view *view, const vls_load_args *args,
@@ -121,7 +119,7 @@ static int add_turn(valise_view *view, const vls_session_row *session, const vls
                                 .blocks = &turn->blocks,
                                 .blobs = &turn->blobs,
                                 .parents = &parent,
-                                .parent_count = !vls_uuid_equal(&turn->parent, &no_uuid),
+                                .parent_count = !vls_uuid_is_none(&turn->parent),
                                 .hidden = turn->hidden,
                                 .noprompt = turn->noprompt,
                                 .metadata = vls_content_id(&turn->metadata),
@@ -176,7 +174,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
             rc = add_turn(view, &session, turns[i], err);
         result->turns += rc == 0;
     }
-    if (rc == 0 && !vls_uuid_equal(&args->head, &no_uuid))
+    if (rc == 0 && !vls_uuid_is_none(&args->head))
         rc = move_head(&session, view, args, err);
     return rc;
 }

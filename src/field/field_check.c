@@ -20,18 +20,13 @@ static int check_field(checker *c, const valise_field *field, unsigned depth);
 
 /* ---- names ---- */
 
-static bool is_alnum(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 static bool is_camel_case(const char *name)
 {
     size_t len = 0;
 
     if (!name || name[0] < 'a' || name[0] > 'z')
         return false;
-    while (len < VLS_FIELD_NAME_MAX && is_alnum(name[len]))
+    while (len < VLS_FIELD_NAME_MAX && vls_is_alnum(name[len]))
         len++;
     return name[len] == '\0';
 }
@@ -42,7 +37,7 @@ static bool is_value_name(const char *name)
     size_t len = 0;
 
     while (len < VLS_FIELD_NAME_MAX && name[len] &&
-           (is_alnum(name[len]) || strchr("_-.:/+", name[len])))
+           (vls_is_alnum(name[len]) || strchr("_-.:/+", name[len])))
         len++;
     return len > 0 && name[len] == '\0';
 }

@@ -9,6 +9,7 @@
 
 #include "base/base64.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "base/hex.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -123,10 +124,8 @@ static int write_json(const writer *w, valise_str text, const valise_field *fiel
 
 static int write_content(const writer *w, const valise_content *c, const valise_field *field)
 {
-    static const valise_id none;
-
     if (w->form == VLS_FIELD_LOGGED) {
-        if (memcmp(&c->id, &none, sizeof(none)) == 0)
+        if (vls_id_is_none(&c->id))
             return vls_fail(w->err, VALISE_E_INVALID, "'%s' has no id yet", vls_field_label(field));
         return write_id(w, &c->id);
     }

@@ -3,6 +3,7 @@
 
 #include "field/row.h"
 
+#include "base/hash.h"
 #include "base/utf8.h"
 #include "field/impl.h"
 
@@ -51,9 +52,7 @@ static int enum_cell(valise_cell *cell, int64_t which, const valise_field *field
 static int content_cell(valise_cell *cell, const valise_content *c, const valise_field *field,
                         valise_error *err)
 {
-    static const valise_id none;
-
-    if (memcmp(&c->id, &none, sizeof(none)) == 0)
+    if (vls_id_is_none(&c->id))
         return vls_fail(err, VALISE_E_INVALID, "'%s' has no id yet", vls_field_label(field));
     *cell = bytes_cell(VALISE_CELL_BLOB, vls_str(&c->id, sizeof(c->id)));
     return 0;

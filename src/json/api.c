@@ -73,6 +73,21 @@ static int other(vls_json found, const char *pointer, const char *wanted, valise
                     vls_pointer_brief(valise_str_of(pointer)).s, wanted, vls_json_type_name(found));
 }
 
+/* 1: there is one, and it is of this type. */
+static int find_typed(vls_json *found, vls_arena *arena, valise_str json, const char *pointer,
+                      uint8_t type, const char *wanted, valise_error *err)
+{
+    int rc;
+
+    vls_arena_init(arena, valise_env_default(), PARSED_MAX);
+    rc = find(found, arena, json, pointer, err);
+    if (rc <= 0)
+        return rc;
+    if (found->type == VLS_JSON_NULL)
+        return 0;
+    return found->type == type ? 1 : other(*found, pointer, wanted, err);
+}
+
 int valise_json_get_text(valise_blob **out, valise_str json, const char *pointer, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
@@ -80,12 +95,9 @@ int valise_json_get_text(valise_blob **out, valise_str json, const char *pointer
     int rc;
 
     VLS_ARG(out && pointer, err);
-    vls_arena_init(&arena, valise_env_default(), PARSED_MAX);
-    rc = find(&found, &arena, json, pointer, err);
-    if (rc <= 0 || found.type == VLS_JSON_NULL)
-        return rc < 0 ? rc : 0;
-    if (found.type != VLS_JSON_STRING)
-        return other(found, pointer, "a string", err);
+    rc = find_typed(&found, &arena, json, pointer, VLS_JSON_STRING, "a string", err);
+    if (rc <= 0)
+        return rc;
     rc = vls_blob_new(out, valise_env_default(), vls_json_str(found), err);
     return rc < 0 ? rc : 1;
 }
@@ -97,12 +109,8 @@ int valise_json_get_int(int64_t *out, valise_str json, const char *pointer, vali
     int rc;
 
     VLS_ARG(out && pointer, err);
-    vls_arena_init(&arena, valise_env_default(), PARSED_MAX);
-    rc = find(&found, &arena, json, pointer, err);
-    if (rc <= 0 || found.type == VLS_JSON_NULL)
-        return rc < 0 ? rc : 0;
-    if (found.type != VLS_JSON_INT)
-        return other(found, pointer, "a whole number of 64 bits", err);
-    *out = found.integer;
-    return 1;
+    rc = find_typed(&found, &arena, json, pointer, VLS_JSON_INT, "a whole number of 64 bits", err);
+    if (rc > 0)
+        *out = found.integer;
+    return rc;
 }

@@ -207,17 +207,23 @@ static int finish(vls_logic *run, int rc, valise_error *err)
     return rc;
 }
 
+static int run_rule(vls_json *out, vls_logic *run, vls_arena *arena, vls_json rule, vls_json data,
+                    const vls_logic_limits *limits)
+{
+    vls_logic_scope scope = {NULL, data, VLS_LOGIC_NO_INDEX};
+
+    start(run, arena, limits);
+    run->scope = &scope;
+    return evaluate(out, run, rule);
+}
+
 int vls_logic_run(vls_json *out, vls_json *thrown, vls_arena *arena, vls_json rule, vls_json data,
                   const vls_logic_limits *limits, valise_error *err)
 {
     vls_logic run;
-    vls_logic_scope scope = {NULL, data, VLS_LOGIC_NO_INDEX};
     vls_json result;
-    int rc;
+    int rc = run_rule(&result, &run, arena, rule, data, limits);
 
-    start(&run, arena, limits);
-    run.scope = &scope;
-    rc = evaluate(&result, &run, rule);
     if (rc == 0)
         rc = check_result(&run, result);
     if (rc == VALISE_E_INVALID && thrown) {
@@ -241,13 +247,9 @@ int vls_logic_holds(bool *out, vls_arena *arena, vls_json rule, vls_json data,
                     const vls_logic_limits *limits, valise_error *err)
 {
     vls_logic run;
-    vls_logic_scope scope = {NULL, data, VLS_LOGIC_NO_INDEX};
     vls_json result;
-    int rc;
+    int rc = run_rule(&result, &run, arena, rule, data, limits);
 
-    start(&run, arena, limits);
-    run.scope = &scope;
-    rc = evaluate(&result, &run, rule);
     if (rc == 0)
         *out = vls_logic_truthy(result);
     return finish(&run, rc, err);

@@ -203,7 +203,7 @@ static bool is_anchor_name(valise_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char ch = s.ptr[i];
-        bool letter = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_';
+        bool letter = vls_is_letter(ch) || ch == '_';
         if (!letter && (i == 0 || !((ch >= '0' && ch <= '9') || ch == '-' || ch == '.')))
             return false;
     }

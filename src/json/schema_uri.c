@@ -14,7 +14,7 @@ typedef struct uri {
 
 static bool is_alpha(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return vls_is_letter(c);
 }
 
 /* The length of a scheme in front of its colon, or 0. */

@@ -22,9 +22,7 @@ typedef struct vls_erase_args {
 
 static inline const valise_id *vls_erase_only(const vls_erase_args *args)
 {
-    static const valise_id none = {{0}};
-
-    return memcmp(&args->content, &none, sizeof(none)) == 0 ? NULL : &args->content;
+    return vls_id_is_none(&args->content) ? NULL : &args->content;
 }
 
 /* Under which name an erasure of one object or blob is recorded: object/ID. */

@@ -1,6 +1,7 @@
 /* op_workspace_create.c -- workspace:create, the first entry of every log.
  *
  * The engine runs it when it has made a workspace: from here on there is somebody who may act. */
+#include "base/uuid.h"
 #include "kernel/kernel.h"
 
 typedef vls_create_args create_args;
@@ -13,9 +14,7 @@ static const valise_field create_in[] = {
 
 static bool has_id(const create_args *args)
 {
-    static const valise_uuid none = {{0}};
-
-    return memcmp(&args->id, &none, sizeof(none)) != 0;
+    return !vls_uuid_is_none(&args->id);
 }
 
 static int decide(valise_view *view, const void *args, void *result, valise_error *err)

@@ -90,14 +90,13 @@ static int count_actors(status *out, valise_view *view, valise_error *err)
 /* What it is called, where somebody said so. */
 static int find_label(status *out, valise_view *view, valise_error *err)
 {
-    static const valise_id none = {{0}};
     vls_workspace_row row;
     int rc = vls_workspace_get(&row, view, err);
 
     if (rc <= 0)
         return rc;
     out->label = row.label;
-    if (memcmp(&row.metadata, &none, sizeof(none)) == 0)
+    if (vls_id_is_none(&row.metadata))
         return 0;
     rc = valise_view_object(&out->metadata, view, &row.metadata, err);
     if (rc == VALISE_E_NOT_FOUND) { /* erased, since another place had it */

@@ -76,7 +76,7 @@ static vls_blob_hold hold_of(const vls_context_entry_row *row)
 int vls_entry_let_go(valise_view *view, const vls_context_entry_row *row, valise_error *err)
 {
     vls_blob_hold hold = hold_of(row);
-    int rc = vls_memory_is_none(&row->blob) ? 0 : vls_blob_release(view, &hold, err);
+    int rc = vls_id_is_none(&row->blob) ? 0 : vls_blob_release(view, &hold, err);
 
     return VLS_MIN(rc, 0);
 }
@@ -99,7 +99,7 @@ int vls_entry_put(valise_view *view, const vls_context_entry_row *before,
     int rc = 0;
 
     /* First the new one: what both are must not go in between. */
-    if (!vls_memory_is_none(&after->blob) && !same)
+    if (!vls_id_is_none(&after->blob) && !same)
         rc = vls_blob_take(view, &hold, &about, err);
     if (rc >= 0 && before && !same)
         rc = vls_entry_let_go(view, before, err);
@@ -111,7 +111,7 @@ int vls_entry_put(valise_view *view, const vls_context_entry_row *before,
 static size_t count_contents(const vls_entry_args *args)
 {
     return (size_t)vls_content_given(&args->text) + (size_t)vls_content_given(&args->value) +
-           (size_t)!vls_memory_is_none(&args->blob);
+           (size_t)!vls_id_is_none(&args->blob);
 }
 
 static int fill_content(vls_context_entry_row *row, const vls_entry_args *args, bool required,

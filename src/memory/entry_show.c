@@ -55,7 +55,7 @@ int vls_entry_show(vls_entry_shown *out, valise_view *view, const vls_context_en
     out->actor = row->actor;
     if (rc == 0)
         rc = vls_memory_text(&out->metadata, view, &row->metadata, err);
-    if (rc == 0 && !vls_memory_is_none(&row->blob))
+    if (rc == 0 && !vls_id_is_none(&row->blob))
         rc = show_blob(out, view, &row->blob, err);
     return rc;
 }

@@ -87,7 +87,7 @@ int vls_preference_event(valise_event *out, valise_view *view, const void *befor
 
     if (!before || !after)
         type = after ? "preference.added" : "preference.removed";
-    else if (vls_memory_is_none(&row->content) && row->version == old->version)
+    else if (vls_id_is_none(&row->content) && row->version == old->version)
         type = "preference.erased";
     return vls_event_tell(out, view, type, &told, preference_fields, err);
 }
@@ -112,7 +112,7 @@ static const valise_field entry_fields[] = {
 
 static bool says_nothing(const vls_context_entry_row *row)
 {
-    return vls_memory_is_none(&row->content) && vls_memory_is_none(&row->blob);
+    return vls_id_is_none(&row->content) && vls_id_is_none(&row->blob);
 }
 
 int vls_entry_event(valise_event *out, valise_view *view, const void *before, const void *after,

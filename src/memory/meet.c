@@ -41,5 +41,5 @@ int vls_entry_leads(valise_view *view, const void *row, valise_lead_fn *fn, void
     const vls_blob_hold hold = {entry->blob, VLS_HOLD_CONTEXT, entry->key};
 
     (void)view;
-    return vls_memory_is_none(&entry->blob) ? 0 : fn(arg, &vls_blob_holds, &hold, err);
+    return vls_id_is_none(&entry->blob) ? 0 : fn(arg, &vls_blob_holds, &hold, err);
 }

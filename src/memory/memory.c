@@ -43,11 +43,6 @@ int vls_memory_check_name(valise_str name, const char *what, valise_error *err)
 
 /* ---- topics ---- */
 
-static int by_bytes(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 int vls_topics_tidy(valise_list *topics, valise_view *view, valise_error *err)
 {
     const valise_str *given = topics->items;
@@ -65,7 +60,7 @@ int vls_topics_tidy(valise_list *topics, valise_view *view, valise_error *err)
             return rc;
         sorted[i] = given[i];
     }
-    qsort(sorted, topics->count, sizeof(*sorted), by_bytes);
+    qsort(sorted, topics->count, sizeof(*sorted), vls_str_order);
     for (size_t i = 0; i < topics->count; i++) {
         if (count == 0 || !vls_str_equal(sorted[count - 1], sorted[i]))
             sorted[count++] = sorted[i];
@@ -143,7 +138,7 @@ bool vls_topics_equal(valise_list a, valise_list b)
 bool vls_topics_have(valise_list topics, valise_str topic)
 {
     return topics.count > 0 &&
-           bsearch(&topic, topics.items, topics.count, sizeof(topic), by_bytes) != NULL;
+           bsearch(&topic, topics.items, topics.count, sizeof(topic), vls_str_order) != NULL;
 }
 
 /* ---- contents ---- */
@@ -155,7 +150,7 @@ int vls_memory_text(valise_str *out, valise_view *view, const valise_id *id, val
     int rc;
 
     *out = bytes;
-    if (vls_memory_is_none(id))
+    if (vls_id_is_none(id))
         return 0;
     /* A copy in the arena of the view, so that a list can let go of it (vls_view_rewind). */
     rc = vls_view_blob(&blob, view, id, err);

@@ -7,6 +7,7 @@
 #include <valise/sys/operation.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "memory/rows.h"
 
 /* What completes arguments on a command line (valise_field.ref). */
@@ -52,13 +53,6 @@ static inline bool vls_content_given(const valise_content *content)
     return content->size != VALISE_NONE;
 }
 
-static inline bool vls_memory_is_none(const valise_id *id)
-{
-    static const valise_id none = {{0}};
-
-    return memcmp(id, &none, sizeof(none)) == 0;
-}
-
 /* For a row: its object, or none. */
 static inline valise_id vls_content_id(const valise_content *content)
 {
@@ -68,7 +62,7 @@ static inline valise_id vls_content_id(const valise_content *content)
 /* Of two copies of a row: what was erased in one of them is no difference. */
 static inline bool vls_memory_same_or_erased(const valise_id *a, const valise_id *b)
 {
-    return memcmp(a, b, sizeof(*a)) == 0 || vls_memory_is_none(a) || vls_memory_is_none(b);
+    return memcmp(a, b, sizeof(*a)) == 0 || vls_id_is_none(a) || vls_id_is_none(b);
 }
 
 /* The beginning of a text as one line, in memory of the view: for lists. */

@@ -19,7 +19,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
         return rc;
     *(vls_entry_made *)result = (vls_entry_made){row.key, row.version};
     rc = vls_entry_remove(view, &row, err);
-    if (rc == 0 && !vls_memory_is_none(&row.blob))
+    if (rc == 0 && !vls_id_is_none(&row.blob))
         rc = vls_blob_forget(view, &row.blob, err);
     if (rc == 0)
         rc = vls_blob_forget_entry(view, row.key, err);

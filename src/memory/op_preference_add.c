@@ -32,11 +32,10 @@ static const valise_field add_in[] = {
 static int settle_id(vls_preference_row *row, valise_view *view, const add_args *args,
                      valise_error *err)
 {
-    static const valise_uuid none = {{0}};
     vls_preference_row there;
     int rc;
 
-    if (memcmp(&args->id, &none, sizeof(none)) == 0)
+    if (vls_uuid_is_none(&args->id))
         return valise_view_uuid(&row->id, view, err);
     there = (vls_preference_row){.id = args->id};
     rc = valise_view_get(&there, view, &vls_preferences, err);

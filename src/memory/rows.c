@@ -127,7 +127,7 @@ static int entry_erased(valise_view *view, const void *row, valise_error *err)
     const vls_context_entry_row *entry = row;
     int rc = vls_entry_let_go(view, entry, err);
 
-    if (rc == 0 && !vls_memory_is_none(&entry->blob))
+    if (rc == 0 && !vls_id_is_none(&entry->blob))
         rc = vls_blob_forget(view, &entry->blob, err);
     return rc < 0 ? rc : vls_blob_forget_entry(view, entry->key, err);
 }

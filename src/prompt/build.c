@@ -79,7 +79,7 @@ static int read_part(valise_str *out, const char **why, void *arg, const vls_par
     *why = part->kept ? "erased" : "not kept";
     if (!part->kept)
         return 0;
-    if (!vls_manifest_no_id(&part->blob))
+    if (!vls_id_is_none(&part->blob))
         return has_blob(out, r->view, part, err);
     rc = r->view->txn ? vls_object_stat(&info, r->view->txn, &part->id, err) : 0;
     if (rc <= 0 || info.erased)

@@ -17,8 +17,7 @@ static bool is_name(valise_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '-' || c == '_' || c == '.';
+        bool fine = vls_is_alnum(c) || c == '-' || c == '_' || c == '.';
 
         if (!fine)
             return false;
@@ -26,21 +25,22 @@ static bool is_name(valise_str name)
     return name.len > 0 && name.len <= VLS_PROVIDER_NAME_MAX;
 }
 
-/* The last line of what a setting says, in the arena; ptr NULL: nothing. */
-static int read_setting(valise_str *out, vls_arena *arena, const valise *v, const char *name,
-                        valise_error *err)
+int vls_setting_read(valise_str *out, vls_arena *arena, const valise *v, const char *name,
+                     valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text = {0};
     valise_str line, rest;
     int rc;
 
+    *out = (valise_str){NULL, 0};
+    if (!v->place.setting)
+        return 0;
     vls_buf_init(&text, v->env, VALUE_MAX);
     rc = v->place.setting(&text, v, name, err);
     rest = vls_str_trim(vls_buf_str(&text));
     line = rest;
     while (vls_str_cut(&line, &rest, rest, '\n'))
         line = rest;
-    *out = (valise_str){NULL, 0};
     return rc < 0 || line.len == 0 ? rc : vls_arena_dup(out, arena, line, err);
 }
 
@@ -49,14 +49,14 @@ static int read_settings(vls_provider_setting *settings, size_t *count, vls_aren
 {
     int rc = 0;
 
-    for (size_t i = 0; v->place.setting && vls_provider_keys[i] && rc == 0; i++) {
+    for (size_t i = 0; vls_provider_keys[i] && rc == 0; i++) {
         vls_provider_setting *s = &settings[*count];
         char full[VLS_PROVIDER_NAME_MAX + 64];
 
         assert(*count < KEYS_MAX);
         (void)snprintf(full, sizeof(full), "provider.%.*s.%s", VALISE_STR_ARG(name),
                        vls_provider_keys[i]);
-        rc = read_setting(&s->value, arena, v, full, err);
+        rc = vls_setting_read(&s->value, arena, v, full, err);
         if (rc == 0 && s->value.ptr) {
             rc = vls_arena_dup(&s->name, arena, valise_str_of(full), err);
             (*count)++;

@@ -14,6 +14,11 @@
 
 #define VLS_PROVIDER_NAME_MAX 64
 
+/* The last line of what a setting of the user's configuration says, in memory of the arena; ptr
+ * NULL: nothing. */
+int vls_setting_read(valise_str *out, vls_arena *arena, const valise *v, const char *name,
+                     valise_error *err);
+
 /* name ptr NULL: the usual adapter for answers from a file. replay (ptr NULL: none): answers from
  * this file, whatever is configured. In memory of the arena. VALISE_E_NOT_FOUND, VALISE_E_INVALID.
  */

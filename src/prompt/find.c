@@ -122,11 +122,10 @@ int vls_prompt_find(vls_prompt_row *out, valise_view *view, valise_str text, val
 static int read_manifest(vls_manifest *out, valise_view *view, const vls_prompt_row *row,
                          valise_error *err)
 {
-    static const valise_id none = {{0}};
     valise_str json = {NULL, 0};
     int rc = valise_view_allows(view, "session:read", NULL, err);
 
-    if (rc == 0 && vls_id_equal(&row->manifest, &none))
+    if (rc == 0 && vls_id_is_none(&row->manifest))
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "the manifest of prompt %.12s was erased",
                       vls_id_hex(&row->id).s);
     if (rc == 0)

@@ -97,13 +97,12 @@ static int open_ranges(walking *w, const vls_turn_row *turn, vls_json value, siz
 static int take_over(walking *w, const range *by, const vls_turn_row *turn, valise_error *err)
 {
     static const vls_json_limits limits = {.max_bytes = UINT32_MAX - 1};
-    static const valise_id none = {{0}};
     const size_t whose = by->summary;
     valise_str text = {NULL, 0};
     vls_json value = vls_json_null();
     int rc;
 
-    if (by->first || turn->noprompt || vls_id_equal(&turn->blocks, &none))
+    if (by->first || turn->noprompt || vls_id_is_none(&turn->blocks))
         return 0;
     rc = valise_view_object(&text, w->view, &turn->blocks, err);
     if (rc < 0 || vls_str_find(text, VLS_STR("\"covers\"")) >= text.len)
@@ -303,7 +302,6 @@ static int take_turn(walking *w, const vls_turn_row *turn, valise_str name, vali
 
 static int walk_turn(void *arg, const vls_turn_row *turn, valise_error *err)
 {
-    static const valise_id none = {{0}};
     walking *w = arg;
     vls_turn_ref_text ref = vls_turn_ref_write(&turn->ref);
     valise_str name = valise_str_of(ref.s);
@@ -314,7 +312,7 @@ static int walk_turn(void *arg, const vls_turn_row *turn, valise_error *err)
         rc = vls_leave(w->choice, w->view, VLS_PART_TURN, name, "summarized", 0, err);
     else if (rc == 0 && turn->noprompt)
         rc = vls_leave(w->choice, w->view, VLS_PART_TURN, name, "not for models", 0, err);
-    else if (rc == 0 && vls_id_equal(&turn->blocks, &none))
+    else if (rc == 0 && vls_id_is_none(&turn->blocks))
         rc = vls_leave(w->choice, w->view, VLS_PART_TURN, name, "erased", 0, err);
     else if (rc == 0)
         rc = take_turn(w, turn, name, err);

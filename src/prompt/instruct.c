@@ -153,7 +153,7 @@ static int find_preferences(preferences *all, valise_view *view, const vls_reque
     int rc = valise_view_scan(&scan, view, &vls_preferences, NULL, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
-        rc = !vls_memory_is_none(&row.content) && applies(&row, request, role)
+        rc = !vls_id_is_none(&row.content) && applies(&row, request, role)
                  ? keep_row(all, view, row, err)
                  : 0;
     valise_scan_close(scan);

@@ -8,11 +8,4 @@
 
 enum { VLS_HOW_STREAM = 1, VLS_HOW_NO_CACHE = 2 }; /* bits of `how` */
 
-static inline bool vls_manifest_no_id(const valise_id *id)
-{
-    static const valise_id none = {{0}};
-
-    return vls_id_equal(id, &none);
-}
-
 #endif

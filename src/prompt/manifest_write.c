@@ -92,7 +92,7 @@ static void str_or_null(writing *w, valise_str text)
 
 static void id_or_null(writing *w, const valise_id *id)
 {
-    if (vls_manifest_no_id(id))
+    if (vls_id_is_none(id))
         vls_buf_add_text(w->out, "null");
     else
         vls_json_write_string(w->out, valise_str_of(vls_id_hex(id).s));

@@ -167,13 +167,12 @@ static int make_part(candidate *e, choosing *c, valise_error *err)
     if (rc < 0)
         return rc;
     e->part.tokens = vls_text_cost(e->part.words) + vls_text_cost(e->part.text);
-    return vls_memory_is_none(&e->row.blob) ? 0
-                                            : vls_entry_asset(&e->part, c->view, c->request, err);
+    return vls_id_is_none(&e->row.blob) ? 0 : vls_entry_asset(&e->part, c->view, c->request, err);
 }
 
 static bool says_something(const candidate *e)
 {
-    return e->part.text.ptr || !vls_memory_is_none(&e->row.blob);
+    return e->part.text.ptr || !vls_id_is_none(&e->row.blob);
 }
 
 /* Why it is not sent. */

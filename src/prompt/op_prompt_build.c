@@ -82,7 +82,7 @@ static int add_bytes(valise_str *list, size_t *count, vls_arena *arena, const va
 {
     vls_buf bytes;
 
-    if (vls_manifest_no_id(id))
+    if (vls_id_is_none(id))
         return 0;
     vls_buf_init_in(&bytes, arena, sizeof(*id) + whose.len + 1);
     vls_buf_add(&bytes, vls_str((const char *)id->bytes, sizeof(id->bytes)));
@@ -103,7 +103,7 @@ static int list_needs(building *b, const vls_manifest *m, valise_error *err)
         return vls_arena_fail(arena, err);
     for (size_t i = 0; i < m->parts.len && rc == 0; i++) {
         const vls_part *part = &m->parts.ptr[i];
-        const valise_id *whose = vls_manifest_no_id(&part->source) ? &part->id : &part->source;
+        const valise_id *whose = vls_id_is_none(&part->source) ? &part->id : &part->source;
 
         if (!is_held(part))
             continue;
@@ -144,7 +144,7 @@ static bool is_alike(const vls_prompt_row *row, const vls_manifest *m)
     return vls_id_equal(&row->neutral, &m->neutral) && vls_id_equal(&row->wire, &m->wire) &&
            vls_str_equal(row->head, m->head) && vls_str_equal(row->adapter, m->adapter) &&
            vls_str_equal(row->model, m->model) && vls_str_equal(row->actor, m->actor) &&
-           !vls_manifest_no_id(&row->manifest);
+           !vls_id_is_none(&row->manifest);
 }
 
 /* With its clock and its state, is it the same manifest? Then that one is what there is. */

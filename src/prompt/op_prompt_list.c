@@ -42,7 +42,6 @@ static const valise_field list_out[] = {
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)
 {
-    static const valise_id none = {{0}};
     const list_args *args = in;
     int64_t left = args->limit > 0 ? args->limit : INT64_MAX;
     vls_prompt_row from = {.seq = 0};
@@ -62,7 +61,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     if (rc == 0)
         rc = valise_view_scan(&scan, view, &vls_prompts, &select, err);
     while (rc == 0 && left-- > 0 && (rc = valise_scan_next(&row.row, scan, err)) > 0) {
-        row.erased = memcmp(&row.row.manifest, &none, sizeof(none)) == 0;
+        row.erased = vls_id_is_none(&row.row.manifest);
         rc = valise_view_emit(view, &row, err);
     }
     valise_scan_close(scan);

@@ -104,7 +104,6 @@ static int hold_all(valise_view *view, valise_list list, hold_fn *hold, valise_e
 
 static int decide(valise_view *view, const void *in, void *result, valise_error *err)
 {
-    static const valise_id none = {{0}};
     const vls_record_args *a = in;
     const valise_stamp *stamp = valise_view_stamp(view);
     vls_recorded *out = result;
@@ -112,7 +111,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
     int rc = valise_view_get(&row, view, &vls_prompts, err);
 
     out->id = a->manifest.id;
-    if (rc < 0 || (rc > 0 && !vls_id_equal(&row.manifest, &none)))
+    if (rc < 0 || (rc > 0 && !vls_id_is_none(&row.manifest)))
         return VLS_MIN(rc, 0);
     out->created = rc == 0;
     row = (vls_prompt_row){.id = a->manifest.id,

@@ -16,13 +16,12 @@ typedef struct looking {
 static int look_at(void *arg, const vls_turn_row *turn, valise_error *err)
 {
     static const vls_json_limits limits = {.max_bytes = UINT32_MAX - 1};
-    static const valise_id none = {{0}};
     looking *l = arg;
     vls_json value = vls_json_null();
     valise_str text = {NULL, 0};
     int rc = 0;
 
-    if (turn->role != VLS_TURN_USER || turn->noprompt || vls_id_equal(&turn->blocks, &none))
+    if (turn->role != VLS_TURN_USER || turn->noprompt || vls_id_is_none(&turn->blocks))
         return --l->left == 0;
     rc = valise_view_object(&text, l->view, &turn->blocks, err);
     if (rc == 0)

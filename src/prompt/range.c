@@ -250,7 +250,7 @@ static int hash_range(valise_id *out, const looking *l, size_t first, size_t end
         const stop *s = &l->path.ptr[i];
 
         content[i - first] = none;
-        if (!vls_id_equal(&s->blocks, &none))
+        if (!vls_id_is_none(&s->blocks))
             rc = vls_turn_hash(&content[i - first], l->view, s->role, &s->blocks, err);
     }
     return rc < 0 ? rc : vls_covers_hash(out, l->view, content, end - first, err);

@@ -15,7 +15,7 @@ typedef struct word {
 
 static bool is_letter(unsigned char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+    return vls_is_alnum((char)c) || c >= 0x80;
 }
 
 /* Chinese, Japanese, Thai and their like: no spaces between words. */
@@ -42,7 +42,7 @@ static bool next_word(word *out, valise_str *text)
         } else {
             for (size_t i = 0; i < n && out->len < WORD_MAX; i++) {
                 char b = text->ptr[i];
-                out->s[out->len++] = b >= 'A' && b <= 'Z' ? (char)(b - 'A' + 'a') : b;
+                out->s[out->len++] = vls_to_lower(b);
             }
         }
         text->ptr += n;

@@ -106,11 +106,10 @@ static int keep(values *list, rendering *r, vls_json value, valise_error *err)
 /* Its bytes: 1; or the word that stands for them: 0. */
 static int bytes_of(valise_str *out, rendering *r, const vls_part *part, valise_error *err)
 {
-    static const valise_id none = {{0}};
     const char *why = NULL;
     int rc;
 
-    if (part->text.ptr || (vls_id_equal(&part->id, &none) && vls_id_equal(&part->blob, &none))) {
+    if (part->text.ptr || (vls_id_is_none(&part->id) && vls_id_is_none(&part->blob))) {
         *out = part->text.ptr ? part->text : VLS_STR("");
         return 1;
     }
@@ -332,7 +331,6 @@ static int put_file(rendering *r, const vls_part *part, int32_t number, valise_e
 /* The neighbours from *at on that are no turns, in one message. */
 static int put_group(rendering *r, size_t *at, valise_error *err)
 {
-    static const valise_id none = {{0}};
     uint8_t section = r->parts[*at].section;
     int rc = begin_message(r, err);
 
@@ -342,7 +340,7 @@ static int put_group(rendering *r, size_t *at, valise_error *err)
         if (part->section != section || part->kind == VLS_PART_TURN)
             break;
         rc = put_told(r, part, (int32_t)*at, err);
-        if (rc > 0 && !vls_id_equal(&part->blob, &none))
+        if (rc > 0 && !vls_id_is_none(&part->blob))
             rc = put_file(r, part, (int32_t)*at, err);
         rc = VLS_MIN(rc, 0);
     }

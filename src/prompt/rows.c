@@ -37,11 +37,10 @@ static const valise_coll_index prompt_indexes[] = {
 
 static int check_prompt(valise_check *check, valise_view *view, const void *row, valise_error *err)
 {
-    static const valise_id none = {{0}};
     const vls_prompt_row *prompt = row;
 
     (void)view;
-    if (vls_id_equal(&prompt->manifest, &none) || vls_id_equal(&prompt->manifest, &prompt->id))
+    if (vls_id_is_none(&prompt->manifest) || vls_id_equal(&prompt->manifest, &prompt->id))
         return 0;
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
                                 "its manifest is another one than its key says");

@@ -57,11 +57,6 @@ static bool is_tool(const void *item, const void *key)
     return vls_str_equal(((const tool *)item)->name, *(const valise_str *)key);
 }
 
-static bool is_text(const void *item, const void *key)
-{
-    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
-}
-
 /* ---- gathering ---- */
 
 static int count_words(working *w, sentence *s, size_t number, valise_error *err)
@@ -406,7 +401,7 @@ int vls_summarize(valise_str *out, vls_arena *arena, const vls_summary_turn *tur
     int rc = 0;
 
     vls_map_init(&w.terms, arena->env, is_term);
-    vls_map_init(&w.known, arena->env, is_text);
+    vls_map_init(&w.known, arena->env, vls_str_is);
     vls_map_init(&w.by_name, arena->env, is_tool);
     for (size_t i = 0; i < count && rc == 0; i++) {
         w.turn = i;

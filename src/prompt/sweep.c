@@ -45,7 +45,7 @@ static void tidy(ids *list)
 
 static int need(sweeping *s, const valise_id *id, valise_error *err)
 {
-    if (vls_manifest_no_id(id))
+    if (vls_id_is_none(id))
         return 0;
     if (s->needed.len >= VLS_MAX(s->tidy_at, TIDY_MIN)) {
         tidy(&s->needed);
@@ -96,7 +96,7 @@ static int look_at(sweeping *s, valise_view *view, const vls_prompt_row *row, va
         return rc;
     if (rc == 0)
         return vls_vec_push(&s->prompts, s->env, row->id) ? 0 : vls_fail_memory(err);
-    return vls_manifest_no_id(&row->manifest) ? 0 : read_manifest(s, view, &row->manifest, err);
+    return vls_id_is_none(&row->manifest) ? 0 : read_manifest(s, view, &row->manifest, err);
 }
 
 /* ---- what is held ---- */

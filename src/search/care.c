@@ -31,7 +31,7 @@ static int find_gone(forgetting *f, valise_view *view, valise_error *err)
     while (rc >= 0 && (rc = vls_search_step(f->s, stmt, err)) > 0) {
         vls_view_mark mark = vls_view_here(view);
         valise_id id = vls_search_id(stmt, 1);
-        rc = vls_search_none(&id) ? 1 : vls_view_has_object(view, &id, err);
+        rc = vls_id_is_none(&id) ? 1 : vls_view_has_object(view, &id, err);
         vls_view_rewind(view, mark);
         if (rc == 0 && !vls_vec_push(&f->gone, f->s->v->env, sqlite3_column_int64(stmt, 0)))
             rc = vls_fail_memory(err);

@@ -44,13 +44,6 @@ enum { VLS_SEARCH_TURN, VLS_SEARCH_CONTEXT, VLS_SEARCH_FRAME, VLS_SEARCH_KINDS }
 extern const char *const vls_search_kinds[]; /* "turn", "context", "frame", NULL */
 const valise_coll *vls_search_coll(int kind);
 
-static inline bool vls_search_none(const valise_id *id)
-{
-    static const valise_id none = {{0}};
-
-    return memcmp(id, &none, sizeof(none)) == 0;
-}
-
 /* ---- tokens.c ---- */
 
 /* Make the tokenizer "valise" known to a connection: unicode61 without diacritics, in which each

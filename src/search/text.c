@@ -53,7 +53,7 @@ static int of_turn(vls_search_row *out, const vls_turn_row *turn)
     out->object = turn->blocks;
     out->time = turn->time;
     out->blocks = true;
-    return vls_search_none(&turn->blocks) ? 0 : 1;
+    return vls_id_is_none(&turn->blocks) ? 0 : 1;
 }
 
 static int of_entry(vls_search_row *out, valise_view *view, const vls_context_entry_row *entry,
@@ -69,7 +69,7 @@ static int of_entry(vls_search_row *out, valise_view *view, const vls_context_en
     if (rc < 0)
         return rc;
     /* One that was erased has neither. */
-    return vls_search_none(&entry->content) && vls_search_none(&entry->blob) ? 0 : 1;
+    return vls_id_is_none(&entry->content) && vls_id_is_none(&entry->blob) ? 0 : 1;
 }
 
 static int of_slot(vls_search_row *out, valise_view *view, const vls_slot_row *slot,
@@ -79,9 +79,9 @@ static int of_slot(vls_search_row *out, valise_view *view, const vls_slot_row *s
     vls_frame_row frame = {.id = slot->head};
     int rc = 0;
 
-    if (!vls_search_none(&slot->head))
+    if (!vls_id_is_none(&slot->head))
         rc = valise_view_get(&frame, view, &vls_frames, err);
-    if (rc <= 0 || vls_search_none(&frame.content))
+    if (rc <= 0 || vls_id_is_none(&frame.content))
         return VLS_MIN(rc, 0);
     rc = valise_view_get(&entry, view, &vls_slot_entries, err);
     out->time = rc > 0 ? entry.time : VALISE_NONE;
@@ -234,7 +234,7 @@ int vls_search_text(vls_buf *out, valise_view *view, const vls_search_row *row, 
     valise_error why = VALISE_ERROR_INIT;
     int rc;
 
-    if (vls_search_none(&row->object))
+    if (vls_id_is_none(&row->object))
         return 0;
     rc = vls_view_blob(&blob, view, &row->object, &why);
     /* A damaged object is for validate to tell of: the others are found all the same. */

@@ -1,6 +1,8 @@
 /* bundle.c -- what writers and readers of bundles share. */
 #include "store/bundle.h"
 
+#include "store/refs.h"
+
 #define FIELD(member, name, type, flags, text, ...)                                                \
     VALISE_FIELD_AS_WITH(vls_bundle_header, member, name, type, flags, text, __VA_ARGS__)
 
@@ -32,11 +34,6 @@ bool vls_bundle_is_local(const char *const *local, const vls_coll *coll)
 
 /* ---- the blobs of a row ---- */
 
-static bool names_blob(const valise_field *field)
-{
-    return field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "blob") == 0;
-}
-
 typedef struct blob_walk {
     vls_bundle_blob_fn *fn;
     void *arg;
@@ -47,7 +44,7 @@ static int nested_blob(void *arg, const valise_field *field, void *member)
 {
     const blob_walk *walk = arg;
 
-    return names_blob(field) ? walk->fn(walk->arg, member, walk->err) : 0;
+    return vls_names_blob(field) ? walk->fn(walk->arg, member, walk->err) : 0;
 }
 
 /* Lists, structs and unions are text in a row: decode it. */
@@ -75,7 +72,7 @@ int vls_bundle_row_blobs(vls_arena *arena, const vls_coll *coll, const valise_ce
     }
     for (uint16_t i = 0; i < coll->field_count; i++) {
         int rc;
-        if (!names_blob(&coll->desc->fields[i]) || row[i].type != VALISE_CELL_BLOB ||
+        if (!vls_names_blob(&coll->desc->fields[i]) || row[i].type != VALISE_CELL_BLOB ||
             row[i].as.bytes.len != sizeof(valise_id))
             continue;
         rc = fn(arg, (const valise_id *)row[i].as.bytes.ptr, err);

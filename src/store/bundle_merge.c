@@ -5,6 +5,7 @@
  * their own: they are not state, and if the command does not come they are garbage. */
 #include "base/bytes.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "store/bundle.h"
 #include "store/own.h"
 
@@ -60,21 +61,15 @@ static valise_cell bytes_cell(uint8_t type, const void *bytes, size_t len)
     return (valise_cell){.type = type, .as.bytes = {bytes, len}};
 }
 
-static valise_cell int_cell(int64_t integer)
-{
-    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
-}
-
 /* What the chain covers, and nothing else. */
 static int pack_entry(packing *p, const vls_bundle_record *record, valise_error *err)
 {
-    static const valise_uuid none;
     const vls_entry *e = &record->entry;
-    bool caused = memcmp(&e->cause, &none, sizeof(none)) != 0;
+    bool caused = !vls_uuid_is_none(&e->cause);
     valise_cell cells[] = {
-        int_cell(e->seq),
+        vls_int_cell(e->seq),
         bytes_cell(VALISE_CELL_BLOB, &e->id, sizeof(e->id)),
-        int_cell(e->time),
+        vls_int_cell(e->time),
         bytes_cell(VALISE_CELL_TEXT, e->actor.ptr, e->actor.len),
         caused ? bytes_cell(VALISE_CELL_BLOB, &e->cause, sizeof(e->cause)) : (valise_cell){0},
         bytes_cell(VALISE_CELL_TEXT, e->type.ptr, e->type.len),

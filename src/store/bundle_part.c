@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "store/bundle.h"
 #include "store/place.h"
+#include "store/refs.h"
 
 #define PART_BYTES_MAX VLS_VIEW_MAX_BYTES
 
@@ -137,12 +138,6 @@ typedef struct following {
     valise_error *err;
 } following;
 
-static bool names_object(const valise_field *field)
-{
-    return (field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "object") == 0) ||
-           (field->type >= VALISE_T_VALUE && field->type <= VALISE_T_DATA);
-}
-
 static int follow(void *arg, const valise_field *field, void *member)
 {
     const following *f = arg;
@@ -152,7 +147,7 @@ static int follow(void *arg, const valise_field *field, void *member)
     valise_cell first;
     int rc;
 
-    if (names_object(field)) /* an id is the first member of a content */
+    if (vls_names_object(field)) /* an id is the first member of a content */
         return vls_vec_push(&part->objects, part->arena.env, *(const valise_id *)member)
                    ? 0
                    : vls_fail_memory(f->err);
@@ -270,16 +265,11 @@ static int compare_rows(const void *a, const void *b)
     return names ? names : vls_str_compare(x->key, y->key);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 static void sort_roots(vls_bundle_part *part)
 {
     size_t kept = 0;
 
-    qsort(part->roots.ptr, part->roots.len, sizeof(*part->roots.ptr), compare_texts);
+    qsort(part->roots.ptr, part->roots.len, sizeof(*part->roots.ptr), vls_str_order);
     for (size_t i = 0; i < part->roots.len; i++) {
         if (kept == 0 || !vls_str_equal(part->roots.ptr[kept - 1], part->roots.ptr[i]))
             part->roots.ptr[kept++] = part->roots.ptr[i];

@@ -5,23 +5,16 @@
 
 /* ---- header and collections ---- */
 
-static bool is_zero_id(const valise_id *id)
-{
-    static const valise_id zero;
-
-    return vls_id_equal(id, &zero);
-}
-
 static bool is_sound(const vls_bundle_header *h)
 {
     if (h->tip_seq < h->base_seq || h->base_seq < 0 ||
-        (h->tip_seq == 0) != is_zero_id(&h->tip_hash))
+        (h->tip_seq == 0) != vls_id_is_none(&h->tip_hash))
         return false;
     if (!h->whole)
-        return h->roots.count > 0 && h->base_seq == 0 && is_zero_id(&h->base_hash) &&
-               is_zero_id(&h->state);
-    return h->roots.count == 0 && !is_zero_id(&h->state) &&
-           (h->base_seq == 0) == is_zero_id(&h->base_hash) &&
+        return h->roots.count > 0 && h->base_seq == 0 && vls_id_is_none(&h->base_hash) &&
+               vls_id_is_none(&h->state);
+    return h->roots.count == 0 && !vls_id_is_none(&h->state) &&
+           (h->base_seq == 0) == vls_id_is_none(&h->base_hash) &&
            (h->base_seq == 0 || h->base_seq < h->tip_seq);
 }
 

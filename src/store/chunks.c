@@ -228,16 +228,11 @@ static void remember(vls_chunks *chunks, vls_hash128 hash, int64_t number)
 
 /* ---- rows ---- */
 
-static valise_cell int_cell(int64_t integer)
-{
-    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
-}
-
 /* 1 and the number of a row with these bytes, or 0. */
 static int find(int64_t *out, vls_txn *txn, int64_t h8, valise_str bytes, valise_error *err)
 {
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    valise_cell equal = int_cell(h8), row[VALISE_MAX_COLUMNS];
+    valise_cell equal = vls_int_cell(h8), row[VALISE_MAX_COLUMNS];
     int rc = vls_txn_scan_open(&scan, txn, vls_store_coll_at(txn->store, VLS_TABLE_CHUNK),
                                (valise_range){.index = 0, .equal = &equal, .equal_count = 1}, err);
 
@@ -256,7 +251,8 @@ static int find(int64_t *out, vls_txn *txn, int64_t h8, valise_str bytes, valise
 
 static int insert(int64_t *out, vls_txn *txn, int64_t h8, valise_str bytes, valise_error *err)
 {
-    valise_cell row[] = {int_cell(0), int_cell(h8), {.type = VALISE_CELL_BLOB, .as.bytes = bytes}};
+    valise_cell row[] = {
+        vls_int_cell(0), vls_int_cell(h8), {.type = VALISE_CELL_BLOB, .as.bytes = bytes}};
     vls_chunks *chunks = txn->store->chunks;
     int rc = learn_numbers(chunks, txn, err);
 

@@ -56,19 +56,9 @@ int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_s
 
 /* ---- rows ---- */
 
-static valise_cell int_cell(int64_t integer)
-{
-    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
-}
-
 static valise_cell blob_cell(valise_str bytes)
 {
     return (valise_cell){.type = VALISE_CELL_BLOB, .as.bytes = bytes};
-}
-
-static const vls_coll *objects_of(const vls_txn *txn)
-{
-    return vls_store_coll_at(txn->store, VLS_TABLE_OBJECT);
 }
 
 static bool is_blob_or_none(const valise_cell *cell)
@@ -100,7 +90,7 @@ int vls_object_of_row(vls_object_info *out, const vls_txn *txn, const valise_cel
 
     if (!is_sound(row))
         return vls_fail(err, VALISE_E_CORRUPT, "%s is not an object",
-                        vls_coll_place(objects_of(txn), row).s);
+                        vls_coll_place(vls_objects_of(txn), row).s);
     info.number = row[VLS_OBJECT_NUMBER].as.integer;
     memcpy(&info.id, row[VLS_OBJECT_HASH].as.bytes.ptr, sizeof(info.id));
     memcpy(info.kind, row[VLS_OBJECT_KIND].as.bytes.ptr, row[VLS_OBJECT_KIND].as.bytes.len);
@@ -127,8 +117,8 @@ static void vls_auto_found(found *f)
 /* 1 or 0. */
 static int find_id(found *out, vls_txn *txn, const valise_id *id, valise_error *err)
 {
-    valise_cell equal = int_cell(vls_own_first8(id->bytes));
-    int rc = vls_txn_scan_open(&out->scan, txn, objects_of(txn),
+    valise_cell equal = vls_int_cell(vls_own_first8(id->bytes));
+    int rc = vls_txn_scan_open(&out->scan, txn, vls_objects_of(txn),
                                (valise_range){.index = 0, .equal = &equal, .equal_count = 1}, err);
 
     while (rc >= 0 && (rc = vls_txn_scan_next(out->row, &out->scan, err)) == 1) {
@@ -185,11 +175,11 @@ static int insert(vls_txn *txn, const valise_id *id, const char *kind, valise_st
 {
     VLS_AUTO(buf) vls_buf recipe = {0};
     valise_cell row[VLS_OBJECT_COLUMNS] = {
-        [VLS_OBJECT_H8] = int_cell(vls_own_first8(id->bytes)),
+        [VLS_OBJECT_H8] = vls_int_cell(vls_own_first8(id->bytes)),
         [VLS_OBJECT_HASH] = blob_cell(vls_str(id, sizeof(*id))),
         [VLS_OBJECT_KIND] = {.type = VALISE_CELL_TEXT, .as.bytes = valise_str_of(kind)},
-        [VLS_OBJECT_SIZE] = int_cell((int64_t)bytes.len),
-        [VLS_OBJECT_TIME] = int_cell(time),
+        [VLS_OBJECT_SIZE] = vls_int_cell((int64_t)bytes.len),
+        [VLS_OBJECT_TIME] = vls_int_cell(time),
     };
     int64_t number = 0;
     int rc = 0;
@@ -205,8 +195,8 @@ static int insert(vls_txn *txn, const valise_id *id, const char *kind, valise_st
         rc = vls_chunks_next_object(&number, txn, err);
     if (rc < 0)
         return rc;
-    row[VLS_OBJECT_NUMBER] = int_cell(number);
-    return vls_txn_put(txn, objects_of(txn), row, 0, err);
+    row[VLS_OBJECT_NUMBER] = vls_int_cell(number);
+    return vls_txn_put(txn, vls_objects_of(txn), row, 0, err);
 }
 
 /* Only when it is old enough to matter to gc: to write the row costs as much as to insert it. */
@@ -215,7 +205,7 @@ static int renew(found *f, vls_txn *txn, int64_t time, int64_t older_than, valis
     if (f->info.time >= older_than || f->info.time >= time)
         return 0;
     f->row[VLS_OBJECT_TIME].as.integer = time;
-    return vls_txn_put(txn, objects_of(txn), f->row, 0, err);
+    return vls_txn_put(txn, vls_objects_of(txn), f->row, 0, err);
 }
 
 int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_str bytes,
@@ -299,7 +289,7 @@ static int add_chunk(vls_buf *out, const valise_cell *row, int64_t number, valis
 static int add_run(vls_buf *out, vls_txn *txn, int64_t first, int64_t count, valise_error *err)
 {
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    valise_cell from = int_cell(first), row[VALISE_MAX_COLUMNS];
+    valise_cell from = vls_int_cell(first), row[VALISE_MAX_COLUMNS];
     int rc;
 
     if (count == 1) {
@@ -472,8 +462,8 @@ int vls_object_find(vls_object_info *out, size_t *count, size_t max, vls_txn *tx
 
     if (rc < 0)
         return rc;
-    from = int_cell(vls_own_first8(low));
-    rc = vls_txn_scan_open(&scan, txn, objects_of(txn),
+    from = vls_int_cell(vls_own_first8(low));
+    rc = vls_txn_scan_open(&scan, txn, vls_objects_of(txn),
                            (valise_range){.index = 0, .from = &from, .from_count = 1}, err);
     while (rc >= 0 && n < max && (rc = vls_txn_scan_next(row, &scan, err)) == 1) {
         vls_object_info info;

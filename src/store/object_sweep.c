@@ -49,22 +49,12 @@ void vls_bits_release(vls_bits *bits)
 
 /* ---- objects ---- */
 
-static valise_cell int_cell(int64_t integer)
-{
-    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
-}
-
-static const vls_coll *objects_of(const vls_txn *txn)
-{
-    return vls_store_coll_at(txn->store, VLS_TABLE_OBJECT);
-}
-
 int vls_object_each(vls_txn *txn, int64_t from, vls_object_fn *fn, void *arg, valise_error *err)
 {
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
-    valise_cell start = int_cell(from), row[VALISE_MAX_COLUMNS];
+    valise_cell start = vls_int_cell(from), row[VALISE_MAX_COLUMNS];
     vls_object_info info;
-    int rc = vls_txn_scan_open(&scan, txn, objects_of(txn),
+    int rc = vls_txn_scan_open(&scan, txn, vls_objects_of(txn),
                                (valise_range){.index = -1, .from = &start, .from_count = 1}, err);
 
     while (rc == 0 && (rc = vls_txn_scan_next(row, &scan, err)) == 1) {
@@ -83,22 +73,22 @@ int vls_object_erase(vls_txn *txn, const valise_id *id, valise_error *err)
 
     if (rc != 1)
         return rc;
-    key = int_cell(info.number);
-    rc = vls_txn_get(row, txn, objects_of(txn), &key, err);
+    key = vls_int_cell(info.number);
+    rc = vls_txn_get(row, txn, vls_objects_of(txn), &key, err);
     if (rc != 1)
         return rc;
     row[VLS_OBJECT_RECIPE] = row[VLS_OBJECT_BODY] = (valise_cell){.type = VALISE_CELL_NULL};
-    rc = vls_txn_put(txn, objects_of(txn), row, 0, err);
+    rc = vls_txn_put(txn, vls_objects_of(txn), row, 0, err);
     return rc < 0 ? rc : 1;
 }
 
 int vls_object_delete(vls_txn *txn, int64_t number, valise_error *err)
 {
-    valise_cell key = int_cell(number);
+    valise_cell key = vls_int_cell(number);
     int rc = vls_chunks_keep_number(txn, VLS_TABLE_OBJECT, number, err);
 
     if (rc == 0)
-        rc = vls_txn_del(txn, objects_of(txn), &key, err);
+        rc = vls_txn_del(txn, vls_objects_of(txn), &key, err);
     return rc < 0 ? rc : 0;
 }
 
@@ -125,10 +115,10 @@ static int mark_runs(vls_bits *bits, vls_recipe recipe, int64_t last, valise_err
 int vls_object_mark_chunks(vls_bits *bits, vls_txn *txn, int64_t number, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf copy = {0}, room = {0};
-    valise_cell key = int_cell(number), row[VALISE_MAX_COLUMNS];
+    valise_cell key = vls_int_cell(number), row[VALISE_MAX_COLUMNS];
     vls_recipe outer = {0}, inner = {0};
     int64_t last = 0;
-    int rc = vls_txn_get(row, txn, objects_of(txn), &key, err);
+    int rc = vls_txn_get(row, txn, vls_objects_of(txn), &key, err);
 
     if (rc != 1)
         return rc;
@@ -172,7 +162,7 @@ typedef struct sweep {
 static int sweep_row(sweep *s, const valise_cell *row, valise_error *err)
 {
     int64_t number = row[VLS_CHUNK_NUMBER].as.integer;
-    valise_cell key = int_cell(number);
+    valise_cell key = vls_int_cell(number);
     int rc;
 
     if (vls_bits_get(s->keep, number))
@@ -191,7 +181,7 @@ int vls_chunk_sweep(int64_t *removed, int64_t *bytes, vls_txn *txn, const vls_bi
 {
     VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
     sweep s = {.txn = txn, .keep = keep};
-    valise_cell start = int_cell(from), row[VALISE_MAX_COLUMNS];
+    valise_cell start = vls_int_cell(from), row[VALISE_MAX_COLUMNS];
     int rc;
 
     s.chunks = vls_store_coll_at(txn->store, VLS_TABLE_CHUNK);

@@ -21,6 +21,11 @@ enum {
 };
 enum { VLS_CHUNK_NUMBER, VLS_CHUNK_H8, VLS_CHUNK_BODY };
 
+static inline const vls_coll *vls_objects_of(const vls_txn *txn)
+{
+    return vls_store_coll_at(txn->store, VLS_TABLE_OBJECT);
+}
+
 /* What a row says, if it can be one. */
 int vls_object_of_row(vls_object_info *out, const vls_txn *txn, const valise_cell *row,
                       valise_error *err);

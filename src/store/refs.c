@@ -7,21 +7,10 @@
 
 /* ---- one row ---- */
 
-static bool is_object(const valise_field *field)
-{
-    return (field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "object") == 0) ||
-           (field->type >= VALISE_T_VALUE && field->type <= VALISE_T_DATA);
-}
-
-static bool is_blob(const valise_field *field)
-{
-    return field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "blob") == 0;
-}
-
 static bool is_wanted(const valise_field *field, unsigned what)
 {
-    return ((what & VLS_REFS_OBJECTS) && is_object(field)) ||
-           ((what & VLS_REFS_BLOBS) && is_blob(field));
+    return ((what & VLS_REFS_OBJECTS) && vls_names_object(field)) ||
+           ((what & VLS_REFS_BLOBS) && vls_names_blob(field));
 }
 
 typedef struct row_walk {
@@ -36,7 +25,7 @@ static int tell(const row_walk *walk, const valise_field *field, const valise_id
 {
     vls_ref_site site = *walk->site;
 
-    site.blob = is_blob(field);
+    site.blob = vls_names_blob(field);
     return walk->fn(walk->arg, &site, id, walk->err);
 }
 

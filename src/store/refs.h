@@ -14,6 +14,18 @@
 #include "base/progress.h"
 #include "store/view.h"
 
+/* May it name an object: a content, or an id? A blob? */
+static inline bool vls_names_object(const valise_field *field)
+{
+    return (field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "object") == 0) ||
+           (field->type >= VALISE_T_VALUE && field->type <= VALISE_T_DATA);
+}
+
+static inline bool vls_names_blob(const valise_field *field)
+{
+    return field->type == VALISE_T_ID && field->ref && strcmp(field->ref, "blob") == 0;
+}
+
 /* Where a reference stands. */
 typedef struct vls_ref_site {
     const vls_coll *coll; /* NULL: a payload */

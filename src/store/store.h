@@ -136,6 +136,11 @@ static inline void vls_auto_txn(vls_txn *txn)
     vls_txn_rollback(txn);
 }
 
+static inline valise_cell vls_int_cell(int64_t integer)
+{
+    return (valise_cell){.type = VALISE_CELL_INT, .as.integer = integer};
+}
+
 /* Rows as cells: all columns. 1, or 0 when there is none. The cells are the backend's and valid
  * until the next call with this transaction. VALISE_E_CORRUPT names the row. */
 int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const valise_cell *key,

@@ -93,6 +93,14 @@ bool vls_path_is_under(valise_str path, valise_str dir)
            (vls_str_starts(path, dir) && (path.len == dir.len || path.ptr[dir.len] == '/'));
 }
 
+bool vls_path_is_among(valise_str path, const valise_str *dirs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (vls_path_is_under(path, dirs[i]))
+            return true;
+    return count == 0;
+}
+
 int vls_path_compare(valise_str a, valise_str b)
 {
     size_t most = VLS_MIN(a.len, b.len), at = 0;
@@ -104,6 +112,11 @@ int vls_path_compare(valise_str a, valise_str b)
     x = at == a.len ? -1 : a.ptr[at] == '/' ? 0 : (unsigned char)a.ptr[at] + 1;
     y = at == b.len ? -1 : b.ptr[at] == '/' ? 0 : (unsigned char)b.ptr[at] + 1;
     return (x > y) - (x < y);
+}
+
+int vls_path_order(const void *a, const void *b)
+{
+    return vls_path_compare(*(const valise_str *)a, *(const valise_str *)b);
 }
 
 /* ---- what people write ---- */

@@ -76,10 +76,14 @@ void vls_path_below(vls_buf *out, valise_str dir, valise_str name);
 
 /* Whether path is dir or lies under it. */
 bool vls_path_is_under(valise_str path, valise_str dir);
+/* ... or one of these, or under one; of none: all are. */
+bool vls_path_is_among(valise_str path, const valise_str *dirs, size_t count);
 
 /* The order of trees: a directory, then everything in it, names by their bytes. Not the order of
  * the bytes of paths: "a/x" comes before "a.c", since '/' ends a name. */
 int vls_path_compare(valise_str a, valise_str b);
+/* The same for qsort and bsearch in arrays of valise_str. */
+int vls_path_order(const void *a, const void *b);
 
 /* ---- ids ---- */
 

@@ -126,18 +126,13 @@ static int add_path(paths *p, valise_str path, valise_error *err)
     return vls_vec_push_in(&p->list, &p->arena, path) ? 0 : vls_arena_fail(&p->arena, err);
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return vls_path_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 /* In order, and without those that lie in another. */
 static void tidy(paths *p)
 {
     size_t kept = 0;
 
     if (p->list.len > 1)
-        qsort(p->list.ptr, p->list.len, sizeof(valise_str), compare_paths);
+        qsort(p->list.ptr, p->list.len, sizeof(valise_str), vls_path_order);
     for (size_t i = 0; i < p->list.len; i++) {
         valise_str path = p->list.ptr[i];
         if (kept > 0 && vls_path_is_under(path, p->list.ptr[kept - 1]))

@@ -13,11 +13,6 @@ typedef struct telling {
     valise_str *from, *to; /* of moves, each in order */
 } telling;
 
-static int compare_paths(const void *a, const void *b)
-{
-    return vls_path_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 int vls_watch_sort_moves(valise_str **from, valise_str **to, const vls_scan *scan, vls_arena *arena,
                          valise_error *err)
 {
@@ -33,8 +28,8 @@ int vls_watch_sort_moves(valise_str **from, valise_str **to, const vls_scan *sca
         (*from)[i] = scan->moves.ptr[i].from;
         (*to)[i] = scan->moves.ptr[i].to;
     }
-    qsort(*from, count, sizeof(valise_str), compare_paths);
-    qsort(*to, count, sizeof(valise_str), compare_paths);
+    qsort(*from, count, sizeof(valise_str), vls_path_order);
+    qsort(*to, count, sizeof(valise_str), vls_path_order);
     return 0;
 }
 
@@ -42,7 +37,7 @@ int vls_watch_sort_moves(valise_str **from, valise_str **to, const vls_scan *sca
 static bool is_within(const valise_str *paths, size_t count, valise_str path)
 {
     while (count > 0 && path.len > 0) {
-        if (bsearch(&path, paths, count, sizeof(valise_str), compare_paths))
+        if (bsearch(&path, paths, count, sizeof(valise_str), vls_path_order))
             return true;
         path = vls_path_parent(path);
     }

@@ -26,11 +26,6 @@ static bool is_foreign(const vls_plan_block *block)
            vls_text_of(block->meta, "platform").len > 0;
 }
 
-static bool is_unsigned(const vls_plan_block *block)
-{
-    return block->kind == VLS_SAID_THINKING && !block->redacted && block->sign.len == 0;
-}
-
 /* Thinking with a budget: the older way, which has rules of its own. */
 static bool has_budget(const vls_plan *plan)
 {
@@ -84,7 +79,7 @@ static int settle(vls_plan *plan, valise_error *err)
     int rc = vls_plan_settle_blocks(plan, is_foreign, VLS_R_UNSIGNED, NULL, err);
 
     if (rc == 0)
-        rc = vls_plan_settle_blocks(plan, is_unsigned, VLS_R_UNSIGNED, NULL, err);
+        rc = vls_plan_settle_blocks(plan, vls_is_unsigned, VLS_R_UNSIGNED, NULL, err);
     if (rc == 0)
         rc = vls_plan_settle_files(plan, is_ours, err);
     if (rc == 0)
@@ -260,13 +255,8 @@ static int write_tools(vls_wire *wire, const vls_plan *plan, bool marks, valise_
     vls_wire_open(wire, '[');
     for (size_t i = 0; i < plan->tools.len && rc == 0; i++) {
         vls_json tool = plan->tools.ptr[i];
-        valise_str brief = vls_text_of(tool, "description");
         vls_wire_open(wire, '{');
-        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
-        if (brief.len > 0)
-            vls_wire_pair(wire, "description", brief);
-        vls_wire_key(wire, "input_schema");
-        rc = vls_schema_write(wire, plan, tool, err);
+        rc = vls_schema_write_tool(wire, plan, tool, "input_schema", false, err);
         write_mark(wire, marks && i + 1 == plan->tools.len);
         vls_wire_close(wire, '}');
     }

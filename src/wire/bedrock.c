@@ -34,11 +34,6 @@ static bool is_foreign(const vls_plan_block *block)
            !vls_str_equal(vls_text_of(block->meta, "platform"), VLS_STR(VLS_BEDROCK));
 }
 
-static bool is_unsigned(const vls_plan_block *block)
-{
-    return block->kind == VLS_SAID_THINKING && !block->redacted && block->sign.len == 0;
-}
-
 static bool is_ours(const vls_plan *plan, const vls_plan_block *block)
 {
     (void)plan;
@@ -50,7 +45,7 @@ static int settle(vls_plan *plan, valise_error *err)
     int rc = vls_plan_settle_blocks(plan, is_foreign, VLS_R_UNSIGNED, NULL, err);
 
     if (rc == 0)
-        rc = vls_plan_settle_blocks(plan, is_unsigned, VLS_R_UNSIGNED, NULL, err);
+        rc = vls_plan_settle_blocks(plan, vls_is_unsigned, VLS_R_UNSIGNED, NULL, err);
     if (rc == 0)
         rc = vls_plan_settle_files(plan, is_ours, err);
     if (rc == 0)
@@ -187,8 +182,7 @@ static void write_source(vls_wire *wire, const vls_plan_block *block)
 
 static bool fits_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '(' || c == ')' || c == '[' || c == ']';
+    return vls_is_alnum(c) || c == '-' || c == '(' || c == ')' || c == '[' || c == ']';
 }
 
 static bool is_taken(const writing *w, valise_str name)

@@ -296,15 +296,10 @@ static int write_tools(const writing *w, valise_error *err)
     vls_wire_open(wire, '[');
     for (size_t i = 0; i < w->plan->tools.len && rc == 0; i++) {
         vls_json tool = w->plan->tools.ptr[i];
-        valise_str words = vls_text_of(tool, "description");
         vls_wire_open_type(wire, "function");
         vls_wire_key(wire, "function");
         vls_wire_open(wire, '{');
-        vls_wire_pair(wire, "name", vls_plan_name_out(w->plan, vls_text_of(tool, "name")));
-        if (words.ptr)
-            vls_wire_pair(wire, "description", words);
-        vls_wire_key(wire, "parameters");
-        rc = vls_schema_write(wire, w->plan, tool, err);
+        rc = vls_schema_write_tool(wire, w->plan, tool, "parameters", true, err);
         vls_wire_close(wire, '}');
         vls_wire_close(wire, '}');
     }

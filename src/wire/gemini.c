@@ -232,13 +232,8 @@ static int write_tools(vls_wire *wire, const vls_plan *plan, valise_error *err)
     vls_wire_open(wire, '[');
     for (size_t i = 0; i < plan->tools.len && rc == 0; i++) {
         vls_json tool = plan->tools.ptr[i];
-        valise_str brief = vls_text_of(tool, "description");
         vls_wire_open(wire, '{');
-        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
-        if (brief.len > 0)
-            vls_wire_pair(wire, "description", brief);
-        vls_wire_key(wire, "parametersJsonSchema");
-        rc = vls_schema_write(wire, plan, tool, err);
+        rc = vls_schema_write_tool(wire, plan, tool, "parametersJsonSchema", false, err);
         vls_wire_close(wire, '}');
     }
     vls_wire_close(wire, ']');

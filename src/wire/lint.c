@@ -385,11 +385,6 @@ typedef struct naming {
     uint64_t seed;
 } naming;
 
-static bool has_name(const void *item, const void *key)
-{
-    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
-}
-
 /* 1: it was there already. */
 static int note(naming *n, vls_map *map, valise_str name)
 {
@@ -468,8 +463,8 @@ static int rule_names(linting *l)
     naming n = {.l = l, .seed = vls_str_hash(vls_str(&l, sizeof(l)), 0)};
     int rc;
 
-    vls_map_init(&n.ids, l->arena->env, has_name);
-    vls_map_init(&n.tools, l->arena->env, has_name);
+    vls_map_init(&n.ids, l->arena->env, vls_str_is);
+    vls_map_init(&n.tools, l->arena->env, vls_str_is);
     rc = look_at_names(&n);
     vls_map_release(&n.ids);
     vls_map_release(&n.tools);

@@ -37,10 +37,7 @@ static void write_file(vls_wire *wire, const vls_plan_block *block)
     if (block->file.len > 0) {
         vls_wire_pair(wire, "file_id", block->file);
     } else {
-        vls_wire_pair(wire, "filename",
-                      block->name.len > 0 ? block->name : VLS_STR("document.pdf"));
-        vls_wire_key(wire, "file_data");
-        vls_part_data_url(wire, block);
+        vls_part_file(wire, block);
     }
     vls_wire_close(wire, '}');
     vls_wire_close(wire, '}');

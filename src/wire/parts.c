@@ -67,3 +67,10 @@ void vls_part_data_url(vls_wire *wire, const vls_plan_block *block)
                    (int)VLS_MIN(block->media.len, (size_t)128), block->media.ptr);
     vls_wire_blob(wire, valise_str_of(before), block);
 }
+
+void vls_part_file(vls_wire *wire, const vls_plan_block *block)
+{
+    vls_wire_pair(wire, "filename", block->name.len > 0 ? block->name : VLS_STR("document.pdf"));
+    vls_wire_key(wire, "file_data");
+    vls_part_data_url(wire, block);
+}

@@ -21,6 +21,8 @@ int vls_part_args(vls_wire *wire, const vls_plan *plan, const vls_plan_block *ca
 void vls_part_args_text(vls_wire *wire, const vls_plan_block *call);
 /* Bytes of a file as a string "data:TYPE;base64,...". */
 void vls_part_data_url(vls_wire *wire, const vls_plan_block *block);
+/* The members "filename" and "file_data" of a document, as OpenAI has them. */
+void vls_part_file(vls_wire *wire, const vls_plan_block *block);
 /* What stands before the text of a result that is an error: not every form has a mark for them. */
 #define VLS_PART_ERROR "Error: "
 

@@ -24,19 +24,13 @@ typedef struct vls_tool_name {
     bool called;
 } tool_name;
 
-/* The first member of both is what they are found by. */
-static bool has_name(const void *item, const void *key)
-{
-    return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);
-}
-
 void vls_plan_names_init(vls_plan_names *names, const valise_env *env)
 {
     names->seed = vls_str_hash(vls_str(&names, sizeof(names)), 0);
-    vls_map_init(&names->ids, env, has_name);
-    vls_map_init(&names->taken_ids, env, has_name);
-    vls_map_init(&names->tools, env, has_name);
-    vls_map_init(&names->taken_tools, env, has_name);
+    vls_map_init(&names->ids, env, vls_str_is);
+    vls_map_init(&names->taken_ids, env, vls_str_is);
+    vls_map_init(&names->tools, env, vls_str_is);
+    vls_map_init(&names->taken_tools, env, vls_str_is);
 }
 
 void vls_plan_names_release(vls_plan_names *names)
@@ -76,15 +70,10 @@ static int take_name(vls_planning *p, vls_map *taken, valise_str name)
 #define ID_MAX 40u
 #define NINE 9u
 
-static bool is_letter_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 static bool is_plain(valise_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        if (!is_letter_or_digit(s.ptr[i]) && s.ptr[i] != '_' && s.ptr[i] != '-')
+        if (!vls_is_alnum(s.ptr[i]) && s.ptr[i] != '_' && s.ptr[i] != '-')
             return false;
     }
     return s.len > 0;
@@ -107,7 +96,7 @@ bool vls_id_fits(valise_str id, uint32_t demands)
     if (!(demands & VLS_DEMANDS_NINE))
         return id.len <= ID_MAX && is_plain(id);
     for (size_t i = 0; i < id.len; i++) {
-        if (!is_letter_or_digit(id.ptr[i]))
+        if (!vls_is_alnum(id.ptr[i]))
             return false;
     }
     return id.len == NINE;
@@ -326,7 +315,7 @@ int vls_planning_tools(vls_planning *p)
 
     if (rc == 0)
         rc = name_tools(p, false);
-    vls_map_init(&seen, p->arena->env, has_name);
+    vls_map_init(&seen, p->arena->env, vls_str_is);
     for (uint32_t i = 0; i < p->prompt->tools.len && rc == 0; i++) {
         valise_str ours = vls_block_text(p->prompt->tools.items[i], "name");
         if (get(p, &seen, ours)) {

@@ -166,10 +166,7 @@ static void write_file(vls_wire *wire, const vls_plan_block *block)
     if (block->file.len > 0) {
         vls_wire_pair(wire, vls_is_url(block->file) ? "file_url" : "file_id", block->file);
     } else {
-        vls_wire_pair(wire, "filename",
-                      block->name.len > 0 ? block->name : VLS_STR("document.pdf"));
-        vls_wire_key(wire, "file_data");
-        vls_part_data_url(wire, block);
+        vls_part_file(wire, block);
     }
     vls_wire_close(wire, '}');
 }
@@ -361,13 +358,8 @@ static int write_tools(vls_wire *wire, const vls_plan *plan, valise_error *err)
     vls_wire_open(wire, '[');
     for (size_t i = 0; i < plan->tools.len && rc == 0; i++) {
         vls_json tool = plan->tools.ptr[i];
-        valise_str words = vls_text_of(tool, "description");
         vls_wire_open_type(wire, "function");
-        vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
-        if (words.ptr)
-            vls_wire_pair(wire, "description", words);
-        vls_wire_key(wire, "parameters");
-        rc = vls_schema_write(wire, plan, tool, err);
+        rc = vls_schema_write_tool(wire, plan, tool, "parameters", true, err);
         vls_wire_key(wire, "strict");
         vls_wire_bool(wire, false);
         vls_wire_close(wire, '}');

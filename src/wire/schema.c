@@ -151,3 +151,15 @@ int vls_schema_write(vls_wire *wire, const vls_plan *plan, vls_json tool, valise
         vls_wire_json(wire, schema);
     return rc;
 }
+
+int vls_schema_write_tool(vls_wire *wire, const vls_plan *plan, vls_json tool, const char *key,
+                          bool blank, valise_error *err)
+{
+    valise_str brief = vls_text_of(tool, "description");
+
+    vls_wire_pair(wire, "name", vls_plan_name_out(plan, vls_text_of(tool, "name")));
+    if (brief.ptr && (blank || brief.len > 0))
+        vls_wire_pair(wire, "description", brief);
+    vls_wire_key(wire, key);
+    return vls_schema_write(wire, plan, tool, err);
+}

@@ -16,4 +16,8 @@ int vls_schema_make_plain(vls_json *out, vls_arena *arena, vls_json schema, vali
 /* The schema of a tool. It says that it is of an object, and has properties, if there are none. */
 int vls_schema_write(vls_wire *wire, const vls_plan *plan, vls_json tool, valise_error *err);
 
+/* "name", "description" (one that is empty only where `blank`) and, under this key, the schema. */
+int vls_schema_write_tool(vls_wire *wire, const vls_plan *plan, vls_json tool, const char *key,
+                          bool blank, valise_error *err);
+
 #endif

@@ -138,6 +138,11 @@ static int settle_message(vls_plan *plan, vls_plan_message *message, vls_unwante
     return rc;
 }
 
+bool vls_is_unsigned(const vls_plan_block *block)
+{
+    return block->kind == VLS_SAID_THINKING && !block->redacted && block->sign.len == 0;
+}
+
 int vls_plan_settle_blocks(vls_plan *plan, vls_unwanted_fn *unwanted, const char *rule,
                            const char *what, valise_error *err)
 {
