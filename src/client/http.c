@@ -42,6 +42,7 @@ typedef struct exchange {
     int64_t wait_ns;   /* Retry-After; VALISE_NONE */
     bool may_not;      /* the server says that it should not be tried again */
     bool enough;       /* the transfer was ended by us, and nothing is wrong */
+    bool no_memory;    /* for an option */
     int64_t active_ns; /* when something moved */
     int64_t ended_ns;  /* when the stream came to its end; 0: not yet */
 
@@ -74,8 +75,7 @@ static bool is_named(valise_str name, const char *wanted)
     if (name.len != len)
         return false;
     for (size_t i = 0; i < len; i++) {
-        char c = name.ptr[i];
-        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != wanted[i])
+        if (vls_to_lower(name.ptr[i]) != wanted[i])
             return false;
     }
     return true;
@@ -254,9 +254,12 @@ static void set_number(exchange *x, CURLoption option, long value)
     (void)x->curl->easy_setopt(x->lane.easy, option, value);
 }
 
+/* A library may be without an option. But texts are copied, and without memory for one the request
+ * would go another way than it should, through a proxy for instance. */
 static void set_pointer(exchange *x, CURLoption option, const void *value)
 {
-    (void)x->curl->easy_setopt(x->lane.easy, option, value);
+    if (x->curl->easy_setopt(x->lane.easy, option, value) == CURLE_OUT_OF_MEMORY)
+        x->no_memory = true;
 }
 
 static void add_slot(exchange *x, const char *header)
@@ -431,7 +434,7 @@ static int begin(exchange *x, valise_error *err)
     set_headers(x);
     set_rules(x);
     set_functions(x);
-    return 0;
+    return x->no_memory ? vls_fail_memory(err) : 0;
 }
 
 /* ---- working ---- */
@@ -518,7 +521,9 @@ static int work(CURLcode *code, exchange *x, valise_error *err)
         }
         rc = look_up(x, err);
         if (rc == 0 && !x->enough)
-            (void)x->curl->multi_poll(x->lane.multi, NULL, 0, VLS_CLIENT_LOOK_MS, NULL);
+            multi = x->curl->multi_poll(x->lane.multi, NULL, 0, VLS_CLIENT_LOOK_MS, NULL);
+        if (multi != CURLM_OK) /* else nobody would wait from now on */
+            return vls_fail(err, VALISE_E_IO, "libcurl failed: %s", x->curl->multi_strerror(multi));
     }
     return rc;
 }

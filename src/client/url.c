@@ -97,12 +97,11 @@ int vls_url_check(bool *loopback, valise_str base, valise_error *err)
 static void add_encoded(vls_buf *out, valise_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            (c != '\0' && strchr("-._~", c)))
-            vls_buf_add_byte(out, (char)c);
+        char c = text.ptr[i];
+        if (vls_is_alnum(c) || (c != '\0' && strchr("-._~", c)))
+            vls_buf_add_byte(out, c);
         else
-            vls_buf_printf(out, "%%%02X", c);
+            vls_buf_printf(out, "%%%02X", (unsigned char)c);
     }
 }
 

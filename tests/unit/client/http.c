@@ -1,5 +1,8 @@
 /* http.c -- requests to a server that behaves as servers do. [F10] [Q25] */
+#include <stdarg.h>
+
 #include "base/hash.h"
+#include "client/inside.h"
 #include "client/kit.h"
 #include "harness/fault.h"
 
@@ -491,4 +494,49 @@ TEST(http, blobs_are_streamed)
     check_says(s, VALISE_E_NOT_FOUND, "the picture is gone");
     CHECK_INT(0, s->retried);
     vls_wire_release(&wire);
+}
+
+static __typeof__(curl_easy_setopt) *set_option;
+
+/* As a libcurl that has no memory for the text of one option. */
+static CURLcode refuse_proxy(CURL *easy, CURLoption option, ...)
+{
+    CURLcode code;
+    va_list args;
+
+    va_start(args, option);
+    if (option == CURLOPT_PROXY)
+        code = CURLE_OUT_OF_MEMORY;
+    else if (option >= CURLOPTTYPE_OFF_T)
+        code = set_option(easy, option, va_arg(args, curl_off_t));
+    else if (option >= CURLOPTTYPE_OBJECTPOINT)
+        code = set_option(easy, option, va_arg(args, void *));
+    else
+        code = set_option(easy, option, va_arg(args, long));
+    va_end(args);
+    return code;
+}
+
+static CURLMcode refuse_to_wait(CURLM *multi, struct curl_waitfd *fds, unsigned count, int ms,
+                                int *ready)
+{
+    (void)multi, (void)fds, (void)count, (void)ms, (void)ready;
+    return CURLM_OUT_OF_MEMORY;
+}
+
+/* Without the option that names no proxy, the request would go through one that the environment
+ * names. */
+TEST(http, libcurl_without_memory)
+{
+    far *f = far_start(NULL);
+    vls_provider provider = kit_provider(f, "whole");
+    vls_client *client = kit_client(t, &provider);
+
+    set_option = client->curl.easy_setopt;
+    client->curl.easy_setopt = refuse_proxy;
+    CHECK_INT(VALISE_E_NO_MEMORY, kit_send(t, client, NULL)->rc);
+    CHECK_TEXT("", far_log(f));
+    client->curl.easy_setopt = set_option;
+    client->curl.multi_poll = refuse_to_wait;
+    check_says(kit_send(t, client, NULL), VALISE_E_IO, "libcurl failed");
 }
