@@ -2,7 +2,7 @@
 #include "flow/agent.h"
 
 #include "base/text.h"
-#include "json/make.h"
+#include "prompt/send.h"
 
 typedef struct turn {
     valise_str key, system;
@@ -263,16 +263,8 @@ static int answer_prep(void *node, valise_node_run *at, valise_error *err)
 {
     int rc = prep_turn(node, at, err);
     turn *t = at->data;
-    vls_buf text;
 
-    if (rc < 0)
-        return rc;
-    vls_buf_init_in(&text, at->arena, VLS_JSON_MAX_BYTES);
-    vls_buf_add_text(&text, "");
-    for (uint32_t i = 0; i < last_blocks(t).len; i++)
-        if (vls_str_equal(vls_text_of(last_blocks(t).items[i], "type"), VLS_STR("text")))
-            vls_buf_add(&text, vls_text_of(last_blocks(t).items[i], "text"));
-    return vls_buf_keep(&t->text, &text, err);
+    return rc < 0 ? rc : vls_answer_text(&t->text, at->arena, last_blocks(t), err);
 }
 
 /* The messages have done their work: they are in the history of the backpack, and in nobody's way.

@@ -4,9 +4,8 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "json/make.h"
+#include "prompt/edit.h"
 #include "prompt/send.h"
-
-#define PROMPT_MAX ((size_t)256 << 20) /* of a neutral prompt as a text */
 
 typedef struct asking {
     valise_node_run *at;
@@ -164,8 +163,7 @@ static int make_system(vls_json *out, asking *a, valise_error *err)
     if (!block)
         return vls_arena_fail(arena, err);
     *out = vls_json_array(block, 1);
-    return VLS_PAIRS(block, arena, err, {"type", vls_json_string(VLS_STR("text")), false},
-                     {"text", vls_json_string(a->ask->system), false});
+    return vls_text_block(block, arena, a->ask->system, err);
 }
 
 static int make_params(vls_json *out, asking *a, valise_error *err)
@@ -322,21 +320,6 @@ static int ask_provider(vls_asked *out, asking *a, valise_error *err)
 
 /* ---- what came ---- */
 
-static int gather_text(vls_asked *out, vls_arena *arena, valise_error *err)
-{
-    vls_buf text;
-
-    vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);
-    vls_buf_add_text(&text, "");
-    for (uint32_t i = 0; i < out->answer.blocks.len; i++) {
-        vls_json block = out->answer.blocks.items[i];
-
-        if (vls_str_equal(vls_text_of(block, "type"), VLS_STR("text")))
-            vls_buf_add(&text, vls_text_of(block, "text"));
-    }
-    return vls_buf_keep(&out->text, &text, err);
-}
-
 int vls_ask_model(vls_asked *out, valise_node_run *at, const vls_ask *ask, valise_error *err)
 {
     asking a = {.at = at, .ask = ask, .from = *ask->from, .stop = VALISE_ERROR_INIT};
@@ -348,7 +331,7 @@ int vls_ask_model(vls_asked *out, valise_node_run *at, const vls_ask *ask, valis
     if (rc == 0)
         rc = a.host ? ask_host(&asked, &a, err) : ask_provider(&asked, &a, err);
     if (rc == 0)
-        rc = gather_text(&asked, at->arena, err);
+        rc = vls_answer_text(&asked.text, at->arena, asked.answer.blocks, err);
     if (rc == 0)
         rc = vls_usage_json(&asked.usage, at->arena, &asked.answer.usage, err);
     asked.model = first(asked.answer.model, a.from.model);
@@ -375,8 +358,7 @@ int vls_message_of(vls_json *out, vls_arena *arena, const char *role, valise_str
 
     if (!block)
         return vls_arena_fail(arena, err);
-    rc = VLS_PAIRS(block, arena, err, {"type", vls_json_string(VLS_STR("text")), false},
-                   {"text", vls_json_string(text), false});
+    rc = vls_text_block(block, arena, text, err);
     return rc < 0
                ? rc
                : VLS_PAIRS(out, arena, err, {"role", vls_json_string(valise_str_of(role)), false},

@@ -9,14 +9,6 @@
 
 /* ---- the first items ---- */
 
-static int pack_item(void *arg, valise_str key, valise_str value, valise_error *err)
-{
-    valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
-
-    options.node_id = options.node_name = VLS_STR("system");
-    return valise_pack_str(NULL, arg, key, value, &options, err);
-}
-
 /* Before the run is recorded: where there is a run, there are its items. */
 static int pack_items(const vls_flow_run *run, valise_str items, valise_error *err)
 {
@@ -24,7 +16,7 @@ static int pack_items(const vls_flow_run *run, valise_str items, valise_error *e
 
     if (items.len == 0)
         return 0;
-    rc = vls_create_each_item(items, run->env, pack_item, run->bag, err);
+    rc = vls_handle_pack_first(run->bag, items, err);
     return rc < 0 || run->bag->memory ? rc : valise_backpack_flush(run->bag, err);
 }
 

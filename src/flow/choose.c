@@ -82,8 +82,7 @@ static int write_system(valise_str *out, vls_arena *arena, valise_str system, vl
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return vls_is_alnum(c) || c == '_' || c == '-';
 }
 
 static bool names(valise_str text, valise_str word)
@@ -114,17 +113,12 @@ static valise_str undress(valise_str text)
     return text;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool is_same(valise_str a, valise_str b)
 {
     bool same = a.len == b.len && a.len > 0;
 
     for (size_t i = 0; same && i < a.len; i++)
-        same = lower(a.ptr[i]) == lower(b.ptr[i]);
+        same = vls_to_lower(a.ptr[i]) == vls_to_lower(b.ptr[i]);
     return same;
 }
 

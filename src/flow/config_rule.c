@@ -155,11 +155,6 @@ static int collect(collecting *c, vls_json rule, bool inside)
     return collect(c, rule.members[0].value, inside);
 }
 
-static int compare(const void *a, const void *b)
-{
-    return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
-}
-
 int vls_rule_reads(const valise_str **out, size_t *count, vls_arena *arena, vls_json rule,
                    valise_error *err)
 {
@@ -174,7 +169,7 @@ int vls_rule_reads(const valise_str **out, size_t *count, vls_arena *arena, vls_
     rc = collect(&c, rule, false);
     if (rc < 0 || c.all)
         return rc;
-    qsort(c.keys.ptr, c.keys.len, sizeof(*c.keys.ptr), compare);
+    qsort(c.keys.ptr, c.keys.len, sizeof(*c.keys.ptr), vls_str_order);
     for (size_t i = 0; i < c.keys.len; i++)
         if (n == 0 || !vls_str_equal(c.keys.ptr[n - 1], c.keys.ptr[i]))
             c.keys.ptr[n++] = c.keys.ptr[i];

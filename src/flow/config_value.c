@@ -170,8 +170,7 @@ bool vls_flow_is_id(valise_str id)
 {
     for (size_t i = 0; i < id.len; i++) {
         char c = id.ptr[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '-' || c == '_';
+        bool fine = vls_is_alnum(c) || c == '-' || c == '_';
         if (!fine)
             return false;
     }

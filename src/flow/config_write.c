@@ -140,24 +140,18 @@ static int write_level(vls_json *out, const writing *w, const valise_flow *flow)
     return rc;
 }
 
-int vls_flow_write(vls_json *out, vls_arena *arena, const valise_flow *flow, valise_error *err)
-{
-    const writing w = {.arena = arena, .err = err};
-
-    return write_level(out, &w, flow);
-}
-
 int valise_flow_to_config(valise_blob **out, valise_flow *flow, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {.env = NULL};
     VLS_AUTO(buf) vls_buf text = {.env = NULL};
+    const writing w = {.arena = &arena, .err = err};
     vls_json json = vls_json_null();
     int rc;
 
     VLS_ARG(out && flow, err);
     vls_arena_init(&arena, flow->env, VLS_JSON_MAX_BYTES);
     vls_buf_init(&text, flow->env, VLS_JSON_MAX_BYTES);
-    rc = vls_flow_write(&json, &arena, flow, err);
+    rc = write_level(&json, &w, flow);
     if (rc == 0)
         rc = vls_json_write_around(&text, json, err);
     return rc < 0 ? rc : vls_blob_new(out, flow->env, vls_buf_str(&text), err);

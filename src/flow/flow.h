@@ -275,12 +275,6 @@ const vls_flow_dependency *vls_flow_dependency_find(const valise_flow *flow, val
  * namespace are warnings. Once; findings may be NULL (then the first error is the failure). */
 int vls_flow_link(valise_flow *flow, vls_flow_findings *findings, valise_error *err);
 
-/* ---- back (config_write.c, graph.c) ---- */
-
-int vls_flow_write(vls_json *out, vls_arena *arena, const valise_flow *flow, valise_error *err);
-/* format: VALISE_GRAPH_... */
-int vls_flow_draw(vls_buf *out, const valise_flow *flow, int format, valise_error *err);
-
 /* ---- types (type.c) ---- */
 
 /* A built-in type, with what only the library knows. */

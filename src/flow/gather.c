@@ -3,7 +3,7 @@
 #include "flow/nodes.h"
 
 #include "base/glob.h"
-#include "json/make.h"
+#include "prompt/edit.h"
 
 #define SPACE "ns:" /* in front of a pattern of namespaces */
 
@@ -119,9 +119,7 @@ static int write_block(vls_json *out, vls_arena *arena, const gathered *item, va
     vls_buf_add_text(&text, ":\n");
     vls_buf_add(&text, item->value);
     rc = vls_buf_keep(&words, &text, err);
-    return rc < 0 ? rc
-                  : VLS_PAIRS(out, arena, err, {"type", vls_json_string(VLS_STR("text")), false},
-                              {"text", vls_json_string(words), false});
+    return rc < 0 ? rc : vls_text_block(out, arena, words, err);
 }
 
 static int write_blocks(vls_json *out, gathering *g, valise_error *err)

@@ -98,8 +98,7 @@ static bool is_word(valise_str path)
     for (size_t i = 0; i < path.len; i++) {
         char c = path.ptr[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              strchr("-_./", c)))
+        if (!(vls_is_alnum(c) || strchr("-_./", c)))
             return false;
     }
     return path.len > 0 && path.len <= 120;

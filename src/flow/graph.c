@@ -30,8 +30,7 @@ typedef struct drawing {
 
 static bool is_harmless(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr(" _-.,:/", c)) || (unsigned char)c >= 0x80;
+    return vls_is_alnum(c) || (c != '\0' && strchr(" _-.,:/", c)) || (unsigned char)c >= 0x80;
 }
 
 /* In quotes. What controls a terminal or the direction of text is neutralized before. */
@@ -227,7 +226,7 @@ static int draw_level(drawing *d, const valise_flow *flow, size_t owner)
     return rc;
 }
 
-int vls_flow_draw(vls_buf *out, const valise_flow *flow, int format, valise_error *err)
+static int draw(vls_buf *out, const valise_flow *flow, int format, valise_error *err)
 {
     drawing d = {.out = out, .format = format, .next = 1, .env = flow->env, .err = err};
     int rc;
@@ -250,6 +249,6 @@ int valise_flow_graph(valise_blob **out, valise_flow *flow, int format, valise_e
 
     VLS_ARG(out && flow, err);
     vls_buf_init(&text, flow->env, DRAWN_MAX);
-    rc = vls_flow_draw(&text, flow, format, err);
+    rc = draw(&text, flow, format, err);
     return rc < 0 ? rc : vls_blob_new(out, flow->env, vls_buf_str(&text), err);
 }

@@ -42,17 +42,6 @@ typedef struct vls_flow_step {
     valise_error failure; /* why */
 } vls_flow_step;
 
-int vls_flow_level_new(vls_flow_level **out, vls_flow_run *run, valise_flow *flow,
-                       valise_str prefix, size_t strip, valise_str namespace_prefix,
-                       valise_error *err);
-
-/* Is the run, or one of the nodes around the level, to end? As vls_node_look. */
-int vls_flow_level_look(const vls_flow_level *level, valise_error *err);
-
-/* Where a node is, with what stands in front of the flow: once. */
-int vls_flow_slot_name(vls_flow_slot *slot, const vls_flow_level *level, const vls_flow_node *node,
-                       valise_error *err);
-
 /* One run of one node, with retries, its contracts and the way on (visit.c). failure: of the node
  * before, or NULL. */
 int vls_flow_visit(vls_flow_step *step, vls_flow_level *level, const vls_flow_node *node,

@@ -1,9 +1,9 @@
 /* node_exec.c -- ExecNode: any program as a node. [F9] [K34]
  *
  *     in     {"node","namespace","run","input":{...}}, a line
- *     out    {"action"?,"pack"?:{key: value},"remove"?:[keys]}; with `into` anything, which is
- * packed there: JSON, or else a text exit   0; anything else is a failure, with the last line that
- * it complained of
+ *     out    {"action"?,"pack"?:{key: value},"remove"?:[keys]}
+ *            with `into` anything, which is packed there: JSON, or else a text
+ *     exit   0; anything else is a failure, with the last line that it complained of
  *
  * It is started by its argument vector: a word is a word, whatever an item says. Of the environment
  * it gets what tools get, and what `env` says. */
@@ -193,32 +193,6 @@ static int write_input(vls_buf *out, valise_node_run *at, const execution *e, va
     return rc < 0 ? rc : vls_buf_check(out, err);
 }
 
-/* Variables as the node has them in this run: references are resolved. */
-static int add_environment(vls_tool_command *command, valise_node_run *at, valise_error *err)
-{
-    vls_json env = vls_member_of(at->params, "env");
-    valise_str *all;
-    int rc = 0;
-
-    if (env.type != VLS_JSON_OBJECT || env.len == 0)
-        return 0;
-    all = vls_arena_array(at->arena, env.len, sizeof(*all));
-    if (!all)
-        return vls_arena_fail(at->arena, err);
-    for (uint32_t i = 0; i < env.len && rc == 0; i++) {
-        vls_buf text;
-
-        vls_buf_init_in(&text, at->arena, VLS_JSON_MAX_BYTES);
-        vls_buf_add(&text, vls_json_str(env.members[i].key));
-        vls_buf_add_byte(&text, '=');
-        vls_buf_add(&text, vls_json_str(env.members[i].value));
-        rc = vls_buf_keep(&all[i], &text, err);
-    }
-    command->environment = all;
-    command->environment_count = env.len;
-    return rc;
-}
-
 static int start(vls_buf *output, valise_node_run *at, const execution *e, valise_str input,
                  valise_error *err)
 {
@@ -230,7 +204,8 @@ static int start(vls_buf *output, valise_node_run *at, const execution *e, valis
                                 .max_bytes = params->max_bytes,
                                 .may = e->may};
     vls_tool_start ready = {.argv = NULL};
-    int rc = add_environment(&command, at, err);
+    /* As the node has them in this run: references are resolved. */
+    int rc = vls_tool_command_env(&command, at->arena, vls_member_of(at->params, "env"), err);
 
     if (rc == 0)
         rc = vls_tool_start_make(&ready, at->arena, &command, err);

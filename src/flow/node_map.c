@@ -173,12 +173,6 @@ static int prep(void *node, valise_node_run *at, valise_error *err)
 
 /* ---- exec: all of them ---- */
 
-/* Ends with all of the run, or of this node. */
-static bool is_final(int rc)
-{
-    return rc == VALISE_E_CANCELLED || rc == VALISE_E_NO_MEMORY;
-}
-
 /* Those behind it are not needed any more. */
 static void stop_behind(vls_fan_element *element)
 {
@@ -195,7 +189,7 @@ static int fail_element(vls_fan_element *element, int rc, const valise_error *wh
 {
     vls_fan *fan = element->fan;
 
-    if (fan->params->on_error == VLS_FAN_NULL && !is_final(rc)) {
+    if (fan->params->on_error == VLS_FAN_NULL && !vls_flow_is_final(rc)) {
         vls_flow_warn(fan->at->run, fan->at, "element '%.*s' failed, and is null: %s",
                       VALISE_STR_ARG(element->path), why->message);
         element->left = true;
@@ -300,15 +294,7 @@ static int run_all(vls_fan *fan, valise_error *err)
 /* A run between that of the node and those of its elements. */
 static void begin_group(vls_fan *fan)
 {
-    vls_flow_run *run = fan->at->run;
-
-    vls_flow_run_init(&fan->group, run->flow, run->bag);
-    fan->group.parent = run;
-    fan->group.actor = run->actor;
-    fan->group.id = run->id;
-    fan->group.id_text = run->id_text;
-    fan->group.programs = run->programs;
-    fan->group.watches = run->watches;
+    vls_flow_run_init_within(&fan->group, fan->at->run, fan->at->run->bag);
     fan->inside = *fan->at;
     fan->inside.run = &fan->group;
 }

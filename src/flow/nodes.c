@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "flow/config.h"
-#include "json/make.h"
 
 /* ---- while they run ---- */
 
@@ -104,13 +103,6 @@ bool vls_check_has(const vls_checking *c, const char *param)
     return vls_json_get(c->node->params, valise_str_of(param)) != NULL;
 }
 
-valise_str vls_check_text(const vls_checking *c, const char *param)
-{
-    const vls_json *value = vls_json_get(c->node->params, valise_str_of(param));
-
-    return value && value->type == VLS_JSON_STRING ? vls_json_str(*value) : (valise_str){NULL, 0};
-}
-
 int vls_check_template(const vls_checking *c, const char *param, bool packed)
 {
     const vls_json *value = vls_json_get(c->node->params, valise_str_of(param));
@@ -124,7 +116,7 @@ int vls_check_template(const vls_checking *c, const char *param, bool packed)
 
 int vls_check_key(const vls_checking *c, const char *param)
 {
-    valise_str key = vls_check_text(c, param);
+    valise_str key = vls_text_of(c->node->params, param);
     valise_error why = VALISE_ERROR_INIT;
     vls_place room;
 
@@ -137,7 +129,7 @@ int vls_check_key(const vls_checking *c, const char *param)
 int vls_check_pick(const vls_checking *c, const char *param)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
-    valise_str key = vls_check_text(c, param);
+    valise_str key = vls_text_of(c->node->params, param);
     valise_error why = VALISE_ERROR_INIT;
     vls_pick pick;
 
@@ -151,7 +143,7 @@ int vls_check_pick(const vls_checking *c, const char *param)
 
 int vls_check_action(const vls_checking *c, const char *param)
 {
-    valise_str action = vls_check_text(c, param);
+    valise_str action = vls_text_of(c->node->params, param);
 
     if (!action.ptr || vls_flow_is_action(action))
         return 0;

@@ -19,6 +19,7 @@
 
 #include "flow/ask.h"
 #include "flow/template.h"
+#include "json/make.h"
 
 extern const valise_node_type vls_node_set, vls_node_decision, vls_node_chat, vls_node_params,
     vls_node_tool, vls_node_final, vls_node_exec, vls_node_agent, vls_node_map;
@@ -36,9 +37,7 @@ extern vls_node_compose_fn vls_flow_agent_compose, vls_map_compose;
 /* A param as it is written; null: it is not. */
 static inline vls_json vls_node_written(const valise_node_run *at, const char *name)
 {
-    const vls_json *value = vls_json_get(at->node->params, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
+    return vls_member_of(at->node->params, name);
 }
 
 /* A param that is a template, rendered: as a text ("" when it is not written), as a value (null).
@@ -113,8 +112,6 @@ int vls_check_action(const vls_checking *c, const char *param);
 /* Each of these: `client` and the others say one thing only, the prompt is a template. kept: it is
  * written down, so that no reference may be in it. */
 int vls_check_ask(const vls_checking *c, bool kept);
-/* A name, as `tool` is. */
-valise_str vls_check_text(const vls_checking *c, const char *param); /* ptr NULL: not written */
 bool vls_check_has(const vls_checking *c, const char *param);
 
 #endif

@@ -37,7 +37,6 @@ static int copy_steps(valise_view *view, const vls_flow_start_args *args, valise
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
-    static const valise_uuid none;
     const vls_flow_start_args *args = in;
     const valise_stamp *stamp = valise_view_stamp(view);
     const vls_flow_run_row row = {.id = args->run,
@@ -55,7 +54,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     int rc = valise_view_put(view, &vls_flow_runs, &row, err);
 
     (void)out;
-    if (rc == 0 && memcmp(&args->origin, &none, sizeof(none)) != 0)
+    if (rc == 0 && !vls_uuid_is_none(&args->origin))
         rc = copy_steps(view, args, err);
     return rc;
 }

@@ -205,6 +205,18 @@ int64_t vls_flow_record_tick(const vls_flow_run *run)
     return atomic_fetch_add_explicit(&run->record->ticks, 1, memory_order_relaxed) + 1;
 }
 
+/* What all of them say of a visit. */
+static vls_flow_step_args step_of(const valise_node_run *at, int64_t visit)
+{
+    return (vls_flow_step_args){.run = at->run->id,
+                                .number = vls_flow_record_tick(at->run),
+                                .begun = at->begun,
+                                .path = at->path,
+                                .visit = visit,
+                                .backpack = at->run->bag->id,
+                                .start = at->start};
+}
+
 int vls_flow_record_step(vls_run_item *out, const valise_node_run *at, const vls_flow_step *step,
                          valise_error *err)
 {
@@ -215,14 +227,8 @@ int vls_flow_record_step(vls_run_item *out, const valise_node_run *at, const vls
     args = vls_arena_zalloc(at->arena, sizeof(*args));
     if (!args)
         return vls_arena_fail(at->arena, err);
-    *args = (vls_flow_step_args){.run = at->run->id,
-                                 .number = vls_flow_record_tick(at->run),
-                                 .begun = at->begun,
-                                 .path = at->path,
-                                 .visit = at->visit,
-                                 .backpack = at->run->bag->id,
-                                 .start = at->start,
-                                 .action = valise_str_of(step->action)};
+    *args = step_of(at, at->visit);
+    args->action = valise_str_of(step->action);
     if (step->next)
         args->next = step->next->id;
     if (step->failed) {
@@ -243,14 +249,8 @@ int vls_flow_record_failure(vls_run_item *out, const valise_node_run *at, const 
     args = vls_arena_zalloc(at->arena, sizeof(*args));
     if (!args)
         return vls_arena_fail(at->arena, err);
-    *args = (vls_flow_step_args){.run = at->run->id,
-                                 .number = vls_flow_record_tick(at->run),
-                                 .begun = at->begun,
-                                 .path = at->path,
-                                 .visit = -at->visit,
-                                 .backpack = at->run->bag->id,
-                                 .start = at->start,
-                                 .code = valise_str_of(valise_error_name(why->code))};
+    *args = step_of(at, -at->visit);
+    args->code = valise_str_of(valise_error_name(why->code));
     *out = (vls_run_item){.op = &vls_op_flow_flow_step, .args = args};
     at->run->noted = true;
     return 1;
@@ -300,32 +300,24 @@ static int go_on(const vls_flow_run *run, const vls_flow_begin *begin, valise_er
 int vls_flow_record_begin(const valise_node_run *at, valise_error *err)
 {
     char number[24];
-    vls_flow_step_args args = {.run = at->run->id,
-                               .begun = at->begun,
-                               .path = at->path,
-                               .visit = -at->visit,
-                               .backpack = at->run->bag->id,
-                               .start = at->start};
+    vls_flow_step_args args;
 
     if (VLS_LIKELY(!at->run->record) || !at->run->record->shared)
         return 0;
     (void)snprintf(number, sizeof(number), "%lld", (long long)at->view->who.run);
-    args.number = vls_flow_record_tick(at->run);
+    args = step_of(at, -at->visit);
     args.action = valise_str_of(number);
     return run_internal(at->run, &vls_op_flow_flow_step, &args, err);
 }
 
 int vls_flow_record_void(const valise_node_run *at, int64_t tick, valise_error *err)
 {
-    vls_flow_step_args args = {.run = at->run->id,
-                               .begun = tick,
-                               .path = at->path,
-                               .backpack = at->run->bag->id,
-                               .start = at->start};
+    vls_flow_step_args args;
 
     if (VLS_LIKELY(!at->run->record) || !at->level->slots[at->node->number].below)
         return 0;
-    args.number = vls_flow_record_tick(at->run);
+    args = step_of(at, 0);
+    args.begun = tick;
     return run_internal(at->run, &vls_op_flow_flow_step, &args, err);
 }
 
@@ -380,7 +372,7 @@ static int look_for_others(void *arg, valise_view *view, valise_error *err)
 static int fill_record(struct vls_flow_record *record, vls_flow_run *run,
                        const vls_flow_begin *begin, valise_error *err)
 {
-    const loading l = {record, &run->id};
+    loading l = {record, &run->id};
     valise_call call = VALISE_CALL_INIT;
     int rc = 0;
 
@@ -392,7 +384,7 @@ static int fill_record(struct vls_flow_record *record, vls_flow_run *run,
     if (rc == 0 && !begin->aside)
         rc = begin->resume ? go_on(run, begin, err) : start(run, begin, err);
     if (rc == 0 && (begin->resume || begin->origin))
-        rc = vls_with_view(run->v, &call, load, &(loading){l.record, l.run}, err);
+        rc = vls_with_view(run->v, &call, load, &l, err);
     if (rc == 0)
         rc = vls_with_view(run->v, &call, look_for_others, &(sharing){record, run}, err);
     return rc;

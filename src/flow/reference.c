@@ -10,12 +10,12 @@
 #include "base/utf8.h"
 #include "client/key.h"
 #include "flow/config.h"
+#include "prompt/clients.h"
 
 #define CREDENTIAL VLS_STR("@cred:")
 #define OPEN VLS_STR("${")
 #define ESCAPED VLS_STR("$${")
 #define TEXT_MAX ((size_t)1 << 20)
-#define SETTING_MAX ((size_t)64 << 10)
 #define HIDDEN VLS_STR("[redacted]")
 
 /* ---- one text, piece by piece ---- */
@@ -143,25 +143,13 @@ static int read_variable(valise_str *out, const resolving *r, valise_str name, c
     return take_secret(out, r, valise_str_of(value));
 }
 
-/* The last line of what the user's configuration says; ptr NULL: nothing. */
+/* What the user's configuration says of it; ptr NULL: nothing. */
 static int read_setting(valise_str *out, const resolving *r, valise_str name, const char *key)
 {
-    VLS_AUTO(buf) vls_buf text = {.env = NULL};
     char setting[VLS_FLOW_ID_MAX + 32];
-    valise_str line, rest;
-    int rc;
 
-    *out = (valise_str){NULL, 0};
-    if (!r->v->place.setting)
-        return 0;
     (void)snprintf(setting, sizeof(setting), "credential.%.*s.%s", VALISE_STR_ARG(name), key);
-    vls_buf_init(&text, r->v->env, SETTING_MAX);
-    rc = r->v->place.setting(&text, r->v, setting, r->err);
-    rest = vls_str_trim(vls_buf_str(&text));
-    line = rest;
-    while (vls_str_cut(&line, &rest, rest, '\n'))
-        line = rest;
-    return rc < 0 || line.len == 0 ? rc : vls_arena_dup(out, r->arena, line, r->err);
+    return vls_setting_read(out, r->arena, r->v, setting, r->err);
 }
 
 static int read_credential(valise_str *out, const resolving *r, valise_str name)

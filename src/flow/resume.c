@@ -43,7 +43,6 @@ static int read_bag(void *arg, valise_view *view, valise_error *err)
 
 static int read_past(void *arg, valise_view *view, valise_error *err)
 {
-    static const valise_id none;
     reading *r = arg;
     vls_flow_past *out = r->out;
     valise_str config;
@@ -53,7 +52,7 @@ static int read_past(void *arg, valise_view *view, valise_error *err)
         rc = vls_flow_find_run(&out->run, view, r->run, err);
     if (rc == 0)
         rc = copy_row(&out->run, r->arena, err);
-    if (rc == 0 && vls_id_equal(&out->run.config, &none))
+    if (rc == 0 && vls_id_is_none(&out->run.config))
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "the flow of the run %s was erased",
                       vls_uuid_text(&out->run.id).s);
     if (rc == 0)

@@ -6,7 +6,7 @@
 
 const char *const vls_flow_states[] = {"running", "done", "failed", "cancelled", NULL};
 
-const valise_field vls_flow_run_fields[] = {
+static const valise_field run_fields[] = {
     VALISE_FIELD(vls_flow_run_row, id, UUID, VALISE_REQUIRED | VALISE_KEY, "Id of the run."),
     VALISE_FIELD_WITH(vls_flow_run_row, status, ENUM, 0, "How it ended, if it did.",
                       .more = vls_flow_states),
@@ -59,13 +59,13 @@ static int check_run(valise_check *check, valise_view *view, const void *row, va
 const valise_coll vls_flow_runs = {.size = sizeof(valise_coll),
                                    .name = "flow_run",
                                    .help = "A run of a flow.",
-                                   .fields = vls_flow_run_fields,
+                                   .fields = run_fields,
                                    .row_size = sizeof(vls_flow_run_row),
                                    .indexes = run_indexes,
                                    .check = check_run,
                                    .needs = "flow:read"};
 
-const valise_field vls_flow_step_fields[] = {
+static const valise_field step_fields[] = {
     VALISE_FIELD_WITH(vls_flow_step_row, run, UUID, VALISE_REQUIRED | VALISE_KEY, "The run.",
                       .ref = "flow_run"),
     VALISE_FIELD(vls_flow_step_row, number, INT, VALISE_REQUIRED | VALISE_KEY,
@@ -94,7 +94,7 @@ const valise_field vls_flow_step_fields[] = {
 const valise_coll vls_flow_steps = {.size = sizeof(valise_coll),
                                     .name = "flow_step",
                                     .help = "What one visit of a node came to.",
-                                    .fields = vls_flow_step_fields,
+                                    .fields = step_fields,
                                     .row_size = sizeof(vls_flow_step_row),
                                     .flags = VALISE_COLL_QUIET | VALISE_COLL_IMMUTABLE,
                                     .needs = "flow:read"};
@@ -119,7 +119,7 @@ int vls_flow_each_other(valise_view *view, const vls_flow_run_row *run, vls_flow
 
     while (rc == 0 && (rc = valise_scan_next(&other, scan, err)) > 0) {
         rc = 0;
-        if (memcmp(&other.id, &run->id, sizeof(other.id)) == 0 ||
+        if (vls_uuid_equal(&other.id, &run->id) ||
             (other.status == VLS_FLOW_DONE && other.resumed == 0))
             continue;
         rc = fn(arg, &other, err);

@@ -76,6 +76,5 @@ int vls_flow_run_get(vls_flow_run_row *run, valise_view *view, valise_error *err
 
 /*     flow_run    index backpack (backpack), started (started) */
 extern const valise_coll vls_flow_runs, vls_flow_steps;
-extern const valise_field vls_flow_run_fields[], vls_flow_step_fields[];
 
 #endif

@@ -140,11 +140,19 @@ int vls_flow_run_element(valise_str *action, char *node, valise_node_run *at, in
                          valise_backpack *bag, valise_str path, vls_arena *arena,
                          valise_error *err);
 
+/* Whoever gave up, or has no memory, is not asked again: no attempt, no edge. */
+static inline bool vls_flow_is_final(int rc)
+{
+    return rc == VALISE_E_CANCELLED || rc == VALISE_E_NO_MEMORY;
+}
+
 /* ---- one run (run.c) ---- */
 
 /* The flow is linked. The caller fills actor, id, max_steps, programs and what else it wants. */
 void vls_flow_run_init(vls_flow_run *run, valise_flow *flow, valise_backpack *bag);
 void vls_flow_run_release(vls_flow_run *run);
+/* A run within a run, as its actor. */
+void vls_flow_run_init_within(vls_flow_run *run, vls_flow_run *parent, valise_backpack *bag);
 
 /* From its first node (start NULL: that of the flow) to its last, and tell who listens. */
 int vls_flow_run_all(vls_flow_run *run, const vls_flow_node *start, valise_error *err);
@@ -152,10 +160,6 @@ int vls_flow_run_all(vls_flow_run *run, const vls_flow_node *start, valise_error
 /* VALISE_E_CANCELLED once the run, or one that it is an element of, is to end. Whoever asks on the
  * thread that began the run lets its progress be told. */
 int vls_flow_run_look(vls_flow_run *run, valise_error *err);
-
-/* path and rest with a slash between them. VALISE_E_LIMIT. */
-int vls_flow_join_path(valise_str *out, vls_arena *arena, valise_str path, valise_str rest,
-                       valise_error *err);
 
 /* Pack an item of another state as it was: as by who had packed it, with its tags and lists. A
  * valise_item_fn: bag is the owner's handle. (attempt.c) */
@@ -166,9 +170,6 @@ int vls_flow_pack_again(void *bag, const valise_item *item, valise_error *err);
 /* Is it over? VALISE_E_CANCELLED, VALISE_E_LIMIT for the node's time. For `look` callbacks too:
  * self is a valise_node_run. */
 int vls_node_look(void *self, valise_error *err);
-
-/* ns that are left of the phase; INT64_MAX: no limit. */
-int64_t vls_node_left_ns(const valise_node_run *at);
 
 /* May programs that this flow names (any of its levels) run? VALISE_E_DENIED with what the user can
  * do. *may: what else is to be asked each time that one is started (consent.c). what: the program,

@@ -17,6 +17,16 @@ vls_renderer vls_renderer_of(valise_node_run *at)
 
 /* ---- reading ---- */
 
+typedef struct part {
+    valise_str text; /* ptr NULL: it is a pick */
+    vls_pick pick;
+} part;
+
+typedef struct pieces {
+    const part *parts;
+    size_t count;
+} pieces;
+
 int vls_pick_parse(vls_pick *out, vls_arena *arena, valise_str text, valise_error *err)
 {
     vls_pick pick = {.optional = false};
@@ -45,31 +55,30 @@ int vls_pick_parse(vls_pick *out, vls_arena *arena, valise_str text, valise_erro
     return rc;
 }
 
-typedef vls_vec(vls_template_part) parts;
+typedef vls_vec(part) parts;
 
 static int add_text(parts *all, vls_arena *arena, valise_str text, valise_error *err)
 {
     if (text.len == 0)
         return 0;
-    return vls_vec_push_in(all, arena, (vls_template_part){.text = text})
-               ? 0
-               : vls_arena_fail(arena, err);
+    return vls_vec_push_in(all, arena, (part){.text = text}) ? 0 : vls_arena_fail(arena, err);
 }
 
 static int add_pick(parts *all, vls_arena *arena, valise_str text, size_t at, valise_error *err)
 {
-    vls_template_part part = {.text = {NULL, 0}};
-    int rc = vls_pick_parse(&part.pick, arena, text, err);
+    part made = {.text = {NULL, 0}};
+    int rc = vls_pick_parse(&made.pick, arena, text, err);
 
     if (rc < 0) {
         if (err)
             err->offset = (int64_t)at;
         return rc;
     }
-    return vls_vec_push_in(all, arena, part) ? 0 : vls_arena_fail(arena, err);
+    return vls_vec_push_in(all, arena, made) ? 0 : vls_arena_fail(arena, err);
 }
 
-int vls_template_parse(vls_template *out, vls_arena *arena, valise_str text, valise_error *err)
+/* It borrows from the text. VALISE_E_INVALID, with the offset. */
+static int parse(pieces *out, vls_arena *arena, valise_str text, valise_error *err)
 {
     parts all = VLS_VEC_INIT;
     valise_str rest = text;
@@ -103,7 +112,7 @@ int vls_template_parse(vls_template *out, vls_arena *arena, valise_str text, val
         rest = vls_str_from(behind, close + 2);
     }
     if (rc == 0)
-        *out = (vls_template){all.ptr, all.len};
+        *out = (pieces){all.ptr, all.len};
     return rc;
 }
 
@@ -179,20 +188,20 @@ static int resolve(valise_str *out, const vls_renderer *r, valise_str text, bool
     return rc;
 }
 
-static int add_part(vls_buf *out, const vls_renderer *r, const vls_template_part *part, bool whole,
+static int add_part(vls_buf *out, const vls_renderer *r, const part *p, bool whole,
                     valise_error *err)
 {
     valise_str text;
     vls_json value;
     int rc;
 
-    if (part->text.ptr) {
-        rc = resolve(&text, r, part->text, whole, err);
+    if (p->text.ptr) {
+        rc = resolve(&text, r, p->text, whole, err);
         if (rc == 0)
             vls_buf_add(out, text);
         return rc;
     }
-    rc = vls_pick_get(&value, r, &part->pick, err);
+    rc = vls_pick_get(&value, r, &p->pick, err);
     if (rc <= 0)
         return rc;
     if (value.type != VLS_JSON_STRING)
@@ -201,7 +210,7 @@ static int add_part(vls_buf *out, const vls_renderer *r, const vls_template_part
     return 0;
 }
 
-static int render(valise_str *out, const vls_renderer *r, const vls_template *of, valise_error *err)
+static int render(valise_str *out, const vls_renderer *r, const pieces *of, valise_error *err)
 {
     vls_buf text;
     int rc = 0;
@@ -218,17 +227,17 @@ static int render(valise_str *out, const vls_renderer *r, const vls_template *of
 
 int vls_template_text(valise_str *out, const vls_renderer *r, valise_str text, valise_error *err)
 {
-    vls_template of;
-    int rc = vls_template_parse(&of, r->arena, text, err);
+    pieces of;
+    int rc = parse(&of, r->arena, text, err);
 
     return rc < 0 ? rc : render(out, r, &of, err);
 }
 
 static int text_value(vls_json *out, const vls_renderer *r, valise_str text, valise_error *err)
 {
-    vls_template of;
+    pieces of;
     valise_str made = VLS_STR("");
-    int rc = vls_template_parse(&of, r->arena, text, err);
+    int rc = parse(&of, r->arena, text, err);
 
     if (rc == 0 && of.count == 1 && !of.parts[0].text.ptr) {
         rc = vls_pick_get(out, r, &of.parts[0].pick, err);
@@ -313,7 +322,7 @@ static int check_text(checking *c, valise_str text, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     valise_error why = VALISE_ERROR_INIT;
-    vls_template of;
+    pieces of;
     int rc;
 
     if (c->packed && vls_references_in(vls_json_string(text))) {
@@ -323,7 +332,7 @@ static int check_text(checking *c, valise_str text, valise_error *err)
         return note(c, &why, err);
     }
     vls_arena_init(&arena, c->findings->arena->env, 16 * VLS_FLOW_CONFIG_MAX);
-    rc = vls_template_parse(&of, &arena, text, &why);
+    rc = parse(&of, &arena, text, &why);
     if (rc == VALISE_E_NO_MEMORY)
         return vls_fail_memory(err);
     return rc < 0 ? note(c, &why, err) : 0;

@@ -32,16 +32,6 @@ typedef struct vls_pick {
     bool optional;
 } vls_pick;
 
-typedef struct vls_template_part {
-    valise_str text; /* ptr NULL: it is a pick */
-    vls_pick pick;
-} vls_template_part;
-
-typedef struct vls_template {
-    const vls_template_part *parts;
-    size_t count;
-} vls_template;
-
 /* Who renders. */
 typedef struct vls_renderer {
     vls_arena *arena; /* where what comes of it lives */
@@ -52,9 +42,8 @@ typedef struct vls_renderer {
 
 vls_renderer vls_renderer_of(valise_node_run *at);
 
-/* All borrow from the text. VALISE_E_INVALID, with the offset. */
+/* It borrows from the text. */
 int vls_pick_parse(vls_pick *out, vls_arena *arena, valise_str text, valise_error *err);
-int vls_template_parse(vls_template *out, vls_arena *arena, valise_str text, valise_error *err);
 
 /* 1 with the value; 0: it is not there, and need not be. VALISE_E_NOT_FOUND names the key;
  * VALISE_E_DENIED. */

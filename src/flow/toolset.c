@@ -4,7 +4,6 @@
  * elements. A flow that a host runs within a node has the tools of the flow around it. */
 #include "flow/nodes.h"
 
-#include "base/near.h"
 #include "base/text.h"
 #include "json/make.h"
 #include "tool/inside.h"
@@ -33,8 +32,7 @@ static int make_environment(vls_tool_command *command, valise_node_run *at, vls_
 {
     vls_json resolved = env;
     size_t before = at->secrets.all.len;
-    valise_str *all;
-    int rc = 0;
+    int rc;
 
     if (env.type != VLS_JSON_OBJECT || env.len == 0)
         return 0;
@@ -42,23 +40,7 @@ static int make_environment(vls_tool_command *command, valise_node_run *at, vls_
     rc = vls_references_resolve(&resolved, at->arena, env, at->run->v, &at->secrets, err);
     if (rc == 0)
         rc = note_secrets(at, before, err);
-    if (rc < 0)
-        return rc;
-    all = vls_arena_array(at->arena, resolved.len, sizeof(*all));
-    if (!all)
-        return vls_arena_fail(at->arena, err);
-    for (uint32_t i = 0; i < resolved.len && rc == 0; i++) {
-        vls_buf text;
-
-        vls_buf_init_in(&text, at->arena, VLS_JSON_MAX_BYTES);
-        vls_buf_add(&text, vls_json_str(resolved.members[i].key));
-        vls_buf_add_byte(&text, '=');
-        vls_buf_add(&text, vls_json_str(resolved.members[i].value));
-        rc = vls_buf_keep(&all[i], &text, err);
-    }
-    command->environment = all;
-    command->environment_count = resolved.len;
-    return rc;
+    return rc < 0 ? rc : vls_tool_command_env(command, at->arena, resolved, err);
 }
 
 static void tell_left_out(void *arg, valise_str server, const valise_error *why)
@@ -145,19 +127,13 @@ int vls_node_tools(vls_toolbox **out, valise_node_run *at, valise_error *err)
 int vls_tools_find(const vls_tool **out, const vls_toolbox *box, valise_str name, valise_error *err)
 {
     const vls_tool *tool = vls_toolbox_find(box, name);
-    vls_near near;
 
     if (tool) {
         *out = tool;
         return 0;
     }
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no tool '%s'", vls_text_short(name).s);
-    vls_near_init(&near, name);
-    for (size_t i = 0; i < vls_toolbox_count(box); i++)
-        vls_near_try(&near, vls_toolbox_at(box, i)->name);
-    if (near.best.ptr)
-        vls_hint(err, "did you mean '%.*s'?", VALISE_STR_ARG(near.best));
-    else
+    (void)vls_toolbox_fail_unknown(box, name, err);
+    if (err && !err->hint[0])
         vls_hint(err, "the flow declares it: \"dependencies\": {NAME: {\"tool\": {...}}}; or the "
                       "host gives it");
     return VALISE_E_NOT_FOUND;

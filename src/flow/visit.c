@@ -29,18 +29,6 @@ static int64_t ticks(const valise_node_run *at)
 /* ---- time ---- */
 
 /* The time of a node is that of all that runs inside of it. */
-int64_t vls_node_left_ns(const valise_node_run *at)
-{
-    int64_t least = INT64_MAX;
-
-    for (; at; at = at->level->above) {
-        int64_t left = at->deadline_ns == VALISE_NONE ? INT64_MAX : at->deadline_ns - ticks(at);
-
-        least = VLS_MIN(least, left);
-    }
-    return VLS_MAX(least, 0);
-}
-
 static int fail_late(const valise_node_run *at, bool around, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_LIMIT, "%s%s%s took longer than its timeout of %lld ms",
@@ -206,12 +194,6 @@ static int wait_for_next(valise_node_run *at, valise_error *err)
     return rc;
 }
 
-/* Who gave up, and who has no memory, is not asked again. */
-static bool is_final(int rc)
-{
-    return rc == VALISE_E_CANCELLED || rc == VALISE_E_NO_MEMORY;
-}
-
 /* What a node says of its failure, put right: there is a message, and its code is the one that was
  * returned. */
 static int hear(int rc, valise_error *err)
@@ -293,12 +275,12 @@ static int attempt(valise_node_run *at, bool last, valise_error *err)
     rc = call(at, VLS_PHASE_EXEC, at->node->type->exec, err);
     if (rc == 0)
         return 0;
-    last = last || is_final(rc);
+    last = last || vls_flow_is_final(rc);
     cleaned = after_failure(at, &from, last, err);
     if (cleaned < 0)
         return cleaned;
     if (last)
-        return at->node->type->exec_fallback && !is_final(rc) ? fall_back(at, err) : rc;
+        return at->node->type->exec_fallback && !vls_flow_is_final(rc) ? fall_back(at, err) : rc;
     rc = wait_for_next(at, err);
     return rc < 0 ? rc : 1;
 }
@@ -375,7 +357,7 @@ static void tell_failure(valise_node_run *at, valise_error *err)
 /* Does an edge take it? */
 static int settle(vls_flow_step *step, valise_node_run *at, int rc, valise_error *err)
 {
-    const vls_flow_edge *edge = is_final(rc) ? NULL : vls_flow_error_edge(at->node);
+    const vls_flow_edge *edge = vls_flow_is_final(rc) ? NULL : vls_flow_error_edge(at->node);
 
     vls_secrets_hide(&at->secrets, err);
     tell_failure(at, err);

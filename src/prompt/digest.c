@@ -152,7 +152,7 @@ int vls_digest_ask(valise_str *out, vls_answer *answer, valise_job *job,
     if (rc == 0)
         rc = vls_prompt_send(answer, &sending, err);
     if (rc == 0)
-        rc = vls_answer_text(&said, &job->arena, answer, err);
+        rc = vls_answer_text(&said, &job->arena, answer->blocks, err);
     if (rc == 0 && said.len == 0)
         rc = vls_fail(err, VALISE_E_INVALID, "the model answered without a text");
     if (rc == 0)

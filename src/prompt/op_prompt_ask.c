@@ -343,7 +343,7 @@ static int keep_answer(asking *a, int failed, valise_error *err)
 
     (void)snprintf(expect, sizeof(expect), "\"%.*s\"", VALISE_STR_ARG(a->head));
     if (rc == 0)
-        rc = vls_answer_text(&a->out->text, &a->job->arena, &a->answer, err);
+        rc = vls_answer_text(&a->out->text, &a->job->arena, a->answer.blocks, err);
     if (rc == 0)
         rc = vls_json_text(&given.blocks.bytes, &a->job->arena, a->answer.blocks, err);
     if (rc == 0)

@@ -127,13 +127,13 @@ int vls_prompt_send(vls_answer *out, const vls_prompt_sending *of, valise_error 
     return rc;
 }
 
-int vls_answer_text(valise_str *out, vls_arena *arena, const vls_answer *answer, valise_error *err)
+int vls_answer_text(valise_str *out, vls_arena *arena, vls_json blocks, valise_error *err)
 {
     vls_buf text;
 
     vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);
-    for (uint32_t i = 0; answer->blocks.type == VLS_JSON_ARRAY && i < answer->blocks.len; i++) {
-        vls_json block = answer->blocks.items[i];
+    for (uint32_t i = 0; blocks.type == VLS_JSON_ARRAY && i < blocks.len; i++) {
+        vls_json block = blocks.items[i];
 
         if (vls_str_equal(vls_text_of(block, "type"), VLS_STR("text")))
             vls_buf_add(&text, vls_text_of(block, "text"));

@@ -34,8 +34,8 @@ void vls_piece_write(vls_buf *out, const vls_piece *piece, const char *session);
 /* As vls_client_send; the answer is in memory of the job. A job that is cancelled ends it. */
 int vls_prompt_send(vls_answer *out, const vls_prompt_sending *of, valise_error *err);
 
-/* Its texts as one, "" where there is none; in memory of the arena. */
-int vls_answer_text(valise_str *out, vls_arena *arena, const vls_answer *answer, valise_error *err);
+/* The text blocks of an answer as one text, "" where there is none; in memory of the arena. */
+int vls_answer_text(valise_str *out, vls_arena *arena, vls_json blocks, valise_error *err);
 
 /* {"input":...,"output":...} with what was told. */
 int vls_usage_json(vls_json *out, vls_arena *arena, const vls_usage *usage, valise_error *err);

@@ -193,7 +193,7 @@ int vls_toolbox_put(vls_tool_entry **out, vls_toolbox *box, const vls_tool *tool
 
 /* ---- calling ---- */
 
-static int fail_unknown(const vls_toolbox *box, valise_str name, valise_error *err)
+int vls_toolbox_fail_unknown(const vls_toolbox *box, valise_str name, valise_error *err)
 {
     vls_near near;
 
@@ -247,7 +247,8 @@ int vls_toolbox_check(const vls_toolbox *box, valise_str name, vls_json argument
 
     VLS_ARG(box, err);
     entry = find(box, name);
-    return entry ? check_arguments(entry, arguments, err) : fail_unknown(box, name, err);
+    return entry ? check_arguments(entry, arguments, err)
+                 : vls_toolbox_fail_unknown(box, name, err);
 }
 
 int vls_toolbox_call(vls_tool_answer *out, vls_arena *arena, vls_toolbox *box,
@@ -261,7 +262,7 @@ int vls_toolbox_call(vls_tool_answer *out, vls_arena *arena, vls_toolbox *box,
     VLS_ARG(out && arena && box && asked, err);
     entry = find(box, asked->name);
     rc = entry ? check_arguments(entry, asked->arguments, &why)
-               : fail_unknown(box, asked->name, &why);
+               : vls_toolbox_fail_unknown(box, asked->name, &why);
     if (rc < 0)
         rc = vls_tool_tell_error(&answer, arena, &why, err);
     else

@@ -118,6 +118,31 @@ static int copy_environment(vls_tool_start *out, vls_arena *arena, const vls_too
     return rc;
 }
 
+int vls_tool_command_env(vls_tool_command *command, vls_arena *arena, vls_json variables,
+                         valise_error *err)
+{
+    valise_str *all;
+    int rc = 0;
+
+    if (variables.type != VLS_JSON_OBJECT || variables.len == 0)
+        return 0;
+    all = vls_arena_array(arena, variables.len, sizeof(*all));
+    if (!all)
+        return vls_arena_fail(arena, err);
+    for (uint32_t i = 0; i < variables.len && rc == 0; i++) {
+        vls_buf text;
+
+        vls_buf_init_in(&text, arena, VLS_JSON_MAX_BYTES);
+        vls_buf_add(&text, vls_json_str(variables.members[i].key));
+        vls_buf_add_byte(&text, '=');
+        vls_buf_add(&text, vls_json_str(variables.members[i].value));
+        rc = vls_buf_keep(&all[i], &text, err);
+    }
+    command->environment = all;
+    command->environment_count = variables.len;
+    return rc;
+}
+
 /* ---- all of it ---- */
 
 int vls_tool_start_make(vls_tool_start *out, vls_arena *arena, const vls_tool_command *command,

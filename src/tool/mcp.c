@@ -136,8 +136,20 @@ static void drop_sent(vls_mcp *m)
     m->sent = 0;
 }
 
-/* {"id":7,"jsonrpc":"2.0","method":"tools/list","params":{...}}; id 0: a notification. All of it
- * goes in, or nothing. */
+/* What was added since then goes out again if that failed: a message goes in whole, or not at all.
+ */
+static int settle_message(vls_mcp *m, size_t before, int rc, valise_error *err)
+{
+    if (rc == 0)
+        rc = vls_buf_check(&m->out, err);
+    if (rc < 0) {
+        m->out.len = before;
+        m->out.failed = 0;
+    }
+    return rc;
+}
+
+/* {"id":7,"jsonrpc":"2.0","method":"tools/list","params":{...}}; id 0: a notification. */
 static int write_message(vls_mcp *m, int64_t id, const char *method, vls_json params,
                          valise_error *err)
 {
@@ -155,13 +167,7 @@ static int write_message(vls_mcp *m, int64_t id, const char *method, vls_json pa
         rc = vls_json_write_around(&m->out, params, err);
     }
     vls_buf_add(&m->out, VLS_STR("}\n"));
-    if (rc == 0)
-        rc = vls_buf_check(&m->out, err);
-    if (rc < 0) {
-        m->out.len = before;
-        m->out.failed = 0;
-    }
-    return rc;
+    return settle_message(m, before, rc, err);
 }
 
 /* It asks us something. */
@@ -182,13 +188,7 @@ static int reply(vls_mcp *m, const vls_mcp_message *asked, valise_error *err)
                                   ? ",\"jsonrpc\":\"2.0\",\"result\":{}}\n"
                                   : ",\"error\":{\"code\":-32601,\"message\":\"method not found\"},"
                                     "\"jsonrpc\":\"2.0\"}\n");
-    if (rc == 0)
-        rc = vls_buf_check(&m->out, err);
-    if (rc < 0) {
-        m->out.len = before;
-        m->out.failed = 0;
-    }
-    return rc;
+    return settle_message(m, before, rc, err);
 }
 
 static void send_some(vls_mcp *m)

@@ -63,8 +63,7 @@ int vls_mcp_name(valise_str *out, vls_arena *arena, valise_str prefix, valise_st
                  valise_error *err);
 static inline bool vls_tool_name_has(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return vls_is_alnum(c) || c == '_' || c == '-';
 }
 
 /* What tools/call answered, and its error. */

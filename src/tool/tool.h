@@ -1,10 +1,10 @@
 /* tool.h -- tools: what a model may ask to be done, and who does it. [F11]
  *
- *     program   a program, started for each call: arguments as JSON on standard input, the result
- * on standard output                                          program.c host      a C function
- * (valise/sys/tool.h)                         host.c server    the tools of an MCP server, a
- * program that is spoken to over pipes, line by line: started with the first question, ended with
- * the box      server.c, mcp*.c
+ *     program   (program.c) started for each call: arguments as JSON on standard input, the
+ *               result on standard output
+ *     host      (host.c) a C function, valise/sys/tool.h
+ *     server    (server.c, mcp*.c) the tools of an MCP server, a program that is spoken to over
+ *               pipes, line by line: started with the first question, ended with the box
  *
  * A box has tools by name. A call checks the arguments against the tool's schema first. What goes
  * wrong with the tool (bad arguments, an exit code, a timeout of its own, an error of the server)
@@ -58,6 +58,10 @@ typedef struct vls_tool_command {
     vls_tool_may may;
 } vls_tool_command;
 
+/* Variables from an object of texts, made in the arena; not an object, or an empty one: none. */
+int vls_tool_command_env(vls_tool_command *command, vls_arena *arena, vls_json variables,
+                         valise_error *err);
+
 /* All of these copy what they are given. VALISE_E_EXISTS for a name that is there; VALISE_E_INVALID
  * for one that is none, and for a schema that is none. */
 int vls_toolbox_add_host(vls_toolbox *box, const valise_tool *tool, valise_error *err);
@@ -94,6 +98,8 @@ typedef struct vls_tool {
 size_t vls_toolbox_count(const vls_toolbox *box);
 const vls_tool *vls_toolbox_at(const vls_toolbox *box, size_t i);
 const vls_tool *vls_toolbox_find(const vls_toolbox *box, valise_str name); /* NULL: none */
+/* VALISE_E_NOT_FOUND; the hint, if any, is a name that is like it. */
+int vls_toolbox_fail_unknown(const vls_toolbox *box, valise_str name, valise_error *err);
 
 /* Do the arguments fit? VALISE_E_INVALID says where not, with err->path in "arguments". */
 int vls_toolbox_check(const vls_toolbox *box, valise_str name, vls_json arguments,
