@@ -40,13 +40,6 @@ static const valise_field failed_fields[] = {
 };
 static const valise_field *const lines[] = {done_fields, failed_fields, NULL};
 
-static int look_for_interrupt(void *arg, const valise_progress_state *state)
-{
-    (void)arg;
-    (void)state;
-    return cli_is_interrupted();
-}
-
 static int run_serve(int *status, cli *c, const cli_words *words, const void *args,
                      valise_error *err)
 {
@@ -62,7 +55,7 @@ static int run_serve(int *status, cli *c, const cli_words *words, const void *ar
     if (rc < 0)
         return rc;
     rc = vls_arena_dup(&agent, &c->arena, a->as.ptr ? a->as : cli_actor(c), err);
-    call.progress = (valise_progress){look_for_interrupt, NULL};
+    call.progress = cli_stop_on_interrupt();
     return rc < 0 ? rc
                   : valise_agent_serve(c->workspace, agent.ptr, STDIN_FILENO, STDOUT_FILENO, &call,
                                        err);

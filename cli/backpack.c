@@ -7,20 +7,6 @@
 
 #define SUMMARY_MIN 8u /* columns that are worth showing the beginning of a value */
 
-valise_str cli_text_of(vls_json row, const char *name)
-{
-    const vls_json *member = vls_json_get(row, valise_str_of(name));
-
-    return member && member->type == VLS_JSON_STRING ? vls_json_str(*member) : VLS_STR("");
-}
-
-int64_t cli_number_of(vls_json row, const char *name)
-{
-    const vls_json *member = vls_json_get(row, valise_str_of(name));
-
-    return member && member->type == VLS_JSON_INT ? member->integer : 0;
-}
-
 static void add_text(cli *c, const char *text)
 {
     vls_buf_add_text(&c->out->text, text);
@@ -321,8 +307,9 @@ static int add_place(void *arg, valise_str path, const vls_json *before, const v
     return rc < 0 ? rc : add_side(arg, '+', path, after);
 }
 
-int cli_print_difference(cli *c, const vls_json *before, const vls_json *after, const char *indent,
-                         valise_error *err)
+/* "- /path  old" and "+ /path  new" for each place where two values differ; NULL: there is none. */
+static int print_difference(cli *c, const vls_json *before, const vls_json *after,
+                            const char *indent, valise_error *err)
 {
     printing p = {c, indent, err};
     VLS_AUTO(arena) vls_arena arena = {0};
@@ -358,7 +345,7 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
         add_erased(c, "  - ");
     if (!after && !vls_str_equal(kind, VLS_STR("deleted")))
         add_erased(c, "  + ");
-    return cli_print_difference(c, before, after, "  ", err);
+    return print_difference(c, before, after, "  ", err);
 }
 
 /* What was done to a side of a conflict that has no value: ", deleted by ". */
@@ -389,7 +376,7 @@ static int add_conflict_side(cli *c, vls_json row, const char *side, const char 
     }
     if (!value && who.len > 0 && strcmp(deed, ", by ") == 0)
         add_erased(c, "    + ");
-    return cli_print_difference(c, base, value, "    ", err);
+    return print_difference(c, base, value, "    ", err);
 }
 
 int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *err)
@@ -421,8 +408,8 @@ int cli_print_shown(cli *c, const valise_op *op, vls_json answer, valise_error *
         add_erased(c, "\n    + ");
     else
         add_text(c, "\n");
-    return cli_print_difference(c, vls_json_get(answer, VLS_STR("previous")),
-                                vls_json_get(answer, VLS_STR("value")), "    ", err);
+    return print_difference(c, vls_json_get(answer, VLS_STR("previous")),
+                            vls_json_get(answer, VLS_STR("value")), "    ", err);
 }
 
 /* ---- items ---- */

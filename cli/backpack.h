@@ -6,10 +6,6 @@
 
 #include "cli/print.h"
 
-/* A member of a row: "", or 0, when it is not there. */
-valise_str cli_text_of(vls_json row, const char *name);
-int64_t cli_number_of(vls_json row, const char *name);
-
 /* Rows of a list, or whole answers: see cli_printer. */
 int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *err);
 int cli_print_commit_line(cli *c, const valise_op *op, vls_json row, valise_error *err);
@@ -32,9 +28,5 @@ void cli_add_commit_line(cli *c, vls_json row, valise_str decoration, size_t ind
 int cli_draw_history(cli *c, const valise_op *op, valise_str payload, valise_error *err);
 
 int cli_status_of_found(const cli *c, vls_json answer);
-
-/* "- /path  old" and "+ /path  new" for each place where two values differ; NULL: there is none. */
-int cli_print_difference(cli *c, const vls_json *before, const vls_json *after, const char *indent,
-                         valise_error *err);
 
 #endif

@@ -181,11 +181,10 @@ static void keep_current(cli *c, const batch *b)
 
 static int print_reply(cli *c, const valise_reply *reply, valise_error *err)
 {
-    static const valise_uuid none;
     vls_buf *out = &c->out->text;
 
     vls_buf_add_byte(out, '{');
-    if (!vls_uuid_equal(&reply->id, &none)) /* queries and jobs have none */
+    if (!vls_uuid_is_none(&reply->id)) /* queries and jobs have none */
         vls_buf_printf(out, "\"id\":\"%s\",", vls_uuid_text(&reply->id).s);
     vls_buf_add_text(out, "\"result\":");
     cli_add_data(c->out, valise_blob_bytes(reply->json), 0);
@@ -230,12 +229,11 @@ static int run_atomic(cli *c, valise_str text, const valise_call *call, valise_e
 static int print_failure(cli *c, const valise_uuid *id, size_t number, const valise_error *why,
                          valise_str current, valise_error *err)
 {
-    static const valise_uuid none;
     vls_buf *out = &c->out->text;
 
     vls_buf_add_text(out, "{\"error\":");
     vls_json_write_error(out, c->env, why, NULL, current);
-    if (!vls_uuid_equal(id, &none))
+    if (!vls_uuid_is_none(id))
         vls_buf_printf(out, ",\"id\":\"%s\"", vls_uuid_text(id).s);
     vls_buf_printf(out, ",\"line\":%zu}\n", number);
     return vls_buf_check(out, err);

@@ -10,9 +10,7 @@
 
 int cli_check_id(const valise_uuid *id, valise_error *err)
 {
-    static const valise_uuid none;
-
-    if (!vls_uuid_equal(id, &none))
+    if (!vls_uuid_is_none(id))
         return 0;
     (void)vls_fail(err, VALISE_E_INVALID, "the id of a command is not all zeros");
     vls_hint(err, "leave it out, and it gets one");

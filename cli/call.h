@@ -60,6 +60,11 @@ int cli_follow(cli *c, valise *v, const valise_op *op, valise_str payload, const
 /* Replace short ids in a payload by whole ones. (resolve.c) */
 int cli_resolve_ids(vls_json *payload, cli *c, const valise_op *op, valise_error *err);
 
+/* Make another list of a list in a payload: each item is changed. (resolve.c) */
+typedef int cli_change_fn(vls_json *value, cli *c, const valise_field *field, valise_error *err);
+int cli_change_items(vls_json *list, cli *c, const valise_field *item, cli_change_fn *change,
+                     valise_error *err);
+
 /* Where an operation that looks for damage cannot run because of it: look at what can be looked at.
  * err is what was in the way, and stays where nothing is found. VALISE_E_CORRUPT. (inspect.c) */
 bool cli_can_inspect(const valise_op *op);

@@ -49,13 +49,6 @@ void chat_add(vls_buf *out, const char *key, valise_str text)
     vls_json_write_string(out, text);
 }
 
-static int look_for_interrupt(void *arg, const valise_progress_state *state)
-{
-    (void)arg;
-    (void)state;
-    return cli_is_interrupted();
-}
-
 int chat_dispatch(vls_json *out, chat *h, const char *type, valise_str payload, valise_error *err)
 {
     static const vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
@@ -64,7 +57,7 @@ int chat_dispatch(vls_json *out, chat *h, const char *type, valise_str payload, 
     valise_str text = {NULL, 0};
     int rc;
 
-    call.progress = (valise_progress){look_for_interrupt, NULL};
+    call.progress = cli_stop_on_interrupt();
     rc = valise_dispatch_str(&reply, h->v, valise_str_of(type), payload, &call, err);
     if (rc == 0)
         rc = vls_arena_dup(&text, &h->arena, valise_blob_bytes(reply.json), err);

@@ -9,31 +9,11 @@
 
 #define LINES 20u /* of what was done */
 
-static void add_count(vls_buf *out, int64_t count, const char *one, const char *many)
-{
-    vls_buf_printf(out, "%lld %s", (long long)count, count == 1 ? one : many);
-}
-
-static void add_some(vls_buf *out, int64_t count, const char *one, const char *many)
-{
-    if (count <= 0)
-        return;
-    vls_buf_add_text(out, ", ");
-    add_count(out, count, one, many);
-}
-
 static void add_size(vls_buf *out, vls_json answer, const char *name)
 {
     int64_t bytes = cli_number_of(answer, name);
 
     cli_show_size(out, (uint64_t)VLS_MAX(bytes, 0));
-}
-
-static bool is_true(vls_json answer, const char *name)
-{
-    const vls_json *value = vls_json_get(answer, valise_str_of(name));
-
-    return value && value->truth;
 }
 
 /* A line for each that is listed, and how many more there are; to standard error. */
@@ -72,7 +52,7 @@ int cli_print_checkpoint(cli *c, const valise_op *op, vls_json answer, valise_er
     valise_str name = cli_text_of(answer, "name");
 
     (void)op, (void)err;
-    if (is_true(answer, "existed")) {
+    if (vls_truth_of(answer, "existed")) {
         vls_buf_add_text(out, "nothing changed since checkpoint ");
         cli_add_data(c->out, name, 0);
         vls_buf_add_byte(out, '\n');
@@ -83,13 +63,13 @@ int cli_print_checkpoint(cli *c, const valise_op *op, vls_json answer, valise_er
         cli_add_data(c->out, name, 0);
         vls_buf_add_text(out, ": ");
     }
-    add_count(out, cli_number_of(answer, "files"), "file", "files");
-    add_some(out, cli_number_of(answer, "dirs"), "directory", "directories");
-    add_some(out, cli_number_of(answer, "links"), "link", "links");
+    cli_add_count(out, cli_number_of(answer, "files"), "file", "files");
+    cli_add_some(out, cli_number_of(answer, "dirs"), "directory", "directories");
+    cli_add_some(out, cli_number_of(answer, "links"), "link", "links");
     vls_buf_add_text(out, ", ");
     add_size(out, answer, "bytes");
     vls_buf_add_text(out, "; ");
-    add_count(out, cli_number_of(answer, "stored"), "content", "contents");
+    cli_add_count(out, cli_number_of(answer, "stored"), "content", "contents");
     vls_buf_add_text(out, " new, ");
     add_size(out, answer, "storedBytes");
     vls_buf_add_byte(out, '\n');
@@ -105,7 +85,7 @@ int cli_warn_of_checkpoint(cli *c, vls_json answer, valise_error *err)
 
 static bool is_dry(vls_json answer)
 {
-    return cli_text_of(answer, "saved").len == 0 && is_true(answer, "dryRun");
+    return cli_text_of(answer, "saved").len == 0 && vls_truth_of(answer, "dryRun");
 }
 
 static int add_changes(cli *c, vls_json answer, valise_error *err)
@@ -145,9 +125,9 @@ int cli_print_restore(cli *c, const valise_op *op, vls_json answer, valise_error
     vls_buf_printf(out, "%s%lld restored, %lld unchanged", is_dry(answer) ? "would be: " : "",
                    (long long)cli_number_of(answer, "restored"),
                    (long long)cli_number_of(answer, "unchanged"));
-    add_some(out, cli_number_of(answer, "deleted"), "deleted", "deleted");
-    add_some(out, cli_number_of(answer, "kept"), "kept that the checkpoint does not have",
-             "kept that the checkpoint does not have");
+    cli_add_some(out, cli_number_of(answer, "deleted"), "deleted", "deleted");
+    cli_add_some(out, cli_number_of(answer, "kept"), "kept that the checkpoint does not have",
+                 "kept that the checkpoint does not have");
     vls_buf_add_byte(out, '\n');
     if (saved.len > 0) {
         vls_buf_add_text(out, "to undo: valise restore ");
@@ -198,7 +178,7 @@ int cli_print_removed(cli *c, const valise_op *op, vls_json answer, valise_error
     vls_buf_add_text(out, "removed checkpoint ");
     cli_add_data(c->out, cli_text_of(answer, "name"), 0);
     vls_buf_add_text(out, "; ");
-    add_count(out, cli_number_of(answer, "contents"), "content", "contents");
+    cli_add_count(out, cli_number_of(answer, "contents"), "content", "contents");
     vls_buf_add_text(out, ", ");
     add_size(out, answer, "bytes");
     vls_buf_add_text(out, ", no other needs\n");

@@ -73,6 +73,8 @@ bool cli_wait_for_input(void);
 
 /* Has Ctrl-C been pressed? (signal.c) */
 bool cli_is_interrupted(void);
+/* For a call that ends when it was, and shows nothing meanwhile. */
+valise_progress cli_stop_on_interrupt(void);
 void cli_catch_signals(void);
 /* What was interrupted is over; from now on the next one is noted. */
 void cli_forget_interrupt(void);

@@ -560,15 +560,6 @@ static bool is_named(const place *at, const valise_field *field)
     return false;
 }
 
-static bool takes_program(const valise_op *op)
-{
-    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
-        if (f->type == VALISE_T_LIST && cli_is_program(f->more))
-            return true;
-    }
-    return false;
-}
-
 /* The field that an operand behind so many others goes to, or NULL. */
 static const valise_field *operand_field(const place *at, size_t skip)
 {
@@ -593,7 +584,7 @@ static void find_place(place *at, size_t count, const char *const *words)
         bool last = i + 1 == count;
         if (!at->only_operands && strcmp(words[i], "--") == 0) {
             at->only_operands = true;
-            at->program = takes_program(at->command->op);
+            at->program = cli_takes_program(at->command->op);
             i++;
         } else if (!at->only_operands && cli_is_option(words[i])) {
             size_t named = at->named_count, taken = pass_option(at, words[i], last);

@@ -10,13 +10,6 @@
 
 #define LISTED 5u /* of what was left out */
 
-static vls_json member_of(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
-}
-
 static void add_text(cli *c, const char *text)
 {
     vls_buf_add_text(&c->out->text, text);
@@ -27,20 +20,6 @@ static void add_data(cli *c, valise_str text)
     vls_text_neutralize(&c->out->text, text, VLS_TEXT_KEEP_BACKSLASH);
 }
 
-static void add_id(cli *c, vls_json row, const char *name)
-{
-    static const valise_field field = {.name = "id", .type = VALISE_T_ID};
-
-    cli_show(&c->out->text, &field, member_of(row, name));
-}
-
-static void add_count(cli *c, vls_json row, const char *name, const char *one, const char *many)
-{
-    long long count = (long long)cli_number_of(row, name);
-
-    vls_buf_printf(&c->out->text, "%lld %s", count, count == 1 ? one : many);
-}
-
 /* "lib/date.c  parent  summary 1f2e3d4c  fresh  local  12 tokens" */
 static void add_title(cli *c, vls_json row)
 {
@@ -49,14 +28,14 @@ static void add_title(cli *c, vls_json row)
     vls_buf_init(&state, c->env, (size_t)4 * PATH_MAX);
     cli_add_state(&state, c, row);
     cli_style_begin(c->out, CLI_YELLOW);
-    cli_add_path(&c->out->text, c, member_of(row, "path"));
+    cli_add_path(&c->out->text, c, vls_member_of(row, "path"));
     cli_style_end(c->out, CLI_YELLOW);
     add_text(c, "  ");
     add_data(c, cli_text_of(row, "relation"));
     add_text(c, "  ");
     add_data(c, cli_text_of(row, "type"));
     add_text(c, " ");
-    add_id(c, row, "frameId");
+    cli_add_id(c, row, "frameId");
     add_text(c, "  ");
     cli_style_begin(c->out, cli_style_of_state(vls_buf_str(&state)));
     add_data(c, vls_buf_str(&state));
@@ -64,7 +43,7 @@ static void add_title(cli *c, vls_json row)
     add_text(c, "  ");
     add_data(c, cli_text_of(row, "agent"));
     add_text(c, "  ");
-    add_count(c, row, "tokens", "token", "tokens");
+    cli_add_count(&c->out->text, cli_number_of(row, "tokens"), "token", "tokens");
     add_text(c, "\n\n");
 }
 
@@ -130,21 +109,21 @@ static int add_scores(cli *c, const valise_op *op, vls_json entries, valise_erro
 static void add_left(cli *c, vls_json answer, const char *name, const char *count_name,
                      const char *what)
 {
-    vls_json list = member_of(answer, name);
+    vls_json list = vls_member_of(answer, name);
     long long count = (long long)cli_number_of(answer, count_name);
 
     if (count == 0)
         return;
     vls_buf_printf(&c->out->text, "%s: ", what);
-    add_count(c, answer, count_name, "frame", "frames");
+    cli_add_count(&c->out->text, cli_number_of(answer, count_name), "frame", "frames");
     add_text(c, "\n");
     for (uint32_t i = 0; i < VLS_MIN(list.len, LISTED); i++) {
         add_text(c, "    ");
-        cli_add_path(&c->out->text, c, member_of(list.items[i], "path"));
+        cli_add_path(&c->out->text, c, vls_member_of(list.items[i], "path"));
         add_text(c, " ");
         add_data(c, cli_text_of(list.items[i], "type"));
         add_text(c, " ");
-        add_id(c, list.items[i], "frameId");
+        cli_add_id(c, list.items[i], "frameId");
         add_text(c, "\n");
     }
     if (list.len > 0 && count > (long long)VLS_MIN(list.len, LISTED))
@@ -160,15 +139,15 @@ static void add_counts(cli *c, vls_json answer)
     if (candidates == 0)
         add_text(c, "no frames");
     else if (candidates == returned)
-        add_count(c, answer, "returned", "frame", "frames");
+        cli_add_count(&c->out->text, cli_number_of(answer, "returned"), "frame", "frames");
     else
         vls_buf_printf(&c->out->text, "%lld of %lld frames", returned, candidates);
     if (returned > 0) {
         add_text(c, ", ");
-        add_count(c, answer, "tokens", "token", "tokens");
+        cli_add_count(&c->out->text, cli_number_of(answer, "tokens"), "token", "tokens");
     }
     add_text(c, ", policy ");
-    add_id(c, answer, "policyHash");
+    cli_add_id(c, answer, "policyHash");
     add_text(c, "\n");
     add_left(c, answer, "cut", "cutCount", "over the limits");
     add_left(c, answer, "missing", "missingCount", "erased");
@@ -177,7 +156,7 @@ static void add_counts(cli *c, vls_json answer)
 
 int cli_print_composed(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
-    vls_json entries = member_of(answer, "entries");
+    vls_json entries = vls_member_of(answer, "entries");
     const vls_json *first = entries.len > 0 ? &entries.items[0] : NULL;
     int rc;
 

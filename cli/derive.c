@@ -93,15 +93,6 @@ static void add_row(cli *c, vls_json row)
     vls_buf_add_byte(out, '\n');
 }
 
-static void add_count(vls_buf *out, vls_json answer, const char *name, const char *one,
-                      const char *several)
-{
-    int64_t count = cli_number_of(answer, name);
-
-    if (count > 0)
-        vls_buf_printf(out, ", %lld %s", (long long)count, count == 1 ? one : several);
-}
-
 int cli_print_run(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     const vls_json *rows = vls_json_get(answer, VLS_STR("slots"));
@@ -114,18 +105,21 @@ int cli_print_run(cli *c, const valise_op *op, vls_json answer, valise_error *er
     vls_buf_printf(out, "%lld %s, %lld unchanged", (long long)cli_number_of(answer, "made"),
                    dry_run && dry_run->truth ? "would be made" : "made",
                    (long long)cli_number_of(answer, "unchanged"));
-    add_count(out, answer, "needsAuthor", "needs its author", "need their author");
+    cli_add_some(out, cli_number_of(answer, "needsAuthor"), "needs its author",
+                 "need their author");
     if (runs_programs(c))
-        add_count(out, answer, "needsRun", "by a program", "by programs");
+        cli_add_some(out, cli_number_of(answer, "needsRun"), "by a program", "by programs");
     else
-        add_count(out, answer, "needsRun", "needs its program (--run)",
-                  "need their program (--run)");
-    add_count(out, answer, "unknown", "of an unknown policy", "of unknown policies");
-    add_count(out, answer, "orphaned", "orphaned", "orphaned");
-    add_count(out, answer, "outOfScope", "out of scope", "out of scope");
-    add_count(out, answer, "missing", "entry without a frame", "entries without a frame");
-    add_count(out, answer, "stale", "stale input", "stale inputs");
-    add_count(out, answer, "failed", "failed", "failed");
+        cli_add_some(out, cli_number_of(answer, "needsRun"), "needs its program (--run)",
+                     "need their program (--run)");
+    cli_add_some(out, cli_number_of(answer, "unknown"), "of an unknown policy",
+                 "of unknown policies");
+    cli_add_some(out, cli_number_of(answer, "orphaned"), "orphaned", "orphaned");
+    cli_add_some(out, cli_number_of(answer, "outOfScope"), "out of scope", "out of scope");
+    cli_add_some(out, cli_number_of(answer, "missing"), "entry without a frame",
+                 "entries without a frame");
+    cli_add_some(out, cli_number_of(answer, "stale"), "stale input", "stale inputs");
+    cli_add_some(out, cli_number_of(answer, "failed"), "failed", "failed");
     vls_buf_add_text(out, "  context ");
     add_id(c, answer, "contextRoot");
     vls_buf_add_byte(out, '\n');
@@ -208,9 +202,8 @@ int cli_print_invalidated(cli *c, const valise_op *op, vls_json answer, valise_e
     vls_buf *out = &c->out->text;
 
     (void)op, (void)err;
-    vls_buf_printf(out, "%lld %s invalidated", (long long)marked, marked == 1 ? "head" : "heads");
-    if (already > 0)
-        vls_buf_printf(out, ", %lld %s before", (long long)already, already == 1 ? "was" : "were");
+    cli_add_count(out, marked, "head invalidated", "heads invalidated");
+    cli_add_some(out, already, "was before", "were before");
     vls_buf_add_byte(out, '\n');
     return 0;
 }

@@ -8,8 +8,7 @@
 
 static bool is_plain(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("_-./:,@%+=", c));
+    return vls_is_alnum(c) || (c != '\0' && strchr("_-./:,@%+=", c));
 }
 
 void cli_add_quoted(vls_buf *out, valise_str word)

@@ -6,24 +6,11 @@
 #include "base/text.h"
 #include "cli/backpack.h"
 
-static vls_json member_of(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
-}
-
-/* "3 turns", "1 turn" */
-static void add_count(vls_buf *out, int64_t count, const char *what)
-{
-    vls_buf_printf(out, "%lld %s%s", (long long)count, what, count == 1 ? "" : "s");
-}
-
 /* ---- import ---- */
 
 int cli_print_imported(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
-    vls_json sessions = member_of(answer, "imported");
+    vls_json sessions = vls_member_of(answer, "imported");
     vls_buf *out = &c->out->text;
 
     (void)op;
@@ -33,8 +20,8 @@ int cli_print_imported(cli *c, const valise_op *op, vls_json answer, valise_erro
         valise_str id = cli_text_of(one, "sessionId"), label = cli_text_of(one, "label");
         vls_buf_add(out, vls_str_from(id, id.len > 8 ? id.len - 8 : 0));
         vls_buf_add_text(out, "  ");
-        add_count(out, cli_number_of(one, "turns"), "turn");
-        if (!member_of(one, "created").truth)
+        cli_add_count(out, cli_number_of(one, "turns"), "turn", "turns");
+        if (!vls_member_of(one, "created").truth)
             vls_buf_add_text(out, " more");
         if (label.len > 0) {
             vls_buf_add_text(out, "  ");
@@ -43,18 +30,18 @@ int cli_print_imported(cli *c, const valise_op *op, vls_json answer, valise_erro
         vls_buf_add_byte(out, '\n');
     }
     vls_buf_add_text(out, "imported ");
-    add_count(out, cli_number_of(answer, "sessions"), "session");
+    cli_add_count(out, cli_number_of(answer, "sessions"), "session", "sessions");
     vls_buf_add_text(out, ", ");
-    add_count(out, cli_number_of(answer, "turns"), "turn");
+    cli_add_count(out, cli_number_of(answer, "turns"), "turn", "turns");
     vls_buf_add_text(out, ", ");
-    add_count(out, cli_number_of(answer, "blobs"), "blob");
+    cli_add_count(out, cli_number_of(answer, "blobs"), "blob", "blobs");
     if (cli_number_of(answer, "there") > 0) {
         vls_buf_add_text(out, "; there already: ");
-        add_count(out, cli_number_of(answer, "there"), "turn");
+        cli_add_count(out, cli_number_of(answer, "there"), "turn", "turns");
     }
     if (cli_number_of(answer, "deleted") > 0) {
         vls_buf_add_text(out, "; deleted here: ");
-        add_count(out, cli_number_of(answer, "deleted"), "turn");
+        cli_add_count(out, cli_number_of(answer, "deleted"), "turn", "turns");
     }
     vls_buf_add_byte(out, '\n');
     return 0;
@@ -62,7 +49,7 @@ int cli_print_imported(cli *c, const valise_op *op, vls_json answer, valise_erro
 
 static void add_problems(vls_buf *lines, vls_json answer)
 {
-    vls_json problems = member_of(answer, "problems");
+    vls_json problems = vls_member_of(answer, "problems");
     int64_t more = cli_number_of(answer, "problemCount") - (int64_t)problems.len;
 
     for (uint32_t i = 0; i < problems.len; i++) {
@@ -85,7 +72,7 @@ static void add_problems(vls_buf *lines, vls_json answer)
 
 int cli_warn_of_import(cli *c, vls_json answer, valise_error *err)
 {
-    vls_json unknown = member_of(answer, "unknown");
+    vls_json unknown = vls_member_of(answer, "unknown");
     VLS_AUTO(buf) vls_buf lines = {0};
 
     (void)err;
@@ -100,7 +87,7 @@ int cli_warn_of_import(cli *c, vls_json answer, valise_error *err)
         vls_buf_add_byte(&lines, '\n');
     if (cli_number_of(answer, "orphans") > 0) {
         vls_buf_add_text(&lines, "valise: ");
-        add_count(&lines, cli_number_of(answer, "orphans"), "result");
+        cli_add_count(&lines, cli_number_of(answer, "orphans"), "result", "results");
         vls_buf_add_text(&lines, " without a call, kept as x-orphan-tool_result\n");
     }
     (void)cli_write_all(STDERR_FILENO, vls_buf_str(&lines)); /* nobody is told that this failed */
@@ -111,7 +98,7 @@ int cli_warn_of_import(cli *c, vls_json answer, valise_error *err)
 
 int cli_print_exported(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
-    vls_json text = member_of(answer, "text");
+    vls_json text = vls_member_of(answer, "text");
 
     (void)op;
     (void)err;
@@ -121,9 +108,9 @@ int cli_print_exported(cli *c, const valise_op *op, vls_json answer, valise_erro
         return 0;
     }
     vls_buf_add_text(&c->out->text, "exported ");
-    add_count(&c->out->text, cli_number_of(answer, "sessions"), "session");
+    cli_add_count(&c->out->text, cli_number_of(answer, "sessions"), "session", "sessions");
     vls_buf_add_text(&c->out->text, ", ");
-    add_count(&c->out->text, cli_number_of(answer, "turns"), "turn");
+    cli_add_count(&c->out->text, cli_number_of(answer, "turns"), "turn", "turns");
     vls_buf_add_byte(&c->out->text, '\n');
     return 0;
 }
@@ -138,7 +125,7 @@ int cli_warn_of_export(cli *c, vls_json answer, valise_error *err)
                  {"noprompt", "turn that is not for models", "turns that are not for models"},
                  {"erased", "erased turn", "erased turns"},
                  {"blocks", "block without a place there", "blocks without a place there"}};
-    vls_json dropped = member_of(answer, "dropped");
+    vls_json dropped = vls_member_of(answer, "dropped");
     VLS_AUTO(buf) vls_buf line = {0};
 
     (void)err;
@@ -148,8 +135,7 @@ int cli_warn_of_export(cli *c, vls_json answer, valise_error *err)
         if (count <= 0)
             continue;
         vls_buf_add_text(&line, line.len == 0 ? "valise: left out: " : ", ");
-        vls_buf_printf(&line, "%lld %s", (long long)count,
-                       count == 1 ? kinds[i].one : kinds[i].more);
+        cli_add_count(&line, count, kinds[i].one, kinds[i].more);
     }
     if (line.len > 0)
         vls_buf_add_byte(&line, '\n');

@@ -15,14 +15,6 @@
 
 /* ---- while it runs ---- */
 
-/* Its nodes say how far it is. */
-static int look_for_interrupt(void *arg, const valise_progress_state *state)
-{
-    (void)arg;
-    (void)state;
-    return cli_is_interrupted();
-}
-
 /* Nobody learns of what did not fit, unless it is said. */
 static void tell_losses(valise_subscription *events)
 {
@@ -51,7 +43,7 @@ static int run(valise_reply *reply, cli_flow_live *live, const char *op, valise 
 
     if (rc < 0)
         return rc;
-    watched.progress = (valise_progress){look_for_interrupt, NULL};
+    watched.progress = cli_stop_on_interrupt(); /* its nodes say how far it is */
     rc = valise_dispatch_str(reply, v, valise_str_of(op), payload, &watched, err);
     tell_losses(events);
     valise_unsubscribe(events);
@@ -59,11 +51,6 @@ static int run(valise_reply *reply, cli_flow_live *live, const char *op, valise 
 }
 
 /* ---- what came of it ---- */
-
-static void add_count(vls_buf *out, int64_t count)
-{
-    vls_buf_printf(out, "%lld %s", (long long)count, count == 1 ? "node" : "nodes");
-}
 
 static valise_str short_id(valise_str id)
 {
@@ -76,8 +63,7 @@ static bool is_word(valise_str name)
     for (size_t i = 0; i < name.len; i++) {
         char ch = name.ptr[i];
 
-        if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
-              strchr("-_.:/@+", ch)))
+        if (!(vls_is_alnum(ch) || strchr("-_.:/@+", ch)))
             return false;
     }
     return name.len > 0 && name.ptr[0] != '-';
@@ -95,7 +81,7 @@ static void add_summary(cli_flow_live *live, bool ephemeral)
     cli_add_data(c->out, status, 0);
     cli_style_end(c->out, CLI_GREEN);
     vls_buf_add_text(out, ": ");
-    add_count(out, live->steps);
+    cli_add_count(out, live->steps, "node", "nodes");
     vls_buf_add_text(out, " in ");
     cli_flow_add_duration(out, live->took_ns);
     if (ephemeral) {

@@ -198,6 +198,13 @@ static size_t text_indent(const cli_flow_live *live, const cli_flow_node *node)
     return live->c->out->columns > indent + 2 + TEXT_COLUMNS_MIN ? indent : 0;
 }
 
+static size_t text_columns(const cli_flow_live *live, size_t indent)
+{
+    size_t columns = live->c->out->columns;
+
+    return columns > indent + 4 ? columns - indent - 3 : 1;
+}
+
 typedef struct pouring {
     cli_flow_live *live;
     size_t indent;
@@ -239,7 +246,7 @@ void cli_flow_add_text(cli_flow_live *live, const cli_flow_node *node)
 
     if (!live->moves || node->text.len == 0)
         return;
-    each_line(vls_buf_str(&node->text), live->c->out->columns - p.indent - 3, put_text_line, &p);
+    each_line(vls_buf_str(&node->text), text_columns(live, p.indent), put_text_line, &p);
     if (node->cut)
         put_text_line(&p, VLS_STR("(there is more of it: too much to be shown)"));
 }
@@ -310,9 +317,8 @@ static void put_tail(cli_flow_live *live, const cli_flow_node *node, size_t line
 {
     valise_str text = vls_utf8_tail(vls_buf_str(&node->text), TAIL_BYTES);
     pouring p = {.live = live, .indent = text_indent(live, node), .moves = true};
-    size_t columns = live->c->out->columns, count = 0;
+    size_t columns = text_columns(live, p.indent), count = 0;
 
-    columns = columns > p.indent + 4 ? columns - p.indent - 3 : 1;
     each_line(text, columns, count_line, &count);
     p.skip = count > lines ? count - lines : 0;
     each_line(text, columns, put_text_line, &p);

@@ -1,7 +1,8 @@
 /* flow_live.h -- the nodes of a run, as people see them while it goes on. [F15]
  *
- *     done       12 ms  plan -> reports              lines that stay, in the order in which they
- * came reports done      0.4 ms    daily retry                weekly  attempt 1: no route to host
+ *     done       12 ms  plan -> reports              lines that stay, in the order they came in:
+ *     done      0.4 ms    daily
+ *     retry               weekly  attempt 1: no route to host
  *     running    2.1 s  reports                      lines that move: what is open now
  *     running    0.9 s    weekly  attempt 2
  *                         | The text of the model, as it comes,

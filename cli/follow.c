@@ -24,13 +24,6 @@ typedef struct following {
     int64_t limit; /* then it ends; 0: never */
 } following;
 
-static int64_t member_of(vls_json payload, const char *name)
-{
-    const vls_json *member = vls_json_get(payload, valise_str_of(name));
-
-    return member && member->type == VLS_JSON_INT ? member->integer : 0;
-}
-
 static bool is_over(const following *f)
 {
     return cli_out_is_closed(f->c->out) || (f->limit > 0 && f->count >= f->limit);
@@ -107,7 +100,7 @@ static int check_words(const following *f, const valise_call *call, valise_error
 {
     if (call->at.len > 0)
         return vls_fail(err, CLI_E_USAGE, "--follow starts now: it cannot go with --at");
-    if (member_of(f->payload, "until") > 0)
+    if (cli_number_of(f->payload, "until") > 0)
         return vls_fail(err, CLI_E_USAGE, "--follow has no end: it cannot go with --until");
     return 0;
 }
@@ -123,7 +116,7 @@ int cli_follow(cli *c, valise *v, const valise_op *op, valise_str payload, const
         rc = check_words(&f, call, err);
     if (rc < 0)
         return rc;
-    f.limit = member_of(f.payload, "limit");
+    f.limit = cli_number_of(f.payload, "limit");
     c->options.no_pager = true;
     rc = cli_rows_new(&f.rows, c, op, err);
     if (rc < 0)

@@ -7,18 +7,11 @@
 #include "cli/paths.h"
 #include "cli/turns.h"
 
-static vls_json member_of(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
-}
-
 /* "frame    lib/date.c [summary]  2026-01-02T03:04:05Z  food, code" */
 static void add_title(cli *c, vls_json row)
 {
     static const valise_field time_field = {.name = "time", .type = VALISE_T_TIME};
-    vls_json path = member_of(row, "path"), topics = member_of(row, "topics");
+    vls_json path = vls_member_of(row, "path"), topics = vls_member_of(row, "topics");
     valise_str turn = cli_text_of(row, "turn"), key = cli_text_of(row, "key");
 
     vls_buf_printf(&c->out->text, "%-8.*s ", VALISE_STR_ARG(cli_text_of(row, "kind")));
@@ -32,9 +25,9 @@ static void add_title(cli *c, vls_json row)
         cli_add_data(c->out, turn.len > 0 ? cli_short_ref(turn) : key, 0);
     }
     cli_style_end(c->out, CLI_YELLOW);
-    if (member_of(row, "time").type != VLS_JSON_NULL) {
+    if (vls_member_of(row, "time").type != VLS_JSON_NULL) {
         vls_buf_add_text(&c->out->text, "  ");
-        cli_show(&c->out->text, &time_field, member_of(row, "time"));
+        cli_show(&c->out->text, &time_field, vls_member_of(row, "time"));
     }
     for (uint32_t i = 0; topics.type == VLS_JSON_ARRAY && i < topics.len; i++) {
         vls_buf_add_text(&c->out->text, i ? ", " : "  ");
@@ -48,7 +41,7 @@ static void add_title(cli *c, vls_json row)
 static void add_snippet(cli *c, vls_json row)
 {
     valise_str text = cli_text_of(row, "snippet");
-    vls_json marks = member_of(row, "marks");
+    vls_json marks = vls_member_of(row, "marks");
     size_t at = 0;
 
     vls_buf_add_text(&c->out->text, "    ");

@@ -49,11 +49,6 @@ static void add_member(cli *c, vls_json row, const char *name, uint16_t type)
         cli_show(&c->out->text, &field, *value);
 }
 
-static void add_id(cli *c, vls_json row, const char *name)
-{
-    add_member(c, row, name, VALISE_T_ID);
-}
-
 static bool has(vls_json row, const char *name)
 {
     const vls_json *value = vls_json_get(row, valise_str_of(name));
@@ -61,24 +56,10 @@ static bool has(vls_json row, const char *name)
     return value && value->type != VLS_JSON_NULL;
 }
 
-static bool is_true(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value && value->type == VLS_JSON_BOOL && value->truth;
-}
-
-static vls_json member_of(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
-}
-
 static void add_tree_path(cli *c, vls_json row, const char *name)
 {
     if (has(row, name))
-        cli_add_path(&c->out->text, c, member_of(row, name));
+        cli_add_path(&c->out->text, c, vls_member_of(row, name));
 }
 
 static void add_size(cli *c, vls_json row)
@@ -100,7 +81,7 @@ static const char *word_of(const cli *c, vls_json row)
     vls_buf_add_byte(&path, '/');
     vls_buf_add(&path, c->tree_root);
     vls_buf_add_byte(&path, '/');
-    cli_add_path_bytes(&path, member_of(row, "path"));
+    cli_add_path_bytes(&path, vls_member_of(row, "path"));
     if (!vls_buf_cstr(&path) || lstat(vls_buf_cstr(&path), &st) < 0 || S_ISREG(st.st_mode))
         return "file";
     return S_ISDIR(st.st_mode) ? "directory" : "link";
@@ -112,7 +93,7 @@ static void add_reason(vls_buf *out, const cli *c, vls_json row, vls_json reason
     VLS_AUTO(buf) vls_buf child = {0};
 
     vls_buf_init(&child, c->env, (size_t)2 * PATH_MAX);
-    cli_add_path_bytes(&child, member_of(reason, "child"));
+    cli_add_path_bytes(&child, vls_member_of(reason, "child"));
     if (vls_str_equal(what, VLS_STR("node-changed"))) {
         vls_buf_printf(out, "the %s changed", word_of(c, row));
         return;
@@ -131,13 +112,13 @@ static void add_reason(vls_buf *out, const cli *c, vls_json row, vls_json reason
 /* What meta says of rows and nodes alike. */
 static bool is_tree(vls_json row, const char *word)
 {
-    return vls_str_equal(cli_text_of(member_of(row, "meta"), "tree"), valise_str_of(word));
+    return vls_str_equal(cli_text_of(vls_member_of(row, "meta"), "tree"), valise_str_of(word));
 }
 
 /* Why it was invalidated: the first line, or as much of it as a line has room for. */
 static void add_mark(vls_buf *out, vls_json row)
 {
-    valise_str reason = cli_text_of(member_of(row, "meta"), "reason"), rest;
+    valise_str reason = cli_text_of(vls_member_of(row, "meta"), "reason"), rest;
 
     (void)vls_str_cut(&reason, &rest, reason, '\n');
     if (reason.len == 0)
@@ -192,7 +173,7 @@ cli_style cli_style_of_state(valise_str text)
 static void add_title(cli *c, vls_json row, bool in_node)
 {
     VLS_AUTO(buf) vls_buf state = {0};
-    vls_json meta = member_of(row, "meta");
+    vls_json meta = vls_member_of(row, "meta");
 
     vls_buf_init(&state, c->env, (size_t)4 * PATH_MAX);
     if (in_node)
@@ -202,9 +183,9 @@ static void add_title(cli *c, vls_json row, bool in_node)
     cli_style_begin(c->out, CLI_YELLOW);
     add_data(c, cli_text_of(row, "type"));
     add_text(c, " ");
-    add_id(c, row, "frameId");
+    cli_add_id(c, row, "frameId");
     cli_style_end(c->out, CLI_YELLOW);
-    if (!is_true(row, "head"))
+    if (!vls_truth_of(row, "head"))
         add_text(c, " (not the head)");
     add_text(c, "  ");
     cli_style_begin(c->out, cli_style_of_state(vls_buf_str(&state)));
@@ -231,7 +212,7 @@ int cli_add_frame_content(cli *c, vls_json row, valise_error *err)
     valise_str text = cli_text_of(row, "text"), line;
     int rc = 0;
 
-    if (is_true(row, "erased") || is_binary(row) || text.len == 0) {
+    if (vls_truth_of(row, "erased") || is_binary(row) || text.len == 0) {
         add_text(c, INDENT);
         cli_style_begin(c->out, CLI_DIM);
         if (is_binary(row)) {
@@ -239,7 +220,7 @@ int cli_add_frame_content(cli *c, vls_json row, valise_error *err)
             add_size(c, row);
             add_text(c, ")");
         } else {
-            add_text(c, is_true(row, "erased") ? CLI_ERASED : "(empty)");
+            add_text(c, vls_truth_of(row, "erased") ? CLI_ERASED : "(empty)");
         }
         cli_style_end(c->out, CLI_DIM);
         return end_line(c, err);
@@ -275,7 +256,7 @@ bool cli_frame_cell(vls_buf *out, const cli *c, const char *field, vls_json row)
         return true;
     }
     if (strcmp(field, "head") == 0) {
-        vls_buf_add_text(out, is_true(row, "head") ? "*" : "");
+        vls_buf_add_text(out, vls_truth_of(row, "head") ? "*" : "");
         return true;
     }
     return false;
@@ -285,7 +266,7 @@ bool cli_frame_cell(vls_buf *out, const cli *c, const char *field, vls_json row)
 
 int cli_print_put(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
-    bool existed = is_true(answer, "existed"), head = is_true(answer, "head");
+    bool existed = vls_truth_of(answer, "existed"), head = vls_truth_of(answer, "head");
     bool was_head =
         vls_str_equal(cli_text_of(answer, "frameId"), cli_text_of(answer, "previousHead"));
 
@@ -295,7 +276,7 @@ int cli_print_put(cli *c, const valise_op *op, vls_json answer, valise_error *er
     add_data(c, cli_text_of(answer, "type"));
     add_text(c, " ");
     cli_style_begin(c->out, CLI_YELLOW);
-    add_id(c, answer, "frameId");
+    cli_add_id(c, answer, "frameId");
     cli_style_end(c->out, CLI_YELLOW);
     if (!head)
         add_text(c, existed ? "  is there already, and not the head; nothing written"
@@ -307,7 +288,7 @@ int cli_print_put(cli *c, const valise_op *op, vls_json answer, valise_error *er
         add_text(c, existed ? "  head again" : "  new head");
     if (head && !was_head && has(answer, "previousHead")) {
         add_text(c, " (was ");
-        add_id(c, answer, "previousHead");
+        cli_add_id(c, answer, "previousHead");
         add_text(c, ")");
     }
     add_text(c, "\n");
@@ -335,7 +316,7 @@ static void warn(cli *c, vls_json row)
 
     vls_buf_init(&text, c->env, (size_t)8 * PATH_MAX);
     vls_buf_init(&line, c->env, (size_t)8 * PATH_MAX);
-    cli_add_path(&text, c, member_of(row, "path"));
+    cli_add_path(&text, c, vls_member_of(row, "path"));
     if (is_state(row, "empty")) {
         vls_buf_add_text(&text, ": there is no frame of type ");
         vls_buf_add(&text, cli_text_of(row, "type"));
@@ -344,7 +325,7 @@ static void warn(cli *c, vls_json row)
         vls_buf_add(&text, cli_text_of(row, "type"));
         vls_buf_add_byte(&text, ' ');
         vls_buf_add(&text, vls_str_head(cli_text_of(row, "frameId"), SHORT_ID));
-        vls_buf_add_text(&text, is_true(row, "erased") ? ": erased, " : ": ");
+        vls_buf_add_text(&text, vls_truth_of(row, "erased") ? ": erased, " : ": ");
         cli_add_state(&text, c, row);
     }
     vls_buf_add_text(&line, "valise: ");
@@ -352,7 +333,7 @@ static void warn(cli *c, vls_json row)
     vls_buf_add_byte(&line, '\n');
     if (is_state(row, "empty")) {
         vls_buf_clear(&text);
-        cli_add_path(&text, c, member_of(row, "path"));
+        cli_add_path(&text, c, vls_member_of(row, "path"));
         vls_buf_add_text(&line, "hint: 'valise list-frames ");
         vls_text_neutralize(&line, vls_buf_str(&text), VLS_TEXT_KEEP_BACKSLASH);
         vls_buf_add_text(&line, "' shows what there is\n");
@@ -393,7 +374,8 @@ int cli_print_head(cli *c, const valise_op *op, vls_json row, valise_error *err)
     (void)op;
     if (!is_bare(c))
         return add_frame(c, row, false, err);
-    if (!is_state(row, "fresh") || is_true(row, "erased") || has(member_of(row, "meta"), "tree"))
+    if (!is_state(row, "fresh") || vls_truth_of(row, "erased") ||
+        has(vls_member_of(row, "meta"), "tree"))
         warn(c, row);
     return add_bare(c, row, err);
 }
@@ -429,21 +411,22 @@ static void add_node_title(cli *c, vls_json node)
     if (has(node, "target")) {
         VLS_AUTO(buf) vls_buf target = {0};
         vls_buf_init(&target, c->env, (size_t)2 * PATH_MAX);
-        cli_add_path_bytes(&target, member_of(node, "target"));
+        cli_add_path_bytes(&target, vls_member_of(node, "target"));
         add_text(c, " -> ");
         cli_add_quoted_name(&c->out->text, vls_buf_str(&target));
     } else if (is_dir(node)) {
-        vls_buf_printf(&c->out->text, "  %lld %s", size, size == 1 ? "entry" : "entries");
+        add_text(c, "  ");
+        cli_add_count(&c->out->text, size, "entry", "entries");
     } else {
         add_text(c, "  ");
         add_size(c, node);
     }
-    add_text(c, is_true(node, "exec") ? "  executable\n" : "\n");
+    add_text(c, vls_truth_of(node, "exec") ? "  executable\n" : "\n");
 }
 
 static void add_tree_is(cli *c, vls_json answer)
 {
-    vls_json meta = member_of(answer, "meta");
+    vls_json meta = vls_member_of(answer, "meta");
 
     if (is_tree(answer, "outdated")) {
         add_label(c, "Tree:   ");
@@ -464,27 +447,27 @@ static void add_tree_is(cli *c, vls_json answer)
 
 static void add_node_ids(cli *c, vls_json answer, vls_json node)
 {
-    vls_json meta = member_of(answer, "meta");
+    vls_json meta = vls_member_of(answer, "meta");
 
     add_label(c, "Node:   ");
-    add_id(c, node, "nodeId");
+    cli_add_id(c, node, "nodeId");
     add_text(c, "\n");
     add_label(c, "Object: ");
-    add_id(c, node, "objectId");
+    cli_add_id(c, node, "objectId");
     add_text(c, "\n");
     if (has(node, "parent")) {
         add_label(c, "Parent: ");
         add_tree_path(c, node, "parent");
         add_text(c, "  ");
-        add_id(c, node, "parentId");
+        cli_add_id(c, node, "parentId");
         add_text(c, "\n");
     }
     add_label(c, "Roots:  ");
     add_text(c, "tree ");
-    add_id(c, answer, "treeRoot");
+    cli_add_id(c, answer, "treeRoot");
     vls_buf_printf(&c->out->text, " (version %lld), context ",
                    (long long)cli_number_of(meta, "version"));
-    add_id(c, answer, "contextRoot");
+    cli_add_id(c, answer, "contextRoot");
     add_text(c, "\n");
     add_tree_is(c, answer);
 }
@@ -508,9 +491,9 @@ static int add_children(cli *c, vls_json node, valise_error *err)
         vls_json child = children->items[i];
         VLS_AUTO(buf) vls_buf name = {0};
         vls_buf_init(&name, c->env, (size_t)2 * PATH_MAX);
-        cli_add_path_bytes(&name, member_of(child, "name"));
+        cli_add_path_bytes(&name, vls_member_of(child, "name"));
         add_text(c, INDENT);
-        add_id(c, child, "nodeId");
+        cli_add_id(c, child, "nodeId");
         add_text(c, "  ");
         cli_add_quoted_name(&c->out->text, vls_buf_str(&name));
         add_text(c, is_dir(child)                                                ? "/"
@@ -531,7 +514,7 @@ static void add_counts(cli *c, vls_json answer)
     if (total == 0)
         add_text(c, "no frames");
     else if (returned == total)
-        vls_buf_printf(&c->out->text, "%lld %s", total, total == 1 ? "frame" : "frames");
+        cli_add_count(&c->out->text, total, "frame", "frames");
     else if (matched == total)
         vls_buf_printf(&c->out->text, "%lld of %lld frames", returned, total);
     else
@@ -543,7 +526,7 @@ static void add_counts(cli *c, vls_json answer)
 int cli_print_node(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     const vls_json *frames = vls_json_get(answer, VLS_STR("frames"));
-    vls_json node = member_of(answer, "node");
+    vls_json node = vls_member_of(answer, "node");
     int rc;
 
     (void)op;
@@ -572,11 +555,11 @@ static void add_basis(cli *c, vls_json answer)
         add_label(c, i == 0 ? "Of:     " : "        ");
         add_data(c, cli_text_of(part, "kind"));
         add_text(c, " ");
-        add_id(c, part, "id");
+        cli_add_id(c, part, "id");
         if (has(part, "name")) {
             VLS_AUTO(buf) vls_buf name = {0};
             vls_buf_init(&name, c->env, (size_t)2 * PATH_MAX);
-            cli_add_path_bytes(&name, member_of(part, "name"));
+            cli_add_path_bytes(&name, vls_member_of(part, "name"));
             add_text(c, ", ");
             add_data(c, cli_text_of(part, "type"));
             add_text(c, " of ");
@@ -584,7 +567,7 @@ static void add_basis(cli *c, vls_json answer)
         }
         if (has(part, "frameId")) {
             add_text(c, ", frame ");
-            add_id(c, part, "frameId");
+            cli_add_id(c, part, "frameId");
         }
         add_text(c, "\n");
     }
@@ -602,7 +585,7 @@ static void add_slots(cli *c, vls_json answer)
         add_tree_path(c, list->items[i], "path");
         vls_buf_clear(&state);
         cli_add_state(&state, c, list->items[i]);
-        add_text(c, is_true(list->items[i], "head") ? "  " : " (not the head)  ");
+        add_text(c, vls_truth_of(list->items[i], "head") ? "  " : " (not the head)  ");
         cli_style_begin(c->out, cli_style_of_state(vls_buf_str(&state)));
         add_data(c, vls_buf_str(&state));
         cli_style_end(c->out, cli_style_of_state(vls_buf_str(&state)));
@@ -624,7 +607,7 @@ int cli_print_frame(cli *c, const valise_op *op, vls_json answer, valise_error *
     cli_out_page(c->out, c);
     cli_style_begin(c->out, CLI_YELLOW);
     add_text(c, "frame ");
-    add_id(c, answer, "frameId");
+    cli_add_id(c, answer, "frameId");
     cli_style_end(c->out, CLI_YELLOW);
     add_text(c, "  ");
     add_data(c, cli_text_of(answer, "type"));
@@ -637,7 +620,7 @@ int cli_print_frame(cli *c, const valise_op *op, vls_json answer, valise_error *
     add_data(c, cli_text_of(answer, "agent"));
     add_text(c, "\n");
     add_label(c, "Basis:  ");
-    add_id(c, answer, "basis");
+    cli_add_id(c, answer, "basis");
     add_text(c, "\n");
     add_basis(c, answer);
     add_slots(c, answer);
@@ -649,15 +632,15 @@ int cli_print_frame(cli *c, const valise_op *op, vls_json answer, valise_error *
 
 int cli_print_proof(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
-    bool member = is_true(answer, "member");
+    bool member = vls_truth_of(answer, "member");
 
     (void)op, (void)err;
     add_text(c, "frame ");
-    add_id(c, answer, "frameId");
+    cli_add_id(c, answer, "frameId");
     add_text(c, member ? " is in the slot, whose root is " : " is not in the slot, whose root is ");
-    add_id(c, answer, "root");
+    cli_add_id(c, answer, "root");
     add_text(c, "\nthe context root is ");
-    add_id(c, answer, "contextRoot");
+    cli_add_id(c, answer, "contextRoot");
     add_text(c, "\n\n" INDENT "valise frame verify ");
     add_data(c, cli_text_of(answer, "root"));
     add_text(c, " ");
@@ -677,11 +660,11 @@ int cli_print_proof(cli *c, const valise_op *op, vls_json answer, valise_error *
 int cli_print_verified(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     (void)op, (void)err;
-    add_text(c, is_true(answer, "member") ? "the proof holds: it is in the set"
-                                          : "the proof holds: it is not in the set");
+    add_text(c, vls_truth_of(answer, "member") ? "the proof holds: it is in the set"
+                                               : "the proof holds: it is not in the set");
     if (has(answer, "value")) {
         add_text(c, ", with ");
-        add_id(c, answer, "value");
+        cli_add_id(c, answer, "value");
     }
     add_text(c, "\n");
     return 0;
@@ -690,5 +673,5 @@ int cli_print_verified(cli *c, const valise_op *op, vls_json answer, valise_erro
 int cli_status_of_verified(const cli *c, vls_json answer)
 {
     (void)c;
-    return is_true(answer, "member") ? CLI_DONE : 1;
+    return vls_truth_of(answer, "member") ? CLI_DONE : 1;
 }

@@ -50,7 +50,13 @@ const char *cli_group_is_about(const char *group)
     return NULL;
 }
 
-const cli_front_section cli_front_sections[] = {
+/* The commands to begin with; ends with a title that is NULL. */
+typedef struct front_section {
+    const char *title;
+    const char *commands[8]; /* NULL-ended */
+} front_section;
+
+static const front_section front_sections[] = {
     {"start here", {"init", "status"}},
     {"working memory",
      {"backpack create", "backpack pack", "backpack unpack", "backpack history",
@@ -177,7 +183,7 @@ static void add_place(cli_page *page, cli *c, const char *path)
 
 static void add_sections(cli_page *page, const cli *c)
 {
-    for (const cli_front_section *s = cli_front_sections; s->title; s++) {
+    for (const front_section *s = front_sections; s->title; s++) {
         page->format->section(page, s->title);
         for (size_t i = 0; s->commands[i]; i++)
             cli_help_entry(page, c, s->commands[i]);

@@ -27,20 +27,11 @@ typedef cli_node commit;
 
 /* ---- which backpacks ---- */
 
-/* A row that stays. */
-static int keep(vls_json *out, graph *g, valise_str json, valise_error *err)
-{
-    valise_str copy;
-    int rc = vls_arena_dup(&copy, &g->arena, json, err);
-
-    return rc < 0 ? rc : vls_json_parse(out, &g->arena, copy, NULL, err);
-}
-
 static int take_branch(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
-    int rc = keep(&row, g, json, err);
+    int rc = cli_keep_row(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;
@@ -119,7 +110,7 @@ static int take_commit(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     commit one = {.branch = g->branches.len, .follows = NONE, .merged = NONE};
-    int rc = keep(&one.row, g, json, err);
+    int rc = cli_keep_row(&one.row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;
@@ -276,7 +267,7 @@ static int take_merge(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
-    int rc = keep(&row, g, json, err);
+    int rc = cli_keep_row(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;

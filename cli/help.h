@@ -34,13 +34,6 @@ typedef struct cli_group_about {
 extern const cli_group_about cli_groups[];
 const char *cli_group_is_about(const char *group); /* NULL: it has no row */
 
-/* The commands to begin with; ends with a title that is NULL. */
-typedef struct cli_front_section {
-    const char *title;
-    const char *commands[8]; /* NULL-ended */
-} cli_front_section;
-extern const cli_front_section cli_front_sections[];
-
 /* The reference, docs/cli.md. */
 void cli_help_reference(vls_buf *out, const cli *c);
 

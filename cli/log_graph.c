@@ -33,19 +33,11 @@ typedef struct graph {
 
 /* ---- reading ---- */
 
-static int keep(vls_json *out, graph *g, valise_str json, valise_error *err)
-{
-    valise_str copy;
-    int rc = vls_arena_dup(&copy, &g->arena, json, err);
-
-    return rc < 0 ? rc : vls_json_parse(out, &g->arena, copy, NULL, err);
-}
-
 static int take_entry(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
-    int rc = keep(&row, g, json, err);
+    int rc = cli_keep_row(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;
@@ -77,7 +69,7 @@ static int take_pin(void *arg, valise_str json, valise_error *err)
     graph *g = arg;
     vls_json row;
     size_t at;
-    int rc = keep(&row, g, json, err);
+    int rc = cli_keep_row(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;

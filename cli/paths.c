@@ -118,7 +118,8 @@ static int check_length(valise_str word, valise_error *err)
     return 0;
 }
 
-int cli_path_from_root(vls_buf *out, cli *c, valise_str word, valise_error *err)
+/* What a word means. */
+static int path_from_root(vls_buf *out, cli *c, valise_str word, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text = {0};
     valise_str path = {NULL, 0};
@@ -246,7 +247,7 @@ static int translate(vls_json *value, cli *c, const valise_field *field, valise_
     given = vls_buf_str(&word);
     digits = is_ref(field, CLI_TREE_NODE) && is_digits(given);
     slash = vls_str_ends(given, VLS_STR("/"));
-    rc = cli_path_from_root(&path, c, given, err);
+    rc = path_from_root(&path, c, given, err);
     if (rc < 0)
         return rc;
     /* A file of that name is what is meant, scanned or not. Without one it is the operation that
@@ -266,22 +267,6 @@ static int translate(vls_json *value, cli *c, const valise_field *field, valise_
     return rc < 0 ? rc : cli_path_value(value, c, kept, err);
 }
 
-static int translate_list(vls_json *list, cli *c, const valise_field *item, valise_error *err)
-{
-    vls_json *items = vls_arena_array(&c->arena, (size_t)list->len + 1, sizeof(*items));
-    int rc = 0;
-
-    if (!items)
-        return vls_arena_fail(&c->arena, err);
-    for (uint32_t i = 0; i < list->len && rc == 0; i++) {
-        items[i] = list->items[i];
-        rc = translate(&items[i], c, item, err);
-    }
-    if (rc == 0)
-        *list = vls_json_array(items, list->len);
-    return rc;
-}
-
 static int translate_member(vls_member *member, cli *c, const valise_op *op, valise_error *err)
 {
     const valise_field *field = vls_fields_find(op->in, vls_json_str(member->key));
@@ -289,7 +274,7 @@ static int translate_member(vls_member *member, cli *c, const valise_op *op, val
     if (!field || !cli_is_tree_path(field))
         return 0;
     if (field->type == VALISE_T_LIST)
-        return translate_list(&member->value, c, field->more, err);
+        return cli_change_items(&member->value, c, field->more, translate, err);
     return translate(&member->value, c, field, err);
 }
 

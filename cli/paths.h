@@ -32,9 +32,6 @@ int cli_resolve_paths(vls_json *payload, cli *c, const valise_op *op, valise_err
 /* Find out where the tree is and where in it we are, once: c->tree_root, c->tree_here. */
 int cli_locate(cli *c, valise_error *err);
 
-/* What a word means, as a path from the root. Outputs into the buffer. */
-int cli_path_from_root(vls_buf *out, cli *c, valise_str word, valise_error *err);
-
 /* What node:get says of the node whose id begins with these digits, if there is exactly one. The
  * workspace is open. */
 bool cli_find_node(vls_json *out, cli *c, valise_str digits);

@@ -59,15 +59,6 @@ static void add_operand_names(vls_buf *out, const valise_field *fields, bool onl
     }
 }
 
-static bool takes_program(const valise_op *op)
-{
-    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
-        if (f->type == VALISE_T_LIST && cli_is_program(f->more))
-            return true;
-    }
-    return false;
-}
-
 static void add_example_hint(vls_buf *out, const cli *c, const cli_words *words,
                              const char *advice);
 
@@ -89,7 +80,7 @@ static int refuse_operand(const cli *c, const cli_words *words, const char *word
         return usage_error(c, words, "leave it out", err, "takes no operands, not even '%s'",
                            vls_text_short(valise_str_of(word)).s);
     vls_buf_init(&hint, c->env, 4096);
-    if (takes_program(words->command->op))
+    if (cli_takes_program(words->command->op))
         vls_buf_add_text(&hint, "put a program and its arguments after --");
     else
         add_example_hint(&hint, c, words, "put JSON and text with spaces into quotes; ");
@@ -120,7 +111,7 @@ static int assign_operands(cli *c, cli_words *words, valise_error *err)
 
     bool paths = takes_paths(words->command->op);
 
-    if (paths || takes_program(words->command->op))
+    if (paths || cli_takes_program(words->command->op))
         end = words->dashes_at;
     for (; field && field->type != VALISE_T_END; field++) {
         bool program = field->type == VALISE_T_LIST && cli_is_program(field->more);

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "cli/output.h"
 #include "field/field.h"
+#include "json/make.h"
 
 /* ---- own ways of showing (printers.c) ---- */
 
@@ -81,10 +82,25 @@ int cli_rows_status(const cli_rows *rows);             /* the exit code */
 int cli_rows_flush(cli_rows *rows, valise_error *err); /* now; more may come */
 void cli_rows_free(cli_rows *rows);                    /* NULL is fine */
 
+/* ---- members of rows (show.c); others: json/make.h ---- */
+
+/* "", or 0, when it is not there. */
+valise_str cli_text_of(vls_json row, const char *name);
+int64_t cli_number_of(vls_json row, const char *name);
+
+/* Parse a row, which lasts as long as the arena then. */
+int cli_keep_row(vls_json *out, vls_arena *arena, valise_str json, valise_error *err);
+
+void cli_add_count(vls_buf *out, int64_t count, const char *one, const char *many); /* 3 files */
+void cli_add_some(vls_buf *out, int64_t count, const char *one, const char *many);  /* ", 3 files";
+                                                                                     nothing for 0 */
+
 /* ---- single values (show.c) ---- */
 
 /* Append a value for people, in one line unless it is a text of several. */
 void cli_show(vls_buf *out, const valise_field *field, vls_json value);
+
+void cli_add_id(cli *c, vls_json row, const char *name); /* nothing where there is none */
 
 /* Of the row of a commit or an item: is its value gone, or longer than what it has of it? */
 bool cli_is_erased(vls_json row);

@@ -17,28 +17,9 @@
 #define NARROW 100u     /* a terminal with fewer columns */
 #define STRETCH_MIN 12u /* columns of a text that say something */
 
-static vls_json member_of(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
-}
-
 static void add_text(cli *c, const char *text)
 {
     vls_buf_add_text(&c->out->text, text);
-}
-
-static void add_count(cli *c, int64_t count, const char *what)
-{
-    vls_buf_printf(&c->out->text, "%lld %s%s", (long long)count, what, count == 1 ? "" : "s");
-}
-
-static void add_id(cli *c, vls_json row, const char *name)
-{
-    static const valise_field field = {.name = "id", .type = VALISE_T_ID};
-
-    cli_show(&c->out->text, &field, member_of(row, name));
 }
 
 /* ---- parts ---- */
@@ -47,9 +28,9 @@ static void add_id(cli *c, vls_json row, const char *name)
 static void add_source(vls_buf *out, vls_json part)
 {
     valise_str kind = cli_text_of(part, "kind"), name = cli_text_of(part, "name");
-    vls_json version = member_of(part, "version");
+    vls_json version = vls_member_of(part, "version");
 
-    if (member_of(part, "denied").truth) {
+    if (vls_member_of(part, "denied").truth) {
         vls_buf_add_text(out, "[denied]");
         return;
     }
@@ -94,7 +75,7 @@ static void add_bar(cli *c, int64_t tokens, int64_t most)
 
 static void print_sections(cli *c, vls_json answer)
 {
-    vls_json all = member_of(answer, "sections");
+    vls_json all = vls_member_of(answer, "sections");
     int64_t most = 0;
 
     for (uint32_t i = 0; i < all.len; i++) {
@@ -123,7 +104,7 @@ static void print_sections(cli *c, vls_json answer)
 
 static int print_left(cli *c, vls_json answer, valise_error *err)
 {
-    vls_json all = member_of(answer, "left");
+    vls_json all = vls_member_of(answer, "left");
     int rc = 0;
 
     if (all.len > 0)
@@ -143,12 +124,12 @@ static int print_left(cli *c, vls_json answer, valise_error *err)
 
 static void print_repairs(cli *c, vls_json answer)
 {
-    vls_json all = member_of(answer, "repairs");
+    vls_json all = vls_member_of(answer, "repairs");
 
     if (all.len > 0)
         add_text(c, "repaired for the provider:\n");
     for (uint32_t i = 0; i < all.len; i++) {
-        vls_json message = member_of(all.items[i], "message");
+        vls_json message = vls_member_of(all.items[i], "message");
         valise_str name = cli_text_of(all.items[i], "name");
 
         vls_buf_printf(&c->out->text, "  %-6.*s ",
@@ -168,7 +149,7 @@ static void print_repairs(cli *c, vls_json answer)
 
 static void print_tokens(cli *c, vls_json answer)
 {
-    vls_json limit = member_of(answer, "limit");
+    vls_json limit = vls_member_of(answer, "limit");
 
     vls_buf_printf(&c->out->text, "%lld", (long long)cli_number_of(answer, "tokens"));
     if (limit.type == VLS_JSON_INT)
@@ -176,7 +157,7 @@ static void print_tokens(cli *c, vls_json answer)
     add_text(c, " tokens");
     if (cli_number_of(answer, "trimmed") > 0) {
         add_text(c, ", ");
-        add_count(c, cli_number_of(answer, "trimmed"), "turn");
+        cli_add_count(&c->out->text, cli_number_of(answer, "trimmed"), "turn", "turns");
         add_text(c, " trimmed");
     }
 }
@@ -184,12 +165,12 @@ static void print_tokens(cli *c, vls_json answer)
 static void print_title(cli *c, vls_json answer)
 {
     valise_str model = cli_text_of(answer, "model"), head = cli_text_of(answer, "head");
-    vls_json created = member_of(answer, "created");
+    vls_json created = vls_member_of(answer, "created");
 
-    if (member_of(answer, "id").type == VLS_JSON_STRING) {
+    if (vls_member_of(answer, "id").type == VLS_JSON_STRING) {
         add_text(c, "prompt ");
         cli_style_begin(c->out, CLI_YELLOW);
-        add_id(c, answer, "id");
+        cli_add_id(c, answer, "id");
         cli_style_end(c->out, CLI_YELLOW);
         if (created.type == VLS_JSON_BOOL && !created.truth)
             add_text(c, " (there already)");
@@ -216,15 +197,16 @@ static void print_same(cli *c, vls_json answer)
 {
     static const valise_field field = {.name = "time", .type = VALISE_T_TIME};
 
-    if (member_of(answer, "time").type == VLS_JSON_NULL)
+    if (vls_member_of(answer, "time").type == VLS_JSON_NULL)
         return;
     add_text(c, "made ");
-    cli_show(&c->out->text, &field, member_of(answer, "time"));
+    cli_show(&c->out->text, &field, vls_member_of(answer, "time"));
     add_text(c, " by ");
     cli_add_data(c->out, cli_text_of(answer, "actor"), 0);
-    add_text(c, member_of(answer, "neutralSame").truth && member_of(answer, "wireSame").truth
-                    ? "; it can be shown as it was\n"
-                    : "; it cannot be shown as it was any more\n");
+    add_text(c,
+             vls_member_of(answer, "neutralSame").truth && vls_member_of(answer, "wireSame").truth
+                 ? "; it can be shown as it was\n"
+                 : "; it cannot be shown as it was any more\n");
 }
 
 static int print_value(cli *c, vls_json value, valise_error *err)
@@ -249,12 +231,12 @@ int cli_print_prompt(cli *c, const valise_op *op, vls_json answer, valise_error 
 
     (void)op;
     for (size_t i = 0; i < VLS_COUNT(texts); i++) {
-        vls_json text = member_of(answer, texts[i]);
+        vls_json text = vls_member_of(answer, texts[i]);
 
         if (text.type != VLS_JSON_NULL)
             return print_value(c, text, err);
     }
-    if (member_of(answer, "provider").type == VLS_JSON_STRING)
+    if (vls_member_of(answer, "provider").type == VLS_JSON_STRING)
         print_title(c, answer);
     else
         vls_buf_printf(&c->out->text, "request of %lld bytes\n",
@@ -272,8 +254,8 @@ int cli_warn_of_prompt(cli *c, vls_json answer, valise_error *err)
     VLS_AUTO(buf) vls_buf line = {0};
 
     (void)err;
-    if (member_of(answer, "wireSame").type != VLS_JSON_BOOL ||
-        (member_of(answer, "neutralSame").truth && member_of(answer, "wireSame").truth))
+    if (vls_member_of(answer, "wireSame").type != VLS_JSON_BOOL ||
+        (vls_member_of(answer, "neutralSame").truth && vls_member_of(answer, "wireSame").truth))
         return 0;
     vls_buf_init(&line, c->env, 4096);
     vls_buf_add_text(&line, "valise: this is not what was sent:");
@@ -310,8 +292,8 @@ static int decode(void *args, cli *c, const valise_op *op, valise_str payload, v
     vls_json value = vls_json_null();
     int rc = vls_json_parse(&value, &c->arena, payload, NULL, err);
 
-    if (rc < 0 || c->options.json || c->out->terminal || !member_of(value, "wire").truth ||
-        member_of(value, "output").type != VLS_JSON_NULL)
+    if (rc < 0 || c->options.json || c->out->terminal || !vls_member_of(value, "wire").truth ||
+        vls_member_of(value, "output").type != VLS_JSON_NULL)
         return VLS_MIN(rc, 0);
     rc = vls_fields_decode(args, op->in, op->in_size, value, VLS_FIELD_INPUT, &c->arena, err);
     if (rc == 0)
@@ -456,7 +438,7 @@ int cli_print_prompt_blame(cli *c, const valise_op *op, vls_json row, valise_err
                        (long long)cli_number_of(row, "length"));
     add_text(c, " ");
     add_stretch(&text, c, cli_text_of(row, "text"));
-    if (member_of(row, "cut").truth)
+    if (vls_member_of(row, "cut").truth)
         vls_buf_add_text(&text, CLI_MORE);
     add_reason(&reason, row);
     add_end(c, vls_buf_str(&text), vls_buf_str(&reason),
@@ -505,11 +487,11 @@ int cli_print_prompt_diff(cli *c, const valise_op *op, vls_json row, valise_erro
 
 int cli_print_prompt_miss(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
-    vls_json before = member_of(answer, "before"), after = member_of(answer, "after");
+    vls_json before = vls_member_of(answer, "before"), after = vls_member_of(answer, "after");
     int rc = 0;
 
     (void)op;
-    if (member_of(answer, "hit").truth) {
+    if (vls_member_of(answer, "hit").truth) {
         vls_buf_printf(&c->out->text, "hit: all %lld tokens of the first prompt begin the second\n",
                        (long long)cli_number_of(answer, "kept"));
     } else {
@@ -539,7 +521,7 @@ int cli_print_prompt_miss(cli *c, const valise_op *op, vls_json answer, valise_e
 
 int cli_print_prompt_budget(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
-    vls_json all = member_of(answer, "largest");
+    vls_json all = vls_member_of(answer, "largest");
     int rc = 0;
 
     (void)op;
@@ -548,7 +530,7 @@ int cli_print_prompt_budget(cli *c, const valise_op *op, vls_json answer, valise
         vls_buf_printf(&c->out->text, "; %lld for the answer",
                        (long long)cli_number_of(answer, "reserve"));
     add_text(c, "\n");
-    if (member_of(answer, "saved").type == VLS_JSON_INT)
+    if (vls_member_of(answer, "saved").type == VLS_JSON_INT)
         vls_buf_printf(&c->out->text, "policies save %lld of %lld tokens\n",
                        (long long)cli_number_of(answer, "saved"),
                        (long long)cli_number_of(answer, "without"));
@@ -584,12 +566,12 @@ int cli_print_lint(cli *c, const valise_op *op, vls_json row, valise_error *err)
         add_text(c, ": ");
         cli_add_data(c->out, more, 0);
     }
-    add_text(c, member_of(row, "mended").truth ? " (a build repairs it)\n" : "\n");
+    add_text(c, vls_member_of(row, "mended").truth ? " (a build repairs it)\n" : "\n");
     return 0;
 }
 
 int cli_status_of_lint(const cli *c, vls_json row)
 {
     (void)c;
-    return member_of(row, "mended").truth ? CLI_DONE : valise_error_exit_code(VALISE_E_INVALID);
+    return vls_member_of(row, "mended").truth ? CLI_DONE : valise_error_exit_code(VALISE_E_INVALID);
 }

@@ -7,18 +7,13 @@
 
 #define LISTED 20u
 
-static void add_count(vls_buf *out, int64_t count, const char *one, const char *many)
-{
-    vls_buf_printf(out, "%lld %s", (long long)count, count == 1 ? one : many);
-}
-
 static void add_versions(vls_buf *out, vls_json answer, bool dry)
 {
     long long oldest = (long long)cli_number_of(answer, "oldest");
 
-    add_count(out, cli_number_of(answer, "versions"), "version", "versions");
+    cli_add_count(out, cli_number_of(answer, "versions"), "version", "versions");
     vls_buf_add_text(out, " of the tree (");
-    add_count(out, cli_number_of(answer, "nodes"), "node", "nodes");
+    cli_add_count(out, cli_number_of(answer, "nodes"), "node", "nodes");
     vls_buf_add_text(out, dry ? ") would go" : ") went");
     if (oldest > 0)
         vls_buf_printf(out, "; v%lld %s the oldest", oldest, dry ? "would be" : "is");
@@ -33,11 +28,11 @@ static int add_slots(cli *c, vls_json answer, bool dry, valise_error *err)
     uint32_t shown = which ? VLS_MIN(which->len, LISTED) : 0;
     int rc = 0;
 
-    add_count(out, count, "slot", "slots");
+    cli_add_count(out, count, "slot", "slots");
     vls_buf_add_text(out, " of what is gone (");
-    add_count(out, cli_number_of(answer, "entries"), "entry", "entries");
+    cli_add_count(out, cli_number_of(answer, "entries"), "entry", "entries");
     vls_buf_add_text(out, ", ");
-    add_count(out, cli_number_of(answer, "frames"), "frame", "frames");
+    cli_add_count(out, cli_number_of(answer, "frames"), "frame", "frames");
     vls_buf_add_text(out, dry ? ") would go\n" : ") went\n");
     for (uint32_t i = 0; rc == 0 && i < shown; i++) {
         const vls_json *path = vls_json_get(which->items[i], VLS_STR("path"));
@@ -69,9 +64,9 @@ int cli_print_pruned(cli *c, const valise_op *op, vls_json answer, valise_error 
     rc = add_slots(c, answer, would, err);
     if (rc == 0 && versions + slots > 0) {
         vls_buf_add_text(&c->out->text, "held by pins: ");
-        add_count(&c->out->text, versions, "version", "versions");
+        cli_add_count(&c->out->text, versions, "version", "versions");
         vls_buf_add_text(&c->out->text, ", ");
-        add_count(&c->out->text, slots, "slot", "slots");
+        cli_add_count(&c->out->text, slots, "slot", "slots");
         vls_buf_add_byte(&c->out->text, '\n');
     }
     return rc;

@@ -8,13 +8,6 @@
 
 #define LISTED 10u
 
-static vls_json member_of(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
-}
-
 /* "files:       2 of 3 have something fresh (66 %)" */
 static void add_share(cli *c, const char *label, vls_json answer, const char *part_name,
                       const char *all_name)
@@ -36,7 +29,7 @@ static int add_lines(cli *c, const valise_op *op, vls_json answer, const char *l
 {
     const char *const columns[] = {heading,    "heads", "fresh", "stale", "invalidated",
                                    "orphaned", "files", "dirs",  NULL};
-    vls_json lines = member_of(answer, list);
+    vls_json lines = vls_member_of(answer, list);
     cli_table table;
     int rc = 0;
 
@@ -54,7 +47,7 @@ static int add_lines(cli *c, const valise_op *op, vls_json answer, const char *l
 
 static int add_kind(cli *c, vls_json answer, const char *name, const char *title, valise_error *err)
 {
-    vls_json kind = member_of(answer, name), first = member_of(kind, "first");
+    vls_json kind = vls_member_of(answer, name), first = vls_member_of(kind, "first");
     long long count = (long long)cli_number_of(kind, "count");
     uint32_t shown = VLS_MIN(first.len, LISTED);
     int rc = 0;
@@ -65,7 +58,7 @@ static int add_kind(cli *c, vls_json answer, const char *name, const char *title
     for (uint32_t i = 0; rc == 0 && i < shown; i++) {
         vls_json item = first.items[i];
         vls_buf_add_text(&c->out->text, "    ");
-        cli_add_path(&c->out->text, c, member_of(item, "path"));
+        cli_add_path(&c->out->text, c, vls_member_of(item, "path"));
         vls_buf_add_text(&c->out->text, "  ");
         vls_text_neutralize(&c->out->text, cli_text_of(item, "type"), VLS_TEXT_KEEP_BACKSLASH);
         vls_buf_add_text(&c->out->text, "  ");

@@ -137,7 +137,8 @@ static int resolve_value(vls_json *value, cli *c, const valise_field *field, val
     return 0;
 }
 
-static int resolve_list(vls_json *list, cli *c, const valise_field *item, valise_error *err)
+int cli_change_items(vls_json *list, cli *c, const valise_field *item, cli_change_fn *change,
+                     valise_error *err)
 {
     vls_json *items = vls_arena_array(&c->arena, (size_t)list->len + 1, sizeof(*items));
     int rc = 0;
@@ -146,7 +147,7 @@ static int resolve_list(vls_json *list, cli *c, const valise_field *item, valise
         return vls_arena_fail(&c->arena, err);
     for (uint32_t i = 0; i < list->len && rc == 0; i++) {
         items[i] = list->items[i];
-        rc = resolve_value(&items[i], c, item, err);
+        rc = change(&items[i], c, item, err);
     }
     if (rc == 0)
         *list = vls_json_array(items, list->len);
@@ -180,7 +181,7 @@ int cli_resolve_ids(vls_json *payload, cli *c, const valise_op *op, valise_error
         const valise_field *field = vls_fields_find(op->in, key);
         assert(field);
         if (field->type == VALISE_T_LIST && members[i].value.type == VLS_JSON_ARRAY)
-            rc = resolve_list(&members[i].value, c, field->more, err);
+            rc = cli_change_items(&members[i].value, c, field->more, resolve_value, err);
         else
             rc = resolve_value(&members[i].value, c, field, err);
         if (rc < 0)

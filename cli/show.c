@@ -11,6 +11,45 @@
 #define SHORT_ID 8u
 #define TEXT_MAX ((size_t)128 << 20)
 
+/* ---- members of rows ---- */
+
+valise_str cli_text_of(vls_json row, const char *name)
+{
+    const vls_json *member = vls_json_get(row, valise_str_of(name));
+
+    return member && member->type == VLS_JSON_STRING ? vls_json_str(*member) : VLS_STR("");
+}
+
+int64_t cli_number_of(vls_json row, const char *name)
+{
+    const vls_json *member = vls_json_get(row, valise_str_of(name));
+
+    return member && member->type == VLS_JSON_INT ? member->integer : 0;
+}
+
+int cli_keep_row(vls_json *out, vls_arena *arena, valise_str json, valise_error *err)
+{
+    valise_str copy;
+    int rc = vls_arena_dup(&copy, arena, json, err);
+
+    return rc < 0 ? rc : vls_json_parse(out, arena, copy, NULL, err);
+}
+
+void cli_add_count(vls_buf *out, int64_t count, const char *one, const char *many)
+{
+    vls_buf_printf(out, "%lld %s", (long long)count, count == 1 ? one : many);
+}
+
+void cli_add_some(vls_buf *out, int64_t count, const char *one, const char *many)
+{
+    if (count <= 0)
+        return;
+    vls_buf_add_text(out, ", ");
+    cli_add_count(out, count, one, many);
+}
+
+/* ---- values ---- */
+
 void cli_show_size(vls_buf *out, uint64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -105,16 +144,18 @@ void cli_show(vls_buf *out, const valise_field *field, vls_json value)
     vls_buf_add(out, text);
 }
 
-static int64_t number_of(vls_json row, valise_str name)
+void cli_add_id(cli *c, vls_json row, const char *name)
 {
-    const vls_json *member = vls_json_get(row, name);
+    static const valise_field field = {.name = "id", .type = VALISE_T_ID};
+    vls_json id = vls_member_of(row, name);
 
-    return member && member->type == VLS_JSON_INT ? member->integer : 0;
+    if (id.type != VLS_JSON_NULL)
+        cli_show(&c->out->text, &field, id);
 }
 
 bool cli_is_erased(vls_json row)
 {
-    return number_of(row, VLS_STR("valueSize")) > 0 && !vls_json_get(row, VLS_STR("valueId"));
+    return cli_number_of(row, "valueSize") > 0 && !vls_json_get(row, VLS_STR("valueId"));
 }
 
 bool cli_is_cut(vls_json row)
@@ -123,7 +164,7 @@ bool cli_is_cut(vls_json row)
 
     return summary && summary->type == VLS_JSON_STRING &&
            !vls_str_equal(vls_json_str(*summary), VLS_STR("[redacted]")) &&
-           number_of(row, VLS_STR("valueSize")) > (int64_t)summary->len;
+           cli_number_of(row, "valueSize") > (int64_t)summary->len;
 }
 
 static bool is_bare(valise_str s)

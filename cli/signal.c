@@ -73,6 +73,18 @@ void cli_catch_signals(void)
     (void)sigaction(SIGXFSZ, &ignore, NULL); /* a file over the limit is an error of write, too */
 }
 
+static int look(void *arg, const valise_progress_state *state)
+{
+    (void)arg;
+    (void)state;
+    return cli_is_interrupted();
+}
+
+valise_progress cli_stop_on_interrupt(void)
+{
+    return (valise_progress){look, NULL};
+}
+
 bool cli_wait_for_input(void)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -24,26 +24,13 @@ static bool is_kind(vls_json row, const char *kind)
 
 /* ---- tree:scan ---- */
 
-static void add_count(vls_buf *out, int64_t count, const char *one, const char *many)
-{
-    vls_buf_printf(out, "%lld %s", (long long)count, count == 1 ? one : many);
-}
-
-static void add_some(vls_buf *out, int64_t count, const char *one, const char *many)
-{
-    if (count <= 0)
-        return;
-    vls_buf_add_text(out, ", ");
-    add_count(out, count, one, many);
-}
-
 /* "3 files, 2 directories, 1 link". */
 static void add_contents(vls_buf *out, vls_json answer)
 {
-    add_count(out, cli_number_of(answer, "files"), "file", "files");
-    add_some(out, cli_number_of(answer, "dirs"), "directory", "directories");
-    add_some(out, cli_number_of(answer, "links"), "link", "links");
-    add_some(out, cli_number_of(answer, "unreadable"), "unreadable", "unreadable");
+    cli_add_count(out, cli_number_of(answer, "files"), "file", "files");
+    cli_add_some(out, cli_number_of(answer, "dirs"), "directory", "directories");
+    cli_add_some(out, cli_number_of(answer, "links"), "link", "links");
+    cli_add_some(out, cli_number_of(answer, "unreadable"), "unreadable", "unreadable");
 }
 
 /* What moved is neither added nor removed. */
@@ -188,7 +175,7 @@ bool cli_tree_cell(vls_buf *out, const cli *c, const char *field, vls_json row)
         return true;
     }
     if (strcmp(field, "entries") == 0) {
-        add_count(out, cli_number_of(row, "entries"), "entry", "entries");
+        cli_add_count(out, cli_number_of(row, "entries"), "entry", "entries");
         return true;
     }
     return false;

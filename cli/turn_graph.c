@@ -106,13 +106,6 @@ static int load(graph *g, vls_json answer, valise_error *err)
 
 /* ---- drawing ---- */
 
-static bool is_true(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value && value->type == VLS_JSON_BOOL && value->truth;
-}
-
 /* Who has no label is named by the end of the id. */
 static void add_names(cli *c, vls_json names)
 {
@@ -131,12 +124,12 @@ static size_t add_decoration(const graph *g, vls_json row)
     vls_buf *out = &g->c->out->text;
     size_t before;
 
-    if (!is_true(row, "head") && !is_true(row, "tip"))
+    if (!vls_truth_of(row, "head") && !vls_truth_of(row, "tip"))
         return 0;
     cli_style_begin(g->c->out, CLI_GREEN);
     before = out->len;
     vls_buf_add_byte(out, '(');
-    if (!is_true(row, "head"))
+    if (!vls_truth_of(row, "head"))
         vls_buf_add_text(out, "tip");
     else if (g->all)
         add_names(g->c, list_of(row, "heads"));
@@ -166,9 +159,9 @@ static void write_turn(void *arg, size_t number, size_t indent)
     used += add_decoration(g, row);
     cli_add_data(out, role, 0);
     vls_buf_add_text(&out->text, ": ");
-    if (is_true(row, "hidden"))
+    if (vls_truth_of(row, "hidden"))
         vls_buf_add_text(&out->text, "(hidden) ");
-    vls_text_fit(&out->text, is_true(row, "erased") ? VLS_STR(CLI_ERASED) : vls_buf_str(&text),
+    vls_text_fit(&out->text, vls_truth_of(row, "erased") ? VLS_STR(CLI_ERASED) : vls_buf_str(&text),
                  out->terminal && out->columns > used ? out->columns - used : SIZE_MAX, 0);
     vls_buf_add_byte(&out->text, '\n');
 }
@@ -209,7 +202,7 @@ static int draw(graph *g, valise_error *err)
         size_t number = take_next(g);
         const turn *one = &g->turns[number];
         cli_lane_node node = {.number = number,
-                              .sign = is_true(one->row, "active") ? "*" : "o",
+                              .sign = vls_truth_of(one->row, "active") ? "*" : "o",
                               .parents = g->parents + one->parent,
                               .parent_count = one->parent_count};
         /* Nothing leads on from the root above: it would look as if this one came before it. */

@@ -24,20 +24,6 @@ valise_str cli_short_ref(valise_str ref)
     return vls_str_from(ref, at > DIGITS ? at - DIGITS : 0);
 }
 
-static vls_json member(vls_json row, const char *name)
-{
-    const vls_json *value = vls_json_get(row, valise_str_of(name));
-
-    return value ? *value : vls_json_null();
-}
-
-static bool is_true(vls_json row, const char *name)
-{
-    vls_json value = member(row, name);
-
-    return value.type == VLS_JSON_BOOL && value.truth;
-}
-
 /* ---- lines ---- */
 
 static void begin_line(const page *p)
@@ -111,7 +97,7 @@ static int add_call(const page *p, vls_json block, valise_error *err)
     vls_buf_add_text(&p->c->out->text, "> ");
     add_data(p, cli_text_of(block, "name"));
     vls_buf_add_byte(&p->c->out->text, ' ');
-    rc = add_json(p, member(block, "args"), ARGS_MAX, err);
+    rc = add_json(p, vls_member_of(block, "args"), ARGS_MAX, err);
     end_line(p);
     return rc;
 }
@@ -119,7 +105,7 @@ static int add_call(const page *p, vls_json block, valise_error *err)
 static void add_result(const page *p, vls_json block)
 {
     VLS_AUTO(buf) vls_buf text = {0};
-    vls_json content = member(block, "content");
+    vls_json content = vls_member_of(block, "content");
 
     vls_buf_init(&text, p->c->env, (size_t)1 << 30);
     if (content.type == VLS_JSON_STRING)
@@ -127,7 +113,7 @@ static void add_result(const page *p, vls_json block)
     else
         vls_blocks_brief(&text, content);
     begin_line(p);
-    vls_buf_add_text(&p->c->out->text, is_true(block, "isError") ? "< error: " : "< ");
+    vls_buf_add_text(&p->c->out->text, vls_truth_of(block, "isError") ? "< error: " : "< ");
     vls_text_fit(&p->c->out->text, vls_buf_str(&text), RESULT_MAX, 0);
     end_line(p);
 }
@@ -224,7 +210,7 @@ static void add_heading(const page *p, vls_json row)
     add_data(p, cli_text_of(row, "actor"));
     cli_style_end(out, CLI_DIM);
     for (size_t i = 0; i < VLS_COUNT(marks); i++) {
-        if (is_true(row, marks[i]))
+        if (vls_truth_of(row, marks[i]))
             vls_buf_printf(&out->text, " (%s)", marks[i]);
     }
     vls_buf_add_byte(&out->text, '\n');
@@ -232,7 +218,7 @@ static void add_heading(const page *p, vls_json row)
 
 static int add_turn(const page *p, vls_json row, valise_error *err)
 {
-    vls_json blocks = member(row, "blocks"), parents = member(row, "parents");
+    vls_json blocks = vls_member_of(row, "blocks"), parents = vls_member_of(row, "parents");
     int rc = 0;
 
     add_heading(p, row);
@@ -261,14 +247,15 @@ int cli_print_turn_line(cli *c, const valise_op *op, vls_json row, valise_error 
 
     (void)op;
     vls_buf_init(&line, c->env, (size_t)1 << 20);
-    vls_blocks_brief(&line, member(row, "blocks"));
+    vls_blocks_brief(&line, vls_member_of(row, "blocks"));
     cli_style_begin(c->out, CLI_YELLOW);
     cli_add_data(c->out, ref, 0);
     cli_style_end(c->out, CLI_YELLOW);
     vls_buf_add_byte(&c->out->text, ' ');
     cli_add_data(c->out, role, 0);
     vls_buf_add_byte(&c->out->text, ' ');
-    vls_text_fit(&c->out->text, is_true(row, "erased") ? VLS_STR(CLI_ERASED) : vls_buf_str(&line),
+    vls_text_fit(&c->out->text,
+                 vls_truth_of(row, "erased") ? VLS_STR(CLI_ERASED) : vls_buf_str(&line),
                  c->out->terminal && c->out->columns > used ? c->out->columns - used : SIZE_MAX, 0);
     vls_buf_add_byte(&c->out->text, '\n');
     return vls_buf_check(&line, err);
@@ -357,7 +344,7 @@ int cli_print_session_deleted(cli *c, const valise_op *op, vls_json answer, vali
     if (removed > 0)
         vls_buf_printf(&c->out->text, ", and %lld %s%s", (long long)removed,
                        removed == 1 ? "turn or tip" : "turns and tips",
-                       is_true(answer, "more") ? " so far" : " that nobody else has");
+                       vls_truth_of(answer, "more") ? " so far" : " that nobody else has");
     vls_buf_add_byte(&c->out->text, '\n');
     return vls_buf_check(&c->out->text, err);
 }
@@ -371,15 +358,15 @@ int cli_print_turn_shown(cli *c, const valise_op *op, vls_json answer, valise_er
         {"child", "children"}, {"head", "heads"}, {"tip", "tips"}, {"pin", "pins"}};
     page p = {c, "", "    ", CLI_PLAIN};
     page about = {c, "", "", CLI_PLAIN};
-    vls_json metadata = member(answer, "metadata");
+    vls_json metadata = vls_member_of(answer, "metadata");
     bool any = false;
     int rc = add_turn(&p, answer, err);
 
     (void)op;
     vls_buf_add_text(&c->out->text, "\n");
-    add_refs(&about, "parents:", member(answer, "parents"));
-    add_refs(&about, "versions:", member(answer, "versions"));
-    add_refs(&about, "children:", member(answer, "children"));
+    add_refs(&about, "parents:", vls_member_of(answer, "parents"));
+    add_refs(&about, "versions:", vls_member_of(answer, "versions"));
+    add_refs(&about, "children:", vls_member_of(answer, "children"));
     vls_buf_add_text(&c->out->text, "needed by:");
     for (size_t i = 0; i < VLS_COUNT(counts); i++) {
         int64_t count = cli_number_of(answer, counts[i]);
@@ -399,18 +386,18 @@ int cli_print_turn_shown(cli *c, const valise_op *op, vls_json answer, valise_er
 
 int cli_print_branch(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
-    vls_json sessions = member(row, "sessions");
+    vls_json sessions = vls_member_of(row, "sessions");
     page p = {c, "", "    ", CLI_PLAIN};
     int rc;
 
-    vls_buf_add_text(&c->out->text, is_true(row, "active") ? "* " : "  ");
+    vls_buf_add_text(&c->out->text, vls_truth_of(row, "active") ? "* " : "  ");
     rc = cli_print_turn_line(c, op, row, err);
-    add_refs(&p, "followed by", member(row, "children"));
+    add_refs(&p, "followed by", vls_member_of(row, "children"));
     for (uint32_t i = 0; sessions.type == VLS_JSON_ARRAY && i < sessions.len; i++) {
         vls_json one = sessions.items[i];
         valise_str label = cli_text_of(one, "label"), id = cli_text_of(one, "id");
         begin_line(&p);
-        vls_buf_add_text(&c->out->text, is_true(one, "tip") ? "tip of " : "head of ");
+        vls_buf_add_text(&c->out->text, vls_truth_of(one, "tip") ? "tip of " : "head of ");
         add_data(&p,
                  label.len > 0 ? label : vls_str_from(id, id.len > DIGITS ? id.len - DIGITS : 0));
         vls_buf_add_text(&c->out->text, ": ");

@@ -114,6 +114,15 @@ static inline bool cli_is_program(const valise_field *item)
     return item->ref && strcmp(item->ref, CLI_PROGRAM) == 0;
 }
 
+static inline bool cli_takes_program(const valise_op *op)
+{
+    for (const valise_field *f = op->in; f && f->type != VALISE_T_END; f++) {
+        if (f->type == VALISE_T_LIST && cli_is_program(f->more))
+            return true;
+    }
+    return false;
+}
+
 /* The field that --text gives, or NULL. */
 const valise_field *cli_find_plain(const valise_op *op);
 
