@@ -100,7 +100,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     const char *path = NULL;
     int rc = vls_job_path(&path, j, e.args->file, err);
 
-    if (rc == 0 && vls_str_equal(args->file, VLS_STR("-"))) {
+    if (rc == 0 && vls_str_equal(e.args->file, VLS_STR("-"))) {
         rc = vls_fail(err, VALISE_E_INVALID, "'-' is no file: standard output has the answer");
         vls_hint(err, "for a pipe: valise export /dev/fd/3 3>&1 >/dev/null | ...; ./- is a file");
     }
