@@ -112,9 +112,9 @@ documented() { # PATTERN: of the lines that begin with it
 
 # shellcheck disable=SC2016  # those are backquotes of Markdown
 all_there() {
-    sed -n '/^## What lies where/,/^## A program/s/^| `\([^`]*\)`.*/\1/p' "$root/docs/install.md" \
+    sed -n '/^## What is where/,/^## A program/s/^| `\([^`]*\)`.*/\1/p' "$root/docs/install.md" \
         >"$scratch/places"
-    sed -n '/^## What lies where/,/^## A program/s/^| `.*, `\([^`]*\)`.*/\1/p' "$root/docs/install.md" \
+    sed -n '/^## What is where/,/^## A program/s/^| `.*, `\([^`]*\)`.*/\1/p' "$root/docs/install.md" \
         >>"$scratch/places"
     test "$(wc -l <"$scratch/places")" -gt 10 || return
     while read -r place; do
