@@ -32,6 +32,20 @@ struct vls_replay {
 
 /* ---- the file ---- */
 
+/* A flow names it, and who waits for a pipe that nobody writes to waits for ever. */
+static int open_file(int *out, valise_str file, const char *path, valise_error *err)
+{
+    VLS_AUTO(fd) int fd = vls_fd_open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return vls_fail_errno(err, "cannot read the answers in", file);
+    if (S_ISFIFO(st.st_mode))
+        return vls_fail(err, VALISE_E_INVALID, "%s is not a file", path);
+    *out = vls_fd_take(&fd);
+    return 0;
+}
+
 static int read_all(vls_buf *out, int fd, const char *path, valise_error *err)
 {
     ssize_t got = 1;
@@ -64,11 +78,10 @@ int vls_replay_open(vls_replay **out, const valise_env *env, valise_str file, va
     path = vls_buf_cstr(&replay->path);
     if (!path)
         rc = vls_buf_check(&replay->path, err);
-    if (rc == 0) {
-        fd = vls_fd_open_at(AT_FDCWD, path, O_RDONLY, 0);
-        rc = fd < 0 ? vls_fail_errno(err, "cannot read the answers in", file)
-                    : read_all(&replay->text, fd, path, err);
-    }
+    if (rc == 0)
+        rc = open_file(&fd, file, path, err);
+    if (rc == 0)
+        rc = read_all(&replay->text, fd, path, err);
     if (rc < 0) {
         vls_replay_close(replay);
         return rc;

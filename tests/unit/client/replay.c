@@ -1,4 +1,6 @@
 /* replay.c -- answers from a file, and a host's own client. */
+#include <sys/stat.h>
+
 #include "client/kit.h"
 #include "harness/fault.h"
 
@@ -112,6 +114,11 @@ TEST(replay, says_what_is_wrong)
                   "does not have 'goodbye'");
     p.replay = valise_str_of(test_format("%s/nothing", test_tmpdir()));
     CHECK_RC(VALISE_E_NOT_FOUND, vls_client_new(&client, t->env, &p, &t->err));
+    /* Nobody writes to it: that is not waited for. */
+    p.replay = valise_str_of(test_format("%s/pipe", test_tmpdir()));
+    CHECK_INT(0, mkfifo(p.replay.ptr, 0600));
+    CHECK_RC(VALISE_E_INVALID, vls_client_new(&client, t->env, &p, &t->err));
+    CHECK_MSG(strstr(t->err.message, "pipe is not a file"), "%s", t->err.message);
 }
 
 static int ask_once(fault *f, void *arg)
