@@ -160,6 +160,7 @@ left_out() {
     cat >server.py <<'EOF'
 import json, os, sys
 tools = [{"name": "bad", "inputSchema": {"type": os.environ["K"]}},
+         {"name": os.environ["K"], "inputSchema": 7},
          {"name": "good", "inputSchema": {"type": "object"}}]
 for line in sys.stdin:
     m = json.loads(line)
@@ -177,6 +178,7 @@ EOF
         "nodes":[{"id":"t","type":"ToolExecutionNode","params":{"tool":"good"}}]}' >f.json
     run "$VALISE" flow run f.json --backpack b
     stdout_matches '^warning .* t  a tool of s is left out: .*bad'
+    stdout_matches '^warning .* t  a tool of s is left out: .*\[redacted\]'
     stdout_lacks "$SECRET"
     run "$VALISE" bp unpack b result
     stdout_is '"ran good"'
