@@ -19,6 +19,10 @@ static bool has_defaults(vls_json schema)
     return false;
 }
 
+/* An item may be one that not everybody may see, or that is erased later; events and the records of
+ * runs say what is wrong with it. */
+static const vls_schema_limits discreet = {.discreet = true};
+
 /* 1: it is one. */
 static int read_contract(vls_flow_contract *out, vls_reading *r, const vls_member *member,
                          valise_str path, valise_error *err)
@@ -37,7 +41,7 @@ static int read_contract(vls_flow_contract *out, vls_reading *r, const vls_membe
     if (rc <= 0)
         return rc;
     out->has_defaults = has_defaults(member->value);
-    if (vls_schema_compile(&out->schema, r->flow->env, member->value, NULL, NULL, &why) < 0)
+    if (vls_schema_compile(&out->schema, r->flow->env, member->value, NULL, &discreet, &why) < 0)
         return vls_flow_findings_take(r->findings, path, &why, err);
     return 1;
 }

@@ -54,6 +54,7 @@ typedef struct vls_schema_limits {
                          * which is also the most */
     size_t max_bytes;   /* of the compiled schema, and of one check's notes; 0:
                          * VLS_SCHEMA_MAX_BYTES */
+    bool discreet;      /* what is found says where, and what must be there, but not what is */
 } vls_schema_limits;
 
 /* Threads: immutable. One compiled schema checks from any number of threads at once. */

@@ -400,6 +400,9 @@ void vls_schema_place(vls_buf *out, const vls_schema_node *node);
 
 /* Append a value for a reader: short, on one line. */
 void vls_schema_describe(vls_buf *out, vls_json v);
+/* ", is 7" behind the reason; of a discreet schema ", is integer", where its type is what is wrong.
+ */
+void vls_schema_say_is(vls_schema_run *run, vls_json v, bool type);
 
 /* A finding about f, by a keyword of its node, or for a false schema by the one it stands under.
  * is may be NULL, or a value that is described behind the reason as ", is ...".

@@ -96,6 +96,19 @@ void vls_schema_describe(vls_buf *out, vls_json v)
     }
 }
 
+void vls_schema_say_is(vls_schema_run *run, vls_json v, bool type)
+{
+    const bool discreet = run->schema->limits.discreet;
+
+    if (discreet && !type)
+        return;
+    vls_buf_add(&run->reason, VLS_STR(", is "));
+    if (discreet)
+        vls_buf_add_text(&run->reason, vls_json_type_name(v));
+    else
+        vls_schema_describe(&run->reason, v);
+}
+
 /* ---- findings ---- */
 
 bool vls_schema_bad_start(vls_schema_run *run)
@@ -225,9 +238,7 @@ int vls_schema_bad(vls_schema_run *run, const vls_schema_frame *f, const char *k
     va_start(args, format);
     vls_buf_vprintf(&run->reason, format, args);
     va_end(args);
-    if (is) {
-        vls_buf_add(&run->reason, VLS_STR(", is "));
-        vls_schema_describe(&run->reason, *is);
-    }
+    if (is)
+        vls_schema_say_is(run, *is, false);
     return vls_schema_bad_finish(run, f, keyword);
 }

@@ -31,8 +31,7 @@ static int bad_type(vls_schema_run *run, const vls_schema_frame *f)
             before = " or ";
         }
     }
-    vls_buf_add(&run->reason, VLS_STR(", is "));
-    vls_schema_describe(&run->reason, *f->instance);
+    vls_schema_say_is(run, *f->instance, true);
     return vls_schema_bad_finish(run, f, "type");
 }
 
@@ -50,8 +49,7 @@ static int bad_choice(vls_schema_run *run, const vls_schema_frame *f)
     }
     if (choices.len > most)
         vls_buf_printf(&run->reason, ", ... (%u in all)", choices.len);
-    vls_buf_add(&run->reason, VLS_STR(", is "));
-    vls_schema_describe(&run->reason, *f->instance);
+    vls_schema_say_is(run, *f->instance, false);
     return vls_schema_bad_finish(run, f, "enum");
 }
 
@@ -66,8 +64,7 @@ static int check_const(vls_schema_run *run, const vls_schema_frame *f)
         return VLS_BAD;
     vls_buf_add(&run->reason, VLS_STR("must be "));
     vls_schema_describe(&run->reason, wanted);
-    vls_buf_add(&run->reason, VLS_STR(", is "));
-    vls_schema_describe(&run->reason, v);
+    vls_schema_say_is(run, v, false);
     return vls_schema_bad_finish(run, f, "const");
 }
 
@@ -103,8 +100,7 @@ static int bad_number(vls_schema_run *run, const vls_schema_frame *f, const char
         return VLS_BAD;
     vls_buf_printf(&run->reason, "must be %s ", must);
     vls_schema_describe(&run->reason, bound);
-    vls_buf_add(&run->reason, VLS_STR(", is "));
-    vls_schema_describe(&run->reason, *f->instance);
+    vls_schema_say_is(run, *f->instance, false);
     return vls_schema_bad_finish(run, f, keyword);
 }
 
@@ -182,7 +178,6 @@ int vls_schema_check_text(vls_schema_run *run, const vls_schema_frame *f)
         return VLS_BAD;
     vls_buf_add(&run->reason, VLS_STR("must match the pattern "));
     vls_schema_describe(&run->reason, vls_json_string(vls_pattern_source(text->pattern)));
-    vls_buf_add(&run->reason, VLS_STR(", is "));
-    vls_schema_describe(&run->reason, *f->instance);
+    vls_schema_say_is(run, *f->instance, false);
     return vls_schema_bad_finish(run, f, "pattern");
 }

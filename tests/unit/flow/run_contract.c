@@ -79,6 +79,38 @@ TEST(flow_contract, a_violation_names_key_and_path) /* [F17] */
     HAS(told(l), "\"phase\":\"post\"");
 }
 
+/* ... and does not quote what is there: an item may be one that not everybody may see. */
+TEST(flow_contract, a_violation_quotes_no_value) /* [F12] [F17], U26 */
+{
+    static const char *const schemas[] = {"{'type':'integer'}",
+                                          "{'enum':['a','b']}",
+                                          "{'const':'a'}",
+                                          "{'maxLength':3}",
+                                          "{'pattern':'^x'}",
+                                          "{'anyOf':[{'type':'integer'},{'const':'a'}]}",
+                                          "{'not':{'type':'string'}}",
+                                          "false"};
+    desk *d = script_desk(t);
+    valise_backpack *bag = bag_of(d, "x");
+    tale *l = tale_of(d, "flow:*");
+
+    CHECK_OK(pack(bag, "apiKey", "\"sk-SECRET\"", &t->err));
+    for (size_t i = 0; i < VLS_COUNT(schemas); i++) {
+        for (size_t k = 0; k < 2; k++) {
+            const char *more = k == 0 ? test_format(",'inputs':{'apiKey':%s}", schemas[i])
+                                      : test_format(",'permissions':{'deny':['apiKey']},"
+                                                    "'outputs':{'apiKey':%s}",
+                                                    schemas[i]);
+            const char *said =
+                ran(d, nodes_of(d, node_(k == 0 ? "a" : "b", "{'exec':[]}", more), ""), bag);
+
+            HAS(said, test_format("'apiKey' of '%c': (root)", k == 0 ? 'a' : 'b'));
+            HAS_NOT(said, "SECRET");
+        }
+    }
+    HAS_NOT(told(l), "SECRET");
+}
+
 TEST(flow_contract, outputs_are_checked_after_post) /* [F17] */
 {
     desk *d = script_desk(t);
