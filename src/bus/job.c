@@ -94,6 +94,7 @@ static int work(valise_job *job, vls_operation *o, valise_error *err)
     rc = o->op->job(job, args, result, err);
     if (rc == VALISE_E_CANCELLED && job->sink->stopped)
         rc = 0;
+    rc = vls_op_judge(o->op, rc, err);
     if (rc < 0)
         return rc;
     end_stage(job);

@@ -371,7 +371,7 @@ static int decide(vls_command *command, valise_error *err)
         vls_fields_clear(command->result, op->out, op->out_size);
     }
     rc = op->decide(&command->view, command->args, command->result, err);
-    return rc < 0 ? rc : 0;
+    return vls_op_judge(op, rc, err);
 }
 
 /* A large batch need not keep what nobody will look at: there are no followers, or there is nothing

@@ -12,7 +12,7 @@ static int ask(vls_operation *o, vls_reading *r, const void *args, void *result,
         rc = op->query(&r->view, args, result, err);
     if (rc == VALISE_E_CANCELLED && r->sink->stopped)
         rc = 0;
-    return rc < 0 ? rc : 0;
+    return vls_op_judge(op, rc, err);
 }
 
 static void give_memory(vls_operation *o, vls_reading *r)

@@ -753,3 +753,12 @@ const valise_extension *const *vls_registry_packages(const vls_registry *registr
 {
     return list_of(&registry->lists.packages);
 }
+
+int vls_op_judge(const valise_op *op, int rc, valise_error *err)
+{
+    if (rc >= 0)
+        return 0;
+    if (err && err->code >= 0)
+        return vls_fail(err, rc, "%s failed, and does not say why", op->name);
+    return rc;
+}

@@ -35,6 +35,10 @@ const valise_policy *vls_registry_policy(const vls_registry *registry, valise_st
 
 /* All of them, NULL-ended; operations sorted by name, the rest in the order of registration. */
 const valise_op *const *vls_registry_ops(const vls_registry *registry);
+
+/* What a function of an operation returned. That of an extension may have failed without filling
+ * err: then this says so. */
+int vls_op_judge(const valise_op *op, int rc, valise_error *err);
 const valise_coll *const *vls_registry_colls(const vls_registry *registry);
 const valise_middleware *const *vls_registry_middleware(const vls_registry *registry);
 const valise_indexer *const *vls_registry_indexers(const vls_registry *registry);

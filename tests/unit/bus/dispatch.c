@@ -455,3 +455,47 @@ TEST(dispatch, takes_time_from_a_clock_that_never_goes_back) /* [K3] */
     valise_reply_release(&a);
     valise_reply_release(&b);
 }
+
+/* ---- operations of extensions that fail without a word ---- */
+
+static int silent(valise_view *view, const void *args, void *result, valise_error *err)
+{
+    (void)view, (void)args, (void)result, (void)err;
+    return VALISE_E_LIMIT;
+}
+
+static int silent_job(valise_job *job, const void *args, void *result, valise_error *err)
+{
+    (void)job, (void)args, (void)result, (void)err;
+    return VALISE_E_IO;
+}
+
+#define SILENT .size = sizeof(valise_op), .brief = "Fail.", .needs = "silent:do"
+
+static const valise_op silent_command = {SILENT, .name = "silent:do", .kind = VALISE_COMMAND,
+                                         .decide = silent, .example = "{}"};
+static const valise_op silent_query = {SILENT, .name = "silent:ask", .kind = VALISE_QUERY,
+                                       .query = silent, .example = "{}"};
+static const valise_op silent_work = {SILENT, .name = "silent:work", .kind = VALISE_JOB,
+                                      .job = silent_job, .example = "{}"};
+
+/* The caller is told at least which it was. */
+TEST(dispatch, an_operation_that_fails_without_a_word)
+{
+    static const valise_op *const ops[] = {&silent_command, &silent_query, &silent_work, NULL};
+    static const valise_extension package = {.size = sizeof(package),
+                                             .abi = VALISE_EXTENSION_ABI,
+                                             .name = "silent",
+                                             .version = "1",
+                                             .operations = ops};
+    kit *k = kit_open(t, NULL);
+
+    CHECK_OK(vls_registry_add(k->registry, &package, false, &t->err));
+    for (const valise_op *const *op = ops; *op; op++) {
+        t->err = (valise_error)VALISE_ERROR_INIT;
+        CHECK_RC((*op)->job ? VALISE_E_IO : VALISE_E_LIMIT,
+                 valise_dispatch(NULL, k->v, (*op)->name, NULL, NULL, &t->err));
+        CHECK_TEXT(test_format("%s failed, and does not say why", (*op)->name), t->err.message);
+    }
+    CHECK_INT(0, kit_seq(k));
+}
