@@ -207,9 +207,14 @@ typedef struct valise_erased {
         sizeof(valise_erased), 0, 0, 0, 0, 0, 0, false                                             \
     }
 
-/* Erase all that was ever said at a place ("session/ID", "context/KEY") from every file, including
- * its history and the log. The log keeps who erased it, when and why. reason NULL: not given. out
- * may be NULL. VALISE_E_NOT_FOUND. Items of a backpack are erased with "backpack:erase". Operation
+/* Erase all that was ever said at a place ("turn/ID/VERSION", "context/KEY") from every file,
+ * including its history and the log. The log keeps who erased it, when and why. reason NULL: not
+ * given. out may be NULL; out->others tells whether the same contents are elsewhere.
+ * VALISE_E_NOT_FOUND.
+ *
+ * A place is not what belongs to it: of "session/ID", the label and the metadata are erased. The
+ * operation "session:erase" erases the turns as well, and "backpack:erase" items of a backpack.
+ * Frames that were made from an erased frame keep what they took from it. Operation
  * workspace:erase. */
 VALISE_API int valise_workspace_erase(valise_erased *out, valise *v, const char *place,
                                       const char *reason, const valise_call *call,

@@ -443,7 +443,9 @@ const valise_op vls_op_kernel_workspace_erase = {
     .help = "The place stays, marked as erased, with who did it, when and why. Its contents leave "
             "the row, every earlier version, the log entries that carried them, objects and chunks "
             "that nobody else needs, and the write-ahead log. The log's chain still verifies. "
-            "Other places that hold the same contents are listed; --content takes them all, and "
+            "Of a session that is the label and the metadata; `valise session erase` erases its "
+            "turns, too. Other places that hold the same contents are listed; --content takes them "
+            "all, and "
             "with a blob what is known of it: nobody holds it any more. What is left of history "
             "that has expired goes with the next gc. "
             "Bundles, backups and free blocks of the disk are outside of what this reaches.",
