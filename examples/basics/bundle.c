@@ -34,11 +34,7 @@ static int damage(valise_error *err)
 
     if (file && fclose(file) != 0)
         bad = 1;
-    if (bad) {
-        err->code = VALISE_E_IO;
-        snprintf(err->message, sizeof(err->message), "%s cannot be changed", path);
-    }
-    return bad ? err->code : 0;
+    return bad ? valise_error_set(err, VALISE_E_IO, "%s cannot be changed", path) : 0;
 }
 
 static int load(const valise_id *hash, valise_error *err)

@@ -32,9 +32,7 @@ static int save(const valise_cursor *at, valise_error *err)
         bad = 1;
     if (!bad)
         return 0;
-    err->code = VALISE_E_IO;
-    snprintf(err->message, sizeof(err->message), "%s cannot be written", place);
-    return err->code;
+    return valise_error_set(err, VALISE_E_IO, "%s cannot be written", place);
 }
 
 /* What it is about is in the payload: keys, ids and sizes. Contents never are. */

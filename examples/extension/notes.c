@@ -132,8 +132,7 @@ static int guard_before(void *self, valise_pass *pass, valise_error *err)
     for (size_t i = 0; rc == 0 && i + sizeof(word) - 1 <= json.len; i++) {
         if (memcmp(json.ptr + i, word, sizeof(word) - 1) != 0)
             continue;
-        err->code = rc = VALISE_E_INVALID;
-        (void)snprintf(err->message, sizeof(err->message), "notes are no place for a %s", word);
+        rc = valise_error_set(err, VALISE_E_INVALID, "notes are no place for a %s", word);
     }
     return rc;
 }

@@ -46,8 +46,7 @@ static int look_up(void *self, valise_tool_call *call, valise_error *err)
     if (i < count) {
         rc = valise_tool_answer(call, valise_str_of(shelf[i].answer), err);
     } else {
-        rc = err->code = VALISE_E_NOT_FOUND;
-        snprintf(err->message, sizeof(err->message), "we have no '%.*s'", VALISE_STR_ARG(name));
+        rc = valise_error_set(err, VALISE_E_NOT_FOUND, "we have no '%.*s'", VALISE_STR_ARG(name));
     }
     valise_blob_unref(item);
     return rc;

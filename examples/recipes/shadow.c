@@ -13,13 +13,6 @@
 
 #define SHADOW "Say so where you are not sure."
 
-static int fail(valise_error *err, const char *message)
-{
-    err->code = VALISE_E_INVALID;
-    (void)snprintf(err->message, sizeof(err->message), "shadow: %s", message);
-    return err->code;
-}
-
 /* `turn:add` comes with all of the turn in `turn`, or with its role and text beside each other. */
 static bool is_user_turn(valise_str payload)
 {
@@ -46,7 +39,7 @@ static int before(void *self, valise_pass *pass, valise_error *err)
                    "[{\"type\":\"text\",\"text\":\"" SHADOW "\"}]}}",
                    VALISE_STR_ARG(session));
     if (len < 0 || (size_t)len >= sizeof(command))
-        return fail(err, "the name of the session is too long");
+        return valise_error_set(err, VALISE_E_INVALID, "shadow: the session's name is too long");
     return valise_pass_add(pass, false, "turn:add", (valise_str){command, (size_t)len},
                            valise_str_of(""), err);
 }

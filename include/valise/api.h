@@ -15,7 +15,8 @@
  *
  * Callbacks return an int as well. 0: continue. A negative code, with err filled: stop; the calling
  * function fails with that error. A positive number: stop; this is no error, and the calling
- * function returns the number. Whatever a callback receives is valid until it returns. Where these
+ * function returns the number. Whatever a callback receives is valid until it returns. Its err may
+ * be NULL if the calling function was given none; valise_error_set takes care of that. Where these
  * rules cannot hold (an event has no caller who could fail), the header says so.
  *
  * Parameters come in this order: outputs, the handle, inputs, options, a callback and its arg, the

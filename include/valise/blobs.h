@@ -19,7 +19,8 @@
  * (valise/workspace.h) says who acts and who is told the progress; NULL: as the handle says.
  * Functions that change a hold take its name; NULL means "manual".
  *
- * Threads: many threads may call these functions on one handle. A reader is single. */
+ * Threads: many threads may call these functions on one handle. A reader is single. Close it before
+ * the workspace. */
 #ifndef VALISE_BLOBS_H
 #define VALISE_BLOBS_H
 

@@ -49,6 +49,12 @@ VALISE_API const char *valise_error_text(int code);
 VALISE_API int valise_error_exit_code(int code);
 VALISE_API int valise_error_http_status(int code);
 
+/* Fill an error, for callbacks and tables of your own: return valise_error_set(err, ...). The
+ * message is one line, and is cut if it is too long; path and hint become "". Returns code, which
+ * must be below 0 (otherwise it is taken as VALISE_E_INVALID). err may be NULL. */
+VALISE_API int valise_error_set(valise_error *err, int code, const char *format, ...)
+    VALISE_PRINTF(3, 4);
+
 VALISE_END
 
 #endif

@@ -110,7 +110,7 @@ typedef struct valise_turn_options {
     int role;              /* VALISE_TURN_... */
     unsigned flags;        /* VALISE_TURN_HIDDEN, ... */
     valise_str text;       /* ptr NULL: see blocks */
-    valise_str blocks;     /* a JSON array; ptr NULL: see text */
+    valise_str blocks;     /* a JSON array (docs/formats.md, "Turns"); ptr NULL: see text */
     valise_str metadata;   /* JSON; ptr NULL: none */
     const valise_uuid *id; /* NULL: a new one. Not for an edit */
 } valise_turn_options;

@@ -267,7 +267,6 @@ static int merge(int64_t *count, vls_merge_args args, valise_backpack *ours, val
     int64_t before = 0;
     int rc;
 
-    VLS_ARG(ours && theirs, err);
     rc = check_merge(three, base ? 3 : 2, err);
     if (rc == 0)
         rc = vls_handle_seen_from(&before, ours, err);
@@ -307,6 +306,7 @@ int valise_backpack_merge(int64_t *count, valise_backpack *ours, valise_backpack
                           valise_backpack *theirs, valise_conflict_fn *fn, void *arg,
                           valise_error *err)
 {
+    VLS_ARG(ours && theirs, err);
     return merge(count, (vls_merge_args){.passing = false}, ours, base, theirs, fn, arg, err);
 }
 

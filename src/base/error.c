@@ -119,20 +119,37 @@ static void format_line(char *out, size_t size, const char *format, va_list args
     clean_line(out);
 }
 
-void vls_report(valise_error *err, int code, int64_t offset, const char *format, ...)
+VALISE_PRINTF(4, 0)
+static void fill(valise_error *err, int code, int64_t offset, const char *format, va_list args)
 {
-    va_list args;
-
-    assert(code < 0);
     if (!err)
         return;
     err->code = code;
     err->offset = offset;
     err->path[0] = '\0';
     err->hint[0] = '\0';
-    va_start(args, format);
     format_line(err->message, sizeof(err->message), format, args);
+}
+
+void vls_report(valise_error *err, int code, int64_t offset, const char *format, ...)
+{
+    va_list args;
+
+    assert(code < 0);
+    va_start(args, format);
+    fill(err, code, offset, format, args);
     va_end(args);
+}
+
+int valise_error_set(valise_error *err, int code, const char *format, ...)
+{
+    va_list args;
+
+    code = code < 0 ? code : VALISE_E_INVALID;
+    va_start(args, format);
+    fill(err, code, -1, format, args);
+    va_end(args);
+    return code;
 }
 
 /* What to do about it, where that can be said of any file; NULL: it cannot. */

@@ -122,7 +122,7 @@ int valise_frame_put(valise_placed *out, valise *v, const char *node, valise_str
 {
     vls_runner runner;
 
-    VLS_ARG(v, err);
+    VLS_ARG(v && node && (content.ptr || content.len == 0), err);
     runner = vls_runner_of(v);
     return vls_frame_put_by(out, &runner, node, content, options, call, err);
 }

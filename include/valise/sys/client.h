@@ -21,8 +21,13 @@ VALISE_BEGIN
 
 typedef struct valise_client_answer {
     size_t size;
-    valise_str blocks; /* a JSON array, as turn:add takes it */
-    valise_str stop;   /* "end", "calls", "limit", "sequence", "refused", "other"; "": unknown */
+    /* A JSON array of blocks, like those of turns (docs/formats.md, "Turns"):
+     *
+     *     [{"type":"text","text":"I look it up."},
+     *      {"type":"tool_use","callId":"c1","name":"search","args":{"query":"lamps"}}]
+     */
+    valise_str blocks;
+    valise_str stop; /* "end", "calls", "limit", "sequence", "refused", "other"; "": unknown */
     /* JSON: {"input","output","cacheRead","cacheWrite","reasoning"}, all of them optional; "":
      * unknown. */
     valise_str usage;

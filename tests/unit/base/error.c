@@ -73,6 +73,22 @@ TEST(error, may_always_be_null)
     vls_error_prepend(NULL, "x");
 }
 
+/* What a callback of the host does. */
+TEST(error, set_fills_everything_and_returns_the_code)
+{
+    valise_error err = {7, 7, "path", "message", "hint"};
+
+    CHECK_INT(VALISE_E_LIMIT, valise_error_set(&err, VALISE_E_LIMIT, "%d are too\nmany", 12));
+    CHECK_INT(VALISE_E_LIMIT, err.code);
+    CHECK_INT(-1, err.offset);
+    CHECK_TEXT("12 are too?many", err.message);
+    CHECK_TEXT("", err.path);
+    CHECK_TEXT("", err.hint);
+    CHECK_INT(VALISE_E_INVALID, valise_error_set(&err, 0, "no code"));
+    CHECK_INT(VALISE_E_INVALID, err.code);
+    CHECK_INT(VALISE_E_IO, valise_error_set(NULL, VALISE_E_IO, "nobody asks"));
+}
+
 TEST(error, hint_leaves_the_rest)
 {
     (void)vls_fail(&t->err, VALISE_E_LIMIT, "too many");
