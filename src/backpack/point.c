@@ -229,7 +229,7 @@ static int resolve_time(int64_t *seq, const vls_ledger *ledger, const vls_ledger
         else
             high = middle;
     }
-    if (low == 0 && time < head->origin_time) {
+    if (low == 0 && head->origin_time != 0 && time < head->origin_time) {
         (void)vls_fail(err, VALISE_E_LIMIT,
                        "%s lies before the state of its origin that the fork starts with, of %s",
                        vls_time_text_of(time).s, vls_time_text_of(head->origin_time).s);

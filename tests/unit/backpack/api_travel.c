@@ -51,6 +51,21 @@ TEST(api_travel, sc_3_time_travel_debugging) /* [B12] [B13] [B30] */
     CHECK(!s);
 }
 
+/* Before 1970, too, there was nothing. */
+TEST(api_travel, a_time_before_the_first_commit) /* [B12] */
+{
+    static const int64_t times[] = {VALISE_NONE, -1, 0};
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *s = NULL;
+
+    CHECK_OK(pack(bag, "x", "1", &t->err));
+    for (size_t i = 0; i < VLS_COUNT(times); i++) {
+        CHECK_OK(valise_snapshot(&s, bag, times[i], &t->err));
+        CHECK_TEXT("", items(s));
+        valise_backpack_close(s);
+    }
+}
+
 TEST(api_travel, snapshots_of_snapshots_and_views_of_both) /* [B13] [B21] */
 {
     desk *d = desk_open(t);
