@@ -15,7 +15,7 @@
 #define CELL_MAX ((size_t)64 << 20)
 #define GAP 2u
 #define MIN_WIDTH 8u       /* a column is not made narrower than this */
-#define MAIN_MIN_WIDTH 24u /* nor the one to give back than this, while others can go */
+#define MAIN_MIN_WIDTH 24u /* nor the one to give back and values, while others can go */
 
 static bool is_number(const valise_field *field)
 {
@@ -136,7 +136,7 @@ static size_t least_width(const cli_table *table)
 
     for (size_t i = 0; i < table->column_count; i++) {
         const cli_column *column = &table->columns[i];
-        size_t least = column->main ? MAIN_MIN_WIDTH : MIN_WIDTH;
+        size_t least = column->main || column->value ? MAIN_MIN_WIDTH : MIN_WIDTH;
         if (column->shown)
             total += (column->whole ? column->width : VLS_MIN(column->width, least)) + GAP;
     }

@@ -562,6 +562,9 @@ t 'colours and cut values on a terminal, neither elsewhere; progress of bisect [
     stdout_is_empty
     on_terminal 60 "$VALISE" bp ls run-1
     stdout_has "…"
+    on_terminal 80 "$VALISE" --color never bp ls run-1
+    stdout_has "{\"capital\":\"Lyon\"}" # a value says more than when it came
+    stdout_lacks "TIME"
     on_terminal 60 "$VALISE" bp diff run-1 2 3
     stdout_has "$(printf "\033[31m- /capital")" "$(printf "\033[32m+ /capital")"
     on_terminal 80 "$VALISE" bp bisect run-1 -- grep -q Lyon
