@@ -201,5 +201,5 @@ const valise_op vls_op_exchange_session_import = {
     .out = import_out,
     .out_size = sizeof(import_result),
     .job = job,
-    .example = "{\"path\":\"/dev/null\",\"topics\":[\"old\"]}",
+    .example = "{\"path\":\"conversations.json\",\"topics\":[\"old\"]}",
 };

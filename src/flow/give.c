@@ -5,7 +5,7 @@
 #include "json/make.h"
 
 const valise_field vls_flow_set_item = {
-    .name = "item", .help = "KEY=JSON.", .type = VALISE_T_STR, .min = 2, .max = 1 << 26};
+    .name = "item", .help = "KEY=JSON.", .type = VALISE_T_STR, .min = 1, .max = 1 << 26};
 
 const valise_field vls_flow_ran_fields[] = {
     VALISE_FIELD_WITH(vls_flow_ran, run, UUID, VALISE_REQUIRED, "Id of the run.",

@@ -5,7 +5,7 @@
 #include "json/make.h"
 
 const valise_field vls_flow_param_item = {
-    .name = "item", .help = "NODE.path=JSON.", .type = VALISE_T_STR, .min = 4, .max = 1 << 26};
+    .name = "item", .help = "NODE.path=JSON.", .type = VALISE_T_STR, .min = 1, .max = 1 << 26};
 
 /* Another value for a member of a member: `path` is "a.b". */
 static int set_path(vls_json *object, vls_arena *arena, valise_str path, vls_json value,
@@ -109,7 +109,8 @@ static int apply_param(vls_json *config, vls_arena *arena, valise_str text, vali
 
     if (!vls_str_cut(&name, &rest, text, '=') || !vls_str_cut(&node, &param, name, '.')) {
         (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not NODE.path=JSON", vls_text_short(text).s);
-        vls_hint(err, "for example chat.params.temperature=0.2 is written chat.temperature=0.2");
+        vls_hint(err,
+                 "for example chat.temperature=0.2 for what stands in the params of the node chat");
         return VALISE_E_INVALID;
     }
     rc = vls_json_parse(&value, arena, rest, NULL, &why);

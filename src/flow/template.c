@@ -126,7 +126,8 @@ static int fail_absent(const vls_pick *pick, bool item, valise_error *err)
     else
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "item '%.*s' has nothing at %s",
                        VALISE_STR_ARG(pick->key), vls_pointer_brief(pick->pointer.text).s);
-    vls_hint(err, "a node before this one must pack it; {{key?}} does without");
+    vls_hint(err,
+             "give it with --set, or a node before this one must pack it; {{key?}} does without");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -457,5 +457,5 @@ const valise_op vls_op_kernel_workspace_erase = {
     .out = vls_erase_answer_fields,
     .out_size = sizeof(vls_erase_answer),
     .job = job,
-    .example = "{\"place\":\"notes.note/milk\",\"reason\":\"a leaked key\"}",
+    .example = "{\"place\":\"context/team/password\",\"reason\":\"a leaked key\"}",
 };

@@ -136,5 +136,5 @@ const valise_op vls_op_kernel_workspace_export = {
     .out = export_out,
     .out_size = sizeof(export_result),
     .job = job,
-    .example = "{\"file\":\"/dev/null\"}",
+    .example = "{\"file\":\"project.valise\"}",
 };

@@ -370,5 +370,5 @@ const valise_op vls_op_kernel_workspace_import = {
     .out = import_out,
     .out_size = sizeof(import_result),
     .job = job,
-    .example = "{\"file\":\"/dev/null\"}",
+    .example = "{\"file\":\"project.valise\"}",
 };

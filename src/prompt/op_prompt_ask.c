@@ -503,5 +503,5 @@ const valise_op vls_op_prompt_prompt_ask = {
     .out_size = sizeof(asked),
     .job = job,
     .example = "{\"session\":\"support\",\"text\":\"Where is my parcel?\",\"provider\":\"openai\","
-               "\"replay\":\"/dev/null\"}",
+               "\"model\":\"gpt-4o\"}",
 };

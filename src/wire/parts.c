@@ -5,7 +5,8 @@ int vls_part_model(vls_wire *wire, const vls_plan *plan, valise_error *err)
 {
     if (plan->model.len == 0) {
         (void)vls_fail(err, VALISE_E_INVALID, "the request has no model");
-        vls_hint(err, "name one in params, or with the provider");
+        vls_hint(err, "name one: --model, `model` in the params of a node, or the setting "
+                      "provider.NAME.model");
         return VALISE_E_INVALID;
     }
     vls_wire_pair(wire, "model", plan->model);

@@ -120,8 +120,12 @@ wrong() {
     stderr_has set name
     expect_exit 6 "$VALISE" flow run flow.json --set name=you
     stderr_has name 'a text stands in quotes of its own'
-    expect_exit 6 "$VALISE" flow run flow.json --set nothing
-    stderr_has KEY=JSON
+    for word in nothing x; do
+        expect_exit 6 "$VALISE" flow run flow.json --set $word
+        stderr_has "'$word' is not KEY=JSON"
+        expect_exit 6 "$VALISE" flow rerun b flow.json --from set --param $word
+        stderr_has "'$word' is not NODE.path=JSON"
+    done
     expect_exit 6 "$VALISE" flow run
     stderr_has 'no flow given'
     expect_exit 3 "$VALISE" flow run nosuch.json

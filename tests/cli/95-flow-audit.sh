@@ -341,7 +341,7 @@ way_on() {
     # An error that says a way out itself says this one, too.
     echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"n":"{{x}}"}}}]}' >g.json
     expect_exit 3 "$VALISE" flow run g.json --backpack e
-    stderr_has "a node before this one must pack it" "; 'valise flow resume e $PWD/g.json' goes on"
+    stderr_has "give it with --set" "a node before this one must pack it" "; 'valise flow resume e $PWD/g.json' goes on"
     expect_exit 3 "$VALISE" flow run g.json --ephemeral
     stderr_has "a node before this one must pack it"
     stderr_lacks 'resume'
