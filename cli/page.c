@@ -178,22 +178,25 @@ static void add_upper(vls_buf *out, const char *text)
         vls_buf_add_byte(out, *text >= 'a' && *text <= 'z' ? (char)(*text - 'a' + 'A') : *text);
 }
 
+/* No hyphens: an option that is broken into "--ex-" and "pect" is found by nobody. No wide blanks.
+ */
 static void man_begin(cli_page *page, const char *name, const char *brief, const char *usage)
 {
     valise_str line = valise_str_of(brief);
 
     vls_buf_add_text(page->out, ".TH \"");
     add_upper(page->out, name);
-    vls_buf_printf(page->out, "\" \"1\" \"\" \"Valise %s\" \"Valise\"\n.SH NAME\n", VALISE_VERSION);
+    vls_buf_printf(page->out, "\" \"1\" \"\" \"Valise %s\" \"Valise\"\n.nh\n.ad l\n.SH NAME\n",
+                   VALISE_VERSION);
     add_roff(page->out, valise_str_of(name), true);
     vls_buf_add_text(page->out, " \\- ");
     /* "One line with a period", which a NAME line has not. */
     if (vls_str_ends(line, VLS_STR(".")))
         line.len--;
     add_roff(page->out, line, false);
-    vls_buf_add_text(page->out, "\n.SH SYNOPSIS\n.nh\n");
+    vls_buf_add_text(page->out, "\n.SH SYNOPSIS\n");
     add_roff(page->out, valise_str_of(usage), true);
-    vls_buf_add_text(page->out, "\n.hy\n");
+    vls_buf_add_byte(page->out, '\n');
 }
 
 static void man_section(cli_page *page, const char *title)

@@ -177,6 +177,10 @@ t 'man pages are clean [L8]' '
         mandoc -Tlint -W warning page.1 | grep -v "missing date" >warnings || true
         [ ! -s warnings ] || fail "$words: $(cat warnings)"
     done
+    # An option stands in one piece.
+    "$VALISE" help --man bp pack >page.1
+    LC_ALL=C.UTF-8 MANWIDTH=80 man -l page.1 >shown
+    grep -q -- "--expect is compared" shown
     run "$VALISE" help --man pin add
     stdout_has ".TH \"VALISE-PIN-ADD\" \"1\""
 '
