@@ -19,9 +19,10 @@ typedef struct batch_args {
 } batch_args;
 
 static const valise_field batch_in[] = {
-    VALISE_FIELD_WITH(batch_args, file, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Commands, one JSON object a line; - or nothing: standard input.",
-                      .ref = "cli.file", .min = 1, .max = 4095),
+    VALISE_FIELD_WITH(
+        batch_args, file, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
+        "A file with one JSON object per line (default: standard input; - is the same).",
+        .ref = "cli.file", .min = 1, .max = 4095),
     VALISE_FIELD(batch_args, atomic, BOOL, 0, "All or nothing; this is the default."),
     VALISE_FIELD_AS(batch_args, keep_going, "keepGoing", BOOL, 0,
                     "One by one: if one fails, continue with the next."),
@@ -123,7 +124,8 @@ static int decode_line(batch_line *out, cli *c, valise_str text, size_t number, 
     *out = (batch_line){0};
     rc = decode_members(out, c, text, err);
     if (rc < 0)
-        vls_hint(err, "line %zu; it is like {\"type\":\"pin:add\",\"payload\":{}}", number);
+        vls_hint(err, "this is line %zu; a line looks like {\"type\":\"pin:add\",\"payload\":{}}",
+                 number);
     return rc;
 }
 
@@ -143,16 +145,30 @@ static int read_line(batch *b, cli *c, valise_str text, size_t number, valise_er
     return 0;
 }
 
-static int read_lines(batch *b, cli *c, valise_str text, valise_error *err)
+/* Lines that are empty are none. */
+static size_t count_commands(valise_str text)
 {
-    size_t room = 1, number = 0;
+    size_t count = 0;
     valise_str line;
 
-    for (size_t i = 0; i < text.len; i++)
-        room += text.ptr[i] == '\n';
-    if (room > VLS_BATCH_MAX + 1)
-        return vls_fail(err, VALISE_E_LIMIT, "%zu lines are more than %u commands", room,
-                        VLS_BATCH_MAX);
+    while (text.len > 0) {
+        (void)vls_str_cut(&line, &text, text, '\n');
+        count += vls_str_trim(line).len > 0;
+    }
+    return count;
+}
+
+static int read_lines(batch *b, cli *c, valise_str text, valise_error *err)
+{
+    size_t room = count_commands(text), number = 0;
+    valise_str line;
+
+    if (room > VLS_BATCH_MAX) {
+        (void)vls_fail(err, VALISE_E_LIMIT, "a batch has at most %u commands, not %zu",
+                       VLS_BATCH_MAX, room);
+        vls_hint(err, "split the file, or run the lines one by one: --keep-going");
+        return VALISE_E_LIMIT;
+    }
     b->commands = vls_arena_array(&c->arena, room, sizeof(*b->commands));
     b->calls = vls_arena_array(&c->arena, room, sizeof(*b->calls));
     b->replies = vls_arena_array(&c->arena, room, sizeof(*b->replies));
@@ -324,13 +340,12 @@ const cli_builtin cli_builtin_batch = {
            .name = "batch",
            .brief = "Run several operations, all or nothing or one by one.",
            .help = "Each line is an object with `type` and `payload`, and may have `id` and "
-                   "`expect` (null: there must be nothing). The answer is a line for each, with "
-                   "`id`, `result` and `seq`.\n\n"
-                   "Commands are run in one transaction: if one fails, none of the others is kept. "
-                   "With --keep-going each is run by itself, and may be any operation, such as "
-                   "context:synthesize or node:get. One that fails is answered with `error` and "
-                   "`line`, the next is run, and the exit code is 1 at the end.\n\n"
-                   "Changes of files that commands such as put-frame notice are recorded "
+                   "`expect` (null: there must be nothing yet). The answer is a line for each, "
+                   "with `id`, `result` and `seq`.\n\nCommands are run in one transaction: if one "
+                   "fails, none is kept. With --keep-going each is run by itself, and may be any "
+                   "operation, such as context:synthesize or node:get. One that fails is answered "
+                   "with `error` and `line`, the next is run, and the exit code is 1 at the "
+                   "end.\n\nChanged files that commands such as put-frame notice are recorded "
                    "separately, as by a scan, and stay even if the batch fails.",
            .in = batch_in,
            .in_size = sizeof(batch_args),

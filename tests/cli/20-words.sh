@@ -235,6 +235,19 @@ END
     stdout_is_empty
 '
 
+# Only a transaction has an end; empty lines are no commands.
+t 'a batch has 10,000 commands, those that run one by one are not counted [K7][C28]' '
+    "$VALISE" -q init
+    seq 10001 | sed "s/.*/{\"type\":\"pin:remove\",\"payload\":{\"name\":\"a\"}}/" >lines
+    expect_exit 1 "$VALISE" batch lines
+    stderr_has "a batch has at most 10000 commands, not 10001" "--keep-going"
+    { head -10000 lines && printf "\n\n"; } >fits
+    expect_exit 3 "$VALISE" batch fits
+    seq 10001 | sed "s/.*/{\"type\":\"json:canonical\",\"payload\":{\"value\":1}}/" >lines
+    run "$VALISE" batch --keep-going lines
+    [ "$(wc -l <"$OUT")" = 10001 ]
+'
+
 t 'commands are listed with their schemas [K6]' '
     run "$VALISE" commands
     stdout_matches "^pin:add +command +Pin"
