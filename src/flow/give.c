@@ -37,7 +37,7 @@ static int add_set(vls_json *all, vls_arena *arena, valise_str text, valise_erro
     if (rc < 0) {
         (void)vls_fail(err, rc, "the value of '%s' is not JSON: %s", vls_text_short(key).s,
                        why.message);
-        vls_hint(err, "a text stands in quotes of its own: %s='\"...\"'", vls_text_short(key).s);
+        vls_hint(err, "put a text into quotes of its own: %s='\"...\"'", vls_text_short(key).s);
         return rc;
     }
     return vls_json_with_key(all, arena, *all, key, value, err);
@@ -127,7 +127,17 @@ static void name_run(char *out, size_t size, const vls_flow_ran *ran)
         (void)snprintf(out, size, "%s", id.s + strlen(id.s) - 8);
 }
 
-/* Behind what the error says of its own way out, where there is room: half a command is none. */
+/* Between a hint and what follows it; it may be a question. */
+static const char *joint(const char *hint)
+{
+    const size_t len = strlen(hint);
+
+    if (len == 0)
+        return "";
+    return hint[len - 1] == '?' ? " Then " : "; then ";
+}
+
+/* After the hint of the error itself, where there is room: half a command is none. */
 static void tell_resume(valise_error *err, const vls_flow_ran *ran, const vls_flow_text *text)
 {
     const bool untyped = text && text->file.ptr && !is_word(text->file),
@@ -143,8 +153,8 @@ static void tell_resume(valise_error *err, const vls_flow_ran *ran, const vls_fl
     name_run(name, sizeof(name), ran);
     memcpy(said, err->hint, sizeof(said));
     len = snprintf(said + strlen(said), sizeof(said) - strlen(said),
-                   "%s'valise flow resume %s%s%.*s'%s goes on from there", said[0] ? "; " : "",
-                   name, file.len > 0 ? " " : "", VALISE_STR_ARG(file), with);
+                   "%s'valise flow resume %s%s%.*s'%s continues the run", joint(err->hint), name,
+                   file.len > 0 ? " " : "", VALISE_STR_ARG(file), with);
     if (len > 0 && strlen(err->hint) + (size_t)len < sizeof(said))
         vls_hint(err, "%s", said);
 }
@@ -158,7 +168,7 @@ static void explain(valise_error *err, int rc, const vls_flow_ran *ran, const vl
     if (!begin->bag->memory)
         tell_resume(err, ran, text);
     else if (!err->hint[0])
-        vls_hint(err, "without --ephemeral it could go on from there, with 'valise flow resume'");
+        vls_hint(err, "without --ephemeral, 'valise flow resume' could continue from there");
 }
 
 int vls_flow_run_job(vls_flow_ran *out, valise_job *job, vls_flow_begin *begin,
@@ -261,7 +271,7 @@ int vls_flow_find_run(vls_flow_run_row *out, valise_view *view, valise_str text,
         return VALISE_E_NOT_FOUND;
     }
     if (f.count > 1) {
-        (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' can be the run %s, or %s",
+        (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' is ambiguous: it may be the run %s or %s",
                        vls_text_short(text).s, vls_uuid_text(&f.run.id).s,
                        vls_uuid_text(&f.other).s);
         return VALISE_E_CONFLICT;

@@ -73,7 +73,7 @@ other_params() {
     run "$VALISE" flow rerun b --from x --backpack same -q
     [ -e ran ]
     expect_exit 4 "$VALISE" flow rerun b --from x --backpack c --param 'x.command=["sh","-c","touch other"]'
-    stderr_has 'a flow alone does not make code run'
+    stderr_has 'a flow alone cannot make programs run'
     [ ! -e other ]
     run "$VALISE" flow rerun b f.json --from x --backpack d --param 'x.command=["sh","-c","echo {}; touch other"]' -q
     [ -e other ]
@@ -325,23 +325,23 @@ way_on() {
     # A name that a shell takes apart is not in the command.
     expect_exit 1 "$VALISE" flow run f.json --backpack 'my $(bag)'
     id=$("$VALISE" flow runs | awk 'NR == 2 {print $1}')
-    stderr_has "'valise flow resume $id $PWD/f.json' goes on from there"
+    stderr_has "'valise flow resume $id $PWD/f.json' continues the run"
     touch ready
     run "$VALISE" flow resume "$id" "$PWD/f.json" -q
     # Other params belong to it.
     rm ready
     expect_exit 1 "$VALISE" flow rerun 'my $(bag)' f.json --from a --backpack c --param 'b.values={"n":2}'
-    stderr_has "'valise flow resume c $PWD/f.json', with the same --param, goes on from there"
+    stderr_has "'valise flow resume c $PWD/f.json', with the same --param, continues the run"
     expect_exit 1 "$VALISE" flow resume c f.json --param 'b.values={"n":2}'
-    stderr_has "'valise flow resume c $PWD/f.json', with the same --param, goes on from there"
+    stderr_has "'valise flow resume c $PWD/f.json', with the same --param, continues the run"
     # So does a file whose name is not to be typed as it is.
     mv f.json 'a file.json'
     expect_exit 1 "$VALISE" flow run 'a file.json' --backpack d
-    stderr_has "'valise flow resume d', with its file, goes on from there"
+    stderr_has "'valise flow resume d', with its file, continues the run"
     # An error that says a way out itself says this one, too.
     echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"n":"{{x}}"}}}]}' >g.json
     expect_exit 3 "$VALISE" flow run g.json --backpack e
-    stderr_has "give it with --set" "a node before this one must pack it" "; 'valise flow resume e $PWD/g.json' goes on"
+    stderr_has "give it with --set" "a node before this one must pack it" "; then 'valise flow resume e $PWD/g.json' continues"
     expect_exit 3 "$VALISE" flow run g.json --ephemeral
     stderr_has "a node before this one must pack it"
     stderr_lacks 'resume'
