@@ -189,9 +189,9 @@ static int close_group(vls_buf *out, uint32_t bits, unsigned count, size_t offse
 
     if (bits & ((1u << left_over) - 1)) {
         (void)vls_fail_at(err, VALISE_E_INVALID, offset - 1,
-                          "base64: the character at offset %zu has bits behind the last byte",
+                          "base64: the character at offset %zu has bits set after the last byte",
                           offset - 1);
-        vls_hint(err, "the text was cut, or written by a program that does not clear them");
+        vls_hint(err, "the text was cut off, or written by a program that does not clear them");
         return VALISE_E_INVALID;
     }
     vls_buf_add(out, vls_str(bytes, count - 1));
@@ -226,7 +226,7 @@ static int decode_one(vls_buf *out, vls_base64_decoder *d, char c, valise_error 
 
     if (d->ended)
         return vls_fail_at(err, VALISE_E_INVALID, d->offset,
-                           "base64: %s at offset %zu stands behind the padding", vls_byte_text(c).s,
+                           "base64: %s at offset %zu comes after the padding", vls_byte_text(c).s,
                            d->offset);
     if (c == '=') {
         rc = decode_padding(out, d, err);

@@ -49,7 +49,7 @@ int vls_duration_parse(int64_t *out_ns, valise_str text, valise_error *err)
         return refuse(err, text, digits, "it has no unit");
     unit = unit_ns(vls_str_from(text, digits));
     if (unit == 0)
-        return refuse(err, text, digits, "behind the whole number there is no unit that is known");
+        return refuse(err, text, digits, "the whole number is not followed by a known unit");
     if (!vls_str_to_i64(&count, vls_str_head(text, digits)) ||
         __builtin_mul_overflow(count, unit, &ns))
         return vls_fail_at(err, VALISE_E_LIMIT, 0, "duration %s is longer than 292 years",

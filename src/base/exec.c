@@ -127,7 +127,7 @@ static int read_output(run *r, valise_error *err)
 
     while (vls_process_read(&piece, room, &r->output)) {
         if (piece.len > r->max - (r->out->len - r->begin))
-            return vls_fail(err, VALISE_E_TOO_LARGE, "%s wrote over %zu bytes", called(r).s,
+            return vls_fail(err, VALISE_E_TOO_LARGE, "%s wrote more than %zu bytes", called(r).s,
                             r->max);
         vls_buf_add(r->out, piece);
         if (r->out->failed)

@@ -12,7 +12,8 @@ int vls_fast_key_init(vls_fast_key *key, const valise_env *env, valise_error *er
     vls_fast_key drawn;
 
     if (env->random(env->self, drawn.secret, sizeof(drawn.secret)) < 0)
-        return vls_fail(err, VALISE_E_IO, "the environment gives no random bytes for a hash key");
+        return vls_fail(err, VALISE_E_IO,
+                        "the environment provides no random bytes for a hash key");
     *key = drawn;
     return 0;
 }

@@ -46,8 +46,9 @@ static int check_lines(valise_str file, valise_str text, valise_error *err)
                                "%s:%u: a byte of value 0: this is not a text file",
                                vls_text_short(file).s, line);
         if (len > VLS_INI_MAX_LINE_BYTES)
-            return vls_fail_at(err, VALISE_E_TOO_LARGE, at, "%s:%u: the line is over %zu bytes",
-                               vls_text_short(file).s, line, VLS_INI_MAX_LINE_BYTES);
+            return vls_fail_at(err, VALISE_E_TOO_LARGE, at,
+                               "%s:%u: the line has more than %zu bytes", vls_text_short(file).s,
+                               line, VLS_INI_MAX_LINE_BYTES);
         at += len + 1;
     }
     return 0;
@@ -60,7 +61,7 @@ int vls_ini_scan_init(vls_ini_scan *scan, const valise_env *env, valise_str file
     vls_buf_init(&scan->name, env, VLS_INI_MAX_BYTES);
     vls_buf_init(&scan->value, env, VLS_INI_MAX_BYTES);
     if (text.len > VLS_INI_MAX_BYTES)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "%s: the file is over %zu bytes",
+        return vls_fail(err, VALISE_E_TOO_LARGE, "%s: the file has more than %zu bytes",
                         vls_text_short(file).s, VLS_INI_MAX_BYTES);
     if (vls_str_starts(text, BOM))
         scan->at = BOM.len;
@@ -99,7 +100,8 @@ static int scan_subsection(vls_ini_scan *scan, char c, valise_error *err)
     while (c != '\n' && vls_ini_is_space(c))
         c = next_char(scan);
     if (c != '"')
-        return fail_at_char(scan, err, c, "a section's name is followed by ']' or a quote");
+        return fail_at_char(scan, err, c,
+                            "the name of a section must be followed by ']' or a quote");
     vls_buf_add_byte(&scan->name, '.');
 
     while ((c = next_char(scan)) != '"') {
@@ -111,7 +113,7 @@ static int scan_subsection(vls_ini_scan *scan, char c, valise_error *err)
     }
     c = next_char(scan);
     if (c != ']')
-        return fail_at_char(scan, err, c, "a subsection is followed by ']'");
+        return fail_at_char(scan, err, c, "a subsection must be followed by ']'");
     return 0;
 }
 
@@ -129,7 +131,8 @@ static int scan_header(vls_ini_scan *scan, valise_error *err)
             break;
         }
         if (!vls_ini_is_name_char(c) && c != '.')
-            return fail_at_char(scan, err, c, "a section's name has letters, digits, '-' and '.'");
+            return fail_at_char(scan, err, c,
+                                "the name of a section may have only letters, digits, '-' and '.'");
         vls_buf_add_byte(&scan->name, vls_to_lower(c));
     }
     if (rc == 0 && scan->last_at == start)
@@ -239,7 +242,7 @@ static int scan_entry(vls_ini_item *item, vls_ini_scan *scan, char first, valise
         rc = scan_value(item, scan, err);
         item->entry.value = scan->value.len > 0 ? vls_buf_str(&scan->value) : VLS_STR("");
     } else if (c != '\n') {
-        rc = fail_at_char(scan, err, c, "a key is followed by '=' or the end of the line");
+        rc = fail_at_char(scan, err, c, "a key must be followed by '=' or the end of the line");
     }
     item->missing_newlines += scan->ended;
     return rc;
@@ -285,7 +288,7 @@ int vls_ini_scan_next(vls_ini_item *out, vls_ini_scan *scan, valise_error *err)
         item.kind = VLS_INI_ENTRY;
         rc = scan_entry(&item, scan, c, err);
     } else {
-        rc = fail_at_char(scan, err, c, "a line begins with '[', a letter, '#' or ';'");
+        rc = fail_at_char(scan, err, c, "a line must begin with '[', a letter, '#' or ';'");
     }
     if (rc == 0)
         rc = vls_buf_check(&scan->name, err);

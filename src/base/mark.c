@@ -30,7 +30,7 @@ int vls_mark_make(vls_mark *out, const valise_env *env, char *const *environment
     size_t count = 0, len = sizeof(VLS_MARK_NAME);
 
     if (env->random(env->self, random, sizeof(random)) < 0)
-        return vls_fail(err, VALISE_E_IO, "there are no random bytes");
+        return vls_fail(err, VALISE_E_IO, "no random bytes are available");
     while (environment[count])
         count++;
     mark.room = count + 2;

@@ -94,7 +94,7 @@ int vls_process_fail(int why, const vls_process_start *start, const char *name, 
     if (why == ENOMEM)
         return vls_fail_memory(err);
     if (nowhere) {
-        (void)vls_fail(err, VALISE_E_IO, "cannot run %s in %s: that is not a folder",
+        (void)vls_fail(err, VALISE_E_IO, "cannot run %s in %s: it is not a folder",
                        vls_text_short(valise_str_of(name)).s, start->folder);
         return VALISE_E_IO;
     }
@@ -103,7 +103,7 @@ int vls_process_fail(int why, const vls_process_start *start, const char *name, 
     if (why == ENOEXEC)
         vls_hint(err, "a script begins with a line such as #!/bin/sh");
     else if (why == EACCES)
-        vls_hint(err, "is it executable? (chmod +x)");
+        vls_hint(err, "it may not be executable: chmod +x");
     else if (why == ENOENT || why == ENOTDIR)
         vls_hint(err, "give its path, or put its folder into PATH");
     if (err)
@@ -224,11 +224,10 @@ int vls_process_judge(const vls_process *process, int status, const char *name,
     const char *said;
 
     if (status == -1) {
-        (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                       "nobody knows whether %s succeeded: the host "
-                       "took its exit code",
+        (void)vls_fail(err, VALISE_E_UNSUPPORTED, "%s may have failed: the host took its exit code",
                        name);
-        vls_hint(err, "the host must not ignore SIGCHLD, nor wait for children that are not its");
+        vls_hint(err,
+                 "the host must not ignore SIGCHLD, or wait for children that it did not start");
         return VALISE_E_UNSUPPORTED;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)

@@ -30,7 +30,7 @@ static int copy_and_hash(valise_id *id, int to, int from, const char *path, vali
             return vls_hash_end(id, &hasher, err);
         total += (size_t)len;
         if (total > VLS_SEALED_MAX_BYTES)
-            return vls_fail(err, VALISE_E_TOO_LARGE, "%s has over %zu bytes", path,
+            return vls_fail(err, VALISE_E_TOO_LARGE, "%s has more than %zu bytes", path,
                             VLS_SEALED_MAX_BYTES);
         vls_hash_update(&hasher, vls_str(piece, (size_t)len));
         if (vls_fd_write_all(to, vls_str(piece, (size_t)len)) < 0)

@@ -225,7 +225,7 @@ static int read_parts(int32_t values[PARTS], valise_str text, valise_error *err)
                                       : "it must have the form YYYY-MM-DDTHH:MM:SS");
     }
     if (values[DAY] > days_in_month(values[YEAR], values[MONTH]))
-        return refuse(err, text, parts[DAY].at, "the month has not that many days");
+        return refuse(err, text, parts[DAY].at, "the month does not have that many days");
     if (values[SECOND] == 60)
         return refuse(err, text, parts[SECOND].at,
                       "leap seconds are not supported, seconds end at 59");
@@ -262,15 +262,15 @@ static int read_offset(int32_t *east, size_t at, valise_str text, valise_error *
         return refuse(err, text, at, "it must end in Z or in an offset such as +01:00");
     if (sign == 'Z' || sign == 'z') {
         if (text.len > at + 1)
-            return refuse(err, text, at + 1, "something stands behind it");
+            return refuse(err, text, at + 1, "something follows it");
         *east = 0;
         return 0;
     }
     if (!read_digits(&hours, text, at + 1, 2) || hours > 23 || at + 3 >= text.len ||
         text.ptr[at + 3] != ':' || !read_digits(&minutes, text, at + 4, 2) || minutes > 59)
-        return refuse(err, text, at, "the offset is not like +01:00");
+        return refuse(err, text, at, "the offset must be like +01:00");
     if (text.len > at + 6)
-        return refuse(err, text, at + 6, "something stands behind it");
+        return refuse(err, text, at + 6, "something follows it");
     *east = (hours * 3600 + minutes * 60) * (sign == '-' ? -1 : 1);
     return 0;
 }
@@ -297,7 +297,7 @@ int vls_time_parse(vls_time *out, valise_str text, valise_error *err)
     int64_t seconds =
         days * DAY_SECONDS + INT64_C(3600) * v[HOUR] + INT64_C(60) * v[MINUTE] + v[SECOND] - east;
     if (seconds < TEXT_MIN_SECONDS || seconds > TEXT_MAX_SECONDS)
-        return refuse(err, text, 0, "in UTC the year is not 0001 to 9999");
+        return refuse(err, text, 0, "in UTC the year is not from 0001 to 9999");
     *out = (vls_time){seconds, nanos};
     return 0;
 }

@@ -57,7 +57,7 @@ static int new_locked(valise_uuid *out, vls_uuid_gen *gen, valise_error *err)
 
     if (gen->drawn == 0) {
         if (gen->env->random(gen->env->self, gen->random, sizeof(gen->random)) < 0)
-            return vls_fail(err, VALISE_E_IO, "the environment gives no random bytes for an id");
+            return vls_fail(err, VALISE_E_IO, "the environment provides no random bytes for an id");
         gen->drawn = VLS_UUID_BATCH;
     }
     random = gen->random[gen->drawn - 1];

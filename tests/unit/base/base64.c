@@ -234,24 +234,23 @@ TEST(base64, codecs_start_anew_after_finish)
 
 TEST(base64, refuses_bits_behind_the_last_byte)
 {
-    const char *message = "base64: the character at offset 1 has bits behind the last byte";
+    const char *message = "base64: the character at offset 1 has bits set after the last byte";
 
     check_refuses(t, VLS_STR("Zh=="), 0, 1, message);
     check_refuses(t, VLS_STR("Zh"), VLS_BASE64_NO_PADDING, 1, message);
     check_refuses(t, VLS_STR("Zm9vZm9="), 0, 6,
-                  "base64: the character at offset 6 has bits behind the last byte");
+                  "base64: the character at offset 6 has bits set after the last byte");
     check_refuses(t, VLS_STR("Zm9"), VLS_BASE64_NO_PADDING, 2,
-                  "base64: the character at offset 2 has bits behind the last byte");
+                  "base64: the character at offset 2 has bits set after the last byte");
     CHECK(t->err.hint[0] != '\0');
 }
 
 TEST(base64, refuses_anything_behind_padding)
 {
-    check_refuses(t, VLS_STR("Zg==Zg=="), 0, 4,
-                  "base64: 'Z' at offset 4 stands behind the padding");
-    check_refuses(t, VLS_STR("Zm8=\n"), 0, 4, "base64: 0x0a at offset 4 stands behind the padding");
+    check_refuses(t, VLS_STR("Zg==Zg=="), 0, 4, "base64: 'Z' at offset 4 comes after the padding");
+    check_refuses(t, VLS_STR("Zm8=\n"), 0, 4, "base64: 0x0a at offset 4 comes after the padding");
     check_refuses(t, VLS_STR("Zg==="), VLS_BASE64_NO_PADDING, 4,
-                  "base64: '=' at offset 4 stands behind the padding");
+                  "base64: '=' at offset 4 comes after the padding");
     check_refuses(t, VLS_STR("Zg=g"), 0, 3, "base64: 'g' at offset 3, where a second '=' must be");
 }
 

@@ -128,7 +128,7 @@ TEST(exec, what_does_not_start_says_why)
     exec.start.folder = "/no/such/folder";
     r = run(t, &exec, "");
     CHECK_RC(VALISE_E_IO, r.rc);
-    CHECK_TEXT("cannot run toy in /no/such/folder: that is not a folder", t->err.message);
+    CHECK_TEXT("cannot run toy in /no/such/folder: it is not a folder", t->err.message);
     exec.start.folder = NULL;
     exec.start.file = test_format("%s/plain", test_tmpdir());
     test_write_file(exec.start.file, VLS_STR("#!/bin/sh\n"));

@@ -157,19 +157,20 @@ TEST(ini, stops_when_the_callback_says_so)
 TEST(ini, refuses_bad_headers)
 {
     check_refuses(t, VLS_STR("[core\n"), 5,
-                  "config:1: a section's name is followed by ']' or a quote, not the end of the "
-                  "line");
+                  "config:1: the name of a section must be followed by ']' or a quote, not the end "
+                  "of the line");
     check_refuses(t, VLS_STR("\n[core"), 6,
-                  "config:2: a section's name is followed by ']' or a quote, not the end of the "
-                  "file");
-    check_refuses(t, VLS_STR("[co_re]"), 3,
-                  "config:1: a section's name has letters, digits, '-' and '.', not '_'");
+                  "config:2: the name of a section must be followed by ']' or a quote, not the end "
+                  "of the file");
+    check_refuses(
+        t, VLS_STR("[co_re]"), 3,
+        "config:1: the name of a section may have only letters, digits, '-' and '.', not '_'");
     check_refuses(t, VLS_STR("[core x]"), 6,
-                  "config:1: a section's name is followed by ']' or a quote, not 'x'");
+                  "config:1: the name of a section must be followed by ']' or a quote, not 'x'");
     check_refuses(t, VLS_STR("[core ]"), 6,
-                  "config:1: a section's name is followed by ']' or a quote, not ']'");
+                  "config:1: the name of a section must be followed by ']' or a quote, not ']'");
     check_refuses(t, VLS_STR("[core \"x\" ]"), 9,
-                  "config:1: a subsection is followed by ']', not 0x20");
+                  "config:1: a subsection must be followed by ']', not 0x20");
     check_refuses(t, VLS_STR("[core \"x\n\"]"), 8,
                   "config:1: the quote of the subsection is not closed");
     check_refuses(t, VLS_STR("[core \"x\\\n\"]"), 9,
@@ -182,15 +183,15 @@ TEST(ini, refuses_bad_headers)
 TEST(ini, refuses_bad_entries)
 {
     check_refuses(t, VLS_STR("[a]\n1k = v"), 4,
-                  "config:2: a line begins with '[', a letter, '#' or ';', not '1'");
+                  "config:2: a line must begin with '[', a letter, '#' or ';', not '1'");
     check_refuses(t, VLS_STR("[a]\n\n= v"), 5,
-                  "config:3: a line begins with '[', a letter, '#' or ';', not '='");
+                  "config:3: a line must begin with '[', a letter, '#' or ';', not '='");
     check_refuses(t, VLS_STR("[a]\nk_x = v"), 5,
-                  "config:2: a key is followed by '=' or the end of the line, not '_'");
+                  "config:2: a key must be followed by '=' or the end of the line, not '_'");
     check_refuses(t, VLS_STR("[a]\nk # c"), 6,
-                  "config:2: a key is followed by '=' or the end of the line, not '#'");
+                  "config:2: a key must be followed by '=' or the end of the line, not '#'");
     check_refuses(t, VLS_STR("[a]\nk : v"), 6,
-                  "config:2: a key is followed by '=' or the end of the line, not ':'");
+                  "config:2: a key must be followed by '=' or the end of the line, not ':'");
     check_refuses(t, VLS_STR("[a]\nk = \"v\nl = w"), 10,
                   "config:2: the quote in the value is not closed");
     check_refuses(t, VLS_STR("[a]\nk = \"v\\\n x"), 14,
@@ -200,7 +201,7 @@ TEST(ini, refuses_bad_entries)
     check_refuses(t, VLS_STR("[a]\nk = a\\\rb"), 10,
                   "config:2: an escape is \\\\, \\\", \\n, \\t or \\b, not 0x0d");
     check_refuses(t, VLS_STR("\xEF\xBB"), 0,
-                  "config:1: a line begins with '[', a letter, '#' or ';', not 0xef");
+                  "config:1: a line must begin with '[', a letter, '#' or ';', not 0xef");
     check_refuses(t, VLS_STR("[a]\n# c\0d"), 7,
                   "config:2: a byte of value 0: this is not a text file");
 }
@@ -210,7 +211,7 @@ TEST(ini, messages_are_harmless)
 {
     CHECK_RC(VALISE_E_INVALID, vls_ini_read(t->env, VLS_STR("x\x1b[31m\xff\n"), VLS_STR("\x1b"),
                                             ini_list_entry, NULL, &t->err));
-    CHECK_TEXT("x\\x1b[31m\\xff\\n:1: a line begins with '[', a letter, '#' or ';', not 0x1b",
+    CHECK_TEXT("x\\x1b[31m\\xff\\n:1: a line must begin with '[', a letter, '#' or ';', not 0x1b",
                t->err.message);
 }
 
@@ -233,12 +234,12 @@ TEST(ini, has_limits)
     CHECK_RC(0, rc);
     (void)ini_list(t, &rc, longer);
     CHECK_RC(VALISE_E_TOO_LARGE, rc);
-    CHECK_TEXT("config:1: the line is over 65536 bytes", t->err.message);
+    CHECK_TEXT("config:1: the line has more than 65536 bytes", t->err.message);
     (void)ini_list(t, &rc, filled("[a]", '\n', VLS_INI_MAX_BYTES));
     CHECK_RC(0, rc);
     (void)ini_list(t, &rc, filled("[a]", '\n', VLS_INI_MAX_BYTES + 1));
     CHECK_RC(VALISE_E_TOO_LARGE, rc);
-    CHECK_TEXT("config: the file is over 1048576 bytes", t->err.message);
+    CHECK_TEXT("config: the file has more than 1048576 bytes", t->err.message);
 }
 
 static int read_with_faults(fault *f, void *arg)

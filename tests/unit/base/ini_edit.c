@@ -195,7 +195,7 @@ TEST(ini_edit, refuses_what_cannot_be_written_or_read)
     CHECK_TEXT("the value of k has a byte of value 0", t->err.message);
     CHECK_RC(VALISE_E_INVALID,
              vls_ini_set(&out, VLS_STR("f"), VLS_STR("[a]\nk=1\n?"), &k, VLS_STR("v"), &t->err));
-    CHECK_TEXT("f:3: a line begins with '[', a letter, '#' or ';', not '?'", t->err.message);
+    CHECK_TEXT("f:3: a line must begin with '[', a letter, '#' or ';', not '?'", t->err.message);
     CHECK_RC(VALISE_E_INVALID,
              vls_ini_unset(&out, VLS_STR("f"), VLS_STR("[a]\nk=1\n?"), &k, &t->err));
     CHECK_STR(VLS_STR("kept"), vls_buf_str(&out));
@@ -211,7 +211,7 @@ TEST(ini_edit, keeps_within_the_limits_of_the_reader)
     vls_buf_init(&out, t->env, VLS_INI_MAX_BYTES * 4);
     CHECK_RC(VALISE_E_TOO_LARGE, vls_ini_set(&out, VLS_STR("f"), VLS_STR("[a]\n"), &k,
                                              vls_str(big, VLS_INI_MAX_LINE_BYTES), &t->err));
-    CHECK_TEXT("f:2: the line is over 65536 bytes", t->err.message);
+    CHECK_TEXT("f:2: the line has more than 65536 bytes", t->err.message);
     CHECK_INT(0, out.len);
     memset(big, '\n', VLS_INI_MAX_BYTES);
     CHECK_RC(VALISE_E_TOO_LARGE, vls_ini_set(&out, VLS_STR("f"), vls_str(big, VLS_INI_MAX_BYTES),
