@@ -55,7 +55,7 @@ static int check_names(checker *c, const char *const *names, const char *what)
                           what, name);
         for (size_t i = 0; i < count; i++) {
             if (strcmp(name, names[i]) == 0)
-                return refuse(c, "\"%s\" is twice among the %s", name, what);
+                return refuse(c, "\"%s\" is given twice among the %s", name, what);
         }
     }
     return count > 0 ? 0 : refuse(c, "no %s", what);
@@ -107,7 +107,7 @@ static int check_more(checker *c, const valise_field *field, unsigned depth)
     bool has_more = field->type == VALISE_T_ENUM || field->type >= VALISE_T_LIST;
 
     if (has_more != (field->more != NULL))
-        return refuse(c, has_more ? "lacks .more" : "has .more, which its type has no use for");
+        return refuse(c, has_more ? "lacks .more" : "has .more, which its type does not use");
     if (!has_more)
         return 0;
     if (field->type == VALISE_T_ENUM)
@@ -134,7 +134,7 @@ static int check_limits(checker *c, const valise_field *field)
     case VALISE_T_ENUM:
     case VALISE_T_STRUCT:
     case VALISE_T_UNION:
-        return refuse(c, "has min or max, which its type has no use for");
+        return refuse(c, "has min or max, which its type does not use");
     case VALISE_T_INT:
     case VALISE_T_REAL:
     case VALISE_T_TIME:
@@ -154,7 +154,7 @@ static int check_flags(checker *c, const valise_field *field)
     bool nullable = flags & VALISE_NULLABLE;
 
     if (flags & ~(unsigned)ALL_FLAGS)
-        return refuse(c, "has flags nobody knows");
+        return refuse(c, "has unknown flags");
     if (nullable && (flags & VALISE_REQUIRED))
         return refuse(c, "cannot be both REQUIRED and NULLABLE: null means absent");
     if (nullable && field->type == VALISE_T_BOOL)
@@ -183,7 +183,7 @@ static int check_field(checker *c, const valise_field *field, unsigned depth)
     int rc;
 
     if (field->type <= VALISE_T_END || field->type >= VLS_FIELD_TYPES)
-        return refuse(c, "has a type nobody knows");
+        return refuse(c, "has an unknown type");
     if (++c->total > VLS_FIELDS_MAX_TOTAL)
         return refuse(c, "more than %u fields in all tables", VLS_FIELDS_MAX_TOTAL);
     rc = check_flags(c, field);
@@ -205,13 +205,13 @@ static int check_place(checker *c, const valise_field *fields, const valise_fiel
                       struct_size);
     for (const valise_field *f = fields; f != field; f++) {
         if (field->offset < (size_t)f->offset + vls_field_size(f) && f->offset < end)
-            return refuse(c, "stands over the member '%s'", f->name);
+            return refuse(c, "overlaps the member '%s'", f->name);
         if (strcmp(f->name, field->name) == 0)
-            return refuse(c, "there are two of this name");
+            return refuse(c, "there are two with this name");
     }
     if (field != fields && vls_field_has(field, VALISE_KEY) &&
         !vls_field_has(field - 1, VALISE_KEY))
-        return refuse(c, "the fields of the key come first");
+        return refuse(c, "the fields of the key must come first");
     return 0;
 }
 

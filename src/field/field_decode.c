@@ -117,7 +117,7 @@ static int decode_time(const decoder *d, int64_t *out, const valise_field *field
     if (rc < 0)
         return fail_text(d, rc);
     if (*out == VALISE_NONE)
-        return vls_fail(d->err, VALISE_E_LIMIT, "'%s' is the one moment that means none",
+        return vls_fail(d->err, VALISE_E_LIMIT, "'%s' is not a possible time: it stands for none",
                         vls_field_label(field));
     return d->accepted ? 0 : vls_field_check_number(field, *out, d->err);
 }
@@ -194,7 +194,7 @@ static int decode_path(const decoder *d, valise_str *out, const valise_field *fi
     if (rc < 0)
         return rc;
     if (vls_utf8_valid(bytes))
-        return vls_fail(d->err, VALISE_E_INVALID, "is UTF-8: give it as a string");
+        return vls_fail(d->err, VALISE_E_INVALID, "is valid UTF-8: give it as a string");
     *out = bytes;
     return 0;
 }

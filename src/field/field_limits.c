@@ -22,7 +22,7 @@ int vls_field_fail_missing(const valise_field *field, valise_error *err)
 int vls_field_fail_at(const valise_field *field, int rc, valise_error *err)
 {
     if (vls_field_has(field, VALISE_SECRET) && (rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT))
-        (void)vls_fail(err, rc, "'%s' is not what it must be: %s", vls_field_label(field),
+        (void)vls_fail(err, rc, "'%s' is invalid: %s", vls_field_label(field),
                        vls_field_kinds[field->type].expect);
     vls_error_prepend(err, "%s", field->name);
     return rc;
@@ -50,7 +50,7 @@ static int fail_range(const valise_field *field, const char *found, valise_error
         else
             (void)snprintf(texts[i], sizeof(min), "%lld", (long long)limits[i]);
     }
-    return vls_fail(err, VALISE_E_INVALID, "'%s' must be between %s and %s, is %s",
+    return vls_fail(err, VALISE_E_INVALID, "'%s' must be between %s and %s, not %s",
                     vls_field_label(field), min, max, found);
 }
 
@@ -86,7 +86,7 @@ int vls_field_check_size(const valise_field *field, size_t size, valise_error *e
     if (VLS_LIKELY(!has_limits(field) ||
                    (size >= (uint64_t)field->min && size <= (uint64_t)field->max)))
         return 0;
-    return vls_fail(err, VALISE_E_INVALID, "'%s' must have between %lld and %lld %s, has %zu",
+    return vls_fail(err, VALISE_E_INVALID, "'%s' must have between %lld and %lld %s, not %zu",
                     vls_field_label(field), (long long)field->min, (long long)field->max, unit,
                     size);
 }

@@ -53,7 +53,7 @@ static int check_json(const validator *v, valise_str text, const valise_field *f
     if (rc < 0)
         return rc;
     if (value.type == VLS_JSON_NULL && vls_field_has(field, VALISE_NULLABLE))
-        return refuse(v, field, "is null, which means that it is not given: leave it out");
+        return refuse(v, field, "is null, which means that nothing is given: leave it out");
     if (canonical && !vls_str_equal(vls_buf_str(&again), text))
         return refuse(v, field, "is not canonical JSON");
     return 0;
@@ -81,7 +81,7 @@ static int check_string(const validator *v, valise_str s, const valise_field *fi
     else if (field->type == VALISE_T_JSON)
         rc = check_json(v, s, field, true);
     else if (s.len && !s.ptr)
-        rc = refuse(v, field, "has a length and no bytes");
+        rc = refuse(v, field, "has a length, but no bytes");
     return rc < 0 ? rc : check_size(v, field, s.len);
 }
 
@@ -90,7 +90,7 @@ static int check_string(const validator *v, valise_str s, const valise_field *fi
 static int check_number(const validator *v, int64_t number, const valise_field *field)
 {
     if (number == VALISE_NONE)
-        return refuse(v, field, "is VALISE_NONE and must not be");
+        return refuse(v, field, "must not be VALISE_NONE");
     if (field->type == VALISE_T_DURATION && number < 0)
         return refuse(v, field, "is a negative duration");
     if (field->type == VALISE_T_ENUM && (number < 0 || number >= vls_field_enum_count(field)))
@@ -101,7 +101,7 @@ static int check_number(const validator *v, int64_t number, const valise_field *
 static int check_real(const validator *v, double real, const valise_field *field)
 {
     if (!isfinite(real))
-        return refuse(v, field, "is not a number that JSON has");
+        return refuse(v, field, "is not a number that JSON can hold");
     return v->accepted ? 0 : vls_field_check_real(field, real, v->err);
 }
 
@@ -117,7 +117,7 @@ static int check_list(const validator *v, const valise_list *list, const valise_
     int rc = check_size(v, field, list->count);
 
     if (rc == 0 && list->count && !list->items)
-        rc = refuse(v, field, "has a count and no items");
+        rc = refuse(v, field, "has a count, but no items");
     for (size_t i = 0; i < list->count && rc == 0; i++) {
         const void *member = (const char *)list->items + i * vls_field_size(item);
         rc = vls_field_is_absent(item, member) ? vls_field_fail_missing(item, v->err)

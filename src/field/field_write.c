@@ -44,7 +44,7 @@ static int write_real(const writer *w, double real, const valise_field *field)
     char *at;
 
     if (!isfinite(real))
-        return vls_fail(w->err, VALISE_E_INVALID, "'%s' is not a number that JSON has",
+        return vls_fail(w->err, VALISE_E_INVALID, "'%s' is not a number that JSON can hold",
                         vls_field_label(field));
     at = vls_buf_reserve(w->out, VLS_NUMBER_TEXT);
     if (at)
@@ -130,7 +130,7 @@ static int write_content(const writer *w, const valise_content *c, const valise_
         return write_id(w, &c->id);
     }
     if (!c->bytes.ptr)
-        return vls_fail(w->err, VALISE_E_INVALID, "the bytes of '%s' are not at hand",
+        return vls_fail(w->err, VALISE_E_INVALID, "the bytes of '%s' are not available",
                         vls_field_label(field));
     if (field->type == VALISE_T_VALUE)
         return write_json(w, c->bytes, field);

@@ -159,7 +159,7 @@ static int copy_fixed(void *member, size_t size, const valise_cell *cell, const 
                       valise_error *err)
 {
     if (cell->as.bytes.len != size)
-        return fail_cell(field, "has not the length of an id", err);
+        return fail_cell(field, "does not have the length of an id", err);
     memcpy(member, cell->as.bytes.ptr, size);
     return 0;
 }
@@ -233,7 +233,7 @@ static int copy_enum(int64_t *out, const valise_cell *cell, const valise_field *
     int64_t which = vls_field_enum_find(field, cell->as.bytes);
 
     if (which < 0)
-        return fail_cell(field, "has a name nobody knows", err);
+        return fail_cell(field, "has an unknown name", err);
     *out = which;
     return 0;
 }
@@ -307,7 +307,7 @@ int vls_row_from_cells(void *row, const valise_field *fields, size_t struct_size
         }
     }
     if (count > i)
-        return vls_fail(err, VALISE_E_CORRUPT, "a row of %zu cells where there are %zu fields",
+        return vls_fail(err, VALISE_E_CORRUPT, "a row has %zu cells, but there are %zu fields",
                         count, i);
     return 0;
 }

@@ -49,7 +49,7 @@ static const struct {
      "'integer' must be between -9223372036854775807 and 9223372036854775807", ""},
     {"{\"ninteger\":-9223372036854775808}", "ninteger",
      "'ninteger' must be between -9223372036854775807 and 9223372036854775807", ""},
-    {"{\"seq\":-1}", "seq", "'seq' must be between 0 and 1048576, is -1", ""},
+    {"{\"seq\":-1}", "seq", "'seq' must be between 0 and 1048576, not -1", ""},
     {"{\"real\":true}", "real", "'real' must be a number, not a boolean", ""},
     {"{\"str\":{}}", "str", "'str' must be a string, not an object", ""},
     {"{\"bytes\":5}", "bytes", "'bytes' must be a base64 string, not an integer", ""},
@@ -59,12 +59,12 @@ static const struct {
     {"{\"path\":{\"base64\":5}}", "path", NULL, NULL},
     {"{\"path\":{\"base64\":\"?\"}}", "path", NULL, NULL},
     {"{\"path\":{\"base64\":\"/w==\",\"more\":1}}", "path", NULL, NULL},
-    {"{\"path\":{\"base64\":\"YQ==\"}}", "path", "is UTF-8: give it as a string", ""},
+    {"{\"path\":{\"base64\":\"YQ==\"}}", "path", "is valid UTF-8: give it as a string", ""},
     {"{\"time\":\"soon\"}", "time", NULL, NULL},
     {"{\"time\":5}", "time",
      "'time' must be a time such as \"2026-01-02T03:04:05Z\", not an integer", ""},
     {"{\"ntime\":\"1677-09-21T00:12:43.145224192Z\"}", "ntime",
-     "'ntime' is the one moment that means none", ""},
+     "'ntime' is not a possible time: it stands for none", ""},
     {"{\"duration\":\"90\"}", "duration", "\"90\" is not a duration: it has no unit",
      "write a whole number and a unit (ns us ms s m h d w), such as 90s or 15m"},
     {"{\"uuid\":\"1\"}", "uuid", NULL, NULL},
@@ -91,7 +91,7 @@ static const struct {
     {"{\"blocks\":[{\"what\":[]}]}", "blocks[0].what", "'what' must be an object, not an array",
      ""},
     {"{\"part\":{\"marks\":[1,2,1001],\"text\":\"\"}}", "part.marks[2]",
-     "'item' must be between -1000 and 1000, is 1001", ""},
+     "'item' must be between -1000 and 1000, not 1001", ""},
     {"{\"lists\":[[],[\"a\",1]]}", "lists[1][1]", "'item' must be a string, not an integer", ""},
 };
 
@@ -150,21 +150,21 @@ TEST(field_json, sizes_and_numbers_have_limits)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"{\"str\":\"a\"}", "'str' must have between 2 and 3 bytes, has 1"},
-        {"{\"str\":\"\xc3\xa9\xc3\xa9\"}", "'str' must have between 2 and 3 bytes, has 4"},
+        {"{\"str\":\"a\"}", "'str' must have between 2 and 3 bytes, not 1"},
+        {"{\"str\":\"\xc3\xa9\xc3\xa9\"}", "'str' must have between 2 and 3 bytes, not 4"},
         {"{\"str\":\"\xc3\xa9\"}", NULL},
-        {"{\"bytes\":\"QUJD\"}", "'bytes' must have between 1 and 2 bytes, has 3"},
+        {"{\"bytes\":\"QUJD\"}", "'bytes' must have between 1 and 2 bytes, not 3"},
         {"{\"bytes\":\"QUI=\"}", NULL},
-        {"{\"json\":{\"a\":1}}", "'json' must have between 0 and 5 bytes, has 7"},
+        {"{\"json\":{\"a\":1}}", "'json' must have between 0 and 5 bytes, not 7"},
         {"{\"json\": [1, 2] }", NULL},
-        {"{\"text\":\"abc\"}", "'text' must have between 0 and 2 bytes, has 3"},
-        {"{\"list\":[1,2,3]}", "'list' must have between 0 and 2 items, has 3"},
-        {"{\"real\":1.5}", "'real' must be between -1 and 1, is 1.5"},
+        {"{\"text\":\"abc\"}", "'text' must have between 0 and 2 bytes, not 3"},
+        {"{\"list\":[1,2,3]}", "'list' must have between 0 and 2 items, not 3"},
+        {"{\"real\":1.5}", "'real' must be between -1 and 1, not 1.5"},
         {"{\"real\":-1}", NULL},
         {"{\"time\":\"1970-01-01T00:00:00.002Z\"}",
-         "'time' must be between 1970-01-01T00:00:00.000Z and 1970-01-01T00:00:00.001Z, is "
+         "'time' must be between 1970-01-01T00:00:00.000Z and 1970-01-01T00:00:00.001Z, not "
          "1970-01-01T00:00:00.002Z"},
-        {"{\"duration\":\"2s\"}", "'duration' must be between 1ns and 1000ns, is 2000000000ns"},
+        {"{\"duration\":\"2s\"}", "'duration' must be between 1ns and 1000ns, not 2000000000ns"},
     };
     typedef struct small {
         valise_str str, bytes, json;
@@ -254,7 +254,7 @@ TEST(field_json, contents_inline_and_as_ids)
     vls_buf_add_text(&out, "before");
     CHECK_RC(VALISE_E_INVALID,
              vls_fields_write(&out, &row, kit_all_fields, VLS_FIELD_INPUT, 0, &t->err));
-    CHECK_TEXT("the bytes of 'value' are not at hand", t->err.message);
+    CHECK_TEXT("the bytes of 'value' are not available", t->err.message);
     CHECK_TEXT("value", t->err.path);
     memset(&row.value.id, 0, sizeof(row.value.id));
     row.value.bytes = VLS_STR("1");
@@ -297,7 +297,7 @@ TEST(field_json, secrets_are_neither_written_nor_quoted)
     v = kit_parse(t, &arena, "{\"key\":\"abcd\",\"since\":\"hunter2\"}");
     CHECK_RC(VALISE_E_INVALID, vls_fields_decode(&row, login_fields, sizeof(row), v,
                                                  VLS_FIELD_INPUT, &arena, &t->err));
-    CHECK_TEXT("'since' is not what it must be: a duration such as \"90s\"", t->err.message);
+    CHECK_TEXT("'since' is invalid: a duration such as \"90s\"", t->err.message);
     CHECK_TEXT("", t->err.hint);
     CHECK_TEXT("since", t->err.path);
     v = kit_parse(t, &arena, "{\"key\":\"abcd\",\"since\":\"99999999999999999999s\"}");
@@ -306,7 +306,7 @@ TEST(field_json, secrets_are_neither_written_nor_quoted)
     CHECK(!strstr(t->err.message, "9999"));
     row = (login){.key = VLS_STR("abcd"), .since = -77};
     CHECK_RC(VALISE_E_INVALID, vls_fields_validate(&row, login_fields, &arena, &t->err));
-    CHECK_TEXT("'since' is not what it must be: a duration such as \"90s\"", t->err.message);
+    CHECK_TEXT("'since' is invalid: a duration such as \"90s\"", t->err.message);
 }
 
 /* ---- writing ---- */
@@ -404,7 +404,7 @@ TEST(field_json, structs_that_have_no_text)
     kit_all row = good_row();
 
     row.real = 1.0 / 0.0;
-    refuse_both(t, &row, "real", "'real' is not a number that JSON has");
+    refuse_both(t, &row, "real", "'real' is not a number that JSON can hold");
     row = good_row();
     row.duration = -1;
     refuse_both(t, &row, "duration", "'duration' is a negative duration");
@@ -471,10 +471,10 @@ TEST(field_validate, refuses_what_decoding_would_never_make)
     refuse_row(t, &row, "names", "'names' is missing");
     row = good_row();
     row.seq = -5;
-    refuse_row(t, &row, "seq", "'seq' must be between 0 and 1048576, is -5");
+    refuse_row(t, &row, "seq", "'seq' must be between 0 and 1048576, not -5");
     row = good_row();
     row.integer = VALISE_NONE;
-    refuse_row(t, &row, "integer", "'integer' is VALISE_NONE and must not be");
+    refuse_row(t, &row, "integer", "'integer' must not be VALISE_NONE");
     row = good_row();
     row.str = VLS_STR("a\xff");
     refuse_row(t, &row, "str", "'str' is not UTF-8");
@@ -482,14 +482,15 @@ TEST(field_validate, refuses_what_decoding_would_never_make)
     refuse_row(t, &row, "str", "'str' is not UTF-8");
     row = good_row();
     row.bytes = (valise_str){NULL, 3};
-    refuse_row(t, &row, "bytes", "'bytes' has a length and no bytes");
+    refuse_row(t, &row, "bytes", "'bytes' has a length, but no bytes");
     row = good_row();
     row.n_json = VLS_STR("{\"b\":1, \"a\":2}");
     refuse_row(t, &row, "njson", "'njson' is not canonical JSON");
     row.n_json = VLS_STR("{");
     refuse_row(t, &row, "njson", NULL);
     row.n_json = VLS_STR("null");
-    refuse_row(t, &row, "njson", "'njson' is null, which means that it is not given: leave it out");
+    refuse_row(t, &row, "njson",
+               "'njson' is null, which means that nothing is given: leave it out");
     row = good_row();
     row.text.bytes = VLS_STR("\xc0\x80");
     refuse_row(t, &row, "text", "'text' is not UTF-8");
@@ -498,7 +499,7 @@ TEST(field_validate, refuses_what_decoding_would_never_make)
     refuse_row(t, &row, "value", NULL);
     row = good_row();
     row.blocks = (valise_list){NULL, 1};
-    refuse_row(t, &row, "blocks", "'blocks' has a count and no items");
+    refuse_row(t, &row, "blocks", "'blocks' has a count, but no items");
     row = good_row();
     const valise_str names[] = {VLS_STR("a"), {long_text, 101}};
     row.names = (valise_list){names, 2};
