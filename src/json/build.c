@@ -43,7 +43,7 @@ bool vls_json_builder_grow(vls_json_builder *b)
     vls_json *stack;
 
     if (cap > UINT32_MAX / 2) {
-        (void)vls_fail(&b->error, VALISE_E_TOO_LARGE, "more values than a document can have");
+        (void)vls_fail(&b->error, VALISE_E_TOO_LARGE, "too many values for a document");
         return false;
     }
     if (cap <= b->len) {

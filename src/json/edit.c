@@ -52,7 +52,7 @@ int vls_edit_measure(vls_edit *edit, vls_json v, size_t levels, valise_error *er
     if (rc < 0 || (v.type != VLS_JSON_ARRAY && v.type != VLS_JSON_OBJECT))
         return rc;
     if (levels == 0)
-        return vls_fail(err, VALISE_E_LIMIT, "the result is deeper than %u levels",
+        return vls_fail(err, VALISE_E_LIMIT, "the result is nested more than %u levels deep",
                         VLS_JSON_MAX_DEPTH);
     for (size_t i = 0; i < v.len && rc == 0; i++) {
         if (v.type == VLS_JSON_ARRAY) {

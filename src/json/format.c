@@ -84,7 +84,7 @@ static uint64_t take_unsigned(va_list *args, int len)
 static int add_real(vls_buf *out, double real, valise_error *err)
 {
     if (!isfinite(real))
-        return vls_fail(err, VALISE_E_INVALID, "JSON has no number for what is not finite");
+        return vls_fail(err, VALISE_E_INVALID, "JSON has no number for infinity or NaN");
     return vls_json_write(out, vls_json_real(real), err);
 }
 

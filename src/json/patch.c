@@ -212,7 +212,7 @@ static int run_test(vls_edit *edit, const op *o, valise_error *err)
                            note_change, &first, NULL);
     (void)vls_fail(err, VALISE_E_CONFLICT, "%s is %s, expected %s", first.what, first.is.s,
                    first.expected.s);
-    vls_hint(err, "the document is not the one the patch was made for");
+    vls_hint(err, "the patch was made for another document");
     return VALISE_E_CONFLICT;
 }
 

@@ -100,7 +100,7 @@ static int check_text(size_t *count, valise_str text, valise_error *err)
     if (text.len > 0 && text.ptr[0] != '/') {
         int rc = vls_fail_at(err, VALISE_E_INVALID, 0, "pointer %s does not start with \"/\"",
                              vls_pointer_brief(text).s);
-        vls_hint(err, "a pointer is empty or \"/\" in front of each step: /a/0");
+        vls_hint(err, "a pointer is empty, or has a \"/\" before each step: /a/0");
         return rc;
     }
     for (size_t i = 0; i < text.len; i++) {
@@ -108,7 +108,7 @@ static int check_text(size_t *count, valise_str text, valise_error *err)
             steps++;
         if (text.ptr[i] == '~' && !is_escape(vls_str_from(text, i))) {
             int rc = vls_fail_at(err, VALISE_E_INVALID, i,
-                                 "pointer %s has a \"~\" without 0 or 1 behind it",
+                                 "pointer %s has a \"~\" that is not followed by 0 or 1",
                                  vls_pointer_brief(text).s);
             vls_hint(err, "write \"~0\" for \"~\" and \"~1\" for \"/\"");
             return rc;
@@ -196,8 +196,8 @@ static int fail_item(vls_json parent, const vls_pointer *pointer, size_t step, v
         return vls_fail(err, VALISE_E_NOT_FOUND, "\"-\" is past the last of the %zu item%s of %s",
                         (size_t)parent.len, plural(parent.len), array.s);
     if (vls_pointer_index(&index, token))
-        return vls_fail(err, VALISE_E_NOT_FOUND, "%s has %zu item%s and so no item %zu", array.s,
-                        (size_t)parent.len, plural(parent.len), index);
+        return vls_fail(err, VALISE_E_NOT_FOUND, "%s has %zu item%s, so there is no item %zu",
+                        array.s, (size_t)parent.len, plural(parent.len), index);
     return vls_fail(err, VALISE_E_NOT_FOUND, "\"%s\" is not an index of the array %s",
                     vls_text_short(token).s, array.s);
 }

@@ -20,7 +20,7 @@ int vls_schema_spend(vls_schema_run *run, uint64_t steps)
     if (run->steps < steps) {
         run->steps = 0;
         (void)vls_fail(run->err, VALISE_E_LIMIT,
-                       "checking against the schema takes more than %llu steps",
+                       "checking with this schema takes more than %llu steps",
                        (unsigned long long)run->schema->limits.max_steps);
         vls_hint(run->err, "raise max_steps, or make the schema or the instance smaller");
         return VALISE_E_LIMIT;

@@ -72,7 +72,7 @@ static int compile_count(vls_schema_compiler *c, const vls_schema_site *site, vo
     vls_json v = *site->value;
 
     if (!vls_schema_is_integer(v) || vls_json_number_compare(v, vls_json_int(0)) < 0)
-        return vls_schema_refuse_value(c, site, "must be an integer that is not negative");
+        return vls_schema_refuse_value(c, site, "must be a non-negative integer");
     /* What does not fit is more than anything has. */
     *(vls_schema_count *)field = (vls_schema_count){
         .set = true, .n = v.type == VLS_JSON_INT ? (uint64_t)v.integer : UINT64_MAX};
@@ -95,7 +95,7 @@ static int compile_divisor(vls_schema_compiler *c, const vls_schema_site *site, 
 
     if (!vls_json_is_number(*site->value) ||
         vls_json_number_compare(*site->value, vls_json_int(0)) <= 0)
-        return vls_schema_refuse_value(c, site, "must be a number over 0");
+        return vls_schema_refuse_value(c, site, "must be a number above 0");
     *(const vls_json **)field = site->value;
     rc = vls_divisor_new(&number->divisor, &c->schema->arena, *site->value, &why);
     return rc < 0 ? vls_schema_refuse(c, site, rc, "%s", why.message) : 0;
@@ -137,7 +137,7 @@ static int compile_type(vls_schema_compiler *c, const vls_schema_site *site, voi
         bits |= bit;
     }
     if (bits == 0)
-        return vls_schema_refuse(c, site, VALISE_E_INVALID, "names no type");
+        return vls_schema_refuse(c, site, VALISE_E_INVALID, "does not name a type");
     *(uint8_t *)field = (uint8_t)bits;
     return 0;
 }

@@ -245,7 +245,7 @@ static int match_failed(int number, const vls_pattern *pattern, valise_error *er
         number == PCRE2_ERROR_HEAPLIMIT || number == PCRE2_ERROR_DEPTHLIMIT)
         return vls_fail(err, VALISE_E_LIMIT, "matching the pattern \"%.*s\" takes too much work",
                         VALISE_STR_ARG(source));
-    return vls_fail(err, VALISE_E_INVALID, "text that is not UTF-8 meets the pattern \"%.*s\"",
+    return vls_fail(err, VALISE_E_INVALID, "the pattern \"%.*s\" was given text that is not UTF-8",
                     VALISE_STR_ARG(source));
 }
 

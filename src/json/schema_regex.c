@@ -252,7 +252,7 @@ static int take_character_escape(uint32_t *out, regex *r, size_t start)
     char c = peek(r, 0);
 
     if (r->at >= r->source.len)
-        return refuse(r, start, "nothing behind the backslash");
+        return refuse(r, start, "nothing after the backslash");
     r->at++;
     for (size_t i = 0; i + 1 < sizeof(plain); i += 2) {
         if (c == plain[i]) {
@@ -375,7 +375,7 @@ static int put_class(regex *r)
     put(r, skip(r, "^") ? "[^" : "[");
     while (!skip(r, "]")) {
         if (r->at >= r->source.len)
-            return refuse(r, start, "a class that is not closed");
+            return refuse(r, start, "an unclosed character class");
         rc = take_class_member(&low, r);
         if (rc < 0)
             return rc;

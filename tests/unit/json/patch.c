@@ -64,7 +64,7 @@ TEST(patch, errors_name_operation_path_and_reason)
         {VALISE_E_NOT_FOUND, "[{\"op\":\"test\",\"path\":\"/x\",\"value\":1}]",
          "patch[0] test /x: the document has no member \"x\""},
         {VALISE_E_NOT_FOUND, "[{\"op\":\"add\",\"path\":\"/l/3\",\"value\":1}]",
-         "patch[0] add /l/3: /l has 2 items and so no item 3"},
+         "patch[0] add /l/3: /l has 2 items, so there is no item 3"},
         {VALISE_E_NOT_FOUND, "[{\"op\":\"add\",\"path\":\"/a/b/c\",\"value\":1}]",
          "patch[0] add /a/b/c: /a/b is not an object or array, its type is integer"},
         {VALISE_E_NOT_FOUND, "[{\"op\":\"remove\",\"path\":\"/l/-\"}]",
@@ -114,7 +114,7 @@ TEST(patch, errors_carry_the_field_and_the_way_out)
     CHECK_RC(VALISE_E_CONFLICT, apply(&result, t, &arena, document,
                                       "[{\"op\":\"test\",\"path\":\"/a\",\"value\":2}]"));
     CHECK_TEXT("[0]", t->err.path);
-    CHECK_TEXT("the document is not the one the patch was made for", t->err.hint);
+    CHECK_TEXT("the patch was made for another document", t->err.hint);
     CHECK_RC(VALISE_E_INVALID,
              apply(&result, t, &arena, document,
                    "[{\"op\":\"remove\",\"path\":\"/a\"},{\"op\":\"add\",\"path\":\"/a\"}]"));
@@ -396,7 +396,7 @@ TEST(patch, the_result_is_no_deeper_than_a_document_may_be)
         /* above arrays, the empty one, and two more */
         int expected = above + 3 <= VLS_JSON_MAX_DEPTH ? 0 : VALISE_E_LIMIT;
         CHECK_RC(expected, apply(&result, t, &arena, deep, patch));
-        CHECK(expected == 0 || strstr(t->err.message, "deeper than 256 levels"));
+        CHECK(expected == 0 || strstr(t->err.message, "more than 256 levels deep"));
 
         CHECK_OK(apply(&result, t, &arena, deep, add));
         /* "/0/0" has above - 1 levels and goes below 3 */

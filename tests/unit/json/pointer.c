@@ -116,8 +116,8 @@ TEST(pointer, says_which_step_leads_nowhere)
     static const char *const missing[][2] = {
         {"/x", "the document has no member \"x\""},
         {"/a/b/c", "/a has no member \"b\""},
-        {"/list/3", "/list has 3 items and so no item 3"},
-        {"/one/1", "/one has 1 item and so no item 1"},
+        {"/list/3", "/list has 3 items, so there is no item 3"},
+        {"/one/1", "/one has 1 item, so there is no item 1"},
         {"/list/-", "\"-\" is past the last of the 3 items of /list"},
         {"/list/01", "\"01\" is not an index of the array /list"},
         {"/list/0/x", "/list/0 is not an object or array, its type is integer"},

@@ -15,7 +15,7 @@ TEST(schema, exponential_schemas_end_at_the_step_limit)
     vls_buf_add_text(&text, "'d60':true}}");
     CHECK_OK(compile_with(&f, vls_buf_cstr(&text), &(vls_schema_limits){.max_steps = 10000}));
     CHECK_RC(VALISE_E_LIMIT, check(&f, "1"));
-    CHECK_TEXT("checking against the schema takes more than 10000 steps", t->err.message);
+    CHECK_TEXT("checking with this schema takes more than 10000 steps", t->err.message);
     fixture_release(&f);
 }
 
