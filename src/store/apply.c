@@ -183,7 +183,7 @@ static int check_immutable(const valise_view *view, const vls_overlay_row *chang
         !(coll->desc->flags & (VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET)) ||
         (!change->row && (!vls_coll_is_quiet(coll) || view->expiring)))
         return 0;
-    return vls_fail(err, VALISE_E_CONFLICT, "%s is there already and cannot be changed",
+    return vls_fail(err, VALISE_E_CONFLICT, "%s exists already and cannot be changed",
                     vls_coll_place(coll, change->before).s);
 }
 
@@ -233,7 +233,7 @@ int vls_view_apply(vls_entry *entry, valise_view *view, valise_error *err)
         return rc;
     if (list.failed == VALISE_E_TOO_LARGE) {
         (void)vls_fail(err, VALISE_E_LIMIT,
-                       "one command cannot change so much (over %zu MiB of rows)",
+                       "one command cannot change so much (more than %zu MiB of rows)",
                        VLS_CHANGES_MAX >> 20);
         vls_hint(err, "split it into several commands");
         return VALISE_E_LIMIT;

@@ -240,7 +240,7 @@ static int fail_damaged(const vls_blob_reader *reader, valise_error *err)
         (void)vls_fail(err, VALISE_E_CORRUPT, "blob %s is damaged: %ju of %ju bytes are missing",
                        vls_id_hex(&reader->id).s, (uintmax_t)reader->left, (uintmax_t)reader->size);
     else
-        (void)vls_fail(err, VALISE_E_CORRUPT, "blob %s is damaged: its bytes are not those it had",
+        (void)vls_fail(err, VALISE_E_CORRUPT, "blob %s is damaged: its bytes have changed",
                        vls_id_hex(&reader->id).s);
     vls_hint(err, "register the same file again, or restore the blob from a backup");
     return VALISE_E_CORRUPT;

@@ -276,11 +276,11 @@ static int commit(const file_put *put, const valise_id *id, valise_error *err)
         return fail_here(put->folder, "cannot sync a blob in", err);
     VLS_AUTO(fd) int shelf = make_shelf(put->folder, id->bytes[0]);
     if (shelf < 0)
-        return fail_here(put->folder, "cannot make a shelf in", err);
+        return fail_here(put->folder, "cannot make a subfolder in", err);
     if (rename_to(put, shelf, id) < 0)
         return fail_here(put->folder, "cannot name a blob in", err);
     if (vls_fd_sync(shelf) < 0)
-        return fail_here(put->folder, "cannot sync a shelf in", err);
+        return fail_here(put->folder, "cannot sync a subfolder in", err);
     return 0;
 }
 

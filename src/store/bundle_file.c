@@ -65,8 +65,8 @@ static int check_beginning(valise_str piece, uint64_t at, const char *path, vali
 
     if (len == 0 || memcmp(magic + from, piece.ptr, len) == 0)
         return 0;
-    (void)vls_fail(err, VALISE_E_CORRUPT, "%s is not a bundle: it does not begin like one", path);
-    vls_hint(err, "nothing was imported; get the bundle again");
+    (void)vls_fail(err, VALISE_E_CORRUPT, "%s is not a bundle: it does not start like one", path);
+    vls_hint(err, "nothing was imported; get a new copy of the bundle");
     return VALISE_E_CORRUPT;
 }
 
@@ -159,9 +159,9 @@ void vls_bundle_input_close(vls_bundle_input *input)
 
 static int fail_exists(const char *path, valise_error *err)
 {
-    int rc = vls_fail(err, VALISE_E_EXISTS, "%s is there already", path);
+    int rc = vls_fail(err, VALISE_E_EXISTS, "%s already exists", path);
 
-    vls_hint(err, "give another name, or --force to replace it");
+    vls_hint(err, "give another name, or replace it with --force");
     return rc;
 }
 

@@ -29,7 +29,7 @@ static int fail_unknown(valise_str name, valise_error *err)
         vls_hint(err, "load the extension and import again");
         return rc;
     }
-    rc = vls_fail(err, VALISE_E_UNSUPPORTED, "the bundle has rows of %s, which nobody knows here",
+    rc = vls_fail(err, VALISE_E_UNSUPPORTED, "the bundle has rows of %s, which are unknown here",
                   vls_text_short(name).s);
     vls_hint(err, "use a newer version of valise");
     return rc;
@@ -264,7 +264,7 @@ static int check_state(vls_txn *txn, const vls_bundle_header *header, valise_err
     rc = vls_state_hash(&state, &view, err);
     if (rc == 0 && !vls_id_equal(&state, &header->state))
         rc = vls_fail(err, VALISE_E_CORRUPT,
-                      "the bundle is damaged: its rows are not the state that it says");
+                      "the bundle is damaged: its rows do not match its state hash");
     return rc;
 }
 
@@ -341,7 +341,7 @@ int vls_bundle_restore(vls_txn *txn, const vls_bundle_import *how, valise_error 
     if (rc < 0)
         return rc;
     if (!vls_bundle_header_of(reader)->whole)
-        return vls_fail(err, VALISE_E_INVALID, "the bundle holds a part of a workspace");
+        return vls_fail(err, VALISE_E_INVALID, "the bundle holds only a part of a workspace");
     vls_buf_init(&r.list, how->env, VLS_CHANGES_MAX + 4096);
     vls_arena_init(&r.arena, how->env, VLS_VIEW_MAX_BYTES);
     rc = restore(&r, reader, err);

@@ -115,7 +115,7 @@ int vls_bundle_part_add(vls_bundle_part *part, valise_str place, valise_error *e
     if (rc < 0)
         return rc;
     if (!is_carried(part, coll))
-        return vls_fail(err, VALISE_E_INVALID, "rows of %s stay in their workspace",
+        return vls_fail(err, VALISE_E_INVALID, "rows of %s cannot leave their workspace",
                         coll->desc->name);
     rc = vls_txn_get(row, part->view->txn, coll, key, err);
     if (rc == 0)

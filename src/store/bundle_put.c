@@ -83,10 +83,10 @@ static int decode_row(valise_cell **out, vls_arena *arena, const vls_coll *coll,
 
 static int fail_conflict(const vls_coll *coll, const valise_cell *row, valise_error *err)
 {
-    int rc = vls_fail(err, VALISE_E_CONFLICT, "%s is here and in the bundle, and they differ",
+    int rc = vls_fail(err, VALISE_E_CONFLICT, "%s is both here and in the bundle, and they differ",
                       vls_coll_place(coll, row).s);
 
-    vls_hint(err, "nothing was imported; import into an empty workspace to see both");
+    vls_hint(err, "nothing was imported; import into an empty workspace to compare them");
     return rc;
 }
 

@@ -15,7 +15,7 @@ int vls_bundle_wrong(const vls_bundle_reader *r, const char *what, valise_error 
 {
     int rc = vls_fail_at(err, VALISE_E_CORRUPT, r->start, "the bundle is damaged: %s", what);
 
-    vls_hint(err, "nothing was imported; get the bundle again");
+    vls_hint(err, "nothing was imported; get a new copy of the bundle");
     return rc;
 }
 
@@ -104,7 +104,7 @@ static int take_length(uint64_t *out, vls_bundle_reader *r, char *head, size_t *
     }
     in = vls_reader_of(vls_str(head + 1, *head_len - 1));
     *out = vls_reader_varint(&in);
-    return vls_reader_is_done(&in) ? 0 : vls_bundle_wrong(r, "a length that is none", err);
+    return vls_reader_is_done(&in) ? 0 : vls_bundle_wrong(r, "an invalid length", err);
 }
 
 /* The next record into r->body. */
@@ -123,7 +123,7 @@ static int take_frame(char *tag, vls_bundle_reader *r, valise_error *err)
     if (rc < 0)
         return rc;
     if (len > limit_of(head[0]))
-        return vls_bundle_wrong(r, "a record that is larger than any may be", err);
+        return vls_bundle_wrong(r, "a record that is too large", err);
     if (len > vls_bundle_left(r))
         return vls_bundle_wrong(r, "it was cut off", err);
     vls_buf_clear(&r->body);
@@ -152,9 +152,9 @@ static int read_end(vls_bundle_reader *r, valise_error *err)
     if (rc < 0)
         return rc;
     if (r->body.len != sizeof(actual) || memcmp(r->body.ptr, &actual, sizeof(actual)) != 0)
-        return vls_bundle_wrong(r, "it is not what was written", err);
+        return vls_bundle_wrong(r, "its checksum does not match", err);
     if (vls_bundle_left(r) > 0)
-        return vls_bundle_wrong(r, "something stands behind its end", err);
+        return vls_bundle_wrong(r, "something follows its end", err);
     if (r->header.whole &&
         (r->last_seq != r->header.tip_seq || !vls_id_equal(&r->last_hash, &r->header.tip_hash)))
         return vls_bundle_wrong(r, "its log does not reach its tip", err);
@@ -180,7 +180,7 @@ static int check_rank(vls_bundle_reader *r, char tag, valise_error *err)
     int rank = rank_of(tag);
 
     if (rank < r->rank || rank <= 0 || (r->in_blob && tag != 'P'))
-        return vls_bundle_wrong(r, "records that are not in order", err);
+        return vls_bundle_wrong(r, "records out of order", err);
     if (rank > r->rank)
         r->has_last = false;
     r->rank = rank;
@@ -239,18 +239,18 @@ static int read_magic(vls_bundle_reader *r, valise_error *err)
     int rc;
 
     if (vls_bundle_left(r) < sizeof(magic))
-        return vls_bundle_wrong(r, "it is too short to be one", err);
+        return vls_bundle_wrong(r, "it is too short for a bundle", err);
     rc = take(magic, r, sizeof(magic), err);
     if (rc < 0)
         return rc;
     vls_hash_update(&r->stream, vls_str(magic, sizeof(magic)));
     if (memcmp(magic, VLS_BUNDLE_MAGIC, sizeof(VLS_BUNDLE_MAGIC) - 1) != 0)
-        return vls_bundle_wrong(r, "it does not begin like one", err);
+        return vls_bundle_wrong(r, "it does not start like one", err);
     if (magic[MAGIC_LEN - 2] == '0' + VLS_BUNDLE_FORMAT && magic[MAGIC_LEN - 1] == '\n')
         return 0;
-    rc = vls_fail(err, VALISE_E_UNSUPPORTED,
-                  "the bundle has another format than %d, which this program reads",
-                  VLS_BUNDLE_FORMAT);
+    rc =
+        vls_fail(err, VALISE_E_UNSUPPORTED,
+                 "the bundle does not have format %d, which this program reads", VLS_BUNDLE_FORMAT);
     vls_hint(err, "use a newer version of valise");
     return rc;
 }

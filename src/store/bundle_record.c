@@ -35,7 +35,7 @@ int vls_bundle_read_header(vls_bundle_reader *r, valise_error *err)
         rc = vls_fields_write(&again, &r->header, vls_bundle_header_fields, VLS_FIELD_LOGGED, 0,
                               err);
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "its header is none", err);
+        return vls_bundle_wrong_part(r, rc, "its header is invalid", err);
     if (r->header.format > VLS_FORMAT) {
         rc = vls_fail(err, VALISE_E_UNSUPPORTED,
                       "the bundle holds rows of format %lld, this program reads format %d",
@@ -44,7 +44,7 @@ int vls_bundle_read_header(vls_bundle_reader *r, valise_error *err)
         return rc;
     }
     if (!vls_str_equal(vls_buf_str(&again), text) || !is_sound(&r->header))
-        return vls_bundle_wrong(r, "its header makes no sense", err);
+        return vls_bundle_wrong(r, "its header is inconsistent", err);
     r->last_seq = r->header.base_seq;
     r->last_hash = r->header.base_hash;
     return 0;
@@ -63,7 +63,7 @@ int vls_bundle_read_coll(vls_bundle_record *out, vls_bundle_reader *r, valise_er
         return vls_arena_fail(&r->kept, err);
     if (in.failed || (r->colls.len > 0 && vls_str_compare(r->last_name, name) >= 0) ||
         r->colls.len >= VLS_COLL_MAX)
-        return vls_bundle_wrong(r, "collections that are not in order", err);
+        return vls_bundle_wrong(r, "collections out of order", err);
     rc = vls_arena_dup(&r->last_name, &r->kept, name, err);
     if (rc == 0)
         rc = vls_coll_restore(coll, r->last_name, text, &r->kept, err);
@@ -71,10 +71,10 @@ int vls_bundle_read_coll(vls_bundle_record *out, vls_bundle_reader *r, valise_er
     if (rc == 0)
         rc = vls_coll_describe(&again, coll, &r->kept, err);
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "a collection that makes no sense", err);
+        return vls_bundle_wrong_part(r, rc, "an invalid collection", err);
     if (!vls_str_equal(vls_buf_str(&again), text) || coll->first_count != coll->field_count ||
         (coll->desc->flags & VALISE_COLL_EXEMPT))
-        return vls_bundle_wrong(r, "a collection that is not described in its one form", err);
+        return vls_bundle_wrong(r, "a collection whose description is not canonical", err);
     if (!vls_vec_push(&r->colls, r->env, coll))
         return vls_fail_memory(err);
     out->number = (uint32_t)(r->colls.len - 1);
@@ -93,7 +93,7 @@ int vls_bundle_read_object(vls_bundle_record *out, vls_bundle_reader *r, valise_
     int rc;
 
     if (in.failed || kind.len > VLS_OBJECT_KIND_MAX || memchr(kind.ptr, 0, kind.len))
-        return vls_bundle_wrong(r, "an object that is none", err);
+        return vls_bundle_wrong(r, "an invalid object", err);
     memcpy(&out->id, id.ptr, sizeof(out->id));
     rc = vls_arena_dup(&copy, &r->record, kind, err);
     if (rc < 0)
@@ -101,7 +101,7 @@ int vls_bundle_read_object(vls_bundle_record *out, vls_bundle_reader *r, valise_
     out->kind = copy.ptr;
     if (r->has_last &&
         (memcmp(&r->last_id, &out->id, 8) > 0 || vls_id_equal(&r->last_id, &out->id)))
-        return vls_bundle_wrong(r, "objects that are not in order", err);
+        return vls_bundle_wrong(r, "objects out of order", err);
     r->has_last = true;
     r->last_id = out->id;
     if (out->tag == 'X') {
@@ -109,17 +109,17 @@ int vls_bundle_read_object(vls_bundle_record *out, vls_bundle_reader *r, valise_
         r->counts.erased++;
         rc = vls_object_id(&actual, &r->hasher, out->kind, VLS_STR(""), err); /* is it a kind? */
         if (rc < 0 || !vls_reader_is_done(&in) || out->size > VLS_OBJECT_MAX)
-            return vls_bundle_wrong_part(r, rc, "an erased object that is none", err);
+            return vls_bundle_wrong_part(r, rc, "an invalid erased object", err);
         return 0;
     }
     out->bytes = vls_reader_slice(&in, vls_reader_left(&in));
     r->counts.objects++;
     rc = vls_object_id(&actual, &r->hasher, out->kind, out->bytes, err);
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "an object that is none", err);
+        return vls_bundle_wrong_part(r, rc, "an invalid object", err);
     return vls_id_equal(&actual, &out->id)
                ? 0
-               : vls_bundle_wrong(r, "an object with another's id", err);
+               : vls_bundle_wrong(r, "an object that does not match its id", err);
 }
 
 /* ---- blobs ---- */
@@ -134,7 +134,7 @@ static int end_blob(vls_bundle_reader *r, valise_error *err)
     r->in_blob = false;
     return vls_id_equal(&actual, &r->blob_id)
                ? 0
-               : vls_bundle_wrong(r, "a blob with another's id", err);
+               : vls_bundle_wrong(r, "a blob that does not match its id", err);
 }
 
 int vls_bundle_read_blob(vls_bundle_record *out, vls_bundle_reader *r, valise_error *err)
@@ -144,10 +144,10 @@ int vls_bundle_read_blob(vls_bundle_record *out, vls_bundle_reader *r, valise_er
 
     out->size = vls_reader_varint(&in);
     if (!vls_reader_is_done(&in) || out->size > vls_bundle_left(r))
-        return vls_bundle_wrong(r, "a blob that is none", err);
+        return vls_bundle_wrong(r, "an invalid blob", err);
     memcpy(&out->id, id.ptr, sizeof(out->id));
     if (r->has_last && vls_id_compare(&r->last_id, &out->id) >= 0)
-        return vls_bundle_wrong(r, "blobs that are not in order", err);
+        return vls_bundle_wrong(r, "blobs out of order", err);
     r->has_last = true;
     r->last_id = r->blob_id = out->id;
     r->blob_left = out->size;
@@ -161,7 +161,7 @@ int vls_bundle_read_piece(vls_bundle_record *out, vls_bundle_reader *r, valise_e
 {
     out->bytes = vls_buf_str(&r->body);
     if (!r->in_blob || out->bytes.len != VLS_MIN(r->blob_left, VLS_BUNDLE_PIECE_BYTES))
-        return vls_bundle_wrong(r, "a piece of no blob", err);
+        return vls_bundle_wrong(r, "a piece that belongs to no blob", err);
     vls_hash_update(&r->blob, out->bytes);
     r->blob_left -= out->bytes.len;
     return r->blob_left == 0 ? end_blob(r, err) : 0;

@@ -21,9 +21,9 @@ static int read_row(valise_cell *cells, size_t *count, vls_bundle_reader *r, con
     if (rc == 0)
         rc = vls_row_to_cells(again, row, coll->desc->fields, &r->record, err);
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "a row that its table does not fit", err);
+        return vls_bundle_wrong_part(r, rc, "a row that does not fit its collection", err);
     if (!vls_cells_equal(cells, again, coll->field_count))
-        return vls_bundle_wrong(r, "a row that is not in its one form", err);
+        return vls_bundle_wrong(r, "a row that is not canonical", err);
     return 0;
 }
 
@@ -34,10 +34,10 @@ static int read_key(vls_bundle_reader *r, const vls_coll *coll, valise_str key, 
     int rc = vls_key_read(cells, coll->key_count, key, &r->record, err);
 
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "a key that is none", err);
+        return vls_bundle_wrong_part(r, rc, "an invalid key", err);
     for (uint16_t i = 0; i < coll->key_count; i++) {
         if (cells[i].type != vls_field_cell_type(&coll->desc->fields[i]))
-            return vls_bundle_wrong(r, "a key that its table does not fit", err);
+            return vls_bundle_wrong(r, "a key that does not fit its collection", err);
     }
     return 0;
 }
@@ -48,7 +48,7 @@ static int check_order(vls_bundle_reader *r, uint32_t number, valise_str key, va
     if (r->has_last &&
         (number < r->last_coll ||
          (number == r->last_coll && vls_str_compare(vls_buf_str(&r->last_key), key) >= 0)))
-        return vls_bundle_wrong(r, "rows that are not in order", err);
+        return vls_bundle_wrong(r, "rows out of order", err);
     r->has_last = true;
     r->last_coll = number;
     vls_buf_clear(&r->last_key);
@@ -69,12 +69,12 @@ int vls_bundle_read_row(vls_bundle_record *out, vls_bundle_reader *r, valise_err
     if (!cells)
         return vls_arena_fail(&r->record, err);
     if (in.failed || !coll || seq == 0 || seq > (uint64_t)r->header.tip_seq)
-        return vls_bundle_wrong(r, "a row of nowhere", err);
+        return vls_bundle_wrong(r, "a row of no known collection", err);
     rc = read_row(cells, &count, r, coll, vls_reader_slice(&in, vls_reader_left(&in)), err);
     if (rc < 0)
         return rc;
     if (cells[count - 1].type == VALISE_CELL_NULL) /* there is a key, so there are cells */
-        return vls_bundle_wrong(r, "a row that is not in its one form", err);
+        return vls_bundle_wrong(r, "a row that is not canonical", err);
     vls_buf_init(&key, r->env, VLS_BUNDLE_BODY_MAX);
     vls_key_write(&key, cells, coll->key_count);
     rc = vls_buf_check(&key, err);
@@ -99,7 +99,7 @@ int vls_bundle_read_gone(vls_bundle_record *out, vls_bundle_reader *r, valise_er
     seq = vls_reader_varint(&in);
     if (!vls_reader_is_done(&in) || !coll || !r->header.whole ||
         seq <= (uint64_t)r->header.base_seq || seq > (uint64_t)r->header.tip_seq)
-        return vls_bundle_wrong(r, "a deletion of nothing", err);
+        return vls_bundle_wrong(r, "a deletion of a row that is not there", err);
     rc = read_key(r, coll, out->key, err);
     if (rc == 0)
         rc = check_order(r, (uint32_t)number, out->key, err);
@@ -122,7 +122,7 @@ static int check_image(vls_bundle_reader *r, const vls_image *image, int64_t seq
 
     if (!coll || image->from_seq >= seq || image->gone_seq >= seq ||
         (vls_coll_is_quiet(coll) && (image->from_seq > 0 || image->gone_seq > 0)))
-        return vls_bundle_wrong(r, "an entry that changes what is not there", err);
+        return vls_bundle_wrong(r, "a log entry that changes a row that is not there", err);
     rc = read_key(r, coll, image->key, err);
     if (rc < 0 || image->from_seq == 0)
         return rc;
@@ -133,7 +133,7 @@ static int check_image(vls_bundle_reader *r, const vls_image *image, int64_t seq
     vls_key_write(&key, cells, coll->key_count);
     rc = vls_buf_check(&key, err);
     if (rc == 0 && !vls_str_equal(vls_buf_str(&key), image->key))
-        rc = vls_bundle_wrong(r, "an entry that changes another row", err);
+        rc = vls_bundle_wrong(r, "a log entry whose change does not match its row", err);
     return rc;
 }
 
@@ -145,7 +145,7 @@ static int check_changes(vls_bundle_reader *r, const vls_entry *entry, valise_er
     int rc;
 
     if (entry->changes.len > VLS_CHANGES_MAX)
-        return vls_bundle_wrong(r, "an entry that changes too much", err);
+        return vls_bundle_wrong(r, "a log entry that changes too much", err);
     vls_buf_init(&again, r->env, VLS_CHANGES_MAX);
     while ((rc = vls_changes_next(&image, &at, entry->changes, err)) > 0) {
         vls_arena_mark mark = vls_arena_here(&r->record);
@@ -156,10 +156,10 @@ static int check_changes(vls_bundle_reader *r, const vls_entry *entry, valise_er
         vls_changes_write(&again, &image);
     }
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "an entry whose list makes no sense", err);
+        return vls_bundle_wrong_part(r, rc, "a log entry with an invalid list of changes", err);
     rc = vls_buf_check(&again, err);
     if (rc == 0 && !vls_str_equal(vls_buf_str(&again), entry->changes))
-        rc = vls_bundle_wrong(r, "an entry whose list is not in its one form", err);
+        rc = vls_bundle_wrong(r, "a log entry whose list of changes is not canonical", err);
     return rc;
 }
 
@@ -177,16 +177,16 @@ int vls_bundle_read_entry(vls_bundle_record *out, vls_bundle_reader *r, valise_e
     if (rc == 0 && count == field_count)
         rc = vls_row_to_cells(again, entry, log->fields, &r->record, err);
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "an entry that is none", err);
+        return vls_bundle_wrong_part(r, rc, "an invalid log entry", err);
     if (count != field_count || !vls_cells_equal(cells, again, count) ||
         entry->seq != r->last_seq + 1 || entry->seq > r->header.tip_seq ||
         entry->time < r->last_time || entry->id8 != vls_own_first8(entry->id.bytes) ||
         !r->header.whole)
-        return vls_bundle_wrong(r, "an entry that does not follow the one before", err);
+        return vls_bundle_wrong(r, "a log entry that does not follow the one before", err);
     rc = vls_log_verify(&unverifiable, entry, r->last_seq > 0 ? &r->last_hash : NULL, &r->hasher,
                         err);
     if (rc < 0)
-        return vls_bundle_wrong_part(r, rc, "its log does not hang together", err);
+        return vls_bundle_wrong_part(r, rc, "its log is not one chain", err);
     r->last_seq = entry->seq;
     r->last_time = entry->time;
     r->last_hash = entry->hash;

@@ -46,8 +46,8 @@ static int check_desc(const valise_coll *desc, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "a collection without size, name or fields");
     if (!is_coll_name(desc->name))
         return vls_fail(err, VALISE_E_INVALID,
-                        "'%s' is not a name for a collection: one or two words of a to z, 0 to 9 "
-                        "and _, with a dot between, at most %u bytes",
+                        "'%s' cannot be the name of a collection: use one or two words of a to z, "
+                        "0 to 9 and _, with a dot between, at most %u bytes",
                         vls_text_short(valise_str_of(desc->name)).s, NAME_MAX_BYTES);
     rc = vls_fields_check(desc->fields, desc->row_size, err);
     if (rc < 0) {
@@ -233,9 +233,9 @@ int vls_coll_check_key(const vls_coll *coll, const valise_cell *key, valise_erro
     }
     if (bytes <= max)
         return 0;
-    (void)vls_fail(err, VALISE_E_TOO_LARGE, "the key of %s has %zu bytes; the most is %zu",
+    (void)vls_fail(err, VALISE_E_TOO_LARGE, "the key of %s has %zu bytes: at most %zu are allowed",
                    vls_coll_place(coll, key).s, bytes, max);
-    vls_hint(err, "a key is a name: keep what is long in another field");
+    vls_hint(err, "a key must be short: keep long texts in another field");
     return VALISE_E_TOO_LARGE;
 }
 

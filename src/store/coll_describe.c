@@ -236,7 +236,7 @@ static int fail_changed(const valise_coll *desc, const char *what, valise_str na
                         valise_error *err)
 {
     int rc = vls_fail(err, VALISE_E_UNSUPPORTED,
-                      "collection %s: %s '%s' is not what it is in this store", desc->name, what,
+                      "collection %s: %s '%s' is not the same as in this store", desc->name, what,
                       vls_text_short(name).s);
 
     vls_hint(err, "use the version of the program or extension that wrote it, or a newer one");

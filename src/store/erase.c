@@ -342,7 +342,7 @@ static int fail_empty(const vls_erase_place *place, valise_view *view, valise_er
         return rc;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "%s has no contents that could be erased",
                    vls_coll_place(place->coll, key).s);
-    vls_hint(err, "'valise erasure list' tells what was erased before");
+    vls_hint(err, "'valise erasure list' shows what was erased before");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -440,7 +440,7 @@ static int put_empty(vls_erase_place *out, valise_view *view, const valise_cell 
     if (!seen.row) {
         rc = vls_own_get(&gone, view->txn, VLS_TABLE_GONE, &view->arena, err);
         if (rc == 0 && !out->witnessed)
-            return vls_fail(err, VALISE_E_NOT_FOUND, "there is no %s, nor was there",
+            return vls_fail(err, VALISE_E_NOT_FOUND, "there is no %s, and there never was",
                             vls_coll_place(coll, key).s);
         out->before_seq = rc > 0 ? gone.seq : 0;
         return rc < 0 || out->only ? VLS_MIN(rc, 0) : let_go(out, key, coll->key_count, view, err);

@@ -52,7 +52,7 @@ static int check_payload(const vls_entry *entry, vls_hasher *hasher, valise_erro
         return rc;
     if (!vls_id_equal(&actual, &entry->commitment))
         return vls_fail(err, VALISE_E_CORRUPT,
-                        "the payload of log entry %lld is not what was logged",
+                        "the payload of log entry %lld is not the one that was logged",
                         (long long)entry->seq);
     return 0;
 }

@@ -94,7 +94,7 @@ static int memory_open(void **self, const valise_store_open *how, valise_error *
         return rc;
     if (!(how->flags & VALISE_STORE_CREATE)) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no store in memory to open");
-        vls_hint(err, "a store in memory is always a new one: make it");
+        vls_hint(err, "a store in memory is always new: create it");
         return rc;
     }
     store = vls_mem_zalloc(how->env, sizeof(*store));
@@ -209,7 +209,7 @@ static void memory_rollback(void *arg)
 static int check_writes(const txn *x, valise_error *err)
 {
     if (!x->writes)
-        return vls_fail(err, VALISE_E_INVALID, "a change in a transaction that reads");
+        return vls_fail(err, VALISE_E_INVALID, "a change in a read-only transaction");
     return x->spoiled ? fail_spoiled(x, err) : 0;
 }
 

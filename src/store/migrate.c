@@ -24,7 +24,7 @@ static int run_steps(vls_txn *txn, const vls_migration *migrations, int64_t from
         const vls_migration *step = find_step(migrations, format);
         int rc = step ? step->run(txn, err)
                       : vls_fail(err, VALISE_E_UNSUPPORTED,
-                                 "there is no way from format %lld of the store to %lld",
+                                 "the store cannot be brought from format %lld to %lld",
                                  (long long)format, (long long)(format + 1));
         if (rc == 0)
             rc = vls_meta_put_int(txn, "format", format + 1, err);

@@ -41,8 +41,8 @@ int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_s
     }
     if (!kind || !is_kind(valise_str_of(kind)))
         return vls_fail(err, VALISE_E_INVALID,
-                        "'%s' is not a kind of object: a letter and then letters, digits, '.' and "
-                        "'-', at most %u bytes",
+                        "'%s' is not a kind of object: it must be a letter and then letters, "
+                        "digits, '.' and '-', at most %u bytes",
                         vls_text_short(valise_str_of(kind)).s, VLS_OBJECT_KIND_MAX);
     if (strcmp(kind, "blob") == 0)
         return vls_hash_bytes(out, hasher, bytes, err);
@@ -215,7 +215,7 @@ int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_s
     int rc;
 
     if (bytes.len > VLS_OBJECT_MAX)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "an object of %zu bytes; the most is %zu",
+        return vls_fail(err, VALISE_E_TOO_LARGE, "an object of %zu bytes: at most %zu are allowed",
                         bytes.len, VLS_OBJECT_MAX);
     rc = find_id(&f, txn, id, err);
     if (rc < 0)
@@ -379,7 +379,7 @@ static int check_contents(vls_txn *txn, const vls_object_info *info, valise_str 
     if (rc == 0)
         rc = vls_object_id(&actual, hasher, info->kind, bytes, err);
     if (rc == 0 && (bytes.len != (size_t)info->size || !vls_id_equal(&actual, &info->id)))
-        rc = vls_fail(err, VALISE_E_CORRUPT, "its contents do not hash to its id");
+        rc = vls_fail(err, VALISE_E_CORRUPT, "its contents do not match its id");
     return rc;
 }
 

@@ -84,7 +84,7 @@ static int fail_ambiguous(const candidates *c, valise_str text, valise_error *er
     if (c->different)
         vls_hint(err, "give more digits");
     else /* rows of several collections about the same bytes */
-        vls_hint(err, "say which is meant: COLLECTION/ID, such as %s/%.8s", c->kind, c->id);
+        vls_hint(err, "give it as COLLECTION/ID, such as %s/%.8s", c->kind, c->id);
     return VALISE_E_CONFLICT;
 }
 
@@ -146,7 +146,7 @@ static int read_text(valise_str *out, vls_arena *arena, valise_str part, valise_
             char pair[3] = {0};
             VLS_AUTO(buf) vls_buf byte = {0};
             if (part.len - i < 3)
-                return vls_fail(err, VALISE_E_INVALID, "a '%%' needs two digits behind it");
+                return vls_fail(err, VALISE_E_INVALID, "a '%%' must be followed by two digits");
             for (int d = 0; d < 2; d++) {
                 char digit = part.ptr[i + 1 + (size_t)d];
                 pair[d] = (char)(digit >= 'A' && digit <= 'F' ? digit - 'A' + 'a' : digit);
@@ -256,7 +256,7 @@ int vls_place_parse(const vls_coll **coll, valise_cell *key, valise_view *view, 
 
     if (!vls_str_cut(&name, &rest, text, '/')) {
         (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a place", vls_text_short(text).s);
-        vls_hint(err, "a place is COLLECTION/KEY, such as pin/before-refactoring");
+        vls_hint(err, "a place has the form COLLECTION/KEY, such as pin/before-refactoring");
         return VALISE_E_INVALID;
     }
     c = vls_store_coll_named(view->txn->store, name);
@@ -267,7 +267,7 @@ int vls_place_parse(const vls_coll **coll, valise_cell *key, valise_view *view, 
         bool more = vls_str_cut(&part, &rest, rest, '/');
         int rc;
         if (more != (i + 1 < c->key_count))
-            return vls_fail(err, VALISE_E_INVALID, "a place of %s has %u parts behind its name",
+            return vls_fail(err, VALISE_E_INVALID, "a place of %s has %u parts after its name",
                             c->desc->name, (unsigned)c->key_count);
         rc = read_part(key, i, view, c, part, err);
         if (rc < 0)
@@ -421,8 +421,8 @@ static int find_entry(vls_target *out, valise_view *view, int64_t seq, valise_er
 
     if (seq <= tip->base_seq || seq > view->at) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND,
-                       "there is no log entry %lld: they go from %lld to %lld", (long long)seq,
-                       (long long)tip->base_seq + 1, (long long)view->at);
+                       "there is no log entry %lld: there are those from %lld to %lld",
+                       (long long)seq, (long long)tip->base_seq + 1, (long long)view->at);
         vls_hint(err, "'valise log' lists them");
         return VALISE_E_NOT_FOUND;
     }
@@ -468,8 +468,9 @@ int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_
         return rc;
     if (found.count == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing has the id '%s'", vls_text_short(text).s);
-        vls_hint(err,
-                 "check that it is an id of this workspace; 'valise log' lists those of commands");
+        vls_hint(
+            err,
+            "check that it is an id of this workspace; 'valise log' lists the ids of commands");
         return VALISE_E_NOT_FOUND;
     }
     return found.count > 1 ? fail_ambiguous(&found, text, err) : 0;

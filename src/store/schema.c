@@ -179,7 +179,7 @@ static int plan_read_only(plan *p, valise_error *err)
                           "collection %s of this store lacks fields or indexes that this program "
                           "wants, and the store was opened for reading only",
                           coll->desc->name);
-        vls_hint(err, "run 'valise status' once, which may write");
+        vls_hint(err, "open it for writing once: run 'valise status'");
         return rc;
     }
     return 0;
@@ -322,7 +322,7 @@ int vls_store_found(vls_store *store, valise_error *err)
     for (uint32_t table = 0; rc == 0 && empty && table < VLS_TABLE_OWN_COUNT; table++)
         rc = is_empty(&empty, &txn, table, err);
     if (rc == 0 && !empty)
-        rc = vls_fail(err, VALISE_E_CORRUPT, "the store does not say which format it has");
+        rc = vls_fail(err, VALISE_E_CORRUPT, "the store does not record its format");
     if (rc == 0)
         rc = write_new(&txn, err);
     return rc < 0 ? rc : vls_txn_commit(&txn, err);

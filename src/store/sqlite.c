@@ -99,8 +99,8 @@ int vls_sqlite_check_process(const vls_sqlite *store, valise_error *err)
 {
     if (store->pid == getpid())
         return 0;
-    int rc = vls_fail(err, VALISE_E_INVALID, "%s was opened by process %d, this is %d", store->path,
-                      (int)store->pid, (int)getpid());
+    int rc = vls_fail(err, VALISE_E_INVALID, "%s was opened by process %d, but this is process %d",
+                      store->path, (int)store->pid, (int)getpid());
     vls_hint(err, "open the store again after fork()");
     return rc;
 }
@@ -143,8 +143,9 @@ static int begin_on(vls_sqlite_conn *conn, bool writes, valise_error *err)
         return vls_sqlite_fail(conn->store, conn->db, rc, err);
     if (version == VLS_SQLITE_VERSION)
         return 0;
-    rc = vls_fail(err, VALISE_E_UNSUPPORTED, "%s has format %lld by now, this program knows %d",
-                  conn->store->path, (long long)version, VLS_SQLITE_VERSION);
+    rc = vls_fail(err, VALISE_E_UNSUPPORTED,
+                  "%s now has format %lld, but this program knows only %d", conn->store->path,
+                  (long long)version, VLS_SQLITE_VERSION);
     vls_hint(err, "another program has migrated it; use the same version");
     return rc;
 }
@@ -224,7 +225,7 @@ static int begin_write(void **out, vls_sqlite *store, bool lazy, valise_error *e
     int rc;
 
     if (store->flags & VALISE_STORE_READ_ONLY)
-        return vls_fail(err, VALISE_E_DENIED, "%s was opened to read only", store->path);
+        return vls_fail(err, VALISE_E_DENIED, "%s was opened for reading only", store->path);
     if (!vls_turn_take(&store->turn, deadline)) {
         rc = vls_fail(err, VALISE_E_BUSY, "%s: another transaction of this process is writing",
                       store->path);

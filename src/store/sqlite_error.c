@@ -140,7 +140,7 @@ static int fail_denied(const char *path, const char *text, int os, valise_error 
     int rc = vls_fail(err, VALISE_E_DENIED, "%s: %s%s%s", path, text, os ? ": " : "",
                       os ? strerrordesc_np(os) : "");
 
-    vls_hint(err, "see who owns the file and its folder, and whether both may be written");
+    vls_hint(err, "check who owns the file and its folder, and that both can be written");
     return rc;
 }
 
@@ -148,7 +148,7 @@ static int fail_corrupt(const char *path, const char *text, valise_error *err)
 {
     int rc = vls_fail(err, VALISE_E_CORRUPT, "%s is damaged: %s", path, text);
 
-    vls_hint(err, "keep a copy of the file and bring back a backup");
+    vls_hint(err, "keep a copy of the file, then restore a backup");
     return rc;
 }
 

@@ -67,7 +67,7 @@ static int fail_none(const vls_sqlite *store, const char *what, valise_error *er
 {
     int rc = vls_fail(err, VALISE_E_NOT_FOUND, "%s %s", store->path, what);
 
-    vls_hint(err, "make a new store there, or look in another folder");
+    vls_hint(err, "create a new store there, or look in another folder");
     return rc;
 }
 
@@ -108,7 +108,8 @@ static int identify(vls_sqlite_conn *conn, valise_error *err)
         return rc;
     }
     if (version != VLS_SQLITE_VERSION) {
-        rc = vls_fail(err, VALISE_E_UNSUPPORTED, "%s has format %lld, this program knows %d", path,
+        rc = vls_fail(err, VALISE_E_UNSUPPORTED,
+                      "%s has format %lld, but this program knows only %d", path,
                       (long long)version, VLS_SQLITE_VERSION);
         vls_hint(err, "use the version of the program that wrote it, or a newer one");
         return rc;
@@ -196,7 +197,7 @@ static int open_writer(vls_sqlite *store, valise_error *err)
     if (rc < 0)
         return rc;
     if (rc == 1 && (store->flags & VALISE_STORE_EXCLUSIVE))
-        return vls_fail(err, VALISE_E_EXISTS, "%s is there already", store->path);
+        return vls_fail(err, VALISE_E_EXISTS, "%s already exists", store->path);
     if (rc == 1)
         return set_wal(store->writer, err);
     if (!(store->flags & VALISE_STORE_CREATE))

@@ -184,7 +184,7 @@ int vls_sqlite_maintain(int64_t *result, void *self, int what, valise_error *err
         return 0;
     }
     if (store->flags & VALISE_STORE_READ_ONLY)
-        return vls_fail(err, VALISE_E_DENIED, "%s was opened to read only", store->path);
+        return vls_fail(err, VALISE_E_DENIED, "%s was opened for reading only", store->path);
     int rc = vls_sqlite_check_process(store, err);
     if (rc < 0)
         return rc;

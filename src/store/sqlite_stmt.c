@@ -235,7 +235,7 @@ static int fail_type(const vls_sqlite_conn *conn, sqlite3_stmt *handle, const va
                       conn->store->path, key_of(handle, table).s, table->name, column->name,
                       names[type], names[column->type]);
 
-    vls_hint(err, "somebody else wrote to the file; bring back a backup");
+    vls_hint(err, "something else wrote to the file; restore a backup");
     return rc;
 }
 

@@ -12,7 +12,7 @@ int vls_sqlite_check(const vls_table_def **def, const vls_sqlite_conn *conn, uin
     int code = conn->spoiled;
 
     if (change && !conn->writes)
-        return vls_fail(err, VALISE_E_INVALID, "a change in a transaction that reads");
+        return vls_fail(err, VALISE_E_INVALID, "a change in a read-only transaction");
     if (code < 0)
         return vls_fail(err, code, "%s: this transaction failed before: %s", conn->store->path,
                         valise_error_text(code));

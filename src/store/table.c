@@ -291,7 +291,7 @@ int vls_store_check_open(const valise_store_open *how, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "open of a store: options of %zu bytes, not %zu",
                         how->size, sizeof(*how));
     if ((how->flags & VALISE_STORE_READ_ONLY) && (how->flags & change))
-        return vls_fail(err, VALISE_E_INVALID, "a store cannot be made and only read");
+        return vls_fail(err, VALISE_E_INVALID, "a store cannot be created for reading only");
     if (how->table_count > VLS_STORE_MAX_TABLES)
         return vls_fail(err, VALISE_E_LIMIT, "a store of %u tables, not up to %u", how->table_count,
                         VLS_STORE_MAX_TABLES);

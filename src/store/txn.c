@@ -62,13 +62,14 @@ static int check_meta(const vls_txn *txn, valise_error *err)
 
     if (txn->meta.format != store->format)
         rc = vls_fail(err, VALISE_E_UNSUPPORTED,
-                      "another program has brought the store from format %lld to %lld",
+                      "another program has migrated the store from format %lld to %lld",
                       (long long)store->format, (long long)txn->meta.format);
     else if (txn->meta.schema != store->schema)
         rc = vls_fail(err, VALISE_E_UNSUPPORTED,
-                      "another program has given the collections of the store further fields");
+                      "another program has added fields to the collections of the store");
     if (rc < 0)
-        vls_hint(err, "open the workspace again, with a program that is not older");
+        vls_hint(err,
+                 "open the workspace again, with a version of the program that is at least as new");
     return rc;
 }
 
@@ -386,7 +387,7 @@ static int check_writable(const vls_coll *coll, valise_error *err)
         return 0;
     rc = vls_fail(err, VALISE_E_DENIED, "collection %s belongs to an extension that is not loaded",
                   coll->desc->name);
-    vls_hint(err, "load the extension that brought it");
+    vls_hint(err, "load the extension that defines it");
     return rc;
 }
 

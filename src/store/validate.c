@@ -149,7 +149,7 @@ static int check_changes(valise_check *check, const vls_entry *entry, valise_err
             return rc;
         if (image.from_seq >= entry->seq || image.gone_seq >= entry->seq) {
             rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                      "it names an entry that came after it");
+                                      "it names an entry that came later");
             if (rc < 0)
                 return rc;
         }
@@ -184,7 +184,7 @@ static int check_entry(valise_check *check, log_walk *walk, const vls_entry *ent
                                   (long long)walk->seq + 1);
     if (rc == 0 && entry->time < walk->time)
         rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                  "its time is before that of the entry before it");
+                                  "its time is before that of the previous entry");
     if (rc < 0)
         return rc;
     rc = vls_log_verify(&unverifiable, entry, walk->first ? NULL : &walk->hash, check->hasher,

@@ -76,7 +76,7 @@ static int check_witness(valise_check *check, const vls_coll *coll, valise_str k
     if (seq < 0 || seq > check->txn->tip.seq) {
         (void)vls_witness_ask(check->witness, coll->number, key); /* it is there */
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                    "it was made by entry %lld, which there never was",
+                                    "it was made by entry %lld, which never existed",
                                     (long long)seq);
     }
     if (coll->desc->flags & (VALISE_COLL_QUIET | VALISE_COLL_EXEMPT))
@@ -86,10 +86,11 @@ static int check_witness(valise_check *check, const vls_coll *coll, valise_str k
         return 0;
     if (listed == 0)
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                    "entry %lld does not say that it made it", (long long)seq);
-    return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                "entry %lld changed it last, but it is as entry %lld left it",
-                                (long long)listed, (long long)seq);
+                                    "entry %lld does not record that it made it", (long long)seq);
+    return valise_check_problem(
+        check, err, VLS_REMEDY_RESTORE,
+        "entry %lld changed it last, but it is in the state that entry %lld left",
+        (long long)listed, (long long)seq);
 }
 
 static int check_fields(valise_check *check, const vls_coll *coll, const valise_cell *cells,

@@ -218,7 +218,7 @@ TEST(bundle_bad, rows_that_are_missing)
         drop(&f, i);
         shelf_open(&b, t, "memory", NULL, false);
         CHECK_RC(VALISE_E_CORRUPT, shelf_restore(&b, put_together(&f), &t->err));
-        CHECK(strstr(t->err.message, "not the state"));
+        CHECK(strstr(t->err.message, "do not match its state"));
         CHECK_INT(0, stage_tip(&b));
         stage_close(&b);
     }
@@ -261,22 +261,22 @@ TEST(bundle_bad, objects_with_other_ids_or_kinds)
     size_t at = find(&good, 'O', 0);
 
     swap_id(&f, at, 5);
-    refuse(&f, "an object with another's id");
+    refuse(&f, "an object that does not match its id");
     f = good;
     swap_id(&f, at, good.bodies[at].len - 1);
-    refuse(&f, "an object with another's id");
+    refuse(&f, "an object that does not match its id");
     f = good;
     replace(&f, at, "text", "Text");
-    refuse(&f, "an object that is none");
+    refuse(&f, "an invalid object");
     f = good;
     set(&f, at, nul, sizeof(nul) - 1);
-    refuse(&f, "an object that is none");
+    refuse(&f, "an invalid object");
     f = good;
     f.tags[at] = 'X';
     set(&f, at, erased, sizeof(erased) - 1);
-    refuse(&f, "an erased object that is none");
+    refuse(&f, "an invalid erased object");
     set(&f, at, huge, sizeof(huge) - 1);
-    refuse(&f, "an erased object that is none");
+    refuse(&f, "an invalid erased object");
 }
 
 TEST(bundle_bad, headers_that_make_no_sense)
@@ -285,25 +285,25 @@ TEST(bundle_bad, headers_that_make_no_sense)
     static const char *const place[] = {"author/ann", NULL};
 
     replace(&f, 0, "\"whole\":true", "\"whole\":null");
-    refuse(&f, "its header is none");
+    refuse(&f, "its header is invalid");
     f = good;
     replace(&f, 0, "\"tipSeq\":6", "\"tipSeq\":0");
-    refuse(&f, "its header makes no sense");
+    refuse(&f, "its header is inconsistent");
     f = good;
     replace(&f, 0, "\"tipSeq\":6", "\"tipSeq\":7");
     refuse(&f, "its log does not reach its tip");
     f = good;
     replace(&f, 0, "\"tipSeq\":6", "\"tipSeq\":5");
-    refuse(&f, "a deletion of nothing");
+    refuse(&f, "a deletion of a row that is not there");
     f = good;
     replace(&f, 0, "\"format\":1", "\"format\":9");
     CHECK_RC(VALISE_E_UNSUPPORTED, shelf_verify(t, put_together(&f), &t->err));
     f = good;
     replace(&f, 0, "{\"format\":1", "{\"formaz\":1");
-    refuse(&f, "its header is none");
+    refuse(&f, "its header is invalid");
     f = take_apart(t, small_bundle(t, place));
     replace(&f, 0, "\"whole\":false", "\"whole\":true "); /* not canonical */
-    refuse(&f, "its header makes no sense");
+    refuse(&f, "its header is inconsistent");
     f = good;
     f.tags[0] = 'C';
     refuse(&f, "it has no header");
@@ -315,22 +315,22 @@ TEST(bundle_bad, collections_that_are_none)
     size_t book = find(&good, 'C', 1);
 
     replace(&f, book, "\"flags\":0", "\"flags\":1"); /* derived data */
-    refuse(&f, "a collection that is not described in its one form");
+    refuse(&f, "a collection whose description is not canonical");
     f = good;
     replace(&f, book, "\"first\":7", "\"first\":6");
-    refuse(&f, "a collection that is not described in its one form");
+    refuse(&f, "a collection whose description is not canonical");
     f = good;
     replace(&f, book, "\"type\":\"int\"", "\"type\":\"xyz\"");
-    refuse(&f, "a collection that makes no sense");
+    refuse(&f, "an invalid collection");
     f = good;
     replace(&f, book, "book", "aaaa");
-    refuse(&f, "collections that are not in order");
+    refuse(&f, "collections out of order");
     f = good;
     replace(&f, book, "book", "b/ok"); /* a name that would be a path */
-    refuse(&f, "a collection that makes no sense");
+    refuse(&f, "an invalid collection");
     f = good;
     replace(&f, book, "book", "b\"ok"); /* or a statement */
-    refuse(&f, "a collection that makes no sense");
+    refuse(&f, "an invalid collection");
 }
 
 /* Another collection under a name that is known. */
@@ -359,19 +359,22 @@ TEST(bundle_bad, rows_that_are_none)
     } rows[] = {
         {"\x00\x01\x03\x03"
          "ann\x01\xd8",
-         9, "a row that its table does not fit"},                             /* cut off */
-        {"\x00\x01\x01\x02\x01\x02", 6, "a row that its table does not fit"}, /* a number as name */
-        {"\x00\x01\x00\x01\x02", 5, "a row that its table does not fit"},     /* no key */
-        {"\x00\x01\x03\x01\xff\x01\x02", 7, "a row that its table does not fit"}, /* not UTF-8 */
-        {"\x00\x01\x03\x01x\x01\x02\x01\x02", 9, "a row that its table does not fit"}, /* a cell
-                                                                                         more */
-        {"\x00\x01\x03\x01x\x00", 6, "a row"}, /* a NULL at the end */
-        {"\x00\x01", 2, "a row that its table does not fit"},
-        {"\x00\x00\x03\x01x\x01\x02", 7, "a row of nowhere"}, /* made by nobody */
-        {"\x00\x07\x03\x01x\x01\x02", 7, "a row of nowhere"}, /* made in the future */
-        {"\x63\x01\x03\x01x\x01\x02", 7, "a row of nowhere"}, /* of no collection */
-        {"\x00", 1, "a row of nowhere"},
-        {"", 0, "a row of nowhere"},
+         9, "a row that does not fit its collection"}, /* cut off */
+        {"\x00\x01\x01\x02\x01\x02", 6,
+         "a row that does not fit its collection"}, /* a number as name */
+        {"\x00\x01\x00\x01\x02", 5, "a row that does not fit its collection"}, /* no key */
+        {"\x00\x01\x03\x01\xff\x01\x02", 7,
+         "a row that does not fit its collection"}, /* not UTF-8 */
+        {"\x00\x01\x03\x01x\x01\x02\x01\x02", 9,
+         "a row that does not fit its collection"}, /* a cell
+                                                 more */
+        {"\x00\x01\x03\x01x\x00", 6, "a row"},      /* a NULL at the end */
+        {"\x00\x01", 2, "a row that does not fit its collection"},
+        {"\x00\x00\x03\x01x\x01\x02", 7, "a row of no known collection"}, /* made by nobody */
+        {"\x00\x07\x03\x01x\x01\x02", 7, "a row of no known collection"}, /* made in the future */
+        {"\x63\x01\x03\x01x\x01\x02", 7, "a row of no known collection"}, /* of no collection */
+        {"\x00", 1, "a row of no known collection"},
+        {"", 0, "a row of no known collection"},
     };
 
     for (size_t i = 0; i < VLS_COUNT(rows); i++) {
@@ -393,13 +396,13 @@ TEST(bundle_bad, deletions_that_are_none)
 
     CHECK_INT(16, good.bodies[at].len);
     set(&f, at, short_key, sizeof(short_key) - 1);
-    refuse(&f, "a key that is none");
+    refuse(&f, "an invalid key");
     set(&f, at, other_type, sizeof(other_type) - 1);
-    refuse(&f, "a key that its table does not fit");
+    refuse(&f, "a key that does not fit its collection");
     set(&f, at, other_coll, sizeof(other_coll) - 1);
-    refuse(&f, "a deletion of nothing");
+    refuse(&f, "a deletion of a row that is not there");
     set(&f, at, no_seq, sizeof(no_seq) - 1);
-    refuse(&f, "a deletion of nothing");
+    refuse(&f, "a deletion of a row that is not there");
 }
 
 TEST(bundle_bad, entries_that_were_altered)
@@ -408,19 +411,19 @@ TEST(bundle_bad, entries_that_were_altered)
     size_t at = find(&good, 'L', 4);
 
     replace(&f, at, "tester", "tastes"); /* who did it */
-    refuse(&f, "its log does not hang together");
+    refuse(&f, "its log is not one chain");
     f = good;
     replace(&f, at, "{}", "[]"); /* what was asked for */
-    refuse(&f, "its log does not hang together");
+    refuse(&f, "its log is not one chain");
     f = good;
     replace(&f, at, "{}", "{ "); /* no JSON */
-    refuse(&f, "an entry that is none");
+    refuse(&f, "an invalid log entry");
     f = good;
     f.bodies[at] = vls_str_head(f.bodies[at], f.bodies[at].len - 1);
-    refuse(&f, "an entry that is none");
+    refuse(&f, "an invalid log entry");
     f = good;
     swap_id(&f, find(&f, 'L', 0), 4); /* a byte of id8 */
-    refuse(&f, "an entry");
+    refuse(&f, "a log entry");
 }
 
 /* Each byte of each body, with a hash that is right: refused, or the state is right and the store
@@ -472,9 +475,9 @@ TEST(bundle_bad, lengths_that_lie)
         size_t len;
         const char *why;
     } cases[] = {
-        {"H\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, "larger than any"},
-        {"H\xff\xff\xff\xff\xff\xff\xff\xff\xff\x03", 11, "a length that is none"},
-        {"H\x80\x00", 3, "a length that is none"},
+        {"H\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, "too large"},
+        {"H\xff\xff\xff\xff\xff\xff\xff\xff\xff\x03", 11, "an invalid length"},
+        {"H\x80\x00", 3, "an invalid length"},
         {"H\x10{}", 4, "it was cut off"},
         {"H", 1, "it was cut off"},
         {"H\x80", 2, "it was cut off"},

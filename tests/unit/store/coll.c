@@ -417,7 +417,7 @@ TEST(coll_store, collections_grow)
 
     /* The handle that does not know the new fields would take them for damage. */
     CHECK_RC(VALISE_E_UNSUPPORTED, vls_txn_begin(&txn, old, VALISE_TXN_READ, &t->err));
-    CHECK(strstr(t->err.message, "further fields"));
+    CHECK(strstr(t->err.message, "added fields"));
     CHECK_RC(VALISE_E_UNSUPPORTED, vls_txn_begin(&txn, old, VALISE_TXN_WRITE, &t->err));
     kit_close(old);
 

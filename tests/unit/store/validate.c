@@ -312,7 +312,7 @@ TEST(validate, finds_a_log_whose_time_goes_back) /* [K3] */
     append_later(&k, 1);
     CHECK_TEXT("", look(&k, &v).places); /* chain and sums are right, and the same time may be */
     append_later(&k, -1);
-    CHECK_TEXT("log 6: its time is before that of the entry before it\n", look(&k, &v).places);
+    CHECK_TEXT("log 6: its time is before that of the previous entry\n", look(&k, &v).places);
     append_later(&k, 0); /* still before the newest that there was */
     CHECK_INT(2, look(&k, &v).count);
     append_later(&k, 1);
@@ -352,7 +352,7 @@ static void rewrite_image(stage *k, int64_t seq, int64_t from_seq, int64_t gone_
 
 TEST(validate, finds_an_image_that_names_a_later_entry)
 {
-    const char *problem = "it names an entry that came after it\n";
+    const char *problem = "it names an entry that came later\n";
     vls_validation v;
     stage k;
 
@@ -408,11 +408,11 @@ TEST(validate, finds_a_row_of_an_entry_that_never_was)
         remake_row(&k, colls[i], 4);
         f = look(&k, &v);
         CHECK_INT(1, f.count);
-        CHECK(strstr(f.places, "it was made by entry 4, which there never was"));
+        CHECK(strstr(f.places, "it was made by entry 4, which never existed"));
         remake_row(&k, colls[i], -1);
         f = look(&k, &v);
         CHECK_INT(1, f.count);
-        CHECK(strstr(f.places, "it was made by entry -1, which there never was"));
+        CHECK(strstr(f.places, "it was made by entry -1, which never existed"));
         remake_row(&k, colls[i], 3);
         CHECK_TEXT("", look(&k, &v).places);
     }
