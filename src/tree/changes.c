@@ -75,8 +75,8 @@ void vls_tree_changes_open(vls_tree_changes_reader *r, valise_str bytes)
 
 static int fail(const vls_tree_changes_reader *r, const char *what, valise_error *err)
 {
-    return vls_fail(err, VALISE_E_CORRUPT, "a list of changes of %zu bytes %s, behind '%s'",
-                    r->size, what, vls_text_short(vls_str(r->path, r->path_len)).s);
+    return vls_fail(err, VALISE_E_CORRUPT, "a list of changes of %zu bytes %s, after '%s'", r->size,
+                    what, vls_text_short(vls_str(r->path, r->path_len)).s);
 }
 
 /* The path of the next change, which comes behind the one before it. */
@@ -96,7 +96,7 @@ static int read_path(vls_tree_changes_reader *r, valise_error *err)
         memcpy(r->path + shared, rest.ptr, rest.len);
     r->path_len = (size_t)shared + rest.len;
     if (vls_path_check(vls_str(r->path, r->path_len), NULL) < 0)
-        return fail(r, "has a path that is none", err);
+        return fail(r, "has an invalid path", err);
     if (r->begun &&
         vls_path_compare(vls_str(before, before_len), vls_str(r->path, r->path_len)) >= 0)
         return fail(r, "is not in order", err);
@@ -150,9 +150,9 @@ int vls_tree_changes_next(vls_tree_change *out, vls_tree_changes_reader *r, vali
     kind = vls_reader_u8(&r->in);
     exec = vls_reader_u8(&r->in);
     if (r->in.failed)
-        return fail(r, "is none, or cut", err);
+        return fail(r, "is not one, or was cut off", err);
     if (kind > VLS_NODE_UNREADABLE || exec > (kind == VLS_NODE_FILE))
-        return fail(r, "has a change of no kind", err);
+        return fail(r, "has a change of an unknown kind", err);
     rc = read_path(r, err);
     if (rc < 0)
         return rc;

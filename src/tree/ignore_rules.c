@@ -200,7 +200,7 @@ int vls_rules_read(vls_rules *out, const valise_env *env, valise_str dir, valise
         return 0;
     if (bytes.len > VLS_IGNORE_MAX_SIZE) {
         rc = vls_fail(err, VALISE_E_TOO_LARGE,
-                      "%.*s%s%.*s: %zu bytes of ignore rules, the most is %zu",
+                      "%.*s%s%.*s: %zu bytes of ignore rules: at most %zu are allowed",
                       VALISE_STR_ARG(vls_str_head(dir, 200)), dir.len > 0 ? "/" : "",
                       VALISE_STR_ARG(name), bytes.len, VLS_IGNORE_MAX_SIZE);
         vls_hint(err, "patterns such as *.o or build/ replace lists of files");

@@ -49,8 +49,8 @@ int vls_path_check(valise_str path, valise_error *err)
     int rc = 0;
 
     if (path.len > VLS_PATH_MAX)
-        return vls_fail(err, VALISE_E_INVALID, "a path of %zu bytes: %u are allowed", path.len,
-                        VLS_PATH_MAX);
+        return vls_fail(err, VALISE_E_INVALID, "a path has %zu bytes: at most %u are allowed",
+                        path.len, VLS_PATH_MAX);
     while (rc == 0 && path.len > 0) {
         size_t slash = vls_str_find_byte(left, '/');
         rc = check_name(path, vls_str_head(left, slash), err);
@@ -155,7 +155,7 @@ int vls_path_resolve(vls_buf *out, valise_str here, valise_str given, valise_err
     if (out->failed == VALISE_E_NO_MEMORY)
         return vls_fail_memory(err);
     if (out->failed)
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is too long: a path has %u bytes at most",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is too long: a path may have at most %u bytes",
                         vls_text_short(given).s, VLS_PATH_MAX);
     return vls_path_check(vls_buf_str(out), err);
 }

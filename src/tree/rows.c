@@ -224,9 +224,9 @@ int vls_tree_version_of(vls_tree_version_row *out, valise_view *view, const vls_
     } else if (vls_tree_is_digits(given)) {
         rc = gather(&found, view, tree, given, err);
     } else {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a root of a tree",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not the root of a tree",
                        vls_text_short(given).s);
-        vls_hint(err, "give 4 digits of its id or more, or a version: v12");
+        vls_hint(err, "give at least 4 digits of its id, or a version such as v12");
         return VALISE_E_INVALID;
     }
     if (rc < 0)

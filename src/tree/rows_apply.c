@@ -31,7 +31,7 @@ static void vls_auto_applying(applying *a)
 
 static int fail(valise_str path, const char *why, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_CONFLICT, "the change of '%s' does not fit the tree: %s",
+    (void)vls_fail(err, VALISE_E_CONFLICT, "the change of '%s' does not match the tree: %s",
                    vls_text_short(path).s, why);
     vls_hint(err, "scan again");
     return VALISE_E_CONFLICT;
@@ -90,7 +90,7 @@ static int leave_old(applying *a, const vls_tree_change *change, valise_error *e
     if (rc < 0)
         return rc;
     if (change->node.kind == VLS_NODE_GONE && (rc == 0 || row.kind == VLS_NODE_GONE))
-        return fail(change->path, "nothing is there that could go", err);
+        return fail(change->path, "there is nothing to remove", err);
     if (rc == 0 || row.kind != VLS_NODE_DIR)
         return 0;
     return vls_tree_each_row(&a->old, change->path, put_gone, a, err);

@@ -52,12 +52,12 @@ int vls_tree_check_head(valise_check *check, valise_view *view, const void *row,
     if (rc == 0 || !vls_id_equal(&version.root, &tree->root) ||
         !vls_id_equal(&version.object, &tree->object) ||
         !counts_equal(&version.counts, &tree->counts))
-        return valise_check_problem(check, err, REMEDY, "it is not as its version %lld says",
+        return valise_check_problem(check, err, REMEDY, "it does not match its version %lld",
                                     (long long)tree->version);
     rc = vls_tree_each_row(&at, VLS_STR(""), count, &counts, err);
     if (rc < 0 || counts_equal(&counts, &tree->counts))
         return rc;
-    return valise_check_problem(check, err, REMEDY, "it counts %lld files, but there are %lld",
+    return valise_check_problem(check, err, REMEDY, "it records %lld files, but there are %lld",
                                 (long long)tree->counts.files, (long long)counts.files);
 }
 
@@ -87,7 +87,7 @@ int vls_tree_check_version(valise_check *check, valise_view *view, const void *r
     rc = vls_tree_seek(&root, &at, VLS_STR(""), VLS_STR(""), &view->arena, err);
     if (rc < 0 || (rc > 0 && vls_id_equal(&root.hash, &version->object)))
         return rc < 0 ? rc : 0;
-    return valise_check_problem(check, err, REMEDY, "the root's row is not its root");
+    return valise_check_problem(check, err, REMEDY, "the row of the root does not match its root");
 }
 
 /* ---- tree_node ---- */
@@ -155,11 +155,10 @@ static int check_dir(valise_check *check, valise_view *view, const vls_tree_node
     if (rc < 0)
         return rc;
     if (entries != row->size)
-        return valise_check_problem(check, err, REMEDY, "it has %lld entries and says %lld",
+        return valise_check_problem(check, err, REMEDY, "it has %lld entries, but records %lld",
                                     (long long)entries, (long long)row->size);
     if (!vls_id_equal(&object, &row->hash))
-        return valise_check_problem(check, err, REMEDY,
-                                    "its object id is not that of what lies in it");
+        return valise_check_problem(check, err, REMEDY, "its object id does not match its entries");
     return 0;
 }
 
@@ -177,7 +176,7 @@ static int check_parent(valise_check *check, valise_view *view, const vls_tree_n
                        &view->arena, err);
     if (rc < 0 || (rc > 0 && parent.kind == VLS_NODE_DIR))
         return rc < 0 ? rc : 0;
-    return valise_check_problem(check, err, REMEDY, "it lies in no directory");
+    return valise_check_problem(check, err, REMEDY, "it is in no directory");
 }
 
 int vls_tree_check_node(valise_check *check, valise_view *view, const void *row, valise_error *err)
@@ -197,7 +196,7 @@ int vls_tree_check_node(valise_check *check, valise_view *view, const void *row,
         return rc;
     if (vls_path_check(vls_buf_str(&path), NULL) < 0 ||
         memchr(node->name.ptr, '/', node->name.len) || (node->name.len == 0 && path.len > 0))
-        return valise_check_problem(check, err, REMEDY, "its path is none");
+        return valise_check_problem(check, err, REMEDY, "its path is invalid");
     if (node->kind == VLS_NODE_GONE)
         return 0;
     rc = vls_tree_found_of(&found, node, vls_buf_str(&path), lent.hasher, err);

@@ -147,7 +147,7 @@ static int fail_ambiguous(const search *s, bool live, valise_error *err)
     }
     (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' is ambiguous: %s", VALISE_STR_ARG(s->digits),
                    list);
-    vls_hint(err, "give more of its digits, or the path");
+    vls_hint(err, "give more digits, or the path");
     return VALISE_E_CONFLICT;
 }
 
@@ -178,9 +178,9 @@ int vls_tree_find(vls_tree_found *out, valise_view *view, const vls_tree_row *tr
     if (rc < 0)
         return rc;
     if (!vls_tree_is_digits(digits)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not an id of a node",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not the id of a node",
                        vls_text_short(digits).s);
-        vls_hint(err, "give 4 of its digits or more");
+        vls_hint(err, "give at least 4 of its digits");
         return VALISE_E_INVALID;
     }
     s = (search){.view = view, .tree = tree, .version = version, .digits = digits};

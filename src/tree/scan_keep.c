@@ -183,7 +183,7 @@ static int make_file(const char *path, valise_error *err)
             (st.st_mtim.tv_sec < now.st_mtim.tv_sec - STALE_S ||
              st.st_mtim.tv_sec > now.st_mtim.tv_sec + STALE_S);
     if (!stale)
-        return vls_fail(err, VALISE_E_BUSY, "somebody else writes %s", path);
+        return vls_fail(err, VALISE_E_BUSY, "somebody else is writing %s", path);
     (void)unlink(path);
     fd = vls_fd_open_at(AT_FDCWD, path, flags, 0600);
     return fd >= 0 ? fd : vls_fail_errno(err, "make", valise_str_of(path));

@@ -232,9 +232,11 @@ static int drop_large(vls_walk_worker *w, const vls_walk_inside *d, vls_ignore *
         if (rc == 0)
             continue;
         if (rc == VALISE_E_LIMIT)
-            (void)snprintf(reason, sizeof(reason), "it has over %d rules", VLS_IGNORE_MAX_RULES);
+            (void)snprintf(reason, sizeof(reason), "it has more than %d rules",
+                           VLS_IGNORE_MAX_RULES);
         else
-            (void)snprintf(reason, sizeof(reason), "it has over %zu bytes", VLS_IGNORE_MAX_SIZE);
+            (void)snprintf(reason, sizeof(reason), "it has more than %zu bytes",
+                           VLS_IGNORE_MAX_SIZE);
         rc = drop_rules(w, d, i, rc, reason, err);
     }
     return rc;
@@ -366,8 +368,8 @@ static int make_entries(vls_walk_worker *w, vls_walk_inside *d, valise_error *er
     char *text;
 
     if (count > VLS_CACHE_MAX_ENTRIES)
-        return vls_fail(err, VALISE_E_LIMIT, "a directory has %zu entries: %u are allowed", count,
-                        VLS_CACHE_MAX_ENTRIES);
+        return vls_fail(err, VALISE_E_LIMIT, "a directory has %zu entries: at most %u are allowed",
+                        count, VLS_CACHE_MAX_ENTRIES);
     if (count > 1)
         qsort_r(w->names.ptr, count, sizeof(vls_walk_name), compare_names, w->text.ptr);
     for (size_t i = 0; i < count; i++)

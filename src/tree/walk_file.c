@@ -287,7 +287,7 @@ int vls_walk_look(vls_walk_worker *w, vls_walk_inside *d, int fd, vls_walk_entry
         if (rc != AGAIN)
             return rc;
     }
-    (void)vls_fail(&why, VALISE_E_BUSY, "it changes while it is read, %u times in a row",
+    (void)vls_fail(&why, VALISE_E_BUSY, "it changed while it was read, %u times in a row",
                    VLS_WALK_TRIES);
     return vls_walk_set_unreadable(w, &d->dir, entry, &why, err);
 }

@@ -384,12 +384,13 @@ TEST(ignore, limits)
     vls_ignore_unref(new_dir(t, root, "sub", sets, NONE));
     CHECK_RC(VALISE_E_TOO_LARGE,
              vls_ignore_enter(&out, root, VLS_STR("sub"), both(large, "a"), NONE, &t->err));
-    CHECK_TEXT("sub/.gitignore: 1048577 bytes of ignore rules, the most is 1048576",
+    CHECK_TEXT("sub/.gitignore: 1048577 bytes of ignore rules: at most 1048576 are allowed",
                t->err.message);
     CHECK(t->err.hint[0] != '\0');
     CHECK_RC(VALISE_E_TOO_LARGE,
              vls_ignore_enter(&out, root, NONE, VLS_STR("a"), both(large, "a"), &t->err));
-    CHECK_TEXT(".valiseignore: 1048577 bytes of ignore rules, the most is 1048576", t->err.message);
+    CHECK_TEXT(".valiseignore: 1048577 bytes of ignore rules: at most 1048576 are allowed",
+               t->err.message);
     CHECK_RC(VALISE_E_LIMIT,
              vls_ignore_enter(&out, root, VLS_STR("sub"), NONE, both(many, "b"), &t->err));
     CHECK_TEXT("sub/.valiseignore: more than 100000 ignore rules", t->err.message);

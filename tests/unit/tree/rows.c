@@ -273,7 +273,7 @@ TEST(tree_rows, ids_that_begin_alike_are_told)
         CHECK(strstr(t->err.message, twin.s));
     }
     CHECK(!strchr(t->err.message, '('));
-    CHECK(strstr(t->err.hint, "more of its digits"));
+    CHECK(strstr(t->err.hint, "more digits"));
     CHECK_RC(1, vls_tree_find(&found, &g.view, &tree, 2, vls_str(id.s, 4), &t->err));
     CHECK_STR(valise_str_of(names[0]), found.path);
     CHECK_RC(VALISE_E_CONFLICT,
@@ -436,13 +436,13 @@ TEST(tree_rows, validate_finds_wrong_nodes)
 {
     static const spoiled all[] = {
         {"d", "new", 2, VLS_NODE_UNREADABLE, 0, 1, "its node id is"},
-        {"", "d", 2, VLS_NODE_DIR, 7, 0, "it has 1 entries and says 7"},
-        {"", "d", 2, VLS_NODE_DIR, 1, 0, "its object id is not that of what lies in it"},
-        {"a", "new", 2, VLS_NODE_UNREADABLE, 0, 0, "it lies in no directory"},
-        {"no", "new", 2, VLS_NODE_UNREADABLE, 0, 0, "it lies in no directory"},
-        {"d", "x/..", 2, VLS_NODE_UNREADABLE, 0, 0, "its path is none"},
-        {"d", "", 2, VLS_NODE_UNREADABLE, 0, 0, "its path is none"},
-        {"", "new", 1, VLS_NODE_UNREADABLE, 0, 0, "it has 3 entries and says 2"},
+        {"", "d", 2, VLS_NODE_DIR, 7, 0, "it has 1 entries, but records 7"},
+        {"", "d", 2, VLS_NODE_DIR, 1, 0, "its object id does not match its entries"},
+        {"a", "new", 2, VLS_NODE_UNREADABLE, 0, 0, "it is in no directory"},
+        {"no", "new", 2, VLS_NODE_UNREADABLE, 0, 0, "it is in no directory"},
+        {"d", "x/..", 2, VLS_NODE_UNREADABLE, 0, 0, "its path is invalid"},
+        {"d", "", 2, VLS_NODE_UNREADABLE, 0, 0, "its path is invalid"},
+        {"", "new", 1, VLS_NODE_UNREADABLE, 0, 0, "it has 3 entries, but records 2"},
     };
 
     for (size_t i = 0; i < VLS_COUNT(all); i++)

@@ -368,13 +368,13 @@ TEST(hostile, rules_that_are_not_applied_are_told) /* [C3] */
     bed_file(&b, "d/a.o", "1");
     bed_file(&b, "d/a.log", "2");
     bed_scan(&b);
-    CHECK_TEXT("d/.gitignore: its rules were not applied: it has over 1048576 bytes",
+    CHECK_TEXT("d/.gitignore: its rules were not applied: it has more than 1048576 bytes",
                rule_errors(&b));
     CHECK(bed_find(&b, "d/a.o") && !bed_find(&b, "d/a.log")); /* the other file's are */
     bed_file(&b, "d/.gitignore", "*.o\n");
     bed_file(&b, "d/.valiseignore", many("a\n", 100001));
     bed_scan(&b);
-    CHECK_TEXT("d/.valiseignore: its rules were not applied: it has over 100000 rules",
+    CHECK_TEXT("d/.valiseignore: its rules were not applied: it has more than 100000 rules",
                rule_errors(&b));
     CHECK(!bed_find(&b, "d/a.o") && bed_find(&b, "d/a.log"));
     bed_file(&b, "d/.valiseignore", "*.log\n");
