@@ -107,14 +107,13 @@ static int check_name(const vls_toolbox *box, valise_str name, valise_error *err
     for (size_t i = 0; good && i < name.len; i++)
         good = vls_tool_name_has(name.ptr[i]);
     if (!good) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a tool",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not the name of a tool",
                        vls_text_short(name).s);
-        vls_hint(err, "letters, digits, _ and -, %u at most", VLS_TOOL_NAME_MAX);
+        vls_hint(err, "use letters, digits, _ and -, at most %u", VLS_TOOL_NAME_MAX);
         return VALISE_E_INVALID;
     }
     if (find(box, name))
-        return vls_fail(err, VALISE_E_EXISTS, "there is a tool '%.*s' already",
-                        VALISE_STR_ARG(name));
+        return vls_fail(err, VALISE_E_EXISTS, "a tool '%.*s' already exists", VALISE_STR_ARG(name));
     if (box->entries.len >= VLS_TOOLS_MAX)
         return vls_fail(err, VALISE_E_LIMIT, "more than %u tools", VLS_TOOLS_MAX);
     return 0;
@@ -139,7 +138,7 @@ static int compile(vls_schema **out, vls_toolbox *box, const vls_tool *tool, val
     if (rc < 0 && rc != VALISE_E_NO_MEMORY && err) {
         char said[sizeof(err->message)];
         (void)snprintf(said, sizeof(said), "%s", err->message);
-        (void)vls_fail(err, rc, "the schema of tool '%.*s' is none we can check: %.250s",
+        (void)vls_fail(err, rc, "the schema of tool '%.*s' cannot be used: %.250s",
                        VALISE_STR_ARG(tool->name), said);
     }
     return rc;
@@ -160,7 +159,8 @@ static int copy_tool(vls_tool *out, vls_arena *arena, const vls_tool *tool, vali
     else if (rc == 0)
         rc = vls_json_copy(&out->parameters, arena, tool->parameters, err);
     if (rc == 0 && out->parameters.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_INVALID, "the schema of tool '%.*s' must be an object, is %s",
+        return vls_fail(err, VALISE_E_INVALID,
+                        "the schema of tool '%.*s' must be an object, not %s",
                         VALISE_STR_ARG(tool->name), vls_json_type_name(tool->parameters));
     return rc;
 }
@@ -226,12 +226,12 @@ static int check_arguments(const vls_tool_entry *entry, vls_json arguments, vali
     int rc;
 
     if (arguments.type != VLS_JSON_OBJECT)
-        rc = vls_fail(&why, VALISE_E_INVALID, "must be an object, is %s",
+        rc = vls_fail(&why, VALISE_E_INVALID, "must be an object, not %s",
                       vls_json_type_name(arguments));
     else
         rc = vls_schema_check(entry->schema, arguments, &report, &why);
     if (rc < 0 && rc != VALISE_E_NO_MEMORY)
-        (void)vls_fail(err, rc, "the arguments of %.*s do not fit: %.290s",
+        (void)vls_fail(err, rc, "the arguments of %.*s do not match its schema: %.290s",
                        VALISE_STR_ARG(entry->tool.name), why.message);
     else if (rc < 0 && err)
         *err = why;

@@ -298,7 +298,7 @@ static int take_lines(vls_mcp *m, const asking *a, valise_error *err)
     if (came == VALISE_E_NO_MEMORY)
         return vls_fail_memory(err);
     if (came < 0)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "%s answered over %zu bytes", m->name.s,
+        return vls_fail(err, VALISE_E_TOO_LARGE, "%s answered with more than %zu bytes", m->name.s,
                         m->start->max_bytes);
     return 0;
 }
@@ -328,8 +328,8 @@ static int fail_ended(vls_mcp *m, valise_error *err)
 
 static int fail_strange(vls_mcp *m, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_IO, "%s does not speak MCP, it writes: %s", m->name.s, m->odd.s);
-    vls_hint(err, "a server's log belongs on its standard error");
+    (void)vls_fail(err, VALISE_E_IO, "%s does not speak MCP; it wrote: %s", m->name.s, m->odd.s);
+    vls_hint(err, "a server must write its log to standard error");
     end(m);
     return VALISE_E_IO;
 }
@@ -377,7 +377,7 @@ int vls_mcp_ask(vls_json *out, vls_arena *arena, vls_mcp *mcp, const char *metho
 
     if (rc == VALISE_E_TOO_LARGE && !heard) {
         end(mcp);
-        return vls_fail(err, VALISE_E_IO, "%s does not read what it is asked", mcp->name.s);
+        return vls_fail(err, VALISE_E_IO, "%s does not read its requests", mcp->name.s);
     }
     if (rc < 0)
         return rc;

@@ -66,9 +66,9 @@ int vls_mcp_take_page(vls_mcp_page *out, vls_json result, valise_error *err)
     const vls_json *cursor = vls_json_get(result, VLS_STR("nextCursor"));
 
     if (!tools || tools->type != VLS_JSON_ARRAY)
-        return vls_fail(err, VALISE_E_IO, "its list of tools is none");
+        return vls_fail(err, VALISE_E_IO, "its list of tools is invalid");
     if (cursor && cursor->type != VLS_JSON_STRING && cursor->type != VLS_JSON_NULL)
-        return vls_fail(err, VALISE_E_IO, "what leads to its next tools must be a string, is %s",
+        return vls_fail(err, VALISE_E_IO, "the cursor to its next tools must be a string, not %s",
                         vls_json_type_name(*cursor));
     out->tools = *tools;
     out->cursor = cursor && cursor->type == VLS_JSON_STRING && cursor->len > 0
@@ -90,7 +90,7 @@ int vls_mcp_take_tool(vls_tool *out, vls_json tool, valise_error *err)
         return vls_fail(err, VALISE_E_IO, "the description of its tool '%s' is not a text",
                         vls_text_short(out->name).s);
     if (schema && schema->type != VLS_JSON_OBJECT && schema->type != VLS_JSON_NULL)
-        return vls_fail(err, VALISE_E_IO, "the schema of its tool '%s' must be an object, is %s",
+        return vls_fail(err, VALISE_E_IO, "the schema of its tool '%s' must be an object, not %s",
                         vls_text_short(out->name).s, vls_json_type_name(*schema));
     out->description = vls_text_of(tool, "description");
     out->parameters = schema ? *schema : vls_json_null();

@@ -85,9 +85,9 @@ static int fail_tool(const listing *l, int rc, const valise_error *why, valise_e
     }
     (void)vls_fail(err, rc, "%s: %.300s", vls_mcp_called(l->mcp).ptr, why->message);
     if (rc == VALISE_E_EXISTS)
-        vls_hint(err, "give the tools of the server a prefix, or name those that are wanted");
+        vls_hint(err, "give the tools of the server a prefix, or name only those that you want");
     else
-        vls_hint(err, "name the tools that are wanted, without this one");
+        vls_hint(err, "name the tools that you want, without this one");
     return rc;
 }
 

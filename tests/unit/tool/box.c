@@ -155,7 +155,7 @@ TEST(box, arguments_are_checked_before_the_call)
     c = kit_call(t, box, "toy", "{\"b\":{}}");
     CHECK(c.failed && !h.got);
     CHECK_MSG(strstr(c.json, "{\"error\":{\"code\":\"INVALID\",\"message\":\"the arguments of toy "
-                             "do not fit: ") == c.json,
+                             "do not match its schema: ") == c.json,
               "%s", c.json);
     CHECK(strstr(c.json, "'a'") || strstr(c.json, "\\\"a\\\""));
     c = kit_call(t, box, "toy", "[1]");

@@ -20,7 +20,7 @@ static void refused(test *t, const char *mode, int code, const char *message)
 TEST(hostile, who_does_not_greet)
 {
     refused(t, "silent", VALISE_E_LIMIT, "toy did not answer within 300 ms");
-    refused(t, "garbage", VALISE_E_IO, "toy does not speak MCP, it writes: Starting server on");
+    refused(t, "garbage", VALISE_E_IO, "toy does not speak MCP; it wrote: Starting server on");
     refused(t, "dies-at-once", VALISE_E_IO, "toy ended with exit code 4: cannot find my files");
     refused(t, "hangs-up", VALISE_E_IO, "toy closed its output without an answer");
     refused(t, "new", VALISE_E_IO, "version '2099-01-01' of MCP, and not one of 2024-11-05 to");
@@ -31,8 +31,8 @@ TEST(hostile, who_does_not_greet)
 TEST(hostile, lists_that_are_none)
 {
     refused(t, "twice", VALISE_E_INVALID, "toy: it has two tools 'a_b'");
-    refused(t, "wrong-list", VALISE_E_IO, "its list of tools is none");
-    refused(t, "wrong-cursor", VALISE_E_IO, "must be a string, is integer");
+    refused(t, "wrong-list", VALISE_E_IO, "its list of tools is invalid");
+    refused(t, "wrong-cursor", VALISE_E_IO, "must be a string, not integer");
     refused(t, "many", VALISE_E_LIMIT, "more than 1024 tools");
     refused(t, "pages", VALISE_E_LIMIT, "more than 256 pages");
 }
@@ -58,11 +58,11 @@ TEST(hostile, what_cannot_be_used_is_left_out)
         const char *mode, *says;
         int stay, gone;
     } cases[] = {
-        {"bad-schema", "the schema of tool 'bad' is none we can check", 1, 1},
-        {"wrong-schema", "the schema of its tool 'a' must be an object, is array", 0, 1},
-        {"long-name", "is not a name of a tool", 0, 1},
+        {"bad-schema", "the schema of tool 'bad' cannot be used", 1, 1},
+        {"wrong-schema", "the schema of its tool 'a' must be an object, not array", 0, 1},
+        {"long-name", "is not the name of a tool", 0, 1},
         {"no-name", "one of its tools has no name", 1, 3},
-        {"many-bad", "the schema of tool 'bad0' is none", 2, 16},
+        {"many-bad", "the schema of tool 'bad0' cannot be used", 2, 16},
     };
 
     for (size_t i = 0; i < VLS_COUNT(cases); i++) {
@@ -141,11 +141,11 @@ TEST(hostile, answers_that_are_none)
         {"wrong", "nothing that is a result", false},
         {"string", "did not answer within", false},
         {"never", "did not answer within", false},
-        {"big", "answered over 50000 bytes", false},
+        {"big", "answered with more than 50000 bytes", false},
         {"flood", "did not answer within", true},
         {"pings", "did not answer within", true},
-        {"strange", "does not speak MCP, it writes: hello", true},
-        {"endless", "answered over 50000 bytes", true},
+        {"strange", "does not speak MCP; it wrote: hello", true},
+        {"endless", "answered with more than 50000 bytes", true},
         {"closes", "toy closed its output without an answer", true},
         {"deaf", "did not answer within", true},
     };
@@ -190,6 +190,6 @@ TEST(hostile, who_does_not_read)
         CHECK_INT(VALISE_E_CANCELLED, c.rc);
     }
     c = kit_call(t, box, "echo", arguments);
-    CHECK_MSG(c.failed && strstr(c.json, "toy does not read what it is asked"), "%s", c.json);
+    CHECK_MSG(c.failed && strstr(c.json, "toy does not read its requests"), "%s", c.json);
     CHECK_TEXT("\"hello\"", kit_call(t, box, "echo", "{\"text\":\"hello\"}").json);
 }
