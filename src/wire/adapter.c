@@ -83,7 +83,7 @@ int vls_wire_extras(vls_wire *wire, vls_json extras, const char *const *ours, va
         valise_str key = vls_json_str(extras.members[i].key);
         if (!is_among(always_ours, key) && !is_among(ours, key))
             continue;
-        (void)vls_fail(err, VALISE_E_INVALID, "extras cannot say '%s': the request does",
+        (void)vls_fail(err, VALISE_E_INVALID, "extras cannot set '%s': the request already does",
                        vls_text_short(key).s);
         vls_error_prepend(err, "params.extras");
         return VALISE_E_INVALID;

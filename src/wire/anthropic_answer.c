@@ -90,7 +90,7 @@ int vls_anthropic_answer(vls_stream *stream, vls_json response, valise_error *er
 {
     if (vls_member_of(response, "content").type != VLS_JSON_ARRAY)
         return vls_fail(err, VALISE_E_INVALID,
-                        "it is not an answer of Anthropic: it has no content");
+                        "this is not an answer of Anthropic: it has no content");
     return take_message(stream, response, err);
 }
 
@@ -126,7 +126,7 @@ int vls_anthropic_event(vls_stream *stream, valise_str name, vls_json data, vali
 
     (void)name; /* the data say it too */
     if (data.type != VLS_JSON_OBJECT || vls_text_of(data, "type").len == 0)
-        return vls_fail(err, VALISE_E_INVALID, "it is not an event of Anthropic: it has no type");
+        return vls_fail(err, VALISE_E_INVALID, "this is not an event of Anthropic: it has no type");
     if (vls_is_type(data, "message_start"))
         return take_message(stream, vls_member_of(data, "message"), err);
     if (vls_is_type(data, "message_delta")) {

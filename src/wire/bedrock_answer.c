@@ -101,7 +101,7 @@ int vls_bedrock_answer(vls_stream *stream, vls_json response, valise_error *err)
 
     if (content.type != VLS_JSON_ARRAY)
         return vls_fail(err, VALISE_E_INVALID,
-                        "it is not an answer of Bedrock: it has no output.message.content");
+                        "this is not an answer of Bedrock: it has no output.message.content");
     for (uint32_t i = 0; i < content.len && rc == 0; i++)
         rc = take_block(stream, content.items[i], i, err);
     take_usage(stream, vls_member_of(response, "usage"));
@@ -123,7 +123,7 @@ static int take_delta(vls_stream *stream, vls_json delta, int64_t index, valise_
     if (call.type != VLS_JSON_OBJECT)
         return drop(stream, delta, err);
     if (!vls_stream_find(&at, stream, index, VLS_SAID_CALL))
-        return vls_fail(err, VALISE_E_INVALID, "arguments came of a call that was not begun");
+        return vls_fail(err, VALISE_E_INVALID, "arguments arrived for a call that was not started");
     return vls_stream_args(stream, at, vls_text_of(call, "input"), err);
 }
 
@@ -146,7 +146,7 @@ int vls_bedrock_event(vls_stream *stream, valise_str name, vls_json data, valise
     valise_str why;
 
     if (data.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_INVALID, "it is not an event of Bedrock: it is %s",
+        return vls_fail(err, VALISE_E_INVALID, "this is not an event of Bedrock: it is %s",
                         vls_json_type_name(data));
     if (name.len == 0 && data.len == 1 && data.members[0].value.type == VLS_JSON_OBJECT) {
         name = vls_json_str(data.members[0].key);

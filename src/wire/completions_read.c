@@ -25,7 +25,7 @@ static int read_image(reading *r, vls_json part)
     valise_str text = url.type == VLS_JSON_STRING ? vls_json_str(url) : vls_text_of(url, "url");
 
     if (!text.ptr)
-        return vls_fail(r->err, VALISE_E_INVALID, "an image has an 'image_url' with a 'url'");
+        return vls_fail(r->err, VALISE_E_INVALID, "an image must have an 'image_url' with a 'url'");
     vls_read_text(&r->to, "type", VLS_STR("image"));
     vls_read_url(&r->to, text, (valise_str){NULL, 0});
     return 0;
@@ -47,7 +47,7 @@ static int read_file(reading *r, vls_json part)
     if (!name.ptr)
         name = vls_text_of(file, "document_name");
     if (!url.ptr && !id.ptr)
-        return vls_fail(r->err, VALISE_E_INVALID, "a file has its data, an address or an id");
+        return vls_fail(r->err, VALISE_E_INVALID, "a file must have data, an address or an id");
     vls_read_text(&r->to, "type", VLS_STR("document"));
     vls_read_text(&r->to, "filename", name);
     vls_read_url(&r->to, url, id);
@@ -117,7 +117,7 @@ static int read_content(reading *r, vls_json content)
         return 0;
     }
     if (content.type != VLS_JSON_ARRAY)
-        return vls_fail(r->err, VALISE_E_INVALID, "'content' must be a text or an array, not %s",
+        return vls_fail(r->err, VALISE_E_INVALID, "'content' must be a string or an array, not %s",
                         vls_json_type_name(content));
     for (uint32_t i = 0; i < content.len && rc == 0; i++) {
         vls_read_open(&r->to, NULL, VLS_JSON_OBJECT);
@@ -142,7 +142,7 @@ static int read_args(reading *r, vls_json args)
     else if (args.type == VLS_JSON_OBJECT && r->dialect->objects)
         rc = vls_json_text(&text, r->to.arena, args, r->err);
     else
-        return vls_fail(r->err, VALISE_E_INVALID, "'arguments' must be a text, not %s",
+        return vls_fail(r->err, VALISE_E_INVALID, "'arguments' must be a string, not %s",
                         vls_json_type_name(args));
     vls_read_args_text(&r->to, r->vendor, text);
     return rc;
@@ -156,7 +156,7 @@ static int read_call(reading *r, vls_json call, uint32_t at)
 
     if (id.len == 0 || name.len == 0)
         return vls_fail(r->err, VALISE_E_INVALID,
-                        "a call has an 'id' and a function with a 'name'");
+                        "a call must have an 'id' and a function with a 'name'");
     vls_read_open(&r->to, NULL, VLS_JSON_OBJECT);
     vls_read_place(&r->to, "%s.tool_calls[%u]", r->place, at);
     vls_read_text(&r->to, "type", VLS_STR("tool_use"));
@@ -187,7 +187,7 @@ static int read_result(reading *r, vls_json message)
     int rc = 0;
 
     if (id.len == 0)
-        return vls_fail(r->err, VALISE_E_INVALID, "a message of a tool has a 'tool_call_id'");
+        return vls_fail(r->err, VALISE_E_INVALID, "a message of a tool must have a 'tool_call_id'");
     vls_read_open(&r->to, NULL, VLS_JSON_OBJECT);
     vls_read_place(&r->to, "%s", r->place);
     vls_read_text(&r->to, "type", VLS_STR("tool_result"));
@@ -224,7 +224,7 @@ static int read_message(reading *r, vls_json message, uint32_t at)
     int role = role_of(message), rc = 0;
 
     if (message.type != VLS_JSON_OBJECT || role < 0)
-        return vls_fail(r->err, VALISE_E_INVALID, "a message has a 'role' that is one");
+        return vls_fail(r->err, VALISE_E_INVALID, "a message must have a known 'role'");
     (void)snprintf(r->place, sizeof(r->place), "messages[%u]", at);
     vls_read_open(&r->to, NULL, VLS_JSON_OBJECT);
     vls_read_place(&r->to, "%s", r->place);
@@ -249,7 +249,7 @@ static int read_system(reading *r, vls_json content)
         return 0;
     }
     if (content.type != VLS_JSON_ARRAY)
-        return vls_fail(r->err, VALISE_E_INVALID, "'content' must be a text or an array, not %s",
+        return vls_fail(r->err, VALISE_E_INVALID, "'content' must be a string or an array, not %s",
                         vls_json_type_name(content));
     for (uint32_t i = 0; i < content.len; i++) {
         valise_str text = vls_text_of(content.items[i], "text");

@@ -113,7 +113,7 @@ int vls_gemini_answer(vls_stream *stream, vls_json response, valise_error *err)
     if (vls_member_of(response, "candidates").type != VLS_JSON_ARRAY &&
         vls_member_of(response, "promptFeedback").type != VLS_JSON_OBJECT)
         return vls_fail(err, VALISE_E_INVALID,
-                        "it is not an answer of Gemini: it has no candidates");
+                        "this is not an answer of Gemini: it has no candidates");
     return take_response(stream, response, err);
 }
 
@@ -121,7 +121,7 @@ int vls_gemini_event(vls_stream *stream, valise_str name, vls_json data, valise_
 {
     (void)name; /* it has none */
     if (data.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_INVALID, "it is not an event of Gemini: it is %s",
+        return vls_fail(err, VALISE_E_INVALID, "this is not an event of Gemini: it is %s",
                         vls_json_type_name(data));
     return take_response(stream, data, err);
 }

@@ -97,7 +97,7 @@ static int check_members(vls_json object, const char *const *names, bool other, 
         while (names[at] && !vls_str_equal(key, valise_str_of(names[at])))
             at++;
         if (!names[at] && !(other && vls_str_starts(key, VLS_STR("x-"))))
-            return vls_fail(err, VALISE_E_INVALID, "nobody knows '%s' here", vls_text_short(key).s);
+            return vls_fail(err, VALISE_E_INVALID, "'%s' is unknown here", vls_text_short(key).s);
     }
     return 0;
 }
@@ -121,7 +121,7 @@ static int check_blob(vls_json block, valise_error *err)
     int rc = check_text(block, "blob", 0, err);
 
     if (rc == 0 && vls_id_parse(&id, vls_json_str(*member_of(block, "blob")), NULL) < 0)
-        return refuse(err, "blob", "'blob' must be the SHA-256 of one: 64 lower-case digits");
+        return refuse(err, "blob", "'blob' must be the SHA-256 of a blob: 64 lower-case digits");
     return rc;
 }
 
@@ -175,7 +175,7 @@ static int check_document(vls_json block, valise_error *err)
     int rc = 0;
 
     if (!has_text && !has_blob)
-        return refuse(err, "blob", "a document has a 'blob' or a 'text'");
+        return refuse(err, "blob", "a document must have a 'blob' or a 'text'");
     if (has_blob)
         rc = check_blob(block, err);
     if (rc == 0 && has_text)
@@ -227,7 +227,7 @@ static int check_tool_result(vls_json block, valise_error *err)
     if (content->type == VLS_JSON_STRING)
         return 0;
     if (content->type != VLS_JSON_ARRAY)
-        return refuse(err, "content", "'content' must be a text or an array of blocks, not %s",
+        return refuse(err, "content", "'content' must be a string or an array of blocks, not %s",
                       vls_json_type_name(*content));
     return check_blocks(*content, "content", true, err);
 }
@@ -303,7 +303,7 @@ static int check_part(vls_json part, valise_error *err)
                         vls_json_type_name(part));
     rc = check_text(part, "type", 0, err);
     if (rc == 0 && !vls_str_equal(vls_json_str(*member_of(part, "type")), VLS_STR("text")))
-        rc = refuse(err, "type", "a part of the system text has the type 'text'");
+        rc = refuse(err, "type", "a part of the system text must have the type 'text'");
     return rc < 0 ? rc : check_text(part, "text", 0, err);
 }
 
@@ -357,7 +357,7 @@ static int check_each(vls_json items, const char *name,
 static int check_stop(vls_json stop, valise_error *err)
 {
     if (stop.type != VLS_JSON_STRING || stop.len == 0)
-        return vls_fail(err, VALISE_E_INVALID, "a text that ends an answer is not empty");
+        return vls_fail(err, VALISE_E_INVALID, "the text that ends an answer must not be empty");
     return 0;
 }
 

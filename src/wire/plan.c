@@ -435,9 +435,9 @@ static int end_messages(vls_planning *p)
 
     if (!last)
         return vls_fail(p->err, VALISE_E_INVALID,
-                        p->prompt->messages.len == 0 ? "the prompt has no message"
-                                                     : "of the messages of the prompt nothing is "
-                                                       "left that could be sent");
+                        p->prompt->messages.len == 0
+                            ? "the prompt has no message"
+                            : "none of the prompt's messages is left to send");
     if (vls_demands(p, USER_LAST) && last->role == VLS_SAYS_ASSISTANT)
         return make_message(p, VLS_SAYS_USER, VLS_STR(VLS_PLAN_CONTINUE), VLS_R_PREFILL, -1);
     if (vls_demands(p, USER_LAST) && last->role == VLS_SAYS_SYSTEM)

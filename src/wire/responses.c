@@ -132,8 +132,7 @@ static int settle(vls_plan *plan, valise_error *err)
     if (rc == 0)
         rc = settle_messages(plan, err);
     if (rc == 0 && plan->messages.len == 0)
-        rc = vls_fail(err, VALISE_E_INVALID,
-                      "of the messages of the prompt nothing is left that could be sent");
+        rc = vls_fail(err, VALISE_E_INVALID, "none of the prompt's messages is left to send");
     return rc;
 }
 

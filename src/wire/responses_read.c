@@ -61,8 +61,8 @@ static int read_content(reading *r, vls_json content, const char *member)
         return 0;
     }
     if (content.type != VLS_JSON_ARRAY)
-        return vls_fail(r->err, VALISE_E_INVALID, "'%s' must be a text or an array, not %s", member,
-                        vls_json_type_name(content));
+        return vls_fail(r->err, VALISE_E_INVALID, "'%s' must be a string or an array, not %s",
+                        member, vls_json_type_name(content));
     for (uint32_t i = 0; i < content.len && rc == 0; i++) {
         vls_read_open(&r->to, NULL, VLS_JSON_OBJECT);
         vls_read_place(&r->to, "input[%u].%s[%u]", r->item, member, i);
@@ -117,7 +117,7 @@ static int read_message(reading *r, vls_json item)
     else if (is(role, "system") || is(role, "developer"))
         says = VLS_SAYS_SYSTEM;
     else if (!is(role, "user"))
-        return vls_fail(r->err, VALISE_E_INVALID, "a message has a 'role' that is one");
+        return vls_fail(r->err, VALISE_E_INVALID, "a message must have a known 'role'");
     open_message(r, says);
     return read_content(r, vls_member_of(item, "content"), "content");
 }
@@ -130,7 +130,7 @@ static int read_call(reading *r, vls_json item)
     if (id.len == 0 || name.len == 0)
         return vls_fail(r->err, VALISE_E_INVALID, "a call has a 'call_id' and a 'name'");
     if (args.type != VLS_JSON_STRING)
-        return vls_fail(r->err, VALISE_E_INVALID, "'arguments' must be a text, not %s",
+        return vls_fail(r->err, VALISE_E_INVALID, "'arguments' must be a string, not %s",
                         vls_json_type_name(args));
     open_block(r, VLS_SAYS_ASSISTANT, VLS_STR("tool_use"));
     vls_read_text(&r->to, "callId", id);

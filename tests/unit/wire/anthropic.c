@@ -276,8 +276,8 @@ TEST(anthropic, a_cut_stream_is_kept)
 
 TEST(anthropic, what_is_no_answer)
 {
-    check_no_answer(t, A, VALISE_E_INVALID, "{'id':'x'}", "it is not an answer of Anthropic");
-    check_no_answer(t, A, VALISE_E_INVALID, "[]", "it is not an answer of Anthropic");
+    check_no_answer(t, A, VALISE_E_INVALID, "{'id':'x'}", "this is not an answer of Anthropic");
+    check_no_answer(t, A, VALISE_E_INVALID, "[]", "this is not an answer of Anthropic");
     check_no_answer(t, A, VALISE_E_REMOTE,
                     "{'type':'error','error':{'type':'invalid_request_error','message':'no'}}",
                     "no (invalid_request_error)");

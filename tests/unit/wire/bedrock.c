@@ -421,8 +421,8 @@ TEST(bedrock, what_has_no_block_is_told)
 
 TEST(bedrock, what_is_no_answer)
 {
-    check_no_answer(t, B, VALISE_E_INVALID, "{'output':{}}", "it is not an answer of Bedrock");
-    check_no_answer(t, B, VALISE_E_INVALID, "7", "it is not an answer of Bedrock");
+    check_no_answer(t, B, VALISE_E_INVALID, "{'output':{}}", "this is not an answer of Bedrock");
+    check_no_answer(t, B, VALISE_E_INVALID, "7", "this is not an answer of Bedrock");
 }
 
 TEST(bedrock, memory)

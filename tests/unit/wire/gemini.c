@@ -228,8 +228,8 @@ TEST(gemini, what_has_no_block_is_told)
 
 TEST(gemini, what_is_no_answer)
 {
-    check_no_answer(t, G, VALISE_E_INVALID, "{'id':'x'}", "it is not an answer of Gemini");
-    check_no_answer(t, G, VALISE_E_INVALID, "'x'", "it is not an answer of Gemini");
+    check_no_answer(t, G, VALISE_E_INVALID, "{'id':'x'}", "this is not an answer of Gemini");
+    check_no_answer(t, G, VALISE_E_INVALID, "'x'", "this is not an answer of Gemini");
     check_no_answer(t, G, VALISE_E_REMOTE,
                     "{'error':{'code':429,'message':'slow','status':'RESOURCE_EXHAUSTED'}}",
                     "slow (RESOURCE_EXHAUSTED)");
