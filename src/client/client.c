@@ -96,7 +96,7 @@ int vls_client_of_host(vls_client **out, const valise_env *env, const valise_cli
     if (rc < 0)
         return rc;
     if (taken.abi != VALISE_CLIENT_ABI || !taken.send || !taken.name)
-        return vls_fail(err, VALISE_E_INVALID, "the client of the host is none of this version");
+        return vls_fail(err, VALISE_E_INVALID, "the host's client was built for another version");
     client->provider.name = valise_str_of(taken.name);
     client->provider.timeout_ns = VLS_CLIENT_TIMEOUT_NS;
     client->try_once = vls_host_try;

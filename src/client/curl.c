@@ -7,7 +7,8 @@ static int is_missing(const char *what, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_UNSUPPORTED, "asking a provider needs libcurl: %s",
                    what ? what : "it cannot be opened");
-    vls_hint(err, "install it (Debian: apt install libcurl4), or use answers from a file (replay)");
+    vls_hint(err,
+             "install it (Debian: apt install libcurl4), or use answers from a file (--replay)");
     return VALISE_E_UNSUPPORTED;
 }
 

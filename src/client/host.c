@@ -60,8 +60,8 @@ static int take_stop(vls_answer *out, vls_json stop, valise_error *err)
             return 0;
         }
     }
-    (void)vls_fail(err, VALISE_E_INVALID, "'stop' is not a reason to stop");
-    vls_hint(err, "it is one of end, calls, limit, sequence, refused, other");
+    (void)vls_fail(err, VALISE_E_INVALID, "'stop' is not one of the reasons to stop");
+    vls_hint(err, "give one of end, calls, limit, sequence, refused, other");
     return VALISE_E_INVALID;
 }
 

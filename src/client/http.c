@@ -192,7 +192,7 @@ static int take_answer(exchange *x, valise_str bytes)
     if (x->received > most) {
         (void)vls_fail(&x->err, VALISE_E_LIMIT, "the answer has more than %lld bytes",
                        (long long)most);
-        vls_hint(&x->err, "max-answer of the provider says how many it may have");
+        vls_hint(&x->err, "set max-answer of the provider to allow more");
         return VALISE_E_LIMIT;
     }
     if (x->kind == BODY_WHOLE) {
@@ -450,7 +450,7 @@ static int too_long(const exchange *x, bool silent, valise_error *err)
     else
         (void)vls_fail(err, VALISE_E_IO, "%s did not answer within %.1f seconds", name.s,
                        (double)provider->timeout_ns / 1e9);
-    vls_hint(err, "provider.%s.%s says how long to wait", name.s, silent ? "idle" : "timeout");
+    vls_hint(err, "set provider.%s.%s to wait longer", name.s, silent ? "idle" : "timeout");
     return VALISE_E_IO;
 }
 
@@ -558,18 +558,18 @@ static void hint_at(const exchange *x, CURLcode code, valise_error *err)
     switch ((int)code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-        vls_hint(err, "nothing was sent; SSL_CERT_FILE can name a file of certificates to trust");
+        vls_hint(err, "nothing was sent; SSL_CERT_FILE can name a file with certificates to trust");
         break;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT:
     case CURLE_SSL_CONNECT_ERROR:
-        vls_hint(err, "does provider.%s.url lead to it?", name.s);
+        vls_hint(err, "check provider.%s.url and the network", name.s);
         break;
     case CURLE_COULDNT_RESOLVE_PROXY:
-        vls_hint(err, "does https_proxy, or provider.%s.proxy, lead to a proxy?", name.s);
+        vls_hint(err, "check https_proxy and provider.%s.proxy: no proxy was found there", name.s);
         break;
     default:
-        vls_hint(err, "look at the network, and ask again");
+        vls_hint(err, "check the network, then ask again");
     }
 }
 
@@ -606,9 +606,9 @@ static int not_understood(const exchange *x, int rc, valise_error *err)
     vls_text_brief name = vls_text_short(x->trying->client->provider.name);
 
     if (rc < 0 && x->request_id[0] && err && !err->hint[0])
-        vls_hint(err, "the provider calls it request %s", x->request_id);
+        vls_hint(err, "the provider knows it as request %s", x->request_id);
     else if (rc == VALISE_E_INVALID && err && !err->hint[0])
-        vls_hint(err, "that is what %s answered: is provider.%s.url right?", name.s, name.s);
+        vls_hint(err, "%s sent this: check provider.%s.url", name.s, name.s);
     return rc;
 }
 
@@ -620,7 +620,7 @@ static int finish_stream(exchange *x, CURLcode code, valise_error *err)
         return connection_failed(x, code, err);
     rc = vls_stream_finish(x->stream, err);
     if (rc == 0 && !vls_stream_has_ended(x->stream))
-        rc = vls_fail(err, VALISE_E_IO, "the answer of %s was cut",
+        rc = vls_fail(err, VALISE_E_IO, "the answer of %s was cut off",
                       vls_text_short(x->trying->client->provider.name).s);
     return not_understood(x, rc, err);
 }

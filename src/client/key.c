@@ -21,7 +21,8 @@ static int check(const vls_key *key, const char *from, valise_error *err)
     for (size_t i = 0; i < key->len; i++) {
         if (key->text[i] <= ' ' || key->text[i] > '~')
             return vls_fail(err, VALISE_E_INVALID,
-                            "%s holds no key: its character %zu cannot stand in one", from, i + 1);
+                            "%s holds no key: its character %zu is not allowed in one", from,
+                            i + 1);
     }
     return 0;
 }
@@ -35,7 +36,7 @@ static int open_file(int *out, const char *file, valise_error *err)
 
     if (fd < 0 && errno == ENOENT) {
         (void)vls_fail(err, VALISE_E_DENIED, "there is no key: no file %s", file);
-        vls_hint(err, "write it there, for you alone: chmod 600");
+        vls_hint(err, "write the key there, readable by you alone: chmod 600");
         return VALISE_E_DENIED;
     }
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -43,8 +44,8 @@ static int open_file(int *out, const char *file, valise_error *err)
     if (!S_ISREG(st.st_mode))
         return vls_fail(err, VALISE_E_INVALID, "the key in %s is not a file", file);
     if (st.st_uid != geteuid() || st.st_mode & (S_IRWXG | S_IRWXO)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "others may read the key in %s", file);
-        vls_hint(err, "chmod 600 %s; it must be yours", file);
+        (void)vls_fail(err, VALISE_E_INVALID, "others can read the key in %s", file);
+        vls_hint(err, "it must be yours alone: chmod 600 %s", file);
         return VALISE_E_INVALID;
     }
     *out = vls_fd_take(&fd);

@@ -35,18 +35,18 @@ static void add_hint(const vls_status *status, const vls_trying *trying, valise_
 
     if (status->status == 401 || status->status == 403) {
         if (provider->key_file.ptr)
-            vls_hint(err, "the key comes from %s: is it the right one, and may it use this model?",
+            vls_hint(err, "check the key in %s, and that it may use this model",
                      vls_text_short(provider->key_file).s);
         else if (variable)
-            vls_hint(err, "the key comes from %s: is it the right one, and may it use this model?",
-                     variable);
+            vls_hint(err, "check the key in %s, and that it may use this model", variable);
         else
             vls_hint(err, "the server wants a key: set key-env or key-file of the provider");
     } else if (status->status == 404) {
-        vls_hint(err, "are the model ('%s') and the URL right?",
+        vls_hint(err, "check the model ('%s') and the URL of the provider",
                  vls_text_short(trying->sending->model).s);
     } else if (status->status >= 300 && status->status < 400) {
-        vls_hint(err, "a key is not sent on: set url of the provider to where it really is");
+        vls_hint(err,
+                 "the key is not sent to another address: set the provider's url to the right one");
     }
 }
 
@@ -68,7 +68,8 @@ int vls_status_fail(vls_trying *trying, const vls_status *status, valise_error *
     say(type, sizeof(type), refusal.type, trying->key);
     say(id, sizeof(id), valise_str_of(status->request_id), trying->key);
     if (words[0] == '\0' && status->location[0])
-        say(words, sizeof(words), VLS_STR("it redirects, which is not followed"), trying->key);
+        say(words, sizeof(words), VLS_STR("it redirects, and redirects are not followed"),
+            trying->key);
     (void)vls_fail(err, code, "%s answered %ld%s%s%s%s%s%s%s%s",
                    vls_text_short(trying->client->provider.name).s, status->status,
                    words[0] ? ": " : "", words, type[0] ? " (" : "", type, type[0] ? ")" : "",

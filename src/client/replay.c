@@ -122,7 +122,7 @@ static int next_line(valise_str *out, size_t *number, vls_replay *replay, valise
     if (!found) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "%s has no more answers: all %zu were used",
                        vls_text_short(vls_buf_str(&replay->path)).s, used);
-        vls_hint(err, "a line of it is one answer; each request takes the next one");
+        vls_hint(err, "each line of it is one answer, and each request takes the next one");
         return VALISE_E_NOT_FOUND;
     }
     *out = line;
@@ -142,7 +142,7 @@ static int check_request(vls_json line, const vls_sending *sending, valise_error
         return vls_fail(err, VALISE_E_INVALID, "'expect' must be a text, not %s",
                         vls_json_type_name(expect));
     if (expect.len > 0 && vls_str_find(request, vls_json_str(expect)) == request.len)
-        return vls_fail(err, VALISE_E_INVALID, "the request does not have '%s' in it",
+        return vls_fail(err, VALISE_E_INVALID, "the request does not contain '%s'",
                         vls_text_short(vls_json_str(expect)).s);
     return 0;
 }
@@ -252,7 +252,7 @@ static int give_stream(vls_trying *trying, vls_json events, valise_error *err)
         return rc;
     rc = feed(stream, events, sending, err);
     if (rc == 0 && !vls_stream_has_ended(stream))
-        rc = vls_fail(err, VALISE_E_IO, "the answer was cut");
+        rc = vls_fail(err, VALISE_E_IO, "the answer was cut off");
     if (rc == VALISE_E_REMOTE && !vls_stream_has_begun(stream))
         trying->again = vls_stream_is_passing(stream);
     if (rc == 0)

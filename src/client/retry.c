@@ -41,7 +41,7 @@ static int wait_for(const vls_trying *trying, int64_t wait_ns, valise_error *err
     while (left > 0) {
         int64_t ms = VLS_MIN(left / 1000000 + 1, VLS_CLIENT_LOOK_MS);
         if (is_cancelled(trying))
-            return vls_fail(err, VALISE_E_CANCELLED, "cancelled while waiting for another try");
+            return vls_fail(err, VALISE_E_CANCELLED, "cancelled while waiting to try again");
         (void)poll(NULL, 0, (int)ms);
         left = until - env->ticks_ns(env->self);
     }
@@ -62,7 +62,7 @@ static bool is_worth_it(int64_t *wait_ns, const vls_trying *trying, int64_t atte
     if (*wait_ns <= VLS_CLIENT_MAX_WAIT_NS &&
         *wait_ns < trying->deadline_ns - env->ticks_ns(env->self))
         return true;
-    vls_hint(why, "it can be tried again in %" PRId64 " seconds", *wait_ns / 1000000000 + 1);
+    vls_hint(why, "try again in %" PRId64 " seconds", *wait_ns / 1000000000 + 1);
     return false;
 }
 

@@ -74,18 +74,20 @@ int vls_url_check(bool *loopback, valise_str base, valise_error *err)
     if (base.len > URL_MAX || !is_plain(base) || (!secure && !open)) {
         (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a URL of a provider",
                        has_secrets(base) ? "..." : vls_text_short(base).s);
-        vls_hint(err, "it is like https://api.example.com/v1, without user, query and fragment");
+        vls_hint(err,
+                 "write one like https://api.example.com/v1, without user, query and fragment");
         return VALISE_E_INVALID;
     }
     (void)vls_str_cut(&host, &path, vls_str_from(base, secure ? 8 : 7), '/');
     if (!cut_port(&host))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a URL of a provider: what is its host?",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a URL of a provider: it has no host",
                         vls_text_short(base).s);
     here = is_loopback(host);
     if (open && !here) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' would send the key and the prompt in the clear",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' would send the key and the prompt unencrypted",
                        vls_text_short(base).s);
-        vls_hint(err, "use https://; http:// is for this machine: 127.0.0.1, [::1], localhost");
+        vls_hint(err,
+                 "use https://; http:// is only for this machine: 127.0.0.1, [::1], localhost");
         return VALISE_E_INVALID;
     }
     *loopback = open && here;

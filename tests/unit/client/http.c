@@ -385,7 +385,7 @@ TEST(http, a_redirect_is_not_followed)
     sent *s = kit_ask(t, f, "redirect", false);
 
     check_says(s, VALISE_E_REMOTE, "toy answered 307");
-    CHECK(strstr(s->err.hint, "not sent on"));
+    CHECK(strstr(s->err.hint, "is not sent to another"));
     CHECK_TEXT("", far_log(other));
 }
 

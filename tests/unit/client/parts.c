@@ -99,7 +99,7 @@ TEST(key, from_a_file_that_nobody_else_reads)
     test_write_file(path, VLS_STR(KEY "\n"));
     CHECK(chmod(path, 0644) == 0);
     CHECK_RC(VALISE_E_INVALID, read_file(t, &key, path));
-    CHECK(strstr(t->err.message, "others may read") && strstr(t->err.hint, "chmod 600"));
+    CHECK(strstr(t->err.message, "others can read") && strstr(t->err.hint, "chmod 600"));
     CHECK(chmod(path, 0600) == 0);
     CHECK_OK(read_file(t, &key, path));
     CHECK_STR(VLS_STR(KEY), vls_key_str(&key));

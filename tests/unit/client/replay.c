@@ -111,7 +111,7 @@ TEST(replay, says_what_is_wrong)
     check_refused(t, "{\"error\":{\"status\":200}}", VALISE_E_INVALID, "300 to 599");
     check_refused(t, "{\"error\":{\"status\":401,\"message\":\"No\"}}", VALISE_E_DENIED, "401: No");
     check_refused(t, "{\"answer\":{},\"expect\":\"goodbye\"}", VALISE_E_INVALID,
-                  "does not have 'goodbye'");
+                  "does not contain 'goodbye'");
     p.replay = valise_str_of(test_format("%s/nothing", test_tmpdir()));
     CHECK_RC(VALISE_E_NOT_FOUND, vls_client_new(&client, t->env, &p, &t->err));
     /* Nobody writes to it: that is not waited for. */
