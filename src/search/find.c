@@ -62,7 +62,8 @@ static int load(finding *f, valise_error *err)
     rc = vls_search_step(f->s, stmt, err);
     if (rc == 0) {
         f->s->damaged = true;
-        return vls_fail(err, VALISE_E_CORRUPT, "the search index knows a word of what it lacks");
+        return vls_fail(err, VALISE_E_CORRUPT,
+                        "the search index has a word of an entry that it lacks");
     }
     if (rc < 0)
         return rc;
@@ -94,7 +95,7 @@ static int key_row(void *row, finding *f, int kind, valise_str key, valise_cell 
 static int refuse_stranger(finding *f, valise_error *err)
 {
     f->s->damaged = true;
-    return vls_fail(err, VALISE_E_CORRUPT, "the search index tells of what is not there");
+    return vls_fail(err, VALISE_E_CORRUPT, "the search index names something that is not there");
 }
 
 /* A hit is a row that is there, as the index knows it. */
@@ -449,7 +450,9 @@ static int choose_kinds(finding *f, valise_error *err)
             *err = why;
         return rc;
     }
-    return f->kinds == 0 ? vls_fail(err, VALISE_E_DENIED, "nothing may be searched") : 0;
+    return f->kinds == 0 ? vls_fail(err, VALISE_E_DENIED,
+                                    "the actor may not read anything that can be searched")
+                         : 0;
 }
 
 static int add_end(finding *f, const vls_turn_ref *ref, valise_error *err)

@@ -11,7 +11,7 @@ static const valise_field mark_item = {
 
 static const valise_field query_in[] = {
     VALISE_FIELD_WITH(vls_search_args, query, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Words that must all be there, \"a phrase\", the beginning of a word*.",
+                      "Words that must all be there, \"a phrase\", or the beginning of a word*.",
                       .min = 1, .max = VLS_SEARCH_QUERY_MAX),
     VALISE_FIELD_WITH(vls_search_args, kinds, LIST, 0,
                       "Only these kinds: turn, context (entries), frame (current frames).",
@@ -106,8 +106,8 @@ static int ask(void *arg, vls_search *s, valise_error *err)
 static int refuse_past(valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "the past cannot be searched, only what is there now");
-    vls_hint(err, "leave out --at; 'valise log' and --at of 'valise show' tell of the past");
+                   "the past cannot be searched, only the current state");
+    vls_hint(err, "leave out --at; for the past use 'valise log', or 'valise show' with --at");
     return VALISE_E_UNSUPPORTED;
 }
 
@@ -135,21 +135,19 @@ const valise_op vls_op_search_search_query = {
     .name = "search:query",
     .alias = "search",
     .brief = "Search turns, context entries and frames for words.",
-    .help =
-        "Looks through turns (texts, thoughts, summaries, names, arguments and results of tools, "
-        "documents), context entries and the heads of slots. All words must be there, in any order "
-        "and in upper or lower case, with or without accents; \"two words\" in quotes must stand "
-        "side by side, and word* is the beginning of one. Nothing else has a meaning. In scripts "
-        "without spaces each character counts as a word, and a run of them as a phrase.\n\n"
-        "Hits are sorted by rank (BM25, in which a word of a key or path counts twice and one of a "
-        "topic four times as much as one of the text), then the newest first, then by kind and "
-        "place. What the actor may not read is left out: turns need session:read, entries "
-        "memory:read, frames context:read. For an actor who lacks one of these, or has it "
-        "narrowed, all words weigh the same, since scores would tell how often a word occurs. Of "
-        "one text the first 4 MiB are searched.\n\n"
-        "It searches what is there now: --at is refused. The index is a file of its own, "
-        "search.db, which each search brings up to date, and which is rebuilt when it is missing "
-        "or damaged.",
+    .help = "Searches turns (texts, thoughts, summaries, names, arguments and results of tools, "
+            "documents), context entries and the heads of slots. All words must be there, in any "
+            "order, with any case and accents; \"two words\" in quotes must follow each other, and "
+            "word* matches any word that begins so. There is no other syntax. In scripts without "
+            "spaces each character counts as a word, and a row of them as a phrase.\n\nHits are "
+            "sorted by rank (BM25, in which a word of a key or path counts twice and one of a "
+            "topic four times as much as one of the text), then the newest first, then by kind and "
+            "place. What the actor may not read is left out: turns need session:read, entries "
+            "memory:read, frames context:read. For an actor who lacks one of these, or has it only "
+            "narrowed, all words weigh the same, since scores would reveal how often a word "
+            "occurs. Only the first 4 MiB of a text are searched.\n\nOnly the current state can be "
+            "searched: --at is refused. The index is a file of its own, search.db; each search "
+            "brings it up to date, and rebuilds it if it is missing or damaged.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "search:read",
