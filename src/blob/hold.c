@@ -27,12 +27,12 @@ int vls_blob_fail_unknown(valise_view *view, const valise_id *blob, valise_error
         return rc;
     if (rc > 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "blob %s was erased", vls_id_hex(blob).s);
-        vls_hint(err, "'valise erasure list' tells by whom and why; 'valise blob register FILE' "
-                      "brings its bytes again");
+        vls_hint(err, "'valise erasure list' shows by whom and why; 'valise blob register FILE' "
+                      "adds its bytes again");
         return VALISE_E_NOT_FOUND;
     }
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "nobody holds a blob %s", vls_id_hex(blob).s);
-    vls_hint(err, "'valise blob register FILE' brings its bytes, 'valise blob list' lists them");
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no blob %s", vls_id_hex(blob).s);
+    vls_hint(err, "'valise blob register FILE' adds one, 'valise blob list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -13,8 +13,8 @@ static const valise_field get_in[] = {
     VALISE_FIELD_WITH(vls_blob_get_args, blob, ID, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The blob, as sha256sum names it.", .ref = VLS_REF_BLOB),
     VALISE_FIELD_WITH(vls_blob_get_args, output, PATH, VALISE_NULLABLE,
-                      "The file to write; a pipe or device is written as it is.", .ref = "cli.file",
-                      .min = 1, .max = 4000),
+                      "The file to write; may be a pipe or device.", .ref = "cli.file", .min = 1,
+                      .max = 4000),
     VALISE_FIELD(vls_blob_get_args, force, BOOL, 0, "Overwrite an existing file."),
     VALISE_FIELD_END,
 };
@@ -63,9 +63,9 @@ static int into_answer(const getting *g, valise_error *err)
     int rc;
 
     if (g->out->size > VLS_BLOB_DATA_MAX) {
-        (void)vls_fail(err, VALISE_E_TOO_LARGE, "the blob has %lld bytes, and an answer %lld",
+        (void)vls_fail(err, VALISE_E_TOO_LARGE, "the blob has %lld bytes; an answer may have %lld",
                        (long long)g->out->size, (long long)VLS_BLOB_DATA_MAX);
-        vls_hint(err, "give a file for it: valise blob get ID --output FILE");
+        vls_hint(err, "write it to a file: valise blob get ID --output FILE");
         return VALISE_E_TOO_LARGE;
     }
     rc = vls_blobs_get(&blob, v->blobs, &g->args->blob, VLS_BLOB_DATA_MAX, err);
@@ -138,9 +138,9 @@ const valise_op vls_op_blob_blob_get = {
     .size = sizeof(valise_op),
     .name = "blob:get",
     .brief = "Print or save the bytes of a blob.",
-    .help =
-        "Every byte is verified: damage on the disk is an error that names the blob. On the "
-        "command line they go to standard output, unless that is a terminal and they are not text.",
+    .help = "Every byte is verified: damage on the disk is an error that names the blob. On the "
+            "command line the bytes go to standard output, unless it is a terminal and they are "
+            "not text.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "blob:read",

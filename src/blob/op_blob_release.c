@@ -31,8 +31,8 @@ const valise_op vls_op_blob_blob_release = {
     .size = sizeof(valise_op),
     .name = "blob:release",
     .brief = "Release a hold on a blob.",
-    .help = "When its last hold ends, the blob is removed, and its file with it, unless a "
-            "checkpoint needs that. Releasing a hold that does not exist changes nothing.",
+    .help = "When its last hold ends, the blob is removed, with its file unless a checkpoint needs "
+            "that. Releasing a hold that does not exist changes nothing.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
     .needs = "blob:write",

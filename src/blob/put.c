@@ -104,7 +104,7 @@ int vls_blob_open_file(int *out, valise_str path, valise_error *err)
     struct stat st = {0};
 
     if (path.len == 0 || path.len >= sizeof(name) || memchr(path.ptr, '\0', path.len))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a file",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not the name of a file",
                         vls_text_short(path).s);
     memcpy(name, path.ptr, path.len);
     name[path.len] = '\0';

@@ -184,7 +184,7 @@ static int put_data(vls_blob_told *out, receiving *r, valise_str data, valise_er
     vls_buf_init(&bytes, env, VLS_JSON_MAX_BYTES);
     rc = vls_base64_decode(&bytes, data, 0, err);
     if (rc == 0 && vls_buf_str(&bytes).len == 0)
-        rc = vls_fail(err, VALISE_E_INVALID, "it has no bytes");
+        rc = vls_fail(err, VALISE_E_INVALID, "it is empty");
     if (rc < 0) {
         vls_error_prepend(err, "data");
         return rc;
@@ -220,7 +220,7 @@ static int receive_content(vls_json *block, receiving *r, valise_error *err)
     if (rc < 0)
         return rc;
     if (data->type != VLS_JSON_STRING)
-        return vls_fail(err, VALISE_E_INVALID, "its data is not base64 but %s",
+        return vls_fail(err, VALISE_E_INVALID, "its data must be base64, not %s",
                         vls_json_type_name(*data));
     rc = put_data(&told, r, vls_json_str(*data), err);
     if (rc < 0)

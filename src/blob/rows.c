@@ -34,9 +34,9 @@ static int check_record(valise_check *check, valise_view *view, const void *row,
     if (rc < 0)
         return rc;
     if (count == 0)
-        rc = valise_check_problem(check, err,
-                                  "`valise blob retain` it and `valise blob release` it again",
-                                  "nobody holds it, and it should have gone with its last holder");
+        rc = valise_check_problem(
+            check, err, "`valise blob retain` it and `valise blob release` it again",
+            "nobody holds it, so it should have been removed with its last hold");
     if (rc == 0 && record->size < 0)
         rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE, "its size is %lld",
                                   (long long)record->size);
@@ -53,7 +53,7 @@ static int check_hold(valise_check *check, valise_view *view, const void *row, v
         rc = vls_blob_is_erased(view, &hold->blob, err);
         return rc != 0 ? VLS_MIN(rc, 0)
                        : valise_check_problem(check, err, "register the same file again",
-                                              "nothing is known of the blob it holds");
+                                              "there is no record of the blob it holds");
     }
     if (rc < 0)
         return rc;
