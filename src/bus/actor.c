@@ -93,7 +93,7 @@ static int check_beside_role(const vls_actor_row *row, valise_str text, const vl
 
     if (role_covers(row->role, grant)) {
         (void)vls_fail(err, VALISE_E_INVALID,
-                       "capability \"%s\" contradicts role %s, which gives all of that already",
+                       "capability \"%s\" contradicts role %s, which already includes all of it",
                        vls_text_short(text).s, role);
         vls_hint(err, "leave out the capability, or the role so that it has nothing else");
         return VALISE_E_INVALID;
@@ -101,7 +101,8 @@ static int check_beside_role(const vls_actor_row *row, valise_str text, const vl
     if (row->role == VLS_ROLE_READER || vls_str_equal(grant->capability, VLS_STR("admin"))) {
         (void)vls_fail(err, VALISE_E_INVALID, "capability \"%s\" contradicts role %s",
                        vls_text_short(text).s, role);
-        vls_hint(err, "give it a role that fits, or none and all capabilities it shall have");
+        vls_hint(err,
+                 "give it a role that fits, or role none and all the capabilities that it needs");
         return VALISE_E_INVALID;
     }
     return 0;
@@ -138,7 +139,7 @@ int vls_actor_check(const vls_actor_row *row, valise_error *err)
         return VALISE_E_INVALID;
     }
     if (row->capabilities.count > VLS_ACTOR_MAX_CAPABILITIES)
-        return vls_fail(err, VALISE_E_INVALID, "actor %.*s: over %u capabilities",
+        return vls_fail(err, VALISE_E_INVALID, "actor %.*s has more than %u capabilities",
                         VALISE_STR_ARG(row->id), VLS_ACTOR_MAX_CAPABILITIES);
     for (size_t i = 0; rc == 0 && i < row->capabilities.count; i++)
         rc = check_capability(row, i, err);

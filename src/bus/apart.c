@@ -21,8 +21,8 @@ int vls_apart_refuse(const vls_command *command, const char *how, valise_error *
     if (!op->apart || !op->apart(command->bus, command->args))
         return 0;
     (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "%s is about something in memory alone: it cannot be %s", op->name, how);
-    vls_hint(err, "dispatch it by itself");
+                   "%s is about something that is only in memory: it cannot be %s", op->name, how);
+    vls_hint(err, "run it by itself");
     return VALISE_E_UNSUPPORTED;
 }
 

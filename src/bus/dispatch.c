@@ -146,7 +146,8 @@ static int read_call(valise_call *out, const batch *b, const valise_command *com
     if (rc < 0)
         return rc;
     if (command->call && ((out->flags ^ b->call.flags) & VALISE_CALL_DRY_RUN & out->flags))
-        return vls_fail(err, VALISE_E_INVALID, "a batch is tried as a whole or not at all");
+        return vls_fail(err, VALISE_E_INVALID,
+                        "a dry run is for the whole batch or for none of its commands");
     if (out->actor.len == 0)
         out->actor = b->call.actor;
     if (vls_uuid_is_none(&out->cause))
@@ -273,9 +274,9 @@ static int check_batch(const valise_reply *out, const batch *b, valise_error *er
         return vls_fail(err, VALISE_E_LIMIT, "a batch has at most %u commands, not %zu",
                         VLS_BATCH_MAX, b->count);
     if (b->call.expect.len > 0 || !vls_uuid_is_none(&b->call.id))
-        return vls_fail(err, VALISE_E_INVALID,
-                        "the commands of a batch have ids and expects of "
-                        "their own, the batch has none");
+        return vls_fail(
+            err, VALISE_E_INVALID,
+            "in a batch each command has its own id and expect; the batch itself has none");
     return check_reply(out, err);
 }
 

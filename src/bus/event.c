@@ -221,7 +221,8 @@ static int check_text(const char *name, valise_str text, valise_error *err)
 {
     if (text.len <= VLS_EVENT_MAX_TEXT)
         return 0;
-    return vls_fail(err, VALISE_E_INVALID, "filter: %s is over %u bytes", name, VLS_EVENT_MAX_TEXT);
+    return vls_fail(err, VALISE_E_INVALID, "filter: %s has more than %u bytes", name,
+                    VLS_EVENT_MAX_TEXT);
 }
 
 int vls_filter_check(const valise_filter *filter, valise_error *err)
@@ -237,7 +238,7 @@ int vls_filter_check(const valise_filter *filter, valise_error *err)
     for (size_t i = 0; rc == 0 && filter->types && filter->types[i]; i++) {
         valise_str type = valise_str_of(filter->types[i]);
         if (i >= VLS_EVENT_MAX_TEXT)
-            return vls_fail(err, VALISE_E_LIMIT, "filter: over %u types", VLS_EVENT_MAX_TEXT);
+            return vls_fail(err, VALISE_E_LIMIT, "filter: more than %u types", VLS_EVENT_MAX_TEXT);
         rc = check_text("type", type, err);
         if (rc == 0)
             rc = vls_glob_check(&vls_glob_flat, type, err);

@@ -63,7 +63,7 @@ int vls_feed_need(vls_feed **out, const valise *v, valise_error *err)
     vls_feed *feed = vls_feed_of(v);
 
     if (!feed)
-        return vls_fail(err, VALISE_E_INVALID, "there is no workspace that could be followed");
+        return vls_fail(err, VALISE_E_INVALID, "there is no workspace to follow");
     *out = feed;
     return 0;
 }

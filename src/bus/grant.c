@@ -63,7 +63,7 @@ static int parse_condition(vls_condition *out, valise_str text, valise_error *er
     if (!vls_str_cut(&c.name, &c.pattern, text, '=') || !is_name(c.name) || !is_plain(c.pattern) ||
         vls_glob_check(&vls_glob_path, c.pattern, NULL) < 0)
         return vls_fail(err, VALISE_E_INVALID,
-                        "\"%s\" is not a condition: it is like type=summary or path=src/**",
+                        "\"%s\" is not a condition: write one like type=summary or path=src/**",
                         vls_text_short(text).s);
     *out = c;
     return 0;
@@ -76,7 +76,7 @@ int vls_grant_parse(vls_grant *out, valise_str text, valise_error *err)
     bool more = vls_str_cut(&grant.capability, &rest, text, ' ');
 
     if (text.len > VLS_GRANT_MAX_BYTES)
-        return vls_fail(err, VALISE_E_INVALID, "a capability has %zu bytes; %u are possible",
+        return vls_fail(err, VALISE_E_INVALID, "a capability has %zu bytes; at most %u are allowed",
                         text.len, VLS_GRANT_MAX_BYTES);
     if (!is_capability(grant.capability))
         return vls_fail(
@@ -88,7 +88,7 @@ int vls_grant_parse(vls_grant *out, valise_str text, valise_error *err)
         int rc;
         more = vls_str_cut(&word, &rest, rest, ' ');
         if (grant.count == VLS_GRANT_MAX_CONDITIONS)
-            return vls_fail(err, VALISE_E_INVALID, "capability %.*s: over %u conditions",
+            return vls_fail(err, VALISE_E_INVALID, "capability %.*s has more than %u conditions",
                             VALISE_STR_ARG(grant.capability), VLS_GRANT_MAX_CONDITIONS);
         rc = parse_condition(&grant.conditions[grant.count++], word, err);
         if (rc < 0)

@@ -225,8 +225,8 @@ static int open_sources(vls_index *index, valise_error *err)
     while (count <= VLS_INDEX_SOURCES_MAX && sources[count].coll)
         count++;
     if (count > VLS_INDEX_SOURCES_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "index %s has over %u sources", index->indexer->name,
-                        VLS_INDEX_SOURCES_MAX);
+        return vls_fail(err, VALISE_E_LIMIT, "index %s has more than %u sources",
+                        index->indexer->name, VLS_INDEX_SOURCES_MAX);
     if (count == 0)
         return 0;
     index->colls = vls_mem_alloc(vls_store_env(index->store), count * sizeof(vls_coll *));

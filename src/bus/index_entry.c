@@ -104,7 +104,7 @@ static int put_entry(valise_index_out *out, valise_str entry_key, valise_str jso
         return vls_fail(err, rc, "an index cannot take another entry");
     if (old) {
         item_unref(old);
-        return vls_fail(err, VALISE_E_EXISTS, "one row makes the entry \"%s\" twice",
+        return vls_fail(err, VALISE_E_EXISTS, "one row gives the entry \"%s\" twice",
                         vls_text_short(entry_key).s);
     }
     return 0;

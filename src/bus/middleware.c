@@ -87,7 +87,7 @@ int valise_pass_result(valise_str *json, valise_pass *pass, valise_error *err)
 {
     VLS_ARG(json && pass, err);
     if (!pass->after)
-        return vls_fail(err, VALISE_E_INVALID, "%s has no result before it was decided",
+        return vls_fail(err, VALISE_E_INVALID, "%s has no result before it is decided",
                         pass->command->op->name);
     *json = pass->command->entry.result;
     return 0;
@@ -115,7 +115,7 @@ static int change(valise_pass *pass, valise_str json, valise_error *err)
     int rc;
 
     if (pass->after)
-        return vls_fail(err, VALISE_E_INVALID, "%s was decided: its payload cannot be changed",
+        return vls_fail(err, VALISE_E_INVALID, "%s has been decided: its payload cannot be changed",
                         command->op->name);
     rc = vls_arena_dup(&text, command->arena, json, err);
     if (rc == 0)
@@ -156,17 +156,19 @@ static int add(valise_pass *pass, bool after, const char *type, valise_str json,
     int rc;
 
     if (pass->after)
-        return vls_fail(err, VALISE_E_INVALID, "%s was decided: nothing can be added to it",
+        return vls_fail(err, VALISE_E_INVALID, "%s has been decided: nothing can be added to it",
                         command->op->name);
     if (command->apart) {
-        (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                       "%s is about something in memory alone: a middleware cannot add %s to it",
-                       command->op->name, type);
-        vls_hint(err, "what is added would be kept when the command itself is not");
+        (void)vls_fail(
+            err, VALISE_E_UNSUPPORTED,
+            "%s is about something that is only in memory: a middleware cannot add %s to it",
+            command->op->name, type);
+        vls_hint(err, "what is added would be kept even if the command itself is not");
         return VALISE_E_UNSUPPORTED;
     }
     if (command->before.len - command->prepared + command->after.len >= MAX_ADDED)
-        return vls_fail(err, VALISE_E_LIMIT, "middleware may add %u commands to one", MAX_ADDED);
+        return vls_fail(err, VALISE_E_LIMIT, "middleware may add at most %u commands to one",
+                        MAX_ADDED);
     rc = find_command(&op, v, type, err);
     if (rc == 0)
         rc = vls_arena_dup(&text, command->arena, json, err);

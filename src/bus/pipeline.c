@@ -92,11 +92,12 @@ static int repeat(vls_command *command, vls_txn *txn, valise_error *err)
         /* Access was not asked yet: what others did is not told. */
         if (vls_str_equal(entry.actor, command->actor))
             (void)vls_fail(err, VALISE_E_EXISTS,
-                           "the id of this command is that of another one: %.*s, seq %lld",
+                           "this id belongs to another command: %.*s, seq %lld",
                            VALISE_STR_ARG(entry.type), (long long)entry.seq);
         else
-            (void)vls_fail(err, VALISE_E_EXISTS, "the id of this command is that of another one");
-        vls_hint(err, "a retry has the same actor, type and payload; anything else, a new id");
+            (void)vls_fail(err, VALISE_E_EXISTS, "this id belongs to another command");
+        vls_hint(err,
+                 "a retry must have the same actor, type and payload; give anything else a new id");
         return VALISE_E_EXISTS;
     }
     command->entry = entry;
@@ -286,7 +287,7 @@ static int next_nonce(valise_str *out, vls_command *command, valise_error *err)
 
     if (v->nonces_left == 0) {
         if (v->env->random(v->env->self, v->nonces, sizeof(v->nonces)) < 0)
-            return vls_fail(err, VALISE_E_IO, "there are no random bytes to be had");
+            return vls_fail(err, VALISE_E_IO, "no random bytes are available");
         v->nonces_left = VLS_NONCES;
     }
     return vls_arena_dup(out, command->arena, vls_str(v->nonces[--v->nonces_left], VLS_NONCE_SIZE),

@@ -66,7 +66,7 @@ int vls_reading_seq(int64_t *seq, vls_reading *r, valise_str at, valise_error *e
         return 0; /* there is no such seq yet, which is what the view says */
     (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is not a seq, time or command id",
                    (int)VLS_MIN(at.len, 60), at.ptr);
-    vls_hint(err, "such as 42, 2026-01-02T03:04:05Z, or the id of a command");
+    vls_hint(err, "give one such as 42, 2026-01-02T03:04:05Z, or the id of a command");
     return VALISE_E_INVALID;
 }
 
@@ -97,7 +97,7 @@ static int emit(void *self, const void *row, valise_error *err)
     vls_reading *r = self;
 
     if (!r->sink)
-        return vls_fail(err, VALISE_E_INVALID, "this operation answers with no list");
+        return vls_fail(err, VALISE_E_INVALID, "this operation does not answer with a list");
     return vls_sink_emit(r->sink, row, err);
 }
 
@@ -168,9 +168,9 @@ static int emit_text(vls_sink *sink, const void *row, valise_error *err)
 static int too_large(const vls_sink *sink, int rc, valise_error *err)
 {
     if (rc == VALISE_E_TOO_LARGE) {
-        (void)vls_fail(err, rc, "the answer of %s is over %zu MiB", sink->op->name,
+        (void)vls_fail(err, rc, "the answer of %s has more than %zu MiB", sink->op->name,
                        VLS_REPLY_MAX >> 20);
-        vls_hint(err, "take it row by row, with valise_stream");
+        vls_hint(err, "read it row by row, with valise_stream");
     }
     return rc;
 }

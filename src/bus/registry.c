@@ -279,7 +279,7 @@ static int add_coll(adding *a, const void *table, valise_error *err)
     if (rc < 0)
         return rc;
     if (find_coll(a->lists, coll))
-        return vls_fail(err, VALISE_E_EXISTS, "collection %s: there is one of that name already",
+        return vls_fail(err, VALISE_E_EXISTS, "collection %s: the name is already in use",
                         coll->name);
     return append(&a->lists->colls, coll, a->arena, err);
 }
@@ -302,8 +302,7 @@ static int add_op(adding *a, const void *table, valise_error *err)
     name = valise_str_of(op->name);
     at = find_op(&found, a->lists, name);
     if (found)
-        return vls_fail(err, VALISE_E_EXISTS, "operation %s: there is one of that name already",
-                        op->name);
+        return vls_fail(err, VALISE_E_EXISTS, "operation %s: the name is already in use", op->name);
     letters = vls_arena_alloc(a->arena, name.len);
     if (!letters)
         return vls_arena_fail(a->arena, err);
@@ -332,8 +331,7 @@ static int check_own_name(const table_list *list, const char *what, const char *
     for (size_t i = 0; i < list->len; i++) {
         const named_table *other = list->ptr[i];
         if (strcmp(other->name, name) == 0)
-            return vls_fail(err, VALISE_E_EXISTS, "%s %s: there is one of that name already", what,
-                            name);
+            return vls_fail(err, VALISE_E_EXISTS, "%s %s: the name is already in use", what, name);
     }
     return 0;
 }
@@ -522,8 +520,7 @@ static int check_type_name(const adding *a, const char *name, valise_error *err)
     for (size_t i = 0; i < a->lists->node_types.len; i++) {
         const valise_node_type *other = a->lists->node_types.ptr[i];
         if (strcmp(other->name, name) == 0)
-            return vls_fail(err, VALISE_E_EXISTS, "node type %s: there is one of that name already",
-                            name);
+            return vls_fail(err, VALISE_E_EXISTS, "node type %s: the name is already in use", name);
     }
     return 0;
 }
@@ -589,7 +586,7 @@ static int check_package(const registry_lists *lists, const valise_extension *pa
     for (size_t i = 0; i < lists->packages.len; i++) {
         const valise_extension *other = lists->packages.ptr[i];
         if (strcmp(other->name, package->name) == 0)
-            return vls_fail(err, VALISE_E_EXISTS, "extension %s: there is one of that name already",
+            return vls_fail(err, VALISE_E_EXISTS, "extension %s: the name is already in use",
                             package->name);
     }
     if (lists->packages.len >= MAX_OTHERS)

@@ -84,8 +84,7 @@ static int read_args(replaying *r, vls_command *command, const vls_entry *entry,
 static int differs(const vls_entry *entry, const char *what, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_CORRUPT,
-                   "entry %lld (%.*s) came out with another %s when it was "
-                   "replayed",
+                   "entry %lld (%.*s) gave a different %s when it was replayed",
                    (long long)entry->seq, VALISE_STR_ARG(entry->type), what);
     vls_hint(err, "an operation must depend on nothing but its arguments and its view");
     return VALISE_E_CORRUPT;
@@ -169,9 +168,10 @@ static int check_entry(const valise_op **op, const replaying *r, const vls_entry
                         (long long)entry->seq);
     *op = vls_registry_op(r->how->registry, entry->type);
     if (!*op || (*op)->kind != VALISE_COMMAND) {
-        (void)vls_fail(err, VALISE_E_UNSUPPORTED, "entry %lld was made by %.*s, which is not here",
+        (void)vls_fail(err, VALISE_E_UNSUPPORTED,
+                       "entry %lld was made by %.*s, which is not known here",
                        (long long)entry->seq, VALISE_STR_ARG(entry->type));
-        vls_hint(err, "load the extension that brought it");
+        vls_hint(err, "load the extension that defines it");
         return VALISE_E_UNSUPPORTED;
     }
     return 0;

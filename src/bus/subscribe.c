@@ -79,7 +79,7 @@ static int fail_expired(int64_t since, int64_t base, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_LIMIT, "the log no longer has the events of seq %lld",
                    (long long)since);
-    vls_hint(err, "the oldest seq is %lld: begin there, and read the state for what was before",
+    vls_hint(err, "the oldest seq is %lld: start there, and read the state for what was before",
              (long long)base + 1);
     return VALISE_E_LIMIT;
 }

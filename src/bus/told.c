@@ -59,7 +59,8 @@ int vls_view_after(valise_view *view, vls_after_fn *fn, void *arg, void (*free_a
 
     if (!told || (!view->apart && !vls_uuid_is_none(&view->stamp.command))) {
         free_arg(arg);
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "nothing can be left for after this operation");
+        return vls_fail(err, VALISE_E_UNSUPPORTED,
+                        "this operation cannot leave anything for later");
     }
     told->env = view->bus->env;
     after = vls_mem_zalloc(told->env, sizeof(*after));

@@ -42,7 +42,7 @@ static int check(const valise *v, const valise_middleware *m, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "a middleware has a size and a name");
     for (size_t i = 0; i < v->middleware_count; i++) {
         if (strcmp(v->middleware[i]->name, m->name) == 0)
-            return vls_fail(err, VALISE_E_EXISTS, "there is a middleware %s", m->name);
+            return vls_fail(err, VALISE_E_EXISTS, "a middleware %s already exists", m->name);
     }
     return 0;
 }
@@ -55,7 +55,7 @@ int valise_use(valise *v, const valise_middleware *middleware, valise_error *err
 
     VLS_ARG(v && middleware, err);
     if (vls_bus_is_inside(v))
-        return vls_fail(err, VALISE_E_INVALID, "a middleware cannot come within a command");
+        return vls_fail(err, VALISE_E_INVALID, "a middleware cannot be added during a command");
     rc = check(v, middleware, err);
     if (rc == 0)
         rc = vls_bus_keep(&kept, v, &users_key, make_users, free_users, err);

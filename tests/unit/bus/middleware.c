@@ -164,7 +164,7 @@ TEST(middleware, cannot_change_it_into_what_is_not_allowed)
     kit_fails(s->k, VALISE_E_DENIED, "counter:add", "{\"name\":\"apples\"}", &call);
     one = (script){.name = "1", .log = s->log, .change = "{\"name\":\"a\"}", .ignore = true};
     kit_fails(s->k, VALISE_E_INVALID, "counter:add", "{\"name\":\"a\"}", NULL);
-    CHECK(strstr(t->err.message, "was decided"));
+    CHECK(strstr(t->err.message, "has been decided"));
     CHECK_INT(0, kit_seq(s->k));
 }
 

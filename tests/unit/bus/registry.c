@@ -508,7 +508,7 @@ TEST(registry, refuses_names_that_are_taken)
     kit *k = kit_new(t);
 
     k->ops[1].name = "thing:add";
-    refused(k, VALISE_E_EXISTS, "operation thing:add: there is one of that name already");
+    refused(k, VALISE_E_EXISTS, "operation thing:add: the name is already in use");
 }
 
 /* `thing add` is a command line by its name, `put-thing` by its alias: nobody else has them. */
@@ -830,7 +830,7 @@ TEST(registry, refuses_two_collections_of_one_name)
     const valise_coll *both[] = {&k->coll, &twin, NULL};
 
     k->package.collections = both;
-    refused(k, VALISE_E_EXISTS, "collection ext.thing: there is one of that name already");
+    refused(k, VALISE_E_EXISTS, "collection ext.thing: the name is already in use");
 }
 
 TEST(registry, refuses_collections_that_make_no_sense)

@@ -223,7 +223,7 @@ TEST(replay, notices_an_operation_that_is_not_pure)
     CHECK_OK(vls_registry_add(k->registry, &package, false, &t->err));
     kit_run(k, "impure:count", "{}");
     CHECK_RC(VALISE_E_CORRUPT, replay(NULL, k, copy));
-    CHECK(strstr(t->err.message, "entry 1 (impure:count) came out with another result"));
+    CHECK(strstr(t->err.message, "entry 1 (impure:count) gave a different result"));
 
     /* What it puts into rows shows in the state hash, and in what the next change replaces. */
     op.decide = impure_decide;
