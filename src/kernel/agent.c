@@ -47,7 +47,7 @@ int vls_agent_others_administer(valise_view *view, valise_str id, valise_error *
     if (rc < 0 || found)
         return rc;
     (void)vls_fail(err, VALISE_E_CONFLICT,
-                   "%.*s is the only actor who may administer this workspace", VALISE_STR_ARG(id));
+                   "%.*s is the only actor who can administer this workspace", VALISE_STR_ARG(id));
     vls_hint(err, "add another owner first: valise agent add ID --role owner");
     return VALISE_E_CONFLICT;
 }

@@ -35,8 +35,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
     if (rc < 0)
         return rc;
     if (rc > 0) {
-        (void)vls_fail(err, VALISE_E_EXISTS, "there is an actor %.*s already",
-                       VALISE_STR_ARG(a->id));
+        (void)vls_fail(err, VALISE_E_EXISTS, "an actor %.*s already exists", VALISE_STR_ARG(a->id));
         vls_hint(err, "valise agent update %.*s --role %s", VALISE_STR_ARG(a->id),
                  vls_role_names[a->role]);
         return VALISE_E_EXISTS;
@@ -50,11 +49,11 @@ const valise_op vls_op_kernel_agent_add = {
     .name = "agent:add",
     .brief = "Add an actor to the workspace.",
     .help =
-        "A role is a list of capabilities: a reader may read everything, a writer may also "
-        "write, synthesis may read everything and write what it makes of it, an owner may do "
-        "everything. Capabilities come on top of the role, or stand alone. They are AREA:VERB, "
-        "with stars if you like, and may be narrowed by what the operation is given: "
-        "\"context:write type=summary path=docs/a*\". One that contradicts the role is refused.",
+        "A role is a list of capabilities: a reader may read everything, a writer may also write, "
+        "synthesis may read everything and write summaries of it, an owner may do everything. "
+        "Capabilities come on top of the role, or stand alone. They have the form AREA:VERB, where "
+        "* matches anything, and may be narrowed by the operation's arguments: \"context:write "
+        "type=summary path=docs/a*\". A capability that contradicts the role is refused.",
     .kind = VALISE_COMMAND,
     .needs = "admin",
     .in = add_in,

@@ -32,8 +32,8 @@ const valise_op vls_op_kernel_erasure_list = {
     .size = sizeof(valise_op),
     .name = "erasure:list",
     .brief = "List what was erased, by whom, when and why.",
-    .help = "Sorted by place. What was erased by its id is listed as object/ID too. The record of "
-            "an erasure is kept for good; it holds no contents.",
+    .help = "Sorted by place. Contents that were erased by their id are listed as object/ID, too. "
+            "The record of an erasure is kept for good; it holds no contents.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "log:read",

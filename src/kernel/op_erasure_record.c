@@ -139,7 +139,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (!places)
         return vls_arena_fail(&view->arena, err);
     if (count == 0 && !vls_erase_only(args))
-        return vls_fail(err, VALISE_E_INVALID, "there is neither a place nor a content to erase");
+        return vls_fail(err, VALISE_E_INVALID,
+                        "there is nothing to erase: neither a place nor a content is given");
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = erase_place(&places[i], view, texts[i], args, err);
     if (rc == 0 && vls_erase_only(args))

@@ -52,8 +52,8 @@ const valise_op vls_op_kernel_index_count = {
     .name = "index:count",
     .brief = "Count the entries of an index, or those with a key prefix.",
     .help = "The entries are not read: it takes as long for one as for a million. `index count "
-            "blobs HASH/` tells who holds a blob, `index count topics NAME/session/` how many "
-            "sessions have a topic.",
+            "blobs HASH/` tells how many holds a blob has, `index count topics NAME/session/` how "
+            "many sessions have a topic.",
     .kind = VALISE_QUERY,
     .needs = "index:read",
     .in = count_in,

@@ -24,10 +24,8 @@ const valise_op vls_op_kernel_json_canonical = {
     .size = sizeof(valise_op),
     .name = "json:canonical",
     .brief = "Print JSON in canonical form, as it is hashed and stored.",
-    .help =
-        "RFC 8785, except that integers keep all their digits. Duplicate keys, numbers\n"
-        "that no double can hold and text that is not UTF-8 are refused, with the byte they are\n"
-        "at.",
+    .help = "RFC 8785, except that integers keep all their digits. Duplicate keys, numbers\nthat "
+            "no double can hold and text that is not UTF-8 are refused; the error names the byte.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE | VALISE_OP_IDEMPOTENT,
     .in = canonical_in,

@@ -99,9 +99,8 @@ const valise_op vls_op_kernel_log_list = {
     .name = "log:list",
     .alias = "log",
     .brief = "Show who did what, newest first.",
-    .help =
-        "Arguments of a command are shown to those who may read its area: backpack:read for those "
-        "of backpack:pack.",
+    .help = "Arguments of a command are shown to those who may read its area: those of pin:add "
+            "need pin:read.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "log:read",

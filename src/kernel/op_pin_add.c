@@ -65,8 +65,9 @@ static int check_state(const valise_view *view, int64_t seq, valise_error *err)
 
     if (seq >= oldest && seq <= view->at)
         return 0;
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no state %lld: they go from %lld to %lld",
-                   (long long)seq, (long long)oldest, (long long)view->at);
+    (void)vls_fail(err, VALISE_E_NOT_FOUND,
+                   "there is no state %lld: there are those from %lld to %lld", (long long)seq,
+                   (long long)oldest, (long long)view->at);
     vls_hint(err, "'valise status' shows the oldest and the newest");
     return VALISE_E_NOT_FOUND;
 }
@@ -110,7 +111,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         result->existed = true;
         if (is_same(&old, &pin))
             return 0;
-        (void)vls_fail(err, VALISE_E_EXISTS, "there is a pin '%.*s' that holds something else",
+        (void)vls_fail(err, VALISE_E_EXISTS, "a pin '%.*s' already exists and holds something else",
                        VALISE_STR_ARG(args->name));
         vls_hint(err, "remove it first: valise pin remove %.*s", VALISE_STR_ARG(args->name));
         return VALISE_E_EXISTS;

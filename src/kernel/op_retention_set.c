@@ -53,13 +53,14 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (!is_known(view, limits->kind))
         return refuse_kind(view, limits->kind, err);
     if (limits->keep_one_in != VALISE_NONE)
-        return vls_fail(err, VALISE_E_INVALID,
-                        "of the %.*s the older part goes as a whole: keepOneIn does not apply",
-                        VALISE_STR_ARG(limits->kind));
+        return vls_fail(
+            err, VALISE_E_INVALID,
+            "keepOneIn does not work for %.*s: its older part can only be removed as a whole",
+            VALISE_STR_ARG(limits->kind));
     if (limits->bytes != VALISE_NONE && is_counted(view, limits->kind)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "of the history %.*s no bytes are counted",
+        (void)vls_fail(err, VALISE_E_INVALID, "bytes are not counted for the history %.*s",
                        VALISE_STR_ARG(limits->kind));
-        vls_hint(err, "say how many are kept, or for how long: keepLatest, age");
+        vls_hint(err, "say how many to keep, or for how long: keepLatest, age");
         return VALISE_E_INVALID;
     }
     if (!none)
@@ -72,8 +73,8 @@ const valise_op vls_op_kernel_retention_set = {
     .size = sizeof(valise_op),
     .name = "retention:set",
     .brief = "Set how long one kind of history is kept.",
-    .help = "What exceeds any of the limits is removed: in small steps while commands are written, "
-            "and by 'valise gc'. Without limits everything is kept. What a pin holds stays.",
+    .help = "What exceeds any of the limits is removed: in small steps as commands are run, and by "
+            "'valise gc'. Without limits everything is kept. What a pin holds stays.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

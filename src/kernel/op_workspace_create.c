@@ -33,7 +33,7 @@ static int decide(valise_view *view, const void *args, void *result, valise_erro
 
     (void)result;
     if (stamp->seq != 1)
-        return vls_fail(err, VALISE_E_EXISTS, "this workspace was made already");
+        return vls_fail(err, VALISE_E_EXISTS, "this workspace already exists");
     rc = valise_view_put(view, &vls_actor_coll, &local, err);
     if (rc == 0 && has_id(a))
         rc = valise_view_put(view, &vls_workspaces, &workspace, err);

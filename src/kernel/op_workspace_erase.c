@@ -178,7 +178,7 @@ static int fail_contents(const contents *c, valise_error *err)
         return vls_fail(err, VALISE_E_NOT_FOUND, "the contents of object %.*s were erased already",
                         VALISE_STR_ARG(c->digits));
     if (c->count == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no object nor blob %.*s",
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no object or blob %.*s",
                         VALISE_STR_ARG(c->digits));
     for (size_t i = 0; i < c->count; i++) {
         size_t used = strlen(text);
@@ -440,15 +440,13 @@ const valise_op vls_op_kernel_workspace_erase = {
     .name = "workspace:erase",
     .alias = "erase",
     .brief = "Erase the contents of one place from every file of the workspace.",
-    .help = "The place stays, marked as erased, with who did it, when and why. Its contents leave "
-            "the row, every earlier version, the log entries that carried them, objects and chunks "
-            "that nobody else needs, and the write-ahead log. The log's chain still verifies. "
-            "Of a session that is the label and the metadata; `valise session erase` erases its "
-            "turns, too. Other places that hold the same contents are listed; --content takes them "
-            "all, and "
-            "with a blob what is known of it: nobody holds it any more. What is left of history "
-            "that has expired goes with the next gc. "
-            "Bundles, backups and free blocks of the disk are outside of what this reaches.",
+    .help = "The place stays, marked as erased, with who did it, when and why. Its contents are "
+            "removed from the row, every earlier version, the log entries that carried them, "
+            "objects and chunks that nobody else needs, and the write-ahead log. The log's chain "
+            "still verifies. Other places that hold the same contents are listed; --content erases "
+            "all of them, and of a blob also what is recorded about it, so that nobody holds it "
+            "any more. Remains of expired history are removed by the next gc. Bundles, backups and "
+            "free blocks of the disk are beyond its reach.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

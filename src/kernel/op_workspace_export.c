@@ -16,8 +16,7 @@ static const valise_field place_item = {.type = VALISE_T_STR, .min = 1, .max = V
 
 static const valise_field export_in[] = {
     VALISE_FIELD_WITH(export_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "The file to write; a pipe or device is written as it is.", .min = 1,
-                      .max = 4000),
+                      "The file to write; may be a pipe or device.", .min = 1, .max = 4000),
     VALISE_FIELD_WITH(export_args, places, LIST, VALISE_POSITIONAL,
                       "Only these places, such as session/ID, and what they depend on.",
                       .more = &place_item, .max = VLS_BUNDLE_ROOTS_MAX),
@@ -124,9 +123,9 @@ const valise_op vls_op_kernel_workspace_export = {
     .alias = "export",
     .brief = "Write the workspace, or parts of it, to a bundle file.",
     .help = "A bundle is one file with everything: rows, log, objects and blobs. The same state "
-            "makes the same bytes. With places it holds only these, what they need and what "
-            "belongs to them, and no log. Contents that were erased are not in it; those that are "
-            "erased later stay in it.\n\nThrough a pipe, past the answer on standard output: "
+            "gives the same bytes. With places it holds only these, what they need and what "
+            "belongs to them, and no log. Erased contents are not in it; contents that are erased "
+            "later stay in it.\n\nTo send it through a pipe, keep the answer off standard output: "
             "valise export /dev/fd/3 3>&1 >/dev/null | ssh there valise import -",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,

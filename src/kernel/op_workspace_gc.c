@@ -92,8 +92,9 @@ const valise_op vls_op_kernel_workspace_gc = {
     .brief = "Remove what nothing refers to and shrink the store.",
     .help = "Applies the retention limits, removes objects that neither a row nor the log refers "
             "to, chunks that no object is made of and blobs that no row refers to, and gives the "
-            "space back to the disk. Others may go on writing meanwhile. The first gc after an "
-            "erasure keeps nothing that was already unreferenced then, and writers wait.",
+            "space back to the disk. Others may keep writing meanwhile. The first gc after an "
+            "erasure removes everything that was already unreferenced then, whatever --grace says, "
+            "and writers wait.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

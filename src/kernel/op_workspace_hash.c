@@ -26,9 +26,9 @@ const valise_op vls_op_kernel_workspace_hash = {
     .size = sizeof(valise_op),
     .name = "workspace:hash",
     .brief = "Print a hash of the whole state.",
-    .help = "Two workspaces with the same hash hold the same state, whatever way they came to it "
-            "and whatever store they are in. The log and derived data such as "
-            "indexes are not part of it.",
+    .help =
+        "Two workspaces with the same hash hold the same state, however they got there and "
+        "whatever store they are in. The log and derived data such as indexes are not part of it.",
     .kind = VALISE_QUERY,
     .needs = "log:read",
     .out = hash_out,

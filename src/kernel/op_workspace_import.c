@@ -356,12 +356,12 @@ const valise_op vls_op_kernel_workspace_import = {
     .name = "workspace:import",
     .alias = "import",
     .brief = "Read a bundle that `valise export` wrote.",
-    .help = "The whole bundle is verified before anything is written; one that was cut or altered "
-            "is refused. Into an empty workspace everything comes as it was: ids, seqs, log and "
-            "its chain. Into another one the rows are added by one command, without what belongs "
-            "to a workspace itself (actors, settings, pins, retention): rows that are equal here "
-            "are left alone, sessions that went on in both places keep all that was said, and "
-            "any other row that differs refuses the bundle. What was erased here stays erased.",
+    .help = "The whole bundle is verified before anything is written; one that was cut off or "
+            "altered is refused. An empty workspace gets everything as it was: ids, seqs, the log "
+            "and its chain. To any other one the rows are added by one command, without what "
+            "belongs to a workspace itself (actors, settings, pins, retention): rows that are "
+            "equal here are left alone, sessions that continued in both places keep all turns, and "
+            "if any other row differs, the bundle is refused. What was erased here stays erased.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "admin",

@@ -209,12 +209,11 @@ const valise_op vls_op_kernel_workspace_repair = {
     .name = "workspace:repair",
     .alias = "repair",
     .brief = "Repair damage by rebuilding what can be derived from the rest.",
-    .help = "Looks for damage of the store's own structures and, if there is any, builds its "
-            "indexes anew and looks again; and builds the indexes in memory anew, and the search "
-            "index if it differs. It does not "
-            "touch objects, rows or the log: what is damaged there can only come from a bundle or "
-            "a backup, and 'valise validate' finds it. On the command line it fails when something "
-            "is left.",
+    .help = "Checks the store's own structures and, if they are damaged, rebuilds its indexes and "
+            "checks again. Also rebuilds the indexes in memory, and the search index if it "
+            "differs. Objects, rows and the log are not touched: 'valise validate' finds damage "
+            "there, and only a bundle or a backup can bring back what was lost. On the command "
+            "line this fails if damage remains.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "admin",

@@ -213,10 +213,10 @@ const valise_op vls_op_kernel_workspace_show = {
     .name = "workspace:show",
     .alias = "show",
     .brief = "Show anything, given its id.",
-    .help = "An object's id may be shortened to its first digits, a UUID to its last ones, as long "
-            "as there are 4 or more and only one thing fits. A number up to that of the newest log "
-            "entry is always that entry. A row and the arguments of a command are shown to those "
-            "who may read their area, an object to those who have object:read.",
+    .help = "An object's id may be shortened to its first digits, a UUID to its last ones, if "
+            "there are 4 or more and only one thing matches. A number up to that of the newest log "
+            "entry always means that entry. A row and the arguments of a command are shown to "
+            "those who may read their area, an object to those who have object:read.",
     .kind = VALISE_QUERY,
     .needs = "log:read",
     .in = show_in,

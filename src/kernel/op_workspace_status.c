@@ -204,9 +204,10 @@ const valise_op vls_op_kernel_workspace_status = {
     .name = "workspace:status",
     .alias = "status",
     .brief = "Summarize what is in the workspace.",
-    .help = "The numbers shown are stored ones: nothing is counted, and no file is read. --check "
-            "does both, and records nothing: how many paths differ from the newest version of the "
-            "tree, and how many heads are fresh, stale and orphaned with the files as they are.",
+    .help = "The numbers are shown as they are stored: nothing is counted, and no file is read. "
+            "--check does both, without recording anything: it shows how many paths differ from "
+            "the newest version of the tree, and how many heads are fresh, stale and orphaned with "
+            "the files as they are now.",
     .kind = VALISE_QUERY,
     .needs = "log:read",
     .in = status_in,

@@ -62,7 +62,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
     int rc = vls_workspace_get(&before, view, err);
 
     if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "nothing is recorded of this workspace");
+        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no record of this workspace");
     if (rc < 0)
         return rc;
     after = before;
@@ -79,7 +79,8 @@ const valise_op vls_op_kernel_workspace_update = {
     .size = sizeof(valise_op),
     .name = "workspace:update",
     .brief = "Set the label and metadata of the workspace.",
-    .help = "What is not given stays as it is; `unset` removes a field. `valise status` shows it.",
+    .help = "What is not given stays as it is; `unset` removes a field. `valise status` shows the "
+            "result.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "workspace:write",

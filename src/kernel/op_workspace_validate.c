@@ -140,7 +140,7 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
         return rc;
     (void)vls_fail(err, VALISE_E_CORRUPT, "%lld problem%s found", (long long)found.problems,
                    found.problems == 1 ? "" : "s");
-    vls_hint(err, "each has its remedy beside it");
+    vls_hint(err, "the remedy is shown with each");
     return VALISE_E_CORRUPT;
 }
 
@@ -149,12 +149,10 @@ const valise_op vls_op_kernel_workspace_validate = {
     .name = "workspace:validate",
     .alias = "validate",
     .brief = "Check everything that is stored for damage.",
-    .help =
-        "Looks at the pages of the store, the chain of the log, the hash of every object and blob, "
-        "every row and what it refers to, and the indexes. Prints each problem with what to do "
-        "about it "
-        "and changes nothing. Fails when there is a problem. Says whether the log is partial, that "
-        "is, could not be replayed.",
+    .help = "Checks the pages of the store, the chain of the log, the hash of every object and "
+            "blob, every row and what it refers to, and the indexes. Prints each problem with what "
+            "to do about it and changes nothing. Fails when there is a problem. Also says whether "
+            "the log is partial, that is, cannot be replayed.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_LIST | VALISE_OP_READ_ONLY,
     .needs = "log:read",

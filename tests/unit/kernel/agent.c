@@ -128,7 +128,7 @@ TEST(agent, the_last_administrator_stays)
     REFUSED_AS(VALISE_E_CONFLICT, "local", "agent:remove", "{\"id\":\"local\"}");
     REFUSED_AS(VALISE_E_CONFLICT, "local", "agent:update",
                "{\"id\":\"local\",\"role\":\"writer\"}");
-    CHECK(strstr(t->err.message, "only actor who may administer"));
+    CHECK(strstr(t->err.message, "only actor who can administer"));
     OK_AS("local", "agent:add",
           "{\"id\":\"half\",\"capabilities\":[\"admin path=a\",\"pin:read\"]}");
     REFUSED_AS(VALISE_E_CONFLICT, "local", "agent:remove", "{\"id\":\"local\"}");

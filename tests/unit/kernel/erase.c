@@ -403,7 +403,7 @@ TEST(erase, the_longest_key_can_be_named)
     (void)ws_run(t, v, "vault:put", payload(long_name(VALISE_MAX_KEY_BYTES), 1, false));
     ws_fails(t, v, VALISE_E_TOO_LARGE, "vault:put",
              payload(long_name(VALISE_MAX_KEY_BYTES + 1), 1, false));
-    CHECK(strstr(t->err.message, "has 4097 bytes; the most is 4096"));
+    CHECK(strstr(t->err.message, "has 4097 bytes: at most 4096 are allowed"));
     (void)ws_run(t, v, "pin:add", test_format("{\"name\":\"p\",\"target\":\"%s\"}", place));
     (void)ws_run(t, v, "workspace:erase", test_format("{\"place\":\"%s\"}", place));
     CHECK(strstr(ws_run(t, v, "workspace:show", test_format("{\"target\":\"%s\"}", place)),
