@@ -30,62 +30,63 @@ const char *const vls_layer_names[] = {"default", "workspace", "user", "environm
 #define FILES (1u << VLS_LAYER_WORKSPACE | 1u << VLS_LAYER_USER)
 
 const vls_setting vls_settings[] = {
-    {"checkpoint.max-file", "Bytes of the largest file that a checkpoint keeps.", NULL, "67108864",
+    {"checkpoint.max-file", "The largest file that a checkpoint keeps, in bytes.", NULL, "67108864",
      NULL, VLS_SETTING_INT, ANY_LAYER},
-    {"compose.*.spec", "A policy of `compose` with a name, such as recency,sources=node+children.",
-     NULL, NULL, NULL, VLS_SETTING_TEXT, ANY_LAYER},
-    {"context.frame-max", "Bytes that the content of a frame may have.", NULL, "1048576", NULL,
-     VLS_SETTING_INT, ANY_LAYER},
-    {"core.actor", "Who acts when nobody says so.", NULL, "local", "VALISE_ACTOR", VLS_SETTING_TEXT,
-     NOT_WORKSPACE},
+    {"compose.*.spec", "A named policy for `compose`, such as recency,sources=node+children.", NULL,
+     NULL, NULL, VLS_SETTING_TEXT, ANY_LAYER},
+    {"context.frame-max", "The largest content that a frame may have, in bytes.", NULL, "1048576",
+     NULL, VLS_SETTING_INT, ANY_LAYER},
+    {"core.actor", "Who acts, unless --actor says so.", NULL, "local", "VALISE_ACTOR",
+     VLS_SETTING_TEXT, NOT_WORKSPACE},
     {"core.color", "When to use colours.", "auto always never", "auto", "VALISE_COLOR",
      VLS_SETTING_CHOICE, NOT_WORKSPACE},
     {"core.durability",
-     "What a command waits for: full survives a power cut, normal the end of the process.",
+     "What a finished command survives: full, a power cut; normal, the end of the process.",
      "full normal", "full", "VALISE_DURABILITY", VLS_SETTING_CHOICE, ANY_LAYER},
-    {"core.pager", "What shows long lists on a terminal.", NULL, NULL, "VALISE_PAGER",
+    {"core.pager", "The pager for long output on a terminal.", NULL, NULL, "VALISE_PAGER",
      VLS_SETTING_TEXT, NOT_WORKSPACE},
     {"core.timeout", "How long a command waits for other writers.", NULL, "10s", "VALISE_TIMEOUT",
      VLS_SETTING_DURATION, ANY_LAYER},
-    {"credential.*.env", "The variable that has a secret, which flows name as @cred:NAME.", NULL,
-     NULL, NULL, VLS_SETTING_TEXT, ONLY_USER},
-    {"credential.*.file", "The file that has it, and that only its owner may read.", NULL, NULL,
-     NULL, VLS_SETTING_PATH, ONLY_USER},
+    {"credential.*.env", "The environment variable with a secret, which flows name as @cred:NAME.",
+     NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_USER},
+    {"credential.*.file", "The file with the secret; only its owner may be able to read it.", NULL,
+     NULL, NULL, VLS_SETTING_PATH, ONLY_USER},
     {"extension.*.path", "A shared object to load.", NULL, NULL, NULL, VLS_SETTING_PATH, FILES},
-    {"extension.*.sha256", "What the bytes of the shared object must hash to.", NULL, NULL, NULL,
+    {"extension.*.sha256", "The SHA-256 that the shared object must have.", NULL, NULL, NULL,
      VLS_SETTING_HASH, ONLY_USER},
     {"program.timeout", "How long a program may take to make a frame.", NULL, "1m", NULL,
      VLS_SETTING_DURATION, ANY_LAYER},
-    {"provider.*.adapter", "How a provider of models is spoken to, such as anthropic.", NULL, NULL,
-     NULL, VLS_SETTING_TEXT, ONLY_USER},
+    {"provider.*.adapter", "The format of the provider's requests and answers, such as anthropic.",
+     NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_USER},
     {"provider.*.connect", "How long to wait for a connection.", NULL, NULL, NULL,
      VLS_SETTING_DURATION, ONLY_USER},
-    {"provider.*.idle", "How long nothing may come before a request is given up.", NULL, NULL, NULL,
-     VLS_SETTING_DURATION, ONLY_USER},
-    {"provider.*.key-env", "The variable that has the key.", NULL, NULL, NULL, VLS_SETTING_TEXT,
-     ONLY_USER},
-    {"provider.*.key-file", "The file that has the key, and that only its owner may read.", NULL,
+    {"provider.*.idle", "How long a request may stay without any data before it is given up.", NULL,
+     NULL, NULL, VLS_SETTING_DURATION, ONLY_USER},
+    {"provider.*.key-env", "The environment variable with the key.", NULL, NULL, NULL,
+     VLS_SETTING_TEXT, ONLY_USER},
+    {"provider.*.key-file", "The file with the key; only its owner may be able to read it.", NULL,
      NULL, NULL, VLS_SETTING_PATH, ONLY_USER},
-    {"provider.*.max-answer", "Bytes that an answer may have.", NULL, NULL, NULL, VLS_SETTING_INT,
+    {"provider.*.max-answer", "The largest answer to accept, in bytes.", NULL, NULL, NULL,
+     VLS_SETTING_INT, ONLY_USER},
+    {"provider.*.model", "The model to use if none is given.", NULL, NULL, NULL, VLS_SETTING_TEXT,
      ONLY_USER},
-    {"provider.*.model", "The model that is asked when none is given.", NULL, NULL, NULL,
-     VLS_SETTING_TEXT, ONLY_USER},
-    {"provider.*.proxy", "The proxy to go through.", NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_USER},
-    {"provider.*.replay", "A file of answers, in the place of a provider.", NULL, NULL, NULL,
+    {"provider.*.proxy", "The proxy to use.", NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_USER},
+    {"provider.*.replay", "A file of recorded answers, instead of the provider.", NULL, NULL, NULL,
      VLS_SETTING_PATH, ONLY_USER},
-    {"provider.*.retries", "How often to try again what may pass.", NULL, NULL, NULL,
-     VLS_SETTING_INT, ONLY_USER},
-    {"provider.*.timeout", "How long a request may take with all its tries.", NULL, NULL, NULL,
+    {"provider.*.retries", "How often to retry after an error that may be temporary.", NULL, NULL,
+     NULL, VLS_SETTING_INT, ONLY_USER},
+    {"provider.*.timeout", "How long a request may take, retries included.", NULL, NULL, NULL,
      VLS_SETTING_DURATION, ONLY_USER},
-    {"provider.*.url", "Where the provider is, and where the key goes.", NULL, NULL, NULL,
+    {"provider.*.url", "The URL of the provider, to which the key is sent.", NULL, NULL, NULL,
      VLS_SETTING_TEXT, ONLY_USER},
-    {"tree.ignore", "What is no part of the tree: a pattern as in .gitignore, any number of them.",
-     NULL, NULL, NULL, VLS_SETTING_TEXT, ONLY_WORKSPACE},
-    {"trust.*.owner", "The user whose workspace this is, and who is trusted.", NULL, NULL, NULL,
+    {"tree.ignore",
+     "A pattern as in .gitignore: what to leave out of the tree. May be set more than once.", NULL,
+     NULL, NULL, VLS_SETTING_TEXT, ONLY_WORKSPACE},
+    {"trust.*.owner", "The owner of the workspace, who is trusted.", NULL, NULL, NULL,
      VLS_SETTING_INT, ONLY_USER},
-    {"trust.*.sha256", "The bytes of the program or shared object that is trusted.", NULL, NULL,
+    {"trust.*.sha256", "The SHA-256 of the program or shared object that is trusted.", NULL, NULL,
      NULL, VLS_SETTING_HASH, ONLY_USER},
-    {"view.*.spec", "A view with a name, such as recency,max=10,type=summary.", NULL, NULL, NULL,
+    {"view.*.spec", "A named view, such as recency,max=10,type=summary.", NULL, NULL, NULL,
      VLS_SETTING_TEXT, ANY_LAYER},
     {NULL, NULL, NULL, NULL, NULL, VLS_SETTING_TEXT, 0},
 };
@@ -204,7 +205,7 @@ static int check_value(const vls_config_entry *e, valise_error *err)
     if (e->line > 0) {
         (void)vls_fail(err, rc, "%.*s:%u: %s", VALISE_STR_ARG(e->file), (unsigned)e->line,
                        why.message);
-        vls_hint(err, "fix that line, or: valise config unset%s %.*s",
+        vls_hint(err, "fix that line, or remove it: valise config unset%s %.*s",
                  e->layer == VLS_LAYER_USER ? " --user" : "", VALISE_STR_ARG(e->name));
         return rc;
     }
@@ -235,7 +236,7 @@ static int add_entry(const loading *l, valise_str name, valise_str value, uint32
     if (rc < 0)
         return rc;
     if (config->entries.len >= MAX_ENTRIES)
-        return vls_fail(err, VALISE_E_LIMIT, "%.*s: over %u settings", VALISE_STR_ARG(l->file),
+        return vls_fail(err, VALISE_E_LIMIT, "%.*s: more than %u settings", VALISE_STR_ARG(l->file),
                         MAX_ENTRIES);
     return vls_vec_push(&config->entries, config->env, e) ? 0 : vls_fail_memory(err);
 }
@@ -403,7 +404,7 @@ int vls_config_user_file(const char **out, vls_arena *arena, valise_error *err)
         if (folder && folder[0] == '/')
             return vls_path_join(out, arena, folder, places[i][1] + 1, err);
     }
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing says where your configuration is");
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no place for your configuration");
     vls_hint(err, "set HOME or XDG_CONFIG_HOME");
     return VALISE_E_NOT_FOUND;
 }

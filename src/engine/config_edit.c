@@ -30,8 +30,7 @@ static int check_change(vls_layer layer, valise_str name, const valise_str *valu
         (void)vls_fail(err, VALISE_E_INVALID, "%s cannot be set in the file of the %s",
                        setting->name, vls_layer_names[layer]);
         if (layer == VLS_LAYER_WORKSPACE)
-            vls_hint(err, "it is the user's to say: valise config set --user %s VALUE",
-                     setting->name);
+            vls_hint(err, "use the user's file: valise config set --user %s VALUE", setting->name);
         return VALISE_E_INVALID;
     }
     return vls_setting_check(setting, *value, err);

@@ -67,7 +67,7 @@ static int own_number(vls_sealed *sealed, valise_error *err)
         (void)vls_fd_close(sealed->fd);
         sealed->fd = next;
     }
-    return vls_fail(err, VALISE_E_LIMIT, "%d libraries that were not unloaded are in the way",
+    return vls_fail(err, VALISE_E_LIMIT, "%d libraries that were not unloaded are still there",
                     TRIES);
 }
 
@@ -83,8 +83,7 @@ static int get_package(const valise_extension **out, void *library, const char *
     memcpy(&fn, &symbol, sizeof(fn)); /* ISO C has no cast for it */
     *out = fn();
     if (!*out)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "%s: the extension does not want to be loaded",
-                        path);
+        return vls_fail(err, VALISE_E_UNSUPPORTED, "%s: the extension refused to be loaded", path);
     return 0;
 }
 
@@ -119,7 +118,7 @@ static int refuse_missing(const vls_config_entry *e, const char *path, valise_er
 {
     (void)vls_fail(err, VALISE_E_INVALID, "%.*s:%u: there is no %s", VALISE_STR_ARG(e->file),
                    (unsigned)e->line, path);
-    vls_hint(err, "put it there, or: valise config unset%s %.*s",
+    vls_hint(err, "put it there, or remove the setting: valise config unset%s %.*s",
              e->layer == VLS_LAYER_USER ? " --user" : "", VALISE_STR_ARG(e->name));
     return VALISE_E_INVALID;
 }
@@ -155,7 +154,7 @@ static int check_bytes(const vls_config *config, const vls_config_entry *e, cons
         return vls_trust_check(config, path, id, err);
     if (!wanted.ptr || vls_str_equal(wanted, valise_str_of(vls_id_hex(id).s)))
         return 0;
-    (void)vls_fail(err, VALISE_E_DENIED, "%s is not what your configuration says it is", path);
+    (void)vls_fail(err, VALISE_E_DENIED, "%s is not the file that your configuration names", path);
     vls_hint(err, "its sha256 is %s", vls_id_hex(id).s);
     return VALISE_E_DENIED;
 }

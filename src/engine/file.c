@@ -56,8 +56,8 @@ static int read_all(vls_buf *out, int fd, valise_str path, valise_error *err)
         vls_buf_add(out, vls_str(piece, (size_t)len));
     } while (len > 0 && out->failed == 0);
     if (out->failed == VALISE_E_TOO_LARGE)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "%.*s has over %zu bytes", VALISE_STR_ARG(path),
-                        out->max);
+        return vls_fail(err, VALISE_E_TOO_LARGE, "%.*s has more than %zu bytes",
+                        VALISE_STR_ARG(path), out->max);
     return vls_buf_check(out, err);
 }
 

@@ -36,7 +36,7 @@ static int refuse_kind(const struct stat *st, const char *path, valise_error *er
                       "remove the link");
     } else {
         (void)vls_fail(err, VALISE_E_INVALID, "%s is not a folder, so there is no workspace", path);
-        vls_hint(err, "move it away, then: valise init");
+        vls_hint(err, "move it away, then run: valise init");
     }
     return VALISE_E_INVALID;
 }

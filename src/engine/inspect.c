@@ -16,9 +16,9 @@ static int inspect(vls_store *store, vls_finding_fn *fn, void *arg, valise_error
     rc = vls_validate(&found, store, &progress, fn, arg, err);
     if (rc < 0 || found.problems == 0)
         return rc;
-    (void)vls_fail(err, VALISE_E_CORRUPT, "%lld problem%s found; rows were not looked at",
+    (void)vls_fail(err, VALISE_E_CORRUPT, "%lld problem%s found; rows were not checked",
                    (long long)found.problems, found.problems == 1 ? "" : "s");
-    vls_hint(err, "each has its remedy beside it");
+    vls_hint(err, "the remedy is shown with each");
     return VALISE_E_CORRUPT;
 }
 

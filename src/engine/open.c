@@ -36,7 +36,7 @@ static int read_options(valise_options *out, const valise_options *options, vali
                         out->flags & ~known);
     if ((out->flags & VALISE_OPEN_READ_ONLY) &&
         (out->flags & (VALISE_OPEN_CREATE | VALISE_OPEN_ANYBODY)))
-        return vls_fail(err, VALISE_E_INVALID, "a workspace cannot be made read-only");
+        return vls_fail(err, VALISE_E_INVALID, "a workspace cannot be created read-only");
     if (out->durability < VALISE_DURABILITY_WORKSPACE ||
         out->durability > VALISE_DURABILITY_NORMAL || out->timeout_ns < 0)
         return vls_fail(err, VALISE_E_INVALID,
@@ -119,7 +119,7 @@ static int list_middleware(vls_engine *e, const valise_options *o, valise_error 
     size_t count = count_middleware(first), more = count_middleware(o->middleware);
 
     if (more > MAX_MIDDLEWARE)
-        return vls_fail(err, VALISE_E_LIMIT, "over %u middleware", MAX_MIDDLEWARE);
+        return vls_fail(err, VALISE_E_LIMIT, "more than %u middleware", MAX_MIDDLEWARE);
     e->middleware = vls_arena_array(&e->arena, count + more + 1, sizeof(*e->middleware));
     if (!e->middleware)
         return vls_arena_fail(&e->arena, err);

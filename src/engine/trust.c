@@ -28,7 +28,7 @@ int vls_trust_check(const vls_config *config, const char *path, const valise_id 
         (void)vls_fail(err, VALISE_E_DENIED, "%s has changed since it was trusted", path);
     else
         (void)vls_fail(err, VALISE_E_DENIED,
-                       "%s is not trusted: a workspace alone does not make code run", path);
+                       "%s is not trusted: a workspace alone cannot make programs run", path);
     vls_hint(err, "valise trust %s", path);
     return VALISE_E_DENIED;
 }

@@ -196,7 +196,7 @@ TEST(extension, refuses_what_is_no_extension)
     name_it(built("no_function"));
     refused(t, VALISE_E_UNSUPPORTED, "has no function valise_extension_v1");
     name_it(built("refuses"));
-    refused(t, VALISE_E_UNSUPPORTED, "does not want to be loaded");
+    refused(t, VALISE_E_UNSUPPORTED, "refused to be loaded");
     test_write_file(path_of("text.so"), VLS_STR("hello"));
     name_it(path_of("text.so"));
     refused(t, VALISE_E_UNSUPPORTED, "text.so cannot be loaded: ");
@@ -213,7 +213,7 @@ TEST(extension, refuses_the_same_one_twice)
 {
     user_config(test_format("[extension \"x\"]\n\tpath = %s\n[extension \"y\"]\n\tpath = %s\n",
                             built("notes"), built("notes")));
-    refused(t, VALISE_E_EXISTS, "extension notes: there is one of that name already");
+    refused(t, VALISE_E_EXISTS, "extension notes: the name is already in use");
     /* A later line for the same name is stronger, and not a second one. */
     user_config(test_format("[extension \"x\"]\n\tpath = /none.so\n\tpath = %s\n", built("notes")));
     valise *v = NULL;
@@ -233,7 +233,7 @@ TEST(extension, the_user_may_want_certain_bytes) /* [K34] */
     CHECK_OK(open_with(t, &v, ":memory:", 0));
     valise_close(v);
     add_byte(path);
-    refused(t, VALISE_E_DENIED, "is not what your configuration says it is");
+    refused(t, VALISE_E_DENIED, "is not the file that your configuration names");
 }
 
 TEST(extension, a_workspace_alone_makes_no_code_run) /* [K34] */
@@ -247,7 +247,7 @@ TEST(extension, a_workspace_alone_makes_no_code_run) /* [K34] */
     v = NULL;
     test_write_file(path_of(".valise/config"), VLS_STR("[extension \"x\"]\n\tpath = notes.so\n"));
     CHECK_RC(VALISE_E_DENIED, open_with(t, &v, test_tmpdir(), 0));
-    CHECK_TEXT(test_format("%s is not trusted: a workspace alone does not make code run", path),
+    CHECK_TEXT(test_format("%s is not trusted: a workspace alone cannot make programs run", path),
                t->err.message);
     CHECK_TEXT(test_format("valise trust %s", path), t->err.hint);
 
