@@ -87,7 +87,7 @@ static int read_answer(valise_str *answer, talk *t, valise_error *err)
     if (rc == VALISE_E_NO_MEMORY)
         return vls_fail_memory(err);
     if (rc < 0)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "%s answered over %zu bytes", t->name.s,
+        return vls_fail(err, VALISE_E_TOO_LARGE, "%s answered with more than %zu bytes", t->name.s,
                         t->with.max_line);
     return rc;
 }
@@ -104,7 +104,7 @@ static int ask(valise_str *answer, talk *t, valise_str question, valise_error *e
         vls_talk_send(&sent, &t->with, question);
         rc = read_answer(answer, t, err);
         if (rc > 0 && sent < question.len)
-            return vls_fail(err, VALISE_E_IO, "%s answered what it was not asked yet", t->name.s);
+            return vls_fail(err, VALISE_E_IO, "%s sent an answer before it was asked", t->name.s);
         if (rc != 0)
             return VLS_MIN(rc, 0);
         if (t->with.output < 0)

@@ -69,7 +69,7 @@ static int check_answer(vls_json v, int64_t id, valise_error *err)
         if (given && given->type == VLS_JSON_NULL && error)
             return 0;
         return vls_fail(err, VALISE_E_IO,
-                        "this is not an answer to question %lld: it has not the same id",
+                        "this is not an answer to question %lld: its id is different",
                         (long long)id);
     }
     return 0;
@@ -175,7 +175,7 @@ int vls_agent_read(void *result, int64_t *seq, bool *understood, vls_arena *aren
     }
     rc = vls_json_read_error(err, arena->env, *error);
     if (rc == 0)
-        return vls_fail(err, VALISE_E_IO, "this is not an answer: nobody knows such an error");
+        return vls_fail(err, VALISE_E_IO, "this is not an answer: its error code is unknown");
     *understood = true;
     return rc;
 }
@@ -231,7 +231,7 @@ static int take_op(question *q, vls_json v, valise_error *err)
         return 0;
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no op '%s'",
                    vls_text_short(vls_json_str(*name)).s);
-    vls_hint(err, "there are read_context, write_context and synthesize");
+    vls_hint(err, "the operations are read_context, write_context and synthesize");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -246,7 +246,7 @@ static int encode_text(vls_json *args, question *q, size_t at, valise_error *err
     if (!members)
         return vls_arena_fail(&q->arena, err);
     if (vls_json_get(*args, VLS_STR("content")))
-        return vls_fail(err, VALISE_E_INVALID, "there is a content, and a text");
+        return vls_fail(err, VALISE_E_INVALID, "give either a content or a text, not both");
     memcpy(members, args->members, args->len * sizeof(*members));
     if (members[at].value.type != VLS_JSON_STRING)
         return vls_fail(err, VALISE_E_INVALID, "'text' must be a string");
@@ -292,7 +292,8 @@ static int check_members(vls_json v, valise_error *err)
         while (k < VLS_COUNT(known) && !vls_str_equal(key, valise_str_of(known[k])))
             k++;
         if (k == VLS_COUNT(known))
-            return vls_fail(err, VALISE_E_INVALID, "a question has no '%s'", vls_text_short(key).s);
+            return vls_fail(err, VALISE_E_INVALID, "'%s' is unknown in a question",
+                            vls_text_short(key).s);
     }
     return 0;
 }
@@ -364,7 +365,7 @@ int vls_agent_answer(vls_buf *out, valise *v, valise_str agent, valise_str line,
     if (rc == 0)
         rc = write_result(out, &q, &reply, &why);
     if (rc == VALISE_E_TOO_LARGE && out->failed)
-        vls_hint(&why, "ask for less: a view can say max_bytes=");
+        vls_hint(&why, "ask for less: give a view with max_bytes=N");
     if (rc < 0) {
         out->len = begin;
         out->failed = 0;
