@@ -18,9 +18,9 @@ static const valise_field fields[] = {
     VALISE_FIELD_WITH(vls_constraints, temperature, REAL, VALISE_NULLABLE,
                       "Sampling temperature, from 0 to 2.", .min = 0, .max = 2),
     VALISE_FIELD_AS_WITH(vls_constraints, max_tokens, "maxTokens", INT, VALISE_NULLABLE,
-                         "Most tokens of an answer.", .min = 1, .max = INT32_MAX),
-    VALISE_FIELD_WITH(vls_constraints, window, INT, VALISE_NULLABLE, "Most tokens of a prompt.",
-                      .min = 1, .max = INT32_MAX),
+                         "The maximum number of tokens in an answer.", .min = 1, .max = INT32_MAX),
+    VALISE_FIELD_WITH(vls_constraints, window, INT, VALISE_NULLABLE,
+                      "The maximum number of tokens in a prompt.", .min = 1, .max = INT32_MAX),
     VALISE_FIELD_WITH(vls_constraints, stop, LIST, VALISE_NULLABLE, "Stop sequences.",
                       .more = &stop_item, .max = VLS_STOPS_MAX),
     VALISE_FIELD_WITH(vls_constraints, extras, JSON, VALISE_NULLABLE,
@@ -36,7 +36,7 @@ int vls_constraints_check(const vls_constraints *given, valise_error *err)
 {
     if (!given || !given->extras.ptr || (given->extras.len > 0 && given->extras.ptr[0] == '{'))
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID, "the extras of a role are an object");
+    (void)vls_fail(err, VALISE_E_INVALID, "the extras of a role must be an object");
     vls_hint(err, "{\"extras\":{\"top_k\":40}}");
     return VALISE_E_INVALID;
 }

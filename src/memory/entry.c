@@ -35,7 +35,7 @@ static int fail_over(const vls_context_entry_row *row, valise_error *err)
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "context entry '%s' expired at %s",
                    vls_text_short(row->key).s, vls_time_text_of(row->expires).s);
     vls_hint(err,
-             "'valise memory history' shows what it was; 'valise memory add' begins a new one");
+             "'valise memory history' shows what it was; 'valise memory add' adds a new one");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -120,10 +120,11 @@ static int fill_content(vls_context_entry_row *row, const vls_entry_args *args, 
     size_t count = count_contents(args);
 
     if (count > 1 || (count == 0 && required)) {
-        (void)vls_fail(
-            err, VALISE_E_INVALID,
-            count > 1 ? "an entry has one content, not %zu" : "an entry needs some content", count);
-        vls_hint(err, "give a text, or one of value, blob, data and file");
+        (void)vls_fail(err, VALISE_E_INVALID,
+                       count > 1 ? "an entry must have exactly one content, not %zu"
+                                 : "an entry needs some content",
+                       count);
+        vls_hint(err, "give one of text, value, blob, data and file");
         return VALISE_E_INVALID;
     }
     if (count == 0)
@@ -157,8 +158,9 @@ static int fill_expiry(vls_context_entry_row *row, valise_view *view, const vls_
         return 0;
     if (row->expires > now)
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID, "%s is over already", vls_time_text_of(row->expires).s);
-    vls_hint(err, "'valise memory delete' removes an entry now");
+    (void)vls_fail(err, VALISE_E_INVALID, "%s is already in the past",
+                   vls_time_text_of(row->expires).s);
+    vls_hint(err, "to remove an entry now, use 'valise memory delete'");
     return VALISE_E_INVALID;
 }
 
@@ -188,8 +190,8 @@ int vls_entry_receive(valise_prepare *prepare, void *in, valise_error *err)
     if (!data && !file) /* what somebody says of blobs is not believed: only what came along */
         return vls_blob_receive(&nothing, &args->blobs, prepare, args, NULL, err);
     if (count_contents(args) > 0 || (data && file)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "an entry has one content");
-        vls_hint(err, "give a text, or one of value, blob, data and file");
+        (void)vls_fail(err, VALISE_E_INVALID, "an entry must have exactly one content");
+        vls_hint(err, "give one of text, value, blob, data and file");
         return VALISE_E_INVALID;
     }
     rc = vls_blob_receive_one(&args->blob, &args->blobs, prepare, args, args->data.bytes,

@@ -30,6 +30,6 @@
                  "Any other metadata, as JSON."),                                                  \
         VALISE_FIELD(vls_entry_args, expires, TIME, VALISE_NULLABLE, "When it expires."),          \
         VALISE_FIELD(vls_entry_args, ttl, DURATION, VALISE_NULLABLE,                               \
-                     "Instead: how long until it expires.")
+                     "Instead of a time: how long until it expires.")
 
 #endif

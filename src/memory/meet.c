@@ -28,9 +28,11 @@ int vls_role_version_meet(valise_view *view, const void *here, const void *there
         vls_topics_equal(a->topics, b->topics))
         return 0;
     (void)vls_fail(err, VALISE_E_CONFLICT,
-                   "version %lld of role %s is another one here than in the bundle",
+                   "version %lld of role %s is not the same here and in the bundle",
                    (long long)a->version, vls_text_short(a->name).s);
-    vls_hint(err, "nothing was imported; give the role another name on one side, and switch to it");
+    vls_hint(
+        err,
+        "nothing was imported; on one side, add the role under another name, and switch to that");
     return VALISE_E_CONFLICT;
 }
 

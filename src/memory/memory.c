@@ -36,7 +36,7 @@ int vls_memory_check_name(valise_str name, const char *what, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "%s, \"%s\", has a control character", what,
                         vls_text_short(name).s);
     if (is_blank_at_an_end(name))
-        return vls_fail(err, VALISE_E_INVALID, "%s, \"%s\", begins or ends with a blank", what,
+        return vls_fail(err, VALISE_E_INVALID, "%s, \"%s\", begins or ends with a space", what,
                         vls_text_short(name).s);
     return 0;
 }
@@ -102,7 +102,7 @@ int vls_topics_apply(valise_list *topics, valise_view *view, const vls_topics_ch
     int rc = 0;
 
     if (some && change->all.items) {
-        (void)vls_fail(err, VALISE_E_INVALID, "`topics` are all there will be");
+        (void)vls_fail(err, VALISE_E_INVALID, "`topics` replaces all topics");
         vls_hint(err, "give either `topics`, or `addTopics` and `removeTopics`");
         return VALISE_E_INVALID;
     }
@@ -113,9 +113,9 @@ int vls_topics_apply(valise_list *topics, valise_view *view, const vls_topics_ch
     if (rc < 0)
         return rc;
     if (after.count > VLS_TOPICS_MAX) {
-        (void)vls_fail(err, VALISE_E_INVALID, "that would be %zu topics: %d is the most",
+        (void)vls_fail(err, VALISE_E_INVALID, "there would be %zu topics: at most %d are allowed",
                        after.count, VLS_TOPICS_MAX);
-        vls_hint(err, "take some away with `removeTopics`");
+        vls_hint(err, "remove some with `removeTopics`");
         return VALISE_E_INVALID;
     }
     *topics = after;

@@ -25,7 +25,7 @@ static int find_before(vls_context_entry_row *before, valise_view *view, valise_
 
     if (rc <= 0 || vls_entry_is_over(before, valise_view_stamp(view)->time))
         return rc;
-    (void)vls_fail(err, VALISE_E_EXISTS, "there is a context entry '%s' already",
+    (void)vls_fail(err, VALISE_E_EXISTS, "a context entry '%s' already exists",
                    vls_text_short(before->key).s);
     vls_hint(err, "'valise memory update' changes it");
     return VALISE_E_EXISTS;
@@ -60,8 +60,8 @@ const valise_op vls_op_memory_context_add = {
     .size = sizeof(valise_op),
     .name = "context:add",
     .brief = "Add a context entry: a text, a JSON value or a blob.",
-    .help = "Its topics decide in which sessions models are told it. Once `expires` or `ttl` is "
-            "over it is no longer shown, and gc removes it.",
+    .help = "Its topics decide in which sessions models are told about it. Once it has expired "
+            "(`expires`, `ttl`), it is no longer shown, and gc removes it.",
     .kind = VALISE_COMMAND,
     .needs = "memory:write",
     .in = add_in,

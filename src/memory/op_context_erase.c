@@ -31,9 +31,8 @@ const valise_op vls_op_memory_context_erase = {
     .size = sizeof(valise_op),
     .name = "context:erase",
     .brief = "Delete a context entry and erase all its versions from every file.",
-    .help = "All its versions lose their contents, also those of an entry that was deleted before. "
-            "Other places that hold the same contents are listed. `context delete --erase` is the "
-            "same.",
+    .help = "All its versions lose their contents, even if the entry was deleted before. Other "
+            "places that hold the same contents are listed. `context delete --erase` is the same.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

@@ -81,7 +81,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     (void)result;
     if (rc != 0 || w.any)
         return rc;
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the log knows of no context entry '%s'",
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the log has no context entry '%s'",
                    vls_text_short(key).s);
     vls_hint(err, "'valise memory list' lists them");
     return VALISE_E_NOT_FOUND;
@@ -91,7 +91,7 @@ const valise_op vls_op_memory_context_history = {
     .size = sizeof(valise_op),
     .name = "context:history",
     .brief = "List the versions of a context entry, newest first.",
-    .help = "It goes back as far as the log does, also for an entry that was deleted.",
+    .help = "The list goes back as far as the log does, even if the entry was deleted.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "memory:read",

@@ -14,7 +14,7 @@ typedef struct add_args {
 
 static const valise_field add_in[] = {
     VALISE_FIELD(add_args, content, TEXT, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "The preference, as the model is told it."),
+                 "The preference, in the words that models are given."),
     VALISE_FIELD_WITH(add_args, scope, ENUM, 0, "Where it applies.", .more = vls_scopes),
     VALISE_FIELD_WITH(add_args, of, STR, VALISE_NULLABLE,
                       "The role (its name) or session (its id) it applies to.", .min = 1,
@@ -41,7 +41,7 @@ static int settle_id(vls_preference_row *row, valise_view *view, const add_args 
     rc = valise_view_get(&there, view, &vls_preferences, err);
     if (rc <= 0)
         return rc;
-    (void)vls_fail(err, VALISE_E_EXISTS, "there is a preference %s already",
+    (void)vls_fail(err, VALISE_E_EXISTS, "a preference %s already exists",
                    vls_uuid_text(&args->id).s);
     vls_hint(err, "'valise preference update' changes it");
     return VALISE_E_EXISTS;
@@ -80,10 +80,10 @@ const valise_op vls_op_memory_preference_add = {
     .size = sizeof(valise_op),
     .name = "preference:add",
     .brief = "Add a preference.",
-    .help = "Models are told it in the whole workspace, in one role or in one session; if it has "
-            "topics, only where one of them is a topic. Of those with the same slot only one "
-            "applies: that of the session before that of the role before that of the workspace, "
-            "then the one with the higher priority, then the newest.",
+    .help = "A preference applies to the whole workspace, to one role or to one session; if it has "
+            "topics, only where one of them is a topic, too. Of several with the same slot only "
+            "one applies: that of the session before that of the role before that of the "
+            "workspace, then the one with the higher priority, then the newest.",
     .kind = VALISE_COMMAND,
     .needs = "preference:write",
     .in = add_in,

@@ -32,9 +32,9 @@ const valise_op vls_op_memory_preference_erase = {
     .size = sizeof(valise_op),
     .name = "preference:erase",
     .brief = "Delete a preference and erase all its versions from every file.",
-    .help = "All its versions lose their contents, also those of a preference that was deleted "
-            "before. Other places that hold the same contents are listed. `preference delete "
-            "--erase` is the same.",
+    .help =
+        "All its versions lose their contents, even if the preference was deleted before. Other "
+        "places that hold the same contents are listed. `preference delete --erase` is the same.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

@@ -77,8 +77,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     (void)result;
     if (rc != 0 || w.any)
         return rc;
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the log knows of no preference %s",
-                   vls_uuid_text(&id).s);
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the log has no preference %s", vls_uuid_text(&id).s);
     vls_hint(err, "'valise preference list' lists them");
     return VALISE_E_NOT_FOUND;
 }
@@ -87,7 +86,7 @@ const valise_op vls_op_memory_preference_history = {
     .size = sizeof(valise_op),
     .name = "preference:history",
     .brief = "List the versions of a preference, newest first.",
-    .help = "It goes back as far as the log does, also for a preference that was deleted.",
+    .help = "The list goes back as far as the log does, even if the preference was deleted.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "preference:read",

@@ -24,7 +24,7 @@ static const valise_field add_in[] = {
 
 static int refuse_again(const vls_role_row *role, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_EXISTS, "there is a role '%s' already",
+    (void)vls_fail(err, VALISE_E_EXISTS, "a role '%s' already exists",
                    vls_text_short(role->name).s);
     vls_hint(err, "'valise role update' makes a new version of it");
     return VALISE_E_EXISTS;
@@ -59,8 +59,8 @@ const valise_op vls_op_memory_role_add = {
     .size = sizeof(valise_op),
     .name = "role:add",
     .brief = "Add a role: a persona and its model settings.",
-    .help = "Parameters of a single provider go into `extras` of the constraints, as they are. A "
-            "name that was deleted can be used again; its version numbers continue.",
+    .help = "Parameters that only one provider knows go into `extras` of the constraints, as they "
+            "are. The name of a deleted role can be used again; its version numbers continue.",
     .kind = VALISE_COMMAND,
     .needs = "role:write",
     .in = add_in,

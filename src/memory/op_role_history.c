@@ -47,8 +47,8 @@ const valise_op vls_op_memory_role_history = {
     .size = sizeof(valise_op),
     .name = "role:history",
     .brief = "List the versions of a role, newest first.",
-    .help = "Also those of a role that was deleted: a prompt that was built with one can still be "
-            "explained.",
+    .help =
+        "This also works for a deleted role, so that prompts built with it can still be explained.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "role:read",

@@ -111,8 +111,8 @@ const valise_op vls_op_memory_role_update = {
     .size = sizeof(valise_op),
     .name = "role:update",
     .brief = "Create a new version of a role.",
-    .help = "What is not given stays as it is, also each constraint; `unset` removes a field. If "
-            "nothing changes there is no new version. Earlier versions can still be shown.",
+    .help = "What is not given stays as it is, including each constraint; `unset` removes a field. "
+            "If nothing changes there is no new version. Earlier versions can still be shown.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "role:write",

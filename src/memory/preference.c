@@ -79,9 +79,9 @@ static int check_session(vls_preference_row *row, valise_view *view, valise_erro
     valise_uuid id;
 
     if (vls_uuid_parse(&id, row->of, NULL) < 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not an id of a session",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not the id of a session",
                        vls_text_short(row->of).s);
-        vls_hint(err, "'valise session list' lists them; give the whole id here");
+        vls_hint(err, "give the whole id here; 'valise session list' lists them");
         return VALISE_E_INVALID;
     }
     if (!view->replaying) { /* what is in the log was accepted */
@@ -100,13 +100,13 @@ int vls_preference_check(vls_preference_row *row, valise_view *view, valise_erro
         if (!row->of.ptr)
             return 0;
         (void)vls_fail(err, VALISE_E_INVALID,
-                       "a preference of the workspace is of no role or session ('%s')",
+                       "a preference of the workspace cannot have a role or session ('%s')",
                        vls_text_short(row->of).s);
         vls_hint(err, "give `scope` too: role or session");
         return VALISE_E_INVALID;
     }
     if (!row->of.ptr) {
-        (void)vls_fail(err, VALISE_E_INVALID, "it does not say which %s it is for",
+        (void)vls_fail(err, VALISE_E_INVALID, "it does not say for which %s it is",
                        vls_scopes[row->scope]);
         vls_hint(err, "`of` names it");
         return VALISE_E_INVALID;

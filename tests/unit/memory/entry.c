@@ -90,13 +90,13 @@ TEST(entry, what_makes_no_sense_is_refused)
         {VALISE_E_INVALID, "{\"key\":\"k\"}", "needs some content"},
         {VALISE_E_INVALID, "{\"key\":\"\",\"text\":\"x\"}", "key"},
         {VALISE_E_INVALID, "{\"key\":\"a\\u0000\",\"text\":\"x\"}", "control"},
-        {VALISE_E_INVALID, "{\"key\":\"k \",\"text\":\"x\"}", "blank"},
+        {VALISE_E_INVALID, "{\"key\":\"k \",\"text\":\"x\"}", "space"},
         {VALISE_E_INVALID, "{\"key\":\"k\",\"text\":\"x\",\"value\":1}", "one content"},
         {VALISE_E_INVALID, "{\"key\":\"k\",\"text\":\"x\",\"data\":\"b25l\"}", "one content"},
         {VALISE_E_INVALID, "{\"key\":\"k\",\"file\":\"/x\",\"data\":\"b25l\"}", "one content"},
         {VALISE_E_INVALID, "{\"key\":\"k\",\"text\":\"x\",\"expires\":\"2001-01-01T00:00:00Z\"}",
-         "over already"},
-        {VALISE_E_INVALID, "{\"key\":\"k\",\"text\":\"x\",\"ttl\":\"0s\"}", "over already"},
+         "already in the past"},
+        {VALISE_E_INVALID, "{\"key\":\"k\",\"text\":\"x\",\"ttl\":\"0s\"}", "already in the past"},
         {VALISE_E_INVALID,
          "{\"key\":\"k\",\"text\":\"x\",\"ttl\":\"1h\",\"expires\":\"2101-01-01T00:00:00Z\"}",
          "either"},
@@ -120,7 +120,7 @@ TEST(entry, what_makes_no_sense_is_refused)
     den_refused(d, VALISE_E_NOT_FOUND, "no context entry", "context:update", "{\"key\":\"z\"}");
     den_refused(d, VALISE_E_NOT_FOUND, "no context entry", "context:delete", "{\"key\":\"z\"}");
     den_refused(d, VALISE_E_NOT_FOUND, "no context entry", "context:show", "{\"key\":\"z\"}");
-    den_refused(d, VALISE_E_NOT_FOUND, "knows of no", "context:history", "{\"key\":\"z\"}");
+    den_refused(d, VALISE_E_NOT_FOUND, "the log has no", "context:history", "{\"key\":\"z\"}");
     CHECK_RC(VALISE_E_NOT_FOUND, den_try(d, "context:erase", "{\"key\":\"z\"}"));
 }
 

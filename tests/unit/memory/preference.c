@@ -47,10 +47,10 @@ TEST(preference, what_makes_no_sense_is_refused)
         const char *json, *says;
     } wrong[] = {
         {VALISE_E_INVALID, "{}", "content"},
-        {VALISE_E_INVALID, "{\"content\":\"x\",\"of\":\"a\"}", "no role or session"},
+        {VALISE_E_INVALID, "{\"content\":\"x\",\"of\":\"a\"}", "cannot have a role or session"},
         {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"role\"}", "which role"},
         {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"session\"}", "which session"},
-        {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"session\",\"of\":\"z\"}", "not an id"},
+        {VALISE_E_INVALID, "{\"content\":\"x\",\"scope\":\"session\",\"of\":\"z\"}", "not the id"},
         {VALISE_E_NOT_FOUND, "{\"content\":\"x\",\"scope\":\"session\",\"of\":\"" SESSION "\"}",
          "no session " SESSION},
         {VALISE_E_NOT_FOUND, "{\"content\":\"x\",\"scope\":\"role\",\"of\":\"z\"}", "no role"},
@@ -58,7 +58,7 @@ TEST(preference, what_makes_no_sense_is_refused)
         {VALISE_E_INVALID, "{\"content\":\"x\",\"slot\":\"\"}", "slot"},
         {VALISE_E_INVALID, "{\"content\":\"x\",\"slot\":\"a\\u0001\"}", "control"},
         {VALISE_E_INVALID, "{\"content\":\"x\",\"priority\":1000001}", "priority"},
-        {VALISE_E_INVALID, "{\"content\":\"x\",\"topics\":[\" \"]}", "blank"},
+        {VALISE_E_INVALID, "{\"content\":\"x\",\"topics\":[\" \"]}", "space"},
     };
     den *d = den_open(t);
     int64_t seq = den_seq(d);
@@ -76,7 +76,7 @@ TEST(preference, what_makes_no_sense_is_refused)
                 "{\"id\":\"" SESSION "\"}");
     den_refused(d, VALISE_E_NOT_FOUND, "no preference", "preference:delete",
                 "{\"id\":\"" SESSION "\"}");
-    den_refused(d, VALISE_E_NOT_FOUND, "knows of no", "preference:history",
+    den_refused(d, VALISE_E_NOT_FOUND, "the log has no", "preference:history",
                 "{\"id\":\"" SESSION "\"}");
     CHECK_RC(VALISE_E_NOT_FOUND, den_try(d, "preference:erase", "{\"id\":\"" SESSION "\"}"));
 }

@@ -85,7 +85,7 @@ TEST(role, what_makes_no_sense_is_refused)
         const char *json, *says;
     } wrong[] = {
         {"{\"name\":\"\"}", "name"},
-        {"{\"name\":\" a\"}", "blank"},
+        {"{\"name\":\" a\"}", "space"},
         {"{\"name\":\"a\\u0007\"}", "control"},
         {"{\"name\":\"a\",\"topics\":[\"\"]}", "topic"},
         {"{\"name\":\"a\",\"topics\":[\"x\\n\"]}", "control"},
@@ -106,7 +106,7 @@ TEST(role, what_makes_no_sense_is_refused)
         den_refused(d, VALISE_E_INVALID, wrong[i].says, "role:add", wrong[i].json);
     CHECK_INT(seq, den_seq(d));
     (void)den_run(d, "role:add", "{\"name\":\"a\"}");
-    den_refused(d, VALISE_E_EXISTS, "there is a role 'a'", "role:add", "{\"name\":\"a\"}");
+    den_refused(d, VALISE_E_EXISTS, "a role 'a' already exists", "role:add", "{\"name\":\"a\"}");
     den_refused(d, VALISE_E_INVALID, "extras", "role:update",
                 "{\"name\":\"a\",\"constraints\":{\"extras\":1}}");
     den_refused(d, VALISE_E_INVALID, "must be one of", "role:update",

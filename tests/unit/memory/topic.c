@@ -67,7 +67,7 @@ TEST(topic, a_merge_has_limits)
 
     test_unwatched();
     den_refused(d, VALISE_E_INVALID, "from", "topic:merge", "{\"from\":[],\"to\":\"b\"}");
-    den_refused(d, VALISE_E_INVALID, "blank", "topic:merge", "{\"from\":[\"a\"],\"to\":\"b \"}");
+    den_refused(d, VALISE_E_INVALID, "space", "topic:merge", "{\"from\":[\"a\"],\"to\":\"b \"}");
     den_refused(d, VALISE_E_INVALID, "topic", "topic:merge", "{\"from\":[\"\"],\"to\":\"b\"}");
     (void)den_run(d, "crowd:sessions", "{\"from\":0,\"count\":10001}");
     seq = den_seq(d);
