@@ -28,7 +28,7 @@ static int take_session(valise_session_options *out, const valise_session_option
     rc = vls_sized_take(out, sizeof(*out), options, offsetof(valise_session_options, label),
                         "valise_session_options", err);
     if (rc == 0 && out->topic_count > 0 && !out->topics)
-        rc = vls_fail(err, VALISE_E_INVALID, "topics has a count and no texts");
+        rc = vls_fail(err, VALISE_E_INVALID, "topics has a count, but no texts");
     return rc;
 }
 
@@ -130,7 +130,7 @@ static int take_turn(valise_turn_options *out, vls_turn_given *given, vls_turn_f
         given->id = *out->id;
     said->turn = given;
     return out->text.ptr
-               ? vls_fail(err, VALISE_E_INVALID, "a turn with an id or metadata has blocks")
+               ? vls_fail(err, VALISE_E_INVALID, "a turn with an id or metadata must have blocks")
                : 0;
 }
 
@@ -195,7 +195,7 @@ int valise_turn_merge(valise_turn_done *out, valise *v, const char *session,
 
     VLS_ARG(v && session && parents && turn, err);
     if (parent_count < 2 || parent_count > VLS_TURN_PARENTS_MAX)
-        return vls_fail(err, VALISE_E_INVALID, "a merge has 2 to %d parents, not %zu",
+        return vls_fail(err, VALISE_E_INVALID, "a merge must have 2 to %d parents, not %zu",
                         VLS_TURN_PARENTS_MAX, parent_count);
     for (size_t i = 0; i < parent_count; i++)
         refs[i] = valise_str_of(parents[i]);

@@ -75,7 +75,7 @@ static int name_version(vls_turn_ref *out, valise_view *view, const vls_turn_new
     if (turn->version != 0) {
         rc = vls_turn_get(&row, view, out, err);
         return rc <= 0 ? rc
-                       : vls_fail(err, VALISE_E_EXISTS, "there is a turn %s",
+                       : vls_fail(err, VALISE_E_EXISTS, "turn %s already exists",
                                   vls_turn_ref_write(out).s);
     }
     rc = last_version(&last, view, &turn->id, err);

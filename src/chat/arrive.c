@@ -19,7 +19,7 @@ static int refuse(const vls_turn_ref *ref, const char *why, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID, "turn %s of the bundle %s", vls_turn_ref_write(ref).s,
                    why);
-    vls_hint(err, "nothing was imported; the bundle is damaged, or was made to do harm");
+    vls_hint(err, "nothing was imported; the bundle is damaged, or was forged");
     return VALISE_E_INVALID;
 }
 
@@ -74,7 +74,7 @@ static int check_links(arriving *a, const vls_turn_row *row, const vls_turn_row 
     int rc = vls_turn_relink(&linked, a->view, parent, &failure);
 
     if (rc == VALISE_E_CORRUPT)
-        return refuse(&row->ref, "comes after one that is not there", err);
+        return refuse(&row->ref, "comes after one that is missing", err);
     if (rc < 0) {
         if (err)
             *err = failure;
@@ -82,7 +82,7 @@ static int check_links(arriving *a, const vls_turn_row *row, const vls_turn_row 
     }
     return vls_turn_has_links(row, &linked)
                ? 0
-               : refuse(&row->ref, "does not stand where its parents are", err);
+               : refuse(&row->ref, "is not where its parents put it", err);
 }
 
 static int check_edges(arriving *a, const vls_turn_row *row, const vls_turn_row *parent,
@@ -96,12 +96,12 @@ static int check_edges(arriving *a, const vls_turn_row *row, const vls_turn_row 
     if (!vls_uuid_equal(&parent->place.lane, &row->place.lane))
         rc = valise_view_get(&edge, a->view, &vls_edges, err);
     if (rc == 0 || (rc > 0 && edge.position != 0))
-        return refuse(&row->ref, "has a parent in another lane, and no edge", err);
+        return refuse(&row->ref, "has a parent in another lane, but no edge", err);
     if (rc < 0 || !row->merges)
         return VLS_MIN(rc, 0);
     rc = vls_turn_parents(&parents, &count, a->view, row, err);
     if (rc == 0 && (count < 2 || count > VLS_TURN_PARENTS_MAX))
-        rc = refuse(&row->ref, "merges, and has no further parents, or too many", err);
+        rc = refuse(&row->ref, "is a merge with no further parents, or too many", err);
     return rc;
 }
 
@@ -111,10 +111,10 @@ static int check_parent(arriving *a, const vls_turn_row *row, vls_turn_row *pare
     int rc;
 
     if (row->ref.version < 1)
-        return refuse(&row->ref, "has a version that there cannot be", err);
+        return refuse(&row->ref, "has an impossible version", err);
     if (row->parent.version == 0) {
         if (row->merges)
-            return refuse(&row->ref, "merges, and has no parent", err);
+            return refuse(&row->ref, "is a merge without parents", err);
         return check_links(a, row, NULL, err);
     }
     rc = vls_turn_get(parent, a->view, &row->parent, err);
@@ -139,7 +139,7 @@ static int check_hold(arriving *a, const vls_turn_row *row, const valise_id *blo
     if (known < 0 || held == known)
         return VLS_MIN(known, 0);
     if (held)
-        return refuse(&row->ref, "holds a blob of which nothing is known", err);
+        return refuse(&row->ref, "holds an unknown blob", err);
     return vls_vec_push(&a->unheld, a->view->arena.env, ((unheld){row->ref, *blob}))
                ? 0
                : vls_fail_memory(err);
@@ -180,14 +180,14 @@ static int check_said(arriving *a, const vls_turn_row *row, const vls_turn_row *
     int rc = vls_turn_blocks(&blocks, &blob, a->view, &a->arena, row, err);
 
     if (rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT)
-        return refuse(&row->ref, "has blocks that are none", err);
+        return refuse(&row->ref, "has invalid blocks", err);
     if (rc <= 0)
         return rc; /* 0: it was erased */
     if (row->calls != (blocks.calls.len > 0))
-        return refuse(&row->ref, "has other blocks than it says", err);
+        return refuse(&row->ref, "has blocks that do not match its row", err);
     if (blocks.to.ptr ? !vls_str_equal(blocks.to, row->in_force)
                       : !row->merges && !vls_str_equal(above, row->in_force))
-        return refuse(&row->ref, "has another role in force than it says", err);
+        return refuse(&row->ref, "has a role in force that does not match its path", err);
     return check_holds(a, row, &blocks, err);
 }
 
@@ -314,14 +314,14 @@ static int check_edge(void *arg, const void *row, valise_error *err)
     if (rc > 0)
         rc = vls_turn_get(&parent, view, &edge->parent, err);
     if (rc == 0)
-        return refuse(&edge->child, "has an edge without ends", err);
+        return refuse(&edge->child, "has an edge without end points", err);
     if (rc < 0)
         return rc;
     if (!vls_turn_place_equal(&edge->above, &parent.place) ||
         !vls_turn_place_equal(&edge->below, &child.place) || edge->position < 0 ||
         (edge->position > 0 && !child.merges) ||
         (edge->position == 0 && !vls_turn_ref_equal(&child.parent, &edge->parent)))
-        return refuse(&edge->child, "has an edge that is none of it", err);
+        return refuse(&edge->child, "has an edge that does not belong to it", err);
     return 0;
 }
 
@@ -334,7 +334,7 @@ static int check_new(valise_view *view, const vls_edge_row *edge, valise_error *
 
     if (rc < 0 || made == 0 || made >= valise_view_stamp(view)->seq)
         return rc;
-    return refuse(&edge->child, "is here, and would get another parent", err);
+    return refuse(&edge->child, "exists here, and would get another parent", err);
 }
 
 /* From merge to merge. A version of before the bundle leads to none that came. */
@@ -402,7 +402,7 @@ static int go_on(circling *c, merge_node *node, valise_error *err)
     if (!next || next->state == DONE)
         return 0;
     if (next->state == OPEN)
-        return refuse(&next->ref, "comes before itself", err);
+        return refuse(&next->ref, "is its own ancestor", err);
     return open_node(c, next, err);
 }
 
@@ -472,7 +472,7 @@ int vls_edges_restored(valise_view *view, valise_error *err)
 static int refuse_session(const valise_uuid *id, const char *why, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID, "session %s of the bundle %s", vls_uuid_text(id).s, why);
-    vls_hint(err, "nothing was imported; the bundle is damaged, or was made to do harm");
+    vls_hint(err, "nothing was imported; the bundle is damaged, or was forged");
     return VALISE_E_INVALID;
 }
 
@@ -487,9 +487,9 @@ static int check_session(void *arg, const void *session, valise_error *err)
     if (rc == 0)
         return refuse_session(&row->id, "has a head that is neither in it nor here", err);
     if (rc > 0 && row->head.version > 0 && !vls_turn_place_equal(&row->place, &head.place))
-        return refuse_session(&row->id, "has its head elsewhere than it says", err);
+        return refuse_session(&row->id, "has its head in another place than it says", err);
     if (rc > 0 && !vls_str_equal(row->role, head.in_force.ptr ? head.in_force : row->first_role))
-        return refuse_session(&row->id, "has another role than its head", err);
+        return refuse_session(&row->id, "has a role that does not match its head", err);
     if (rc > 0 && row->head.version > 0)
         rc = valise_view_get(&tip, view, &vls_tips, err);
     if (rc > 0 && row->head.version > 0)
@@ -529,7 +529,7 @@ static int check_tip(void *arg, const void *row, valise_error *err)
     if (rc < 0)
         return rc;
     if (rc == 0 || !vls_turn_place_equal(&tip->place, &turn.place))
-        return refuse_session(&tip->session, "has a tip that is none", err);
+        return refuse_session(&tip->session, "has a tip that is not one", err);
     return 0;
 }
 

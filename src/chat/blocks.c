@@ -43,7 +43,7 @@ static int take_text(valise_str *out, const reading *r, vls_json block, const ch
     if (!member)
         return refuse(r, name, "'%s' is missing", name);
     if (member->type != VLS_JSON_STRING)
-        return refuse(r, name, "'%s' must be a text, not %s", name, vls_json_type_name(*member));
+        return refuse(r, name, "'%s' must be a string, not %s", name, vls_json_type_name(*member));
     if (flags & NOT_EMPTY && member->len == 0)
         return refuse(r, name, "'%s' is empty", name);
     if (out)
@@ -77,7 +77,7 @@ static int take_blob(const reading *r, vls_json block)
     if (rc < 0)
         return rc;
     if (vls_id_parse(&id, text, NULL) < 0)
-        return refuse(r, "blob", "'blob' must be the SHA-256 of one: 64 lower-case digits");
+        return refuse(r, "blob", "'blob' must be the SHA-256 of a blob: 64 lower-case digits");
     return vls_vec_push_in(&r->out->blobs, r->arena, id) ? 0 : memory(r);
 }
 
@@ -119,7 +119,7 @@ static int read_document(reading *r, vls_json block)
     int rc = 0;
 
     if (!has_text && !has_blob)
-        return refuse(r, "blob", "a document has a 'blob' or a 'text'");
+        return refuse(r, "blob", "a document must have a 'blob' or a 'text'");
     if (has_blob)
         rc = take_blob(r, block);
     if (rc == 0 && has_text)
@@ -175,7 +175,7 @@ static int read_tool_result(reading *r, vls_json block)
     if (!content)
         return refuse(r, "content", "'content' is missing");
     if (content->type != VLS_JSON_STRING && content->type != VLS_JSON_ARRAY)
-        return refuse(r, "content", "'content' must be a text or an array of blocks, not %s",
+        return refuse(r, "content", "'content' must be a string or an array of blocks, not %s",
                       vls_json_type_name(*content));
     if (is_error && is_error->type != VLS_JSON_BOOL && is_error->type != VLS_JSON_NULL)
         return refuse(r, "isError", "'isError' must be true or false, not %s",

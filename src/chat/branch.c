@@ -201,7 +201,7 @@ static int fail_others(const others *o, const vls_turn_row *top, valise_error *e
     (void)vls_fail(err, VALISE_E_CONFLICT, "turn %s is where %zu other session%s: %.*s",
                    vls_turn_ref_write(&top->ref).s, o->count, o->count == 1 ? " is" : "s are",
                    VALISE_STR_ARG(names));
-    vls_hint(err, "--force takes it from them too: their heads go up");
+    vls_hint(err, "--force deletes it anyway, and moves their heads up");
     return VALISE_E_CONFLICT;
 }
 

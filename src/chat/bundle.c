@@ -222,7 +222,7 @@ static int meet_heads(vls_session_row *ours, valise_view *view, const vls_turn_r
     int rc = ours->head.version == 0 ? 1 : vls_turn_get(&head, view, &ours->head, err);
 
     if (rc == 0)
-        return vls_fail(err, VALISE_E_CORRUPT, "turn %s, the head of session %s, is gone",
+        return vls_fail(err, VALISE_E_CORRUPT, "turn %s, the head of session %s, is missing",
                         vls_turn_ref_write(&ours->head).s, vls_uuid_text(&ours->id).s);
     if (rc > 0 && ours->head.version > 0)
         rc = vls_turn_is_before(view, &head, theirs, err);
@@ -283,8 +283,8 @@ int vls_turn_meet(valise_view *view, const void *here, const void *there, valise
         return 0; /* as it is here: what was erased is not brought back */
     (void)vls_fail(err, VALISE_E_CONFLICT, "turn %s says something else here than in the bundle",
                    vls_turn_ref_write(&a->ref).s);
-    vls_hint(err, "a version never changes: one of the two is not what it was; nothing was "
-                  "imported");
+    vls_hint(err,
+             "nothing was imported; a version must never change, so one of the two was altered");
     return VALISE_E_CONFLICT;
 }
 

@@ -72,9 +72,9 @@ static int ambiguous(const candidates *c, const char *what, valise_str text, val
                          vls_uuid_text(&c->ids[i]).s);
         len += (size_t)n;
     }
-    (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' may be any of %s%s %s", vls_text_short(text).s,
+    (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' is ambiguous: %s%s %s", vls_text_short(text).s,
                    c->count > CANDIDATES ? "several " : "", what, names);
-    vls_hint(err, "write an id, or more of its end");
+    vls_hint(err, "give an id, or more of its end");
     return VALISE_E_CONFLICT;
 }
 
@@ -123,9 +123,9 @@ static int no_session(valise_str text, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no session '%s'", vls_text_short(text).s);
     if (vls_turn_is_meant(text))
-        vls_hint(err, "the session comes first, then the turn: SESSION TURN");
+        vls_hint(err, "give the session first, then the turn: SESSION TURN");
     else
-        vls_hint(err, "'valise session list' lists them: give a label, an id or the end of an id");
+        vls_hint(err, "give a label, an id or the end of an id; 'valise session list' lists them");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -224,7 +224,7 @@ int vls_turn_each_child(valise_view *view, const vls_turn_row *turn, vls_turn_fn
         vls_turn_row child = {0};
         rc = vls_turn_get(&child, view, &edge.child, err);
         if (rc == 0)
-            rc = vls_fail(err, VALISE_E_CORRUPT, "turn %s is gone, and was below %s",
+            rc = vls_fail(err, VALISE_E_CORRUPT, "turn %s is missing, and %s comes after it",
                           vls_turn_ref_write(&edge.child).s, vls_turn_ref_write(&turn->ref).s);
         if (rc > 0)
             rc = fn(arg, &child, err);
@@ -250,8 +250,7 @@ typedef struct turn_words {
 static int wrong(valise_str text, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a turn", vls_text_short(text).s);
-    vls_hint(err, "write ID@VERSION, the end of an id (%d digits or more), HEAD or HEAD~2",
-             END_MIN);
+    vls_hint(err, "give ID@VERSION, the end of an id (%d digits or more), HEAD or HEAD~2", END_MIN);
     return VALISE_E_INVALID;
 }
 
@@ -302,7 +301,7 @@ static int head_of(vls_turn_row *out, valise_view *view, const vls_session_row *
     int rc = vls_turn_get(&row, view, &session->head, err);
 
     if (rc == 0)
-        rc = vls_fail(err, VALISE_E_CORRUPT, "turn %s, the head of session %s, is gone",
+        rc = vls_fail(err, VALISE_E_CORRUPT, "turn %s, the head of session %s, is missing",
                       vls_turn_ref_write(&session->head).s, vls_uuid_text(&session->id).s);
     if (rc < 0)
         return rc;
@@ -317,13 +316,13 @@ static int find_head(vls_turn_row *out, valise_view *view, const vls_session_row
     int rc;
 
     if (!session) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is a turn of a session, and none was named",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is relative to a session, and none was given",
                        vls_text_short(asked->text).s);
-        vls_hint(err, "name the session first: SESSION %s", vls_text_short(asked->text).s);
+        vls_hint(err, "give the session first: SESSION %s", vls_text_short(asked->text).s);
         return VALISE_E_INVALID;
     }
     if (session->head.version == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "nothing was said in session %s yet",
+        return vls_fail(err, VALISE_E_NOT_FOUND, "session %s has no turns yet",
                         vls_uuid_text(&session->id).s);
     rc = head_of(&row, view, session, err);
     if (rc == 0 && asked->up > row.place.depth)

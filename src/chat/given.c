@@ -95,7 +95,7 @@ static int make_turn(vls_turn_given *out, const vls_turn_flat *said, valise_erro
         return 0;
     }
     if (said->role == VALISE_NONE) {
-        (void)vls_fail(err, VALISE_E_INVALID, "no role given: who speaks?");
+        (void)vls_fail(err, VALISE_E_INVALID, "no role given: it says who speaks");
         vls_hint(err, "give `turn` with role and blocks, or `role` and `text`");
         return VALISE_E_INVALID;
     }

@@ -17,9 +17,9 @@ int vls_turn_need(vls_turn_row *out, valise_view *view, const vls_turn_ref *ref,
     if (rc < 0)
         return rc;
     if (rc == 0 && !below)
-        return vls_fail(err, VALISE_E_CORRUPT, "turn %s is gone", vls_turn_ref_write(ref).s);
+        return vls_fail(err, VALISE_E_CORRUPT, "turn %s is missing", vls_turn_ref_write(ref).s);
     if (rc == 0)
-        return vls_fail(err, VALISE_E_CORRUPT, "turn %s is gone, and %s needs it",
+        return vls_fail(err, VALISE_E_CORRUPT, "turn %s is missing, and %s needs it",
                         vls_turn_ref_write(ref).s, vls_turn_ref_write(&below->ref).s);
     *out = row;
     return 0;

@@ -105,8 +105,8 @@ const valise_op vls_op_chat_role_delete = {
     .size = sizeof(valise_op),
     .name = "role:delete",
     .brief = "Delete a role that no session uses.",
-    .help = "Its versions stay and can be shown; when it is added again their numbers go on. "
-            "A session uses a role that is in force, or that it began with.",
+    .help = "Its versions stay and can be shown; if it is added again, its version numbers "
+            "continue. A session uses the role that is in force and the role that it started with.",
     .kind = VALISE_COMMAND,
     .needs = "role:write",
     .in = delete_in,

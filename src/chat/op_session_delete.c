@@ -44,8 +44,8 @@ const valise_op vls_op_chat_session_delete = {
     .name = "session:delete",
     .brief = "Delete a session and the turns that only it has.",
     .help = "Turns that another session has, or a pin holds, stay. Blobs that only removed turns "
-            "held go too. What was said can still be seen `--at` an earlier state, as long as the "
-            "log reaches back; `valise session erase` takes it from every file.",
+            "held are removed, too. The turns can still be seen with `--at` an earlier state, as "
+            "far back as the log goes; `valise session erase` removes them from every file.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "session:delete",

@@ -38,7 +38,8 @@ static int find_turn(vls_turn_row *out, valise_view *view, const vls_session_row
         return rc < 0 ? rc : 1;
     }
     if (args->version != VALISE_NONE)
-        return vls_fail(err, VALISE_E_INVALID, "a version alone says nothing: give its turnId");
+        return vls_fail(err, VALISE_E_INVALID,
+                        "a version alone is not enough: give its turnId, too");
     return from->head.version == 0 ? 0 : vls_turn_get(out, view, &from->head, err);
 }
 
@@ -54,9 +55,9 @@ static int choose_role(vls_session_row *row, valise_view *view, const vls_turn_r
         if (rc < 0)
             return rc;
         if (in_force.ptr && !vls_str_equal(in_force, given)) {
-            (void)vls_fail(err, VALISE_E_INVALID, "the role at %s is %s, by a role:transition",
+            (void)vls_fail(err, VALISE_E_INVALID, "at %s a role:transition has set the role to %s",
                            vls_turn_ref_write(&head->ref).s, vls_text_short(in_force).s);
-            vls_hint(err, "fork without a role, then: valise session role switch");
+            vls_hint(err, "fork without a role, then use: valise session role switch");
             return VALISE_E_INVALID;
         }
         row->first_role = given;
@@ -105,8 +106,8 @@ const valise_op vls_op_chat_session_fork = {
     .size = sizeof(valise_op),
     .name = "session:fork",
     .brief = "Create a session that continues from a turn.",
-    .help = "Both have the same past, which is stored once. What is said in one of them from now "
-            "on is not seen in the other.",
+    .help = "Both sessions have the same past, which is stored once. What is said in one of them "
+            "from now on is not part of the other.",
     .kind = VALISE_COMMAND,
     .needs = "session:write",
     .in = fork_in,

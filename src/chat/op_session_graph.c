@@ -344,8 +344,8 @@ const valise_op vls_op_chat_session_graph = {
     .name = "session:graph",
     .brief = "Draw all turns of a session and its forks as a graph.",
     .help = "Draws its head, its tips, and everything before them; without a session those of all "
-            "sessions, so that you see where they part. As nodes and edges, or as a text for "
-            "Graphviz (dot) or Mermaid.",
+            "sessions, which shows where they diverge. The graph is a list of nodes and edges, or "
+            "a text for Graphviz (dot) or Mermaid.",
     .kind = VALISE_QUERY,
     .needs = "session:read",
     .in = graph_in,

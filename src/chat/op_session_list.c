@@ -77,8 +77,8 @@ const valise_op vls_op_chat_session_list = {
     .size = sizeof(valise_op),
     .name = "session:list",
     .brief = "List the sessions, newest first.",
-    .help = "They come in the order of their ids, which begin with the time unless somebody chose "
-            "them.",
+    .help = "They are sorted by their ids, which begin with the time of creation unless somebody "
+            "chose them.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "session:read",

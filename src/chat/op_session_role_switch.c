@@ -54,9 +54,8 @@ const valise_op vls_op_chat_session_role_switch = {
     .size = sizeof(valise_op),
     .name = "session:role:switch",
     .brief = "Switch the role that answers in a session from here on.",
-    .help =
-        "A system turn that holds a role:transition is added, and the role of the session changes "
-        "with it. If the head is moved back before that turn, the old role applies again.",
+    .help = "This adds a system turn with a role:transition, and the role of the session changes "
+            "with it. If the head is moved back before that turn, the old role applies again.",
     .kind = VALISE_COMMAND,
     .needs = "session:write",
     .in = switch_in,

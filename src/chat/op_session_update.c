@@ -35,7 +35,7 @@ static int receive(valise_prepare *prepare, void *in, valise_error *err)
     if (what->label.ptr || what->topics.all.items || what->topics.add.count > 0 ||
         what->topics.remove.count > 0 || vls_content_given(&what->metadata))
         return vls_fail(err, VALISE_E_INVALID,
-                        "give either `updates`, or what changes beside `sessionId`");
+                        "give either `updates` or the changes next to `sessionId`, not both");
     args->what = *args->updates;
     args->updates = NULL;
     return 0;
@@ -65,10 +65,9 @@ const valise_op vls_op_chat_session_update = {
     .size = sizeof(valise_op),
     .name = "session:update",
     .brief = "Change the label, topics or metadata of a session.",
-    .help = "What is not given stays. `valise session role switch` changes the role, and "
-            "`valise turn checkout` the head.\n\n"
-            "In JSON `updates` may hold all of it: {\"sessionId\":\"support\",\"updates\":"
-            "{\"label\":\"lost parcel\"}}.",
+    .help = "What is not given stays as it is. `valise session role switch` changes the role, and "
+            "`valise turn checkout` the head.\n\nIn JSON all of it may be given as `updates`: "
+            "{\"sessionId\":\"support\",\"updates\":{\"label\":\"lost parcel\"}}.",
     .kind = VALISE_COMMAND,
     .needs = "session:write",
     .in = update_in,

@@ -142,7 +142,7 @@ static int keep_key(keys *out, merging *m, const kind *k, const any_row *row, va
         (void)vls_fail(err, VALISE_E_LIMIT,
                        "more than %d sessions, roles, preferences and entries have these topics",
                        ROWS_MAX);
-        vls_hint(err, "give fewer topics, or change the largest sessions one by one: valise "
+        vls_hint(err, "merge fewer topics at once, or change the sessions one by one: valise "
                       "session update --topics");
         return VALISE_E_LIMIT;
     }

@@ -31,9 +31,9 @@ const valise_op vls_op_chat_turn_add = {
     .size = sizeof(valise_op),
     .name = "turn:add",
     .brief = "Add a turn to a session.",
-    .help = "The turn is added after the head of the session, and becomes its head.\n\n"
-            "`turn` may hold everything; on the command line a role and a text are enough. Blobs "
-            "that its blocks name are held by the turn.",
+    .help = "The turn is added after the head of the session, and becomes its head.\n\n`turn` may "
+            "give everything; on the command line a role and a text are enough. Blobs that its "
+            "blocks name are held by the turn.",
     .kind = VALISE_COMMAND,
     .needs = "session:write",
     .in = add_in,

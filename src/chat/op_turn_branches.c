@@ -150,8 +150,9 @@ const valise_op vls_op_chat_turn_branches = {
     .size = sizeof(valise_op),
     .name = "turn:branches",
     .brief = "List the versions of a turn and where each leads.",
-    .help = "For each version: what follows it, and the sessions whose heads or tips lie below it. "
-            "With a session, which of them is on its path; a session alone stands for its head.",
+    .help = "For each version this shows what follows it, and the sessions whose heads or tips lie "
+            "below it; with a session, also which version is on its path. A session alone stands "
+            "for its head.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "session:read",

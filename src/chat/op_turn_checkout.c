@@ -35,8 +35,8 @@ const valise_op vls_op_chat_turn_checkout = {
     .size = sizeof(valise_op),
     .name = "turn:checkout",
     .brief = "Move the head of a session to another turn.",
-    .help = "The role of the session is that of the last role:transition up to there. The former "
-            "head stays as a tip, unless it is on the way: nothing is lost.",
+    .help = "The role of the session becomes that of the last role:transition up to there. The "
+            "former head stays as a tip, unless the new head comes after it: nothing is lost.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "session:write",

@@ -115,8 +115,8 @@ const valise_op vls_op_chat_turn_log = {
     .size = sizeof(valise_op),
     .name = "turn:log",
     .brief = "Show the turns of a session, oldest first.",
-    .help = "Before a merge stand the path of its first parent and what its further parents bring "
-            "along, each turn once. Hidden turns are left out, unless all are asked for.",
+    .help = "Before a merge come the path of its first parent and what its further parents add, "
+            "each turn once. Hidden turns are left out, unless --all is given.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "session:read",

@@ -6,7 +6,7 @@ static const valise_field merge_in[] = {
     VLS_SESSION_FIELD(vls_turn_merge_args),
     VLS_TURN_FLAT_FIELDS(vls_turn_merge_args),
     VALISE_FIELD_WITH(vls_turn_merge_args, parents, LIST, VALISE_REQUIRED,
-                      "The turns that it joins, in order; the branch of the first goes on.",
+                      "The turns that it joins, in order; the branch of the first continues.",
                       .more = &vls_turn_ref_item, .min = 2, .max = VLS_TURN_PARENTS_MAX),
     VALISE_FIELD_END,
 };
@@ -29,7 +29,7 @@ static int find_parents(vls_turn_ref *out, valise_view *view, const vls_session_
             return rc;
         for (size_t k = 0; k < i; k++) {
             if (vls_turn_ref_equal(&out[k], &row.ref))
-                return vls_fail(err, VALISE_E_INVALID, "%s is among the parents twice",
+                return vls_fail(err, VALISE_E_INVALID, "%s is given twice as a parent",
                                 vls_turn_ref_write(&row.ref).s);
         }
         out[i] = row.ref;
@@ -55,8 +55,7 @@ const valise_op vls_op_chat_turn_merge = {
     .size = sizeof(valise_op),
     .name = "turn:merge",
     .brief = "Join branches with a turn that follows all of them.",
-    .help = "What is read from there on is the first parent's path, then what each further one "
-            "adds to it.",
+    .help = "The path to it is the first parent's path, then what each further parent adds.",
     .kind = VALISE_COMMAND,
     .needs = "session:write",
     .in = merge_in,

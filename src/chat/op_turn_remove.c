@@ -26,7 +26,7 @@ static int check_erased(const vls_branch *branch, valise_error *err)
 {
     for (size_t i = 0; i < branch->turns.len; i++) {
         if (vls_turn_has_contents(&branch->turns.ptr[i]))
-            return vls_fail(err, VALISE_E_CONFLICT, "turn %s was added meanwhile",
+            return vls_fail(err, VALISE_E_CONFLICT, "turn %s was added in the meantime",
                             vls_turn_ref_write(&branch->turns.ptr[i].ref).s);
     }
     return 0;

@@ -145,7 +145,7 @@ static int fail_result(const wanting *w, const vls_blocks *blocks, valise_error 
                    "there is a tool_result for the call '%s', but no tool_use with this callId "
                    "before it on the path",
                    vls_text_short(blocks->results.ptr[i]).s);
-    vls_hint(err, "add it behind the turn that calls");
+    vls_hint(err, "add it after the turn with the call");
     return VALISE_E_INVALID;
 }
 
@@ -253,10 +253,9 @@ static int fail_covers(const covering *c, valise_error *err)
 
     if (c->split.ptr) {
         (void)vls_fail(err, VALISE_E_INVALID,
-                       "blocks[%zu].covers: the range has the call '%s' or its result, and not "
-                       "both",
+                       "blocks[%zu].covers: the range has only one of the call '%s' and its result",
                        covers->block, vls_text_short(c->split).s);
-        vls_hint(err, "a summary covers a call together with its result");
+        vls_hint(err, "a summary must cover a call together with its result");
         return VALISE_E_INVALID;
     }
     if (c->where == BEFORE)
@@ -266,7 +265,7 @@ static int fail_covers(const covering *c, valise_error *err)
         (void)vls_fail(err, VALISE_E_INVALID,
                        "blocks[%zu].covers.to: %s is not on the path, or before `from`",
                        covers->block, vls_text_short(covers->to).s);
-    vls_hint(err, "both are ID@VERSION of turns before this one, the older one first");
+    vls_hint(err, "give both as ID@VERSION of turns before this one, the older one first");
     return VALISE_E_INVALID;
 }
 
@@ -314,9 +313,9 @@ static int check_hash(const covering *c, valise_error *err)
     if (rc < 0 || vls_id_equal(&given, &found))
         return rc;
     (void)vls_fail(err, VALISE_E_INVALID,
-                   "blocks[%zu].covers.hash: it is not that of the turns from %s to %s",
+                   "blocks[%zu].covers.hash: it does not match the turns from %s to %s",
                    covers->block, vls_text_short(covers->from).s, vls_text_short(covers->to).s);
-    vls_hint(err, "they hash to %s: read them again, or leave the hash out", vls_id_hex(&found).s);
+    vls_hint(err, "their hash is %s: read them again, or leave the hash out", vls_id_hex(&found).s);
     return VALISE_E_INVALID;
 }
 
@@ -346,9 +345,10 @@ static int check_transition(const vls_said *said, valise_view *view, valise_erro
     if (!said->blocks.to.ptr)
         return 0;
     if (said->role != VLS_TURN_SYSTEM) {
-        (void)vls_fail(err, VALISE_E_INVALID, "a role:transition is said by system, not by %s",
+        (void)vls_fail(err, VALISE_E_INVALID,
+                       "a role:transition must come from the role system, not from %s",
                        vls_turn_roles[said->role]);
-        vls_hint(err, "valise session role switch SESSION ROLE does it");
+        vls_hint(err, "use: valise session role switch SESSION ROLE");
         return VALISE_E_INVALID;
     }
     return vls_role_check(view, said->blocks.to, err);

@@ -73,8 +73,8 @@ static int check_new(valise_view *view, const valise_uuid *id, valise_error *err
     valise_scan_close(scan);
     if (rc <= 0)
         return rc;
-    (void)vls_fail(err, VALISE_E_EXISTS, "there is a turn %s", vls_uuid_text(id).s);
-    vls_hint(err, "turn:edit makes another version of it");
+    (void)vls_fail(err, VALISE_E_EXISTS, "turn %s already exists", vls_uuid_text(id).s);
+    vls_hint(err, "turn:edit makes a new version of it");
     return VALISE_E_EXISTS;
 }
 
@@ -111,8 +111,9 @@ int vls_session_name(valise_uuid *id, valise_view *view, valise_error *err)
     if (vls_uuid_is_none(id))
         return valise_view_uuid(id, view, err);
     rc = valise_view_get(&row, view, &vls_sessions, err);
-    return rc <= 0 ? rc
-                   : vls_fail(err, VALISE_E_EXISTS, "there is a session %s", vls_uuid_text(id).s);
+    return rc <= 0
+               ? rc
+               : vls_fail(err, VALISE_E_EXISTS, "session %s already exists", vls_uuid_text(id).s);
 }
 
 void vls_session_head_json(char *out, const vls_session_row *session)

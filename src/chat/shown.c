@@ -206,7 +206,7 @@ int vls_shown_place(vls_turn_row *out, vls_session_row *session, const vls_sessi
     *given = NULL;
     if (!place->session.ptr && !place->turn.ptr) {
         (void)vls_fail(err, VALISE_E_INVALID, "no turn given");
-        vls_hint(err, "write SESSION TURN, a session for its head, or ID@VERSION");
+        vls_hint(err, "give SESSION TURN, a session alone for its head, or ID@VERSION");
         return VALISE_E_INVALID;
     }
     if (place->session.ptr && !place->turn.ptr)

@@ -135,13 +135,13 @@ TEST(chat_hostile, turns_that_do_not_stand_where_their_parents_are)
         const void *arg;
         const char *why;
     } cases[] = {
-        {deeper, &far, "stand where"},
-        {deeper, &less, "stand where"},
-        {jump_elsewhere, &nowhere, "stand where"},
+        {deeper, &far, "not where"},
+        {deeper, &less, "not where"},
+        {jump_elsewhere, &nowhere, "not where"},
         {parent_elsewhere, &nowhere, "has a parent that is neither"},
         {other_lane, NULL, "no edge"},
         {says_merge, NULL, "no further parents"},
-        {says_calls, NULL, "other blocks"},
+        {says_calls, NULL, "blocks that do not match"},
         {role_of_others, "admin", "role in force"},
     };
 
@@ -172,7 +172,7 @@ TEST(chat_hostile, a_first_parent_that_comes_after)
     row.ref = ref_of(session_say(t, v, s, "two"));
     last = ref_of(session_say(t, v, s, "three"));
     tamper(t, v, (tampering){&vls_turns, &row, parent_elsewhere, &last, false});
-    refuses(t, v, s, "stand where");
+    refuses(t, v, s, "not where");
 }
 
 TEST(chat_hostile, a_turn_that_is_missing)
@@ -229,7 +229,7 @@ TEST(chat_hostile, merges_that_come_before_themselves)
     circle.above = row.place;
     tamper(t, v, (tampering){.desc = &vls_edges, .row = &old, .remove = true});
     tamper(t, v, (tampering){.desc = &vls_edges, .row = &circle});
-    refuses(t, v, s, "comes before itself");
+    refuses(t, v, s, "is its own ancestor");
 }
 
 TEST(chat_hostile, an_edge_for_a_turn_that_is_here)
@@ -282,12 +282,12 @@ TEST(chat_hostile, a_session_whose_head_is_not_what_it_says)
     CHECK_OK(vls_uuid_parse(&row.id, valise_str_of(s), &t->err));
     session_say(t, v, s, "one");
     tamper(t, v, (tampering){.desc = &vls_sessions, .row = &row, .change = head_elsewhere});
-    refuses(t, v, s, "elsewhere");
+    refuses(t, v, s, "in another place");
     session_new(t, w, 1);
     session_say(t, w, s, "one");
     row = (vls_session_row){.id = row.id};
     tamper(t, w, (tampering){.desc = &vls_sessions, .row = &row, .change = role_elsewhere});
-    refuses(t, w, s, "another role");
+    refuses(t, w, s, "does not match its head");
 }
 
 TEST(chat_hostile, a_version_that_says_something_else)

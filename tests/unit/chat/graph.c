@@ -208,7 +208,7 @@ TEST(graph, what_is_missing_is_told)
     bed_begin(&b, false);
     head.parent.id = head.jump.id = shrub_id(99);
     CHECK_RC(VALISE_E_CORRUPT, vls_turn_up(&out, &b.view, &head, 2, &t->err));
-    CHECK(strstr(t->err.message, "is gone") != NULL);
+    CHECK(strstr(t->err.message, "is missing") != NULL);
     CHECK_INT(0, out.ref.version);
     CHECK_RC(VALISE_E_CORRUPT, vls_trail_make(&trail, &b.view, &head, NULL, false, &t->err));
     head.parent = head.jump = head.ref;
