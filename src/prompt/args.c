@@ -109,9 +109,10 @@ static int take_given(vls_request *out, vls_constraints *given, valise_view *vie
     if (rc == 0 && args->params.ptr)
         rc = read_params(given, view, args->params, err);
     if (rc == 0 && args->node.ptr && !args->backpack.ptr)
-        rc = vls_fail(err, VALISE_E_INVALID, "a node reads items of a backpack: give `backpack`");
+        rc = vls_fail(err, VALISE_E_INVALID,
+                      "`node` reads items of a backpack: give `backpack`, too");
     if (rc == 0 && args->backpack.ptr && !args->node.ptr) {
-        rc = vls_fail(err, VALISE_E_INVALID, "items are read as a node: give `node`");
+        rc = vls_fail(err, VALISE_E_INVALID, "items are read as a node: give `node`, too");
         vls_hint(err, "'valise bp permissions' shows which nodes may read what");
     }
     return rc;
@@ -127,9 +128,9 @@ static int find_head(vls_request *out, valise_view *view, const vls_prompt_args 
     if (rc < 0)
         return rc;
     if (!args->turn.ptr && out->session.head.version == 0) {
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "nothing was said in session %s yet",
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "session %s has no turns yet",
                       vls_uuid_text(&out->session.id).s);
-        vls_hint(err, "say something with 'valise turn add'");
+        vls_hint(err, "add a turn with 'valise turn add'");
         return rc;
     }
     return vls_turn_find(&out->head, view, &out->session,
@@ -177,9 +178,9 @@ static int take_limits(vls_request *out, valise_view *view, const vls_prompt_arg
     if (out->window == VALISE_NONE || out->reserve < out->window)
         return 0;
     rc = vls_fail(err, VALISE_E_INVALID,
-                  "the answer alone may have %lld tokens, and the window has %lld",
+                  "%lld tokens are reserved for the answer, but the window has only %lld",
                   (long long)out->reserve, (long long)out->window);
-    vls_hint(err, "give a greater window, or a smaller reserve");
+    vls_hint(err, "give a larger window, or a smaller reserve");
     return rc;
 }
 

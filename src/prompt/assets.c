@@ -105,7 +105,7 @@ static int edit_block(vls_part *part, valise_view *view, const vls_request *requ
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "blob %s of %s %.*s cannot be sent: %s",
                       vls_id_hex(&a.blob).s, part->kind == VLS_PART_TURN ? "turn" : "entry",
                       VALISE_STR_ARG(part->name), a.missing);
-        vls_hint(err, "with --missing text a line stands in its place");
+        vls_hint(err, "give --missing text to mention it in a line instead");
         return rc;
     }
     if (a.missing) {

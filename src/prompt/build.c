@@ -23,7 +23,7 @@ static int may_read_item(valise_view *view, const vls_part *part, valise_error *
 
     if (!as->backpack.ptr || part->name.len <= as->backpack.len ||
         !vls_str_starts(part->name, as->backpack) || part->name.ptr[as->backpack.len] != '/')
-        return vls_fail(err, VALISE_E_DENIED, "nobody knows whose item this is");
+        return vls_fail(err, VALISE_E_DENIED, "the author of this item is unknown");
     rc = vls_use_allows(&use, &who, "backpack:read", err);
     return rc < 0 || as->node.len == 0 ? rc : vls_use_allows(&use, &who, "backpack:as-node", err);
 }

@@ -67,10 +67,10 @@ static int64_t scaled(int64_t tokens, int64_t scale)
 static int too_much(int64_t fixed, int64_t limit, valise_error *err)
 {
     int rc = vls_fail(err, VALISE_E_LIMIT,
-                      "tools and instructions are %lld tokens; the prompt may have %lld",
+                      "tools and instructions take %lld tokens; the prompt may have %lld",
                       (long long)fixed, (long long)limit);
 
-    vls_hint(err, "give a greater window, or fewer tools");
+    vls_hint(err, "give a larger window, or fewer tools");
     return rc;
 }
 

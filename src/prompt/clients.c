@@ -82,7 +82,7 @@ int vls_prompt_provider(vls_provider *out, vls_arena *arena, valise *v, valise_s
     if (!name.ptr)
         name = valise_str_of(vls_adapter_compatible.name);
     if (!is_name(name))
-        return vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a provider",
+        return vls_fail(err, VALISE_E_INVALID, "'%s' is not the name of a provider",
                         vls_text_short(name).s);
     rc = read_settings(settings, &sources.count, arena, v, name, err);
     if (rc == 0)

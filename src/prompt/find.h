@@ -9,7 +9,8 @@
 #include "prompt/rows.h"
 
 #define VLS_PROMPT_TEXT_MAX VLS_TURN_REF_MAX
-#define VLS_PROMPT_WHICH "its id or the first digits, or a session: SESSION~1 is its last but one."
+#define VLS_PROMPT_WHICH                                                                           \
+    "its id or the first digits, or a session for its newest; SESSION~1 is the one before."
 
 /* text: four or more digits that its id begins with; or a session, whose last prompt it is then,
  * with ~N behind it one that N others followed. VALISE_E_NOT_FOUND, VALISE_E_CONFLICT with

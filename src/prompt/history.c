@@ -388,9 +388,9 @@ static int trim(size_t *first, walking *w, int64_t room, valise_error *err)
             break;
     }
     rc = vls_fail(err, VALISE_E_LIMIT,
-                  "the last turns are %lld tokens; there is room for %lld tokens of history",
+                  "the last turns take %lld tokens; there is room for %lld tokens of history",
                   (long long)unit, (long long)room);
-    vls_hint(err, "give a greater window, cut results with a policy, or compact the session");
+    vls_hint(err, "give a larger window, cut results with a policy, or compact the session");
     return rc;
 }
 

@@ -200,7 +200,7 @@ int vls_retriever_find(const struct valise_retriever **out, valise_view *view, v
         }
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no retriever '%s'", vls_text_short(name).s);
-    vls_hint(err, "retrievers have to be registered by the program or by an extension");
+    vls_hint(err, "a retriever must be registered by the program or by an extension");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -36,7 +36,7 @@ static const valise_field ask_in[] = {
     VALISE_FIELD_WITH(ask_args, attach, LIST, 0, "Files to attach, as images or documents.",
                       .more = &vls_blob_file_item, .max = VLS_BLOB_FILES_MAX),
     VALISE_FIELD_WITH(ask_args, replay, PATH, VALISE_NULLABLE,
-                      "A file of answers, instead of the provider.", .min = 1, .max = 4000,
+                      "A file of recorded answers, instead of the provider.", .min = 1, .max = 4000,
                       .ref = "cli.file"),
     VALISE_FIELD_AS(ask_args, drop_partial, "dropPartial", BOOL, 0,
                     "Discard an answer that was cut off or cancelled."),
@@ -246,7 +246,7 @@ static int take_wire(void *arg, valise_view *view, valise_error *err)
         rc = vls_rebuild(&again, view, &manifest, err);
     if (rc == 0 && (!again.neutral_same || !again.wire_same))
         rc = vls_fail(err, VALISE_E_CONFLICT,
-                      "something that prompt %.12s needs went away before it was sent", id.s);
+                      "something that prompt %.12s needs was removed before it was sent", id.s);
     if (rc == 0)
         rc = copy_names(a, &again.plan, err);
     for (int i = 0; i < VLS_SECTION_COUNT; i++)
@@ -396,9 +396,10 @@ static int keep_partial(asking *a, int failed, valise_error *err)
         return failed;
     rc = keep_answer(a, failed, &other);
     if (rc < 0)
-        vls_hint(err, "what came of the answer could not be kept: %s", other.message);
+        vls_hint(err, "what arrived of the answer could not be kept: %s", other.message);
     else
-        vls_hint(err, "what came of the answer was kept as turn %.*s", VALISE_STR_ARG(a->out->ref));
+        vls_hint(err, "what arrived of the answer was kept as turn %.*s",
+                 VALISE_STR_ARG(a->out->ref));
     return failed;
 }
 
@@ -429,7 +430,8 @@ static int send(asking *a, valise_error *err)
 static int check_words(const ask_args *args, valise_error *err)
 {
     if (args->of.turn.ptr) {
-        (void)vls_fail(err, VALISE_E_INVALID, "what is asked goes on from the head of the session");
+        (void)vls_fail(err, VALISE_E_INVALID,
+                       "a question must continue from the head of the session");
         vls_hint(err, "'valise turn checkout' moves it");
         return VALISE_E_INVALID;
     }
@@ -484,17 +486,16 @@ const valise_op vls_op_prompt_prompt_ask = {
     .name = "prompt:ask",
     .alias = "ask",
     .brief = "Send a message in a session and get a model's answer.",
-    .help = "The text becomes a turn of the user; the prompt is built and recorded as `valise "
-            "prompt build` does, with the same options, and sent to the provider; the answer "
-            "becomes a turn of the assistant, with usage and prompt in its metadata. Tools that it "
-            "calls are not run: add their results as a turn and ask again without a text.\n\n"
-            "Providers are what your own configuration says (provider.NAME.url and so on), or the "
-            "usual ones by their names, with keys from the environment; --replay takes answers "
-            "from a file. With --stream pieces are live events (session:STREAM_CHUNK) as they "
-            "come; on the command line the text of the answer is printed so, and --json has all of "
-            "it.\n\n"
-            "An answer that is cut or cancelled is kept as far as it came, marked as partial in "
-            "its metadata. A request that is refused leaves what the user said, and nothing else.",
+    .help = "The text becomes a turn of the user. The prompt is built and recorded as by `valise "
+            "prompt build`, with the same options, and sent to the provider. The answer becomes a "
+            "turn of the assistant, with its usage and prompt in its metadata. Tools that it calls "
+            "are not run: add their results as a turn and ask again without a text.\n\nProviders "
+            "are those of your own configuration (provider.NAME.url and so on), or the usual ones "
+            "by their names, with keys from the environment; --replay takes answers from a file. "
+            "With --stream each piece is a live event (session:STREAM_CHUNK) as it arrives. On the "
+            "command line the text is printed as it arrives; --json shows the whole answer.\n\nAn "
+            "answer that is cut off or cancelled is kept as far as it arrived, and marked as "
+            "partial in its metadata. If the request is refused, only the user's turn is kept.",
     .kind = VALISE_JOB,
     .needs = "prompt:write",
     .in = ask_in,

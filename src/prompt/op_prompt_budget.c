@@ -152,8 +152,8 @@ const valise_op vls_op_prompt_prompt_budget = {
     .size = sizeof(valise_op),
     .name = "prompt:budget",
     .brief = "Show how a prompt uses its token budget.",
-    .help = "Shows what a build would choose, by section, with the largest parts and what it would "
-            "leave out; with --policies also what these save. Nothing is recorded.",
+    .help = "Shows what a build would choose, by section, with the largest parts and what would be "
+            "left out; with --policies also what these save. Nothing is recorded.",
     .kind = VALISE_QUERY,
     .needs = "prompt:read",
     .in = budget_in,

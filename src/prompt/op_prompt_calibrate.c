@@ -5,18 +5,18 @@ static const valise_field calibrate_in[] = {
     VALISE_FIELD_WITH(vls_calibrate_args, model, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Name of the model.", .min = 1, .max = VLS_SCALE_MODEL_MAX),
     VALISE_FIELD_WITH(vls_calibrate_args, estimated, INT, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Tokens of a prompt as they were estimated, before any scale.", .min = 1,
+                      "Estimated tokens of a prompt, before any factor is applied.", .min = 1,
                       .max = VLS_SCALE_TOKENS_MAX),
     VALISE_FIELD_WITH(vls_calibrate_args, reported, INT, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Tokens of the same prompt as the provider reports them, cached ones too.",
+                      "Tokens of the same prompt that the provider reports, cached ones included.",
                       .min = 1, .max = VLS_SCALE_TOKENS_MAX),
     VALISE_FIELD_END,
 };
 
 static const valise_field calibrate_out[] = {
-    VALISE_FIELD(vls_calibrated, scale, INT, 0, "Sixteenths of a token for one of ours."),
+    VALISE_FIELD(vls_calibrated, scale, INT, 0, "The factor, in sixteenths."),
     VALISE_FIELD(vls_calibrated, samples, INT, 0, "How many answers it was learned from."),
-    VALISE_FIELD(vls_calibrated, changed, BOOL, 0, "The scale is another one than before."),
+    VALISE_FIELD(vls_calibrated, changed, BOOL, 0, "Whether the factor has changed."),
     VALISE_FIELD_END,
 };
 
@@ -47,11 +47,11 @@ const valise_op vls_op_prompt_prompt_calibrate = {
     .size = sizeof(valise_op),
     .name = "prompt:calibrate",
     .brief = "Adjust token estimates for a model from a reported count.",
-    .help =
-        "The estimate of tokens is the same for all models. What providers report gives each "
-        "model a factor, in sixteenths between 8 and 64, with which prompts are held against "
-        "the window. It goes up at once, and down by two steps where it is two too high. `valise "
-        "prompt ask` does this after each answer. Prompts of less than 64 tokens say nothing.",
+    .help = "Tokens are estimated in the same way for all models. What providers report gives each "
+            "model a factor, in sixteenths from 8 to 64, by which estimates are multiplied before "
+            "they are compared with the window. The factor goes up as soon as it is too low, and "
+            "down only when it is at least two sixteenths too high. `valise prompt ask` does this "
+            "after each answer. Prompts of fewer than 64 tokens change nothing.",
     .kind = VALISE_COMMAND,
     .needs = "prompt:write",
     .in = calibrate_in,

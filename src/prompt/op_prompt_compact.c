@@ -51,11 +51,12 @@ static const valise_field compact_in[] = {
     VALISE_FIELD_WITH(compact_args, model, STR, VALISE_NULLABLE, "Which of its models to use.",
                       .min = 1, .max = VLS_MODEL_MAX),
     VALISE_FIELD_WITH(compact_args, replay, PATH, VALISE_NULLABLE,
-                      "A file of answers, instead of the provider.", .min = 1, .max = 4000,
+                      "A file of recorded answers, instead of the provider.", .min = 1, .max = 4000,
                       .ref = "cli.file"),
-    VALISE_FIELD_WITH(compact_args, target, INT, VALISE_NULLABLE,
-                      "Most tokens of the summary (default: a tenth, from 200 to 2000).",
-                      .min = VLS_SUMMARY_TARGET_MIN, .max = 1000000),
+    VALISE_FIELD_WITH(
+        compact_args, target, INT, VALISE_NULLABLE,
+        "The maximum number of tokens in the summary (default: a tenth, from 200 to 2000).",
+        .min = VLS_SUMMARY_TARGET_MIN, .max = 1000000),
     VALISE_FIELD_WITH(compact_args, policies, STRUCT, VALISE_NULLABLE,
                       "Also show what these build policies would save.",
                       .more = &vls_policies_struct),
@@ -181,7 +182,7 @@ static int find_session(vls_request *request, compacting *c, valise_view *view, 
         return 0;
     rc = vls_turn_get(&request->head, view, &request->session.head, err);
     if (rc == 0)
-        return vls_fail(err, VALISE_E_CORRUPT, "the head of the session is not there");
+        return vls_fail(err, VALISE_E_CORRUPT, "the head of the session is missing");
     return rc < 0 ? rc : dup_ref(&c->out->head, c, &request->head.ref, err);
 }
 
@@ -277,8 +278,8 @@ static int add_turn(compacting *c, valise_str blocks, valise_error *err)
     if (rc == 0)
         rc = vls_run(v, &vls_op_chat_turn_add, &args, &done, &memory, &call, NULL, err);
     if (rc == VALISE_E_CONFLICT) {
-        (void)vls_fail(err, rc, "somebody said something in session %s meanwhile", session.s);
-        vls_hint(err, "nothing was written: compact it again");
+        (void)vls_fail(err, rc, "session %s got a new turn in the meantime", session.s);
+        vls_hint(err, "nothing was written: run it again");
     }
     return rc < 0 ? rc : vls_arena_dup(&c->out->ref, &c->job->arena, done.ref, err);
 }
@@ -328,7 +329,7 @@ static int check_words(const compact_args *args, valise_error *err)
     if (args->text.ptr && asks)
         return vls_fail(err, VALISE_E_INVALID, "either a text or a provider, not both");
     if (args->model.ptr && !asks)
-        return vls_fail(err, VALISE_E_INVALID, "a model needs a provider");
+        return vls_fail(err, VALISE_E_INVALID, "a model needs a provider, too");
     if (args->to.ptr && args->keep != VALISE_NONE)
         return vls_fail(err, VALISE_E_INVALID, "either `to` or `keep`, not both");
     return 0;
@@ -371,11 +372,11 @@ const valise_op vls_op_prompt_prompt_compact = {
     .name = "prompt:compact",
     .brief = "Replace old turns with a summary.",
     .help = "The summary is a turn of its own after the head: prompts that are built from now on "
-            "have it in place of the turns that it covers. Those turns are kept: `valise turn "
-            "checkout` to the former head undoes it.\n\n"
-            "Without --text or --provider the best sentences are chosen, always the same ones. A "
-            "range that would split a tool call from its result, or an older summary from what it "
-            "covers, gets shorter. If the head moves while a model writes, nothing is added.",
+            "contain it instead of the turns that it covers. Those turns are kept: `valise turn "
+            "checkout` to the former head undoes it.\n\nWithout --text or --provider it is made of "
+            "the most relevant sentences, always the same ones for the same turns. A range that "
+            "would split a tool call from its result, or an older summary from what it covers, is "
+            "shortened. If the head moves while a model writes the summary, nothing is added.",
     .kind = VALISE_JOB,
     .needs = "session:write",
     .in = compact_in,

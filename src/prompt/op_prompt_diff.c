@@ -67,8 +67,8 @@ const valise_op vls_op_prompt_prompt_diff = {
     .size = sizeof(valise_op),
     .name = "prompt:diff",
     .brief = "Compare two prompts part by part.",
-    .help = "A part is changed when its source says something else, or when it was cut or edited "
-            "in another way.",
+    .help = "A part has changed if its source says something else, or if it was cut or edited in "
+            "another way.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "prompt:read",

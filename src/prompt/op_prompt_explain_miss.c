@@ -121,7 +121,7 @@ static int check_alike(const vls_manifest *a, const vls_manifest *b, valise_erro
     if (vls_str_equal(a->adapter, b->adapter) && vls_str_equal(a->model, b->model))
         return 0;
     (void)vls_fail(err, VALISE_E_INVALID,
-                   "the prompts are for %.*s/%.*s and %.*s/%.*s: nobody keeps one for the other",
+                   "the prompts are for %.*s/%.*s and %.*s/%.*s, which do not share a cache",
                    VALISE_STR_ARG(a->adapter), VALISE_STR_ARG(a->model), VALISE_STR_ARG(b->adapter),
                    VALISE_STR_ARG(b->model));
     vls_hint(err, "'valise prompt diff' compares any two prompts");

@@ -89,9 +89,9 @@ const valise_op vls_op_prompt_prompt_lint = {
     .size = sizeof(valise_op),
     .name = "prompt:lint",
     .brief = "Check a prompt for what a provider would refuse.",
-    .help = "Of a neutral prompt it also says what a build repairs by itself; a request is looked "
-            "at as it is. The rules are numbered, and explained in docs/prompt.md. It needs no "
-            "workspace.",
+    .help =
+        "For a neutral prompt this also lists what a build repairs by itself; a request is checked "
+        "as it is. The rules are numbered, and explained in docs/prompt.md. It needs no workspace.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST | VALISE_OP_NO_WORKSPACE,
     .in = lint_in,

@@ -15,9 +15,9 @@ static const valise_field parse_in[] = {
                       "The provider it is from, such as anthropic.", .min = 1,
                       .max = VLS_ADAPTER_NAME_MAX, .ref = "cli.adapter"),
     VALISE_FIELD(parse_args, response, TEXT, VALISE_NULLABLE | VALISE_POSITIONAL | VALISE_FILE,
-                 "A whole response."),
+                 "A file with a whole response."),
     VALISE_FIELD(parse_args, stream, DATA, VALISE_NULLABLE | VALISE_FILE,
-                 "Instead: a stream as it came: server-sent events, or bedrock's frames."),
+                 "Instead: a stream as it was received: server-sent events, or frames of Bedrock."),
     VALISE_FIELD_END,
 };
 
@@ -122,8 +122,8 @@ const valise_op vls_op_prompt_prompt_parse = {
     .size = sizeof(valise_op),
     .name = "prompt:parse",
     .brief = "Parse a provider's response into blocks of a turn.",
-    .help = "What the model said, why it stopped and what it cost. Opaque data of the provider "
-            "stays with its block, so that it can be sent back. It needs no workspace.",
+    .help = "Shows what the model said, why it stopped and what it cost. Opaque data of the "
+            "provider stays with its block, so that it can be sent back. It needs no workspace.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE,
     .in = parse_in,

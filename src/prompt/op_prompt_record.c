@@ -50,7 +50,7 @@ static const valise_field record_out[] = {
 
 static int moved_on(valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_CONFLICT, "what the prompt was made of is not there any more");
+    (void)vls_fail(err, VALISE_E_CONFLICT, "what the prompt was made of is gone");
     vls_hint(err, "build it again");
     return VALISE_E_CONFLICT;
 }

@@ -238,9 +238,9 @@ const valise_op vls_op_prompt_prompt_show = {
     .size = sizeof(valise_op),
     .name = "prompt:show",
     .brief = "Show a recorded prompt.",
-    .help = "It is built again from its parts, whatever became of the session since, and compared "
-            "with the recorded hashes. What was erased is shown as [erased], what you may not read "
-            "as [denied]; if a newer adapter writes other bytes, it says so.",
+    .help = "The prompt is built again from its parts, even if the session has changed since, and "
+            "compared with the recorded hashes. What was erased is shown as [erased], what you may "
+            "not read as [denied]; if a newer adapter writes other bytes, you are told.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "prompt:read",

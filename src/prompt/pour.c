@@ -22,8 +22,8 @@ static int open_blob(void *arg, const valise_id *blob, valise_error *err)
         return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
     rc = vls_blob_reader_open(&s->reader, s->blobs, blob, &why);
     if (rc == VALISE_E_NOT_FOUND) {
-        (void)vls_fail(err, rc, "blob %s is not there any more", vls_id_hex(blob).s);
-        vls_hint(err, "the neutral prompt, --neutral, holds no bytes of blobs");
+        (void)vls_fail(err, rc, "blob %s is gone", vls_id_hex(blob).s);
+        vls_hint(err, "give --neutral: the neutral prompt needs no bytes of blobs");
     } else if (rc < 0 && err) {
         *err = why;
     }
@@ -80,9 +80,10 @@ int vls_wire_gather(valise_str *out, vls_arena *arena, const vls_wire *wire, vls
     int rc;
 
     if (size > VLS_WIRE_ANSWER_MAX) {
-        rc = vls_fail(err, VALISE_E_TOO_LARGE, "the request has %lld bytes, and an answer %lld",
-                      (long long)size, (long long)VLS_WIRE_ANSWER_MAX);
-        vls_hint(err, "give a file for it with --output FILE");
+        rc =
+            vls_fail(err, VALISE_E_TOO_LARGE, "the request has %lld bytes; an answer may have %lld",
+                     (long long)size, (long long)VLS_WIRE_ANSWER_MAX);
+        vls_hint(err, "write it to a file: --output FILE");
         return rc;
     }
     vls_buf_init(&text, arena->env, (size_t)VLS_WIRE_ANSWER_MAX);

@@ -192,7 +192,7 @@ static int fail_path(const char *which, valise_str given, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID, "`%s`: turn %s is not on the path of the session", which,
                    vls_text_short(given).s);
-    vls_hint(err, "'valise turn log' lists those that are");
+    vls_hint(err, "'valise turn log' lists the turns that are");
     return VALISE_E_INVALID;
 }
 

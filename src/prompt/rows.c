@@ -43,7 +43,7 @@ static int check_prompt(valise_check *check, valise_view *view, const void *row,
     if (vls_id_is_none(&prompt->manifest) || vls_id_equal(&prompt->manifest, &prompt->id))
         return 0;
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                "its manifest is another one than its key says");
+                                "its manifest does not match its key");
 }
 
 const valise_coll vls_prompts = {.size = sizeof(valise_coll),

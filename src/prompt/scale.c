@@ -10,7 +10,7 @@
 static const valise_field scale_fields[] = {
     VALISE_FIELD_WITH(vls_scale_row, model, STR, VALISE_REQUIRED | VALISE_KEY, "Name of the model.",
                       .min = 1, .max = VLS_SCALE_MODEL_MAX),
-    VALISE_FIELD_WITH(vls_scale_row, scale, INT, 0, "Sixteenths of a token for one of ours.",
+    VALISE_FIELD_WITH(vls_scale_row, scale, INT, 0, "The factor, in sixteenths.",
                       .min = VLS_SCALE_MIN, .max = VLS_SCALE_MAX),
     VALISE_FIELD(vls_scale_row, ratio, INT, 0, "The mean behind it, in 1024ths."),
     VALISE_FIELD(vls_scale_row, samples, INT, 0, "How many answers it was learned from."),
@@ -28,7 +28,8 @@ static int meet(valise_view *view, const void *here, const void *there, valise_e
 
 const valise_coll vls_token_scales = {.size = sizeof(valise_coll),
                                       .name = "token_scale",
-                                      .help = "What a model counts for one token of ours.",
+                                      .help =
+                                          "How a model's token counts compare with the estimates.",
                                       .fields = scale_fields,
                                       .row_size = sizeof(vls_scale_row),
                                       .needs = "prompt:read",

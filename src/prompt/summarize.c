@@ -131,7 +131,7 @@ static int keep_sentence(working *w, valise_str text, valise_error *err)
         vls_map_get(&w->known, hash, &all))
         return 0;
     if (w->sentences.len >= VLS_SUMMARY_SENTENCES)
-        return vls_fail(err, VALISE_E_LIMIT, "over %zu sentences cannot be summarized at once",
+        return vls_fail(err, VALISE_E_LIMIT, "more than %zu sentences cannot be summarized at once",
                         VLS_SUMMARY_SENTENCES);
     copy = vls_arena_alloc(w->arena, sizeof(*copy));
     if (!copy)

@@ -129,6 +129,6 @@ TEST(instruct, tools_and_instructions_that_do_not_fit)
     prefer(p, "a long preference with many words in it, over and over and over again", "");
     p->ask.window = 10;
     CHECK_RC(VALISE_E_LIMIT, pot_try(p, s));
-    CHECK_HAS(t->err.message, "tools and instructions are");
+    CHECK_HAS(t->err.message, "tools and instructions take");
     CHECK_HAS(t->err.message, "the prompt may have 10");
 }

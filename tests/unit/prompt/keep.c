@@ -293,7 +293,7 @@ TEST(keep, prompts_expire)
     CHECK(!den_has_bytes(d, "planted-one"));
     is_as_it_was(d, ids[2]);
     is_as_it_was(d, ids[3]);
-    den_refused(d, VALISE_E_INVALID, "no bytes are counted", "retention:set",
+    den_refused(d, VALISE_E_INVALID, "bytes are not counted", "retention:set",
                 quoted("{'kind':'prompt','bytes':100}"));
     den_check(d);
 }

@@ -109,7 +109,7 @@ TEST(ops_args, show_gives_what_is_asked_for)
     CHECK(strstr(manifest, "name-memory") && !strstr(manifest, "planted")); /* [P8] no text */
     (void)ops_run(o, NULL, "prompt:show", "{'prompt':'%s','output':'%s'}", o->a, path);
     CHECK(strstr(test_read_file(path).ptr, "planted-session"));
-    ops_refused(o, NULL, VALISE_E_EXISTS, "there already", "prompt:show",
+    ops_refused(o, NULL, VALISE_E_EXISTS, "already exists", "prompt:show",
                 "{'prompt':'%s','output':'%s'}", o->a, path);
     (void)ops_run(o, NULL, "prompt:show", "{'prompt':'%s','output':'%s','force':true}", o->a, path);
     CHECK_INT(VALISE_E_NOT_FOUND,
@@ -145,7 +145,7 @@ TEST(ops_args, blame_diff_and_miss)
           strstr(all, "\"after\":{"));
     some = den_member(
         ops_run(o, NULL, "prompt:build", "{'session':'s','provider':'mistral','model':'m'}"), "id");
-    ops_refused(o, NULL, VALISE_E_INVALID, "nobody keeps one for the other", "prompt:explain-miss",
+    ops_refused(o, NULL, VALISE_E_INVALID, "do not share a cache", "prompt:explain-miss",
                 "{'a':'%s','b':'%s'}", o->a, some);
 }
 
@@ -168,9 +168,9 @@ TEST(ops_args, build_refuses)
         {VALISE_E_INVALID, "window", "'session':'s','provider':'openai','window':-1"},
         {VALISE_E_INVALID, "window", "'session':'s','provider':'openai','window':1e99"},
         {VALISE_E_INVALID, "reserve", "'session':'s','provider':'openai','reserve':-1"},
-        {VALISE_E_INVALID, "answer alone",
+        {VALISE_E_INVALID, "reserved for the answer",
          "'session':'s','provider':'openai','window':100,'reserve':100"},
-        {VALISE_E_INVALID, "answer alone",
+        {VALISE_E_INVALID, "reserved for the answer",
          "'session':'s','provider':'openai','window':100,'params':{'maxTokens':100}"},
         {VALISE_E_LIMIT, "tokens", "'session':'s','provider':'openai','window':9"},
         {VALISE_E_INVALID, "contextShare", "'session':'s','provider':'openai','contextShare':101"},
@@ -196,7 +196,7 @@ TEST(ops_args, build_refuses)
         for (size_t i = 0; i < VLS_COUNT(bad); i++)
             ops_refused(o, NULL, bad[i].code, bad[i].says, both[b], "{%s}", bad[i].more);
     (void)ops_run(o, NULL, "session:create", "{'label':'empty'}");
-    ops_refused(o, NULL, VALISE_E_NOT_FOUND, "nothing was said", "prompt:build",
+    ops_refused(o, NULL, VALISE_E_NOT_FOUND, "has no turns yet", "prompt:build",
                 "{'session':'empty','provider':'openai'}");
     ops_refused(o, NULL, VALISE_E_INVALID, "tools", "prompt:build",
                 "{'session':'s','provider':'openai','model':'m','tools':[7]}");
@@ -328,7 +328,8 @@ TEST(ops_args, ask_refuses_before_anything_is_said)
         {VALISE_E_NOT_FOUND, "nosuch", "'session':'nosuch','model':'m'"},
         {VALISE_E_INVALID, "no model", "'session':'s'"},
         {VALISE_E_INVALID, "head", "'session':'s','model':'m','turn':'HEAD~1'"},
-        {VALISE_E_INVALID, "answer alone", "'session':'s','model':'m','window':9,'reserve':9"},
+        {VALISE_E_INVALID, "reserved for the answer",
+         "'session':'s','model':'m','window':9,'reserve':9"},
         {VALISE_E_LIMIT, "tokens", "'session':'s','model':'m','window':9"},
         {VALISE_E_INVALID, "array", "'session':'s','model':'m','tools':{}"},
         {VALISE_E_INVALID, "tools", "'session':'s','model':'m','tools':[{}]"},
@@ -351,7 +352,7 @@ TEST(ops_args, ask_refuses_before_anything_is_said)
                         : "{'provider':'openai','text':'x','replay':'%s',%s}",
                     file, bad[i].more);
     (void)ops_run(o, NULL, "session:create", "{'label':'empty'}");
-    ops_refused(o, NULL, VALISE_E_NOT_FOUND, "nothing was said", "prompt:ask",
+    ops_refused(o, NULL, VALISE_E_NOT_FOUND, "has no turns yet", "prompt:ask",
                 "{'session':'empty','provider':'openai','model':'m','replay':'%s'}", file);
     CHECK_TEXT("Yes.", den_member(ops_run(o, NULL, "prompt:ask",
                                           "{'session':'empty','provider':'openai','model':'m',"

@@ -191,7 +191,7 @@ TEST(window, the_last_turns_do_not_fit)
             "a long text a long text a long text a long text a long text a long text a long text");
     p->ask.window = 12;
     CHECK_RC(VALISE_E_LIMIT, pot_try(p, s));
-    CHECK_HAS(t->err.message, "the last turns are");
+    CHECK_HAS(t->err.message, "the last turns take");
     CHECK_HAS(t->err.message, "there is room for 12 tokens");
 }
 
