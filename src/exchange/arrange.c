@@ -28,7 +28,7 @@ static int cut_cycles(vls_foreign *f, vls_translation *r, valise_error *err)
         if (at != VLS_NO_TURN && seen[at] == ON_THE_WAY) {
             f->turns.ptr[last].parent = VLS_NO_TURN;
             rc = vls_notes_problem(r->notes, f->turns.ptr[last].line, r->offset, err,
-                                   "a turn comes before itself: it was taken without a parent");
+                                   "a turn is its own ancestor: it was taken without a parent");
         }
         for (at = i; at != VLS_NO_TURN && seen[at] == ON_THE_WAY; at = f->turns.ptr[at].parent)
             seen[at] = SEEN;

@@ -326,7 +326,7 @@ static int read_node(const telling *told, node *n, valise_error *err)
     if (turn.role == VALISE_NONE || t->f->turns.len >= VLS_FOREIGN_TURNS_MAX)
         return vls_notes_problem(
             t->r->notes, t->r->line, t->r->offset, err, "node '%s' %s", vls_text_short(n->id).s,
-            turn.role == VALISE_NONE ? "has no author that is known" : "is one too many");
+            turn.role == VALISE_NONE ? "has an unknown author" : "is one too many");
     t->turn = &turn;
     rc = vls_foreign_id(&turn.id, t->r->hasher, FORMAT, t->f->name, n->id, err);
     if (rc == 0)

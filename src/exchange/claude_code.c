@@ -435,7 +435,7 @@ static int pass_again(vls_claude *c, const vls_claude_line_of *line,
     if (vls_str_equal(line->text, there->text))
         return 0;
     return vls_notes_problem(c->r->notes, line->line, line->offset, err,
-                             "line %llu has the same uuid: that one was taken",
+                             "line %llu has the same uuid: that one was imported",
                              (unsigned long long)there->line);
 }
 

@@ -68,7 +68,7 @@ static int take(reading_file *f, vls_foreign *foreign, valise_error *err)
         (void)snprintf(why, sizeof(why), "%s", err->message);
         vls_error_clear(err);
         return vls_notes_problem(&i->notes, f->r.line, f->r.offset, err,
-                                 "the conversation '%.80s' cannot be taken: %s",
+                                 "the conversation '%.80s' cannot be imported: %s",
                                  vls_text_short(foreign->name).s, why);
     }
     if (rc < 0)
@@ -162,7 +162,7 @@ static int read_record(reading_file *f, valise_str text, vls_json record, valise
         return rc < 0 ? rc : vls_claude_line(f->claude, text, record, err);
     default:
         return vls_notes_problem(&f->i->notes, f->r.line, f->r.offset, err,
-                                 "this is not a record of a format that is known");
+                                 "this is not a record of a known format");
     }
 }
 
@@ -190,7 +190,7 @@ static int note_bad(reading_file *f, const vls_piece *piece, valise_error *err)
     vls_error_clear(err);
     if (piece->what == VLS_PIECE_LAST && f->some && !f->i->notes.strict)
         return vls_notes_problem(&f->i->notes, piece->line, at, err,
-                                 "the last line is half written: %s", why);
+                                 "the last line is incomplete: %s", why);
     return vls_notes_problem(&f->i->notes, piece->line, at, err, "%s", why);
 }
 
@@ -272,12 +272,12 @@ static int refuse_format(const vls_notes *notes, valise_error *err)
 
     if (notes->problems.len > 0)
         (void)vls_fail(err, VALISE_E_INVALID,
-                       "this is not a file of a format that is known (line %lld, byte %lld: %.*s)",
+                       "this is not a file of a known format (line %lld, byte %lld: %.*s)",
                        (long long)first->line, (long long)first->offset,
                        VALISE_STR_ARG(first->message));
     else
-        (void)vls_fail(err, VALISE_E_INVALID, "this is not a file of a format that is known");
-    vls_hint(err, "known are conversations.json of ChatGPT, sessions of Claude Code and OpenAI's "
+        (void)vls_fail(err, VALISE_E_INVALID, "this is not a file of a known format");
+    vls_hint(err, "known formats: conversations.json of ChatGPT, sessions of Claude Code, OpenAI's "
                   "messages as JSONL; bundles are for 'valise import'");
     return VALISE_E_INVALID;
 }
@@ -361,8 +361,8 @@ static int check_twice(int fd, valise_error *err)
     if (fstat(fd, &st) < 0 || S_ISREG(st.st_mode))
         return 0;
     (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "with `strict` the file is read twice, and this is a pipe");
-    vls_hint(err, "write it into a file first");
+                   "with `strict` the file is read twice, which a pipe does not allow");
+    vls_hint(err, "write it to a file first");
     return VALISE_E_UNSUPPORTED;
 }
 

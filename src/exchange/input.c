@@ -136,7 +136,7 @@ static int choose_all(vls_input *input, valise_error *err)
     (void)vls_fail(err, VALISE_E_INVALID,
                    "there is nothing to import in '%s': neither conversations.json nor *.jsonl",
                    input->path);
-    vls_hint(err, "give the folder of an export that was unpacked, or a file");
+    vls_hint(err, "give the folder of an unpacked export, or a file");
     return VALISE_E_INVALID;
 }
 

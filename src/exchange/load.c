@@ -205,7 +205,7 @@ static int put_blobs(const vls_loading *l, const vls_foreign *f, vls_loaded *out
         for (size_t k = 0; rc == 0 && k < turn->blobs.len; k++, out->blobs++)
             rc = v->blobs ? vls_blobs_put_bytes(&id, v->blobs, turn->blobs.ptr[k].bytes, err)
                           : vls_fail(err, VALISE_E_UNSUPPORTED,
-                                     "this workspace has no place for images and documents");
+                                     "this workspace cannot store images and documents");
     }
     return rc;
 }

@@ -242,11 +242,10 @@ const valise_op vls_op_exchange_session_export = {
     .name = "session:export",
     .brief = "Export a session as Markdown or as OpenAI messages.",
     .help = "Exports the turns up to the head, or up to a given turn. What the format has no place "
-            "for is left out, and listed: other branches, thinking, turns that are hidden "
-            "(Markdown) or not for models (OpenAI). A line of OpenAI's JSONL that was imported is "
-            "written as it was.\n\n"
-            "Everything about a session, with its branches, is in a bundle: valise export FILE "
-            "session/ID.",
+            "for is left out and listed: other branches, thinking, turns that are hidden "
+            "(Markdown) or kept out of prompts (OpenAI). A line that was imported from OpenAI's "
+            "JSONL is written as it was.\n\nFor everything about a session, with its branches, "
+            "write a bundle: valise export FILE session/ID.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "session:read",

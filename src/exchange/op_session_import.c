@@ -185,14 +185,13 @@ const valise_op vls_op_exchange_session_import = {
     .size = sizeof(valise_op),
     .name = "session:import",
     .brief = "Import conversations from ChatGPT, Claude Code or OpenAI files.",
-    .help =
-        "ChatGPT: conversations.json of an export, or the folder it was unpacked into, with its "
-        "images. Claude Code: a session (~/.claude/projects/*/*.jsonl) or a folder of them; what "
-        "its agents said become sessions of their own. OpenAI: {\"messages\": ...} a line.\n\n"
-        "Branches are kept: the head is where the conversation was, other ends are tips. Each "
-        "record stays with its turn, word for word. Reading a file again adds what is new in it "
-        "and nothing else; turns that were deleted here do not come back. A conversation is "
-        "imported whole or not at all.",
+    .help = "ChatGPT: conversations.json of an export, or the folder it was unpacked into, with "
+            "its images. Claude Code: a session (~/.claude/projects/*/*.jsonl) or a folder of "
+            "them; the conversations of its agents become sessions of their own. OpenAI: one "
+            "{\"messages\": ...} per line.\n\nBranches are kept: the head is where the "
+            "conversation was, other ends are tips. Each turn keeps its original record, "
+            "unchanged. Importing a file again adds only what is new in it; turns that were "
+            "deleted here do not come back. A conversation is imported whole or not at all.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "session:write",

@@ -238,7 +238,7 @@ static int read_messages(vls_foreign *f, vls_translation *r, vls_json messages, 
         char number[24];
         if (role_of(vls_text_of(messages.items[i], "role")) == VALISE_NONE) {
             rc = vls_notes_problem(r->notes, r->line, r->offset, err,
-                                   "messages[%u] has no role that is known", i);
+                                   "messages[%u] has no known role", i);
             continue;
         }
         s.turn = &turn;

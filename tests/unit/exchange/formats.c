@@ -160,7 +160,7 @@ TEST(formats, claude_code)
     CHECK_INT(10, desk_number(answer, "turns"));
     CHECK_INT(0, desk_number(answer, "orphans"));
     CHECK_INT(1, desk_number(answer, "problemCount"));
-    CHECK_HAS(answer, "half written");
+    CHECK_HAS(answer, "incomplete");
     CHECK_HAS(answer, "Fix the bug, agent ag");
     text = desk_export(d, "\"sessionId\":\"Fix the bug\",\"everything\":true");
     /* One message of three lines, and its two results one behind the other. */

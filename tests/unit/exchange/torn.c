@@ -228,7 +228,7 @@ TEST(torn, a_node_without_an_author)
     const char *answer =
         desk_import(d, "[{\"id\":\"c\",\"mapping\":{\"a\\u001b\":{\"message\":{}}}}]", "");
 
-    CHECK_MSG(strstr(answer, "node 'a\\\\x1b' has no author"), "%s", answer);
+    CHECK_MSG(strstr(answer, "node 'a\\\\x1b' has an unknown author"), "%s", answer);
 }
 
 /* Nodes without messages are passed, however many there are, and where they go round. */
