@@ -18,7 +18,7 @@ static int take_options(valise_frame_options *out, const valise_frame_options *o
     rc = vls_sized_take(out, sizeof(*out), options, offsetof(valise_frame_options, media_type),
                         "valise_frame_options", err);
     if (rc == 0 && out->metadata.len > 0 && !out->metadata.ptr)
-        rc = vls_fail(err, VALISE_E_INVALID, "metadata has a length and no bytes");
+        rc = vls_fail(err, VALISE_E_INVALID, "metadata has a length, but no bytes");
     if (rc == 0 && (out->flags & ~(unsigned)VALISE_FRAME_NO_SCAN))
         rc = vls_fail(err, VALISE_E_INVALID, "valise_frame_options has unknown flags 0x%x",
                       out->flags);
@@ -38,8 +38,9 @@ static int take_call(valise_call *out, expected *room, const valise_call *call,
     if (rc < 0 || !expect)
         return rc;
     if (out->expect.len > 0)
-        return vls_fail(err, VALISE_E_INVALID,
-                        "what is expected stands in valise_frame_options or in valise_call");
+        return vls_fail(
+            err, VALISE_E_INVALID,
+            "give what is expected in valise_frame_options or in valise_call, not in both");
     (void)snprintf(room->text, sizeof(room->text), "\"%s\"", vls_id_hex(expect).s);
     out->expect = vls_id_is_none(expect) ? VLS_STR("null") : valise_str_of(room->text);
     return 0;

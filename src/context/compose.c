@@ -323,7 +323,7 @@ static int read_content(composing *c, vls_candidate *one, valise_error *err)
     if (rc == 0 && entry->shown.erased)
         return VALISE_E_NOT_FOUND;
     if (rc == 0 && (int64_t)(entry->shown.text.len + entry->shown.data.len) != one->frame.size)
-        return vls_fail(err, VALISE_E_CORRUPT, "a frame has another size than it says");
+        return vls_fail(err, VALISE_E_CORRUPT, "a frame does not have the size that it records");
     return rc;
 }
 

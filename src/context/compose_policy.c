@@ -130,7 +130,7 @@ static int read_custom(vls_lens_reading *r)
     vls_compose_policy *p = r->arg;
 
     if (r->value.len == 0)
-        return vls_lens_refuse(r, "names no order");
+        return vls_lens_refuse(r, "does not name an order");
     p->order = VLS_COMPOSE_BY_CUSTOM;
     p->custom = r->value;
     return vls_lens_once(r, VLS_LENS_ONCE_ORDER, "is a second order");
@@ -175,7 +175,7 @@ static int read_ranks(vls_lens_reading *r, vls_lens_globs *out)
         while (at < out->count && !vls_str_equal(out->globs[at], glob))
             at++;
         if (at == VLS_LENS_GLOBS_MAX)
-            return vls_lens_refuse(r, "is longer than such a list may be");
+            return vls_lens_refuse(r, "is too long a list");
         if (at == out->count)
             out->globs[out->count++] = glob;
     }

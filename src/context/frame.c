@@ -62,10 +62,9 @@ int vls_frame_type_check(valise_str type, valise_error *err)
     }
     if (good)
         return 0;
-    (void)vls_fail(
-        err, VALISE_E_INVALID,
-        "'%s' is not a type of a frame: a to z, digits and . _ - are possible, at most %u",
-        vls_text_short(type).s, VLS_FRAME_TYPE_MAX);
+    (void)vls_fail(err, VALISE_E_INVALID,
+                   "'%s' is not a type of frame: use a to z, digits and . _ -, at most %u",
+                   vls_text_short(type).s, VLS_FRAME_TYPE_MAX);
     vls_hint(err, "give one such as summary or notes.api");
     return VALISE_E_INVALID;
 }
@@ -98,7 +97,7 @@ int vls_basis_next(vls_dependency *out, vls_reader *in, valise_error *err)
         return 0;
     dep.kind = vls_reader_u8(in);
     if (dep.kind < VLS_DEP_NODE || dep.kind > VLS_DEP_RECIPE)
-        return fail_basis(err, "it depends on something of no known kind");
+        return fail_basis(err, "it depends on something of an unknown kind");
     if (dep.kind == VLS_DEP_SAID) {
         int dir = vls_reader_u8(in);
         dep.dir = dir == 1;
@@ -107,7 +106,7 @@ int vls_basis_next(vls_dependency *out, vls_reader *in, valise_error *err)
         dep.agent = vls_reader_string(in);
         if (in->failed || dir > 1 || dep.name.len == 0 || dep.name.len > VLS_NODE_NAME_MAX ||
             vls_frame_type_check(dep.type, NULL) < 0 || !vls_actor_id_is_valid(dep.agent))
-            return fail_basis(err, "it has a name that cannot be");
+            return fail_basis(err, "it has an impossible name");
     }
     id = vls_reader_slice(in, sizeof(dep.id.bytes));
     if (in->failed)
@@ -141,7 +140,7 @@ int vls_recipe_kind(valise_str recipe, valise_error *err)
     if (vls_str_starts(recipe, VLS_STR(VLS_RECIPE_PROGRAM)) ||
         vls_str_starts(recipe, VLS_STR(VLS_RECIPE_EXTERNAL)))
         return VLS_FRAME_EXTERNAL;
-    return vls_fail(err, VALISE_E_INVALID, "a recipe does not say what made the frame");
+    return vls_fail(err, VALISE_E_INVALID, "the recipe does not say what made the frame");
 }
 
 /* ---- ids ---- */
@@ -283,7 +282,7 @@ int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame
         return rc < 0 ? rc : 1;
     }
     if (rc > 0)
-        return vls_fail(err, VALISE_E_CONFLICT, "frame %s is there and says something else",
+        return vls_fail(err, VALISE_E_CONFLICT, "frame %s exists and says something else",
                         vls_id_hex(&frame->id).s);
     rc = valise_view_add(&basis, view, "basis", from->basis, err);
     if (rc == 0)
@@ -340,7 +339,7 @@ static int fail_ambiguous(const valise_id *ids, size_t count, valise_str given, 
         len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.16s", i ? ", " : "",
                                 vls_id_hex(&ids[i]).s);
     (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' is ambiguous: %s", VALISE_STR_ARG(given), list);
-    vls_hint(err, "give more of its digits");
+    vls_hint(err, "give more digits");
     return VALISE_E_CONFLICT;
 }
 
@@ -351,7 +350,7 @@ static int check_actor(valise_view *view, valise_error *err)
     int rc = valise_view_allows(view, "context:read", NULL, err);
 
     if (rc == VALISE_E_DENIED)
-        vls_hint(err, "who may read some frames alone gives all %d digits of an id", DIGITS);
+        vls_hint(err, "with only a narrowed right to read, give all %d digits of the id", DIGITS);
     return rc;
 }
 
@@ -425,7 +424,7 @@ static int check_id(valise_check *check, valise_view *view, const vls_frame_row 
     if (vls_id_equal(&computed.id, &row->id) && content.len == (size_t)row->size)
         return 0;
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                "its id is not that of what it says");
+                                "its id does not match its contents");
 }
 
 static int check_row(valise_check *check, valise_view *view, const void *arg, valise_error *err)
@@ -444,7 +443,7 @@ static int check_row(valise_check *check, valise_view *view, const void *arg, va
         rc = kind_of_basis(&kind, &recipe, view, basis, &why);
     if (rc == 0 && (kind != row->kind || !vls_id_equal(&recipe, &row->recipe)))
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                    "its recipe is not that of its basis");
+                                    "its recipe does not match its basis");
     if (rc == 0 && !vls_id_is_none(&row->content)) {
         rc = valise_view_object(&content, view, &row->content, &why);
         if (rc == 0)

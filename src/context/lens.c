@@ -78,9 +78,9 @@ static int read_limit(vls_lens_reading *r, int64_t *out, unsigned what, int64_t 
 int vls_lens_check_glob(const vls_lens_reading *r, const vls_glob_rules *rules, valise_str glob)
 {
     if (vls_glob_check(rules, glob, NULL) < 0 || !vls_utf8_valid(glob))
-        return vls_lens_refuse(r, "has no pattern that could match");
+        return vls_lens_refuse(r, "has a pattern that can never match");
     if (vls_str_find_byte(glob, '[') < glob.len)
-        return vls_lens_refuse(r, "has a [: only * and ** stand for other characters");
+        return vls_lens_refuse(r, "has a '[': only * and ** are wildcards");
     return 0;
 }
 
@@ -97,7 +97,7 @@ static int read_glob(vls_lens_reading *r, vls_lens_globs *out, const vls_glob_ru
     if (at < out->count && order == 0)
         return 0;
     if (out->count == VLS_LENS_GLOBS_MAX)
-        return vls_lens_refuse(r, "is one filter too many");
+        return vls_lens_refuse(r, "comes after too many filters");
     memmove(&out->globs[at + 1], &out->globs[at], (out->count - at) * sizeof(out->globs[0]));
     out->globs[at] = r->value;
     out->count++;
@@ -132,7 +132,7 @@ static int read_range(vls_lens_reading *r, int64_t *from, int64_t *to, unsigned 
     valise_str first = vls_str_head(r->value, at), last = vls_str_from(r->value, at + 2);
 
     if (at == r->value.len || (first.len == 0 && last.len == 0))
-        return vls_lens_refuse(r, "must be a range A..B, A.. or ..B");
+        return vls_lens_refuse(r, "must be a range such as A..B, A.. or ..B");
     if ((first.len > 0 && end(from, first) < 0) || (last.len > 0 && end(to, last) < 0))
         return vls_lens_refuse(r, "has an end that cannot be read");
     if (first.len > 0 && last.len > 0 && *from > *to)
@@ -186,7 +186,7 @@ int vls_lens_read(vls_lens_reading *r)
     int rc = 0;
 
     if (rest.len > VLS_LENS_TEXT_MAX)
-        return vls_fail(r->err, VALISE_E_TOO_LARGE, "a %s has over %u bytes", r->what,
+        return vls_fail(r->err, VALISE_E_TOO_LARGE, "a %s has more than %u bytes", r->what,
                         VLS_LENS_TEXT_MAX);
     while (rc == 0 && more) {
         more = vls_str_cut(&r->part, &rest, rest, ',');

@@ -426,7 +426,7 @@ static int check_parent(valise_check *check, valise_view *view, const vls_merkle
         return rc == VALISE_E_CORRUPT ? 0 : rc; /* that page is a problem of its own */
     if (rc == 0 || !above.inner || above.children[vls_merkle_step(key, depth)].count == 0)
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                    "no page of the Merkle map leads to it");
+                                    "no page of the Merkle map refers to it");
     return 0;
 }
 
@@ -455,7 +455,7 @@ static int check_child(valise_check *check, valise_view *view, const vls_merkle_
             return 0;
     }
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                "page %u below it is not the one it had", step);
+                                "page %u below it is not the original one", step);
 }
 
 static int check_row(valise_check *check, valise_view *view, const void *arg, valise_error *err)
@@ -469,7 +469,7 @@ static int check_row(valise_check *check, valise_view *view, const void *arg, va
     for (size_t i = 0; i < row->prefix.len; i++) {
         if (row->prefix.len > VLS_MERKLE_DEPTH || (unsigned char)row->prefix.ptr[i] > 15)
             return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                        "it has a prefix that cannot be");
+                                        "it has an impossible prefix");
     }
     if (vls_merkle_page_read(&page, row->page, &key, row->prefix.len, &why) < 0 ||
         (!page.inner && page.count == 0))

@@ -58,7 +58,7 @@ static int read_inner(vls_merkle_page *out, vls_reader *in, size_t depth, valise
     uint64_t total = 0;
 
     if (depth >= VLS_MERKLE_DEPTH)
-        return fail_page(err, "it lies too deep");
+        return fail_page(err, "it is too deep");
     for (unsigned i = 0; i < VLS_MERKLE_FANOUT; i++) {
         vls_merkle_child *child = &out->children[i];
         uint64_t count;
@@ -70,7 +70,7 @@ static int read_inner(vls_merkle_page *out, vls_reader *in, size_t depth, valise
         if (in->failed)
             break;
         if (count == 0 || count > INT32_MAX)
-            return fail_page(err, "it has a count that cannot be");
+            return fail_page(err, "it has an impossible count");
         child->count = (int64_t)count;
         total += count;
     }
@@ -87,7 +87,7 @@ int vls_merkle_page_read(vls_merkle_page *out, valise_str bytes, const valise_id
     int rc;
 
     if (kind > INNER)
-        return fail_page(err, "its kind is not known");
+        return fail_page(err, "its kind is unknown");
     out->inner = kind == INNER;
     out->count = 0;
     rc = out->inner ? read_inner(out, &in, depth, err) : read_leaf(out, &in, prefix, depth, err);
@@ -193,7 +193,7 @@ static int next_page(vls_merkle_page *out, vls_reader *in, vls_hasher *hasher,
     if (rc == 0)
         rc = vls_merkle_page_read(out, bytes, key, depth, err);
     if (rc == 0 && wanted->count >= 0 && vls_merkle_page_total(out) != wanted->count)
-        rc = fail_proof(err, "a page counts something else than the one above it");
+        rc = fail_proof(err, "a page has a count that does not match the one above it");
     return rc;
 }
 

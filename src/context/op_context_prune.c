@@ -100,9 +100,9 @@ static int read_configured(void *arg, valise_view *view, valise_error *err)
         rc = read_limits(&p->slots, &p->of_slots, view, VLS_STR("orphans"), err);
     if (rc < 0 || p->tree || p->slots)
         return rc;
-    (void)vls_fail(err, VALISE_E_INVALID, "nobody said what is old: nothing was pruned");
+    (void)vls_fail(err, VALISE_E_INVALID, "nothing says what is old, so nothing was pruned");
     vls_hint(err, "give --versions, --older-than or --orphans, with --dry-run to see what would "
-                  "go; or set limits: valise retention set tree --age 90d");
+                  "go; or set limits with valise retention set tree --age 90d");
     return VALISE_E_INVALID;
 }
 
@@ -163,12 +163,12 @@ const valise_op vls_op_context_context_prune = {
     .name = "context:prune",
     .alias = "prune",
     .brief = "Drop old tree versions and what is known about deleted files.",
-    .help = "Give --versions or --older-than for versions, --orphans for what is known about files "
-            "that are gone; --older-than alone means both. Without any of them the limits of "
-            "`valise retention set tree` and `valise retention set orphans` are applied. The "
-            "newest version always stays, and so do what a pin holds and frames that are used "
-            "elsewhere. There is no way back: try --dry-run first. `valise gc` removes the "
-            "objects, once the log no longer refers to them.",
+    .help = "Give --versions or --older-than to drop versions, --orphans to drop what is known "
+            "about files that are gone; --older-than alone means both. Without any of them the "
+            "limits of `valise retention set tree` and `valise retention set orphans` apply. The "
+            "newest version always stays, and so do frames that are used elsewhere and what a pin "
+            "holds. This cannot be undone: try --dry-run first. `valise gc` removes the objects, "
+            "once the log no longer refers to them.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

@@ -158,11 +158,11 @@ const valise_op vls_op_context_context_report = {
     .alias = "report",
     .brief = "Report how much is known about the files and what is out of date.",
     .help =
-        "Counts heads by type and agent, and lists those that are stale, invalidated, orphaned,\n"
-        "or need their author. A file is covered when one of its heads is fresh. Damage that it\n"
-        "meets is counted as corrupt; `valise validate` looks for all of it.\n\n"
-        "--format junit is XML for programs that show test results: what --fail-on names are\n"
-        "failures, the rest is skipped. --format json is the same as --json.",
+        "Counts heads by type and agent, and lists those that are stale, invalidated, "
+        "orphaned,\nor need their author. A file is covered when one of its heads is fresh. Damage "
+        "that\nthe report meets is counted as corrupt; `valise validate` checks "
+        "everything.\n\n--format junit is XML for programs that show test results: what --fail-on "
+        "names is a\nfailure, the rest is skipped. --format json is the same as --json.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_ASKS,
     .needs = "context:read",

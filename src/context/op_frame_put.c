@@ -21,12 +21,13 @@ static const valise_field put_in[] = {
     VALISE_FIELD_WITH(vls_frame_put_args, basis, STR, VALISE_NULLABLE,
                       "Id of an earlier version of the node that it describes; the head stays.",
                       .max = 64),
-    VALISE_FIELD(vls_frame_put_args, recipe, DATA, VALISE_NULLABLE | VALISE_FILE,
-                 "The recipe a program made it by; it then counts as external."),
+    VALISE_FIELD(
+        vls_frame_put_args, recipe, DATA, VALISE_NULLABLE | VALISE_FILE,
+        "A file with the recipe that a program followed; the frame then counts as external."),
     VALISE_FIELD_WITH(vls_frame_put_args, metadata, JSON, VALISE_NULLABLE,
                       "Any other metadata, as JSON.", .max = VLS_SLOT_METADATA_MAX),
     VALISE_FIELD_AS_WITH(vls_frame_put_args, media_type, "mediaType", STR, VALISE_NULLABLE,
-                         "What the content is, such as text/markdown.",
+                         "Media type of the content, such as text/markdown.",
                          .max = VLS_SLOT_MEDIA_TYPE_MAX),
     VLS_NO_SCAN_FIELD(vls_frame_put_args),
     VALISE_FIELD_END,
@@ -76,17 +77,17 @@ static int fail_outdated(const vls_place *place, valise_view *view, valise_str t
     if (rc < 0)
         return rc;
     if (!vls_str_equal(now.path, place->path))
-        (void)vls_fail(err, VALISE_E_CONFLICT, "node %s is at '%s' now, and is %s there",
+        (void)vls_fail(err, VALISE_E_CONFLICT, "node %s is now at '%s', as %s",
                        vls_id_hex(&place->node.id).s, vls_text_short(now.path).s,
                        vls_id_hex(&now.node.id).s);
     else
         (void)vls_fail(err, VALISE_E_CONFLICT,
-                       "node %s is not what lies at '%s' any more: that is %s",
+                       "node %s is no longer what is at '%s': that is now %s",
                        vls_id_hex(&place->node.id).s, vls_text_short(place->path).s,
                        vls_id_hex(&now.node.id).s);
     vls_hint(err,
-             "scan and look at it; or give the path and --basis %.16s to say something about "
-             "how it was",
+             "give the path to write about what is there now, and also --basis %.16s to write "
+             "about how it was",
              vls_id_hex(&place->node.id).s);
     return VALISE_E_CONFLICT;
 }
@@ -136,12 +137,12 @@ static int find_basis(vls_tree_found *out, bool *attach, const vls_place *place,
     rc = vls_tree_find(out, view, &place->tree, place->version, basis, err);
     if (rc == VALISE_E_CONFLICT) { /* without those that it could be, which lie anywhere */
         (void)vls_fail(err, rc, "'%s' is ambiguous", vls_text_short(basis).s);
-        vls_hint(err, "give more of its digits");
+        vls_hint(err, "give more digits");
     }
     if (rc == 0) {
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no node '%s' to be the basis",
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no node '%s' to use as the basis",
                       vls_text_short(basis).s);
-        vls_place_hint(&place->tree, "the basis is an earlier version of the node itself", err);
+        vls_place_hint(&place->tree, "the basis must be an earlier version of the same node", err);
     }
     if (rc > 0)
         came = has_become(place, view, out, err);
@@ -151,7 +152,7 @@ static int find_basis(vls_tree_found *out, bool *attach, const vls_place *place,
         /* Which it is, and where, is not for everybody to hear who may say something here. */
         (void)vls_fail(err, VALISE_E_INVALID, "node %.*s was never at '%s'", VALISE_STR_ARG(basis),
                        vls_text_short(place->path).s);
-        vls_hint(err, "the basis is an earlier version of the node itself");
+        vls_hint(err, "the basis must be an earlier version of the same node");
         return VALISE_E_INVALID;
     }
     *attach = rc == 2;
@@ -177,7 +178,7 @@ static int write_basis(vls_buf *out, valise_view *view, const vls_frame_put_args
         vls_buf_add(&recipe, bytes);
         if (rc == 0 && bytes.len > VLS_RECIPE_MAX - 9)
             return vls_fail(err, VALISE_E_TOO_LARGE,
-                            "the recipe has %zu bytes, and %u are possible", bytes.len,
+                            "the recipe has %zu bytes; at most %u are allowed", bytes.len,
                             (unsigned)VLS_RECIPE_MAX - 9);
         if (rc == 0)
             rc = vls_buf_check(&recipe, err);
@@ -199,10 +200,11 @@ static int check_size(valise_view *view, const vls_frame_put_args *args, valise_
     /* What was accepted once is accepted again, whatever the configuration says today. */
     if (rc < 0 || view->replaying || args->content.size <= most)
         return rc;
-    (void)vls_fail(err, VALISE_E_TOO_LARGE, "the content has %lld bytes, and %lld are possible",
+    (void)vls_fail(err, VALISE_E_TOO_LARGE, "the content has %lld bytes; at most %lld are allowed",
                    (long long)args->content.size, (long long)most);
     if (args->content.size <= VLS_FRAME_CONTENT_MAX)
-        vls_hint(err, "valise config set context.frame-max %lld", (long long)args->content.size);
+        vls_hint(err, "to allow more: valise config set context.frame-max %lld",
+                 (long long)args->content.size);
     return VALISE_E_TOO_LARGE;
 }
 
@@ -223,7 +225,7 @@ static int make(vls_frame_row *out, vls_frame_new *from, valise_view *view,
         return rc;
     (void)vls_fail(err, VALISE_E_INVALID, "the frame would be %s and not %s, as declared",
                    vls_id_hex(&out->id).s, vls_id_hex(&args->frame_id).s);
-    vls_hint(err, "its content, type, agent or node is another one; nothing was written");
+    vls_hint(err, "its content, type, agent or node is not the declared one; nothing was written");
     return VALISE_E_INVALID;
 }
 
@@ -335,12 +337,10 @@ const valise_op vls_op_context_frame_put = {
     .name = "frame:put",
     .alias = "put-frame",
     .brief = "Record a note (a frame) about a file or directory.",
-    .help =
-        "A frame is immutable. Its id is made of the content, its type, its author and the file\n"
-        "as it is now. It becomes the head, the current frame of this type for the node; the\n"
-        "former head stays in the history.\n\n"
-        "Putting what the head says already changes nothing. Putting what an earlier frame said\n"
-        "makes that one the head again.",
+    .help = "A frame is immutable. Its id is a hash of the content, its type, its author and "
+            "the\nfile as it is now. It becomes the head, the current frame of this type for the "
+            "node; the\nformer head stays in the history.\n\nPutting the frame that is the head "
+            "already changes nothing. Putting an earlier one makes\nit the head again.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:write",

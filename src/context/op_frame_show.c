@@ -250,8 +250,9 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     rc = vls_frame_get(&frame, view, &id, err);
     if (rc == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no frame %s", vls_id_hex(&id).s);
-        vls_hint(err, "'valise list-frames NODE' lists them; one that only files had which are "
-                      "gone may have been pruned");
+        vls_hint(
+            err,
+            "'valise list-frames NODE' lists them; frames of deleted files may have been pruned");
     }
     if (rc > 0)
         rc = find_slots(result, view, &frame, args->no_scan, err);

@@ -8,8 +8,7 @@ typedef vls_frame_verify_args verify_args;
 typedef vls_frame_verify_result verify_result;
 
 static const valise_field verify_in[] = {
-    VALISE_FIELD(verify_args, root, ID, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "The root that is trusted."),
+    VALISE_FIELD(verify_args, root, ID, VALISE_REQUIRED | VALISE_POSITIONAL, "The trusted root."),
     VALISE_FIELD(verify_args, key, ID, VALISE_REQUIRED | VALISE_POSITIONAL,
                  "The frame id, or the key of a slot."),
     VALISE_FIELD_WITH(verify_args, proof, BYTES, VALISE_REQUIRED | VALISE_POSITIONAL,

@@ -145,7 +145,7 @@ static int find_order(const valise_order **out, valise_view *view, valise_str na
         }
     }
     (void)vls_fail(err, VALISE_E_INVALID, "policy: there is no order '%s'", vls_text_short(name).s);
-    vls_hint(err, "orders have to be registered by the program or by an extension");
+    vls_hint(err, "an order must be registered by the program or by an extension");
     return VALISE_E_INVALID;
 }
 
@@ -157,9 +157,9 @@ static int take_policy(vls_compose_request *out, valise_view *view, vls_compose_
 
     if (rc == 0 && spec.ptr && vls_compose_is_word(args->policy)) {
         rc = vls_fail(err, VALISE_E_INVALID,
-                      "a policy cannot be called '%.*s': that is a word of policies",
+                      "a policy cannot be called '%.*s': the word has a meaning in policies",
                       VALISE_STR_ARG(args->policy));
-        vls_hint(err, "call compose.%.*s.spec something else in the configuration",
+        vls_hint(err, "give compose.%.*s.spec another name in the configuration",
                  VALISE_STR_ARG(args->policy));
     }
     if (rc < 0)
@@ -285,17 +285,15 @@ const valise_op vls_op_context_node_compose = {
     .name = "node:compose",
     .alias = "compose",
     .brief = "Gather what is known about a file and its surroundings.",
-    .help =
-        "A policy says what goes in: words and settings, separated by commas.\n\n"
-        "relevance, recency, type, agent or custom=NAME: the order.\n"
-        "sources=node+parent+ancestors+siblings+children: whose frames; left out: all of these.\n"
-        "types=A+B, agents=A+B: which types and agents come first (with stars).\n"
-        "query=WORDS: what it is for; frames that have these words are more relevant.\n"
-        "max=N, max_bytes=N, max_tokens=N: never more than that; 100 frames and 1 MiB if left\n"
-        "out.\n"
-        "type=, agent=, path= (with stars), state=fresh|stale|invalidated|orphaned,\n"
-        "seq=A..B, time=A..B: only those.\n\n"
-        "To give a policy a name: `valise config set compose.NAME.spec SPEC`.",
+    .help = "A policy says what goes in: words and settings, separated by commas.\n\nrelevance, "
+            "recency, type, agent or custom=NAME: the "
+            "order.\nsources=node+parent+ancestors+siblings+children: whose frames (default: all "
+            "of these).\ntypes=A+B, agents=A+B: which types and agents come first (with "
+            "stars).\nquery=WORDS: what it is for; frames that have these words are more "
+            "relevant.\nmax=N, max_bytes=N, max_tokens=N: at most that (default: 100 frames, 1 "
+            "MiB).\ntype=, agent=, path= (with stars), "
+            "state=fresh|stale|invalidated|orphaned,\nseq=A..B, time=A..B: only those.\n\nTo give "
+            "a policy a name: `valise config set compose.NAME.spec SPEC`.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_ASKS,
     .needs = "context:read",

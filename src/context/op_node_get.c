@@ -239,13 +239,11 @@ const valise_op vls_op_context_node_get = {
     .name = "node:get",
     .alias = "get-node",
     .brief = "Show a file or directory and what is known about it.",
-    .help = "A view says which frames are shown: words and settings, separated by commas.\n\n"
-            "heads or history: the newest frame of each type, or all there are.\n"
-            "type, agent or recency: the order.\n"
-            "max=N, max_bytes=N, max_tokens=N: never more than that.\n"
-            "type=, agent=, path= (with stars), state=fresh|stale|invalidated|orphaned,\n"
-            "seq=A..B, time=A..B: only those.\n\n"
-            "To give a view a name: `valise config set view.NAME.spec SPEC`.",
+    .help = "A view says which frames are shown: words and settings, separated by commas.\n\nheads "
+            "or history: the newest frame of each type, or all there are.\ntype, agent or recency: "
+            "the order.\nmax=N, max_bytes=N, max_tokens=N: at most that.\ntype=, agent=, path= "
+            "(with stars), state=fresh|stale|invalidated|orphaned,\nseq=A..B, time=A..B: only "
+            "those.\n\nTo give a view a name: `valise config set view.NAME.spec SPEC`.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_ASKS,
     .needs = "context:read",

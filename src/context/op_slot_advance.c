@@ -49,7 +49,7 @@ static const valise_field advance_in[] = {
 
 static int fail_moved(valise_str path, valise_error *err)
 {
-    return vls_fail(err, VALISE_E_CONFLICT, "'%s' was changed by somebody else meanwhile",
+    return vls_fail(err, VALISE_E_CONFLICT, "'%s' was changed by somebody else in the meantime",
                     path.len > 0 ? vls_text_short(path).s : ".");
 }
 
@@ -69,8 +69,7 @@ static int check_inputs(valise_view *view, const vls_state_at *at, const vls_fra
         rc = vls_recipe_read(&recipe, recipe_bytes, &view->arena, err);
     if (rc == 0)
         return vls_fail(err, VALISE_E_INVALID,
-                        "nobody can follow the recipe of what is to be said "
-                        "about '%s'",
+                        "the recipe of the new frame about '%s' cannot be followed",
                         vls_text_short(at->path).s);
     if (rc > 0)
         rc = vls_inputs_read(&inputs, view, at, frame->type, &recipe, NULL, err);
@@ -135,7 +134,8 @@ static int check_unchanged(valise_view *view, const vls_tree_row *tree,
     if (rc < 0 || args->version == VALISE_NONE ||
         (tree->version == args->version && vls_id_equal(&context.root, &args->root)))
         return VLS_MIN(rc, 0);
-    return vls_fail(err, VALISE_E_CONFLICT, "what is known was changed by somebody else meanwhile");
+    return vls_fail(err, VALISE_E_CONFLICT,
+                    "the frames were changed by somebody else in the meantime");
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)

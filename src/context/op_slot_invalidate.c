@@ -124,12 +124,11 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc == 0 && args->recursive)
         rc = vls_slot_each_below(view, &g.place.tree.id, g.place.path, gather, &g, err);
     if (rc == 0 && g.list.len == 0 && !args->recursive) {
-        rc = vls_fail(err, VALISE_E_NOT_FOUND,
-                      "there is nothing said about '%s' that could be "
-                      "invalidated",
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no frame about '%s' to invalidate",
                       g.place.path.len > 0 ? vls_text_short(g.place.path).s : ".");
-        vls_hint(err, "'valise list-frames NODE' shows what is said; --recursive has what lies "
-                      "under it");
+        vls_hint(
+            err,
+            "'valise list-frames NODE' shows what is known; --recursive includes what is below it");
     }
     if (rc == 0)
         rc = mark_all(result, &g, err);

@@ -38,14 +38,14 @@ static int find_head(vls_slot_row *slot, vls_frame_row *head, valise_view *view,
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no frame of type %s about '%s'",
                        vls_text_short(type).s,
                        place->path.len > 0 ? vls_text_short(place->path).s : ".");
-        vls_hint(err, "'valise put-frame' says something about it");
+        vls_hint(err, "write one with 'valise put-frame'");
         return VALISE_E_NOT_FOUND;
     }
     rc = vls_frame_get(head, view, &slot->head, err);
     if (rc == 0)
         return vls_fail(err, VALISE_E_CORRUPT, "the head of a slot is missing");
     if (rc > 0 && vls_id_is_none(&head->content))
-        return vls_fail(err, VALISE_E_NOT_FOUND, "what was said was erased");
+        return vls_fail(err, VALISE_E_NOT_FOUND, "the frame's content was erased");
     return VLS_MIN(rc, 0);
 }
 
@@ -108,13 +108,12 @@ static int reaffirm(vls_slot_done *done, valise_view *view, const vls_place *pla
     if (vls_id_is_none(&head->recipe))
         return make_anew(done, view, place, slot, head, err);
     (void)vls_fail(err, VALISE_E_CONFLICT,
-                   "what is said about '%s' was made of something that "
-                   "has changed since",
+                   "what is known about '%s' was made from something that has changed since",
                    place->path.len > 0 ? vls_text_short(place->path).s : ".");
     vls_hint(err, head->kind == VLS_FRAME_DERIVED
                       ? "'valise regenerate' makes it again"
-                      : "'valise regenerate --run' makes it again, or who put it: `valise "
-                        "put-frame`");
+                      : "'valise regenerate --run' makes it again, or its author writes it again: "
+                        "'valise put-frame'");
     return VALISE_E_CONFLICT;
 }
 
@@ -163,8 +162,8 @@ const valise_op vls_op_context_slot_reaffirm = {
     .name = "slot:reaffirm",
     .alias = "reaffirm",
     .brief = "Confirm that what is known about a file or directory still holds.",
-    .help = "The same words become a frame about the file as it is now; who wrote them stays the "
-            "author. A mark that `valise invalidate` left is taken away.",
+    .help = "The same content becomes a new frame about the file as it is now, under its old "
+            "author. A mark that `valise invalidate` left is removed.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:write",

@@ -106,7 +106,7 @@ const valise_op vls_op_context_tree_check_ignore = {
     .brief = "Show which ignore rule matches a path.",
     .help = "Rules are those of .valiseignore and .gitignore files in the tree, with git's "
             "meaning, and of the setting tree.ignore; .git and .valise are always left out. The "
-            "exit code is 0 when one of the paths is ignored, 1 when none is, as git has it.",
+            "exit code is 0 when one of the paths is ignored, 1 when none is, as in git.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_READ_ONLY | VALISE_OP_IDEMPOTENT,
     .needs = "tree:read",

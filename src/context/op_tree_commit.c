@@ -35,7 +35,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
     if (rc == 0 && tree.version != args->base)
         return vls_fail(err, VALISE_E_CONFLICT,
-                        "the tree has version %lld by now, and not %lld any more",
+                        "the tree is now at version %lld, no longer at %lld",
                         (long long)tree.version, (long long)args->base);
     if (rc == 0)
         rc = vls_tree_commit(&tree, view, &about, err);

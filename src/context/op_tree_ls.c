@@ -12,7 +12,7 @@ static const valise_field ls_in[] = {
                       "Directory or file, from the root of the tree (default: the root).",
                       .max = VLS_PATH_MAX, .ref = "tree.here"),
     VALISE_FIELD_WITH(ls_args, at, STR, VALISE_NULLABLE,
-                      "As of this root (its first digits), or version (v12).", .max = 64,
+                      "As of this root (or its first digits) or this version (v12).", .max = 64,
                       .ref = "tree:list.root"),
     VALISE_FIELD_END,
 };

@@ -44,7 +44,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     (void)out;
     if (rc == 0 && tree.version != args->base)
         return vls_fail(err, VALISE_E_CONFLICT,
-                        "the tree has version %lld by now, and not %lld any more",
+                        "the tree is now at version %lld, no longer at %lld",
                         (long long)tree.version, (long long)args->base);
     if (rc == 0 && !bytes.ptr)
         rc = valise_view_object(&bytes, view, &args->changes.id, err);

@@ -164,7 +164,8 @@ static int run(scanning *s, const scan_args *args, valise_error *err)
         *err = why;
     if (rc <= 0)
         return rc;
-    (void)vls_fail(err, VALISE_E_CONFLICT, "the tree got other versions while it was scanned");
+    (void)vls_fail(err, VALISE_E_CONFLICT,
+                   "the tree was scanned by somebody else at the same time");
     vls_hint(err, "scan again when nobody else does");
     return VALISE_E_CONFLICT;
 }
@@ -326,8 +327,7 @@ static int check_folder(const valise *v, const vls_scan_options *options, valise
     if (stat(own, &a) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return 0;
     (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "this workspace is about its own folder, '%s', and not about '%s'", own,
-                   options->root);
+                   "this workspace is for its own folder, '%s', not for '%s'", own, options->root);
     vls_hint(err, "make a workspace there (valise init)");
     return VALISE_E_UNSUPPORTED;
 }
@@ -365,16 +365,14 @@ const valise_op vls_op_context_tree_scan = {
     .name = "tree:scan",
     .alias = "scan",
     .brief = "Scan the files and record what changed.",
-    .help =
-        "The tree is the folder that holds .valise, without what .gitignore and .valiseignore "
-        "files in it and the setting tree.ignore leave out (see check-ignore). Its root is an id "
-        "of all names and contents: equal files have an equal root, on any machine. A scan that "
-        "finds nothing new writes nothing.\n\n"
-        "Files are read again only when their size, times or inode changed since the last scan; "
-        "--force reads all. What cannot be read is listed, and stands in the tree as "
-        "unreadable.\n\n"
-        "If a scan of a part finds something added, removed or moved, and there are frames, the "
-        "whole tree is scanned, so that frames follow their files.",
+    .help = "The tree is the folder that holds .valise, without what .gitignore and .valiseignore "
+            "files in it and the setting tree.ignore leave out (see check-ignore). Its root is a "
+            "hash of all names and contents: the same files have the same root, on any machine. A "
+            "scan that finds nothing new writes nothing.\n\nFiles are read again only when their "
+            "size, times or inode changed since the last scan; --force reads all. What cannot be "
+            "read is listed, and is marked in the tree as unreadable.\n\nIf a scan of only a part "
+            "finds something added, removed or moved, and there are frames, the whole tree is "
+            "scanned, so that frames follow their files.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "tree:write",

@@ -50,7 +50,7 @@ static int find_root(vls_outside *o, valise_str dir, valise_error *err)
     if (o->options.root)
         return 0;
     (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "this workspace is in memory alone: there is no folder to look at");
+                   "this workspace is only in memory: there is no folder to look at");
     vls_hint(err, "name one with `dir`");
     return VALISE_E_UNSUPPORTED;
 }
@@ -344,7 +344,7 @@ static int explain_link(const vls_outside *o, valise_str path, valise_error *err
             continue;
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is a link, and nothing lies below it",
                        vls_text_short(above).s);
-        vls_hint(err, "links are not followed: give the path of the file itself");
+        vls_hint(err, "give the path of the file itself: links are not followed");
         return VALISE_E_NOT_FOUND;
     }
     return 0;
@@ -365,7 +365,7 @@ static int explain(const vls_outside *o, valise_str path, valise_error *err)
         return rc;
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is not a file, directory or link", name.s);
-        vls_hint(err, "sockets, pipes and devices are no part of the tree");
+        vls_hint(err, "sockets, pipes and devices are not part of the tree");
         return VALISE_E_NOT_FOUND;
     }
     rc = vls_tree_check_ignore(&verdict, &keep, &o->options, path, false, NULL);
@@ -374,7 +374,7 @@ static int explain(const vls_outside *o, valise_str path, valise_error *err)
     if (verdict.line == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%s' is ignored, as all of .git and .valise is",
                        name.s);
-        vls_hint(err, "these are never a part of the tree");
+        vls_hint(err, ".git and .valise are never part of the tree");
         return VALISE_E_NOT_FOUND;
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND,

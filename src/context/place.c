@@ -233,8 +233,8 @@ int vls_place_fail(const vls_place *place, valise_error *err)
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
                    vls_text_short(place->path).s);
-    vls_hint(err, "check the path; 'valise scan' finds what is new, 'valise check-ignore PATH' "
-                  "says which rule leaves it out");
+    vls_hint(err, "check the path; 'valise scan' finds new files, 'valise check-ignore PATH' shows "
+                  "which rule leaves a file out");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -117,7 +117,7 @@ int vls_recipe_read(vls_recipe *out, valise_str bytes, vls_arena *arena, valise_
     if (vls_str_starts(bytes, VLS_STR(VLS_RECIPE_EXTERNAL)))
         return 0;
     if (!program && !vls_str_starts(bytes, VLS_STR(VLS_RECIPE_DERIVED)))
-        return vls_fail(err, VALISE_E_CORRUPT, "a recipe does not say what made the frame");
+        return vls_fail(err, VALISE_E_CORRUPT, "the recipe does not say what made the frame");
     line = vls_str_find(bytes, VLS_STR("\n")) + 1;
     rc = vls_json_parse(&json, arena, vls_str_from(bytes, line), NULL, err);
     if (rc == 0)

@@ -72,9 +72,9 @@ int vls_shown_lens(vls_lens *out, valise_view *view, valise_str given, valise_er
 
     if (rc == 0 && spec.ptr && vls_lens_is_word(given)) {
         rc = vls_fail(err, VALISE_E_INVALID,
-                      "a view cannot be called '%.*s': that is a word of views",
+                      "a view cannot be called '%.*s': the word has a meaning in views",
                       VALISE_STR_ARG(given));
-        vls_hint(err, "call view.%.*s.spec something else in the configuration",
+        vls_hint(err, "give view.%.*s.spec another name in the configuration",
                  VALISE_STR_ARG(given));
     }
     if (rc < 0)

@@ -310,7 +310,7 @@ int vls_slot_fail_missing(const valise_view *view, const vls_slot_row *slot, con
     (void)vls_fail(err, VALISE_E_LIMIT, "what was known about '%s' (%s) then was pruned since",
                    slot->path.len > 0 ? vls_text_short(slot->path).s : ".",
                    vls_text_short(slot->type).s);
-    vls_hint(err, "a pin holds what there is to be seen of a state: 'valise pin add'");
+    vls_hint(err, "to keep states from being pruned, pin them: 'valise pin add'");
     return VALISE_E_LIMIT;
 }
 

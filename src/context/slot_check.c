@@ -222,7 +222,7 @@ static int check_doubt(valise_check *check, valise_view *view, const vls_slot_ro
     rc = valise_view_get(&doubt, view, &vls_slot_doubts, err);
     return rc != 0 ? VLS_MIN(rc, 0)
                    : valise_check_problem(check, err, "import it into a new workspace",
-                                          "it no longer holds, and no run would find that out");
+                                          "it no longer holds, and no run would notice");
 }
 
 int vls_slot_check_slot(valise_check *check, valise_view *view, const void *arg, valise_error *err)

@@ -655,13 +655,13 @@ TEST(compose, a_bad_policy_names_the_bad_part)
         {"heads", "'heads' is not known", 0},
         {"recency,type", "'type' is a second order", 8},
         {"recency,custom=x", "'custom=x' is a second order", 8},
-        {"custom=", "'custom=' names no order", 0},
+        {"custom=", "'custom=' does not name an order", 0},
         {"sources=", "'sources=' must be of node", 0},
         {"sources=node+cousins", "'sources=node+cousins' must be of node", 0},
         {"sources=node+", "must be of node", 0},
-        {"types=", "has no pattern", 0},
-        {"types=a++b", "has no pattern", 0},
-        {"agents=[a]", "has a [", 0},
+        {"types=", "can never match", 0},
+        {"types=a++b", "can never match", 0},
+        {"agents=[a]", "has a '['", 0},
         {"query=", "'query=' has no word", 0},
         {"query=.;!", "has no word", 0},
         {"query=a,query=b", "'query=b' is there twice", 8},
@@ -672,7 +672,7 @@ TEST(compose, a_bad_policy_names_the_bad_part)
         {"seq=2..1", "ends before it begins", 0},
         {"color=red", "'color=red' is not known", 0},
         {"recency,", "'' is an empty part", 8},
-        {"types=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q", "longer than such a list may be", 0},
+        {"types=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q", "is too long a list", 0},
     };
     vls_compose_policy policy;
     char text[VLS_LENS_TEXT_MAX + 2];

@@ -688,10 +688,10 @@ TEST(keeping, validate_says_what_does_not_fit) /* [K22] [C11] */
         {damage_page, 1, "slot", "the map of all heads has another one"},
         {damage_page, 2, "merkle", ""},
         {damage_page, 3, "context_root", "the map of all heads has 3, and there are 2"},
-        {damage_tree, 0, "tree", "it is not as its version 1 says"},
-        {damage_tree, 1, "tree", "it is not as its version 1 says"},
+        {damage_tree, 0, "tree", "it does not match its version 1"},
+        {damage_tree, 1, "tree", "it does not match its version 1"},
         {damage_tree, 2, "tree", "version 6 cannot be the oldest one"},
-        {damage_tree, 3, "tree_node", "it has 4 entries and says 3"},
+        {damage_tree, 3, "tree_node", "it has 4 entries, but records 3"},
         {damage_tree, 4, "tree_node", "its node id is "},
     };
 

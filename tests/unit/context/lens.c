@@ -46,10 +46,10 @@ TEST(lens, a_bad_view_names_the_bad_part)
         {"max=1,max=2", "'max=2' is there twice", 6},
         {"heads,history", "'history' is a second scope", 6},
         {"recency,type", "'type' is a second order", 8},
-        {"type=", "'type=' has no pattern", 0},
-        {"path=a//b", "'path=a//b' has no pattern", 0},
-        {"heads,path=src/[ab].c", "'path=src/[ab].c' has a [", 6},
-        {"type=[a-z]*", "'type=[a-z]*' has a [", 0},
+        {"type=", "'type=' has a pattern that can never match", 0},
+        {"path=a//b", "'path=a//b' has a pattern that", 0},
+        {"heads,path=src/[ab].c", "'path=src/[ab].c' has a '['", 6},
+        {"type=[a-z]*", "'type=[a-z]*' has a '['", 0},
         {"state=empty", "'state=empty' must be fresh", 0},
         {"seq=5", "'seq=5' must be a range", 0},
         {"seq=..", "'seq=..' must be a range", 0},
@@ -88,7 +88,7 @@ TEST(lens, has_limits_itself)
                             VLS_STR("type=a,type=b,type=c,type=d,type=e,type=f,type=g,type=h,type="
                                     "i,type=j,type=k,type=l,type=m,type=n,type=o,type=p,type=q"),
                             &t->err));
-    CHECK(strstr(t->err.message, "'type=q' is one filter too many"));
+    CHECK(strstr(t->err.message, "'type=q' comes after too many filters"));
 }
 
 TEST(lens, filters)

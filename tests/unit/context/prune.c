@@ -560,7 +560,7 @@ TEST(prune, limits_are_those_of_retention)
     CHECK_INT(3, number(y, yard_run(y, "workspace:gc", "{}"), "rows")); /* slot, entry, frame */
     CHECK_RC(VALISE_E_INVALID,
              yard_try(y, NULL, "retention:set", "{\"kind\":\"tree\",\"bytes\":1000}", NULL));
-    CHECK_TEXT("of the history tree no bytes are counted", t->err.message);
+    CHECK_TEXT("bytes are not counted for the history tree", t->err.message);
     CHECK_RC(VALISE_E_NOT_FOUND,
              yard_try(y, NULL, "retention:set", "{\"kind\":\"nothing\",\"age\":\"1d\"}", NULL));
     CHECK_MSG(strstr(t->err.hint, "orphans") && strstr(t->err.hint, "tree"), "%s", t->err.hint);

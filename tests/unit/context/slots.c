@@ -497,7 +497,7 @@ TEST(slots, validate_finds_what_does_not_fit)
         "its head is not among its frames",     "its root is not that of the frames in it",
         "the map of all heads has another one", "its last entry is 1, and it says 2",
         "its root is not that of the heads",    "it counts 3 heads, and there are 2",
-        "its id is not that of what it says",   "its recipe is not that of its basis"};
+        "its id does not match its contents",   "its recipe does not match its basis"};
 
     for (int what = HEAD_ELSEWHERE; what <= FRAME_KIND; what++) {
         yard *y;
