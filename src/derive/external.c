@@ -100,9 +100,10 @@ int vls_run_fail(vls_run_state *r, const vls_task *task, bool has_head, const va
 
 static int fail_untrusted(const vls_waiting *w, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_DENIED,
-                   "%s (sha256 %.16s...) is not trusted: a workspace alone does not make code run",
-                   vls_text_short(valise_str_of(w->name)).s, vls_id_hex(&w->program).s);
+    (void)vls_fail(
+        err, VALISE_E_DENIED,
+        "%s (sha256 %.16s...) is not trusted: a workspace alone cannot make programs run",
+        vls_text_short(valise_str_of(w->name)).s, vls_id_hex(&w->program).s);
     vls_hint(err, "valise trust PATH, where PATH is that program");
     return VALISE_E_DENIED;
 }
@@ -183,9 +184,9 @@ static int run(vls_buf *out, vls_run_state *r, const vls_waiting *w, valise_erro
     rc = vls_program_run(&again, &program, vls_buf_str(&w->input), err);
     if (rc < 0 || vls_str_equal(vls_buf_str(out), vls_buf_str(&again)))
         return rc;
-    (void)vls_fail(err, VALISE_E_CONFLICT, "%s wrote something else the second time",
+    (void)vls_fail(err, VALISE_E_CONFLICT, "%s wrote a different result the second time",
                    vls_text_short(valise_str_of(w->name)).s);
-    vls_hint(err, "what it writes must follow from what it reads; or leave --verify away");
+    vls_hint(err, "what it writes must depend only on what it reads; or leave out --verify");
     return VALISE_E_CONFLICT;
 }
 

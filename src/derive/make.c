@@ -92,7 +92,7 @@ int vls_run_input(vls_buf *out, vls_run_state *r, valise_str dir, const vls_reci
     return rc != VALISE_E_TOO_LARGE
                ? rc
                : vls_fail(err, rc,
-                          "what is said in '%s' has over %zu bytes, too many for a program",
+                          "the frames in '%s' have more than %zu bytes, too many for a program",
                           dir.len > 0 ? vls_text_short(dir).s : ".", out->max);
 }
 

@@ -24,7 +24,7 @@ int valise_making_content(valise_str *out, valise_making *making, size_t i, vali
         return rc;
     /* Policies decide by sizes before they read: both must tell the same. */
     if (making->inputs[i].size < 0 || (uint64_t)making->inputs[i].size != content.len)
-        return vls_fail(err, VALISE_E_CORRUPT, "what %s says has %zu bytes, not %lld",
+        return vls_fail(err, VALISE_E_CORRUPT, "the content of %s has %zu bytes, not %lld",
                         vls_text_short(making->inputs[i].name).s, content.len,
                         (long long)making->inputs[i].size);
     *out = content;
@@ -41,7 +41,7 @@ int valise_making_write(valise_making *making, valise_str bytes, valise_error *e
     VLS_ARG(making && (bytes.ptr || bytes.len == 0), err);
     vls_buf_add(making->out, bytes);
     if (making->out->failed == VALISE_E_TOO_LARGE)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "the policy wrote over %zu bytes",
+        return vls_fail(err, VALISE_E_TOO_LARGE, "the policy wrote more than %zu bytes",
                         making->out->max);
     return vls_buf_check(making->out, err);
 }

@@ -17,7 +17,7 @@ static const valise_field regenerate_in[] = {
     VALISE_FIELD(regenerate_args, run, BOOL, 0,
                  "Run the programs that made frames, if they are trusted."),
     VALISE_FIELD_AS(regenerate_args, only_new, "onlyNew", BOOL, 0,
-                    "Skip what could not be made since it last changed."),
+                    "Skip frames that were already tried since their inputs changed."),
     VALISE_FIELD_AS(regenerate_args, dry_run, "dryRun", BOOL, 0,
                     "Show what would be made, from the last scan."),
     VALISE_FIELD_AS(regenerate_args, no_scan, "noScan", BOOL, 0, "Do not scan the files first."),
@@ -51,15 +51,13 @@ const valise_op vls_op_derive_regenerate = {
     .name = "context:regenerate",
     .alias = "regenerate",
     .brief = "Regenerate frames whose sources have changed.",
-    .help =
-        "Frames that `valise synthesize` made are made again by their recipes, if their inputs "
-        "have changed or somebody invalidated them; then those above them, as far as asked for. If "
-        "a result is the same as before, what is above it is left alone. Frames that somebody "
-        "wrote stay as they are and are listed; `valise reaffirm` confirms that they still "
-        "hold.\n\n"
-        "Frames that programs made need --run, and the programs must be trusted: a recipe alone "
-        "runs no code. If a program fails, its frame stays as it is, the rest goes on, and the "
-        "exit code is 1.",
+    .help = "Frames that `valise synthesize` made are made again by their recipes, if their inputs "
+            "have changed or somebody invalidated them; then those of the directories above, as "
+            "far as --recursive and --up go. If a result is the same as before, the directories "
+            "above it are left alone. Frames that somebody wrote stay as they are and are listed; "
+            "`valise reaffirm` confirms that they still hold.\n\nFrames that programs made need "
+            "--run, and the programs must be trusted: a recipe alone runs no code. If a program "
+            "fails, its frame stays as it is, the others are still made, and the exit code is 1.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:regenerate",

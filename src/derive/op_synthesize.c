@@ -17,10 +17,10 @@ static const valise_field synthesize_in[] = {
                       "Path of a directory, a node id or its first digits (default: the root).",
                       .max = VLS_PATH_MAX, .ref = "tree.node"),
     VALISE_FIELD_WITH(synthesize_args, type, STR, VALISE_NULLABLE,
-                      "Types of the frames that go in; * matches anything.", .min = 1, .max = 256),
+                      "Types of the input frames; * matches anything.", .min = 1, .max = 256),
     VALISE_FIELD_WITH(synthesize_args, input, STR, VALISE_NULLABLE,
-                      "Types of the frames that go in, when --type is the type of the result.",
-                      .min = 1, .max = 256),
+                      "Types of the input frames, if --type is the type of the result.", .min = 1,
+                      .max = 256),
     VALISE_FIELD_WITH(synthesize_args, output, STR, VALISE_NULLABLE,
                       "Type of the resulting frame (default: that of the inputs).", .min = 1,
                       .max = VLS_FRAME_TYPE_MAX),
@@ -39,10 +39,10 @@ static const valise_field synthesize_in[] = {
                          "Only frames of at most this many bytes.", .max = VLS_FRAME_CONTENT_MAX),
     VALISE_FIELD(synthesize_args, fresh, BOOL, 0,
                  "Only frames that are up to date and were not invalidated."),
-    VALISE_FIELD_WITH(synthesize_args, limit, INT, 0, "Only the first this many.",
+    VALISE_FIELD_WITH(synthesize_args, limit, INT, 0, "At most this many inputs, in order.",
                       .max = VLS_RECIPE_LIMIT_MAX),
     VALISE_FIELD(synthesize_args, recursive, BOOL, 0,
-                 "Do the directories below it first, innermost first."),
+                 "Include the directories below it, innermost first."),
     VALISE_FIELD(synthesize_args, strict, BOOL, 0, "Fail if something is missing or stale."),
     VALISE_FIELD(synthesize_args, replace, BOOL, 0, "Also replace frames that somebody wrote."),
     VALISE_FIELD(synthesize_args, verify, BOOL, 0,
@@ -83,13 +83,13 @@ static int find_path(char room[PATH_MAX], const valise *v, valise_str given, val
         return vls_fail(err, VALISE_E_INVALID, "'%s' is not an absolute path of a program",
                         vls_text_short(given).s);
     if (!v->place.may_run)
-        return vls_fail(err, VALISE_E_DENIED, "no program runs here");
+        return vls_fail(err, VALISE_E_DENIED, "no program can run here");
     (void)snprintf(path, sizeof(path), "%.*s", VALISE_STR_ARG(given));
     there = realpath(path, room) != NULL;
     found = there ? 0 : vls_fail_errno(&why, "cannot find", given);
     rc = v->place.may_run(v, there ? room : path, NULL, err);
     if (rc == VALISE_E_DENIED) {
-        (void)vls_fail(err, rc, "%s is not trusted: a workspace alone does not make code run",
+        (void)vls_fail(err, rc, "%s is not trusted: a workspace alone cannot make programs run",
                        vls_text_short(given).s);
         vls_hint(err, "valise trust %s", vls_text_short(given).s);
     }
@@ -130,7 +130,7 @@ static int check_words(const synthesize_args *args, valise_error *err)
     if (args->policy.ptr && args->program.ptr)
         return vls_fail(err, VALISE_E_INVALID, "either a policy or a program, not both");
     if (args->verify && !args->program.ptr)
-        return vls_fail(err, VALISE_E_INVALID, "what can be verified is a program (--program)");
+        return vls_fail(err, VALISE_E_INVALID, "--verify works only with a program (--program)");
     return 0;
 }
 
@@ -149,9 +149,8 @@ static int choose_type(valise_str *out, const synthesize_args *args, valise_erro
     if (!type.ptr || vls_str_equal(type, VLS_STR("*")))
         type = VLS_STR(VLS_FRAME_TYPE_USUAL);
     if (!args->output.ptr && memchr(type.ptr, '*', type.len)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' stands for several types",
-                       vls_text_short(type).s);
-        vls_hint(err, "say with --output which type comes out");
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' matches several types", vls_text_short(type).s);
+        vls_hint(err, "give the type of the result with --output");
         return VALISE_E_INVALID;
     }
     *out = type;
@@ -213,7 +212,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc == 0)
         rc = run(&report, &options, err);
     if (rc == VALISE_E_IO && args->program.ptr && err && !err->hint[0])
-        vls_hint(err, "fix the program and run it again; what is there stays as it was");
+        vls_hint(err, "fix the program and run it again; the frames are as they were");
     if (rc < 0)
         return rc;
     vls_run_answer_fill(result, &report, args->dry_run);
@@ -226,16 +225,15 @@ const valise_op vls_op_derive_synthesize = {
     .alias = "synthesize",
     .brief = "Summarize a directory from the frames of what is in it.",
     .help =
-        "The inputs are the heads of the directory's entries, in the order of their names: of "
-        "files those of --type, of directories those of the resulting type. The result is a frame "
-        "about the directory, made by a policy. Its recipe is kept with it: `valise regenerate` "
-        "makes it again when the inputs have changed.\n\n"
-        "The same inputs give the same frame. If that is the head already, nothing is written.\n\n"
-        "With --program a program makes the frame: it gets the inputs and --params as JSON on "
-        "standard input, and what it prints is the frame. Its hash is kept in the recipe. It gets "
-        "no arguments, and may take a minute (program.timeout) and print 1 MiB. Naming it on the "
-        "command line allows it to run this once; `regenerate --run` runs only programs that "
-        "`valise trust` allowed.",
+        "The inputs are the heads of the directory's entries, ordered by name: of files those of "
+        "--type, of directories those of the resulting type. The result is a frame about the "
+        "directory, made by a policy. Its recipe is kept with it: `valise regenerate` makes it "
+        "again when the inputs have changed.\n\nThe same inputs give the same frame. If that is "
+        "the head already, nothing is written.\n\nWith --program a program makes the frame: it "
+        "gets the inputs and --params as JSON on standard input, and what it prints is the frame. "
+        "Its hash is kept in the recipe. It gets no arguments, may run for a minute "
+        "(program.timeout) and print up to 1 MiB. Naming it on the command line allows it to run "
+        "this time; `regenerate --run` runs only programs that `valise trust` allowed.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT | VALISE_OP_ASKS,
     .needs = "context:synthesize",

@@ -16,9 +16,8 @@ int vls_program_seal(vls_sealed *out, const char *path, const valise_id *expecte
     if (rc < 0)
         return rc;
     if (expected && !vls_id_equal(expected, &sealed.id)) {
-        (void)vls_fail(err, VALISE_E_DENIED, "%s is another program than the one that was meant",
-                       path);
-        vls_hint(err, "'valise synthesize DIR --program %s' takes the one that is there", path);
+        (void)vls_fail(err, VALISE_E_DENIED, "%s is not the program that was recorded", path);
+        vls_hint(err, "'valise synthesize DIR --program %s' uses the one that is there now", path);
         return VALISE_E_DENIED;
     }
     /* The copy could be run in any case: its owner is us. */
@@ -36,9 +35,9 @@ int vls_program_seal(vls_sealed *out, const char *path, const valise_id *expecte
 static void hint_at_start(int why, valise_error *err)
 {
     if (why == ENOENT)
-        vls_hint(err, "is the program that its line #! names there, and /proc?");
+        vls_hint(err, "check that /proc is there, and the program that its first line (#!) names");
     else if (why == EACCES || why == EPERM)
-        vls_hint(err, "does this system run programs from memory? (vm.memfd_noexec)");
+        vls_hint(err, "this system may not allow programs in memory (vm.memfd_noexec)");
 }
 
 int vls_program_run(vls_buf *out, const vls_program *program, valise_str input, valise_error *err)

@@ -59,7 +59,8 @@ static int add_params(vls_buf *out, vls_arena *arena, valise_str params, valise_
     if (rc < 0)
         return rc;
     if (v.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_INVALID, "parameters of a program are an object, not %s %s",
+        return vls_fail(err, VALISE_E_INVALID,
+                        "parameters of a program must be an object, not %s %s",
                         v.type == VLS_JSON_ARRAY ? "an" : "a", vls_json_type_name(v));
     return vls_json_write_around(out, v, err);
 }

@@ -330,7 +330,7 @@ int vls_run_check_strict(const vls_run_state *r, valise_error *err)
                        "entries without a frame: %lld, stale frames: %lld; '%s' is the first",
                        (long long)counts[VLS_RUN_MISSING], (long long)counts[VLS_RUN_STALE],
                        vls_text_short(r->gaps.ptr[0]->path).s);
-    vls_hint(err, "no head was moved; without --strict what is missing is left out");
+    vls_hint(err, "nothing was written; without --strict what is missing is left out");
     return VALISE_E_CONFLICT;
 }
 
@@ -417,8 +417,9 @@ int vls_derive_run(vls_run_report *out, const vls_run_options *options, valise_e
     }
     vls_sealed_close(&r.sealed);
     if (rc == 1) {
-        (void)vls_fail(err, VALISE_E_CONFLICT, "others wrote what this run reads, %u times", TRIES);
-        vls_hint(err, "what was made is kept: run it again when they are done");
+        (void)vls_fail(err, VALISE_E_CONFLICT,
+                       "others changed the inputs of this run %u times while it ran", TRIES);
+        vls_hint(err, "what was made is kept: run it again when the others are done");
         return VALISE_E_CONFLICT;
     }
     if (rc == 0)

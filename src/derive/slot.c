@@ -429,10 +429,10 @@ static int synthesize(looking *l, vls_run_state *r, valise_error *err)
     if (rc == 0 && !o->replace) {
         if (!target) /* somebody else's, and an input of what is above */
             return vls_run_tell(r, l->task, VLS_RUN_NEEDS_AUTHOR, NULL, NULL, NULL, err);
-        (void)vls_fail(err, VALISE_E_CONFLICT, "what is said about '%s' (%s) was written by %s",
+        (void)vls_fail(err, VALISE_E_CONFLICT, "the frame about '%s' (%s) was written by %s",
                        o->path.len == 0 ? "." : vls_text_short(o->path).s,
                        vls_text_short(o->type).s, vls_text_short(l->head.agent).s);
-        vls_hint(err, "--replace puts a synthesis in its place; or choose another --output");
+        vls_hint(err, "give --replace to replace it, or choose another --output");
         return VALISE_E_CONFLICT;
     }
     l->recipe = *o->recipe;

@@ -47,7 +47,7 @@ TEST(making, writes_up_to_the_maximum)
     CHECK_OK(valise_making_write(&m, VLS_STR("678"), &t->err));
     CHECK_OK(valise_making_write(&m, VLS_STR(""), &t->err));
     CHECK_RC(VALISE_E_TOO_LARGE, valise_making_write(&m, VLS_STR("9"), &t->err));
-    CHECK(strstr(t->err.message, "over 8 bytes"));
+    CHECK(strstr(t->err.message, "more than 8 bytes"));
     CHECK_RC(VALISE_E_INVALID, valise_making_write(&m, (valise_str){NULL, 1}, &t->err));
 }
 

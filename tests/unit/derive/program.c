@@ -250,12 +250,12 @@ TEST(program, output_has_a_limit)
     vls_program program = program_of(t, script(t, "yes"));
 
     program.max_bytes = 100000;
-    fails(t, &program, VALISE_E_TOO_LARGE, "toy wrote over 100000 bytes");
+    fails(t, &program, VALISE_E_TOO_LARGE, "toy wrote more than 100000 bytes");
     program = program_of(t, script(t, "printf 12345"));
     program.max_bytes = 5;
     CHECK_STR(VLS_STR("12345"), run(t, &program, VLS_STR("")));
     program.max_bytes = 4;
-    fails(t, &program, VALISE_E_TOO_LARGE, "toy wrote over 4 bytes");
+    fails(t, &program, VALISE_E_TOO_LARGE, "toy wrote more than 4 bytes");
 }
 
 TEST(program, a_buffer_that_is_full_is_an_error)
