@@ -195,7 +195,7 @@ int vls_hoard_fd(valise_id *hash, int64_t *size, vls_hoard *h, int fd, valise_st
     int rc = read_file(hash, size, &bytes, h, fd, path, err);
 
     if (rc > 0)
-        rc = vls_fail(err, VALISE_E_CONFLICT, "it changed while it was read, or cannot be");
+        rc = vls_fail(err, VALISE_E_CONFLICT, "it changed while it was read, or cannot be read");
     return rc < 0 ? rc : add(h, hash, *size, bytes, err);
 }
 

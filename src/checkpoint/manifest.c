@@ -133,7 +133,7 @@ int vls_manifest_open(vls_manifest_reader *out, const valise_env *env, valise_st
     in = vls_reader_of(vls_str_from(bytes, MAGIC.len));
     flags = vls_reader_u8(&in);
     if (in.failed || flags > PARTIAL)
-        return vls_fail(err, VALISE_E_CORRUPT, "a checkpoint is damaged: flags nobody knows");
+        return vls_fail(err, VALISE_E_CORRUPT, "a checkpoint is damaged: unknown flags");
     *out = (vls_manifest_reader){.in = in, .partial = flags & PARTIAL};
     vls_buf_init(&out->last, env, VLS_PATH_MAX); /* of the directories that are open */
     return 0;
@@ -163,7 +163,7 @@ static int check_parent(vls_manifest_reader *r, const vls_manifest_entry *e, val
         r->last.len = dir.len;
     }
     if (!vls_str_equal(vls_path_parent(e->path), dir))
-        return fail(err, "something lies in no directory", e->path);
+        return fail(err, "something is in no directory", e->path);
     return 0;
 }
 
@@ -176,14 +176,14 @@ static int check_entry(vls_manifest_reader *r, const vls_manifest_entry *e, vali
     if (e->kind != VLS_MANIFEST_LACKING && vls_manifest_is_reserved(e->path))
         return fail(err, "it has a path that must not be touched", e->path);
     if (e->kind == VLS_MANIFEST_GONE && !r->partial)
-        return fail(err, "it lists what is not there", e->path);
+        return fail(err, "it lists something that is missing", e->path);
     if (e->path.len == 0 && e->kind != VLS_MANIFEST_DIR)
         return fail(err, "its root is not a directory", e->path);
     if (e->mode > VLS_MODE_BITS || e->size < 0)
-        return fail(err, "a mode or size cannot be", e->path);
+        return fail(err, "a mode or size is impossible", e->path);
     if (e->kind == VLS_MANIFEST_LINK && (e->target.len == 0 || e->target.len > VLS_PATH_MAX + 96 ||
                                          memchr(e->target.ptr, '\0', e->target.len)))
-        return fail(err, "a link leads to nothing that can be", e->path);
+        return fail(err, "a link has an impossible target", e->path);
     return check_parent(r, e, err);
 }
 

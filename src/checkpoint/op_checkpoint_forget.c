@@ -22,7 +22,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
     (void)out;
     if (rc == 0 && !vls_id_equal(&state, &args->state))
-        return vls_fail(err, VALISE_E_CONFLICT, "there are other checkpoints by now");
+        return vls_fail(err, VALISE_E_CONFLICT, "other checkpoints were made in the meantime");
     for (size_t i = 0; rc == 0 && i < args->hashes.count; i++) {
         const vls_tree_content_row row = {.hash = hashes[i]};
         rc = vls_settle(valise_view_delete(view, &vls_tree_contents, &row, err));

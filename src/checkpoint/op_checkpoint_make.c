@@ -40,7 +40,7 @@ static int check(valise_view *view, valise_str bytes, valise_error *err)
         rc = vls_tree_content_get(&content, view, &e.content, err);
         if (rc == 0)
             return vls_fail(err, VALISE_E_CONFLICT,
-                            "a content is not stored any more: somebody removed checkpoints");
+                            "some content is no longer stored: somebody removed checkpoints");
         rc = VLS_MIN(rc, 0);
     }
     return rc;
@@ -69,7 +69,8 @@ static int name_it(vls_checkpoint_row *row, valise_view *view, const make_args *
     rc = valise_view_get(&other, view, &vls_checkpoints, err);
     if (rc <= 0)
         return rc;
-    (void)vls_fail(err, VALISE_E_EXISTS, "there is a checkpoint '%.*s'", VALISE_STR_ARG(row->name));
+    (void)vls_fail(err, VALISE_E_EXISTS, "a checkpoint '%.*s' already exists",
+                   VALISE_STR_ARG(row->name));
     vls_hint(err, "give another name, or remove it with 'valise checkpoint remove'");
     return VALISE_E_EXISTS;
 }

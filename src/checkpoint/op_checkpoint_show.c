@@ -9,7 +9,7 @@ typedef vls_checkpoint_show_row show_row;
 static const valise_field show_in[] = {
     VALISE_FIELD_WITH(vls_checkpoint_show_args, checkpoint, STR,
                       VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Its name, a version such as v12, or first digits of a root.",
+                      "Name of a checkpoint, a version such as v12, or the first digits of a root.",
                       .ref = "checkpoint:list.name", .min = 1, .max = VLS_CHECKPOINT_NAME_MAX),
     VALISE_FIELD_WITH(vls_checkpoint_show_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "Only this path and what is below it.", .max = VLS_PATH_MAX,

@@ -275,12 +275,12 @@ const valise_op vls_op_checkpoint_tree_checkpoint = {
     .name = "tree:checkpoint",
     .alias = "checkpoint",
     .brief = "Save the contents of all files in the tree.",
-    .help = "Scans first, then keeps what is not kept yet: equal parts of files are stored once. "
-            "What rules leave out of the tree is not in it; files larger than the setting "
-            "checkpoint.max-file, and what cannot be read, are listed as lacking. Permissions are "
-            "kept, owners and times are not.\n\n"
-            "restore brings files back. Without a name, and with nothing changed since the last "
-            "one, no new checkpoint is made. --dry-run scans, and keeps nothing.",
+    .help =
+        "Scans first, then saves what was not saved before; equal parts of files are stored once. "
+        "Ignored files are not part of it; files larger than the setting checkpoint.max-file, and "
+        "what cannot be read, are listed as lacking. Permissions are saved, owners and times are "
+        "not.\n\n`valise restore` brings files back. Without a name, a new checkpoint is made only "
+        "if something has changed since the last one. --dry-run scans, but saves nothing.",
     .kind = VALISE_JOB,
     .needs = "tree:write",
     .in = checkpoint_in,

@@ -13,7 +13,7 @@ static const valise_field path_item = {
 
 static const valise_field restore_in[] = {
     VALISE_FIELD_WITH(args_type, checkpoint, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Name of a checkpoint, a version such as v12, or first digits of a root.",
+                      "Name of a checkpoint, a version such as v12, or the first digits of a root.",
                       .ref = "checkpoint:list.name", .min = 1, .max = VLS_CHECKPOINT_NAME_MAX),
     VALISE_FIELD_WITH(args_type, paths, LIST, VALISE_POSITIONAL,
                       "Only these paths and what is below them.", .more = &path_item, .max = 10000),
@@ -187,7 +187,7 @@ static int settle(restoring *r, valise_error *err)
     if (rc <= 0)
         return rc;
     (void)vls_fail(err, VALISE_E_CONFLICT, "files change while they are saved");
-    vls_hint(err, "restore again when nobody else writes");
+    vls_hint(err, "restore again when nobody else is writing");
     return VALISE_E_CONFLICT;
 }
 
@@ -337,7 +337,7 @@ static int run_round(restoring *r, valise_error *err)
     else if (rc == 0)
         rc = write_all(r, err);
     if (rc < 0 && rc != VALISE_E_BUSY && r->out->saved.ptr)
-        vls_hint(err, "run it again to go on; what it replaced by then is in checkpoint %.*s",
+        vls_hint(err, "run it again to continue; what it has replaced so far is in checkpoint %.*s",
                  VALISE_STR_ARG(r->out->saved));
     if (rc == 0)
         rc = gather(r, err);
@@ -375,14 +375,14 @@ const valise_op vls_op_checkpoint_tree_restore = {
     .name = "tree:restore",
     .alias = "restore",
     .brief = "Restore files from a checkpoint.",
-    .help = "Restores files, links and directories, with their bytes and permissions, whoever "
-            "changed or removed them. What would be overwritten or removed is kept first, as a "
-            "checkpoint called before-restore-N: restoring that, with --delete, takes it back. "
-            "What cannot be kept is not overwritten, unless --force is given.\n\n"
-            "Files that the checkpoint does not have stay; --delete removes those that no rule "
-            "ignores. What rules leave out of the tree is never touched, .git and .valise neither; "
-            "where it is in the way, that is listed. A restore that was stopped or killed is run "
-            "again. Hard links become files of their own where they are written.",
+    .help =
+        "Restores files, links and directories, with their bytes and permissions, whoever changed "
+        "or removed them. What would be overwritten or removed is saved first, as a checkpoint "
+        "called before-restore-N: to undo a restore, restore that one with --delete. What cannot "
+        "be saved is not overwritten, unless --force is given.\n\nFiles that the checkpoint does "
+        "not have stay; --delete removes those that no rule ignores. Ignored files, .git and "
+        ".valise are never touched; what of them is in the way is listed. If a restore was stopped "
+        "or killed, run it again. Hard links become separate files where they are written.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "tree:restore",

@@ -367,7 +367,7 @@ static int check_paths(const vls_restore_plan *p, const vls_restore_plan_options
             continue;
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "the checkpoint has no '%s'",
                        vls_text_short(o->paths[i]).s);
-        vls_hint(err, "'valise checkpoint show' lists what it has");
+        vls_hint(err, "'valise checkpoint show' lists what it contains");
         return VALISE_E_NOT_FOUND;
     }
     return 0;
@@ -452,7 +452,7 @@ static int refuse(const vls_checkpoint_problem *first, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' would be overwritten and cannot be saved: %.*s",
                    vls_text_short(first->path).s, VALISE_STR_ARG(first->reason));
-    vls_hint(err, "move it away, name the paths to restore, or give --force to lose it");
+    vls_hint(err, "move it away, name the paths to restore, or give --force to overwrite it");
     return VALISE_E_CONFLICT;
 }
 

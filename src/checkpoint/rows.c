@@ -102,7 +102,7 @@ static int check_checkpoint(valise_check *check, valise_view *view, const void *
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE, "%s", why.message);
     if (reader.partial != row->partial)
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                    "its manifest is another one than the row says");
+                                    "its manifest and its row differ on whether it is partial");
     return check_contents(check, view, &reader, err);
 }
 
@@ -117,7 +117,7 @@ static int check_content(valise_check *check, valise_view *view, const void *arg
 
     if (!vls_id_is_none(&row->blob) && !vls_id_equal(&row->blob, &row->hash))
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                    "its blob has other bytes than it says");
+                                    "its blob does not match its hash");
     if (vls_id_is_none(&row->object) || valise_view_object(&bytes, view, &row->object, &why) < 0)
         return 0;
     rc = vls_store_hasher(&hasher, view->txn->store, err);
@@ -127,7 +127,7 @@ static int check_content(valise_check *check, valise_view *view, const void *arg
     vls_store_hasher_return(view->txn->store, hasher);
     if (rc == 0 && (!vls_id_equal(&hash, &row->hash) || (int64_t)bytes.len != row->size))
         rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                  "its object has other bytes than it says");
+                                  "its object does not match its hash and size");
     return rc;
 }
 
@@ -300,7 +300,8 @@ static int choose(vls_checkpoint_row *out, const finding *f, valise_error *err)
         return VALISE_E_NOT_FOUND;
     }
     if (f->named_count == 0 && f->other_count == 0 && f->ambiguous)
-        return vls_fail(err, VALISE_E_CONFLICT, "'%s' fits more than one checkpoint: give more",
+        return vls_fail(err, VALISE_E_CONFLICT,
+                        "'%s' matches more than one checkpoint: give more of it",
                         vls_text_short(f->given).s);
     *out = f->named_count ? f->named : f->other_count ? f->other : f->newest;
     return 0;

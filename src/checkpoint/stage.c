@@ -67,8 +67,8 @@ static int lock(const vls_writer *w, valise_error *err)
         return 0;
     if (errno != EWOULDBLOCK)
         return vls_fail_errno(err, "lock", valise_str_of(w->folder));
-    (void)vls_fail(err, VALISE_E_BUSY, "another restore is at work");
-    vls_hint(err, "run it again when that is done");
+    (void)vls_fail(err, VALISE_E_BUSY, "another restore is running");
+    vls_hint(err, "run this again when it is done");
     return VALISE_E_BUSY;
 }
 
@@ -283,7 +283,7 @@ static int copy(void *arg, valise_view *view, valise_error *err)
     if (rc < 0)
         return rc;
     if (rc != 1)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "the content of '%.*s' is not there any more",
+        return vls_fail(err, VALISE_E_NOT_FOUND, "the content of '%.*s' is gone",
                         VALISE_STR_ARG(c->want->path));
     if (vls_id_equal(&row.blob, &row.hash))
         return copy_blob(c, &row.blob, err);
