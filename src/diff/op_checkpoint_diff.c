@@ -28,7 +28,7 @@ static const valise_field path_item = {
 
 static const valise_field diff_in[] = {
     VALISE_FIELD_WITH(diff_args, checkpoint, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Its name, a version such as v12, or first digits of a root.",
+                      "Name of a checkpoint, a version such as v12, or the first digits of a root.",
                       .ref = "checkpoint:list.name", .min = 1, .max = VLS_CHECKPOINT_NAME_MAX),
     VALISE_FIELD_WITH(diff_args, other, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "The newer checkpoint (default: the files on disk).",
@@ -422,10 +422,10 @@ const valise_op vls_op_diff_checkpoint_diff = {
     .size = sizeof(valise_op),
     .name = "checkpoint:diff",
     .brief = "Compare a checkpoint with another or with the files on disk.",
-    .help = "The files are compared and not recorded; permissions count. What a checkpoint lacks\n"
-            "is unknown, and what a partial one does not list is left out.\n\n"
-            "What -p writes is for `git apply` and `patch -p1`. With --exit-code the exit code is\n"
-            "8 when there are differences.",
+    .help = "The files are compared, but not recorded; changed permissions are differences, too. "
+            "What a checkpoint lacks\nis unknown, and what a partial one does not list is left "
+            "out.\n\n`git apply` and `patch -p1` read what -p writes. With --exit-code the exit "
+            "code is\n8 when there are differences.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_LIST | VALISE_OP_READ_ONLY,
     .needs = "tree:read",

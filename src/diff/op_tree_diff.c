@@ -588,7 +588,7 @@ static int tell_slots(diffing *d, valise_error *err)
         (void)vls_fail(err, VALISE_E_UNSUPPORTED,
                        "version %lld came with a bundle: what was known then is not in this log",
                        (long long)(d->from.elsewhere ? d->from.version : d->to.version));
-        vls_hint(err, "compare states since the import, or ask where it was made");
+        vls_hint(err, "compare states since the import, or compare them where the bundle was made");
         return VALISE_E_UNSUPPORTED;
     }
     return vls_slots_diff(d->view, &d->nodes, &d->from, &d->to, tell_slot, d, err);
@@ -604,10 +604,10 @@ static int check_log(const diffing *d, valise_error *err)
         first >= base)
         return 0;
     (void)vls_fail(err, VALISE_E_LIMIT,
-                   "what was known then cannot be seen any more: the log reaches back to seq %lld, "
-                   "and that was seq %lld",
-                   (long long)base, (long long)first);
-    vls_hint(err, "--nodes compares the files alone");
+                   "what was known at seq %lld can no longer be seen: the log reaches back to seq "
+                   "%lld",
+                   (long long)first, (long long)base);
+    vls_hint(err, "--nodes compares only the files");
     return VALISE_E_LIMIT;
 }
 
@@ -674,15 +674,14 @@ const valise_op vls_op_diff_tree_diff = {
     .name = "tree:diff",
     .alias = "diff",
     .brief = "Compare two states of the files and what is known about them.",
-    .help =
-        "A state is named by a root of the tree or of the context (its first digits will do), by\n"
-        "v and the number of a version, by a checkpoint, or by a seq or a time of the log. A\n"
-        "version means what was known when it was recorded, `now` the newest of all.\n\n"
-        "Files are compared as they were scanned: `valise scan` before, or `valise checkpoint\n"
-        "diff` for the files as they are. Their lines are shown (-p) where both sides are known:\n"
-        "from a checkpoint, or from the file where it is still the same. What `--nodes -p` writes\n"
-        "is for `git apply` and `patch -p1`.\n\n"
-        "With --exit-code the exit code is 8 when there are differences.",
+    .help = "A state is given as a root of the tree or of the context (its first digits will do), "
+            "as a\nversion such as v12, as a checkpoint, or as a seq or a time of the log. A "
+            "version stands\nfor what was known when it was recorded, `now` for the newest "
+            "state.\n\nFiles are compared as they were last scanned: run `valise scan` first, or "
+            "compare the\nfiles on disk with `valise checkpoint diff`. -p shows the lines of a "
+            "file if both sides\nare known: from a checkpoint, or from the file if it is still the "
+            "same. `git apply` and\n`patch -p1` read what `--nodes -p` writes.\n\nWith --exit-code "
+            "the exit code is 8 when there are differences.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST | VALISE_OP_ASKS,
     .needs = "context:read",

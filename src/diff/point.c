@@ -187,7 +187,7 @@ static int trace(void *arg, int64_t from_seq, valise_error *err)
 
 static int refuse_ambiguous(valise_str given, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' fits more than one state",
+    (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' matches more than one state",
                    vls_text_short(given).s);
     vls_hint(err, "give more digits of the root; a seq is written seq:42");
     return VALISE_E_CONFLICT;
@@ -253,6 +253,6 @@ int vls_point_find(vls_point *out, valise_view *view, const vls_tree_row *tree, 
         return VLS_MIN(rc, 0);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there was no state '%s'", vls_text_short(given).s);
     vls_hint(err, "give a root of the tree or of the context or its first digits, v and a number, "
-                  "a checkpoint, a seq or a time; paths stand behind --");
+                  "a checkpoint, a seq or a time; paths follow --");
     return VALISE_E_NOT_FOUND;
 }
