@@ -115,7 +115,7 @@ static int take_event(valise_watch *w, const struct inotify_event *event, valise
     if (event->mask & IN_Q_OVERFLOW) {
         if (!w->said_overflow)
             vls_watch_note(w, VALISE_WATCH_OVERFLOW,
-                           "more changed at once than could be told: everything is looked at");
+                           "too many changes at once to report: everything is scanned");
         w->said_overflow = true;
         w->heard++;
         add_all(w);

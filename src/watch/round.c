@@ -52,9 +52,9 @@ static int check_root(valise_watch *w, const char *root, valise_error *err)
         if (st.st_dev == w->root_device && st.st_ino == w->root_inode)
             return 0;
     }
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the folder '%s' is not there any more",
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the folder '%s' is gone",
                    vls_text_short(valise_str_of(root)).s);
-    vls_hint(err, "it was moved, removed or unmounted: nothing of that was recorded");
+    vls_hint(err, "it was moved, removed or unmounted; this was not recorded");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -178,8 +178,8 @@ static int attempts(looking *l, valise_error *err)
             rc = attempt(l, &why);
     }
     if (rc > 0)
-        rc =
-            vls_fail(&why, VALISE_E_CONFLICT, "the tree got other versions while it was looked at");
+        rc = vls_fail(&why, VALISE_E_CONFLICT,
+                      "the tree was scanned by somebody else at the same time");
     if (rc < 0 && err)
         *err = why;
     return rc;

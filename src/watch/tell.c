@@ -52,7 +52,9 @@ int vls_watch_tell_change(const valise_watch *w, const valise_tree_change *chang
     if (!w->options.changed)
         return 0;
     rc = w->options.changed(w->options.arg, change, err);
-    return rc > 0 ? vls_fail(err, VALISE_E_CANCELLED, "stopped by who was told of a change") : rc;
+    return rc > 0 ? vls_fail(err, VALISE_E_CANCELLED,
+                             "stopped by the function that was told of a change")
+                  : rc;
 }
 
 static int tell(const valise_watch *w, int kind, valise_str path, valise_str from,
@@ -129,7 +131,9 @@ int vls_watch_tell_version(const valise_watch *w, const vls_scan *scan,
     if (!w->options.recorded)
         return 0;
     rc = w->options.recorded(w->options.arg, &scanned, err);
-    return rc > 0 ? vls_fail(err, VALISE_E_CANCELLED, "stopped by who was told of a version") : rc;
+    return rc > 0 ? vls_fail(err, VALISE_E_CANCELLED,
+                             "stopped by the function that was told of a version")
+                  : rc;
 }
 
 int vls_watch_tell(valise_watch *w, const vls_scan *scan, bool part, valise_error *err)

@@ -184,7 +184,7 @@ static int take_options(valise_watch_options *out, const valise_watch_options *o
                         out->flags);
     if (out->quiet_ns < 0 || out->patience_ns < 0 || out->rescan_ns <= 0 || out->full_ns <= 0 ||
         out->save_ns < 0)
-        return vls_fail(err, VALISE_E_INVALID, "a time of valise_watch_options is negative");
+        return vls_fail(err, VALISE_E_INVALID, "a time in valise_watch_options is negative");
     for (size_t i = 0; i < VLS_COUNT(times); i++)
         *times[i] = VLS_MIN(*times[i], LONGEST); /* so that sums with ticks fit */
     return 0;
