@@ -225,7 +225,7 @@ int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, va
     if (rc < 0)
         return rc;
     if (o.expect != VALISE_NONE && o.expect < 0)
-        return vls_fail(err, VALISE_E_INVALID, "a version is not negative");
+        return vls_fail(err, VALISE_E_INVALID, "a version must not be negative");
     if (!bag->snapshot && vls_handle_is_short(bag))
         return pack_short(out, bag, key, json, &o, err);
     return pack_long(out, bag, key, json, &o, err);

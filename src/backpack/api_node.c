@@ -105,7 +105,7 @@ int vls_handle_begin_run(valise_backpack *view, valise_error *err)
     if (rc < 0)
         return rc;
     if (view->who.run > 0)
-        return vls_fail(err, VALISE_E_INVALID, "run %lld of node '%.*s' is not over",
+        return vls_fail(err, VALISE_E_INVALID, "run %lld of node '%.*s' has not ended yet",
                         (long long)view->who.run, VALISE_STR_ARG(view->who.node));
     rc = vls_handle_is_short(view) ? begin_short(&run, view, err) : begin_long(&run, view, err);
     /* A run that the scope could not join is one all the same: closing the view ends it. */
@@ -160,7 +160,7 @@ int vls_handle_end_run_with(valise_backpack *view, const vls_run_item *more, siz
     if (rc < 0)
         return rc;
     if (view->who.run == 0)
-        return vls_fail(err, VALISE_E_INVALID, "no run of node '%.*s' goes on in this view",
+        return vls_fail(err, VALISE_E_INVALID, "no run of node '%.*s' has started in this view",
                         VALISE_STR_ARG(view->who.node));
     if (view->memory)
         rc = end_memory(view, more, count, err);
@@ -223,7 +223,8 @@ int vls_handle_node(valise_backpack **out, valise_backpack *bag, const valise_no
     if (rc < 0)
         return rc;
     if (bag->node)
-        return vls_fail(err, VALISE_E_DENIED, "only the owner gives views: this is that of '%.*s'",
+        return vls_fail(err, VALISE_E_DENIED,
+                        "only the owner can give views, and this is the view of '%.*s'",
                         VALISE_STR_ARG(bag->who.node));
     rc = vls_handle_child(&view, bag, err);
     if (rc < 0)

@@ -26,10 +26,10 @@ static int take_options(valise_backpack_options *out, const valise_backpack_opti
     if ((out->flags & VALISE_BACKPACK_NEW) && (out->flags & VALISE_BACKPACK_KNOWN))
         return vls_fail(err, VALISE_E_INVALID, "a backpack cannot be both NEW and KNOWN");
     if (out->max_commits < 0 || out->max_bytes < 0)
-        return vls_fail(err, VALISE_E_INVALID, "the bounds of a history are not negative");
+        return vls_fail(err, VALISE_E_INVALID, "the bounds of a history must not be negative");
     if (!(out->flags & VALISE_BACKPACK_DURABLE)) {
         if (out->flags & VALISE_BACKPACK_WRITE_BEHIND)
-            return vls_fail(err, VALISE_E_INVALID, "only a durable backpack is written behind");
+            return vls_fail(err, VALISE_E_INVALID, "only a durable backpack can be written behind");
         return 0;
     }
     return out->max_commits > 0 || out->max_bytes > 0 || out->archive.len > 0
@@ -169,7 +169,7 @@ static int open_ephemeral(valise_backpack *bag, const valise_backpack_options *o
         return rc;
     }
     if (must_be_new)
-        return vls_fail(err, VALISE_E_EXISTS, "there is an ephemeral backpack '%.*s'",
+        return vls_fail(err, VALISE_E_EXISTS, "an ephemeral backpack '%.*s' already exists",
                         VALISE_STR_ARG(bag->name));
     return vls_handle_scope(bag, NULL, err);
 }
@@ -207,7 +207,7 @@ static int check_memory(const valise_backpack *bag, valise_error *err)
         return 0;
     (void)vls_fail(err, VALISE_E_EXISTS, "'%.*s' is an ephemeral backpack",
                    VALISE_STR_ARG(bag->name));
-    vls_hint(err, "open it without VALISE_BACKPACK_DURABLE, or take another name");
+    vls_hint(err, "open it without VALISE_BACKPACK_DURABLE, or choose another name");
     return VALISE_E_EXISTS;
 }
 
@@ -217,7 +217,7 @@ static int find_or_make(valise_backpack *bag, const valise_backpack_options *o, 
     int rc = has_durable(bag, err);
 
     if (rc > 0 && (o->flags & VALISE_BACKPACK_NEW))
-        return vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%.*s'",
+        return vls_fail(err, VALISE_E_EXISTS, "a backpack '%.*s' already exists",
                         VALISE_STR_ARG(bag->name));
     if (rc != 0)
         return rc < 0 ? rc : 0;
@@ -372,7 +372,7 @@ int valise_backpack_fork(valise_backpack **out, valise_backpack *from, const cha
         return rc;
     if (options && !(o.flags & VALISE_BACKPACK_DURABLE) != (from->ring != NULL))
         rc = vls_fail(err, VALISE_E_UNSUPPORTED,
-                      "a fork is of the kind of its origin, and '%.*s' is %s",
+                      "a fork has the kind of its origin, and '%.*s' is %s",
                       VALISE_STR_ARG(from->name), from->ring ? "ephemeral" : "durable");
     if (rc == 0)
         rc = from->ring ? fork_ring(fork, from, &o, err) : fork_rows(fork, from, &o, err);
@@ -495,8 +495,8 @@ int valise_backpack_from_json(valise_backpack **out, valise *v, const char *name
     if (rc < 0)
         return rc;
     if (o.flags & VALISE_BACKPACK_KNOWN || o.items.len > 0)
-        rc =
-            vls_fail(err, VALISE_E_INVALID, "what comes from JSON is new, and has its items there");
+        rc = vls_fail(err, VALISE_E_INVALID,
+                      "a backpack from JSON must be new, and takes its items from the JSON");
     if (rc == 0)
         rc = o.flags & VALISE_BACKPACK_DURABLE ? import_rows(bag, json, &o, err)
                                                : import_ring(bag, json, &o, err);

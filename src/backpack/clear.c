@@ -36,7 +36,7 @@ static int deny_some(const vls_scope *scope, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not remove some of these items",
                    VALISE_STR_ARG(vls_scope_node_id(scope)));
-    vls_hint(err, "the owner of the backpack clears them, or grants it");
+    vls_hint(err, "clear them as the owner of the backpack, or let the owner allow it");
     return VALISE_E_DENIED;
 }
 
@@ -106,7 +106,8 @@ static int clear(clearing *c, const vls_ledger *ledger, vls_scope *scope, valise
 /* Everything at once is nothing that happens by mistake. */
 static int refuse_all(valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_INVALID, "no tag and no namespace given: what is to be cleared?");
+    (void)vls_fail(err, VALISE_E_INVALID,
+                   "no tag and no namespace given: nothing says what to clear");
     vls_hint(err, "give --tag TAG or --namespace PATTERN; '**' is every namespace");
     return VALISE_E_INVALID;
 }

@@ -118,7 +118,7 @@ int vls_write_expect(const vls_write *w, int64_t expect, valise_error *err)
         return 0;
     (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' has version %lld, not %lld",
                    VALISE_STR_ARG(w->commit.key), (long long)version, (long long)expect);
-    vls_hint(err, "read it again and decide anew");
+    vls_hint(err, "read it again, then decide again");
     return VALISE_E_CONFLICT;
 }
 
@@ -153,7 +153,7 @@ static int add_tags(valise_list *tags, valise_list taints, vls_arena *arena, val
         all[count++] = taint[i]->tag;
     rc = vls_bag_sort_names(tags, (valise_list){all, count}, arena, err);
     if (rc == 0 && tags->count > VLS_BAG_TAGS_MAX)
-        rc = vls_fail(err, VALISE_E_LIMIT, "an item would have %zu tags: %d are allowed",
+        rc = vls_fail(err, VALISE_E_LIMIT, "the item would have %zu tags; at most %d are allowed",
                       tags->count, VLS_BAG_TAGS_MAX);
     return rc;
 }

@@ -127,7 +127,7 @@ static int add(vls_ephemeral **out, table *t, vls_ring *ring, const vls_ephemera
     vls_ephemeral *e;
 
     if (find_name(t, like->name, NULL))
-        return vls_fail(err, VALISE_E_EXISTS, "there is an ephemeral backpack '%.*s'",
+        return vls_fail(err, VALISE_E_EXISTS, "an ephemeral backpack '%.*s' already exists",
                         VALISE_STR_ARG(like->name));
     if (vls_map_reserve(&t->names, t->names.len + 1) < 0 ||
         vls_map_reserve(&t->ids, t->ids.len + 1) < 0)

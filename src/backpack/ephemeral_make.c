@@ -11,7 +11,7 @@ int vls_ephemeral_check_name(valise_view *view, valise_str name, valise_error *e
     if (rc <= 0)
         return rc;
     (void)vls_fail(err, VALISE_E_EXISTS, "'%.*s' is a durable backpack", VALISE_STR_ARG(name));
-    vls_hint(err, "open it with VALISE_BACKPACK_DURABLE, or take another name");
+    vls_hint(err, "open it with VALISE_BACKPACK_DURABLE, or choose another name");
     return VALISE_E_EXISTS;
 }
 
@@ -84,7 +84,7 @@ int vls_ephemeral_fork(vls_ephemeral **out, int64_t *seq, valise *v, const vls_l
 int vls_ephemeral_only(valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID,
-                   "only an ephemeral backpack has an archive, and bounds of its own");
-    vls_hint(err, "a durable one keeps what 'valise retention set backpack' says");
+                   "only an ephemeral backpack can have an archive and bounds");
+    vls_hint(err, "for durable ones use 'valise retention set backpack'");
     return VALISE_E_INVALID;
 }

@@ -84,8 +84,8 @@ int vls_handle_check(valise_backpack *const *bags, size_t count, valise_error *e
                             VALISE_STR_ARG(bags[i]->name));
         if (bags[i]->v != bags[0]->v || !bags[i]->ring != !bags[0]->ring)
             return vls_fail(err, VALISE_E_UNSUPPORTED,
-                            "'%.*s' and '%.*s' are not of one kind: one is ephemeral, or they are "
-                            "of two workspaces",
+                            "'%.*s' and '%.*s' are of different kinds (one is ephemeral) or from "
+                            "different workspaces",
                             VALISE_STR_ARG(bags[0]->name), VALISE_STR_ARG(bags[i]->name));
     }
     return 0;

@@ -194,7 +194,7 @@ static int run(search *s, valise_error *err)
     if (s->filter->namespace_pattern.len > 0)
         rc = vls_glob_check(&vls_glob_dotted, s->filter->namespace_pattern, err);
     if (rc == 0 && s->filter->limit < 0)
-        rc = vls_fail(err, VALISE_E_INVALID, "a limit is not below 0");
+        rc = vls_fail(err, VALISE_E_INVALID, "a limit must not be negative");
     if (rc == 0)
         rc = vls_look_head(&head, s->ledger, err);
     if (rc != 0)

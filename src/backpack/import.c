@@ -59,8 +59,8 @@ static int read_values(vls_import *in, vls_json values, valise_error *err)
     int rc = 0;
 
     if (values.type != VLS_JSON_OBJECT) {
-        rc =
-            vls_fail(err, VALISE_E_INVALID, "must be an object, is %s", vls_json_type_name(values));
+        rc = vls_fail(err, VALISE_E_INVALID, "must be an object, not %s",
+                      vls_json_type_name(values));
     }
     for (uint32_t i = 0; rc == 0 && i < values.len; i++) {
         valise_str name = vls_json_str(values.members[i].key);
@@ -70,7 +70,7 @@ static int read_values(vls_import *in, vls_json values, valise_error *err)
         if (rc == 0)
             rc = vls_import_add(&id, &size, in, values.members[i].value, err);
         if (rc == 0 && !vls_id_equal(&id, &wanted))
-            rc = vls_fail(err, VALISE_E_INVALID, "the value has the id %s", vls_id_hex(&id).s);
+            rc = vls_fail(err, VALISE_E_INVALID, "the id of the value is %s", vls_id_hex(&id).s);
         if (rc < 0)
             vls_error_prepend(err, "%.*s", VALISE_STR_ARG(vls_str_head(name, 64)));
     }
@@ -132,7 +132,8 @@ static int read_document(vls_import *in, vls_json v, valise_error *err)
     if (rc == 0)
         rc = decode(&in->doc, &values, v, &in->arena, err);
     if (rc == 0 && in->doc.partial) {
-        rc = vls_fail(err, VALISE_E_INVALID, "this is what one node may see: commits are missing");
+        rc = vls_fail(err, VALISE_E_INVALID,
+                      "this is only what one node may see: commits are missing");
         vls_hint(err, "let the owner export the backpack");
     }
     if (rc == 0 && !values)

@@ -126,7 +126,7 @@ static int check_taints(const valise_commit *m, valise_error *err)
     for (size_t i = 0; i < m->taints.count && rc == 0; i++) {
         rc = vls_bag_check_tag(taint[i]->tag, err);
         if (rc == 0 && taint[i]->seq < 1)
-            rc = REFUSE(err, "commits count from 1");
+            rc = REFUSE(err, "commits are numbered from 1");
         if (rc == 0)
             rc = check_upto("seq", taint[i]->seq, m->seq, err);
         if (rc == 0 && !vls_bag_has_name(m->tags, taint[i]->tag))

@@ -151,7 +151,7 @@ static int read_item(step *s, vls_import *in, vls_json pair, valise_error *err)
     value = vls_json_get(pair.items[1], VLS_STR("value"));
     metadata = vls_json_get(pair.items[1], VLS_STR("metadata"));
     if (!value || !metadata)
-        return vls_fail(err, VALISE_E_INVALID, "an item has a value and metadata");
+        return vls_fail(err, VALISE_E_INVALID, "an item must have a value and metadata");
     c->key = vls_json_str(pair.items[0]);
     c->version = 1;
     rc = read_metadata(c, in, *metadata, err);
@@ -189,7 +189,8 @@ static int get_action(int64_t *out, vls_json entry, valise_error *err)
             return 0;
         }
     }
-    return rc < 0 ? rc : vls_fail(err, VALISE_E_INVALID, "the action is pack, delete or unpack");
+    return rc < 0 ? rc
+                  : vls_fail(err, VALISE_E_INVALID, "the action must be pack, delete or unpack");
 }
 
 /* Reads are no commits, and a pack without value or version leads to no state. */
@@ -202,7 +203,7 @@ static int read_entry(step *s, vls_import *in, vls_json entry, valise_error *err
     if (!c)
         return vls_arena_fail(&in->arena, err);
     if (entry.type != VLS_JSON_OBJECT)
-        return vls_fail(err, VALISE_E_INVALID, "must be an object, is %s",
+        return vls_fail(err, VALISE_E_INVALID, "must be an object, not %s",
                         vls_json_type_name(entry));
     metadata = vls_json_get(entry, VLS_STR("metadata"));
     value = vls_json_get(entry, VLS_STR("newValue"));
@@ -439,7 +440,7 @@ int vls_import_seed(vls_import *in, vls_json v, valise_error *err)
 
     if (!items)
         return vls_fail(err, VALISE_E_INVALID,
-                        "neither 'format' nor 'items': this is not a backpack");
+                        "this is not a backpack: it has neither 'format' nor 'items'");
     if (items->type != VLS_JSON_ARRAY)
         return fail_type("items", "an array", *items, err);
     if (history && history->type != VLS_JSON_ARRAY)

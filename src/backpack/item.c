@@ -37,7 +37,7 @@ int vls_look_value(valise_blob **out, const vls_ledger *ledger, const valise_com
 int vls_look_fail_erased(valise_str key, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "the value of '%.*s' was erased", VALISE_STR_ARG(key));
-    vls_hint(err, "'valise erasure list' says by whom, and why");
+    vls_hint(err, "'valise erasure list' shows by whom, and why");
     return VALISE_E_NOT_FOUND;
 }
 

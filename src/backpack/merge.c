@@ -446,7 +446,7 @@ static int write_all(merge *m, vls_write *w, valise_error *err)
 
     if (w->head.last != m->last)
         return vls_fail(err, VALISE_E_BUSY,
-                        "the backpack changed while it was compared: try again");
+                        "the backpack was changed while it was being compared: try again");
     rc = check_all(m, w, err);
     if (rc == 0 && !vls_vec_reserve(&m->done, m->call->arena->env, 2 * m->allowed))
         rc = vls_fail_memory(err);

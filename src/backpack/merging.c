@@ -175,10 +175,10 @@ static int check_all_open(const past *p, valise_error *err)
     if (p->open.len == 0)
         return 0;
     (void)vls_fail(err, VALISE_E_LIMIT,
-                   "over %d backpacks were merged into '%s', or into those that were", OPENED_MAX,
-                   vls_text_short(p->steps.ptr[0]->name).s);
-    vls_hint(err, "say with --base and --base-point what to compare with; those that are dropped "
-                  "do not count");
+                   "more than %d backpacks were merged into '%s', directly or through others",
+                   OPENED_MAX, vls_text_short(p->steps.ptr[0]->name).s);
+    vls_hint(err, "give the state to compare with as --base and --base-point; backpacks that were "
+                  "dropped do not count");
     return VALISE_E_LIMIT;
 }
 
@@ -232,9 +232,9 @@ static int add_newest(meeting *m, const common *c, valise_error *err)
     }
     m->newest.len = left;
     if (left == NEWEST_MAX) {
-        (void)vls_fail(err, VALISE_E_LIMIT, "the two have over %d newest states in common",
-                       NEWEST_MAX);
-        vls_hint(err, "say with --base and --base-point what to compare with");
+        (void)vls_fail(err, VALISE_E_LIMIT,
+                       "the two backpacks have more than %d newest states in common", NEWEST_MAX);
+        vls_hint(err, "give the state to compare with as --base and --base-point");
         return VALISE_E_LIMIT;
     }
     return vls_vec_push(&m->newest, c->of.view->arena.env, *c) ? 0 : vls_fail_memory(err);
@@ -277,12 +277,12 @@ static int check_dropped(const meeting *m, const past *theirs, valise_error *err
         const step *our = their->name.ptr ? NULL : find_step(m->ours, &their->backpack);
         if (!our || is_covered(m, &our->backpack, VLS_MIN(our->upto, their->upto)))
             continue;
-        (void)vls_fail(err, VALISE_E_LIMIT,
-                       "the newest state that both have in common is of a backpack that was "
-                       "dropped: %s",
-                       vls_uuid_text(&our->backpack).s);
-        vls_hint(err, "say with --base and --base-point what to compare with; a change that came "
-                      "from there and was taken back on one side comes again then");
+        (void)vls_fail(
+            err, VALISE_E_LIMIT,
+            "the newest state that both have in common belongs to a backpack that was dropped: %s",
+            vls_uuid_text(&our->backpack).s);
+        vls_hint(err, "give another common state as --base and --base-point; a change from the "
+                      "dropped one that one side has undone may then return");
         return VALISE_E_LIMIT;
     }
     return 0;
@@ -303,7 +303,7 @@ static int meet(meeting *m, const past *theirs, valise_error *err)
         rc = check_dropped(m, theirs, err);
     if (rc == 0 && m->newest.len == 0) {
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "the two backpacks have no past in common");
-        vls_hint(err, "say with --base and --base-point what both started from");
+        vls_hint(err, "give the state that both started from as --base and --base-point");
     }
     return rc;
 }
@@ -333,7 +333,7 @@ static int show_base(vls_use *use, const step *base, valise_error *err)
                    "the newest state that both have in common is no longer kept: '%s' after commit "
                    "%lld",
                    vls_text_short(base->name).s, (long long)base->upto);
-    vls_hint(err, "say with --base and --base-point what to compare with; a checkpoint holds a "
+    vls_hint(err, "give the state to compare with as --base and --base-point; a checkpoint keeps a "
                   "state for longer");
     return VALISE_E_LIMIT;
 }

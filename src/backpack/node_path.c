@@ -108,7 +108,7 @@ static int fail_several(const search *s, const vls_scope *scope, valise_error *e
     for (size_t i = 0; i < s->count && vls_scope_is_owner(scope); i++)
         len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.*s", i ? ", " : ": ",
                                 VALISE_STR_ARG(s->found[i]));
-    (void)vls_fail(err, VALISE_E_CONFLICT, "more than one node's id ends in '%.*s'%s%s",
+    (void)vls_fail(err, VALISE_E_CONFLICT, "the ids of several nodes end in '%.*s'%s%s",
                    VALISE_STR_ARG(s->id), list, s->more && len > 0 ? ", ..." : "");
     vls_hint(err, "write more of its path");
     return VALISE_E_CONFLICT;

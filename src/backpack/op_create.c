@@ -12,7 +12,7 @@ static const valise_field create_in[] = {
     VALISE_FIELD(vls_create_args, taint, BOOL, 0,
                  "Tag what a node packs after it has read an item with a sticky tag."),
     VALISE_FIELD_WITH(vls_create_args, sticky, LIST, VALISE_NULLABLE,
-                      "Which tags are sticky (default: pii and secret).", .more = &vls_name_item,
+                      "Tags that are sticky (default: pii and secret).", .more = &vls_name_item,
                       .max = VLS_BAG_TAGS_MAX),
     VALISE_FIELD(vls_create_args, ephemeral, BOOL, 0,
                  "Keep it in memory only, until it is dropped or the process ends."),
@@ -205,8 +205,8 @@ const valise_op vls_op_backpack_create = {
     .name = "backpack:create",
     .brief = "Create a backpack.",
     .help = "A backpack is the working state of a run: items with their history, kept in the "
-            "workspace. An ephemeral one lives in the memory of the process that makes it: in a "
-            "server, not in one call of the command line.",
+            "workspace. An ephemeral one lives in the memory of the process that makes it; from "
+            "the command line it would end with the command.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = create_in,

@@ -111,8 +111,8 @@ const valise_op vls_op_backpack_drop = {
     .name = "backpack:drop",
     .brief = "Delete a backpack with its items and history.",
     .help = "A durable backpack is removed from the workspace, in steps; its forks must be dropped "
-            "first. An ephemeral one ends, whoever has it open. Of the roles only owner may do "
-            "this; grant `backpack:drop backpack=NAME` to allow it for one backpack.",
+            "first. An ephemeral one ends, even if others have it open. Of the roles only owner "
+            "may do this; grant `backpack:drop backpack=NAME` to allow it for one backpack.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "backpack:drop",

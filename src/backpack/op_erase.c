@@ -74,7 +74,7 @@ static int refuse(const finding *f, valise_error *err)
     }
     (void)vls_fail(err, VALISE_E_NOT_FOUND,
                    "'%s' in backpack '%s' has no contents that could be erased", key.s, bag.s);
-    vls_hint(err, "'valise erasure list' tells what was erased before");
+    vls_hint(err, "'valise erasure list' shows what was erased before");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -134,10 +134,10 @@ const valise_op vls_op_backpack_erase = {
     .size = sizeof(valise_op),
     .name = "backpack:erase",
     .brief = "Erase the values of an item from every file.",
-    .help = "All versions of the item in this backpack lose their contents; the commits stay, and "
-            "so do who and when; a reason of quarantine goes with what it was about. Other places "
-            "that hold the same contents are listed, such "
-            "as other items, forks and other backpacks.",
+    .help =
+        "All versions of the item in this backpack lose their contents, and the reasons for their "
+        "quarantine go, too. The commits stay, with who made them and when. Other places that hold "
+        "the same contents are listed, such as other items, forks and other backpacks.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "admin",

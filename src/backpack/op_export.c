@@ -12,7 +12,8 @@ static const valise_field export_in[] = {
     VLS_WHO_FIELDS(export_args),
     VLS_POINT_FIELD(export_args, point),
     VALISE_FIELD_WITH(export_args, commits, INT, VALISE_NULLABLE,
-                      "How many of the newest commits (default: 1000).", .max = INT64_MAX),
+                      "How many of the newest commits to include (default: 1000).",
+                      .max = INT64_MAX),
     VALISE_FIELD(export_args, all, BOOL, 0, "Include the whole history."),
     VALISE_FIELD_END,
 };

@@ -33,8 +33,8 @@ static int check_forks(valise_view *view, const vls_bag_row *bag, valise_error *
         rc = 0;
     if (rc <= 0)
         return rc;
-    (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' starts with a state of '%s'",
-                   vls_text_short(fork.name).s, vls_text_short(bag->name).s);
+    (void)vls_fail(err, VALISE_E_CONFLICT, "'%s' is a fork of '%s'", vls_text_short(fork.name).s,
+                   vls_text_short(bag->name).s);
     vls_hint(err, "drop '%s' first", vls_text_short(fork.name).s);
     return VALISE_E_CONFLICT;
 }

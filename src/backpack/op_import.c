@@ -5,8 +5,9 @@ static const valise_field import_in[] = {
     VALISE_FIELD_AS_WITH(vls_import_args, who.backpack, "backpack", STR,
                          VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the new backpack.", .min = 1,
                          .max = VLS_BAG_NAME_MAX),
-    VALISE_FIELD(vls_import_args, data, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
-                 "What backpack:export printed, or a snapshot with items, history, permissions."),
+    VALISE_FIELD(
+        vls_import_args, data, VALUE, VALISE_REQUIRED | VALISE_POSITIONAL,
+        "The output of backpack:export, or a snapshot with items, history and permissions."),
     VALISE_FIELD(vls_import_args, lenient, BOOL, VALISE_HIDDEN,
                  "Make it lenient, whatever the document says."),
     VALISE_FIELD(vls_import_args, taint, BOOL, VALISE_HIDDEN,
@@ -74,8 +75,8 @@ const valise_op vls_op_backpack_import = {
     .size = sizeof(valise_op),
     .name = "backpack:import",
     .brief = "Create a backpack from an export.",
-    .help = "Reads what `bp export` printed, and snapshots of the shape {items: [[key, item]...], "
-            "history, permissions}. All of it is checked before anything is created.",
+    .help = "Reads the output of `bp export`, or a snapshot of the form {items: [[key, item]...], "
+            "history, permissions}. Everything is checked before anything is created.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = import_in,

@@ -76,8 +76,8 @@ const valise_op vls_op_backpack_merge = {
     .name = "backpack:merge",
     .brief = "Merge the changes of a fork into its origin or another fork.",
     .help = "A three-way merge: applies what `theirs` changed since the newest state that both "
-            "have in common (the fork, or the last merge), and keeps who did it. If both changed a "
-            "key, and not to the same item, nothing is merged.",
+            "have in common (the fork, or the last merge), and keeps who did it. If both sides "
+            "changed a key to different items, nothing is merged.",
     .kind = VALISE_COMMAND,
     .needs = "backpack:write",
     .in = vls_merge_in,

@@ -39,9 +39,10 @@ const valise_op vls_op_backpack_merges = {
     .size = sizeof(valise_op),
     .name = "backpack:merges",
     .brief = "List the merges into a backpack.",
-    .help = "The state after commit `seq` has all that the backpack `theirs` had changed up to its "
-            "commit `upto`. Backpacks whose changes came along with it have rows of their own. "
-            "Merges of a part are not listed, nor those that retention has dropped.",
+    .help =
+        "The state after commit `seq` includes everything that the backpack `theirs` had changed "
+        "up to its commit `upto`. Backpacks whose changes came along with a merge have rows of "
+        "their own. Partial merges are not listed, nor those that retention has dropped.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_LIST,
     .needs = "backpack:read",

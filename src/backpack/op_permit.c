@@ -37,8 +37,8 @@ const valise_op vls_op_backpack_permit = {
     .size = sizeof(valise_op),
     .name = "backpack:permit",
     .brief = "Set which keys a node may read and write.",
-    .help = "A node without permissions may do everything. `deny` comes first; without any allow "
-            "list the rest is allowed, otherwise only what a list names.",
+    .help = "A node without permissions may do everything. `deny` always wins; without any allow "
+            "list everything else is allowed, otherwise only what a list names.",
     .kind = VALISE_COMMAND,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "backpack:permit",

@@ -6,7 +6,7 @@ static const valise_field release_in[] = {
     VALISE_FIELD_WITH(vls_release_args, key, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "Key of the item.", .min = 1, .max = VLS_BAG_KEY_MAX, .ref = VLS_REF_KEY),
     VALISE_FIELD(vls_release_args, entry, INT, 0,
-                 "Number of the entry, below 0 for what a fork began with (default: the newest of "
+                 "Number of the entry; below 0 if the fork started with it (default: the newest of "
                  "the key)."),
     VLS_LABEL_FIELDS(vls_release_args),
     VALISE_FIELD_END,

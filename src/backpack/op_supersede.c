@@ -81,7 +81,7 @@ static int check_aside(valise_view *view, valise_str name, valise_error *err)
     if (rc == 0)
         rc = vls_rows_find(&taken, view, name, err);
     if (rc > 0)
-        rc = vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%.*s' already",
+        rc = vls_fail(err, VALISE_E_EXISTS, "a backpack '%.*s' already exists",
                       VALISE_STR_ARG(name));
     if (rc < 0)
         vls_error_prepend(err, "aside");

@@ -71,8 +71,7 @@ static int prepare(prepared *p, vls_scope *scope, const vls_pack_args *args,
         rc = vls_bag_check_namespace(p->namespace_name, err);
     if (rc == 0 && args->declassify.count > 0 && !call->may_declassify)
         rc = vls_fail(err, VALISE_E_DENIED,
-                      "'%.*s' may not be declassified: backpack:declassify "
-                      "is missing",
+                      "'%.*s' may not be declassified without the capability backpack:declassify",
                       VALISE_STR_ARG(args->key));
     if (rc < 0)
         return rc;

@@ -81,7 +81,7 @@ static int parse_run(vls_point *out, int kind, valise_str text, valise_error *er
         break;
     }
     if (number == 0)
-        return vls_fail(err, VALISE_E_INVALID, "runs count from 1, or from -1 backwards");
+        return vls_fail(err, VALISE_E_INVALID, "runs are numbered from 1, or backwards from -1");
     *out = (vls_point){.kind = kind, .number = number, .text = node};
     return vls_bag_check_node(node, err);
 }
@@ -126,10 +126,10 @@ static int fail_gone(const vls_ledger *ledger, const vls_ledger_head *head, cons
     int rc = ledger->ops->commit(&first, ledger->self, &head->id, head->edge + 1, NULL);
 
     (void)vls_fail(err, VALISE_E_LIMIT,
-                   "%s lies before what is kept: the oldest state is that after commit %lld%s%s",
+                   "%s is before what is kept: the oldest state is that after commit %lld%s%s",
                    what, (long long)head->edge, rc == 1 ? ", before " : "",
                    rc == 1 ? vls_time_text_of(first.time).s : "");
-    vls_hint(err, "checkpoints hold states for longer");
+    vls_hint(err, "a checkpoint keeps a state for longer");
     return VALISE_E_LIMIT;
 }
 
@@ -196,7 +196,7 @@ static int resolve_seq(int64_t *seq, const vls_ledger *ledger, const vls_ledger_
                        const vls_point *point, valise_error *err)
 {
     if (point->number < 0)
-        return vls_fail(err, VALISE_E_INVALID, "commits count from 1");
+        return vls_fail(err, VALISE_E_INVALID, "commits are numbered from 1");
     if (point->number > head->last) {
         if (point->text.len >= ENDING_MIN && point->text.len <= ENDING_MAX &&
             resolve_ending(seq, ledger, head, point->text, NULL) == 0)
@@ -231,9 +231,9 @@ static int resolve_time(int64_t *seq, const vls_ledger *ledger, const vls_ledger
     }
     if (low == 0 && head->origin_time != 0 && time < head->origin_time) {
         (void)vls_fail(err, VALISE_E_LIMIT,
-                       "%s lies before the state of its origin that the fork starts with, of %s",
+                       "%s is before the state of its origin that the fork starts with, of %s",
                        vls_time_text_of(time).s, vls_time_text_of(head->origin_time).s);
-        vls_hint(err, "the oldest state here is 0; older ones are states of the origin");
+        vls_hint(err, "the oldest state here is 0; for older ones look at the origin");
         return VALISE_E_LIMIT;
     }
     /* Of the edge itself the time may be known. */
@@ -457,17 +457,17 @@ int vls_bisect(int64_t *seq, int64_t from, int64_t to, vls_holds_fn *holds, void
                         (long long)to, (long long)from);
     rc = holds(arg, to, err);
     if (rc == 0) {
-        (void)vls_fail(err, VALISE_E_NOT_FOUND, "it does not hold after commit %lld either",
-                       (long long)to);
-        vls_hint(err, "if it held once, end at a point where it did");
+        (void)vls_fail(err, VALISE_E_NOT_FOUND,
+                       "the condition does not hold after commit %lld either", (long long)to);
+        vls_hint(err, "if it held before, give a TO point where it did");
         return VALISE_E_NOT_FOUND;
     }
     if (rc > 0)
         rc = holds(arg, from, err);
     if (rc > 0) {
-        (void)vls_fail(err, VALISE_E_INVALID, "it holds after commit %lld already",
+        (void)vls_fail(err, VALISE_E_INVALID, "the condition already holds after commit %lld",
                        (long long)from);
-        vls_hint(err, "start from an older point, where it does not");
+        vls_hint(err, "give an older FROM point, where it does not hold");
         return VALISE_E_INVALID;
     }
     while (rc >= 0 && to - from > 1) { /* it holds at to, and not at from */

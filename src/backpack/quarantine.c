@@ -164,7 +164,7 @@ static int get_entry(vls_quarantine_row *row, valise_commit *item, vls_write *w,
         return rc;
     if (rc == 0 || !vls_entry_is_there(row, w->head.last)) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "'%.*s' is not in quarantine", VALISE_STR_ARG(key));
-        vls_hint(err, "'valise bp ls --quarantined' lists what is");
+        vls_hint(err, "'valise bp ls --quarantined' lists what is in quarantine");
         return VALISE_E_NOT_FOUND;
     }
     rc = row->item == 0
@@ -239,7 +239,8 @@ static int release_entry(vls_done *out, vls_write *w, valise_str key, const sear
     if (found < 0)
         return found;
     if (w->live) {
-        (void)vls_fail(err, VALISE_E_EXISTS, "'%.*s' is live, with version %lld",
+        (void)vls_fail(err, VALISE_E_EXISTS,
+                       "the active state already has '%.*s', with version %lld",
                        VALISE_STR_ARG(key), (long long)w->newest.version);
         vls_hint(err, "remove or quarantine it first");
         return VALISE_E_EXISTS;

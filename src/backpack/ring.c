@@ -310,7 +310,7 @@ int vls_ring_new(vls_ring **out, const valise_env *env, const vls_ring_options *
     int rc;
 
     if (options->max_commits < 0 || options->max_bytes < 0)
-        return vls_fail(err, VALISE_E_INVALID, "the bounds of a history are not negative");
+        return vls_fail(err, VALISE_E_INVALID, "the bounds of a history must not be negative");
     ring = vls_mem_zalloc(env, sizeof(*ring));
     if (!ring)
         return vls_fail_memory(err);
@@ -322,7 +322,7 @@ int vls_ring_new(vls_ring **out, const valise_env *env, const vls_ring_options *
     init(ring, env, options);
     rc = copy_options(ring, options, err);
     if (rc == 0 && env->random(env->self, &ring->seed, sizeof(ring->seed)) < 0)
-        rc = vls_fail(err, VALISE_E_IO, "the environment gives no random bytes for a hash key");
+        rc = vls_fail(err, VALISE_E_IO, "the environment provides no random bytes for a hash key");
     if (rc < 0) {
         vls_ring_unref(ring);
         return rc;
@@ -339,7 +339,7 @@ static int check_depth(const vls_ring *ring, valise_error *err)
         depth++;
     return depth < VLS_BAG_DEPTH_MAX
                ? 0
-               : vls_fail(err, VALISE_E_LIMIT, "there are %d forks of forks already",
+               : vls_fail(err, VALISE_E_LIMIT, "forks of forks are nested %d deep already",
                           VLS_BAG_DEPTH_MAX);
 }
 

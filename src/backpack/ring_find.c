@@ -185,7 +185,7 @@ int vls_ring_op_value(valise_blob **out, void *self, const valise_commit *commit
     valise_blob *blob = l->state ? find_frozen(l, commit) : find_live(l->ring, commit);
 
     if (!blob)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "the value of '%.*s' is not there any more",
+        return vls_fail(err, VALISE_E_NOT_FOUND, "the value of '%.*s' is gone",
                         VALISE_STR_ARG(commit->key));
     *out = blob;
     return 0;

@@ -308,9 +308,10 @@ int vls_ring_state_at(state **out, vls_ring *ring, int64_t seq, valise_error *er
         return 0;
     }
     if (seq < ring->edge || seq > ring->last) {
-        rc = vls_fail(err, VALISE_E_LIMIT, "the state after commit %lld is not kept",
+        rc = vls_fail(err, VALISE_E_LIMIT, "the state after commit %lld is no longer kept",
                       (long long)seq);
-        vls_hint(err, "those from %lld to %lld are", (long long)ring->edge, (long long)ring->last);
+        vls_hint(err, "the states from %lld to %lld are", (long long)ring->edge,
+                 (long long)ring->last);
         return rc;
     }
     rc = make(out, ring, seq);

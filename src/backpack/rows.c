@@ -82,7 +82,8 @@ static int count_origins(size_t *out, valise_view *view, const vls_bag_row *bag,
                             "the backpack that '%s' was forked from is missing",
                             vls_text_short(at.name).s);
         if (++count > VLS_BAG_DEPTH_MAX)
-            return vls_fail(err, VALISE_E_LIMIT, "backpack '%s' is a fork of over %d others",
+            return vls_fail(err, VALISE_E_LIMIT,
+                            "backpack '%s' is at the end of a chain of more than %d forks",
                             vls_text_short(bag->name).s, VLS_BAG_DEPTH_MAX);
         at = origin;
     }
@@ -301,18 +302,18 @@ static int read_last(vls_rows *rows, valise_error *err)
 
 static int fail_expired(const vls_rows *rows, const vls_rows *today, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_LIMIT,
-                   "what backpack '%s' held then has expired: the oldest state is that after "
-                   "commit %lld",
-                   vls_text_short(rows->bag.name).s, (long long)today->bag.edge);
-    vls_hint(err, "checkpoints hold states for longer");
+    (void)vls_fail(
+        err, VALISE_E_LIMIT,
+        "the state of backpack '%s' at that time has expired: the oldest is that after commit %lld",
+        vls_text_short(rows->bag.name).s, (long long)today->bag.edge);
+    vls_hint(err, "a checkpoint keeps a state for longer");
     return VALISE_E_LIMIT;
 }
 
 static int fail_dropped(const vls_rows *rows, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND,
-                   "backpack '%s' was dropped since: what it held then is gone",
+                   "backpack '%s' was dropped since then, and its state is gone",
                    vls_text_short(rows->bag.name).s);
     vls_hint(err, "'valise bp list' lists them");
     return VALISE_E_NOT_FOUND;
@@ -566,7 +567,7 @@ static int add_value(const vls_rows *rows, const valise_commit *commit, valise_b
         return rc < 0 ? rc : 0; /* what is not there, applying finds */
     rc = valise_view_add(&id, rows->view, "value", vls_blob_bytes(value), err);
     if (rc == 0 && !vls_id_equal(&id, &commit->value))
-        rc = vls_fail(err, VALISE_E_INVALID, "the value of '%s' is not what its id says",
+        rc = vls_fail(err, VALISE_E_INVALID, "the value of '%s' does not match its id",
                       vls_text_short(commit->key).s);
     return rc;
 }
@@ -582,7 +583,7 @@ static int append(void *self, valise_commit *commit, valise_blob *value, valise_
     if (rc < 0)
         return rc;
     if (row.seq != 0 && row.seq <= rows->last.seq)
-        return vls_fail(err, VALISE_E_CONFLICT, "commit %lld comes behind commit %lld",
+        return vls_fail(err, VALISE_E_CONFLICT, "commit %lld comes after commit %lld",
                         (long long)row.seq, (long long)rows->last.seq);
     row.backpack = rows->bag.id;
     row.seq = row.seq ? row.seq : rows->last.seq + 1;
@@ -642,7 +643,7 @@ static int check_held(vls_rows *rows, const vls_checkpoint_row *then, valise_err
         rc = valise_view_get(&now, today->view, &vls_bag_checkpoints, err);
     if (rc < 0 || (rc > 0 && now.seq == then->seq))
         return rc;
-    return vls_fail(err, VALISE_E_LIMIT, "the state that checkpoint '%s' held then has expired",
+    return vls_fail(err, VALISE_E_LIMIT, "the state that checkpoint '%s' named then has expired",
                     vls_text_short(then->name).s);
 }
 
@@ -845,8 +846,7 @@ vls_ledger vls_rows_ledger(vls_rows *rows)
 
 static int fail_taken(valise_str name, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_EXISTS, "there is a backpack '%s' already",
-                   vls_text_short(name).s);
+    (void)vls_fail(err, VALISE_E_EXISTS, "a backpack '%s' already exists", vls_text_short(name).s);
     vls_hint(err, "choose another name; 'valise bp list' lists those in use");
     return VALISE_E_EXISTS;
 }
@@ -942,7 +942,8 @@ int vls_rows_fork(vls_bag_row *out, const vls_ledger *from, valise_str name, val
     int rc = read_last(rows, err);
 
     if (rc == 0 && rows->segment_count >= VLS_BAG_DEPTH_MAX)
-        rc = vls_fail(err, VALISE_E_LIMIT, "backpack '%s' is a fork of over %d others",
+        rc = vls_fail(err, VALISE_E_LIMIT,
+                      "backpack '%s' is at the end of a chain of more than %d forks",
                       vls_text_short(rows->bag.name).s, VLS_BAG_DEPTH_MAX - 1);
     row.origin_seq = c.upto = VLS_MIN(rows->last.seq, rows->upto);
     if (rc == 0)

@@ -28,7 +28,7 @@ int vls_bag_run_start(int64_t *number, const vls_ledger *ledger, vls_scope *scop
 
 static void hint_run(const vls_scope *scope, valise_error *err)
 {
-    vls_hint(err, "'valise bp run BACKPACK --node %.*s' starts one, and says its number",
+    vls_hint(err, "'valise bp run BACKPACK --node %.*s' starts one, and prints its number",
              VALISE_STR_ARG(vls_scope_node_id(scope)));
 }
 
@@ -46,7 +46,7 @@ static int get_run(vls_run_row *row, vls_ledger_head *head, const vls_ledger *le
         rc = vls_fail(err, VALISE_E_NOT_FOUND, "there is no run %lld", (long long)number);
         hint_run(scope, err);
     } else if (rc == 1 && !vls_str_equal(row->node_id, vls_scope_node_id(scope))) {
-        rc = vls_fail(err, VALISE_E_INVALID, "run %lld is of node '%.*s'", (long long)number,
+        rc = vls_fail(err, VALISE_E_INVALID, "run %lld belongs to node '%.*s'", (long long)number,
                       VALISE_STR_ARG(row->node_id));
         hint_run(scope, err);
     }
@@ -66,7 +66,7 @@ int vls_bag_run_resume(const vls_ledger *ledger, vls_scope *scope, int64_t numbe
         return rc;
     vls_scope_leave(ledger);
     if (row.end != VALISE_NONE) {
-        (void)vls_fail(err, VALISE_E_INVALID, "run %lld is over", (long long)number);
+        (void)vls_fail(err, VALISE_E_INVALID, "run %lld has already ended", (long long)number);
         hint_run(scope, err);
         return VALISE_E_INVALID;
     }
@@ -101,11 +101,11 @@ int vls_bag_checkpoint(int64_t *seq, const vls_ledger *ledger, valise_str name, 
     int rc = vls_point_parse(&point, name, err);
 
     if (rc == 0 && point.kind != VLS_POINT_NAME) {
-        rc = vls_fail(err, VALISE_E_INVALID,
-                      "'%.*s' cannot be the name of a checkpoint: it means "
-                      "something else where a point is written",
-                      VALISE_STR_ARG(name));
-        vls_hint(err, "a word like 'before-deploy' will do");
+        rc = vls_fail(
+            err, VALISE_E_INVALID,
+            "'%.*s' cannot be the name of a checkpoint: as a point it means something else",
+            VALISE_STR_ARG(name));
+        vls_hint(err, "use a word such as 'before-deploy'");
     }
     if (rc < 0)
         return rc;
@@ -117,12 +117,12 @@ int vls_bag_checkpoint(int64_t *seq, const vls_ledger *ledger, valise_str name, 
     if (rc == 0)
         rc = ledger->ops->row_get(&row, ledger->self, &vls_bag_checkpoints, err);
     if (rc == 1 && row.seq != head.last) {
-        rc = vls_fail(err, VALISE_E_EXISTS, "'%.*s' names the state after commit %lld already",
+        rc = vls_fail(err, VALISE_E_EXISTS, "'%.*s' already names the state after commit %lld",
                       VALISE_STR_ARG(name), (long long)row.seq);
-        vls_hint(err,
-                 "take another name, or let go of that one: valise bp checkpoint BACKPACK %.*s "
-                 "--remove",
-                 VALISE_STR_ARG(name));
+        vls_hint(
+            err,
+            "choose another name, or remove that one: valise bp checkpoint BACKPACK %.*s --remove",
+            VALISE_STR_ARG(name));
     } else if (rc == 0) {
         row = (vls_checkpoint_row){
             .backpack = head.id, .name = name, .seq = head.last, .time = now, .actor = actor};

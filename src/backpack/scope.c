@@ -415,8 +415,8 @@ int vls_scope_deny(const vls_scope *scope, const char *verb, valise_str key, val
 {
     (void)vls_fail(err, VALISE_E_DENIED, "node '%.*s' may not %s '%.*s'",
                    VALISE_STR_ARG(scope->node_id), verb, VALISE_STR_ARG(key));
-    vls_hint(err, "the owner can allow it: in the permissions of the node, the item's own lists, "
-                  "or the rules of its tags");
+    vls_hint(err, "the owner can allow it, in the node's permissions, the item's own lists, or the "
+                  "rules of its tags");
     return VALISE_E_DENIED;
 }
 

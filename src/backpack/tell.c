@@ -165,9 +165,11 @@ int vls_ephemeral_flush(vls_ephemeral *e, valise *v, valise_str actor, valise_er
     if (lost == 0)
         return rc;
     (void)vls_fail(err, VALISE_E_LIMIT,
-                   "%lld commits are lost: the archive '%.*s' did not take them", (long long)lost,
+                   "%lld commits are lost: the archive '%.*s' did not accept them", (long long)lost,
                    VALISE_STR_ARG(name));
-    vls_hint(err, "no more wait for an archive that fails than the history may hold");
+    vls_hint(
+        err,
+        "find out why the archive fails; no more commits wait for it than the history may hold");
     return VALISE_E_LIMIT;
 }
 

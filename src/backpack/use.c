@@ -24,9 +24,9 @@ static int take_memory(vls_use *use, vls_ephemeral *memory, valise_view *view, v
 
 static int fail_gone(valise_str name, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the backpack '%.*s' that was opened is gone",
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, "the backpack '%.*s' that was opened is gone by now",
                    VALISE_STR_ARG(name));
-    vls_hint(err, "it was dropped; open it anew");
+    vls_hint(err, "it was dropped; open it again");
     return VALISE_E_NOT_FOUND;
 }
 

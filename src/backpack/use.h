@@ -136,9 +136,10 @@ extern const valise_field vls_owner_in[];
                          .max = VLS_BAG_NODE_MAX, .ref = VLS_REF_NODE),                            \
         VALISE_FIELD_AS_WITH(args_type, who.node_name, "nodeName", STR, VALISE_NULLABLE,           \
                              "Name of the node.", .max = VLS_BAG_NODE_MAX),                        \
-        VALISE_FIELD_AS_WITH(args_type, who.run, "run", INT, 0,                                    \
-                             "The run of the node that it belongs to, as `bp run` gave it.",       \
-                             .max = INT64_MAX)
+        VALISE_FIELD_AS_WITH(                                                                      \
+            args_type, who.run, "run", INT, 0,                                                     \
+            "The run of the node that this belongs to: the number that `bp run` printed.",         \
+            .max = INT64_MAX)
 
 #define VLS_VERSION_HELP "the version of the item, or null when there must be none"
 

@@ -756,7 +756,7 @@ TEST(api_merge, too_many_in_one_past) /* [B17] */
     close_later(copy);
     CHECK_OK(pack(copy, "c", "1", &t->err));
     CHECK_RC(VALISE_E_LIMIT, valise_backpack_merge(&count, copy, NULL, fork, NULL, NULL, &t->err));
-    CHECK(strstr(t->err.message, "over 1000 backpacks") && strstr(t->err.message, "'copy'"));
+    CHECK(strstr(t->err.message, "more than 1000 backpacks") && strstr(t->err.message, "'copy'"));
     CHECK(strstr(t->err.hint, "--base"));
     CHECK_RC(VALISE_E_LIMIT, valise_backpack_merge(&count, fork, NULL, copy, NULL, NULL, &t->err));
     CHECK_OK(valise_backpack_merge(&count, fork, bag, copy, NULL, NULL, &t->err));

@@ -78,10 +78,10 @@ TEST(api_node, runs_begin_and_end_in_turn)
     valise_backpack *bag = bag_of(d, "run-1"), *view = kept(t, bag, NULL);
 
     CHECK_RC(VALISE_E_INVALID, vls_handle_end_run(view, &t->err));
-    CHECK_TEXT("no run of node 'agent/search/chat' goes on in this view", t->err.message);
+    CHECK_TEXT("no run of node 'agent/search/chat' has started in this view", t->err.message);
     CHECK_OK(vls_handle_begin_run(view, &t->err));
     CHECK_RC(VALISE_E_INVALID, vls_handle_begin_run(view, &t->err));
-    CHECK_TEXT("run 1 of node 'agent/search/chat' is not over", t->err.message);
+    CHECK_TEXT("run 1 of node 'agent/search/chat' has not ended yet", t->err.message);
     CHECK_OK(vls_handle_end_run(view, &t->err));
     CHECK_RC(VALISE_E_INVALID, vls_handle_end_run(view, &t->err));
 }

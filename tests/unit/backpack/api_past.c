@@ -158,7 +158,7 @@ TEST(api_past, before_what_is_kept_has_expired) /* [B19] [B25] */
     run_op(d, "workspace:gc", "{}");
     for (int i = 1; i <= 2; i++) {
         CHECK_TEXT("(LIMIT)", ask_at(d, after[i], "", "backpack:unpack", RUN_1 ",\"key\":\"k\"}"));
-        CHECK(strstr(t->err.message, "what backpack 'run-1' held then has expired"));
+        CHECK(strstr(t->err.message, "the state of backpack 'run-1' at that time has expired"));
         CHECK(strstr(t->err.message, "after commit 3"));
         CHECK(t->err.hint[0]);
         CHECK_TEXT("(LIMIT)", ask_at(d, after[i], "", "backpack:ls", RUN_1 "}"));

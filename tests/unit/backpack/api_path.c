@@ -132,7 +132,7 @@ TEST(api_path, several_are_told)
 
     CHECK_OK(pack_as(bag, "web/chat", "c", "4", &t->err));
     CHECK_RC(VALISE_E_CONFLICT, no_point(d, bag, "before:chat"));
-    CHECK_TEXT("more than one node's id ends in 'chat': agent/search/chat, web/chat",
+    CHECK_TEXT("the ids of several nodes end in 'chat': agent/search/chat, web/chat",
                t->err.message);
     CHECK_TEXT("write more of its path", t->err.hint);
     CHECK_TEXT("a=3 b=2", at(d, bag, "before:web/chat"));
@@ -145,7 +145,7 @@ TEST(api_path, several_are_told)
     /* A node hears of no others. */
     view = node_of(d, bag, "mine", "", NULL);
     CHECK_RC(VALISE_E_CONFLICT, no_point(d, view, "before:chat"));
-    CHECK_TEXT("more than one node's id ends in 'chat'", t->err.message);
+    CHECK_TEXT("the ids of several nodes end in 'chat'", t->err.message);
 }
 
 /* Who acts is never guessed: an id that nobody had is a new node. [B31] */

@@ -129,7 +129,7 @@ TEST(api_supersede, handles_stay_with_the_old_one)
     CHECK_OK(pack(old, "late", "6", &t->err));
     CHECK_TEXT("6", got(old, "late"));
     CHECK_RC(VALISE_E_INVALID, pack(chat, "draft", "7", &t->err)); /* its run is over */
-    CHECK_TEXT("run 3 is over", t->err.message);
+    CHECK_TEXT("run 3 has already ended", t->err.message);
     o.expect = 2;
     CHECK_OK(valise_pack(&packed, old, "draft", "8", &o, &t->err));
     CHECK_INT(3, packed.version);
