@@ -114,13 +114,13 @@ static int take_answer(turn *t, valise_node_run *at, const vls_asked *asked, boo
 
     t->calls = vls_flow_blocks_call(&call, asked->answer.blocks, 0);
     if (t->calls && last) {
-        (void)vls_fail(err, VALISE_E_LIMIT, "the model still calls tools in the last of %lld turns",
-                       (long long)most);
-        vls_hint(err, "a higher maxTurns gives it more of them");
+        (void)vls_fail(err, VALISE_E_LIMIT,
+                       "the model still called tools in the last of %lld turns", (long long)most);
+        vls_hint(err, "set maxTurns higher to allow more turns");
         return VALISE_E_LIMIT;
     }
     if (!t->calls && vls_is_blank(asked->text))
-        return vls_fail(err, VALISE_E_INVALID, "the model said nothing, and called nothing");
+        return vls_fail(err, VALISE_E_INVALID, "the model neither said nor called anything");
     return VLS_PAIRS(&t->more, at->arena, err,
                      {"role", vls_json_string(VLS_STR("assistant")), false},
                      {"blocks", asked->answer.blocks, false});
@@ -212,7 +212,7 @@ static int call_tool(vls_json *out, valise_node_run *at, vls_toolbox *box,
     if (!may_call(at, call->name))
         return refuse(out, at, call, "There is no tool of this name.", err);
     if (call->broken)
-        return refuse(out, at, call, "The arguments are no JSON object.", err);
+        return refuse(out, at, call, "The arguments are not a JSON object.", err);
     rc = vls_node_call_tool(&answer, at, box, call->name, call->id, call->args, err);
     if (rc < 0)
         return rc;

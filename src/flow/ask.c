@@ -54,8 +54,8 @@ static int find_named(asking *a, valise_str role, valise_error *err)
     if (!service) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no client '%s'", vls_text_short(name).s);
         vls_hint(err,
-                 "the flow declares it: \"dependencies\": {\"%s\": {\"client\": {\"provider\": "
-                 "...}}}; or the host gives it",
+                 "declare it in the flow: \"dependencies\": {\"%s\": {\"client\": {\"provider\": "
+                 "...}}}, or let the host provide it",
                  vls_text_short(name).s);
         return VALISE_E_NOT_FOUND;
     }
@@ -139,8 +139,8 @@ int vls_ask_whom(vls_ask_from *out, valise_node_run *at, const vls_ask_from *fro
         return rc;
     if (a.host) {
         (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                       "a client of the host cannot be asked in a session");
-        vls_hint(err, "without \"session\" it can; in a session providers are asked");
+                       "a client of the host cannot be used in a session");
+        vls_hint(err, "leave out \"session\", or use a provider");
         return VALISE_E_UNSUPPORTED;
     }
     if (!a.from.provider.ptr)
@@ -219,7 +219,7 @@ static void on_retry(void *arg, int64_t attempt, int64_t wait_ns, const valise_e
 {
     const asking *a = arg;
 
-    vls_flow_warn(a->at->run, a->at, "request %lld failed (%s), the next one comes in %lld ms",
+    vls_flow_warn(a->at->run, a->at, "request %lld failed (%s), the next one is sent in %lld ms",
                   (long long)attempt, why->message, (long long)(wait_ns / 1000000));
 }
 

@@ -29,11 +29,11 @@ static int check_bag(const valise_flow *flow, valise_backpack *bag, valise_error
     if (rc < 0)
         return rc;
     if (bag->v != flow->v)
-        return vls_fail(err, VALISE_E_INVALID, "the backpack '%.*s' is of another workspace",
+        return vls_fail(err, VALISE_E_INVALID, "the backpack '%.*s' belongs to another workspace",
                         VALISE_STR_ARG(bag->name));
     if (bag->node) {
         (void)vls_fail(err, VALISE_E_INVALID,
-                       "a flow runs on a backpack, and this is the view of the node '%.*s'",
+                       "a flow must run on a backpack, and this is the view of node '%.*s'",
                        VALISE_STR_ARG(bag->who.node));
         vls_hint(err, "pass the handle that the view was made from, or use valise_node_run_flow");
         return VALISE_E_INVALID;
@@ -194,7 +194,7 @@ int valise_flow_run(valise_flow_result *result, valise_backpack **fork, valise_f
     begin.max_steps = o.max_steps;
     begin.progress = o.progress;
     if (o.max_steps < 0)
-        return vls_fail(err, VALISE_E_INVALID, "max_steps is not negative");
+        return vls_fail(err, VALISE_E_INVALID, "max_steps must not be negative");
     if (begin.bag->snapshot) {
         VLS_ARG(fork, err);
         rc = fork_snapshot(&begin.bag, begin.bag, err);

@@ -147,7 +147,7 @@ static int check_kept(const valise_node_run *at, valise_error *err)
     if (!at->run->bag->memory)
         return 0;
     (void)vls_fail(err, VALISE_E_UNSUPPORTED,
-                   "items of a backpack in memory cannot be in a prompt that is recorded");
+                   "items of a backpack in memory cannot be part of a recorded prompt");
     vls_hint(err, "run the flow on a durable backpack, or leave \"session\" out");
     return VALISE_E_UNSUPPORTED;
 }

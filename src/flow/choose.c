@@ -130,9 +130,9 @@ static int fail_said(const vls_asked *asked, const char *why, vls_json choices, 
     for (uint32_t i = 0; i < choices.len && len < sizeof(all) - 1; i++)
         len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%.*s", i > 0 ? ", " : "",
                                 VALISE_STR_ARG(vls_json_str(choices.members[i].key)));
-    (void)vls_fail(err, VALISE_E_INVALID, "the model was to choose one of %s, and said %s%s", all,
+    (void)vls_fail(err, VALISE_E_INVALID, "the model had to choose one of %s, but said %s%s", all,
                    vls_said_of(asked).s, why);
-    vls_hint(err, "maxRetries asks it again");
+    vls_hint(err, "set maxRetries to ask it again");
     return VALISE_E_INVALID;
 }
 
@@ -146,9 +146,9 @@ static int find_called(valise_str *out, const vls_asked *asked, vls_json choices
         valise_str said = call.broken ? VLS_STR("") : vls_text_of(call.args, "choice");
 
         if (!vls_str_equal(call.name, VLS_STR(TOOL)) || !vls_json_get(choices, said))
-            return fail_said(asked, ", with a choice that there is not", choices, err);
+            return fail_said(asked, ", which is not one of the choices", choices, err);
         if (found.ptr && !vls_str_equal(found, said))
-            return fail_said(asked, ", twice, for two choices", choices, err);
+            return fail_said(asked, ", which names two choices", choices, err);
         found = said;
     }
     *out = found;

@@ -35,7 +35,8 @@ int vls_flow_parse(vls_json *out, valise_flow *flow, valise_str text, valise_err
     int rc;
 
     if (text.len > VLS_FLOW_CONFIG_MAX)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "a flow's configuration has %zu bytes at most",
+        return vls_fail(err, VALISE_E_TOO_LARGE,
+                        "the configuration of a flow may have at most %zu bytes",
                         VLS_FLOW_CONFIG_MAX);
     rc = vls_arena_dup(&copy, vls_flow_arena(flow), text, err);
     if (rc < 0)
@@ -79,8 +80,8 @@ static int read_namespace(vls_reading *r, vls_json value, valise_str path, valis
     }
     if (name.len > 0 && !vls_flow_is_namespace(name))
         return vls_flow_findings_add(r->findings, false, path,
-                                     "write segments with dots between, such as sales.reports", err,
-                                     "'%s' is not a namespace", vls_text_short(name).s);
+                                     "write words with dots between them, such as sales.reports",
+                                     err, "'%s' is not a namespace", vls_text_short(name).s);
     r->flow->namespace_name = vls_str_or_none(name);
     return 0;
 }

@@ -136,9 +136,9 @@ static int say_twice(vls_reading *r, valise_str path, valise_error *err)
     valise_error why = VALISE_ERROR_INIT;
     vls_place room;
 
-    (void)vls_fail(&why, VALISE_E_EXISTS, "'%s' has an edge for '%s' already",
+    (void)vls_fail(&why, VALISE_E_EXISTS, "'%s' already has an edge for '%s'",
                    vls_text_short(r->edge->from).s, vls_text_short(r->edge->action).s);
-    vls_hint(&why, "one action leads to one node: give this one another condition");
+    vls_hint(&why, "an action can lead to only one node: give this edge another condition");
     return vls_flow_findings_take(
         r->findings, written ? vls_place_member(&room, path, VLS_STR("condition")) : path, &why,
         err);

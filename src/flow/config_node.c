@@ -333,9 +333,9 @@ static int keep(vls_reading *r, valise_str path, valise_error *err)
     int rc;
 
     if (vls_flow_find(r->flow, r->node->id)) {
-        (void)vls_fail(&why, VALISE_E_EXISTS, "there is a node '%s' already",
+        (void)vls_fail(&why, VALISE_E_EXISTS, "a node '%s' already exists",
                        vls_text_short(r->node->id).s);
-        vls_hint(&why, "ids are unique in a flow: give it another one");
+        vls_hint(&why, "give it another id: they must be unique in a flow");
         return vls_flow_findings_take(r->findings, vls_place_member(&room, path, VLS_STR("id")),
                                       &why, err);
     }

@@ -281,7 +281,8 @@ int vls_config_params(vls_flow_node *node, valise_str path, vls_flow_findings *f
 
     if (given && given->type != VLS_JSON_OBJECT)
         return vls_flow_findings_add(findings, false, path, NULL, err,
-                                     "params are an object, not %s", vls_json_type_name(*given));
+                                     "params must be an object, not %s",
+                                     vls_json_type_name(*given));
     if (given)
         node->params = *given;
     rc = vls_config_references(node->params, path, findings, err);

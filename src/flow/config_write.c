@@ -28,7 +28,7 @@ static int take_params(void *arg, valise_str json, valise_error *err)
     if (rc == 0)
         rc = vls_json_parse(&p->json, p->w->arena, copy, NULL, err);
     if (rc == 0 && p->json.type != VLS_JSON_OBJECT)
-        rc = vls_fail(err, VALISE_E_INVALID, "params are an object, not %s",
+        rc = vls_fail(err, VALISE_E_INVALID, "params must be an object, not %s",
                       vls_json_type_name(p->json));
     return rc;
 }

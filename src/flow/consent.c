@@ -26,7 +26,7 @@ int vls_node_may_resolve(const valise_node_run *at, valise_error *err)
     if (is_vouched_for(at, at->node->flow))
         return 0;
     (void)vls_fail(err, VALISE_E_DENIED,
-                   "the flow refers to variables or credentials, and a flow alone gets none");
+                   "the flow refers to variables or credentials, which a flow alone must not read");
     vls_hint(err, "name the flow's file on the command line, or trust it: valise trust FLOW.json");
     return VALISE_E_DENIED;
 }
@@ -41,8 +41,7 @@ static int check_file(const valise *v, const char *path, valise_error *err)
         rc = v->place.may_run(v, path, &sealed.id, err);
     if (rc != VALISE_E_DENIED)
         return rc;
-    (void)vls_fail(err, rc,
-                   "%s is not trusted as it is now, and the flow that names it is only trusted",
+    (void)vls_fail(err, rc, "%s is not trusted, and trust in the flow that names it is not enough",
                    path);
     vls_hint(err, "valise trust %s, or name the flow's file on the command line", path);
     return rc;
@@ -81,7 +80,7 @@ int vls_node_may_start(vls_tool_may *may, const valise_node_run *at, valise_flow
         return 0;
     }
     (void)vls_fail(err, VALISE_E_DENIED,
-                   "the flow names the program '%.*s', and a flow alone does not make code run",
+                   "the flow names the program '%.*s', and a flow alone cannot make programs run",
                    VALISE_STR_ARG(vls_str_head(what, 100)));
     vls_hint(err, "name the flow's file on the command line, or trust it: valise trust FLOW.json");
     return VALISE_E_DENIED;

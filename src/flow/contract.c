@@ -16,7 +16,7 @@ static int fail_at(const vls_flow_contract *contract, const valise_node_run *at,
                    vls_text_short(contract->key).s, vls_text_short(at->path).s,
                    why ? ": " : " is missing", why ? why->message : "");
     if (!why)
-        vls_hint(err, "pack it before, give its schema a `default`, or say `optional`: true");
+        vls_hint(err, "pack it before, give its schema a `default`, or set `optional`: true");
     return VALISE_E_INVALID;
 }
 

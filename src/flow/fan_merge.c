@@ -19,7 +19,7 @@ static int fail_two(const vls_fan *fan, const vls_fan_change *a, const vls_fan_c
     (void)vls_fail(err, VALISE_E_CONFLICT, "'%.*s' and '%.*s' both write '%s'",
                    VALISE_STR_ARG(fan->elements[a->element].path),
                    VALISE_STR_ARG(fan->elements[b->element].path), vls_text_short(a->key).s);
-    vls_hint(err, "\"reduce\": {\"%s\": ...} says how they come together: " VLS_FAN_REDUCERS,
+    vls_hint(err, "set \"reduce\": {\"%s\": ...} to say how to combine them: " VLS_FAN_REDUCERS,
              vls_text_short(a->key).s);
     return VALISE_E_CONFLICT;
 }

@@ -28,8 +28,7 @@ typedef int reduce_fn(reducing *r, vls_json value, valise_error *err);
 
 static int fail_type(const char *must, vls_json value, valise_error *err)
 {
-    return vls_fail(err, VALISE_E_INVALID, "it takes %s, and there is %s", must,
-                    vls_json_type_name(value));
+    return vls_fail(err, VALISE_E_INVALID, "it takes %s, not %s", must, vls_json_type_name(value));
 }
 
 /* ---- append ---- */

@@ -63,7 +63,7 @@ int vls_flow_keep_node(vls_flow_node *node, valise_error *err)
     valise_flow *flow = node->flow, *outermost = vls_flow_outermost(flow);
 
     if (outermost->node_count >= VLS_FLOW_NODES_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "the flow has over %u nodes", VLS_FLOW_NODES_MAX);
+        return vls_fail(err, VALISE_E_LIMIT, "the flow has more than %u nodes", VLS_FLOW_NODES_MAX);
     if (!vls_vec_reserve_in(&flow->nodes, vls_flow_arena(flow), flow->nodes.len + 1))
         return vls_arena_fail(vls_flow_arena(flow), err);
     if (vls_map_put(NULL, &flow->ids, hash_of(flow, node->id), &node->id, node) < 0)
@@ -81,7 +81,7 @@ int vls_flow_keep_edge(valise_flow *flow, vls_flow_edge *edge, valise_error *err
     const edge_key key = {edge->from, edge->action};
 
     if (outermost->edge_count >= VLS_FLOW_EDGES_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "the flow has over %u edges", VLS_FLOW_EDGES_MAX);
+        return vls_fail(err, VALISE_E_LIMIT, "the flow has more than %u edges", VLS_FLOW_EDGES_MAX);
     if (!vls_vec_reserve_in(&flow->edges, vls_flow_arena(flow), flow->edges.len + 1))
         return vls_arena_fail(vls_flow_arena(flow), err);
     if (edge->action.ptr &&
@@ -162,8 +162,8 @@ static int check_types(const valise_node_type *const *types, valise_error *err)
         rc = vls_node_type_check(types[i], err);
         for (size_t k = 0; k < i && rc == 0; k++)
             if (strcmp(types[i]->name, types[k]->name) == 0)
-                rc =
-                    vls_fail(err, VALISE_E_EXISTS, "there are two node types '%s'", types[i]->name);
+                rc = vls_fail(err, VALISE_E_EXISTS, "there are two node types with the name '%s'",
+                              types[i]->name);
     }
     return rc;
 }
@@ -194,7 +194,7 @@ int vls_flow_make(valise_flow **out, valise *v, const valise_flow_options *optio
     (void)pthread_mutex_init(&flow->lock, NULL);
     init_level(flow);
     if (v->env->random(v->env->self, &flow->seed, sizeof(flow->seed)) < 0)
-        return vls_fail(err, VALISE_E_IO, "there is no randomness");
+        return vls_fail(err, VALISE_E_IO, "no random bytes are available");
     if (o.folder)
         rc = vls_arena_dup(&flow->folder, &flow->arena, valise_str_of(o.folder), err);
     if (rc == 0)
@@ -208,7 +208,7 @@ int vls_flow_make_inner(valise_flow **out, vls_flow_node *node, valise_error *er
     valise_flow *flow;
 
     if (outer->depth + 1 >= VLS_FLOW_DEPTH_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "flows lie more than %u deep within each other",
+        return vls_fail(err, VALISE_E_LIMIT, "flows are nested more than %u deep",
                         VLS_FLOW_DEPTH_MAX);
     flow = vls_arena_zalloc(vls_flow_arena(outer), sizeof(*flow));
     if (!flow)
@@ -253,7 +253,7 @@ int valise_flow_new(valise_flow **out, valise *v, const char *namespace_name,
     VLS_ARG(out && v, err);
     if (name.len > 0 && !vls_flow_is_namespace(name)) {
         (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a namespace", vls_text_short(name).s);
-        vls_hint(err, "write segments with dots between, such as sales.reports");
+        vls_hint(err, "write words with dots between them, such as sales.reports");
         return VALISE_E_INVALID;
     }
     rc = vls_flow_make(&flow, v, options, err);

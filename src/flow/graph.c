@@ -232,7 +232,7 @@ static int draw(vls_buf *out, const valise_flow *flow, int format, valise_error 
     int rc;
 
     if (format != VALISE_GRAPH_MERMAID && format != VALISE_GRAPH_DOT)
-        return vls_fail(err, VALISE_E_INVALID, "there is no picture of the kind %d", format);
+        return vls_fail(err, VALISE_E_INVALID, "there is no graph format %d", format);
     vls_buf_add_text(out, format == VALISE_GRAPH_MERMAID
                               ? "flowchart TD\n"
                               : "digraph flow {\n  compound=true;\n  node [shape=box];\n");

@@ -123,7 +123,8 @@ int vls_flow_lock(int *out, valise *v, const valise_uuid *run, valise_error *err
     if (take_lock(fd, &lock) < 0) {
         if (errno != EAGAIN && errno != EACCES)
             return vls_fail_errno(err, "cannot lock", VLS_STR(LOCK_FILE));
-        (void)vls_fail(err, VALISE_E_BUSY, "the run %s goes on in another process, or thread",
+        (void)vls_fail(err, VALISE_E_BUSY,
+                       "the run %s is still running, in another process or thread",
                        vls_uuid_text(run).s);
         vls_hint(err, "wait for it, or end that process");
         return VALISE_E_BUSY;

@@ -71,7 +71,7 @@ int valise_node_act(valise_node_run *run, const char *action, valise_error *err)
         return vls_fail(err, VALISE_E_LIMIT, "an action has at most %u bytes, not %zu",
                         VLS_FLOW_ACTION_MAX, text.len);
     if (text.len > 0 && !vls_flow_is_action(text))
-        return vls_fail(err, VALISE_E_INVALID, "an action is text without control characters");
+        return vls_fail(err, VALISE_E_INVALID, "an action must be text without control characters");
     return vls_arena_dup(&run->action, run->arena, text, err);
 }
 
@@ -124,7 +124,8 @@ int valise_node_service(const void **out, valise_node_run *run, const char *name
     if (!service) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no service '%.*s'",
                        VALISE_STR_ARG(wanted));
-        vls_hint(err, "the program that runs the flow gives it, in valise_flow_options.services");
+        vls_hint(err,
+                 "the program that runs the flow must provide it, in valise_flow_options.services");
         return VALISE_E_NOT_FOUND;
     }
     *out = service->service;
@@ -184,7 +185,8 @@ int valise_node_run_flow(valise_str *action, valise_node_run *run, valise_flow *
 
     VLS_ARG(run && inner && !inner->outer, err);
     if (inner->v != run->run->v)
-        return vls_fail(err, VALISE_E_INVALID, "the flow within '%.*s' is of another workspace",
+        return vls_fail(err, VALISE_E_INVALID,
+                        "the flow within '%.*s' belongs to another workspace",
                         VALISE_STR_ARG(run->path));
     rc = vls_flow_enter(&level, run, inner, err);
     return rc < 0 ? rc : vls_flow_walk(action, level, NULL, run->arena, err);

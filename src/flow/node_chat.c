@@ -49,10 +49,10 @@ int vls_chat_check(const vls_flow_node *node, valise_str path, vls_flow_findings
     if (rc == 0)
         rc = vls_check_template(&c, "session", false);
     if (rc == 0 && vls_check_has(&c, "session") && vls_check_has(&c, "history"))
-        rc = vls_check_fail(&c, "history", NULL, "the session has its own");
+        rc = vls_check_fail(&c, "history", NULL, "the session has its own history");
     if (rc == 0 && vls_check_has(&c, "session") && vls_check_has(&c, "system"))
-        rc = vls_check_fail(&c, "system", "valise role:create, and the session gets it",
-                            "the role of the session says it");
+        rc = vls_check_fail(&c, "system", "set it in the role of the session: valise role update",
+                            "the role of the session gives it");
     return rc;
 }
 
@@ -71,7 +71,8 @@ static int read_history(vls_chat *chat, valise_node_run *at, valise_str key, val
     if (rc >= 0 && chat->history.type != VLS_JSON_ARRAY) {
         (void)vls_fail(err, VALISE_E_INVALID, "item '%s' is not an array of messages",
                        vls_text_short(key).s);
-        vls_hint(err, "a message is {\"role\": \"user\", \"blocks\": [{\"type\": \"text\", ...}]}");
+        vls_hint(err,
+                 "a message must be {\"role\": \"user\", \"blocks\": [{\"type\": \"text\", ...}]}");
         return VALISE_E_INVALID;
     }
     return vls_settle(rc);

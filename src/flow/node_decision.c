@@ -77,7 +77,7 @@ static int check_rule(const vls_checking *c, uint32_t i, vls_json rule)
     if (rule.type != VLS_JSON_OBJECT || rule.len != 2 || !when ||
         !vls_flow_is_action(vls_text_of(rule, "action")))
         return vls_check_fail(c, place, "write [{\"when\": {...}, \"action\": \"name\"}]",
-                              "it is not a rule with an action");
+                              "it must be a rule with an action");
     if (vls_logic_check(*when, &why) < 0)
         return vls_check_fail(c, place, why.hint, "%s", why.message);
     return 0;
@@ -108,7 +108,7 @@ int vls_decision_check(const vls_flow_node *node, valise_str path, vls_flow_find
 
     if (key + rules + prompt != 1)
         rc = vls_check_fail(&c, "", "key and cases, or rules, or prompt and choices",
-                            "it must say in one way how it decides");
+                            "it must say how it decides, in exactly one way");
     if (rc == 0 && key != vls_check_has(&c, "cases"))
         rc = vls_check_fail(&c, "cases", NULL, "key and cases go together");
     if (rc == 0 && prompt != vls_check_has(&c, "choices"))

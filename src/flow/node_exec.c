@@ -70,7 +70,7 @@ static int check_input(const vls_checking *c)
         if (input->items[i].type != VLS_JSON_STRING ||
             vls_bag_check_key(vls_json_str(input->items[i]), NULL) < 0)
             rc = vls_check_fail(c, vls_place_item(&room, VLS_STR("input"), i).ptr, NULL,
-                                "it is not a key");
+                                "it must be a key");
     }
     return rc;
 }
@@ -92,7 +92,7 @@ static int check_env(const vls_checking *c)
         if (env->members[i].value.type != VLS_JSON_STRING || name.len == 0 ||
             vls_str_find_byte(name, '=') < name.len)
             rc = vls_check_fail(c, vls_place_member(&room, VLS_STR("env"), name).ptr, NULL,
-                                "it is not a variable with a text");
+                                "it must be a variable with a string");
     }
     return rc;
 }
@@ -108,7 +108,7 @@ int vls_exec_check(const vls_flow_node *node, valise_str path, vls_flow_findings
         command->items[0].type == VLS_JSON_STRING &&
         vls_str_find(vls_json_str(command->items[0]), VLS_STR("{{")) < command->items[0].len)
         rc = vls_check_fail(&c, "command[0]", "only its arguments are templates",
-                            "which program runs is no item's business");
+                            "an item must not decide which program runs");
     if (rc == 0)
         rc = check_input(&c);
     if (rc == 0)
@@ -235,11 +235,10 @@ static int fail_output(const valise_node_run *at, const char *why, valise_error 
 {
     const exec_params *params = at->values;
 
-    (void)vls_fail(err, VALISE_E_INVALID, "%s wrote no answer of a node: %.300s",
+    (void)vls_fail(err, VALISE_E_INVALID, "%s did not write the answer of a node: %.300s",
                    vls_text_short(((const valise_str *)params->command.items)[0]).s, why);
-    vls_hint(err,
-             "it writes {\"action\"?, \"pack\"?: {...}, \"remove\"?: [...]}; with \"into\" it may "
-             "write anything");
+    vls_hint(err, "it must write {\"action\"?, \"pack\"?: {...}, \"remove\"?: [...]}; with "
+                  "\"into\" it may write anything");
     return VALISE_E_INVALID;
 }
 
@@ -268,14 +267,14 @@ static int check_output(const valise_node_run *at, vls_json output, valise_error
         for (size_t k = 0; k < VLS_COUNT(known) && !found; k++) {
             found = vls_str_equal(vls_json_str(m->key), valise_str_of(known[k]));
             if (found && m->value.type != types[k])
-                return fail_member(at, m, "has another type", err);
+                return fail_member(at, m, "has the wrong type", err);
         }
         if (!found)
             return fail_member(at, m, "is unknown", err);
     }
     for (uint32_t i = 0; i < remove.len; i++)
         if (remove.items[i].type != VLS_JSON_STRING)
-            return fail_output(at, "`remove` is a list of keys", err);
+            return fail_output(at, "`remove` must be a list of keys", err);
     return 0;
 }
 

@@ -161,7 +161,8 @@ static int prep(void *node, valise_node_run *at, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "'%s' has no elements: it is %s",
                         vls_text_short(params->over).s, vls_json_type_name(over));
     if (over.len > VLS_FAN_MAX)
-        return vls_fail(err, VALISE_E_LIMIT, "%u elements are more than %u", over.len, VLS_FAN_MAX);
+        return vls_fail(err, VALISE_E_LIMIT, "there are %u elements; at most %u are allowed",
+                        over.len, VLS_FAN_MAX);
     fan->at = at;
     fan->params = params;
     fan->reduce = vls_node_written(at, "reduce");
@@ -190,7 +191,7 @@ static int fail_element(vls_fan_element *element, int rc, const valise_error *wh
     vls_fan *fan = element->fan;
 
     if (fan->params->on_error == VLS_FAN_NULL && !vls_flow_is_final(rc)) {
-        vls_flow_warn(fan->at->run, fan->at, "element '%.*s' failed, and is null: %s",
+        vls_flow_warn(fan->at->run, fan->at, "element '%.*s' failed and is set to null: %s",
                       VALISE_STR_ARG(element->path), why->message);
         element->left = true;
         element->result = vls_json_null();

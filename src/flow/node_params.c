@@ -63,17 +63,18 @@ static int take_call(generation *g, valise_node_run *at, const vls_toolbox *box,
 
     if (!vls_flow_blocks_call(&call, asked->answer.blocks, 0) ||
         !vls_str_equal(call.name, g->tool)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "the model was to call '%s', and said %s",
+        (void)vls_fail(err, VALISE_E_INVALID, "the model had to call '%s', but said %s",
                        vls_text_short(g->tool).s, vls_said_of(asked).s);
-        vls_hint(err, "maxRetries asks it again");
+        vls_hint(err, "set maxRetries to ask it again");
         return VALISE_E_INVALID;
     }
     if (vls_flow_blocks_call(&other, asked->answer.blocks, 1))
-        return vls_fail(err, VALISE_E_INVALID, "the model was to call '%s' once, and called twice",
+        return vls_fail(err, VALISE_E_INVALID,
+                        "the model had to call '%s' once, but called it twice",
                         vls_text_short(g->tool).s);
     if (call.broken)
         return vls_fail(err, VALISE_E_INVALID,
-                        "the model wrote arguments for '%s' that are no JSON object",
+                        "the model wrote arguments for '%s' that are not a JSON object",
                         vls_text_short(g->tool).s);
     rc = vls_toolbox_check(box, g->tool, call.args, err);
     return rc < 0 ? rc

@@ -42,9 +42,9 @@ int vls_tool_check(const vls_flow_node *node, valise_str path, vls_flow_findings
 
     if (vls_check_has(&c, "tool") == vls_check_has(&c, "from"))
         rc = vls_check_fail(&c, "", "\"tool\" and \"arguments\", or \"from\"",
-                            "it must say in one way what is called");
+                            "it must say what to call, in exactly one way");
     if (rc == 0 && arguments && vls_check_has(&c, "from"))
-        rc = vls_check_fail(&c, "arguments", NULL, "what `from` names has them");
+        rc = vls_check_fail(&c, "arguments", NULL, "the item that `from` names has the arguments");
     if (rc == 0 && arguments && arguments->type != VLS_JSON_OBJECT &&
         arguments->type != VLS_JSON_STRING)
         rc = vls_check_fail(&c, "arguments", NULL, "they must be an object, not %s",
@@ -74,10 +74,10 @@ static int take_packed(execution *e, valise_node_run *at, valise_str key, valise
     e->arguments = vls_member_of(packed, "arguments");
     if (e->tool.len > 0 && e->arguments.type == VLS_JSON_OBJECT)
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID, "item '%s' is not a call of a tool",
-                   vls_text_short(key).s);
-    vls_hint(err,
-             "it is {\"tool\": name, \"arguments\": {...}}, as ToolParamGenerationNode packs it");
+    (void)vls_fail(err, VALISE_E_INVALID, "item '%s' is not a tool call", vls_text_short(key).s);
+    vls_hint(
+        err,
+        "it must be {\"tool\": name, \"arguments\": {...}}, as ToolParamGenerationNode packs it");
     return VALISE_E_INVALID;
 }
 

@@ -156,8 +156,8 @@ int vls_check_ask(const vls_checking *c, bool kept)
     int rc = 0;
 
     if (vls_check_has(c, "client") && (vls_check_has(c, "provider") || vls_check_has(c, "replay")))
-        rc = vls_check_fail(c, "client", "the client says which provider it is",
-                            "either a client, or a provider and a file of answers");
+        rc = vls_check_fail(c, "client", "the client already names the provider",
+                            "give either a client, or a provider and a file of answers");
     if (rc == 0 && params && params->type != VLS_JSON_OBJECT && params->type != VLS_JSON_NULL)
         rc = vls_check_fail(c, "params", NULL, "it must be an object, not %s",
                             vls_json_type_name(*params));

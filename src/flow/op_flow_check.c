@@ -97,9 +97,9 @@ const valise_op vls_op_flow_flow_check = {
     .size = sizeof(valise_op),
     .name = "flow:check",
     .brief = "Check a flow and list everything wrong with it.",
-    .help = "Every problem is reported at once, with its place in the configuration. A warning "
-            "does not keep a flow from running: nodes that nothing leads to, actions that a type "
-            "never chooses, two nodes with one namespace. It needs no workspace.",
+    .help = "Every problem is reported at once, with its place in the configuration. Warnings do "
+            "not keep a flow from running: they tell of nodes that nothing leads to, actions that "
+            "a type never chooses, and nodes that share a namespace. It needs no workspace.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE,
     .in = check_in,

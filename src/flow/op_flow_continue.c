@@ -35,9 +35,10 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc < 0)
         return rc;
     if (row.status == VLS_FLOW_DONE)
-        return vls_fail(err, VALISE_E_CONFLICT, "the run %s is over", vls_uuid_text(&args->run).s);
+        return vls_fail(err, VALISE_E_CONFLICT, "the run %s has ended",
+                        vls_uuid_text(&args->run).s);
     if (args->resumed != row.resumed)
-        return vls_fail(err, VALISE_E_BUSY, "the run %s goes on elsewhere",
+        return vls_fail(err, VALISE_E_BUSY, "the run %s is still running elsewhere",
                         vls_uuid_text(&args->run).s);
     rc = args->aside ? find_bag(&row, view, err) : 0;
     if (rc < 0)

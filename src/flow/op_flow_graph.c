@@ -53,9 +53,9 @@ const valise_op vls_op_flow_flow_graph = {
     .size = sizeof(valise_op),
     .name = "flow:graph",
     .brief = "Draw a flow as a graph.",
-    .help = "Shows nodes, edges and the actions that lead along them, with subflows as boxes; a "
-            "circle marks where each begins. The flow must be valid: `valise flow check` says why "
-            "it is not. It needs no workspace.",
+    .help = "Shows the nodes, and the edges with their actions. Subflows are boxes; a circle marks "
+            "where each begins. The flow must be valid: `valise flow check` says why it is not. It "
+            "needs no workspace.",
     .kind = VALISE_QUERY,
     .flags = VALISE_OP_NO_WORKSPACE,
     .in = graph_in,

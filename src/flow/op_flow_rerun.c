@@ -121,10 +121,9 @@ const valise_op vls_op_flow_flow_rerun = {
     .size = sizeof(valise_op),
     .name = "flow:rerun",
     .brief = "Repeat a run from a given node on.",
-    .help =
-        "The new run begins on a fork of the state before that node, with other items or params "
-        "where they are given; what ran before it is not run again. The old run stays as it is, "
-        "and `valise bp diff` compares the two.",
+    .help = "The new run starts on a fork of the state before that node, with other items or "
+            "params if they are given; earlier nodes do not run again. The old run stays as it is, "
+            "and `valise bp diff` compares the two.",
     .kind = VALISE_JOB,
     .needs = "flow:write",
     .in = rerun_in,

@@ -17,7 +17,7 @@ static const valise_field resume_in[] = {
                       "File of the flow. Naming it allows the programs in it to run.", .min = 1,
                       .max = 4096, .ref = VLS_REF_FLOW_FILE),
     VALISE_FIELD_WITH(resume_args, param, LIST, 0,
-                      "The overrides of a rerun, again: NODE.path=JSON.",
+                      "The overrides that the rerun was given, again: NODE.path=JSON.",
                       .more = &vls_flow_param_item, .max = 1000),
     VALISE_FIELD_AS_WITH(resume_args, max_steps, "maxSteps", INT, 0,
                          "Limit on node runs; 0 for the limit it was started with.",
@@ -52,11 +52,11 @@ const valise_op vls_op_flow_flow_resume = {
     .size = sizeof(valise_op),
     .name = "flow:resume",
     .brief = "Resume a run that was interrupted or failed.",
-    .help = "Nodes that were done do not run again. The one that was interrupted, or failed, runs "
-            "again on the state before it: a fork of that state takes over the name of the "
+    .help = "Nodes that were done do not run again. The one that failed or was interrupted runs "
+            "again, on the state before it: a fork of that state takes over the name of the "
             "backpack, and what the node had written stays in the old one, renamed to "
-            "NAME.aborted-1. If somebody else wrote to the backpack meanwhile, nothing is renamed: "
-            "that is a conflict, and `valise flow rerun` repeats it on a fork.",
+            "NAME.aborted-1. If somebody else has written to the backpack since, nothing is "
+            "renamed: that is a conflict, and `valise flow rerun` can repeat the node on a fork.",
     .kind = VALISE_JOB,
     .needs = "flow:write",
     .in = resume_in,

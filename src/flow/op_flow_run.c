@@ -31,7 +31,7 @@ static const valise_field run_in[] = {
     VALISE_FIELD_AS_WITH(run_args, max_steps, "maxSteps", INT, 0,
                          "Limit on node runs; 0 for the limit in the flow.", .max = INT64_MAX),
     VALISE_FIELD(run_args, ephemeral, BOOL, 0,
-                 "Use a backpack in memory: nothing is recorded or can be resumed."),
+                 "Use a backpack in memory: nothing is recorded, and the run cannot be resumed."),
     VALISE_FIELD_END,
 };
 
@@ -83,10 +83,9 @@ const valise_op vls_op_flow_flow_run = {
     .name = "flow:run",
     .brief = "Run a flow on a backpack.",
     .help = "A flow passes a backpack from node to node and records what each of them reads and "
-            "packs. On a durable backpack each node that is done is recorded too: `valise flow "
-            "resume` continues a run that was killed or failed.\n\n"
-            "On a terminal the nodes are shown as they run, with what they stream; with --json "
-            "each event is a line.",
+            "packs. On a durable backpack each finished node is recorded, too: `valise flow "
+            "resume` continues a run that was killed or failed.\n\nOn a terminal the nodes are "
+            "shown as they run, with what they stream; with --json each event is a line.",
     .kind = VALISE_JOB,
     .needs = "flow:write",
     .in = run_in,

@@ -193,7 +193,7 @@ int vls_flow_record_find(vls_flow_step *step, const vls_flow_level *level,
     step->next = vls_flow_find(level->flow, d->next);
     if (!step->next)
         return vls_fail(err, VALISE_E_CONFLICT,
-                        "the run went on from '%.*s' to '%.*s', which the flow does not have",
+                        "the run continued from '%.*s' to '%.*s', which the flow does not have",
                         VALISE_STR_ARG(node->path), VALISE_STR_ARG(d->next));
     return 1;
 }

@@ -43,7 +43,7 @@ static int next_piece(piece *out, valise_str *rest, bool whole, valise_error *er
         *rest = (valise_str){NULL, 0};
         if (vls_flow_is_id(out->text))
             return 0;
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a credential",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not the name of a credential",
                        vls_text_short(out->text).s);
         vls_hint(err, "write @cred:NAME, with letters, digits, '-' and '_'");
         return VALISE_E_INVALID;
@@ -134,7 +134,7 @@ static int read_variable(valise_str *out, const resolving *r, valise_str name, c
     value = getenv(variable);
     if (!value) {
         (void)vls_fail(r->err, VALISE_E_NOT_FOUND, "the variable %s%s is not set", variable, whose);
-        vls_hint(r->err, "set it where the flow is run: %s=...", variable);
+        vls_hint(r->err, "set it before you run the flow: %s=...", variable);
         return VALISE_E_NOT_FOUND;
     }
     if (!vls_utf8_valid(valise_str_of(value)))
@@ -169,8 +169,8 @@ static int read_credential(valise_str *out, const resolving *r, valise_str name)
     if (variable.ptr && is_variable(variable))
         return read_variable(out, r, variable, " of a credential");
     if (variable.ptr)
-        return vls_fail(r->err, VALISE_E_INVALID, "credential.%.*s.env is not a name of a variable",
-                        VALISE_STR_ARG(name));
+        return vls_fail(r->err, VALISE_E_INVALID,
+                        "credential.%.*s.env is not the name of a variable", VALISE_STR_ARG(name));
     (void)vls_fail(r->err, VALISE_E_NOT_FOUND, "there is no credential '%.*s'",
                    VALISE_STR_ARG(name));
     vls_hint(r->err, "valise config set --user credential.%.*s.env VARIABLE", VALISE_STR_ARG(name));

@@ -79,8 +79,8 @@ static int check_over(const vls_flow_past *past, valise_error *err)
 {
     if (past->run.status != VLS_FLOW_DONE)
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID, "the run %s is over", vls_uuid_text(&past->run.id).s);
-    vls_hint(err, "'valise flow rerun %.*s --from NODE' repeats it from some node on",
+    (void)vls_fail(err, VALISE_E_INVALID, "the run %s has ended", vls_uuid_text(&past->run.id).s);
+    vls_hint(err, "'valise flow rerun %.*s --from NODE' repeats it from a node on",
              VALISE_STR_ARG(vls_str_head(past->name, 100)));
     return VALISE_E_INVALID;
 }
@@ -115,8 +115,9 @@ static int fail_other(const char *what, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_CONFLICT, "%s is not the flow that the run was started with",
                    what);
-    vls_hint(err, "a rerun with other params is resumed with the same --param; another flow is run "
-                  "anew with valise flow run");
+    vls_hint(
+        err,
+        "resume a rerun with its own --param again; start another flow with 'valise flow run'");
     return VALISE_E_CONFLICT;
 }
 
@@ -131,7 +132,7 @@ int vls_flow_past_text(vls_flow_text *out, vls_arena *arena, const valise *v,
     *out = (vls_flow_text){.text = past->config, .untrusted = VALISE_ERROR_INIT};
     file = file.ptr ? file : past->run.file;
     if (!file.ptr)
-        return params.count > 0 ? fail_other("what has other params", err) : 0;
+        return params.count > 0 ? fail_other("the flow with these params", err) : 0;
     rc = vls_flow_text_read(&text, arena, v, file, must ? err : NULL);
     if (rc == 0)
         rc = vls_flow_text_set_params(&text, arena, v, params, err);
@@ -208,7 +209,7 @@ int valise_flow_resume(valise_flow_result *result, valise_flow *flow, const char
         rc =
             vls_sized_check(result, offsetof(valise_flow_result, steps), "valise_flow_result", err);
     if (rc == 0 && o.max_steps < 0)
-        rc = vls_fail(err, VALISE_E_INVALID, "max_steps is not negative");
+        rc = vls_fail(err, VALISE_E_INVALID, "max_steps must not be negative");
     if (rc < 0)
         return rc;
     vls_arena_init(&arena, flow->v->env, MEMORY_MAX);

@@ -400,24 +400,20 @@ static int fail_written(const writing *w, const others *o, valise_error *err)
     const char *node = vls_text_short(w->stop->node).s;
 
     if (o->runs) {
-        (void)vls_fail(err, VALISE_E_BUSY, "the run %s goes on on the same backpack",
+        (void)vls_fail(err, VALISE_E_BUSY, "the run %s is still running on the same backpack",
                        vls_uuid_text(&o->found).s);
-        vls_hint(err, "wait until it is over");
+        vls_hint(err, "wait until it has ended");
         return VALISE_E_BUSY;
     }
     if (w->other)
         (void)vls_fail(err, VALISE_E_CONFLICT,
-                       "what '%s' had written would be taken back, and with it what %s wrote to "
-                       "'%s' since",
+                       "undoing what '%s' had written would also undo what %s wrote to '%s' since",
                        node, w->who, w->key);
     else
         (void)vls_fail(err, VALISE_E_CONFLICT,
-                       "what '%s' had written would be taken back, and with it what the run %s "
-                       "wrote since",
+                       "undoing what '%s' had written would also undo what the run %s wrote since",
                        node, vls_uuid_text(&o->found).s);
-    vls_hint(err,
-             "'valise flow rerun %s --from %s' repeats it on a fork, with --set for what is "
-             "to be there",
+    vls_hint(err, "'valise flow rerun %s --from %s' repeats it on a fork; --set gives it items",
              vls_text_short(past->name).s, node);
     return VALISE_E_CONFLICT;
 }
@@ -554,7 +550,7 @@ int vls_flow_find_branch(vls_flow_branch *out, vls_arena *arena, valise *v, vali
         rc = find_stop(&last, v, actor, err);
     if (rc == 0 && (past->run.status == VLS_FLOW_DONE || s.visit != s.most + 1 ||
                     !vls_str_equal(last.node, target->path)))
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "'%.*s' did not run so often in the run %s",
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "'%.*s' did not run that often in the run %s",
                       VALISE_STR_ARG(target->path), vls_uuid_text(&past->run.id).s);
     if (rc == 0)
         *out = (vls_flow_branch){.name = past->name, .seq = last.seq, .before = INT64_MAX};

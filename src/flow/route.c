@@ -153,7 +153,7 @@ int vls_flow_carry(valise_node_run *at, const vls_flow_edge *edge, valise_error 
             break;
         rc = valise_item_get(at->view, key.ptr, carry_item, &c, err);
         if (rc == 0)
-            vls_flow_warn(at->run, at, "there is no '%s' to be carried over to '%s'",
+            vls_flow_warn(at->run, at, "there is no '%s' to carry over to '%s'",
                           vls_text_short(c.mapping->source).s, vls_text_short(c.mapping->target).s);
         rc = vls_settle(rc);
     }

@@ -53,7 +53,7 @@ static int check_run(valise_check *check, valise_view *view, const void *row, va
     if (run->status == VLS_FLOW_RUNNING || run->ended != VALISE_NONE)
         return 0;
     return valise_check_problem(check, err, "restore the workspace from a bundle or a backup",
-                                "it ended, and there is no time at which it did");
+                                "it ended, but the time is missing");
 }
 
 const valise_coll vls_flow_runs = {.size = sizeof(valise_coll),

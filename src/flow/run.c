@@ -21,7 +21,7 @@ static int join_path(valise_str *out, vls_arena *arena, valise_str path, valise_
 
     if (path.len + 1 + rest.len > VLS_FLOW_PATH_MAX)
         return vls_fail(err, VALISE_E_LIMIT,
-                        "the path of a node has at most %u bytes, and '%s/%.*s' is longer",
+                        "the path of a node may have at most %u bytes, and '%s/%.*s' is longer",
                         VLS_FLOW_PATH_MAX, vls_text_short(path).s, VALISE_STR_ARG(rest));
     text = vls_arena_alloc(arena, path.len + rest.len + 2);
     if (!text)
@@ -193,7 +193,7 @@ static int fail_endless(vls_flow_run *run, valise_error *err)
     (void)vls_fail(
         err, VALISE_E_LIMIT, "the flow took more than %lld steps; the last nodes were %s",
         (long long)vls_flow_root(run)->max_steps, vls_buf_cstr(&last) ? last.ptr : "many");
-    vls_hint(err, "is there a loop without an end? maxSteps in the flow sets another limit");
+    vls_hint(err, "look for a loop without an end, or set maxSteps in the flow higher");
     return VALISE_E_LIMIT;
 }
 

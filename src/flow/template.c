@@ -44,7 +44,8 @@ int vls_pick_parse(vls_pick *out, vls_arena *arena, valise_str text, valise_erro
     if (pick.key.len == 0) {
         (void)vls_fail(err, VALISE_E_INVALID, "'%s' does not say which item",
                        vls_text_short(whole).s);
-        vls_hint(err, "write {{key}}, {{key#/pointer}} or {{key?}}; {{{{ is two braces");
+        vls_hint(err,
+                 "write {{key}}, {{key#/pointer}} or {{key?}}; for two literal braces write {{{{");
         return VALISE_E_INVALID;
     }
     rc = vls_bag_check_key(pick.key, err);
@@ -89,7 +90,7 @@ static int parse(pieces *out, vls_arena *arena, valise_str text, valise_error *e
         valise_str behind = vls_str_from(rest, open + 2);
 
         if (all.len >= VLS_TEMPLATE_PARTS_MAX)
-            return vls_fail(err, VALISE_E_LIMIT, "over %u pieces in one template",
+            return vls_fail(err, VALISE_E_LIMIT, "more than %u pieces in one template",
                             VLS_TEMPLATE_PARTS_MAX);
         at = text.len - rest.len + open;
         if (vls_str_starts(behind, VLS_STR(OPEN))) {
@@ -102,9 +103,9 @@ static int parse(pieces *out, vls_arena *arena, valise_str text, valise_error *e
             break;
         close = vls_str_find(behind, VLS_STR(CLOSE));
         if (rc == 0 && close == behind.len) {
-            (void)vls_fail_at(err, VALISE_E_INVALID, at, "a placeholder has no end: '%s'",
+            (void)vls_fail_at(err, VALISE_E_INVALID, at, "a placeholder is not closed: '%s'",
                               vls_text_short(vls_str_from(rest, open)).s);
-            vls_hint(err, "write {{key}}; two braces that are no placeholder are {{{{");
+            vls_hint(err, "write {{key}}; for two literal braces write {{{{");
             return VALISE_E_INVALID;
         }
         if (rc == 0)
@@ -126,8 +127,8 @@ static int fail_absent(const vls_pick *pick, bool item, valise_error *err)
     else
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "item '%.*s' has nothing at %s",
                        VALISE_STR_ARG(pick->key), vls_pointer_brief(pick->pointer.text).s);
-    vls_hint(err,
-             "give it with --set, or a node before this one must pack it; {{key?}} does without");
+    vls_hint(err, "give it with --set, or let a node before this one pack it; with {{key?}} it may "
+                  "be missing");
     return VALISE_E_NOT_FOUND;
 }
 
@@ -327,9 +328,9 @@ static int check_text(checking *c, valise_str text, valise_error *err)
     int rc;
 
     if (c->packed && vls_references_in(vls_json_string(text))) {
-        (void)vls_fail(&why, VALISE_E_INVALID, "a secret does not belong into a backpack: '%s'",
+        (void)vls_fail(&why, VALISE_E_INVALID, "a secret does not belong in a backpack: '%s'",
                        vls_text_short(text).s);
-        vls_hint(&why, "references are for prompts, programs and tools");
+        vls_hint(&why, "references work only in prompts, programs and tools");
         return note(c, &why, err);
     }
     vls_arena_init(&arena, c->findings->arena->env, 16 * VLS_FLOW_CONFIG_MAX);

@@ -134,8 +134,8 @@ int vls_tools_find(const vls_tool **out, const vls_toolbox *box, valise_str name
     }
     (void)vls_toolbox_fail_unknown(box, name, err);
     if (err && !err->hint[0])
-        vls_hint(err, "the flow declares it: \"dependencies\": {NAME: {\"tool\": {...}}}; or the "
-                      "host gives it");
+        vls_hint(err, "declare it in the flow: \"dependencies\": {NAME: {\"tool\": {...}}}, or let "
+                      "the host provide it");
     return VALISE_E_NOT_FOUND;
 }
 

@@ -98,10 +98,10 @@ int vls_node_type_check(const valise_node_type *type, valise_error *err)
 
     if (type->size < sizeof(*type))
         return vls_fail(err, VALISE_E_INVALID,
-                        "a node type says that it has %zu bytes; it must have %zu", type->size,
+                        "a node type has a size of %zu bytes; it must have %zu", type->size,
                         sizeof(*type));
     if (!vls_flow_is_id(valise_str_of(type->name))) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not a name of a node type",
+        (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not the name of a node type",
                        vls_text_short(valise_str_of(type->name)).s);
         vls_hint(err, "use letters, digits, '-' and '_', 64 at most");
         return VALISE_E_INVALID;

@@ -35,7 +35,7 @@ static int fail_late(const valise_node_run *at, bool around, valise_error *err)
                    around ? "'" : "it", around ? vls_text_short(at->path).s : "",
                    around ? "', which it is part of," : "",
                    (long long)(at->node->timeout_ns / 1000000));
-    vls_hint(err, "a longer `timeout` in its configuration gives it more time");
+    vls_hint(err, "set a longer `timeout` in its configuration");
     return VALISE_E_LIMIT;
 }
 
@@ -203,7 +203,7 @@ static int hear(int rc, valise_error *err)
     if (vls_error_of_name(valise_str_of(valise_error_name(rc))) != rc)
         rc = VALISE_E_INVALID; /* no code at all */
     if (err->code == 0)
-        return vls_fail(err, rc, "it failed, and does not say why");
+        return vls_fail(err, rc, "it failed without saying why");
     err->code = rc;
     return rc;
 }

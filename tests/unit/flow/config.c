@@ -10,11 +10,11 @@ TEST(flow_config, every_error_at_once)
 
     CHECK_SAYS(
         "version: version '3.0.0' is not known (this library reads version 2.0.0)\nnodes[0].type: "
-        "there is no node type 'ChatNod' (did you mean 'ChatNode'?)\nnodes[1].id: there is a node "
-        "'a' already (ids are unique in a flow: give it another one)\nnodes[2].parms: a node has "
-        "no member 'parms' (did you mean 'params'?)\nnodes[2].params.model: 'model' is "
+        "there is no node type 'ChatNod' (did you mean 'ChatNode'?)\nnodes[1].id: a node 'a' "
+        "already exists (give it another id: they must be unique in a flow)\nnodes[2].parms: a "
+        "node has no member 'parms' (did you mean 'params'?)\nnodes[2].params.model: 'model' is "
         "missing\nnodes[3].params.model: 'model' must be a string, not an "
-        "integer\nnodes[3].params.temperature: 'temperature' must be between 0 and 2, is "
+        "integer\nnodes[3].params.temperature: 'temperature' must be between 0 and 2, not "
         "5\nnodes[3].params.tempo: unknown member 'tempo'\nnodes[4].params.list[1]: must be a "
         "string, is 7\nnodes[4].params.n: must be an integer, is "
         "\"x\"\nnodes[5].permissions.read[0]: a pattern is empty\nnodes[5].timeout: \"soon\" is "
@@ -48,7 +48,7 @@ TEST(flow_config, single_faults)
         {"'wait':{'base':'2s','mx':'1s'}",
          "nodes[0].wait.mx: a wait has no member 'mx' (did you mean 'max'?)\n"},
         {"'quarantine':1", "nodes[0].quarantine: it must be true or false, not integer\n"},
-        {"'params':[]", "nodes[0].params: params are an object, not array\n"},
+        {"'params':[]", "nodes[0].params: params must be an object, not array\n"},
         {"'permissions':[]", "nodes[0].permissions: permissions are an object, not array\n"},
         {"'permissions':{'raed':[]}", "nodes[0].permissions.raed: unknown member 'raed' (did you "
                                       "mean 'read'?)\n"},
@@ -56,7 +56,7 @@ TEST(flow_config, single_faults)
                                    "(declare it in the flow's dependencies)\n"},
         {"'params':{'a':[{'b':'${'}]}", "nodes[0].params.a[0].b: '${' is not a reference (write "
                                         "${NAME} for a variable, or $${ for the characters)\n"},
-        {"'params':{'a':'@cred:'}", "nodes[0].params.a: '' is not a name of a credential (write "
+        {"'params':{'a':'@cred:'}", "nodes[0].params.a: '' is not the name of a credential (write "
                                     "@cred:NAME, with letters, digits, '-' and '_')\n"},
         {"'name':7", "nodes[0].name: it must be a text, not integer\n"},
         {"'meta':{'any':[1]},'description':'','name':'x'", ""},
@@ -81,26 +81,20 @@ TEST(flow_config, every_error_within_params)
     valise *v = kit_open(t);
 
     CHECK_SAYS(
-        "nodes[0].params.flow.nodes[1].params.action: '${' is not a reference (write ${NAME} "
-        "for a variable, or $${ for the characters)\n"
-        "nodes[0].params.collect: 'collect' must have between 1 and 1024 bytes, has 0\n"
-        "nodes[0].params.parallel: 'parallel' must be an integer, not a string\n"
-        "nodes[0].params.flow.nodes[0].type: there is no node type 'SetNod' (did you mean "
-        "'SetNode'?)\n"
-        "nodes[0].params.flow.nodes[1].params.values: it must be an object, not integer "
-        "(write {\"key\": value})\n"
-        "nodes[0].params.reduce.k: there is no such reducer (it is one of append, merge, sum, "
-        "min, max, first, last)\n"
-        "nodes[1].params.replay: 'replay' must be a string, not an integer\n"
-        "nodes[1].params.prompt: a placeholder has no end: '{{' (write {{key}}; two braces "
-        "that are no placeholder are {{{{)\n"
-        "nodes[2].params.maxTurns: 'maxTurns' must be between 1 and 1000, is 0\n"
-        "nodes[2].params.prompt: 'prompt' is missing\n"
-        "nodes[2].params.client: either a client, or a provider and a file of answers (the "
-        "client says which provider it is)\n"
-        "nodes[3].params.flow: must be an object, is 7\n"
-        "nodes[3].params.more: is not allowed\n"
-        "nodes[4].params: must have the property \"flow\"\n",
+        "nodes[0].params.flow.nodes[1].params.action: '${' is not a reference (write ${NAME} for a "
+        "variable, or $${ for the characters)\nnodes[0].params.collect: 'collect' must have "
+        "between 1 and 1024 bytes, not 0\nnodes[0].params.parallel: 'parallel' must be an integer, "
+        "not a string\nnodes[0].params.flow.nodes[0].type: there is no node type 'SetNod' (did you "
+        "mean 'SetNode'?)\nnodes[0].params.flow.nodes[1].params.values: it must be an object, not "
+        "integer (write {\"key\": value})\nnodes[0].params.reduce.k: there is no such reducer (it "
+        "is one of append, merge, sum, min, max, first, last)\nnodes[1].params.replay: 'replay' "
+        "must be a string, not an integer\nnodes[1].params.prompt: a placeholder is not closed: "
+        "'{{' (write {{key}}; for two literal braces write {{{{)\nnodes[2].params.maxTurns: "
+        "'maxTurns' must be between 1 and 1000, not 0\nnodes[2].params.prompt: 'prompt' is "
+        "missing\nnodes[2].params.client: give either a client, or a provider and a file of "
+        "answers (the client already names the provider)\nnodes[3].params.flow: must be an object, "
+        "is 7\nnodes[3].params.more: is not allowed\nnodes[4].params: must have the property "
+        "\"flow\"\n",
         "{'nodes':[{'id':'m','type':'MapNode','params':{'over':'a','parallel':'many',"
         "'collect':'','reduce':{'k':'nope'},'flow':{'nodes':[{'id':'x','type':'SetNod'},"
         "{'id':'y','type':'SetNode','params':{'values':5,'action':'${'}}],'edges':[{'from':'x',"
@@ -135,27 +129,22 @@ TEST(flow_config, every_error_within_one_param)
     valise *v = kit_open(t);
 
     CHECK_SAYS(
-        "nodes[0].params.command[1]: 'word' must be a string, not an integer\n"
-        "nodes[0].params.command[3]: 'word' must be a string, not null\n"
-        "nodes[0].params.command[0]: which program runs is no item's business (only its arguments "
-        "are templates)\n"
-        "nodes[0].params.input[0]: it is not a key\n"
-        "nodes[0].params.input[2]: it is not a key\n"
-        "nodes[0].params.env.A: it is not a variable with a text\n"
-        "nodes[0].params.env.B=: it is not a variable with a text\n"
-        "nodes[1].params.tools[0]: 'tool' must be a string, not an integer\n"
-        "nodes[2].params.cases.1: it must be a text, not integer\n"
-        "nodes[2].params.cases.2: '' is not an action\n"
-        "nodes[3].params.rules[0]: it is not a rule with an action (write [{\"when\": {...}, "
-        "\"action\": \"name\"}])\n"
-        "nodes[3].params.rules[2]: it is not a rule with an action (write [{\"when\": {...}, "
-        "\"action\": \"name\"}])\n"
-        "nodes[4].params.values.: the key of an item is empty\n"
-        "nodes[4].params.values.a\\x01: the key of an item has a control character at byte 1\n"
-        "nodes[5].params.reduce.k: there is no such reducer (it is one of append, merge, sum, min, "
-        "max, first, last)\n"
-        "nodes[5].params.reduce.l: there is no such reducer (it is one of append, merge, sum, min, "
-        "max, first, last)\n",
+        "nodes[0].params.command[1]: 'word' must be a string, not an "
+        "integer\nnodes[0].params.command[3]: 'word' must be a string, not "
+        "null\nnodes[0].params.command[0]: an item must not decide which program runs (only its "
+        "arguments are templates)\nnodes[0].params.input[0]: it must be a "
+        "key\nnodes[0].params.input[2]: it must be a key\nnodes[0].params.env.A: it must be a "
+        "variable with a string\nnodes[0].params.env.B=: it must be a variable with a "
+        "string\nnodes[1].params.tools[0]: 'tool' must be a string, not an "
+        "integer\nnodes[2].params.cases.1: it must be a text, not "
+        "integer\nnodes[2].params.cases.2: '' is not an action\nnodes[3].params.rules[0]: it must "
+        "be a rule with an action (write [{\"when\": {...}, \"action\": "
+        "\"name\"}])\nnodes[3].params.rules[2]: it must be a rule with an action (write "
+        "[{\"when\": {...}, \"action\": \"name\"}])\nnodes[4].params.values.: the key of an item "
+        "is empty\nnodes[4].params.values.a\\x01: the key of an item has a control character at "
+        "byte 1\nnodes[5].params.reduce.k: there is no such reducer (it is one of append, merge, "
+        "sum, min, max, first, last)\nnodes[5].params.reduce.l: there is no such reducer (it is "
+        "one of append, merge, sum, min, max, first, last)\n",
         "{'nodes':[{'id':'a','type':'ExecNode','params':{'command':['{{x}}',1,'y',null],"
         "'input':[1,'k',''],'env':{'A':1,'B=':'x','C':'y'}}},"
         "{'id':'b','type':'AgentNode','params':{'prompt':'x','tools':[1]}},"
@@ -210,16 +199,16 @@ TEST(flow_config, levels)
          "nodes[0].params: must have the property \"flow\"\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'},{'id':'b','type':'SearchNode'}],"
          "'edges':[{'from':'a','to':'b','condition':'go'},{'from':'a','to':'a','condition':'go'}]}",
-         "edges[1].condition: 'a' has an edge for 'go' already (one action leads to one node: give "
-         "this one another condition)\n"},
+         "edges[1].condition: 'a' already has an edge for 'go' (an action can lead to only one "
+         "node: give this edge another condition)\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'}],'edges':[{'from':'a','to':'a','condition':7},"
          "{'from':'a','to':'a','condition':''}]}",
          "edges[0].condition: a condition is an action, or a rule in JSON Logic, not integer\n"
          "edges[1].condition: an action has 1 to 128 bytes and no control characters\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'}],'edges':[{'from':'a','to':'a'},"
          "{'from':'a','to':'z','condition':'default'}]}",
-         "edges[1].condition: 'a' has an edge for 'default' already (one action leads to one node: "
-         "give this one another condition)\nedges[1].to: there is no node 'z'\n"},
+         "edges[1].condition: 'a' already has an edge for 'default' (an action can lead to only "
+         "one node: give this edge another condition)\nedges[1].to: there is no node 'z'\n"},
         {"{'nodes':[{'id':'a','type':'SearchNode'}],'edges':[{'from':'a','to':'a','mappings':"
          "{'x':'k','y':'k','':'z','q':7}}]}",
          "edges[0].mappings.: the key of an item is empty\n"

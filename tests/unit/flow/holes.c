@@ -65,8 +65,8 @@ TEST(flow_holes, U22_no_condition_is_default)
         t, v, "{'nodes':[{'id':'a','type':'SearchNode'}],'edges':[{'from':'a','to':'a'}]}");
 
     CHECK_STR(VLS_STR("default"), flow->edges.ptr[0]->action);
-    CHECK_TEXT("edges[1].condition: 'a' has an edge for 'default' already (one action leads to one "
-               "node: give this one another condition)\n",
+    CHECK_TEXT("edges[1].condition: 'a' already has an edge for 'default' (an action can lead to "
+               "only one node: give this edge another condition)\n",
                kit_check(t, v,
                          "{'nodes':[{'id':'a','type':'SearchNode'}],'edges':[{'from':'a','to':'a'},"
                          "{'from':'a','to':'a','condition':'default'}]}"));
@@ -77,7 +77,7 @@ TEST(flow_holes, U27_params_are_checked_at_load)
 {
     valise *v = kit_open(t);
 
-    CHECK_TEXT("nodes[0].params.temperature: 'temperature' must be between 0 and 2, is 5\n",
+    CHECK_TEXT("nodes[0].params.temperature: 'temperature' must be between 0 and 2, not 5\n",
                kit_check(t, v,
                          "{'nodes':[{'id':'a','type':'StrictNode','params':{'model':'m',"
                          "'temperature':5}}]}"));

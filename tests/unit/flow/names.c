@@ -192,8 +192,8 @@ TEST(flow_names, what_an_id_may_be)
     }
     CHECK_TEXT("", kit_check(t, v, "{'nodes':[{'id':'A-z_09','type':'SearchNode'}]}"));
     CHECK_TEXT("", kit_check(t, v, "{'nodes':[{'id':'__proto__','type':'SearchNode'}]}"));
-    CHECK_TEXT("namespace: 'sales.' is not a namespace (write segments with dots between, such as "
-               "sales.reports)\n",
+    CHECK_TEXT("namespace: 'sales.' is not a namespace (write words with dots between them, such "
+               "as sales.reports)\n",
                kit_check(t, v, "{'namespace':'sales.','nodes':[{'id':'a','type':'SearchNode'}]}"));
 }
 
@@ -216,7 +216,7 @@ TEST(flow_names, paths_and_depths_have_a_limit)
         deep = test_format("'subflows':[{'id':'s%u',%s}]", i, deep);
     CHECK_TEXT("", kit_check(t, v, test_format("{%s}", deep)));
     deep = kit_check(t, v, test_format("{'subflows':[{'id':'s',%s}]}", deep));
-    CHECK_MSG(strstr(deep, "flows lie more than 16 deep within each other"), "%s", deep);
+    CHECK_MSG(strstr(deep, "flows are nested more than 16 deep"), "%s", deep);
 }
 
 /* Two nodes with one namespace are allowed and reported. S25 [F19] */

@@ -60,9 +60,9 @@ TEST(agent, hears_of_what_goes_wrong)
         {"{'type':'tool_use','callId':'c','name':'rm -rf','args':{}}",
          "There is no tool of this name"},
         {"{'type':'tool_use','callId':'c','name':'look','args':{},'rawArgs':'at'}",
-         "no JSON object"},
-        {"{'type':'tool_use','callId':'c','name':'look','args':'at'}", "no JSON object"},
-        {"{'type':'tool_use','callId':'c','name':'look','args':[{'at':'x'}]}", "no JSON object"},
+         "not a JSON object"},
+        {"{'type':'tool_use','callId':'c','name':'look','args':'at'}", "not a JSON object"},
+        {"{'type':'tool_use','callId':'c','name':'look','args':[{'at':'x'}]}", "not a JSON object"},
         {"{'type':'tool_use','callId':'c','name':'look','args':null}", "at"},
         {"{'type':'tool_use','callId':'c','name':'look'}", "at"},
     };
@@ -98,7 +98,7 @@ TEST(agent, has_a_last_turn)
                      agent(d, "'prompt':'Go','tools':['look'],'maxTurns':2", "",
                            test_format("%s%s%s", call, calls("e", "look", "{'at':'x'}"), call)),
                      bag),
-                 "the model still calls tools in the last of 2 turns"));
+                 "the model still called tools in the last of 2 turns"));
     CHECK_TEXT("default at a/answer",
                ran(d,
                    agent(d, "'prompt':'Go','tools':['look'],'maxTurns':2", "",

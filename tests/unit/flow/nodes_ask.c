@@ -76,8 +76,8 @@ TEST(asking, chat_sees_no_more_items_than_its_node_may)
     CHECK_OK(pack(bag, "bad", "\"poison\"", d->err));
     CHECK_OK(jail(bag, "bad", "retry failed", d->err));
     CHECK(strstr(ran(d, asks, bag), "DENIED"));
-    CHECK(strstr(ran(d, lists, bag), "the request does not have 'hunter2' in it"));
-    CHECK(strstr(ran(d, lists, bag), "the request does not have 'poison' in it"));
+    CHECK(strstr(ran(d, lists, bag), "the request does not contain 'hunter2'"));
+    CHECK(strstr(ran(d, lists, bag), "the request does not contain 'poison'"));
     lists = chat(d, "'prompt':'Go.','items':['ns:sales.*']", "",
                  "{'answer':{'blocks':[{'type':'text','text':'x'}]},'expect':'down'}\n");
     CHECK_TEXT("default at c", ran(d, lists, bag));
@@ -207,7 +207,7 @@ TEST(asking, a_model_decides)
     for (size_t i = 0; i < VLS_COUNT(bad); i++) {
         CHECK(strstr(
             ran(d, decision(d, "", test_format("{'answer':{'blocks':[%s]}}\n", bad[i])), bag),
-            "the model was to choose one of pay, pay-all, talk"));
+            "the model had to choose one of pay, pay-all, talk"));
         CHECK_TEXT("pay at d", ran(d,
                                    decision(d, ",'maxRetries':1",
                                             test_format("{'answer':{'blocks':[%s]}}\n%s", bad[i],

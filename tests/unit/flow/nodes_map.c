@@ -174,7 +174,7 @@ TEST(map, a_reducer_that_cannot)
     valise_flow *flow = map(d, ",'reduce':{'k':'sum'}", SET("s", "{'k':'{{item}}'}"), "");
 
     CHECK_OK(pack(bag, "list", quoted("[1,'x']"), d->err));
-    CHECK(strstr(ran(d, flow, bag), "it takes numbers, and there is string"));
+    CHECK(strstr(ran(d, flow, bag), "it takes numbers, not string"));
     CHECK_OK(pack(bag, "list", "[9223372036854775807,1]", d->err));
     CHECK(strstr(ran(d, flow, bag), "the sum is too large"));
 }

@@ -184,12 +184,12 @@ TEST(tools, what_a_program_gets_wrong)
         const char *script, *more, *says;
     } bad[] = {
         {"echo no >&2; echo at all >&2; exit 3", "", "at all"},
-        {"echo words", "", "wrote no answer of a node: invalid JSON at byte 0"},
+        {"echo words", "", "did not write the answer of a node: invalid JSON at byte 0"},
         {"echo '{\"pack\":{},\"pack\":{}}'", "", "duplicate key \"pack\""},
         {"true", "", "it wrote nothing"},
         {"echo '[1]'", "", "it is not an object"},
         {"echo '{\"actoin\":\"a\"}'", "", "its member 'actoin' is unknown"},
-        {"echo '{\"pack\":[1]}'", "", "its member 'pack' has another type"},
+        {"echo '{\"pack\":[1]}'", "", "its member 'pack' has the wrong type"},
         {"echo '{\"remove\":[1]}'", "", "a list of keys"},
         {"echo '{\"pack\":{\"\":1}}'", "", "key"},
         {"head -c 3000 /dev/zero", ",'maxBytes':1000", "1000 bytes"},

@@ -344,7 +344,7 @@ TEST(flow_kill, the_node_of_another_run_that_was_killed) /* [F13] */
     s = site_at(t, test_format("%s/ws", dir));
     CHECK_TEXT("n=3", holds(s, "x"));
     CHECK_RC(VALISE_E_CONFLICT, try_resume(s, run_id(s, 1)));
-    HAS(t->err.message, "what 'b' had written would be taken back, and with it what a wrote");
+    HAS(t->err.message, "undoing what 'b' had written would also undo what a wrote");
     CHECK_TEXT("n=3", holds(s, "x"));
     (void)resume(s, run_id(s, 0));
     CHECK_TEXT("n=4", holds(s, "x"));

@@ -45,10 +45,8 @@ TEST(flow_shared, what_the_owner_packed_since_is_not_taken_away) /* [F13] */
     pack_as_owner(s, "x", "hint", "\"look left\"");
     CHECK_INT(0, unlink(flag));
     CHECK_RC(VALISE_E_CONFLICT, try_resume(s, "x"));
-    CHECK_TEXT(
-        "what 'b' had written would be taken back, and with it what the owner wrote to 'hint' "
-        "since",
-        t->err.message);
+    CHECK_TEXT("undoing what 'b' had written would also undo what the owner wrote to 'hint' since",
+               t->err.message);
     HAS(t->err.hint, "valise flow rerun x --from b");
     CHECK_TEXT("half=1 hint=\"look left\" n=2", holds(s, "x"));
     CHECK_TEXT("failed 2  b IO", runs_of(s));
@@ -103,7 +101,7 @@ TEST(flow_shared, another_run_on_the_same_backpack) /* [F13] */
     (void)run_on(s, "x", three(flag));
     CHECK_TEXT("n=5", holds(s, "x"));
     CHECK_RC(VALISE_E_CONFLICT, try_resume(s, first));
-    HAS(t->err.message, "what 'b' had written would be taken back");
+    HAS(t->err.message, "undoing what 'b' had written would also undo");
     CHECK_TEXT("n=5", holds(s, "x"));
     (void)rerun(s, first, "'from':'b','backpack':'y'");
     CHECK_TEXT("n=3", holds(s, "y"));
@@ -224,7 +222,7 @@ TEST(flow_shared, a_rerun_with_other_params_is_resumed_with_them) /* [F13] */
                       file));
     CHECK_RC(VALISE_E_CONFLICT,
              talk_try(&s->k, "flow:resume", "{\"run\":\"y\",\"file\":\"%s\"}", file));
-    HAS(t->err.hint, "the same --param");
+    HAS(t->err.hint, "its own --param");
     CHECK_RC(VALISE_E_CONFLICT,
              talk_try(&s->k, "flow:resume",
                       "{\"run\":\"y\",\"file\":\"%s\",\"param\":[\"b.word=3\"]}", file));

@@ -200,7 +200,7 @@ TEST(flow_retry, a_fallback_may_fail_too)
                             ""),
                    bag_of(d, "x")));
     CHECK_INT(2, (intmax_t)times_in(told(l), "ERROR"));
-    CHECK_TEXT("TOO_LARGE: node 'b': it failed, and does not say why",
+    CHECK_TEXT("TOO_LARGE: node 'b': it failed without saying why",
                ran(d,
                    nodes_of(d,
                             NODE("b", "{'exec':[['fail',0,'IO','gone']],'fallback':[['fail',0,"

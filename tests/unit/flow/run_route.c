@@ -184,7 +184,7 @@ TEST(flow_route, a_failure_that_says_nothing_is_not_said_to_be_an_earlier_one)
                  edge_("a", "b", "'error'"));
 
     text = ran(d, flow, bag_of(d, "x"));
-    CHECK_TEXT("TOO_LARGE: node 'b': it failed, and does not say why", text);
+    CHECK_TEXT("TOO_LARGE: node 'b': it failed without saying why", text);
 }
 
 TEST(flow_route, a_node_that_returns_one_code_and_says_another_one_fails_with_what_it_returns)
@@ -326,7 +326,7 @@ TEST(flow_route, what_is_not_there_is_not_carried_over_and_is_warned_of) /* [F17
     CHECK_OK(pack(bag, "one", "7", &t->err));
     CHECK_TEXT("default at b", ran(d, flow, bag));
     CHECK_TEXT("7", got(bag, "one"));
-    HAS(told(l), "there is no 'n' to be carried over to 'one'");
+    HAS(told(l), "there is no 'n' to carry over to 'one'");
 }
 
 TEST(flow_route, what_is_carried_over_keeps_its_tags_and_lists) /* [F17], U11 */
