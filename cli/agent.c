@@ -14,7 +14,7 @@ typedef struct serve_args {
 
 static const valise_field serve_in[] = {
     VALISE_FIELD_WITH(serve_args, as, STR, VALISE_NULLABLE,
-                      "The agent who acts (default: as --actor says).", .ref = "agent:list.id",
+                      "The agent who acts (default: the one of --actor).", .ref = "agent:list.id",
                       .min = 1, .max = 128),
     VALISE_FIELD_END,
 };
@@ -62,26 +62,22 @@ static int run_serve(int *status, cli *c, const cli_words *words, const void *ar
 }
 
 const cli_builtin cli_builtin_agent_serve = {
-    .op =
-        {.size = sizeof(valise_op),
-         .name = "agent:serve",
-         .brief = "Serve the workspace to one agent over standard input and output.",
-         .help =
-             "For programs in any language. A line is a question: {\"id\":1, "
-             "\"op\":\"read_context\", "
-             "\"args\":{\"node\":\"lib/date.c\"}}; there are read_context, write_context and "
-             "synthesize, which take what `valise help get-node`, `put-frame` and `synthesize` say "
-             "(and write_context takes a \"text\" for its content). The answer is a line: "
-             "{\"id\":1, "
-             "\"result\":{...}, \"seq\":12} or {\"error\":{\"code\":..., \"message\":...}, "
-             "\"id\":1}. A "
-             "line that makes no sense is answered with an error too. It ends with its input.\n\n"
-             "Everything is done as the agent, who may do what the workspace says: `valise agent "
-             "add NAME` comes first.",
-         .kind = VALISE_JOB,
-         .in = serve_in,
-         .in_size = sizeof(serve_args),
-         .example = "{\"as\":\"planner\"}"},
+    .op = {.size = sizeof(valise_op),
+           .name = "agent:serve",
+           .brief = "Serve the workspace to one agent over standard input and output.",
+           .help =
+               "For programs in any language. Each line of input is a question: {\"id\":1, "
+               "\"op\":\"read_context\", \"args\":{\"node\":\"lib/date.c\"}}. The operations are "
+               "read_context, write_context and synthesize, with the arguments that `valise help "
+               "get-node`, `put-frame` and `synthesize` list (write_context also takes its content "
+               "as \"text\"). Each answer is a line: {\"id\":1, \"result\":{...}, \"seq\":12} or "
+               "{\"error\":{\"code\":..., \"message\":...}, \"id\":1}. An invalid line is answered "
+               "with an error, too. The command ends when its input ends.\n\nEverything is done as "
+               "the agent, under its capabilities. Add it first: `valise agent add NAME`.",
+           .kind = VALISE_JOB,
+           .in = serve_in,
+           .in_size = sizeof(serve_args),
+           .example = "{\"as\":\"planner\"}"},
     .run = run_serve,
     .lines = lines,
 };

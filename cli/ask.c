@@ -80,7 +80,7 @@ static int warn(cli *c, vls_json answer, valise_error *err)
         add_calls(&line, vls_member_of(answer, "blocks"));
         vls_buf_add_text(&line, ": add the results as a turn, and ask again without a text\n");
     } else if (vls_str_equal(stop, VLS_STR("limit"))) {
-        vls_buf_add_text(&line, "valise: the answer was cut: it may have no more tokens\n");
+        vls_buf_add_text(&line, "valise: the answer was cut off: it may have no more tokens\n");
     } else if (vls_str_equal(stop, VLS_STR("refused"))) {
         vls_buf_add_text(&line, "valise: the model refused to answer\n");
     }

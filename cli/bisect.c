@@ -270,8 +270,8 @@ static int run_bisect(int *status, cli *c, const cli_words *words, const void *a
 
     if (program == rule) {
         vls_report(err, CLI_E_USAGE, -1,
-                   rule ? "it is a program or a rule that decides, not both"
-                        : "what shall hold? Give a rule or a program");
+                   rule ? "give either a program or a rule, not both"
+                        : "no condition given: it is a rule or a program");
         vls_hint(err,
                  "give --rule JSON, or a program after --: valise bp bisect RUN -- grep -q Lyon");
         return CLI_E_USAGE;
@@ -279,8 +279,10 @@ static int run_bisect(int *status, cli *c, const cli_words *words, const void *a
     if (rule)
         return run_rule(status, c, op, a, err);
     if (a->node.len > 0 || c->options.at)
-        return vls_fail(err, CLI_E_USAGE, "a program sees what the owner sees now: %s is for rules",
-                        a->node.len > 0 ? "--node" : "--at");
+        return vls_fail(
+            err, CLI_E_USAGE,
+            "a program always sees the current state as its owner does; %s works only with --rule",
+            a->node.len > 0 ? "--node" : "--at");
     return run_program(status, c, op, a, err);
 }
 
@@ -288,12 +290,12 @@ const cli_builtin cli_builtin_backpack_bisect = {
     .op = {.size = sizeof(valise_op),
            .name = "backpack:bisect",
            .brief = "Find the first commit at which a condition holds.",
-           .help = "What holds is said by a rule, or by a program behind `--`. The program gets a "
-                   "state as one JSON object on standard input, VALISE_BACKPACK and VALISE_SEQ in "
-                   "its environment, and is started without a shell. Exit code 0: it holds; 1 to "
-                   "124: it does not; anything else ends the search. It is tried for about as many "
-                   "states as the number of commits has binary digits. NOT_FOUND (exit code 3) "
-                   "says that it does not hold at the end.",
+           .help = "The condition is a rule, or a program after `--`. The program gets a state as "
+                   "one JSON object on standard input, and VALISE_BACKPACK and VALISE_SEQ in its "
+                   "environment; it is started without a shell. Exit code 0: the condition holds; "
+                   "1 to 124: it does not; anything else ends the search. This is a binary search: "
+                   "about 10 states are tried for 1,000 commits. NOT_FOUND (exit code 3) means "
+                   "that the condition does not hold at the end.",
            .kind = VALISE_QUERY,
            .needs = "backpack:read",
            .in = bisect_in,

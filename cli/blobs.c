@@ -37,8 +37,8 @@ static int write_piece(pouring *p, size_t len, valise_error *err)
 static int refuse_binary(valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID,
-                   "these bytes are no text, and could leave your terminal unusable");
-    vls_hint(err, "--output FILE writes them into a file; so does `> FILE`");
+                   "these bytes are not text, and could leave your terminal unusable");
+    vls_hint(err, "write them to a file: --output FILE, or `> FILE`");
     return VALISE_E_INVALID;
 }
 

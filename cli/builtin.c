@@ -66,9 +66,10 @@ static const valise_field word_item = {
 static const valise_field help_in[] = {
     VALISE_FIELD_WITH(help_args, command, LIST, VALISE_POSITIONAL,
                       "The command, or the first word of several.", .more = &word_item),
-    VALISE_FIELD(help_args, man, BOOL, 0, "As a man page, in roff."),
-    VALISE_FIELD(help_args, schema, BOOL, 0,
-                 "The JSON Schema of what it prints with --json; without a command, of errors."),
+    VALISE_FIELD(help_args, man, BOOL, 0, "Print it as a man page, in roff."),
+    VALISE_FIELD(
+        help_args, schema, BOOL, 0,
+        "Print the JSON Schema of what it prints with --json; without a command, of errors."),
     VALISE_FIELD(help_args, names, BOOL, VALISE_HIDDEN, "What there are pages of."),
     VALISE_FIELD(help_args, reference, BOOL, VALISE_HIDDEN, "All of it, in Markdown."),
     VALISE_FIELD_END,

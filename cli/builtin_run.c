@@ -250,7 +250,7 @@ static int find_wanted(wanted *out, cli *c, const valise_list *list, valise_erro
     out->group = list->count == 1 ? cli_catalog_group(c->catalog, words[0]) : NULL;
     out->only = cli_catalog_find(&used, c->catalog, list->count, words);
     if (out->only && used == list->count && !cli_command_operation(out->only) && !out->group) {
-        vls_report(err, CLI_E_USAGE, -1, "'%s' is a command but no operation", words[0]);
+        vls_report(err, CLI_E_USAGE, -1, "'%s' is a command, but not an operation", words[0]);
         vls_hint(err, "run 'valise help %s', or 'valise help --schema %s'", words[0], words[0]);
         return CLI_E_USAGE;
     }
@@ -317,8 +317,8 @@ const cli_builtin cli_builtin_commands = {
            .brief = "List all operations; with --json also their schemas.",
            .help = "With --json there is a line for each: name, kind (command, query or job), "
                    "brief, needs (the capability), flags, payload and result (JSON Schemas), and "
-                   "example. `valise help --schema COMMAND` has the schema of what a command "
-                   "prints, which for a few is more or less than the result.",
+                   "example. `valise help --schema COMMAND` shows the schema of what a command "
+                   "prints, which for a few commands is not the same as the result.",
            .flags = VALISE_OP_LIST,
            .in = commands_in,
            .in_size = sizeof(commands_args),

@@ -161,7 +161,7 @@ static const valise_field config_get_in[] = {
     VALISE_FIELD_WITH(config_get_args, name, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The name of a setting, such as core.durability.", .ref = "cli.setting"),
     VALISE_FIELD_AS(config_get_args, show_origin, "showOrigin", BOOL, 0,
-                    "Also show who set it, and where."),
+                    "Also show where it was set."),
     VALISE_FIELD_END,
 };
 
@@ -240,8 +240,7 @@ static int make_row(vls_json *out, cli *c, valise_str name, valise_str value,
 
 static int refuse_unset(valise_str name, bool known, valise_error *err)
 {
-    (void)vls_fail(err, VALISE_E_NOT_FOUND,
-                   known ? "nobody has set '%s'" : "there is no setting '%s'",
+    (void)vls_fail(err, VALISE_E_NOT_FOUND, known ? "'%s' is not set" : "there is no setting '%s'",
                    vls_text_short(name).s);
     if (known)
         vls_hint(err, "valise config set --user %s VALUE", vls_text_short(name).s);
@@ -291,9 +290,9 @@ const cli_builtin cli_builtin_config_get = {
     .op = {.size = sizeof(valise_op),
            .name = "config:get",
            .brief = "Print the value of a setting.",
-           .help = "Files in git's syntax: .valise/config of the workspace, and valise/config in\n"
-                   "$XDG_CONFIG_HOME of the user; then variables of the environment. The later\n"
-                   "one wins.",
+           .help = "Settings come from two files in git's syntax, .valise/config in the workspace "
+                   "and the\nuser's valise/config in $XDG_CONFIG_HOME, then from the environment. "
+                   "The later one wins.",
            .in = config_get_in,
            .in_size = sizeof(config_get_args),
            .out = config_out,
@@ -308,7 +307,7 @@ typedef struct config_list_args {
 
 static const valise_field config_list_in[] = {
     VALISE_FIELD_AS(config_list_args, show_origin, "showOrigin", BOOL, 0,
-                    "Also show who set it, and where."),
+                    "Also show where it was set."),
     VALISE_FIELD(config_list_args, all, BOOL, 0, "Include settings that are not set."),
     VALISE_FIELD_END,
 };

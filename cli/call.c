@@ -12,8 +12,8 @@ int cli_check_id(const valise_uuid *id, valise_error *err)
 {
     if (!vls_uuid_is_none(id))
         return 0;
-    (void)vls_fail(err, VALISE_E_INVALID, "the id of a command is not all zeros");
-    vls_hint(err, "leave it out, and it gets one");
+    (void)vls_fail(err, VALISE_E_INVALID, "the id of a command must not be all zeros");
+    vls_hint(err, "leave it out to get a new one");
     return VALISE_E_INVALID;
 }
 

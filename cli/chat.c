@@ -17,17 +17,19 @@ static const valise_field path_item = {
 
 static const valise_field chat_in[] = {
     VALISE_FIELD_WITH(chat_args, session, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
-                      "Id of the session, the end of it, or its label; a new one when left out.",
+                      "The session: its label, its id, or the end of its id (default: a new one).",
                       .min = 1, .max = 256, .ref = "session:list.id"),
     VALISE_FIELD_WITH(chat_args, message, STR, VALISE_NULLABLE,
-                      "Say this, print the answer, and end.", .min = 1, .max = LINE_MAX_BYTES),
-    VALISE_FIELD_WITH(chat_args, provider, STR, VALISE_NULLABLE, "Who is asked, such as anthropic.",
-                      .min = 1, .max = 64, .ref = "cli.provider"),
+                      "A single message to send instead; the chat ends with its answer.", .min = 1,
+                      .max = LINE_MAX_BYTES),
+    VALISE_FIELD_WITH(chat_args, provider, STR, VALISE_NULLABLE,
+                      "The provider to ask, such as anthropic.", .min = 1, .max = 64,
+                      .ref = "cli.provider"),
     VALISE_FIELD_WITH(chat_args, model, STR, VALISE_NULLABLE,
                       "The model (default: that of the role or the provider).", .min = 1,
                       .max = 256),
     VALISE_FIELD_WITH(chat_args, replay, STR, VALISE_NULLABLE,
-                      "A file of answers, instead of the provider.", .min = 1, .max = 4000,
+                      "A file of recorded answers, instead of the provider.", .min = 1, .max = 4000,
                       .ref = "cli.file"),
     VALISE_FIELD_WITH(chat_args, window, INT, VALISE_NULLABLE,
                       "Tokens for prompt and answer together (default: the role's).", .min = 1),
@@ -417,21 +419,22 @@ static int run_chat(int *status, cli *c, const cli_words *words, const void *arg
 }
 
 const cli_builtin cli_builtin_chat = {
-    .op = {.size = sizeof(valise_op),
-           .name = "chat",
-           .brief = "Chat with a model in the terminal.",
-           .help = "Each line is sent as a message and the answer is shown as it comes, as `valise "
-                   "ask` does. Lines that begin with a slash are commands, and /help lists them; "
-                   "two slashes begin a message with a slash. Ctrl-C cancels the answer and keeps "
-                   "what came of it; pressed again, it ends the chat.\n\n"
-                   "Without a terminal, each line of standard input is a message, and the first "
-                   "error ends the chat. --message sends that one only. With --json there is a "
-                   "line for each piece and for each answer.",
-           .kind = VALISE_JOB,
-           .in = chat_in,
-           .in_size = sizeof(chat_args),
-           .example = "{\"session\":\"support\",\"message\":\"Where is my parcel?\",\"provider\":"
-                      "\"anthropic\"}"},
+    .op =
+        {.size = sizeof(valise_op),
+         .name = "chat",
+         .brief = "Chat with a model in the terminal.",
+         .help =
+             "Each line is sent as a message and the answer is shown as it comes, as `valise ask` "
+             "does. Lines that begin with a slash are commands, and /help lists them; for a "
+             "message that begins with a slash, type two. Ctrl-C cancels the answer and keeps what "
+             "has arrived; pressed again, it ends the chat.\n\nWithout a terminal, each line of "
+             "standard input is a message, and the first error ends the chat. --message sends only "
+             "that one message. With --json there is a line for each piece and for each answer.",
+         .kind = VALISE_JOB,
+         .in = chat_in,
+         .in_size = sizeof(chat_args),
+         .example = "{\"session\":\"support\",\"message\":\"Where is my parcel?\",\"provider\":"
+                    "\"anthropic\"}"},
     .run = run_chat,
     .lines = lines,
 };

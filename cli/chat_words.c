@@ -55,7 +55,7 @@ static int find_prompt(chat *h, valise_error *err)
     rc = chat_dispatch(&list, h, "prompt:list", valise_str_of(payload), err);
     items = vls_member_of(list, "items");
     if (rc == 0 && (items.type != VLS_JSON_ARRAY || items.len == 0))
-        rc = vls_fail(err, VALISE_E_NOT_FOUND, "nothing was asked in this session yet");
+        rc = vls_fail(err, VALISE_E_NOT_FOUND, "nothing has been asked in this session yet");
     if (rc == 0)
         (void)snprintf(h->prompt, sizeof(h->prompt), "%.*s",
                        VALISE_STR_ARG(vls_text_of(items.items[0], "id")));
@@ -126,7 +126,7 @@ static int do_blame(chat *h, valise_str rest, valise_error *err)
 static int do_model(chat *h, valise_str rest, valise_error *err)
 {
     if (rest.len > 256)
-        return vls_fail(err, VALISE_E_INVALID, "this is too long for the name of a model");
+        return vls_fail(err, VALISE_E_INVALID, "the name of the model is too long");
     if (rest.len > 0) {
         vls_buf_clear(&h->model);
         vls_buf_add(&h->model, rest);
@@ -275,6 +275,7 @@ int chat_command(chat *h, valise_str line, valise_error *err)
         if (vls_str_equal(name, valise_str_of(words[i].name)))
             return words[i].run(h, rest, err);
     (void)vls_fail(err, CLI_E_USAGE, "there is no /%s", vls_text_short(name).s);
-    vls_hint(err, "/help says what there is; //%s says it to the model", vls_text_short(name).s);
+    vls_hint(err, "/help lists the commands; //%s is sent to the model as it is",
+             vls_text_short(name).s);
     return CLI_E_USAGE;
 }

@@ -67,7 +67,7 @@ static int run(int *status, cli *c, const cli_words *words, const void *args, va
         op = vls_registry_op(c->registry,
                              context ? VLS_STR("context:erase") : VLS_STR("preference:erase"));
     } else if (vls_json_get(*given, VLS_STR("reason"))) {
-        vls_report(err, CLI_E_USAGE, -1, "--reason is recorded when something is erased");
+        vls_report(err, CLI_E_USAGE, -1, "--reason is only for what is erased");
         vls_hint(err, "give --erase as well");
         return CLI_E_USAGE;
     }
@@ -83,8 +83,8 @@ const cli_builtin cli_builtin_context_delete = {
     .op = {.size = sizeof(valise_op),
            .name = "context:delete",
            .brief = "Delete a context entry.",
-           .help = "Its history stays, unless --erase removes that from every file too. A blob "
-                   "that nothing else holds is removed.",
+           .help = "Its history stays, unless --erase removes it from every file, too. A blob that "
+                   "nothing else holds is removed.",
            .kind = VALISE_COMMAND,
            .needs = "memory:write",
            .in = entry_in,
@@ -99,7 +99,7 @@ const cli_builtin cli_builtin_preference_delete = {
     .op = {.size = sizeof(valise_op),
            .name = "preference:delete",
            .brief = "Delete a preference.",
-           .help = "Its history stays, unless --erase removes that from every file too.",
+           .help = "Its history stays, unless --erase removes it from every file, too.",
            .kind = VALISE_COMMAND,
            .needs = "preference:write",
            .in = preference_in,

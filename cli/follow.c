@@ -99,9 +99,9 @@ static int wait_for_more(const following *f, valise_error *err)
 static int check_words(const following *f, const valise_call *call, valise_error *err)
 {
     if (call->at.len > 0)
-        return vls_fail(err, CLI_E_USAGE, "--follow starts now: it cannot go with --at");
+        return vls_fail(err, CLI_E_USAGE, "--follow starts now, so it cannot be used with --at");
     if (cli_number_of(f->payload, "until") > 0)
-        return vls_fail(err, CLI_E_USAGE, "--follow has no end: it cannot go with --until");
+        return vls_fail(err, CLI_E_USAGE, "--follow has no end, so it cannot be used with --until");
     return 0;
 }
 

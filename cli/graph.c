@@ -452,12 +452,13 @@ int cli_draw_history(cli *c, const valise_op *op, valise_str payload, valise_err
     if (rc < 0)
         return rc;
     if (c->options.at)
-        return vls_fail(err, CLI_E_USAGE, "--graph draws the present: it cannot go with --at");
+        return vls_fail(err, CLI_E_USAGE,
+                        "--graph draws the current state, so it cannot be used with --at");
     for (size_t i = 0; i < 2; i++) {
         member = vls_json_get(parsed, i == 0 ? VLS_STR("reverse") : VLS_STR("reads"));
         if (member && member->truth)
             return vls_fail(err, CLI_E_USAGE,
-                            "--graph begins with the newest commit: it cannot go with %s",
+                            "--graph begins with the newest commit, so it cannot be used with %s",
                             i == 0 ? "--reverse" : "--reads");
     }
     vls_arena_init(&g.arena, c->env, LOAD_MAX);

@@ -474,12 +474,12 @@ static const struct {
     {"VALISE_COLOR", "When to use colours, like --color."},
     {"NO_COLOR", "No colours, unless VALISE_COLOR or --color asks for them."},
     {"VALISE_PAGER",
-     "The pager for long output on a terminal; empty or cat means none. After it come the setting "
-     "core.pager, PAGER and less -FRX. It is run without a shell."},
-    {"PAGER", "The pager of all programs, where VALISE_PAGER and core.pager are not set."},
+     "The pager for long output on a terminal; empty or cat means none. Without it the setting "
+     "core.pager, then PAGER, then less -FRX are used. It is run without a shell."},
+    {"PAGER", "The pager, if neither VALISE_PAGER nor core.pager is set."},
     {"VALISE_DURABILITY, VALISE_TIMEOUT", "Like the settings core.durability and core.timeout."},
-    {"COLUMNS, LINES", "The size of the terminal, if it cannot be asked."},
-    {"XDG_CONFIG_HOME", "The folder that has valise/config; ~/.config if not set."},
+    {"COLUMNS, LINES", "The size of the terminal, if it does not tell."},
+    {"XDG_CONFIG_HOME", "The folder with valise/config (default: ~/.config)."},
 };
 
 static void add_reference_tables(cli_page *page)
@@ -523,9 +523,9 @@ static void add_settings(cli_page *page)
 {
     page->format->section(page, "settings");
     page->format->paragraphs(
-        page, "Settings are read from .valise/config in the workspace, then valise/config of the "
-              "user, then the environment; the later one wins. 'valise config' shows and changes "
-              "them.");
+        page,
+        "Settings are read from .valise/config in the workspace, then the user's valise/config, "
+        "then the environment; the later one wins. 'valise config' shows and changes them.");
     for (const vls_setting *s = vls_settings; s->name; s++)
         add_setting(page, s);
 }

@@ -134,7 +134,7 @@ int cli_read_json(vls_json *out, cli *c, const char *word, uint32_t around, vali
     if (rc != VALISE_E_INVALID || !err)
         return rc;
     if (word[0] == '@')
-        vls_hint(err, "the file is %s", word + 1);
+        vls_hint(err, "look at the file %s", word + 1);
     else if (looks_like_text(word) && strlen(word) <= 40 && !strpbrk(word, "'\"\\") &&
              vls_utf8_valid(text))
         vls_hint(err, "a text is JSON with its quotes: '\"%s\"'; @FILE and - are read", word);

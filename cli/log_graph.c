@@ -211,8 +211,9 @@ int cli_draw_log(cli *c, const valise_op *op, valise_str payload, valise_error *
         return rc;
     reverse = vls_json_get(parsed, VLS_STR("reverse"));
     if (reverse && reverse->truth)
-        return vls_fail(err, CLI_E_USAGE,
-                        "--graph begins with the newest command: it cannot go with --reverse");
+        return vls_fail(
+            err, CLI_E_USAGE,
+            "--graph begins with the newest command, so it cannot be used with --reverse");
     vls_arena_init(&g.arena, c->env, LOAD_MAX);
     cli_lanes_init(&g.lanes, c);
     rc = load(&g, op, payload, err);

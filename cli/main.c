@@ -87,7 +87,7 @@ static int list_group(int *status, cli *c, const cli_words *words, valise_error 
 {
     if (c->options.json) {
         vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a subcommand", words->group);
-        vls_hint(err, "run 'valise %s --help' for the commands there are", words->group);
+        vls_hint(err, "run 'valise %s --help' for the list of commands", words->group);
         return CLI_E_USAGE;
     }
     *status = CLI_USAGE;
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         vls_buf_clear(&out.text); /* a part would look whole */
     if (cli_out_finish(&out, &lost) < 0 && rc == 0) {
         if (c.done)
-            vls_hint(&lost, "it was done; only the answer is lost");
+            vls_hint(&lost, "the command was carried out; only its answer is lost");
         status = cli_report(&c, &lost);
     }
     if (rc < 0)

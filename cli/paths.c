@@ -95,7 +95,7 @@ static bool find_through_links(vls_buf *out, const cli *c, valise_str absolute)
 static int refuse_outside(const cli *c, valise_str word, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_INVALID, "'%s' is outside the tree", vls_text_short(word).s);
-    vls_hint(err, "the tree is /%s; paths count from %s", vls_text_short(c->tree_root).s,
+    vls_hint(err, "the tree is /%s; paths start from %s", vls_text_short(c->tree_root).s,
              c->tree_here.ptr ? "the current folder" : "there");
     return VALISE_E_INVALID;
 }
@@ -107,7 +107,7 @@ static int check_length(valise_str word, valise_error *err)
     bool more = true;
 
     if (word.len > VLS_PATH_MAX)
-        return vls_fail(err, VALISE_E_INVALID, "a path of %zu bytes, '%s': %u are allowed",
+        return vls_fail(err, VALISE_E_INVALID, "a path has %zu bytes, '%s': at most %u are allowed",
                         word.len, vls_text_short(word).s, VLS_PATH_MAX);
     while (more) {
         more = vls_str_cut(&name, &left, left, '/');
@@ -147,7 +147,7 @@ static int path_from_root(vls_buf *out, cli *c, valise_str word, valise_error *e
     if (rc == 0)
         rc = normalize(&path, c, vls_buf_str(&text), NULL);
     if (rc == VALISE_E_INVALID && text.len > VLS_PATH_MAX)
-        return vls_fail(err, rc, "'%s' lies too deep: a path has %u bytes at most",
+        return vls_fail(err, rc, "'%s' is too deep: a path may have at most %u bytes",
                         vls_text_short(word).s, VLS_PATH_MAX);
     if (rc == VALISE_E_INVALID)
         return refuse_outside(c, word, err); /* above the top of all folders */

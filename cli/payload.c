@@ -227,9 +227,9 @@ static int refuse_twice(const valise_field *field, valise_error *err)
 
 static int refuse_empty(const valise_field *field, valise_error *err)
 {
-    vls_report(err, CLI_E_USAGE, -1, "'--no-%s' is for a list with nothing in it",
+    vls_report(err, CLI_E_USAGE, -1, "'--no-%s' means an empty list",
                vls_field_words(field->name, '-').s);
-    vls_hint(err, "leave it out, or whatever else is given with '--%s'", cli_option_name(field).s);
+    vls_hint(err, "leave it out, or leave out '--%s'", cli_option_name(field).s);
     return CLI_E_USAGE;
 }
 
@@ -291,7 +291,7 @@ static int add_secret(maker *m, const valise_field *field, valise_error *err)
     if (!(field->flags & VALISE_REQUIRED))
         return 0;
     vls_report(err, CLI_E_USAGE, -1, "the secret '%s' is missing", field->name);
-    vls_hint(err, "put it into %s, or into a file that only you can read and give --%s-file FILE",
+    vls_hint(err, "set %s, or put it into a file that only you can read and give --%s-file FILE",
              cli_secret_variable(field->name).s, vls_field_words(field->name, '-').s);
     return CLI_E_USAGE;
 }

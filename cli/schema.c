@@ -154,7 +154,8 @@ int cli_schema_of_command(vls_json *out, cli *c, const cli_command *command, val
     int rc;
 
     if (command->builtin && command->builtin->own) {
-        (void)vls_fail(err, VALISE_E_UNSUPPORTED, "'%s' has no answer of its own",
+        (void)vls_fail(err, VALISE_E_UNSUPPORTED,
+                       "'%s' has no schema: it prints no answer of its own",
                        cli_name_of(command->op).s);
         vls_hint(err, "%s", command->builtin->own);
         return VALISE_E_UNSUPPORTED;

@@ -65,7 +65,7 @@ static int bool_value(vls_json *out, const valise_field *field, const char *word
     bool truth = strcmp(word, "true") == 0;
 
     if (!truth && strcmp(word, "false") != 0)
-        return vls_fail(err, VALISE_E_INVALID, "%s must be true or false, is '%s'", field->name,
+        return vls_fail(err, VALISE_E_INVALID, "%s must be true or false, not '%s'", field->name,
                         vls_text_short(valise_str_of(word)).s);
     *out = vls_json_bool(truth);
     return 0;
@@ -82,7 +82,7 @@ static int number_value(vls_json *out, cli *c, const valise_field *field, const 
         return vls_fail_memory(err);
     bool whole = field->type == VALISE_T_INT;
     if (rc < 0 || !vls_json_is_number(v) || (whole && v.type != VLS_JSON_INT))
-        return vls_fail(err, VALISE_E_INVALID, "%s must be a%s number, is '%s'", field->name,
+        return vls_fail(err, VALISE_E_INVALID, "%s must be a%s number, not '%s'", field->name,
                         whole ? " whole" : "", vls_text_short(valise_str_of(word)).s);
     *out = v;
     return 0;
@@ -121,8 +121,9 @@ static int data_value(vls_json *out, cli *c, valise_str bytes, valise_error *err
     int rc;
 
     if (bytes.len > DATA_MAX)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "the content has %zu bytes, and %zu can be given",
-                        bytes.len, (size_t)DATA_MAX);
+        return vls_fail(err, VALISE_E_TOO_LARGE,
+                        "the content has %zu bytes; at most %zu can be given", bytes.len,
+                        (size_t)DATA_MAX);
     vls_buf_init(&text, c->env, 2 * VLS_JSON_MAX_BYTES);
     vls_base64_encode(&text, bytes, 0);
     rc = vls_buf_check(&text, err);

@@ -422,13 +422,14 @@ static int run(watching *w, valise_error *err)
 static int check_args(const watch_args *a, valise_error *err)
 {
     if (a->exec && a->program.count == 0) {
-        vls_report(err, CLI_E_USAGE, -1, "which program? It stands behind --");
+        vls_report(err, CLI_E_USAGE, -1, "no program given: it follows --");
         vls_hint(err, "valise watch --exec -- make test");
         return CLI_E_USAGE;
     }
     if (a->run && !a->regenerate) {
-        vls_report(err, CLI_E_USAGE, -1, "--run is for --regenerate");
-        vls_hint(err, "valise watch --regenerate --run; a program of your own is for --exec");
+        vls_report(err, CLI_E_USAGE, -1, "--run works only with --regenerate");
+        vls_hint(err, "give --regenerate as well: valise watch --regenerate --run; to run a "
+                      "program of your own, use --exec");
         return CLI_E_USAGE;
     }
     return 0;
@@ -476,25 +477,23 @@ const cli_builtin cli_builtin_watch = {
            .name = "watch",
            .brief = "Watch the files and record what changes, until Ctrl-C.",
            .help =
-               "Everything is scanned once; then the kernel says which files change, and these are "
-               "looked at when it has been quiet for a moment. Each change is recorded as by "
-               "`scan`, and printed in a line. Nothing else is written. When the kernel cannot "
-               "tell (too much at once, no watches left, changed rules) everything is scanned; "
-               "that is also done every ten minutes.\n\n"
-               "With --json each line is an object: {\"event\":\"changed\",\"path\":\"src/a.c\"}; "
-               "`recorded` stands behind the changes of a version, `watching` says that the first "
-               "scan is over.\n\n"
-               "With --regenerate frames whose sources changed are made again after each version, "
-               "as by `regenerate`, also when others wrote something: `regenerated src notes "
-               "1f2e3d4c`. Frames that only their author can renew are named once "
+               "Everything is scanned once; then the kernel reports which files change, and these "
+               "are read when nothing has changed for a moment. Each change is recorded as by "
+               "`scan`, and printed on a line. Nothing else is written. If the kernel's reports "
+               "are not enough (too many changes at once, no watches left, changed ignore rules), "
+               "everything is scanned; this also happens every ten minutes.\n\nWith --json each "
+               "line is an object: {\"event\":\"changed\",\"path\":\"src/a.c\"}; `recorded` "
+               "follows the changes of a version, `watching` means that the first scan is "
+               "over.\n\nWith --regenerate frames whose sources changed are made again after each "
+               "version, as by `regenerate`, and also after others wrote something: `regenerated "
+               "src notes 1f2e3d4c`. Frames that only their author can renew are named once "
                "(`needs-author`). Programs that make frames are run only with --run. Errors are "
-               "printed, and the watch goes on.\n\n"
-               "A program behind `--` is run after each version, one at a time and without a "
-               "shell, with these lines on standard input and VALISE_VERSION and VALISE_ROOT in "
-               "its environment. What it prints goes to standard error; its exit code is printed "
-               "and changes nothing. Files that it changes count like any other change.\n\n"
-               "A file that changes all the time is read less and less often, down to once a "
-               "minute. --once, --count and --timeout are for scripts.",
+               "printed, and watching continues.\n\nA program after `--` is run after each "
+               "version, one at a time and without a shell, with these lines on standard input and "
+               "VALISE_VERSION and VALISE_ROOT in its environment. What it prints goes to standard "
+               "error; its exit code is printed and changes nothing. Files that it changes count "
+               "like any other change.\n\nA file that changes all the time is read less and less "
+               "often, down to once a minute. --once, --count and --timeout are for scripts.",
            .kind = VALISE_JOB,
            .needs = "tree:write",
            .in = watch_in,

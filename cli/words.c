@@ -301,9 +301,9 @@ static const valise_field *find_variant(cli_given *given, const valise_op *op, v
 
 static int refuse_secret(const reader *r, const valise_field *field, valise_error *err)
 {
-    vls_report(err, CLI_E_USAGE, -1, "'%s' is a secret, and others can see a command line",
+    vls_report(err, CLI_E_USAGE, -1, "'%s' is a secret, and others can see the command line",
                r->name);
-    vls_hint(err, "put it into %s, or into a file that only you can read and give %s-file FILE",
+    vls_hint(err, "set %s, or put it into a file that only you can read and give %s-file FILE",
              cli_secret_variable(field->name).s, r->name);
     return CLI_E_USAGE;
 }

@@ -341,9 +341,9 @@ way_on() {
     # An error that says a way out itself says this one, too.
     echo '{"nodes":[{"id":"a","type":"SetNode","params":{"values":{"n":"{{x}}"}}}]}' >g.json
     expect_exit 3 "$VALISE" flow run g.json --backpack e
-    stderr_has "give it with --set" "a node before this one must pack it" "; then 'valise flow resume e $PWD/g.json' continues"
+    stderr_has "give it with --set" "let a node before this one pack it" "; then 'valise flow resume e $PWD/g.json' continues"
     expect_exit 3 "$VALISE" flow run g.json --ephemeral
-    stderr_has "a node before this one must pack it"
+    stderr_has "let a node before this one pack it"
     stderr_lacks 'resume'
 }
 t 'the way on is a command that can be typed, and goes on [F13] [L5]' way_on

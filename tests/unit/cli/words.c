@@ -37,7 +37,7 @@ TEST(words, switches)
                PAYLOAD("demo", "put", "--no-force", "b", "k", "1"));
     CHECK_TEXT("demo:put {\"bag\":\"b\",\"force\":false,\"key\":\"k\",\"value\":1}",
                PAYLOAD("demo", "put", "--force=false", "b", "k", "1"));
-    CHECK_TEXT("INVALID: [force] force must be true or false, is 'maybe'",
+    CHECK_TEXT("INVALID: [force] force must be true or false, not 'maybe'",
                PAYLOAD("demo", "put", "--force=maybe", "b", "k", "1"));
     CHECK_TEXT("USAGE: '--no-force' takes no value | leave out the '=' and what follows it",
                PAYLOAD("demo", "put", "--no-force=true", "b", "k", "1"));
@@ -65,8 +65,7 @@ TEST(words, lists_that_can_be_left_alone_can_be_empty)
                PAYLOAD("demo", "put", "--no-blocks", "b", "k", "1"));
     CHECK_TEXT("demo:put {\"bag\":\"b\",\"blocks\":[],\"key\":\"k\",\"value\":1}",
                PAYLOAD("demo", "put", "b", "k", "1", "--no-block"));
-    CHECK_TEXT("USAGE: '--no-blocks' is for a list with nothing in it | leave it out, or whatever "
-               "else is given with '--block'",
+    CHECK_TEXT("USAGE: '--no-blocks' means an empty list | leave it out, or leave out '--block'",
                PAYLOAD("demo", "put", "b", "k", "1", "--block", "{}", "--no-blocks"));
     CHECK_TEXT("USAGE: '--no-blocks' takes no value | leave out the '=' and what follows it",
                PAYLOAD("demo", "put", "--no-blocks=1", "b", "k", "1"));
@@ -269,13 +268,13 @@ TEST(words, nothing_is_guessed)
                "JSON with "
                "its quotes: '\"hello\"'; @FILE and - are read",
                PAYLOAD("demo", "put", "b", "k", "hello"));
-    CHECK_TEXT("INVALID: [limit] limit must be a whole number, is '1.5'",
+    CHECK_TEXT("INVALID: [limit] limit must be a whole number, not '1.5'",
                PAYLOAD("demo", "put", "b", "k", "1", "--limit", "1.5"));
-    CHECK_TEXT("INVALID: [limit] limit must be a whole number, is '0x10'",
+    CHECK_TEXT("INVALID: [limit] limit must be a whole number, not '0x10'",
                PAYLOAD("demo", "put", "b", "k", "1", "--limit", "0x10"));
-    CHECK_TEXT("INVALID: [limit] limit must be a whole number, is '99999999999999999999'",
+    CHECK_TEXT("INVALID: [limit] limit must be a whole number, not '99999999999999999999'",
                PAYLOAD("demo", "put", "b", "k", "1", "--limit", "99999999999999999999"));
-    CHECK_TEXT("INVALID: [ratio] ratio must be a number, is 'true'",
+    CHECK_TEXT("INVALID: [ratio] ratio must be a number, not 'true'",
                PAYLOAD("demo", "put", "b", "k", "1", "--ratio", "true"));
     CHECK_TEXT("INVALID: [mode] mode is one of fast, careful, not 'fsat' | did you mean 'fast'?",
                PAYLOAD("demo", "put", "b", "k", "1", "--mode", "fsat"));
@@ -302,7 +301,8 @@ TEST(words, values_come_from_files)
     CHECK_TEXT("demo:put {\"bag\":\"@b\",\"key\":\"@@k\",\"note\":\"@home\",\"value\":1}",
                PAYLOAD("demo", "put", "@b", "@@k", "1", "--note", "@@home"));
     test_write_file(file, VLS_STR("[1,]"));
-    CHECK(strstr(PAYLOAD("demo", "put", "b", "k", at_file), test_format("the file is %s", file)));
+    CHECK(strstr(PAYLOAD("demo", "put", "b", "k", at_file),
+                 test_format("look at the file %s", file)));
     CHECK(strstr(PAYLOAD("demo", "put", "b", "k", "@"), "no file name after @"));
     CHECK(strstr(PAYLOAD("demo", "put", "b", "k", "@/nonexistent/x"),
                  "NOT_FOUND: [value] cannot open"));
@@ -313,11 +313,10 @@ TEST(words, secrets_never_stand_on_the_command_line)
 {
     const char *file = test_format("%s/key", test_tmpdir());
 
-    CHECK_TEXT(
-        "USAGE: '--api-key' is a secret, and others can see a command line | put it into "
-        "VALISE_SECRET_API_KEY, or into a file that only you can read and give --api-key-file "
-        "FILE",
-        PAYLOAD("demo", "put", "b", "k", "1", "--api-key", "s3cret"));
+    CHECK_TEXT("USAGE: '--api-key' is a secret, and others can see the command line | set "
+               "VALISE_SECRET_API_KEY, or put it into a file that only you can read and give "
+               "--api-key-file FILE",
+               PAYLOAD("demo", "put", "b", "k", "1", "--api-key", "s3cret"));
     test_write_file(file, VLS_STR("s3cret\n"));
     CHECK(chmod(file, 0644) == 0);
     CHECK_TEXT(
@@ -335,10 +334,9 @@ TEST(words, secrets_never_stand_on_the_command_line)
 
 TEST(words, secrets_come_from_the_environment)
 {
-    CHECK_TEXT(
-        "USAGE: the secret 'token' is missing | put it into VALISE_SECRET_TOKEN, or into a file "
-        "that only you can read and give --token-file FILE",
-        PAYLOAD("demo", "note", "--must", "m"));
+    CHECK_TEXT("USAGE: the secret 'token' is missing | set VALISE_SECRET_TOKEN, or put it into a "
+               "file that only you can read and give --token-file FILE",
+               PAYLOAD("demo", "note", "--must", "m"));
     CHECK(setenv("VALISE_SECRET_TOKEN", "t0ken", 1) == 0);
     const char *payload = PAYLOAD("demo", "note", "--must", "m");
     CHECK(unsetenv("VALISE_SECRET_TOKEN") == 0);
