@@ -58,7 +58,7 @@ t 'log --graph has a line a command, with the names of pins [L7]' '
     stdout_lacks "(later)"
     stdout_has "local pin:add"
     expect_exit 2 "$VALISE" log --graph --reverse
-    stderr_has "cannot go with --reverse"
+    stderr_has "cannot be used with --reverse"
 '
 
 t 'follow shows what is there, then what another process writes; Ctrl-C ends it [K11 K15 L5]' '

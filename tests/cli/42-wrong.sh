@@ -145,7 +145,7 @@ t 'an answer that cannot be written is a failure: full, closed [L5]' '
         told
     done
     expect_exit 1 bash -c "\"\$VALISE\" pin add y >/dev/full"
-    stderr_has "it was done"
+    stderr_has "the command was carried out"
     run "$VALISE" show pin/y
     expect_exit 1 bash -c "\"\$VALISE\" json pretty - <&-"
     told

@@ -254,7 +254,7 @@ runs_are_joined() {
     stdout_has a
     stdout_lacks b
     expect_exit 6 "$VALISE" bp pack run-1 e 1 --node n --run 2
-    stderr_has "run 2 is over" "bp run"
+    stderr_has "run 2 has already ended" "bp run"
     expect_exit 6 "$VALISE" bp pack run-1 e 1 --run 2
     stderr_has "--node"
     expect_exit 3 "$VALISE" bp rm run-1 a --node n --run 9

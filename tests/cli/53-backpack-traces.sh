@@ -60,7 +60,7 @@ t 'bisect wants a start where it does not hold yet [B16]' '
     "$VALISE" -q init
     for i in 1 2 3 4; do bp pack run-1 k "$i"; done
     expect_exit 6 "$VALISE" bp bisect run-1 1 4 -- true
-    stderr_has "it holds after commit 1 already"
+    stderr_has "the condition already holds after commit 1"
     run "$VALISE" bp bisect run-1 -- grep -q "[34]"
     stdout_has "commit 3"
 '

@@ -84,7 +84,7 @@ t 'rules that are not applied are told, by the name of their file [C3]' '
     { echo "*.tmp"; head -c 1100000 /dev/zero | tr "\\0" "#"; } >src/.gitignore
     touch src/x.tmp
     expect_exit 1 "$VALISE" scan
-    stderr_has "valise: cannot read src/.gitignore: its rules were not applied: it has over 1048576 bytes"
+    stderr_has "valise: cannot read src/.gitignore: its rules were not applied: it has more than 1048576 bytes"
     run "$VALISE" tree ls src
     stdout_has "src/x.tmp"
 '

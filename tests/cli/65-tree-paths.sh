@@ -36,7 +36,7 @@ folders() {
     [ "$(path_of -C .. a.c)" = src/a.c ]
     [ "$(path_of -C ../../doc ../README)" = README ]
 }
-t 'paths count from the current folder' folders
+t 'paths start from the current folder' folders
 
 outside() {
     start
@@ -51,7 +51,7 @@ outside() {
 }
 t 'a path outside of the tree is refused, and where the tree is is said' outside
 
-# Where one does not stand in the tree, its root is what paths count from; git does so with
+# Where one does not stand in the tree, its root is what paths start from; git does so with
 # --work-tree.
 elsewhere() {
     start
@@ -63,9 +63,9 @@ elsewhere() {
     run "$VALISE" --workspace "$tree" tree ls src
     stdout_has "src/a.c "
     expect_exit 6 "$VALISE" --workspace "$tree" get-node ../x
-    stderr_has "paths count from there"
+    stderr_has "paths start from there"
 }
-t 'from outside paths count from the root' elsewhere
+t 'from outside paths start from the root' elsewhere
 
 # Links on the way to the tree are followed, links in it are not.
 links() {
@@ -149,7 +149,7 @@ long() {
     stderr_has "in 'src/0000"
     path=$(printf 'abcdefgh/%.0s' $(seq 500))
     expect_exit 6 "$VALISE" get-node "$path"
-    stderr_has "a path of 4500 bytes, 'abcdefgh/"
+    stderr_has "a path has 4500 bytes, 'abcdefgh/"
     expect_exit 6 "$VALISE" run node:get "{\"node\":\"$name\"}"
     expect_exit 6 "$VALISE" get-node "$(printf '../%.0s' $(seq 100))x"
     stderr_has "is outside the tree"
@@ -179,7 +179,7 @@ hint: 'valise check-ignore' shows the rule"
     expect_exit 3 "$VALISE" get-node pipe
     stderr_has "'pipe' is not a file, directory or link"
     expect_exit 3 "$VALISE" put-frame nothing ../notes
-    stderr_has "there is nothing at 'nothing'" "finds what is new"
+    stderr_has "there is nothing at 'nothing'" "finds new files"
     # What was in the tree before the rule as well.
     echo README >>.gitignore
     echo changed >README
@@ -277,7 +277,7 @@ another() {
     mkdir ../other
     echo 1 >../other/x
     expect_exit 1 "$VALISE" scan --dir ../other
-    stderr_has 'is about its own folder'
+    stderr_has 'is for its own folder'
     stderr_has 'valise init'
     run "$VALISE" scan --dir . # its own may be named
     run "$VALISE" tree ls

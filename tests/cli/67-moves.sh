@@ -246,7 +246,7 @@ left_out() {
     expect_exit 3 "$VALISE" get-node dl/f
     stderr_has "'dl' is a link"
     expect_exit 3 "$VALISE" get-node b
-    stderr_has "says which rule leaves it out"
+    stderr_has "shows which rule leaves a file out"
     echo 2 >d/g
     run "$VALISE" scan
     expect_exit 3 "$VALISE" get-node d/g --at v1

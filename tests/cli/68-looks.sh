@@ -230,12 +230,12 @@ prefixes() {
     [ -n "$twice" ] || skip "no two nodes begin alike"
     twice=${twice##*\"}
     expect_exit 5 "$VALISE" get-node "$twice"
-    stderr_has "'$twice' is ambiguous: $twice" "hint: give more of its digits, or the path"
+    stderr_has "'$twice' is ambiguous: $twice" "hint: give more digits, or the path"
     # Who may put something in one place hears of no nodes elsewhere.
     run "$VALISE" agent add w --capability 'context:write path=1'
     echo x >../text
     expect_exit 5 "$VALISE" put-frame 1 ../text --basis "$twice" --agent w
-    stderr_has "'$twice' is ambiguous" "hint: give more of its digits"
+    stderr_has "'$twice' is ambiguous" "hint: give more digits"
     stderr_lacks "ambiguous: $twice"
 }
 t 'first digits of several nodes are refused with what they could be [C4]' prefixes

@@ -109,7 +109,7 @@ wrong() {
     kill -INT "$pid"
     ended 130
     expect_exit 2 "$VALISE" -C tree watch --exec
-    stderr_has "which program" "valise watch --exec -- make test"
+    stderr_has "no program given" "valise watch --exec -- make test"
     expect_exit 2 "$VALISE" -C tree watch --exec 'make test'
     stderr_has "make test" "hint: put a program and its arguments after --"
     expect_exit 6 "$VALISE" -C tree watch --count many
@@ -125,7 +125,7 @@ gone() {
     start
     mv tree elsewhere
     ended 3
-    grep -qF "not there any more" err
+    grep -qF "is gone" err
     run "$VALISE" -C elsewhere scan
     stdout_has "nothing changed"
 }
@@ -207,7 +207,7 @@ for n in range(20000): # more than any queue holds
     os.chmod('tree/src', 0o755 if n % 2 else 0o700)
 PY
     kill -CONT "$pid"
-    until_has err "more changed at once than could be told"
+    until_has err "too many changes at once to report"
     until_has out "added d99/f99"
     [ "$(grep -c '^added d' out)" = 10100 ] || fail "$(grep -c '^added d' out) lines"
     echo 1 >tree/d50/new

@@ -76,7 +76,7 @@ t 'list, show, remove' '
     stderr_has "there is no checkpoint" "valise checkpoint list"
     expect_exit 6 "$VALISE" checkpoint "a b"
     expect_exit 1 "$VALISE" checkpoint two
-    stderr_has "there is a checkpoint"
+    stderr_has "a checkpoint "
 '
 
 t 'paths are from the current folder' '

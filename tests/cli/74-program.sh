@@ -181,7 +181,7 @@ trusted() {
     echo 'echo evil' >>../bin/count
     echo changed again | "$VALISE" put-frame src/a/x.c - -q
     expect_exit 1 "$VALISE" regenerate --recursive --run
-    stdout_has 'is another program than the one that was meant' 'valise synthesize DIR --program'
+    stdout_has 'is not the program that was recorded' 'valise synthesize DIR --program'
     expect_exit 4 "$VALISE" run context:synthesize "{\"node\":\"src/b\",\"program\":\"$BIN/count\"}"
     stderr_has 'has changed since it was trusted'
     ran 3
@@ -264,7 +264,7 @@ EOF
     stderr_has 'signal was ended by signal 11'
     program large <<<'yes'
     expect_exit 1 "$VALISE" synthesize src/b --program ../bin/large
-    stderr_has 'large wrote over 1048576 bytes'
+    stderr_has 'large wrote more than 1048576 bytes'
     program slow <<EOF
 echo \$\$ >'$LOG'
 sleep 100
@@ -356,7 +356,7 @@ verified() {
     ran 16
     chance
     expect_exit 5 "$VALISE" synthesize src/a --program ../bin/chance --verify
-    stderr_has 'chance wrote something else the second time' --verify
+    stderr_has 'chance wrote a different result the second time' --verify
     ran 2
     expect_exit 1 "$VALISE" synthesize src --recursive --program ../bin/chance --verify --output other
     stdout_matches '^0 made, .* 3 failed'

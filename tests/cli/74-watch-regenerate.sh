@@ -121,7 +121,7 @@ not_allowed() {
     kill -INT "$pid"
     ended 130
     expect_exit 2 "$VALISE" -C tree watch --run
-    stderr_has "--run is for --regenerate"
+    stderr_has "--run works only with --regenerate"
 }
 t 'watch --regenerate: what goes wrong is told, and it goes on' not_allowed
 

@@ -29,7 +29,7 @@ seq_now() {
 nothing() {
     start
     expect_exit 6 "$VALISE" prune
-    stderr_has "nobody said what is old" "--dry-run" "valise retention set tree"
+    stderr_has "nothing says what is old" "--dry-run" "valise retention set tree"
     expect_exit 6 "$VALISE" prune --dry-run
     expect_exit 6 "$VALISE" prune --versions 0
     expect_exit 2 "$VALISE" prune everything
@@ -99,7 +99,7 @@ t 'a pin holds what there was' pinned
 policy() {
     start
     expect_exit 6 "$VALISE" retention set tree --bytes 100
-    stderr_has "of the history tree no bytes are counted"
+    stderr_has "bytes are not counted for the history tree"
     run "$VALISE" retention set tree --keep-latest 2
     run "$VALISE" retention set orphans --age 1ms
     run "$VALISE" prune --dry-run

@@ -127,7 +127,7 @@ changed     a.c"
     run "$VALISE" diff -- .
     stdout_is "changed     a.c"
     expect_exit 3 "$VALISE" diff a.c
-    stderr_has "there was no state" "paths stand behind --"
+    stderr_has "there was no state" "paths follow --"
 '
 
 t 'the exit code says whether there is something' '

@@ -154,9 +154,9 @@ orders() {
     expect_exit 6 "$VALISE" turn show
     stderr_has 'no turn given' 'SESSION TURN'
     expect_exit 6 "$VALISE" turn show HEAD
-    stderr_has 'none was named' 'SESSION HEAD'
+    stderr_has 'none was given' 'SESSION HEAD'
     expect_exit 3 "$VALISE" turn show HEAD support
-    stderr_has "no session 'HEAD'" 'the session comes first'
+    stderr_has "no session 'HEAD'" 'give the session first'
     expect_exit 3 "$VALISE" turn show nobody
     stderr_has 'neither a session nor a turn'
 }
@@ -212,7 +212,7 @@ texts() {
     stderr_has 'label' '256'
     "$VALISE" -q session create support
     expect_exit 5 "$VALISE" turn log support
-    stderr_has "'support' may be any of the sessions" 'write an id'
+    stderr_has "'support' is ambiguous: the sessions" 'give an id'
 }
 t 'texts from pipes and files; what is refused says why [W4]' texts
 

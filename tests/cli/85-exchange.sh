@@ -37,7 +37,7 @@ for_people() {
     run "$VALISE" session export 'Weather é' --turn HEAD~1
     stdout_lacks "Sunny"
     run "$VALISE" -q session import - <"$DATA/claude-code.jsonl"
-    stderr_has "half written"
+    stderr_has "incomplete"
     run "$VALISE" session export 'Fix the bug, agent ag' --json
     json_is turns 1
     run "$VALISE" validate
@@ -57,7 +57,7 @@ wrong() {
     expect_exit 1 "$VALISE" session import export.zip
     stderr_has "this is a zip file" "unpack it"
     expect_exit 6 "$VALISE" session import /etc/hostname
-    stderr_has "not a file of a format that is known"
+    stderr_has "not a file of a known format"
     expect_exit 6 "$VALISE" session export
     stderr_has "give one session"
     printf '{"messages":[{"role":"user","content":"\\u001b[2J\\u202e"}]}\n' >esc.jsonl

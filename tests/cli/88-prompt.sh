@@ -151,7 +151,7 @@ t 'diff and explain-miss [P9] [P14]' '
     stdout_has "miss in "
     d=$(build --model other)
     expect_exit 6 "$VALISE" prompt explain-miss "$c" "$d"
-    stderr_has "nobody keeps one for the other"
+    stderr_has "do not share a cache"
 '
 
 t 'a window, what is trimmed, and policies [P7] [P15]' '
@@ -165,9 +165,9 @@ t 'a window, what is trimmed, and policies [P7] [P15]' '
     run "$VALISE" prompt build s1 --provider openai --window 1000 --reserve 100 --json
     stdout_has "\"limit\":900"
     expect_exit 1 "$VALISE" prompt build s1 --provider openai --window 1010 --reserve 1000
-    stderr_has "tools and instructions are 28 tokens; the prompt may have 10"
+    stderr_has "tools and instructions take 28 tokens; the prompt may have 10"
     expect_exit 6 "$VALISE" prompt build s1 --provider openai --window 100 --reserve 100
-    stderr_has "the answer alone"
+    stderr_has "reserved for the answer"
     expect_exit 6 "$VALISE" prompt build s1 --provider openai --window 99999999999999999
     "$VALISE" -q turn add s1 --turn.role assistant --turn.blocks "[{\"type\":\"tool_use\",\"callId\":\"c1\",\"name\":\"read\",\"args\":{}}]"
     "$VALISE" -q turn add s1 --turn.role tool --turn.blocks "[{\"type\":\"tool_result\",\"callId\":\"c1\",\"content\":[{\"type\":\"text\",\"text\":\"$(printf "word%.0s " $(seq 2000))\"}]}]"
@@ -183,7 +183,7 @@ t 'mistakes are told with the way out' '
     expect_exit 2 "$VALISE" prompt build s1
     "$VALISE" -q session create --label empty
     expect_exit 3 "$VALISE" prompt build empty --provider openai
-    stderr_has "nothing was said" "valise turn add"
+    stderr_has "has no turns yet" "valise turn add"
     expect_exit 6 "$VALISE" prompt build s1 --provider openai --tools "{}"
     stderr_has "tools must be an array"
     expect_exit 6 "$VALISE" prompt build s1 --provider openai --params "[]"

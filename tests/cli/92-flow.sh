@@ -119,7 +119,7 @@ wrong() {
     stdout_matches '^failed: 1 node in'
     stderr_has set name
     expect_exit 6 "$VALISE" flow run flow.json --set name=you
-    stderr_has name 'a text stands in quotes of its own'
+    stderr_has name 'put a text into quotes of its own'
     for word in nothing x; do
         expect_exit 6 "$VALISE" flow run flow.json --set $word
         stderr_has "'$word' is not KEY=JSON"

@@ -132,7 +132,7 @@ at_once() {
     until_has log 2
     first=$!
     expect_exit 1 "$VALISE" flow resume b ten.json
-    stderr_has 'goes on in another process'
+    stderr_has 'is still running, in another process'
     wait "$first"
     [ "$(wc -l <log)" -eq 10 ]
     kill_in_the_middle c

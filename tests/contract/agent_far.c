@@ -81,19 +81,19 @@ TEST(far, who_answers_something_else)
         {READ "echo hello; cat", VALISE_E_IO, "sh: this is not an answer: invalid JSON at byte 0"},
         {READ "echo; cat", VALISE_E_IO, "this is not an answer: invalid JSON"},
         {READ "echo '[]'; cat", VALISE_E_IO, "this is not an answer: it is not an object"},
-        {READ "echo '{}'; cat", VALISE_E_IO, "it has not the same id"},
+        {READ "echo '{}'; cat", VALISE_E_IO, "its id is different"},
         {READ "echo '{\"id\":2,\"result\":{}}'; cat", VALISE_E_IO,
-         "not an answer to question 1: it has not the same id"},
-        {READ "echo '{\"id\":\"1\",\"result\":{}}'; cat", VALISE_E_IO, "the same id"},
-        {READ "echo '{\"id\":null,\"result\":{}}'; cat", VALISE_E_IO, "the same id"},
+         "not an answer to question 1: its id is different"},
+        {READ "echo '{\"id\":\"1\",\"result\":{}}'; cat", VALISE_E_IO, "its id is different"},
+        {READ "echo '{\"id\":null,\"result\":{}}'; cat", VALISE_E_IO, "its id is different"},
         {READ "echo '{\"id\":1}'; cat", VALISE_E_IO, "neither a result nor an error"},
         {READ "echo '{\"id\":1,\"result\":[]}'; cat", VALISE_E_IO, "this is not an answer: "},
         {READ "echo '{\"id\":1,\"result\":{}}'; cat", VALISE_E_IO, "this is not an answer: "},
         {READ "echo '{\"id\":1,\"result\":{\"node\":null,\"frames\":[],\"total\":0}}'; cat",
          VALISE_E_IO, "this is not an answer: "},
-        {READ "echo '{\"id\":1,\"error\":{}}'; cat", VALISE_E_IO, "nobody knows such an error"},
-        {READ "echo '{\"id\":1,\"error\":{\"code\":\"OK\"}}'; cat", VALISE_E_IO, "nobody knows"},
-        {READ "echo '{\"id\":1,\"error\":{\"code\":7}}'; cat", VALISE_E_IO, "nobody knows"},
+        {READ "echo '{\"id\":1,\"error\":{}}'; cat", VALISE_E_IO, "its error code is unknown"},
+        {READ "echo '{\"id\":1,\"error\":{\"code\":\"OK\"}}'; cat", VALISE_E_IO, "is unknown"},
+        {READ "echo '{\"id\":1,\"error\":{\"code\":7}}'; cat", VALISE_E_IO, "is unknown"},
         {READ "printf '\\377\\376\\n'; cat", VALISE_E_IO, "this is not an answer: "},
         {READ "printf '{\"id\":1\\0}\\n'; cat", VALISE_E_IO, "this is not an answer: "},
     };
@@ -107,7 +107,7 @@ TEST(far, who_answers_something_else)
 TEST(far, who_answers_too_much)
 {
     static const far_side large = {READ "head -c 100000000 /dev/zero | tr '\\0' x; echo",
-                                   VALISE_E_TOO_LARGE, "sh answered over 67108864 bytes"};
+                                   VALISE_E_TOO_LARGE, "sh answered with more than 67108864 bytes"};
     desk *d = desk_open(t);
     valise_agent_adapter *a;
 
@@ -193,7 +193,7 @@ TEST(far, who_does_not_read)
     a = desk_script(d, "echo '{\"id\":1,\"error\":{\"code\":\"BUSY\"}}'; sleep 1000", 20000, 0);
     CHECK_RC(VALISE_E_IO,
              a->write_context(NULL, a->self, "lib", vls_str(text, (size_t)4 << 20), NULL, &t->err));
-    CHECK(strstr(t->err.message, "answered what it was not asked yet"));
+    CHECK(strstr(t->err.message, "sent an answer before it was asked"));
     (void)signal(SIGPIPE, SIG_DFL);
     a = desk_script(d, "exec <&-; sleep 0.1; exit 5", 20000, 0);
     CHECK_RC(VALISE_E_IO,

@@ -63,20 +63,22 @@ TEST(serve, lines_that_make_no_sense)
          "{\"error\":{\"code\":\"INVALID\",\"message\":\"the question has no op\"},"
          "\"id\":\"a\\n\"}\n"},
         {"{\"id\":7,\"op\":\"erase\"}",
-         "{\"error\":{\"code\":\"NOT_FOUND\",\"hint\":\"there are read_context, write_context and "
-         "synthesize\",\"message\":\"there is no op 'erase'\"},\"id\":7}\n"},
+         "{\"error\":{\"code\":\"NOT_FOUND\",\"hint\":\"the operations are read_context, "
+         "write_context and synthesize\",\"message\":\"there is no op 'erase'\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"workspace:erase\"}",
-         "{\"error\":{\"code\":\"NOT_FOUND\",\"hint\":\"there are read_context, write_context and "
-         "synthesize\",\"message\":\"there is no op 'workspace:erase'\"},\"id\":7}\n"},
+         "{\"error\":{\"code\":\"NOT_FOUND\",\"hint\":\"the operations are read_context, "
+         "write_context and synthesize\",\"message\":\"there is no op "
+         "'workspace:erase'\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"read_context\",\"actor\":\"local\"}",
-         "{\"error\":{\"code\":\"INVALID\",\"message\":\"a question has no 'actor'\"},\"id\":7}\n"},
+         "{\"error\":{\"code\":\"INVALID\",\"message\":\"'actor' is unknown in a "
+         "question\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"read_context\",\"args\":[]}",
          "{\"error\":{\"code\":\"INVALID\",\"message\":\"args is not an object\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"write_context\",\"args\":{\"text\":1}}",
          "{\"error\":{\"code\":\"INVALID\",\"message\":\"'text' must be a string\"},\"id\":7}\n"},
         {"{\"id\":7,\"op\":\"write_context\",\"args\":{\"text\":\"\",\"content\":\"\"}}",
-         "{\"error\":{\"code\":\"INVALID\",\"message\":\"there is a content, and a text\"},"
-         "\"id\":7}\n"},
+         "{\"error\":{\"code\":\"INVALID\",\"message\":\"give either a content or a text, not "
+         "both\"},\"id\":7}\n"},
         {"", ""},
         {" \t\r", ""},
     };

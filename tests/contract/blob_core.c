@@ -146,7 +146,7 @@ TEST(blob_core, lies_are_found_at_the_end_of_reading)
         CHECK_TEXT(lie == END_EARLY || lie == SAY_MORE
                        ? test_format("blob %s is damaged: 1 of %d bytes are missing", hex,
                                      lie == END_EARLY ? 1000 : 1001)
-                       : test_format("blob %s is damaged: its bytes are not those it had", hex),
+                       : test_format("blob %s is damaged: its bytes have changed", hex),
                    t->err.message);
         t->err.message[0] = '\0';
         CHECK_RC(VALISE_E_CORRUPT, vls_blob_reader_read(&len, reader, room, 1, &t->err));
