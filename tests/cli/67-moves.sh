@@ -153,7 +153,7 @@ earlier() {
     run "$VALISE" scan
     after=$(node_of g/f)
     expect_exit 5 "$VALISE" put-frame "$before" ../text
-    stderr_has "is at 'g/f' now" "$after"
+    stderr_has "is now at 'g/f'" "$after"
     run "$VALISE" get-node "$before"
     stdout_has "\`valise get-node g/f\` shows today's"
     run "$VALISE" get-head "$before" --json
@@ -329,7 +329,7 @@ twice() {
     run "$VALISE" get-head "$first" --type notes
     stdout_is first
     expect_exit 5 "$VALISE" put-frame "$first" - <<<x
-    stderr_has "is at 'b' now"
+    stderr_has "is now at 'b'"
     second=$(node_of a)
     mv a c
     "$VALISE" -q scan
@@ -338,7 +338,7 @@ twice() {
     run "$VALISE" get-head "$second" --type notes
     stdout_is second
     expect_exit 5 "$VALISE" put-frame "$second" - <<<x
-    stderr_has "is at 'c' now"
+    stderr_has "is now at 'c'"
     expect_exit 6 "$VALISE" put-frame c - --basis "$first" <<<x
     expect_exit 6 "$VALISE" put-frame b - --basis "$second" <<<x
     run "$VALISE" put-frame b - --basis "$first" --type other <<<x

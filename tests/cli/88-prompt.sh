@@ -53,7 +53,7 @@ t 'texts go out as they are, and hash as the manifest says [P6]' '
     "$VALISE" prompt show "$id" --wire --output file >/dev/null
     cmp file wire
     expect_exit 1 "$VALISE" prompt show "$id" --wire --output file
-    stderr_has "is there already"
+    stderr_has "already exists"
     "$VALISE" prompt render --provider openai @neutral | cmp - wire
     run "$VALISE" prompt lint --provider openai @neutral
     run "$VALISE" prompt lint --provider openai --request @wire

@@ -73,7 +73,7 @@ killed() {
     stdout_matches ' b +done +10 '
     [ "$(wc -l <"$OUT")" -eq 2 ]
     expect_exit 6 "$VALISE" flow resume b ten.json
-    stderr_has 'is over' rerun
+    stderr_has 'has ended' rerun
     run "$VALISE" validate
 }
 t 'killed in the middle: resumed, and what was done does not run again [F13]' killed

@@ -111,7 +111,7 @@ own_programs() {
     # One that was changed since.
     put tool.sh 'echo 8'
     expect_exit 4 as_json f.json b4
-    stderr_has 'tool.sh is not trusted as it is now'
+    stderr_has 'tool.sh is not trusted, and trust in'
     # Also while the flow runs.
     put tool.sh 'echo "echo 8" >>tool.sh; echo 7'
     run "$VALISE" trust tool.sh
