@@ -372,7 +372,7 @@ static int find_session(chat *h, valise_error *err)
     if (rc == 0 && h->terminal && !h->c->options.json && !h->c->options.quiet) {
         size_t len = strlen(h->session);
 
-        vls_buf_printf(&h->c->out->text, "session %s%s; /help says what there is\n",
+        vls_buf_printf(&h->c->out->text, "session %s%s; /help lists the commands\n",
                        h->session + (len > 8 ? len - 8 : 0), fresh ? ", a new one" : "");
     }
     return rc;

@@ -129,7 +129,7 @@ t 'a value that a setting does not take is refused before anything is done [L5 L
     "$VALISE" config set --user core.color never
     sed -i "s/never/purple/" "$HOME/.config/valise/config"
     expect_exit 6 "$VALISE" pin add x 1
-    stderr_has "config:2:" purple "hint: fix that line, or: valise config unset --user core.color"
+    stderr_has "config:2:" purple "hint: fix that line, or remove it: valise config unset --user core.color"
     run "$VALISE" help
     run "$VALISE" commands
     run "$VALISE" config unset --user core.color

@@ -50,7 +50,7 @@ t 'a short id of a blob is enough where a checkpoint has the same bytes [K2] [W9
     stdout_is hello
     # Anything at all may be meant here: the way out names one of both, and it works.
     expect_exit 5 "$VALISE" show "$id"
-    stderr_has "tree_content $id" "blob_records $id" "hint: say which is meant: COLLECTION/ID"
+    stderr_has "tree_content $id" "blob_records $id" "hint: give it as COLLECTION/ID"
     stderr_lacks "more digits"
     run "$VALISE" show "$(sed -n "s/.*such as //p" "$ERR")"
     stdout_has "blob_records/$id"

@@ -194,7 +194,7 @@ type /help
 wait /usage
 wait >
 type /prompt
-wait nothing was asked
+wait nothing has been asked
 wait >
 type /edit HEAD
 wait text:

@@ -168,9 +168,9 @@ server.handle_request()
     export VALISE_PROVIDER_NEAR_ADAPTER=compatible
     export VALISE_PROVIDER_NEAR_URL="http://127.0.0.1:$(cat port)/v1"
     expect_exit 6 "$VALISE" ask s1 hi --provider near --model m --stream=false
-    stderr_has "invalid JSON" "that is what near answered" "provider.near.url"
+    stderr_has "invalid JSON" "near sent this" "provider.near.url"
     expect_exit 6 "$VALISE" ask s1 hi --provider near --model m
-    stderr_has "it is not a stream of events" "that is what near answered" "provider.near.url"
+    stderr_has "it is not a stream of events" "near sent this" "provider.near.url"
 '
 
 done_testing
