@@ -34,8 +34,7 @@ static int fail_over(const vls_context_entry_row *row, valise_error *err)
 {
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "context entry '%s' expired at %s",
                    vls_text_short(row->key).s, vls_time_text_of(row->expires).s);
-    vls_hint(err,
-             "'valise memory history' shows what it was; 'valise memory add' adds a new one");
+    vls_hint(err, "'valise memory history' shows what it was; 'valise memory add' adds a new one");
     return VALISE_E_NOT_FOUND;
 }
 
