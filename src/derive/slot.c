@@ -111,7 +111,6 @@ static const vls_frame_row *get_ahead(void *self, valise_str path, valise_str ty
 
 valise_str vls_run_child(vls_run_child_path *room, valise_str dir, valise_str name)
 {
-    /* cppcheck-suppress ctuuninitvar; nothing is read of the room, it is filled */
     vls_buf path = {.ptr = room->s, .cap = sizeof(room->s), .max = sizeof(room->s) - 1};
 
     vls_path_below(&path, dir, name);

@@ -211,10 +211,14 @@ static int run_rule(vls_json *out, vls_logic *run, vls_arena *arena, vls_json ru
                     const vls_logic_limits *limits)
 {
     vls_logic_scope scope = {NULL, data, VLS_LOGIC_NO_INDEX};
+    int rc;
 
     start(run, arena, limits);
+    /* cppcheck-suppress autoVariables ; taken out again below */
     run->scope = &scope;
-    return evaluate(out, run, rule);
+    rc = evaluate(out, run, rule);
+    run->scope = NULL;
+    return rc;
 }
 
 int vls_logic_run(vls_json *out, vls_json *thrown, vls_arena *arena, vls_json rule, vls_json data,

@@ -1,4 +1,6 @@
 /* op_workspace_export.c -- workspace:export, everything or a part into one file. */
+#include <assert.h>
+
 #include "base/str.h"
 #include "bus/bus.h"
 #include "bus/job.h"
@@ -107,6 +109,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
         rc = valise_job_alloc((void **)&e.output, j, sizeof(*e.output), err);
     if (rc < 0)
         return rc;
+    assert(e.output);
     for (int i = 0; i < ATTEMPTS; i++) {
         rc = attempt(&e, path, &failure);
         if (rc != VALISE_E_CONFLICT || e.output->direct)
