@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/call.h"
-#include "cli/print.h"
+#include "cli/status.h"
 #include "json/make.h"
 
 const cli_group_about cli_groups[] = {
@@ -90,16 +90,22 @@ static void add_fact(cli_page *page, cli *c, const char *term, const vls_json *n
         page->format->entry(page, term, vls_buf_cstr(&text));
 }
 
-/* A line that an area adds to the status, or NULL. */
-static const vls_json *area_value(vls_json status, const char *name)
+/* What there is of these is told where there is any. */
+static void add_some(cli_page *page, const cli *c, vls_json status)
 {
-    const vls_json *areas = vls_json_get(status, VLS_STR("areas"));
+    static const char *const names[] = {"backpacks", "sessions", "memory entries", "blobs",
+                                        "flow runs"};
 
-    for (uint32_t i = 0; areas && i < areas->len; i++) {
-        if (vls_str_equal(vls_text_of(areas->items[i], "name"), valise_str_of(name)))
-            return vls_json_get(areas->items[i], VLS_STR("value"));
+    for (size_t i = 0; i < VLS_COUNT(names); i++) {
+        const vls_json *value = cli_status_line(status, names[i]);
+        VLS_AUTO(buf) vls_buf text = {0};
+        if (!value)
+            continue;
+        vls_buf_init(&text, c->env, 1024);
+        cli_show_line(&text, valise_str_of(names[i]), *value);
+        if (vls_buf_cstr(&text))
+            page->format->entry(page, names[i], vls_buf_cstr(&text));
     }
-    return NULL;
 }
 
 /* What to do next depends on what has been done. */
@@ -134,14 +140,15 @@ static int add_state(cli_page *page, cli *c, valise_error *err)
     if (rc == 0)
         rc = vls_json_parse(&status, &c->arena, valise_blob_bytes(reply.json), NULL, err);
     if (rc == 0) {
-        frames = area_value(status, "frames");
+        frames = cli_status_line(status, "frames");
         seq = vls_json_get(status, VLS_STR("seq"));
         page->format->section(page, "what is in it");
         add_fact(page, c, "log entries", seq, "the last", vls_json_get(status, VLS_STR("time")));
-        add_fact(page, c, "files", area_value(status, "tree files"), "scanned",
-                 area_value(status, "tree scanned"));
+        add_fact(page, c, "files", cli_status_line(status, "tree files"), "scanned",
+                 cli_status_line(status, "tree scanned"));
         add_fact(page, c, "frames", frames, "", NULL);
-        add_next(page, c, seq && seq->integer <= 1, area_value(status, "tree files") != NULL,
+        add_some(page, c, status);
+        add_next(page, c, seq && seq->integer <= 1, cli_status_line(status, "tree files") != NULL,
                  frames && frames->integer > 0);
     }
     valise_reply_release(&reply);

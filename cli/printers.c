@@ -15,6 +15,7 @@
 #include "cli/flow_live.h"
 #include "cli/frames.h"
 #include "cli/prompts.h"
+#include "cli/status.h"
 #include "cli/tree.h"
 #include "cli/turns.h"
 
@@ -144,71 +145,6 @@ static int status_of_repair(const cli *c, vls_json value)
 
     (void)c;
     return left && left->integer > 0 ? valise_error_exit_code(VALISE_E_CORRUPT) : CLI_DONE;
-}
-
-/* ---- workspace:status ---- */
-
-/* Lines of areas have no field tables: what a value is shows by its looks. */
-static valise_field field_of(const vls_json *line, const vls_json *value)
-{
-    valise_str name = cli_text_of(*line, "name");
-    valise_str text = value->type == VLS_JSON_STRING ? vls_json_str(*value) : VLS_STR("");
-    valise_field field = {.name = "value", .type = VALISE_T_STR};
-
-    if (value->type == VLS_JSON_INT)
-        field.type = VALISE_T_INT;
-    if (vls_str_ends(name, VLS_STR("bytes")))
-        field.name = "bytes";
-    if (text.len == 64)
-        field.type = VALISE_T_ID;
-    else if (text.len > 20 && text.ptr[10] == 'T' && vls_str_ends(text, VLS_STR("Z")))
-        field.type = VALISE_T_TIME;
-    return field;
-}
-
-static int print_line(cli *c, const vls_json *line, size_t width, valise_error *err)
-{
-    const vls_json *value = vls_json_get(*line, VLS_STR("value"));
-    valise_str name = cli_text_of(*line, "name");
-    VLS_AUTO(buf) vls_buf text = {0};
-    valise_field field;
-
-    if (!value)
-        return 0;
-    field = field_of(line, value);
-    vls_buf_init(&text, c->env, (size_t)1 << 20);
-    vls_buf_add(&text, name);
-    vls_buf_add_byte(&text, ':');
-    for (size_t i = name.len; i < width + 1; i++)
-        vls_buf_add_byte(&text, ' ');
-    cli_show(&text, &field, *value);
-    cli_add_data(c->out, vls_buf_str(&text), 0);
-    vls_buf_add_byte(&c->out->text, '\n');
-    return vls_buf_check(&text, err);
-}
-
-/* What areas say stands below, under names of their own. */
-static int print_status(cli *c, const valise_op *op, vls_json value, valise_error *err)
-{
-    const vls_json *areas = vls_json_get(value, VLS_STR("areas"));
-    valise_field fields[32];
-    size_t count = 0, width = 0;
-    int rc;
-
-    for (const valise_field *f = op->out; f->type != VALISE_T_END; f++)
-        if (strcmp(f->name, "areas") != 0 && count + 1 < VLS_COUNT(fields))
-            fields[count++] = *f;
-    fields[count] = (valise_field)VALISE_FIELD_END;
-    rc = cli_show_object(c, fields, value, 0, err);
-    for (uint32_t i = 0; areas && i < areas->len; i++) {
-        valise_str name = cli_text_of(areas->items[i], "name");
-        width = VLS_MAX(width, name.len);
-    }
-    if (areas && areas->len > 0)
-        vls_buf_add_byte(&c->out->text, '\n');
-    for (uint32_t i = 0; rc == 0 && areas && i < areas->len; i++)
-        rc = print_line(c, &areas->items[i], width, err);
-    return rc;
 }
 
 /* ---- the table ---- */
@@ -385,7 +321,7 @@ static const cli_printer printers[] = {
     {.op = "turn:merge", .print = cli_print_said},
     {.op = "turn:show", .print = cli_print_turn_shown},
     {.op = "workspace:repair", .status = status_of_repair},
-    {.op = "workspace:status", .print = print_status},
+    {.op = "workspace:status", .print = cli_print_status},
     {.op = "workspace:show", .print = cli_print_anything},
     {.op = "workspace:validate", .print = print_problem},
 };

@@ -3,6 +3,13 @@
 
 #include "blob/hold.h"
 #include "blob/index.h"
+#include "kernel/kernel.h"
+
+static int status(valise_status *status, valise_view *view, valise_error *err)
+{
+    (void)view;
+    return vls_status_count(status, "blobs", &vls_blob_records, NULL, err);
+}
 
 static const valise_coll *const collections[] = {&vls_blob_records, &vls_blob_holds, NULL};
 
@@ -14,4 +21,5 @@ const valise_extension vls_area_blob = {
     .collections = collections,
     .operations = vls_ops_blob,
     .indexers = vls_blob_indexers,
+    .status = status,
 };

@@ -42,6 +42,22 @@ extern const valise_coll vls_workspaces;
 /* The row: 1, or 0 where the workspace was made without one. */
 int vls_workspace_get(vls_workspace_row *out, valise_view *view, valise_error *err);
 
+/* ---- status ---- */
+
+#define VLS_STATUS_MOST 100
+
+/* Rows that are stored and not there any more. */
+typedef struct vls_status_gone {
+    bool (*is)(const void *row, int64_t now);
+    int64_t now;
+} vls_status_gone;
+
+/* A line of the status about how many rows there are, {"count":3,"more":false}; none where there
+ * are none. It takes as long however many there are: only the first VLS_STATUS_MOST are looked at,
+ * more: there are others. gone may be NULL. */
+int vls_status_count(valise_status *s, const char *name, const valise_coll *coll,
+                     const vls_status_gone *gone, valise_error *err);
+
 typedef struct vls_create_args {
     bool open;
     valise_uuid id; /* zero: there is no row then */

@@ -61,6 +61,51 @@ t 'log --graph has a line a command, with the names of pins [L7]' '
     stderr_has "cannot be used with --reverse"
 '
 
+t 'status says in words how much there is of what; much of it is not counted [L2]' '
+    "$VALISE" -q init
+    run "$VALISE" status
+    stdout_matches "^store: +[a-z]+, format [0-9]+, [0-9.]+ KiB$"
+    stdout_matches "^log entries: +1 \(newest [-0-9T:]+Z\)$"
+    stdout_matches "^history since: +entry 0$"
+    stdout_lacks "pins" "seq" "oldest" "backpacks" "sessions" "memory" "blobs" "flow runs"
+    run "$VALISE"
+    stdout_lacks "backpacks" "blobs"
+    echo "{\"nodes\":[{\"id\":\"a\",\"type\":\"SetNode\",\"params\":{\"values\":{\"a\":1}}}]}" >flow.json
+    run "$VALISE" flow run flow.json --backpack one
+    "$VALISE" -q bp create two
+    "$VALISE" -q bp create three
+    "$VALISE" -q bp drop three
+    "$VALISE" -q session create first
+    echo text | "$VALISE" -q blob register -
+    "$VALISE" -q pin add here 1
+    for i in $(seq 100); do echo "{\"type\":\"context:add\",\"payload\":{\"key\":\"$i\",\"text\":\"x\"}}"; done >some
+    "$VALISE" -q batch some
+    run "$VALISE" status
+    stdout_matches "^backpacks: +2$"
+    stdout_matches "^sessions: +1$"
+    stdout_matches "^blobs: +1$"
+    stdout_matches "^flow runs: +1$"
+    stdout_matches "^memory entries: +100$"
+    stdout_matches "^pins: +1 \(the oldest at entry 1\)$"
+    "$VALISE" -q memory add more --text x
+    run "$VALISE" status
+    stdout_matches "^memory entries: +100 or more$"
+    run "$VALISE" status --json
+    stdout_has "{\"area\":\"memory\",\"name\":\"memory entries\",\"value\":{\"count\":100,\"more\":true}}"
+    stdout_has "{\"area\":\"chat\",\"name\":\"sessions\",\"value\":{\"count\":1,\"more\":false}}"
+    run "$VALISE"
+    stdout_matches "^  backpacks +2$"
+    stdout_matches "^  memory entries +100 or more$"
+    # As it was, and without what is over.
+    run "$VALISE" status --at 1
+    stdout_lacks "backpacks" "memory"
+    "$VALISE" -q memory delete more
+    "$VALISE" -q memory update 7 --expires "$(date -u -d "+1 second" +%Y-%m-%dT%H:%M:%SZ)"
+    sleep 1.1
+    run "$VALISE" status
+    stdout_matches "^memory entries: +99$"
+'
+
 t 'follow shows what is there, then what another process writes; Ctrl-C ends it [K11 K15 L5]' '
     "$VALISE" -q init
     start events --follow

@@ -58,25 +58,25 @@ t 'status --check looks and counts, and records nothing [L2]' '
     echo said | run "$VALISE" put-frame src/a.c -
     echo said | run "$VALISE" put-frame README -
     run "$VALISE" status
-    stdout_matches "^context root: [0-9a-f]{8}$"
-    stdout_matches "^slots: +2$"
-    stdout_matches "^heads: +2$"
+    stdout_matches "^context root: +[0-9a-f]{8}$"
+    stdout_matches "^frame slots: +2$"
+    stdout_matches "^current frames: +2$"
     stdout_matches "^frames: +2$"
     ! grep -q "differs\|fresh\|marked" "$OUT" || fail "it says more"
     echo other >README
     before=$(seq_now)
     run "$VALISE" status --check
     stdout_matches "^tree differs: +1$"
-    stdout_matches "^heads fresh: +1$"
-    stdout_matches "^heads stale: +1$"
+    stdout_matches "^current frames fresh: +1$"
+    stdout_matches "^current frames stale: +1$"
     [ "$before" = "$(seq_now)" ]
     run "$VALISE" scan
     stdout_has "1 changed"
     run "$VALISE" status --check
     stdout_matches "^tree differs: +0$"
-    stdout_matches "^heads fresh: +1$"
-    stdout_matches "^heads stale: +1$"
-    stdout_matches "^heads orphaned: +0$"
+    stdout_matches "^current frames fresh: +1$"
+    stdout_matches "^current frames stale: +1$"
+    stdout_matches "^current frames orphaned: +0$"
 '
 
 t 'rules that are not applied are told, by the name of their file [C3]' '

@@ -171,14 +171,14 @@ checked() {
     echo more >d/e
     mv old new
     run "$VALISE" status --check
-    stdout_matches "^heads fresh: +2" # c, old/f
-    stdout_matches "^heads stale: +3" # a, d, d/e
-    stdout_matches "^heads orphaned: +1"
+    stdout_matches "^current frames fresh: +2" # c, old/f
+    stdout_matches "^current frames stale: +3" # a, d, d/e
+    stdout_matches "^current frames orphaned: +1"
     run "$VALISE" scan
     run "$VALISE" status --check
-    stdout_matches "^heads fresh: +2"
-    stdout_matches "^heads stale: +3"
-    stdout_matches "^heads orphaned: +1"
+    stdout_matches "^current frames fresh: +2"
+    stdout_matches "^current frames stale: +3"
+    stdout_matches "^current frames orphaned: +1"
 }
 t 'status --check counts heads by the files as they are [L2]' checked
 
@@ -251,15 +251,15 @@ buried() {
     for p in d d/f d/e d/e/g k; do echo "$p" | "$VALISE" put-frame "$p" - -q; done
     mv d ../away
     run "$VALISE" status --check
-    stdout_matches '^heads fresh: +1$'
-    stdout_matches '^heads orphaned: +4$'
+    stdout_matches '^current frames fresh: +1$'
+    stdout_matches '^current frames orphaned: +4$'
     echo 4 >d # no directory any more
     run "$VALISE" status --check
-    stdout_matches '^heads orphaned: +4$'
+    stdout_matches '^current frames orphaned: +4$'
     rm d
     mv ../away elsewhere # moved: it goes along
     run "$VALISE" status --check
-    stdout_matches '^heads fresh: +5$'
+    stdout_matches '^current frames fresh: +5$'
 }
 t 'status --check knows that nothing is under a directory that is gone' buried
 

@@ -164,8 +164,8 @@ PY
     stdout_has "corrupt: 2" "    src/a.c  notes  local" "    src/a.c  summary  local"
     expect_exit 8 "$VALISE" report --fail-on corrupt
     run "$VALISE" status --check
-    stdout_matches '^heads corrupt: +2$' # what the two are about is one object
-    stdout_matches '^heads fresh: +2$'
+    stdout_matches '^current frames corrupt: +2$' # what the two are about is one object
+    stdout_matches '^current frames fresh: +2$'
 }
 t 'what is damaged is counted, and the rest is told' damaged
 
