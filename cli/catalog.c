@@ -236,21 +236,55 @@ static void try_verbs(cli_near *near, const cli_catalog *catalog, const char *gr
     }
 }
 
+static bool has_verb(const cli_catalog *catalog, const char *group, valise_str verb)
+{
+    for (size_t i = 0; i < catalog->count; i++) {
+        const cli_command *command = &catalog->commands[i];
+        if (cli_command_is_of(command, group, strlen(group)) &&
+            vls_str_equal(valise_str_of(command->op->name + strlen(group) + 1), verb))
+            return true;
+    }
+    return false;
+}
+
+bool cli_catalog_meant(char *out, size_t room, const cli_catalog *catalog, const char *called,
+                       const char *word)
+{
+    const char *group = cli_catalog_group(catalog, called);
+    valise_str verbs = valise_str_of(cli_verbs_like(word)), verb;
+    size_t used = 0;
+    cli_near near;
+
+    out[0] = '\0';
+    for (size_t found = 0; group && verbs.len > 0 && found < 2 && used < room;) {
+        (void)vls_str_cut(&verb, &verbs, verbs, ' ');
+        if (!has_verb(catalog, group, verb))
+            continue;
+        used += (size_t)snprintf(out + used, room - used, "%s'valise %s %.*s'",
+                                 found++ > 0 ? " or " : "", called, VALISE_STR_ARG(verb));
+    }
+    if (used > 0 || !group)
+        return used > 0;
+    cli_near_init(&near, word);
+    try_verbs(&near, catalog, group);
+    if (near.best[0])
+        (void)snprintf(out, room, "'valise %s %s'", called, near.best);
+    return near.best[0] != '\0';
+}
+
 int cli_catalog_refuse(const cli_catalog *catalog, size_t count, const char *const *words,
                        valise_error *err)
 {
     const char *group = cli_catalog_group(catalog, words[0]);
     vls_text_brief first = vls_text_short(valise_str_of(words[0]));
+    char meant[128];
     cli_near near;
 
     if (group && count > 1) {
-        cli_near_init(&near, words[1]);
-        try_verbs(&near, catalog, group);
         vls_report(err, CLI_E_USAGE, -1, "there is no command '%s %s'", first.s,
                    vls_text_short(valise_str_of(words[1])).s);
-        if (near.best[0])
-            vls_hint(err, "did you mean 'valise %s %s'? 'valise help %s' lists its commands",
-                     words[0], near.best, words[0]);
+        if (cli_catalog_meant(meant, sizeof(meant), catalog, words[0], words[1]))
+            vls_hint(err, "did you mean %s? 'valise help %s' lists its commands", meant, words[0]);
         else
             vls_hint(err, "run 'valise help %s' for its commands", words[0]);
         return CLI_E_USAGE;

@@ -81,6 +81,12 @@ cli_name cli_name_typed(size_t count, const char *const *words);
 int cli_catalog_refuse(const cli_catalog *catalog, size_t count, const char *const *words,
                        valise_error *err);
 
+/* The commands of a group (as it was called) that somebody meant who gave this word: those with
+ * another word for the same thing, or what is similar. "'valise bp rm' or 'valise bp drop'"; false:
+ * none, and "". */
+bool cli_catalog_meant(char *out, size_t room, const cli_catalog *catalog, const char *called,
+                       const char *word);
+
 /* Another name of a group, or NULL; whether help and documents use that one ("memory"). */
 const char *cli_group_alias(const char *group);
 bool cli_group_is_called_by_alias(const char *group);
@@ -95,5 +101,8 @@ typedef struct cli_near {
 
 void cli_near_init(cli_near *near, const char *word);
 void cli_near_try(cli_near *near, const char *candidate);
+
+/* Other verbs for what this one says, the best first, with blanks between them; "": none. */
+const char *cli_verbs_like(const char *word);
 
 #endif

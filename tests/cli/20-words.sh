@@ -70,6 +70,32 @@ t 'what was meant is said [L5]' '
     stderr_has "pin:list"
 '
 
+t 'another word for the same thing is known [L5]' '
+    while read -r group word verbs; do
+        expect_exit 2 "$VALISE" "$group" "$word" x
+        for verb in $verbs; do stderr_has "valise $group $verb'"'"'"; done
+        stderr_has "did you mean"
+    done <<EOF
+bp delete rm drop
+bp get show unpack
+bp put pack
+blob put register
+blob rm release
+blob ls list
+turn list log
+session new create
+memory set add update
+memory rm delete
+config delete unset
+flow list runs
+agent create add
+role edit update
+EOF
+    # What is mistyped is not another word.
+    expect_exit 2 "$VALISE" memory updte x
+    stderr_has "did you mean '"'valise memory update'"'?"
+'
+
 t 'a short option has its value attached or behind it [L1 L4]' '
     "$VALISE" -q init
     for name in a b c; do
