@@ -549,6 +549,34 @@ static int check_color(const cli_options *options, valise_error *err)
     return CLI_E_USAGE;
 }
 
+/* `valise checkpoint NAME` makes one: who gives a verb there does not want one of that name. (The
+ * verbs that the group has cannot be names at all.) */
+static int check_name(const reader *r, valise_error *err)
+{
+    static const char *const verbs[] = {"ls", "create", "add",     "new",
+                                        "rm", "delete", "restore", NULL};
+    const cli_words *words = r->words;
+    const char *name = words->operands[0];
+    char meant[192];
+    size_t i = 0;
+
+    if (!words->command || strcmp(words->command->op->name, "tree:checkpoint") != 0 ||
+        words->operand_count == 0 || words->dashes_at == 0)
+        return 0;
+    while (verbs[i] && strcmp(verbs[i], name) != 0)
+        i++;
+    if (!verbs[i])
+        return 0;
+    vls_report(err, CLI_E_USAGE, -1, "'%s' is taken for a command, not for a name", name);
+    if (strcmp(name, "restore") == 0)
+        (void)snprintf(meant, sizeof(meant), "'valise restore NAME'");
+    else if (!cli_catalog_meant(meant, sizeof(meant), r->c->catalog, "checkpoint", name))
+        (void)snprintf(meant, sizeof(meant), "'valise %s NAME'", words->name.s);
+    vls_hint(err, "did you mean %s? a checkpoint with that name is made by 'valise %s -- %s'",
+             meant, words->name.s, name);
+    return CLI_E_USAGE;
+}
+
 int cli_words_split(cli_words *out, cli *c, size_t count, const char *const *words,
                     valise_error *err)
 {
@@ -570,5 +598,7 @@ int cli_words_split(cli_words *out, cli *c, size_t count, const char *const *wor
         rc = check_front(&r, err);
     if (rc == 0)
         rc = take_rest(&r, err);
+    if (rc == 0 && !c->options.help)
+        rc = check_name(&r, err);
     return rc < 0 ? rc : check_color(&c->options, err);
 }

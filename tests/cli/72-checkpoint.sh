@@ -79,6 +79,29 @@ t 'list, show, remove' '
     stderr_has "a checkpoint "
 '
 
+t 'a verb is no name, unless it is said to be one [C31 L5]' '
+    some
+    for word in ls create add new rm delete restore; do
+        expect_exit 2 "$VALISE" checkpoint "$word"
+        stderr_has "did you mean" "valise checkpoint -- $word"
+    done
+    expect_exit 2 "$VALISE" checkpoint ls
+    stderr_has "'"'valise checkpoint list'"'?"
+    expect_exit 2 "$VALISE" checkpoint -q rm x
+    stderr_has "'"'valise checkpoint remove'"'?"
+    expect_exit 2 "$VALISE" tree checkpoint create x
+    stderr_has "'"'valise tree checkpoint NAME'"'?"
+    expect_exit 2 "$VALISE" checkpoint restore x
+    stderr_has "'"'valise restore NAME'"'?"
+    run "$VALISE" checkpoint list --json
+    stdout_is_empty
+    run "$VALISE" checkpoint ls --help
+    run "$VALISE" checkpoint -- ls
+    run "$VALISE" run tree:checkpoint "{\"name\":\"new\"}"
+    run "$VALISE" checkpoint list
+    stdout_has "ls " "new "
+'
+
 t 'paths are from the current folder' '
     some
     run "$VALISE" checkpoint one
