@@ -14,6 +14,7 @@
 #include "cli/flow.h"
 #include "cli/flow_live.h"
 #include "cli/frames.h"
+#include "cli/keeping.h"
 #include "cli/prompts.h"
 #include "cli/status.h"
 #include "cli/tree.h"
@@ -135,16 +136,6 @@ static int print_problem(cli *c, const valise_op *op, vls_json row, valise_error
     cli_add_data(c->out, cli_text_of(row, "remedy"), 0);
     vls_buf_add_byte(&c->out->text, '\n');
     return 0;
-}
-
-/* ---- workspace:repair ---- */
-
-static int status_of_repair(const cli *c, vls_json value)
-{
-    const vls_json *left = vls_json_get(value, VLS_STR("left"));
-
-    (void)c;
-    return left && left->integer > 0 ? valise_error_exit_code(VALISE_E_CORRUPT) : CLI_DONE;
 }
 
 /* ---- the table ---- */
@@ -320,7 +311,8 @@ static const cli_printer printers[] = {
     {.op = "turn:log", .print = cli_print_turn, .brief = cli_print_turn_line},
     {.op = "turn:merge", .print = cli_print_said},
     {.op = "turn:show", .print = cli_print_turn_shown},
-    {.op = "workspace:repair", .status = status_of_repair},
+    {.op = "workspace:gc", .print = cli_print_gc},
+    {.op = "workspace:repair", .print = cli_print_repair, .status = cli_status_of_repair},
     {.op = "workspace:status", .print = cli_print_status},
     {.op = "workspace:show", .print = cli_print_anything},
     {.op = "workspace:validate", .print = print_problem},

@@ -175,7 +175,7 @@ t 'a log that lost its beginning is told of, and is no problem [K32]' '
     stdout_is_empty
     "$VALISE" -q retention set log --keep-latest 1
     run "$VALISE" gc
-    stdout_matches "^freed: +[0-9.]+ K?i?B$"
+    stdout_matches "^removed 1 expired log entry"
     run "$VALISE" validate
     stdout_matches "^note log: .*cannot be replayed$" "^    nothing to do: "
     run python3 "$LIB_DIR/on_terminal.py" --columns 40 "$VALISE" --no-pager validate
@@ -200,10 +200,8 @@ t 'repair says what was wrong, what it mended and what is left [K22 L5]' '
     expect_exit 7 "$VALISE" validate
     cp -r .valise again
     run "$VALISE" repair
-    stdout_matches "^found: +3$"
-    stdout_matches "^mended: +3$"
-    stdout_matches "^left: +0$"
-    stdout_has "log_id8"
+    stdout_matches "^mended store: .*log_id8" "^3 problems mended, [0-9]+ indexes of the store built anew$"
+    stdout_lacks "left"
     rm -rf .valise && mv again .valise
     run "$VALISE" repair --json
     json_is found 3
@@ -214,7 +212,26 @@ t 'repair says what was wrong, what it mended and what is left [K22 L5]' '
     expect_exit 7 "$VALISE" repair --json
     json_is mended 0
     json_is problems[0].mended false
+    expect_exit 7 "$VALISE" repair
+    stdout_matches "^left   [a-z]+" "^[0-9]+ problems? left.*; .valise validate. says what to do$"
     expect_exit 7 "$VALISE" -q repair
+'
+
+t 'gc and repair say what they did, and nothing of what they did not [L2 L4]' '
+    "$VALISE" -q init
+    run "$VALISE" gc
+    stdout_matches "^nothing to remove"
+    [ "$(wc -l <"$OUT")" -eq 1 ]
+    run "$VALISE" repair
+    stdout_is "nothing is damaged"
+    "$VALISE" -q bp create b
+    for n in 1 2 3; do "$VALISE" -q bp pack b key "$n"; done
+    "$VALISE" -q retention set backpack --keep-latest 1
+    run "$VALISE" gc
+    stdout_matches "^removed [0-9]+ expired rows? of other histories"
+    run "$VALISE" gc --json
+    json_is rows 0
+    stdout_lacks " 0 "
 '
 
 t 'config get and list say who set it, and what could be set [L9]' '

@@ -118,7 +118,7 @@ t 'what a killed purge left is for gc [W10]' '
     mv left ".valise/blobs/${id:0:2}/$id"
     run "$VALISE" validate
     run "$VALISE" gc --grace 0s
-    stdout_matches "blobs: +1"
+    stdout_matches "1 blob"
     test "$(files)" = 0
 '
 
