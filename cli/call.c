@@ -26,7 +26,13 @@ int cli_call_init(valise_call *out, cli *c, valise_error *err)
 
     *out = (valise_call)VALISE_CALL_INIT;
     out->flags = options->dry_run ? VALISE_CALL_DRY_RUN : 0;
-    out->at = valise_str_of(options->at);
+    if (options->at) {
+        const char *at = NULL;
+        rc = cli_whole_time(&at, c, options->at, err);
+        if (rc < 0)
+            return rc;
+        out->at = valise_str_of(at);
+    }
     if (options->id) {
         rc = vls_uuid_parse(&out->id, valise_str_of(options->id), err);
         if (rc < 0) {

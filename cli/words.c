@@ -15,8 +15,10 @@ const cli_option cli_options_table[] = {
      CLI_WHEN_ANY},
     {"--actor", NULL, "ID", "Act as ID (or VALISE_ACTOR).", AT(actor), CLI_WHEN_ANY},
     {"--agent", NULL, "ID", "Same as --actor.", AT(agent), CLI_WHEN_CONTEXT},
-    {"--at", NULL, "WHEN", "Answer as of a log entry (its seq or id) or a time.", AT(at),
-     CLI_WHEN_QUERY},
+    {"--at", NULL, "WHEN",
+     "Answer as of a log entry (its seq or id) or a time, such as 2026-11-19 or "
+     "'2026-11-19 10:00' (UTC; a date is its beginning).",
+     AT(at), CLI_WHEN_QUERY},
     {"--expect", NULL, "JSON", "Fail with a conflict unless the current state is this.", AT(expect),
      CLI_WHEN_EXPECT},
     {"--id", NULL, "UUID", "Id of this command; running it again changes nothing.", AT(id),

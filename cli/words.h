@@ -100,6 +100,10 @@ int cli_words_split(cli_words *out, cli *c, size_t count, const char *const *wor
  * that are missing or too many, VALISE_E_INVALID for values, and whatever reading files gives. */
 int cli_words_payload(vls_json *out, cli *c, const cli_words *words, valise_error *err);
 
+/* A time as RFC 3339 has it, in the arena of the run: what is only a date, or has no zone, is UTC.
+ * (value.c) */
+int cli_whole_time(const char **out, cli *c, const char *word, valise_error *err);
+
 /* One word as a value of the field (value.c). */
 int cli_value(vls_json *out, cli *c, const valise_field *field, const char *word,
               valise_error *err);

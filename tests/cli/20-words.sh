@@ -96,6 +96,34 @@ EOF
     stderr_has "did you mean '"'valise memory update'"'?"
 '
 
+t 'a date, or a time without a zone, is told in UTC [L4 L5]' '
+    "$VALISE" -q init
+    for at in 2020-01-01 "2020-01-01 10:00" "2020-01-01T10:00:00"; do
+        run "$VALISE" status --at "$at" --json
+        json_is seq 0
+    done
+    for at in 2099-12-31 "2099-12-31 10:00" 2099-12-31T10:00:00; do
+        run "$VALISE" status --at "$at" --json
+        json_is seq 1
+    done
+    for at in 2020-13-01 2020-01-1 "2020-01-01 10" "2020-01-01  10:00" 2020_01-01; do
+        expect_exit 6 "$VALISE" status --at "$at"
+    done
+    while read -r key given; do
+        "$VALISE" -q memory add "$key" --text x --expires "$given"
+        run "$VALISE" memory show "$key" --json
+        stdout_has "\"expires\":\"$key"
+    done <<EOF
+2100-02-28T00:00:00.000Z 2100-02-28
+2100-02-28T10:30:00.000Z 2100-02-28 10:30
+2100-02-28T10:30:05.000Z 2100-02-28T10:30:05
+2100-02-28T09:30:05.000Z 2100-02-28T10:30:05+01:00
+EOF
+    expect_exit 6 "$VALISE" memory add k --text x --expires 2100-02-30
+    run "$VALISE" log --help
+    stdout_has "2026-11-19"
+'
+
 t 'a short option has its value attached or behind it [L1 L4]' '
     "$VALISE" -q init
     for name in a b c; do
