@@ -103,6 +103,10 @@ int cli_report(const cli *c, const valise_error *err);
 struct cli_words;
 void cli_hint(valise_error *err, const struct cli_words *words);
 
+/* What the library says of an operation ("tree:scan: ...") is said of the command as it was typed:
+ * "scan: ...". */
+void cli_say_words(valise_error *err, const struct cli_words *words);
+
 /* ---- in (input.c) ---- */
 
 /* The bytes of a file, or of standard input for "-", in the arena of the run. */

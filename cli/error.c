@@ -80,6 +80,18 @@ void cli_hint(valise_error *err, const cli_words *words)
     }
 }
 
+void cli_say_words(valise_error *err, const cli_words *words)
+{
+    const char *op = words->command ? words->command->op->name : "";
+    const size_t len = strlen(op);
+    const valise_error said = *err;
+
+    if (!len || strncmp(said.message, op, len) != 0 || !strchr(": ", said.message[len]))
+        return;
+    (void)snprintf(err->message, sizeof(err->message), "%s%.255s", words->name.s,
+                   said.message + len);
+}
+
 int cli_report(const cli *c, const valise_error *err)
 {
     const char *message = err->message[0] ? err->message : valise_error_text(err->code);

@@ -124,6 +124,8 @@ static int run(int *status, cli *c, size_t count, const char *const *argv, valis
         rc = split(&words, c, count, argv, err);
     if (rc == 0)
         rc = run_words(status, c, &words, err);
+    if (rc < 0 && !c->options.json)
+        cli_say_words(err, &words);
     if (rc < 0)
         cli_hint(err, &words);
     return rc;

@@ -96,6 +96,17 @@ EOF
     stderr_has "did you mean '"'valise memory update'"'?"
 '
 
+t 'what the library says of an operation is said of the command that was typed [L5]' '
+    "$VALISE" -q init
+    "$VALISE" -q agent add ann --role reader
+    expect_exit 4 "$VALISE" --actor ann session create x
+    stderr_has "valise: session create needs session:write"
+    expect_exit 4 "$VALISE" --actor ann scan
+    stderr_has "valise: scan needs tree:write"
+    expect_exit 4 "$VALISE" --actor ann scan --json
+    stderr_has "\"tree:scan needs tree:write"
+'
+
 t 'a date, or a time without a zone, is told in UTC [L4 L5]' '
     "$VALISE" -q init
     for at in 2020-01-01 "2020-01-01 10:00" "2020-01-01T10:00:00"; do
