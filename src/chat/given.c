@@ -66,8 +66,11 @@ int vls_turn_receive_blocks(valise_content *blocks, vls_turn_flat *said, valise_
 
     if (vls_content_given(blocks) && flat)
         return refuse_both("newBlocks", err);
-    if (!vls_content_given(blocks) && !flat)
-        return vls_fail(err, VALISE_E_INVALID, "the turn is empty: give a text, files or blocks");
+    if (!vls_content_given(blocks) && !flat) {
+        (void)vls_fail(err, VALISE_E_INVALID, "the turn is empty");
+        vls_hint(err, "give a text, - for standard input, @FILE, or files");
+        return VALISE_E_INVALID;
+    }
     if (flat && said->text.bytes.len == 0 && said->attach.count == 0) {
         (void)vls_fail(err, VALISE_E_INVALID, "the text is empty");
         vls_hint(err, "give a text, - for standard input, @FILE, or files");

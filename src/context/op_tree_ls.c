@@ -101,9 +101,12 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
         rc = find_version(&version, view, &tree, args->at, err);
     if (rc == 0)
         rc = vls_tree_get(&found, view, &tree, version, vls_buf_str(&path), err);
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
-                        vls_text_short(vls_buf_str(&path)).s);
+    if (rc == 0) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is nothing at '%s'",
+                       vls_text_short(vls_buf_str(&path)).s);
+        vls_hint(err, "'valise tree ls' lists the top; 'valise scan' finds what is new");
+        return VALISE_E_NOT_FOUND;
+    }
     if (rc < 0 || found.node.kind != VLS_NODE_DIR)
         return rc < 0 ? rc : emit(view, &found, err);
     return vls_tree_children(view, &tree, version, vls_buf_str(&path), emit, view, err);

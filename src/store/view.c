@@ -66,9 +66,12 @@ int vls_view_go_to(valise_view *view, int64_t at, valise_error *err)
                  (long long)tip->base_seq);
         return VALISE_E_LIMIT;
     }
-    if (at > tip->seq)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no seq %lld yet: the newest is %lld",
-                        (long long)at, (long long)tip->seq);
+    if (at > tip->seq) {
+        (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no seq %lld yet: the newest is %lld",
+                       (long long)at, (long long)tip->seq);
+        vls_hint(err, "'valise log' shows which there are");
+        return VALISE_E_NOT_FOUND;
+    }
     view->at = view->stamp.seq = at;
     view->last_coll = NULL;
     return 0;

@@ -107,6 +107,18 @@ t 'what the library says of an operation is said of the command that was typed [
     stderr_has "\"tree:scan needs tree:write"
 '
 
+t 'a hint says what to do, not only where help is [L5]' '
+    "$VALISE" -q init
+    "$VALISE" -q session create s
+    "$VALISE" -q scan
+    expect_exit 6 "$VALISE" turn add s user
+    stderr_has "the turn is empty" "hint: give a text, - for standard input"
+    expect_exit 3 "$VALISE" tree ls nowhere
+    stderr_has "nothing at" "valise tree ls"
+    expect_exit 3 "$VALISE" status --at 99
+    stderr_has "no seq 99 yet" "valise log"
+'
+
 t 'a date, or a time without a zone, is told in UTC [L4 L5]' '
     "$VALISE" -q init
     for at in 2020-01-01 "2020-01-01 10:00" "2020-01-01T10:00:00"; do
