@@ -83,7 +83,7 @@ for line in open(\"all\"):
     run "$VALISE" -q import x.valise --json
     stdout_is_empty
     run "$VALISE" -q status
-    stdout_has seq:
+    stdout_has "log entries:"
     run "$VALISE" -q log
     stdout_lacks SEQ
     stdout_has pin:add
