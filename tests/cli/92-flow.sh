@@ -121,9 +121,9 @@ wrong() {
     expect_exit 6 "$VALISE" flow run flow.json --set name=you
     stderr_has name 'put a text into quotes of its own'
     for word in nothing x; do
-        expect_exit 6 "$VALISE" flow run flow.json --set $word
+        expect_exit 6 "$VALISE" flow run flow.json --set "$word"
         stderr_has "'$word' is not KEY=JSON"
-        expect_exit 6 "$VALISE" flow rerun b flow.json --from set --param $word
+        expect_exit 6 "$VALISE" flow rerun b flow.json --from set --param "$word"
         stderr_has "'$word' is not NODE.path=JSON"
     done
     expect_exit 6 "$VALISE" flow run
