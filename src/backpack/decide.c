@@ -239,7 +239,9 @@ int vls_write_append(vls_write *w, valise_blob *value, valise_error *err)
             (void)ledger->ops->row_delete(ledger->self, &vls_bag_runs, &run, NULL);
         return rc;
     }
-    vls_scope_wrote(w->scope, ledger, &w->head, w->new_run);
+    rc = vls_scope_wrote(w->scope, ledger, &w->head, w->new_run, err);
+    if (rc < 0)
+        return rc;
     w->head.last = w->commit.seq;
     w->head.last_time = w->commit.time;
     w->head.last_node = w->node_id;

@@ -59,6 +59,8 @@ typedef struct vls_ledger_read {
 
 typedef struct vls_ledger_ops {
     const char *name;
+    bool undone; /* what a command that fails has changed is undone, the commit too; else nothing
+                    may fail after `append` */
 
     /* Nobody else changes the ledger between the two, and what was handed out stays. Not nested. */
     void (*enter)(void *self);

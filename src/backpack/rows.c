@@ -779,6 +779,7 @@ static void release(void *self)
 
 static const vls_ledger_ops rows_ops = {
     .name = "rows",
+    .undone = true,
     .enter = enter,
     .leave = leave,
     .head = head,

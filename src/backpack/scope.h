@@ -107,9 +107,10 @@ int vls_scope_taints(valise_list *out, valise_list *left_out, vls_scope *scope,
                      const vls_ledger *ledger, const vls_ledger_head *head, bool new_run,
                      valise_list declassify, vls_arena *arena, valise_error *err);
 
-/* The node has written: marks of earlier runs go, the others have been used. */
-void vls_scope_wrote(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
-                     bool new_run);
+/* The node has written: marks of earlier runs go, the others have been used. Fails only where the
+ * commit is undone then (vls_ledger_ops.undone). */
+int vls_scope_wrote(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
+                    bool new_run, valise_error *err);
 
 /* The marks that no ledger has, as rows (vls_taint_row), in arena: for a command that puts them.
  * vls_scope_marks_kept says that the first `count` of them lie in the ledger now. */

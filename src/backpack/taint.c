@@ -8,8 +8,10 @@
  *     for the first write of any other run              when it was not used yet
  *     for the later writes of that run                  always: those of earlier runs are gone
  *
- * When in doubt (no memory to put a row after the commit is made) a mark stays: something carries
- * a tag too many, never one too few. */
+ * After the commit is made nothing may fail in a ring: a mark that cannot be changed then stays,
+ * and something carries a tag too many, never one too few. Where the command is undone as a whole
+ * (vls_ledger_ops.undone) it fails instead: whoever replays it has memory, and must see the same.
+ */
 #include "backpack/scope_impl.h"
 
 #include "base/uuid.h"
@@ -217,32 +219,30 @@ int vls_scope_taints(valise_list *out, valise_list *left_out, vls_scope *scope,
     return 0;
 }
 
-static void use_row(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
-                    valise_str tag, bool new_run)
+static int use_row(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
+                   valise_str tag, bool new_run, valise_error *err)
 {
     vls_taint_row row;
+    int rc = get_row(&row, scope, ledger, head, tag, err);
 
-    if (get_row(&row, scope, ledger, head, tag, NULL) != 1)
-        return;
-    if (!counts(scope, row.since, new_run)) {
-        if (scope->run == 0)
-            (void)ledger->ops->row_delete(ledger->self, &vls_bag_taints, &row, NULL);
-    } else if (!is_used(row.since)) {
+    if (rc <= 0)
+        return rc;
+    if (counts(scope, row.since, new_run)) {
+        if (is_used(row.since))
+            return 0;
         row.since = ~row.since;
-        (void)ledger->ops->row_put(ledger->self, &vls_bag_taints, &row, NULL);
+        return ledger->ops->row_put(ledger->self, &vls_bag_taints, &row, err);
     }
+    if (scope->run > 0)
+        return 0;
+    rc = ledger->ops->row_delete(ledger->self, &vls_bag_taints, &row, err);
+    return rc < 0 ? rc : 0;
 }
 
-void vls_scope_wrote(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
-                     bool new_run)
+static void use_marks(vls_scope *scope, bool new_run)
 {
-    valise_list sticky = sticky_of(head);
-    const valise_str *tag = sticky.items;
     size_t kept = 0;
 
-    if (scope->owner || !head->taint)
-        return;
-    pthread_mutex_lock(&scope->lock);
     for (size_t i = 0; i < scope->marks.len; i++) {
         vls_mark mark = scope->marks.ptr[i];
         if (!counts(scope, mark.since, new_run))
@@ -251,9 +251,27 @@ void vls_scope_wrote(vls_scope *scope, const vls_ledger *ledger, const vls_ledge
         scope->marks.ptr[kept++] = mark;
     }
     scope->marks.len = kept;
-    for (size_t i = 0; i < sticky.count; i++)
-        use_row(scope, ledger, head, tag[i], new_run);
+}
+
+int vls_scope_wrote(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
+                    bool new_run, valise_error *err)
+{
+    const bool may_fail = ledger->ops->undone;
+    valise_list sticky = sticky_of(head);
+    const valise_str *tag = sticky.items;
+    int rc = 0;
+
+    if (scope->owner || !head->taint)
+        return 0;
+    pthread_mutex_lock(&scope->lock);
+    for (size_t i = 0; i < sticky.count && rc == 0; i++) {
+        rc = use_row(scope, ledger, head, tag[i], new_run, may_fail ? err : NULL);
+        rc = may_fail ? rc : 0;
+    }
+    if (rc == 0)
+        use_marks(scope, new_run);
     pthread_mutex_unlock(&scope->lock);
+    return rc;
 }
 
 /* ---- handing them on ---- */

@@ -371,6 +371,7 @@ static int laid_freeze(vls_ledger *out, void *self, int64_t upto, valise_error *
 }
 
 static const vls_ledger_ops laid_ops = {.name = "laid",
+                                        .undone = true,
                                         .enter = laid_enter,
                                         .leave = laid_leave,
                                         .head = laid_head,

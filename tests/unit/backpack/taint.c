@@ -311,3 +311,43 @@ TEST(taint, that_does_not_fit_is_refused)
              put_with(b, n, "out", "1", (vls_pack_args){PACK_ARGS, .tags = names_of(many)}));
     CHECK_TEXT("(absent)", peek(b, b->owner, "out"));
 }
+
+/* ---- marks that cannot be changed ---- */
+
+TEST_PARAMS(taint_stuck, LEDGER_PARAMS)
+
+static const vls_ledger_ops *real;
+
+static int no_put(void *self, const valise_coll *coll, const void *row, valise_error *err)
+{
+    return coll == &vls_bag_taints ? vls_fail_memory(err) : real->row_put(self, coll, row, err);
+}
+
+static int no_delete(void *self, const valise_coll *coll, const void *row, valise_error *err)
+{
+    return coll == &vls_bag_taints ? vls_fail_memory(err) : real->row_delete(self, coll, row, err);
+}
+
+/* Whoever replays a command has memory: one that was committed without changing a mark would be
+ * another one then. A ring cannot take its commit back, and errs on the safe side. [B22] [K9] */
+TEST(taint_stuck, fails_the_command_that_can_be_undone)
+{
+    const bool undone = strncmp(t->param, "rows", 4) == 0;
+    bag *b = start(t, NULL);
+    vls_scope *n = bag_node(t, b, "n", "", NULL), *m = bag_node(t, b, "m", "", NULL);
+    vls_ledger_ops stuck = *b->ledger.ops;
+
+    real = b->ledger.ops;
+    stuck.row_put = no_put;
+    stuck.row_delete = no_delete;
+    CHECK_TEXT("\"a@b\"", get(b, n, "mail"));
+    b->ledger.ops = &stuck;
+    CHECK_RC(undone ? VALISE_E_NO_MEMORY : 0, put(b, n, "out", "1"));
+    b->ledger.ops = real;
+    CHECK_OK(put(b, n, "out", "2"));
+    CHECK_TEXT("pii@1 #pii ", taints(b));
+    CHECK_OK(put(b, m, "x", "1"));
+    b->ledger.ops = &stuck; /* the mark was used by a run that is over: it goes */
+    CHECK_RC(undone ? VALISE_E_NO_MEMORY : 0, put(b, n, "out", "3"));
+    b->ledger.ops = real;
+}
