@@ -25,9 +25,10 @@ typedef struct vls_claude_line_of {
     int kind;            /* VLS_LINE_... */
     bool is_summary;
     uint64_t line, offset;
-    size_t talk; /* among the conversations */
-    size_t turn; /* of it; VLS_NO_TURN: none */
-    size_t part; /* of the turn; 0: it begins it */
+    size_t talk;      /* among the conversations */
+    size_t turn;      /* of it; VLS_NO_TURN: none */
+    valise_str agent; /* whose talk it begins; ptr NULL: none */
+    size_t part;      /* of the turn; 0: it begins it */
 
     bool resolved; /* a line without a turn: */
     size_t above;  /* the turn above it */
@@ -42,7 +43,7 @@ typedef struct vls_claude_line_of {
 typedef struct vls_claude_talk {
     valise_str key; /* ptr NULL: the session; else the agent */
     vls_foreign foreign;
-    vls_vec(size_t) firsts; /* of each turn the first line */
+    vls_vec(size_t) firsts, lasts; /* of each turn the first line, and the last one */
 } vls_claude_talk;
 
 struct vls_claude {
@@ -51,6 +52,7 @@ struct vls_claude {
     vls_vec(vls_claude_line_of) lines;
     vls_vec(vls_claude_talk) talks;
     vls_map by_uuid, by_message; /* of lines */
+    vls_map by_agent;            /* the same, of those that begin the talk of an agent */
     valise_str session, label;
     int label_rank;
 };

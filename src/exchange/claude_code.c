@@ -33,6 +33,11 @@ static bool has_message(const void *item, const void *key)
     return vls_str_equal(((const vls_claude_line_of *)item)->message_id, *(const valise_str *)key);
 }
 
+static bool has_agent(const void *item, const void *key)
+{
+    return vls_str_equal(((const vls_claude_line_of *)item)->agent, *(const valise_str *)key);
+}
+
 int vls_claude_begin(vls_claude **out, vls_translation *r, valise_error *err)
 {
     vls_claude *c = vls_arena_zalloc(r->arena, sizeof(*c));
@@ -133,20 +138,27 @@ static vls_claude_line_of *line_above(const vls_claude *c, const vls_claude_line
     return up == line ? NULL : up;
 }
 
-/* The conversation of this key, a new one where there is none yet. */
-static int find_talk(size_t *out, vls_claude *c, valise_str key, valise_error *err)
+static int add_talk(vls_claude *c, valise_str key, valise_error *err)
 {
     vls_claude_talk talk = {
         .key = key, .foreign = {.format = FORMAT, .created = VALISE_NONE, .head = VLS_NO_TURN}};
 
-    for (size_t i = 0; i < c->talks.len; i++) {
-        if (vls_str_equal(c->talks.ptr[i].key, key)) {
-            *out = i;
-            return 0;
-        }
-    }
-    *out = c->talks.len;
     return vls_vec_push_in(&c->talks, c->r->arena, talk) ? 0 : vls_arena_fail(c->r->arena, err);
+}
+
+/* Put the line into the conversation of this agent, a new one where there is none yet. */
+static int find_talk(vls_claude *c, vls_claude_line_of *line, valise_str key, valise_error *err)
+{
+    uint64_t hash = vls_str_hash(key, c->seed);
+    const vls_claude_line_of *first = vls_map_get(&c->by_agent, hash, &key);
+
+    line->talk = first ? first->talk : c->talks.len;
+    if (first)
+        return 0;
+    line->agent = key;
+    if (vls_map_put(NULL, &c->by_agent, hash, &key, line) < 0)
+        return vls_fail_memory(err);
+    return add_talk(c, key, err);
 }
 
 /* 0 is the session itself; an agent is known by its id, or by its first line. */
@@ -163,7 +175,7 @@ static int choose_talk(vls_claude *c, vls_claude_line_of *line, valise_error *er
         line->talk = up->talk;
         return 0;
     }
-    return find_talk(&line->talk, c, key.len > 0 ? key : line->uuid, err);
+    return find_talk(c, line, key.len > 0 ? key : line->uuid, err);
 }
 
 /* A line of a message that is there already: its parent is one of them, or the result of one. */
@@ -206,7 +218,8 @@ static int add_turn(vls_claude *c, vls_claude_line_of *line, valise_error *err)
         return rc;
     line->turn = talk->foreign.turns.len;
     if (!vls_vec_push_in(&talk->foreign.turns, c->r->arena, turn) ||
-        !vls_vec_push_in(&talk->firsts, c->r->arena, (size_t)(line - c->lines.ptr)))
+        !vls_vec_push_in(&talk->firsts, c->r->arena, (size_t)(line - c->lines.ptr)) ||
+        !vls_vec_push_in(&talk->lasts, c->r->arena, (size_t)(line - c->lines.ptr)))
         return vls_arena_fail(c->r->arena, err);
     if (line->kind == VLS_LINE_ASSISTANT && line->message_id.len > 0 &&
         vls_map_put(NULL, &c->by_message, vls_str_hash(line->message_id, c->seed),
@@ -361,7 +374,7 @@ static int chain_results(vls_claude *c, vls_foreign *f, valise_error *err)
 /* ---- all of it ---- */
 
 /* The leaf that was written last. */
-static int find_head(vls_claude *c, vls_claude_talk *talk, size_t number, valise_error *err)
+static int find_head(vls_claude *c, vls_claude_talk *talk, valise_error *err)
 {
     vls_foreign *f = &talk->foreign;
     bool *parent = vls_arena_zalloc(c->r->arena, f->turns.len + 1);
@@ -371,11 +384,9 @@ static int find_head(vls_claude *c, vls_claude_talk *talk, size_t number, valise
     for (size_t i = 0; i < f->turns.len; i++)
         if (f->turns.ptr[i].parent != VLS_NO_TURN)
             parent[f->turns.ptr[i].parent] = true;
-    for (size_t i = c->lines.len; i-- > 0 && f->head == VLS_NO_TURN;) {
-        const vls_claude_line_of *line = &c->lines.ptr[i];
-        if (line->talk == number && line->turn != VLS_NO_TURN && !parent[line->turn])
-            f->head = line->turn;
-    }
+    for (size_t i = 0; i < f->turns.len; i++)
+        if (!parent[i] && (f->head == VLS_NO_TURN || talk->lasts.ptr[i] > talk->lasts.ptr[f->head]))
+            f->head = i;
     if (f->head == VLS_NO_TURN && f->turns.len > 0)
         f->head = f->turns.len - 1;
     return 0;
@@ -395,9 +406,18 @@ static int name_turns(vls_claude *c, vls_claude_talk *talk, valise_error *err)
         if (f->created == VALISE_NONE || (turn->time != VALISE_NONE && turn->time < f->created))
             f->created = turn->time;
     }
+    return rc;
+}
+
+/* Of all conversations, when their turns have names. */
+static int name_parts(vls_claude *c, valise_error *err)
+{
+    int rc = 0;
+
     for (size_t i = 0; rc == 0 && i < c->lines.len; i++) {
         const vls_claude_line_of *line = &c->lines.ptr[i];
-        if (line->part > 0 && &c->talks.ptr[line->talk] == talk)
+        vls_foreign *f = &c->talks.ptr[line->talk].foreign;
+        if (line->part > 0)
             rc = vls_foreign_id(&f->turns.ptr[line->turn].parts.ptr[line->part].id, c->r->hasher,
                                 FORMAT, f->name, line->uuid, err);
     }
@@ -450,8 +470,10 @@ static int add_line(vls_claude *c, vls_claude_line_of *line, valise_error *err)
     if (first)
         rc = vls_claude_more(&c->talks.ptr[line->talk].foreign.turns.ptr[first->turn], c->r, line,
                              err);
-    if (first && rc == 0)
+    if (first && rc == 0) {
         line->turn = first->turn;
+        c->talks.ptr[line->talk].lasts.ptr[line->turn] = (size_t)(line - c->lines.ptr);
+    }
     if (rc == VALISE_E_LIMIT) {
         vls_error_clear(err);
         rc = add_turn(c, line, err);
@@ -491,8 +513,7 @@ static int place_line(vls_claude *c, vls_claude_line_of *line, valise_error *err
 
 static int finish(vls_claude *c, valise_error *err)
 {
-    size_t main_talk;
-    int rc = find_talk(&main_talk, c, (valise_str){NULL, 0}, err);
+    int rc = add_talk(c, (valise_str){NULL, 0}, err);
 
     for (size_t i = 0; rc == 0 && i < c->lines.len; i++)
         rc = place_line(c, &c->lines.ptr[i], err);
@@ -501,13 +522,13 @@ static int finish(vls_claude *c, valise_error *err)
         link_turns(c, i);
         rc = chain_results(c, &talk->foreign, err);
         if (rc == 0)
-            rc = find_head(c, talk, i, err);
+            rc = find_head(c, talk, err);
         if (rc == 0)
             rc = name_talk(c, talk, err);
         if (rc == 0)
             rc = name_turns(c, talk, err);
     }
-    return rc;
+    return rc < 0 ? rc : name_parts(c, err);
 }
 
 int vls_claude_finish(vls_foreign **out, size_t *count, vls_claude *c, valise_error *err)
@@ -518,9 +539,11 @@ int vls_claude_finish(vls_foreign **out, size_t *count, vls_claude *c, valise_er
 
     vls_map_init(&c->by_uuid, c->r->env, has_uuid);
     vls_map_init(&c->by_message, c->r->env, has_message);
+    vls_map_init(&c->by_agent, c->r->env, has_agent);
     rc = finish(c, err);
     vls_map_release(&c->by_uuid);
     vls_map_release(&c->by_message);
+    vls_map_release(&c->by_agent);
     if (rc < 0)
         return rc;
     all = vls_arena_array(c->r->arena, c->talks.len + 1, sizeof(*all));

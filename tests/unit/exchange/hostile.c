@@ -1,8 +1,11 @@
 /* hostile.c -- files that are wrong, torn, or made to hurt. [W20] [Q26] */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "exchange/foreign.h"
 #include "exchange/kit.h"
 
 static int try_text(desk *d, valise_str text, const char *more)
@@ -258,4 +261,36 @@ TEST(hostile, random_changes)
         if (i % 10 == 9)
             desk_check(last);
     }
+}
+
+/* Time must go with the lines, not with lines times agents: 4 s for what took minutes. */
+TEST(hostile, an_agent_for_each_line)
+{
+    enum { AGENTS = 60000 };
+    VLS_AUTO(arena) vls_arena arena = {0};
+    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    vls_notes notes = {.arena = &arena};
+    vls_translation r = {.env = t->env, .arena = &arena, .hasher = &hasher, .notes = &notes};
+    vls_claude *c = NULL;
+    vls_foreign *all;
+    size_t count = 0;
+    clock_t before;
+
+    vls_arena_init(&arena, t->env, (size_t)1 << 30);
+    CHECK_OK(vls_hasher_init(&hasher, &t->err));
+    CHECK_OK(vls_claude_begin(&c, &r, &t->err));
+    for (int i = 0; i < AGENTS; i++) {
+        valise_str text = valise_str_of(test_format(
+            "{\"type\":\"user\",\"uuid\":\"u%d\",\"isSidechain\":true,\"agentId\":\"a%d\","
+            "\"message\":{\"role\":\"user\",\"content\":\"x\"}}",
+            i, i));
+        vls_json record;
+        CHECK_OK(vls_json_parse(&record, &arena, text, NULL, &t->err));
+        CHECK_OK(vls_claude_line(c, text, record, &t->err));
+    }
+    before = clock();
+    CHECK_OK(vls_claude_finish(&all, &count, c, &t->err));
+    CHECK_INT(AGENTS, count);
+    CHECK_MSG(clock() - before < 4 * CLOCKS_PER_SEC, "%ld ms",
+              (long)((clock() - before) / (CLOCKS_PER_SEC / 1000)));
 }
