@@ -112,9 +112,9 @@ static int put_tool(bool *alone, listing *l, vls_arena *arena, vls_tool tool, va
 
     if (rc == 0)
         rc = check_twice(l, tool.name, err);
+    *alone = rc < 0 || l->box->entries.len < VLS_TOOLS_MAX;
     if (rc < 0)
         return rc;
-    *alone = l->box->entries.len < VLS_TOOLS_MAX;
     rc = vls_toolbox_put(&entry, l->box, &tool, err);
     if (rc == 0)
         rc = vls_arena_dup(&entry->own_name, &l->box->arena, own, err);

@@ -170,7 +170,8 @@ static void list(long id)
     if (is("paged") || is("pages"))
         list_page(id);
     else if (is("twice"))
-        result(id, "{\"tools\":[{\"name\":\"a.b\"," ANY "},{\"name\":\"a/b\"," ANY "}]}");
+        result(id, "{\"tools\":[{\"name\":\"a.b\"," ANY "},{\"name\":\"a/b\"," ANY
+                   "},{\"name\":\"fine\"," ANY "}]}");
     else if (is("bad-schema"))
         result(id, "{\"tools\":[{\"name\":\"fine\"," ANY "},{\"name\":\"bad\",\"inputSchema\":{"
                    "\"type\":\"objekt\"}}]}");
