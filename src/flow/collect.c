@@ -26,15 +26,16 @@ static int is_left(const collecting *c, valise_view *view, valise_str name, vali
 {
     const valise_str before = VLS_STR(VLS_FAN_FORK);
     vls_flow_run_row run;
-    int rc;
+    int rc, locked;
 
     if (!vls_str_starts(name, before) || name.len < before.len + UUID_LEN ||
         vls_uuid_parse(&run.id, vls_str_head(vls_str_from(name, before.len), UUID_LEN), NULL) < 0)
         return 0;
     rc = valise_view_get(&run, view, &vls_flow_runs, err);
-    if (rc > 0)
-        rc = vls_flow_is_locked(c->v, &run.id, err) == 0;
-    return rc;
+    if (rc <= 0)
+        return rc;
+    locked = vls_flow_is_locked(c->v, &run.id, err);
+    return locked < 0 ? locked : !locked;
 }
 
 static int look_at_forks(void *arg, valise_view *view, valise_error *err)

@@ -86,7 +86,9 @@ int vls_flow_text_read(vls_flow_text *out, vls_arena *arena, const valise *v, va
 
     if (rc < 0)
         return rc;
-    if (memchr(path.ptr, '\0', path.len) || !realpath(path.ptr, real))
+    if (memchr(path.ptr, '\0', path.len))
+        return vls_fail(err, VALISE_E_INVALID, "the path of the flow cannot have a NUL byte in it");
+    if (!realpath(path.ptr, real))
         return vls_fail_errno(err, "cannot read", path);
     rc = vls_sealed_open(&sealed, real, err);
     if (rc == 0)

@@ -526,3 +526,26 @@ TEST(flow_resume, another_flow_is_not_the_flow_of_the_run) /* [F13] */
     (void)resume(s, "x");
     CHECK_TEXT("n=3", holds(s, "x"));
 }
+
+/* Whether anybody runs it is not known then: gc says so, and does not just keep the fork. */
+TEST(flow_resume, gc_fails_where_locks_cannot_be_looked_at)
+{
+    site *s = site_of(t);
+    const char *file = test_format("%s/.valise/flows.lock", s->d->dir), *run;
+
+    if (!s->d->dir)
+        SKIP("there is no folder");
+    run_on(s, "bag", "{'nodes':[{'id':'s','type':'SetNode','params':{'values':{'a':1}}}]}");
+    if (access(file, F_OK) != 0)
+        file = test_format("%s/flows.lock", s->d->dir);
+    run = talk_member(&s->k, talk_run(&s->k, "flow:runs", "{}"), "items.0.id");
+    (void)talk_run(&s->k, "backpack:create", "{\"name\":\"map-%s-0\"}", run);
+    CHECK_INT(0, unlink(file));
+    CHECK_INT(0, symlink(file, file));
+    CHECK(talk_try(&s->k, "workspace:gc", "{}") < 0);
+    CHECK_MSG(strstr(t->err.message, "flows.lock"), "%s", t->err.message);
+    CHECK_INT(0, unlink(file));
+    (void)talk_run(&s->k, "workspace:gc", "{}");
+    CHECK_RC(VALISE_E_NOT_FOUND,
+             talk_try(&s->k, "backpack:info", "{\"backpack\":\"map-%s-0\"}", run));
+}
