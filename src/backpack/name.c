@@ -11,6 +11,8 @@ static int check(const char *what, valise_str text, size_t max, valise_error *er
 
     if (text.len == 0)
         return vls_fail(err, VALISE_E_INVALID, "%s is empty", what);
+    if (!text.ptr)
+        return vls_fail(err, VALISE_E_INVALID, "%s has a length, but no bytes", what);
     if (text.len > max)
         return vls_fail(err, VALISE_E_INVALID, "%s has %zu bytes: %zu are allowed", what, text.len,
                         max);

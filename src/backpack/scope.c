@@ -10,6 +10,8 @@
 
 static int check_pattern(valise_str pattern, const vls_glob_rules *rules, valise_error *err)
 {
+    if (!pattern.ptr && pattern.len > 0)
+        return vls_fail(err, VALISE_E_INVALID, "a pattern has a length, but no bytes");
     if (pattern.len > VLS_BAG_KEY_MAX)
         return vls_fail(err, VALISE_E_LIMIT, "a pattern of %zu bytes: %d are allowed", pattern.len,
                         VLS_BAG_KEY_MAX);

@@ -685,3 +685,28 @@ TEST(api_item, what_is_done_answers_0_and_what_is_asked_1) /* [B3] */
     CHECK_INT(0, valise_remove(NULL, bag, "k", &t->err));
     CHECK_INT(0, valise_has(bag, "k", &t->err));
 }
+
+/* A slice of a host's list with a length and no bytes. [B1] [B18] */
+TEST(api_item, a_name_without_bytes_is_refused)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1"), *none = NULL;
+    const valise_str nothing[] = {{"a", 1}, {NULL, 3}};
+    const valise_list list = {nothing, 2};
+    valise_permissions allow = {.read = list};
+    valise_node node = VALISE_NODE_INIT;
+    valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
+
+    o.tags = list;
+    CHECK_RC(VALISE_E_INVALID, valise_pack(NULL, bag, "k", "1", &o, &t->err));
+    o.tags = UNSAID;
+    o.read = list;
+    CHECK_RC(VALISE_E_INVALID, valise_pack(NULL, bag, "k", "1", &o, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_tag_rule(bag, "pii", &list, NULL, &t->err));
+    CHECK_RC(VALISE_E_INVALID, valise_permit(bag, "n", &allow, &t->err));
+    node.id = VLS_STR("n");
+    node.permissions = &allow;
+    CHECK_RC(VALISE_E_INVALID, valise_backpack_node(&none, bag, &node, &t->err));
+    CHECK(!none);
+    CHECK_TEXT("(absent)", got(bag, "k"));
+}
