@@ -32,7 +32,6 @@ typedef struct state {
     valise_backpack *bag;
     valise_backpack *one, *ten; /* views whose node may read one pattern of namespaces, or ten */
     valise_backpack *from, *to; /* snapshots */
-    vls_hasher hasher;
     key *keys;
     size_t count;
     uint64_t packs, chance;
@@ -142,7 +141,6 @@ static state *set_up(size_t count, size_t value_len, size_t spaces)
     options.flags = VALISE_OPEN_NO_USER_CONFIG;
     must(valise_open(&s->v, ":memory:", &options, NULL));
     must(valise_backpack_open(&s->bag, s->v, "bench", NULL, NULL));
-    must(vls_hasher_init(&s->hasher, NULL));
     s->count = count;
     s->chance = 88172645463325252u;
     make_value(s, value_len);
@@ -178,7 +176,6 @@ static void tear_down(void *arg)
     valise_backpack_close(s->bag);
     valise_close(s->v);
     vls_map_release(&s->table);
-    vls_hasher_release(&s->hasher);
     vls_mem_free(env, s->json, s->json_cap);
     vls_mem_free(env, s->keys, s->count * sizeof(key));
     vls_mem_free(env, s, sizeof(*s));
@@ -205,7 +202,7 @@ static void hash_and_insert(void *arg, size_t times)
         key *k = next_key(s);
         valise_str name = str_of(k), value = next_value(s);
         valise_id id;
-        must(vls_hash_bytes(&id, &s->hasher, value, NULL));
+        vls_hash_bytes(&id, value);
         bench_use(&id);
         must(vls_map_put(NULL, &s->table, vls_str_hash(name, SEED), &name, k));
         bench_use(&s->table);
@@ -224,7 +221,7 @@ static void parse_and_hash(void *arg, size_t times)
         vls_arena_init(&arena, valise_env_default(), SIZE_MAX);
         must(vls_json_parse(&json, &arena, value, NULL, NULL));
         bench_use(&json);
-        must(vls_hash_bytes(&id, &s->hasher, value, NULL));
+        vls_hash_bytes(&id, value);
         bench_use(&id);
     }
 }

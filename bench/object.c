@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 #include "base/chunk.h"
-#include "base/hashers.h"
 #include "base/mem.h"
 #include "store/object.h"
 #include "store/recipe.h"
@@ -23,7 +22,6 @@ enum { BEGIN, COMMIT, PUT_CHUNK, PUT_OBJECT, STATEMENTS };
 
 typedef struct state {
     vls_store *store;
-    vls_hasher *hasher;
     valise_id latest;
     char dir[256], raw_dir[256];
     char bytes[SIZE], raw_bytes[SIZE];
@@ -67,7 +65,7 @@ static void put_version(void *arg, size_t times)
         valise_str bytes = {s->bytes, SIZE};
         bool existed;
         change(s, s->bytes);
-        MUST(vls_object_id(&s->latest, s->hasher, "value", bytes, NULL) == 0);
+        MUST(vls_object_id(&s->latest, "value", bytes, NULL) == 0);
         MUST(vls_txn_begin(&txn, s->store, VALISE_TXN_WRITE, NULL) == 0);
         MUST(vls_object_put(&txn, &s->latest, "value", bytes, 1, &existed, NULL) == 0);
         MUST(vls_txn_commit(&txn, NULL) == 0);
@@ -130,7 +128,7 @@ static void raw_version(void *arg, size_t times)
             MUST(sqlite3_exec(s->db, "DELETE FROM chunk", NULL, NULL, NULL) == SQLITE_OK);
         }
         change(s, s->raw_bytes);
-        MUST(vls_hash_bytes(&id, s->hasher, (valise_str){s->raw_bytes, SIZE}, NULL) == 0);
+        vls_hash_bytes(&id, (valise_str){s->raw_bytes, SIZE});
         run(s, BEGIN);
         vls_buf_clear(&s->recipe);
         vls_recipe_begin(&writer, &s->recipe, 1);
@@ -198,7 +196,6 @@ static state *set_up(void)
                                              .where = s->dir,
                                              .flags = VALISE_STORE_CREATE},
                         NULL) == 0);
-    MUST(vls_store_hasher(&s->hasher, s->store, NULL) == 0);
     vls_buf_init(&s->recipe, env, SIZE);
     open_by_hand(s);
     return s;
@@ -206,7 +203,6 @@ static state *set_up(void)
 
 static void tear_down(state *s)
 {
-    vls_hashers_return(s->hasher);
     vls_store_close(s->store);
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(s->stmt[i]);

@@ -37,14 +37,13 @@ static void must(int rc, const valise_error *err)
 
 /* ---- the tree ---- */
 
-static vls_node file_of(size_t n, vls_hasher *h)
+static vls_node file_of(size_t n)
 {
-    valise_error err = VALISE_ERROR_INIT;
     vls_node node = {.kind = VLS_NODE_FILE, .size = (int64_t)(n % 10000)};
 
     memcpy(node.content.bytes, &n, sizeof(n));
     node.content.bytes[31] = 1;
-    must(vls_node_hash(&node, h, &err), &err);
+    vls_node_hash(&node);
     return node;
 }
 
@@ -53,22 +52,22 @@ static valise_str name_of(char out[32], const char *format, size_t n)
     return vls_str(out, (size_t)snprintf(out, 32, format, (unsigned)n));
 }
 
-static vls_node dir_of(size_t d, vls_hasher *h, vls_hasher *files)
+static vls_node dir_of(size_t d)
 {
-    valise_error err = VALISE_ERROR_INIT;
+    vls_hasher h;
     vls_node node = {.kind = VLS_NODE_DIR, .size = FILES_PER_DIR};
     char name[32];
 
-    vls_dir_hash_begin(h, FILES_PER_DIR);
+    vls_dir_hash_begin(&h, FILES_PER_DIR);
     for (size_t f = 0; f < FILES_PER_DIR; f++) {
-        vls_node file = file_of(d * FILES_PER_DIR + f, files);
-        vls_dir_hash_entry(h, name_of(name, "file-%02u.c", f), VLS_NODE_FILE, &file.object);
+        vls_node file = file_of(d * FILES_PER_DIR + f);
+        vls_dir_hash_entry(&h, name_of(name, "file-%02u.c", f), VLS_NODE_FILE, &file.object);
     }
-    must(vls_dir_hash_end(&node.object, h, &err), &err);
+    vls_dir_hash_end(&node.object, &h);
     return node;
 }
 
-static void add_dir(vls_tree_changes_writer *writer, size_t d, const vls_node *dir, vls_hasher *h)
+static void add_dir(vls_tree_changes_writer *writer, size_t d, const vls_node *dir)
 {
     char path[32];
     int len;
@@ -78,7 +77,7 @@ static void add_dir(vls_tree_changes_writer *writer, size_t d, const vls_node *d
     for (size_t f = 0; f < FILES_PER_DIR; f++) {
         (void)snprintf(path + len, sizeof(path) - (size_t)len, "/file-%02u.c", (unsigned)f);
         vls_tree_changes_add(
-            writer, &(vls_tree_change){valise_str_of(path), file_of(d * FILES_PER_DIR + f, h)});
+            writer, &(vls_tree_change){valise_str_of(path), file_of(d * FILES_PER_DIR + f)});
     }
 }
 
@@ -89,19 +88,16 @@ static size_t write_changes(vls_buf **out, valise_id *root, size_t dirs)
     vls_node *nodes = calloc(dirs, sizeof(*nodes));
     size_t count = (dirs + DIRS_PER_LIST - 1) / DIRS_PER_LIST;
     vls_buf *lists = calloc(count, sizeof(*lists));
-    valise_error err = VALISE_ERROR_INIT;
-    vls_hasher h, files;
+    vls_hasher h;
     char name[32];
 
     MUST(writer && nodes && lists);
-    must(vls_hasher_init(&h, &err), &err);
-    must(vls_hasher_init(&files, &err), &err);
     for (size_t d = 0; d < dirs; d++)
-        nodes[d] = dir_of(d, &h, &files);
+        nodes[d] = dir_of(d);
     vls_dir_hash_begin(&h, dirs);
     for (size_t d = 0; d < dirs; d++)
         vls_dir_hash_entry(&h, name_of(name, "folder-%05u", d), VLS_NODE_DIR, &nodes[d].object);
-    must(vls_dir_hash_end(root, &h, &err), &err);
+    vls_dir_hash_end(root, &h);
     for (size_t d = 0; d < dirs; d++) {
         vls_buf *list = &lists[d / DIRS_PER_LIST];
         if (d % DIRS_PER_LIST == 0) {
@@ -113,10 +109,8 @@ static size_t write_changes(vls_buf **out, valise_id *root, size_t dirs)
                 writer,
                 &(vls_tree_change){VLS_STR(""),
                                    {.kind = VLS_NODE_DIR, .size = (int64_t)dirs, .object = *root}});
-        add_dir(writer, d, &nodes[d], &files);
+        add_dir(writer, d, &nodes[d]);
     }
-    vls_hasher_release(&h);
-    vls_hasher_release(&files);
     free(nodes);
     free(writer);
     *out = lists;
@@ -153,20 +147,15 @@ static void record(wood *w)
 /* Files all over the tree, to be asked for. */
 static void choose(wood *w)
 {
-    valise_error err = VALISE_ERROR_INIT;
-    vls_hasher h;
-
-    must(vls_hasher_init(&h, &err), &err);
     for (size_t i = 0; i < SAMPLES; i++) {
         size_t n = (size_t)((uint64_t)i * UINT64_C(2654435761) % w->files);
-        vls_node node = file_of(n, &h);
+        vls_node node = file_of(n);
         valise_id id;
         (void)snprintf(w->paths[i], sizeof(w->paths[i]), "folder-%05u/file-%02u.c",
                        (unsigned)(n / FILES_PER_DIR), (unsigned)(n % FILES_PER_DIR));
-        must(vls_node_id(&id, &h, valise_str_of(w->paths[i]), &node.object, &err), &err);
+        vls_node_id(&id, valise_str_of(w->paths[i]), &node.object);
         memcpy(w->ids[i], vls_id_hex(&id).s, sizeof(w->ids[i]));
     }
-    vls_hasher_release(&h);
 }
 
 /* ---- operations ---- */

@@ -11,15 +11,6 @@
 /* A text that is unpacked, besides its bytes. */
 #define TEXT_ROOM ((size_t)1 << 16)
 
-/* ---- values ---- */
-
-static int hash_value(valise_id *out, valise_str bytes, valise_error *err)
-{
-    vls_hasher hasher = {0};
-
-    return vls_object_id(out, &hasher, "value", bytes, err);
-}
-
 /* ---- packing ---- */
 
 static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
@@ -51,7 +42,7 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
     assert(blob);
     args.blob = blob;
     args.value = vls_use_content(blob);
-    rc = hash_value(&args.value.id, args.value.bytes, err);
+    rc = vls_object_id(&args.value.id, "value", args.value.bytes, err);
     if (rc == 0 && o->declassify.count > 0)
         rc = vls_handle_may(bag, "backpack:declassify", err);
     if (rc < 0)

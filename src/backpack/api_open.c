@@ -419,14 +419,8 @@ static int import_options(vls_ring_options *out, const valise_backpack_options *
 static int fill_ring(vls_ring *ring, valise_backpack *bag, valise_str json, valise_error *err)
 {
     vls_ledger ledger = vls_ring_ledger(ring);
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, bag->v->store, err);
 
-    if (rc < 0)
-        return rc;
-    rc = vls_bag_import(&ledger, json, vls_clock_now_ns(&bag->v->clock), hasher, bag->env, err);
-    vls_store_hasher_return(bag->v->store, hasher);
-    return rc;
+    return vls_bag_import(&ledger, json, vls_clock_now_ns(&bag->v->clock), bag->env, err);
 }
 
 /* It gets its name once it is whole. */

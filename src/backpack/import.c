@@ -40,7 +40,7 @@ int vls_import_add(valise_id *id, int64_t *size, vls_import *in, vls_json v, val
     vls_buf_init(&text, in->env, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&text, v, err);
     if (rc == 0)
-        rc = vls_object_id(&value.id, in->hasher, "value", vls_buf_str(&text), err);
+        rc = vls_object_id(&value.id, "value", vls_buf_str(&text), err);
     if (rc == 0)
         rc = vls_blob_new(&value.blob, in->env, vls_buf_str(&text), err);
     if (rc < 0)
@@ -250,10 +250,10 @@ static int fill(const vls_import *in, const vls_ledger *ledger, valise_error *er
     return rc;
 }
 
-int vls_bag_import(const vls_ledger *ledger, valise_str json, int64_t now, vls_hasher *hasher,
-                   const valise_env *env, valise_error *err)
+int vls_bag_import(const vls_ledger *ledger, valise_str json, int64_t now, const valise_env *env,
+                   valise_error *err)
 {
-    vls_import in = {.env = env, .hasher = hasher, .now = now};
+    vls_import in = {.env = env, .now = now};
     vls_json v;
     int rc;
 

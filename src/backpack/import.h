@@ -27,7 +27,6 @@ typedef struct vls_import_place {
 
 typedef struct vls_import {
     const valise_env *env;
-    vls_hasher *hasher;
     int64_t now;
     vls_arena arena;
     vls_document doc;

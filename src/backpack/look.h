@@ -137,8 +137,8 @@ int vls_bag_export(vls_buf *out, const vls_ledger *ledger, vls_scope *scope, int
 /* Fill an empty ledger from what vls_bag_export made, or from the older shape. Everything is
  * checked before the first change; errors carry the JSON path. What fails after that (memory, the
  * store) leaves a ledger that is to be thrown away. */
-int vls_bag_import(const vls_ledger *ledger, valise_str json, int64_t now, vls_hasher *hasher,
-                   const valise_env *env, valise_error *err);
+int vls_bag_import(const vls_ledger *ledger, valise_str json, int64_t now, const valise_env *env,
+                   valise_error *err);
 
 /* What such a document says about the backpack itself (id, name, options, bounds, origin), for who
  * makes the ledger: of the older shape nothing. In arena. */

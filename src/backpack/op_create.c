@@ -64,7 +64,6 @@ typedef struct packing {
     valise_view *view;
     const vls_ledger *ledger;
     vls_scope *scope;
-    vls_hasher *hasher;
     int64_t seq; /* of the last commit */
 } packing;
 
@@ -82,7 +81,7 @@ static int pack_one(void *arg, valise_str key, valise_str value, valise_error *e
     if (rc == 0)
         rc = vls_arena_dup(&args.value.bytes, &p->view->arena, value, err);
     if (rc == 0)
-        rc = vls_object_id(&args.value.id, p->hasher, "value", value, err);
+        rc = vls_object_id(&args.value.id, "value", value, err);
     if (rc == 0)
         rc = vls_bag_pack(&done, p->ledger, p->scope, &args, &call, err);
     p->seq = done.packed.seq;
@@ -96,13 +95,10 @@ static int pack_items(int64_t *seq, valise_view *view, const vls_ledger *ledger,
     VLS_AUTO(scope) vls_scope *scope = NULL;
     int rc = vls_scope_new(&scope, view->arena.env, ledger, NULL, err);
 
-    if (rc == 0)
-        rc = vls_store_hasher(&p.hasher, view->txn->store, err);
     if (rc < 0)
         return rc;
     p.scope = scope;
     rc = vls_create_each_item(items, view->arena.env, pack_one, &p, err);
-    vls_store_hasher_return(view->txn->store, p.hasher);
     *seq = p.seq;
     return rc;
 }

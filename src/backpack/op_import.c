@@ -28,14 +28,9 @@ static const valise_field import_out[] = {
 static int fill(vls_import_result *result, const vls_ledger *ledger, valise_view *view,
                 const vls_import_args *args, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     valise_usage usage = {.size = sizeof(usage)};
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc = vls_bag_import(ledger, args->data.bytes, view->stamp.time, view->arena.env, err);
 
-    if (rc < 0)
-        return rc;
-    rc = vls_bag_import(ledger, args->data.bytes, view->stamp.time, hasher, view->arena.env, err);
-    vls_store_hasher_return(view->txn->store, hasher);
     if (rc == 0)
         rc = ledger->ops->usage(&usage, ledger->self, err);
     if (rc < 0)

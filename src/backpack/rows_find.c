@@ -312,7 +312,9 @@ int vls_bag_used(valise_id *out, valise_view *view, const valise_uuid *backpack,
     vls_buf_printf(&text, "item/%s/", vls_uuid_text(backpack).s);
     vls_buf_add(&text, key);
     rc = vls_buf_check(&text, err);
-    return rc < 0 ? rc : vls_used_source(out, view->txn->store, vls_buf_str(&text), err);
+    if (rc == 0)
+        vls_used_source(out, vls_buf_str(&text));
+    return rc;
 }
 
 /* ---- runs ---- */

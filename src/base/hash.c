@@ -20,18 +20,6 @@ static SHA256_CTX *state_of(vls_hasher *hasher)
     return (SHA256_CTX *)(void *)hasher->state;
 }
 
-int vls_hasher_init(vls_hasher *hasher, valise_error *err)
-{
-    (void)err;
-    *hasher = (vls_hasher){0};
-    return 0;
-}
-
-void vls_hasher_release(vls_hasher *hasher)
-{
-    *hasher = (vls_hasher){0};
-}
-
 static void begin(vls_hasher *hasher, bool tagged)
 {
     hasher->running = true;
@@ -57,22 +45,22 @@ void vls_hash_update(vls_hasher *hasher, valise_str bytes)
     add(hasher, bytes.ptr, bytes.len);
 }
 
-int vls_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err)
+void vls_hash_end(valise_id *out, vls_hasher *hasher)
 {
-    (void)err;
     assert(hasher->running);
     hasher->running = false;
     (void)SHA256_Final(out->bytes, state_of(hasher));
     for (size_t i = 0; hasher->tagged && i < sizeof(out->bytes); i++)
         out->bytes[i] = (uint8_t)~out->bytes[i];
-    return 0;
 }
 
-int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err)
+void vls_hash_bytes(valise_id *out, valise_str bytes)
 {
-    begin(hasher, false);
-    add(hasher, bytes.ptr, bytes.len);
-    return vls_hash_end(out, hasher, err);
+    vls_hasher hasher;
+
+    begin(&hasher, false);
+    add(&hasher, bytes.ptr, bytes.len);
+    vls_hash_end(out, &hasher);
 }
 
 /* ---- tagged ---- */

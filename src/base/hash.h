@@ -23,9 +23,10 @@
  * exactly the bytes of such a message, but its id is then the opposite of the object's.
  * docs/formats.md has the test vectors.
  *
- * The size of a message is not limited. Hashing needs no memory but the hasher, and cannot fail.
+ * The size of a message is not limited. Hashing needs no memory but the hasher, a plain local that
+ * nobody initialises or releases, and cannot fail.
  *
- * Threads: vls_hasher is single; keep one per thread, or borrow one (base/hashers.h). */
+ * Threads: vls_hasher is single. */
 #ifndef VLS_HASH_H
 #define VLS_HASH_H
 
@@ -37,19 +38,15 @@ typedef struct vls_hasher {
     bool tagged;
 } vls_hasher;
 
-/* Returns 0: what computes SHA-256 today needs nothing. */
-int vls_hasher_init(vls_hasher *hasher, valise_error *err);
-void vls_hasher_release(vls_hasher *hasher); /* a zeroed or released hasher is fine */
-
-/* The id of a blob, at once. Returns 0. */
-int vls_hash_bytes(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err);
+/* The id of a blob, at once. */
+void vls_hash_bytes(valise_id *out, valise_str bytes);
 
 /* The id of a blob, in pieces. A begin forgets a hash that was not ended. */
 void vls_hash_begin(vls_hasher *hasher);
 void vls_hash_update(vls_hasher *hasher, valise_str bytes);
 
-/* Take the result; the hasher can begin again. Returns 0. */
-int vls_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err);
+/* Take the result; the hasher can begin again. */
+void vls_hash_end(valise_id *out, vls_hasher *hasher);
 
 /* A tagged hash. The tag names kind and version of the encoding: "valise.value.1". */
 void vls_hash_begin_tagged(vls_hasher *hasher, const char *tag);
@@ -57,11 +54,6 @@ void vls_hash_field(vls_hasher *hasher, valise_str bytes);
 void vls_hash_field_u64(vls_hasher *hasher, uint64_t number);
 void vls_hash_field_id(vls_hasher *hasher, const valise_id *id); /* NULL: none */
 void vls_hash_field_none(vls_hasher *hasher);
-
-static inline void vls_auto_hasher(vls_hasher *hasher)
-{
-    vls_hasher_release(hasher);
-}
 
 static inline bool vls_id_equal(const valise_id *a, const valise_id *b)
 {

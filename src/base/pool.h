@@ -41,7 +41,7 @@ typedef struct vls_pool_options {
     unsigned threads;   /* 0: no threads, see above; VLS_POOL_MAX_THREADS at most */
     unsigned queue_max; /* tasks that may wait; 0: 256; 65,536 at most */
 
-    /* What each thread has for itself, such as a hasher; tasks get it. Both may be NULL. Made
+    /* What each thread has for itself, such as a buffer; tasks get it. Both may be NULL. Made
      * and released by the threads that make and free the pool. */
     int (*scratch_init)(void **scratch, void *scratch_arg, valise_error *err);
     void (*scratch_release)(void *scratch, void *scratch_arg);

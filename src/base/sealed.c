@@ -14,20 +14,17 @@
  * So it is copied first, and what is hashed and loaded is the copy. */
 static int copy_and_hash(valise_id *id, int to, int from, const char *path, valise_error *err)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    vls_hasher hasher;
     char piece[32768];
     size_t total = 0;
-    int rc = vls_hasher_init(&hasher, err);
 
-    if (rc < 0)
-        return rc;
     vls_hash_begin(&hasher);
     for (;;) {
         ssize_t len = vls_fd_read(from, piece, sizeof(piece));
         if (len < 0)
             return vls_fail_errno(err, "cannot read", valise_str_of(path));
         if (len == 0)
-            return vls_hash_end(id, &hasher, err);
+            break;
         total += (size_t)len;
         if (total > VLS_SEALED_MAX_BYTES)
             return vls_fail(err, VALISE_E_TOO_LARGE, "%s has more than %zu bytes", path,
@@ -36,6 +33,8 @@ static int copy_and_hash(valise_id *id, int to, int from, const char *path, vali
         if (vls_fd_write_all(to, vls_str(piece, (size_t)len)) < 0)
             return vls_fail_errno(err, "cannot copy", valise_str_of(path));
     }
+    vls_hash_end(id, &hasher);
+    return 0;
 }
 
 static int open_regular(int *out, const char *path, valise_error *err)

@@ -86,25 +86,20 @@ int vls_uuid_new(valise_uuid *out, vls_uuid_gen *gen, valise_error *err)
     return rc;
 }
 
-int vls_uuid_derive(valise_uuid *out, vls_hasher *hasher, const valise_uuid *command,
-                    uint64_t counter, valise_error *err)
+void vls_uuid_derive(valise_uuid *out, const valise_uuid *command, uint64_t counter)
 {
+    vls_hasher hasher;
     int64_t time_ms = 0;
     valise_id id;
-    int rc;
 
-    vls_hash_begin_tagged(hasher, "valise.uuid.1");
-    vls_hash_field(hasher, (valise_str){(const char *)command->bytes, sizeof(command->bytes)});
-    vls_hash_field_u64(hasher, counter);
-    rc = vls_hash_end(&id, hasher, err);
-    if (rc < 0)
-        return rc;
-
+    vls_hash_begin_tagged(&hasher, "valise.uuid.1");
+    vls_hash_field(&hasher, (valise_str){(const char *)command->bytes, sizeof(command->bytes)});
+    vls_hash_field_u64(&hasher, counter);
+    vls_hash_end(&id, &hasher);
     (void)vls_uuid_time_ms(&time_ms, command);
     memcpy(out->bytes, id.bytes, sizeof(out->bytes));
     put_time(out, (uint64_t)time_ms);
     put_version(out);
-    return 0;
 }
 
 bool vls_uuid_time_ms(int64_t *out, const valise_uuid *uuid)

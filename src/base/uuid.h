@@ -53,8 +53,7 @@ int vls_uuid_new(valise_uuid *out, vls_uuid_gen *gen, valise_error *err);
  *     the time, the version and the variant written over them
  *
  * Errors as for vls_hash_end. */
-int vls_uuid_derive(valise_uuid *out, vls_hasher *hasher, const valise_uuid *command,
-                    uint64_t counter, valise_error *err);
+void vls_uuid_derive(valise_uuid *out, const valise_uuid *command, uint64_t counter);
 
 /* Version 7 and the RFC's variant. */
 static inline bool vls_uuid_is_v7(const valise_uuid *uuid)

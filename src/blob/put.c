@@ -61,22 +61,19 @@ static int source(size_t *len, void *arg, void *room, size_t room_bytes, valise_
 /* The same without a store: what the id would be. */
 static int hash_all(valise_id *out, putting *p, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
+    vls_hasher hasher;
     char room[8192];
     size_t len = 0;
-    int rc = vls_store_hasher(&hasher, p->input->only_hash, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    vls_hash_begin(hasher);
+    vls_hash_begin(&hasher);
     do {
         rc = source(&len, p, room, sizeof(room), err);
         if (rc == 0)
-            vls_hash_update(hasher, vls_str(room, len));
+            vls_hash_update(&hasher, vls_str(room, len));
     } while (rc == 0 && len > 0);
     if (rc == 0)
-        rc = vls_hash_end(out, hasher, err);
-    vls_store_hasher_return(p->input->only_hash, hasher);
+        vls_hash_end(out, &hasher);
     return rc;
 }
 

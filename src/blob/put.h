@@ -14,8 +14,8 @@
 
 typedef struct vls_blob_input {
     vls_blobs *blobs;
-    vls_store *only_hash; /* not NULL: a dry run: nothing is stored */
-    valise_str bytes;     /* ptr NULL: from fd */
+    bool only_hash;   /* a dry run: nothing is stored */
+    valise_str bytes; /* ptr NULL: from fd */
     int fd;
     vls_progress *progress; /* counts bytes; NULL: nobody is told */
 } vls_blob_input;

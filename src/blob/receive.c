@@ -99,7 +99,7 @@ static int put(vls_blob_told *out, receiving *r, valise_str bytes, int fd, valis
 {
     valise *v = valise_prepare_workspace(r->prepare);
     const vls_blob_input input = {.blobs = v->blobs,
-                                  .only_hash = vls_prepare_is_dry_run(r->prepare) ? v->store : NULL,
+                                  .only_hash = vls_prepare_is_dry_run(r->prepare),
                                   .bytes = bytes,
                                   .fd = fd};
     int rc = ask(r, err);

@@ -203,7 +203,6 @@ int vls_command_take(vls_command *command, const void *args, valise_error *err)
 
 typedef struct lifting {
     vls_command *command;
-    vls_hasher *hasher;
     bool checked;
     valise_error *err;
 } lifting;
@@ -249,10 +248,8 @@ static int lift_one(void *arg, const valise_field *field, void *member)
         return 0; /* an object that is there already */
     if (!l->checked && field->type == VALISE_T_VALUE)
         rc = make_canonical(content, l);
-    if (rc == 0 && !l->hasher)
-        rc = vls_store_hasher(&l->hasher, l->command->bus->store, l->err);
     if (rc == 0)
-        rc = vls_object_id(&content->id, l->hasher, kind, content->bytes, l->err);
+        rc = vls_object_id(&content->id, kind, content->bytes, l->err);
     if (rc < 0)
         return rc;
     content->size = (int64_t)content->bytes.len;
@@ -285,8 +282,6 @@ int vls_command_lift(vls_command *command, bool checked, valise_error *err)
     command->objects.len = 0;
     if (command->op->in)
         rc = vls_fields_each_content(command->args, command->op->in, lift_one, &l);
-    if (l.hasher)
-        vls_store_hasher_return(command->bus->store, l.hasher);
     return rc < 0 ? rc : write_payload(command, err);
 }
 

@@ -108,30 +108,17 @@ static int add_command(vls_events *events, const vls_entry *entry, valise_error 
 
 /* ---- changes ---- */
 
-static int derive_id(valise_event *event, vls_store *store, const vls_entry *entry,
-                     valise_error *err)
-{
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, store, err);
-
-    if (rc < 0)
-        return rc;
-    rc = vls_uuid_derive(&event->id, hasher, &entry->id, VLS_EVENT_FIRST_ID + event->index, err);
-    vls_store_hasher_return(store, hasher);
-    return rc;
-}
-
 int vls_event_of_change(valise_event *out, vls_changes_walk *walk, const vls_change *change,
                         const void *before, const void *after, valise_error *err)
 {
     const valise_coll *desc = change->coll->desc;
     valise_event event = event_of(walk->entry);
     valise_event told = {.size = sizeof(told)};
-    int rc;
+    int rc = 0;
 
     event.index = change->index;
-    rc = derive_id(&event, walk->view.txn->store, walk->entry, err);
-    if (rc == 0 && desc->event)
+    vls_uuid_derive(&event.id, &walk->entry->id, VLS_EVENT_FIRST_ID + event.index);
+    if (desc->event)
         rc = desc->event(&told, &walk->view, before, after, err);
     if (rc < 0)
         return rc;

@@ -21,29 +21,16 @@
 /* ---- retry ---- */
 
 /* Was the entry made by the payload this command came with? */
-static int is_same_payload(bool *out, const vls_command *command, const vls_entry *entry,
-                           valise_error *err)
+static bool is_same_payload(const vls_command *command, const vls_entry *entry)
 {
-    vls_store *store = command->bus->store;
-    vls_hasher *hasher = NULL;
     valise_id sent;
-    int rc;
 
-    *out = false;
     if (!entry->payload.ptr || !entry->nonce.ptr)
-        return 0; /* erased: nobody can tell any more */
-    if (vls_id_is_none(&entry->sent)) {
-        *out = vls_str_equal(entry->payload, command->payload);
-        return 0;
-    }
-    rc = vls_store_hasher(&hasher, store, err);
-    if (rc < 0)
-        return rc;
-    rc = vls_log_commitment(&sent, hasher, entry->nonce, command->payload, err);
-    vls_store_hasher_return(store, hasher);
-    if (rc == 0)
-        *out = vls_id_equal(&sent, &entry->sent);
-    return rc;
+        return false; /* erased: nobody can tell any more */
+    if (vls_id_is_none(&entry->sent))
+        return vls_str_equal(entry->payload, command->payload);
+    vls_log_commitment(&sent, entry->nonce, command->payload);
+    return vls_id_equal(&sent, &entry->sent);
 }
 
 /* The struct of an answer that is known as text. */
@@ -83,11 +70,8 @@ static int repeat(vls_command *command, vls_txn *txn, valise_error *err)
     if (rc <= 0)
         return rc;
     if (vls_str_equal(entry.actor, command->actor) &&
-        vls_str_equal(entry.type, valise_str_of(command->op->name))) {
-        rc = is_same_payload(&same, command, &entry, err);
-        if (rc < 0)
-            return rc;
-    }
+        vls_str_equal(entry.type, valise_str_of(command->op->name)))
+        same = is_same_payload(command, &entry);
     if (!same) {
         /* Access was not asked yet: what others did is not told. */
         if (vls_str_equal(entry.actor, command->actor))
@@ -294,22 +278,6 @@ static int next_nonce(valise_str *out, vls_command *command, valise_error *err)
                          err);
 }
 
-static int write_sent(vls_command *command, valise_error *err)
-{
-    vls_store *store = command->bus->store;
-    vls_hasher *hasher = NULL;
-    int rc;
-
-    if (!command->sent.ptr)
-        return 0;
-    rc = vls_store_hasher(&hasher, store, err);
-    if (rc < 0)
-        return rc;
-    rc = vls_log_commitment(&command->entry.sent, hasher, command->entry.nonce, command->sent, err);
-    vls_store_hasher_return(store, hasher);
-    return rc;
-}
-
 static int write_text(valise_str *out, vls_command *command, unsigned flags, valise_error *err)
 {
     vls_buf text;
@@ -357,7 +325,9 @@ static int fill_entry(vls_command *command, valise_error *err)
         return 0;
     }
     rc = next_nonce(&entry->nonce, command, err);
-    return rc < 0 ? rc : write_sent(command, err);
+    if (rc == 0 && command->sent.ptr)
+        vls_log_commitment(&entry->sent, entry->nonce, command->sent);
+    return rc;
 }
 
 static int decide(vls_command *command, valise_error *err)

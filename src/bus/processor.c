@@ -188,45 +188,30 @@ static int read_tasks(tasks *t, vls_feed *feed, vls_processor *p, valise_error *
 
 /* ---- doing it ---- */
 
-static int derive_ids(valise_uuid *out, vls_store *store, const char *name,
-                      const valise_uuid *event, valise_error *err)
+static void derive_ids(valise_uuid *out, const char *name, const valise_uuid *event)
 {
-    vls_hasher *hasher = NULL;
+    vls_hasher hasher;
     valise_id hash;
-    int rc = vls_store_hasher(&hasher, store, err);
 
-    if (rc < 0)
-        return rc;
-    vls_hash_begin_tagged(hasher, "valise.processor.1");
-    vls_hash_field(hasher, valise_str_of(name));
-    vls_hash_field(hasher, vls_str(event->bytes, sizeof(event->bytes)));
-    rc = vls_hash_end(&hash, hasher, err);
-    vls_store_hasher_return(store, hasher);
-    if (rc < 0)
-        return rc;
+    vls_hash_begin_tagged(&hasher, "valise.processor.1");
+    vls_hash_field(&hasher, valise_str_of(name));
+    vls_hash_field(&hasher, vls_str(event->bytes, sizeof(event->bytes)));
+    vls_hash_end(&hash, &hasher);
     memcpy(out->bytes, hash.bytes, sizeof(out->bytes));
     memcpy(out->bytes, event->bytes, 6);
     out->bytes[6] = (uint8_t)((out->bytes[6] & 0x0f) | 0x70);
     out->bytes[8] = (uint8_t)((out->bytes[8] & 0x3f) | 0x80);
-    return 0;
 }
 
 int valise_job_call(struct valise_call *out, valise_job *job, valise_error *err)
 {
     valise_call call = VALISE_CALL_INIT;
-    vls_hasher *hasher = NULL;
-    int rc;
 
     VLS_ARG(out && job, err);
     call.actor = job->actor;
     call.cause = job->cause;
     if (!vls_uuid_is_none(&job->ids)) {
-        rc = vls_store_hasher(&hasher, job->v->store, err);
-        if (rc == 0)
-            rc = vls_uuid_derive(&call.id, hasher, &job->ids, job->id_count, err);
-        vls_store_hasher_return(job->v->store, hasher);
-        if (rc < 0)
-            return rc;
+        vls_uuid_derive(&call.id, &job->ids, job->id_count);
         job->id_count++;
     }
     *out = call;
@@ -240,10 +225,9 @@ static int run_task(vls_feed *feed, const vls_processor *p, const tasks *t, cons
     VLS_AUTO(sink) vls_sink sink = {0};
     valise_job job = {
         .v = feed->v, .actor = valise_str_of(table->name), .sink = &sink, .cause = t->entry.id};
-    int rc = derive_ids(&job.ids, feed->v->store, table->name, &todo->event.id, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
+    derive_ids(&job.ids, table->name, &todo->event.id);
     vls_arena_init(&job.arena, feed->v->env, VLS_VIEW_MAX_BYTES);
     vls_progress_init(&job.progress, feed->v->env, NULL);
     rc = table->run(table->self, &job, &todo->event, todo->row, err);

@@ -283,37 +283,23 @@ bool vls_turn_ref_read(vls_turn_ref *out, valise_str text)
     return true;
 }
 
-int vls_turn_hash(valise_id *out, valise_view *view, int64_t role, const valise_id *blocks,
-                  valise_error *err)
+void vls_turn_hash(valise_id *out, int64_t role, const valise_id *blocks)
 {
-    vls_store *store = view->txn->store;
-    vls_hasher *hasher;
-    int rc = vls_store_hasher(&hasher, store, err);
+    vls_hasher hasher;
 
-    if (rc < 0)
-        return rc;
-    vls_hash_begin_tagged(hasher, "valise.turn.1");
-    vls_hash_field(hasher, valise_str_of(vls_turn_roles[role]));
-    vls_hash_field_id(hasher, blocks);
-    rc = vls_hash_end(out, hasher, err);
-    vls_store_hasher_return(store, hasher);
-    return rc;
+    vls_hash_begin_tagged(&hasher, "valise.turn.1");
+    vls_hash_field(&hasher, valise_str_of(vls_turn_roles[role]));
+    vls_hash_field_id(&hasher, blocks);
+    vls_hash_end(out, &hasher);
 }
 
-int vls_covers_hash(valise_id *out, valise_view *view, const valise_id *content, size_t count,
-                    valise_error *err)
+void vls_covers_hash(valise_id *out, const valise_id *content, size_t count)
 {
+    vls_hasher hasher;
     static const valise_id erased;
-    vls_store *store = view->txn->store;
-    vls_hasher *hasher;
-    int rc = vls_store_hasher(&hasher, store, err);
 
-    if (rc < 0)
-        return rc;
-    vls_hash_begin_tagged(hasher, "valise.covers.1");
+    vls_hash_begin_tagged(&hasher, "valise.covers.1");
     for (size_t i = 0; i < count; i++)
-        vls_hash_field_id(hasher, vls_id_equal(&content[i], &erased) ? NULL : &content[i]);
-    rc = vls_hash_end(out, hasher, err);
-    vls_store_hasher_return(store, hasher);
-    return rc;
+        vls_hash_field_id(&hasher, vls_id_equal(&content[i], &erased) ? NULL : &content[i]);
+    vls_hash_end(out, &hasher);
 }

@@ -119,13 +119,11 @@ extern const valise_coll vls_sessions, vls_tips, vls_edges, vls_nodes, vls_loose
 
 /* The hash of what a version says: of its role and of the id of its blocks (docs/formats.md,
  * "Turns"). */
-int vls_turn_hash(valise_id *out, valise_view *view, int64_t role, const valise_id *blocks,
-                  valise_error *err);
+void vls_turn_hash(valise_id *out, int64_t role, const valise_id *blocks);
 
 /* The hash of a range of turns, as a summary covers it: of their content hashes in the order of the
  * path; a zero one: it was erased. */
-int vls_covers_hash(valise_id *out, valise_view *view, const valise_id *content, size_t count,
-                    valise_error *err);
+void vls_covers_hash(valise_id *out, const valise_id *content, size_t count);
 
 /* "018f...@2" */
 typedef struct vls_turn_ref_text {

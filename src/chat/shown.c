@@ -91,10 +91,9 @@ static int fill_said(vls_turn_shown *out, vls_show *show, const vls_turn_row *tu
     if (rc <= 0)
         return rc;
     rc = vls_json_parse(&show->parsed, show->arena, out->blocks.bytes, NULL, err);
-    if (rc == 0)
-        rc = vls_turn_hash(&out->hash, show->view, turn->role, &turn->blocks, err);
     if (rc < 0)
         return rc;
+    vls_turn_hash(&out->hash, turn->role, &turn->blocks);
     unknown = vls_blocks_unknown(show->parsed);
     if (unknown > 0)
         out->unknown = unknown;

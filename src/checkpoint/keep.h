@@ -60,7 +60,6 @@ typedef struct vls_hoard {
     vls_arena arena; /* of the batch */
     vls_vec(vls_checkpoint_content *) batch;
     int64_t batch_bytes;
-    vls_hasher *hasher;
     int64_t stored, stored_bytes; /* contents that are new */
 } vls_hoard;
 

@@ -10,9 +10,9 @@
 #define ARENA_MAX ((size_t)256 << 20)
 #define TARGET_MAX (VLS_PATH_MAX + 128)
 
-int vls_stage_hash(valise_id *out, vls_hasher *hasher, int stage, const char *name,
-                   valise_error *err)
+int vls_stage_hash(valise_id *out, int stage, const char *name, valise_error *err)
 {
+    vls_hasher hasher;
     char buffer[32 * 1024];
     VLS_AUTO(fd)
     int fd = vls_fd_open_at(stage, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
@@ -20,12 +20,13 @@ int vls_stage_hash(valise_id *out, vls_hasher *hasher, int stage, const char *na
 
     if (fd < 0)
         return vls_fail_errno(err, "open", valise_str_of(name));
-    vls_hash_begin(hasher);
+    vls_hash_begin(&hasher);
     while ((got = vls_fd_read(fd, buffer, sizeof(buffer))) > 0)
-        vls_hash_update(hasher, vls_str(buffer, (size_t)got));
+        vls_hash_update(&hasher, vls_str(buffer, (size_t)got));
     if (got < 0)
         return vls_fail_errno(err, "read", valise_str_of(name));
-    return vls_hash_end(out, hasher, err);
+    vls_hash_end(out, &hasher);
+    return 0;
 }
 
 static int tell_found(vls_writer *w, const char *name, valise_error *err)
@@ -111,8 +112,7 @@ static bool is_made_here(valise_str name, valise_str prefix)
 }
 
 /* What was exchanged, or was about to be: whether it may go. 1, or 0. */
-static int may_go(vls_writer *w, vls_hasher *hasher, const char *name, mode_t mode,
-                  valise_error *err)
+static int may_go(vls_writer *w, const char *name, mode_t mode, valise_error *err)
 {
     char target[TARGET_MAX];
     asking a = {.link = S_ISLNK(mode)};
@@ -122,14 +122,14 @@ static int may_go(vls_writer *w, vls_hasher *hasher, const char *name, mode_t mo
         ssize_t len = readlinkat(w->stage, name, target, sizeof(target));
         a.target = vls_str(target, len > 0 ? (size_t)len : 0);
     } else if (S_ISREG(mode)) {
-        rc = vls_stage_hash(&a.hash, hasher, w->stage, name, err);
+        rc = vls_stage_hash(&a.hash, w->stage, name, err);
     } else {
         return 0;
     }
     return rc < 0 ? rc : vls_with_view(w->v, NULL, is_kept, &a, err);
 }
 
-static int tidy_one(vls_writer *w, vls_hasher *hasher, valise_str name, valise_error *err)
+static int tidy_one(vls_writer *w, valise_str name, valise_error *err)
 {
     struct stat st;
     int rc = 1;
@@ -140,7 +140,7 @@ static int tidy_one(vls_writer *w, vls_hasher *hasher, valise_str name, valise_e
         fstatat(w->stage, name.ptr, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
     if (name.ptr[0] == 's' || !S_ISREG(st.st_mode))
-        rc = may_go(w, hasher, name.ptr, st.st_mode, err);
+        rc = may_go(w, name.ptr, st.st_mode, err);
     if (rc <= 0)
         return rc < 0 ? rc : vls_stage_keep(w, name.ptr, err);
     return unlinkat(w->stage, name.ptr, 0) < 0 && errno != ENOENT
@@ -180,19 +180,15 @@ int vls_stage_tidy(vls_writer *w, valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     valise_list list = {NULL, 0};
-    vls_hasher *hasher = NULL;
     const valise_str *names;
     int rc;
 
     vls_arena_init(&arena, w->v->env, ARENA_MAX);
     rc = list_names(w, &arena, &list, err);
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, w->v->store, err);
     if (rc < 0)
         return rc;
     names = list.items;
     for (size_t i = 0; rc == 0 && i < list.count; i++)
-        rc = tidy_one(w, hasher, names[i], err);
-    vls_store_hasher_return(w->v->store, hasher);
+        rc = tidy_one(w, names[i], err);
     return rc;
 }

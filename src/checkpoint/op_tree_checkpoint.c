@@ -171,8 +171,7 @@ static int find_newest(void *arg, valise_view *view, valise_error *err)
 static int is_same(valise_str *name, making *m, valise_error *err)
 {
     comparing c = {.m = m};
-    int rc =
-        vls_object_id(&c.manifest, m->hoard.hasher, "data", vls_buf_str(&m->keeping.manifest), err);
+    int rc = vls_object_id(&c.manifest, "data", vls_buf_str(&m->keeping.manifest), err);
 
     if (rc == 0)
         rc = vls_with_view(m->job->v, NULL, find_newest, &c, err);

@@ -111,8 +111,7 @@ int vls_stage_join(const char **out, vls_arena *arena, const char *folder, const
 int vls_stage_move(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
 
 /* Of what lies in the stage: its hash; and put it aside, to be found. */
-int vls_stage_hash(valise_id *out, vls_hasher *hasher, int stage, const char *name,
-                   valise_error *err);
+int vls_stage_hash(valise_id *out, int stage, const char *name, valise_error *err);
 int vls_stage_keep(vls_writer *writer, const char *name, valise_error *err);
 
 static inline void vls_auto_writer(vls_writer *writer)

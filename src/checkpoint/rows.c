@@ -110,25 +110,19 @@ static int check_content(valise_check *check, valise_view *view, const void *arg
 {
     const vls_tree_content_row *row = arg;
     valise_error why = VALISE_ERROR_INIT;
-    vls_hasher *hasher = NULL;
     valise_str bytes;
     valise_id hash;
-    int rc;
 
     if (!vls_id_is_none(&row->blob) && !vls_id_equal(&row->blob, &row->hash))
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
                                     "its blob does not match its hash");
     if (vls_id_is_none(&row->object) || valise_view_object(&bytes, view, &row->object, &why) < 0)
         return 0;
-    rc = vls_store_hasher(&hasher, view->txn->store, err);
-    if (rc < 0)
-        return rc;
-    rc = vls_hash_bytes(&hash, hasher, bytes, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    if (rc == 0 && (!vls_id_equal(&hash, &row->hash) || (int64_t)bytes.len != row->size))
-        rc = valise_check_problem(check, err, VLS_REMEDY_RESTORE,
-                                  "its object does not match its hash and size");
-    return rc;
+    vls_hash_bytes(&hash, bytes);
+    if (!vls_id_equal(&hash, &row->hash) || (int64_t)bytes.len != row->size)
+        return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
+                                    "its object does not match its hash and size");
+    return 0;
 }
 
 /* ---- a part of a workspace ---- */
@@ -357,23 +351,20 @@ int vls_checkpoint_open(valise_blob **out, valise_view *view, const vls_checkpoi
 
 int vls_checkpoint_state(valise_id *out, valise_view *view, valise_error *err)
 {
+    vls_hasher hasher;
     vls_checkpoint_row row = {0};
-    vls_hasher *hasher = NULL;
     VLS_AUTO(scan) valise_scan *scan = NULL;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    vls_hash_begin_tagged(hasher, "valise.checkpoints.1");
+    vls_hash_begin_tagged(&hasher, "valise.checkpoints.1");
     rc = valise_view_scan(&scan, view, &vls_checkpoints, NULL, err);
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
-        vls_hash_field(hasher, vls_str(row.tree.bytes, sizeof(row.tree.bytes)));
-        vls_hash_field(hasher, row.name);
-        vls_hash_field_id(hasher, &row.manifest);
+        vls_hash_field(&hasher, vls_str(row.tree.bytes, sizeof(row.tree.bytes)));
+        vls_hash_field(&hasher, row.name);
+        vls_hash_field_id(&hasher, &row.manifest);
         rc = 0;
     }
     if (rc == 0)
-        rc = vls_hash_end(out, hasher, err);
-    vls_store_hasher_return(view->txn->store, hasher);
+        vls_hash_end(out, &hasher);
     return rc;
 }

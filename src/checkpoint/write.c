@@ -81,7 +81,7 @@ static int was_saved(vls_writer *w, const char *name, const struct stat *st, con
     }
     if (!S_ISREG(st->st_mode) || have->node.kind != VLS_NODE_FILE)
         return 0; /* somebody put another thing there meanwhile */
-    rc = vls_stage_hash(&hash, w->hoard->hasher, w->stage, name, err);
+    rc = vls_stage_hash(&hash, w->stage, name, err);
     return rc < 0 ? rc : vls_id_equal(&hash, &have->node.content);
 }
 

@@ -75,7 +75,7 @@ void vls_compose_write(vls_buf *out, const vls_compose_policy *policy);
 
 /* That text (of the buffer), and its hash. */
 int vls_compose_hash(valise_id *out, vls_buf *text, const vls_compose_policy *policy,
-                     vls_hasher *hasher, valise_error *err);
+                     valise_error *err);
 
 /* ---- words ---- */
 

@@ -145,15 +145,17 @@ int vls_recipe_kind(valise_str recipe, valise_error *err)
 
 /* ---- ids ---- */
 
-int vls_frame_id(valise_id *out, vls_hasher *hasher, const valise_id *basis, valise_str type,
-                 valise_str agent, const valise_id *content, valise_error *err)
+void vls_frame_id(valise_id *out, const valise_id *basis, valise_str type, valise_str agent,
+                  const valise_id *content)
 {
-    vls_hash_begin_tagged(hasher, "valise.frame.1");
-    vls_hash_field_id(hasher, basis);
-    vls_hash_field(hasher, type);
-    vls_hash_field(hasher, agent);
-    vls_hash_field_id(hasher, content);
-    return vls_hash_end(out, hasher, err);
+    vls_hasher hasher;
+
+    vls_hash_begin_tagged(&hasher, "valise.frame.1");
+    vls_hash_field_id(&hasher, basis);
+    vls_hash_field(&hasher, type);
+    vls_hash_field(&hasher, agent);
+    vls_hash_field_id(&hasher, content);
+    vls_hash_end(out, &hasher);
 }
 
 /* ---- rows ---- */
@@ -189,31 +191,30 @@ static int content_of(valise_str *out, valise_view *view, const valise_content *
     return 0;
 }
 
-static int hash_frame(vls_frame_row *row, vls_hasher *hasher, valise_str basis, valise_str content,
-                      valise_error *err)
+static int hash_frame(vls_frame_row *row, valise_str basis, valise_str content, valise_error *err)
 {
     valise_id plain;
-    int rc = vls_object_id(&row->basis, hasher, "basis", basis, err);
+    int rc = vls_object_id(&row->basis, "basis", basis, err);
 
-    if (rc == 0)
-        rc = vls_hash_bytes(&plain, hasher, content, err);
-    if (rc == 0)
-        rc = vls_frame_id(&row->id, hasher, &row->basis, row->type, row->agent, &plain, err);
-    return rc;
+    if (rc < 0)
+        return rc;
+    vls_hash_bytes(&plain, content);
+    vls_frame_id(&row->id, &row->basis, row->type, row->agent, &plain);
+    return 0;
 }
 
-int vls_frame_compute(vls_frame_row *out, vls_hasher *hasher, const vls_frame_new *frame,
-                      int64_t kind, const valise_id *recipe, valise_error *err)
+int vls_frame_compute(vls_frame_row *out, const vls_frame_new *frame, int64_t kind,
+                      const valise_id *recipe, valise_error *err)
 {
     vls_frame_row row = {.type = frame->type,
                          .agent = frame->agent,
                          .kind = kind,
                          .recipe = *recipe,
                          .size = (int64_t)frame->content.bytes.len};
-    int rc = vls_object_id(&row.content, hasher, "data", frame->content.bytes, err);
+    int rc = vls_object_id(&row.content, "data", frame->content.bytes, err);
 
     if (rc == 0)
-        rc = hash_frame(&row, hasher, frame->basis, frame->content.bytes, err);
+        rc = hash_frame(&row, frame->basis, frame->content.bytes, err);
     if (rc == 0)
         *out = row;
     return rc;
@@ -223,7 +224,6 @@ int vls_frame_make(vls_frame_row *out, valise_view *view, const vls_frame_new *f
                    valise_error *err)
 {
     vls_frame_row row = {.type = frame->type, .agent = frame->agent, .content = frame->content.id};
-    vls_hasher *hasher = NULL;
     valise_str content = {NULL, 0};
     int rc = vls_frame_type_check(frame->type, err);
 
@@ -234,13 +234,10 @@ int vls_frame_make(vls_frame_row *out, valise_view *view, const vls_frame_new *f
         rc = kind_of_basis(&row.kind, &row.recipe, view, frame->basis, err);
     if (rc == 0)
         rc = content_of(&content, view, &frame->content, err);
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, view->txn->store, err);
     if (rc < 0)
         return rc;
     row.size = (int64_t)content.len;
-    rc = hash_frame(&row, hasher, frame->basis, content, err);
-    vls_store_hasher_return(view->txn->store, hasher);
+    rc = hash_frame(&row, frame->basis, content, err);
     if (rc == 0)
         *out = row;
     return rc;
@@ -408,17 +405,12 @@ int vls_frame_of_basis(vls_frame_row *out, valise_view *view, const valise_id *b
 
 /* A basis or recipe that cannot be read is a problem of the object; here is asked what is made of
  * them. */
-static int check_id(valise_check *check, valise_view *view, const vls_frame_row *row,
-                    valise_str basis, valise_str content, valise_error *err)
+static int check_id(valise_check *check, const vls_frame_row *row, valise_str basis,
+                    valise_str content, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     vls_frame_row computed = {.type = row->type, .agent = row->agent};
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc = hash_frame(&computed, basis, content, err);
 
-    if (rc < 0)
-        return rc;
-    rc = hash_frame(&computed, hasher, basis, content, err);
-    vls_store_hasher_return(view->txn->store, hasher);
     if (rc < 0)
         return rc;
     if (vls_id_equal(&computed.id, &row->id) && content.len == (size_t)row->size)
@@ -447,7 +439,7 @@ static int check_row(valise_check *check, valise_view *view, const void *arg, va
     if (rc == 0 && !vls_id_is_none(&row->content)) {
         rc = valise_view_object(&content, view, &row->content, &why);
         if (rc == 0)
-            return check_id(check, view, row, basis, content, err);
+            return check_id(check, row, basis, content, err);
     }
     if (rc == VALISE_E_CORRUPT || rc == VALISE_E_INVALID)
         return valise_check_problem(check, err, VLS_REMEDY_RESTORE, "%s", why.message);

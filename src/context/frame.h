@@ -94,8 +94,8 @@ int vls_recipe_kind(valise_str recipe, valise_error *err);
 /* ---- ids ---- */
 
 /* content: the plain SHA-256 of it. */
-int vls_frame_id(valise_id *out, vls_hasher *hasher, const valise_id *basis, valise_str type,
-                 valise_str agent, const valise_id *content, valise_error *err);
+void vls_frame_id(valise_id *out, const valise_id *basis, valise_str type, valise_str agent,
+                  const valise_id *content);
 
 /* ---- rows ---- */
 
@@ -108,8 +108,8 @@ typedef struct vls_frame_new {
 
 /* The same for who has the bytes of the content (content.bytes) and knows the recipe: without a
  * view. kind and recipe are those of the basis. */
-int vls_frame_compute(vls_frame_row *out, vls_hasher *hasher, const vls_frame_new *frame,
-                      int64_t kind, const valise_id *recipe, valise_error *err);
+int vls_frame_compute(vls_frame_row *out, const vls_frame_new *frame, int64_t kind,
+                      const valise_id *recipe, valise_error *err);
 
 /* The row it will have, id and all. Nothing is put; the object of the basis is added only by
  * vls_frame_put. VALISE_E_INVALID: a type, an agent, a basis or a recipe that cannot be. */

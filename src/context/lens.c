@@ -269,8 +269,9 @@ void vls_lens_write(vls_buf *out, const vls_lens *lens)
     vls_lens_write_filters(out, lens);
 }
 
-int vls_lens_hash(valise_id *out, const vls_lens *lens, vls_hasher *hasher, valise_error *err)
+int vls_lens_hash(valise_id *out, const vls_lens *lens, valise_error *err)
 {
+    vls_hasher hasher;
     char room[2 * VLS_LENS_TEXT_MAX + 1];
     vls_buf text = {.ptr = room, .cap = sizeof(room), .max = sizeof(room) - 1};
     int rc;
@@ -279,9 +280,10 @@ int vls_lens_hash(valise_id *out, const vls_lens *lens, vls_hasher *hasher, vali
     rc = vls_buf_check(&text, err);
     if (rc < 0)
         return rc;
-    vls_hash_begin_tagged(hasher, VLS_LENS_TAG);
-    vls_hash_field(hasher, vls_buf_str(&text));
-    return vls_hash_end(out, hasher, err);
+    vls_hash_begin_tagged(&hasher, VLS_LENS_TAG);
+    vls_hash_field(&hasher, vls_buf_str(&text));
+    vls_hash_end(out, &hasher);
+    return 0;
 }
 
 /* ---- filters ---- */

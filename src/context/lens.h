@@ -72,7 +72,7 @@ bool vls_lens_is_word(valise_str word);
 /* Append the canonical text. The buffer remembers a failure. */
 void vls_lens_write(vls_buf *out, const vls_lens *lens);
 
-int vls_lens_hash(valise_id *out, const vls_lens *lens, vls_hasher *hasher, valise_error *err);
+int vls_lens_hash(valise_id *out, const vls_lens *lens, valise_error *err);
 
 /* What is known of a frame before its state is: does it pass the filters? */
 typedef struct vls_lens_item {

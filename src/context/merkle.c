@@ -81,7 +81,6 @@ typedef struct way {
     valise_view *view;
     const valise_uuid *set;
     const valise_id *key;
-    vls_hasher *hasher; /* changes; else NULL */
     size_t depth;
     vls_merkle_page leaf;
     vls_merkle_page *path; /* changes: VLS_MERKLE_DEPTH of them; NULL: not kept */
@@ -112,20 +111,16 @@ int vls_merkle_root(valise_id *root, int64_t *count, valise_view *view, const va
                     valise_error *err)
 {
     static const valise_id any;
-    vls_hasher *hasher = NULL;
     vls_merkle_page page = {0};
     valise_str bytes = vls_str("\0\0", 2); /* of an empty leaf */
     int rc = get_page(&page, &bytes, view, set, &any, 0, err);
 
-    if (rc >= 0)
-        rc = vls_store_hasher(&hasher, view->txn->store, err);
     if (rc < 0)
         return rc;
-    rc = vls_merkle_page_hash(root, hasher, bytes, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    if (rc == 0 && count)
+    vls_merkle_page_hash(root, bytes);
+    if (count)
         *count = vls_merkle_page_total(&page);
-    return rc;
+    return 0;
 }
 
 int vls_merkle_get(valise_id *value, valise_view *view, const valise_uuid *set,
@@ -199,13 +194,12 @@ static int put_page(vls_merkle_child *out, way *w, const valise_id *key, size_t 
     vls_buf bytes = {.ptr = room, .cap = sizeof(room), .max = sizeof(room) - 1};
     prefix_bytes prefix;
     vls_merkle_row row = row_at(&prefix, w->set, key, depth);
-    int rc;
 
     vls_merkle_page_write(&bytes, page);
     row.page = vls_buf_str(&bytes);
-    rc = vls_merkle_page_hash(&out->hash, w->hasher, row.page, err);
+    vls_merkle_page_hash(&out->hash, row.page);
     out->count = vls_merkle_page_total(page);
-    return rc < 0 ? rc : valise_view_put(w->view, &vls_merkles, &row, err);
+    return valise_view_put(w->view, &vls_merkles, &row, err);
 }
 
 static int drop_page(way *w, const valise_id *key, size_t depth, valise_error *err)
@@ -263,17 +257,16 @@ static int grow(vls_merkle_child *out, way *w, valise_error *err)
     return rc;
 }
 
-/* Begin to change: a hasher and room for the way. That is seldom used for more than its beginning,
- * and not of the view's memory: views of a batch live until its end. */
+/* Begin to change: room for the way. That is seldom used for more than its beginning, and not of
+ * the view's memory: views of a batch live until its end. */
 static int open_way(way *w, valise_error *err)
 {
     w->path = vls_mem_alloc(w->view->arena.env, VLS_MERKLE_DEPTH * sizeof(*w->path));
-    return w->path ? vls_store_hasher(&w->hasher, w->view->txn->store, err) : vls_fail_memory(err);
+    return w->path ? 0 : vls_fail_memory(err);
 }
 
 static void close_way(way *w)
 {
-    vls_store_hasher_return(w->view->txn->store, w->hasher);
     vls_mem_free(w->view->arena.env, w->path, VLS_MERKLE_DEPTH * sizeof(*w->path));
 }
 
@@ -433,7 +426,6 @@ static int check_parent(valise_check *check, valise_view *view, const vls_merkle
 static int check_child(valise_check *check, valise_view *view, const vls_merkle_row *row,
                        const vls_merkle_child *promised, unsigned step, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     vls_merkle_page page;
     valise_str bytes;
     valise_id hash, key = key_of(row->prefix);
@@ -445,12 +437,7 @@ static int check_child(valise_check *check, valise_view *view, const vls_merkle_
     if (rc < 0)
         return rc == VALISE_E_CORRUPT ? 0 : rc;
     if (rc > 0) {
-        rc = vls_store_hasher(&hasher, view->txn->store, err);
-        if (rc == 0)
-            rc = vls_merkle_page_hash(&hash, hasher, bytes, err);
-        vls_store_hasher_return(view->txn->store, hasher);
-        if (rc < 0)
-            return rc;
+        vls_merkle_page_hash(&hash, bytes);
         if (vls_id_equal(&hash, &promised->hash) && vls_merkle_page_total(&page) == promised->count)
             return 0;
     }

@@ -51,7 +51,7 @@ int vls_merkle_root(valise_id *root, int64_t *count, valise_view *view, const va
                     valise_error *err);
 
 /* The root of the empty set. */
-int vls_merkle_empty(valise_id *root, vls_hasher *hasher, valise_error *err);
+void vls_merkle_empty(valise_id *root);
 
 /* 1 and the value, or 0. */
 int vls_merkle_get(valise_id *value, valise_view *view, const valise_uuid *set,
@@ -85,7 +85,7 @@ int vls_merkle_prove(vls_buf *out, valise_view *view, const valise_uuid *set, co
 
 /* What a proof says about the key in the set with this root: 1 and the value, or 0: it is not in
  * it. Needs no store. VALISE_E_CORRUPT for anything that is no such proof. */
-int vls_merkle_verify(valise_id *value, vls_hasher *hasher, const valise_id *root,
-                      const valise_id *key, valise_str proof, valise_error *err);
+int vls_merkle_verify(valise_id *value, const valise_id *root, const valise_id *key,
+                      valise_str proof, valise_error *err);
 
 #endif

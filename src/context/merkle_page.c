@@ -126,11 +126,13 @@ void vls_merkle_page_write(vls_buf *out, const vls_merkle_page *page)
     }
 }
 
-int vls_merkle_page_hash(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err)
+void vls_merkle_page_hash(valise_id *out, valise_str bytes)
 {
-    vls_hash_begin_tagged(hasher, "valise.merkle.1");
-    vls_hash_field(hasher, bytes);
-    return vls_hash_end(out, hasher, err);
+    vls_hasher hasher;
+
+    vls_hash_begin_tagged(&hasher, "valise.merkle.1");
+    vls_hash_field(&hasher, bytes);
+    vls_hash_end(out, &hasher);
 }
 
 int64_t vls_merkle_page_total(const vls_merkle_page *page)
@@ -154,9 +156,9 @@ unsigned vls_merkle_page_find(bool *found, const vls_merkle_page *page, const va
     return at;
 }
 
-int vls_merkle_empty(valise_id *root, vls_hasher *hasher, valise_error *err)
+void vls_merkle_empty(valise_id *root)
 {
-    return vls_merkle_page_hash(root, hasher, vls_str("\0\0", 2), err);
+    vls_merkle_page_hash(root, vls_str("\0\0", 2));
 }
 
 /* ---- verifying ---- */
@@ -166,29 +168,28 @@ static int fail_proof(valise_error *err, const char *why)
     return vls_fail(err, VALISE_E_CORRUPT, "the proof does not hold: %s", why);
 }
 
-static int verify_empty(vls_hasher *hasher, const valise_id *root, valise_error *err)
+static int verify_empty(const valise_id *root, valise_error *err)
 {
     valise_id empty;
-    int rc = vls_merkle_empty(&empty, hasher, err);
 
-    if (rc == 0 && !vls_id_equal(&empty, root))
-        rc = fail_proof(err, "it is empty, and the set with this root is not");
-    return rc;
+    vls_merkle_empty(&empty);
+    return vls_id_equal(&empty, root)
+               ? 0
+               : fail_proof(err, "it is empty, and the set with this root is not");
 }
 
 /* The next page of the proof, which must have this hash and so many pairs (-1: any). */
-static int next_page(vls_merkle_page *out, vls_reader *in, vls_hasher *hasher,
-                     const vls_merkle_child *wanted, const valise_id *key, size_t depth,
-                     valise_error *err)
+static int next_page(vls_merkle_page *out, vls_reader *in, const vls_merkle_child *wanted,
+                     const valise_id *key, size_t depth, valise_error *err)
 {
     valise_str bytes = vls_reader_string(in);
     valise_id hash;
-    int rc;
+    int rc = 0;
 
     if (in->failed || bytes.len == 0)
         return fail_proof(err, "it ends too early");
-    rc = vls_merkle_page_hash(&hash, hasher, bytes, err);
-    if (rc == 0 && !vls_id_equal(&hash, &wanted->hash))
+    vls_merkle_page_hash(&hash, bytes);
+    if (!vls_id_equal(&hash, &wanted->hash))
         rc = fail_proof(err, depth == 0 ? "it is one of another root" : "a page is another one");
     if (rc == 0)
         rc = vls_merkle_page_read(out, bytes, key, depth, err);
@@ -197,8 +198,8 @@ static int next_page(vls_merkle_page *out, vls_reader *in, vls_hasher *hasher,
     return rc;
 }
 
-int vls_merkle_verify(valise_id *value, vls_hasher *hasher, const valise_id *root,
-                      const valise_id *key, valise_str proof, valise_error *err)
+int vls_merkle_verify(valise_id *value, const valise_id *root, const valise_id *key,
+                      valise_str proof, valise_error *err)
 {
     vls_merkle_child wanted = {.count = -1, .hash = *root};
     vls_reader in = vls_reader_of(proof);
@@ -210,9 +211,9 @@ int vls_merkle_verify(valise_id *value, vls_hasher *hasher, const valise_id *roo
     if (proof.len > VLS_MERKLE_PROOF_MAX)
         return fail_proof(err, "it is too large");
     if (proof.len == 0)
-        return verify_empty(hasher, root, err);
+        return verify_empty(root, err);
     for (size_t depth = 0;; depth++) {
-        rc = next_page(&page, &in, hasher, &wanted, key, depth, err);
+        rc = next_page(&page, &in, &wanted, key, depth, err);
         if (rc < 0)
             return rc;
         if (!page.inner)

@@ -45,7 +45,7 @@ int vls_merkle_page_read(vls_merkle_page *out, valise_str bytes, const valise_id
 /* Append its bytes; the buffer remembers a failure. */
 void vls_merkle_page_write(vls_buf *out, const vls_merkle_page *page);
 
-int vls_merkle_page_hash(valise_id *out, vls_hasher *hasher, valise_str bytes, valise_error *err);
+void vls_merkle_page_hash(valise_id *out, valise_str bytes);
 
 /* Pairs in it and under it. */
 int64_t vls_merkle_page_total(const vls_merkle_page *page);

@@ -59,19 +59,11 @@ static int prove(valise_str *out, valise_view *view, const valise_uuid *set, con
     return rc < 0 ? rc : vls_buf_keep(out, &proof, err);
 }
 
-static int hash_slot(proof_result *out, valise_view *view, const vls_slot_row *slot,
-                     valise_error *err)
+static void hash_slot(proof_result *out, const vls_slot_row *slot)
 {
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
-
-    if (rc < 0)
-        return rc;
-    rc = vls_slot_key(&out->slot_key, hasher, slot->path, slot->type, err);
-    if (rc == 0 && vls_slot_has_head(slot))
-        rc = vls_slot_value(&out->slot_value, hasher, &slot->head, slot->marked, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    return rc;
+    vls_slot_key(&out->slot_key, slot->path, slot->type);
+    if (vls_slot_has_head(slot))
+        vls_slot_value(&out->slot_value, &slot->head, slot->marked);
 }
 
 static int fill(proof_result *out, valise_view *view, const vls_slot_row *slot,
@@ -85,8 +77,7 @@ static int fill(proof_result *out, valise_view *view, const vls_slot_row *slot,
     out->root = slot->root;
     if (rc >= 0)
         rc = prove(&out->proof, view, &slot->id, frame, err);
-    if (rc == 0)
-        rc = hash_slot(out, view, slot, err);
+    hash_slot(out, slot);
     if (rc == 0)
         rc = vls_merkle_root(&out->context_root, NULL, view, &slot->tree, err);
     if (rc == 0)

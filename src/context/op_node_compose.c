@@ -177,15 +177,11 @@ static int take_policy(vls_compose_request *out, valise_view *view, vls_compose_
 static int hash_policy(compose_result *out, valise_view *view, const vls_compose_policy *policy,
                        valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     vls_buf text;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     vls_buf_init_in(&text, &view->arena, (size_t)8 * VLS_LENS_TEXT_MAX);
-    rc = vls_compose_hash(&out->policy_hash, &text, policy, hasher, err);
-    vls_store_hasher_return(view->txn->store, hasher);
+    rc = vls_compose_hash(&out->policy_hash, &text, policy, err);
     return rc < 0 ? rc : vls_buf_keep(&out->policy, &text, err);
 }
 

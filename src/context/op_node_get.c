@@ -177,18 +177,6 @@ static int fill_meta(get_result *out, valise_view *view, const vls_place *place,
     return vls_slot_path_root(&meta->frame_set_root, view, &place->tree.id, place->path, err);
 }
 
-static int hash_lens(valise_id *out, valise_view *view, const vls_lens *lens, valise_error *err)
-{
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
-
-    if (rc < 0)
-        return rc;
-    rc = vls_lens_hash(out, lens, hasher, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    return rc;
-}
-
 static int query(valise_view *view, const void *in, void *out, valise_error *err)
 {
     const get_args *args = in;
@@ -221,7 +209,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     if (rc == 0)
         rc = vls_context_get(&context, view, &place.tree.id, err);
     if (rc == 0)
-        rc = hash_lens(&result->view_hash, view, &lens, err);
+        rc = vls_lens_hash(&result->view_hash, &lens, err);
     if (rc == 0)
         rc = fill_meta(result, view, &place, err);
     if (rc < 0)

@@ -371,22 +371,24 @@ int vls_slot_find(vls_slot_entry_row *out, valise_view *view, const valise_uuid 
 
 /* ---- roots ---- */
 
-int vls_slot_key(valise_id *out, vls_hasher *hasher, valise_str path, valise_str type,
-                 valise_error *err)
+void vls_slot_key(valise_id *out, valise_str path, valise_str type)
 {
-    vls_hash_begin_tagged(hasher, "valise.slot.1");
-    vls_hash_field(hasher, path);
-    vls_hash_field(hasher, type);
-    return vls_hash_end(out, hasher, err);
+    vls_hasher hasher;
+
+    vls_hash_begin_tagged(&hasher, "valise.slot.1");
+    vls_hash_field(&hasher, path);
+    vls_hash_field(&hasher, type);
+    vls_hash_end(out, &hasher);
 }
 
-int vls_slot_value(valise_id *out, vls_hasher *hasher, const valise_id *head, bool marked,
-                   valise_error *err)
+void vls_slot_value(valise_id *out, const valise_id *head, bool marked)
 {
-    vls_hash_begin_tagged(hasher, "valise.head.1");
-    vls_hash_field_id(hasher, head);
-    vls_hash_field_u64(hasher, marked);
-    return vls_hash_end(out, hasher, err);
+    vls_hasher hasher;
+
+    vls_hash_begin_tagged(&hasher, "valise.head.1");
+    vls_hash_field_id(&hasher, head);
+    vls_hash_field_u64(&hasher, marked);
+    vls_hash_end(out, &hasher);
 }
 
 static int count_slot(void *arg, const vls_slot_row *slot, valise_error *err)
@@ -407,19 +409,16 @@ static int hash_slot(void *arg, const vls_slot_row *slot, valise_error *err)
 int vls_slot_path_root(valise_id *out, valise_view *view, const valise_uuid *tree, valise_str path,
                        valise_error *err)
 {
-    vls_hasher *hasher = NULL;
+    vls_hasher hasher;
     uint64_t count = 0;
     int rc = vls_slot_each(view, tree, path, count_slot, &count, err);
 
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, view->txn->store, err);
     if (rc < 0)
         return rc;
-    vls_hash_begin_tagged(hasher, "valise.frame-set.1");
-    vls_hash_field_u64(hasher, count);
-    rc = vls_slot_each(view, tree, path, hash_slot, hasher, err);
+    vls_hash_begin_tagged(&hasher, "valise.frame-set.1");
+    vls_hash_field_u64(&hasher, count);
+    rc = vls_slot_each(view, tree, path, hash_slot, &hasher, err);
     if (rc == 0)
-        rc = vls_hash_end(out, hasher, err);
-    vls_store_hasher_return(view->txn->store, hasher);
+        vls_hash_end(out, &hasher);
     return rc;
 }

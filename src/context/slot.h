@@ -161,10 +161,8 @@ int vls_slot_path_root(valise_id *out, valise_view *view, const valise_uuid *tre
                        valise_error *err);
 
 /* Key and value of a slot in the map of all heads. */
-int vls_slot_key(valise_id *out, vls_hasher *hasher, valise_str path, valise_str type,
-                 valise_error *err);
-int vls_slot_value(valise_id *out, vls_hasher *hasher, const valise_id *head, bool marked,
-                   valise_error *err);
+void vls_slot_key(valise_id *out, valise_str path, valise_str type);
+void vls_slot_value(valise_id *out, const valise_id *head, bool marked);
 
 /* ---- changing (commands) ---- */
 

@@ -16,19 +16,13 @@
 /* Put the slot's head into the map of all heads, or take it out. */
 static int map_head(valise_view *view, const vls_slot_row *slot, bool there, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     valise_id key, value;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    rc = vls_slot_key(&key, hasher, slot->path, slot->type, err);
-    if (rc == 0)
-        rc = vls_slot_value(&value, hasher, &slot->head, slot->marked, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    if (rc == 0)
-        rc = there ? vls_merkle_put(view, &slot->tree, &key, &value, err)
-                   : vls_merkle_delete(view, &slot->tree, &key, err);
+    vls_slot_key(&key, slot->path, slot->type);
+    vls_slot_value(&value, &slot->head, slot->marked);
+    rc = there ? vls_merkle_put(view, &slot->tree, &key, &value, err)
+               : vls_merkle_delete(view, &slot->tree, &key, err);
     return VLS_MIN(rc, 0);
 }
 

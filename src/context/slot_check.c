@@ -151,18 +151,12 @@ static int check_entries(valise_check *check, valise_view *view, const vls_slot_
 static int check_map(valise_check *check, valise_view *view, const vls_slot_row *row,
                      valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     valise_id key, value, found;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    rc = vls_slot_key(&key, hasher, row->path, row->type, err);
-    if (rc == 0)
-        rc = vls_slot_value(&value, hasher, &row->head, row->marked, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    if (rc == 0)
-        rc = vls_merkle_get(&found, view, &row->tree, &key, err);
+    vls_slot_key(&key, row->path, row->type);
+    vls_slot_value(&value, &row->head, row->marked);
+    rc = vls_merkle_get(&found, view, &row->tree, &key, err);
     if (rc < 0)
         return rc == VALISE_E_CORRUPT ? 0 : rc;
     if ((rc > 0) != vls_slot_has_head(row) || (rc > 0 && !vls_id_equal(&found, &value)))

@@ -117,20 +117,20 @@ static void vls_auto_looked(looked *l)
     vls_arena_release(&l->arena);
 }
 
-static int add_change(looked *l, vls_tree_change *change, vls_hasher *hasher, valise_error *err)
+static int add_change(looked *l, vls_tree_change *change, valise_error *err)
 {
     vls_node_kind kind = change->node.kind;
     int rc = vls_arena_dup(&change->path, &l->arena, change->path, err);
 
     if (rc == 0 && kind != VLS_NODE_DIR && kind != VLS_NODE_GONE)
-        rc = vls_node_hash(&change->node, hasher, err);
+        vls_node_hash(&change->node);
     change->node.target = (valise_str){NULL, 0}; /* the reader's */
     if (rc == 0 && !vls_vec_push_in(&l->changes, &l->arena, *change))
         rc = vls_arena_fail(&l->arena, err);
     return rc;
 }
 
-static int list_changes(looked *l, vls_hasher *hasher, valise_error *err)
+static int list_changes(looked *l, valise_error *err)
 {
     vls_tree_changes_reader *reader = vls_arena_alloc(&l->arena, sizeof(*reader));
     vls_tree_change change;
@@ -139,7 +139,7 @@ static int list_changes(looked *l, vls_hasher *hasher, valise_error *err)
     for (size_t i = 0; rc == 0 && i < l->scan.changes.len; i++) {
         vls_tree_changes_open(reader, l->scan.changes.ptr[i]);
         while (rc == 0 && (rc = vls_tree_changes_next(&change, reader, err)) > 0)
-            rc = add_change(l, &change, hasher, err);
+            rc = add_change(l, &change, err);
     }
     return rc;
 }
@@ -152,7 +152,6 @@ static int compare_from(const void *a, const void *b)
 static int check_tree(valise_status *status, looked *l, valise_view *view, valise_error *err)
 {
     VLS_AUTO(outside) vls_outside outside = {0};
-    vls_hasher *hasher = NULL;
     valise *v = vls_view_bus(view);
     int rc;
 
@@ -161,12 +160,9 @@ static int check_tree(valise_status *status, looked *l, valise_view *view, valis
     rc = vls_outside_open(&outside, v, VLS_STR(""), err);
     if (rc == 0)
         rc = vls_tree_scan(&l->scan, &outside.options, err);
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, v->store, err);
     if (rc < 0)
         return rc;
-    rc = list_changes(l, hasher, err);
-    vls_store_hasher_return(v->store, hasher);
+    rc = list_changes(l, err);
     if (rc == 0)
         rc = add_number(status, "tree differs",
                         l->scan.added + l->scan.changed + l->scan.removed + l->scan.moved, err);

@@ -192,28 +192,21 @@ static int run(vls_buf *out, vls_run_state *r, const vls_waiting *w, valise_erro
 
 /* ---- what it made ---- */
 
-static int compute(vls_frame_row *out, vls_run_state *r, const vls_waiting *w, valise_str content,
-                   valise_error *err)
+static int compute(vls_frame_row *out, const vls_waiting *w, valise_str content, valise_error *err)
 {
     const vls_frame_new from = {.type = w->task->type,
                                 .agent = w->agent,
                                 .basis = vls_buf_str(&w->basis),
                                 .content.bytes = content};
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, r->v->store, err);
 
-    if (rc < 0)
-        return rc;
-    rc = vls_frame_compute(out, hasher, &from, VLS_FRAME_EXTERNAL, &w->recipe_id, err);
-    vls_store_hasher_return(r->v->store, hasher);
-    return rc;
+    return vls_frame_compute(out, &from, VLS_FRAME_EXTERNAL, &w->recipe_id, err);
 }
 
 static int take(vls_run_state *r, vls_waiting *w, vls_buf *content, valise_error *err)
 {
     vls_frame_row frame;
     vls_made *made = NULL;
-    int rc = compute(&frame, r, w, vls_buf_str(content), err);
+    int rc = compute(&frame, w, vls_buf_str(content), err);
 
     if (rc == 0 && w->has_head && !w->marked && vls_id_equal(&frame.id, &w->was)) {
         r->after = (vls_afterwards){.task = w->task, .looked = true};

@@ -85,7 +85,6 @@ static int read_recipe(looking *l, vls_run_state *r, valise_error *err)
 /* The recipe as it is followed today: with the version that the policy has. */
 static int write_recipe(looking *l, vls_run_state *r, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     vls_buf bytes;
     int rc;
 
@@ -93,13 +92,7 @@ static int write_recipe(looking *l, vls_run_state *r, valise_error *err)
     rc = vls_recipe_write(&bytes, &l->recipe, err);
     if (rc == 0)
         rc = vls_buf_keep(&l->recipe_bytes, &bytes, err);
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, r->view->txn->store, err);
-    if (rc < 0)
-        return rc;
-    rc = vls_object_id(&l->recipe_id, hasher, "recipe", l->recipe_bytes, err);
-    vls_store_hasher_return(r->view->txn->store, hasher);
-    return rc;
+    return rc < 0 ? rc : vls_object_id(&l->recipe_id, "recipe", l->recipe_bytes, err);
 }
 
 static const vls_frame_row *get_ahead(void *self, valise_str path, valise_str type)
@@ -134,20 +127,13 @@ static int check_readable(const looking *l, vls_run_state *r, valise_error *err)
 static int read_inputs(looking *l, vls_buf *basis, vls_run_state *r, valise_error *err)
 {
     const vls_heads_ahead ahead = {get_ahead, r};
-    vls_hasher *hasher = NULL;
     int rc = vls_inputs_read(&l->inputs, r->view, &l->at, l->task->type, &l->recipe, &ahead, err);
 
     if (rc == 0)
         rc = check_readable(l, r, err);
     if (rc == 0)
         rc = vls_inputs_basis(basis, &l->inputs, &l->recipe_id, &l->at, err);
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, r->view->txn->store, err);
-    if (rc < 0)
-        return rc;
-    rc = vls_object_id(&l->basis_id, hasher, "basis", vls_buf_str(basis), err);
-    vls_store_hasher_return(r->view->txn->store, hasher);
-    return rc;
+    return rc < 0 ? rc : vls_object_id(&l->basis_id, "basis", vls_buf_str(basis), err);
 }
 
 static bool is_unchanged(const looking *l)
@@ -266,7 +252,6 @@ static int find_made(vls_frame_row *out, vls_run_state *r, const looking *l, val
 static int make(vls_made *made, vls_run_state *r, looking *l, vls_buf *basis, valise_error *err)
 {
     vls_frame_new from = {.type = l->task->type};
-    vls_hasher *hasher = NULL;
     int rc = vls_arena_dup(&from.agent, &r->arena, l->agent, err);
 
     if (rc == 0)
@@ -274,14 +259,11 @@ static int make(vls_made *made, vls_run_state *r, looking *l, vls_buf *basis, va
     vls_buf_init(&made->content, r->env, (size_t)VLS_FRAME_CONTENT_MAX);
     if (rc == 0)
         rc = vls_run_make(&made->content, r, l->task->path, &l->recipe, &l->inputs, err);
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, r->view->txn->store, err);
     if (rc < 0)
         return rc;
     from.basis = vls_buf_str(basis);
     from.content.bytes = vls_buf_str(&made->content);
-    rc = vls_frame_compute(&made->frame, hasher, &from, VLS_FRAME_DERIVED, &l->recipe_id, err);
-    vls_store_hasher_return(r->view->txn->store, hasher);
+    rc = vls_frame_compute(&made->frame, &from, VLS_FRAME_DERIVED, &l->recipe_id, err);
     if (rc < 0)
         return rc;
     made->basis = *basis;

@@ -61,40 +61,33 @@ static void add_head(vls_buf *out, const vls_patch_side *was, const vls_patch_si
 }
 
 /* The first digits of what git calls the object, in a repository with SHA-256. */
-static int add_object(vls_buf *out, const vls_patch_side *side, valise_error *err)
+static void add_object(vls_buf *out, const vls_patch_side *side)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    vls_hasher hasher;
     valise_id id = {{0}};
     char head[32];
     int len = snprintf(head, sizeof(head), "blob %zu", side->bytes.len);
-    int rc = side->mode ? vls_hasher_init(&hasher, err) : 0;
 
-    if (rc == 0 && side->mode) {
+    if (side->mode) {
         vls_hash_begin(&hasher);
         vls_hash_update(&hasher, vls_str(head, (size_t)len + 1));
         vls_hash_update(&hasher, side->bytes);
-        rc = vls_hash_end(&id, &hasher, err);
+        vls_hash_end(&id, &hasher);
     }
     vls_buf_printf(out, "%.7s", vls_id_hex(&id).s);
-    return rc;
 }
 
 /* Without this line git does not see that a patch without lines is one, and takes the next for a
  * part of it; and `patch` does not see what is a link. */
-static int add_index(vls_buf *out, const vls_patch_side *was, const vls_patch_side *is,
-                     valise_error *err)
+static void add_index(vls_buf *out, const vls_patch_side *was, const vls_patch_side *is)
 {
-    int rc;
-
     vls_buf_add_text(out, "index ");
-    rc = add_object(out, was, err);
+    add_object(out, was);
     vls_buf_add_text(out, "..");
-    if (rc == 0)
-        rc = add_object(out, is, err);
+    add_object(out, is);
     if (was->mode == is->mode)
         vls_buf_printf(out, " %o", is->mode);
     vls_buf_add_byte(out, '\n');
-    return rc;
 }
 
 static bool is_binary(valise_str was, valise_str is)
@@ -135,9 +128,7 @@ static int write_one(vls_buf *out, const char **why, const vls_patch_side *was,
         return rc;
     add_head(out, was, is, env);
     if (binary || (!same && was->mode == VLS_PATCH_LINK && is->mode == VLS_PATCH_LINK))
-        rc = add_index(out, was, is, err);
-    if (rc < 0)
-        return rc;
+        add_index(out, was, is);
     if (binary) {
         vls_buf_add_text(out, "Binary files ");
         add_name(out, env, was->mode ? "a/" : NOTHING, was->mode ? was->path : VLS_STR(""));

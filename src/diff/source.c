@@ -14,18 +14,12 @@ static const char too_large[] = "it is too large";
 
 int vls_source_open(vls_source *out, valise_view *view, const char *root, valise_error *err)
 {
-    int rc = vls_store_hasher(&out->hasher, view->txn->store, err);
-
     out->view = view;
-    if (rc == 0 && root)
-        rc = vls_reach_open(&out->reach, view->arena.env, root, false, err);
-    return rc;
+    return root ? vls_reach_open(&out->reach, view->arena.env, root, false, err) : 0;
 }
 
 void vls_source_close(vls_source *s)
 {
-    if (s->view && s->hasher)
-        vls_store_hasher_return(s->view->txn->store, s->hasher);
     vls_reach_close(&s->reach);
     *s = (vls_source){.reach = {.root = -1}};
 }
@@ -44,7 +38,6 @@ static int read_fd(vls_content *out, vls_source *s, int fd, const valise_id *has
     char *room;
     struct stat st;
     valise_id got;
-    int rc;
 
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size != size)
         return 0;
@@ -59,8 +52,8 @@ static int read_fd(vls_content *out, vls_source *s, int fd, const valise_id *has
             return 0;
         vls_buf_advance(&out->buf, (size_t)n);
     }
-    rc = vls_hash_bytes(&got, s->hasher, vls_buf_str(&out->buf), err);
-    return rc < 0 ? rc : vls_id_equal(&got, hash);
+    vls_hash_bytes(&got, vls_buf_str(&out->buf));
+    return vls_id_equal(&got, hash);
 }
 
 static int get_from_disk(vls_content *out, vls_source *s, const valise_id *hash, int64_t size,

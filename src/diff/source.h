@@ -16,7 +16,6 @@
 typedef struct vls_source {
     valise_view *view;
     vls_reach reach; /* root -1: there are no files */
-    vls_hasher *hasher;
 } vls_source;
 
 /* root: folder of the files; NULL: none. */

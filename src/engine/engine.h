@@ -10,7 +10,6 @@
 
 #include <valise/workspace.h>
 
-#include "base/hashers.h"
 #include "bus/access.h"
 #include "bus/bus.h"
 #include "bus/follow.h"
@@ -35,7 +34,6 @@ typedef struct vls_engine {
     int64_t owner;      /* user id */
     vls_extensions extensions;
     vls_registry *registry;
-    vls_hashers hashers;
     vls_store *store; /* NULL: no workspace */
     vls_blobs *blobs; /* the same */
     vls_access *access;

@@ -185,7 +185,6 @@ static int open_blobs(vls_engine *e, const valise_options *o, valise_error *err)
     bool read_only = vls_store_read_only(e->store);
     vls_blobs_options blobs = {
         .env = e->env,
-        .hashers = &e->hashers,
         .ops = o->blobs,
         .flags =
             read_only ? (unsigned)VALISE_BLOB_STORE_READ_ONLY : (unsigned)VALISE_BLOB_STORE_CREATE,
@@ -365,7 +364,6 @@ static void close_engine(vls_engine *e)
     vls_access_free(e->access);
     vls_blobs_close(e->blobs);
     vls_store_close(e->store);
-    vls_hashers_release(&e->hashers);
     vls_registry_free(e->registry);
     vls_extensions_release(&e->extensions); /* after all that may point into them */
     vls_config_now_release(&e->now);
@@ -376,10 +374,8 @@ static void close_engine(vls_engine *e)
 
 static int open_workspace(vls_engine *e, const valise_options *o, valise_error *err)
 {
-    int rc;
+    int rc = open_store(e, o, err);
 
-    vls_hashers_init(&e->hashers, e->env);
-    rc = open_store(e, o, err);
     return rc < 0 ? rc : open_blobs(e, o, err);
 }
 

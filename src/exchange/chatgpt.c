@@ -328,9 +328,8 @@ static int read_node(const telling *told, node *n, valise_error *err)
             t->r->notes, t->r->line, t->r->offset, err, "node '%s' %s", vls_text_short(n->id).s,
             turn.role == VALISE_NONE ? "has an unknown author" : "is one too many");
     t->turn = &turn;
-    rc = vls_foreign_id(&turn.id, t->r->hasher, FORMAT, t->f->name, n->id, err);
-    if (rc == 0)
-        rc = read_said(t, n, err);
+    vls_foreign_id(&turn.id, FORMAT, t->f->name, n->id);
+    rc = read_said(t, n, err);
     if (rc < 0)
         return rc;
     n->turn = t->f->turns.len;
@@ -444,9 +443,8 @@ int vls_chatgpt_read(vls_foreign *out, vls_translation *r, vls_json record, vali
         return vls_notes_problem(r->notes, r->line, r->offset, err,
                                  "this is not a conversation: it has no id, or no mapping");
     vls_map_init(&t.map, r->env, has_id);
-    rc = vls_foreign_id(&f.id, r->hasher, FORMAT, f.name, (valise_str){NULL, 0}, err);
-    if (rc == 0)
-        rc = read_all(&f, &t, record, err);
+    vls_foreign_id(&f.id, FORMAT, f.name, (valise_str){NULL, 0});
+    rc = read_all(&f, &t, record, err);
     vls_map_release(&t.map);
     if (rc < 0)
         return rc;

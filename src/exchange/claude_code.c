@@ -395,14 +395,13 @@ static int find_head(vls_claude *c, vls_claude_talk *talk, valise_error *err)
 static int name_turns(vls_claude *c, vls_claude_talk *talk, valise_error *err)
 {
     vls_foreign *f = &talk->foreign;
-    int rc = vls_foreign_id(&f->id, c->r->hasher, FORMAT, f->name, (valise_str){NULL, 0}, err);
+    int rc = 0;
 
+    vls_foreign_id(&f->id, FORMAT, f->name, (valise_str){NULL, 0});
     for (size_t i = 0; rc == 0 && i < f->turns.len; i++) {
         vls_foreign_turn *turn = &f->turns.ptr[i];
-        rc = vls_foreign_id(&turn->id, c->r->hasher, FORMAT, f->name,
-                            c->lines.ptr[talk->firsts.ptr[i]].uuid, err);
-        if (rc == 0)
-            rc = vls_claude_join(turn, c->r, err);
+        vls_foreign_id(&turn->id, FORMAT, f->name, c->lines.ptr[talk->firsts.ptr[i]].uuid);
+        rc = vls_claude_join(turn, c->r, err);
         if (f->created == VALISE_NONE || (turn->time != VALISE_NONE && turn->time < f->created))
             f->created = turn->time;
     }
@@ -410,18 +409,15 @@ static int name_turns(vls_claude *c, vls_claude_talk *talk, valise_error *err)
 }
 
 /* Of all conversations, when their turns have names. */
-static int name_parts(vls_claude *c, valise_error *err)
+static void name_parts(vls_claude *c)
 {
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < c->lines.len; i++) {
+    for (size_t i = 0; i < c->lines.len; i++) {
         const vls_claude_line_of *line = &c->lines.ptr[i];
         vls_foreign *f = &c->talks.ptr[line->talk].foreign;
         if (line->part > 0)
-            rc = vls_foreign_id(&f->turns.ptr[line->turn].parts.ptr[line->part].id, c->r->hasher,
-                                FORMAT, f->name, line->uuid, err);
+            vls_foreign_id(&f->turns.ptr[line->turn].parts.ptr[line->part].id, FORMAT, f->name,
+                           line->uuid);
     }
-    return rc;
 }
 
 static int name_talk(vls_claude *c, vls_claude_talk *talk, valise_error *err)
@@ -440,8 +436,7 @@ static int name_talk(vls_claude *c, vls_claude_talk *talk, valise_error *err)
     vls_buf_add(&text, talk->key);
     rc = vls_buf_keep(&talk->foreign.name, &text, err);
     if (rc == 0)
-        rc = vls_foreign_id(&talk->foreign.forked_from, c->r->hasher, FORMAT, session,
-                            (valise_str){NULL, 0}, err);
+        vls_foreign_id(&talk->foreign.forked_from, FORMAT, session, (valise_str){NULL, 0});
     vls_buf_add(&text, c->label.len > 0 ? c->label : VLS_STR("session"));
     vls_buf_add_text(&text, ", agent ");
     vls_buf_add(&text, talk->key);
@@ -528,7 +523,9 @@ static int finish(vls_claude *c, valise_error *err)
         if (rc == 0)
             rc = name_turns(c, talk, err);
     }
-    return rc < 0 ? rc : name_parts(c, err);
+    if (rc == 0)
+        name_parts(c);
+    return rc;
 }
 
 int vls_claude_finish(vls_foreign **out, size_t *count, vls_claude *c, valise_error *err)

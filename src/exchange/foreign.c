@@ -11,26 +11,22 @@
 
 #define TIME_MAX 9000000000.0 /* seconds: the year 2255, before nanoseconds run over */
 
-int vls_foreign_id(valise_uuid *out, vls_hasher *hasher, const char *format, valise_str name,
-                   valise_str record, valise_error *err)
+void vls_foreign_id(valise_uuid *out, const char *format, valise_str name, valise_str record)
 {
+    vls_hasher hasher;
     valise_id id;
-    int rc;
 
-    vls_hash_begin_tagged(hasher, "valise.foreign.1");
-    vls_hash_field(hasher, valise_str_of(format));
-    vls_hash_field(hasher, name);
+    vls_hash_begin_tagged(&hasher, "valise.foreign.1");
+    vls_hash_field(&hasher, valise_str_of(format));
+    vls_hash_field(&hasher, name);
     if (record.ptr)
-        vls_hash_field(hasher, record);
+        vls_hash_field(&hasher, record);
     else
-        vls_hash_field_none(hasher);
-    rc = vls_hash_end(&id, hasher, err);
-    if (rc < 0)
-        return rc;
+        vls_hash_field_none(&hasher);
+    vls_hash_end(&id, &hasher);
     memcpy(out->bytes, id.bytes, sizeof(out->bytes));
     out->bytes[6] = (uint8_t)(0x80 | (out->bytes[6] & 0x0F));
     out->bytes[8] = (uint8_t)(0x80 | (out->bytes[8] & 0x3F));
-    return 0;
 }
 
 /* ---- parsing ---- */
@@ -189,7 +185,6 @@ int vls_blocks_call(vls_blocks_new *b, valise_str call_id, valise_str name, vls_
 int vls_foreign_call_id(valise_str *out, vls_translation *r, valise_str given, valise_error *err)
 {
     valise_id id;
-    int rc;
 
     *out = given;
     if (given.len > 0 && given.len <= VLS_CALL_ID_MAX)
@@ -198,8 +193,8 @@ int vls_foreign_call_id(valise_str *out, vls_translation *r, valise_str given, v
         *out = VLS_STR("(none)");
         return 0;
     }
-    rc = vls_hash_bytes(&id, r->hasher, given, err);
-    return rc < 0 ? rc : vls_arena_dup(out, r->arena, valise_str_of(vls_id_hex(&id).s), err);
+    vls_hash_bytes(&id, given);
+    return vls_arena_dup(out, r->arena, valise_str_of(vls_id_hex(&id).s), err);
 }
 
 /* ---- blobs ---- */
@@ -222,9 +217,10 @@ int vls_foreign_decode(vls_foreign_blob *out, vls_translation *r, valise_str bas
     }
     *out = (vls_foreign_blob){.media_type = media_type};
     rc = vls_buf_keep(&out->bytes, &bytes, err);
-    if (rc == 0)
-        rc = vls_hash_bytes(&out->id, r->hasher, out->bytes, err);
-    return rc < 0 ? rc : 1;
+    if (rc < 0)
+        return rc;
+    vls_hash_bytes(&out->id, out->bytes);
+    return 1;
 }
 
 int vls_blocks_blob(vls_blocks_new *b, vls_translation *r, vls_foreign_blobs *blobs,

@@ -78,7 +78,6 @@ typedef struct vls_foreign {
 typedef struct vls_translation {
     const valise_env *env;
     vls_arena *arena; /* of one conversation */
-    vls_hasher *hasher;
     vls_notes *notes;
     uint64_t line, offset; /* of the record at hand, for what is noted */
     valise_str text;       /* its bytes */
@@ -110,8 +109,7 @@ static inline bool vls_type_is(valise_str type, const char *name)
     return vls_str_equal(type, valise_str_of(name));
 }
 
-int vls_foreign_id(valise_uuid *out, vls_hasher *hasher, const char *format, valise_str name,
-                   valise_str record, valise_error *err);
+void vls_foreign_id(valise_uuid *out, const char *format, valise_str name, valise_str record);
 
 /* Parse a record; a lone half of a surrogate pair, which programs write where they cut a text, is
  * replaced by U+FFFD. VALISE_E_INVALID, VALISE_E_LIMIT: it is no good record. */

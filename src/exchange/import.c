@@ -117,10 +117,10 @@ static int read_openai(reading_file *f, vls_json record, valise_error *err)
     uint64_t nth = 0;
     int rc = vls_json_text(&text, &f->arena, record, err);
 
-    if (rc == 0)
-        rc = vls_hash_bytes(&hash, f->r.hasher, text, err);
-    if (rc == 0)
-        rc = count_seen(&nth, f, &hash, err);
+    if (rc < 0)
+        return rc;
+    vls_hash_bytes(&hash, text);
+    rc = count_seen(&nth, f, &hash, err);
     if (rc == 0)
         rc = vls_openai_read(&foreign, &f->r, record, &hash, nth, err);
     return rc <= 0 ? rc : take(f, &foreign, err);
@@ -323,7 +323,7 @@ static int find_asset(void *self, vls_foreign_blob *out, valise_str id, valise_e
     return vls_input_asset(f->i->input, out, &f->r, id, err);
 }
 
-static int read_file(vls_importing *i, int fd, bool dry, vls_hasher *hasher, valise_error *err)
+static int read_file(vls_importing *i, int fd, bool dry, valise_error *err)
 {
     reading_file f = {.i = i, .format = i->format, .fd = fd, .left = i->data};
     vls_splitter *s;
@@ -333,7 +333,6 @@ static int read_file(vls_importing *i, int fd, bool dry, vls_hasher *hasher, val
     vls_map_init(&f.seen, i->env, has_hash);
     f.r = (vls_translation){.env = i->env,
                             .arena = &f.arena,
-                            .hasher = hasher,
                             .notes = &i->notes,
                             .asset = i->input ? find_asset : NULL,
                             .self = &f};
@@ -366,12 +365,12 @@ static int check_twice(int fd, valise_error *err)
     return VALISE_E_UNSUPPORTED;
 }
 
-static int read_files(vls_importing *i, bool dry, vls_hasher *hasher, valise_error *err)
+static int read_files(vls_importing *i, bool dry, valise_error *err)
 {
     int rc = 0;
 
     if (!i->input)
-        return read_file(i, -1, dry, hasher, err);
+        return read_file(i, -1, dry, err);
     for (size_t n = 0; rc == 0 && n < vls_input_count(i->input); n++) {
         VLS_AUTO(fd) int fd = -1;
         rc = vls_input_file(&fd, &i->notes.file, i->input, n, err);
@@ -382,19 +381,16 @@ static int read_files(vls_importing *i, bool dry, vls_hasher *hasher, valise_err
         if (rc == 0 && i->notes.strict)
             rc = check_twice(fd, err);
         if (rc == 0)
-            rc = read_file(i, fd, dry, hasher, err);
+            rc = read_file(i, fd, dry, err);
     }
     return rc;
 }
 
 int vls_import_run(vls_importing *i, bool dry, valise_error *err)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_error own = VALISE_ERROR_INIT; /* what is wrong with a record is told, whoever asks */
-    int rc;
 
     err = err ? err : &own;
-    rc = vls_hasher_init(&hasher, err);
     valise_job_stage(i->job, dry ? "check" : "import", "conversations", 0);
-    return rc < 0 ? rc : read_files(i, dry, &hasher, err);
+    return read_files(i, dry, err);
 }

@@ -250,9 +250,10 @@ static int read_asset(vls_foreign_blob *out, vls_translation *r, int fd, valise_
         vls_buf_advance(&bytes, (size_t)got);
     }
     rc = vls_buf_keep(&out->bytes, &bytes, err);
-    if (rc == 0)
-        rc = vls_hash_bytes(&out->id, r->hasher, out->bytes, err);
-    return rc < 0 ? rc : 1;
+    if (rc < 0)
+        return rc;
+    vls_hash_bytes(&out->id, out->bytes);
+    return 1;
 }
 
 int vls_input_asset(vls_input *input, vls_foreign_blob *out, vls_translation *r, valise_str id,

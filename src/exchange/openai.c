@@ -244,9 +244,8 @@ static int read_messages(vls_foreign *f, vls_translation *r, vls_json messages, 
         s.turn = &turn;
         s.number = i;
         (void)snprintf(number, sizeof(number), "%u", i);
-        rc = vls_foreign_id(&turn.id, r->hasher, FORMAT, f->name, valise_str_of(number), err);
-        if (rc == 0)
-            rc = read_message(&s, messages.items[i], err);
+        vls_foreign_id(&turn.id, FORMAT, f->name, valise_str_of(number));
+        rc = read_message(&s, messages.items[i], err);
         if (rc == 0 && !vls_vec_push_in(&f->turns, r->arena, turn))
             rc = vls_arena_fail(r->arena, err);
     }
@@ -266,10 +265,10 @@ int vls_openai_read(vls_foreign *out, vls_translation *r, vls_json record, const
         return vls_notes_problem(r->notes, r->line, r->offset, err, "there are no \"messages\"");
     (void)snprintf(name, sizeof(name), "%s/%llu", vls_id_hex(hash).s, (unsigned long long)nth);
     rc = vls_arena_dup(&f.name, r->arena, valise_str_of(name), err);
-    if (rc == 0)
-        rc = vls_foreign_id(&f.id, r->hasher, FORMAT, f.name, (valise_str){NULL, 0}, err);
-    if (rc == 0)
-        rc = read_messages(&f, r, messages, err);
+    if (rc < 0)
+        return rc;
+    vls_foreign_id(&f.id, FORMAT, f.name, (valise_str){NULL, 0});
+    rc = read_messages(&f, r, messages, err);
     if (rc == 0)
         rc = vls_json_without(&rest, r->arena, record, "messages", err);
     if (rc == 0 && rest.len > 0)

@@ -115,21 +115,15 @@ int vls_flow_text_place(vls_flow_text *text, vls_arena *arena, valise_str file, 
     return rc;
 }
 
-int vls_flow_text_change(vls_flow_text *text, const valise *v, valise_str changed,
-                         valise_error *err)
+void vls_flow_text_change(vls_flow_text *text, const valise *v, valise_str changed)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_id id;
-    int rc = text->programs ? vls_hasher_init(&hasher, err) : 0;
 
-    if (rc == 0 && text->programs)
-        rc = vls_hash_bytes(&id, &hasher, changed, err);
-    if (rc < 0)
-        return rc;
-    if (text->programs)
+    if (text->programs) {
+        vls_hash_bytes(&id, changed);
         ask(text, v, text->file.ptr, &id);
+    }
     text->text = changed;
-    return 0;
 }
 
 int vls_flow_text_given(vls_flow_text *out, vls_arena *arena, const valise *v, valise_str file,

@@ -30,8 +30,7 @@ int vls_flow_text_place(vls_flow_text *text, vls_arena *arena, valise_str file, 
 
 /* The same file with another text: what is trusted by its bytes is not trusted with other ones,
  * what was named on the command line is. */
-int vls_flow_text_change(vls_flow_text *text, const valise *v, valise_str changed,
-                         valise_error *err);
+void vls_flow_text_change(vls_flow_text *text, const valise *v, valise_str changed);
 
 /* Other params for nodes in it: a list of texts, "NODE.path=JSON". VALISE_E_NOT_FOUND: there is no
  * such node; VALISE_E_INVALID. */

@@ -139,5 +139,7 @@ int vls_flow_text_set_params(vls_flow_text *text, vls_arena *arena, const valise
     }
     if (rc == 0)
         rc = vls_json_text(&changed, arena, config, err);
-    return rc < 0 ? rc : vls_flow_text_change(text, v, changed, err);
+    if (rc == 0)
+        vls_flow_text_change(text, v, changed);
+    return rc;
 }

@@ -274,7 +274,7 @@ static int place_of(vls_erase_place *out, vls_txn *txn, valise_view *view, valis
     if (rc < 0)
         return rc;
     out->only = vls_erase_only_of(out->coll, key, only);
-    rc = vls_used_source_of(&out->source, txn->store, out->coll, key, &view->arena, err);
+    rc = vls_used_source_of(&out->source, out->coll, key, &view->arena, err);
     if (rc < 0)
         return rc;
     vls_buf_init(&bytes, view->arena.env, VLS_VIEW_MAX_BYTES);

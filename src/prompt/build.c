@@ -120,21 +120,9 @@ static int write_wire(vls_wire *wire, vls_plan *plan, valise_view *view, const v
 static int render(vls_rendered *out, valise_view *view, const vls_parts *parts, reading *r,
                   bool no_text, valise_error *err)
 {
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
     vls_render_how how = {.max_bytes = VLS_NEUTRAL_MAX_BYTES, .no_text = no_text};
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
 
-    how.hasher = hasher;
-    return rc < 0 ? rc
-                  : vls_render(out, &view->arena, parts->ptr, parts->len, read_part, r, &how, err);
-}
-
-static int hash_wire(valise_id *out, valise_view *view, const vls_wire *wire, valise_error *err)
-{
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
-
-    return rc < 0 ? rc : vls_wire_hash(out, hasher, wire, err);
+    return vls_render(out, &view->arena, parts->ptr, parts->len, read_part, r, &how, err);
 }
 
 /* Why it was these parts. */
@@ -158,13 +146,11 @@ static int describe_why(vls_built *b, valise_view *view, const vls_request *requ
 
 static int describe(vls_built *b, valise_view *view, const vls_request *request, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
     vls_manifest *m = &b->manifest;
     vls_turn_ref_text head = vls_turn_ref_write(&request->head.ref);
-    int rc = hash_wire(&m->wire, view, &b->wire, err);
+    int rc = describe_why(b, view, request, err);
 
-    if (rc == 0)
-        rc = describe_why(b, view, request, err);
+    vls_wire_hash(&m->wire, &b->wire);
     m->neutral = b->rendered.hash;
     m->builder = VLS_BUILDER_VERSION;
     m->adapter = valise_str_of(request->adapter->name);
@@ -185,11 +171,7 @@ static int describe(vls_built *b, valise_view *view, const vls_request *request,
     memcpy(&m->repairs, &b->plan.repairs, sizeof(m->repairs));
     if (rc == 0 && request->head.ref.version > 0)
         rc = vls_arena_dup(&m->head, &view->arena, valise_str_of(head.s), err);
-    if (rc == 0)
-        rc = vls_store_hasher(&hasher, view->txn->store, err);
-    if (rc == 0)
-        rc = vls_chain(m->chain, hasher, &m->parts, err);
-    vls_store_hasher_return(view->txn->store, hasher);
+    vls_chain(m->chain, &m->parts);
     return rc;
 }
 
@@ -268,12 +250,11 @@ int vls_rebuild(vls_rebuilt *out, valise_view *view, const vls_manifest *manifes
     if (rc == 0)
         rc = write_wire(&made.wire, &made.plan, view, adapter, &made.rendered, manifest->model,
                         &manifest->how, err);
-    if (rc == 0)
-        rc = hash_wire(&wire, view, &made.wire, err);
     if (rc < 0) {
         vls_rebuilt_release(&made);
         return rc;
     }
+    vls_wire_hash(&wire, &made.wire);
     made.neutral_same = vls_id_equal(&made.rendered.hash, &manifest->neutral);
     made.wire_same = vls_id_equal(&wire, &manifest->wire);
     made.denied = r.denied;

@@ -28,20 +28,18 @@ static void add_part(vls_hasher *hasher, const vls_part *part)
     }
 }
 
-int vls_chain(valise_id chain[VLS_SECTION_COUNT], vls_hasher *hasher, const vls_parts *parts,
-              valise_error *err)
+void vls_chain(valise_id chain[VLS_SECTION_COUNT], const vls_parts *parts)
 {
+    vls_hasher hasher;
     const valise_id *before = NULL;
     size_t at = 0;
-    int rc = 0;
 
-    for (int section = 0; section < VLS_SECTION_COUNT && rc == 0; section++) {
-        vls_hash_begin_tagged(hasher, "valise.prompt-section.1");
-        vls_hash_field_id(hasher, before);
+    for (int section = 0; section < VLS_SECTION_COUNT; section++) {
+        vls_hash_begin_tagged(&hasher, "valise.prompt-section.1");
+        vls_hash_field_id(&hasher, before);
         for (; at < parts->len && parts->ptr[at].section == section; at++)
-            add_part(hasher, &parts->ptr[at]);
-        rc = vls_hash_end(&chain[section], hasher, err);
+            add_part(&hasher, &parts->ptr[at]);
+        vls_hash_end(&chain[section], &hasher);
         before = &chain[section];
     }
-    return rc;
 }

@@ -41,7 +41,6 @@ int vls_add_part(vls_choice *out, valise_view *view, const vls_part *part, valis
 static int add_given(vls_choice *out, valise_view *view, const char *name, vls_section section,
                      valise_str json, valise_error *err)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     vls_part part = {.section = (uint8_t)section,
                      .kind = VLS_PART_GIVEN,
                      .kept = true,
@@ -57,9 +56,7 @@ static int add_given(vls_choice *out, valise_view *view, const char *name, vls_s
     if (rc == 0)
         rc = vls_json_text(&part.text, &view->arena, part.value, err);
     if (rc == 0)
-        rc = vls_hasher_init(&hasher, err);
-    if (rc == 0)
-        rc = vls_object_id(&part.id, &hasher, "value", part.text, err);
+        rc = vls_object_id(&part.id, "value", part.text, err);
     if (rc < 0)
         return rc;
     part.tokens = section == VLS_SECTION_TOOLS ? vls_value_cost(part.value) : 0;

@@ -56,8 +56,7 @@ int vls_manifest_write(vls_buf *out, const vls_manifest *manifest, valise_error 
 int vls_manifest_read(vls_manifest *out, vls_arena *arena, valise_str json, valise_error *err);
 
 /* The chain of these parts. */
-int vls_chain(valise_id chain[VLS_SECTION_COUNT], vls_hasher *hasher, const vls_parts *parts,
-              valise_error *err);
+void vls_chain(valise_id chain[VLS_SECTION_COUNT], const vls_parts *parts);
 
 /* ---- one build, whole ---- */
 

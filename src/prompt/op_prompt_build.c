@@ -125,15 +125,13 @@ static int list_needs(building *b, const vls_manifest *m, valise_error *err)
 static int write_manifest(valise_str *out, valise_id *id, building *b, valise_view *view,
                           const vls_manifest *m, valise_error *err)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     VLS_AUTO(buf) vls_buf text = {0};
-    int rc = vls_hasher_init(&hasher, err);
+    int rc;
 
     vls_buf_init(&text, view->arena.env, VLS_JSON_MAX_BYTES);
+    rc = vls_manifest_write(&text, m, err);
     if (rc == 0)
-        rc = vls_manifest_write(&text, m, err);
-    if (rc == 0)
-        rc = vls_object_id(id, &hasher, "value", vls_buf_str(&text), err);
+        rc = vls_object_id(id, "value", vls_buf_str(&text), err);
     return rc < 0 ? rc : vls_arena_dup(out, &b->job->arena, vls_buf_str(&text), err);
 }
 

@@ -117,7 +117,6 @@ typedef struct vls_rendered {
 } vls_rendered;
 
 typedef struct vls_render_how {
-    vls_hasher *hasher;
     size_t max_bytes; /* VALISE_E_TOO_LARGE above */
     bool no_text;     /* the hash and the spans are enough */
 } vls_render_how;

@@ -242,18 +242,18 @@ static int hash_range(valise_id *out, const looking *l, size_t first, size_t end
     static const valise_id none = {{0}};
     vls_arena *arena = &l->view->arena;
     valise_id *content = vls_arena_array(arena, end - first, sizeof(*content));
-    int rc = 0;
 
     if (!content)
         return vls_arena_fail(arena, err);
-    for (size_t i = first; i < end && rc == 0; i++) {
+    for (size_t i = first; i < end; i++) {
         const stop *s = &l->path.ptr[i];
 
         content[i - first] = none;
         if (!vls_id_is_none(&s->blocks))
-            rc = vls_turn_hash(&content[i - first], l->view, s->role, &s->blocks, err);
+            vls_turn_hash(&content[i - first], s->role, &s->blocks);
     }
-    return rc < 0 ? rc : vls_covers_hash(out, l->view, content, end - first, err);
+    vls_covers_hash(out, content, end - first);
+    return 0;
 }
 
 /* What models see of it. A single summary is not made shorter by another one. */

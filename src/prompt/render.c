@@ -31,6 +31,7 @@ typedef struct rendering {
     vls_bytes_fn *bytes;
     void *arg;
     const vls_render_how *how;
+    vls_hasher hasher;
     size_t marked;           /* bytes of the text that have a span */
     size_t hashed;           /* bytes of the text that are in the hash */
     values messages;         /* all of them */
@@ -86,7 +87,7 @@ static void hash_lot(rendering *r, size_t at_least)
     if (fresh < at_least)
         return;
     assert(r->marked == out->text.len);
-    vls_hash_update(r->how->hasher, vls_str_from(vls_buf_str(&out->text), r->hashed));
+    vls_hash_update(&r->hasher, vls_str_from(vls_buf_str(&out->text), r->hashed));
     out->bytes += fresh;
     r->hashed = out->text.len;
     if (!r->how->no_text)
@@ -489,7 +490,8 @@ static int finish(rendering *r, valise_error *err)
     hash_lot(r, 0);
     if (rc == 0)
         rc = vls_buf_check(&r->out->text, err);
-    return rc < 0 ? rc : vls_hash_end(&r->out->hash, r->how->hasher, err);
+    vls_hash_end(&r->out->hash, &r->hasher);
+    return rc;
 }
 
 /* About so much room the text needs. */
@@ -520,7 +522,7 @@ int vls_render(vls_rendered *out, vls_arena *arena, const vls_part *parts, size_
     /* A span for each part, and one for what stands before it. */
     if (!vls_vec_reserve_in(&made.spans, arena, 2 * count + 8))
         rc = vls_arena_fail(arena, err);
-    vls_hash_begin(how->hasher);
+    vls_hash_begin(&r.hasher);
     if (rc == 0)
         rc = put_messages(&r, err);
     if (rc == 0)

@@ -8,7 +8,6 @@
 
 struct vls_blobs {
     const valise_env *env;
-    vls_hashers *hashers;
     valise_blob_store_ops ops; /* a copy: what a shorter table lacks is NULL */
     void *self;
     bool read_only;
@@ -16,8 +15,8 @@ struct vls_blobs {
 
 struct vls_blob_reader {
     vls_blobs *blobs;
-    vls_hasher *hasher; /* borrowed until the bytes are verified */
-    void *reader;       /* the backend's */
+    vls_hasher hasher; /* running until the bytes are verified */
+    void *reader;      /* the backend's */
     valise_id id;
     uint64_t size, left;
     int failed; /* sticks */
@@ -53,7 +52,6 @@ int vls_blobs_open(vls_blobs **out, const vls_blobs_options *options, valise_err
     if (!blobs)
         return vls_fail_memory(err);
     blobs->env = options->env;
-    blobs->hashers = options->hashers;
     blobs->read_only = options->flags & VALISE_BLOB_STORE_READ_ONLY;
     memcpy(&blobs->ops, options->ops, VLS_MIN(options->ops->size, sizeof(blobs->ops)));
     rc = blobs->ops.open(&blobs->self, &how, err);
@@ -87,22 +85,19 @@ typedef struct intake {
     vls_blob_source *source;
     void *arg;
     uint64_t max_bytes, size_bytes;
-    vls_hasher *hasher; /* borrowed */
-    char *room;         /* for one piece */
-    void *put;          /* the backend's */
+    vls_hasher hasher;
+    char *room; /* for one piece */
+    void *put;  /* the backend's */
 } intake;
 
 static int begin_intake(intake *in, valise_error *err)
 {
     vls_blobs *blobs = in->blobs;
-    int rc = vls_hashers_borrow(&in->hasher, blobs->hashers, err);
 
-    if (rc < 0)
-        return rc;
     in->room = vls_mem_alloc(blobs->env, VLS_BLOB_PIECE_BYTES);
     if (!in->room)
         return vls_fail_memory(err);
-    vls_hash_begin(in->hasher);
+    vls_hash_begin(&in->hasher);
     return blobs->ops.put_begin(&in->put, blobs->self, err);
 }
 
@@ -119,7 +114,7 @@ static int copy_in(intake *in, valise_error *err)
             return vls_fail(err, VALISE_E_TOO_LARGE, "a blob is larger than its limit of %ju bytes",
                             (uintmax_t)in->max_bytes);
         in->size_bytes += len;
-        vls_hash_update(in->hasher, vls_str(in->room, len));
+        vls_hash_update(&in->hasher, vls_str(in->room, len));
         rc = in->blobs->ops.put_write(in->put, vls_str(in->room, len), err);
         if (rc < 0)
             return rc;
@@ -132,10 +127,10 @@ static int take_in(valise_id *id, intake *in, valise_error *err)
 
     if (rc == 0)
         rc = copy_in(in, err);
-    if (rc == 0)
-        rc = vls_hash_end(id, in->hasher, err);
-    if (rc == 0)
+    if (rc == 0) {
+        vls_hash_end(id, &in->hasher);
         return in->blobs->ops.put_commit(VLS_TAKE(in->put), id, err);
+    }
     if (in->put)
         in->blobs->ops.put_abort(in->put);
     return rc;
@@ -151,7 +146,6 @@ int vls_blobs_put(valise_id *id, uint64_t *size_bytes, vls_blobs *blobs, vls_blo
     if (rc < 0)
         return rc;
     rc = take_in(&hash, &in, err);
-    (void)vls_hashers_return(in.hasher);
     vls_mem_free(blobs->env, in.room, VLS_BLOB_PIECE_BYTES);
     if (rc < 0)
         return rc;
@@ -207,13 +201,11 @@ int vls_blob_reader_open(vls_blob_reader **out, vls_blobs *blobs, const valise_i
         return vls_fail_memory(err);
     reader->blobs = blobs;
     reader->id = *id;
-    rc = vls_hashers_borrow(&reader->hasher, blobs->hashers, err);
-    if (rc == 0)
-        rc = blobs->ops.read_open(&reader->reader, &reader->size, blobs->self, id, err);
+    rc = blobs->ops.read_open(&reader->reader, &reader->size, blobs->self, id, err);
     if (rc < 0)
         return rc;
     reader->left = reader->size;
-    vls_hash_begin(reader->hasher);
+    vls_hash_begin(&reader->hasher);
     *out = VLS_TAKE(reader);
     return 0;
 }
@@ -225,7 +217,6 @@ void vls_blob_reader_close(vls_blob_reader *reader)
     vls_blobs *blobs = reader->blobs;
     if (reader->reader)
         blobs->ops.read_close(reader->reader);
-    (void)vls_hashers_return(reader->hasher);
     vls_mem_free(blobs->env, reader, sizeof(*reader));
 }
 
@@ -250,11 +241,8 @@ static int fail_damaged(const vls_blob_reader *reader, valise_error *err)
 static int verify(vls_blob_reader *reader, valise_error *err)
 {
     valise_id actual;
-    int rc = vls_hash_end(&actual, reader->hasher, err);
 
-    reader->hasher = vls_hashers_return(reader->hasher);
-    if (rc < 0)
-        return rc;
+    vls_hash_end(&actual, &reader->hasher);
     return vls_id_equal(&actual, &reader->id) ? 0 : fail_damaged(reader, err);
 }
 
@@ -271,10 +259,10 @@ static int read_piece(size_t *len, vls_blob_reader *reader, void *room, size_t r
         assert(got <= want);
         if (got == 0)
             return fail_damaged(reader, err);
-        vls_hash_update(reader->hasher, vls_str(room, got));
+        vls_hash_update(&reader->hasher, vls_str(room, got));
         reader->left -= got;
     }
-    if (reader->left == 0 && reader->hasher)
+    if (reader->left == 0 && reader->hasher.running)
         rc = verify(reader, err);
     if (rc == 0)
         *len = got;

@@ -14,7 +14,7 @@
 #include <valise/sys/blob_store.h>
 
 #include "base/blob.h"
-#include "base/hashers.h"
+#include "base/hash.h"
 
 #define VLS_BLOB_PIECE_BYTES ((size_t)128 << 10) /* what goes from source to store at once */
 
@@ -23,7 +23,6 @@ typedef struct vls_blob_reader vls_blob_reader;
 
 typedef struct vls_blobs_options {
     const valise_env *env;
-    vls_hashers *hashers; /* borrowed; outlives the blobs */
     const valise_blob_store_ops *ops;
     const char *where;
     unsigned flags; /* VALISE_BLOB_STORE_... */

@@ -26,7 +26,7 @@ struct vls_bundle_reader {
     vls_arena kept;   /* header and collections */
     vls_arena record; /* of the record */
 
-    vls_hasher stream, hasher, blob;
+    vls_hasher stream, blob;
     vls_bundle_header header;
     vls_bundle_counts counts;
     vls_vec(vls_coll *) colls;

@@ -183,8 +183,7 @@ int vls_bundle_read_entry(vls_bundle_record *out, vls_bundle_reader *r, valise_e
         entry->time < r->last_time || entry->id8 != vls_own_first8(entry->id.bytes) ||
         !r->header.whole)
         return vls_bundle_wrong(r, "a log entry that does not follow the one before", err);
-    rc = vls_log_verify(&unverifiable, entry, r->last_seq > 0 ? &r->last_hash : NULL, &r->hasher,
-                        err);
+    rc = vls_log_verify(&unverifiable, entry, r->last_seq > 0 ? &r->last_hash : NULL, err);
     if (rc < 0)
         return vls_bundle_wrong_part(r, rc, "its log is not one chain", err);
     r->last_seq = entry->seq;

@@ -16,7 +16,7 @@ static int flush(vls_bundle_writer *w, valise_error *err)
     int rc = vls_buf_check(&w->out, err);
 
     if (rc == 0 && w->out.len > 0) {
-        vls_hash_update(w->stream, vls_buf_str(&w->out));
+        vls_hash_update(&w->stream, vls_buf_str(&w->out));
         w->counts.bytes += w->out.len;
         rc = w->how->sink(w->how->arg, vls_buf_str(&w->out), err);
     }
@@ -35,7 +35,7 @@ static int put_bytes(vls_bundle_writer *w, valise_str bytes, valise_error *err)
         vls_buf_add(&w->out, bytes);
         return 0;
     }
-    vls_hash_update(w->stream, bytes);
+    vls_hash_update(&w->stream, bytes);
     w->counts.bytes += bytes.len;
     return w->how->sink(w->how->arg, bytes, err);
 }
@@ -399,11 +399,10 @@ static int put_end(vls_bundle_writer *w, valise_error *err)
     valise_id id;
     int rc = flush(w, err);
 
-    if (rc == 0)
-        rc = vls_hash_end(&id, w->stream, err);
     if (rc < 0)
         return rc;
-    vls_hash_begin(w->stream); /* nobody asks for what follows */
+    vls_hash_end(&id, &w->stream);
+    vls_hash_begin(&w->stream); /* nobody asks for what follows */
     vls_buf_add(&w->body, vls_str(id.bytes, sizeof(id.bytes)));
     rc = put_record(w, 'Z', VLS_STR(""), err);
     return rc < 0 ? rc : flush(w, err);
@@ -416,7 +415,7 @@ static int write_all(vls_bundle_writer *w, valise_error *err)
     int rc;
 
     number_colls(w);
-    vls_hash_begin(w->stream);
+    vls_hash_begin(&w->stream);
     vls_progress_begin(w->how->progress, "write the bundle", "records", 0);
     rc = put_bytes(w, VLS_STR(VLS_BUNDLE_MAGIC "1\n"), err);
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(steps); i++)
@@ -430,8 +429,6 @@ static int start(vls_bundle_writer *w, valise_error *err)
 
     for (size_t i = 0; rc == 0 && i < w->how->root_count; i++)
         rc = vls_bundle_part_add(&w->part, w->how->roots[i], err);
-    if (rc == 0)
-        rc = vls_store_hasher(&w->stream, w->txn->store, err);
     return rc;
 }
 
@@ -464,7 +461,6 @@ int vls_bundle_write(vls_bundle_counts *out, vls_bundle_header *header,
         *header = w->header;
         header->roots = (valise_list){NULL, 0}; /* its memory goes */
     }
-    vls_store_hasher_return(w->txn->store, w->stream);
     vls_bundle_part_release(&w->part);
     vls_vec_release(&w->blobs, env);
     vls_bits_release(&w->objects);

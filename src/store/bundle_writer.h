@@ -14,7 +14,7 @@ typedef struct vls_bundle_writer {
     const vls_bundle_export *how;
     vls_txn *txn;
     const valise_env *env;
-    vls_hasher *stream;
+    vls_hasher stream;
     vls_buf out;  /* not written yet */
     vls_buf body; /* of the record that is made */
     vls_buf list; /* of its changes */

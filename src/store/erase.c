@@ -467,7 +467,7 @@ int vls_erase_decide(vls_erase_place *out, valise_view *view, const vls_coll *co
     if (rc == 0)
         rc = vls_arena_dup(&place.key, &view->arena, vls_buf_str(&bytes), err);
     if (rc == 0)
-        rc = vls_used_source_of(&place.source, view->txn->store, coll, key, &view->arena, err);
+        rc = vls_used_source_of(&place.source, coll, key, &view->arena, err);
     if (rc == 0 && !only)
         rc = vls_used_has(view, &place.source, err);
     place.witnessed = rc > 0;

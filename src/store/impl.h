@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include "base/hashers.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -26,7 +25,6 @@ struct vls_store {
     vls_arena arena;
     vls_vec(vls_coll *) colls; /* by number */
     vls_map by_desc, by_name;
-    vls_hashers hashers;
 
     pthread_mutex_t lock; /* over the next */
     vls_meta_state meta;  /* of that generation; 0: not read yet */

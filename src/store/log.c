@@ -8,13 +8,14 @@
 
 /* ---- the chain ---- */
 
-int vls_log_commitment(valise_id *out, vls_hasher *hasher, valise_str nonce, valise_str payload,
-                       valise_error *err)
+void vls_log_commitment(valise_id *out, valise_str nonce, valise_str payload)
 {
-    vls_hash_begin_tagged(hasher, "valise.payload.1");
-    vls_hash_field(hasher, nonce);
-    vls_hash_field(hasher, payload);
-    return vls_hash_end(out, hasher, err);
+    vls_hasher hasher;
+
+    vls_hash_begin_tagged(&hasher, "valise.payload.1");
+    vls_hash_field(&hasher, nonce);
+    vls_hash_field(&hasher, payload);
+    vls_hash_end(out, &hasher);
 }
 
 static bool is_zero(const void *bytes, size_t len)
@@ -25,31 +26,30 @@ static bool is_zero(const void *bytes, size_t len)
     return memcmp(bytes, zero, len) == 0;
 }
 
-static int hash_entry(valise_id *out, vls_hasher *hasher, const vls_entry *entry,
-                      const valise_id *previous, valise_error *err)
+static void hash_entry(valise_id *out, const vls_entry *entry, const valise_id *previous)
 {
-    vls_hash_begin_tagged(hasher, "valise.entry.1");
-    vls_hash_field_id(hasher, previous);
-    vls_hash_field_u64(hasher, (uint64_t)entry->seq);
-    vls_hash_field(hasher, vls_str(entry->id.bytes, sizeof(entry->id.bytes)));
-    vls_hash_field_u64(hasher, (uint64_t)entry->time);
-    vls_hash_field(hasher, entry->actor);
+    vls_hasher hasher;
+
+    vls_hash_begin_tagged(&hasher, "valise.entry.1");
+    vls_hash_field_id(&hasher, previous);
+    vls_hash_field_u64(&hasher, (uint64_t)entry->seq);
+    vls_hash_field(&hasher, vls_str(entry->id.bytes, sizeof(entry->id.bytes)));
+    vls_hash_field_u64(&hasher, (uint64_t)entry->time);
+    vls_hash_field(&hasher, entry->actor);
     if (is_zero(&entry->cause, sizeof(entry->cause)))
-        vls_hash_field_none(hasher);
+        vls_hash_field_none(&hasher);
     else
-        vls_hash_field(hasher, vls_str(entry->cause.bytes, sizeof(entry->cause.bytes)));
-    vls_hash_field(hasher, entry->type);
-    vls_hash_field_id(hasher, &entry->commitment);
-    return vls_hash_end(out, hasher, err);
+        vls_hash_field(&hasher, vls_str(entry->cause.bytes, sizeof(entry->cause.bytes)));
+    vls_hash_field(&hasher, entry->type);
+    vls_hash_field_id(&hasher, &entry->commitment);
+    vls_hash_end(out, &hasher);
 }
 
-static int check_payload(const vls_entry *entry, vls_hasher *hasher, valise_error *err)
+static int check_payload(const vls_entry *entry, valise_error *err)
 {
     valise_id actual;
-    int rc = vls_log_commitment(&actual, hasher, entry->nonce, entry->payload, err);
 
-    if (rc < 0)
-        return rc;
+    vls_log_commitment(&actual, entry->nonce, entry->payload);
     if (!vls_id_equal(&actual, &entry->commitment))
         return vls_fail(err, VALISE_E_CORRUPT,
                         "the payload of log entry %lld is not the one that was logged",
@@ -58,20 +58,18 @@ static int check_payload(const vls_entry *entry, vls_hasher *hasher, valise_erro
 }
 
 int vls_log_verify(bool *unverifiable, const vls_entry *entry, const valise_id *previous,
-                   vls_hasher *hasher, valise_error *err)
+                   valise_error *err)
 {
     bool erased = !entry->payload.ptr || !entry->nonce.ptr;
     valise_id actual;
-    int rc = hash_entry(&actual, hasher, entry, previous, err);
 
-    if (rc < 0)
-        return rc;
+    hash_entry(&actual, entry, previous);
     if (!vls_id_equal(&actual, &entry->hash))
         return vls_fail(err, VALISE_E_CORRUPT,
                         "log entry %lld does not follow from the one before it",
                         (long long)entry->seq);
     if (!erased) {
-        rc = check_payload(entry, hasher, err);
+        int rc = check_payload(entry, err);
         if (rc < 0)
             return rc;
     }
@@ -84,19 +82,13 @@ int vls_log_verify(bool *unverifiable, const vls_entry *entry, const valise_id *
 int vls_log_append(vls_txn *txn, vls_entry *entry, valise_error *err)
 {
     const valise_id *previous = txn->tip.seq > 0 ? &txn->tip.hash : NULL;
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, txn->store, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     assert(entry->seq == txn->tip.seq + 1 && entry->time >= txn->tip.time);
     entry->id8 = vls_own_first8(entry->id.bytes);
-    rc = vls_log_commitment(&entry->commitment, hasher, entry->nonce, entry->payload, err);
-    if (rc == 0)
-        rc = hash_entry(&entry->hash, hasher, entry, previous, err);
-    vls_store_hasher_return(txn->store, hasher);
-    if (rc == 0)
-        rc = vls_own_put(txn, VLS_TABLE_LOG, entry, err);
+    vls_log_commitment(&entry->commitment, entry->nonce, entry->payload);
+    hash_entry(&entry->hash, entry, previous);
+    rc = vls_own_put(txn, VLS_TABLE_LOG, entry, err);
     if (rc < 0)
         return rc;
     txn->tip.seq = entry->seq;

@@ -45,8 +45,7 @@ typedef struct vls_entry {
 int vls_log_append(vls_txn *txn, vls_entry *entry, valise_error *err);
 
 /* The commitment of a payload. */
-int vls_log_commitment(valise_id *out, vls_hasher *hasher, valise_str nonce, valise_str payload,
-                       valise_error *err);
+void vls_log_commitment(valise_id *out, valise_str nonce, valise_str payload);
 
 /* The entry; strings live in arena. 1, or 0 when there is none of that seq (or not any more). */
 int vls_log_get(vls_entry *out, vls_txn *txn, int64_t seq, vls_arena *arena, valise_error *err);
@@ -75,7 +74,7 @@ int vls_log_at_time(int64_t *seq, vls_txn *txn, int64_t time, valise_error *err)
 /* Does the entry follow from the one before? VALISE_E_CORRUPT says what does not fit. previous is
  * NULL for the first entry ever. A missing payload is fine (*unverifiable). */
 int vls_log_verify(bool *unverifiable, const vls_entry *entry, const valise_id *previous,
-                   vls_hasher *hasher, valise_error *err);
+                   valise_error *err);
 
 /* ---- changes of an entry ---- */
 

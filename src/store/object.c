@@ -6,7 +6,6 @@
 #include "store/object.h"
 
 #include "base/chunk.h"
-#include "base/hashers.h"
 #include "base/hex.h"
 #include "base/text.h"
 #include "store/chunks.h"
@@ -28,30 +27,34 @@ static bool is_kind(valise_str kind)
     return true;
 }
 
-int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_str bytes,
-                  valise_error *err)
+int vls_object_id(valise_id *out, const char *kind, valise_str bytes, valise_error *err)
 {
+    vls_hasher hasher;
     char tag[sizeof("valise..1") + VLS_OBJECT_KIND_MAX] = "";
     vls_buf text = {.ptr = tag, .cap = sizeof(tag), .max = sizeof(tag) - 1};
 
     if (kind && strcmp(kind, "value") == 0) { /* by far the most */
-        vls_hash_begin_tagged(hasher, "valise.value.1");
-        vls_hash_field(hasher, bytes);
-        return vls_hash_end(out, hasher, err);
+        vls_hash_begin_tagged(&hasher, "valise.value.1");
+        vls_hash_field(&hasher, bytes);
+        vls_hash_end(out, &hasher);
+        return 0;
     }
     if (!kind || !is_kind(valise_str_of(kind)))
         return vls_fail(err, VALISE_E_INVALID,
                         "'%s' is not a kind of object: it must be a letter and then letters, "
                         "digits, '.' and '-', at most %u bytes",
                         vls_text_short(valise_str_of(kind)).s, VLS_OBJECT_KIND_MAX);
-    if (strcmp(kind, "blob") == 0)
-        return vls_hash_bytes(out, hasher, bytes, err);
+    if (strcmp(kind, "blob") == 0) {
+        vls_hash_bytes(out, bytes);
+        return 0;
+    }
     vls_buf_add_text(&text, "valise.");
     vls_buf_add_text(&text, kind);
     vls_buf_add_text(&text, ".1");
-    vls_hash_begin_tagged(hasher, tag);
-    vls_hash_field(hasher, bytes);
-    return vls_hash_end(out, hasher, err);
+    vls_hash_begin_tagged(&hasher, tag);
+    vls_hash_field(&hasher, bytes);
+    vls_hash_end(out, &hasher);
+    return 0;
 }
 
 /* ---- rows ---- */
@@ -240,12 +243,9 @@ int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_s
 int vls_object_add(valise_id *id, vls_txn *txn, const char *kind, valise_str bytes, int64_t time,
                    valise_error *err)
 {
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
     bool existed;
-    int rc = vls_store_hasher(&hasher, txn->store, err);
+    int rc = vls_object_id(id, kind, bytes, err);
 
-    if (rc == 0)
-        rc = vls_object_id(id, hasher, kind, bytes, err);
     return rc < 0 ? rc : vls_object_put(txn, id, kind, bytes, time, &existed, err);
 }
 
@@ -369,15 +369,11 @@ static int fail_object(const valise_id *id, valise_error *err)
     return rc;
 }
 
-static int check_contents(vls_txn *txn, const vls_object_info *info, valise_str bytes,
-                          valise_error *err)
+static int check_contents(const vls_object_info *info, valise_str bytes, valise_error *err)
 {
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
     valise_id actual;
-    int rc = vls_store_hasher(&hasher, txn->store, err);
+    int rc = vls_object_id(&actual, info->kind, bytes, err);
 
-    if (rc == 0)
-        rc = vls_object_id(&actual, hasher, info->kind, bytes, err);
     if (rc == 0 && (bytes.len != (size_t)info->size || !vls_id_equal(&actual, &info->id)))
         rc = vls_fail(err, VALISE_E_CORRUPT, "its contents do not match its id");
     return rc;
@@ -404,7 +400,7 @@ int vls_object_get(valise_blob **out, vls_txn *txn, const valise_id *id, valise_
     fixed = (vls_buf){.ptr = vls_blob_draft(blob), .cap = blob->len, .max = blob->len};
     rc = read_contents(&fixed, txn, f.row, err);
     if (rc == 0)
-        rc = check_contents(txn, &f.info, vls_buf_str(&fixed), err);
+        rc = check_contents(&f.info, vls_buf_str(&fixed), err);
     if (rc == VALISE_E_CORRUPT)
         return fail_object(id, err);
     if (rc < 0)

@@ -29,8 +29,7 @@
 
 /* The id that bytes have as an object of this kind. VALISE_E_INVALID for a bad kind
  * ([a-z][a-z0-9.-]*). */
-int vls_object_id(valise_id *out, vls_hasher *hasher, const char *kind, valise_str bytes,
-                  valise_error *err);
+int vls_object_id(valise_id *out, const char *kind, valise_str bytes, valise_error *err);
 
 /* A reference renews the time of an object that is older than this; gc takes nothing that is
  * younger than twice as much (gc.h). */

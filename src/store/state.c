@@ -42,8 +42,9 @@ static int hash_coll(vls_hasher *hasher, vls_buf *encoded, valise_view *view, co
     return rc;
 }
 
-static int hash_all(valise_id *out, vls_hasher *hasher, valise_view *view, valise_error *err)
+int vls_state_hash(valise_id *out, valise_view *view, valise_error *err)
 {
+    vls_hasher hasher;
     const vls_store *store = view->txn->store;
     const vls_coll *colls[VLS_COLL_MAX] = {NULL};
     VLS_AUTO(buf) vls_buf encoded = {0};
@@ -59,23 +60,12 @@ static int hash_all(valise_id *out, vls_hasher *hasher, valise_view *view, valis
     }
     qsort(colls, count, sizeof(colls[0]), compare_names);
     vls_buf_init(&encoded, view->arena.env, VLS_VIEW_MAX_BYTES);
-    vls_hash_begin_tagged(hasher, "valise.state.1");
+    vls_hash_begin_tagged(&hasher, "valise.state.1");
     for (size_t i = 0; i < count; i++) {
-        int rc = hash_coll(hasher, &encoded, view, colls[i], err);
+        int rc = hash_coll(&hasher, &encoded, view, colls[i], err);
         if (rc < 0)
             return rc;
     }
-    return vls_hash_end(out, hasher, err);
-}
-
-int vls_state_hash(valise_id *out, valise_view *view, valise_error *err)
-{
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
-
-    if (rc < 0)
-        return rc;
-    rc = hash_all(out, hasher, view, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    return rc;
+    vls_hash_end(out, &hasher);
+    return 0;
 }

@@ -261,7 +261,6 @@ static int new_store(vls_store **out, const vls_store_options *options, valise_e
     vls_arena_init(&store->arena, store->env, ARENA_MAX);
     vls_map_init(&store->by_desc, store->env, has_desc);
     vls_map_init(&store->by_name, store->env, has_name);
-    vls_hashers_init(&store->hashers, store->env);
     rc = vls_chunks_new(&store->chunks, store->env, err);
     if (rc == 0)
         rc = vls_cache_new(&store->cache, store->env, err);
@@ -318,7 +317,6 @@ void vls_store_close(vls_store *store)
     close_backend(store);
     vls_chunks_free(store->chunks);
     vls_cache_free(store->cache);
-    vls_hashers_release(&store->hashers);
     vls_map_release(&store->by_name);
     vls_map_release(&store->by_desc);
     vls_vec_release(&store->colls, store->env);
@@ -343,17 +341,6 @@ const valise_store_ops *vls_store_ops(const vls_store *store, void **self)
 bool vls_store_read_only(const vls_store *store)
 {
     return (store->flags & VALISE_STORE_READ_ONLY) != 0;
-}
-
-int vls_store_hasher(vls_hasher **out, vls_store *store, valise_error *err)
-{
-    return vls_hashers_borrow(out, &store->hashers, err);
-}
-
-void vls_store_hasher_return(vls_store *store, vls_hasher *hasher)
-{
-    (void)store;
-    vls_hashers_return(hasher);
 }
 
 vls_chunks *vls_store_chunks(vls_store *store)

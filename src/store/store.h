@@ -198,12 +198,6 @@ int vls_meta_get_str(valise_str *out, vls_txn *txn, const char *name, vls_arena 
 int vls_meta_put_str(vls_txn *txn, const char *name, valise_str value, valise_error *err);
 int vls_meta_delete(vls_txn *txn, const char *name, valise_error *err);
 
-/* ---- hashing ---- */
-
-/* Borrow a hasher, give it back. Any thread. */
-int vls_store_hasher(vls_hasher **out, vls_store *store, valise_error *err);
-void vls_store_hasher_return(vls_store *store, vls_hasher *hasher);
-
 vls_chunks *vls_store_chunks(vls_store *store);
 
 #endif

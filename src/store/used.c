@@ -18,22 +18,17 @@ static int source_field(const vls_coll *coll)
     return -1;
 }
 
-int vls_used_source(valise_id *out, vls_store *store, valise_str text, valise_error *err)
+void vls_used_source(valise_id *out, valise_str text)
 {
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, store, err);
+    vls_hasher hasher;
 
-    if (rc < 0)
-        return rc;
-    vls_hash_begin_tagged(hasher, "valise.source.1");
-    vls_hash_field(hasher, text);
-    rc = vls_hash_end(out, hasher, err);
-    vls_store_hasher_return(store, hasher);
-    return rc;
+    vls_hash_begin_tagged(&hasher, "valise.source.1");
+    vls_hash_field(&hasher, text);
+    vls_hash_end(out, &hasher);
 }
 
-int vls_used_source_of(valise_id *out, vls_store *store, const vls_coll *coll,
-                       const valise_cell *key, vls_arena *arena, valise_error *err)
+int vls_used_source_of(valise_id *out, const vls_coll *coll, const valise_cell *key,
+                       vls_arena *arena, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text = {0};
     int rc;
@@ -41,7 +36,9 @@ int vls_used_source_of(valise_id *out, vls_store *store, const vls_coll *coll,
     vls_buf_init(&text, arena->env, VLS_VIEW_MAX_BYTES);
     vls_place_write(&text, coll, key);
     rc = vls_buf_check(&text, err);
-    return rc < 0 ? rc : vls_used_source(out, store, vls_buf_str(&text), err);
+    if (rc == 0)
+        vls_used_source(out, vls_buf_str(&text));
+    return rc;
 }
 
 /* ---- rows ---- */
@@ -104,7 +101,7 @@ int vls_used_by_row(valise_id *out, valise_view *view, const valise_coll *desc, 
     valise_cell cells[VALISE_MAX_COLUMNS];
     int rc = vls_row_to_cells(cells, row, desc->fields, &view->arena, err);
 
-    return rc < 0 ? rc : vls_used_source_of(out, view->txn->store, coll, cells, &view->arena, err);
+    return rc < 0 ? rc : vls_used_source_of(out, coll, cells, &view->arena, err);
 }
 
 int vls_used_forget_row(valise_view *view, const valise_coll *desc, const void *row,

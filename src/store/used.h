@@ -14,11 +14,11 @@
 #include "store/view.h"
 
 /* The source that a text stands for. */
-int vls_used_source(valise_id *out, vls_store *store, valise_str text, valise_error *err);
+void vls_used_source(valise_id *out, valise_str text);
 
 /* That of a row: of its place. */
-int vls_used_source_of(valise_id *out, vls_store *store, const vls_coll *coll,
-                       const valise_cell *key, vls_arena *arena, valise_error *err);
+int vls_used_source_of(valise_id *out, const vls_coll *coll, const valise_cell *key,
+                       vls_arena *arena, valise_error *err);
 
 int vls_used_by_row(valise_id *out, valise_view *view, const valise_coll *desc, const void *row,
                     valise_error *err);

@@ -187,8 +187,7 @@ static int check_entry(valise_check *check, log_walk *walk, const vls_entry *ent
                                   "its time is before that of the previous entry");
     if (rc < 0)
         return rc;
-    rc = vls_log_verify(&unverifiable, entry, walk->first ? NULL : &walk->hash, check->hasher,
-                        &failure);
+    rc = vls_log_verify(&unverifiable, entry, walk->first ? NULL : &walk->hash, &failure);
     rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
     if (unverifiable) {
         check->result.unverifiable++;
@@ -316,15 +315,12 @@ int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, 
         vls_view_init(&view, &txn, env);
         check.txn = &txn;
         check.view = &view;
-        rc = vls_store_hasher(&check.hasher, store, err);
     }
     if (rc == 0)
         rc = vls_witness_new(&check.witness, env, err);
     if (rc == 0)
         rc = check_all(&check, err);
     vls_witness_free(check.witness);
-    if (check.hasher)
-        vls_store_hasher_return(store, check.hasher);
     vls_view_release(&view);
     *out = check.result;
     return rc;

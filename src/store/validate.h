@@ -41,7 +41,6 @@ struct valise_check {
     vls_txn *txn;
     valise_view *view;
     vls_progress *progress;
-    vls_hasher *hasher;
     vls_finding_fn *fn;
     void *arg;
     vls_validation result;

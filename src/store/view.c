@@ -461,15 +461,10 @@ int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_
                     valise_error *err)
 {
     vls_new_object object = {.kind = kind};
-    vls_hasher *hasher = NULL;
     int rc;
 
     VLS_ARG(out && view && kind && view->changing, err);
-    rc = vls_store_hasher(&hasher, view->txn->store, err);
-    if (rc < 0)
-        return rc;
-    rc = vls_object_id(&object.id, hasher, kind, bytes, err);
-    vls_store_hasher_return(view->txn->store, hasher);
+    rc = vls_object_id(&object.id, kind, bytes, err);
     if (rc == 0 && !vls_view_find_new(view, &object.id)) {
         rc = vls_arena_dup(&object.bytes, &view->arena, bytes, err);
         if (rc == 0)
@@ -482,18 +477,10 @@ int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_
 
 int valise_view_uuid(valise_uuid *out, valise_view *view, valise_error *err)
 {
-    vls_hasher *hasher = NULL;
-    int rc;
-
     VLS_ARG(out && view && (view->changing || view->apart), err);
-    rc = vls_store_hasher(&hasher, view->txn->store, err);
-    if (rc < 0)
-        return rc;
-    rc = vls_uuid_derive(out, hasher, &view->stamp.command, view->uuid_count, err);
-    vls_store_hasher_return(view->txn->store, hasher);
-    if (rc == 0)
-        view->uuid_count++;
-    return rc;
+    vls_uuid_derive(out, &view->stamp.command, view->uuid_count);
+    view->uuid_count++;
+    return 0;
 }
 
 /* ---- blobs ---- */

@@ -185,24 +185,26 @@ int vls_paths_resolve(valise_str **out, vls_arena *arena, const valise_str *give
 
 /* ---- ids ---- */
 
-int vls_node_hash(vls_node *node, vls_hasher *hasher, valise_error *err)
+void vls_node_hash(vls_node *node)
 {
+    vls_hasher hasher;
+
     switch (node->kind) {
     case VLS_NODE_FILE:
-        vls_hash_begin_tagged(hasher, "valise.file.1");
-        vls_hash_field_u64(hasher, node->exec);
-        vls_hash_field_id(hasher, &node->content);
+        vls_hash_begin_tagged(&hasher, "valise.file.1");
+        vls_hash_field_u64(&hasher, node->exec);
+        vls_hash_field_id(&hasher, &node->content);
         break;
     case VLS_NODE_LINK:
-        vls_hash_begin_tagged(hasher, "valise.link.1");
-        vls_hash_field(hasher, node->target);
+        vls_hash_begin_tagged(&hasher, "valise.link.1");
+        vls_hash_field(&hasher, node->target);
         break;
     default:
         assert(node->kind == VLS_NODE_UNREADABLE);
-        vls_hash_begin_tagged(hasher, "valise.unreadable.1");
+        vls_hash_begin_tagged(&hasher, "valise.unreadable.1");
         break;
     }
-    return vls_hash_end(&node->object, hasher, err);
+    vls_hash_end(&node->object, &hasher);
 }
 
 void vls_dir_hash_begin(vls_hasher *hasher, size_t count)
@@ -220,16 +222,17 @@ void vls_dir_hash_entry(vls_hasher *hasher, valise_str name, vls_node_kind kind,
     vls_hash_field_id(hasher, object);
 }
 
-int vls_dir_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err)
+void vls_dir_hash_end(valise_id *out, vls_hasher *hasher)
 {
-    return vls_hash_end(out, hasher, err);
+    vls_hash_end(out, hasher);
 }
 
-int vls_node_id(valise_id *out, vls_hasher *hasher, valise_str path, const valise_id *object,
-                valise_error *err)
+void vls_node_id(valise_id *out, valise_str path, const valise_id *object)
 {
-    vls_hash_begin_tagged(hasher, "valise.node.1");
-    vls_hash_field(hasher, path);
-    vls_hash_field_id(hasher, object);
-    return vls_hash_end(out, hasher, err);
+    vls_hasher hasher;
+
+    vls_hash_begin_tagged(&hasher, "valise.node.1");
+    vls_hash_field(&hasher, path);
+    vls_hash_field_id(&hasher, object);
+    vls_hash_end(out, &hasher);
 }

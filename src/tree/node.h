@@ -88,15 +88,14 @@ int vls_path_order(const void *a, const void *b);
 /* ---- ids ---- */
 
 /* Fill node->object of anything but a directory. */
-int vls_node_hash(vls_node *node, vls_hasher *hasher, valise_error *err);
+void vls_node_hash(vls_node *node);
 
 /* Of a directory: begin, its entries in the order of names, end. */
 void vls_dir_hash_begin(vls_hasher *hasher, size_t count);
 void vls_dir_hash_entry(vls_hasher *hasher, valise_str name, vls_node_kind kind,
                         const valise_id *object);
-int vls_dir_hash_end(valise_id *out, vls_hasher *hasher, valise_error *err);
+void vls_dir_hash_end(valise_id *out, vls_hasher *hasher);
 
-int vls_node_id(valise_id *out, vls_hasher *hasher, valise_str path, const valise_id *object,
-                valise_error *err);
+void vls_node_id(valise_id *out, valise_str path, const valise_id *object);
 
 #endif

@@ -10,16 +10,6 @@
 #define DIGITS_MAX 64u
 #define HERE 1 /* the id of the one row */
 
-int vls_tree_hasher_borrow(vls_tree_hasher *out, valise_view *view, valise_error *err)
-{
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
-
-    if (rc == 0)
-        *out = (vls_tree_hasher){view->txn->store, hasher};
-    return rc;
-}
-
 int64_t vls_tree_node8(const valise_id *id)
 {
     uint64_t number = 0;
@@ -268,8 +258,7 @@ int vls_tree_seek(vls_tree_node_row *out, const vls_tree_at *at, valise_str pare
     return 1;
 }
 
-int vls_tree_found_of(vls_tree_found *out, const vls_tree_node_row *row, valise_str path,
-                      vls_hasher *hasher, valise_error *err)
+void vls_tree_found_of(vls_tree_found *out, const vls_tree_node_row *row, valise_str path)
 {
     vls_tree_found found = {.path = path,
                             .node = {.kind = (vls_node_kind)row->kind,
@@ -277,27 +266,22 @@ int vls_tree_found_of(vls_tree_found *out, const vls_tree_node_row *row, valise_
                                      .size = row->size,
                                      .target = row->target},
                             .version = row->version};
-    int rc = 0;
 
     assert(row->kind != VLS_NODE_GONE);
     if (row->kind == VLS_NODE_DIR)
         found.node.object = row->hash;
     else {
         found.node.content = row->hash;
-        rc = vls_node_hash(&found.node, hasher, err);
+        vls_node_hash(&found.node);
     }
-    if (rc == 0)
-        rc = vls_node_id(&found.id, hasher, path, &found.node.object, err);
-    if (rc == 0)
-        *out = found;
-    return rc;
+    vls_node_id(&found.id, path, &found.node.object);
+    *out = found;
 }
 
 int vls_tree_get(vls_tree_found *out, valise_view *view, const vls_tree_row *tree, int64_t version,
                  valise_str path, valise_error *err)
 {
     const vls_tree_at at = {view, tree->id, version, 0};
-    VLS_AUTO(tree_hasher) vls_tree_hasher lent = {0};
     vls_tree_node_row row = {.kind = VLS_NODE_GONE};
     valise_str kept;
     int rc = vls_tree_sees(tree, version, err);
@@ -308,9 +292,8 @@ int vls_tree_get(vls_tree_found *out, valise_view *view, const vls_tree_row *tre
     if (rc <= 0 || row.kind == VLS_NODE_GONE)
         return rc < 0 ? rc : 0;
     rc = vls_arena_dup(&kept, &view->arena, path, err);
-    if (rc == 0)
-        rc = vls_tree_hasher_borrow(&lent, view, err);
-    if (rc == 0)
-        rc = vls_tree_found_of(out, &row, kept, lent.hasher, err);
-    return rc < 0 ? rc : 1;
+    if (rc < 0)
+        return rc;
+    vls_tree_found_of(out, &row, kept);
+    return 1;
 }

@@ -14,7 +14,6 @@ typedef struct applying {
     valise_view *view;
     const vls_tree_row *tree;
     vls_tree_at old; /* the tree as it was */
-    vls_tree_hasher lent;
     vls_arena arena; /* of one change */
     size_t dir_len;  /* dir is a directory of the new version */
     bool dir_known;
@@ -25,7 +24,6 @@ static void vls_auto_applying(applying *a)
 {
     if (!a->view)
         return;
-    vls_auto_tree_hasher(&a->lent);
     vls_arena_release(&a->arena);
 }
 
@@ -101,7 +99,6 @@ static int put_node(applying *a, const vls_tree_change *change, valise_error *er
     vls_tree_node_row row = place_of(a, change->path);
     vls_node node = change->node;
     valise_id id;
-    int rc = 0;
 
     row.kind = (int64_t)node.kind;
     if (node.kind != VLS_NODE_GONE) {
@@ -110,11 +107,8 @@ static int put_node(applying *a, const vls_tree_change *change, valise_error *er
         row.hash = node.kind == VLS_NODE_DIR ? node.object : node.content;
         row.target = node.target;
         if (node.kind != VLS_NODE_DIR)
-            rc = vls_node_hash(&node, a->lent.hasher, err);
-        if (rc == 0)
-            rc = vls_node_id(&id, a->lent.hasher, change->path, &node.object, err);
-        if (rc < 0)
-            return rc;
+            vls_node_hash(&node);
+        vls_node_id(&id, change->path, &node.object);
         row.node8 = vls_tree_node8(&id);
     }
     return valise_view_put(a->view, &vls_tree_nodes, &row, err);
@@ -144,9 +138,6 @@ int vls_tree_apply(valise_view *view, const vls_tree_row *tree, valise_str chang
     a.view = view;
     a.old = (vls_tree_at){view, tree->id, tree->version, VLS_SCAN_BELOW};
     vls_arena_init(&a.arena, view->arena.env, VLS_VIEW_MAX_BYTES);
-    rc = vls_tree_hasher_borrow(&a.lent, view, err);
-    if (rc < 0)
-        return rc;
     vls_tree_changes_open(&reader, changes);
     while ((rc = vls_tree_changes_next(&change, &reader, err)) > 0) {
         rc = apply_change(&a, &change, err);
@@ -179,18 +170,14 @@ static int check_root(valise_view *view, const vls_tree_row *tree, const valise_
 int vls_tree_commit(vls_tree_row *tree, valise_view *view, const vls_tree_version_row *about,
                     valise_error *err)
 {
-    VLS_AUTO(tree_hasher) vls_tree_hasher lent = {0};
     const valise_stamp *stamp = valise_view_stamp(view);
     vls_tree_version_row version = *about;
     vls_tree_row new = *tree;
     int rc = check_root(view, tree, &about->object, err);
 
-    if (rc == 0)
-        rc = vls_tree_hasher_borrow(&lent, view, err);
-    if (rc == 0)
-        rc = vls_node_id(&version.root, lent.hasher, VLS_STR(""), &about->object, err);
     if (rc < 0)
         return rc;
+    vls_node_id(&version.root, VLS_STR(""), &about->object);
     version.tree = tree->id;
     version.version = new.version = tree->version + 1;
     version.time = new.time = stamp->time;

@@ -68,16 +68,12 @@ int vls_tree_check_version(valise_check *check, valise_view *view, const void *r
 {
     const vls_tree_version_row *version = row;
     const vls_tree_at at = {view, version->tree, version->version, 0};
-    VLS_AUTO(tree_hasher) vls_tree_hasher lent = {0};
     vls_tree_row tree = {.id = version->tree};
     vls_tree_node_row root;
     valise_id id;
-    int rc = vls_tree_hasher_borrow(&lent, view, err);
+    int rc;
 
-    if (rc == 0)
-        rc = vls_node_id(&id, lent.hasher, VLS_STR(""), &version->object, err);
-    if (rc < 0)
-        return rc;
+    vls_node_id(&id, VLS_STR(""), &version->object);
     if (!vls_id_equal(&id, &version->root))
         return valise_check_problem(check, err, REMEDY, "its root has the id %s",
                                     vls_id_hex(&id).s);
@@ -97,29 +93,24 @@ int vls_tree_check_version(valise_check *check, valise_view *view, const void *r
 static int hash_children(valise_id *out, int64_t *entries, const vls_tree_at *at, valise_str dir,
                          int64_t said, valise_error *err)
 {
-    VLS_AUTO(tree_hasher) vls_tree_hasher whole = {0};
-    VLS_AUTO(tree_hasher) vls_tree_hasher one = {0};
     VLS_AUTO(tree_names) vls_tree_names names = {0};
     vls_tree_found found;
+    vls_hasher hasher;
     int rc;
 
     vls_tree_names_init(&names, at);
-    rc = vls_tree_hasher_borrow(&whole, at->view, err);
-    if (rc == 0)
-        rc = vls_tree_hasher_borrow(&one, at->view, err);
-    if (rc == 0)
-        rc = vls_tree_names_enter(&names, dir, VLS_STR(""), err);
+    rc = vls_tree_names_enter(&names, dir, VLS_STR(""), err);
     if (rc < 0)
         return rc;
-    vls_dir_hash_begin(whole.hasher, (size_t)said);
+    vls_dir_hash_begin(&hasher, (size_t)said);
     while ((rc = vls_tree_names_next(&names, err)) > 0) {
-        rc = vls_tree_found_of(&found, &names.row, names.row.name, one.hasher, err);
-        if (rc < 0)
-            return rc;
-        vls_dir_hash_entry(whole.hasher, names.row.name, found.node.kind, &found.node.object);
+        vls_tree_found_of(&found, &names.row, names.row.name);
+        vls_dir_hash_entry(&hasher, names.row.name, found.node.kind, &found.node.object);
         ++*entries;
     }
-    return rc < 0 ? rc : vls_dir_hash_end(out, whole.hasher, err);
+    if (rc == 0)
+        vls_dir_hash_end(out, &hasher);
+    return rc;
 }
 
 /* The version in which the row can be seen first, or a sweep of rows before the edge has not come
@@ -182,7 +173,6 @@ static int check_parent(valise_check *check, valise_view *view, const vls_tree_n
 int vls_tree_check_node(valise_check *check, valise_view *view, const void *row, valise_error *err)
 {
     const vls_tree_node_row *node = row;
-    VLS_AUTO(tree_hasher) vls_tree_hasher lent = {0};
     VLS_AUTO(buf) vls_buf path = {0};
     vls_tree_found found;
     int rc;
@@ -190,8 +180,6 @@ int vls_tree_check_node(valise_check *check, valise_view *view, const void *row,
     vls_buf_init(&path, view->arena.env, (size_t)2 * VLS_PATH_MAX);
     vls_path_below(&path, node->parent, node->name);
     rc = vls_buf_check(&path, err);
-    if (rc == 0)
-        rc = vls_tree_hasher_borrow(&lent, view, err);
     if (rc < 0)
         return rc;
     if (vls_path_check(vls_buf_str(&path), NULL) < 0 ||
@@ -199,12 +187,11 @@ int vls_tree_check_node(valise_check *check, valise_view *view, const void *row,
         return valise_check_problem(check, err, REMEDY, "its path is invalid");
     if (node->kind == VLS_NODE_GONE)
         return 0;
-    rc = vls_tree_found_of(&found, node, vls_buf_str(&path), lent.hasher, err);
-    if (rc == 0 && vls_tree_node8(&found.id) != node->node8)
+    vls_tree_found_of(&found, node, vls_buf_str(&path));
+    if (vls_tree_node8(&found.id) != node->node8)
         return valise_check_problem(check, err, REMEDY, "its node id is %s",
                                     vls_id_hex(&found.id).s);
-    if (rc == 0)
-        rc = check_parent(check, view, node, err);
+    rc = check_parent(check, view, node, err);
     if (rc == 0 && node->kind == VLS_NODE_DIR)
         rc = check_dir(check, view, node, vls_buf_str(&path), err);
     return rc;

@@ -18,7 +18,6 @@ typedef struct side {
 typedef struct comparing {
     vls_tree_diff *diff;
     side was, is;
-    vls_tree_hasher lent;
     vls_buf dir, path;
 } comparing;
 
@@ -26,7 +25,6 @@ static void vls_auto_comparing(comparing *c)
 {
     vls_tree_names_release(&c->was.names);
     vls_tree_names_release(&c->is.names);
-    vls_auto_tree_hasher(&c->lent);
     vls_buf_release(&c->dir);
     vls_buf_release(&c->path);
 }
@@ -119,11 +117,9 @@ static int compare_rows(comparing *c, const vls_tree_node_row *was, const vls_tr
     if (was && is && was->version == is->version)
         return 0; /* one row */
     if (was)
-        rc = vls_tree_found_of(&old, was, d.path, c->lent.hasher, err);
-    if (rc == 0 && is)
-        rc = vls_tree_found_of(&new, is, d.path, c->lent.hasher, err);
-    if (rc < 0)
-        return rc;
+        vls_tree_found_of(&old, was, d.path);
+    if (is)
+        vls_tree_found_of(&new, is, d.path);
     if (was && is &&
         old.node.kind == new.node.kind &&vls_id_equal(&old.node.object, &new.node.object))
         return 0;
@@ -204,8 +200,6 @@ int vls_tree_diff_each(vls_tree_diff *diff, vls_difference_fn *fn, void *arg, va
         rc = open_side(&c.was, diff, diff->was, err);
     if (rc == 0)
         rc = open_side(&c.is, diff, diff->is, err);
-    if (rc == 0)
-        rc = vls_tree_hasher_borrow(&c.lent, diff->view, err);
     if (rc == 0)
         rc = enter(&c, VLS_STR(""), VLS_STR(""), err);
     return rc != 0 ? rc : compare_all(&c, fn, arg, err);

@@ -21,7 +21,6 @@ typedef struct search {
     const vls_tree_row *tree;
     int64_t version;
     valise_str digits;
-    vls_tree_hasher lent;
     vls_arena arena; /* of candidates */
     vls_vec(candidate) list;
 } search;
@@ -30,7 +29,6 @@ static void vls_auto_search(search *s)
 {
     if (!s->view)
         return;
-    vls_auto_tree_hasher(&s->lent);
     vls_vec_release(&s->list, s->view->arena.env);
     vls_arena_release(&s->arena);
 }
@@ -89,9 +87,9 @@ static int consider_row(search *s, const vls_tree_node_row *row, valise_error *e
     vls_path_below(&path, row->parent, row->name);
     if (row->kind == VLS_NODE_GONE || path.failed)
         return 0;
-    rc = vls_tree_found_of(&found, row, vls_buf_str(&path), s->lent.hasher, err);
-    if (rc < 0 || !vls_tree_has_digits(&found.id, s->digits))
-        return rc;
+    vls_tree_found_of(&found, row, vls_buf_str(&path));
+    if (!vls_tree_has_digits(&found.id, s->digits))
+        return 0;
     /* One that was pruned, and that a sweep has not come to yet, is gone. */
     live = true;
     rc = row->version < s->tree->edge ? is_live(&live, s, row, s->tree->edge, err) : 0;
@@ -185,9 +183,7 @@ int vls_tree_find(vls_tree_found *out, valise_view *view, const vls_tree_row *tr
     }
     s = (search){.view = view, .tree = tree, .version = version, .digits = digits};
     vls_arena_init(&s.arena, view->arena.env, VLS_VIEW_MAX_BYTES);
-    rc = vls_tree_hasher_borrow(&s.lent, view, err);
-    if (rc == 0)
-        rc = gather(&s, err);
+    rc = gather(&s, err);
     if (rc < 0)
         return rc;
     chosen = choose(&s, live, &count);

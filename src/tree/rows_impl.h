@@ -7,21 +7,6 @@
 #include "store/view.h"
 #include "tree/rows.h"
 
-/* A hasher of the view's store for as long as somebody works. */
-typedef struct vls_tree_hasher {
-    vls_store *store; /* NULL: none is lent */
-    vls_hasher *hasher;
-} vls_tree_hasher;
-
-int vls_tree_hasher_borrow(vls_tree_hasher *out, valise_view *view, valise_error *err);
-
-static inline void vls_auto_tree_hasher(vls_tree_hasher *h)
-{
-    if (h->store)
-        vls_store_hasher_return(h->store, h->hasher);
-    *h = (vls_tree_hasher){NULL, NULL};
-}
-
 /* The first eight bytes of a node id, as rows and their index have them. */
 int64_t vls_tree_node8(const valise_id *id);
 
@@ -41,8 +26,7 @@ int vls_tree_seek(vls_tree_node_row *out, const vls_tree_at *at, valise_str pare
 
 /* What a row, which is not gone, says of the node at this path; object and id are computed. Borrows
  * the strings of both. */
-int vls_tree_found_of(vls_tree_found *out, const vls_tree_node_row *row, valise_str path,
-                      vls_hasher *hasher, valise_error *err);
+void vls_tree_found_of(vls_tree_found *out, const vls_tree_node_row *row, valise_str path);
 
 /* ---- the names in a directory (rows_walk.c) ---- */
 

@@ -202,7 +202,6 @@ int vls_tree_each_row(const vls_tree_at *at, valise_str dir, vls_tree_row_fn *fn
 /* ---- as nodes ---- */
 
 typedef struct telling {
-    vls_tree_hasher lent;
     vls_tree_fn *fn;
     void *arg;
 } telling;
@@ -211,27 +210,20 @@ static int tell(void *self, valise_str path, const vls_tree_node_row *row, valis
 {
     const telling *t = self;
     vls_tree_found found;
-    int rc = vls_tree_found_of(&found, row, path, t->lent.hasher, err);
 
-    return rc < 0 ? rc : t->fn(t->arg, &found, err);
-}
-
-static void vls_auto_telling(telling *t)
-{
-    vls_auto_tree_hasher(&t->lent);
+    vls_tree_found_of(&found, row, path);
+    return t->fn(t->arg, &found, err);
 }
 
 int vls_tree_children(valise_view *view, const vls_tree_row *tree, int64_t version, valise_str dir,
                       vls_tree_fn *fn, void *arg, valise_error *err)
 {
     const vls_tree_at at = {view, tree->id, version, 0};
-    VLS_AUTO(telling) telling t = {.fn = fn, .arg = arg};
+    telling t = {.fn = fn, .arg = arg};
     VLS_AUTO(tree_names) vls_tree_names names = {0};
     VLS_AUTO(buf) vls_buf path = {0};
     int rc = vls_tree_sees(tree, version, err);
 
-    if (rc == 0)
-        rc = vls_tree_hasher_borrow(&t.lent, view, err);
     if (rc < 0)
         return rc;
     vls_tree_names_init(&names, &at);
@@ -249,7 +241,7 @@ int vls_tree_walk(valise_view *view, const vls_tree_row *tree, int64_t version, 
                   vls_tree_fn *fn, void *arg, valise_error *err)
 {
     const vls_tree_at at = {view, tree->id, version, 0};
-    VLS_AUTO(telling) telling t = {.fn = fn, .arg = arg};
+    telling t = {.fn = fn, .arg = arg};
     vls_tree_found top;
     int rc = vls_tree_get(&top, view, tree, version, dir, err);
 
@@ -258,6 +250,5 @@ int vls_tree_walk(valise_view *view, const vls_tree_row *tree, int64_t version, 
     rc = fn(arg, &top, err);
     if (rc != 0 || top.node.kind != VLS_NODE_DIR)
         return rc;
-    rc = vls_tree_hasher_borrow(&t.lent, view, err);
-    return rc < 0 ? rc : vls_tree_each_row(&at, dir, tell, &t, err);
+    return vls_tree_each_row(&at, dir, tell, &t, err);
 }

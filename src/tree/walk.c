@@ -303,7 +303,6 @@ static void release_worker(vls_walk_worker *w, const valise_env *env)
     vls_buf_release(&w->path);
     vls_buf_release(&w->rules[0]);
     vls_buf_release(&w->rules[1]);
-    vls_hasher_release(&w->hasher);
     vls_mem_free(env, w->buffer, VLS_WALK_BUFFER);
     vls_arena_release(&w->arena);
 }
@@ -341,7 +340,7 @@ static int init_worker(vls_walk_worker *w, vls_walk_queue *q, valise_error *err)
     w->buffer = vls_mem_alloc(q->env, VLS_WALK_BUFFER);
     if (!w->buffer)
         return vls_fail_memory(err);
-    return vls_hasher_init(&w->hasher, err);
+    return 0;
 }
 
 static unsigned count_threads(const vls_scan_options *options)
@@ -366,8 +365,7 @@ static int init_workers(vls_walk_queue *q, valise_error *err)
         q->workers[i].queue = q;
     for (unsigned i = 0; i < count && rc == 0; i++)
         rc = init_worker(&q->workers[i], q, err);
-    if (rc == 0)
-        rc = vls_node_hash(&unreadable, &q->workers[0].hasher, err);
+    vls_node_hash(&unreadable);
     q->unreadable = unreadable.object;
     return rc;
 }

@@ -51,15 +51,17 @@ static bool compare(bool *as_kept, const vls_walk_dir *dir)
     return true;
 }
 
-static int hash_dir(valise_id *out, vls_walk_worker *w, const vls_walk_dir *dir, valise_error *err)
+static void hash_dir(valise_id *out, const vls_walk_dir *dir)
 {
-    vls_dir_hash_begin(&w->hasher, dir->count);
+    vls_hasher hasher;
+
+    vls_dir_hash_begin(&hasher, dir->count);
     for (uint32_t i = 0; i < dir->count; i++) {
         const vls_walk_entry *entry = &dir->entries[i];
-        vls_dir_hash_entry(&w->hasher, vls_str(entry->name, entry->e.name_len),
+        vls_dir_hash_entry(&hasher, vls_str(entry->name, entry->e.name_len),
                            (vls_node_kind)entry->e.kind, &entry->e.object);
     }
-    return vls_dir_hash_end(out, &w->hasher, err);
+    vls_dir_hash_end(out, &hasher);
 }
 
 static void set_stat(const vls_walk_worker *w, const vls_walk_inside *d, vls_walk_entry *entry)
@@ -107,7 +109,7 @@ static int finish(vls_walk_worker *w, vls_walk_inside *d, valise_error *err)
     if (same)
         entry->e.object = entry->old->object;
     else
-        rc = hash_dir(&entry->e.object, w, &d->dir, err);
+        hash_dir(&entry->e.object, &d->dir);
     entry->e.kind = VLS_NODE_DIR;
     entry->e.size = d->dir.count;
     set_stat(w, d, entry);

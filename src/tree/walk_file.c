@@ -101,16 +101,17 @@ static int failed(vls_walk_worker *w, vls_walk_inside *d, vls_walk_entry *entry,
  * errno: it cannot be read. */
 static int hash_bytes(valise_id *out, int64_t *left, vls_walk_worker *w, int fd, valise_error *err)
 {
+    vls_hasher hasher;
     uint64_t told = 0;
 
-    vls_hash_begin(&w->hasher);
+    vls_hash_begin(&hasher);
     while (*left > 0) {
         ssize_t got = vls_fd_read(fd, w->buffer, VLS_WALK_BUFFER);
         if (got < 0)
             return AGAIN;
         if (got == 0 || got > *left)
             break;
-        vls_hash_update(&w->hasher, vls_str(w->buffer, (size_t)got));
+        vls_hash_update(&hasher, vls_str(w->buffer, (size_t)got));
         *left -= got;
         told += (uint64_t)got;
         if (told >= (uint64_t)VLS_WALK_LARGE) {
@@ -123,26 +124,24 @@ static int hash_bytes(valise_id *out, int64_t *left, vls_walk_worker *w, int fd,
         }
     }
     vls_walk_tell(w, 0, told);
-    return vls_hash_end(out, &w->hasher, err);
+    vls_hash_end(out, &hasher);
+    return 0;
 }
 
 static int set_file(vls_walk_worker *w, vls_walk_entry *entry, const valise_id *content,
-                    const struct stat *st, valise_error *err)
+                    const struct stat *st)
 {
     vls_node node = {.kind = VLS_NODE_FILE,
                      .exec = (st->st_mode & S_IXUSR) != 0,
                      .size = (int64_t)st->st_size,
                      .content = *content};
     const vls_cache_entry *old = entry->old;
-    int rc = 0;
 
     if (old && old->kind == VLS_NODE_FILE && old->exec == node.exec &&
         vls_id_equal(&old->content, content))
         node.object = old->object;
     else
-        rc = vls_node_hash(&node, &w->hasher, err);
-    if (rc < 0)
-        return rc;
+        vls_node_hash(&node);
     entry->e.kind = VLS_NODE_FILE;
     entry->e.exec = node.exec;
     entry->e.size = node.size;
@@ -176,7 +175,7 @@ static int read_file(vls_walk_worker *w, vls_walk_inside *d, int dir_fd, vls_wal
         return failed(w, d, entry, "stat", err);
     if (left > 0 || !is_unchanged(st, &after))
         return AGAIN;
-    return set_file(w, entry, &content, st, err);
+    return set_file(w, entry, &content, st);
 }
 
 static int look_at_file(vls_walk_worker *w, vls_walk_inside *d, int fd, vls_walk_entry *entry,
@@ -224,10 +223,9 @@ static int look_at_link(vls_walk_worker *w, vls_walk_inside *d, int fd, vls_walk
     if (len < 0)
         return failed(w, d, entry, "read the link", err);
     rc = vls_arena_dup(&node.target, &w->arena, vls_str(w->buffer, (size_t)len), err);
-    if (rc == 0)
-        rc = vls_node_hash(&node, &w->hasher, err);
     if (rc < 0)
         return rc;
+    vls_node_hash(&node);
     entry->target = node.target.ptr;
     entry->e.kind = VLS_NODE_LINK;
     entry->e.size = (int64_t)node.target.len;

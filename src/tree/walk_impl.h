@@ -59,7 +59,6 @@ typedef struct vls_walk_worker {
     bool is_caller;
     vls_arena arena; /* of what the walk found; nothing in it goes before the walk does */
     vls_walk_inside *dirs;
-    vls_hasher hasher;
     char *buffer;
     vls_vec(vls_walk_name) names;
     vls_buf text, path, rules[2];

@@ -322,19 +322,20 @@ int vls_wire_walk_read(size_t *len, vls_wire_walk *walk, void *room, size_t room
 
 /* ---- hash ---- */
 
-int vls_wire_hash(valise_id *out, vls_hasher *hasher, const vls_wire *wire, valise_error *err)
+void vls_wire_hash(valise_id *out, const vls_wire *wire)
 {
+    vls_hasher hasher;
     size_t at = 0;
 
-    vls_hash_begin(hasher);
+    vls_hash_begin(&hasher);
     for (size_t i = 0; i < wire->holes.len; i++) {
         const vls_wire_hole *hole = &wire->holes.ptr[i];
         vls_id_text digits = vls_id_hex(&hole->blob);
-        vls_hash_update(hasher, vls_str(wire->text.ptr + at, hole->at - at));
-        vls_hash_update(hasher, VLS_STR("blob:"));
-        vls_hash_update(hasher, valise_str_of(digits.s));
+        vls_hash_update(&hasher, vls_str(wire->text.ptr + at, hole->at - at));
+        vls_hash_update(&hasher, VLS_STR("blob:"));
+        vls_hash_update(&hasher, valise_str_of(digits.s));
         at = hole->at;
     }
-    vls_hash_update(hasher, vls_str_from(vls_buf_str(&wire->text), at));
-    return vls_hash_end(out, hasher, err);
+    vls_hash_update(&hasher, vls_str_from(vls_buf_str(&wire->text), at));
+    vls_hash_end(out, &hasher);
 }

@@ -349,7 +349,7 @@ TEST(blob, read_only_changes_nothing)
 
 /* ---- memory ---- */
 
-/* Once without a fault in between, so that shelves and hashers are there: what is in use beside
+/* Once without a fault in between, so that the shelves are there: what is in use beside
  * the bytes of a memory store does not depend on the size of the blob. */
 TEST(blob, memory_does_not_grow_with_the_blob)
 {

@@ -7,10 +7,8 @@
 static int open_with(test *t, const valise_blob_store_ops *ops)
 {
     VLS_AUTO(blobs) vls_blobs *blobs = NULL;
-    vls_hashers hashers = {0}; /* not used in an open */
 
-    return vls_blobs_open(
-        &blobs, &(vls_blobs_options){.env = t->env, .hashers = &hashers, .ops = ops}, &t->err);
+    return vls_blobs_open(&blobs, &(vls_blobs_options){.env = t->env, .ops = ops}, &t->err);
 }
 
 TEST(blob_core, tables_of_another_abi_are_refused)
@@ -107,10 +105,7 @@ static void start_liar(test *t, world *w)
     ops.read_some = liar_read;
     ops.read_close = liar_close;
     *w = (world){.env = t->env};
-    vls_hashers_init(&w->hashers, t->env);
-    CHECK_OK(vls_blobs_open(
-        &w->blobs, &(vls_blobs_options){.env = t->env, .hashers = &w->hashers, .ops = &ops},
-        &t->err));
+    CHECK_OK(vls_blobs_open(&w->blobs, &(vls_blobs_options){.env = t->env, .ops = &ops}, &t->err));
 }
 
 /* [W11] What comes is not what was stored: get gives nothing, and the last read fails. */
@@ -196,13 +191,11 @@ TEST(blob_core, not_known_is_not_the_same_as_not_there)
 {
     valise_blob_store_ops ops = *valise_blob_store_memory();
     vls_blobs *blobs = NULL;
-    vls_hashers hashers = {0};
     valise_id id = {{0}};
     bool exists = true;
 
     ops.stat = broken_stat;
-    CHECK_OK(vls_blobs_open(
-        &blobs, &(vls_blobs_options){.env = t->env, .hashers = &hashers, .ops = &ops}, &t->err));
+    CHECK_OK(vls_blobs_open(&blobs, &(vls_blobs_options){.env = t->env, .ops = &ops}, &t->err));
     CHECK_RC(VALISE_E_IO, vls_blobs_exists(&exists, blobs, &id, &t->err));
     CHECK_TEXT("the cable was pulled", t->err.message);
     CHECK_RC(VALISE_E_IO, vls_blobs_exists(&exists, blobs, &id, NULL));

@@ -83,9 +83,7 @@ TEST(blob_file, open_says_what_is_wrong)
                                            VALISE_BLOB_STORE_CREATE, &t->err));
 
     vls_blobs *blobs = NULL;
-    vls_hashers hashers = {0};
-    vls_blobs_options options = {
-        .env = t->env, .hashers = &hashers, .ops = valise_blob_store_file()};
+    vls_blobs_options options = {.env = t->env, .ops = valise_blob_store_file()};
     CHECK_RC(VALISE_E_INVALID, vls_blobs_open(&blobs, &options, &t->err));
     CHECK_TEXT("blobs in files need a folder", t->err.message);
 

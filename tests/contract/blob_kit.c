@@ -19,19 +19,11 @@ const valise_blob_store_ops *backend(const char *name)
 int try_start(world *w, const valise_env *env, const char *name, const char *dir, unsigned flags,
               valise_error *err)
 {
-    vls_blobs_options options = {.env = env,
-                                 .hashers = &w->hashers,
-                                 .ops = backend(name),
-                                 .where = test_format("%s/blobs", dir),
-                                 .flags = flags};
-    int rc;
+    vls_blobs_options options = {
+        .env = env, .ops = backend(name), .where = test_format("%s/blobs", dir), .flags = flags};
 
     *w = (world){.env = env};
-    vls_hashers_init(&w->hashers, env);
-    rc = vls_blobs_open(&w->blobs, &options, err);
-    if (rc < 0)
-        vls_hashers_release(&w->hashers);
-    return rc;
+    return vls_blobs_open(&w->blobs, &options, err);
 }
 
 void start(test *t, world *w)
@@ -43,7 +35,6 @@ void start(test *t, world *w)
 void stop(world *w)
 {
     vls_blobs_close(w->blobs);
-    vls_hashers_release(&w->hashers);
 }
 
 valise_str content(size_t len, uint64_t seed)
@@ -60,11 +51,9 @@ valise_str content(size_t len, uint64_t seed)
 
 valise_id id_of(valise_str bytes)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_id id;
 
-    CHECK_INT(0, vls_hasher_init(&hasher, NULL));
-    CHECK_INT(0, vls_hash_bytes(&id, &hasher, bytes, NULL));
+    vls_hash_bytes(&id, bytes);
     return id;
 }
 

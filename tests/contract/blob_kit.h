@@ -12,7 +12,6 @@
 
 typedef struct world {
     const valise_env *env;
-    vls_hashers hashers;
     vls_blobs *blobs;
 } world;
 

@@ -15,7 +15,6 @@
 
 typedef struct fuzz_import {
     vls_arena arena, kept;
-    vls_hasher hasher;
     vls_notes notes;
     vls_translation r;
 } fuzz_import;
@@ -25,15 +24,12 @@ static inline void fuzz_import_begin(fuzz_import *f)
     *f = (fuzz_import){.notes = {.strict = false}};
     vls_arena_init(&f->arena, valise_env_default(), SIZE_MAX);
     vls_arena_init(&f->kept, valise_env_default(), SIZE_MAX);
-    FUZZ_CHECK(vls_hasher_init(&f->hasher, NULL) == 0);
     f->notes.arena = &f->kept;
-    f->r = (vls_translation){
-        .env = valise_env_default(), .arena = &f->arena, .hasher = &f->hasher, .notes = &f->notes};
+    f->r = (vls_translation){.env = valise_env_default(), .arena = &f->arena, .notes = &f->notes};
 }
 
 static inline void fuzz_import_end(fuzz_import *f)
 {
-    vls_hasher_release(&f->hasher);
     vls_arena_release(&f->arena);
     vls_arena_release(&f->kept);
 }

@@ -97,13 +97,10 @@ valise_blob *bed_value(bed *b, valise_commit *commit, const char *json)
 {
     test *t = b->t;
     valise_blob *blob = NULL;
-    vls_hasher *hasher = NULL;
 
     if (!json)
         return NULL;
-    CHECK_OK(vls_store_hasher(&hasher, b->store, &t->err));
-    CHECK_OK(vls_object_id(&commit->value, hasher, "value", valise_str_of(json), &t->err));
-    vls_store_hasher_return(b->store, hasher);
+    CHECK_OK(vls_object_id(&commit->value, "value", valise_str_of(json), &t->err));
     CHECK_OK(vls_blob_new(&blob, t->env, valise_str_of(json), &t->err));
     commit->value_size = (int64_t)strlen(json);
     return blob;

@@ -228,15 +228,10 @@ typedef struct object_want {
 static int has_object(void *arg, valise_view *view, valise_error *err)
 {
     const object_want *want = arg;
-    vls_hasher *hasher = NULL;
     vls_object_info info;
     valise_id id;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc = vls_object_id(&id, want->kind, want->bytes, err);
 
-    if (rc < 0)
-        return rc;
-    rc = vls_object_id(&id, hasher, want->kind, want->bytes, err);
-    vls_store_hasher_return(view->txn->store, hasher);
     return rc < 0 ? rc : vls_object_stat(&info, view->txn, &id, err);
 }
 

@@ -49,7 +49,7 @@ static grove_node *add(grove_state *s, const char *path, size_t len, vls_node_ki
     return &s->nodes[s->count++];
 }
 
-static void add_word(grove_state *s, const char *word, vls_hasher *hasher)
+static void add_word(grove_state *s, const char *word)
 {
     size_t len = strcspn(word, "=*>!");
     const char *rest = word + len;
@@ -71,7 +71,7 @@ static void add_word(grove_state *s, const char *word, vls_hasher *hasher)
         valise_str bytes = valise_str_of(strchr(rest, '=') + 1);
         n->node =
             (vls_node){.kind = VLS_NODE_FILE, .exec = *rest == '*', .size = (int64_t)bytes.len};
-        CHECK(vls_hash_bytes(&n->node.content, hasher, bytes, NULL) == 0);
+        vls_hash_bytes(&n->node.content, bytes);
     }
 }
 
@@ -89,38 +89,38 @@ static bool is_child(const char *path, const char *dir)
 }
 
 /* Object ids from the back: what is in a directory stands behind it. */
-static void hash_all(grove_state *s, vls_hasher *hasher)
+static void hash_all(grove_state *s)
 {
+    vls_hasher hasher;
+
     for (size_t i = s->count; i-- > 0;) {
         grove_node *n = &s->nodes[i];
         if (n->node.kind == VLS_NODE_DIR) {
             n->node.size = 0;
             for (size_t j = 0; j < s->count; j++)
                 n->node.size += is_child(s->nodes[j].path, n->path);
-            vls_dir_hash_begin(hasher, (size_t)n->node.size);
+            vls_dir_hash_begin(&hasher, (size_t)n->node.size);
             for (size_t j = 0; j < s->count; j++)
                 if (is_child(s->nodes[j].path, n->path))
-                    vls_dir_hash_entry(hasher, vls_path_name(valise_str_of(s->nodes[j].path)),
+                    vls_dir_hash_entry(&hasher, vls_path_name(valise_str_of(s->nodes[j].path)),
                                        s->nodes[j].node.kind, &s->nodes[j].node.object);
-            CHECK(vls_dir_hash_end(&n->node.object, hasher, NULL) == 0);
+            vls_dir_hash_end(&n->node.object, &hasher);
         } else {
-            CHECK(vls_node_hash(&n->node, hasher, NULL) == 0);
+            vls_node_hash(&n->node);
         }
-        CHECK(vls_node_id(&n->id, hasher, valise_str_of(n->path), &n->node.object, NULL) == 0);
+        vls_node_id(&n->id, valise_str_of(n->path), &n->node.object);
     }
 }
 
 grove_state grove_of(const char *const *words, size_t count)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     grove_state s = {.count = 0};
 
-    CHECK(vls_hasher_init(&hasher, NULL) == 0);
     (void)add(&s, "", 0, VLS_NODE_DIR);
     for (size_t i = 0; i < count; i++)
-        add_word(&s, words[i], &hasher);
+        add_word(&s, words[i]);
     qsort(s.nodes, s.count, sizeof(*s.nodes), compare);
-    hash_all(&s, &hasher);
+    hash_all(&s);
     return s;
 }
 

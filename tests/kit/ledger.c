@@ -33,11 +33,9 @@ static valise_list split(const char *words, valise_str *room, size_t max)
 static int make_value(valise_blob **out, valise_commit *commit, const valise_env *env,
                       const char *value, valise_error *err)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     int rc;
 
-    CHECK_INT(0, vls_hasher_init(&hasher, err));
-    CHECK_INT(0, vls_object_id(&commit->value, &hasher, "value", valise_str_of(value), err));
+    CHECK_INT(0, vls_object_id(&commit->value, "value", valise_str_of(value), err));
     rc = vls_blob_new(out, env, valise_str_of(value), err);
     if (rc < 0)
         return rc;

@@ -3,7 +3,6 @@
 #include "store/object.h"
 
 #include "base/bytes.h"
-#include "base/hashers.h"
 #include "harness/model.h"
 
 #define VALUES 24u /* different contents */
@@ -38,12 +37,10 @@ static valise_str value(pair *p, unsigned n)
 
 static valise_id id_of(pair *p, valise_str bytes)
 {
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
     test *t = p->t;
     valise_id id;
 
-    CHECK_OK(vls_store_hasher(&hasher, p->store, &t->err));
-    CHECK_OK(vls_object_id(&id, hasher, "value", bytes, &t->err));
+    CHECK_OK(vls_object_id(&id, "value", bytes, &t->err));
     return id;
 }
 

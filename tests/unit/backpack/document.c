@@ -10,7 +10,7 @@
 
 static int load(bag *b, const char *json)
 {
-    return vls_bag_import(&b->ledger, valise_str_of(json), 77, &b->hasher, b->env, b->err);
+    return vls_bag_import(&b->ledger, valise_str_of(json), 77, b->env, b->err);
 }
 
 static bag *restored(test *t, const char *json, const naive_options *options)

@@ -383,7 +383,7 @@ static int import_once(fault *f, void *arg)
     fault_off(f);
     CHECK(bag_init(&b, f->env, &options, NULL) == 0);
     fault_on(f);
-    rc = vls_bag_import(&b.ledger, valise_str_of(arg), 1, &b.hasher, f->env, &f->err);
+    rc = vls_bag_import(&b.ledger, valise_str_of(arg), 1, f->env, &f->err);
     fault_off(f);
     bag_release(&b);
     return rc;

@@ -18,21 +18,20 @@ valise_list names_of(const char *const *names)
 
 /* ---- opening ---- */
 
-static int start(bag *b, const valise_env *env, valise_error *err)
+static void start(bag *b, const valise_env *env, valise_error *err)
 {
     *b = (bag){.env = env, .err = err, .now = 1000};
     vls_arena_init(&b->arena, env, SIZE_MAX);
-    return vls_hasher_init(&b->hasher, err);
 }
 
 static const naive_options usual = {.id = {{0x01, 0x97, 1}}, .name = {"run-1", 5}};
 
 int bag_init(bag *b, const valise_env *env, const naive_options *options, valise_error *err)
 {
-    int rc = start(b, env, err);
+    int rc;
 
-    if (rc == 0)
-        rc = naive_new(&b->n, env, options ? options : &usual, err);
+    start(b, env, err);
+    rc = naive_new(&b->n, env, options ? options : &usual, err);
     if (rc < 0)
         return rc;
     b->ledger = naive_ledger(b->n);
@@ -44,7 +43,6 @@ void bag_release(bag *b)
     vls_scope_free(b->owner);
     vls_auto_opened(&b->opened);
     naive_free(b->n);
-    vls_hasher_release(&b->hasher);
     vls_arena_release(&b->arena);
 }
 
@@ -62,7 +60,7 @@ static void open_kind(test *t, bag *b, const vls_ledger *from, const naive_optio
                              .taint = o->taint,
                              .sticky = o->sticky};
 
-    CHECK_OK(start(b, t->env, &t->err));
+    start(b, t->env, &t->err);
     b->opened = from ? ledger_fork_with(t, from, &row) : ledger_open_with(t, &row);
     b->ledger = b->opened.ledger;
     CHECK_OK(vls_scope_new(&b->owner, t->env, &b->ledger, NULL, &t->err));
@@ -136,7 +134,7 @@ int put_with(bag *b, vls_scope *scope, const char *key, const char *json, vls_pa
     args.key = valise_str_of(key);
     args.value.bytes = valise_str_of(json);
     args.value.size = (int64_t)strlen(json);
-    rc = vls_object_id(&args.value.id, &b->hasher, "value", args.value.bytes, b->err);
+    rc = vls_object_id(&args.value.id, "value", args.value.bytes, b->err);
     return rc < 0 ? rc : vls_bag_pack(&b->done, &b->ledger, scope, &args, &call, b->err);
 }
 

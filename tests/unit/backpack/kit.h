@@ -27,7 +27,6 @@ typedef struct bag {
     vls_ledger ledger;
     vls_scope *owner;
     vls_arena arena;
-    vls_hasher hasher;
     int64_t now; /* of the next call; each pack adds one */
     bool may_declassify;
     vls_done done; /* of the last write */

@@ -59,15 +59,13 @@ static void cut_all(chunks *out, const vls_chunk_params *params, const uint8_t *
 
 /* ---- against a second implementation ---- */
 
-static void make_gear(test *t, uint64_t gear[256])
+static void make_gear(uint64_t gear[256])
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_id id;
 
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     for (int i = 0; i < 256; i++) {
         const char *text = test_format("valise.gear.%d", i);
-        CHECK_OK(vls_hash_bytes(&id, &hasher, valise_str_of(text), &t->err));
+        vls_hash_bytes(&id, valise_str_of(text));
         gear[i] = 0;
         for (int j = 0; j < 8; j++)
             gear[i] = gear[i] << 8 | id.bytes[j];
@@ -99,7 +97,7 @@ TEST(chunk, agrees_with_its_description)
     uint64_t gear[256];
     size_t cuts = 0;
 
-    make_gear(t, gear);
+    make_gear(gear);
     for (size_t p = 0; p < VLS_COUNT(all); p++) {
         const uint8_t *bytes = p % 2 ? json_bytes(&rng, len) : random_bytes(&rng, len);
         CHECK_OK(vls_chunk_params_check(&all[p], &t->err));

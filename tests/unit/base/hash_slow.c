@@ -14,16 +14,13 @@ TEST(hash_slow, hashes_more_than_four_gibibytes_at_once)
                                          0x0c, 0xe7, 0x38, 0x0d, 0x66, 0xff, 0x65, 0xf8, 0xde,
                                          0x33, 0xd5, 0x58, 0xf7, 0xf3}; /* head -c 4294967299
                                                                            /dev/zero | sha256sum */
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_id id;
 
     /* Never written, so the whole mapping is the one page of zeros. */
     void *zeros = mmap(NULL, SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (zeros == MAP_FAILED)
         SKIP("no address space for 4 GiB");
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
-    int rc = vls_hash_bytes(&id, &hasher, vls_str(zeros, SIZE), &t->err);
+    vls_hash_bytes(&id, vls_str(zeros, SIZE));
     (void)munmap(zeros, SIZE);
-    CHECK_OK(rc);
     CHECK(memcmp(expected, id.bytes, sizeof(expected)) == 0);
 }

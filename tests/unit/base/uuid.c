@@ -263,31 +263,27 @@ static const valise_uuid command = {{0x01, 0x7f, 0x22, 0xe2, 0x79, 0xb0, 0x7c, 0
 /* The vectors of docs/formats.md, "Derived ids". */
 TEST(uuid, derived_ids_never_change)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_uuid v4 = {{0x91, 0x91, 0x08, 0xf7, 0x52, 0xd1, 0x43, 0x20, 0x9b, 0xac, 0xf8, 0x47, 0xdb,
                        0x41, 0x48, 0xa8}};
     valise_uuid id;
 
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     CHECK_TEXT("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", text(&command));
-    CHECK_OK(vls_uuid_derive(&id, &hasher, &command, 0, &t->err));
+    vls_uuid_derive(&id, &command, 0);
     CHECK_TEXT("017f22e2-79b0-7a92-bcd5-e459c5143962", text(&id));
-    CHECK_OK(vls_uuid_derive(&id, &hasher, &command, 1, &t->err));
+    vls_uuid_derive(&id, &command, 1);
     CHECK_TEXT("017f22e2-79b0-7c85-8a42-1bba4b7d7ab1", text(&id));
-    CHECK_OK(vls_uuid_derive(&id, &hasher, &v4, 0, &t->err));
+    vls_uuid_derive(&id, &v4, 0);
     CHECK_TEXT("00000000-0000-754e-a35a-0be33216cd61", text(&id));
 }
 
 TEST(uuid, derived_ids_are_all_different_and_carry_the_commands_time)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_uuid ids[500], other = command;
 
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     other.bytes[15] ^= 1;
     for (size_t i = 0; i < VLS_COUNT(ids); i++) {
         const valise_uuid *from = i % 2 ? &command : &other;
-        CHECK_OK(vls_uuid_derive(&ids[i], &hasher, from, i / 2, &t->err));
+        vls_uuid_derive(&ids[i], from, i / 2);
         CHECK_INT(0x017F22E279B0, time_of(&ids[i]));
         for (size_t j = 0; j < i; j++)
             CHECK(!vls_uuid_equal(&ids[i], &ids[j]));

@@ -23,7 +23,7 @@ static void check_all(test *t, valise *v)
 
     desk_validate(t, v);
     for (unsigned i = 0; i < CONTENTS; i++) {
-        valise_id id = desk_hash(v, valise_str_of(content(i)));
+        valise_id id = desk_hash(valise_str_of(content(i)));
         bool any = desk_count(t, v, &id) > 0;
         if (any)
             CHECK(desk_has_file(t, v, &id));
@@ -49,7 +49,7 @@ static void take_and_release(kill_run *run, void *arg)
         text = content(state >> 16 & 0xff ? (state >> 8) % CONTENTS : 0);
         hold = test_format("h%u", (state >> 20) % HOLDS);
         if (state >> 28 & 1) {
-            valise_id id = desk_hash(v, valise_str_of(text));
+            valise_id id = desk_hash(valise_str_of(text));
             CHECK(desk_release(v, &id, hold, NULL, &t.err) >= 0);
         } else {
             (void)desk_register(&t, v, text, hold);
@@ -95,7 +95,7 @@ static void release_one(kill_run *run, void *arg)
 static void released_or_not(test *t, const kill_run *run, void *arg)
 {
     valise *v = open_in(t, run->dir);
-    valise_id other = desk_hash(v, valise_str_of(content(1)));
+    valise_id other = desk_hash(valise_str_of(content(1)));
 
     CHECK(desk_has_file(t, v, &other));
     nothing_is_missing(t, run, arg);

@@ -135,7 +135,7 @@ static int register_once(fault *f, void *arg)
     o.flags = VALISE_OPEN_NO_USER_CONFIG | VALISE_OPEN_CREATE;
     o.extensions = extensions;
     CHECK_INT(0, valise_open(&v, f->dir, &o, &err));
-    id = desk_hash(v, VLS_STR("some bytes"));
+    id = desk_hash(VLS_STR("some bytes"));
     fault_on(f);
     rc = valise_blob_register_bytes(NULL, v, VLS_STR("some bytes"), NULL, NULL, &f->err);
     fault_off(f);

@@ -216,16 +216,11 @@ void desk_validate(test *t, valise *v)
 
 /* ---- blobs ---- */
 
-valise_id desk_hash(valise *v, valise_str bytes)
+valise_id desk_hash(valise_str bytes)
 {
-    vls_hasher *hasher = NULL;
     valise_id id;
 
-    CHECK_INT(0, vls_store_hasher(&hasher, v->store, NULL));
-    vls_hash_begin(hasher);
-    vls_hash_update(hasher, bytes);
-    CHECK_INT(0, vls_hash_end(&id, hasher, NULL));
-    vls_store_hasher_return(v->store, hasher);
+    vls_hash_bytes(&id, bytes);
     return id;
 }
 

@@ -29,7 +29,7 @@ void desk_fails(test *t, valise *v, int code, const char *type, const char *payl
 /* `validate` finds no problem. */
 void desk_validate(test *t, valise *v);
 
-valise_id desk_hash(valise *v, valise_str bytes);
+valise_id desk_hash(valise_str bytes);
 bool desk_has_file(test *t, valise *v, const valise_id *id);
 size_t desk_count_files(test *t, valise *v);
 const char *desk_file_of(const char *dir, const valise_id *id);

@@ -19,7 +19,7 @@ static const char *logged(test *t, valise *v)
 TEST(blob_receive, the_log_has_the_hash_and_the_store_the_bytes)
 {
     valise *v = desk_open(t);
-    valise_id id = desk_hash(v, VLS_STR("hello\n"));
+    valise_id id = desk_hash(VLS_STR("hello\n"));
     const char *shown;
 
     desk_run(t, v, "desk:write",
@@ -39,7 +39,7 @@ TEST(blob_receive, the_log_has_the_hash_and_the_store_the_bytes)
 TEST(blob_receive, results_of_tools_have_images_too)
 {
     valise *v = desk_open(t);
-    valise_id id = desk_hash(v, VLS_STR("hello\n"));
+    valise_id id = desk_hash(VLS_STR("hello\n"));
 
     desk_run(t, v, "desk:write",
              write_of("[{\"type\":\"tool_result\",\"callId\":\"1\",\"content\":[{\"type\":\"text\","

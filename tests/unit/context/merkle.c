@@ -52,7 +52,7 @@ static valise_id root_of(bed *b, const valise_uuid *set, int64_t *count)
 /* The root of sorted pairs, from the definition alone. */
 static valise_id naive_root(test *t, const vls_merkle_pair *pairs, size_t count, size_t depth)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    vls_hasher hasher;
     VLS_AUTO(buf) vls_buf bytes = {0};
     valise_id out, children[16];
     size_t from = 0, counts[16] = {0};
@@ -82,10 +82,9 @@ static valise_id naive_root(test *t, const vls_merkle_pair *pairs, size_t count,
             }
         }
     }
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     vls_hash_begin_tagged(&hasher, "valise.merkle.1");
     vls_hash_field(&hasher, vls_buf_str(&bytes));
-    CHECK_OK(vls_hash_end(&out, &hasher, &t->err));
+    vls_hash_end(&out, &hasher);
     return out;
 }
 
@@ -95,14 +94,12 @@ static valise_id naive_root(test *t, const vls_merkle_pair *pairs, size_t count,
 
 TEST(merkle, an_empty_set_has_a_root_of_its_own)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     bed b;
     valise_id empty, root, value, key = key_of("1", 1);
     int64_t count = -1;
 
     bed_open_with(&b, t, t->param, colls);
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
-    CHECK_OK(vls_merkle_empty(&empty, &hasher, &t->err));
+    vls_merkle_empty(&empty);
     root = root_of(&b, &set_a, &count);
     CHECK_ID(empty, root);
     CHECK_INT(0, count);
@@ -269,15 +266,13 @@ static void check_proof(model *m, const valise_id *key)
 {
     test *t = m->t;
     VLS_AUTO(buf) vls_buf proof = {0};
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     size_t at = find(m, key);
     bool there = at < m->count && vls_id_equal(&m->pairs[at].key, key);
     valise_id root = root_of(&m->b, &set_a, NULL), value;
 
     vls_buf_init(&proof, t->env, VLS_MERKLE_PROOF_MAX);
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     CHECK_OK(vls_merkle_prove(&proof, &m->b.view, &set_a, key, &t->err));
-    CHECK_INT(there, vls_merkle_verify(&value, &hasher, &root, key, vls_buf_str(&proof), &t->err));
+    CHECK_INT(there, vls_merkle_verify(&value, &root, key, vls_buf_str(&proof), &t->err));
     if (there)
         CHECK_ID(m->pairs[at].value, value);
 }
@@ -354,49 +349,46 @@ static valise_id prove_both(bed *b, vls_buf *in, vls_buf *out, const valise_id *
     return root;
 }
 
-static void refuse(test *t, vls_hasher *h, const valise_id *root, const valise_id *key,
-                   valise_str proof)
+static void refuse(test *t, const valise_id *root, const valise_id *key, valise_str proof)
 {
     valise_id value = {{7}}, before = value;
 
-    CHECK_RC(VALISE_E_CORRUPT, vls_merkle_verify(&value, h, root, key, proof, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT, vls_merkle_verify(&value, root, key, proof, &t->err));
     CHECK_ID(before, value);
 }
 
 TEST(merkle, hostile_proofs_are_refused)
 {
     VLS_AUTO(buf) vls_buf in = {0}, out = {0}, bad = {0};
-    VLS_AUTO(hasher) vls_hasher h = {0};
     valise_id key = key_of("00", 0), absent = key_of("f", 0), root, other, value;
     bed b;
 
     vls_buf_init(&in, t->env, VLS_MERKLE_PROOF_MAX);
     vls_buf_init(&out, t->env, VLS_MERKLE_PROOF_MAX);
     vls_buf_init(&bad, t->env, 2 * VLS_MERKLE_PROOF_MAX);
-    CHECK_OK(vls_hasher_init(&h, &t->err));
     bed_open_with(&b, t, t->param, colls);
     root = prove_both(&b, &in, &out, &key, &absent);
-    CHECK_INT(1, vls_merkle_verify(&value, &h, &root, &key, vls_buf_str(&in), &t->err));
-    CHECK_INT(0, vls_merkle_verify(&value, &h, &root, &absent, vls_buf_str(&out), &t->err));
+    CHECK_INT(1, vls_merkle_verify(&value, &root, &key, vls_buf_str(&in), &t->err));
+    CHECK_INT(0, vls_merkle_verify(&value, &root, &absent, vls_buf_str(&out), &t->err));
 
-    refuse(t, &h, &root, &key, VLS_STR("")); /* the set is not empty */
-    refuse(t, &h, &root, &absent, vls_buf_str(&in));
-    refuse(t, &h, &root, &key, vls_buf_str(&out));
+    refuse(t, &root, &key, VLS_STR("")); /* the set is not empty */
+    refuse(t, &root, &absent, vls_buf_str(&in));
+    refuse(t, &root, &key, vls_buf_str(&out));
     other = root;
     other.bytes[31] ^= 1;
-    refuse(t, &h, &other, &key, vls_buf_str(&in));
+    refuse(t, &other, &key, vls_buf_str(&in));
     for (size_t i = 0; i < in.len; i++) { /* each bit matters */
         in.ptr[i] ^= 1;
-        refuse(t, &h, &root, &key, vls_buf_str(&in));
+        refuse(t, &root, &key, vls_buf_str(&in));
         in.ptr[i] ^= 1;
-        refuse(t, &h, &root, &key, vls_str(in.ptr, i));
+        refuse(t, &root, &key, vls_str(in.ptr, i));
     }
     vls_buf_add(&bad, vls_buf_str(&in));
     vls_buf_add_byte(&bad, 0);
-    refuse(t, &h, &root, &key, vls_buf_str(&bad));
+    refuse(t, &root, &key, vls_buf_str(&bad));
     while (bad.len <= VLS_MERKLE_PROOF_MAX)
         vls_buf_add_byte(&bad, 0);
-    refuse(t, &h, &root, &key, vls_buf_str(&bad));
+    refuse(t, &root, &key, vls_buf_str(&bad));
     bed_close(&b);
 }
 
@@ -414,19 +406,17 @@ TEST(merkle, pages_that_cannot_be_are_refused)
         "018000",     /* without its count */
         "0180008001", /* a count of 128, written as it should be, and no hash */
     };
-    VLS_AUTO(hasher) vls_hasher h = {0};
     valise_id key = key_of("0", 0), root;
 
-    CHECK_OK(vls_hasher_init(&h, &t->err));
     for (size_t i = 0; i < VLS_COUNT(pages); i++) {
         VLS_AUTO(buf) vls_buf page = {0}, proof = {0};
         test_context("page %s", pages[i]);
         vls_buf_init(&page, t->env, 4096);
         vls_buf_init(&proof, t->env, 4096);
         CHECK_OK(vls_hex_decode(&page, valise_str_of(pages[i]), &t->err));
-        CHECK_OK(vls_merkle_page_hash(&root, &h, vls_buf_str(&page), &t->err));
+        vls_merkle_page_hash(&root, vls_buf_str(&page));
         vls_bytes_add_string(&proof, vls_buf_str(&page));
-        refuse(t, &h, &root, &key, vls_buf_str(&proof));
+        refuse(t, &root, &key, vls_buf_str(&proof));
         test_context_end();
     }
 }
@@ -502,7 +492,6 @@ TEST(merkle, validate_finds_pages_that_do_not_fit)
 /* docs/formats.md: how many pairs, and the root. Pair n is (SHA-256 of "key n", of "value n"). */
 static void check_vector(test *t, valise_str line)
 {
-    VLS_AUTO(hasher) vls_hasher h = {0};
     valise_str left, right;
     int64_t count;
     bed b;
@@ -510,15 +499,14 @@ static void check_vector(test *t, valise_str line)
 
     vls_str_cut(&left, &right, line, '=');
     CHECK(vls_str_to_i64(&count, vls_str_trim(left)));
-    CHECK_OK(vls_hasher_init(&h, &t->err));
     bed_open_with(&b, t, t->param, colls);
     bed_begin(&b, true);
     for (int64_t n = 1; n <= count; n++) {
         valise_id key, value;
         valise_str text = valise_str_of(test_format("key %lld", (long long)n));
-        CHECK_OK(vls_hash_bytes(&key, &h, text, &t->err));
+        vls_hash_bytes(&key, text);
         text = valise_str_of(test_format("value %lld", (long long)n));
-        CHECK_OK(vls_hash_bytes(&value, &h, text, &t->err));
+        vls_hash_bytes(&value, text);
         CHECK_INT(1, vls_merkle_put(&b.view, &set_a, &key, &value, &t->err));
     }
     root = root_of(&b, &set_a, NULL);

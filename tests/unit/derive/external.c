@@ -81,10 +81,8 @@ TEST(external, recipes_are_those_of_the_document)
     const char *from = getenv("VALISE_SOURCE_ROOT");
     valise_str text = test_read_file(test_format("%s/docs/formats.md", from ? from : "."));
     valise_str line, word[6], open = VLS_STR("```program-vectors\n");
-    VLS_AUTO(hasher) vls_hasher h = {0};
     int count = 0;
 
-    CHECK_OK(vls_hasher_init(&h, &t->err));
     text = vls_str_from(text, vls_str_find(text, open) + open.len);
     while (vls_str_cut(&line, &text, text, '\n') && !vls_str_starts(line, VLS_STR("```"))) {
         VLS_AUTO(buf) vls_buf bytes = {0};
@@ -99,7 +97,7 @@ TEST(external, recipes_are_those_of_the_document)
         CHECK_OK(vls_id_parse(&recipe.program_id, word[2], &t->err));
         vls_buf_init(&bytes, t->env, VLS_RECIPE_MAX);
         CHECK_OK(vls_recipe_write(&bytes, &recipe, &t->err));
-        CHECK_OK(vls_object_id(&id, &h, "recipe", vls_buf_str(&bytes), &t->err));
+        CHECK_OK(vls_object_id(&id, "recipe", vls_buf_str(&bytes), &t->err));
         CHECK_STR(word[5], valise_str_of(vls_id_hex(&id).s));
         /* and back */
         vls_arena_init(&arena, t->env, 1 << 20);
@@ -139,7 +137,6 @@ static void put_made(yard *y, const char *recipe)
 {
     test *t = y->t;
     vls_run_more more = {.internal = true};
-    VLS_AUTO(hasher) vls_hasher h = {0};
     VLS_AUTO(buf) vls_buf basis = {0};
     vls_dependency dep = {.kind = VLS_DEP_RECIPE};
     vls_frame_store_args store = {.type = VLS_STR("notes"),
@@ -151,12 +148,11 @@ static void put_made(yard *y, const char *recipe)
     vls_slot_advance_args advance = {.version = VALISE_NONE, .heads = {heads, 1}, .looks = {"", 0}};
     vls_frame_row frame;
 
-    CHECK_OK(vls_hasher_init(&h, &t->err));
     vls_buf_init(&basis, t->env, VLS_BASIS_MAX);
-    CHECK_OK(vls_object_id(&dep.id, &h, "recipe", store.recipe.bytes, &t->err));
+    CHECK_OK(vls_object_id(&dep.id, "recipe", store.recipe.bytes, &t->err));
     vls_basis_add(&basis, &dep);
     store.basis.bytes = vls_buf_str(&basis);
-    CHECK_OK(vls_frame_compute(&frame, &h,
+    CHECK_OK(vls_frame_compute(&frame,
                                &(vls_frame_new){.type = store.type,
                                                 .agent = store.agent,
                                                 .basis = store.basis.bytes,

@@ -204,23 +204,18 @@ typedef struct forging {
     vls_frame_row frame;
 } forging;
 
-static int forge(void *arg, valise_view *view, valise_error *err)
+static int forge(forging *f, valise_error *err)
 {
-    forging *f = arg;
     vls_frame_new from = {.type = VLS_STR("notes"),
                           .agent = VLS_STR("local"),
                           .content.bytes = VLS_STR("from the future")};
     vls_dependency dep = {.kind = VLS_DEP_RECIPE};
-    vls_hasher *hasher = NULL;
-    int rc = vls_store_hasher(&hasher, view->txn->store, err);
+    int rc = vls_object_id(&dep.id, "recipe", VLS_STR(FUTURE), err);
 
-    if (rc == 0)
-        rc = vls_object_id(&dep.id, hasher, "recipe", VLS_STR(FUTURE), err);
     vls_basis_add(&f->basis, &dep);
     from.basis = vls_buf_str(&f->basis);
     if (rc == 0)
-        rc = vls_frame_compute(&f->frame, hasher, &from, VLS_FRAME_DERIVED, &dep.id, err);
-    vls_store_hasher_return(view->txn->store, hasher);
+        rc = vls_frame_compute(&f->frame, &from, VLS_FRAME_DERIVED, &dep.id, err);
     return rc;
 }
 
@@ -242,7 +237,7 @@ TEST(runs, a_recipe_from_the_future_is_unknown)
     yard_grow(y, "d/a=1", "");
     (void)yard_put(y, NULL, "d/a", "notes", "about a", "");
     vls_buf_init(&f.basis, t->env, 4096);
-    CHECK_OK(vls_with_view(y->v, NULL, forge, &f, &t->err));
+    CHECK_OK(forge(&f, &t->err));
     store.basis.bytes = vls_buf_str(&f.basis);
     head.frame = f.frame.id;
     CHECK_OK(vls_run(y->v, &vls_op_context_frame_store, &store, NULL, NULL, NULL, &more, &t->err));

@@ -268,16 +268,14 @@ TEST(hostile, an_agent_for_each_line)
 {
     enum { AGENTS = 60000 };
     VLS_AUTO(arena) vls_arena arena = {0};
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     vls_notes notes = {.arena = &arena};
-    vls_translation r = {.env = t->env, .arena = &arena, .hasher = &hasher, .notes = &notes};
+    vls_translation r = {.env = t->env, .arena = &arena, .notes = &notes};
     vls_claude *c = NULL;
     vls_foreign *all;
     size_t count = 0;
     clock_t before;
 
     vls_arena_init(&arena, t->env, (size_t)1 << 30);
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     CHECK_OK(vls_claude_begin(&c, &r, &t->err));
     for (int i = 0; i < AGENTS; i++) {
         valise_str text = valise_str_of(test_format(

@@ -157,15 +157,12 @@ static void erase_text(stage *k, valise_str bytes, int64_t seq)
     test *t = k->t;
     VLS_AUTO(txn) vls_txn txn = {0};
     VLS_AUTO(arena) vls_arena arena = {0};
-    vls_hasher *hasher = NULL;
     vls_entry entry;
     valise_id id;
 
     vls_arena_init(&arena, t->env, 1 << 20);
     CHECK_OK(vls_txn_begin(&txn, k->store, VALISE_TXN_WRITE, &t->err));
-    CHECK_OK(vls_store_hasher(&hasher, k->store, &t->err));
-    CHECK_OK(vls_object_id(&id, hasher, "text", bytes, &t->err));
-    vls_store_hasher_return(k->store, hasher);
+    CHECK_OK(vls_object_id(&id, "text", bytes, &t->err));
     CHECK_INT(1, vls_object_erase(&txn, &id, &t->err));
     CHECK_INT(1, vls_log_get(&entry, &txn, seq, &arena, &t->err));
     entry.payload = entry.nonce = entry.result = (valise_str){NULL, 0};
@@ -359,12 +356,10 @@ TEST(bundle, with_a_collection_nobody_knows_is_refused)
 
 /* ---- blobs ---- */
 
-static vls_blobs *open_blobs(test *t, vls_hashers *hashers)
+static vls_blobs *open_blobs(test *t)
 {
-    vls_blobs_options options = {.env = t->env,
-                                 .hashers = hashers,
-                                 .ops = valise_blob_store_memory(),
-                                 .flags = VALISE_BLOB_STORE_CREATE};
+    vls_blobs_options options = {
+        .env = t->env, .ops = valise_blob_store_memory(), .flags = VALISE_BLOB_STORE_CREATE};
     vls_blobs *blobs = NULL;
 
     CHECK_OK(vls_blobs_open(&blobs, &options, &t->err));
@@ -398,15 +393,13 @@ TEST(bundle, carries_blobs_in_pieces) /* [K18] [K36] */
 {
     static const size_t sizes[] = {0, 1, VLS_BUNDLE_PIECE_BYTES, VLS_BUNDLE_PIECE_BYTES + 1,
                                    3 * VLS_BUNDLE_PIECE_BYTES};
-    vls_hashers hashers;
     stage a;
     vls_blobs *from, *to;
     valise_id ids[VLS_COUNT(sizes)];
     shelf_bundle bundle;
 
-    vls_hashers_init(&hashers, t->env);
-    from = open_blobs(t, &hashers);
-    to = open_blobs(t, &hashers);
+    from = open_blobs(t);
+    to = open_blobs(t);
     shelf_open(&a, t, "memory", NULL, false);
     for (size_t i = 0; i < VLS_COUNT(sizes); i++) {
         ids[i] = put_blob(t, from, sizes[i]);
@@ -429,7 +422,6 @@ TEST(bundle, carries_blobs_in_pieces) /* [K18] [K36] */
     vls_blobs_close(from);
     vls_blobs_close(to);
     stage_close(&a);
-    vls_hashers_release(&hashers);
 }
 
 /* ---- parts ---- */

@@ -41,14 +41,12 @@ static vls_entry entry_of(int64_t seq)
 
 TEST(format, of_the_chain)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     VLS_AUTO(txn) vls_txn txn = {0};
     vls_entry one = entry_of(1), two = entry_of(2);
     bool unverifiable = true;
     stage k;
 
     stage_open(&k, t, "memory", NULL);
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     CHECK_OK(vls_txn_begin(&txn, k.store, VALISE_TXN_WRITE, &t->err));
     CHECK_OK(vls_log_append(&txn, &one, &t->err));
     CHECK_OK(vls_log_append(&txn, &two, &t->err));
@@ -56,16 +54,16 @@ TEST(format, of_the_chain)
     CHECK_TEXT(vector("entry 1 "), vls_id_hex(&one.hash).s);
     CHECK_TEXT(vector("entry 2 "), vls_id_hex(&two.hash).s);
 
-    CHECK_OK(vls_log_verify(&unverifiable, &two, &one.hash, &hasher, &t->err));
+    CHECK_OK(vls_log_verify(&unverifiable, &two, &one.hash, &t->err));
     CHECK(!unverifiable);
-    CHECK_RC(VALISE_E_CORRUPT, vls_log_verify(&unverifiable, &two, NULL, &hasher, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT, vls_log_verify(&unverifiable, &two, NULL, &t->err));
     two.payload = VLS_STR("{\"name\":\"b\"}");
-    CHECK_RC(VALISE_E_CORRUPT, vls_log_verify(&unverifiable, &two, &one.hash, &hasher, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT, vls_log_verify(&unverifiable, &two, &one.hash, &t->err));
     two.payload = two.nonce = (valise_str){NULL, 0};
-    CHECK_OK(vls_log_verify(&unverifiable, &two, &one.hash, &hasher, &t->err));
+    CHECK_OK(vls_log_verify(&unverifiable, &two, &one.hash, &t->err));
     CHECK(unverifiable);
     two.actor = VLS_STR("loca1");
-    CHECK_RC(VALISE_E_CORRUPT, vls_log_verify(&unverifiable, &two, &one.hash, &hasher, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT, vls_log_verify(&unverifiable, &two, &one.hash, &t->err));
     vls_txn_rollback(&txn);
     stage_close(&k);
 }

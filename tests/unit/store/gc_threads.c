@@ -2,7 +2,6 @@
 #include "base/bytes.h"
 #include "harness/process.h"
 #include "store/gc.h"
-#include "base/hashers.h"
 #include "store/retention.h"
 #include "store/validate.h"
 #include "stage.h"
@@ -83,10 +82,8 @@ static void write_many(vls_store *store, uint64_t seed)
         unsigned n = (unsigned)test_random_below(&rng, VALUES);
         write w = {.holder = (unsigned)test_random_below(&rng, HOLDERS)};
         bool refer = i > 10 && test_random_below(&rng, 3) == 0;
-        VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
-        CHECK_INT(0, vls_store_hasher(&hasher, store, &err));
         valise_str bytes = value(room, n);
-        CHECK_INT(0, vls_object_id(&known[n], hasher, "value", bytes, &err));
+        CHECK_INT(0, vls_object_id(&known[n], "value", bytes, &err));
         if (refer)
             w.id = known[n]; /* gone, or there to stay */
         else if (test_random_below(&rng, 8) != 0)

@@ -2,7 +2,6 @@
 #include "store/object.h"
 
 #include "base/chunk.h"
-#include "base/hashers.h"
 #include "base/hex.h"
 #include "harness/fault.h"
 #include "store/kit.h"
@@ -22,19 +21,17 @@ static valise_str random_bytes(size_t len, uint64_t seed)
     return vls_str(bytes, len);
 }
 
-static valise_id id_of(test *t, vls_store *store, const char *kind, valise_str bytes)
+static valise_id id_of(test *t, const char *kind, valise_str bytes)
 {
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
     valise_id id;
 
-    CHECK_OK(vls_store_hasher(&hasher, store, &t->err));
-    CHECK_OK(vls_object_id(&id, hasher, kind, bytes, &t->err));
+    CHECK_OK(vls_object_id(&id, kind, bytes, &t->err));
     return id;
 }
 
 static valise_id put_in(test *t, vls_txn *txn, valise_str bytes)
 {
-    valise_id id = id_of(t, txn->store, "value", bytes);
+    valise_id id = id_of(t, "value", bytes);
     bool existed;
 
     CHECK_OK(vls_object_put(txn, &id, "value", bytes, now, &existed, &t->err));
@@ -83,9 +80,9 @@ static int get(test *t, vls_store *store, const valise_id *id)
 TEST(object, ids_are_plain_sha256_for_blobs_and_tagged_for_all_else)
 {
     vls_store *store = kit_open(t, NULL);
-    valise_id blob = id_of(t, store, "blob", VLS_STR("abc"));
-    valise_id value = id_of(t, store, "value", VLS_STR("abc"));
-    valise_id frame = id_of(t, store, "frame", VLS_STR("abc"));
+    valise_id blob = id_of(t, "blob", VLS_STR("abc"));
+    valise_id value = id_of(t, "value", VLS_STR("abc"));
+    valise_id frame = id_of(t, "frame", VLS_STR("abc"));
 
     CHECK_TEXT("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
                vls_id_hex(&blob).s);
@@ -100,15 +97,12 @@ TEST(object, kinds_are_words)
         "a/b", "a\n", ".ab", "-",  "\xc3\xa9", "a23456789012345678901234567890123",
     };
     vls_store *store = kit_open(t, NULL);
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
     valise_id id;
 
-    CHECK_OK(vls_store_hasher(&hasher, store, &t->err));
     for (size_t i = 0; i < VLS_COUNT(bad); i++)
-        CHECK_RC(VALISE_E_INVALID, vls_object_id(&id, hasher, bad[i], VLS_STR(""), &t->err));
-    CHECK_OK(vls_object_id(&id, hasher, "a-b.c9", VLS_STR(""), &t->err));
-    CHECK_OK(vls_object_id(&id, hasher, "a2345678901234567890123456789012", VLS_STR(""), &t->err));
-    hasher = vls_hashers_return(hasher);
+        CHECK_RC(VALISE_E_INVALID, vls_object_id(&id, bad[i], VLS_STR(""), &t->err));
+    CHECK_OK(vls_object_id(&id, "a-b.c9", VLS_STR(""), &t->err));
+    CHECK_OK(vls_object_id(&id, "a2345678901234567890123456789012", VLS_STR(""), &t->err));
     kit_close(store);
 }
 
@@ -141,7 +135,7 @@ TEST(object, absent_ones_are_not_found)
 {
     vls_store *store = kit_open(t, NULL);
     VLS_AUTO(txn) vls_txn txn = {0};
-    valise_id id = id_of(t, store, "value", VLS_STR("abc"));
+    valise_id id = id_of(t, "value", VLS_STR("abc"));
     vls_object_info info;
 
     CHECK_RC(VALISE_E_NOT_FOUND, get(t, store, &id));
@@ -806,7 +800,6 @@ static int put_and_get(fault *f, void *arg)
     vls_store_options options = kit_options(f->t, NULL);
     VLS_AUTO(blob) valise_blob *blob = NULL;
     VLS_AUTO(txn) vls_txn txn = {0};
-    VLS_AUTO(borrowed_hasher) vls_hasher *hasher = NULL;
     vls_store *store = NULL;
     valise_id id;
     bool existed;
@@ -818,9 +811,7 @@ static int put_and_get(fault *f, void *arg)
     options.where = f->dir;
     rc = vls_store_open(&store, &options, &f->err);
     CHECK_INT(0, rc);
-    CHECK_INT(0, vls_store_hasher(&hasher, store, &f->err));
-    CHECK_INT(0, vls_object_id(&id, hasher, "value", bytes, &f->err));
-    hasher = vls_hashers_return(hasher);
+    CHECK_INT(0, vls_object_id(&id, "value", bytes, &f->err));
     fault_on(f);
     rc = vls_txn_begin(&txn, store, VALISE_TXN_WRITE, &f->err);
     if (rc == 0)

@@ -1,5 +1,4 @@
 /* object_format.c -- objects, recipes and tables as docs/formats.md has them. [K1] */
-#include "base/hashers.h"
 #include "base/hex.h"
 #include "store/kit.h"
 #include "store/object.h"
@@ -43,14 +42,12 @@ static const char *cstr(valise_str s)
 
 static void check_object(test *t, valise_str left, valise_str right)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     valise_str bytes;
     const char *kind = cstr(first_word(&bytes, left));
     valise_id id;
 
     CHECK(vls_str_starts(bytes, VLS_STR("text:")));
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
-    CHECK_OK(vls_object_id(&id, &hasher, kind, vls_str_from(bytes, 5), &t->err));
+    CHECK_OK(vls_object_id(&id, kind, vls_str_from(bytes, 5), &t->err));
     CHECK_STR(right, valise_str_of(vls_id_hex(&id).s));
 }
 

@@ -1,7 +1,6 @@
 /* store.c -- stores: open, formats, transactions, sums, meta. [K17 K19] */
 #include "store/store.h"
 
-#include "base/hashers.h"
 #include "base/hex.h"
 #include "base/uuid.h"
 #include "harness/fault.h"

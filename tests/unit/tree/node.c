@@ -105,34 +105,33 @@ static void check_id(const char *hex, const valise_id *id)
 /* As docs/formats.md has them, from a script that shares nothing with this code. */
 TEST(node, ids_are_those_of_the_format)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
+    vls_hasher hasher;
     vls_node file = {.kind = VLS_NODE_FILE, .size = 6, .content = id_of(HELLO)};
     vls_node link = {.kind = VLS_NODE_LINK, .size = 3, .target = VLS_STR("a/b")};
     vls_node unreadable = {.kind = VLS_NODE_UNREADABLE};
     valise_id file_id, dir, id;
 
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
-    CHECK_OK(vls_node_hash(&file, &hasher, &t->err));
+    vls_node_hash(&file);
     check_id("8f32ae7533ab6df342cf31f91e1b2d2335389f55d3cf1d5e0e39bd7a721f71ad", &file.object);
     file_id = file.object;
     file.exec = true;
-    CHECK_OK(vls_node_hash(&file, &hasher, &t->err));
+    vls_node_hash(&file);
     check_id("2a7d17e332f8b426a8684075d0347eb2b6ebf494b5acc64f03b259c42018b2c9", &file.object);
-    CHECK_OK(vls_node_hash(&link, &hasher, &t->err));
+    vls_node_hash(&link);
     check_id("c64caa12c7a7d2b6866cc7d7a61851016848ca1c770493d64cd57753fea7ab31", &link.object);
-    CHECK_OK(vls_node_hash(&unreadable, &hasher, &t->err));
+    vls_node_hash(&unreadable);
     check_id("204ccdc7990c08bf2149f07a8900dbd254e16f3f21126543fa4d8968ee3ec73a",
              &unreadable.object);
     vls_dir_hash_begin(&hasher, 0);
-    CHECK_OK(vls_dir_hash_end(&id, &hasher, &t->err));
+    vls_dir_hash_end(&id, &hasher);
     check_id("1a059b98d6a0909408c582af5c03c5c9780a36d992ceec1e4489ea1a67d6517b", &id);
     vls_dir_hash_begin(&hasher, 2);
     vls_dir_hash_entry(&hasher, VLS_STR("a"), VLS_NODE_FILE, &file_id);
     vls_dir_hash_entry(&hasher, VLS_STR("b\xff"), VLS_NODE_LINK, &link.object);
-    CHECK_OK(vls_dir_hash_end(&dir, &hasher, &t->err));
+    vls_dir_hash_end(&dir, &hasher);
     check_id("708d6bb93318d3fd511f1b07a9348547656bd186cff2820c38dcba311f1206e1", &dir);
-    CHECK_OK(vls_node_id(&id, &hasher, VLS_STR("d/a"), &file_id, &t->err));
+    vls_node_id(&id, VLS_STR("d/a"), &file_id);
     check_id("e411b7f0f9cd5680e4badac5186a4baa9dd192ec9117d2e097a3757ad9969679", &id);
-    CHECK_OK(vls_node_id(&id, &hasher, VLS_STR(""), &dir, &t->err));
+    vls_node_id(&id, VLS_STR(""), &dir);
     check_id("4d4070489e4d4e8adb42f0d1c211204a4d195d93bdbb3a6e89cc776fe8cc09de", &id);
 }

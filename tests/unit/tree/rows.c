@@ -222,19 +222,18 @@ TEST(tree_rows, versions_by_root_and_number)
 /* Two names whose ids begin alike are found by trying. */
 static void find_twins(char names[2][32], size_t digits)
 {
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     static unsigned seen[65536];
     vls_node node = {.kind = VLS_NODE_UNREADABLE};
 
-    CHECK(digits == 4 && vls_hasher_init(&hasher, NULL) == 0);
-    CHECK(vls_node_hash(&node, &hasher, NULL) == 0);
+    CHECK(digits == 4);
+    vls_node_hash(&node);
     memset(seen, 0, sizeof(seen));
     for (unsigned i = 1; i < 65536; i++) {
         char name[32];
         unsigned short start;
         valise_id id;
         (void)snprintf(name, sizeof(name), "f%u", i);
-        CHECK(vls_node_id(&id, &hasher, valise_str_of(name), &node.object, NULL) == 0);
+        vls_node_id(&id, valise_str_of(name), &node.object);
         start = (unsigned short)(id.bytes[0] << 8 | id.bytes[1]);
         if (seen[start]) {
             (void)snprintf(names[0], 32, "f%u", seen[start]);
@@ -404,7 +403,6 @@ static void check_spoiled(test *t, const spoiled *how)
                              .kind = (int64_t)how->kind,
                              .size = how->size};
     vls_node node = {.kind = how->kind};
-    VLS_AUTO(hasher) vls_hasher hasher = {0};
     const char *path = test_format("%s%s%s", how->parent, *how->parent ? "/" : "", how->name);
     const char *found = "";
     vls_validation result;
@@ -412,10 +410,9 @@ static void check_spoiled(test *t, const spoiled *how)
     valise_id id;
     grove g;
 
-    CHECK_OK(vls_hasher_init(&hasher, &t->err));
     if (how->kind != VLS_NODE_DIR)
-        CHECK_OK(vls_node_hash(&node, &hasher, &t->err));
-    CHECK_OK(vls_node_id(&id, &hasher, valise_str_of(path), &node.object, &t->err));
+        vls_node_hash(&node);
+    vls_node_id(&id, valise_str_of(path), &node.object);
     for (size_t i = 0; i < 8; i++)
         row.node8 = (int64_t)((uint64_t)row.node8 << 8 | id.bytes[i]);
     row.node8 += how->wrong8;
