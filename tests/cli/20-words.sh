@@ -374,7 +374,7 @@ t 'settings come from files and the environment, the later one wins [L9]' '
 
 t 'the settings of somebody else are not changed until that is meant [K34]' '
     "$VALISE" -q init
-    [ "$(id -u)" = 0 ] || exit 0 # only root can give a folder away
+    [ "$(id -u)" = 0 ] || skip "only root can give a folder away"
     chown -R 4711 .valise
     cp .valise/config before
     expect_exit 4 "$VALISE" config set core.timeout 3s
