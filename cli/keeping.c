@@ -20,7 +20,6 @@ int cli_print_gc(cli *c, const valise_op *op, vls_json value, valise_error *err)
     bool any = false;
 
     (void)op;
-    (void)err;
     for (size_t i = 0; i < VLS_COUNT(removed); i++) {
         int64_t count = cli_number_of(value, removed[i].member);
         if (count == 0)
@@ -44,7 +43,7 @@ int cli_print_gc(cli *c, const valise_op *op, vls_json value, valise_error *err)
     if (cli_text_of(value, "residue").len > 0)
         vls_buf_add_text(out, "erased bytes are still in the write-ahead log, as somebody reads: "
                               "run it again when they are done\n");
-    return 0;
+    return vls_buf_check(out, err);
 }
 
 /* ---- workspace:repair ---- */
@@ -57,7 +56,6 @@ int cli_print_repair(cli *c, const valise_op *op, vls_json value, valise_error *
     vls_buf *out = &c->out->text;
 
     (void)op;
-    (void)err;
     for (uint32_t i = 0; problems && i < problems->len; i++) {
         const vls_json *truth = vls_json_get(problems->items[i], VLS_STR("mended"));
         bool is = truth && truth->truth;
@@ -80,7 +78,7 @@ int cli_print_repair(cli *c, const valise_op *op, vls_json value, valise_error *
         cli_add_count(out, left, "problem left", "problems left");
     cli_add_some(out, rebuilt, "index of the store built anew", "indexes of the store built anew");
     vls_buf_add_text(out, left > 0 ? "; 'valise validate' says what to do\n" : "\n");
-    return 0;
+    return vls_buf_check(out, err);
 }
 
 int cli_status_of_repair(const cli *c, vls_json value)

@@ -44,7 +44,8 @@ int vls_workspace_get(vls_workspace_row *out, valise_view *view, valise_error *e
 
 /* ---- status ---- */
 
-#define VLS_STATUS_MOST 100
+#define VLS_STATUS_MOST 100  /* that are counted */
+#define VLS_STATUS_SEEN 1000 /* that are looked at, with those that are gone */
 
 /* Rows that are stored and not there any more. */
 typedef struct vls_status_gone {
@@ -53,8 +54,8 @@ typedef struct vls_status_gone {
 } vls_status_gone;
 
 /* A line of the status about how many rows there are, {"count":3,"more":false}; none where there
- * are none. It takes as long however many there are: only the first VLS_STATUS_MOST are looked at,
- * more: there are others. gone may be NULL. */
+ * are none. It takes as long however many there are: it ends at one of the two limits, and `more`
+ * says that there may be others. gone may be NULL. */
 int vls_status_count(valise_status *s, const char *name, const valise_coll *coll,
                      const vls_status_gone *gone, valise_error *err);
 

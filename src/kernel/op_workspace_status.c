@@ -156,7 +156,7 @@ int valise_status_add(valise_status *s, const char *name, valise_str json, valis
     return rc;
 }
 
-static int read_some(int64_t *count, int64_t *seen, valise_view *view, const valise_coll *coll,
+static int read_some(int64_t *count, bool *more, valise_view *view, const valise_coll *coll,
                      const vls_status_gone *gone, valise_error *err)
 {
     void *row = vls_arena_zalloc(&view->arena, coll->row_size);
@@ -165,9 +165,12 @@ static int read_some(int64_t *count, int64_t *seen, valise_view *view, const val
 
     if (!row)
         return vls_arena_fail(&view->arena, err);
-    while (rc >= 0 && *seen <= VLS_STATUS_MOST && (rc = valise_scan_next(row, scan, err)) > 0) {
-        if (++*seen <= VLS_STATUS_MOST && !(gone && gone->is(row, gone->now)))
-            ++*count;
+    for (int64_t seen = 0; rc >= 0 && (rc = valise_scan_next(row, scan, err)) > 0; seen++) {
+        bool there = !gone || !gone->is(row, gone->now);
+        *more = seen == VLS_STATUS_SEEN || (there && *count == VLS_STATUS_MOST);
+        if (*more)
+            break;
+        *count += there;
     }
     return VLS_MIN(rc, 0);
 }
@@ -175,14 +178,15 @@ static int read_some(int64_t *count, int64_t *seen, valise_view *view, const val
 int vls_status_count(valise_status *s, const char *name, const valise_coll *coll,
                      const vls_status_gone *gone, valise_error *err)
 {
-    int64_t count = 0, seen = 0;
+    int64_t count = 0;
+    bool more = false;
     char text[64];
-    int rc = read_some(&count, &seen, s->view, coll, gone, err);
+    int rc = read_some(&count, &more, s->view, coll, gone, err);
 
-    if (rc < 0 || count == 0)
+    if (rc < 0 || (count == 0 && !more))
         return rc;
     (void)snprintf(text, sizeof(text), "{\"count\":%lld,\"more\":%s}", (long long)count,
-                   seen > VLS_STATUS_MOST ? "true" : "false");
+                   more ? "true" : "false");
     return valise_status_add(s, name, valise_str_of(text), err);
 }
 

@@ -96,6 +96,12 @@ t 'status says in words how much there is of what; much of it is not counted [L2
     run "$VALISE"
     stdout_matches "^  backpacks +2$"
     stdout_matches "^  memory entries +100 or more$"
+    # What is gone does not hide what is there.
+    for i in $(seq 101); do echo "{\"type\":\"backpack:create\",\"payload\":{\"name\":\"a$i\"}}"; done >some
+    "$VALISE" -q batch some
+    for i in $(seq 101); do "$VALISE" -q bp drop "a$i"; done
+    run "$VALISE" status
+    stdout_matches "^backpacks: +2$"
     # As it was, and without what is over.
     run "$VALISE" status --at 1
     stdout_lacks "backpacks" "memory"
