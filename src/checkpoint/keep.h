@@ -47,6 +47,9 @@ int vls_survey_take(vls_survey *out, const char **root, valise_job *job, valise_
                     valise_error *err);
 void vls_survey_release(vls_survey *survey); /* a zeroed one is fine */
 
+/* Scan, and nothing else: the newest version of the tree. */
+int vls_survey_head(vls_tree_row *out, valise_job *job, valise_str dir, valise_error *err);
+
 /* The one at this path, or NULL. */
 vls_spot *vls_survey_find(const vls_survey *survey, valise_str path);
 

@@ -349,6 +349,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     VLS_AUTO(restoring)
     restoring r = {.job = j, .args = in, .out = result, .reach = {.root = -1}};
+    vls_tree_row tree = {.version = 0};
     int rc = vls_with_view(j->v, NULL, find, &r, err);
 
     if (rc == 0)
@@ -359,14 +360,15 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
         rc = run_round(&r, err);
     if (rc < 0)
         return rc;
+    tree = r.survey.tree;
     if (!r.args->dry_run) {
         release_look(&r);
-        rc = vls_survey_take(&r.survey, &r.root, j, r.args->dir, err);
+        rc = vls_survey_head(&tree, j, r.args->dir, err);
     }
     if (rc < 0)
         return rc;
-    r.out->version = r.survey.tree.version;
-    r.out->root = r.survey.tree.root;
+    r.out->version = tree.version;
+    r.out->root = tree.root;
     return tell(&r, err);
 }
 

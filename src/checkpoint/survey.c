@@ -117,6 +117,22 @@ int vls_survey_take(vls_survey *out, const char **root, valise_job *job, valise_
     return 0;
 }
 
+static int read_head(void *arg, valise_view *view, valise_error *err)
+{
+    int rc = vls_tree_head(arg, view, err);
+
+    return VLS_MIN(rc, 0);
+}
+
+int vls_survey_head(vls_tree_row *out, valise_job *job, valise_str dir, valise_error *err)
+{
+    int rc;
+
+    valise_job_stage(job, "scan", "entries", 0);
+    rc = scan(job, dir, err);
+    return rc < 0 ? rc : vls_with_view(job->v, NULL, read_head, out, err);
+}
+
 vls_spot *vls_survey_find(const vls_survey *survey, valise_str path)
 {
     size_t low = 0, high = survey->items.len;
