@@ -85,6 +85,21 @@ static int check_links(arriving *a, const vls_turn_row *row, const vls_turn_row 
                : refuse(&row->ref, "is not where its parents put it", err);
 }
 
+/* Further parents are numbered from 1 on, none left out and none twice. */
+static int check_numbers(const arriving *a, const vls_turn_row *row, const vls_turn_ref *parents,
+                         size_t count, valise_error *err)
+{
+    int rc = 1;
+
+    for (size_t i = 1; rc > 0 && i < count; i++) {
+        vls_edge_row edge = {.parent = parents[i], .child = row->ref};
+        rc = valise_view_get(&edge, a->view, &vls_edges, err);
+        if (rc > 0 && edge.position != (int64_t)i)
+            return refuse(&row->ref, "is a merge whose parents are not numbered one by one", err);
+    }
+    return VLS_MIN(rc, 0);
+}
+
 static int check_edges(arriving *a, const vls_turn_row *row, const vls_turn_row *parent,
                        valise_error *err)
 {
@@ -101,8 +116,8 @@ static int check_edges(arriving *a, const vls_turn_row *row, const vls_turn_row 
         return VLS_MIN(rc, 0);
     rc = vls_turn_parents(&parents, &count, a->view, row, err);
     if (rc == 0 && (count < 2 || count > VLS_TURN_PARENTS_MAX))
-        rc = refuse(&row->ref, "is a merge with no further parents, or too many", err);
-    return rc;
+        return refuse(&row->ref, "is a merge with no further parents, or too many", err);
+    return rc < 0 ? rc : check_numbers(a, row, parents, count, err);
 }
 
 static int check_parent(arriving *a, const vls_turn_row *row, vls_turn_row *parent,

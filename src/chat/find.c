@@ -183,7 +183,8 @@ int vls_turn_parents(vls_turn_ref **out, size_t *count, valise_view *view, const
         return vls_arena_fail(&view->arena, err);
     if (turn->merges)
         rc = valise_view_scan(&scan, view, &vls_edges, &select, err);
-    while (rc >= 0 && scan && (rc = valise_scan_next(&edge, scan, err)) > 0) {
+    while (rc >= 0 && scan && parents.len <= VLS_TURN_PARENTS_MAX &&
+           (rc = valise_scan_next(&edge, scan, err)) > 0) {
         if (!vls_vec_push_in(&parents, &view->arena, edge.parent))
             rc = vls_arena_fail(&view->arena, err);
     }

@@ -232,6 +232,39 @@ TEST(chat_hostile, merges_that_come_before_themselves)
     refuses(t, v, s, "is its own ancestor");
 }
 
+static void number(void *row, const void *arg)
+{
+    ((vls_edge_row *)row)->position = *(const int64_t *)arg;
+}
+
+TEST(chat_hostile, merges_whose_parents_are_numbered_otherwise)
+{
+    static const int64_t seven = 7, one = 1;
+    valise *v = place_open(t, "a"), *w = place_open(t, "c");
+    const char *s = session_new(t, v, 1), *first = session_say(t, v, s, "one"), *left, *right;
+    vls_edge_row edge = {.position = 1}, other = {.position = 2};
+
+    right = branch(t, v, s, first);
+    edge.parent = ref_of(right);
+    edge.child = ref_of(merge(t, v, s, branch(t, v, s, first), right));
+    tamper(t, v, (tampering){.desc = &vls_edges, .row = &edge, .change = number, .arg = &seven});
+    refuses(t, v, s, "numbered one by one");
+
+    s = session_new(t, w, 1);
+    first = session_say(t, w, s, "one");
+    left = branch(t, w, s, first);
+    right = branch(t, w, s, first);
+    other.child = ref_of(answer_of(
+        place_run(t, w, "turn:merge",
+                  "{\"sessionId\":\"%s\",\"parents\":[\"%s\",\"%s\",\"%s\"],\"turn\":{\"role\":"
+                  "\"user\",\"blocks\":[{\"type\":\"text\",\"text\":\"m\"}]}}",
+                  s, branch(t, w, s, first), left, right),
+        "ref"));
+    other.parent = ref_of(right);
+    tamper(t, w, (tampering){.desc = &vls_edges, .row = &other, .change = number, .arg = &one});
+    refuses(t, w, s, "numbered one by one");
+}
+
 TEST(chat_hostile, an_edge_for_a_turn_that_is_here)
 {
     valise *v = place_open(t, "a"), *b = place_open(t, "b");
