@@ -39,6 +39,18 @@ int64_t vls_media_cost(valise_str media_type, int64_t size)
     return vls_tokens_media(media_type, size > 0 ? (uint64_t)size : 0, VLS_TOKENS_PER_IMAGE);
 }
 
+/* Blocks that are sent with their `text`, those of tools aside. */
+static bool is_spoken(valise_str type)
+{
+    static const char *const spoken[] = {"text",     "thinking", "image",
+                                         "document", "summary",  "role:transition"};
+
+    for (size_t i = 0; i < VLS_COUNT(spoken); i++)
+        if (vls_str_equal(type, valise_str_of(spoken[i])))
+            return true;
+    return false;
+}
+
 int64_t vls_block_cost(vls_json block)
 {
     valise_str type = vls_text_of(block, "type");
@@ -47,9 +59,12 @@ int64_t vls_block_cost(vls_json block)
 
     if (vls_str_equal(type, VLS_STR("tool_use")))
         return sum + vls_tokens(vls_text_of(block, "name")) +
-               vls_value_cost(vls_member_of(block, "args"));
-    if (!vls_str_equal(type, VLS_STR("tool_result")))
+               VLS_MAX(vls_value_cost(vls_member_of(block, "args")),
+                       vls_tokens(vls_text_of(block, "rawArgs")));
+    if (is_spoken(type))
         return sum + vls_tokens(vls_text_of(block, "text"));
+    if (!vls_str_equal(type, VLS_STR("tool_result")))
+        return 0; /* of a type that nobody knows: it is not sent */
     content = vls_member_of(block, "content");
     if (content.type == VLS_JSON_STRING)
         return sum + vls_tokens(vls_json_str(content));

@@ -49,7 +49,7 @@ static int add(walking *w, const vls_part *part, valise_error *err)
     vls_arena *arena = &w->view->arena;
 
     if (!vls_vec_push_in(&w->parts, arena, *part) ||
-        !vls_vec_push_in(&w->places, arena, (vls_place_of){w->position, false}))
+        !vls_vec_push_in(&w->places, arena, (vls_place_of){.position = w->position}))
         return vls_arena_fail(arena, err);
     w->parts.ptr[w->parts.len - 1].stands = w->position;
     w->tokens += part->tokens;
@@ -373,23 +373,23 @@ static int leave_before(walking *w, size_t first, valise_error *err)
 static int trim(size_t *first, walking *w, int64_t room, valise_error *err)
 {
     bool whole = w->position < 0;
-    size_t count = w->parts.len;
+    size_t count = w->parts.len, at = count;
     int64_t unit = 0;
-    int rc = vls_trim_opens(w->places.ptr, w->parts.ptr, count, &w->view->arena, err);
+    int rc = vls_trim_opens(w->places.ptr, w->parts.ptr, count, whole, &w->view->arena, err);
 
     if (rc < 0)
         return rc;
     *first = vls_trim(w->places.ptr, w->parts.ptr, count, whole, room);
     if (*first < count || count == 0)
         return leave_before(w, *first, err);
-    for (size_t i = count; i > 0; i--) {
-        unit += w->parts.ptr[i - 1].tokens;
-        if (w->places.ptr[i - 1].opens)
-            break;
-    }
+    while (at > 0 && w->places.ptr[at - 1].opens == VLS_OPENS_NEVER)
+        unit += w->parts.ptr[--at].tokens;
+    if (at > 0)
+        unit += w->parts.ptr[at - 1].tokens;
     rc = vls_fail(err, VALISE_E_LIMIT,
-                  "the last turns take %lld tokens; there is room for %lld tokens of history",
-                  (long long)unit, (long long)room);
+                  "the last turns take %s%lld tokens; there is room for %lld tokens of "
+                  "history",
+                  at > 0 || whole ? "" : "more than ", (long long)unit, (long long)room);
     vls_hint(err, "give a larger window, cut results with a policy, or compact the session");
     return rc;
 }

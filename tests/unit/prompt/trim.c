@@ -47,7 +47,8 @@ static void add(walk *w, int says, const char *blocks, int64_t tokens)
     CHECK_OK(
         vls_json_parse(&part.value, &w->arena, valise_str_of(pot_quote(blocks)), NULL, &t->err));
     CHECK(vls_vec_push_in(&w->parts, &w->arena, part));
-    CHECK(vls_vec_push_in(&w->places, &w->arena, (vls_place_of){(int64_t)w->places.len, false}));
+    CHECK(
+        vls_vec_push_in(&w->places, &w->arena, (vls_place_of){.position = (int64_t)w->places.len}));
 }
 
 /* A question, some calls and their results (some of them late, some never), an answer. */
@@ -92,7 +93,7 @@ static bool has_call(const walk *w, size_t from, size_t to, valise_str id)
     return false;
 }
 
-/* No call is separated from its result; what is sent fits; it begins with the user. [P7] */
+/* No call is separated from its result, and what is sent fits. [P7] */
 TEST(trim, never_separates_a_call_from_its_result)
 {
     uint64_t seed = test_seed();
@@ -106,7 +107,7 @@ TEST(trim, never_separates_a_call_from_its_result)
         vls_arena_init(&w.arena, t->env, SIZE_MAX);
         for (int i = 0; i < 15; i++)
             converse(&w, &random);
-        CHECK_OK(vls_trim_opens(w.places.ptr, w.parts.ptr, w.parts.len, &w.arena, &t->err));
+        CHECK_OK(vls_trim_opens(w.places.ptr, w.parts.ptr, w.parts.len, true, &w.arena, &t->err));
         first = vls_trim(w.places.ptr, w.parts.ptr, w.parts.len, true, room);
         for (size_t i = first; i < w.parts.len; i++) {
             const vls_json *id = vls_json_get(w.parts.ptr[i].value.items[0], VLS_STR("callId"));
@@ -117,10 +118,73 @@ TEST(trim, never_separates_a_call_from_its_result)
                           (unsigned long long)seed, round);
         }
         CHECK_MSG(sum <= room, "seed %llu round %d", (unsigned long long)seed, round);
-        if (first > 0 && first < w.parts.len)
-            CHECK_INT(VLS_SAYS_USER, w.parts.ptr[first].says);
         vls_arena_release(&w.arena);
     }
+}
+
+static void work(walk *w, int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        unsigned long long id = w->calls++;
+
+        add(w, VLS_SAYS_ASSISTANT,
+            test_format("[{'type':'tool_use','callId':'c%llu','name':'x','args':{}}]", id), 20);
+        add(w, VLS_SAYS_TOOL,
+            test_format("[{'type':'tool_result','callId':'c%llu','content':'r'}]", id), 30);
+    }
+}
+
+static size_t first_of(walk *w, bool whole, int64_t room)
+{
+    test *t = w->t;
+
+    CHECK_OK(vls_trim_opens(w->places.ptr, w->parts.ptr, w->parts.len, whole, &w->arena, &t->err));
+    return vls_trim(w->places.ptr, w->parts.ptr, w->parts.len, whole, room);
+}
+
+/* An agent that works for long on one question is cut between two rounds; and when the user says a
+ * word at the end, the work before it is not given up for that. [P7] */
+TEST(trim, long_work_is_cut_between_rounds)
+{
+    walk w = {.t = t};
+    size_t first;
+
+    vls_arena_init(&w.arena, t->env, SIZE_MAX);
+    add(&w, VLS_SAYS_USER, "[{'type':'text','text':'q'}]", 10);
+    work(&w, 40);
+    first = first_of(&w, true, 1000);
+    CHECK(first > 0 && first < w.parts.len);
+    CHECK_INT(VLS_SAYS_ASSISTANT, w.parts.ptr[first].says);
+    CHECK(w.parts.len - first >= 20);
+    add(&w, VLS_SAYS_USER, "[{'type':'text','text':'go on'}]", 10);
+    first = first_of(&w, true, 1000);
+    CHECK_INT(VLS_SAYS_ASSISTANT, w.parts.ptr[first].says);
+    CHECK(w.parts.len - first >= 20);
+    /* Where the user spoke in the first half, it begins there. */
+    work(&w, 12);
+    first = first_of(&w, true, 1000);
+    CHECK_INT(VLS_SAYS_USER, w.parts.ptr[first].says);
+    CHECK_INT(VLS_OPENS_WELL, w.places.ptr[first].opens);
+    vls_arena_release(&w.arena);
+}
+
+/* A call that was not read may be before the result, so it begins behind that; unless it could
+ * begin nowhere then. [P7] */
+TEST(trim, a_result_whose_call_was_not_read_is_not_the_first)
+{
+    walk w = {.t = t};
+
+    vls_arena_init(&w.arena, t->env, SIZE_MAX);
+    add(&w, VLS_SAYS_TOOL, "[{'type':'tool_result','callId':'a','content':'r'}]", 200);
+    add(&w, VLS_SAYS_USER,
+        "[{'type':'tool_result','callId':'b','content':'r'},{'type':'text','text':'go on'}]", 10);
+    CHECK_INT(1, (int)first_of(&w, true, 100)); /* nobody ever called */
+    CHECK_INT(1, (int)first_of(&w, false, 100));
+    CHECK_INT(VLS_OPENS_BLIND, w.places.ptr[1].opens);
+    add(&w, VLS_SAYS_ASSISTANT, "[{'type':'text','text':'a'}]", 10);
+    CHECK_INT(1, (int)first_of(&w, true, 100));
+    CHECK_INT(2, (int)first_of(&w, false, 100));
+    vls_arena_release(&w.arena);
 }
 
 /* Over 2,000 turns with a full window the beginning stays for many turns. [P14] */
@@ -135,7 +199,7 @@ TEST(trim, the_beginning_stays_for_many_turns)
         size_t first;
 
         add(&w, i % 2 ? VLS_SAYS_ASSISTANT : VLS_SAYS_USER, "[{'type':'text','text':'x'}]", 100);
-        CHECK_OK(vls_trim_opens(w.places.ptr, w.parts.ptr, w.parts.len, &w.arena, &t->err));
+        CHECK_OK(vls_trim_opens(w.places.ptr, w.parts.ptr, w.parts.len, true, &w.arena, &t->err));
         first = vls_trim(w.places.ptr, w.parts.ptr, w.parts.len, true, 10000);
         if (first > 0) {
             CHECK(first < w.parts.len);
@@ -193,6 +257,25 @@ TEST(window, the_last_turns_do_not_fit)
     CHECK_RC(VALISE_E_LIMIT, pot_try(p, s));
     CHECK_HAS(t->err.message, "the last turns take");
     CHECK_HAS(t->err.message, "there is room for 12 tokens");
+}
+
+/* What is sent counts, and what is not sent does not. [P7] [P16] */
+TEST(window, what_counts_is_what_is_sent)
+{
+    pot *p = pot_open(t);
+    const char *s = pot_session(p, "");
+    const char *much = test_format("%04000d", 7);
+
+    pot_say(p, s, "user", "hi");
+    pot_say(p, s, "assistant",
+            test_format("[{'type':'odd','text':'%s'},{'type':'text','text':'a'}]", much));
+    p->ask.window = 300;
+    pot_build(p, s);
+    CHECK_HAS_NOT(p->said, much);
+    pot_say(p, s, "assistant",
+            test_format("[{'type':'tool_use','callId':'c','name':'f','args':{},'rawArgs':'%s'}]",
+                        much));
+    CHECK_RC(VALISE_E_LIMIT, pot_try(p, s));
 }
 
 /* A long path: with a window only its end is read. */
