@@ -91,6 +91,7 @@ typedef struct candidate {
     int64_t tokens;
     valise_str name; /* of the tool */
     valise_str file; /* that it read; ptr NULL: none */
+    bool failed;
 } candidate;
 typedef vls_vec(candidate) candidates;
 
@@ -185,6 +186,7 @@ static int look_at_block(looking *l, size_t part, uint32_t at, vls_json block, v
         l->user = part;
     if (!is(block, "tool_result"))
         return 0;
+    found.failed = vls_truth_of(block, "isError");
     found.tokens = result_tokens(block) + media_tokens(&l->parts[part], (int32_t)at);
     c = vls_map_get(&l->calls, vls_str_hash(id, 0), &id);
     if (c) {
@@ -278,6 +280,15 @@ static bool is_excluded(const vls_policy_results *policy, valise_str name)
     return false;
 }
 
+/* With none to keep a result is old once it was read: when the model has spoken behind it. */
+static size_t answer_behind(const looking *l, size_t part)
+{
+    while (++part < l->count)
+        if (l->parts[part].says == VLS_SAYS_ASSISTANT)
+            return part;
+    return SIZE_MAX;
+}
+
 static int clear_results(looking *l, const vls_policy_results *policy, valise_error *err)
 {
     candidates chosen = VLS_VEC_INIT;
@@ -288,11 +299,11 @@ static int clear_results(looking *l, const vls_policy_results *policy, valise_er
             l->results.ptr[i].tokens > LINE_TOKENS && /* else nothing is won */
             !vls_vec_push_in(&chosen, l->arena, l->results.ptr[i]))
             return vls_arena_fail(l->arena, err);
-    /* With none to keep the turn behind it makes it old: what was just answered is still read. */
     for (size_t i = 0; i < chosen.len; i++) {
-        size_t later = i + VLS_MAX(keep, (size_t)1);
-
-        chosen.ptr[i].since = later < chosen.len ? chosen.ptr[later].part : SIZE_MAX;
+        if (keep == 0)
+            chosen.ptr[i].since = answer_behind(l, chosen.ptr[i].part);
+        else
+            chosen.ptr[i].since = i + keep < chosen.len ? chosen.ptr[i + keep].part : SIZE_MAX;
     }
     return take(l, &chosen, policy->at_least, VLS_EDIT_CLEAR, "old result", err);
 }
@@ -335,9 +346,12 @@ static int newest_read(looking *l, const vls_policy_reads *policy, valise_error 
         if (!c.file.ptr)
             continue;
         later = vls_map_get(&newest, vls_str_hash(c.file, 0), &c.file);
+        if (!later && c.failed)
+            continue; /* what it says of the file is no newer read */
         if (later) {
             c.since = later->newest;
-            later->newest = c.part; /* an even older one is older by this one already */
+            if (!c.failed)
+                later->newest = c.part; /* an even older one is older by this one already */
             if (!vls_vec_push_in(&chosen, l->arena, c))
                 return vls_arena_fail(l->arena, err);
             continue;

@@ -11,16 +11,29 @@ static const char *const long_text =
     "many words many words many words many words many words many words many words many words many "
     "words many words many words many words many words many words many words many words many words";
 
-/* A call of a tool and its result. */
-static void call(pot *p, const char *s, const char *id, const char *name, const char *args,
-                 const char *result)
+static void call_with(pot *p, const char *s, const char *id, const char *name, const char *args,
+                      const char *result, const char *more)
 {
     pot_say(p, s, "assistant",
             test_format("[{'type':'thinking','text':'thinking of %s'},{'type':'tool_use',"
                         "'callId':'%s','name':'%s','args':%s}]",
                         id, id, name, args));
-    pot_say(p, s, "tool",
-            test_format("[{'type':'tool_result','callId':'%s','content':'%s'}]", id, result));
+    pot_say(
+        p, s, "tool",
+        test_format("[{'type':'tool_result','callId':'%s','content':'%s'%s}]", id, result, more));
+}
+
+/* A call of a tool and its result. */
+static void call(pot *p, const char *s, const char *id, const char *name, const char *args,
+                 const char *result)
+{
+    call_with(p, s, id, name, args, result, "");
+}
+
+static void fail(pot *p, const char *s, const char *id, const char *name, const char *args,
+                 const char *result)
+{
+    call_with(p, s, id, name, args, result, ",'isError':true");
 }
 
 static int times(const char *text, const char *part)
@@ -61,6 +74,13 @@ TEST(policy, old_results_are_cleared)
     clear.at_least = 100000;
     pot_build(p, s);
     CHECK_INT(0, times(p->said, "was cleared"));
+    /* None is kept once the model has read it. */
+    clear = (vls_policy_results){.keep = 0};
+    pot_build(p, s);
+    CHECK_INT(5, times(p->said, "was cleared"));
+    pot_say(p, s, "assistant", "read");
+    pot_build(p, s);
+    CHECK_INT(6, times(p->said, "was cleared"));
 }
 
 TEST(policy, old_thinking_is_dropped_but_not_in_the_loop_that_runs)
@@ -102,6 +122,16 @@ TEST(policy, only_the_newest_read_of_a_file)
     CHECK_HAS(p->said, "res(c1,two)");
     CHECK_HAS(p->said, "res(c2,three)");
     CHECK_HAS(p->said, "res(c3,four)");
+    /* A read that failed is no newer one; it is old itself once the file was read. */
+    fail(p, s, "c4", "read", "{'path':'a.c'}", "denied");
+    pot_build(p, s);
+    CHECK_HAS(p->said, "res(c2,three)");
+    CHECK_HAS(p->said, "denied");
+    call(p, s, "c5", "read", "{'path':'a.c'}", "five");
+    pot_build(p, s);
+    CHECK_HAS(p->said, "res(c2,[The result was cleared");
+    CHECK_HAS_NOT(p->said, "denied");
+    CHECK_HAS(p->said, "res(c5,five)");
     reads.tools = VLS_STR("[]");
     CHECK_RC(VALISE_E_INVALID, pot_try(p, s));
     reads.tools = VLS_STR("{\"read\":1}");
