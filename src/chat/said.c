@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "chat/graph.h"
+#include "json/make.h"
 #include "store/view.h"
 
 #define NEAR 8u /* first parents that are looked at one by one */
@@ -149,6 +150,30 @@ static int fail_result(const wanting *w, const vls_blocks *blocks, valise_error 
     return VALISE_E_INVALID;
 }
 
+/* Results whose call does not stand before them in the same turn. */
+static int want_calls(wanting *w, const vls_blocks *blocks, valise_error *err)
+{
+    size_t calls = 0, results = 0;
+    ids own;
+    int rc = 0;
+
+    ids_init(&own, w->view);
+    for (uint32_t i = 0; rc == 0 && i < blocks->all.len; i++) {
+        valise_str type = vls_text_of(blocks->all.items[i], "type");
+        valise_str *result;
+
+        if (vls_str_equal(type, VLS_STR("tool_use")))
+            rc = ids_add(&own, &blocks->calls.ptr[calls++], 1, err);
+        if (!vls_str_equal(type, VLS_STR("tool_result")))
+            continue;
+        result = &blocks->results.ptr[results++];
+        if (!ids_have(&own, result))
+            rc = ids_add(&w->missing, result, 1, err);
+    }
+    vls_map_release(&own.map);
+    return rc;
+}
+
 static int check_results(const vls_said *said, valise_view *view, valise_error *err)
 {
     const vls_blocks *blocks = &said->blocks;
@@ -158,9 +183,7 @@ static int check_results(const vls_said *said, valise_view *view, valise_error *
     if (blocks->results.len == 0)
         return 0;
     ids_init(&w.missing, view);
-    rc = ids_add(&w.missing, blocks->results.ptr, blocks->results.len, err);
-    if (rc == 0)
-        strike(&w, blocks->calls.ptr, blocks->calls.len);
+    rc = want_calls(&w, blocks, err);
     for (size_t i = 0; rc >= 0 && w.missing.map.len > 0 && i < said->parent_count; i++)
         rc = look_near(&w, &said->parents[i], err);
     for (size_t i = 0; rc >= 0 && w.missing.map.len > 0 && i < said->parent_count; i++)
@@ -318,8 +341,28 @@ static int check_hash(const covering *c, valise_error *err)
     return VALISE_E_INVALID;
 }
 
+/* A summary stands where what it covers stood: other words of its turn would move with it. */
+static int check_alone(const vls_blocks *blocks, valise_error *err)
+{
+    for (uint32_t i = 0; i < blocks->all.len; i++) {
+        if (vls_str_equal(vls_text_of(blocks->all.items[i], "type"), VLS_STR("summary")))
+            continue;
+        (void)vls_fail(err, VALISE_E_INVALID,
+                       "blocks[%u]: the turn has a summary that covers others, and so must have "
+                       "nothing else",
+                       i);
+        vls_hint(err, "say it in a turn of its own");
+        return VALISE_E_INVALID;
+    }
+    return 0;
+}
+
 static int check_covers(const vls_said *said, valise_view *view, valise_error *err)
 {
+    int alone = said->blocks.covers.len > 0 ? check_alone(&said->blocks, err) : 0;
+
+    if (alone < 0)
+        return alone;
     for (size_t i = 0; i < said->blocks.covers.len; i++) {
         covering c = {.view = view, .covers = &said->blocks.covers.ptr[i]};
         int rc = 0;

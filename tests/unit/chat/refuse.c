@@ -72,6 +72,12 @@ TEST(chat_refuses, results_without_a_call) /* [W17] */
               talk_try(k, "turn:add", ADD,
                        "[{\"type\":\"tool_result\",\"callId\":\"none\",\"content\":\"x\"}]"));
     CHECK(strstr(t->err.message, "none"));
+    /* Nor does the call answer it that comes after it, in the same turn. */
+    CHECK_INT(VALISE_E_INVALID,
+              talk_try(k, "turn:add", ADD,
+                       "[{\"type\":\"tool_result\",\"callId\":\"own\",\"content\":\"x\"},"
+                       "{\"type\":\"tool_use\",\"callId\":\"own\",\"name\":\"f\",\"args\":{}}]"));
+    CHECK(strstr(t->err.message, "own"));
     /* Behind a turn that is before the call it is no more to be seen. */
     CHECK_INT(VALISE_E_INVALID,
               talk_try(k, "turn:branch",
@@ -103,6 +109,14 @@ TEST(chat_refuses, summaries_that_split_a_pair) /* [W17] */
     CHECK_INT(VALISE_E_INVALID, summarize(k, t3, t4));
     CHECK_INT(VALISE_E_INVALID, summarize(k, t4, t1)); /* the wrong way round */
     CHECK_OK(summarize(k, t2, t3));
+    /* What else it says would move to where they were. */
+    CHECK_INT(VALISE_E_INVALID,
+              talk_try(k, "turn:add",
+                       "{\"sessionId\":\"s\",\"turn\":{\"role\":\"user\",\"blocks\":[{\"type\":"
+                       "\"summary\",\"text\":\"x\",\"covers\":{\"from\":\"%s\",\"to\":\"%s\"}},"
+                       "{\"type\":\"text\",\"text\":\"and this\"}]}}",
+                       t2, t3));
+    CHECK(strstr(t->err.message, "blocks[1]"));
     CHECK_OK(summarize(k, t1, t4));
     talk_check(k, true);
 }
