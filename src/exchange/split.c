@@ -72,12 +72,20 @@ static bool begins_alike(const vls_splitter *s, size_t at)
     return len < most && first[len] == ':' && other[len] == ':';
 }
 
-/* A value that is not over where its first line is goes on over several lines; or it is torn, and
- * the next line is the next record. */
+/* Is the first line torn, which ends before `at`, so that what begins there is the next record?
+ * Behind anything but these three no value can begin. */
+static bool is_torn(const vls_splitter *s, size_t at, char last)
+{
+    return at < s->len && s->room[at] == '{' &&
+           (begins_alike(s, at) || (last != ':' && last != ',' && last != '['));
+}
+
+/* A value that is not over where its first line is goes on over several lines; or it is torn. */
 static int form_of(const vls_splitter *s)
 {
     size_t at = s->at, depth = 0;
     bool quoted = false;
+    char last = 0; /* of the line, but for blanks */
 
     if (s->room[at] == '[')
         return VLS_SPLIT_ARRAY;
@@ -87,7 +95,7 @@ static int form_of(const vls_splitter *s)
             at += c == '\\';
             quoted = c != '"';
         } else if (c == '\n') {
-            return depth > 0 && !begins_alike(s, at + 1) ? VLS_SPLIT_VALUES : VLS_SPLIT_LINES;
+            return depth > 0 && !is_torn(s, at + 1, last) ? VLS_SPLIT_VALUES : VLS_SPLIT_LINES;
         } else if (c == '"') {
             quoted = true;
         } else if (c == '{' || c == '[') {
@@ -95,6 +103,7 @@ static int form_of(const vls_splitter *s)
         } else if ((c == '}' || c == ']') && depth > 0) {
             depth--;
         }
+        last = is_space(c) ? last : c;
     }
     return VLS_SPLIT_LINES;
 }

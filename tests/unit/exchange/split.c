@@ -83,6 +83,10 @@ TEST(split, a_torn_first_line)
 {
     check(t, "1:0 {\"a\":[|2:7 {\"a\":1}|3:15 {\"a\":2}|", "{\"a\":[\n{\"a\":1}\n{\"a\":2}\n");
     check(t, "1:0 {\"a\":[{\"b|2:10 {\"a\":1}|", "{\"a\":[{\"b\n{\"a\":1}\n");
+    /* It is torn behind a whole value, and the next record begins with another key. */
+    check(t, "1:0 {\"a\":\"x\"|2:9 {\"b\":1}|3:17 {\"c\":2}|",
+          "{\"a\":\"x\"\n{\"b\":1}\n{\"c\":2}\n");
+    check(t, "1:0 {\"a\":{\"b\":1}|2:14 {\"b\":1}|", "{\"a\":{\"b\":1} \n{\"b\":1}\n");
     check(t, "1:0 {\"a\":[\n{\"b\":1}\n]}|", "{\"a\":[\n{\"b\":1}\n]}\n");
 }
 
