@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "chat/graph.h"
+#include "chat/said.h"
 #include "json/make.h"
 #include "store/view.h"
 
@@ -17,16 +18,18 @@ typedef struct stop {
     int64_t over; /* so many pairs and summaries begin here, less those that end here */
 } stop;
 
-/* A call, and the place where it stands; in the map of open ones. */
+/* A call, and the place where it stands. */
 typedef struct call {
     valise_str id;
     size_t at;
+    bool answered;
 } call;
 
 typedef struct looking {
     valise_view *view;
     vls_vec(stop) path;
-    vls_map by_ref, calls;
+    vls_vec(call *) calls; /* in the order of the path */
+    vls_map by_ref, by_id; /* stops; of calls the last one with that id */
 } looking;
 
 static bool is_stop(const void *item, const void *key)
@@ -45,6 +48,66 @@ static uint64_t hash_of(const vls_turn_ref *ref)
                         (uint64_t)ref->version);
 }
 
+/* ---- calls ---- */
+
+static void bind(looking *l, size_t first, size_t last)
+{
+    if (first < last && last < l->path.len) {
+        l->path.ptr[first].over++;
+        l->path.ptr[last].over--;
+    }
+}
+
+static int open_call(looking *l, valise_str id, size_t at, valise_error *err)
+{
+    vls_arena *arena = &l->view->arena;
+    call *c = vls_arena_alloc(arena, sizeof(*c));
+
+    if (!c)
+        return vls_arena_fail(arena, err);
+    *c = (call){.id = id, .at = at};
+    if (!vls_vec_push_in(&l->calls, arena, c))
+        return vls_arena_fail(arena, err);
+    return vls_map_put(NULL, &l->by_id, vls_str_hash(id, 0), &c->id, c) < 0 ? vls_fail_memory(err)
+                                                                            : 0;
+}
+
+static void close_call(looking *l, valise_str id, size_t at)
+{
+    call *c = vls_map_get(&l->by_id, vls_str_hash(id, 0), &id);
+
+    if (!c)
+        return;
+    c->answered = true;
+    bind(l, c->at, at);
+}
+
+/* A call and its result are one, whether models see them or not: a turn with a summary is refused
+ * where it parts them (chat/said.c). */
+static int bind_calls(looking *l, const vls_turn_row *turn, size_t at, valise_error *err)
+{
+    vls_blocks blocks;
+    int rc = vls_said_read_of(&blocks, l->view, turn, err);
+
+    for (size_t i = 0; rc == 0 && i < blocks.calls.len; i++)
+        rc = open_call(l, blocks.calls.ptr[i], at, err);
+    for (size_t i = 0; rc == 0 && i < blocks.results.len; i++)
+        close_call(l, blocks.results.ptr[i], at);
+    return rc;
+}
+
+/* Calls behind which the model has not spoken again may still be answered: they stay. */
+static void bind_waiting(looking *l)
+{
+    size_t spoken = l->path.len;
+
+    while (spoken > 0 && l->path.ptr[spoken - 1].role != VLS_TURN_ASSISTANT)
+        spoken--;
+    for (size_t i = l->calls.len; i > 0 && l->calls.ptr[i - 1]->at + 1 >= spoken; i--)
+        if (!l->calls.ptr[i - 1]->answered)
+            l->path.ptr[l->calls.ptr[i - 1]->at].over++;
+}
+
 /* ---- the path ---- */
 
 static int add_stop(void *arg, const vls_turn_row *turn, valise_error *err)
@@ -52,7 +115,9 @@ static int add_stop(void *arg, const vls_turn_row *turn, valise_error *err)
     looking *l = arg;
     stop s = {.ref = turn->ref, .role = turn->role, .blocks = turn->blocks};
 
-    return vls_vec_push_in(&l->path, &l->view->arena, s) ? 0 : vls_arena_fail(&l->view->arena, err);
+    if (!vls_vec_push_in(&l->path, &l->view->arena, s))
+        return vls_arena_fail(&l->view->arena, err);
+    return bind_calls(l, turn, l->path.len - 1, err);
 }
 
 static int read_path(looking *l, const vls_request *request, valise_error *err)
@@ -91,14 +156,6 @@ static size_t place_of_part(const looking *l, const vls_part *part)
 
 /* ---- what belongs together ---- */
 
-static void bind(looking *l, size_t first, size_t last)
-{
-    if (first < last && last < l->path.len) {
-        l->path.ptr[first].over++;
-        l->path.ptr[last].over--;
-    }
-}
-
 /* A summary and what it covers are one: true where it is one. */
 static bool bind_summary(looking *l, const vls_part *part, size_t at)
 {
@@ -123,67 +180,15 @@ static bool bind_summary(looking *l, const vls_part *part, size_t at)
     return found;
 }
 
-static int open_call(looking *l, valise_str id, size_t at, valise_error *err)
+static void bind_summaries(looking *l, const vls_parts *history)
 {
-    call *c = vls_arena_alloc(&l->view->arena, sizeof(*c));
-
-    if (!c)
-        return vls_arena_fail(&l->view->arena, err);
-    *c = (call){id, at};
-    return vls_map_put(NULL, &l->calls, vls_str_hash(id, 0), &c->id, c) < 0 ? vls_fail_memory(err)
-                                                                            : 0;
-}
-
-static void close_call(looking *l, valise_str id, size_t at)
-{
-    const call *c = vls_map_get(&l->calls, vls_str_hash(id, 0), &id);
-
-    if (c)
-        bind(l, c->at, at);
-}
-
-static int bind_calls(looking *l, const vls_part *part, size_t at, valise_error *err)
-{
-    int rc = 0;
-
-    for (uint32_t i = 0; i < part->value.len && rc == 0; i++) {
-        vls_json block = part->value.items[i];
-        valise_str type = vls_text_of(block, "type"), id = vls_text_of(block, "callId");
-
-        if (vls_str_equal(type, VLS_STR("tool_use")) && id.ptr)
-            rc = open_call(l, id, at, err);
-        else if (vls_str_equal(type, VLS_STR("tool_result")) && id.ptr)
-            close_call(l, id, at);
-    }
-    return rc;
-}
-
-/* Calls of the last turn that wait for their results: nothing may come between. */
-static void bind_open(looking *l, const vls_parts *history)
-{
-    const vls_part *last = history->len > 0 ? &history->ptr[history->len - 1] : NULL;
-    size_t at = last ? place_of_part(l, last) : l->path.len;
-
-    for (uint32_t i = 0; last && at < l->path.len && i < last->value.len; i++)
-        if (vls_str_equal(vls_text_of(last->value.items[i], "type"), VLS_STR("tool_use")))
-            l->path.ptr[at].over++;
-}
-
-static int bind_all(looking *l, const vls_parts *history, valise_error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < history->len && rc == 0; i++) {
+    for (size_t i = 0; i < history->len; i++) {
         const vls_part *part = &history->ptr[i];
         size_t at = place_of_part(l, part);
 
-        if (at == l->path.len || part->value.type != VLS_JSON_ARRAY || bind_summary(l, part, at))
-            continue;
-        l->path.ptr[at].seen = true;
-        rc = bind_calls(l, part, at, err);
+        if (at < l->path.len && part->value.type == VLS_JSON_ARRAY)
+            l->path.ptr[at].seen = !bind_summary(l, part, at);
     }
-    bind_open(l, history);
-    return rc;
 }
 
 /* ---- the range ---- */
@@ -318,14 +323,16 @@ int vls_range_find(vls_range *out, valise_view *view, const vls_request *request
         return 0;
     }
     vls_map_init(&l.by_ref, view->arena.env, is_stop);
-    vls_map_init(&l.calls, view->arena.env, is_call);
+    vls_map_init(&l.by_id, view->arena.env, is_call);
     rc = read_path(&l, request, err);
-    if (rc == 0)
-        rc = bind_all(&l, history, err);
+    if (rc == 0) {
+        bind_waiting(&l);
+        bind_summaries(&l, history);
+    }
     if (rc == 0)
         rc = find_range(&made, &l, request, history, asked, err);
     vls_map_release(&l.by_ref);
-    vls_map_release(&l.calls);
+    vls_map_release(&l.by_id);
     if (rc == 0)
         *out = made;
     return rc;

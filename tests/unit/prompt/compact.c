@@ -88,6 +88,48 @@ TEST(compact, leaves_a_call_that_waits_for_its_result)
 }
 
 /* Imports use the same ids again and again. */
+TEST(compact, leaves_calls_of_which_one_waits)
+{
+    den *d = begin(t);
+
+    say(d, "user", "Look.");
+    add(d, "assistant",
+        "{\"type\":\"tool_use\",\"callId\":\"c1\",\"name\":\"ls\",\"args\":{}},"
+        "{\"type\":\"tool_use\",\"callId\":\"c2\",\"name\":\"ls\",\"args\":{}}");
+    answer(d, "c1");
+    CHECK_INT(1, turns(compact(d, "\"keep\":0,\"text\":\"x\",\"dryRun\":true")));
+    say(d, "user", "Well?");
+    CHECK_INT(1, turns(compact(d, "\"keep\":0,\"text\":\"x\",\"dryRun\":true")));
+    answer(d, "c2");
+    CHECK_INT(5, turns(compact(d, "\"keep\":0,\"text\":\"x\",\"dryRun\":true")));
+}
+
+/* The call is covered already: its result goes with it or stays, and a dry run knows. */
+TEST(compact, of_a_result_whose_call_was_summarized)
+{
+    den *d = begin(t);
+    const char *dry;
+
+    say(d, "user", "Look.");
+    call(d, "slow");
+    say(d, "user", "Meanwhile?");
+    say(d, "assistant", "This.");
+    CHECK(strstr(compact(d, "\"keep\":0,\"text\":\"x\""), "\"compacted\":true"));
+    say(d, "user", "Go on.");
+    say(d, "assistant", "So.");
+    answer(d, "slow");
+    say(d, "assistant", "There.");
+    say(d, "user", "And?");
+    for (int keep = 5; keep >= 0; keep--) {
+        dry = compact(d, test_format("\"keep\":%d,\"text\":\"x\",\"dryRun\":true", keep));
+        if (strstr(dry, "\"compacted\":true"))
+            break;
+        CHECK(keep > 2);
+    }
+    CHECK_INT(9, turns(compact(d, "\"keep\":1,\"text\":\"x\"")));
+    den_check(d);
+}
+
 TEST(compact, of_calls_with_one_id_for_all)
 {
     den *d = begin(t);
