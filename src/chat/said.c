@@ -9,6 +9,7 @@
 #include "chat/graph.h"
 #include "json/make.h"
 #include "store/view.h"
+#include "wire/neutral.h"
 
 #define NEAR 8u /* first parents that are looked at one by one */
 
@@ -19,7 +20,10 @@ int vls_said_read(vls_said *out, valise_view *view, const valise_content *blocks
     valise_str text = blocks->bytes;
     int rc = text.ptr ? 0 : valise_view_object(&text, view, &blocks->id, err);
 
-    return rc < 0 ? rc : vls_blocks_read(&out->blocks, &view->arena, text, err);
+    if (rc == 0)
+        rc = vls_blocks_read(&out->blocks, &view->arena, text, err);
+    /* Else no prompt could be built from here on. */
+    return rc < 0 ? rc : vls_neutral_check_blocks(out->blocks.all, err);
 }
 
 int vls_said_read_of(vls_blocks *out, valise_view *view, const vls_turn_row *turn,

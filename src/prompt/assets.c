@@ -135,10 +135,12 @@ int vls_part_assets(vls_part *part, valise_view *view, const vls_request *reques
     int rc = 0;
 
     for (uint32_t i = 0; i < part->value.len && rc == 0; i++) {
-        vls_json block = part->value.items[i], content = vls_member_of(block, "content");
+        vls_json block = part->value.items[i], content = vls_json_null();
 
         if (is_media(block))
             rc = edit_block(part, view, request, block, (int32_t)i, -1, err);
+        else if (vls_str_equal(vls_text_of(block, "type"), VLS_STR("tool_result")))
+            content = vls_member_of(block, "content");
         for (uint32_t k = 0; content.type == VLS_JSON_ARRAY && k < content.len && rc == 0; k++)
             if (is_media(content.items[k]))
                 rc = edit_block(part, view, request, content.items[k], (int32_t)i, (int32_t)k, err);

@@ -333,7 +333,8 @@ const valise_op vls_op_prompt_prompt_build = {
     .help = "A prompt is made of the turns up to the head of the session, or up to a given turn; "
             "the persona and preferences in force; context entries whose topics match; frames "
             "about paths; and items of a backpack. What does not fit into the window is left out, "
-            "oldest first, and listed. How it was made is recorded without any text, so that "
+            "oldest first; `trimmed` says how many turns, and the newest of them are listed. How "
+            "it was made is recorded without any text, so that "
             "`valise prompt blame` and `prompt show` can explain it, unless --no-record is given; "
             "building the same prompt again adds nothing. Nothing is sent.",
     .kind = VALISE_JOB,

@@ -261,8 +261,6 @@ static int check_block(vls_json block, bool within, valise_error *err)
         return vls_fail(err, VALISE_E_INVALID, "a block must be an object, not %s",
                         vls_json_type_name(block));
     rc = check_text(block, "type", NOT_EMPTY, err);
-    if (rc == 0)
-        rc = check_object(block, "meta", OPTIONAL, err);
     if (rc < 0)
         return rc;
     type = vls_json_str(*member_of(block, "type"));
@@ -271,9 +269,15 @@ static int check_block(vls_json block, bool within, valise_error *err)
             continue;
         if (within && !types[i].within)
             return refuse(err, "type", "a %s cannot stand in a tool_result", types[i].name);
-        return types[i].check(block, err);
+        rc = check_object(block, "meta", OPTIONAL, err);
+        return rc < 0 ? rc : types[i].check(block, err);
     }
-    return 0;
+    return 0; /* nobody knows what it must have, and it is not sent */
+}
+
+int vls_neutral_check_blocks(vls_json blocks, valise_error *err)
+{
+    return check_blocks(blocks, "blocks", false, err);
 }
 
 /* ---- the parts of a prompt ---- */

@@ -20,7 +20,7 @@
  * and `fileId` where the provider has the bytes. `meta.VENDOR` of a block is opaque data of a
  * provider, with `model` where it is of that one alone; the `signature` of a thinking block is that
  * of `meta.vendor`, or of anthropic where that says nothing. A thinking block with
- * "redacted":true has opaque text.
+ * "redacted":true has opaque text. Of a block of another type only that is checked.
  *
  * Messages and blocks may have further members (a message only "x-..."); "x-place" is where a
  * request that was read back has it, for lint.
@@ -58,5 +58,8 @@ int vls_neutral_of(vls_neutral *out, vls_json all, valise_error *err);
 
 /* The same from text, in memory of the arena. */
 int vls_neutral_read(vls_neutral *out, vls_arena *arena, valise_str text, valise_error *err);
+
+/* Only the blocks of one message, an array: "blocks[0].callId". */
+int vls_neutral_check_blocks(vls_json blocks, valise_error *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "exchange/foreign.h"
 #include "exchange/split.h"
 #include "json/make.h"
+#include "wire/neutral.h"
 
 typedef struct fuzz_import {
     vls_arena arena, kept;
@@ -46,6 +47,7 @@ static inline void fuzz_import_check_turn(fuzz_import *f, const vls_foreign *for
     FUZZ_CHECK(turn->source.len > 0);
     FUZZ_CHECK(vls_json_text(&text, &f->arena, turn->blocks, &err) == 0);
     FUZZ_CHECK(vls_blocks_read(&blocks, &f->arena, text, &err) == 0);
+    FUZZ_CHECK(vls_neutral_check_blocks(blocks.all, &err) == 0);
     for (size_t k = 0; k < blocks.covers.len; k++)
         FUZZ_CHECK(turn->parent != VLS_NO_TURN);
     for (size_t k = 0; k < blocks.results.len; k++)

@@ -19,6 +19,10 @@ TEST(chat_refuses, blocks_that_do_not_fit) /* [W17] */
         "\"01990000-0000-7000-8000-000000000001@1\",\"to\":"
         "\"01990000-0000-7000-8000-000000000001@1\"}}]",
         "[{\"type\":\"role:transition\",\"from\":null,\"to\":\"r\"}]", /* by user */
+        "[{\"type\":\"text\",\"text\":\"x\",\"meta\":\"x\"}]",
+        "[{\"type\":\"thinking\",\"text\":\"x\",\"redacted\":\"yes\"}]",
+        "[{\"type\":\"document\",\"text\":\"x\",\"fileId\":5}]",
+        "[{\"type\":\"tool_use\",\"callId\":\"c\",\"name\":\"f\",\"args\":{},\"rawArgs\":5}]",
     };
     talk *k = talk_open(t);
 

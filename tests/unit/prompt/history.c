@@ -24,6 +24,21 @@ TEST(history, a_session_becomes_a_prompt)
     CHECK_INT(0, p->trimmed);
 }
 
+/* What nobody knows is not looked at, whatever it has: it is not sent. [P5] [W17] */
+TEST(history, blocks_of_unknown_types_do_no_harm)
+{
+    pot *p = pot_open(t);
+    const char *s = pot_session(p, "");
+
+    pot_say(p, s, "user", "hi");
+    pot_say(p, s, "assistant",
+            "[{'type':'search','meta':'x','content':[{'type':'image','blob':'zz'}]},"
+            "{'type':'text','text':'a'}]");
+    pot_build(p, s);
+    CHECK_HAS(p->wire, "\"a\"");
+    CHECK_HAS_NOT(p->wire, "zz");
+}
+
 /* A session in which nothing was said has no prompt that a provider would take. */
 TEST(history, nothing_was_said)
 {
