@@ -57,10 +57,11 @@ int64_t vls_block_cost(vls_json block)
     int64_t sum = VLS_COST_BLOCK + vls_tokens(vls_text_of(block, "callId"));
     vls_json content;
 
-    if (vls_str_equal(type, VLS_STR("tool_use")))
-        return sum + vls_tokens(vls_text_of(block, "name")) +
-               VLS_MAX(vls_value_cost(vls_member_of(block, "args")),
-                       vls_tokens(vls_text_of(block, "rawArgs")));
+    if (vls_str_equal(type, VLS_STR("tool_use"))) {
+        int64_t args = vls_value_cost(vls_member_of(block, "args"));
+        int64_t raw = vls_tokens(vls_text_of(block, "rawArgs"));
+        return sum + vls_tokens(vls_text_of(block, "name")) + VLS_MAX(args, raw);
+    }
     if (is_spoken(type))
         return sum + vls_tokens(vls_text_of(block, "text"));
     if (!vls_str_equal(type, VLS_STR("tool_result")))
