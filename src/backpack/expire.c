@@ -1,8 +1,11 @@
 /* expire.c -- see expire.h. */
 #include "backpack/expire.h"
 
+#include "base/hex.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "kernel/kernel.h"
 
 typedef vls_vec(int64_t) seq_list;
 typedef vls_vec(valise_commit) commit_list;
@@ -14,6 +17,7 @@ typedef struct plan {
     const vls_expire_ops *ops;
     const valise_env *env;
     seq_list points; /* sorted; the last is the edge */
+    seq_list pinned; /* in no order */
 
     vls_key_set keys; /* that the commits are of */
 
@@ -27,6 +31,7 @@ static void vls_auto_plan(plan *p)
     if (!p->rows)
         return;
     vls_vec_release(&p->points, p->env);
+    vls_vec_release(&p->pinned, p->env);
     vls_vec_release(&p->versions, p->env);
     vls_vec_release(&p->entries, p->env);
     vls_key_set_release(&p->keys);
@@ -88,6 +93,101 @@ static bool has_point(const plan *p, int64_t first, int64_t end)
             high = middle;
     }
     return low < p->points.len && p->points.ptr[low] < end;
+}
+
+/* ---- pins ---- */
+
+/* "backpack_commit/ID/SEQ" of this backpack. */
+static bool read_place(int64_t *seq, valise_str place, const valise_uuid *backpack)
+{
+    valise_str part, rest;
+    valise_uuid found;
+
+    return vls_str_cut(&part, &rest, place, '/') &&
+           vls_str_equal(part, valise_str_of(vls_bag_commits.name)) &&
+           vls_str_cut(&part, &rest, rest, '/') && vls_uuid_parse(&found, part, NULL) == 0 &&
+           vls_uuid_equal(&found, backpack) && vls_str_to_i64(seq, rest);
+}
+
+/* Commits that are pinned themselves. */
+static int add_pinned(plan *p, valise_error *err)
+{
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_pin pin;
+    int64_t seq;
+    int rc = valise_view_scan(&scan, p->rows->view, &vls_pins, NULL, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&pin, scan, err)) > 0) {
+        bool own = pin.kind == VLS_PIN_ROW && read_place(&seq, pin.place, &p->rows->bag.id);
+        rc = !own || vls_vec_push(&p->pinned, p->env, seq) ? 0 : vls_fail_memory(err);
+    }
+    return rc;
+}
+
+static bool is_pinned(const plan *p, int64_t seq)
+{
+    for (size_t i = 0; i < p->pinned.len; i++) {
+        if (p->pinned.ptr[i] == seq)
+            return true;
+    }
+    return false;
+}
+
+/* Which states of the log pins hold. The states of a backpack that can be seen begin at its edge:
+ * what holds an older one holds nothing here. */
+typedef struct holding {
+    int64_t since;  /* log seq of the oldest state that can be seen */
+    int64_t oldest; /* of those that are held; INT64_MAX: none */
+    int64_t upto;   /* the newest commit that state has */
+} holding;
+
+static int take_since(void *arg, const valise_commit *commit, valise_error *err)
+{
+    (void)err;
+    ((holding *)arg)->since = commit->log_seq;
+    return 1;
+}
+
+static int find_oldest(holding *h, valise_view *view, valise_error *err)
+{
+    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    vls_pin pin;
+    int rc = valise_view_scan(&scan, view, &vls_pins, NULL, err);
+
+    while (rc == 0 && (rc = valise_scan_next(&pin, scan, err)) > 0) {
+        if (vls_pin_holds_log(&pin) && pin.seq >= h->since)
+            h->oldest = VLS_MIN(h->oldest, pin.seq);
+        rc = 0;
+    }
+    return rc;
+}
+
+static int walk_held(void *arg, const valise_commit *commit, valise_error *err)
+{
+    holding *h = arg;
+
+    (void)err;
+    if (commit->log_seq > h->oldest)
+        return 1;
+    h->upto = commit->seq;
+    return 0;
+}
+
+int vls_expire_bound(int64_t *upto, const vls_rows *rows, valise_error *err)
+{
+    const int64_t edge = rows->bag.edge;
+    const vls_rows_range seen = {&rows->bag.id, VLS_MAX(edge, 1), INT64_MAX, false};
+    const vls_rows_range behind = {&rows->bag.id, edge + 1, *upto, false};
+    holding h = {.since = INT64_MAX, .oldest = INT64_MAX, .upto = edge};
+    int rc = *upto > edge ? vls_rows_each(rows, &seen, take_since, &h, err) : 0;
+
+    if (rc > 0)
+        rc = find_oldest(&h, rows->view, err);
+    if (rc < 0 || h.oldest == INT64_MAX)
+        return rc;
+    rc = vls_rows_each(rows, &behind, walk_held, &h, err);
+    *upto = VLS_MIN(*upto, h.upto);
+    return VLS_MIN(rc, 0);
 }
 
 /* ---- one key ---- */
@@ -165,7 +265,7 @@ static int plan_key(plan *p, valise_str key, valise_error *err)
         const valise_commit *c = &p->versions.ptr[i];
         int64_t end = i > 0 ? p->versions.ptr[i - 1].seq : INT64_MAX;
         bool seen = has_point(p, c->seq, end) && (vls_commit_is_live(c) || hides);
-        if (seen || entry_needs(p, c->seq) || c->seq == p->rows->last.seq)
+        if (seen || entry_needs(p, c->seq) || is_pinned(p, c->seq) || c->seq == p->rows->last.seq)
             hides = true;
         else
             rc = p->ops->commit(p->ops->arg, c, err);
@@ -192,6 +292,8 @@ static int gather(plan *p, int64_t from, int64_t upto, valise_error *err)
         rc = add_forks(p, err);
     if (rc == 0)
         rc = add_point(p, p->edge, err);
+    if (rc == 0)
+        rc = add_pinned(p, err);
     if (rc < 0)
         return rc;
     qsort(p->points.ptr, p->points.len, sizeof(int64_t), compare_seqs);
@@ -266,6 +368,7 @@ int vls_expire_plan(vls_rows *rows, int64_t from, int64_t upto, const vls_expire
               .ops = ops,
               .env = rows->view->arena.env,
               .points = VLS_VEC_INIT,
+              .pinned = VLS_VEC_INIT,
               .versions = VLS_VEC_INIT,
               .entries = VLS_VEC_INIT};
     int rc;

@@ -10,7 +10,8 @@
  *     (*) a deletion only where something older stays that it hides: 3, or an item of the origin
  *
  * An entry of the quarantine needs two commits, what it holds and what put it there, for as long as
- * some point sees it. The newest commit always stays. Runs that are past (bag.h) go, but for the
+ * some point sees it. The newest commit always stays, and those that are pinned themselves; and the
+ * edge stops at a state that a pin holds. Runs that are past (bag.h) go, but for the
  * newest of each node.
  *
  * Threads: single, as views are. */
@@ -37,6 +38,9 @@ typedef struct vls_expire_ops {
  * that is behind it. */
 int vls_expire_plan(vls_rows *rows, int64_t from, int64_t upto, const vls_expire_ops *ops,
                     valise_error *err);
+
+/* How far the edge may move, *upto at most: not past a state of the log that a pin holds. */
+int vls_expire_bound(int64_t *upto, const vls_rows *rows, valise_error *err);
 
 typedef struct vls_expire_args {
     valise_uuid backpack;

@@ -63,6 +63,9 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc < 0)
         return rc;
     upto = VLS_MIN(args->upto, args->from + VLS_EXPIRE_STEP - 1);
+    rc = vls_expire_bound(&upto, &rows, err);
+    if (rc < 0)
+        return rc;
     bag = rows.bag;
     bag.edge = VLS_MAX(bag.edge, upto);
     rc = vls_expire_plan(&rows, args->from, upto, &ops, err);

@@ -340,7 +340,7 @@ static int create_workspace(vls_engine *e, const valise_options *o, valise_error
     const valise_op *op = vls_registry_op(e->registry, VLS_STR("workspace:create"));
     valise_call call = VALISE_CALL_INIT;
     vls_run_more more = {.internal = true};
-    vls_create_args args = {.open = (o->flags & VALISE_OPEN_ANYBODY) != 0};
+    vls_workspace_create_args args = {.open = (o->flags & VALISE_OPEN_ANYBODY) != 0};
     bool empty = false;
     int rc = vls_store_read_only(e->store) ? 0 : is_empty(&empty, &args.id, e->store, err);
 

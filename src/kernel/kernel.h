@@ -59,10 +59,10 @@ typedef struct vls_status_gone {
 int vls_status_count(valise_status *s, const char *name, const valise_coll *coll,
                      const vls_status_gone *gone, valise_error *err);
 
-typedef struct vls_create_args {
+typedef struct vls_workspace_create_args {
     bool open;
     valise_uuid id; /* zero: there is no row then */
-} vls_create_args;
+} vls_workspace_create_args;
 
 /* ---- actors ---- */
 

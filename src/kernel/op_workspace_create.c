@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "kernel/kernel.h"
 
-typedef vls_create_args create_args;
+typedef vls_workspace_create_args create_args;
 
 static const valise_field create_in[] = {
     VALISE_FIELD(create_args, open, BOOL, 0, "Whoever comes is let in as a writer."),

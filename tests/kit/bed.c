@@ -2,11 +2,21 @@
 #include "kit/bed.h"
 
 #include "backpack/backpack.h"
+#include "kernel/kernel.h"
 #include "store/validate.h"
 
+/* Those of backpacks, and the pins, which their history looks at. */
 void bed_open(bed *b, test *t, const char *param)
 {
-    bed_open_with(b, t, param, vls_area_backpack.collections);
+    const valise_coll *const *own = vls_area_backpack.collections;
+    const valise_coll *colls[32] = {&vls_pins};
+    size_t count = 1;
+
+    for (; *own; own++) {
+        CHECK(count + 1 < VLS_COUNT(colls));
+        colls[count++] = *own;
+    }
+    bed_open_with(b, t, param, colls);
 }
 
 void bed_open_with(bed *b, test *t, const char *param, const valise_coll *const *colls)

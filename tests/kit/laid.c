@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "bus/follow.h"
 #include "harness/test.h"
+#include "kernel/kernel.h"
 #include "kit/bus.h"
 
 /* The workspace that a ledger and its forks are in. */
@@ -436,6 +437,7 @@ laid *laid_open(const valise_env *env, const char *backend, const vls_bag_row *b
     CHECK(g);
     *g = (ground){.env = env, .now = 1};
     CHECK_INT(0, vls_registry_new(&g->registry, env, &err));
+    CHECK_INT(0, vls_registry_add(g->registry, &vls_area_kernel, true, &err));
     CHECK_INT(0, vls_registry_add(g->registry, &vls_area_backpack, true, &err));
     CHECK_INT(0, vls_store_open(&g->store,
                                 &(vls_store_options){.env = env,
