@@ -611,22 +611,32 @@ typedef struct bases {
     int bag[BAGS], seq[BAGS];
 } bases;
 
-/* Is the state in the other? Of two that are in each other the first one counts. */
-static bool is_older(const world *w, int bag, int upto, int other, int other_upto)
+/* A merge that changes nothing says of a state that is there already what it includes. So two
+ * states may be in each other: then what theirs has of itself counts, then what it has of ours. */
+static int rank(int bag, int ours, int theirs)
 {
-    return bag != other && other_upto >= 0 && past_of(w, other, other_upto).upto[bag] >= upto &&
-           !(bag < other && past_of(w, bag, upto).upto[other] >= other_upto);
+    return bag == theirs ? -2 : bag == ours ? -1 : bag;
 }
 
-static bases find_bases(const world *w, const past *a, const past *b)
+/* Is the state in the other? */
+static bool is_older(const world *w, int bag, int upto, int other, int other_upto, bool first)
 {
+    return bag != other && other_upto >= 0 && past_of(w, other, other_upto).upto[bag] >= upto &&
+           !(first && past_of(w, bag, upto).upto[other] >= other_upto);
+}
+
+static bases find_bases(const world *w, int ours, int theirs)
+{
+    past x = past_of(w, ours, w->bags[ours].count), y = past_of(w, theirs, w->bags[theirs].count);
+    const past *a = &x, *b = &y;
     bases all = {.count = 0};
 
     for (int i = 0; i < BAGS; i++) {
         int upto = a->upto[i] < b->upto[i] ? a->upto[i] : b->upto[i];
         bool older = upto < 0;
         for (int k = 0; k < BAGS && !older; k++)
-            older = is_older(w, i, upto, k, a->upto[k] < b->upto[k] ? a->upto[k] : b->upto[k]);
+            older = is_older(w, i, upto, k, a->upto[k] < b->upto[k] ? a->upto[k] : b->upto[k],
+                             rank(i, ours, theirs) < rank(k, ours, theirs));
         if (older)
             continue;
         all.bag[all.count] = i;
@@ -827,15 +837,12 @@ static void merge_keys(merge *m, int base, int base_seq)
 static void merge_into(world *w, int x, int y, bool given)
 {
     merge m = {.w = w, .ours = &w->bags[x], .theirs = &w->bags[y]};
-    past ours, theirs;
     slot base = {.bag = 0};
     bases all;
 
     if (x == y || !m.ours->used || !m.theirs->used || is_hidden(w, y, m.theirs->count))
         return;
-    ours = past_of(w, x, m.ours->count);
-    theirs = past_of(w, y, m.theirs->count);
-    all = find_bases(w, &ours, &theirs);
+    all = find_bases(w, x, y);
     CHECK(all.count > 0);
     if (!take_bases(&base, w, &all))
         return;
