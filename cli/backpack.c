@@ -324,11 +324,11 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
 {
     const vls_json *before = vls_json_get(row, VLS_STR("before")),
                    *after = vls_json_get(row, VLS_STR("after"));
-    valise_str kind = cli_text_of(row, "kind");
+    valise_str change = cli_text_of(row, "change");
 
     (void)op;
     cli_style_begin(c->out, CLI_BOLD);
-    add_data(c, kind);
+    add_data(c, change);
     add_text(c, " ");
     add_data(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_BOLD);
@@ -341,9 +341,9 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
         add_id(c, cli_text_of(row, "commitId"));
     }
     add_text(c, "\n");
-    if (!before && !vls_str_equal(kind, VLS_STR("added")))
+    if (!before && !vls_str_equal(change, VLS_STR("added")))
         add_erased(c, "  - ");
-    if (!after && !vls_str_equal(kind, VLS_STR("deleted")))
+    if (!after && !vls_str_equal(change, VLS_STR("deleted")))
         add_erased(c, "  + ");
     return print_difference(c, before, after, "  ", err);
 }

@@ -53,12 +53,12 @@ static const valise_field init_in[] = {
 };
 
 typedef struct init_result {
-    bool created;
+    bool existed;
     valise_str path;
 } init_result;
 
 static const valise_field init_out[] = {
-    VALISE_FIELD(init_result, created, BOOL, 0, "Whether there was none before."),
+    VALISE_FIELD(init_result, existed, BOOL, 0, "There was one before."),
     VALISE_FIELD(init_result, path, STR, 0, "The folder that holds it."),
     VALISE_FIELD_END,
 };
@@ -87,8 +87,8 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     c->done = true;
     vls_json_builder_init(&b, &c->arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
-    vls_json_add_key(&b, VLS_STR("created"));
-    vls_json_add(&b, vls_json_bool(vls_engine_of(c->workspace)->created));
+    vls_json_add_key(&b, VLS_STR("existed"));
+    vls_json_add(&b, vls_json_bool(!vls_engine_of(c->workspace)->created));
     add_text(&b, VLS_STR("path"), valise_str_of(vls_engine_of(c->workspace)->root));
     vls_json_close(&b);
     rc = vls_json_builder_finish(&value, &b, err);

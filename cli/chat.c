@@ -133,7 +133,7 @@ static int on_event(void *arg, const valise_event *event, valise_error *err)
 
     vls_arena_init(&arena, h->c->env, (size_t)64 << 20);
     rc = vls_json_parse(&piece, &arena, event->payload, NULL, err);
-    if (rc < 0 || !vls_str_equal(vls_text_of(piece, "session"), valise_str_of(h->session)))
+    if (rc < 0 || !vls_str_equal(vls_text_of(piece, "sessionId"), valise_str_of(h->session)))
         return rc;
     h->pieces++;
     if (h->c->options.json)

@@ -50,9 +50,10 @@ static const char *word_of(const cli *c, vls_json row)
         {"out-of-scope", "out of scope"},     {"failed", "failed"}};
 
     if (is_outcome(row, "made"))
-        return !vls_json_get(row, VLS_STR("was"))                               ? "new"
-               : vls_str_equal(cli_text_of(row, "was"), cli_text_of(row, "is")) ? "the same again"
-                                                                                : "changed";
+        return !vls_json_get(row, VLS_STR("before")) ? "new"
+               : vls_str_equal(cli_text_of(row, "before"), cli_text_of(row, "after"))
+                   ? "the same again"
+                   : "changed";
     if (is_outcome(row, "needs-run") && runs_programs(c))
         return "would run";
     for (size_t i = 0; i < VLS_COUNT(words); i++) {
@@ -79,11 +80,11 @@ static void add_row(cli *c, vls_json row)
     cli_add_data(c->out, cli_text_of(row, "type"), 0);
     if (made) {
         vls_buf_add_byte(out, ' ');
-        add_id(c, row, "is");
+        add_id(c, row, "after");
     }
-    if (made && vls_json_get(row, VLS_STR("was"))) {
+    if (made && vls_json_get(row, VLS_STR("before"))) {
         vls_buf_add_text(out, " (was ");
-        add_id(c, row, "was");
+        add_id(c, row, "before");
         vls_buf_add_byte(out, ')');
     }
     if (cli_text_of(row, "why").len > 0) {

@@ -120,15 +120,16 @@ static valise_str member_of(const vls_json *object, const char *name)
 /* What else is to be said of one that changed: another kind, or whether it can be run. */
 static void add_how(cli *c, vls_json row)
 {
-    const vls_json *was = vls_json_get(row, VLS_STR("was")), *is = vls_json_get(row, VLS_STR("is"));
-    valise_str old = member_of(was, "kind"), new = member_of(is, "kind");
+    const vls_json *before = vls_json_get(row, VLS_STR("before")),
+                   *after = vls_json_get(row, VLS_STR("after"));
+    valise_str old = member_of(before, "kind"), new = member_of(after, "kind");
 
     if (old.len == 0 || new.len == 0)
         return;
     if (!vls_str_equal(old, new))
         vls_buf_printf(&c->out->text, "  %.*s -> %.*s", VALISE_STR_ARG(old), VALISE_STR_ARG(new));
-    else if (member_is_true(was, "exec") != member_is_true(is, "exec"))
-        vls_buf_add_text(&c->out->text, member_is_true(is, "exec") ? "  +x" : "  -x");
+    else if (member_is_true(before, "exec") != member_is_true(after, "exec"))
+        vls_buf_add_text(&c->out->text, member_is_true(after, "exec") ? "  +x" : "  -x");
 }
 
 static int print_node(cli *c, vls_json row)
@@ -152,10 +153,10 @@ static void add_digits(cli *c, valise_str id)
 /* "1a2b3c4d -> 5e6f7081 by alice" */
 static void add_heads(cli *c, vls_json row)
 {
-    const vls_json *was = vls_json_get(row, VLS_STR("headWas"));
-    const vls_json *is = vls_json_get(row, VLS_STR("headIs"));
-    valise_str old = member_of(was, "frameId"), new = member_of(is, "frameId");
-    valise_str agent = new.len > 0 ? member_of(is, "agent") : member_of(was, "agent");
+    const vls_json *before = vls_json_get(row, VLS_STR("headBefore"));
+    const vls_json *after = vls_json_get(row, VLS_STR("headAfter"));
+    valise_str old = member_of(before, "frameId"), new = member_of(after, "frameId");
+    valise_str agent = new.len > 0 ? member_of(after, "agent") : member_of(before, "agent");
 
     if (old.len > 0 || new.len > 0)
         vls_buf_add_byte(&c->out->text, ' ');
@@ -238,8 +239,9 @@ int cli_print_diff(cli *c, const valise_op *op, vls_json row, valise_error *err)
 
 int cli_print_checkpoint_diff(cli *c, const valise_op *op, vls_json row, valise_error *err)
 {
-    const vls_json *was = vls_json_get(row, VLS_STR("was")), *is = vls_json_get(row, VLS_STR("is"));
-    valise_str old = member_of(was, "mode"), new = member_of(is, "mode");
+    const vls_json *before = vls_json_get(row, VLS_STR("before")),
+                   *after = vls_json_get(row, VLS_STR("after"));
+    valise_str old = member_of(before, "mode"), new = member_of(after, "mode");
     int rc = cli_locate(c, err);
 
     (void)op;

@@ -21,7 +21,7 @@ int cli_print_imported(cli *c, const valise_op *op, vls_json answer, valise_erro
         vls_buf_add(out, vls_str_from(id, id.len > 8 ? id.len - 8 : 0));
         vls_buf_add_text(out, "  ");
         cli_add_count(out, cli_number_of(one, "turns"), "turn", "turns");
-        if (!vls_member_of(one, "created").truth)
+        if (vls_truth_of(one, "existed"))
             vls_buf_add_text(out, " more");
         if (label.len > 0) {
             vls_buf_add_text(out, "  ");

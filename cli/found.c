@@ -12,7 +12,7 @@ static void add_title(cli *c, vls_json row)
 {
     static const valise_field time_field = {.name = "time", .type = VALISE_T_TIME};
     vls_json path = vls_member_of(row, "path"), topics = vls_member_of(row, "topics");
-    valise_str turn = cli_text_of(row, "turn"), key = cli_text_of(row, "key");
+    valise_str ref = cli_text_of(row, "ref"), key = cli_text_of(row, "key");
 
     vls_buf_printf(&c->out->text, "%-8.*s ", VALISE_STR_ARG(cli_text_of(row, "kind")));
     cli_style_begin(c->out, CLI_YELLOW);
@@ -22,7 +22,7 @@ static void add_title(cli *c, vls_json row)
         cli_add_data(c->out, cli_text_of(row, "type"), 0);
         vls_buf_add_text(&c->out->text, "]");
     } else {
-        cli_add_data(c->out, turn.len > 0 ? cli_short_ref(turn) : key, 0);
+        cli_add_data(c->out, ref.len > 0 ? cli_short_ref(ref) : key, 0);
     }
     cli_style_end(c->out, CLI_YELLOW);
     if (vls_member_of(row, "time").type != VLS_JSON_NULL) {

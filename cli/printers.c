@@ -101,12 +101,11 @@ static int status_of_findings(const cli *c, vls_json value)
 
 static int print_made(cli *c, const valise_op *op, vls_json value, valise_error *err)
 {
-    const vls_json *created = vls_json_get(value, VLS_STR("created"));
-
     (void)op;
     (void)err;
-    vls_buf_add_text(&c->out->text, created && created->truth ? "created a workspace in "
-                                                              : "there is a workspace already in ");
+    vls_buf_add_text(&c->out->text, vls_truth_of(value, "existed")
+                                        ? "there is a workspace already in "
+                                        : "created a workspace in ");
     cli_add_data(c->out, cli_text_of(value, "path"), 0);
     vls_buf_add_byte(&c->out->text, '\n');
     return 0;
@@ -191,8 +190,8 @@ static const cli_printer printers[] = {
     {.op = "blob:register", .print = cli_print_blob_registered},
     {.op = "checkpoint:diff", .print = cli_print_checkpoint_diff, .differs = true},
     {.op = "checkpoint:list",
-     .columns = {"name", "version?", "root?", "time", "files", "bytes", "lacking", "partial?",
-                 "agent?"}},
+     .columns = {"name", "version?", "treeRoot?=ROOT", "time", "files", "bytes", "lacking",
+                 "partial?", "agent?"}},
     {.op = "checkpoint:remove", .print = cli_print_removed},
     {.op = "checkpoint:show",
      .columns = {"path~", "kind", "mode", "size", "content?", "target", "reason"}},
@@ -260,7 +259,8 @@ static const cli_printer printers[] = {
     {.op = "prompt:explain-miss", .print = cli_print_prompt_miss},
     {.op = "prompt:lint", .print = cli_print_lint, .status = cli_status_of_lint},
     {.op = "prompt:list",
-     .columns = {"id", "session", "head?", "provider", "model", "tokens", "time", "actor?=BY"}},
+     .columns = {"id", "sessionId=SESSION", "head?", "provider", "model", "tokens", "time",
+                 "actor?=BY"}},
     {.op = "prompt:render", .print = cli_print_prompt},
     {.op = "prompt:show",
      .print = cli_print_prompt,
@@ -285,8 +285,8 @@ static const cli_printer printers[] = {
     {.op = "tree:checkpoint", .print = cli_print_checkpoint, .warn = cli_warn_of_checkpoint},
     {.op = "tree:diff", .print = cli_print_diff, .differs = true},
     {.op = "tree:list",
-     .columns = {"root", "version", "time", "seq?", "files", "bytes", "added", "changed", "removed",
-                 "moved?"}},
+     .columns = {"treeRoot=ROOT", "version", "time", "seq?", "files", "bytes", "added", "changed",
+                 "removed", "moved?"}},
     {.op = "tree:ls",
      .cell = cli_tree_cell,
      .columns = {"path~", "kind", "size|entries", "nodeId=NODE", "objectId*=OBJECT"}},

@@ -165,14 +165,13 @@ static void print_tokens(cli *c, vls_json answer)
 static void print_title(cli *c, vls_json answer)
 {
     valise_str model = cli_text_of(answer, "model"), head = cli_text_of(answer, "head");
-    vls_json created = vls_member_of(answer, "created");
 
     if (vls_member_of(answer, "id").type == VLS_JSON_STRING) {
         add_text(c, "prompt ");
         cli_style_begin(c->out, CLI_YELLOW);
         cli_add_id(c, answer, "id");
         cli_style_end(c->out, CLI_YELLOW);
-        if (created.type == VLS_JSON_BOOL && !created.truth)
+        if (vls_truth_of(answer, "existed"))
             add_text(c, " (there already)");
     } else {
         add_text(c, "prompt, not recorded");

@@ -47,7 +47,7 @@ static void add_changes(vls_buf *out, vls_json answer)
 
 static bool is_unchanged(vls_json answer)
 {
-    return vls_str_equal(cli_text_of(answer, "root"), cli_text_of(answer, "oldRoot"));
+    return vls_str_equal(cli_text_of(answer, "treeRoot"), cli_text_of(answer, "oldTreeRoot"));
 }
 
 /* Why, without the path again: "open b.c: Permission denied". */
@@ -128,7 +128,7 @@ int cli_print_scan(cli *c, const valise_op *op, vls_json answer, valise_error *e
         add_changes(out, answer);
     }
     vls_buf_add_text(out, "  root ");
-    cli_add_data(c->out, vls_str_head(cli_text_of(answer, "root"), SHORT_ID), 0);
+    cli_add_data(c->out, vls_str_head(cli_text_of(answer, "treeRoot"), SHORT_ID), 0);
     vls_buf_add_byte(out, '\n');
     add_problems(out, c, answer, "ambiguous", "ambiguousCount", "not followed:");
     return 0;

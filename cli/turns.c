@@ -401,7 +401,7 @@ int cli_print_branch(cli *c, const valise_op *op, vls_json row, valise_error *er
         add_data(&p,
                  label.len > 0 ? label : vls_str_from(id, id.len > DIGITS ? id.len - DIGITS : 0));
         vls_buf_add_text(&c->out->text, ": ");
-        add_data(&p, cli_short_ref(cli_text_of(one, "turn")));
+        add_data(&p, cli_short_ref(cli_text_of(one, "ref")));
         end_line(&p);
     }
     return rc;

@@ -72,7 +72,7 @@ enum {
 typedef struct line {
     int64_t event;
     valise_str path, from, type, reason;
-    valise_id root, frame, was;
+    valise_id root, frame, previous;
     int64_t version, added, changed, removed, moved;
 } line;
 
@@ -86,7 +86,7 @@ static const valise_field change_fields[] = {
 static const valise_field version_fields[] = {
     VALISE_FIELD_WITH(line, event, ENUM, VALISE_REQUIRED, "What happened.", .more = event_names),
     VALISE_FIELD(line, version, INT, VALISE_REQUIRED, "Of the tree."),
-    VALISE_FIELD(line, root, ID, VALISE_NULLABLE, "Root of the tree."),
+    VALISE_FIELD_AS(line, root, "treeRoot", ID, VALISE_NULLABLE, "Root of the tree."),
     VALISE_FIELD(line, added, INT, 0, "Nodes that came."),
     VALISE_FIELD(line, changed, INT, 0, "Nodes that changed."),
     VALISE_FIELD(line, removed, INT, 0, "Nodes that went."),
@@ -96,7 +96,7 @@ static const valise_field version_fields[] = {
 static const valise_field watching_fields[] = {
     VALISE_FIELD_WITH(line, event, ENUM, VALISE_REQUIRED, "What happened.", .more = event_names),
     VALISE_FIELD(line, version, INT, VALISE_REQUIRED, "Of the tree."),
-    VALISE_FIELD(line, root, ID, VALISE_NULLABLE, "Root of the tree."),
+    VALISE_FIELD_AS(line, root, "treeRoot", ID, VALISE_NULLABLE, "Root of the tree."),
     VALISE_FIELD_END,
 };
 static const valise_field slot_fields[] = {
@@ -104,7 +104,7 @@ static const valise_field slot_fields[] = {
     VALISE_FIELD(line, path, PATH, VALISE_REQUIRED, "The path."),
     VALISE_FIELD(line, type, STR, VALISE_REQUIRED, "Type of the frame."),
     VALISE_FIELD_AS(line, frame, "frameId", ID, VALISE_NULLABLE, "The head."),
-    VALISE_FIELD(line, was, ID, VALISE_NULLABLE, "The head before."),
+    VALISE_FIELD_AS(line, previous, "previousHead", ID, VALISE_NULLABLE, "The head before."),
     VALISE_FIELD(line, reason, STR, VALISE_NULLABLE, "The reason."),
     VALISE_FIELD_END,
 };
@@ -232,7 +232,7 @@ static int take_slot(void *arg, const cli_slot_news *news, valise_error *err)
               .path = news->path,
               .type = news->type,
               .frame = news->frame,
-              .was = news->was};
+              .previous = news->previous};
 
     vls_buf_clear(&w->text);
     vls_text_neutralize(&w->text, news->why, 0);
@@ -243,7 +243,7 @@ static int take_slot(void *arg, const cli_slot_news *news, valise_error *err)
 
 static int run_hook(watching *w, const valise_tree_scanned *scanned, valise_error *err)
 {
-    vls_id_text root = vls_id_hex(&scanned->root);
+    vls_id_text root = vls_id_hex(&scanned->tree_root);
     char version[32];
     const cli_variable variables[] = {
         {"VALISE_VERSION", version}, {"VALISE_ROOT", root.s}, {NULL, NULL}};
@@ -271,7 +271,7 @@ static int take_version(void *arg, const valise_tree_scanned *scanned, valise_er
     watching *w = arg;
     const line l = {.event = EVENT_RECORDED,
                     .version = scanned->version,
-                    .root = scanned->root,
+                    .root = scanned->tree_root,
                     .added = scanned->added,
                     .changed = scanned->changed,
                     .removed = scanned->removed,

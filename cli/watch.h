@@ -25,9 +25,9 @@ enum {
 typedef struct cli_slot_news {
     int what; /* CLI_SLOT_... */
     valise_str path, type;
-    valise_id frame; /* the head; zero: not told */
-    valise_id was;   /* the one before; zero: none */
-    valise_str why;  /* "": no reason */
+    valise_id frame;    /* the head; zero: not told */
+    valise_id previous; /* the one before; zero: none */
+    valise_str why;     /* "": no reason */
 } cli_slot_news;
 
 /* One run after each version, and where others wrote what it depends on. It looks at what changed

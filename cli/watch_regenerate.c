@@ -149,7 +149,7 @@ static int take_row(cli_regenerating *r, vls_json row, valise_error *err)
     cli_slot_news news = {.what = what_of(cli_text_of(row, "outcome")),
                           .type = cli_text_of(row, "type"),
                           .why = cli_text_of(row, "why")};
-    int rc = id_of(&news.frame, row, "is", err);
+    int rc = id_of(&news.frame, row, "after", err);
 
     vls_buf_init(&path, r->c->env, VLS_JSON_MAX_BYTES);
     if (member)
@@ -157,7 +157,7 @@ static int take_row(cli_regenerating *r, vls_json row, valise_error *err)
     if (rc == 0)
         rc = vls_buf_check(&path, err);
     if (rc == 0)
-        rc = id_of(&news.was, row, "was", err);
+        rc = id_of(&news.previous, row, "before", err);
     news.path = vls_buf_str(&path);
     if (rc < 0 || is_told(r, &news) || (news.what < 0 && !holds(row)))
         return rc;

@@ -75,7 +75,7 @@ typedef struct valise_checkpointed {
     char name[VALISE_CHECKPOINT_NAME_MAX + 1]; /* "": it was a dry run */
     bool existed;    /* nothing had changed since the checkpoint of this name */
     int64_t version; /* of the tree */
-    valise_id root;
+    valise_id tree_root;
     int64_t files, dirs, links, bytes; /* in the checkpoint */
     int64_t stored, stored_bytes;      /* contents that were not stored before */
     int64_t lacking;
@@ -126,7 +126,7 @@ typedef struct valise_restored {
     int64_t kept; /* files that the checkpoint does not have */
     int64_t in_the_way, lacking;
     int64_t version; /* of the tree afterwards */
-    valise_id root;
+    valise_id tree_root;
 } valise_restored;
 
 #define VALISE_RESTORED_INIT                                                                       \
@@ -154,7 +154,7 @@ VALISE_API int valise_tree_restore(valise_restored *out, valise *v, const char *
 typedef struct valise_checkpoint_info {
     valise_str name;
     int64_t version, time, seq;
-    valise_id root;
+    valise_id tree_root;
     bool partial; /* it has only what a restore was about to change */
     valise_str agent;
     int64_t files, dirs, links, bytes, lacking;

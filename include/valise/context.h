@@ -77,7 +77,7 @@ typedef struct valise_tree_scan_options {
 /* What a scan found, and the tree after it. */
 typedef struct valise_tree_scanned {
     size_t size;
-    valise_id old_root, root; /* zero: there is none */
+    valise_id old_tree_root, tree_root; /* zero: there is none */
     int64_t version;
     int64_t added, changed, removed;
     int64_t moved; /* of those added and removed */

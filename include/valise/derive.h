@@ -53,9 +53,9 @@ enum {
 
 typedef struct valise_derived_slot {
     valise_str path, type;
-    int64_t outcome;   /* VALISE_DERIVED_... */
-    valise_id was, is; /* MADE, UNCHANGED: the heads; zero: none */
-    valise_str why;    /* FAILED: what went wrong; NEEDS_RUN: the program; else ptr NULL */
+    int64_t outcome;         /* VALISE_DERIVED_... */
+    valise_id before, after; /* MADE, UNCHANGED: the heads; zero: none */
+    valise_str why;          /* FAILED: what went wrong; NEEDS_RUN: the program; else ptr NULL */
 } valise_derived_slot;
 
 typedef struct valise_derived {

@@ -26,7 +26,7 @@ enum { VALISE_HIT_TURN, VALISE_HIT_CONTEXT, VALISE_HIT_FRAME };
 typedef struct valise_hit {
     int kind;         /* VALISE_HIT_... */
     valise_str place; /* an argument for `valise show` */
-    valise_str turn;  /* TURN: ID@VERSION; else ptr NULL, as below */
+    valise_str ref;   /* TURN: ID@VERSION; else ptr NULL, as below */
     valise_str key;   /* CONTEXT: its key */
     valise_str path;  /* FRAME: the path of its file, and its type */
     valise_str type;

@@ -23,7 +23,7 @@ static const valise_field diff_in[] = {
 
 typedef struct diff_row {
     valise_str key;
-    int64_t kind;
+    int64_t change;
     valise_content before, after;
     valise_str patch;
     valise_str node_id, node_name;
@@ -31,11 +31,11 @@ typedef struct diff_row {
     int64_t seq;
 } diff_row;
 
-static const char *const kinds[] = {"added", "modified", "deleted", NULL};
+static const char *const changes[] = {"added", "modified", "deleted", NULL};
 
 static const valise_field diff_out[] = {
     VALISE_FIELD(diff_row, key, STR, 0, "Key of the item."),
-    VALISE_FIELD_WITH(diff_row, kind, ENUM, 0, "What became of it.", .more = kinds),
+    VALISE_FIELD_WITH(diff_row, change, ENUM, 0, "What became of it.", .more = changes),
     VALISE_FIELD(diff_row, before, VALUE, VALISE_NULLABLE, "The older value."),
     VALISE_FIELD(diff_row, after, VALUE, VALISE_NULLABLE, "The newer value."),
     VALISE_FIELD(diff_row, patch, JSON, VALISE_NULLABLE,
@@ -68,7 +68,7 @@ static int emit(void *arg, const valise_change *change, valise_error *err)
     valise_view *view = arg;
     VLS_AUTO(buf) vls_buf patch = {0};
     diff_row row = {.key = change->key,
-                    .kind = change->kind,
+                    .change = change->kind,
                     .before = vls_use_content(change->old_value),
                     .after = vls_use_content(change->new_value)};
     int rc = 0;

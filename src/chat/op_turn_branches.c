@@ -19,7 +19,7 @@ typedef vls_branch_holder holder;
 static const valise_field holder_fields[] = {
     VALISE_FIELD(holder, id, UUID, VALISE_REQUIRED, "Id of the session."),
     VALISE_FIELD(holder, label, STR, VALISE_NULLABLE, "Its label, for people."),
-    VALISE_FIELD(holder, turn, STR, VALISE_REQUIRED, "Its head, or its tip."),
+    VALISE_FIELD(holder, ref, STR, VALISE_REQUIRED, "Its head, or its tip."),
     VALISE_FIELD(holder, tip, BOOL, 0, "It is a tip."),
     VALISE_FIELD_END,
 };
@@ -79,8 +79,7 @@ static int add_holder(void *arg, const vls_session_row *session, const vls_tip_r
     one->tip = tip != NULL;
     if (session->label.ptr)
         rc = vls_arena_dup(&one->label, a->arena, session->label, err);
-    return rc < 0 ? rc
-                  : vls_shown_ref(&one->turn, a->arena, tip ? &tip->turn : &session->head, err);
+    return rc < 0 ? rc : vls_shown_ref(&one->ref, a->arena, tip ? &tip->turn : &session->head, err);
 }
 
 static int look_around(branch_row *row, vls_show *show, const vls_turn_row *turn,

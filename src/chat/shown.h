@@ -179,7 +179,7 @@ typedef struct vls_branches_args {
 
 typedef struct vls_branch_holder {
     valise_uuid id;
-    valise_str label, turn;
+    valise_str label, ref;
     bool tip;
 } vls_branch_holder;
 

@@ -91,7 +91,7 @@ int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const char *name
         return rc;
     ours = (valise_checkpointed){.existed = r.existed,
                                  .version = r.version,
-                                 .root = r.root,
+                                 .tree_root = r.tree_root,
                                  .files = r.files,
                                  .dirs = r.dirs,
                                  .links = r.links,
@@ -175,7 +175,7 @@ int valise_tree_restore(valise_restored *out, valise *v, const char *checkpoint,
                              .in_the_way = r.in_the_way_count,
                              .lacking = r.lacking_count,
                              .version = r.version,
-                             .root = r.root};
+                             .tree_root = r.tree_root};
     take_name(ours.saved, r.saved);
     if (out)
         vls_sized_give(out, &ours, sizeof(ours));
@@ -200,7 +200,7 @@ static int tell_row(void *arg, const void *row, valise_error *err)
                                               .version = r->version,
                                               .time = r->time,
                                               .seq = r->seq,
-                                              .root = r->root,
+                                              .tree_root = r->root,
                                               .partial = r->partial,
                                               .agent = r->agent,
                                               .files = r->files,

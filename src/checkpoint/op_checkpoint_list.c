@@ -8,7 +8,8 @@
 static const valise_field list_out[] = {
     VALISE_FIELD(vls_checkpoint_row, name, STR, VALISE_REQUIRED, "What it is called."),
     VALISE_FIELD(vls_checkpoint_row, version, INT, VALISE_REQUIRED, "Version of the tree."),
-    VALISE_FIELD(vls_checkpoint_row, root, ID, VALISE_NULLABLE, "Root of that version."),
+    VALISE_FIELD_AS(vls_checkpoint_row, root, "treeRoot", ID, VALISE_NULLABLE,
+                    "Root of that version."),
     VALISE_FIELD(vls_checkpoint_row, time, TIME, VALISE_REQUIRED, "When it was made."),
     VLS_CHECKPOINT_COUNT_FIELDS(vls_checkpoint_row),
     VALISE_FIELD(vls_checkpoint_row, partial, BOOL, 0,

@@ -30,7 +30,8 @@ static const valise_field checkpoint_out[] = {
     VALISE_FIELD(result_type, name, STR, VALISE_NULLABLE, "What it is called."),
     VALISE_FIELD(result_type, existed, BOOL, 0, "Nothing had changed since that one."),
     VALISE_FIELD(result_type, version, INT, VALISE_REQUIRED, "Version of the tree."),
-    VALISE_FIELD(result_type, root, ID, VALISE_REQUIRED, "Root of that version."),
+    VALISE_FIELD_AS(result_type, tree_root, "treeRoot", ID, VALISE_REQUIRED,
+                    "Root of that version."),
     VALISE_FIELD(result_type, files, INT, 0, "Files in it."),
     VALISE_FIELD(result_type, dirs, INT, 0, "Directories in it."),
     VALISE_FIELD(result_type, links, INT, 0, "Symbolic links."),
@@ -259,7 +260,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc < 0)
         return rc;
     out->version = m.survey.tree.version;
-    out->root = m.survey.tree.root;
+    out->tree_root = m.survey.tree.root;
     out->files = m.keeping.files;
     out->dirs = m.keeping.dirs;
     out->links = m.keeping.links;

@@ -64,7 +64,7 @@ static const valise_field restore_out[] = {
     VALISE_FIELD_WITH(result_type, found, LIST, 0, "Files that a killed restore left behind.",
                       .more = &text_item),
     VALISE_FIELD(result_type, version, INT, 0, "Version of the tree after it."),
-    VALISE_FIELD(result_type, root, ID, VALISE_NULLABLE, "And its root."),
+    VALISE_FIELD_AS(result_type, tree_root, "treeRoot", ID, VALISE_NULLABLE, "And its root."),
     VALISE_FIELD_END,
 };
 
@@ -368,7 +368,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc < 0)
         return rc;
     r.out->version = tree.version;
-    r.out->root = tree.root;
+    r.out->tree_root = tree.root;
     return tell(&r, err);
 }
 

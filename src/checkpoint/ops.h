@@ -66,7 +66,7 @@ typedef struct vls_checkpoint_result {
     valise_str name; /* ptr NULL: dry run */
     bool existed;    /* nothing had changed since the one with this name */
     int64_t version;
-    valise_id root;
+    valise_id tree_root;
     int64_t files, dirs, links, bytes;
     int64_t stored, stored_bytes; /* contents that were not there before */
     int64_t lacking_count;
@@ -124,7 +124,7 @@ typedef struct vls_restore_result {
     valise_list late;                /* of valise_str: more checkpoints of what was there */
     valise_list found;               /* of valise_str: files that a killed restore left */
     int64_t version;                 /* of the tree after it */
-    valise_id root;
+    valise_id tree_root;
 } vls_restore_result;
 
 extern const valise_op vls_op_checkpoint_checkpoint_store, vls_op_checkpoint_checkpoint_make,

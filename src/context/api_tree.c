@@ -80,8 +80,8 @@ static int tell(const telling *to, const vls_tree_scan_result *found, valise_err
 
 static void give(valise_tree_scanned *out, const vls_tree_scan_result *found)
 {
-    const valise_tree_scanned ours = {.old_root = found->old_root,
-                                      .root = found->root,
+    const valise_tree_scanned ours = {.old_tree_root = found->old_tree_root,
+                                      .tree_root = found->tree_root,
                                       .version = found->version,
                                       .added = found->added,
                                       .changed = found->changed,

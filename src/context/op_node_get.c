@@ -21,7 +21,7 @@ static const valise_field get_in[] = {
                       .max = VLS_LENS_TEXT_MAX),
     VALISE_FIELD_WITH(get_args, at, STR, VALISE_NULLABLE,
                       "The node as of this tree root (default: the newest).", .max = 64,
-                      .ref = "tree:list.root"),
+                      .ref = "tree:list.treeRoot"),
     VLS_NO_SCAN_FIELD(get_args),
     VALISE_FIELD_END,
 };

@@ -5,7 +5,7 @@
 
 typedef struct version_out {
     int64_t version;
-    valise_id root;
+    valise_id tree_root;
     int64_t time, seq;
     int64_t added, changed, removed, moved;
     vls_tree_counts counts;
@@ -13,7 +13,7 @@ typedef struct version_out {
 
 static const valise_field list_out[] = {
     VALISE_FIELD(version_out, version, INT, VALISE_REQUIRED, "Number of the version."),
-    VALISE_FIELD(version_out, root, ID, VALISE_REQUIRED, "Its root."),
+    VALISE_FIELD_AS(version_out, tree_root, "treeRoot", ID, VALISE_REQUIRED, "Its root."),
     VALISE_FIELD(version_out, time, TIME, VALISE_REQUIRED, "When it was made."),
     VALISE_FIELD(version_out, seq, INT, VALISE_REQUIRED, "The log entry that made it."),
     VALISE_FIELD(version_out, added, INT, 0, "Nodes that came."),
@@ -27,7 +27,7 @@ static const valise_field list_out[] = {
 static int emit(valise_view *view, const vls_tree_version_row *row, valise_error *err)
 {
     const version_out out = {.version = row->version,
-                             .root = row->root,
+                             .tree_root = row->root,
                              .time = row->time,
                              .seq = row->seq,
                              .added = row->added,

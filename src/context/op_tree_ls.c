@@ -13,7 +13,7 @@ static const valise_field ls_in[] = {
                       .max = VLS_PATH_MAX, .ref = "tree.here"),
     VALISE_FIELD_WITH(ls_args, at, STR, VALISE_NULLABLE,
                       "As of this root (or its first digits) or this version (v12).", .max = 64,
-                      .ref = "tree:list.root"),
+                      .ref = "tree:list.treeRoot"),
     VALISE_FIELD_END,
 };
 

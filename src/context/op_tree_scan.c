@@ -48,8 +48,10 @@ static const valise_field move_item = {
     .name = "move", .type = VALISE_T_STRUCT, .more = &move_struct};
 
 static const valise_field scan_out[] = {
-    VALISE_FIELD_AS(scan_result, old_root, "oldRoot", ID, VALISE_NULLABLE, "The root before."),
-    VALISE_FIELD(scan_result, root, ID, VALISE_NULLABLE, "The root now."),
+    VALISE_FIELD_AS(scan_result, old_tree_root, "oldTreeRoot", ID, VALISE_NULLABLE,
+                    "Root of the tree before."),
+    VALISE_FIELD_AS(scan_result, tree_root, "treeRoot", ID, VALISE_NULLABLE,
+                    "Root of the tree now."),
     VALISE_FIELD(scan_result, version, INT, VALISE_REQUIRED, "The version that has it."),
     VALISE_FIELD(scan_result, added, INT, VALISE_REQUIRED, "Nodes that came."),
     VALISE_FIELD(scan_result, changed, INT, VALISE_REQUIRED, "Nodes that changed."),
@@ -289,8 +291,8 @@ static int tell(scan_result *out, scanning *s, valise_error *err)
     const vls_scan *scan = &s->scan;
     int rc;
 
-    out->old_root = s->outside.tree.root;
-    out->root = s->done.root;
+    out->old_tree_root = s->outside.tree.root;
+    out->tree_root = s->done.root;
     out->version = s->done.version;
     out->added = scan->added;
     out->changed = scan->changed;

@@ -46,7 +46,7 @@ typedef struct vls_tree_scan_problem {
 } vls_tree_scan_problem;
 
 typedef struct vls_tree_scan_result {
-    valise_id old_root, root;
+    valise_id old_tree_root, tree_root;
     int64_t version;
     int64_t added, changed, removed, moved;
     valise_list changes;           /* of const vls_tree_scan_change * */

@@ -58,9 +58,9 @@ int vls_run_tell(vls_run_state *r, const vls_task *task, int outcome, const vali
         return vls_arena_fail(arena, err);
     row->outcome = outcome;
     if (was)
-        row->was = *was;
+        row->before = *was;
     if (is)
-        row->is = *is;
+        row->after = *is;
     rc = vls_arena_dup(&row->path, arena, task->path, err);
     if (rc == 0)
         rc = vls_arena_dup(&row->type, arena, task->type, err);

@@ -58,8 +58,9 @@ static const valise_field diff_out[] = {
     VALISE_FIELD_WITH(diff_row, change, ENUM, VALISE_REQUIRED,
                       "What became of it; unknown: a checkpoint lacks it.", .more = changes),
     VALISE_FIELD(diff_row, path, PATH, VALISE_REQUIRED, "Where it lies."),
-    VALISE_FIELD_WITH(diff_row, was, STRUCT, VALISE_NULLABLE, "What it was.", .more = &side_struct),
-    VALISE_FIELD_WITH(diff_row, is, STRUCT, VALISE_NULLABLE, "What it is now.",
+    VALISE_FIELD_WITH(diff_row, before, STRUCT, VALISE_NULLABLE, "What it was.",
+                      .more = &side_struct),
+    VALISE_FIELD_WITH(diff_row, after, STRUCT, VALISE_NULLABLE, "What it is now.",
                       .more = &side_struct),
     VALISE_FIELD(diff_row, patch, STR, VALISE_NULLABLE, "The lines that differ."),
     VALISE_FIELD_AS(diff_row, patch_data, "patchData", BYTES, VALISE_NULLABLE,
@@ -342,11 +343,11 @@ static int tell(diffing *d, const vls_manifest_entry *was, const vls_manifest_en
     row.change = change;
     if (was) {
         before = side_of(modes[0], was);
-        row.was = &before;
+        row.before = &before;
     }
     if (is) {
         after = side_of(modes[1], is);
-        row.is = &after;
+        row.after = &after;
     }
     if (change == UNKNOWN)
         row.unshown =

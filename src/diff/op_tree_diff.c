@@ -29,10 +29,10 @@ static const valise_field diff_in[] = {
     VALISE_FIELD_WITH(diff_args, from, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "The older state: a root or its first digits, v12, a checkpoint, a seq or a "
                       "time (default: the newest checkpoint, else the previous version).",
-                      .max = POINT_MAX, .ref = "tree:list.root"),
+                      .max = POINT_MAX, .ref = "tree:list.treeRoot"),
     VALISE_FIELD_WITH(diff_args, to, STR, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "The newer state (default: the last scan).", .max = POINT_MAX,
-                      .ref = "tree:list.root"),
+                      .ref = "tree:list.treeRoot"),
     VALISE_FIELD_WITH(diff_args, paths, LIST, VALISE_POSITIONAL,
                       "Only these paths and what is below them; after -- if a state is omitted.",
                       .more = &path_item, .max = VLS_DIFF_PATHS_MAX),
@@ -100,14 +100,15 @@ static const valise_field diff_out[] = {
                       .more = changes),
     VALISE_FIELD(diff_row, path, PATH, VALISE_NULLABLE, "Where it is, or was."),
     VALISE_FIELD(diff_row, from, PATH, VALISE_NULLABLE, "Where it was before it moved."),
-    VALISE_FIELD_WITH(diff_row, was, STRUCT, VALISE_NULLABLE, "A node, as it was.",
+    VALISE_FIELD_WITH(diff_row, before, STRUCT, VALISE_NULLABLE, "A node, as it was.",
                       .more = &node_struct),
-    VALISE_FIELD_WITH(diff_row, is, STRUCT, VALISE_NULLABLE, "And as it is.", .more = &node_struct),
+    VALISE_FIELD_WITH(diff_row, after, STRUCT, VALISE_NULLABLE, "And as it is.",
+                      .more = &node_struct),
     VALISE_FIELD(diff_row, type, STR, VALISE_NULLABLE, "Type of a slot."),
-    VALISE_FIELD_AS_WITH(diff_row, head_was, "headWas", STRUCT, VALISE_NULLABLE,
+    VALISE_FIELD_AS_WITH(diff_row, head_before, "headBefore", STRUCT, VALISE_NULLABLE,
                          "Its head, as it was.", .more = &head_struct),
-    VALISE_FIELD_AS_WITH(diff_row, head_is, "headIs", STRUCT, VALISE_NULLABLE, "And as it is.",
-                         .more = &head_struct),
+    VALISE_FIELD_AS_WITH(diff_row, head_after, "headAfter", STRUCT, VALISE_NULLABLE,
+                         "And as it is.", .more = &head_struct),
     VALISE_FIELD(diff_row, patch, STR, VALISE_NULLABLE, "The lines that differ."),
     VALISE_FIELD_AS(diff_row, patch_data, "patchData", BYTES, VALISE_NULLABLE,
                     "The same where they are no UTF-8."),
@@ -368,11 +369,11 @@ static int emit_node(diffing *d, int change, const vls_difference *diff, valise_
     rc = 0;
     if (diff->was) {
         was = node_out(diff->was);
-        row.was = &was;
+        row.before = &was;
     }
     if (diff->is) {
         is = node_out(diff->is);
-        row.is = &is;
+        row.after = &is;
     }
     if (d->args->patch && !d->args->stat && has_lines(diff->was) && has_lines(diff->is))
         rc = change == VLS_DIFF_MOVED ? write_move(d, &row, diff->is, err)
@@ -546,8 +547,8 @@ static int emit_slot(diffing *d, const vls_slot_difference *diff, valise_error *
         rc = fill_voice(&is, d, diff->is, diff->is_orphaned, err);
     if (diff->change == VLS_SLOT_MOVED)
         row.from = diff->was->path;
-    row.head_was = diff->was ? &was.head : NULL;
-    row.head_is = diff->is ? &is.head : NULL;
+    row.head_before = diff->was ? &was.head : NULL;
+    row.head_after = diff->is ? &is.head : NULL;
     if (rc == 0 && d->args->patch && !d->args->stat)
         rc = write_voices(d, &row, &was, &is, diff, err);
     return rc < 0 ? rc : emit(d, &row, err);

@@ -61,8 +61,8 @@ typedef struct vls_diff_row {
     int64_t what;   /* VLS_DIFF_NODE, ... */
     int64_t change; /* VALISE_NONE: a summary */
     valise_str path, from, type;
-    const vls_diff_node *was, *is;
-    const vls_diff_head *head_was, *head_is;
+    const vls_diff_node *before, *after;
+    const vls_diff_head *head_before, *head_after;
     valise_str patch, patch_data; /* text, or bytes that are none */
     valise_str unshown;           /* why there is no patch */
     const vls_diff_counts *summary;
@@ -89,7 +89,7 @@ typedef struct vls_checkpoint_diff_side {
 typedef struct vls_checkpoint_diff_row {
     int64_t change;
     valise_str path;
-    const vls_checkpoint_diff_side *was, *is;
+    const vls_checkpoint_diff_side *before, *after;
     valise_str patch, patch_data, unshown;
 } vls_checkpoint_diff_row;
 

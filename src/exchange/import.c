@@ -38,7 +38,7 @@ typedef struct reading_file {
 
 static int tell(vls_importing *i, const vls_foreign *f, const vls_loaded *loaded, valise_error *err)
 {
-    vls_imported_session one = {.id = f->id, .turns = loaded->turns, .created = loaded->session};
+    vls_imported_session one = {.id = f->id, .turns = loaded->turns, .existed = !loaded->session};
     valise_str label = i->label.ptr ? i->label : f->label;
     int rc = 0;
 

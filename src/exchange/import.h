@@ -17,7 +17,7 @@ typedef struct vls_imported_session {
     valise_uuid id;
     valise_str label; /* ptr NULL: none */
     int64_t turns;    /* that were added */
-    bool created;
+    bool existed;
 } vls_imported_session;
 
 typedef struct vls_importing {

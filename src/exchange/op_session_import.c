@@ -46,7 +46,7 @@ static const valise_field session_fields[] = {
     VALISE_FIELD_AS(vls_imported_session, id, "sessionId", UUID, VALISE_REQUIRED, "Its id."),
     VALISE_FIELD(vls_imported_session, label, STR, VALISE_NULLABLE, "Its label, for people."),
     VALISE_FIELD(vls_imported_session, turns, INT, 0, "Turns that were added."),
-    VALISE_FIELD(vls_imported_session, created, BOOL, 0, "It is new."),
+    VALISE_FIELD(vls_imported_session, existed, BOOL, 0, "It was there before."),
     VALISE_FIELD_END,
 };
 static const valise_field type_fields[] = {

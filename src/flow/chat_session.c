@@ -95,7 +95,7 @@ static int on_piece(void *arg, const valise_event *event, valise_error *err)
 
     vls_arena_init(&arena, r->at->run->env, (size_t)64 << 20);
     rc = vls_json_parse(&piece, &arena, event->payload, NULL, err);
-    if (rc == 0 && vls_str_equal(vls_text_of(piece, "session"), r->session))
+    if (rc == 0 && vls_str_equal(vls_text_of(piece, "sessionId"), r->session))
         vls_flow_tell(r->at->run, r->at, "STREAM_CHUNK", event->payload);
     return rc;
 }

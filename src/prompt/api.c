@@ -64,7 +64,7 @@ int valise_prompt_build(valise_prompt **out, valise *v, const char *session, con
 {
     VLS_AUTO(held) held *h = NULL;
     vls_prompt_build_args args = {.neutral = true, .wire = true};
-    vls_prompt_built built = {.created = false};
+    vls_prompt_built built = {.existed = false};
     int rc;
 
     VLS_ARG(out && v && session && provider, err);

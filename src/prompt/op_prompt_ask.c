@@ -200,7 +200,7 @@ static int build(asking *a, valise_error *err)
 {
     vls_prompt_build_args args = {.of = a->args->of};
     VLS_AUTO(memory) vls_memory memory = {0};
-    vls_prompt_built built = {.created = false};
+    vls_prompt_built built = {.existed = false};
     valise_call call = VALISE_CALL_INIT;
     int rc = valise_job_call(&call, a->job, err);
 

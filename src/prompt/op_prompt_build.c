@@ -36,8 +36,8 @@ static const valise_field build_in[] = {
 
 static const valise_field build_out[] = {
     VALISE_FIELD_WITH(built, id, ID, VALISE_NULLABLE, "Id of the manifest.", .ref = VLS_REF_PROMPT),
-    VALISE_FIELD(built, created, BOOL, 0, "Whether it is a new one."),
-    VALISE_FIELD(built, session, UUID, VALISE_REQUIRED, "The session."),
+    VALISE_FIELD(built, existed, BOOL, 0, "The same one was recorded before."),
+    VALISE_FIELD_AS(built, session, "sessionId", UUID, VALISE_REQUIRED, "The session."),
     VALISE_FIELD_WITH(built, head, STR, VALISE_NULLABLE, "The turn it ends with.",
                       .ref = VLS_REF_TURN),
     VALISE_FIELD(built, provider, STR, VALISE_REQUIRED, "Whose form the request has."),
@@ -285,7 +285,7 @@ static int record(building *b, valise_error *err)
         rc = vls_run(v, &vls_op_prompt_prompt_record, &b->record, &recorded, NULL, &call, &internal,
                      err);
     b->out->id = recorded.id;
-    b->out->created = recorded.created;
+    b->out->existed = rc == 0 && !recorded.created;
     return rc;
 }
 

@@ -20,7 +20,7 @@ static const valise_field diff_in[] = {
 typedef struct diff_row {
     int64_t change;
     vls_part_shown source; /* of b; of a where it left */
-    int64_t before;        /* its number in a; VALISE_NONE */
+    int64_t part_before;   /* its number in a; VALISE_NONE */
     int64_t more;          /* tokens that it costs more than before */
 } diff_row;
 
@@ -28,7 +28,8 @@ static const valise_field diff_out[] = {
     VALISE_FIELD_WITH(diff_row, change, ENUM, VALISE_REQUIRED, "What became of the part.",
                       .more = vls_part_changes),
     VLS_PART_SHOWN_FIELDS(diff_row),
-    VALISE_FIELD(diff_row, before, INT, VALISE_NULLABLE, "Its number in the first prompt."),
+    VALISE_FIELD_AS(diff_row, part_before, "partBefore", INT, VALISE_NULLABLE,
+                    "Its number in the first prompt."),
     VALISE_FIELD(diff_row, more, INT, VALISE_REQUIRED, "Tokens that the second one has more."),
     VALISE_FIELD_END,
 };
@@ -43,7 +44,7 @@ static int emit(void *arg, vls_part_change change, int64_t a, int64_t b, valise_
     differing *d = arg;
     const vls_part *was = a >= 0 ? &d->a.parts.ptr[a] : NULL;
     const vls_part *is = b >= 0 ? &d->b.parts.ptr[b] : NULL;
-    diff_row row = {.change = change, .before = a >= 0 ? a : VALISE_NONE};
+    diff_row row = {.change = change, .part_before = a >= 0 ? a : VALISE_NONE};
     int rc = vls_shown_part(&row.source, d->view, is ? is : was, (size_t)(is ? b : a), err);
 
     row.more = (is ? is->tokens : 0) - (was ? was->tokens : 0);

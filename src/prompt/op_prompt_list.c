@@ -27,7 +27,7 @@ typedef struct list_row {
 static const valise_field list_out[] = {
     VALISE_FIELD_AS_WITH(list_row, row.id, "id", ID, VALISE_REQUIRED, "Id of the manifest.",
                          .ref = VLS_REF_PROMPT),
-    VALISE_FIELD_AS(list_row, row.session, "session", UUID, VALISE_REQUIRED, "The session."),
+    VALISE_FIELD_AS(list_row, row.session, "sessionId", UUID, VALISE_REQUIRED, "The session."),
     VALISE_FIELD_AS_WITH(list_row, row.head, "head", STR, VALISE_NULLABLE, "The turn it ends with.",
                          .ref = VLS_REF_TURN),
     VALISE_FIELD_AS(list_row, row.adapter, "provider", STR, VALISE_REQUIRED,

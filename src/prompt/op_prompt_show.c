@@ -31,7 +31,7 @@ static const valise_field show_in[] = {
 
 static const valise_field show_out[] = {
     VALISE_FIELD_WITH(shown, id, ID, VALISE_REQUIRED, "Id of the manifest.", .ref = VLS_REF_PROMPT),
-    VALISE_FIELD(shown, session, UUID, VALISE_REQUIRED, "The session."),
+    VALISE_FIELD_AS(shown, session, "sessionId", UUID, VALISE_REQUIRED, "The session."),
     VALISE_FIELD_WITH(shown, head, STR, VALISE_NULLABLE, "The turn it ends with.",
                       .ref = VLS_REF_TURN),
     VALISE_FIELD(shown, provider, STR, VALISE_REQUIRED, "Whose form the request has."),

@@ -19,7 +19,7 @@ typedef struct vls_prompt_build_args {
 
 typedef struct vls_prompt_built {
     valise_id id; /* zero: it was not recorded */
-    bool created; /* it is a new one */
+    bool existed; /* the same one was recorded before */
     valise_uuid session;
     valise_str head, provider, model;
     int64_t tokens, limit; /* limit: VALISE_NONE */

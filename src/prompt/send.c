@@ -58,7 +58,7 @@ void vls_piece_write(vls_buf *out, const vls_piece *piece, const char *session)
         vls_json_write_string(out, piece->name);
     }
     if (session)
-        vls_buf_printf(out, ",\"session\":\"%s\"", session);
+        vls_buf_printf(out, ",\"sessionId\":\"%s\"", session);
     vls_buf_add_text(out, ",\"text\":");
     vls_json_write_string(out, piece->text);
     vls_buf_add_byte(out, '}');

@@ -26,7 +26,7 @@ typedef struct vls_sent_blobs {
 } vls_sent_blobs;
 vls_wire_blobs vls_sent_blobs_of(vls_sent_blobs *self);
 
-/* {"block","kind","name"?,"session"?,"text"}: what live events say of a piece. session: NULL for
+/* {"block","kind","name"?,"sessionId"?,"text"}: what live events say of a piece. session: NULL for
  * none. */
 void vls_piece_write(vls_buf *out, const vls_piece *piece, const char *session);
 #define VLS_PIECE_PAYLOAD_MAX ((size_t)1 << 20)

@@ -96,7 +96,7 @@ static int add_hit(void *arg, const void *row, valise_error *err)
     hit->score = from->score;
     rc = copy(&hit->place, h, from->place, err);
     if (rc == 0)
-        rc = copy(&hit->turn, h, from->turn, err);
+        rc = copy(&hit->ref, h, from->ref, err);
     if (rc == 0)
         rc = copy(&hit->key, h, from->key, err);
     if (rc == 0)

@@ -382,7 +382,7 @@ static int add_key(vls_search_hit *hit, finding *f, const match *m, valise_error
         return rc;
     if (kind == VLS_SEARCH_TURN) {
         vls_turn_ref_text text = vls_turn_ref_write(&row.turn.ref);
-        return vls_arena_dup(&hit->turn, f->arena, valise_str_of(text.s), err);
+        return vls_arena_dup(&hit->ref, f->arena, valise_str_of(text.s), err);
     }
     if (kind == VLS_SEARCH_CONTEXT)
         return vls_arena_dup(&hit->key, f->arena, row.entry.key, err);

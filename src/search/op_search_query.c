@@ -32,7 +32,7 @@ static const valise_field query_in[] = {
 static const valise_field query_out[] = {
     VALISE_FIELD_WITH(vls_search_hit, kind, ENUM, 0, "Its kind.", .more = vls_search_kinds),
     VALISE_FIELD(vls_search_hit, place, STR, VALISE_REQUIRED, "Where, as 'valise show' takes it."),
-    VALISE_FIELD(vls_search_hit, turn, STR, VALISE_NULLABLE, "The turn, ID@VERSION."),
+    VALISE_FIELD(vls_search_hit, ref, STR, VALISE_NULLABLE, "The turn, ID@VERSION."),
     VALISE_FIELD(vls_search_hit, key, STR, VALISE_NULLABLE, "Key of the context entry."),
     VALISE_FIELD(vls_search_hit, path, PATH, VALISE_NULLABLE, "What the frame is about."),
     VALISE_FIELD(vls_search_hit, type, STR, VALISE_NULLABLE, "Type of the frame."),

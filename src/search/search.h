@@ -266,7 +266,7 @@ typedef struct vls_search_args {
 typedef struct vls_search_hit {
     int64_t kind;
     valise_str place; /* as `show` takes it */
-    valise_str turn;  /* TURN: ID@VERSION */
+    valise_str ref;   /* TURN: ID@VERSION */
     valise_str key;   /* CONTEXT */
     valise_str path;  /* FRAME, and its type */
     valise_str type;

@@ -109,8 +109,8 @@ int vls_watch_tell_version(const valise_watch *w, const vls_scan *scan,
                            valise_error *err)
 {
     const valise_tree_scanned scanned = {.size = sizeof(scanned),
-                                         .old_root = w->told_root,
-                                         .root = done->root,
+                                         .old_tree_root = w->told_root,
+                                         .tree_root = done->root,
                                          .version = done->version,
                                          .added = scan->added + others->added,
                                          .changed = scan->changed + others->changed,

@@ -4,12 +4,12 @@
 
 t 'a workspace is made, found from below and named in three ways [L1]' '
     run "$VALISE" init --json
-    json_is created true
+    json_is existed false
     json_is path "$PWD"
     [ "$(cat .valise/.gitignore)" = "*" ]
     [ "$(stat -c %a .valise)" = 700 ]
     run "$VALISE" init --json
-    json_is created false
+    json_is existed true
     mkdir -p a/b
     run "$VALISE" -C a/b pin add below
     cd a/b
@@ -54,9 +54,9 @@ t 'init makes the folder it is told' '
 t 'init says whether it made one, also where a folder was left without one' '
     mkdir -m 700 .valise
     run "$VALISE" init --json
-    json_is created true
+    json_is existed false
     run "$VALISE" init --json
-    json_is created false
+    json_is existed true
 '
 
 t 'what was meant is said [L5]' '

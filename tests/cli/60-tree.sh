@@ -18,7 +18,7 @@ some() {
 
 root() {
     run "$VALISE" scan --json "$@" >/dev/null
-    json_get root
+    json_get treeRoot
 }
 
 seq_now() {

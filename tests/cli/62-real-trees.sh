@@ -36,7 +36,7 @@ same_as_git() {
     want=$(python3 "$FORMATS" root . <"$LIB_ROOT/paths")
     [ -d .valise ] || run "$VALISE" init
     run "$VALISE" scan --json
-    [ "$want" = "$(json_get root)" ] || {
+    [ "$want" = "$(json_get treeRoot)" ] || {
         python3 "$FORMATS" nodes . <"$LIB_ROOT/paths" | tr '\0' ' ' |
             awk '!/\// {print $1, substr($2, 1, 8)}' | sort >"$LIB_ROOT/want"
         "$VALISE" tree ls --json | python3 -c '
@@ -225,7 +225,7 @@ ids() {
     mkdir none
     run "$VALISE" scan --json
     printf 'src/a.c\0src/run\0src/ln\0none\0' >../paths
-    [ "$(json_get root)" = "$(python3 "$FORMATS" root . <../paths)" ]
+    [ "$(json_get treeRoot)" = "$(python3 "$FORMATS" root . <../paths)" ]
     run "$VALISE" get-node src/run --json
     python3 "$FORMATS" nodes . <../paths | tr '\0' ' ' | grep -q "src/run $(json_get node.nodeId)"
 

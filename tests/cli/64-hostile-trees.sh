@@ -13,7 +13,7 @@ true_root() {
 
 scan_root() {
     run "$VALISE" scan --json >/dev/null
-    json_get root
+    json_get treeRoot
 }
 
 # Every name that a file system takes: each byte, and what shells, terminals and parsers trip over.
@@ -105,7 +105,7 @@ special() {
     mkfifo fifo
     python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
     run timeout 20 "$VALISE" scan --json
-    json_is root "$before"
+    json_is treeRoot "$before"
     json_is skipped 2
     expect_exit 3 timeout 20 "$VALISE" put-frame fifo file
     expect_exit 3 timeout 20 "$VALISE" get-node fifo
@@ -136,7 +136,7 @@ unreadable() {
     fi
     run as_other "$VALISE" init
     run as_other "$VALISE" scan --json
-    first=$(json_get root)
+    first=$(json_get treeRoot)
     json_is errorCount 0
     chmod 0 secret closed
     touch -d '1 hour ago' secret # its stat is another one: the cache does not know it
@@ -153,7 +153,7 @@ unreadable() {
     chmod 644 secret
     chmod 755 closed
     run as_other "$VALISE" scan --json
-    json_is root "$first"
+    json_is treeRoot "$first"
     json_is errorCount 0
 }
 t 'what cannot be read is an error and a node, and the rest goes on' unreadable

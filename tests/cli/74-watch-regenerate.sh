@@ -92,7 +92,7 @@ regenerated_lines() {
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 assert [(l['path'], l['type']) for l in lines] == [('src', 'notes'), ('', 'notes')], lines
-assert all(len(l['frameId']) == 64 and len(l['was']) == 64 for l in lines), lines
+assert all(len(l['frameId']) == 64 and len(l['previousHead']) == 64 for l in lines), lines
 PY
     cat lines - <<END >want
 end 2

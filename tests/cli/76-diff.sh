@@ -47,7 +47,7 @@ t 'since the checkpoint, or since the version before [C28]' '
     id=$(json_get node.objectId)
     run "$VALISE" diff --nodes --json
     json_is [0].path README
-    json_is [0].is.objectId "$id"
+    json_is [0].after.objectId "$id"
     run "$VALISE" diff v1 v2
     stdout_is "changed     README"
 '

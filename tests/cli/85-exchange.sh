@@ -34,7 +34,7 @@ for_people() {
     stdout_has "# Weather é" '**calls** `python`, call `chatgpt-n2`' "*image file-ABC-photo.png* (image/png)"
     stdout_lacks "Thought for 3 s"
     stderr_has "left out: 2 branches, 2 blocks of thinking"
-    run "$VALISE" session export 'Weather é' --turn HEAD~1
+    run "$VALISE" session export 'Weather é' --turn-id HEAD~1
     stdout_lacks "Sunny"
     run "$VALISE" -q session import - <"$DATA/claude-code.jsonl"
     stderr_has "incomplete"

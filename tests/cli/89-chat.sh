@@ -111,7 +111,7 @@ t 'two processes at once: equal builds are one prompt, and no answer is lost [P8
     done
     wait
     [ "$(sed "s/.*\"id\":\"\([0-9a-f]*\).*/\1/" built.? | sort -u | wc -l)" -eq 1 ] || fail "$(cat built.?)"
-    [ "$(grep -l "\"created\":true" built.? | wc -l)" -eq 1 ] || fail "$(cat built.?)"
+    [ "$(grep -l "\"existed\":false" built.? | wc -l)" -eq 1 ] || fail "$(cat built.?)"
     for i in 1 2 3; do
         "$VALISE" ask s "My parcel $i?" --provider openai --model m --replay answers.jsonl --json >"asked.$i" &
     done

@@ -210,7 +210,8 @@ const char *desk_derived(valise_derived *m)
     for (size_t i = 0; i < m->count; i++)
         all = test_format("%s%s %s %lld %s %s %s\n", all, text(m->items[i]->path),
                           text(m->items[i]->type), (long long)m->items[i]->outcome,
-                          hex(&m->items[i]->was), hex(&m->items[i]->is), text(m->items[i]->why));
+                          hex(&m->items[i]->before), hex(&m->items[i]->after),
+                          text(m->items[i]->why));
     valise_derived_free(m);
     return all;
 }

@@ -304,13 +304,13 @@ TEST(reading, branches)
     CHECK_TEXT("[] [\"" ID("5") "@1\"]",
                test_format("%s %s", member(r, parse(r, list).items[0], "children"),
                            member(r, parse(r, list).items[1], "children")));
-    CHECK_TEXT("[{\"id\":\"" ID("a") "\",\"label\":\"main\",\"tip\":false,\"turn\":\"" ID(
-                   "4") "@1\"},"
-                        "{\"id\":\"" ID("b") "\",\"label\":\"other\",\"tip\":true,\"turn\":\"" ID(
-                            "4") "@1\"}]",
+    CHECK_TEXT("[{\"id\":\"" ID("a") "\",\"label\":\"main\",\"ref\":\"" ID(
+                   "4") "@1\",\"tip\":false},"
+                        "{\"id\":\"" ID("b") "\",\"label\":\"other\",\"ref\":\"" ID(
+                            "4") "@1\",\"tip\":true}]",
                member(r, parse(r, list).items[0], "sessions"));
     CHECK_TEXT(
-        "[{\"id\":\"" ID("b") "\",\"label\":\"other\",\"tip\":false,\"turn\":\"" ID("5") "@1\"}]",
+        "[{\"id\":\"" ID("b") "\",\"label\":\"other\",\"ref\":\"" ID("5") "@1\",\"tip\":false}]",
         member(r, parse(r, list).items[1], "sessions"));
     CHECK_TEXT("false false",
                column(r, run(r, "turn:branches", "{\"turnId\":\"" ID("4") "\"}"), "active"));

@@ -87,7 +87,7 @@ TEST(restore, a_checkpoint_has_many_names)
     const char *root;
 
     checkpoint(s);
-    root = shed_member(shed_run(s, "checkpoint:list", ""), "root");
+    root = shed_member(shed_run(s, "checkpoint:list", ""), "treeRoot");
     shed_write(s, "src/a.c", "changed", 0644);
     CHECK_RC(0, shed_try(s, "tree:restore", "\"checkpoint\":\"v1\",\"dryRun\":true"));
     CHECK_RC(0, shed_try(s, "tree:restore",

@@ -97,7 +97,7 @@ TEST(api_scan, what_is_different)
     CHECK_INT(1, s.dirs);
     CHECK_INT(3, s.hashed);
     CHECK_INT(9, s.bytes);
-    CHECK(vls_id_equal(&none, &s.old_root));
+    CHECK(vls_id_equal(&none, &s.old_tree_root));
     put("a", "22");
     CHECK(unlink(in_ws("d/b")) == 0 && rename(in_ws("d/c"), in_ws("e")) == 0);
     CHECK(mkdir(in_ws("f"), 0700) == 0);
@@ -105,10 +105,10 @@ TEST(api_scan, what_is_different)
     CHECK_OK(valise_tree_scan(&again, v, &o, NULL, &t->err));
     CHECK_TEXT("changed a\nremoved d/b\nremoved d/c\nadded e\nadded f\nmoved e from d/c\n",
                to.text);
-    CHECK(vls_id_equal(&s.root, &again.old_root));
+    CHECK(vls_id_equal(&s.tree_root, &again.old_tree_root));
     CHECK_INT(1, again.moved);
     CHECK_OK(valise_roots_get(&roots, v, NULL, &t->err));
-    CHECK(vls_id_equal(&again.root, &roots.tree));
+    CHECK(vls_id_equal(&again.tree_root, &roots.tree));
     o = telling(&to);
     CHECK_OK(valise_tree_scan(&again, v, &o, NULL, &t->err)); /* nothing new */
     CHECK_TEXT("", to.text);

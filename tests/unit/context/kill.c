@@ -77,12 +77,12 @@ static void scan_twice(kill_run *run_, void *arg)
     v = open_in(ws);
     make_files(ws, s->dirs, s->files, 0);
     fault_io_resume();
-    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "root"));
+    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "treeRoot"));
     fault_io_pause();
     make_files(ws, s->dirs, s->files, 1);
     CHECK_INT(0, rename(test_format("%s/d0", ws), test_format("%s/moved", ws)));
     fault_io_resume();
-    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "root"));
+    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "treeRoot"));
     valise_close(v);
 }
 
@@ -107,11 +107,11 @@ static void trees_are_whole(test *t, const kill_run *run_, void *arg)
         CHECK_MSG(strstr(versions, run_->acks[i]), "%s not in %s", run_->acks[i], versions);
     CHECK_TEXT(state_of(t, v), replayed(t, v));
     (void)unlink(test_format("%s/d1/f1", ws)); /* else half a scan would be made whole */
-    found = member(run(v, "tree:scan", "{}"), "root");
+    found = member(run(v, "tree:scan", "{}"), "treeRoot");
     fresh = open_in(":memory:");
     anew = run(fresh, "tree:scan", test_format("{\"dir\":\"%s\"}", ws));
-    CHECK_TEXT(member(anew, "root"), found);
-    CHECK_TEXT(found, member(run(v, "tree:scan", "{\"force\":true}"), "root"));
+    CHECK_TEXT(member(anew, "treeRoot"), found);
+    CHECK_TEXT(found, member(run(v, "tree:scan", "{\"force\":true}"), "treeRoot"));
     found = run(v, "workspace:validate", NULL);
     CHECK_MSG(!strstr(found, "\"kind\":\"problem\""), "%s", found);
     valise_close(fresh);
@@ -136,10 +136,10 @@ static void scan_again(kill_run *run_, void *arg)
     ws = test_format("%s/ws", run_->dir);
     v = open_in(ws);
     make_files(ws, 2, 1, 0);
-    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "root"));
+    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "treeRoot"));
     make_files(ws, 2, 2, 1);
     fault_io_resume();
-    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "root"));
+    kill_ack(run_, "%s", member(run(v, "tree:scan", "{}"), "treeRoot"));
     fault_io_pause();
     valise_close(v);
 }

@@ -95,8 +95,8 @@ TEST(derive_api, synthesis_and_regeneration)
     CHECK_INT(0, made->unchanged);
     CHECK_INT(2, made->missing); /* a.c and src/y.c */
     CHECK_TEXT(head(y, "."), vls_id_hex(&made->frame).s);
-    CHECK(vls_id_equal(&made->frame, &made->items[2]->is));
-    CHECK(vls_id_equal(&none, &made->items[2]->was) && !made->items[2]->why.ptr);
+    CHECK(vls_id_equal(&made->frame, &made->items[2]->after));
+    CHECK(vls_id_equal(&none, &made->items[2]->before) && !made->items[2]->why.ptr);
     CHECK_STR(VLS_STR("notes"), made->items[0]->type);
     again = synthesize(y, ".", VALISE_DERIVE_RECURSIVE);
     CHECK_TEXT("src/sub unchanged, src unchanged, . unchanged, src/y.c missing, a.c missing",
@@ -108,10 +108,10 @@ TEST(derive_api, synthesis_and_regeneration)
     again = regenerate(y, "src/sub", VALISE_DERIVE_DRY_RUN, 0);
     CHECK_INT(1, again->made);
     CHECK_INT(1, again->out_of_scope);
-    CHECK_TEXT(vls_id_hex(&made->items[0]->is).s, head(y, "src/sub")); /* nothing was written */
+    CHECK_TEXT(vls_id_hex(&made->items[0]->after).s, head(y, "src/sub")); /* nothing was written */
     again = regenerate(y, "src/sub", 0, 1);
     CHECK_TEXT("src/sub made, src made, . out-of-scope, src/y.c missing", told(again));
-    CHECK(vls_id_equal(&made->items[0]->is, &again->items[0]->was));
+    CHECK(vls_id_equal(&made->items[0]->after, &again->items[0]->before));
     CHECK(vls_id_equal(&none, &again->frame)); /* it is nobody's in particular */
     CHECK_INT(1, regenerate(y, ".", VALISE_DERIVE_RECURSIVE, 0)->made);
     CHECK_INT(0, regenerate(y, ".", VALISE_DERIVE_RECURSIVE, 0)->made);
@@ -145,7 +145,7 @@ TEST(derive_api, the_same_as_json_says)
     CHECK_OK(valise_synthesize(&made, y->v, "src", &o, NULL, &t->err));
     test_defer(free_derived, made);
     CHECK_TEXT(yard_member(y, json, "frameId"), vls_id_hex(&made->frame).s);
-    CHECK_TEXT(yard_member(y, json, "slots.0.is"), vls_id_hex(&made->frame).s);
+    CHECK_TEXT(yard_member(y, json, "slots.0.after"), vls_id_hex(&made->frame).s);
     CHECK_TEXT("1", yard_member(y, json, "made"));
     CHECK_INT(1, made->made);
     CHECK_STR(VLS_STR("todo"), made->items[0]->type);

@@ -69,7 +69,7 @@ TEST(only_new, what_needs_its_author_is_told_once)
     CHECK_TEXT("d1/a", yard_member(y, answer, "slots.0.path"));
     CHECK_TEXT(yard_member(y, yard_run(y, "head:get", "{\"node\":\"d1/a\",\"type\":\"notes\"}"),
                            "items.0.frameId"),
-               yard_member(y, answer, "slots.0.is"));
+               yard_member(y, answer, "slots.0.after"));
     CHECK_TEXT(hash, hash_of(y)); /* of what is known, nothing changed */
     seq = seq_of(y);
     for (int i = 0; i < 3; i++)

@@ -479,7 +479,7 @@ TEST(runs, what_is_marked_is_computed)
     answer = regenerate(y, ".", ",\"recursive\":true");
     CHECK_TEXT("1", yard_member(y, answer, "made"));
     CHECK_INT(1, counted_calls());
-    CHECK_TEXT(yard_member(y, answer, "slots.0.was"), yard_member(y, answer, "slots.0.is"));
+    CHECK_TEXT(yard_member(y, answer, "slots.0.before"), yard_member(y, answer, "slots.0.after"));
 }
 
 /* What takes only what is fresh is news of a mark below, and of its end. */

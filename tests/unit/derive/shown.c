@@ -168,7 +168,7 @@ static void check_scan(yard *y, int i)
     CHECK_TEXT("1", yard_member(y, answer, "changed"));
     CHECK_TEXT("0", yard_member(y, answer, "added"));
     CHECK_TEXT("0", yard_member(y, answer, "removed"));
-    CHECK(strcmp(yard_member(y, answer, "root"), yard_member(y, answer, "oldRoot")) != 0);
+    CHECK(strcmp(yard_member(y, answer, "treeRoot"), yard_member(y, answer, "oldTreeRoot")) != 0);
     y->version = y->version + 1;
     CHECK_INT(ABOVE, count_new(y, "", way, (int)y->version)); /* the file, and two of the three */
 }

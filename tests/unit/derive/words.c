@@ -363,12 +363,12 @@ TEST(regeneration, ids_can_be_told_before)
     done = regenerate(y, ".", ",\"recursive\":true");
     CHECK_TEXT("2", yard_member(y, done, "made"));
     for (int i = 0; i < 2; i++) {
-        CHECK_TEXT(yard_member(y, told, test_format("slots.%d.is", i)),
-                   yard_member(y, done, test_format("slots.%d.is", i)));
-        CHECK_TEXT(yard_member(y, told, test_format("slots.%d.was", i)),
-                   yard_member(y, done, test_format("slots.%d.was", i)));
-        CHECK(strcmp(yard_member(y, done, test_format("slots.%d.is", i)),
-                     yard_member(y, done, test_format("slots.%d.was", i))) != 0);
+        CHECK_TEXT(yard_member(y, told, test_format("slots.%d.after", i)),
+                   yard_member(y, done, test_format("slots.%d.after", i)));
+        CHECK_TEXT(yard_member(y, told, test_format("slots.%d.before", i)),
+                   yard_member(y, done, test_format("slots.%d.before", i)));
+        CHECK(strcmp(yard_member(y, done, test_format("slots.%d.after", i)),
+                     yard_member(y, done, test_format("slots.%d.before", i))) != 0);
     }
 }
 
@@ -450,7 +450,7 @@ TEST(regeneration, what_was_invalidated_is_made_again)
     CHECK_TEXT(seq, seq_of(y)); /* a repeat writes nothing */
     answer = regenerate(y, ".", ",\"recursive\":true");
     CHECK_TEXT("1", yard_member(y, answer, "made"));
-    CHECK_TEXT(frame, yard_member(y, answer, "slots.0.is"));
+    CHECK_TEXT(frame, yard_member(y, answer, "slots.0.after"));
     CHECK_TEXT("fresh", yard_state(y, "src", "notes"));
     CHECK_TEXT(clean, yard_member(y, answer, "contextRoot"));
     CHECK(strcmp(seq, seq_of(y)) != 0); /* an entry says that it was looked at */

@@ -185,7 +185,7 @@ TEST(states, a_state_has_many_names)
     (void)yard_put(y, NULL, "a", "notes", "two", "");
     yard_grow(y, "a=2", "");
     (void)yard_put(y, NULL, "a", "notes", "three", "");
-    root = yard_member(y, yard_run(y, "tree:list", "{}"), "items.1.root");
+    root = yard_member(y, yard_run(y, "tree:list", "{}"), "items.1.treeRoot");
 
     CHECK_TEXT("changed a; added a[notes]; ", brief(y, "{\"from\":\"v1\"}"));
     CHECK_TEXT("changed a; added a[notes]; ", brief(y, test_format("{\"from\":\"%s\"}", root)));
@@ -374,18 +374,18 @@ static void take_row(known *k, vls_json row)
 
 static void give_row(known *k, vls_json row)
 {
-    const vls_json *is = vls_json_get(row, VLS_STR("headIs")), *marked;
+    const vls_json *after = vls_json_get(row, VLS_STR("headAfter")), *marked;
     spot *s;
 
     if (vls_str_equal(text_of(row, "change"), VLS_STR("removed")))
         return;
     CHECK_MSG(!find(k, where_of(row, false)), "there is a %c", where_of(row, false));
     s = find(k, 0);
-    CHECK(s && is && is->type == VLS_JSON_OBJECT);
-    marked = vls_json_get(*is, VLS_STR("invalidated"));
+    CHECK(s && after && after->type == VLS_JSON_OBJECT);
+    marked = vls_json_get(*after, VLS_STR("invalidated"));
     s->path = where_of(row, false);
     s->marked = marked && marked->truth;
-    (void)snprintf(s->frame, sizeof(s->frame), "%.*s", VALISE_STR_ARG(text_of(*is, "frameId")));
+    (void)snprintf(s->frame, sizeof(s->frame), "%.*s", VALISE_STR_ARG(text_of(*after, "frameId")));
 }
 
 static void check_model(yard *y, const known *a, const known *b)

@@ -101,7 +101,7 @@ TEST(ops_args, show_gives_what_is_asked_for)
     const char *path = test_format("%s/request", test_tmpdir());
 
     CHECK_TEXT(o->a, den_member(built, "id")); /* the same again */
-    CHECK_TEXT("false", den_member(built, "created"));
+    CHECK_TEXT("true", den_member(built, "existed"));
     CHECK_TEXT(den_member(built, "wireHash"), den_member(shown, "wireHash"));
     CHECK(strstr(shown, "\"wireSame\":true") && strstr(shown, "\"neutralSame\":true"));
     CHECK(strstr(shown, "planted-session") && !strstr(plain, "planted"));
@@ -223,7 +223,7 @@ TEST(ops_args, build_and_budget_agree)
 
     CHECK_INT(seq, den_seq(o->d));
     built = ops_run(o, NULL, "prompt:build", "%s", payload);
-    CHECK_TEXT(den_member(strstr(built, "\"session\":"), "tokens"),
+    CHECK_TEXT(den_member(strstr(built, "\"sessionId\":"), "tokens"),
                den_member(strstr(budget, "}],\"tokens\":"), "tokens"));
     CHECK_TEXT("3500", den_member(budget, "limit"));
     CHECK(den_seq(o->d) > seq);

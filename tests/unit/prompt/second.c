@@ -128,7 +128,7 @@ TEST(second, the_same_bundle_gives_the_same_bytes)
         go_elsewhere("Asia/Kathmandu");
         there = build(&b, providers[i], notes);
         CHECK_TEXT(here, there); /* neutral, wire, both hashes, the id of the manifest */
-        CHECK_HAS(here, "\"created\":true");
+        CHECK_HAS(here, "\"existed\":false");
         CHECK(strlen(talk_member(&a, here, "id")) == 64);
         CHECK(strtoll(talk_member(&a, here, "trimmed"), NULL, 10) > 0);
     }

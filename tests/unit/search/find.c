@@ -284,7 +284,7 @@ TEST(find, the_c_function)
     CHECK_INT(2, hits->count);
     CHECK_INT(VALISE_HIT_CONTEXT, hits->items[0]->kind);
     CHECK_STR(valise_str_of("k"), hits->items[0]->key);
-    CHECK(!hits->items[0]->turn.ptr && hits->items[0]->score > hits->items[1]->score);
+    CHECK(!hits->items[0]->ref.ptr && hits->items[0]->score > hits->items[1]->score);
     CHECK_INT(4, hits->items[0]->mark_count);
     CHECK_STR(valise_str_of("food"), hits->items[0]->topics[0]);
     valise_hits_free(hits);

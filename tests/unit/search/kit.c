@@ -250,7 +250,7 @@ static valise_str text_of(vls_json row, const char *name)
 
 static const char *name_of(vls_json row)
 {
-    valise_str kind = text_of(row, "kind"), turn = text_of(row, "turn");
+    valise_str kind = text_of(row, "kind"), turn = text_of(row, "ref");
 
     if (vls_str_equal(kind, VLS_STR("context")))
         return test_format("e:%.*s", VALISE_STR_ARG(text_of(row, "key")));

@@ -81,7 +81,7 @@ static int count(void *arg, const valise_tree_scanned *scanned, valise_error *er
     b->versions++;
     CHECK_OK(valise_roots_get(&roots, b->v, NULL, &t->err));
     CHECK(roots.version >= scanned->version); /* somebody else may be faster */
-    CHECK(roots.version > scanned->version || vls_id_equal(&roots.tree, &scanned->root));
+    CHECK(roots.version > scanned->version || vls_id_equal(&roots.tree, &scanned->tree_root));
     return 0;
 }
 
@@ -171,7 +171,7 @@ void bed_check(bed *b)
     o.flags = VALISE_TREE_SCAN_FORCE;
     o.fn = tell_difference;
     CHECK_OK(valise_tree_scan(&s, b->other, &o, NULL, &t->err));
-    CHECK(vls_id_equal(&s.old_root, &s.root));
+    CHECK(vls_id_equal(&s.old_tree_root, &s.tree_root));
 }
 
 void bed_wait(bed *b)
