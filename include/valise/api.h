@@ -21,7 +21,9 @@
  *
  * Parameters come in this order: outputs, the handle, inputs, options, a callback and its arg, the
  * call, err. err may be NULL, and so may options, the call, and any output whose comment says so.
- * Structs that may grow begin with their size, which NAME_INIT sets.
+ * Structs that a program makes, and that may grow, begin with their size, which NAME_INIT sets.
+ * Structs that the library lends (results, and what callbacks get) have none: copy their members,
+ * not the whole.
  *
  * Ownership. What a function hands out through ** belongs to the caller, who releases it with the
  * function of its type; all of these functions accept NULL. Pointers that are returned, or that are

@@ -51,7 +51,7 @@ typedef struct valise_blob_options {
 typedef struct valise_blob_registered {
     size_t size;
     valise_id sha256;
-    int64_t bytes;
+    int64_t bytes; /* `size` in JSON */
     bool taken;    /* the hold is new */
     int64_t count; /* number of holds now */
 } valise_blob_registered;
@@ -106,9 +106,8 @@ VALISE_API int valise_blob_read(size_t *len, valise_blob_reader *reader, void *r
 /* ---- listing ---- */
 
 typedef struct valise_blob_info {
-    size_t size;
     valise_id sha256;
-    int64_t bytes;
+    int64_t bytes;                   /* `size` in JSON */
     int64_t count;                   /* number of holds */
     valise_str media_type, filename; /* "": unknown */
     int64_t created;                 /* ns */

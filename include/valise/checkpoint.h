@@ -55,19 +55,19 @@ typedef int valise_restore_fn(void *arg, const valise_restore_step *step, valise
 
 /* ---- keeping ---- */
 
-enum { VALISE_CHECKPOINT_DRY_RUN = 1 /* scan, and report what would be kept */ };
+enum { VALISE_TREE_CHECKPOINT_DRY_RUN = 1 /* scan, and report what would be kept */ };
 
-typedef struct valise_checkpoint_options {
+typedef struct valise_tree_checkpoint_options {
     size_t size;
-    unsigned flags;        /* VALISE_CHECKPOINT_... */
+    unsigned flags;        /* VALISE_TREE_CHECKPOINT_... */
     valise_str dir;        /* where the files are; "": the workspace's folder */
     valise_restore_fn *fn; /* gets the first 100 LACKING steps; or NULL */
     void *arg;
-} valise_checkpoint_options;
+} valise_tree_checkpoint_options;
 
-#define VALISE_CHECKPOINT_OPTIONS_INIT                                                             \
+#define VALISE_TREE_CHECKPOINT_OPTIONS_INIT                                                        \
     {                                                                                              \
-        sizeof(valise_checkpoint_options), 0, {NULL, 0}, NULL, NULL                                \
+        sizeof(valise_tree_checkpoint_options), 0, {NULL, 0}, NULL, NULL                           \
     }
 
 typedef struct valise_checkpointed {
@@ -91,7 +91,7 @@ typedef struct valise_checkpointed {
  * VALISE_E_EXISTS: the name is taken; VALISE_E_INVALID: it is not a name; VALISE_E_CANCELLED. out
  * and options may be NULL. Operation tree:checkpoint. */
 VALISE_API int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const char *name,
-                                      const valise_checkpoint_options *options,
+                                      const valise_tree_checkpoint_options *options,
                                       const valise_call *call, valise_error *err);
 
 /* ---- bringing back ---- */
@@ -151,20 +151,20 @@ VALISE_API int valise_tree_restore(valise_restored *out, valise *v, const char *
 
 /* ---- those there are ---- */
 
-typedef struct valise_checkpoint_info {
+typedef struct valise_tree_checkpoint_info {
     valise_str name;
     int64_t version, time, seq;
     valise_id tree_root;
     bool partial; /* it has only what a restore was about to change */
     valise_str agent;
     int64_t files, dirs, links, bytes, lacking;
-} valise_checkpoint_info;
+} valise_tree_checkpoint_info;
 
-typedef int valise_checkpoint_fn(void *arg, const valise_checkpoint_info *checkpoint,
-                                 valise_error *err);
+typedef int valise_tree_checkpoint_fn(void *arg, const valise_tree_checkpoint_info *checkpoint,
+                                      valise_error *err);
 
 /* List the checkpoints, the newest first. Operation checkpoint:list. */
-VALISE_API int valise_tree_checkpoint_list(valise *v, valise_checkpoint_fn *fn, void *arg,
+VALISE_API int valise_tree_checkpoint_list(valise *v, valise_tree_checkpoint_fn *fn, void *arg,
                                            const valise_call *call, valise_error *err);
 
 /* Remove a checkpoint. The next gc removes the contents that no other one needs.

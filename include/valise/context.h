@@ -423,15 +423,16 @@ VALISE_API void valise_composition_free(valise_composition *composition);
 
 typedef struct valise_compose_options {
     size_t size;
-    unsigned flags;             /* VALISE_NODE_NO_SCAN */
-    const char *const *related; /* further nodes, NULL-ended; or NULL */
+    unsigned flags;            /* VALISE_NODE_NO_SCAN */
+    const valise_str *related; /* further nodes */
+    size_t related_count;
     /* What the composition is for; it replaces the query of the policy. "": as the policy says. */
     valise_str query;
 } valise_compose_options;
 
 #define VALISE_COMPOSE_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(valise_compose_options), 0, NULL,                                                   \
+        sizeof(valise_compose_options), 0, NULL, 0,                                                \
         {                                                                                          \
             NULL, 0                                                                                \
         }                                                                                          \

@@ -30,7 +30,7 @@ typedef struct valise_prompt {
     valise_str provider;
     valise_str model;       /* ptr NULL: none */
     int64_t tokens;         /* estimated */
-    int64_t limit;          /* INT64_MIN: no limit */
+    int64_t limit;          /* VALISE_NONE: no limit */
     int64_t trimmed;        /* turns left out because they did not fit */
     valise_str neutral;     /* the neutral prompt, canonical JSON */
     valise_str wire;        /* the request body; 16 MiB at most */

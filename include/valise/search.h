@@ -32,7 +32,7 @@ typedef struct valise_hit {
     valise_str type;
     const valise_str *topics;
     size_t topic_count;
-    int64_t time;         /* INT64_MIN: unknown */
+    int64_t time;         /* VALISE_NONE: unknown */
     int64_t seq;          /* of the log entry that added it */
     double score;         /* higher is better */
     valise_str snippet;   /* the part of its text that has the words */
@@ -49,15 +49,16 @@ typedef struct valise_hits {
 
 typedef struct valise_search_options {
     size_t size;
-    unsigned kinds;            /* bits 1 << VALISE_HIT_...; 0: all */
-    const char *const *topics; /* NULL-ended: only what has one of these; NULL: all */
-    valise_str session;        /* only the turns of this session; "": all */
-    int64_t limit, offset;     /* limit 0: 20 hits */
+    unsigned kinds;           /* bits 1 << VALISE_HIT_...; 0: all */
+    const valise_str *topics; /* only what has one of these */
+    size_t topic_count;       /* 0: all */
+    valise_str session;       /* only the turns of this session; "": all */
+    int64_t limit, offset;    /* limit 0: 20 hits */
 } valise_search_options;
 
 #define VALISE_SEARCH_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(valise_search_options), 0, NULL, {NULL, 0}, 0, 0                                    \
+        sizeof(valise_search_options), 0, NULL, 0, {NULL, 0}, 0, 0                                 \
     }
 
 /* Search. *out is freed with valise_hits_free. options and call may be NULL. VALISE_E_INVALID: the

@@ -149,7 +149,7 @@ VALISE_API int valise_turn_branch(valise_turn_done *out, valise *v, const char *
                                   const char *parent, const valise_turn_options *turn,
                                   const valise_call *call, valise_error *err);
 VALISE_API int valise_turn_merge(valise_turn_done *out, valise *v, const char *session,
-                                 const char *const *parents, size_t parent_count,
+                                 const valise_str *parents, size_t parent_count,
                                  const valise_turn_options *turn, const valise_call *call,
                                  valise_error *err);
 VALISE_API int valise_turn_edit(valise_turn_done *out, valise *v, const char *session,

@@ -170,14 +170,14 @@ enum { VALISE_EXPORT_REPLACE = 1 /* replace an existing file */ };
 typedef struct valise_export_options {
     size_t size;
     unsigned flags; /* VALISE_EXPORT_... */
-    /* NULL-ended: export only these places, such as "session/ID", and what they need; NULL:
-     * everything. */
-    const char *const *places;
+    /* Export only these places, such as "session/ID", and what they need. */
+    const valise_str *places;
+    size_t place_count; /* 0: everything */
 } valise_export_options;
 
 #define VALISE_EXPORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(valise_export_options), 0, NULL                                                     \
+        sizeof(valise_export_options), 0, NULL, 0                                                  \
     }
 
 /* Export to a bundle: one file with rows, log, objects and blobs. options may be NULL.

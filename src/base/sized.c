@@ -38,6 +38,17 @@ int vls_sized_take(void *out, size_t size, const void *given, size_t least, cons
     return 0;
 }
 
+int vls_sized_list(valise_list *out, const void *items, size_t count, size_t max, const char *what,
+                   valise_error *err)
+{
+    if (count > 0 && !items)
+        return vls_fail(err, VALISE_E_INVALID, "there is a count of %s, and no list", what);
+    if (count > max)
+        return vls_fail(err, VALISE_E_LIMIT, "there are over %zu %s", max, what);
+    *out = (valise_list){items, count};
+    return 0;
+}
+
 void vls_sized_give(void *given, const void *ours, size_t size)
 {
     size_t theirs = size_of(given);

@@ -17,6 +17,11 @@ int vls_sized_take(void *out, size_t size, const void *given, size_t least, cons
 /* Can the caller's struct be filled? Ask before anything is done. */
 int vls_sized_check(const void *given, size_t least, const char *type, valise_error *err);
 
+/* A list that the caller gave as a pointer and a count, in *out. what: "topics". VALISE_E_INVALID:
+ * a count and no list; VALISE_E_LIMIT: more than max. */
+int vls_sized_list(valise_list *out, const void *items, size_t count, size_t max, const char *what,
+                   valise_error *err);
+
 /* Fill it with ours; its size stays. */
 void vls_sized_give(void *given, const void *ours, size_t size);
 

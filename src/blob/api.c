@@ -153,8 +153,7 @@ static int give(void *arg, const void *row, valise_error *err)
 {
     listing *l = arg;
     const vls_blob_line *line = row;
-    const valise_blob_info info = {.size = sizeof(info),
-                                   .sha256 = line->sha256,
+    const valise_blob_info info = {.sha256 = line->sha256,
                                    .bytes = line->size,
                                    .count = line->count,
                                    .media_type = line->media_type,

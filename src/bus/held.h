@@ -44,25 +44,4 @@ static inline void vls_held_free(void *block, vls_held *held)
     vls_mem_free(held->env, block, held->size);
 }
 
-/* A NULL-ended list (NULL: an empty one) as operations take it. what: "topics".
- * VALISE_E_LIMIT for more than max. */
-static inline int vls_held_strings(valise_list *out, vls_held *held, const char *const *texts,
-                                   size_t max, const char *what, valise_error *err)
-{
-    valise_str *list;
-    size_t count = 0;
-
-    while (texts && texts[count] && count <= max)
-        count++;
-    if (count > max)
-        return vls_fail(err, VALISE_E_LIMIT, "there are over %zu %s", max, what);
-    list = vls_arena_array(&held->arena, count, sizeof(*list));
-    if (!list)
-        return vls_arena_fail(&held->arena, err);
-    for (size_t i = 0; i < count; i++)
-        list[i] = valise_str_of(texts[i]);
-    *out = (valise_list){list, count};
-    return 0;
-}
-
 #endif

@@ -184,10 +184,9 @@ int valise_turn_branch(valise_turn_done *out, valise *v, const char *session, co
 }
 
 int valise_turn_merge(valise_turn_done *out, valise *v, const char *session,
-                      const char *const *parents, size_t parent_count,
+                      const valise_str *parents, size_t parent_count,
                       const valise_turn_options *turn, const valise_call *call, valise_error *err)
 {
-    valise_str refs[VLS_TURN_PARENTS_MAX];
     valise_turn_options o;
     vls_turn_given given;
     vls_turn_merge_args args;
@@ -197,11 +196,9 @@ int valise_turn_merge(valise_turn_done *out, valise *v, const char *session,
     if (parent_count < 2 || parent_count > VLS_TURN_PARENTS_MAX)
         return vls_fail(err, VALISE_E_INVALID, "a merge must have 2 to %d parents, not %zu",
                         VLS_TURN_PARENTS_MAX, parent_count);
-    for (size_t i = 0; i < parent_count; i++)
-        refs[i] = valise_str_of(parents[i]);
     rc = take_turn(&o, &given, &args.said, turn, err);
     args.session = valise_str_of(session);
-    args.parents = (valise_list){refs, parent_count};
+    args.parents = (valise_list){parents, parent_count};
     return rc < 0 ? rc : run(out, v, &vls_op_chat_turn_merge, &args, call, err);
 }
 

@@ -62,22 +62,22 @@ static int tell_changes(const telling *to, const valise_list *list, valise_error
 /* ---- keeping ---- */
 
 int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const char *name,
-                           const valise_checkpoint_options *options, const valise_call *call,
+                           const valise_tree_checkpoint_options *options, const valise_call *call,
                            valise_error *err)
 {
     VLS_AUTO(memory) vls_memory memory = {0};
-    valise_checkpoint_options o = VALISE_CHECKPOINT_OPTIONS_INIT;
+    valise_tree_checkpoint_options o = VALISE_TREE_CHECKPOINT_OPTIONS_INIT;
     vls_checkpoint_args args = {.dry_run = false};
     vls_checkpoint_result r;
     valise_checkpointed ours;
     int rc;
 
     VLS_ARG(v, err);
-    rc = vls_sized_take(&o, sizeof(o), options, offsetof(valise_checkpoint_options, dir),
-                        "valise_checkpoint_options", err);
-    if (rc == 0 && (o.flags & ~(unsigned)VALISE_CHECKPOINT_DRY_RUN))
-        rc = vls_fail(err, VALISE_E_INVALID, "valise_checkpoint_options has unknown flags 0x%x",
-                      o.flags);
+    rc = vls_sized_take(&o, sizeof(o), options, offsetof(valise_tree_checkpoint_options, dir),
+                        "valise_tree_checkpoint_options", err);
+    if (rc == 0 && (o.flags & ~(unsigned)VALISE_TREE_CHECKPOINT_DRY_RUN))
+        rc = vls_fail(err, VALISE_E_INVALID,
+                      "valise_tree_checkpoint_options has unknown flags 0x%x", o.flags);
     if (rc == 0 && out)
         rc = vls_sized_check(out, offsetof(valise_checkpointed, version), "valise_checkpointed",
                              err);
@@ -85,7 +85,7 @@ int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const char *name
         return rc;
     args.name = name ? valise_str_of(name) : (valise_str){NULL, 0};
     args.dir = vls_str_or_none(o.dir);
-    args.dry_run = o.flags & VALISE_CHECKPOINT_DRY_RUN;
+    args.dry_run = o.flags & VALISE_TREE_CHECKPOINT_DRY_RUN;
     rc = vls_run(v, &vls_op_checkpoint_tree_checkpoint, &args, &r, &memory, call, NULL, err);
     if (rc < 0)
         return rc;
@@ -185,7 +185,7 @@ int valise_tree_restore(valise_restored *out, valise *v, const char *checkpoint,
 /* ---- those there are ---- */
 
 typedef struct listing {
-    valise_checkpoint_fn *fn;
+    valise_tree_checkpoint_fn *fn;
     void *arg;
     int said; /* by fn */
 } listing;
@@ -196,23 +196,23 @@ static int tell_row(void *arg, const void *row, valise_error *err)
     const vls_checkpoint_row *r = row;
 
     l->said = l->fn(l->arg,
-                    &(valise_checkpoint_info){.name = r->name,
-                                              .version = r->version,
-                                              .time = r->time,
-                                              .seq = r->seq,
-                                              .tree_root = r->root,
-                                              .partial = r->partial,
-                                              .agent = r->agent,
-                                              .files = r->files,
-                                              .dirs = r->dirs,
-                                              .links = r->links,
-                                              .bytes = r->bytes,
-                                              .lacking = r->lacking},
+                    &(valise_tree_checkpoint_info){.name = r->name,
+                                                   .version = r->version,
+                                                   .time = r->time,
+                                                   .seq = r->seq,
+                                                   .tree_root = r->root,
+                                                   .partial = r->partial,
+                                                   .agent = r->agent,
+                                                   .files = r->files,
+                                                   .dirs = r->dirs,
+                                                   .links = r->links,
+                                                   .bytes = r->bytes,
+                                                   .lacking = r->lacking},
                     err);
     return l->said;
 }
 
-int valise_tree_checkpoint_list(valise *v, valise_checkpoint_fn *fn, void *arg,
+int valise_tree_checkpoint_list(valise *v, valise_tree_checkpoint_fn *fn, void *arg,
                                 const valise_call *call, valise_error *err)
 {
     VLS_AUTO(memory) vls_memory memory = {0};

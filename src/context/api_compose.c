@@ -115,15 +115,14 @@ int valise_compose(valise_composition **out, valise *v, const char *node, const 
 
     VLS_ARG(out && v && node, err);
     rc = take_options(&o, options, err);
+    if (rc == 0)
+        rc = vls_sized_list(&args.related, o.related, o.related_count, VLS_COMPOSE_RELATED_MAX,
+                            "related nodes", err);
     if (rc < 0)
         return rc;
     h = vls_held_new(v->env, sizeof(*h), offsetof(held, own));
     if (!h)
         return vls_fail_memory(err);
-    rc = vls_held_strings(&args.related, &h->own, o.related, VLS_COMPOSE_RELATED_MAX,
-                          "related nodes", err);
-    if (rc < 0)
-        return rc;
     args.node = valise_str_of(node);
     args.policy = valise_str_of(policy);
     args.query = vls_str_or_none(o.query);

@@ -54,6 +54,7 @@ int valise_workspace_export(valise *v, const char *file, const valise_export_opt
                             const valise_call *call, valise_error *err)
 {
     valise_export_options o = VALISE_EXPORT_OPTIONS_INIT;
+    valise_list places;
     VLS_AUTO(buf) vls_buf payload = {0};
     int rc;
 
@@ -62,16 +63,18 @@ int valise_workspace_export(valise *v, const char *file, const valise_export_opt
                         "valise_export_options", err);
     if (rc == 0 && (o.flags & ~(unsigned)VALISE_EXPORT_REPLACE))
         rc = vls_fail(err, VALISE_E_INVALID, "unknown flags: 0x%x", o.flags);
+    if (rc == 0)
+        rc = vls_sized_list(&places, o.places, o.place_count, SIZE_MAX, "places", err);
     if (rc < 0)
         return rc;
     add_file(&payload, v, file);
     if (o.flags & VALISE_EXPORT_REPLACE)
         vls_buf_add_text(&payload, ",\"force\":true");
-    for (size_t i = 0; o.places && o.places[i]; i++) {
+    for (size_t i = 0; i < o.place_count; i++) {
         vls_buf_add_text(&payload, i == 0 ? ",\"places\":[" : ",");
-        vls_json_write_string(&payload, valise_str_of(o.places[i]));
+        vls_json_write_string(&payload, o.places[i]);
     }
-    vls_buf_add_text(&payload, o.places && o.places[0] ? "]}" : "}");
+    vls_buf_add_text(&payload, o.place_count > 0 ? "]}" : "}");
     return dispatch(NULL, v, "workspace:export", &payload, call, err);
 }
 

@@ -124,14 +124,13 @@ int valise_search(valise_hits **out, valise *v, const char *query,
 
     VLS_ARG(out && v && query, err);
     rc = take_options(&o, options, err);
+    if (rc == 0)
+        rc = vls_sized_list(&args.topics, o.topics, o.topic_count, TOPICS_MAX, "topics", err);
     if (rc < 0)
         return rc;
     h = vls_held_new(v->env, sizeof(*h), offsetof(held, own));
     if (!h)
         return vls_fail_memory(err);
-    rc = vls_held_strings(&args.topics, &h->own, o.topics, TOPICS_MAX, "topics", err);
-    if (rc < 0)
-        return rc;
     args.query = valise_str_of(query);
     args.kinds = (valise_list){kinds, take_kinds(kinds, o.kinds)};
     args.session = vls_str_or_none(o.session);

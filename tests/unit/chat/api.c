@@ -53,7 +53,8 @@ TEST(chat_api, a_conversation) /* [W15] */
     valise_conversation *snapshot = NULL;
     valise_session *session = NULL;
     valise_uuid id, fork;
-    const char *s, *text = "", *parents[2];
+    const char *s, *text = "";
+    valise_str parents[2];
 
     o.label = valise_str_of("support");
     o.topics = (const valise_str[]){valise_str_of("parcels")};
@@ -66,8 +67,8 @@ TEST(chat_api, a_conversation) /* [W15] */
     turn.text = valise_str_of("uno");
     CHECK_OK(valise_turn_edit(&done, k->v, s, ref_of(&first), &turn, NULL, &t->err));
     CHECK_INT(2, done.version);
-    parents[0] = test_format("%s", ref_of(&done));
-    parents[1] = test_format("%s", ref_of(&second));
+    parents[0] = valise_str_of(test_format("%s", ref_of(&done)));
+    parents[1] = valise_str_of(test_format("%s", ref_of(&second)));
     turn.text = (valise_str){NULL, 0};
     turn.blocks = valise_str_of("[{\"type\":\"text\",\"text\":\"both\"}]");
     CHECK_OK(valise_turn_merge(&done, k->v, s, parents, 2, &turn, NULL, &t->err));
@@ -76,7 +77,7 @@ TEST(chat_api, a_conversation) /* [W15] */
     CHECK_INT(7, valise_transcript(k->v, s, NULL, stop_at_once, NULL, NULL, &t->err));
 
     CHECK_OK(valise_session_snapshot(&snapshot, k->v, s, NULL, &t->err));
-    CHECK_OK(valise_turn_checkout(NULL, k->v, s, parents[1], NULL, &t->err));
+    CHECK_OK(valise_turn_checkout(NULL, k->v, s, parents[1].ptr, NULL, &t->err));
     CHECK_OK(valise_turn_branch(NULL, k->v, s, ref_of(&first), &turn, NULL, &t->err));
     CHECK_INT(4, snapshot->turn_count); /* as it was */
     CHECK_INT(2, snapshot->turns[3].parent_count);

@@ -20,7 +20,7 @@ static int note(void *arg, const valise_restore_step *step, valise_error *err)
 }
 
 /* What a callback says above 0 is what the function says. */
-static int first_alone(void *arg, const valise_checkpoint_info *info, valise_error *err)
+static int first_alone(void *arg, const valise_tree_checkpoint_info *info, valise_error *err)
 {
     (void)arg;
     (void)info;
@@ -28,7 +28,7 @@ static int first_alone(void *arg, const valise_checkpoint_info *info, valise_err
     return 3;
 }
 
-static int list(void *arg, const valise_checkpoint_info *info, valise_error *err)
+static int list(void *arg, const valise_tree_checkpoint_info *info, valise_error *err)
 {
     const char **all = arg;
 
@@ -41,7 +41,7 @@ static int list(void *arg, const valise_checkpoint_info *info, valise_error *err
 TEST(api, keep_wreck_restore_undo)
 {
     shed *s = shed_open(t);
-    valise_checkpoint_options ko = VALISE_CHECKPOINT_OPTIONS_INIT;
+    valise_tree_checkpoint_options ko = VALISE_TREE_CHECKPOINT_OPTIONS_INIT;
     valise_restore_options ro = VALISE_RESTORE_OPTIONS_INIT;
     valise_checkpointed kept = VALISE_CHECKPOINTED_INIT;
     valise_restored back = VALISE_RESTORED_INIT;
@@ -56,7 +56,7 @@ TEST(api, keep_wreck_restore_undo)
     shed_write(s, "huge", "", 0644);
     CHECK_INT(0, truncate(shed_path(s, "huge"), 65 << 20));
     before = shed_text(s->dir);
-    ko.flags = VALISE_CHECKPOINT_DRY_RUN;
+    ko.flags = VALISE_TREE_CHECKPOINT_DRY_RUN;
     CHECK_OK(valise_tree_checkpoint(&kept, s->v, NULL, &ko, NULL, &t->err));
     CHECK_TEXT("", kept.name);
     CHECK_INT(2, kept.stored);
@@ -103,7 +103,7 @@ TEST(api, keep_wreck_restore_undo)
 TEST(api, wrong_arguments)
 {
     shed *s = shed_open(t);
-    valise_checkpoint_options ko = VALISE_CHECKPOINT_OPTIONS_INIT;
+    valise_tree_checkpoint_options ko = VALISE_TREE_CHECKPOINT_OPTIONS_INIT;
     valise_restore_options ro = VALISE_RESTORE_OPTIONS_INIT;
     valise_restored small = VALISE_RESTORED_INIT;
     valise_checkpointed less = VALISE_CHECKPOINTED_INIT;

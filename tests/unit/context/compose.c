@@ -763,7 +763,7 @@ TEST(compose, policies_have_names)
 
 TEST(compose, the_function_says_what_json_says)
 {
-    static const char *const related[] = {"README", NULL};
+    static const valise_str related[] = {VALISE_STR("README")};
     valise_compose_options o = VALISE_COMPOSE_OPTIONS_INIT;
     valise_composition *c = NULL;
     const valise_left_out *const *cut;
@@ -773,6 +773,7 @@ TEST(compose, the_function_says_what_json_says)
     say_all(y);
     o.flags = VALISE_NODE_NO_SCAN;
     o.related = related;
+    o.related_count = 1;
     o.query = VLS_STR("own");
     json = compose(y, "src/a.c", "types=summary,max=5",
                    ",\"related\":[\"README\"],\"query\":\"own\",\"explain\":true");
@@ -814,7 +815,7 @@ TEST(compose, the_function_says_what_json_says)
 
 TEST(compose, the_function_refuses_what_cannot_be)
 {
-    const char *many[VLS_COUNT("x") * 1002];
+    valise_str many[1001];
     valise_compose_options o = VALISE_COMPOSE_OPTIONS_INIT;
     valise_composition *c = NULL;
     yard *y = yard_open(t);
@@ -827,12 +828,14 @@ TEST(compose, the_function_refuses_what_cannot_be)
     o.flags = 8;
     CHECK_RC(VALISE_E_INVALID, valise_compose(&c, y->v, "README", NULL, &o, NULL, &t->err));
     o.flags = 0;
-    for (size_t i = 0; i < 1001; i++)
-        many[i] = "README";
-    many[1001] = NULL;
+    for (size_t i = 0; i < VLS_COUNT(many); i++)
+        many[i] = VLS_STR("README");
+    o.related_count = 1;
+    CHECK_RC(VALISE_E_INVALID, valise_compose(&c, y->v, "README", NULL, &o, NULL, &t->err));
     o.related = many;
+    o.related_count = VLS_COUNT(many);
     CHECK_RC(VALISE_E_LIMIT, valise_compose(&c, y->v, "README", NULL, &o, NULL, &t->err));
-    many[1000] = NULL;
+    o.related_count--;
     CHECK_OK(valise_compose(&c, y->v, "README", NULL, &o, NULL, &t->err));
     valise_composition_free(c);
     c = NULL;
@@ -848,7 +851,7 @@ static int compose_once(fault *f, void *arg)
 {
     static const char *const policies[] = {"query=own,types=summary,max=2",
                                            "recency,max_tokens=9,agent=*,seq=1.."};
-    static const char *const related[] = {"b.c", NULL};
+    static const valise_str related[] = {VALISE_STR("b.c")};
     valise_compose_options o = VALISE_COMPOSE_OPTIONS_INIT;
     test local = *f->t;
     valise_composition *c = NULL;
@@ -858,6 +861,7 @@ static int compose_once(fault *f, void *arg)
     (void)arg;
     fault_off(f);
     o.related = related;
+    o.related_count = 1;
     local.param = "memory";
     y = yard_open_with(&local, f->env);
     y->t = f->t;

@@ -22,7 +22,7 @@ TEST(upkeep, a_bundle_goes_out_and_comes_in)
 {
     valise *v = ws_open(t), *other = NULL;
     valise_export_options o = VALISE_EXPORT_OPTIONS_INIT;
-    const char *const places[] = {"context/a", NULL};
+    const valise_str places[] = {VALISE_STR("context/a")};
     const char *file = test_format("%s/all \"1\".bundle", test_tmpdir());
     valise_id hash, there;
 
@@ -42,6 +42,7 @@ TEST(upkeep, a_bundle_goes_out_and_comes_in)
     other = NULL;
 
     o.places = places;
+    o.place_count = VLS_COUNT(places);
     CHECK_OK(valise_workspace_export(v, file, &o, NULL, &t->err));
     CHECK_OK(valise_open(&other, ":memory:", NULL, &t->err));
     CHECK_OK(valise_workspace_import(other, file, NULL, &t->err));

@@ -275,7 +275,7 @@ TEST(find, the_c_function)
 {
     desk *d = desk_open(t);
     valise_search_options o = VALISE_SEARCH_OPTIONS_INIT;
-    const char *topics[] = {"x", "food", NULL};
+    const valise_str topics[] = {VALISE_STR("x"), VALISE_STR("food")};
     valise_hits *hits = NULL;
 
     desk_say(d, 1, "plain milk");
@@ -289,6 +289,7 @@ TEST(find, the_c_function)
     CHECK_STR(valise_str_of("food"), hits->items[0]->topics[0]);
     valise_hits_free(hits);
     o.topics = topics;
+    o.topic_count = VLS_COUNT(topics);
     o.limit = 1;
     CHECK_OK(valise_search(&hits, d->v, "milk", &o, NULL, &t->err));
     CHECK_INT(1, hits->count);
