@@ -210,12 +210,12 @@ const valise_coll vls_bag_quarantines = {.size = sizeof(valise_coll),
                                          .needs = "backpack:read"};
 
 const valise_field vls_checkpoint_fields[] = {
-    OWNER(vls_checkpoint_row),
-    VALISE_FIELD_WITH(vls_checkpoint_row, name, STR, VALISE_REQUIRED | VALISE_KEY, "Its name.",
+    OWNER(vls_bag_checkpoint_row),
+    VALISE_FIELD_WITH(vls_bag_checkpoint_row, name, STR, VALISE_REQUIRED | VALISE_KEY, "Its name.",
                       NAMED(VLS_BAG_NAME_MAX)),
-    VALISE_FIELD(vls_checkpoint_row, seq, INT, 0, "The commit whose state is held."),
-    VALISE_FIELD(vls_checkpoint_row, time, TIME, 0, "When it was made."),
-    VALISE_FIELD(vls_checkpoint_row, actor, STR, 0, "Who made it."),
+    VALISE_FIELD(vls_bag_checkpoint_row, seq, INT, 0, "The commit whose state is held."),
+    VALISE_FIELD(vls_bag_checkpoint_row, time, TIME, 0, "When it was made."),
+    VALISE_FIELD(vls_bag_checkpoint_row, actor, STR, 0, "Who made it."),
     VALISE_FIELD_END,
 };
 
@@ -223,7 +223,7 @@ const valise_coll vls_bag_checkpoints = {.size = sizeof(valise_coll),
                                          .name = "backpack_checkpoint",
                                          .help = "A named state of a backpack that is held.",
                                          .fields = vls_checkpoint_fields,
-                                         .row_size = sizeof(vls_checkpoint_row),
+                                         .row_size = sizeof(vls_bag_checkpoint_row),
                                          .needs = "backpack:read"};
 
 const valise_field vls_run_fields[] = {

@@ -77,13 +77,13 @@ typedef struct vls_quarantine_row {
     int64_t released; /* seq of the release; 0: it is still there */
 } vls_quarantine_row;
 
-typedef struct vls_checkpoint_row {
+typedef struct vls_bag_checkpoint_row {
     valise_uuid backpack;
     valise_str name;
     int64_t seq;
     int64_t time;
     valise_str actor;
-} vls_checkpoint_row;
+} vls_bag_checkpoint_row;
 
 /* Outside of flows a run starts with the first write after another node's, and ends with the last
  * one before another's: its commits follow each other. */
@@ -141,7 +141,7 @@ typedef union vls_any_row {
     valise_uuid backpack;
     valise_commit commit;
     vls_quarantine_row quarantine;
-    vls_checkpoint_row checkpoint;
+    vls_bag_checkpoint_row checkpoint;
     vls_run_row run;
     vls_permission_row permission;
     vls_rule_row rule;

@@ -2,7 +2,7 @@
  * backpack, which is the same for all. */
 #include "backpack/document.h"
 
-static const valise_struct checkpoint_struct = {sizeof(vls_checkpoint_row),
+static const valise_struct checkpoint_struct = {sizeof(vls_bag_checkpoint_row),
                                                 vls_checkpoint_fields + 1};
 static const valise_struct commit_struct = {sizeof(valise_commit), vls_commit_record};
 static const valise_struct merge_struct = {sizeof(vls_merge_row), vls_merge_fields + 1};

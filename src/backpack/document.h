@@ -24,7 +24,7 @@ typedef struct vls_document_origin {
 
 /* Without `values`, an object of its own: id to value. */
 typedef struct vls_document {
-    valise_list checkpoints; /* of const vls_checkpoint_row * */
+    valise_list checkpoints; /* of const vls_bag_checkpoint_row * */
     int64_t edge;            /* what stands in items is the state after it */
     valise_str format;
     valise_list history; /* of const valise_commit *: edge + 1 and on, all */

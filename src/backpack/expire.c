@@ -49,10 +49,10 @@ static int add_point(plan *p, int64_t seq, valise_error *err)
 
 static int add_checkpoints(plan *p, valise_error *err)
 {
-    const vls_checkpoint_row probe = {.backpack = p->rows->bag.id};
+    const vls_bag_checkpoint_row probe = {.backpack = p->rows->bag.id};
     const valise_select select = {.row = &probe, .equal = 1};
     VLS_AUTO(view_scan) valise_scan *scan = NULL;
-    vls_checkpoint_row row;
+    vls_bag_checkpoint_row row;
     int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_checkpoints, &select, err);
 
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)

@@ -192,7 +192,7 @@ static int keep_row(export *e, pointers *list, const void *row, size_t size, val
 static int take_checkpoint(void *arg, const void *row, valise_error *err)
 {
     export *e = arg;
-    vls_checkpoint_row copy = *(const vls_checkpoint_row *)row;
+    vls_bag_checkpoint_row copy = *(const vls_bag_checkpoint_row *)row;
     int rc;
 
     if (copy.seq < e->doc.edge || copy.seq > e->head.last)
@@ -447,7 +447,7 @@ static void adopt_rows(export *e)
 {
     adopt_quarantine(e);
     for (size_t i = 0; i < e->checkpoints.len; i++)
-        ((vls_checkpoint_row *)e->checkpoints.ptr[i])->seq += e->shift;
+        ((vls_bag_checkpoint_row *)e->checkpoints.ptr[i])->seq += e->shift;
     for (size_t i = 0; i < e->merges.len; i++)
         ((vls_merge_row *)e->merges.ptr[i])->seq += e->shift;
     for (size_t i = 0; i < e->runs.len; i++) {

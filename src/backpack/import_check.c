@@ -321,7 +321,7 @@ static int check_quarantine(const check *c, valise_error *err)
 
 static int check_checkpoints(const check *c, valise_error *err)
 {
-    const vls_checkpoint_row *const *rows = c->doc->checkpoints.items;
+    const vls_bag_checkpoint_row *const *rows = c->doc->checkpoints.items;
     int rc = 0;
 
     for (size_t i = 0; i < c->doc->checkpoints.count && rc == 0; i++) {

@@ -55,7 +55,7 @@ static int emit_run(void *arg, const void *row, valise_error *err)
 static int emit_checkpoint(void *arg, const void *row, valise_error *err)
 {
     const listing *l = arg;
-    const vls_checkpoint_row *checkpoint = row;
+    const vls_bag_checkpoint_row *checkpoint = row;
     const point_row out = {.point = checkpoint->name, .kind = CHECKPOINT, .seq = checkpoint->seq};
 
     return valise_view_emit(l->view, &out, err);

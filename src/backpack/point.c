@@ -251,7 +251,7 @@ static int resolve_time(int64_t *seq, const vls_ledger *ledger, const vls_ledger
 static int resolve_name(int64_t *seq, const vls_ledger *ledger, const vls_ledger_head *head,
                         valise_str name, valise_error *err)
 {
-    vls_checkpoint_row row = {.backpack = head->id, .name = name};
+    vls_bag_checkpoint_row row = {.backpack = head->id, .name = name};
     int rc = ledger->ops->row_get(&row, ledger->self, &vls_bag_checkpoints, err);
 
     if (rc < 0)
@@ -391,7 +391,7 @@ static int resolve_run(int64_t *seq, const vls_ledger *ledger, const vls_scope *
 static int is_held(void *arg, const void *row, valise_error *err)
 {
     (void)err;
-    return ((const vls_checkpoint_row *)row)->seq == *(const int64_t *)arg;
+    return ((const vls_bag_checkpoint_row *)row)->seq == *(const int64_t *)arg;
 }
 
 int vls_point_held(const vls_ledger *ledger, int64_t seq, valise_error *err)

@@ -126,7 +126,7 @@ static int note_held(trimming *t, bool forked, int64_t seq, valise_error *err)
 
 static int note_checkpoint(void *arg, const void *row, valise_error *err)
 {
-    return note_held(arg, true, ((const vls_checkpoint_row *)row)->seq, err);
+    return note_held(arg, true, ((const vls_bag_checkpoint_row *)row)->seq, err);
 }
 
 /* Where one alone is old, it makes no difference what is held. */

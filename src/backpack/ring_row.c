@@ -386,7 +386,7 @@ static int before_put(vls_ring *ring, size_t number, ring_row *r, const void *ro
         if (rc < 0)
             count_all_held(ring, r, 0);
     } else if (number == CHECKPOINT) {
-        r->seq = ((const vls_checkpoint_row *)row)->seq;
+        r->seq = ((const vls_bag_checkpoint_row *)row)->seq;
         rc = vls_ring_state_hold(ring, r->seq, err);
     } else if (number == RUN) {
         const vls_run_row *run = row;

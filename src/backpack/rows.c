@@ -633,9 +633,9 @@ static int set_edge(void *self, int64_t edge, valise_error *err)
 /* ---- rows ---- */
 
 /* Does the checkpoint of that time hold its state to this day? Then 1. */
-static int check_held(vls_rows *rows, const vls_checkpoint_row *then, valise_error *err)
+static int check_held(vls_rows *rows, const vls_bag_checkpoint_row *then, valise_error *err)
 {
-    vls_checkpoint_row now = {.backpack = then->backpack, .name = then->name};
+    vls_bag_checkpoint_row now = {.backpack = then->backpack, .name = then->name};
     vls_rows *today = NULL;
     int rc = find_today(&today, rows, err);
 
@@ -653,7 +653,7 @@ static int row_get(void *row, void *self, const valise_coll *coll, valise_error 
     int rc = valise_view_get(row, rows->view, coll, err);
 
     if (rc > 0 && coll == &vls_bag_checkpoints && is_past(rows->view) &&
-        ((const vls_checkpoint_row *)row)->seq < rows->bag.edge)
+        ((const vls_bag_checkpoint_row *)row)->seq < rows->bag.edge)
         rc = check_held(rows, row, err);
     return rc;
 }

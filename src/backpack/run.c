@@ -95,7 +95,7 @@ int vls_bag_run_end(const vls_ledger *ledger, vls_scope *scope, int64_t number, 
 int vls_bag_checkpoint(int64_t *seq, const vls_ledger *ledger, valise_str name, valise_str actor,
                        int64_t now, valise_error *err)
 {
-    vls_checkpoint_row row = {.name = name};
+    vls_bag_checkpoint_row row = {.name = name};
     vls_ledger_head head;
     vls_point point;
     int rc = vls_point_parse(&point, name, err);
@@ -124,7 +124,7 @@ int vls_bag_checkpoint(int64_t *seq, const vls_ledger *ledger, valise_str name, 
             "choose another name, or remove that one: valise bp checkpoint BACKPACK %.*s --remove",
             VALISE_STR_ARG(name));
     } else if (rc == 0) {
-        row = (vls_checkpoint_row){
+        row = (vls_bag_checkpoint_row){
             .backpack = head.id, .name = name, .seq = head.last, .time = now, .actor = actor};
         rc = ledger->ops->row_put(ledger->self, &vls_bag_checkpoints, &row, err);
     }
@@ -138,7 +138,7 @@ int vls_bag_checkpoint_remove(int64_t *seq, const vls_ledger *ledger, valise_str
                               valise_error *err)
 {
     const vls_ledger_ops *ops = ledger->ops;
-    vls_checkpoint_row row = {.name = name};
+    vls_bag_checkpoint_row row = {.name = name};
     vls_ledger_head head;
     int rc;
 

@@ -11,10 +11,10 @@
 #include "backpack/scope.h"
 #include "base/vec.h"
 
-typedef struct vls_mark {
+typedef struct vls_scope_mark {
     valise_taint source; /* its tag is in texts */
     int64_t since;
-} vls_mark;
+} vls_scope_mark;
 
 struct vls_scope {
     const valise_env *env;
@@ -30,7 +30,7 @@ struct vls_scope {
     vls_arena texts;      /* also of what stands above */
     vls_node_access access;
     int64_t run_start; /* of the run */
-    vls_vec(vls_mark) marks;
+    vls_vec(vls_scope_mark) marks;
 };
 
 #endif

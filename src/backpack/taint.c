@@ -52,7 +52,7 @@ static bool counts(const vls_scope *scope, int64_t since, bool new_run)
 
 /* ---- the marks of the scope itself ---- */
 
-static vls_mark *find_mark(vls_scope *scope, valise_str tag)
+static vls_scope_mark *find_mark(vls_scope *scope, valise_str tag)
 {
     for (size_t i = 0; i < scope->marks.len; i++) {
         if (vls_str_equal(scope->marks.ptr[i].source.tag, tag))
@@ -83,8 +83,8 @@ static bool renew(const vls_scope *scope, valise_taint *source, int64_t *since, 
 static int mark_in_scope(vls_scope *scope, valise_str tag, const vls_ledger_head *head,
                          const valise_commit *item, valise_error *err)
 {
-    vls_mark *mark = find_mark(scope, tag);
-    vls_mark fresh = {.since = 0};
+    vls_scope_mark *mark = find_mark(scope, tag);
+    vls_scope_mark fresh = {.since = 0};
     int rc = 0;
 
     if (mark) {
@@ -159,7 +159,7 @@ int vls_scope_taint(vls_scope *scope, const vls_ledger *ledger, const vls_ledger
 static int find_taint(valise_taint *out, vls_scope *scope, const vls_ledger *ledger,
                       const vls_ledger_head *head, valise_str tag, bool new_run, valise_error *err)
 {
-    const vls_mark *mark = find_mark(scope, tag);
+    const vls_scope_mark *mark = find_mark(scope, tag);
     vls_taint_row row;
     int rc;
 
@@ -244,7 +244,7 @@ static void use_marks(vls_scope *scope, bool new_run)
     size_t kept = 0;
 
     for (size_t i = 0; i < scope->marks.len; i++) {
-        vls_mark mark = scope->marks.ptr[i];
+        vls_scope_mark mark = scope->marks.ptr[i];
         if (!counts(scope, mark.since, new_run))
             continue;
         mark.since = is_used(mark.since) ? mark.since : ~mark.since;
@@ -287,7 +287,7 @@ int vls_scope_new_marks(valise_list *out, vls_scope *scope, vls_arena *arena, va
     if (!rows && scope->marks.len > 0)
         rc = vls_arena_fail(arena, err);
     for (size_t i = 0; rows && i < scope->marks.len && rc == 0; i++) {
-        const vls_mark *mark = &scope->marks.ptr[i];
+        const vls_scope_mark *mark = &scope->marks.ptr[i];
         rows[i] = (vls_taint_row){.backpack = scope->home,
                                   .node_id = scope->node_id,
                                   .source = mark->source,

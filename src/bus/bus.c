@@ -149,16 +149,16 @@ int vls_with_view(valise *v, const valise_call *call, vls_view_fn *fn, void *arg
 
 int vls_with_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
 {
-    vls_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg};
+    vls_bus_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg};
 
-    return vls_request_submit(&request, v, err);
+    return vls_bus_request_submit(&request, v, err);
 }
 
 int vls_with_lazy_txn(valise *v, vls_txn_fn *fn, void *arg, valise_error *err)
 {
-    vls_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg, .lazy = true};
+    vls_bus_request request = {.item = {.commands = 1}, .fn = fn, .arg = arg, .lazy = true};
 
     if (vls_group_is_led(&v->group))
         return vls_fail(err, VALISE_E_BUSY, "another thread is writing");
-    return vls_request_submit(&request, v, err);
+    return vls_bus_request_submit(&request, v, err);
 }

@@ -41,7 +41,7 @@ static size_t count_applied(const vls_command *command)
     return count;
 }
 
-static int run_commands(vls_request *r, vls_txn *txn)
+static int run_commands(vls_bus_request *r, vls_txn *txn)
 {
     for (size_t i = 0; i < r->count; i++) {
         vls_command *command = &r->commands[i];
@@ -55,7 +55,7 @@ static int run_commands(vls_request *r, vls_txn *txn)
     return 0;
 }
 
-static int run_request(vls_request *r, vls_txn *txn)
+static int run_request(vls_bus_request *r, vls_txn *txn)
 {
     if (r->fn) {
         r->kept = true;
@@ -75,7 +75,7 @@ static int go_back(work *w, const vls_tip *tip, valise_error *err)
 }
 
 /* Run one request. Negative only when nothing can go on; 1 when all must be run again. */
-static int run_one(work *w, vls_request *r, valise_error *err)
+static int run_one(work *w, vls_bus_request *r, valise_error *err)
 {
     vls_tip tip = w->txn.tip;
     int rc = w->marks ? vls_txn_mark(&w->txn, VALISE_MARK_SET, err) : 0;
@@ -93,16 +93,16 @@ static int run_one(work *w, vls_request *r, valise_error *err)
 
 /* ---- the group ---- */
 
-static vls_request *request_of(vls_group_item *item)
+static vls_bus_request *request_of(vls_group_item *item)
 {
-    return (vls_request *)item;
+    return (vls_bus_request *)item;
 }
 
 /* Nothing was kept: all who have not failed by themselves fail for this reason. */
 static void fail_all(vls_group_item *first, int rc, const valise_error *why)
 {
     for (vls_group_item *item = first; item; item = item->next) {
-        vls_request *r = request_of(item);
+        vls_bus_request *r = request_of(item);
         if (r->rc < 0)
             continue;
         r->rc = rc;
@@ -127,7 +127,7 @@ static int reserve_commits(work *w, vls_group_item *first, valise_error *err)
     if (!w->v->feed)
         return 0;
     for (vls_group_item *item = first; item; item = item->next) {
-        const vls_request *r = request_of(item);
+        const vls_bus_request *r = request_of(item);
         for (size_t i = 0; r->rc == 0 && r->kept && i < r->count; i++)
             w->commits += count_applied(&r->commands[i]);
     }
@@ -166,7 +166,7 @@ static void tell_feed(work *w, vls_group_item *first)
         return;
     v->commits.len = 0;
     for (vls_group_item *item = first; item; item = item->next) {
-        vls_request *r = request_of(item);
+        vls_bus_request *r = request_of(item);
         for (size_t i = 0; r->rc == 0 && r->kept && i < r->count; i++)
             list_command(v, &r->commands[i]);
     }
@@ -176,7 +176,7 @@ static void tell_feed(work *w, vls_group_item *first)
 
 /* ---- with and without marks ---- */
 
-static bool has_effects(const vls_request *r)
+static bool has_effects(const vls_bus_request *r)
 {
     return r->fn || r->dry_run || (r->count == 1 && r->commands[0].also);
 }
@@ -187,7 +187,7 @@ static bool can_run_again(const valise *v, const vls_group_item *first)
     if (v->middleware_count > 0 || v->careful > 0)
         return false;
     for (const vls_group_item *item = first; item; item = item->next) {
-        if (has_effects((const vls_request *)item))
+        if (has_effects((const vls_bus_request *)item))
             return false;
     }
     return true;
@@ -196,7 +196,7 @@ static bool can_run_again(const valise *v, const vls_group_item *first)
 static void forget(vls_group_item *first)
 {
     for (vls_group_item *item = first; item; item = item->next) {
-        vls_request *r = request_of(item);
+        vls_bus_request *r = request_of(item);
         for (size_t i = 0; i < r->count; i++)
             vls_command_forget(&r->commands[i]);
         r->rc = 0;
@@ -273,7 +273,7 @@ void vls_commit_group(void *self, vls_group_item *first, size_t count)
 
 /* ---- the caller's side ---- */
 
-int vls_request_submit(vls_request *request, valise *v, valise_error *err)
+int vls_bus_request_submit(vls_bus_request *request, valise *v, valise_error *err)
 {
     bool led = false;
 

@@ -239,11 +239,11 @@ static bool may_retry(const batch *b, size_t failed, unsigned tried)
 static int submit(valise_reply *out, batch *b, unsigned tried, valise_error *err)
 {
     size_t count = b->count + b->more_count;
-    vls_request request = {.item = {.commands = count, .bytes = b->bytes},
-                           .commands = b->commands,
-                           .count = count,
-                           .dry_run = b->call.flags & VALISE_CALL_DRY_RUN};
-    int rc = vls_request_submit(&request, b->v, err);
+    vls_bus_request request = {.item = {.commands = count, .bytes = b->bytes},
+                               .commands = b->commands,
+                               .count = count,
+                               .dry_run = b->call.flags & VALISE_CALL_DRY_RUN};
+    int rc = vls_bus_request_submit(&request, b->v, err);
 
     if (rc == 0 && !request.dry_run)
         vls_told_follow(&b->told, b->v, b->call.actor);

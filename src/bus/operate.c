@@ -172,10 +172,10 @@ static void give_result(vls_operation *o, vls_command *command)
 /* In turn with the other commands, or by itself. */
 static int submit(vls_operation *o, vls_command *command, valise_error *err)
 {
-    vls_request request = {.item = {.commands = 1},
-                           .commands = command,
-                           .count = 1,
-                           .dry_run = o->call.flags & VALISE_CALL_DRY_RUN};
+    vls_bus_request request = {.item = {.commands = 1},
+                               .commands = command,
+                               .count = 1,
+                               .dry_run = o->call.flags & VALISE_CALL_DRY_RUN};
 
     command->apart = o->op->apart && o->op->apart(o->v, command->args);
     if (!command->apart) {
@@ -183,7 +183,7 @@ static int submit(vls_operation *o, vls_command *command, valise_error *err)
         if (rc == 0)
             rc = vls_command_prepare(command, err);
         request.item.bytes = vls_command_bytes(command);
-        return rc < 0 ? rc : vls_request_submit(&request, o->v, err);
+        return rc < 0 ? rc : vls_bus_request_submit(&request, o->v, err);
     }
     return request.dry_run ? vls_apart_refuse(command, "tried without effect", err)
                            : vls_apart_run(command, err);

@@ -131,7 +131,7 @@ static void tell_left(valise *v, size_t count, const valise_error *why)
         (void)valise_publish(v, v->actor, &event, NULL);
 }
 
-void vls_purge(valise *v, const vls_request *request)
+void vls_purge(valise *v, const vls_bus_request *request)
 {
     purge p = {.v = v};
     valise_error why = VALISE_ERROR_INIT;

@@ -14,6 +14,6 @@
 #define VLS_PURGE_LEFT "blob.left"
 
 /* Of a request that was committed. */
-void vls_purge(valise *v, const vls_request *request);
+void vls_purge(valise *v, const vls_bus_request *request);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "bus/command.h"
 
-typedef struct vls_request {
+typedef struct vls_bus_request {
     vls_group_item item; /* first, so that an item is its request */
     vls_command *commands;
     size_t count;
@@ -19,10 +19,10 @@ typedef struct vls_request {
     valise_error err;
     size_t failed; /* the command that failed */
     bool kept;     /* it changed something */
-} vls_request;
+} vls_bus_request;
 
 /* Queue it, and return when it is done. VALISE_E_INVALID within a decider or middleware. */
-int vls_request_submit(vls_request *request, valise *v, valise_error *err);
+int vls_bus_request_submit(vls_bus_request *request, valise *v, valise_error *err);
 
 /* The group's function (commit.c). */
 void vls_commit_group(void *self, vls_group_item *first, size_t count);

@@ -89,10 +89,10 @@ void vls_command_give(const vls_command *commands, const vls_run_item *items, si
 
 static int submit(many *m, const vls_run_item *items, valise_str actor, valise_error *err)
 {
-    vls_request request = {.item = {.commands = m->count, .bytes = m->bytes},
-                           .commands = m->commands,
-                           .count = m->count};
-    int rc = vls_request_submit(&request, m->v, err);
+    vls_bus_request request = {.item = {.commands = m->count, .bytes = m->bytes},
+                               .commands = m->commands,
+                               .count = m->count};
+    int rc = vls_bus_request_submit(&request, m->v, err);
 
     if (rc == 0)
         vls_told_follow(&m->told, m->v, actor);

@@ -67,8 +67,8 @@ int valise_tree_checkpoint(valise_checkpointed *out, valise *v, const char *name
 {
     VLS_AUTO(memory) vls_memory memory = {0};
     valise_tree_checkpoint_options o = VALISE_TREE_CHECKPOINT_OPTIONS_INIT;
-    vls_checkpoint_args args = {.dry_run = false};
-    vls_checkpoint_result r;
+    vls_tree_checkpoint_args args = {.dry_run = false};
+    vls_tree_checkpoint_result r;
     valise_checkpointed ours;
     int rc;
 

@@ -4,8 +4,8 @@
 #include "checkpoint/keep.h"
 #include "store/object.h"
 
-typedef vls_checkpoint_args args_type;
-typedef vls_checkpoint_result result_type;
+typedef vls_tree_checkpoint_args args_type;
+typedef vls_tree_checkpoint_result result_type;
 
 static const valise_field checkpoint_in[] = {
     VALISE_FIELD_WITH(args_type, name, STR, VALISE_NULLABLE | VALISE_POSITIONAL,

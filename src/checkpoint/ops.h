@@ -53,16 +53,16 @@ typedef struct vls_checkpoint_forget_args {
 
 /* ---- tree:checkpoint ---- */
 
-typedef struct vls_checkpoint_args {
+typedef struct vls_tree_checkpoint_args {
     valise_str name, dir;
     bool dry_run;
-} vls_checkpoint_args;
+} vls_tree_checkpoint_args;
 
 typedef struct vls_checkpoint_problem {
     valise_str path, reason;
 } vls_checkpoint_problem;
 
-typedef struct vls_checkpoint_result {
+typedef struct vls_tree_checkpoint_result {
     valise_str name; /* ptr NULL: dry run */
     bool existed;    /* nothing had changed since the one with this name */
     int64_t version;
@@ -71,7 +71,7 @@ typedef struct vls_checkpoint_result {
     int64_t stored, stored_bytes; /* contents that were not there before */
     int64_t lacking_count;
     valise_list lacking; /* of const vls_checkpoint_problem * */
-} vls_checkpoint_result;
+} vls_tree_checkpoint_result;
 
 /* ---- checkpoint:list, :show, :remove ---- */
 

@@ -73,8 +73,8 @@ int vls_client_new(vls_client **out, const valise_env *env, const vls_provider *
     if (rc == 0)
         rc = take_provider(client, provider, err);
     if (rc == 0 && client->provider.replay.ptr) {
-        rc = vls_replay_open(&client->replay, env, client->provider.replay, err);
-        client->try_once = vls_replay_try;
+        rc = vls_client_replay_open(&client->replay, env, client->provider.replay, err);
+        client->try_once = vls_client_replay_try;
     } else if (rc == 0) {
         rc = begin_http(client, err);
     }
@@ -112,7 +112,7 @@ void vls_client_free(vls_client *client)
     if (client->host.close)
         client->host.close(client->host.self);
     vls_lane_free(&client->curl, &client->spare);
-    vls_replay_close(client->replay);
+    vls_client_replay_close(client->replay);
     vls_arena_release(&client->arena);
     (void)pthread_mutex_destroy(&client->lock);
     vls_mem_free(client->env, client, sizeof(*client));

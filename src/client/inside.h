@@ -40,7 +40,7 @@ typedef struct vls_lane {
     CURL *easy;
 } vls_lane;
 
-typedef struct vls_replay vls_replay;
+typedef struct vls_client_replay vls_client_replay;
 
 struct vls_client {
     const valise_env *env;
@@ -50,9 +50,9 @@ struct vls_client {
     vls_try_fn *try_once;
     vls_curl curl;
     pthread_mutex_t lock;
-    vls_lane spare;     /* behind the lock; easy NULL: there is none */
-    vls_replay *replay; /* has a lock of its own; NULL: none */
-    valise_client host; /* size 0: none */
+    vls_lane spare;            /* behind the lock; easy NULL: there is none */
+    vls_client_replay *replay; /* has a lock of its own; NULL: none */
+    valise_client host;        /* size 0: none */
 };
 
 /* ---- provider.c ---- */
@@ -92,9 +92,10 @@ int vls_status_fail(vls_trying *trying, const vls_status *status, valise_error *
 
 /* ---- replay.c ---- */
 
-int vls_replay_open(vls_replay **out, const valise_env *env, valise_str file, valise_error *err);
-void vls_replay_close(vls_replay *replay); /* NULL is fine */
-int vls_replay_try(vls_trying *trying, valise_error *err);
+int vls_client_replay_open(vls_client_replay **out, const valise_env *env, valise_str file,
+                           valise_error *err);
+void vls_client_replay_close(vls_client_replay *replay); /* NULL is fine */
+int vls_client_replay_try(vls_trying *trying, valise_error *err);
 
 /* ---- host.c ---- */
 

@@ -21,7 +21,7 @@
 #define FILE_MAX ((size_t)64 << 20)
 #define PIECE_MAX 24u /* bytes, about a word or two */
 
-struct vls_replay {
+struct vls_client_replay {
     const valise_env *env;
     vls_buf path, text;
     pthread_mutex_t lock;
@@ -61,9 +61,10 @@ static int read_all(vls_buf *out, int fd, const char *path, valise_error *err)
     return got < 0 ? vls_fail_errno(err, "cannot read", valise_str_of(path)) : 0;
 }
 
-int vls_replay_open(vls_replay **out, const valise_env *env, valise_str file, valise_error *err)
+int vls_client_replay_open(vls_client_replay **out, const valise_env *env, valise_str file,
+                           valise_error *err)
 {
-    vls_replay *replay = vls_mem_zalloc(env, sizeof(*replay));
+    vls_client_replay *replay = vls_mem_zalloc(env, sizeof(*replay));
     VLS_AUTO(fd) int fd = -1;
     const char *path;
     int rc = 0;
@@ -83,14 +84,14 @@ int vls_replay_open(vls_replay **out, const valise_env *env, valise_str file, va
     if (rc == 0)
         rc = read_all(&replay->text, fd, path, err);
     if (rc < 0) {
-        vls_replay_close(replay);
+        vls_client_replay_close(replay);
         return rc;
     }
     *out = replay;
     return 0;
 }
 
-void vls_replay_close(vls_replay *replay)
+void vls_client_replay_close(vls_client_replay *replay)
 {
     if (!replay)
         return;
@@ -101,7 +102,7 @@ void vls_replay_close(vls_replay *replay)
 }
 
 /* The next line that says something. */
-static int next_line(valise_str *out, size_t *number, vls_replay *replay, valise_error *err)
+static int next_line(valise_str *out, size_t *number, vls_client_replay *replay, valise_error *err)
 {
     valise_str line = VLS_STR(""), rest;
     size_t used;
@@ -302,10 +303,10 @@ static int give(vls_trying *trying, vls_json line, valise_error *err)
                              "it has neither 'answer' nor 'response', 'stream' or 'error'");
 }
 
-int vls_replay_try(vls_trying *trying, valise_error *err)
+int vls_client_replay_try(vls_trying *trying, valise_error *err)
 {
     static const vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
-    vls_replay *replay = trying->client->replay;
+    vls_client_replay *replay = trying->client->replay;
     valise_str text = {NULL, 0};
     vls_json line = vls_json_null();
     size_t number = 0;

@@ -12,7 +12,7 @@ typedef struct selecting {
     valise_str type; /* that is made */
     const vls_recipe *recipe;
     const vls_heads_ahead *ahead;
-    vls_vec(vls_input) list; /* in the view's memory, as the next */
+    vls_vec(vls_recipe_input) list; /* in the view's memory, as the next */
     vls_vec(valise_str) missing;
     vls_inputs counts;
     const vls_tree_found *child; /* that is being looked at */
@@ -58,12 +58,12 @@ static int add_input(selecting *s, const vls_slot_row *slot, const vls_frame_row
     const vls_recipe_where *where = s->recipe->where;
     vls_arena *arena = &s->view->arena;
     valise_str name = vls_path_name(s->child->path);
-    vls_input input = {.shown = {.directory = slot->dir,
-                                 .type = frame->type,
-                                 .agent = frame->agent,
-                                 .size = frame->size},
-                       .frame = frame->id,
-                       .content = frame->content};
+    vls_recipe_input input = {.shown = {.directory = slot->dir,
+                                        .type = frame->type,
+                                        .agent = frame->agent,
+                                        .size = frame->size},
+                              .frame = frame->id,
+                              .content = frame->content};
     int rc;
 
     if (vls_id_is_none(&frame->content))
@@ -183,7 +183,7 @@ int vls_inputs_basis(vls_buf *out, const vls_inputs *inputs, const valise_id *re
         vls_basis_add(out, &dep);
     }
     for (size_t i = 0; i < inputs->count; i++) {
-        const vls_input *input = &inputs->items[i];
+        const vls_recipe_input *input = &inputs->items[i];
         dep = (vls_dependency){.kind = VLS_DEP_SAID,
                                .id = input->content,
                                .dir = input->shown.directory,

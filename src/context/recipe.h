@@ -70,16 +70,16 @@ bool vls_recipe_is_old(const valise_view *view, const vls_recipe *recipe);
 
 /* ---- inputs ---- */
 
-typedef struct vls_input {
+typedef struct vls_recipe_input {
     valise_policy_input shown; /* what a policy may know */
     valise_id frame, content;
     bool stale; /* it is not true any more: of a file, or by a mark */
-} vls_input;
+} vls_recipe_input;
 
 #define VLS_INPUTS_MISSING_MAX 1000u /* names that are told */
 
 typedef struct vls_inputs {
-    const vls_input *items;
+    const vls_recipe_input *items;
     size_t count;
     bool is_empty;                   /* there is nothing in the directory */
     int64_t missing;                 /* entries that are meant, and about which nothing is said */

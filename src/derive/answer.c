@@ -6,17 +6,17 @@
 #include "context/place.h"
 
 static const valise_field row_fields[] = {
-    VALISE_FIELD(vls_run_row, path, PATH, VALISE_REQUIRED, "Where the slot is."),
-    VALISE_FIELD(vls_run_row, type, STR, VALISE_REQUIRED, "Its type."),
-    VALISE_FIELD_WITH(vls_run_row, outcome, ENUM, VALISE_REQUIRED, "What became of it.",
+    VALISE_FIELD(vls_derived_row, path, PATH, VALISE_REQUIRED, "Where the slot is."),
+    VALISE_FIELD(vls_derived_row, type, STR, VALISE_REQUIRED, "Its type."),
+    VALISE_FIELD_WITH(vls_derived_row, outcome, ENUM, VALISE_REQUIRED, "What became of it.",
                       .more = vls_run_outcomes),
-    VALISE_FIELD(vls_run_row, before, ID, VALISE_NULLABLE, "The head before."),
-    VALISE_FIELD(vls_run_row, after, ID, VALISE_NULLABLE, "The head now."),
-    VALISE_FIELD(vls_run_row, why, STR, VALISE_NULLABLE,
+    VALISE_FIELD(vls_derived_row, before, ID, VALISE_NULLABLE, "The head before."),
+    VALISE_FIELD(vls_derived_row, after, ID, VALISE_NULLABLE, "The head now."),
+    VALISE_FIELD(vls_derived_row, why, STR, VALISE_NULLABLE,
                  "What went wrong; or the program that makes it."),
     VALISE_FIELD_END,
 };
-static const valise_struct row_struct = {sizeof(vls_run_row), row_fields};
+static const valise_struct row_struct = {sizeof(vls_derived_row), row_fields};
 static const valise_field row_item = {.name = "slot", .type = VALISE_T_STRUCT, .more = &row_struct};
 
 const valise_field vls_run_answer_fields[] = {

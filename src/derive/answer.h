@@ -7,7 +7,7 @@
 #include "derive/run.h"
 
 typedef struct vls_run_answer {
-    valise_list slots; /* of const vls_run_row * */
+    valise_list slots; /* of const vls_derived_row * */
     int64_t made, unchanged, needs_author, needs_run, unknown, orphaned, out_of_scope, missing,
         stale, failed;
     bool dry_run;

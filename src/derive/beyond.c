@@ -20,7 +20,7 @@ typedef struct beyond {
 static bool is_told(const vls_run_state *r, const vls_slot_doubt_row *doubt)
 {
     for (size_t i = 0; i < r->rows.len; i++) {
-        const vls_run_row *row = r->rows.ptr[i];
+        const vls_derived_row *row = r->rows.ptr[i];
         if (row->outcome == VLS_RUN_OUT_OF_SCOPE && vls_str_equal(row->path, doubt->path) &&
             vls_str_equal(row->type, doubt->type))
             return true;

@@ -15,7 +15,7 @@ typedef struct reading {
 } reading;
 
 /* What was made in this run may not be stored yet. */
-static const vls_made *find_pending(const reading *from, const vls_input *input)
+static const vls_made *find_pending(const reading *from, const vls_recipe_input *input)
 {
     vls_run_child_path room;
     const vls_made *made;
@@ -30,7 +30,7 @@ static const vls_made *find_pending(const reading *from, const vls_input *input)
 static int content(valise_str *out, void *self, size_t i, valise_error *err)
 {
     reading *from = self;
-    const vls_input *input = &from->inputs->items[i];
+    const vls_recipe_input *input = &from->inputs->items[i];
     const vls_made *made = find_pending(from, input);
 
     if (made) {

@@ -44,7 +44,7 @@ int vls_run_tell(vls_run_state *r, const vls_task *task, int outcome, const vali
 {
     vls_arena *arena = &r->options->job->arena;
     bool gap = outcome == VLS_RUN_MISSING || outcome == VLS_RUN_STALE;
-    vls_run_row *row;
+    vls_derived_row *row;
     int rc;
 
     if (is && r->options->recipe && vls_str_equal(task->path, r->options->path) &&

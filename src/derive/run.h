@@ -40,7 +40,7 @@ extern const char *const vls_run_outcomes[]; /* NULL-ended */
 
 #define VLS_RUN_ROWS_MAX 1000u /* of each outcome, that are told; more are only counted */
 
-typedef valise_derived_slot vls_run_row;
+typedef valise_derived_slot vls_derived_row;
 
 typedef struct vls_run_options {
     valise_job *job;
@@ -61,7 +61,7 @@ typedef struct vls_run_options {
 } vls_run_options;
 
 typedef struct vls_run_report {
-    valise_list rows; /* of const vls_run_row *, in the order in which they were looked at;
+    valise_list rows; /* of const vls_derived_row *, in the order in which they were looked at;
                          missing and stale ones behind all others */
     int64_t counts[VLS_RUN_OUTCOMES];
     valise_id root;  /* of the context, afterwards */

@@ -66,8 +66,8 @@ typedef struct vls_run_state {
 
     valise_view *view; /* while one is open */
     vls_run_report *report;
-    vls_vec(const vls_run_row *) rows; /* in the job's memory */
-    vls_vec(const vls_run_row *) gaps; /* what is missing and stale: told behind the others */
+    vls_vec(const vls_derived_row *) rows; /* in the job's memory */
+    vls_vec(const vls_derived_row *) gaps; /* what is missing and stale: told behind the others */
 } vls_run_state;
 
 /* Fill the queue (plan.c). */

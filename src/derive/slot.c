@@ -177,7 +177,7 @@ static int tell_stale(const looking *l, vls_run_state *r, valise_error *err)
     int rc = 0;
 
     for (size_t i = 0; rc >= 0 && i < l->inputs.count; i++) {
-        const vls_input *input = &l->inputs.items[i];
+        const vls_recipe_input *input = &l->inputs.items[i];
         vls_view_mark mark = vls_view_here(r->view);
         vls_task task = {vls_run_child(&room, l->task->path, input->shown.name), input->shown.type};
         rc = input->stale;

@@ -124,7 +124,7 @@ typedef struct diffing {
     valise_view *view;
     const diff_args *args;
     vls_tree_row tree;
-    vls_point from, to;
+    vls_diff_point from, to;
     valise_str *paths;
     size_t path_count;
     vls_tree_diff nodes;
@@ -164,12 +164,12 @@ static int read_points(diffing *d, valise_error *err)
         vls_hint(err, "run 'valise scan'");
         return VALISE_E_NOT_FOUND;
     }
-    d->to = vls_point_now(d->view, &d->tree);
+    d->to = vls_diff_point_now(d->view, &d->tree);
     if (rc > 0)
-        rc = a->to.len > 0 ? vls_point_find(&d->to, d->view, &d->tree, a->to, err) : 0;
+        rc = a->to.len > 0 ? vls_diff_point_find(&d->to, d->view, &d->tree, a->to, err) : 0;
     if (rc == 0)
-        rc = a->from.len > 0 ? vls_point_find(&d->from, d->view, &d->tree, a->from, err)
-                             : vls_point_before(&d->from, d->view, &d->tree, &d->to, err);
+        rc = a->from.len > 0 ? vls_diff_point_find(&d->from, d->view, &d->tree, a->from, err)
+                             : vls_diff_point_before(&d->from, d->view, &d->tree, &d->to, err);
     d->nodes = (vls_tree_diff){
         .view = d->view, .tree = &d->tree, .was = d->from.version, .is = d->to.version};
     return rc;

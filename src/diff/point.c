@@ -9,15 +9,15 @@
 #include "store/place.h"
 #include "store/view.h"
 
-vls_point vls_point_now(const valise_view *view, const vls_tree_row *tree)
+vls_diff_point vls_diff_point_now(const valise_view *view, const vls_tree_row *tree)
 {
-    return (vls_point){.version = tree->version, .seq = view->at};
+    return (vls_diff_point){.version = tree->version, .seq = view->at};
 }
 
 /* ---- versions ---- */
 
 /* A version that came with a bundle has the seq of another log. */
-static int of_version(vls_point *out, valise_view *view, const vls_tree_version_row *row,
+static int of_version(vls_diff_point *out, valise_view *view, const vls_tree_version_row *row,
                       valise_error *err)
 {
     int64_t here = 0;
@@ -25,7 +25,7 @@ static int of_version(vls_point *out, valise_view *view, const vls_tree_version_
 
     if (rc < 0)
         return rc;
-    *out = (vls_point){.version = row->version, .seq = here, .elsewhere = here != row->seq};
+    *out = (vls_diff_point){.version = row->version, .seq = here, .elsewhere = here != row->seq};
     return 1;
 }
 
@@ -36,8 +36,8 @@ static bool is_version(valise_str given)
     return given.len > 1 && given.ptr[0] == 'v' && vls_str_to_i64(&number, vls_str_from(given, 1));
 }
 
-static int of_root(vls_point *out, valise_view *view, const vls_tree_row *tree, valise_str given,
-                   valise_error *err)
+static int of_root(vls_diff_point *out, valise_view *view, const vls_tree_row *tree,
+                   valise_str given, valise_error *err)
 {
     vls_tree_version_row row;
     int rc = is_version(given) || vls_tree_is_digits(given)
@@ -49,7 +49,7 @@ static int of_root(vls_point *out, valise_view *view, const vls_tree_row *tree, 
 
 /* ---- seqs ---- */
 
-static int of_seq(vls_point *out, valise_view *view, int64_t seq, valise_error *err)
+static int of_seq(vls_diff_point *out, valise_view *view, int64_t seq, valise_error *err)
 {
     VLS_AUTO(view) valise_view then = {0};
     vls_tree_row tree;
@@ -61,11 +61,11 @@ static int of_seq(vls_point *out, valise_view *view, int64_t seq, valise_error *
         rc = vls_tree_head(&tree, &then, err);
     if (rc < 0)
         return rc;
-    *out = (vls_point){.version = tree.version, .seq = seq};
+    *out = (vls_diff_point){.version = tree.version, .seq = seq};
     return 1;
 }
 
-static int of_place(vls_point *out, valise_view *view, valise_str given, valise_error *err)
+static int of_place(vls_diff_point *out, valise_view *view, valise_str given, valise_error *err)
 {
     int64_t seq = 0;
     int rc = vls_reading_seq(&seq, vls_reading_of(view), given, err);
@@ -81,8 +81,8 @@ static int of_place(vls_point *out, valise_view *view, valise_str given, valise_
 
 typedef struct looking {
     const vls_tree_row *tree;
-    valise_str name;       /* "": the newest before */
-    const vls_point *than; /* that */
+    valise_str name;            /* "": the newest before */
+    const vls_diff_point *than; /* that */
     bool found;
     vls_checkpoint_row row; /* strings are not kept */
 } looking;
@@ -114,7 +114,7 @@ static int find_checkpoint(looking *l, valise_view *view, valise_error *err)
 }
 
 /* Of its version; what was known when it was made. */
-static int of_found(vls_point *out, valise_view *view, const looking *l, valise_error *err)
+static int of_found(vls_diff_point *out, valise_view *view, const looking *l, valise_error *err)
 {
     char text[32];
     int rc;
@@ -126,7 +126,7 @@ static int of_found(vls_point *out, valise_view *view, const looking *l, valise_
     return rc;
 }
 
-static int of_checkpoint(vls_point *out, valise_view *view, const vls_tree_row *tree,
+static int of_checkpoint(vls_diff_point *out, valise_view *view, const vls_tree_row *tree,
                          valise_str given, valise_error *err)
 {
     looking l = {.tree = tree, .name = given};
@@ -138,8 +138,8 @@ static int of_checkpoint(vls_point *out, valise_view *view, const vls_tree_row *
     return rc < 0 || !l.found ? rc : of_found(out, view, &l, err);
 }
 
-int vls_point_before(vls_point *out, valise_view *view, const vls_tree_row *tree,
-                     const vls_point *than, valise_error *err)
+int vls_diff_point_before(vls_diff_point *out, valise_view *view, const vls_tree_row *tree,
+                          const vls_diff_point *than, valise_error *err)
 {
     looking l = {.tree = tree, .name = VLS_STR(""), .than = than};
     vls_tree_version_row row = {.tree = tree->id, .version = than->version - 1};
@@ -156,7 +156,7 @@ int vls_point_before(vls_point *out, valise_view *view, const vls_tree_row *tree
     if (rc > 0)
         rc = of_version(out, view, &row, err);
     else if (rc == 0)
-        *out = (vls_point){.version = 0};
+        *out = (vls_diff_point){.version = 0};
     return VLS_MIN(rc, 0);
 }
 
@@ -193,8 +193,8 @@ static int refuse_ambiguous(valise_str given, valise_error *err)
     return VALISE_E_CONFLICT;
 }
 
-static int of_context(vls_point *out, valise_view *view, const vls_tree_row *tree, valise_str given,
-                      valise_error *err)
+static int of_context(vls_diff_point *out, valise_view *view, const vls_tree_row *tree,
+                      valise_str given, valise_error *err)
 {
     tracing t = {.digits = given, .row = {.tree = tree->id}};
     int rc;
@@ -216,7 +216,7 @@ static bool is_seq(int64_t *seq, const valise_view *view, valise_str given)
     return vls_place_seq(seq, view, given);
 }
 
-static int find(vls_point *out, valise_view *view, const vls_tree_row *tree, valise_str given,
+static int find(vls_diff_point *out, valise_view *view, const vls_tree_row *tree, valise_str given,
                 valise_error *err)
 {
     bool prefixed = vls_str_starts(given, VLS_STR("seq:"));
@@ -239,13 +239,13 @@ static int find(vls_point *out, valise_view *view, const vls_tree_row *tree, val
     return rc;
 }
 
-int vls_point_find(vls_point *out, valise_view *view, const vls_tree_row *tree, valise_str given,
-                   valise_error *err)
+int vls_diff_point_find(vls_diff_point *out, valise_view *view, const vls_tree_row *tree,
+                        valise_str given, valise_error *err)
 {
     int rc;
 
     if (vls_str_equal(given, VLS_STR("now"))) {
-        *out = vls_point_now(view, tree);
+        *out = vls_diff_point_now(view, tree);
         return 0;
     }
     rc = find(out, view, tree, given, err);

@@ -19,21 +19,21 @@
 #include "checkpoint/rows.h"
 #include "context/slot.h"
 
-typedef struct vls_point {
+typedef struct vls_diff_point {
     int64_t version; /* of the tree; 0: nothing yet */
     int64_t seq;     /* what was known then; version 0: nothing */
     bool elsewhere;  /* the version came with a bundle: nobody here can tell what was known */
-} vls_point;
+} vls_diff_point;
 
 /* tree: as the view has it. VALISE_E_NOT_FOUND, VALISE_E_CONFLICT, VALISE_E_LIMIT. */
-int vls_point_find(vls_point *out, valise_view *view, const vls_tree_row *tree, valise_str given,
-                   valise_error *err);
+int vls_diff_point_find(vls_diff_point *out, valise_view *view, const vls_tree_row *tree,
+                        valise_str given, valise_error *err);
 
-vls_point vls_point_now(const valise_view *view, const vls_tree_row *tree);
+vls_diff_point vls_diff_point_now(const valise_view *view, const vls_tree_row *tree);
 
 /* What one compares with when one does not say: the newest checkpoint before that, without those of
  * restores; where there is none, the version before. */
-int vls_point_before(vls_point *out, valise_view *view, const vls_tree_row *tree,
-                     const vls_point *than, valise_error *err);
+int vls_diff_point_before(vls_diff_point *out, valise_view *view, const vls_tree_row *tree,
+                          const vls_diff_point *than, valise_error *err);
 
 #endif

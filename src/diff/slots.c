@@ -42,7 +42,7 @@ static void vls_auto_comparing(comparing *c)
     vls_view_release(&c->is.own);
 }
 
-static int open_side(side *s, valise_view *view, const vls_point *point, valise_error *err)
+static int open_side(side *s, valise_view *view, const vls_diff_point *point, valise_error *err)
 {
     s->version = point->version;
     if (point->version == 0)
@@ -117,8 +117,8 @@ static int add_all(comparing *c, valise_view *view, valise_error *err)
     return rc < 0 ? rc : vls_slot_each_below(view, &c->tree->id, VLS_STR(""), add_slot, c, err);
 }
 
-static int gather(comparing *c, vls_tree_diff *nodes, const vls_point *was, const vls_point *is,
-                  valise_error *err)
+static int gather(comparing *c, vls_tree_diff *nodes, const vls_diff_point *was,
+                  const vls_diff_point *is, valise_error *err)
 {
     int64_t first = VLS_MIN(was->seq, is->seq), last = VLS_MAX(was->seq, is->seq);
     vls_context_row known = {.slots = 0};
@@ -288,8 +288,9 @@ static int tell(comparing *c, vls_slot_difference_fn *fn, void *arg, valise_erro
     return rc;
 }
 
-int vls_slots_diff(valise_view *view, vls_tree_diff *nodes, const vls_point *was,
-                   const vls_point *is, vls_slot_difference_fn *fn, void *arg, valise_error *err)
+int vls_slots_diff(valise_view *view, vls_tree_diff *nodes, const vls_diff_point *was,
+                   const vls_diff_point *is, vls_slot_difference_fn *fn, void *arg,
+                   valise_error *err)
 {
     VLS_AUTO(comparing) comparing c = {.view = view, .tree = nodes->tree};
     int rc = open_side(&c.was, view, was, err);

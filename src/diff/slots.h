@@ -38,7 +38,8 @@ typedef int vls_slot_difference_fn(void *arg, const vls_slot_difference *d, vali
 
 /* In the order of paths and types; of what moved, by where it is. nodes: the two versions.
  * VALISE_E_LIMIT where the log does not reach back. What fn gets lives as long as the view. */
-int vls_slots_diff(valise_view *view, vls_tree_diff *nodes, const vls_point *was,
-                   const vls_point *is, vls_slot_difference_fn *fn, void *arg, valise_error *err);
+int vls_slots_diff(valise_view *view, vls_tree_diff *nodes, const vls_diff_point *was,
+                   const vls_diff_point *is, vls_slot_difference_fn *fn, void *arg,
+                   valise_error *err);
 
 #endif

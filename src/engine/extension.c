@@ -20,7 +20,7 @@ void vls_extensions_init(vls_extensions *list, const valise_env *env)
     *list = (vls_extensions){.env = env};
 }
 
-static void unload(vls_loaded *one)
+static void unload(vls_extension_loaded *one)
 {
     if (one->library)
         (void)dlclose(one->library);
@@ -91,7 +91,7 @@ static int get_package(const valise_extension **out, void *library, const char *
 static int load(const valise_extension **out, vls_extensions *list, vls_sealed *sealed,
                 const char *path, valise_error *err)
 {
-    vls_loaded one = {.library = NULL, .sealed = {.fd = -1}};
+    vls_extension_loaded one = {.library = NULL, .sealed = {.fd = -1}};
     int rc;
 
     if (!vls_vec_reserve(&list->loaded, list->env, list->loaded.len + 1))

@@ -17,14 +17,14 @@
 #include "base/vec.h"
 #include "engine/trust.h"
 
-typedef struct vls_loaded {
+typedef struct vls_extension_loaded {
     void *library;
     vls_sealed sealed; /* open as long as it is loaded: the linker knows it by this number */
-} vls_loaded;
+} vls_extension_loaded;
 
 typedef struct vls_extensions {
     const valise_env *env;
-    vls_vec(vls_loaded) loaded;
+    vls_vec(vls_extension_loaded) loaded;
 } vls_extensions;
 
 void vls_extensions_init(vls_extensions *list, const valise_env *env);

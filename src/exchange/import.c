@@ -168,7 +168,7 @@ static int read_record(reading_file *f, valise_str text, vls_json record, valise
 
 /* ---- pieces ---- */
 
-static int note_piece(reading_file *f, const vls_piece *piece, valise_error *err)
+static int note_piece(reading_file *f, const vls_split_piece *piece, valise_error *err)
 {
     static const char *const what[] = {
         [VLS_PIECE_CUT] = "the file ends in the middle of it",
@@ -181,7 +181,7 @@ static int note_piece(reading_file *f, const vls_piece *piece, valise_error *err
 }
 
 /* The last line of a file that is being written is no problem. */
-static int note_bad(reading_file *f, const vls_piece *piece, valise_error *err)
+static int note_bad(reading_file *f, const vls_split_piece *piece, valise_error *err)
 {
     char why[sizeof(err->message)];
     uint64_t at = piece->offset + (err->offset > 0 ? (uint64_t)err->offset : 0);
@@ -194,7 +194,7 @@ static int note_bad(reading_file *f, const vls_piece *piece, valise_error *err)
     return vls_notes_problem(&f->i->notes, piece->line, at, err, "%s", why);
 }
 
-static int read_piece(reading_file *f, const vls_piece *piece, valise_error *err)
+static int read_piece(reading_file *f, const vls_split_piece *piece, valise_error *err)
 {
     vls_json record;
     valise_str text = piece->text;
@@ -300,7 +300,7 @@ static int refuse_packed(const vls_splitter *s, valise_error *err)
 
 static int read_pieces(reading_file *f, vls_splitter *s, valise_error *err)
 {
-    vls_piece piece;
+    vls_split_piece piece;
     int rc = vls_split_begin(s, f->i->env, read_bytes, f, VLS_CONVERSATION_MAX, err);
 
     if (rc == 0)

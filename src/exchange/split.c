@@ -145,14 +145,14 @@ void vls_split_end(vls_splitter *s)
 
 /* ---- pieces ---- */
 
-static void begin_piece(vls_piece *out, vls_splitter *s)
+static void begin_piece(vls_split_piece *out, vls_splitter *s)
 {
     vls_buf_clear(&s->text);
     s->over = false;
-    *out = (vls_piece){.offset = s->offset, .line = s->line, .what = VLS_PIECE_WHOLE};
+    *out = (vls_split_piece){.offset = s->offset, .line = s->line, .what = VLS_PIECE_WHOLE};
 }
 
-static int end_piece(vls_piece *out, vls_splitter *s, valise_error *err)
+static int end_piece(vls_split_piece *out, vls_splitter *s, valise_error *err)
 {
     int rc = vls_buf_check(&s->text, err);
 
@@ -175,7 +175,7 @@ static int skip_space(vls_splitter *s, bool commas, valise_error *err)
     return rc;
 }
 
-static int next_line(vls_piece *out, vls_splitter *s, valise_error *err)
+static int next_line(vls_split_piece *out, vls_splitter *s, valise_error *err)
 {
     char c = 0;
     int rc = skip_space(s, false, err);
@@ -229,7 +229,7 @@ static int keep_value(vls_splitter *s, valise_error *err)
 }
 
 /* Where a value should be and is none: the rest of the line. */
-static int next_stray(vls_piece *out, vls_splitter *s, valise_error *err)
+static int next_stray(vls_split_piece *out, vls_splitter *s, valise_error *err)
 {
     int rc = next_line(out, s, err);
 
@@ -238,7 +238,7 @@ static int next_stray(vls_piece *out, vls_splitter *s, valise_error *err)
     return rc;
 }
 
-static int next_value(vls_piece *out, vls_splitter *s, valise_error *err)
+static int next_value(vls_split_piece *out, vls_splitter *s, valise_error *err)
 {
     int rc;
 
@@ -249,7 +249,7 @@ static int next_value(vls_piece *out, vls_splitter *s, valise_error *err)
     return rc < 0 ? rc : end_piece(out, s, err);
 }
 
-static int next_element(vls_piece *out, vls_splitter *s, valise_error *err)
+static int next_element(vls_split_piece *out, vls_splitter *s, valise_error *err)
 {
     char c = 0;
     int rc = skip_space(s, !s->closed, err);
@@ -276,7 +276,7 @@ static int next_element(vls_piece *out, vls_splitter *s, valise_error *err)
     return rc;
 }
 
-int vls_split_next(vls_piece *out, vls_splitter *s, valise_error *err)
+int vls_split_next(vls_split_piece *out, vls_splitter *s, valise_error *err)
 {
     char c = 0;
     int rc;

@@ -31,12 +31,12 @@ enum {
     VLS_PIECE_STRAY,     /* something that is no value */
 };
 
-typedef struct vls_piece {
+typedef struct vls_split_piece {
     valise_str text; /* valid until the next call */
     uint64_t offset; /* where it begins in the file */
     uint64_t line;   /* the same, from 1 */
     int what;        /* VLS_PIECE_... */
-} vls_piece;
+} vls_split_piece;
 
 typedef struct vls_splitter {
     vls_split_source *source;
@@ -56,7 +56,7 @@ int vls_split_begin(vls_splitter *s, const valise_env *env, vls_split_source *so
 void vls_split_end(vls_splitter *s); /* a zeroed one is fine */
 
 /* 1 and a piece; 0 at the end. Fails only where the source does, or without memory. */
-int vls_split_next(vls_piece *out, vls_splitter *s, valise_error *err);
+int vls_split_next(vls_split_piece *out, vls_splitter *s, valise_error *err);
 
 static inline void vls_auto_splitter(vls_splitter *s)
 {

@@ -295,7 +295,7 @@ static int send(vls_asked *out, asking *a, const vls_wire *wire, valise_error *e
 static int ask_provider(vls_asked *out, asking *a, valise_error *err)
 {
     const vls_adapter *adapter = a->provider.adapter;
-    const vls_write how = {.stream = a->from.stream};
+    const vls_wire_write how = {.stream = a->from.stream};
     VLS_AUTO(wire) vls_wire wire = {.failed = 0};
     vls_plan plan = {.adapter = NULL};
     vls_neutral neutral;

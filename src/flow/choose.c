@@ -131,7 +131,7 @@ static int fail_said(const vls_asked *asked, const char *why, vls_json choices, 
         len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%.*s", i > 0 ? ", " : "",
                                 VALISE_STR_ARG(vls_json_str(choices.members[i].key)));
     (void)vls_fail(err, VALISE_E_INVALID, "the model had to choose one of %s, but said %s%s", all,
-                   vls_said_of(asked).s, why);
+                   vls_flow_said_of(asked).s, why);
     vls_hint(err, "set maxRetries to ask it again");
     return VALISE_E_INVALID;
 }

@@ -49,7 +49,7 @@ int vls_flow_parse(vls_json *out, valise_flow *flow, valise_str text, valise_err
 
 /* ---- members of a level ---- */
 
-static int read_version(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_version(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     valise_str version = {NULL, 0};
     int rc = vls_flow_config_text(&version, r, value, path, err);
@@ -61,7 +61,7 @@ static int read_version(vls_reading *r, vls_json value, valise_str path, valise_
                                  "version '%s' is not known", vls_text_short(version).s);
 }
 
-static int read_namespace(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_namespace(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     valise_str name = {NULL, 0};
     int rc;
@@ -86,19 +86,19 @@ static int read_namespace(vls_reading *r, vls_json value, valise_str path, valis
     return 0;
 }
 
-static int read_id(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_id(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     if (r->flow->outer && r->flow->owner->is_subflow)
         return 0; /* as above */
     return vls_settle(vls_config_id(&r->flow->id, r, value, "id", path, err));
 }
 
-static int read_start(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_start(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_flow_config_text(&r->flow->start, r, value, path, err));
 }
 
-static int read_steps(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_steps(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     if (r->flow->outer)
         return vls_flow_findings_add(r->findings, false, path, "say it of the outermost flow", err,
@@ -107,7 +107,7 @@ static int read_steps(vls_reading *r, vls_json value, valise_str path, valise_er
         vls_config_int(&r->flow->max_steps, r, value, 1, INT64_C(1) << 52, path, err));
 }
 
-static int read_needs(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_needs(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     if (r->flow->outer)
         return vls_flow_findings_add(r->findings, false, path, "declare them in the outermost flow",
@@ -115,7 +115,7 @@ static int read_needs(vls_reading *r, vls_json value, valise_str path, valise_er
     return vls_config_dependencies(r, value, path, err);
 }
 
-static int read_text(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_text(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     valise_str text;
 
@@ -155,24 +155,24 @@ static int read_subflow(valise_flow *flow, vls_json item, valise_str path,
     return vls_flow_read_subflow(NULL, flow, item, path, findings, err);
 }
 
-static int read_list(bool *is_there, vls_reading *r, vls_json config, const char *name, item_fn *fn,
-                     valise_str path, valise_error *err)
+static int read_list(bool *is_there, vls_config_reading *r, vls_json config, const char *name,
+                     item_fn *fn, valise_str path, valise_error *err)
 {
     const vls_json *list = vls_json_get(config, valise_str_of(name));
-    vls_place room;
+    vls_config_place room;
     int rc = 0;
 
     *is_there = list != NULL;
     if (!list)
         return 0;
-    path = vls_place_member(&room, path, valise_str_of(name));
+    path = vls_config_place_member(&room, path, valise_str_of(name));
     if (list->type != VLS_JSON_ARRAY)
         return vls_flow_findings_add(r->findings, false, path, NULL, err,
                                      "it must be a list, not %s", vls_json_type_name(*list));
     for (uint32_t i = 0; i < list->len && rc == 0; i++) {
-        vls_place item;
+        vls_config_place item;
         r->flow->broken |= list->items[i].type != VLS_JSON_OBJECT;
-        rc = fn(r->flow, list->items[i], vls_place_item(&item, path, i), r->findings, err);
+        rc = fn(r->flow, list->items[i], vls_config_place_item(&item, path, i), r->findings, err);
     }
     return rc;
 }
@@ -198,7 +198,7 @@ static int keep_json(valise_flow *flow, vls_json config, valise_error *err)
 int vls_flow_read(valise_flow *flow, vls_json config, valise_str path, vls_flow_findings *findings,
                   valise_error *err)
 {
-    vls_reading r = {.flow = flow, .findings = findings};
+    vls_config_reading r = {.flow = flow, .findings = findings};
     int rc = vls_arena_dup(&flow->place, vls_flow_arena(flow), path, err);
 
     if (rc == 0)

@@ -18,15 +18,16 @@
 
 #include "flow/flow.h"
 
-typedef struct vls_reading {
+typedef struct vls_config_reading {
     valise_flow *flow; /* the level */
     vls_flow_node *node;
     vls_flow_edge *edge;
     vls_flow_dependency *dependency;
     vls_flow_findings *findings;
-} vls_reading;
+} vls_config_reading;
 
-typedef int vls_config_fn(vls_reading *r, vls_json value, valise_str path, valise_error *err);
+typedef int vls_config_fn(vls_config_reading *r, vls_json value, valise_str path,
+                          valise_error *err);
 
 typedef struct vls_config_member {
     const char *name;  /* NULL ends the table */
@@ -35,38 +36,39 @@ typedef struct vls_config_member {
 
 /* Call each member's function; members that are not in the table are findings, and so is a value
  * that is no object. what: "a node". */
-int vls_config_object(vls_reading *r, vls_json value, const vls_config_member *table,
+int vls_config_object(vls_config_reading *r, vls_json value, const vls_config_member *table,
                       const char *what, valise_str path, valise_error *err);
 
 /* ---- places ---- */
 
 #define VLS_PLACE_MAX 1024u
-typedef struct vls_place {
+typedef struct vls_config_place {
     char s[VLS_PLACE_MAX];
-} vls_place;
+} vls_config_place;
 
 /* The path of a member ("nodes" and "id": "nodes.id"), or of an item ("nodes[3]"). */
-valise_str vls_place_member(vls_place *room, valise_str path, valise_str name);
-valise_str vls_place_item(vls_place *room, valise_str path, size_t index);
+valise_str vls_config_place_member(vls_config_place *room, valise_str path, valise_str name);
+valise_str vls_config_place_item(vls_config_place *room, valise_str path, size_t index);
 
 /* ---- values ---- */
 
 /* 1: it is one, and *out has it; 0: it is not, and that was said. */
-int vls_flow_config_text(valise_str *out, vls_reading *r, vls_json value, valise_str path,
+int vls_flow_config_text(valise_str *out, vls_config_reading *r, vls_json value, valise_str path,
                          valise_error *err);
-int vls_config_truth(bool *out, vls_reading *r, vls_json value, valise_str path, valise_error *err);
-int vls_config_duration(int64_t *out, vls_reading *r, vls_json value, valise_str path,
+int vls_config_truth(bool *out, vls_config_reading *r, vls_json value, valise_str path,
+                     valise_error *err);
+int vls_config_duration(int64_t *out, vls_config_reading *r, vls_json value, valise_str path,
                         valise_error *err);
-int vls_config_int(int64_t *out, vls_reading *r, vls_json value, int64_t min, int64_t max,
+int vls_config_int(int64_t *out, vls_config_reading *r, vls_json value, int64_t min, int64_t max,
                    valise_str path, valise_error *err);
 /* A list of texts that are not empty and have no NUL. */
-int vls_config_texts(const valise_str **out, size_t *count, vls_reading *r, vls_json value,
+int vls_config_texts(const valise_str **out, size_t *count, vls_config_reading *r, vls_json value,
                      size_t max, valise_str path, valise_error *err);
-int vls_config_any(vls_reading *r, vls_json value, valise_str path, valise_error *err);
+int vls_config_any(vls_config_reading *r, vls_json value, valise_str path, valise_error *err);
 
 /* [A-Za-z0-9_-]+, 64 at most: ids and segments. what: "an id". */
 bool vls_flow_is_id(valise_str id);
-int vls_config_id(valise_str *out, vls_reading *r, vls_json value, const char *what,
+int vls_config_id(valise_str *out, vls_config_reading *r, vls_json value, const char *what,
                   valise_str path, valise_error *err);
 /* Segments with dots between. */
 bool vls_flow_is_namespace(valise_str name);

@@ -24,12 +24,12 @@ static bool has_defaults(vls_json schema)
 static const vls_schema_limits discreet = {.discreet = true};
 
 /* 1: it is one. */
-static int read_contract(vls_flow_contract *out, vls_reading *r, const vls_member *member,
+static int read_contract(vls_flow_contract *out, vls_config_reading *r, const vls_member *member,
                          valise_str path, valise_error *err)
 {
     const vls_json *optional = vls_json_get(member->value, VLS_STR("optional"));
     valise_error why = VALISE_ERROR_INIT;
-    vls_place room;
+    vls_config_place room;
     int rc = 1;
 
     *out = (vls_flow_contract){.key = vls_json_str(member->key), .json = member->value};
@@ -37,7 +37,7 @@ static int read_contract(vls_flow_contract *out, vls_reading *r, const vls_membe
         return vls_flow_findings_take(r->findings, path, &why, err);
     if (optional)
         rc = vls_config_truth(&out->optional, r, *optional,
-                              vls_place_member(&room, path, VLS_STR("optional")), err);
+                              vls_config_place_member(&room, path, VLS_STR("optional")), err);
     if (rc <= 0)
         return rc;
     out->has_defaults = has_defaults(member->value);
@@ -46,7 +46,7 @@ static int read_contract(vls_flow_contract *out, vls_reading *r, const vls_membe
     return 1;
 }
 
-static int read_contracts(const vls_flow_contract **list, size_t *count, vls_reading *r,
+static int read_contracts(const vls_flow_contract **list, size_t *count, vls_config_reading *r,
                           vls_json value, valise_str path, valise_error *err)
 {
     vls_flow_contract *all;
@@ -61,21 +61,22 @@ static int read_contracts(const vls_flow_contract **list, size_t *count, vls_rea
         return vls_arena_fail(vls_flow_arena(r->flow), err);
     *list = all; /* with the node they are freed, as many as there are */
     for (uint32_t i = 0; i < value.len && rc >= 0; i++) {
-        vls_place room;
+        vls_config_place room;
         rc = read_contract(&all[*count], r, &value.members[i],
-                           vls_place_member(&room, path, vls_json_str(value.members[i].key)), err);
+                           vls_config_place_member(&room, path, vls_json_str(value.members[i].key)),
+                           err);
         if (rc > 0)
             ++*count;
     }
     return vls_settle(rc);
 }
 
-int vls_config_inputs(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+int vls_config_inputs(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return read_contracts(&r->node->inputs, &r->node->input_count, r, value, path, err);
 }
 
-int vls_config_outputs(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+int vls_config_outputs(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return read_contracts(&r->node->outputs, &r->node->output_count, r, value, path, err);
 }
@@ -100,7 +101,7 @@ static bool is_service(const valise_flow *flow, valise_str name, vls_near *near)
 }
 
 /* 1: it is one. */
-static int read_need(vls_flow_need *out, vls_reading *r, valise_str role, vls_json value,
+static int read_need(vls_flow_need *out, vls_config_reading *r, valise_str role, vls_json value,
                      valise_str path, valise_error *err)
 {
     vls_nearby hint = {"declare it in the flow's dependencies"};
@@ -122,7 +123,7 @@ static int read_need(vls_flow_need *out, vls_reading *r, valise_str role, vls_js
                                  "there is no dependency '%s'", vls_text_short(out->name).s);
 }
 
-int vls_config_needs(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+int vls_config_needs(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     const bool named = value.type == VLS_JSON_OBJECT;
     vls_flow_need *all;
@@ -139,9 +140,9 @@ int vls_config_needs(vls_reading *r, vls_json value, valise_str path, valise_err
     r->node->needs = all;
     for (uint32_t i = 0; i < value.len && rc >= 0; i++) {
         const valise_str role = named ? vls_json_str(value.members[i].key) : (valise_str){NULL, 0};
-        vls_place room;
-        valise_str place =
-            named ? vls_place_member(&room, path, role) : vls_place_item(&room, path, i);
+        vls_config_place room;
+        valise_str place = named ? vls_config_place_member(&room, path, role)
+                                 : vls_config_place_item(&room, path, i);
         rc = read_need(&all[r->node->need_count], r, role,
                        named ? value.members[i].value : value.items[i], place, err);
         if (rc > 0)

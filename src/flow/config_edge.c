@@ -4,17 +4,17 @@
 #include "json/logic.h"
 #include "json/make.h"
 
-static int read_from(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_from(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_flow_config_text(&r->edge->from, r, value, path, err));
 }
 
-static int read_to(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_to(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_flow_config_text(&r->edge->to, r, value, path, err));
 }
 
-static int read_rule(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_rule(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
 
@@ -27,7 +27,7 @@ static int read_rule(vls_reading *r, vls_json value, valise_str path, valise_err
                           err);
 }
 
-static int read_condition(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_condition(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     r->edge->action = (valise_str){NULL, 0}; /* what is none is not the default one either */
     if (value.type == VLS_JSON_OBJECT)
@@ -45,7 +45,7 @@ static int read_condition(vls_reading *r, vls_json value, valise_str path, valis
 }
 
 /* 1: it is one. */
-static int read_mapping(vls_flow_mapping *out, vls_reading *r, const vls_member *member,
+static int read_mapping(vls_flow_mapping *out, vls_config_reading *r, const vls_member *member,
                         valise_str path, valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
@@ -61,7 +61,7 @@ static int read_mapping(vls_flow_mapping *out, vls_reading *r, const vls_member 
 }
 
 /* Two for one key: one of them would be lost. */
-static int check_target(vls_reading *r, const vls_flow_mapping *mapping, valise_str path,
+static int check_target(vls_config_reading *r, const vls_flow_mapping *mapping, valise_str path,
                         valise_error *err)
 {
     for (size_t i = 0; i < r->edge->mapping_count; i++)
@@ -72,7 +72,7 @@ static int check_target(vls_reading *r, const vls_flow_mapping *mapping, valise_
     return 1;
 }
 
-static int read_mappings(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_mappings(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     vls_flow_mapping *all;
     int rc = 0;
@@ -87,8 +87,8 @@ static int read_mappings(vls_reading *r, vls_json value, valise_str path, valise
     r->edge->mappings = all;
     for (uint32_t i = 0; i < value.len && rc >= 0; i++) {
         vls_flow_mapping *mapping = &all[r->edge->mapping_count];
-        vls_place room;
-        valise_str place = vls_place_member(&room, path, vls_json_str(value.members[i].key));
+        vls_config_place room;
+        valise_str place = vls_config_place_member(&room, path, vls_json_str(value.members[i].key));
         rc = read_mapping(mapping, r, &value.members[i], place, err);
         if (rc > 0)
             rc = check_target(r, mapping, place, err);
@@ -110,15 +110,15 @@ static const vls_config_member edge_members[] = {
 
 static int take_place(vls_flow_edge *edge, valise_flow *flow, valise_str path, valise_error *err)
 {
-    vls_place list, item;
+    vls_config_place list, item;
 
     if (path.len == 0)
-        path = vls_place_item(&item, vls_place_member(&list, flow->place, VLS_STR("edges")),
-                              flow->edges.len);
+        path = vls_config_place_item(
+            &item, vls_config_place_member(&list, flow->place, VLS_STR("edges")), flow->edges.len);
     return vls_arena_dup(&edge->place, vls_flow_arena(flow), path, err);
 }
 
-static int check_whole(vls_reading *r, vls_json config, valise_str path, valise_error *err)
+static int check_whole(vls_config_reading *r, vls_json config, valise_str path, valise_error *err)
 {
     static const char *const ends[] = {"from", "to"};
     int rc = 0;
@@ -130,24 +130,24 @@ static int check_whole(vls_reading *r, vls_json config, valise_str path, valise_
     return rc;
 }
 
-static int say_twice(vls_reading *r, valise_str path, valise_error *err)
+static int say_twice(vls_config_reading *r, valise_str path, valise_error *err)
 {
     const bool written = vls_json_get(r->edge->json, VLS_STR("condition")) != NULL;
     valise_error why = VALISE_ERROR_INIT;
-    vls_place room;
+    vls_config_place room;
 
     (void)vls_fail(&why, VALISE_E_EXISTS, "'%s' already has an edge for '%s'",
                    vls_text_short(r->edge->from).s, vls_text_short(r->edge->action).s);
     vls_hint(&why, "an action can lead to only one node: give this edge another condition");
     return vls_flow_findings_take(
-        r->findings, written ? vls_place_member(&room, path, VLS_STR("condition")) : path, &why,
-        err);
+        r->findings, written ? vls_config_place_member(&room, path, VLS_STR("condition")) : path,
+        &why, err);
 }
 
 int vls_flow_read_edge(valise_flow *flow, vls_json config, valise_str path,
                        vls_flow_findings *findings, valise_error *err)
 {
-    vls_reading r = {.flow = flow, .findings = findings};
+    vls_config_reading r = {.flow = flow, .findings = findings};
     const size_t before = findings->errors;
     int rc;
 

@@ -10,17 +10,17 @@
 
 /* ---- clients ---- */
 
-static int read_provider(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_provider(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_flow_config_text(&r->dependency->provider, r, value, path, err));
 }
 
-static int read_model(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_model(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_flow_config_text(&r->dependency->model, r, value, path, err));
 }
 
-static int read_replay(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_replay(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_flow_config_text(&r->dependency->replay, r, value, path, err));
 }
@@ -32,7 +32,7 @@ static const vls_config_member client_members[] = {
     {NULL, NULL},
 };
 
-static int read_client(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_client(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     int rc;
 
@@ -48,13 +48,14 @@ static int read_client(vls_reading *r, vls_json value, valise_str path, valise_e
 
 /* ---- programs ---- */
 
-static int read_command(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_command(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_config_texts(&r->dependency->argv, &r->dependency->argc, r, value,
                                        ARGUMENTS_MAX, path, err));
 }
 
-static int read_description(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_description(vls_config_reading *r, vls_json value, valise_str path,
+                            valise_error *err)
 {
     return vls_settle(vls_flow_config_text(&r->dependency->description, r, value, path, err));
 }
@@ -66,7 +67,7 @@ static bool is_variable(valise_str name)
            !(name.ptr[0] >= '0' && name.ptr[0] <= '9');
 }
 
-static int read_env(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_env(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     int rc = 0;
 
@@ -76,8 +77,8 @@ static int read_env(vls_reading *r, vls_json value, valise_str path, valise_erro
                                      vls_json_type_name(value));
     for (uint32_t i = 0; i < value.len && rc >= 0; i++) {
         valise_str name = vls_json_str(value.members[i].key), text = {NULL, 0};
-        vls_place room;
-        valise_str place = vls_place_member(&room, path, name);
+        vls_config_place room;
+        valise_str place = vls_config_place_member(&room, path, name);
         rc = vls_flow_config_text(&text, r, value.members[i].value, place, err);
         if (rc > 0 && (!is_variable(name) || memchr(text.ptr ? text.ptr : "", '\0', text.len)))
             rc = vls_flow_findings_add(r->findings, false, place, NULL, err,
@@ -90,7 +91,7 @@ static int read_env(vls_reading *r, vls_json value, valise_str path, valise_erro
     return vls_settle(rc);
 }
 
-static int read_timeout(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_timeout(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     int rc = vls_config_duration(&r->dependency->timeout_ns, r, value, path, err);
 
@@ -100,7 +101,8 @@ static int read_timeout(vls_reading *r, vls_json value, valise_str path, valise_
                                  "a timeout is longer than nothing");
 }
 
-static int read_parameters(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_parameters(vls_config_reading *r, vls_json value, valise_str path,
+                           valise_error *err)
 {
     VLS_AUTO(schema) vls_schema *schema = NULL;
     valise_error why = VALISE_ERROR_INIT;
@@ -114,7 +116,7 @@ static int read_parameters(vls_reading *r, vls_json value, valise_str path, vali
     return 0;
 }
 
-static int read_prefix(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_prefix(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     int rc = vls_flow_config_text(&r->dependency->prefix, r, value, path, err);
 
@@ -125,7 +127,7 @@ static int read_prefix(vls_reading *r, vls_json value, valise_str path, valise_e
                                  vls_text_short(r->dependency->prefix).s);
 }
 
-static int read_only(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_only(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_config_texts(&r->dependency->only, &r->dependency->only_count, r, value,
                                        ARGUMENTS_MAX, path, err));
@@ -141,7 +143,7 @@ static const vls_config_member server_members[] = {
     {"prefix", read_prefix},   {"timeout", read_timeout}, {NULL, NULL},
 };
 
-static int read_program(vls_reading *r, vls_json value, const vls_config_member *members,
+static int read_program(vls_config_reading *r, vls_json value, const vls_config_member *members,
                         const char *what, valise_str path, valise_error *err)
 {
     int rc = vls_config_object(r, value, members, what, path, err);
@@ -153,19 +155,19 @@ static int read_program(vls_reading *r, vls_json value, const vls_config_member 
                                  err, "%s has a 'command'", what);
 }
 
-static int read_tool(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_tool(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     r->dependency->kind = VLS_NEED_TOOL;
     return read_program(r, value, tool_members, "a tool", path, err);
 }
 
-static int read_server(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_server(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     r->dependency->kind = VLS_NEED_MCP;
     return read_program(r, value, server_members, "an MCP server", path, err);
 }
 
-static int read_host(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_host(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     r->dependency->kind = VLS_NEED_HOST;
     r->dependency->json = vls_json_null();
@@ -182,7 +184,7 @@ static const vls_config_member kinds[] = {
     {"tool", read_tool},     {NULL, NULL},
 };
 
-static int read_one(vls_reading *r, vls_flow_dependency *out, const vls_member *member,
+static int read_one(vls_config_reading *r, vls_flow_dependency *out, const vls_member *member,
                     valise_str path, valise_error *err)
 {
     valise_str name = vls_json_str(member->key);
@@ -201,7 +203,8 @@ static int read_one(vls_reading *r, vls_flow_dependency *out, const vls_member *
     return vls_config_object(r, member->value, kinds, "a dependency", path, err);
 }
 
-int vls_config_dependencies(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+int vls_config_dependencies(vls_config_reading *r, vls_json value, valise_str path,
+                            valise_error *err)
 {
     valise_flow *flow = r->flow;
     vls_flow_dependency *all;
@@ -216,9 +219,10 @@ int vls_config_dependencies(vls_reading *r, vls_json value, valise_str path, val
         return vls_arena_fail(&flow->arena, err);
     flow->dependencies = all;
     for (uint32_t i = 0; i < value.len && rc == 0; i++) {
-        vls_place room;
-        rc = read_one(r, &all[i], &value.members[i],
-                      vls_place_member(&room, path, vls_json_str(value.members[i].key)), err);
+        vls_config_place room;
+        rc =
+            read_one(r, &all[i], &value.members[i],
+                     vls_config_place_member(&room, path, vls_json_str(value.members[i].key)), err);
         flow->dependency_count++; /* also what is wrong: who asks for it has done nothing wrong */
     }
     return rc;

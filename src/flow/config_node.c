@@ -9,23 +9,24 @@
 
 /* ---- how it is tried ---- */
 
-static int read_retries(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_retries(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(
         vls_config_int(&r->node->retries, r, value, 0, VLS_FLOW_RETRIES_MAX, path, err));
 }
 
-static int read_base(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_base(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_config_duration(&r->node->wait_ns, r, value, path, err));
 }
 
-static int read_max(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_max(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     return vls_settle(vls_config_duration(&r->node->max_wait_ns, r, value, path, err));
 }
 
-static int read_exponential(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_exponential(vls_config_reading *r, vls_json value, valise_str path,
+                            valise_error *err)
 {
     return vls_settle(vls_config_truth(&r->node->exponential, r, value, path, err));
 }
@@ -37,7 +38,7 @@ static const vls_config_member wait_members[] = {
     {NULL, NULL},
 };
 
-static int read_wait(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_wait(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     vls_flow_node *node = r->node;
     int rc;
@@ -57,7 +58,7 @@ static int read_wait(vls_reading *r, vls_json value, valise_str path, valise_err
     return rc;
 }
 
-static int read_timeout(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_timeout(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     int rc = vls_config_duration(&r->node->timeout_ns, r, value, path, err);
 
@@ -67,7 +68,8 @@ static int read_timeout(vls_reading *r, vls_json value, valise_str path, valise_
                                  "a timeout is longer than nothing");
 }
 
-static int read_quarantine(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_quarantine(vls_config_reading *r, vls_json value, valise_str path,
+                           valise_error *err)
 {
     return vls_settle(vls_config_truth(&r->node->quarantine, r, value, path, err));
 }
@@ -100,7 +102,8 @@ static int say_wrong(void *arg, const valise_error *why)
     return vls_flow_findings_take(s->findings, s->path, why, s->err);
 }
 
-static int read_permissions(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_permissions(vls_config_reading *r, vls_json value, valise_str path,
+                            valise_error *err)
 {
     vls_arena *arena = vls_flow_arena(r->flow);
     valise_permissions *permissions = vls_arena_zalloc(arena, sizeof(*permissions));
@@ -120,7 +123,7 @@ static int read_permissions(vls_reading *r, vls_json value, valise_str path, val
 }
 
 /* Those of the type, where the configuration has none. */
-static int take_permissions(vls_reading *r, valise_str path, valise_error *err)
+static int take_permissions(vls_config_reading *r, valise_str path, valise_error *err)
 {
     const valise_permissions *own = r->node->type ? r->node->type->permissions : NULL;
     valise_error why = VALISE_ERROR_INIT;
@@ -133,7 +136,7 @@ static int take_permissions(vls_reading *r, valise_str path, valise_error *err)
     return 0;
 }
 
-static int read_text(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+static int read_text(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     valise_str text;
 
@@ -161,29 +164,30 @@ static const vls_config_member node_members[] = {
 
 /* ---- its names ---- */
 
-static int say_missing(vls_reading *r, const char *what, valise_str path, valise_error *err)
+static int say_missing(vls_config_reading *r, const char *what, valise_str path, valise_error *err)
 {
     return vls_flow_findings_add(r->findings, false, path, NULL, err, "a node has no '%s'", what);
 }
 
 /* 1: there is one. It stays as it was written where it is none that can be used, so that edges to
  * it are not said to lead nowhere. */
-static int take_id(vls_reading *r, vls_json config, valise_str path, valise_error *err)
+static int take_id(vls_config_reading *r, vls_json config, valise_str path, valise_error *err)
 {
     const vls_json *id = vls_json_get(config, VLS_STR("id"));
-    vls_place room;
+    vls_config_place room;
     int rc;
 
     if (!id) {
         rc = say_missing(r, "id", path, err);
         return rc < 0 ? rc : 0;
     }
-    rc = vls_config_id(&r->node->id, r, *id, "id", vls_place_member(&room, path, VLS_STR("id")),
-                       err);
+    rc = vls_config_id(&r->node->id, r, *id, "id",
+                       vls_config_place_member(&room, path, VLS_STR("id")), err);
     return rc < 0 ? rc : r->node->id.ptr != NULL;
 }
 
-static int say_unknown_type(vls_reading *r, valise_str name, valise_str path, valise_error *err)
+static int say_unknown_type(vls_config_reading *r, valise_str name, valise_str path,
+                            valise_error *err)
 {
     const char *near = NULL;
     vls_nearby hint;
@@ -194,12 +198,12 @@ static int say_unknown_type(vls_reading *r, valise_str name, valise_str path, va
                                  "there is no node type '%s'", vls_text_short(name).s);
 }
 
-static int take_type(vls_reading *r, const valise_node_type *type, vls_json config, valise_str path,
-                     valise_error *err)
+static int take_type(vls_config_reading *r, const valise_node_type *type, vls_json config,
+                     valise_str path, valise_error *err)
 {
     const vls_json *written = vls_json_get(config, VLS_STR("type"));
     valise_str name = {NULL, 0};
-    vls_place room;
+    vls_config_place room;
     int rc;
 
     if (!written) {
@@ -208,7 +212,7 @@ static int take_type(vls_reading *r, const valise_node_type *type, vls_json conf
                                     vls_json_string(valise_str_of(type->name)), err)
                     : say_missing(r, "type", path, err);
     }
-    path = vls_place_member(&room, path, VLS_STR("type"));
+    path = vls_config_place_member(&room, path, VLS_STR("type"));
     rc = vls_flow_config_text(&name, r, *written, path, err);
     if (rc <= 0)
         return rc;
@@ -235,15 +239,15 @@ static valise_str inner_namespace(const vls_flow_node *node)
 }
 
 /* Static segment, else that of the configuration, else the id. [F4] */
-static int take_segment(vls_reading *r, vls_json config, valise_str path, valise_error *err)
+static int take_segment(vls_config_reading *r, vls_json config, valise_str path, valise_error *err)
 {
     const vls_json *written = vls_json_get(config, VLS_STR("namespace"));
     vls_flow_node *node = r->node;
     valise_str inner, name = {NULL, 0};
-    vls_place room;
+    vls_config_place room;
     int rc = 1;
 
-    path = vls_place_member(&room, path, VLS_STR("namespace"));
+    path = vls_config_place_member(&room, path, VLS_STR("namespace"));
     if (written && (node->is_subflow || node->type == &vls_node_subflow) &&
         written->type == VLS_JSON_STRING && written->len == 0)
         name = VLS_STR(""); /* of a subflow it adds nothing */
@@ -266,7 +270,7 @@ static int take_segment(vls_reading *r, vls_json config, valise_str path, valise
 }
 
 /* Path and namespace, which both have a limit. */
-static int take_names(vls_reading *r, valise_str path, valise_error *err)
+static int take_names(vls_config_reading *r, valise_str path, valise_error *err)
 {
     vls_flow_node *node = r->node;
     vls_arena *arena = vls_flow_arena(r->flow);
@@ -303,15 +307,15 @@ static int new_node(vls_flow_node **out, valise_flow *flow, vls_json config, val
     vls_arena *arena = vls_flow_arena(flow);
     vls_flow_node *node = vls_arena_zalloc(arena, sizeof(*node));
     const size_t number = is_subflow ? flow->subflow_count : flow->nodes.len - flow->subflow_count;
-    vls_place list, item;
+    vls_config_place list, item;
     int rc;
 
     if (!node)
         return vls_arena_fail(arena, err);
     if (path.len == 0) { /* by hand: it is the next one */
-        path = vls_place_member(&list, flow->place,
-                                is_subflow ? VLS_STR("subflows") : VLS_STR("nodes"));
-        path = vls_place_item(&item, path, number);
+        path = vls_config_place_member(&list, flow->place,
+                                       is_subflow ? VLS_STR("subflows") : VLS_STR("nodes"));
+        path = vls_config_place_item(&item, path, number);
     }
     rc = vls_arena_dup(&node->place, arena, path, err);
     if (rc < 0)
@@ -326,18 +330,18 @@ static int new_node(vls_flow_node **out, valise_flow *flow, vls_json config, val
 }
 
 /* 1: it is in its level; 0: there is one of that id, which was said. */
-static int keep(vls_reading *r, valise_str path, valise_error *err)
+static int keep(vls_config_reading *r, valise_str path, valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
-    vls_place room;
+    vls_config_place room;
     int rc;
 
     if (vls_flow_find(r->flow, r->node->id)) {
         (void)vls_fail(&why, VALISE_E_EXISTS, "a node '%s' already exists",
                        vls_text_short(r->node->id).s);
         vls_hint(&why, "give it another id: they must be unique in a flow");
-        return vls_flow_findings_take(r->findings, vls_place_member(&room, path, VLS_STR("id")),
-                                      &why, err);
+        return vls_flow_findings_take(
+            r->findings, vls_config_place_member(&room, path, VLS_STR("id")), &why, err);
     }
     rc = vls_flow_keep_node(r->node, err);
     return rc < 0 ? rc : 1;
@@ -345,9 +349,9 @@ static int keep(vls_reading *r, valise_str path, valise_error *err)
 
 /* The inside, and what only its kind knows. Where params are wrong already, what else is wrong
  * with others of them, and with a flow inside, is said as well. */
-static int read_inside(vls_reading *r, valise_str path, valise_error *err)
+static int read_inside(vls_config_reading *r, valise_str path, valise_error *err)
 {
-    const vls_node_kind *kind = vls_node_kind_of(r->node->type);
+    const vls_flow_node_kind *kind = vls_node_kind_of(r->node->type);
     int rc = 0;
 
     if (kind && kind->compose) {
@@ -360,13 +364,13 @@ static int read_inside(vls_reading *r, valise_str path, valise_error *err)
     return rc;
 }
 
-static int read_params(vls_reading *r, valise_str path, valise_error *err)
+static int read_params(vls_config_reading *r, valise_str path, valise_error *err)
 {
     const size_t before = r->findings->said, from = r->findings->all.len;
-    vls_place room;
+    vls_config_place room;
     int rc;
 
-    path = vls_place_member(&room, path, VLS_STR("params"));
+    path = vls_config_place_member(&room, path, VLS_STR("params"));
     rc = vls_config_params(r->node, path, r->findings, err);
     if (rc < 0)
         return rc;
@@ -377,7 +381,7 @@ static int read_params(vls_reading *r, valise_str path, valise_error *err)
     return rc;
 }
 
-static int create(vls_reading *r, valise_str path, valise_error *err)
+static int create(vls_config_reading *r, valise_str path, valise_error *err)
 {
     vls_flow_node *node = r->node;
     valise_node_setup setup = {.size = sizeof(setup), .id = node->id, .values = node->values};
@@ -397,7 +401,7 @@ static int create(vls_reading *r, valise_str path, valise_error *err)
 }
 
 /* What can be said of it once its type and its names are known. */
-static int read_rest(vls_reading *r, valise_str path, valise_error *err)
+static int read_rest(vls_config_reading *r, valise_str path, valise_error *err)
 {
     const size_t before = r->findings->errors;
     int rc = vls_config_object(r, r->node->json, node_members, "a node", path, err);
@@ -416,7 +420,7 @@ int vls_flow_read_node(vls_flow_node **out, valise_flow *flow, const valise_node
                        vls_json config, valise_str path, vls_flow_findings *findings,
                        valise_error *err)
 {
-    vls_reading r = {.flow = flow, .findings = findings};
+    vls_config_reading r = {.flow = flow, .findings = findings};
     int kept = 0, rc;
 
     if (config.type != VLS_JSON_OBJECT)
@@ -448,7 +452,8 @@ int vls_flow_read_node(vls_flow_node **out, valise_flow *flow, const valise_node
 /* ---- subflows ---- */
 
 /* Its id, else its namespace. 1: there is one. */
-static int take_subflow_id(vls_reading *r, vls_json config, valise_str path, valise_error *err)
+static int take_subflow_id(vls_config_reading *r, vls_json config, valise_str path,
+                           valise_error *err)
 {
     const vls_json *name = vls_json_get(config, VLS_STR("namespace"));
     int rc;
@@ -464,7 +469,7 @@ static int take_subflow_id(vls_reading *r, vls_json config, valise_str path, val
     return rc < 0 ? rc : 0;
 }
 
-static int read_level(vls_reading *r, vls_json config, valise_str path, valise_error *err)
+static int read_level(vls_config_reading *r, vls_json config, valise_str path, valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
     valise_flow *inner = NULL;
@@ -480,7 +485,7 @@ static int read_level(vls_reading *r, vls_json config, valise_str path, valise_e
 int vls_flow_read_subflow(vls_flow_node **out, valise_flow *flow, vls_json config, valise_str path,
                           vls_flow_findings *findings, valise_error *err)
 {
-    vls_reading r = {.flow = flow, .findings = findings};
+    vls_config_reading r = {.flow = flow, .findings = findings};
     int kept = 0, rc;
 
     if (config.type != VLS_JSON_OBJECT)

@@ -22,13 +22,13 @@ static int say_missing(const valise_field *fields, vls_json given_all, valise_st
     int rc = 0;
 
     for (const valise_field *f = fields; f->type != VALISE_T_END && rc == 0; f++) {
-        vls_place room;
+        vls_config_place room;
         const vls_json *given = vls_json_get(given_all, valise_str_of(f->name));
         if (!(f->flags & VALISE_REQUIRED) || (given && given->type != VLS_JSON_NULL))
             continue;
         rc = vls_flow_findings_add(findings, false,
-                                   vls_place_member(&room, path, valise_str_of(f->name)), NULL, err,
-                                   "'%s' is missing", f->name);
+                                   vls_config_place_member(&room, path, valise_str_of(f->name)),
+                                   NULL, err, "'%s' is missing", f->name);
     }
     return rc;
 }
@@ -195,7 +195,7 @@ typedef struct report {
 } report;
 
 /* "/a/0/b c" as a path of ours. */
-static valise_str place_of(vls_place *room, valise_str path, valise_str pointer)
+static valise_str place_of(vls_config_place *room, valise_str path, valise_str pointer)
 {
     valise_str rest = vls_str_from(pointer, 1), step;
     bool more = pointer.len > 0;
@@ -203,11 +203,11 @@ static valise_str place_of(vls_place *room, valise_str path, valise_str pointer)
     /* cppcheck-suppress ctuuninitvar ; it is filled here */
     (void)snprintf(room->s, sizeof(room->s), "%.*s", VALISE_STR_ARG(path));
     while (more) {
-        vls_place next;
+        vls_config_place next;
         uint64_t index;
         more = vls_str_cut(&step, &rest, rest, '/');
-        path = vls_str_to_u64(&index, step) ? vls_place_item(&next, path, (size_t)index)
-                                            : vls_place_member(&next, path, step);
+        path = vls_str_to_u64(&index, step) ? vls_config_place_item(&next, path, (size_t)index)
+                                            : vls_config_place_member(&next, path, step);
         *room = next;
         path = vls_str(room->s, path.len);
     }
@@ -217,7 +217,7 @@ static valise_str place_of(vls_place *room, valise_str path, valise_str pointer)
 static int found(void *arg, const vls_schema_finding *f)
 {
     report *r = arg;
-    vls_place room;
+    vls_config_place room;
 
     r->rc = vls_flow_findings_add(r->findings, false, place_of(&room, r->path, f->instance_path),
                                   NULL, r->err, "%.*s", VALISE_STR_ARG(f->reason));
@@ -258,13 +258,13 @@ int vls_config_references(vls_json value, valise_str path, vls_flow_findings *fi
     if (!object && value.type != VLS_JSON_ARRAY)
         return 0;
     for (uint32_t i = 0; i < value.len && rc == 0; i++) {
-        vls_place room;
+        vls_config_place room;
 
         rc = object ? vls_config_references(
                           value.members[i].value,
-                          vls_place_member(&room, path, vls_json_str(value.members[i].key)),
+                          vls_config_place_member(&room, path, vls_json_str(value.members[i].key)),
                           findings, err)
-                    : vls_config_references(value.items[i], vls_place_item(&room, path, i),
+                    : vls_config_references(value.items[i], vls_config_place_item(&room, path, i),
                                             findings, err);
     }
     return rc;

@@ -7,7 +7,7 @@
 
 /* ---- places ---- */
 
-valise_str vls_place_member(vls_place *room, valise_str path, valise_str name)
+valise_str vls_config_place_member(vls_config_place *room, valise_str path, valise_str name)
 {
     /* cppcheck-suppress ctuuninitvar ; it is filled here */
     int len = snprintf(room->s, sizeof(room->s), "%.*s%s%s", VALISE_STR_ARG(path),
@@ -16,7 +16,7 @@ valise_str vls_place_member(vls_place *room, valise_str path, valise_str name)
     return vls_str(room->s, VLS_MIN((size_t)VLS_MAX(len, 0), sizeof(room->s) - 1));
 }
 
-valise_str vls_place_item(vls_place *room, valise_str path, size_t index)
+valise_str vls_config_place_item(vls_config_place *room, valise_str path, size_t index)
 {
     /* cppcheck-suppress ctuuninitvar ; it is filled here */
     int len = snprintf(room->s, sizeof(room->s), "%.*s[%zu]", VALISE_STR_ARG(path), index);
@@ -41,7 +41,7 @@ static const vls_config_member *find(const vls_config_member *table, valise_str 
     return NULL;
 }
 
-static int say_unknown(vls_reading *r, const vls_config_member *table, const char *what,
+static int say_unknown(vls_config_reading *r, const vls_config_member *table, const char *what,
                        valise_str name, valise_str path, valise_error *err)
 {
     vls_nearby hint;
@@ -55,7 +55,7 @@ static int say_unknown(vls_reading *r, const vls_config_member *table, const cha
                                  what, vls_text_short(name).s);
 }
 
-int vls_config_object(vls_reading *r, vls_json value, const vls_config_member *table,
+int vls_config_object(vls_config_reading *r, vls_json value, const vls_config_member *table,
                       const char *what, valise_str path, valise_error *err)
 {
     int rc = 0;
@@ -66,8 +66,8 @@ int vls_config_object(vls_reading *r, vls_json value, const vls_config_member *t
     for (uint32_t i = 0; i < value.len && rc == 0; i++) {
         valise_str name = vls_json_str(value.members[i].key);
         const vls_config_member *member = find(table, name);
-        vls_place room;
-        valise_str place = vls_place_member(&room, path, name);
+        vls_config_place room;
+        valise_str place = vls_config_place_member(&room, path, name);
 
         if (!member)
             rc = say_unknown(r, table, what, name, place, err);
@@ -79,14 +79,14 @@ int vls_config_object(vls_reading *r, vls_json value, const vls_config_member *t
 
 /* ---- values ---- */
 
-static int say_type(vls_reading *r, vls_json value, const char *wanted, valise_str path,
+static int say_type(vls_config_reading *r, vls_json value, const char *wanted, valise_str path,
                     valise_error *err)
 {
     return vls_flow_findings_add(r->findings, false, path, NULL, err, "it must be %s, not %s",
                                  wanted, vls_json_type_name(value));
 }
 
-int vls_flow_config_text(valise_str *out, vls_reading *r, vls_json value, valise_str path,
+int vls_flow_config_text(valise_str *out, vls_config_reading *r, vls_json value, valise_str path,
                          valise_error *err)
 {
     if (value.type != VLS_JSON_STRING)
@@ -95,7 +95,8 @@ int vls_flow_config_text(valise_str *out, vls_reading *r, vls_json value, valise
     return 1;
 }
 
-int vls_config_truth(bool *out, vls_reading *r, vls_json value, valise_str path, valise_error *err)
+int vls_config_truth(bool *out, vls_config_reading *r, vls_json value, valise_str path,
+                     valise_error *err)
 {
     if (value.type != VLS_JSON_BOOL)
         return say_type(r, value, "true or false", path, err);
@@ -103,7 +104,7 @@ int vls_config_truth(bool *out, vls_reading *r, vls_json value, valise_str path,
     return 1;
 }
 
-int vls_config_duration(int64_t *out, vls_reading *r, vls_json value, valise_str path,
+int vls_config_duration(int64_t *out, vls_config_reading *r, vls_json value, valise_str path,
                         valise_error *err)
 {
     valise_error why = VALISE_ERROR_INIT;
@@ -115,7 +116,7 @@ int vls_config_duration(int64_t *out, vls_reading *r, vls_json value, valise_str
     return 1;
 }
 
-int vls_config_int(int64_t *out, vls_reading *r, vls_json value, int64_t min, int64_t max,
+int vls_config_int(int64_t *out, vls_config_reading *r, vls_json value, int64_t min, int64_t max,
                    valise_str path, valise_error *err)
 {
     if (value.type != VLS_JSON_INT || value.integer < min || value.integer > max)
@@ -126,7 +127,7 @@ int vls_config_int(int64_t *out, vls_reading *r, vls_json value, int64_t min, in
     return 1;
 }
 
-int vls_config_texts(const valise_str **out, size_t *count, vls_reading *r, vls_json value,
+int vls_config_texts(const valise_str **out, size_t *count, vls_config_reading *r, vls_json value,
                      size_t max, valise_str path, valise_error *err)
 {
     valise_str *texts;
@@ -140,8 +141,8 @@ int vls_config_texts(const valise_str **out, size_t *count, vls_reading *r, vls_
     if (!texts)
         return vls_arena_fail(vls_flow_arena(r->flow), err);
     for (uint32_t i = 0; i < value.len; i++) {
-        vls_place room;
-        valise_str text = {NULL, 0}, place = vls_place_item(&room, path, i);
+        vls_config_place room;
+        valise_str text = {NULL, 0}, place = vls_config_place_item(&room, path, i);
         int rc = vls_flow_config_text(&text, r, value.items[i], place, err);
         if (rc <= 0)
             return rc;
@@ -155,7 +156,7 @@ int vls_config_texts(const valise_str **out, size_t *count, vls_reading *r, vls_
     return 1;
 }
 
-int vls_config_any(vls_reading *r, vls_json value, valise_str path, valise_error *err)
+int vls_config_any(vls_config_reading *r, vls_json value, valise_str path, valise_error *err)
 {
     (void)r;
     (void)value;
@@ -201,7 +202,7 @@ bool vls_flow_is_action(valise_str action)
     return action.len > 0 && action.len <= VLS_FLOW_ACTION_MAX;
 }
 
-int vls_config_id(valise_str *out, vls_reading *r, vls_json value, const char *what,
+int vls_config_id(valise_str *out, vls_config_reading *r, vls_json value, const char *what,
                   valise_str path, valise_error *err)
 {
     int rc = vls_flow_config_text(out, r, value, path, err);

@@ -278,7 +278,7 @@ int vls_flow_link(valise_flow *flow, vls_flow_findings *findings, valise_error *
 /* ---- types (type.c) ---- */
 
 /* A built-in type, with what only the library knows. */
-typedef struct vls_node_kind {
+typedef struct vls_flow_node_kind {
     const valise_node_type *type;
     /* Makes the inside of a node, which then has it as node->inner: adds to findings what is wrong
      * with its params, below `path`. NULL: nodes of this type have no inside. */
@@ -287,10 +287,11 @@ typedef struct vls_node_kind {
     /* What is wrong with this node and cannot be said by a schema. NULL: nothing. */
     int (*check)(const vls_flow_node *node, valise_str path, vls_flow_findings *findings,
                  valise_error *err);
-} vls_node_kind;
+} vls_flow_node_kind;
 
-extern const vls_node_kind vls_flow_kinds[];                         /* ended by a NULL type */
-const vls_node_kind *vls_node_kind_of(const valise_node_type *type); /* NULL: it is not built in */
+extern const vls_flow_node_kind vls_flow_kinds[]; /* ended by a NULL type */
+const vls_flow_node_kind *
+vls_node_kind_of(const valise_node_type *type); /* NULL: it is not built in */
 
 /* Of the host, of the library, of an extension. NULL; *near (may be NULL) is then the most similar
  * name, or NULL. */

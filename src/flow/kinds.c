@@ -1,7 +1,7 @@
 /* kinds.c -- the built-in node types. [F9] */
 #include "flow/nodes.h"
 
-const vls_node_kind vls_flow_kinds[] = {
+const vls_flow_node_kind vls_flow_kinds[] = {
     {&vls_node_agent, vls_flow_agent_compose, vls_flow_agent_check},
     {&vls_node_chat, NULL, vls_chat_check},
     {&vls_node_decision, NULL, vls_decision_check},

@@ -15,11 +15,11 @@ typedef struct linking {
 static int say(const linking *l, valise_str path, const char *member, const char *hint,
                const char *what, valise_str id)
 {
-    vls_place room;
+    vls_config_place room;
 
     return vls_flow_findings_add(l->findings, false,
-                                 vls_place_member(&room, path, valise_str_of(member)), hint, l->err,
-                                 "%s '%s'", what, vls_text_short(id).s);
+                                 vls_config_place_member(&room, path, valise_str_of(member)), hint,
+                                 l->err, "%s '%s'", what, vls_text_short(id).s);
 }
 
 /* ---- where it starts ---- */
@@ -27,16 +27,16 @@ static int say(const linking *l, valise_str path, const char *member, const char
 static int find_start(const linking *l, valise_flow *flow)
 {
     vls_nearby near;
-    vls_place room;
+    vls_config_place room;
 
     flow->first = NULL;
     if (flow->nodes.len == 0)
-        return flow->broken
-                   ? 0
-                   : vls_flow_findings_add(l->findings, false,
-                                           vls_place_member(&room, flow->place, VLS_STR("nodes")),
-                                           "add one: {\"id\": \"first\", \"type\": \"SetNode\"}",
-                                           l->err, "a flow has at least one node");
+        return flow->broken ? 0
+                            : vls_flow_findings_add(
+                                  l->findings, false,
+                                  vls_config_place_member(&room, flow->place, VLS_STR("nodes")),
+                                  "add one: {\"id\": \"first\", \"type\": \"SetNode\"}", l->err,
+                                  "a flow has at least one node");
     flow->first = flow->start.len > 0 ? vls_flow_find(flow, flow->start) : flow->nodes.ptr[0];
     if (flow->first)
         return 0;
@@ -64,7 +64,7 @@ static int find_end(vls_flow_node **out, const linking *l, const valise_flow *fl
 static int check_action(const linking *l, const vls_flow_node *node, const vls_flow_edge *edge)
 {
     const char *const *actions = node->type ? node->type->actions : NULL;
-    vls_place room;
+    vls_config_place room;
 
     if (!actions || !edge->action.ptr || vls_str_equal(edge->action, VLS_STR("default")) ||
         vls_str_equal(edge->action, VLS_STR("error")))
@@ -72,9 +72,10 @@ static int check_action(const linking *l, const vls_flow_node *node, const vls_f
     for (; *actions; actions++)
         if (vls_str_equal(edge->action, valise_str_of(*actions)))
             return 0;
-    return vls_flow_findings_add(
-        l->findings, true, vls_place_member(&room, edge->place, VLS_STR("condition")), NULL, l->err,
-        "nodes of type %s never choose '%s'", node->type->name, vls_text_short(edge->action).s);
+    return vls_flow_findings_add(l->findings, true,
+                                 vls_config_place_member(&room, edge->place, VLS_STR("condition")),
+                                 NULL, l->err, "nodes of type %s never choose '%s'",
+                                 node->type->name, vls_text_short(edge->action).s);
 }
 
 static int link_edges(const linking *l, valise_flow *flow)
@@ -191,13 +192,13 @@ static int check_namespace(linking *l, vls_flow_node *node)
 /* Who writes them may think that they hold for the nodes inside. */
 static int check_permissions(const linking *l, const vls_flow_node *node)
 {
-    vls_place room;
+    vls_config_place room;
 
     if (!node->permissions ||
         (node->type != &vls_node_subflow && node->type != &vls_node_subflow_level))
         return 0;
     return vls_flow_findings_add(
-        l->findings, true, vls_place_member(&room, node->place, VLS_STR("permissions")),
+        l->findings, true, vls_config_place_member(&room, node->place, VLS_STR("permissions")),
         "give each node inside its own", l->err,
         "they hold for what '%s' reads and packs itself, and not for the nodes inside",
         vls_text_short(node->id).s);

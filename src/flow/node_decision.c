@@ -55,8 +55,9 @@ static int check_actions(const vls_checking *c, const char *param, bool keys)
     for (uint32_t i = 0; i < all->len && rc == 0; i++) {
         const vls_member *m = &all->members[i];
         valise_str action = vls_json_str(keys ? m->key : m->value);
-        vls_place room;
-        const char *place = vls_place_member(&room, valise_str_of(param), vls_json_str(m->key)).ptr;
+        vls_config_place room;
+        const char *place =
+            vls_config_place_member(&room, valise_str_of(param), vls_json_str(m->key)).ptr;
 
         if (m->value.type != VLS_JSON_STRING)
             rc = vls_check_fail(c, place, NULL, "it must be a text, not %s",
@@ -71,8 +72,8 @@ static int check_rule(const vls_checking *c, uint32_t i, vls_json rule)
 {
     const vls_json *when = vls_json_get(rule, VLS_STR("when"));
     valise_error why = VALISE_ERROR_INIT;
-    vls_place room;
-    const char *place = vls_place_item(&room, VLS_STR("rules"), i).ptr;
+    vls_config_place room;
+    const char *place = vls_config_place_item(&room, VLS_STR("rules"), i).ptr;
 
     if (rule.type != VLS_JSON_OBJECT || rule.len != 2 || !when ||
         !vls_flow_is_action(vls_text_of(rule, "action")))

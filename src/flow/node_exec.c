@@ -65,11 +65,11 @@ static int check_input(const vls_checking *c)
         return vls_check_fail(c, "input", NULL, "it must be an array of keys, or an object, not %s",
                               vls_json_type_name(*input));
     for (uint32_t i = 0; i < input->len && rc == 0; i++) {
-        vls_place room;
+        vls_config_place room;
 
         if (input->items[i].type != VLS_JSON_STRING ||
             vls_bag_check_key(vls_json_str(input->items[i]), NULL) < 0)
-            rc = vls_check_fail(c, vls_place_item(&room, VLS_STR("input"), i).ptr, NULL,
+            rc = vls_check_fail(c, vls_config_place_item(&room, VLS_STR("input"), i).ptr, NULL,
                                 "it must be a key");
     }
     return rc;
@@ -87,11 +87,11 @@ static int check_env(const vls_checking *c)
                               vls_json_type_name(*env));
     for (uint32_t i = 0; i < env->len && rc == 0; i++) {
         valise_str name = vls_json_str(env->members[i].key);
-        vls_place room;
+        vls_config_place room;
 
         if (env->members[i].value.type != VLS_JSON_STRING || name.len == 0 ||
             vls_str_find_byte(name, '=') < name.len)
-            rc = vls_check_fail(c, vls_place_member(&room, VLS_STR("env"), name).ptr, NULL,
+            rc = vls_check_fail(c, vls_config_place_member(&room, VLS_STR("env"), name).ptr, NULL,
                                 "it must be a variable with a string");
     }
     return rc;

@@ -67,11 +67,11 @@ static int check_reduce(const vls_checking *c)
                               vls_json_type_name(*reduce));
     for (uint32_t i = 0; i < reduce->len && rc == 0; i++) {
         const vls_member *m = &reduce->members[i];
-        vls_place room;
+        vls_config_place room;
 
         if (m->value.type != VLS_JSON_STRING || !vls_fan_is_reducer(vls_json_str(m->value)))
             rc = vls_check_fail(
-                c, vls_place_member(&room, VLS_STR("reduce"), vls_json_str(m->key)).ptr,
+                c, vls_config_place_member(&room, VLS_STR("reduce"), vls_json_str(m->key)).ptr,
                 "it is one of " VLS_FAN_REDUCERS, "there is no such reducer");
     }
     return rc;
@@ -95,7 +95,7 @@ int vls_map_compose(vls_flow_node *node, valise_str path, vls_flow_findings *fin
     const vls_json *config = vls_json_get(node->params, VLS_STR("flow"));
     valise_error why = VALISE_ERROR_INIT;
     valise_flow *inner = NULL;
-    vls_place room;
+    vls_config_place room;
     int rc;
 
     if (!config) /* that it is missing was said */
@@ -103,8 +103,8 @@ int vls_map_compose(vls_flow_node *node, valise_str path, vls_flow_findings *fin
     rc = vls_flow_make_inner(&inner, node, &why);
     if (rc < 0)
         return vls_flow_findings_take(findings, path, &why, err);
-    return vls_flow_read(inner, *config, vls_place_member(&room, path, VLS_STR("flow")), findings,
-                         err);
+    return vls_flow_read(inner, *config, vls_config_place_member(&room, path, VLS_STR("flow")),
+                         findings, err);
 }
 
 /* ---- prep: the elements ---- */

@@ -64,7 +64,7 @@ static int take_call(generation *g, valise_node_run *at, const vls_toolbox *box,
     if (!vls_flow_blocks_call(&call, asked->answer.blocks, 0) ||
         !vls_str_equal(call.name, g->tool)) {
         (void)vls_fail(err, VALISE_E_INVALID, "the model had to call '%s', but said %s",
-                       vls_text_short(g->tool).s, vls_said_of(asked).s);
+                       vls_text_short(g->tool).s, vls_flow_said_of(asked).s);
         vls_hint(err, "set maxRetries to ask it again");
         return VALISE_E_INVALID;
     }

@@ -30,11 +30,11 @@ int vls_set_check(const vls_flow_node *node, valise_str path, vls_flow_findings 
                               "it must be an object, not %s", vls_json_type_name(*values));
     for (uint32_t i = 0; values && i < values->len && rc == 0; i++) {
         valise_str key = vls_json_str(values->members[i].key);
-        vls_place room;
+        vls_config_place room;
 
         if (vls_bag_check_key(key, &why) < 0)
-            rc = vls_check_fail(&c, vls_place_member(&room, VLS_STR("values"), key).ptr, NULL, "%s",
-                                why.message);
+            rc = vls_check_fail(&c, vls_config_place_member(&room, VLS_STR("values"), key).ptr,
+                                NULL, "%s", why.message);
     }
     if (rc == 0)
         rc = vls_check_template(&c, "values", true);

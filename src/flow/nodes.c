@@ -66,9 +66,9 @@ int vls_node_choose(valise_node_run *at, valise_str action, valise_error *err)
     return rc < 0 ? rc : valise_node_act(at, text.ptr, err);
 }
 
-vls_said vls_said_of(const vls_asked *asked)
+vls_flow_said vls_flow_said_of(const vls_asked *asked)
 {
-    vls_said said = {""};
+    vls_flow_said said = {""};
     vls_asked_call call;
 
     if (asked->text.len > 0)
@@ -86,7 +86,7 @@ int vls_check_fail(const vls_checking *c, const char *param, const char *hint, c
                    ...)
 {
     char text[512];
-    vls_place room;
+    vls_config_place room;
     va_list args;
 
     va_start(args, format);
@@ -106,10 +106,10 @@ bool vls_check_has(const vls_checking *c, const char *param)
 int vls_check_template(const vls_checking *c, const char *param, bool packed)
 {
     const vls_json *value = vls_json_get(c->node->params, valise_str_of(param));
-    vls_place room;
+    vls_config_place room;
 
     return value ? vls_template_check(c->findings,
-                                      vls_place_member(&room, c->path, valise_str_of(param)),
+                                      vls_config_place_member(&room, c->path, valise_str_of(param)),
                                       *value, packed, c->err)
                  : 0;
 }
@@ -118,12 +118,12 @@ int vls_check_key(const vls_checking *c, const char *param)
 {
     valise_str key = vls_text_of(c->node->params, param);
     valise_error why = VALISE_ERROR_INIT;
-    vls_place room;
+    vls_config_place room;
 
     if (!key.ptr || vls_bag_check_key(key, &why) == 0)
         return 0;
     return vls_flow_findings_take(
-        c->findings, vls_place_member(&room, c->path, valise_str_of(param)), &why, c->err);
+        c->findings, vls_config_place_member(&room, c->path, valise_str_of(param)), &why, c->err);
 }
 
 int vls_check_pick(const vls_checking *c, const char *param)

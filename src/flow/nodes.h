@@ -53,10 +53,10 @@ int vls_node_pack(valise_node_run *at, valise_str key, vls_json value, valise_er
 int vls_node_choose(valise_node_run *at, valise_str action, valise_error *err);
 
 /* What a model said, for an error: the first words of it, harmless. */
-typedef struct vls_said {
+typedef struct vls_flow_said {
     char s[96];
-} vls_said;
-vls_said vls_said_of(const vls_asked *asked);
+} vls_flow_said;
+vls_flow_said vls_flow_said_of(const vls_asked *asked);
 
 /* ---- tools (toolset.c) ---- */
 

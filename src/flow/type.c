@@ -6,9 +6,9 @@
 #include "field/field.h"
 #include "flow/config.h"
 
-const vls_node_kind *vls_node_kind_of(const valise_node_type *type)
+const vls_flow_node_kind *vls_node_kind_of(const valise_node_type *type)
 {
-    for (const vls_node_kind *kind = vls_flow_kinds; kind->type; kind++)
+    for (const vls_flow_node_kind *kind = vls_flow_kinds; kind->type; kind++)
         if (kind->type == type)
             return kind;
     return NULL;
@@ -35,7 +35,7 @@ static const valise_node_type *look(looking *l, const valise_flow *outermost)
     for (size_t i = 0; types && types[i]; i++)
         if (look_at(l, types[i]))
             return l->found;
-    for (const vls_node_kind *kind = vls_flow_kinds; kind->type; kind++)
+    for (const vls_flow_node_kind *kind = vls_flow_kinds; kind->type; kind++)
         if (look_at(l, kind->type))
             return l->found;
     for (size_t i = 0; others[i]; i++)
@@ -52,7 +52,7 @@ static void look_near(looking *l, const valise_flow *outermost)
     vls_near_init(&l->near, l->name);
     for (size_t i = 0; types && types[i]; i++)
         vls_near_try(&l->near, valise_str_of(types[i]->name));
-    for (const vls_node_kind *kind = vls_flow_kinds; kind->type; kind++)
+    for (const vls_flow_node_kind *kind = vls_flow_kinds; kind->type; kind++)
         vls_near_try(&l->near, valise_str_of(kind->type->name));
     for (size_t i = 0; others[i]; i++)
         vls_near_try(&l->near, valise_str_of(others[i]->name));

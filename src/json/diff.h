@@ -5,8 +5,8 @@
  * document costs as much as has changed, not as much as there is.
  *
  * Threads: as the values: the arena is single. */
-#ifndef VLS_DIFF_H
-#define VLS_DIFF_H
+#ifndef VLS_JSON_DIFF_H
+#define VLS_JSON_DIFF_H
 
 #include "json/json.h"
 

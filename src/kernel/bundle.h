@@ -13,7 +13,7 @@
 
 /* Everything the command needs is an object that it names: so is it in the log, and a replay has
  * what it needs. */
-typedef struct vls_merge_args {
+typedef struct vls_bundle_merge_args {
     valise_id id; /* of the bundle */
     valise_uuid workspace;
     int64_t tip;
@@ -21,11 +21,11 @@ typedef struct vls_merge_args {
     valise_id rows;      /* object of kind "rows" */
     valise_id chain;     /* object of kind "chain"; NULLABLE */
     valise_list objects; /* of valise_id: what the rows name */
-} vls_merge_args;
+} vls_bundle_merge_args;
 
-typedef struct vls_merge_result {
+typedef struct vls_bundle_merge_result {
     int64_t rows; /* that were not there */
-} vls_merge_result;
+} vls_bundle_merge_result;
 
 extern const valise_op vls_op_kernel_bundle_import;
 

@@ -6,28 +6,29 @@
 static const valise_field object_item = {.type = VALISE_T_ID, .ref = "object"};
 
 static const valise_field import_in[] = {
-    VALISE_FIELD(vls_merge_args, id, ID, VALISE_REQUIRED, "Hash of the bundle."),
-    VALISE_FIELD(vls_merge_args, workspace, UUID, VALISE_REQUIRED, "Where it comes from."),
-    VALISE_FIELD(vls_merge_args, tip, INT, 0, "The last entry of the log there."),
-    VALISE_FIELD_AS(vls_merge_args, tip_hash, "tipHash", ID, VALISE_NULLABLE, "The hash of that."),
-    VALISE_FIELD_WITH(vls_merge_args, rows, ID, VALISE_REQUIRED, "The rows of the bundle.",
+    VALISE_FIELD(vls_bundle_merge_args, id, ID, VALISE_REQUIRED, "Hash of the bundle."),
+    VALISE_FIELD(vls_bundle_merge_args, workspace, UUID, VALISE_REQUIRED, "Where it comes from."),
+    VALISE_FIELD(vls_bundle_merge_args, tip, INT, 0, "The last entry of the log there."),
+    VALISE_FIELD_AS(vls_bundle_merge_args, tip_hash, "tipHash", ID, VALISE_NULLABLE,
+                    "The hash of that."),
+    VALISE_FIELD_WITH(vls_bundle_merge_args, rows, ID, VALISE_REQUIRED, "The rows of the bundle.",
                       .ref = "object"),
-    VALISE_FIELD_WITH(vls_merge_args, chain, ID, VALISE_NULLABLE, "The chain of the log there.",
-                      .ref = "object"),
-    VALISE_FIELD_WITH(vls_merge_args, objects, LIST, 0, "The objects that the rows name.",
+    VALISE_FIELD_WITH(vls_bundle_merge_args, chain, ID, VALISE_NULLABLE,
+                      "The chain of the log there.", .ref = "object"),
+    VALISE_FIELD_WITH(vls_bundle_merge_args, objects, LIST, 0, "The objects that the rows name.",
                       .more = &object_item),
     VALISE_FIELD_END,
 };
 
 static const valise_field import_out[] = {
-    VALISE_FIELD(vls_merge_result, rows, INT, 0, "Rows that were added."),
+    VALISE_FIELD(vls_bundle_merge_result, rows, INT, 0, "Rows that were added."),
     VALISE_FIELD_END,
 };
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
 {
-    const vls_merge_args *args = in;
-    vls_merge_result *result = out;
+    const vls_bundle_merge_args *args = in;
+    vls_bundle_merge_result *result = out;
     vls_imported record = {.id = args->id};
     valise_str rows;
     int rc = valise_view_object(&rows, view, &args->rows, err);
@@ -56,9 +57,9 @@ const valise_op vls_op_kernel_bundle_import = {
     .flags = VALISE_OP_INTERNAL,
     .needs = "admin",
     .in = import_in,
-    .in_size = sizeof(vls_merge_args),
+    .in_size = sizeof(vls_bundle_merge_args),
     .out = import_out,
-    .out_size = sizeof(vls_merge_result),
+    .out_size = sizeof(vls_bundle_merge_result),
     .decide = decide,
     .example = "{\"id\":\"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\","
                "\"rows\":\"486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7\","

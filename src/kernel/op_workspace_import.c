@@ -242,7 +242,7 @@ static int put_own_txn(void *arg, vls_txn *txn, valise_error *err)
 }
 
 /* What the command reads. */
-static int stage_pack(vls_merge_args *args, importing *i, valise_error *err)
+static int stage_pack(vls_bundle_merge_args *args, importing *i, valise_error *err)
 {
     own_object rows = {&args->rows, VLS_KIND_ROWS, vls_buf_str(&i->pack.rows), i->how.now};
     own_object chain = {&args->chain, VLS_KIND_CHAIN, vls_buf_str(&i->pack.chain), i->how.now};
@@ -255,15 +255,15 @@ static int stage_pack(vls_merge_args *args, importing *i, valise_error *err)
 
 static int run_command(importing *i, valise_error *err)
 {
-    vls_merge_args args = {.id = i->how.id,
-                           .workspace = i->header.workspace,
-                           .tip = i->header.tip_seq,
-                           .tip_hash = i->header.tip_hash,
-                           .objects = {i->pack.objects.ptr, i->pack.objects.len}};
+    vls_bundle_merge_args args = {.id = i->how.id,
+                                  .workspace = i->header.workspace,
+                                  .tip = i->header.tip_seq,
+                                  .tip_hash = i->header.tip_hash,
+                                  .objects = {i->pack.objects.ptr, i->pack.objects.len}};
     valise_reply reply = VALISE_REPLY_INIT;
     vls_run_more more = {.internal = true, .reply = &reply};
     valise_call call = call_of(i);
-    vls_merge_result merged = {0};
+    vls_bundle_merge_result merged = {0};
     int rc = stage_pack(&args, i, err);
 
     if (rc == 0)

@@ -92,7 +92,7 @@ static int edit_block(vls_part *part, valise_view *view, const vls_request *requ
                       int32_t at, int32_t inner, valise_error *err)
 {
     asset a = {.size = 0};
-    vls_edit edit = {.kind = VLS_EDIT_ASSET, .block = at, .inner = inner};
+    vls_prompt_edit edit = {.kind = VLS_EDIT_ASSET, .block = at, .inner = inner};
     valise_str digits = vls_text_of(block, "blob");
     int rc = digits.ptr ? vls_id_parse(&a.blob, digits, err) : 0;
 

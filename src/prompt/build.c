@@ -92,7 +92,7 @@ static int read_part(valise_str *out, const char **why, void *arg, const vls_par
 
 static int write_neutral(vls_wire *wire, vls_plan *plan, valise_view *view,
                          const vls_adapter *adapter, const vls_neutral *neutral, size_t about,
-                         valise_str model, const vls_write *how, valise_error *err)
+                         valise_str model, const vls_wire_write *how, valise_error *err)
 {
     int rc = vls_plan_make(plan, &view->arena, adapter, neutral, model, err);
 
@@ -106,7 +106,7 @@ static int write_neutral(vls_wire *wire, vls_plan *plan, valise_view *view,
 
 /* Neutral and wire of what was rendered; the second will be about as long as the first. */
 static int write_wire(vls_wire *wire, vls_plan *plan, valise_view *view, const vls_adapter *adapter,
-                      const vls_rendered *rendered, valise_str model, const vls_write *how,
+                      const vls_rendered *rendered, valise_str model, const vls_wire_write *how,
                       valise_error *err)
 {
     vls_neutral neutral = {0};

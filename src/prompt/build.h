@@ -44,9 +44,9 @@ typedef struct vls_request {
     valise_str query;          /* for the ranking; ptr NULL: the latest text of the user */
     valise_str retriever;      /* name; ptr NULL: the built-in one */
     vls_policies policies;
-    vls_write how;    /* of the request body */
-    bool no_text;     /* of the neutral prompt nobody wants more than the hash */
-    valise_str asked; /* canonical JSON: all of this, as it was resolved, for the manifest */
+    vls_wire_write how; /* of the request body */
+    bool no_text;       /* of the neutral prompt nobody wants more than the hash */
+    valise_str asked;   /* canonical JSON: all of this, as it was resolved, for the manifest */
 } vls_request;
 
 /* Something that could have been there. */

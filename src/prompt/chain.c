@@ -16,7 +16,7 @@ static void add_part(vls_hasher *hasher, const vls_part *part)
     vls_hash_field(hasher, part->words);
     vls_hash_field_u64(hasher, part->edits.len);
     for (size_t i = 0; i < part->edits.len; i++) {
-        const vls_edit *edit = &part->edits.ptr[i];
+        const vls_prompt_edit *edit = &part->edits.ptr[i];
 
         vls_hash_field_u64(hasher, edit->kind);
         vls_hash_field_u64(hasher, (uint64_t)edit->block);

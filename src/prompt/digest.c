@@ -119,7 +119,7 @@ static int make_prompt(vls_json *out, vls_arena *arena, valise_str text, int64_t
 static int write_wire(vls_wire *out, vls_arena *arena, const vls_adapter *adapter, vls_json prompt,
                       valise_str model, valise_error *err)
 {
-    static const vls_write how = {.no_cache = true};
+    static const vls_wire_write how = {.no_cache = true};
     vls_neutral neutral = {.context = 0};
     vls_plan plan = {0};
     int rc = vls_neutral_of(&neutral, prompt, err);

@@ -29,7 +29,7 @@ static int say(valise_str *out, vls_arena *arena, valise_error *err, const char 
 
 /* The first a and the last b bytes, and what is missing between them. The same text where that
  * would not be shorter. */
-static int cut(valise_str *out, vls_arena *arena, const vls_part *part, const vls_edit *edit,
+static int cut(valise_str *out, vls_arena *arena, const vls_part *part, const vls_prompt_edit *edit,
                valise_str text, valise_error *err)
 {
     size_t a = edit->a > 0 ? (size_t)edit->a : 0, b = edit->b > 0 ? (size_t)edit->b : 0;
@@ -53,8 +53,8 @@ static valise_str file_name(vls_json block)
 }
 
 /* Of a block within a result, or of a block itself that is text or media. */
-static int edit_one(vls_json *block, vls_arena *arena, const vls_part *part, const vls_edit *edit,
-                    valise_error *err)
+static int edit_one(vls_json *block, vls_arena *arena, const vls_part *part,
+                    const vls_prompt_edit *edit, valise_error *err)
 {
     valise_str text = vls_text_of(*block, "text"), type = vls_text_of(*block, "type");
     vls_json made = *block;
@@ -83,7 +83,7 @@ static int edit_one(vls_json *block, vls_arena *arena, const vls_part *part, con
 
 /* The content of a result as a whole. */
 static int edit_content(vls_json *block, vls_arena *arena, const vls_part *part,
-                        const vls_edit *edit, valise_error *err)
+                        const vls_prompt_edit *edit, valise_error *err)
 {
     vls_json content = vls_member_of(*block, "content");
     valise_str text = {NULL, 0};
@@ -104,7 +104,7 @@ static int edit_inner(vls_json *item, vls_arena *arena, const vls_part *part, in
                       int32_t inner, size_t from, size_t to, valise_error *err)
 {
     for (size_t i = from; i < to; i++) {
-        const vls_edit *edit = &part->edits.ptr[i];
+        const vls_prompt_edit *edit = &part->edits.ptr[i];
         int rc;
 
         if (edit->block != number || edit->inner != inner)
@@ -162,7 +162,7 @@ int vls_edit_block(vls_json *out, const char **reason, vls_arena *arena, const v
     if (inner)
         rc = edit_items(&block, arena, part, number, first, last, err);
     for (size_t i = first; i < last && rc == 0; i++) {
-        const vls_edit *edit = &part->edits.ptr[i];
+        const vls_prompt_edit *edit = &part->edits.ptr[i];
 
         *reason = edit->kind == VLS_EDIT_ASSET ? *reason : edit->reason;
         if (edit->inner >= 0)

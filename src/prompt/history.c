@@ -238,10 +238,10 @@ static int drop_thinking(walking *w, vls_part *part, valise_error *err)
     int rc = 0;
 
     for (uint32_t i = 0; i < part->value.len && rc == 0; i++) {
-        vls_edit edit = {.kind = VLS_EDIT_DROP,
-                         .block = (int32_t)i,
-                         .inner = -1,
-                         .reason = "thinking is not sent"};
+        vls_prompt_edit edit = {.kind = VLS_EDIT_DROP,
+                                .block = (int32_t)i,
+                                .inner = -1,
+                                .reason = "thinking is not sent"};
 
         if (vls_str_equal(vls_text_of(part->value.items[i], "type"), VLS_STR("thinking"))) {
             int64_t cost = vls_block_cost(part->value.items[i]);

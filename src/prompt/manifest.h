@@ -16,8 +16,8 @@
  * request and budget say why it was these parts.
  *
  * Threads: single. */
-#ifndef VLS_MANIFEST_H
-#define VLS_MANIFEST_H
+#ifndef VLS_PROMPT_MANIFEST_H
+#define VLS_PROMPT_MANIFEST_H
 
 #include "prompt/build.h"
 
@@ -35,7 +35,7 @@ typedef struct vls_manifest {
     int64_t seq, time;
     valise_str request;   /* JSON: the resolved request */
     vls_bag_reader as;    /* out of the request */
-    vls_write how;        /* how the body was written */
+    vls_wire_write how;   /* how the body was written */
     int64_t scale;        /* what the model counted for one token of ours then, in sixteenths */
     valise_str retriever; /* who ranked entries */
     int64_t retriever_version;

@@ -118,7 +118,7 @@ static bool is_list(vls_json value, uint32_t min, uint32_t max)
 
 /* ---- parts ---- */
 
-static bool read_edit(vls_edit *out, reading *r, vls_json value, valise_error *err)
+static bool read_edit(vls_prompt_edit *out, reading *r, vls_json value, valise_error *err)
 {
     const vls_json *v = value.items;
     int64_t kind, block, inner;
@@ -165,7 +165,7 @@ static bool read_part(vls_part *out, reading *r, vls_json value, valise_error *e
     if (kind == VLS_PART_ITEM)
         out->as = r->out->as;
     for (uint32_t i = PART_FIELDS; i < value.len; i++) {
-        vls_edit edit = {0};
+        vls_prompt_edit edit = {0};
 
         if (!read_edit(&edit, r, v[i], err))
             return wrong(r, "an edit");

@@ -120,7 +120,7 @@ static void more_str(writing *w, valise_str text)
 
 /* ---- lists ---- */
 
-static void write_edit(writing *w, const vls_edit *edit)
+static void write_edit(writing *w, const vls_prompt_edit *edit)
 {
     vls_buf_add_byte(w->out, '[');
     vls_buf_add_i64(w->out, edit->kind);

@@ -72,7 +72,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     if (rc == 0)
         rc = look(&found, view, args, adapter, err);
     for (size_t i = 0; i < found.len && rc == 0; i++) {
-        const vls_finding *f = &found.ptr[i];
+        const vls_wire_finding *f = &found.ptr[i];
         lint_row row = {
             .rule = valise_str_of(f->rule), .what = valise_str_of(f->what), .mended = f->mended};
 

@@ -88,7 +88,7 @@ static int hand_out(const rendering *r, const vls_wire *wire, valise_error *err)
 static int render(void *arg, valise_view *view, valise_error *err)
 {
     const rendering *r = arg;
-    const vls_write how = {r->args->stream, r->args->no_cache};
+    const vls_wire_write how = {r->args->stream, r->args->no_cache};
     const vls_adapter *adapter = NULL;
     VLS_AUTO(wire) vls_wire wire = {0};
     vls_neutral prompt = {0};

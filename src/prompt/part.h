@@ -59,13 +59,13 @@ typedef enum vls_edit_kind {
 } vls_edit_kind;
 extern const char *const vls_edit_kinds[]; /* "drop", ..., NULL */
 
-typedef struct vls_edit {
+typedef struct vls_prompt_edit {
     uint8_t kind;         /* vls_edit_kind */
     int32_t block, inner; /* inner -1: the block itself; else one in the content of a result */
     int64_t a, b;
     valise_str text, more;
     const char *reason; /* constant, one of vls_reasons */
-} vls_edit;
+} vls_prompt_edit;
 
 /* As which node items of which backpack are read; ptr NULL: none are. */
 typedef struct vls_bag_reader {
@@ -78,15 +78,15 @@ typedef struct vls_part {
     uint8_t says;    /* VLS_SAYS_..., of messages */
     bool kept;       /* its object is in the store (an item of an ephemeral backpack is not) */
     valise_str name;
-    int64_t version;         /* VALISE_NONE */
-    valise_id id;            /* of the object that holds its text; zero: none */
-    valise_id blob;          /* ENTRY that is a blob; zero */
-    valise_str words;        /* stand before the text; BUILDER: all of it */
-    vls_bag_reader as;       /* ITEM */
-    valise_str author;       /* actor */
-    valise_str reason;       /* why it is here, a few words */
-    int64_t tokens;          /* unscaled */
-    vls_vec(vls_edit) edits; /* in the order of the blocks */
+    int64_t version;                /* VALISE_NONE */
+    valise_id id;                   /* of the object that holds its text; zero: none */
+    valise_id blob;                 /* ENTRY that is a blob; zero */
+    valise_str words;               /* stand before the text; BUILDER: all of it */
+    vls_bag_reader as;              /* ITEM */
+    valise_str author;              /* actor */
+    valise_str reason;              /* why it is here, a few words */
+    int64_t tokens;                 /* unscaled */
+    vls_vec(vls_prompt_edit) edits; /* in the order of the blocks */
     int64_t stands;   /* TURN: where on the path; of a summary, where the first stood it covers */
     valise_id source; /* whose it is, for who erases that (store/used.h); zero: nobody's */
     vls_json value;  /* TURN, tools, params, items: parsed, where somebody has done so; else null */

@@ -69,7 +69,7 @@ const valise_struct vls_policies_struct = {sizeof(vls_policies), policies_fields
 
 /* ---- edits ---- */
 
-int vls_part_edit(vls_part *part, vls_arena *arena, const vls_edit *edit, valise_error *err)
+int vls_part_edit(vls_part *part, vls_arena *arena, const vls_prompt_edit *edit, valise_error *err)
 {
     size_t at;
 
@@ -162,7 +162,7 @@ static int64_t media_tokens(const vls_part *part, int32_t block)
     int64_t sum = 0;
 
     for (size_t i = 0; i < part->edits.len; i++) {
-        const vls_edit *edit = &part->edits.ptr[i];
+        const vls_prompt_edit *edit = &part->edits.ptr[i];
 
         if (edit->kind == VLS_EDIT_ASSET && edit->block == block && edit->inner >= 0)
             sum += vls_media_cost(edit->text, edit->a);
@@ -256,7 +256,7 @@ static int take(looking *l, candidates *all, int64_t at_least, vls_edit_kind kin
                 continue;
             rc = vls_part_edit(
                 part, l->arena,
-                &(vls_edit){
+                &(vls_prompt_edit){
                     .kind = (uint8_t)kind, .block = c->block, .inner = -1, .reason = reason},
                 err);
             won = c->tokens - (kind == VLS_EDIT_CLEAR ? LINE_TOKENS : 0);
@@ -371,11 +371,11 @@ static int cut_block(looking *l, vls_part *part, uint32_t at, const vls_policy_c
                      valise_error *err)
 {
     vls_json content = vls_member_of(part->value.items[at], "content");
-    vls_edit edit = {.kind = VLS_EDIT_CUT,
-                     .block = (int32_t)at,
-                     .a = policy->head,
-                     .b = policy->tail,
-                     .reason = "huge result"};
+    vls_prompt_edit edit = {.kind = VLS_EDIT_CUT,
+                            .block = (int32_t)at,
+                            .a = policy->head,
+                            .b = policy->tail,
+                            .reason = "huge result"};
     uint32_t count = content.type == VLS_JSON_ARRAY ? content.len : 1;
     int rc = 0;
 

@@ -51,6 +51,6 @@ int vls_policies_apply(int64_t *saved, vls_arena *arena, const vls_policies *pol
                        vls_part *parts, size_t count, valise_error *err);
 
 /* One more edit, among those of its block. */
-int vls_part_edit(vls_part *part, vls_arena *arena, const vls_edit *edit, valise_error *err);
+int vls_part_edit(vls_part *part, vls_arena *arena, const vls_prompt_edit *edit, valise_error *err);
 
 #endif

@@ -286,7 +286,7 @@ static int put_told(rendering *r, const vls_part *part, int32_t number, valise_e
 }
 
 /* What stands for a file that cannot be sent. */
-static int put_line(rendering *r, const vls_edit *edit, int32_t number, valise_error *err)
+static int put_line(rendering *r, const vls_prompt_edit *edit, int32_t number, valise_error *err)
 {
     vls_buf line;
     valise_str text = {NULL, 0};
@@ -306,7 +306,7 @@ static int put_line(rendering *r, const vls_edit *edit, int32_t number, valise_e
 /* An entry that is a blob: its first edit says what it is. */
 static int put_file(rendering *r, const vls_part *part, int32_t number, valise_error *err)
 {
-    const vls_edit *asset = part->edits.len > 0 ? &part->edits.ptr[0] : NULL;
+    const vls_prompt_edit *asset = part->edits.len > 0 ? &part->edits.ptr[0] : NULL;
     vls_id_text id = vls_id_hex(&part->blob);
     valise_str digits = {NULL, 0};
     vls_json block = vls_json_null();
@@ -559,7 +559,7 @@ bool vls_part_equal(const vls_part *a, const vls_part *b)
         !vls_str_equal(a->words, b->words) || a->edits.len != b->edits.len)
         return false;
     for (size_t i = 0; i < a->edits.len; i++) {
-        const vls_edit *x = &a->edits.ptr[i], *y = &b->edits.ptr[i];
+        const vls_prompt_edit *x = &a->edits.ptr[i], *y = &b->edits.ptr[i];
 
         if (x->kind != y->kind || x->block != y->block || x->inner != y->inner || x->a != y->a ||
             x->b != y->b || !vls_str_equal(x->text, y->text) || !vls_str_equal(x->more, y->more))

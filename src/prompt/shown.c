@@ -39,7 +39,8 @@ const valise_field vls_section_item = {.type = VALISE_T_STRUCT, .more = &section
 
 /* ---- parts ---- */
 
-static int show_edit(valise_str *out, vls_arena *arena, const vls_edit *edit, valise_error *err)
+static int show_edit(valise_str *out, vls_arena *arena, const vls_prompt_edit *edit,
+                     valise_error *err)
 {
     vls_buf text;
 

@@ -49,14 +49,14 @@ static void state_unref(state *s)
 
 static int memory_attach(void *self, uint32_t number, const valise_table *table, valise_error *err)
 {
-    vls_memory *store = self;
+    vls_memory_store *store = self;
 
     return vls_table_defs_attach(&store->defs, store->env, number, table, err);
 }
 
 static void memory_close(void *self)
 {
-    vls_memory *store = self;
+    vls_memory_store *store = self;
 
     if (!store)
         return;
@@ -68,7 +68,7 @@ static void memory_close(void *self)
     vls_mem_free(store->env, store, sizeof(*store));
 }
 
-static int make_tables(vls_memory *store, const valise_store_open *how, valise_error *err)
+static int make_tables(vls_memory_store *store, const valise_store_open *how, valise_error *err)
 {
     store->state = state_new(store->env, how->table_count, NULL);
     if (!store->state)
@@ -87,7 +87,7 @@ static int make_tables(vls_memory *store, const valise_store_open *how, valise_e
 
 static int memory_open(void **self, const valise_store_open *how, valise_error *err)
 {
-    vls_memory *store;
+    vls_memory_store *store;
     int rc = vls_store_check_open(how, err);
 
     if (rc < 0)
@@ -115,7 +115,7 @@ static int memory_open(void **self, const valise_store_open *how, valise_error *
 
 /* ---- transactions ---- */
 
-static txn *txn_new(vls_memory *store, bool writes)
+static txn *txn_new(vls_memory_store *store, bool writes)
 {
     txn *x = vls_mem_zalloc(store->env, sizeof(*x));
 
@@ -134,7 +134,7 @@ static txn *txn_new(vls_memory *store, bool writes)
 
 static int memory_begin(void **out, void *self, int mode, valise_error *err)
 {
-    vls_memory *store = self;
+    vls_memory_store *store = self;
     bool writes = mode != VALISE_TXN_READ;
     int64_t timeout_ns = mode == VALISE_TXN_LAZY ? 0 : store->busy_timeout_ns;
 
@@ -156,7 +156,7 @@ static int memory_begin(void **out, void *self, int mode, valise_error *err)
 /* Drop what the transaction holds, last of all its turn. */
 static void txn_end(txn *x)
 {
-    vls_memory *store = x->store;
+    vls_memory_store *store = x->store;
     bool writes = x->writes;
 
     assert(x->scans == 0);
@@ -185,7 +185,7 @@ static int fail_spoiled(const txn *x, valise_error *err)
 static int memory_commit(void *arg, valise_error *err)
 {
     txn *x = arg;
-    vls_memory *store = x->store;
+    vls_memory_store *store = x->store;
     int rc = x->spoiled ? fail_spoiled(x, err) : 0;
 
     if (rc == 0 && x->writes) {

@@ -48,7 +48,7 @@ typedef struct vls_memory_state {
     vls_memory_table *tables[]; /* NULL: attached, but not created */
 } vls_memory_state;
 
-typedef struct vls_memory {
+typedef struct vls_memory_store {
     const valise_env *env;
     int64_t busy_timeout_ns;
     vls_table_defs defs;
@@ -57,10 +57,10 @@ typedef struct vls_memory {
     vls_memory_state *state; /* the last commit */
     bool known;              /* a write transaction asked for changes and was committed */
     size_t open_txns;
-} vls_memory;
+} vls_memory_store;
 
 typedef struct vls_memory_txn {
-    vls_memory *store;
+    vls_memory_store *store;
     bool writes, asked;
     int spoiled; /* the code of a change that failed half way; 0: none */
     size_t scans;

@@ -310,7 +310,7 @@ static int add_run(vls_buf *out, vls_txn *txn, int64_t first, int64_t count, val
     return rc;
 }
 
-static int add_chunks(vls_buf *out, vls_txn *txn, vls_recipe *recipe, valise_error *err)
+static int add_chunks(vls_buf *out, vls_txn *txn, vls_recipe_reader *recipe, valise_error *err)
 {
     int64_t first, count;
     int rc;
@@ -323,8 +323,8 @@ static int add_chunks(vls_buf *out, vls_txn *txn, vls_recipe *recipe, valise_err
     return rc;
 }
 
-int vls_object_inner_recipe(vls_recipe *out, vls_buf *room, vls_txn *txn, vls_recipe *outer,
-                            valise_error *err)
+int vls_object_inner_recipe(vls_recipe_reader *out, vls_buf *room, vls_txn *txn,
+                            vls_recipe_reader *outer, valise_error *err)
 {
     int rc = 0;
 
@@ -344,7 +344,7 @@ int vls_object_inner_recipe(vls_recipe *out, vls_buf *room, vls_txn *txn, vls_re
 static int read_contents(vls_buf *out, vls_txn *txn, const valise_cell *row, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf room = {0};
-    vls_recipe outer, recipe;
+    vls_recipe_reader outer, recipe;
     int rc;
 
     if (row[VLS_OBJECT_BODY].type == VALISE_CELL_BLOB) {

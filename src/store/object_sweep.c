@@ -94,7 +94,7 @@ int vls_object_delete(vls_txn *txn, int64_t number, valise_error *err)
 
 /* ---- chunks ---- */
 
-static int mark_runs(vls_bits *bits, vls_recipe recipe, int64_t last, valise_error *err)
+static int mark_runs(vls_bits *bits, vls_recipe_reader recipe, int64_t last, valise_error *err)
 {
     int64_t first, count;
     int rc;
@@ -116,7 +116,7 @@ int vls_object_mark_chunks(vls_bits *bits, vls_txn *txn, int64_t number, valise_
 {
     VLS_AUTO(buf) vls_buf copy = {0}, room = {0};
     valise_cell key = vls_int_cell(number), row[VALISE_MAX_COLUMNS];
-    vls_recipe outer = {0}, inner = {0};
+    vls_recipe_reader outer = {0}, inner = {0};
     int64_t last = 0;
     int rc = vls_txn_get(row, txn, vls_objects_of(txn), &key, err);
 

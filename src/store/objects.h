@@ -31,7 +31,7 @@ int vls_object_of_row(vls_object_info *out, const vls_txn *txn, const valise_cel
                       valise_error *err);
 
 /* The recipe of depth 1: outer itself, or what its chunks make up, in room. */
-int vls_object_inner_recipe(vls_recipe *out, vls_buf *room, vls_txn *txn, vls_recipe *outer,
-                            valise_error *err);
+int vls_object_inner_recipe(vls_recipe_reader *out, vls_buf *room, vls_txn *txn,
+                            vls_recipe_reader *outer, valise_error *err);
 
 #endif

@@ -41,9 +41,9 @@ void vls_recipe_end(vls_recipe_writer *writer)
 
 /* ---- reading ---- */
 
-int vls_recipe_open(vls_recipe *out, valise_str bytes, valise_error *err)
+int vls_recipe_open(vls_recipe_reader *out, valise_str bytes, valise_error *err)
 {
-    vls_recipe recipe = {.in = vls_reader_of(bytes)};
+    vls_recipe_reader recipe = {.in = vls_reader_of(bytes)};
 
     recipe.depth = vls_reader_u8(&recipe.in);
     if (recipe.depth < 1 || recipe.depth > VLS_RECIPE_MAX_DEPTH)
@@ -57,7 +57,7 @@ static bool in_range(int64_t number)
     return number > 0 && number < VLS_RECIPE_MAX_NUMBER;
 }
 
-int vls_recipe_next(int64_t *first, int64_t *count, vls_recipe *recipe, valise_error *err)
+int vls_recipe_next(int64_t *first, int64_t *count, vls_recipe_reader *recipe, valise_error *err)
 {
     uint64_t step, more = 0;
     int64_t start, end;

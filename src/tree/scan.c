@@ -20,8 +20,8 @@ static int add_node(void *arg, valise_str path, const vls_node *node, valise_err
     return vls_cache_build_add(arg, path, node, err);
 }
 
-static int build_old(vls_cache *out, const vls_scan_options *options, const vls_cache *stats,
-                     valise_error *err)
+static int build_old(vls_tree_cache *out, const vls_scan_options *options,
+                     const vls_tree_cache *stats, valise_error *err)
 {
     VLS_AUTO(cache_builder) vls_cache_builder builder = {0};
     int rc;
@@ -33,7 +33,7 @@ static int build_old(vls_cache *out, const vls_scan_options *options, const vls_
     return rc < 0 ? rc : vls_cache_build_end(out, &builder, err);
 }
 
-static bool is_of(const vls_cache *cache, const vls_scan_options *options)
+static bool is_of(const vls_tree_cache *cache, const vls_scan_options *options)
 {
     return cache->bytes && vls_cache_head(cache)->version == options->version &&
            vls_id_equal(&vls_cache_head(cache)->root.object, &options->object);
@@ -41,9 +41,9 @@ static bool is_of(const vls_cache *cache, const vls_scan_options *options)
 
 static int load_old(state *s, valise_error *err)
 {
-    VLS_AUTO(cache) vls_cache file = {.env = s->options.env};
+    VLS_AUTO(cache) vls_tree_cache file = {.env = s->options.env};
     const vls_scan_options *options = &s->options;
-    const vls_cache *held = options->memory ? &options->memory->cache : NULL;
+    const vls_tree_cache *held = options->memory ? &options->memory->cache : NULL;
     int rc = 0;
 
     if (options->version == 0)

@@ -48,7 +48,7 @@ typedef int vls_scan_old_fn(void *arg, valise_str path, const vls_node *node, va
 
 /* The cache between scans. Zeroed: nothing yet. */
 typedef struct vls_scan_memory {
-    vls_cache cache;
+    vls_tree_cache cache;
     size_t whole; /* its size when nothing in it was of no use */
     bool unsaved; /* the file does not have all of it */
 } vls_scan_memory;

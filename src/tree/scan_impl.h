@@ -9,7 +9,7 @@
 
 struct vls_stat_cache {
     vls_scan_options options;
-    vls_cache old;
+    vls_tree_cache old;
     bool is_file; /* old is what the file has */
     bool is_held; /* old is what options.memory has, and belongs to it */
     bool whole;   /* all of the tree was walked */

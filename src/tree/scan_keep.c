@@ -32,7 +32,8 @@ typedef struct frame {
 
 typedef struct keeping {
     const valise_env *env;
-    const vls_cache *onto; /* what is written comes behind that; NULL: it is a file of its own */
+    const vls_tree_cache
+        *onto; /* what is written comes behind that; NULL: it is a file of its own */
     vls_cache_writer w;
     vls_vec(frame) frames;
     vls_vec(uint64_t) starts; /* of directories that are written, and not yet said where they are */
@@ -161,7 +162,7 @@ static int write_scan(const void *arg, int fd, valise_error *err)
 static int write_held(const void *arg, int fd, valise_error *err)
 {
     VLS_AUTO(cache_writer) vls_cache_writer w = {0};
-    const vls_cache *cache = arg;
+    const vls_tree_cache *cache = arg;
 
     vls_cache_write_begin(&w, cache->env, fd);
     return vls_cache_write_whole(&w, cache, err);
@@ -229,7 +230,7 @@ static int replace_file(const valise_env *env, const char *file, write_fn *write
 
 /* What is different comes behind what is there. Where that moves, the walk is of no use any more.
  */
-static int grow(vls_cache *cache, state *s, int64_t version, valise_error *err)
+static int grow(vls_tree_cache *cache, state *s, int64_t version, valise_error *err)
 {
     keeping k = {.env = cache->env, .onto = cache};
     vls_cache_header head;
@@ -248,7 +249,7 @@ static int grow(vls_cache *cache, state *s, int64_t version, valise_error *err)
 static int tidy(vls_scan_memory *memory, valise_error *err)
 {
     VLS_AUTO(cache_writer) vls_cache_writer w = {0};
-    vls_cache *cache = &memory->cache;
+    vls_tree_cache *cache = &memory->cache;
     int rc;
 
     if (cache->size / 2 <= memory->whole + TIDY_FROM)

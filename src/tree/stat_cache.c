@@ -31,7 +31,7 @@ uint64_t vls_cache_sum_head(const vls_cache_header *head)
 
 /* ---- looking ---- */
 
-const vls_cache_record *vls_cache_root(const vls_cache *cache)
+const vls_cache_record *vls_cache_root(const vls_tree_cache *cache)
 {
     const vls_cache_header *head = vls_cache_head(cache);
 
@@ -235,9 +235,9 @@ static int open_file(struct stat *st, const char *path)
     return vls_fd_take(&fd);
 }
 
-int vls_cache_load(vls_cache *out, const valise_env *env, const char *path, valise_error *err)
+int vls_cache_load(vls_tree_cache *out, const valise_env *env, const char *path, valise_error *err)
 {
-    VLS_AUTO(cache) vls_cache cache = {.env = env};
+    VLS_AUTO(cache) vls_tree_cache cache = {.env = env};
     VLS_AUTO(fd) int fd = -1;
     struct stat st;
     int rc;
@@ -259,10 +259,10 @@ int vls_cache_load(vls_cache *out, const valise_env *env, const char *path, vali
     return rc;
 }
 
-void vls_cache_release(vls_cache *cache)
+void vls_cache_release(vls_tree_cache *cache)
 {
     vls_mem_free(cache->env, cache->bytes, cache->room);
-    *cache = (vls_cache){.env = cache->env};
+    *cache = (vls_tree_cache){.env = cache->env};
 }
 
 /* ---- one path ---- */

@@ -20,7 +20,7 @@
  * A scan uses the same bytes without a file to hold the earlier tree, when that comes from
  * elsewhere (vls_cache_builder).
  *
- * Threads: vls_cache is immutable once loaded; writer and builder are single. */
+ * Threads: vls_tree_cache is immutable once loaded; writer and builder are single. */
 #ifndef VLS_TREE_STAT_CACHE_H
 #define VLS_TREE_STAT_CACHE_H
 
@@ -63,20 +63,20 @@ typedef struct vls_cache_header {
 
 /* ---- reading ---- */
 
-typedef struct vls_cache {
+typedef struct vls_tree_cache {
     const valise_env *env;
     char *bytes; /* NULL: there is none */
     size_t size, room;
-} vls_cache;
+} vls_tree_cache;
 
 /* 1; 0 when there is none that can be used. VALISE_E_NO_MEMORY. */
-int vls_cache_load(vls_cache *out, const valise_env *env, const char *path, valise_error *err);
-void vls_cache_release(vls_cache *cache); /* a zeroed or released one is fine */
+int vls_cache_load(vls_tree_cache *out, const valise_env *env, const char *path, valise_error *err);
+void vls_cache_release(vls_tree_cache *cache); /* a zeroed or released one is fine */
 
 /* Whether bytes (aligned to 8) are one. VALISE_E_NO_MEMORY, else 1 or 0. */
 int vls_cache_check(const valise_env *env, valise_str bytes, valise_error *err);
 
-static inline const vls_cache_header *vls_cache_head(const vls_cache *cache)
+static inline const vls_cache_header *vls_cache_head(const vls_tree_cache *cache)
 {
     return (const vls_cache_header *)(const void *)cache->bytes;
 }
@@ -99,7 +99,7 @@ static inline valise_str vls_cache_name(const vls_cache_record *record, const vl
 }
 
 /* Of the root, or of the directory that an entry of the record is. */
-const vls_cache_record *vls_cache_root(const vls_cache *cache);
+const vls_cache_record *vls_cache_root(const vls_tree_cache *cache);
 
 static inline const vls_cache_record *vls_cache_child(const vls_cache_record *record,
                                                       const vls_cache_entry *e)
@@ -160,17 +160,17 @@ int vls_cache_write_end(vls_cache_writer *w, vls_cache_header *head, uint64_t st
  * piece. Nothing else is different, and in files there are none. */
 
 /* Begin behind a cache, which may have no bytes yet. */
-void vls_cache_write_behind(vls_cache_writer *w, const vls_cache *cache);
+void vls_cache_write_behind(vls_cache_writer *w, const vls_tree_cache *cache);
 
 /* The cache has it, or (VALISE_E_NO_MEMORY, VALISE_E_TOO_LARGE) is as it was. */
-int vls_cache_write_end_behind(vls_cache_writer *w, vls_cache *cache, const vls_cache_header *head,
-                               uint64_t start, valise_error *err);
+int vls_cache_write_end_behind(vls_cache_writer *w, vls_tree_cache *cache,
+                               const vls_cache_header *head, uint64_t start, valise_error *err);
 
 /* All of a cache that has grown, in one piece, with a writer that has begun; and its end. */
-int vls_cache_write_whole(vls_cache_writer *w, const vls_cache *cache, valise_error *err);
+int vls_cache_write_whole(vls_cache_writer *w, const vls_tree_cache *cache, valise_error *err);
 
 /* What was written to no file, after its end. */
-vls_cache vls_cache_written(vls_cache_writer *w);
+vls_tree_cache vls_cache_written(vls_cache_writer *w);
 
 /* ---- from a list of nodes ---- */
 
@@ -178,7 +178,7 @@ typedef struct vls_cache_level vls_cache_level;
 
 typedef struct vls_cache_builder {
     const valise_env *env;
-    const vls_cache *stats; /* where their stat may be known from; NULL: nowhere */
+    const vls_tree_cache *stats; /* where their stat may be known from; NULL: nowhere */
     vls_cache_writer w;
     vls_cache_header head;
     vls_vec(vls_cache_level *) levels;
@@ -186,16 +186,17 @@ typedef struct vls_cache_builder {
     vls_buf path; /* of the innermost */
 } vls_cache_builder;
 
-void vls_cache_build_begin(vls_cache_builder *b, const valise_env *env, const vls_cache *stats);
+void vls_cache_build_begin(vls_cache_builder *b, const valise_env *env,
+                           const vls_tree_cache *stats);
 void vls_cache_build_release(vls_cache_builder *b);
 
 /* In the order of vls_path_compare, the root first. VALISE_E_CORRUPT when they do not come so. */
 int vls_cache_build_add(vls_cache_builder *b, valise_str path, const vls_node *node,
                         valise_error *err);
 /* Nothing was added: *out has no bytes. */
-int vls_cache_build_end(vls_cache *out, vls_cache_builder *b, valise_error *err);
+int vls_cache_build_end(vls_tree_cache *out, vls_cache_builder *b, valise_error *err);
 
-static inline void vls_auto_cache(vls_cache *cache)
+static inline void vls_auto_cache(vls_tree_cache *cache)
 {
     vls_cache_release(cache);
 }

@@ -21,7 +21,7 @@ struct vls_cache_level {
     const vls_cache_record *stats; /* where the stat of its entries may be known; NULL */
 };
 
-void vls_cache_build_begin(vls_cache_builder *b, const valise_env *env, const vls_cache *stats)
+void vls_cache_build_begin(vls_cache_builder *b, const valise_env *env, const vls_tree_cache *stats)
 {
     *b = (vls_cache_builder){.env = env, .stats = stats && stats->bytes ? stats : NULL};
     vls_cache_write_begin(&b->w, env, -1);
@@ -182,13 +182,13 @@ int vls_cache_build_add(vls_cache_builder *b, valise_str path, const vls_node *n
     return add_entry(b, path, node, err);
 }
 
-int vls_cache_build_end(vls_cache *out, vls_cache_builder *b, valise_error *err)
+int vls_cache_build_end(vls_tree_cache *out, vls_cache_builder *b, valise_error *err)
 {
     uint64_t start = 0;
     int rc;
 
     if (b->depth == 0) {
-        *out = (vls_cache){.env = b->env};
+        *out = (vls_tree_cache){.env = b->env};
         return 0;
     }
     while (b->depth > 0)

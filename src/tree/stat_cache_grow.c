@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "tree/stat_cache_impl.h"
 
-vls_cache vls_cache_written(vls_cache_writer *w)
+vls_tree_cache vls_cache_written(vls_cache_writer *w)
 {
-    vls_cache cache = {
+    vls_tree_cache cache = {
         .env = w->buf.env, .bytes = w->buf.ptr, .size = w->buf.len, .room = w->buf.cap};
 
     assert(w->fd < 0 && !w->buf.failed);
@@ -17,7 +17,7 @@ vls_cache vls_cache_written(vls_cache_writer *w)
     return cache;
 }
 
-void vls_cache_write_behind(vls_cache_writer *w, const vls_cache *cache)
+void vls_cache_write_behind(vls_cache_writer *w, const vls_tree_cache *cache)
 {
     if (!cache->bytes) {
         vls_cache_write_begin(w, cache->env, -1);
@@ -28,7 +28,7 @@ void vls_cache_write_behind(vls_cache_writer *w, const vls_cache *cache)
 }
 
 /* Room for so many bytes more, half as much again as there was. */
-static bool make_room(vls_cache *cache, size_t more)
+static bool make_room(vls_tree_cache *cache, size_t more)
 {
     size_t room;
     char *bytes;
@@ -44,8 +44,8 @@ static bool make_room(vls_cache *cache, size_t more)
     return true;
 }
 
-int vls_cache_write_end_behind(vls_cache_writer *w, vls_cache *cache, const vls_cache_header *head,
-                               uint64_t start, valise_error *err)
+int vls_cache_write_end_behind(vls_cache_writer *w, vls_tree_cache *cache,
+                               const vls_cache_header *head, uint64_t start, valise_error *err)
 {
     vls_cache_header copy = *head;
     int rc = vls_buf_check(&w->buf, err);
@@ -135,7 +135,7 @@ static bool write_next(writing *it)
     return true;
 }
 
-int vls_cache_write_whole(vls_cache_writer *w, const vls_cache *cache, valise_error *err)
+int vls_cache_write_whole(vls_cache_writer *w, const vls_tree_cache *cache, valise_error *err)
 {
     writing it = {.env = cache->env, .w = w};
     vls_cache_header head = *vls_cache_head(cache);

@@ -386,7 +386,7 @@ static int open_root(vls_walk_queue *q, valise_error *err)
     return 0;
 }
 
-int vls_walk_init(vls_walk *walk, const vls_scan_options *options, const vls_cache *old,
+int vls_walk_init(vls_walk *walk, const vls_scan_options *options, const vls_tree_cache *old,
                   int64_t clock_ns, valise_error *err)
 {
     vls_walk_queue *q = vls_mem_zalloc(options->env, sizeof(*q));

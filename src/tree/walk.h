@@ -54,15 +54,15 @@ typedef struct vls_walk_counts {
 
 typedef struct vls_walk {
     const vls_scan_options *options;
-    const vls_cache *old; /* no bytes: everything is new */
-    int64_t clock_ns;     /* of the file system, before the walk; INT64_MIN: not known */
-    vls_walk_entry root;  /* dir NULL and not GONE: nothing changed */
+    const vls_tree_cache *old; /* no bytes: everything is new */
+    int64_t clock_ns;          /* of the file system, before the walk; INT64_MIN: not known */
+    vls_walk_entry root;       /* dir NULL and not GONE: nothing changed */
     vls_walk_counts counts;
     struct vls_walk_queue *queue;
 } vls_walk;
 
 /* options and old must outlive it. */
-int vls_walk_init(vls_walk *walk, const vls_scan_options *options, const vls_cache *old,
+int vls_walk_init(vls_walk *walk, const vls_scan_options *options, const vls_tree_cache *old,
                   int64_t clock_ns, valise_error *err);
 void vls_walk_release(vls_walk *walk); /* a zeroed or released one is fine */
 

@@ -67,10 +67,10 @@ typedef struct vls_model_rule {
 } vls_model_rule;
 
 /* How to write. */
-typedef struct vls_write {
+typedef struct vls_wire_write {
     bool stream;   /* ask for a stream */
     bool no_cache; /* no marks for caches */
-} vls_write;
+} vls_wire_write;
 
 struct vls_looking;
 
@@ -90,7 +90,7 @@ typedef struct vls_adapter {
 
     /* After all other repairs; NULL: nothing. */
     int (*settle)(vls_plan *plan, valise_error *err);
-    int (*write)(vls_wire *out, const vls_plan *plan, const vls_write *how, valise_error *err);
+    int (*write)(vls_wire *out, const vls_plan *plan, const vls_wire_write *how, valise_error *err);
     /* A request of this form as a neutral prompt (data of media is left out: the block says
      * "x-data" and how much). VALISE_E_INVALID names the place. */
     int (*read)(vls_json *out, vls_arena *arena, const struct vls_adapter *adapter,
@@ -126,14 +126,14 @@ int vls_wire_extras(vls_wire *wire, vls_json extras, const char *const *ours, va
 /* ---- lint (lint.c) ---- */
 
 /* One thing that the provider would refuse. */
-typedef struct vls_finding {
+typedef struct vls_wire_finding {
     const char *rule; /* "R1.2"; docs/prompt.md lists them */
     const char *what; /* a sentence */
     valise_str place; /* "messages[3].content[0]" */
     valise_str more;  /* an id, a type; "" */
     bool mended;      /* of a neutral prompt: the adapter repairs it */
-} vls_finding;
-typedef vls_vec(vls_finding) vls_findings;
+} vls_wire_finding;
+typedef vls_vec(vls_wire_finding) vls_findings;
 
 /* What `look` finds in a request. The place is as printf has it. */
 typedef struct vls_looking {

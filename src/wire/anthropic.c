@@ -221,7 +221,7 @@ static void write_choice(vls_wire *wire, const vls_plan *plan, vls_json choice)
     vls_wire_close(wire, '}');
 }
 
-static int write_params(vls_wire *wire, const vls_plan *plan, const vls_write *how,
+static int write_params(vls_wire *wire, const vls_plan *plan, const vls_wire_write *how,
                         valise_error *err)
 {
     static const char *const ours[] = {"max_tokens",  "stop_sequences", "tool_choice",
@@ -279,7 +279,7 @@ static void write_system(vls_wire *wire, const vls_plan *plan, bool marks)
     vls_wire_close(wire, ']');
 }
 
-static int write_request(vls_wire *wire, const vls_plan *plan, const vls_write *how,
+static int write_request(vls_wire *wire, const vls_plan *plan, const vls_wire_write *how,
                          valise_error *err)
 {
     bool marks = !how->no_cache;

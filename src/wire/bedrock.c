@@ -482,7 +482,7 @@ static void write_system(writing *w)
     vls_wire_close(w->wire, ']');
 }
 
-static int write_request(vls_wire *wire, const vls_plan *plan, const vls_write *how,
+static int write_request(vls_wire *wire, const vls_plan *plan, const vls_wire_write *how,
                          valise_error *err)
 {
     writing w = {.wire = wire,

@@ -342,7 +342,7 @@ static void write_stream(const writing *w)
     vls_wire_close(w->wire, '}');
 }
 
-int vls_completions_write(vls_wire *out, const vls_plan *plan, const vls_write *how,
+int vls_completions_write(vls_wire *out, const vls_plan *plan, const vls_wire_write *how,
                           valise_error *err)
 {
     const vls_completions *dialect = plan->adapter->dialect;

@@ -37,7 +37,7 @@ typedef struct vls_completions {
 
 /* The functions of their adapters, whose `dialect` is one of the above. */
 int vls_completions_settle(vls_plan *plan, valise_error *err);
-int vls_completions_write(vls_wire *out, const vls_plan *plan, const vls_write *how,
+int vls_completions_write(vls_wire *out, const vls_plan *plan, const vls_wire_write *how,
                           valise_error *err);
 int vls_completions_read(vls_json *out, vls_arena *arena, const vls_adapter *adapter,
                          vls_json request, valise_error *err);

@@ -323,7 +323,7 @@ static int write_contents(vls_wire *wire, const vls_plan *plan, valise_error *er
     return rc;
 }
 
-static int write_request(vls_wire *wire, const vls_plan *plan, const vls_write *how,
+static int write_request(vls_wire *wire, const vls_plan *plan, const vls_wire_write *how,
                          valise_error *err)
 {
     int rc;

@@ -61,8 +61,8 @@ static int make_place(valise_str *out, linting *l, spot where)
 
 static int find_at(linting *l, const char *rule, spot where, valise_str more)
 {
-    const vls_rule *known = vls_rule_find(rule);
-    vls_finding finding = {.rule = rule, .what = known ? known->wrong : "", .more = more};
+    const vls_wire_rule *known = vls_wire_rule_find(rule);
+    vls_wire_finding finding = {.rule = rule, .what = known ? known->wrong : "", .more = more};
     int rc;
 
     if (l->out->len >= VLS_FINDINGS_MAX)

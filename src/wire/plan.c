@@ -12,7 +12,7 @@
 int vls_plan_mend(vls_plan *plan, const char *rule, const char *what, int64_t message,
                   int64_t block, valise_str name, valise_error *err)
 {
-    const vls_rule *known = vls_rule_find(rule);
+    const vls_wire_rule *known = vls_wire_rule_find(rule);
     vls_repair repair = {known ? known->number : rule, what, message, block, name};
 
     if (!what)
@@ -283,7 +283,7 @@ static int hold_block(vls_planning *p, uint8_t role, vls_json source, int32_t me
     if (vls_block_kind_of(source) == VLS_BLOCK_RESULT)
         number = vls_planning_answer(p, vls_block_text(source, "callId"));
     if (number < 0) {
-        if (!vls_vec_push_in(&p->held, p->arena, (vls_held){role, message, block}))
+        if (!vls_vec_push_in(&p->held, p->arena, (vls_plan_held){role, message, block}))
             return vls_arena_fail(p->arena, p->err);
         return 0;
     }

@@ -24,10 +24,10 @@ typedef struct vls_open_call {
     int64_t next;                 /* another open call with the same id of ours; -1: none */
 } vls_open_call;
 
-typedef struct vls_held {
+typedef struct vls_plan_held {
     uint8_t role;
     int32_t message, block;
-} vls_held;
+} vls_plan_held;
 
 /* Ids of calls and names of tools by what we call them, and what is taken at the provider's. */
 typedef struct vls_plan_names {
@@ -58,7 +58,7 @@ typedef struct vls_planning {
     vls_vec(vls_open_call) calls;
     size_t answered;
     int64_t group; /* its number */
-    vls_vec(vls_held) held;
+    vls_vec(vls_plan_held) held;
     vls_vec(vls_plan_block) moved; /* media for the next message of the user */
 } vls_planning;
 

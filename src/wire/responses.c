@@ -397,7 +397,7 @@ static void write_instructions(vls_wire *wire, const vls_plan *plan)
     }
 }
 
-static void write_flags(vls_wire *wire, const vls_plan *plan, const vls_write *how)
+static void write_flags(vls_wire *wire, const vls_plan *plan, const vls_wire_write *how)
 {
     if (how->stream) {
         vls_wire_key(wire, "stream");
@@ -413,7 +413,7 @@ static void write_flags(vls_wire *wire, const vls_plan *plan, const vls_write *h
     vls_wire_close(wire, ']');
 }
 
-static int write_request(vls_wire *out, const vls_plan *plan, const vls_write *how,
+static int write_request(vls_wire *out, const vls_plan *plan, const vls_wire_write *how,
                          valise_error *err)
 {
     static const char *const ours[] = {"store",

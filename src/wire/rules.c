@@ -2,7 +2,7 @@
 #include "wire/rules.h"
 
 /* clang-format off */
-const vls_rule vls_rules[] = {
+const vls_wire_rule vls_rules[] = {
     {VLS_R_NO_RESULT, "a call is not directly followed by its result",
                       "an interrupted call got an error result"},
     {VLS_R_NO_CALL, "a result has no call before it",
@@ -87,7 +87,7 @@ const vls_rule vls_rules[] = {
 };
 /* clang-format on */
 
-const vls_rule *vls_rule_find(const char *number)
+const vls_wire_rule *vls_wire_rule_find(const char *number)
 {
     for (size_t i = 0; vls_rules[i].number; i++) {
         if (strcmp(vls_rules[i].number, number) == 0)

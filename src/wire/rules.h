@@ -49,15 +49,15 @@
 #define VLS_R_ERROR "R12.4"
 #define VLS_R_MARKS "R13.1"
 
-typedef struct vls_rule {
+typedef struct vls_wire_rule {
     const char *number;
     const char *wrong;  /* what lint says */
     const char *mended; /* what a repair says */
-} vls_rule;
+} vls_wire_rule;
 
-extern const vls_rule vls_rules[]; /* number NULL ends it */
+extern const vls_wire_rule vls_rules[]; /* number NULL ends it */
 
 /* NULL: there is none. */
-const vls_rule *vls_rule_find(const char *number);
+const vls_wire_rule *vls_wire_rule_find(const char *number);
 
 #endif

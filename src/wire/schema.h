@@ -4,8 +4,8 @@
  * have as properties becomes properties of the whole, and they are left out.
  *
  * Threads: pure functions. */
-#ifndef VLS_SCHEMA_H
-#define VLS_SCHEMA_H
+#ifndef VLS_WIRE_SCHEMA_H
+#define VLS_WIRE_SCHEMA_H
 
 #include "wire/wire.h"
 

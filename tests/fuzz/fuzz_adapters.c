@@ -32,7 +32,7 @@ static void try_prompt(const vls_adapter *adapter, vls_arena *arena, valise_str 
     vls_wire_init(&wire, arena->env);
     FUZZ_CHECK(vls_neutral_read(&prompt, arena, text, &err) == 0);
     if (vls_plan_make(&plan, arena, adapter, &prompt, model, &err) < 0 ||
-        adapter->write(&wire, &plan, &(vls_write){.no_cache = text.len % 2}, &err) < 0) {
+        adapter->write(&wire, &plan, &(vls_wire_write){.no_cache = text.len % 2}, &err) < 0) {
         FUZZ_CHECK(err.message[0]);
         return;
     }

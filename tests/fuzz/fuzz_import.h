@@ -94,7 +94,7 @@ static inline void fuzz_import_each(fuzz_import *f, valise_str bytes, fuzz_recor
     static vls_splitter s;
     fuzz_feed feed = {bytes, SIZE_MAX};
     valise_error err = VALISE_ERROR_INIT;
-    vls_piece piece;
+    vls_split_piece piece;
     vls_json record;
     valise_str text;
 

@@ -13,7 +13,7 @@ static found split(valise_str bytes, size_t step)
     valise_error err = VALISE_ERROR_INIT;
     found all = {0};
     uint64_t end = 0;
-    vls_piece piece;
+    vls_split_piece piece;
     int rc;
 
     FUZZ_CHECK(vls_split_begin(&s, valise_env_default(), fuzz_feed_give, &feed, 64, &err) == 0);

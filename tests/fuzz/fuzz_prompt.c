@@ -14,7 +14,7 @@ static void check_body(const vls_adapter *adapter, const vls_plan *plan, vls_are
     const vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
     vls_findings found = VLS_VEC_INIT;
     vls_json back = vls_json_null();
-    vls_write how = {.stream = plan->messages.len % 2};
+    vls_wire_write how = {.stream = plan->messages.len % 2};
 
     if (!adapter->write)
         return;

@@ -81,7 +81,7 @@ static void write_again(const vls_adapter *adapter, vls_json neutral, vls_arena 
     vls_plan plan = {.arena = NULL};
     vls_json back = vls_json_null();
     vls_findings found = VLS_VEC_INIT;
-    vls_write how = {.stream = true};
+    vls_wire_write how = {.stream = true};
 
     if (vls_neutral_of(&prompt, neutral, NULL) < 0 ||
         vls_plan_make(&plan, arena, adapter, &prompt, (valise_str){NULL, 0}, NULL) < 0)

@@ -48,8 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const valise_env *env = valise_env_default();
     VLS_AUTO(buf) vls_buf path = {0};
     VLS_AUTO(cache_builder) vls_cache_builder builder = {0};
-    VLS_AUTO(cache) vls_cache again = {.env = env};
-    vls_cache cache = {.env = env, .size = size};
+    VLS_AUTO(cache) vls_tree_cache again = {.env = env};
+    vls_tree_cache cache = {.env = env, .size = size};
     vls_node root;
 
     vls_cache_build_begin(&builder, env, NULL);

@@ -183,11 +183,11 @@ int64_t ledger_release(const vls_ledger *ledger, const valise_env *env, int64_t 
 
 void ledger_checkpoint(const vls_ledger *ledger, const char *name, int64_t seq)
 {
-    vls_checkpoint_row row = {.backpack = ledger_head(ledger).id,
-                              .name = valise_str_of(name),
-                              .seq = seq,
-                              .time = 5,
-                              .actor = VLS_STR("me")};
+    vls_bag_checkpoint_row row = {.backpack = ledger_head(ledger).id,
+                                  .name = valise_str_of(name),
+                                  .seq = seq,
+                                  .time = 5,
+                                  .actor = VLS_STR("me")};
     valise_error err = {0};
 
     ledger->ops->enter(ledger->self);

@@ -240,7 +240,7 @@ static int naive_present(valise_commit *out, void *self, valise_str key, valise_
 static bool is_at_checkpoint(const naive *n, const entry *e)
 {
     for (size_t i = 0; i < n->rows[3].len; i++) {
-        const vls_checkpoint_row *row = n->rows[3].ptr[i];
+        const vls_bag_checkpoint_row *row = n->rows[3].ptr[i];
         if (newest_in(n, e->commit.key, row->seq, row->seq) == e)
             return true;
     }
@@ -825,7 +825,7 @@ static int naive_usage(valise_usage *out, void *self, valise_error *err)
 static bool is_checkpoint(const naive *n, int64_t seq)
 {
     for (size_t i = 0; i < n->rows[3].len; i++) {
-        if (((const vls_checkpoint_row *)n->rows[3].ptr[i])->seq == seq)
+        if (((const vls_bag_checkpoint_row *)n->rows[3].ptr[i])->seq == seq)
             return true;
     }
     return false;

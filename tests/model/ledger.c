@@ -445,7 +445,8 @@ static void op_uncheckpoint(void *state, model_args *a)
     bags *b = state;
     const shown *s = choose_bag(b, a);
     size_t name = model_below(a, "name", NAMES);
-    vls_checkpoint_row row = {.backpack = b->rings[s->bag]->id, .name = valise_str_of(names[name])};
+    vls_bag_checkpoint_row row = {.backpack = b->rings[s->bag]->id,
+                                  .name = valise_str_of(names[name])};
     valise_error err = {0};
     int rc;
 
@@ -466,7 +467,8 @@ static void op_freeze_named(void *state, model_args *a)
     const shown *s = choose_bag(b, a);
     size_t name = model_below(a, "name", NAMES);
     shown *to = &b->frozen[model_below(a, "slot", FROZEN)];
-    vls_checkpoint_row row = {.backpack = b->rings[s->bag]->id, .name = valise_str_of(names[name])};
+    vls_bag_checkpoint_row row = {.backpack = b->rings[s->bag]->id,
+                                  .name = valise_str_of(names[name])};
     shown made = *s;
     valise_error err = {0};
 

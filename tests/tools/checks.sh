@@ -174,6 +174,26 @@ red 'names: a static function' 'vls_hidden is static' check names
 fresh
 printf 'static void vls_auto_it(int *a)\n{\n}\nstatic int vls_later(void);\n' | add src/base/one.c
 green 'names: vls_auto_ is what VLS_AUTO looks for' check names
+fresh
+sed 's/VLS_TWO_H/VLS_ONE_H/' src/json/two.h >two.h && mv two.h src/json/
+red 'names: two headers with one guard' 'two.h: VLS_ONE_H guards src/base/one.h as well' check names
+fresh
+printf 'typedef struct vls_pair {\n    struct {\n        int a;\n    } in;\n} vls_pair;\n' |
+    add src/base/one.h
+printf '\ntypedef int vls_pair(void *arg,\n                     int (*more)(int a));\n' | add src/json/two.h
+red 'names: a type with two meanings' 'two.h:8: vls_pair is another type in src/base/one.h:7' \
+    check names
+fresh
+printf 'struct vls_pair {\n    int a;\n};\n' | add src/base/one.h
+printf 'struct vls_pair {\n    char b;\n};\n' | add src/base/one.c
+red 'names: one of them in a file of its own' 'one.h:7: vls_pair is another type in src/base/one.c:18' \
+    check names
+fresh
+printf 'typedef struct vls_pair vls_pair;\n' | add src/base/one.h
+printf 'typedef struct vls_pair vls_pair;\n' | add src/json/two.h
+printf 'struct vls_pair {\n    int a;\n};\nstruct pair {\n    int b;\n};\n' | add src/base/one.c
+printf '#define VLS_X(a) \\\n    struct vls_pair { \\\n        a;\nstruct pair;\n' | add src/json/two.h
+green 'names: a type that others see from outside has one' check names
 
 # ---- text ----
 

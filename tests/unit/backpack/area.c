@@ -161,13 +161,13 @@ static int look_into(void *arg, valise_view *view, valise_error *err)
     looking *l = arg;
     VLS_AUTO(rows) vls_rows rows = {0};
     vls_ledger ledger, state;
-    vls_checkpoint_row held = {0};
+    vls_bag_checkpoint_row held = {0};
     int rc = vls_rows_open(&rows, view, l->name, err);
 
     if (rc < 0)
         return rc;
     ledger = vls_rows_ledger(&rows);
-    held = (vls_checkpoint_row){.backpack = rows.bag.id};
+    held = (vls_bag_checkpoint_row){.backpack = rows.bag.id};
     if (l->checkpoint) {
         held.name = valise_str_of(l->checkpoint);
         CHECK_INT(1, valise_view_get(&held, view, &vls_bag_checkpoints, err));
@@ -440,7 +440,7 @@ static int drop_checkpoint(valise_view *view, const void *in, void *out, valise_
 {
     const pack_args *args = in;
     VLS_AUTO(rows) vls_rows rows = {0};
-    vls_checkpoint_row row = {.name = args->key};
+    vls_bag_checkpoint_row row = {.name = args->key};
     int rc = vls_rows_open(&rows, view, VLS_STR("run"), err);
 
     (void)out;

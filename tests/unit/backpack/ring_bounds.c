@@ -112,7 +112,7 @@ TEST(ring_bounds, leave_held_states_alone)
 {
     VLS_AUTO(ring) vls_ring *ring = open_ring(t, 150, 0, false);
     vls_ledger ledger = vls_ring_ledger(ring), held, named;
-    vls_checkpoint_row row = {.backpack = ring->id, .name = VLS_STR("here")};
+    vls_bag_checkpoint_row row = {.backpack = ring->id, .name = VLS_STR("here")};
 
     ledger_pack(&ledger, t->env, "a", "1");
     ledger_quarantine(&ledger, t->env, "a");

@@ -271,7 +271,8 @@ static int put_row(vls_ring *ring, const valise_coll *coll, const void *row, val
 
 static int step_checkpoint(vls_ring *ring, fault *f)
 {
-    vls_checkpoint_row row = {.backpack = ring->id, .name = VLS_STR("here"), .seq = ring->edge + 3};
+    vls_bag_checkpoint_row row = {
+        .backpack = ring->id, .name = VLS_STR("here"), .seq = ring->edge + 3};
 
     return put_row(ring, &vls_bag_checkpoints, &row, &f->err);
 }

@@ -292,7 +292,7 @@ TEST(rows, permissions_and_rules_have_a_generation) /* [B18] [B19] */
     CHECK_OK(ledger.ops->each_row(ledger.self, &vls_bag_rules, count_row, &count, &t->err));
     CHECK_INT(2, count);
     CHECK_INT(0, ledger.ops->row_delete(ledger.self, &vls_bag_checkpoints,
-                                        &(vls_checkpoint_row){.backpack = bag.id}, &t->err));
+                                        &(vls_bag_checkpoint_row){.backpack = bag.id}, &t->err));
     CHECK(show_head(t, &ledger).generation == first);
     CHECK_INT(1, ledger.ops->row_delete(ledger.self, &vls_bag_rules, &rule, &t->err));
     CHECK(show_head(t, &ledger).generation != first);

@@ -106,9 +106,9 @@ static void checkpoint(model *m)
     test *t = m->t;
     pair *p = &m->bags[pick(m, m->count)];
     vls_ledger simple = naive_ledger(p->n);
-    vls_checkpoint_row row = {.backpack = p->id,
-                              .name = valise_str_of(test_format("c%d", m->checkpoints++)),
-                              .seq = p->last};
+    vls_bag_checkpoint_row row = {.backpack = p->id,
+                                  .name = valise_str_of(test_format("c%d", m->checkpoints++)),
+                                  .seq = p->last};
 
     bed_begin(&m->b, true);
     CHECK_OK(valise_view_put(&m->b.view, &vls_bag_checkpoints, &row, &t->err));
@@ -244,7 +244,7 @@ static int compare_checkpoint(void *arg, const void *row, valise_error *err)
     void **both = arg;
     const vls_ledger *a = both[0], *b = both[1];
     test *t = both[2];
-    int64_t seq = ((const vls_checkpoint_row *)row)->seq;
+    int64_t seq = ((const vls_bag_checkpoint_row *)row)->seq;
     vls_ledger x = freeze_at(t, a, seq), y = freeze_at(t, b, seq);
 
     (void)err;

@@ -10,7 +10,7 @@ TEST_PARAMS(commit, "memory", "sqlite")
 typedef struct party {
     kit *k;
     vls_command commands[MAX];
-    vls_request requests[MAX];
+    vls_bus_request requests[MAX];
     size_t count;
 } party;
 
@@ -25,7 +25,7 @@ static void add(party *p, const char *payload, bool dry_run, uint64_t id)
     CHECK_OK(vls_command_init(&p->commands[i], p->k->v, &counter_add, &call, false, &t->err));
     CHECK_OK(vls_command_decode(&p->commands[i], valise_str_of(payload), VLS_FIELD_INPUT, &t->err));
     p->commands[i].want_json = true;
-    p->requests[i] = (vls_request){
+    p->requests[i] = (vls_bus_request){
         .item = {.commands = 1}, .commands = &p->commands[i], .count = 1, .dry_run = dry_run};
     if (i > 0)
         p->requests[i - 1].item.next = &p->requests[i].item;

@@ -28,7 +28,7 @@ static const char *pieces(test *t, valise_str text, size_t step, size_t max)
     VLS_AUTO(splitter) vls_splitter s = {0};
     feed f = {text, step};
     const char *out = "";
-    vls_piece piece;
+    vls_split_piece piece;
     int rc;
 
     CHECK_OK(vls_split_begin(&s, t->env, give, &f, max, &t->err));

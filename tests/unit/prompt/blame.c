@@ -186,7 +186,7 @@ static void check_turn(checking *c, const vls_part *part, valise_str object, con
     for (uint32_t i = 0; i < blocks.len && !found; i++)
         found = strcmp(text, canonical(t, blocks.items[i])) == 0;
     for (size_t i = 0; i < part->edits.len && !found; i++) { /* media: size, and the same blob */
-        const vls_edit *edit = &part->edits.ptr[i];
+        const vls_prompt_edit *edit = &part->edits.ptr[i];
 
         found =
             edit->kind == VLS_EDIT_ASSET &&

@@ -165,7 +165,7 @@ TEST(policy, huge_results_are_cut_between_characters)
 
 /* ---- append only ---- */
 
-static bool has_edit(const vls_part *part, const vls_edit *edit)
+static bool has_edit(const vls_part *part, const vls_prompt_edit *edit)
 {
     for (size_t i = 0; i < part->edits.len; i++)
         if (part->edits.ptr[i].kind == edit->kind && part->edits.ptr[i].block == edit->block &&
@@ -220,7 +220,7 @@ TEST(policy, edits_only_grow)
             pot_build(p, s);
             for (size_t k = 0; k < before.len; k++)
                 for (size_t e = 0; e < before.ptr[k].edits.len; e++, edits++) {
-                    const vls_edit *edit = &before.ptr[k].edits.ptr[e];
+                    const vls_prompt_edit *edit = &before.ptr[k].edits.ptr[e];
 
                     /* One that was cut may be cleared later. */
                     CHECK_MSG(has_edit(&now.ptr[k], edit) || edit->kind == VLS_EDIT_CUT,

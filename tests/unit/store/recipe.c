@@ -19,7 +19,7 @@ static valise_str write_list(vls_buf *out, uint8_t depth, const int64_t *numbers
 static int read_list(int64_t *numbers, size_t *count, size_t max, valise_str bytes,
                      valise_error *err)
 {
-    vls_recipe recipe;
+    vls_recipe_reader recipe;
     int64_t first, run;
     int rc = vls_recipe_open(&recipe, bytes, err);
 
@@ -91,7 +91,7 @@ TEST(recipe, malformed_ones_are_refused)
 
     for (size_t i = 0; i < VLS_COUNT(bad); i++) {
         int64_t first, count;
-        vls_recipe recipe;
+        vls_recipe_reader recipe;
         int rc;
         test_context("recipe %zu", i);
         rc = vls_recipe_open(&recipe, vls_str(bad[i].bytes, bad[i].len), &t->err);

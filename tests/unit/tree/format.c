@@ -64,7 +64,7 @@ TEST(tree_format, of_changes)
 TEST(tree_format, of_the_stat_cache)
 {
     VLS_AUTO(cache_builder) vls_cache_builder b = {0};
-    VLS_AUTO(cache) vls_cache cache = {0};
+    VLS_AUTO(cache) vls_tree_cache cache = {0};
     const vls_node root = {.kind = VLS_NODE_DIR, .size = 1, .object = {{0xd1}}};
     const vls_node file = {
         .kind = VLS_NODE_FILE, .size = 6, .content = {{0xf1}}, .object = {{0x0b}}};

@@ -98,7 +98,7 @@ TEST(cache, that_is_damaged_anywhere_is_none)
     bad = test_alloc(good.len);
     test_note("%zu bytes", good.len);
     for (size_t i = 0; i < good.len; i++) {
-        vls_cache cache = {.env = t->env};
+        vls_tree_cache cache = {.env = t->env};
         memcpy(bad, good.ptr, good.len);
         bad[i] ^= 0x20;
         test_write_file(b.cache, vls_str(bad, good.len));
@@ -119,7 +119,7 @@ TEST(cache, that_is_damaged_anywhere_is_none)
 
 /* ---- what only somebody who knows the checksums can make ---- */
 
-static int tell_nodes(vls_cache *out, test *t)
+static int tell_nodes(vls_tree_cache *out, test *t)
 {
     static const char *const paths[] = {"", "a", "a/x", "b", "b/x", "c", "l"};
     VLS_AUTO(cache_builder) vls_cache_builder builder = {0};
@@ -236,7 +236,7 @@ static void tamper(int how, vls_cache_header *head, vls_cache_record *root)
 
 TEST(cache, that_was_tampered_with_is_none)
 {
-    vls_cache cache;
+    vls_tree_cache cache;
 
     CHECK_OK(tell_nodes(&cache, t));
     CHECK_INT(1, vls_cache_check(t->env, vls_str(cache.bytes, cache.size), &t->err));
@@ -280,7 +280,7 @@ TEST(cache, is_not_built_from_nodes_that_are_out_of_order)
 TEST(cache, that_is_no_file_is_none)
 {
     scan_bed b = {.t = t};
-    vls_cache cache = {.env = t->env};
+    vls_tree_cache cache = {.env = t->env};
 
     make_some(&b);
     CHECK(unlink(b.cache) == 0 && symlink("/etc/passwd", b.cache) == 0);
@@ -390,7 +390,7 @@ TEST(racy, edits_of_equal_size_and_mtime_are_seen)
 static bool is_sure(scan_bed *b, int64_t clock_ns)
 {
     test *t = b->t;
-    vls_cache none = {.env = t->env};
+    vls_tree_cache none = {.env = t->env};
     vls_walk walk;
     bool sure;
 

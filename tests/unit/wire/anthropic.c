@@ -18,7 +18,7 @@ TEST(anthropic, a_request_names_a_model)
         &prompt, &arena, valise_str_of(quoted(PROMPT(SAYS("user", TEXT("Hi")), ""))), &t->err));
     CHECK_OK(vls_plan_make(&plan, &arena, A, &prompt, (valise_str){NULL, 0}, &t->err));
     CHECK_RC(VALISE_E_INVALID,
-             vls_adapter_anthropic.write(&wire, &plan, &(vls_write){.stream = true}, &t->err));
+             vls_adapter_anthropic.write(&wire, &plan, &(vls_wire_write){.stream = true}, &t->err));
     vls_arena_release(&arena);
 }
 
@@ -77,8 +77,8 @@ TEST(anthropic, extras_say_nothing_twice)
                 PROMPT(SAYS("user", TEXT("Hi")), ",'params':{'extras':{'%s':1}}"), names[i]))),
             &t->err));
         CHECK_OK(vls_plan_make(&plan, &arena, A, &prompt, VLS_STR(MODEL), &t->err));
-        CHECK_RC(VALISE_E_INVALID,
-                 vls_adapter_anthropic.write(&wire, &plan, &(vls_write){.stream = true}, &t->err));
+        CHECK_RC(VALISE_E_INVALID, vls_adapter_anthropic.write(
+                                       &wire, &plan, &(vls_wire_write){.stream = true}, &t->err));
         CHECK_TEXT("params.extras", t->err.path);
         t->err = (valise_error)VALISE_ERROR_INIT;
         vls_arena_release(&arena);

@@ -105,7 +105,7 @@ static int there_and_back(fault *f, const errand *e, vls_arena *arena, vls_wire 
     if (rc == 0)
         rc = vls_plan_make(&plan, arena, e->adapter, &prompt, valise_str_of(e->model), &f->err);
     if (rc == 0)
-        rc = e->adapter->write(wire, &plan, &(vls_write){.stream = true}, &f->err);
+        rc = e->adapter->write(wire, &plan, &(vls_wire_write){.stream = true}, &f->err);
     if (rc == 0)
         rc = vls_json_parse(&body, arena, vls_buf_str(&wire->text), NULL, &f->err);
     return rc < 0 ? rc : vls_lint_request(&found, arena, e->adapter, body, &f->err);

@@ -43,8 +43,8 @@ TEST(gemini, extras_say_nothing_twice)
                 PROMPT(SAYS("user", TEXT("Hi")), ",'params':{'extras':%s}"), extras[i]))),
             &t->err));
         CHECK_OK(vls_plan_make(&plan, &arena, G, &prompt, VLS_STR(MODEL), &t->err));
-        CHECK_RC(VALISE_E_INVALID,
-                 vls_adapter_gemini.write(&wire, &plan, &(vls_write){.stream = true}, &t->err));
+        CHECK_RC(VALISE_E_INVALID, vls_adapter_gemini.write(
+                                       &wire, &plan, &(vls_wire_write){.stream = true}, &t->err));
         t->err = (valise_error)VALISE_ERROR_INIT;
         vls_arena_release(&arena);
     }

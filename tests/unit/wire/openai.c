@@ -30,7 +30,7 @@ TEST(openai, refuses_extras_that_the_request_says_itself)
     vls_neutral neutral;
     vls_plan plan;
     vls_wire wire;
-    vls_write how = {.stream = false};
+    vls_wire_write how = {.stream = false};
 
     vls_arena_init(&arena, t->env, (size_t)1 << 20);
     CHECK_OK(vls_neutral_read(

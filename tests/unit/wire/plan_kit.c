@@ -122,7 +122,7 @@ const char *repairs_text(const vls_plan *plan)
 
     for (size_t i = 0; i < plan->repairs.len; i++) {
         const vls_repair *repair = &plan->repairs.ptr[i];
-        CHECK(vls_rule_find(repair->rule) && repair->what[0]);
+        CHECK(vls_wire_rule_find(repair->rule) && repair->what[0]);
         text = test_format("%s%s%s", text, i > 0 ? " " : "", repair->rule);
         if (repair->message >= 0)
             text = test_format("%s@%d", text, (int)repair->message);

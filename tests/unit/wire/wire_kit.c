@@ -141,7 +141,7 @@ request write_neutral(test *t, const vls_adapter *adapter, const char *model,
     VLS_AUTO(arena) vls_arena arena = {.env = NULL};
     vls_findings found = VLS_VEC_INIT;
     vls_plan plan = {.arena = NULL};
-    vls_write way = {.stream = how & STREAMED, .no_cache = how & UNMARKED};
+    vls_wire_write way = {.stream = how & STREAMED, .no_cache = how & UNMARKED};
     VLS_AUTO(wire) vls_wire wire = {.env = NULL};
     request out;
 
