@@ -1,11 +1,11 @@
 /* flow_live.c -- see flow_live.h: events in, a thread that redraws, one JSON line each. */
 #include "cli/flow_live.h"
 
-#include <signal.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "base/time.h"
 #include "field/field.h"
 
@@ -129,17 +129,6 @@ static void *tick(void *arg)
     return NULL;
 }
 
-/* Signals are for the thread that runs the flow. Without this one lines are only late. */
-static void start_ticker(cli_flow_live *live)
-{
-    sigset_t all, before;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    live->ticks = pthread_create(&live->ticker, NULL, tick, live) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* ---- all of it ---- */
 
 /* Lines are moved as all terminals do it but the dumbest. */
@@ -165,7 +154,8 @@ int cli_flow_live_begin(cli_flow_live *live, cli *c, valise_error *err)
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&live->wake, &attr);
     (void)pthread_condattr_destroy(&attr);
-    start_ticker(live);
+    /* Without this thread lines are only late. */
+    live->ticks = vls_thread_start(&live->ticker, tick, live) == 0;
     return 0;
 }
 

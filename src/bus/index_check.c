@@ -2,8 +2,8 @@
 #include "bus/follow.h"
 
 #include "base/mem.h"
-#include "base/pool.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #define CHECK_THREADS 4u
 #define TICK_NS INT64_C(20000000)
@@ -93,12 +93,13 @@ int vls_index_check(vls_index_report *out, vls_index *index, bool swap, _Atomic 
 
 /* ---- all of them ---- */
 
-typedef struct job {
-    vls_index *index;
-    bool swap;
-    _Atomic uint64_t *rows;
-    vls_index_report report;
-} job;
+typedef struct checking {
+    vls_indexes *indexes;
+    const vls_index_sync *how;
+    vls_index_report *reports; /* of each */
+    _Atomic uint64_t rows;
+    uint64_t told; /* of them to tick */
+} checking;
 
 /* Is it the fault of what is in the store? */
 static bool is_of_a_row(int rc)
@@ -107,85 +108,58 @@ static bool is_of_a_row(int rc)
            rc != VALISE_E_BUSY;
 }
 
-static int run_job(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
+static int check_one(void *arg, size_t i, const atomic_bool *stop, valise_error *err)
 {
-    job *j = arg;
-    valise_error why = VALISE_ERROR_INIT;
-    int rc;
+    checking *c = arg;
+    vls_index *index = &c->indexes->items[i];
+    int rc = vls_index_check(&c->reports[i], index, c->how->swap, &c->rows, stop, err);
 
-    (void)scratch;
-    rc = vls_index_check(&j->report, j->index, j->swap, j->rows, &group->cancelled, &why);
-    if (rc >= 0)
+    if (rc >= 0 || !is_of_a_row(rc))
         return rc;
-    if (is_of_a_row(rc)) { /* the others can be looked at */
-        j->report = (vls_index_report){.name = j->index->indexer->name, .failure = why};
-        return 0;
-    }
-    if (err)
-        *err = why;
+    /* The others can be looked at. */
+    c->reports[i] = (vls_index_report){.name = index->indexer->name, .failure = *err};
+    return 0;
+}
+
+static int tell(void *arg, valise_error *err)
+{
+    checking *c = arg;
+    uint64_t now = atomic_load_explicit(&c->rows, memory_order_relaxed), more = now - c->told;
+
+    c->told = now;
+    return c->how->tick ? c->how->tick(c->how->arg, more, err) : 0;
+}
+
+static int check_all(checking *c, valise_error *err)
+{
+    const vls_threads_work work = {.count = c->indexes->count,
+                                   .threads = CHECK_THREADS,
+                                   .item = check_one,
+                                   .look = tell,
+                                   .look_ns = TICK_NS,
+                                   .arg = c};
+    int rc = vls_threads_run(&work, err);
+
+    if (rc == 0)
+        rc = tell(c, err);
+    for (size_t i = 0; rc == 0 && i < c->indexes->count; i++)
+        rc = c->how->report(c->how->arg, &c->reports[i], err);
     return rc;
-}
-
-/* Report progress until all are done. */
-static int wait_for_jobs(vls_pool_group *group, const vls_index_sync *how, _Atomic uint64_t *rows,
-                         valise_error *err)
-{
-    uint64_t told = 0;
-    bool done = false;
-    int rc = 0;
-
-    while (!done && rc == 0) {
-        uint64_t now;
-        done = vls_pool_wait_for(group, TICK_NS);
-        now = atomic_load_explicit(rows, memory_order_relaxed);
-        if (how->tick)
-            rc = how->tick(how->arg, now - told, err);
-        told = now;
-    }
-    if (rc < 0) {
-        vls_pool_cancel(group);
-        (void)vls_pool_wait(group, NULL);
-        return rc;
-    }
-    return vls_pool_wait(group, err);
-}
-
-static int run_jobs(job *jobs, size_t count, const vls_index_sync *how, _Atomic uint64_t *rows,
-                    const valise_env *env, valise_error *err)
-{
-    const vls_pool_options options = {.threads = (unsigned)VLS_MIN(count, CHECK_THREADS)};
-    VLS_AUTO(pool) vls_pool *pool = NULL;
-    VLS_AUTO(pool_group) vls_pool_group group = {0};
-    int rc = vls_pool_new(&pool, env, &options, err);
-
-    if (rc < 0)
-        return rc;
-    vls_pool_group_init(&group, pool, NULL);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = vls_pool_submit(&group, run_job, &jobs[i], err);
-    /* When one could not be submitted, the failure of another may be why. */
-    return rc < 0 && rc != VALISE_E_CANCELLED ? rc : wait_for_jobs(&group, how, rows, err);
 }
 
 int vls_indexes_check(vls_indexes *indexes, const vls_index_sync *how, valise_error *err)
 {
-    const valise_env *env = indexes->env;
-    size_t size = indexes->count * sizeof(job);
-    _Atomic uint64_t rows = 0;
-    job *jobs;
+    checking c = {.indexes = indexes, .how = how};
+    size_t size = indexes->count * sizeof(*c.reports);
     int rc;
 
     if (indexes->count == 0)
         return 0;
-    jobs = vls_mem_zalloc(env, size);
-    if (!jobs)
+    c.reports = vls_mem_zalloc(indexes->env, size);
+    if (!c.reports)
         return vls_fail_memory(err);
-    for (size_t i = 0; i < indexes->count; i++)
-        jobs[i] = (job){.index = &indexes->items[i], .swap = how->swap, .rows = &rows};
-    rc = run_jobs(jobs, indexes->count, how, &rows, env, err);
-    for (size_t i = 0; rc == 0 && i < indexes->count; i++)
-        rc = how->report(how->arg, &jobs[i].report, err);
-    vls_mem_free(env, jobs, size);
+    rc = check_all(&c, err);
+    vls_mem_free(indexes->env, c.reports, size);
     return rc;
 }
 

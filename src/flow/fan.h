@@ -61,6 +61,7 @@ struct vls_fan {
     valise_backpack *base;  /* a snapshot */
     vls_flow_run group;     /* the elements' parent: to stop them, and nobody else */
     valise_node_run inside; /* `at`, as a node of the group */
+    int64_t failed_ns;      /* ticks, when it was seen that one failed; VALISE_NONE */
     vls_fan_element *elements;
     size_t count;
     vls_json keys;             /* of an object: results become one again; else null */

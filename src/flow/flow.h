@@ -44,6 +44,7 @@
 #define VLS_FLOW_CONFIG_MAX ((size_t)16 << 20)
 #define VLS_FLOW_STEPS_MAX INT64_C(10000) /* when nobody says another number */
 #define VLS_FLOW_RETRIES_MAX 1000
+#define VLS_FLOW_THREADS_MAX 256u                 /* of all maps of one run */
 #define VLS_FLOW_MAPPINGS_MAX 256u                /* of one edge */
 #define VLS_FLOW_KEYS_MAX 1000u                   /* of the contracts and needs of one node */
 #define VLS_FLOW_WAIT_MAX_NS INT64_C(60000000000) /* of one that doubles, when nobody says more */

@@ -10,9 +10,11 @@
  *
  * One that fails stops the others, and nothing of any comes back: those behind it at once, those
  * before it soon after. So of several that fail together the first one is told, whoever was faster.
- * With "onError": "null" its result is null, and only its own changes are lost. */
-#include "base/pool.h"
+ * With "onError": "null" its result is null, and only its own changes are lost.
+ *
+ * Maps in maps multiply: all of a run have VLS_FLOW_THREADS_MAX threads together. */
 #include "base/text.h"
+#include "base/threads.h"
 #include "flow/config.h"
 #include "flow/fan.h"
 #include "json/make.h"
@@ -21,6 +23,8 @@
 #define PARALLEL_MAX 64
 #define LOOK_NS INT64_C(20000000)
 #define PATIENCE_NS INT64_C(2000000000) /* with those before one that failed */
+
+_Static_assert(PARALLEL_MAX <= VLS_THREADS_MAX, "a map has all threads that it may have");
 
 static const char *const on_errors[] = {"fail", "null", NULL};
 
@@ -205,18 +209,13 @@ static int fail_element(vls_fan_element *element, int rc, const valise_error *wh
     return rc;
 }
 
-static int run_task(void *arg, void *scratch, vls_pool_group *group, valise_error *err)
+static int run_item(void *arg, size_t i, const atomic_bool *stop, valise_error *err)
 {
-    vls_fan_element *element = arg;
-    valise_error why = VALISE_ERROR_INIT;
-    int rc = vls_fan_run_element(element, &why);
+    vls_fan_element *element = &((vls_fan *)arg)->elements[i];
+    int rc = vls_fan_run_element(element, err);
 
-    (void)scratch;
-    (void)group;
-    rc = rc < 0 ? fail_element(element, rc, &why) : 0;
-    if (rc < 0 && err)
-        *err = why;
-    return rc;
+    (void)stop; /* elements look at fan->group: those before one that failed go on */
+    return rc < 0 ? fail_element(element, rc, err) : 0;
 }
 
 /* The first one that failed by itself: those behind it were only stopped. */
@@ -237,64 +236,64 @@ static int find_failure(const vls_fan *fan, int rc, valise_error *err)
 }
 
 /* Did one fail so long ago that nobody waits for those before it? */
-static bool is_enough(int64_t *failed_ns, vls_fan *fan)
+static bool is_enough(vls_fan *fan)
 {
     const valise_env *env = fan->at->run->env;
     int64_t now = env->ticks_ns(env->self);
 
     if (atomic_load_explicit(&fan->group.failed, memory_order_relaxed) == INT64_MAX)
         return false;
-    if (*failed_ns == VALISE_NONE)
-        *failed_ns = now;
-    return now - *failed_ns >= PATIENCE_NS;
+    if (fan->failed_ns == VALISE_NONE)
+        fan->failed_ns = now;
+    return now - fan->failed_ns >= PATIENCE_NS;
 }
 
 /* While others work this thread asks whether all of it is to end. */
-static int wait_for_all(vls_fan *fan, vls_pool_group *group, valise_error *err)
+static int look(void *arg, valise_error *err)
 {
-    valise_error why = VALISE_ERROR_INIT;
-    int64_t failed_ns = VALISE_NONE;
-    int stopped = 0, rc;
+    vls_fan *fan = arg;
+    int rc = vls_node_look(fan->at, err);
 
-    while (!vls_pool_wait_for(group, LOOK_NS)) {
-        if (stopped == 0)
-            stopped = vls_node_look(fan->at, &why);
-        if (stopped < 0 || is_enough(&failed_ns, fan))
-            atomic_store_explicit(&fan->group.stop, VALISE_E_CANCELLED, memory_order_relaxed);
-    }
-    rc = vls_pool_wait(group, err);
-    if (stopped < 0 && err)
-        *err = why;
-    return stopped < 0 ? stopped : rc;
+    if (rc < 0 || is_enough(fan))
+        atomic_store_explicit(&fan->group.stop, VALISE_E_CANCELLED, memory_order_relaxed);
+    return rc;
+}
+
+/* Of those that are left to the run: a map in a map may find none, and runs its elements one after
+ * the other on the thread it has. With one it would be the same. */
+static unsigned take_threads(atomic_uint *left, const vls_fan *fan)
+{
+    int64_t wanted = fan->params->parallel == VALISE_NONE ? PARALLEL : fan->params->parallel;
+    unsigned there = atomic_load_explicit(left, memory_order_relaxed), taken;
+
+    do {
+        taken = (unsigned)VLS_MIN(VLS_MIN(wanted, (int64_t)fan->count), (int64_t)there);
+        if (taken <= 1)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(left, &there, there - taken,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return taken;
 }
 
 static int run_all(vls_fan *fan, valise_error *err)
 {
-    int64_t wanted = fan->params->parallel == VALISE_NONE ? PARALLEL : fan->params->parallel;
-    unsigned threads = (unsigned)VLS_MIN(wanted, (int64_t)fan->count);
-    const vls_pool_options options = {.threads = threads > 1 ? threads : 0,
-                                      .queue_max = VLS_FAN_MAX};
-    VLS_AUTO(pool) vls_pool *pool = NULL;
-    VLS_AUTO(pool_group) vls_pool_group group = {0};
-    int rc = vls_pool_new(&pool, fan->at->run->env, &options, err), waited;
+    atomic_uint *left = &vls_flow_root(fan->at->run)->threads;
+    const vls_threads_work work = {.count = fan->count,
+                                   .threads = take_threads(left, fan),
+                                   .item = run_item,
+                                   .look = look,
+                                   .look_ns = LOOK_NS,
+                                   .arg = fan};
+    int rc = vls_threads_run(&work, err);
 
-    if (rc < 0)
-        return rc;
-    vls_pool_group_init(&group, pool, NULL);
-    for (size_t i = 0; i < fan->count && rc == 0; i++)
-        rc = vls_pool_submit(&group, run_task, &fan->elements[i], err);
-    if (rc < 0 && rc != VALISE_E_CANCELLED) { /* CANCELLED: one of them failed, and says why */
-        vls_pool_cancel(&group);
-        (void)vls_pool_wait(&group, NULL);
-        return rc;
-    }
-    waited = wait_for_all(fan, &group, err);
-    return waited < 0 ? find_failure(fan, waited, err) : rc;
+    (void)atomic_fetch_add_explicit(left, work.threads, memory_order_relaxed);
+    return rc < 0 ? find_failure(fan, rc, err) : 0;
 }
 
 /* A run between that of the node and those of its elements. */
 static void begin_group(vls_fan *fan)
 {
+    fan->failed_ns = VALISE_NONE;
     vls_flow_run_init_within(&fan->group, fan->at->run, fan->at->run->bag);
     fan->inside = *fan->at;
     fan->inside.run = &fan->group;

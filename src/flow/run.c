@@ -292,7 +292,8 @@ void vls_flow_run_init(vls_flow_run *run, valise_flow *flow, valise_backpack *ba
                           .bag = bag,
                           .thread = pthread_self(),
                           .number = -1,
-                          .failed = INT64_MAX};
+                          .failed = INT64_MAX,
+                          .threads = VLS_FLOW_THREADS_MAX};
     vls_arena_init(&run->arena, flow->env, RUN_MEMORY_MAX);
     vls_arena_init(&run->tools_arena, flow->env, NODE_MEMORY_MAX);
     run->tools_secrets.arena = &run->tools_arena;

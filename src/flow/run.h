@@ -95,6 +95,7 @@ struct vls_flow_run {
     int64_t number;         /* of an element, from 0; else -1 */
     _Atomic int64_t failed; /* of the elements below, the first that failed: those behind it end */
     _Atomic int64_t steps;  /* of the whole run: its elements count at the root */
+    atomic_uint threads;    /* that its maps may still start; at the root, too */
     int64_t max_steps;
     bool programs; /* what the flow names may run */
     bool watches;  /* somebody listens, as it was when the run began */

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 #include "tree/walk_impl.h"
 
 #define STEP_EVERY_NS INT64_C(50000000) /* while the caller has nothing to do */
@@ -154,19 +154,13 @@ static void *work_on_a_thread(void *arg)
 /* As many as there can be, and how many these are: the caller works as well. */
 static unsigned start_threads(vls_walk_queue *q)
 {
-    sigset_t all, before;
     unsigned running = 1;
 
-    /* Threads inherit the mask: a host's signals are for the host's threads. */
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (running < q->workers_len) {
+    for (; running < q->workers_len; running++) {
         vls_walk_worker *w = &q->workers[running];
-        if (pthread_create(&w->thread, NULL, work_on_a_thread, w) != 0)
+        if (vls_thread_start(&w->thread, work_on_a_thread, w) != 0)
             break;
-        running++;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return running;
 }
 

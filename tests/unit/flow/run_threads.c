@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #define THREADS 20
 
@@ -198,4 +199,78 @@ TEST(flow_threads, the_time_of_a_map_is_that_of_its_elements) /* [F14] [F18] */
                 "'sleep',60000]]}}]}}}]}"),
             bag),
         "timeout of 100 ms");
+}
+
+/* ---- maps in maps ---- */
+
+#define OUTER 16
+#define INNER 64
+#define MOST 256 /* threads of a run */
+
+typedef struct crowd {
+    const valise_env *env;
+    atomic_int ran, now, most;
+    _Atomic int64_t until; /* ticks: those that are there wait for more to come; 0: nobody came */
+} crowd;
+
+static int join_crowd(void *arg, valise_node_run *run, valise_error *err)
+{
+    crowd *c = arg;
+    int now = atomic_fetch_add(&c->now, 1) + 1, most = atomic_load(&c->most);
+    int64_t ticks = c->env->ticks_ns(c->env->self), none = 0;
+
+    (void)run, (void)err;
+    (void)atomic_compare_exchange_strong(&c->until, &none, ticks + INT64_C(500000000));
+    while (now > most && !atomic_compare_exchange_weak(&c->most, &most, now))
+        continue;
+    while (c->env->ticks_ns(c->env->self) < atomic_load(&c->until) &&
+           atomic_load(&c->most) <= MOST) {
+        struct timespec a_moment = {.tv_nsec = 1000000};
+        (void)nanosleep(&a_moment, NULL);
+    }
+    atomic_fetch_add(&c->ran, 1);
+    atomic_fetch_sub(&c->now, 1);
+    return 0;
+}
+
+#define CALL(hook) "'kit.Script','params':{'exec':[['call','" hook "'],['pack','result',1]]}"
+
+/* And the map behind them has again what they had. */
+TEST(flow_threads, maps_in_maps_share_the_threads_of_the_run)
+{
+    desk *d = script_desk(t);
+    valise_backpack *bag = bag_of(d, "x");
+    crowd inner = {.env = t->env}, behind = {.env = t->env};
+    const hook hooks[] = {{join_crowd, &inner}, {join_crowd, &behind}};
+    const valise_service services[] = {{"i", VALISE_SERVICE_OTHER, &hooks[0]},
+                                       {"b", VALISE_SERVICE_OTHER, &hooks[1]},
+                                       {NULL, 0, NULL}};
+    valise_flow *flow = flow_with(
+        d,
+        "{'nodes':[{'id':'m','type':'MapNode','params':{'over':'list','parallel':16,'collect':"
+        "'results','flow':{'nodes':[{'id':'i','type':'MapNode','params':{'over':'item','as':'x',"
+        "'parallel':64,'flow':{'nodes':[{'id':'c','type':" CALL(
+            "i") "}]}}}]}}},"
+                 "{'id':'n','type':'MapNode','params':{'over':'list','parallel':16,'flow':{'nodes':"
+                 "["
+                 "{'id':'c','type':" CALL("b") "}]}}}],'edges':[{'from':'m','to':'n'}]}",
+        services);
+    vls_buf list;
+
+    vls_buf_init(&list, t->env, 1 << 20);
+    for (int i = 0; i < OUTER * INNER; i++)
+        vls_buf_printf(&list, "%s%d%s",
+                       i % INNER ? ","
+                       : i       ? ",["
+                                 : "[[",
+                       i, (i + 1) % INNER ? "" : "]");
+    vls_buf_add_byte(&list, ']');
+    CHECK_OK(pack(bag, "list", vls_buf_cstr(&list), &t->err));
+    vls_buf_release(&list);
+    CHECK_TEXT("default at n", ran(d, flow, bag));
+    CHECK_INT(OUTER * INNER, atomic_load(&inner.ran));
+    CHECK_INT(OUTER, atomic_load(&behind.ran));
+    CHECK_MSG(atomic_load(&inner.most) > OUTER && atomic_load(&inner.most) <= MOST, "%d at once",
+              atomic_load(&inner.most));
+    CHECK_MSG(atomic_load(&behind.most) > 1, "one after the other");
 }
