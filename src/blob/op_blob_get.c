@@ -3,11 +3,11 @@
  * Into a file they go piece by piece, and it has its name when all of them were verified; an answer
  * holds those of small ones. Only what has a record can be had: a hash alone opens no file that,
  * say, a checkpoint keeps for others. */
+#include "base/file.h"
 #include "base/str.h"
 #include "blob/ops.h"
 #include "bus/bus.h"
 #include "bus/job.h"
-#include "store/bundle.h"
 
 static const valise_field get_in[] = {
     VALISE_FIELD_WITH(vls_blob_get_args, blob, ID, VALISE_REQUIRED | VALISE_POSITIONAL,
@@ -72,8 +72,7 @@ static int into_answer(const getting *g, valise_error *err)
     return rc < 0 ? rc : vls_arena_dup(&g->out->data, &g->job->arena, valise_blob_bytes(blob), err);
 }
 
-static int copy(const getting *g, vls_blob_reader *reader, vls_bundle_output *output,
-                valise_error *err)
+static int copy(const getting *g, vls_blob_reader *reader, vls_file_out *output, valise_error *err)
 {
     char *room = vls_arena_alloc(&g->job->arena, VLS_BLOB_PIECE_BYTES);
     size_t len = 0;
@@ -85,7 +84,7 @@ static int copy(const getting *g, vls_blob_reader *reader, vls_bundle_output *ou
     do {
         rc = vls_blob_reader_read(&len, reader, room, VLS_BLOB_PIECE_BYTES, err);
         if (rc == 0 && len > 0)
-            rc = vls_bundle_output_write(output, vls_str(room, len), err);
+            rc = vls_file_out_write(output, vls_str(room, len), err);
         if (rc == 0)
             rc = valise_job_step(g->job, len, err);
     } while (rc == 0 && len > 0);
@@ -96,25 +95,23 @@ static int into_file(const getting *g, valise_error *err)
 {
     valise *v = valise_job_workspace(g->job);
     VLS_AUTO(blob_reader) vls_blob_reader *reader = NULL;
-    vls_bundle_output *output = vls_arena_alloc(&g->job->arena, sizeof(*output));
-    valise_str path;
+    vls_file_out *output = vls_arena_alloc(&g->job->arena, sizeof(*output));
+    const char *path = NULL;
     int rc;
 
     if (!output)
         return vls_arena_fail(&g->job->arena, err);
-    if (memchr(g->args->output.ptr, '\0', g->args->output.len))
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
-    rc = vls_arena_dup(&path, &g->job->arena, g->args->output, err);
+    rc = vls_path_text(&path, &g->job->arena, g->args->output, err);
     if (rc == 0)
         rc = vls_blob_reader_open(&reader, v->blobs, &g->args->blob, err);
     if (rc == 0)
-        rc = vls_bundle_output_open(output, v->env, path.ptr, g->args->force, err);
+        rc = vls_file_out_open(output, v->env, path, g->args->force, err);
     if (rc < 0)
         return rc;
     rc = copy(g, reader, output, err);
     if (rc == 0)
-        rc = vls_bundle_output_commit(output, err);
-    vls_bundle_output_abort(output);
+        rc = vls_file_out_commit(output, err);
+    vls_file_out_abort(output);
     return rc;
 }
 

@@ -51,19 +51,6 @@ int valise_job_emit(valise_job *job, const void *row, valise_error *err)
     return vls_sink_emit(job->sink, row, err);
 }
 
-int vls_job_path(const char **out, valise_job *job, valise_str file, valise_error *err)
-{
-    valise_str path;
-    int rc = vls_arena_dup(&path, &job->arena, file, err);
-
-    if (rc < 0)
-        return rc;
-    if (strlen(path.ptr) != file.len)
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
-    *out = path.ptr;
-    return 0;
-}
-
 /* May the actor run it? Asked once, at the start. */
 static int check_access(const vls_operation *o, const void *args, valise_error *err)
 {

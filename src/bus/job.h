@@ -27,8 +27,4 @@ static inline vls_progress *vls_job_progress(valise_job *job)
     return &job->progress;
 }
 
-/* The name of a file as the system takes it, in the memory of the job. VALISE_E_INVALID for a zero
- * byte in it. */
-int vls_job_path(const char **out, valise_job *job, valise_str file, valise_error *err);
-
 #endif

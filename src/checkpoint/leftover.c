@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "checkpoint/restore.h"
 #include "store/view.h"
@@ -32,7 +33,7 @@ int vls_stage_hash(valise_id *out, int stage, const char *name, valise_error *er
 static int tell_found(vls_writer *w, const char *name, valise_error *err)
 {
     const char *path = NULL;
-    int rc = vls_stage_join(&path, &w->arena, w->folder, name, err);
+    int rc = vls_path_join(&path, &w->arena, w->folder, name, err);
 
     if (rc == 0 && !vls_vec_push_in(&w->found, &w->arena, valise_str_of(path)))
         rc = vls_arena_fail(&w->arena, err);

@@ -103,8 +103,6 @@ void vls_stage_home(vls_writer *writer);
 /* Look through what a restore that was killed left: what some checkpoint has goes, anything else is
  * put aside, to be found. What nobody made here is left alone. */
 int vls_stage_tidy(vls_writer *writer, valise_error *err);
-int vls_stage_join(const char **out, vls_arena *arena, const char *folder, const char *name,
-                   valise_error *err);
 
 /* renameat2; where a disk cannot tell whether something is there, by a second name or by a look
  * just before. It cannot exchange then: EINVAL. */

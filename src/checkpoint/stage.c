@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "checkpoint/restore.h"
 
@@ -42,7 +43,7 @@ static int find_folder(vls_writer *w, valise_error *err)
     int rc = 0;
 
     if (!folder) {
-        rc = vls_stage_join(&w->outer, &w->arena, w->root, OUTER, err);
+        rc = vls_path_join(&w->outer, &w->arena, w->root, OUTER, err);
         folder = w->outer;
         if (rc == 0)
             rc = open_folder(&outer, AT_FDCWD, folder, folder, err);
@@ -52,7 +53,7 @@ static int find_folder(vls_writer *w, valise_error *err)
             rc = vls_fail_errno(err, "open", valise_str_of(folder));
     }
     if (rc == 0)
-        rc = vls_stage_join(&w->folder, &w->arena, folder, FOLDER, err);
+        rc = vls_path_join(&w->folder, &w->arena, folder, FOLDER, err);
     return rc < 0 ? rc : open_folder(&w->stage, outer, FOLDER, w->folder, err);
 }
 
@@ -70,19 +71,6 @@ static int lock(const vls_writer *w, valise_error *err)
     (void)vls_fail(err, VALISE_E_BUSY, "another restore is running");
     vls_hint(err, "run this again when it is done");
     return VALISE_E_BUSY;
-}
-
-int vls_stage_join(const char **out, vls_arena *arena, const char *folder, const char *name,
-                   valise_error *err)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *text = vls_arena_alloc(arena, size);
-
-    if (!text)
-        return vls_arena_fail(arena, err);
-    (void)snprintf(text, size, "%s/%s", folder, name);
-    *out = text;
-    return 0;
 }
 
 int vls_writer_open(vls_writer *out, valise_job *job, const char *root, valise_error *err)
@@ -160,9 +148,9 @@ static int open_beside(vls_writer *w, valise_str path, valise_error *err)
     int rc = vls_arena_dup(&text, &w->arena, path, err);
 
     if (rc == 0)
-        rc = vls_stage_join(&folder, &w->arena, w->root, text.len > 0 ? text.ptr : ".", err);
+        rc = vls_path_join(&folder, &w->arena, w->root, text.len > 0 ? text.ptr : ".", err);
     if (rc == 0)
-        rc = vls_stage_join(&w->folder, &w->arena, folder, OUTER "/" FOLDER, err);
+        rc = vls_path_join(&w->folder, &w->arena, folder, OUTER "/" FOLDER, err);
     if (rc == 0)
         rc = open_folder(&outer, w->beside, OUTER, w->folder, err);
     if (rc == 0)

@@ -6,6 +6,7 @@
 
 #include "context/outside.h"
 
+#include "base/file.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "bus/command.h"
@@ -18,34 +19,17 @@
 
 /* ---- where it is ---- */
 
-static int join(const char **out, vls_arena *arena, const char *folder, const char *name,
-                valise_error *err)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *text = vls_arena_alloc(arena, size);
-
-    if (!text)
-        return vls_arena_fail(arena, err);
-    (void)snprintf(text, size, "%s/%s", folder, name);
-    *out = text;
-    return 0;
-}
-
 static int find_root(vls_outside *o, valise_str dir, valise_error *err)
 {
     const vls_bus_place *place = &o->v->place;
-    valise_str kept;
     int rc;
 
     o->options.root = place->root;
     o->options.store = place->folder;
     if (dir.len > 0) {
-        if (memchr(dir.ptr, '\0', dir.len))
-            return vls_fail(err, VALISE_E_INVALID, "the name of the folder has a NUL byte");
-        rc = vls_arena_dup(&kept, &o->arena, dir, err);
+        rc = vls_path_text(&o->options.root, &o->arena, dir, err);
         if (rc < 0)
             return rc;
-        o->options.root = kept.ptr; /* NUL-ended, as all of an arena's copies */
     }
     if (o->options.root)
         return 0;
@@ -62,7 +46,7 @@ static int find_cache(vls_outside *o, valise_str dir, valise_error *err)
 
     if (!folder || dir.len > 0)
         return 0;
-    return join(&o->options.cache, &o->arena, folder, VLS_TREE_CACHE, err);
+    return vls_path_join(&o->options.cache, &o->arena, folder, VLS_TREE_CACHE, err);
 }
 
 static int read_rules(vls_outside *o, valise_error *err)

@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "engine/file.h"
+#include "base/file.h"
 
 #define ARENA_MAX ((size_t)16 << 20)
 #define MAX_ENTRIES 10000u

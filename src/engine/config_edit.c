@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "engine/config.h"
-#include "engine/file.h"
+#include "base/file.h"
 
 #define LOCK_TIMEOUT_NS 5000000000
 #define PATHS_MAX ((size_t)256 << 10)

@@ -10,7 +10,7 @@
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "engine/file.h"
+#include "base/file.h"
 
 #define PATHS_MAX ((size_t)256 << 10)
 #define TRIES 1024

@@ -16,7 +16,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "engine/engine.h"
-#include "engine/file.h"
+#include "base/file.h"
 
 #define PATHS_MAX ((size_t)256 << 10)
 #define LOCK_TIMEOUT_NS 5000000000

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/engine.h"
-#include "engine/file.h"
+#include "base/file.h"
 #include "engine/trust.h"
 #include "kernel/kernel.h"
 #include "kernel/residue.h"

@@ -1,9 +1,9 @@
 /* op_session_export.c -- session:export, conversations for other programs and for people. [W20] */
+#include "base/file.h"
 #include "bus/bus.h"
 #include "bus/job.h"
 #include "chat/move.h"
 #include "exchange/export.h"
-#include "store/bundle.h"
 
 #define TURN_MAX ((size_t)1 << 30) /* memory for one turn */
 
@@ -72,7 +72,7 @@ typedef struct running {
     vls_exporting e;
     vls_buf out;
     vls_arena arena;
-    vls_bundle_output *output; /* NULL: none */
+    vls_file_out *output; /* NULL: none */
     int64_t sessions, bytes;
 } running;
 
@@ -140,7 +140,7 @@ static int flush(void *self, valise_error *err)
     int rc = vls_buf_check(&r->out, err);
 
     if (rc == 0)
-        rc = vls_bundle_output_write(r->output, vls_buf_str(&r->out), err);
+        rc = vls_file_out_write(r->output, vls_buf_str(&r->out), err);
     r->bytes += (int64_t)r->out.len;
     vls_buf_clear(&r->out);
     return rc;
@@ -148,19 +148,17 @@ static int flush(void *self, valise_error *err)
 
 static int open_output(running *r, valise_error *err)
 {
-    valise_str path;
+    const char *path = NULL;
     int rc;
 
     if (!r->args->output.ptr)
         return 0;
-    rc = vls_arena_dup(&path, &r->job->arena, r->args->output, err);
-    if (rc == 0 && strlen(path.ptr) != path.len)
-        rc = vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
+    rc = vls_path_text(&path, &r->job->arena, r->args->output, err);
     if (rc == 0)
         rc = valise_job_alloc((void **)&r->output, r->job, sizeof(*r->output), err);
     if (rc == 0)
-        rc = vls_bundle_output_open(r->output, valise_job_workspace(r->job)->env, path.ptr,
-                                    r->args->force, err);
+        rc = vls_file_out_open(r->output, valise_job_workspace(r->job)->env, path, r->args->force,
+                               err);
     if (rc < 0)
         r->output = NULL;
     r->e.flush = r->output ? flush : NULL;
@@ -174,8 +172,8 @@ static int close_output(running *r, int rc, valise_error *err)
     if (rc == 0)
         rc = flush(r, err);
     if (rc == 0)
-        rc = vls_bundle_output_commit(r->output, err);
-    vls_bundle_output_abort(r->output);
+        rc = vls_file_out_commit(r->output, err);
+    vls_file_out_abort(r->output);
     return rc;
 }
 

@@ -1,4 +1,5 @@
 /* op_session_import.c -- session:import, conversations of other programs. [W20] */
+#include "base/file.h"
 #include "bus/job.h"
 #include "chat/rows.h"
 #include "exchange/import.h"
@@ -134,7 +135,7 @@ static int open_input(vls_importing *i, vls_input *input, const import_args *arg
                       valise_error *err)
 {
     bool data = args->data.bytes.ptr != NULL;
-    valise_str path;
+    const char *path = NULL;
     int rc;
 
     if (data == (args->path.ptr != NULL))
@@ -142,11 +143,9 @@ static int open_input(vls_importing *i, vls_input *input, const import_args *arg
     i->data = args->data.bytes;
     if (data)
         return 0;
-    rc = vls_arena_dup(&path, i->kept, args->path, err);
-    if (rc == 0 && strlen(path.ptr) != path.len)
-        rc = vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
+    rc = vls_path_text(&path, i->kept, args->path, err);
     if (rc == 0)
-        rc = vls_input_open(input, i->kept, path.ptr, err);
+        rc = vls_input_open(input, i->kept, path, err);
     if (rc == 0)
         i->input = input;
     return rc;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/sealed.h"
 #include "base/text.h"
@@ -81,15 +82,13 @@ int vls_flow_text_read(vls_flow_text *out, vls_arena *arena, const valise *v, va
     VLS_AUTO(sealed) vls_sealed sealed = {.fd = -1};
     vls_flow_text made = {.untrusted = VALISE_ERROR_INIT};
     char real[PATH_MAX];
-    valise_str path;
-    int rc = vls_arena_dup(&path, arena, file, err);
+    const char *path;
+    int rc = vls_path_text(&path, arena, file, err);
 
     if (rc < 0)
         return rc;
-    if (memchr(path.ptr, '\0', path.len))
-        return vls_fail(err, VALISE_E_INVALID, "the path of the flow cannot have a NUL byte in it");
-    if (!realpath(path.ptr, real))
-        return vls_fail_errno(err, "cannot read", path);
+    if (!realpath(path, real))
+        return vls_fail_errno(err, "cannot read", file);
     rc = vls_sealed_open(&sealed, real, err);
     if (rc == 0)
         rc = read_sealed(&made.text, arena, &sealed, real, err);

@@ -1,6 +1,7 @@
 /* op_workspace_export.c -- workspace:export, everything or a part into one file. */
 #include <assert.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "bus/bus.h"
 #include "bus/job.h"
@@ -45,7 +46,7 @@ typedef struct exporting {
     valise_job *job;
     const export_args *args;
     export_result *result;
-    vls_bundle_output *output;
+    vls_file_out *output;
 } exporting;
 
 static int write_bundle(void *arg, valise_view *view, valise_error *err)
@@ -57,7 +58,7 @@ static int write_bundle(void *arg, valise_view *view, valise_error *err)
         .roots = e->args->places.items,
         .root_count = e->args->places.count,
         .local = vls_kernel_local,
-        .sink = vls_bundle_output_write,
+        .sink = vls_file_out_write,
         .arg = e->output,
         .progress = vls_job_progress(e->job),
     };
@@ -80,15 +81,15 @@ static int attempt(exporting *e, const char *path, valise_error *err)
 {
     valise *v = valise_job_workspace(e->job);
     valise_call call = VALISE_CALL_INIT;
-    int rc = vls_bundle_output_open(e->output, v->env, path, e->args->force, err);
+    int rc = vls_file_out_open(e->output, v->env, path, e->args->force, err);
 
     if (rc < 0)
         return rc;
     call.actor = valise_job_actor(e->job);
     rc = vls_with_view(v, &call, write_bundle, e, err);
     if (rc == 0)
-        rc = vls_bundle_output_commit(e->output, err);
-    vls_bundle_output_abort(e->output);
+        rc = vls_file_out_commit(e->output, err);
+    vls_file_out_abort(e->output);
     return rc;
 }
 
@@ -99,7 +100,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     exporting e = {j, in, result, NULL};
     valise_error failure = VALISE_ERROR_INIT;
     const char *path = NULL;
-    int rc = vls_job_path(&path, j, e.args->file, err);
+    int rc = vls_path_text(&path, &j->arena, e.args->file, err);
 
     if (rc == 0 && vls_str_equal(e.args->file, VLS_STR("-"))) {
         rc = vls_fail(err, VALISE_E_INVALID, "'-' is no file: standard output has the answer");

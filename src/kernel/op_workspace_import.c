@@ -2,6 +2,7 @@
  *
  * The whole bundle is verified first. Then, if it is a whole one and nothing has happened here yet,
  * it takes the place of what is here. Else its rows are added by one command. */
+#include "base/file.h"
 #include "base/str.h"
 #include "bus/bus.h"
 #include "bus/follow.h"
@@ -334,7 +335,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     vls_bundle_input input = {.fd = -1};
     importing i = {.job = j, .v = v, .result = result};
     const char *path = NULL;
-    int rc = vls_job_path(&path, j, args->file, err);
+    int rc = vls_path_text(&path, &j->arena, args->file, err);
 
     if (rc == 0)
         rc = vls_bundle_input_open(&input, path, vls_job_progress(j), err);

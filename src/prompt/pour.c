@@ -1,9 +1,9 @@
 /* pour.c -- see pour.h. */
 #include "prompt/pour.h"
 
+#include "base/file.h"
 #include "base/hex.h"
 #include "base/mem.h"
-#include "store/bundle.h"
 
 /* ---- blobs ---- */
 
@@ -92,7 +92,7 @@ int vls_wire_gather(valise_str *out, vls_arena *arena, const vls_wire *wire, vls
 }
 
 typedef struct saving {
-    vls_bundle_output output;
+    vls_file_out output;
     int64_t bytes;
 } saving;
 
@@ -101,7 +101,7 @@ static int save_piece(void *arg, valise_str bytes, valise_error *err)
     saving *s = arg;
 
     s->bytes += (int64_t)bytes.len;
-    return vls_bundle_output_write(&s->output, bytes, err);
+    return vls_file_out_write(&s->output, bytes, err);
 }
 
 int vls_wire_save(int64_t *bytes, const vls_wire *wire, vls_blobs *blobs, valise_str path,
@@ -109,21 +109,19 @@ int vls_wire_save(int64_t *bytes, const vls_wire *wire, vls_blobs *blobs, valise
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     saving s = {.bytes = 0};
-    valise_str name;
+    const char *name = NULL;
     int rc;
 
-    if (memchr(path.ptr, '\0', path.len))
-        return vls_fail(err, VALISE_E_INVALID, "the name of a file cannot have a NUL byte in it");
     vls_arena_init(&arena, wire->env, (size_t)1 << 20);
-    rc = vls_arena_dup(&name, &arena, path, err);
+    rc = vls_path_text(&name, &arena, path, err);
     if (rc == 0)
-        rc = vls_bundle_output_open(&s.output, wire->env, name.ptr, force, err);
+        rc = vls_file_out_open(&s.output, wire->env, name, force, err);
     if (rc < 0)
         return rc;
     rc = vls_wire_pour(wire, blobs, save_piece, &s, err);
     if (rc == 0)
-        rc = vls_bundle_output_commit(&s.output, err);
-    vls_bundle_output_abort(&s.output);
+        rc = vls_file_out_commit(&s.output, err);
+    vls_file_out_abort(&s.output);
     if (rc == 0)
         *bytes = s.bytes;
     return rc;

@@ -7,11 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "store/sqlite.h"
@@ -254,26 +254,6 @@ static int open_memory(vls_search *s, valise_error *err)
 
 /* ---- the file ---- */
 
-static int lock_folder(int *out, const vls_search *s, valise_error *err)
-{
-    const valise_env *env = s->v->env;
-    const char *folder = s->v->place.folder;
-    int64_t until = env->ticks_ns(env->self) + LOCK_NS;
-    VLS_AUTO(fd) int fd = vls_fd_open_at(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0);
-
-    if (fd < 0)
-        return vls_fail_errno(err, "open the folder", valise_str_of(folder));
-    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return vls_fail_errno(err, "lock the folder", valise_str_of(folder));
-        if (env->ticks_ns(env->self) >= until)
-            return vls_fail(err, VALISE_E_BUSY, "%s: another process is opening it", s->path);
-        (void)nanosleep(&(struct timespec){0, (long)(VLS_NS_PER_SECOND / 1000)}, NULL);
-    }
-    *out = vls_fd_take(&fd);
-    return 0;
-}
-
 /* With the folder locked. */
 static int remove_files(const vls_search *s, valise_error *err)
 {
@@ -320,7 +300,7 @@ static int open_file(vls_search *s, valise_error *err)
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
                       SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW;
     VLS_AUTO(fd) int lock = -1;
-    int rc = lock_folder(&lock, s, err);
+    int rc = vls_folder_lock(&lock, s->v->env, s->v->place.folder, LOCK_NS, err);
 
     if (rc == 0)
         rc = find_file(s, err);
@@ -364,7 +344,7 @@ int vls_search_discard(vls_search *s, valise_error *err)
     s->damaged = false;
     if (!s->path || !ours)
         return 0;
-    rc = lock_folder(&lock, s, err);
+    rc = vls_folder_lock(&lock, s->v->env, s->v->place.folder, LOCK_NS, err);
     return rc < 0 ? rc : remove_files(s, err);
 }
 

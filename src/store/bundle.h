@@ -217,20 +217,6 @@ int vls_bundle_input_open(vls_bundle_input *out, const char *path, vls_progress 
                           valise_error *err);
 void vls_bundle_input_close(vls_bundle_input *input);
 
-/* A file that is there when all of it is, with mode 0600. VALISE_E_EXISTS when there is one and
- * `force` is not given. A device or pipe is written as it is. */
-typedef struct vls_bundle_output {
-    int fd;
-    bool direct, force;
-    const char *path; /* borrowed */
-    char beside[4096];
-} vls_bundle_output;
-int vls_bundle_output_open(vls_bundle_output *out, const valise_env *env, const char *path,
-                           bool force, valise_error *err);
-int vls_bundle_output_write(void *arg, valise_str bytes, valise_error *err); /* a sink */
-int vls_bundle_output_commit(vls_bundle_output *output, valise_error *err);
-void vls_bundle_output_abort(vls_bundle_output *output); /* after a commit it does nothing */
-
 /* ---- between the files ---- */
 
 #define VLS_BUNDLE_MAGIC "valise bundle "

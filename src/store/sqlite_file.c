@@ -20,13 +20,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/time.h"
 
 #define NAME "/valise.db"
 
@@ -232,29 +231,13 @@ static int open_there(vls_sqlite *store, valise_error *err)
 
 /* ---- the folder's lock, and the file itself ---- */
 
-static int open_folder(int *out, const vls_sqlite *store, valise_error *err)
+static int lock_folder(int *out, const vls_sqlite *store, valise_error *err)
 {
     char folder[PATH_MAX + 1];
 
     (void)snprintf(folder, sizeof(folder), "%.*s/", (int)(store->path_size - sizeof(NAME)),
                    store->path);
-    *out = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return *out < 0 ? vls_fail_errno(err, "open the folder", valise_str_of(folder)) : 0;
-}
-
-static int lock_folder(int folder, const vls_sqlite *store, valise_error *err)
-{
-    const valise_env *env = store->env;
-    int64_t deadline = vls_deadline_ns(env, store->busy_timeout_ns);
-
-    while (flock(folder, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return vls_fail_errno(err, "lock the folder of", valise_str_of(store->path));
-        if (env->ticks_ns(env->self) >= deadline)
-            return vls_fail(err, VALISE_E_BUSY, "%s: another process is making it", store->path);
-        (void)nanosleep(&(struct timespec){0, (long)(VLS_NS_PER_SECOND / 1000)}, NULL);
-    }
-    return 0;
+    return vls_folder_lock(out, store->env, folder, store->busy_timeout_ns, err);
 }
 
 /* The name must be on the disk before anything in the file can be said to be. */
@@ -305,16 +288,10 @@ static int open_or_make(vls_sqlite *store, int folder, valise_error *err)
 
 static int create_locked(vls_sqlite *store, valise_error *err)
 {
-    int folder;
-    int rc = open_folder(&folder, store, err);
+    VLS_AUTO(fd) int folder = -1;
+    int rc = lock_folder(&folder, store, err);
 
-    if (rc < 0)
-        return rc;
-    rc = lock_folder(folder, store, err);
-    if (rc == 0)
-        rc = open_or_make(store, folder, err);
-    (void)close(folder);
-    return rc;
+    return rc < 0 ? rc : open_or_make(store, folder, err);
 }
 
 /* ---- only reading ---- */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/file.h"
+#include "base/file.h"
 #include "harness/fault.h"
 #include "harness/kill.h"
 #include "harness/test.h"
@@ -376,18 +376,6 @@ TEST(config, many_writers)
     CHECK_OK(load(t, &config, &s));
     (void)vls_config_entries(&count, config);
     CHECK_INT(30, count);
-}
-
-TEST(config, somebody_keeps_the_lock)
-{
-    int fd = -1, other = -1;
-
-    CHECK_OK(vls_folder_lock(&fd, t->env, test_tmpdir(), 0, &t->err));
-    CHECK_RC(VALISE_E_BUSY, vls_folder_lock(&other, t->env, test_tmpdir(), 20000000, &t->err));
-    CHECK_INT(0, close(fd));
-    CHECK_OK(vls_folder_lock(&other, t->env, test_tmpdir(), 0, &t->err));
-    CHECK_INT(0, close(other));
-    CHECK_RC(VALISE_E_NOT_FOUND, vls_folder_lock(&other, t->env, path_of("none"), 0, &t->err));
 }
 
 /* A clock on which ten seconds go by whenever somebody looks. */

@@ -9,7 +9,7 @@
 
 #include "base/hex.h"
 #include "engine/engine.h"
-#include "engine/file.h"
+#include "base/file.h"
 #include "harness/fault.h"
 #include "harness/test.h"
 

@@ -202,7 +202,7 @@ TEST(flow_holes, check_and_graph_as_operations)
     CHECK_RC(VALISE_E_INVALID,
              valise_dispatch(&reply, v, "flow:check",
                              kit_quote(test_format("{'file':'%s\\u0000'}", file)), NULL, &t->err));
-    CHECK_TEXT("the path of the flow cannot have a NUL byte in it", t->err.message);
+    CHECK_TEXT("a path cannot have a NUL byte in it", t->err.message);
     CHECK_TEXT(
         "{\"text\":\"flowchart TD\\n  n1[\\\"s<br/>SetNode\\\"]\\n  s0(( )) --> n1\\n\"}",
         dispatch(t, v, "flow:graph",

@@ -167,54 +167,12 @@ TEST(bundle_faults, restore_killed)
     kill_loop(t, 10, restore_and_ack, all_or_nothing, &bundle);
 }
 
-/* ---- files ---- */
+/* ---- reading files ---- */
 
 static const char *file_in(const char *dir)
 {
     return test_format("%s/out", dir);
 }
-
-static int write_file(fault *f, void *arg)
-{
-    const bool *force = arg;
-    const char *path = file_in(f->dir);
-    valise_str before = VLS_STR("");
-    vls_bundle_output out = {.fd = -1};
-    struct stat st;
-    int rc;
-
-    fault_off(f);
-    if (*force)
-        test_write_file(path, before = VLS_STR("old"));
-    fault_on(f);
-    rc = vls_bundle_output_open(&out, f->env, path, *force, &f->err);
-    if (rc == 0)
-        rc = vls_bundle_output_write(&out, VLS_STR("new"), &f->err);
-    if (rc == 0)
-        rc = vls_bundle_output_commit(&out, &f->err);
-    vls_bundle_output_abort(&out);
-    fault_off(f);
-    if (lstat(path, &st) == 0 && !(*force && st.st_size == 3 && rc < 0))
-        CHECK_INT(0600, st.st_mode & 0777);
-    fault_check_state(f, rc, before, VLS_STR("new"),
-                      lstat(path, &st) == 0 ? test_read_file(path) : VLS_STR(""));
-    return rc;
-}
-
-TEST(bundle_faults, a_file_is_there_when_it_is_whole)
-{
-    bool force = false;
-
-    for (int i = 0; i < 2; i++, force = true) {
-        fault_each_io(t, FAULT_ALL & ~(FAULT_CLOSE | FAULT_UNLINK | FAULT_STAT), EIO, write_file,
-                      &force);
-        fault_each_io(t, FAULT_OPEN | FAULT_WRITE | FAULT_SYNC | FAULT_RENAME, EINTR, write_file,
-                      &force);
-        fault_each_plan(t, &(fault_io_plan){.limited = true}, write_file, &force);
-    }
-}
-
-/* ---- reading files ---- */
 
 static int read_file(fault *f, void *arg)
 {
