@@ -344,7 +344,6 @@ static int read_rings(reading *r, valise_error *err)
  * nobody packs either. */
 static int keep_marks(const reading *r, size_t i, valise_error *err)
 {
-    const vls_run_more internal = {.internal = true};
     valise_backpack *bag = r->bags[i];
     vls_scope *scope = bag->node ? bag->scope : r->joined[i];
     const vls_who who = {.backpack = bag->name, .node = r->node->who.node, .id = bag->id};
@@ -356,7 +355,7 @@ static int keep_marks(const reading *r, size_t i, valise_error *err)
         return vls_ephemeral_keep_marks(bag->memory, scope, err);
     if (vls_store_read_only(bag->v->store))
         return 0;
-    return vls_keep_marks(bag->v, scope, bag->node ? &bag->who : &who, &call, &internal, err);
+    return vls_keep_marks(bag->v, scope, bag->node ? &bag->who : &who, &call, err);
 }
 
 /* Whatever else went wrong: what was seen was seen. */

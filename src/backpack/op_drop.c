@@ -39,13 +39,12 @@ static int find(void *arg, valise_view *view, valise_error *err)
 
 static int forget_all(int64_t *removed, valise *v, const valise_uuid *backpack, valise_error *err)
 {
-    const vls_run_more internal = {.internal = true};
     const vls_forget_args args = {.backpack = *backpack};
     vls_forget_result step = {0};
     int rc = 0;
 
     while (rc == 0 && !step.done) {
-        rc = vls_run(v, &vls_op_backpack_forget, &args, &step, NULL, NULL, &internal, err);
+        rc = vls_run_own(v, &vls_op_backpack_forget, &args, &step, NULL, NULL, err);
         *removed += rc == 0 ? step.removed : 0;
     }
     return rc;

@@ -101,10 +101,9 @@ static int find_target(void *arg, valise_view *view, valise_error *err)
 
 static int expire(target *t, int64_t from, int64_t upto, valise_error *err)
 {
-    const vls_run_more internal = {.internal = true};
     const vls_expire_args args = {*t->id, from, upto};
     vls_expire_result result = {0};
-    int rc = vls_run(t->r->v, &vls_op_backpack_expire, &args, &result, NULL, NULL, &internal, err);
+    int rc = vls_run_own(t->r->v, &vls_op_backpack_expire, &args, &result, NULL, NULL, err);
 
     if (rc == 0)
         t->r->done->removed += result.removed;

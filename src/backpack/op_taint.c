@@ -61,7 +61,7 @@ const valise_op vls_op_backpack_taint = {
 };
 
 int vls_keep_marks(valise *v, vls_scope *scope, const vls_who *who, const valise_call *call,
-                   const vls_run_more *more, valise_error *err)
+                   valise_error *err)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
     vls_taint_args args = {.who = {.backpack = who->backpack, .node = who->node, .id = who->id}};
@@ -79,7 +79,7 @@ int vls_keep_marks(valise *v, vls_scope *scope, const vls_who *who, const valise
     for (size_t i = 0; i < marks.count; i++)
         list[i] = (const vls_taint_row *)marks.items + i;
     args.marks = (valise_list){list, marks.count};
-    rc = vls_run(v, &vls_op_backpack_taint, &args, NULL, NULL, call, more, err);
+    rc = vls_run_own(v, &vls_op_backpack_taint, &args, NULL, NULL, call, err);
     if (rc == 0)
         vls_scope_marks_kept(scope, marks.count);
     return rc;

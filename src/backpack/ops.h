@@ -152,7 +152,7 @@ typedef struct vls_taint_args {
 /* Have the marks that no ledger has yet kept by that command; nothing happens without any. who:
  * backpack, node and id. */
 int vls_keep_marks(valise *v, vls_scope *scope, const vls_who *who, const valise_call *call,
-                   const vls_run_more *more, valise_error *err);
+                   valise_error *err);
 
 /* What is not set is as the document says. */
 typedef struct vls_import_args {

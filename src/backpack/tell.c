@@ -100,12 +100,11 @@ static int put(void *arg, valise_error *err)
     archiving *a = arg;
     vls_append_args args = {.who = {.backpack = vls_ephemeral_archive_name(a->memory)},
                             .items = {a->items.ptr, a->items.len}};
-    const vls_run_more internal = {.internal = true};
     valise_call call = VALISE_CALL_INIT;
 
     call.actor = a->actor;
     a->more = a->tried = true;
-    return vls_run(a->v, &vls_op_backpack_append, &args, NULL, NULL, &call, &internal, err);
+    return vls_run_own(a->v, &vls_op_backpack_append, &args, NULL, NULL, &call, err);
 }
 
 /* An archive that fails is tried again with the next pack, then after 2, 4, ... of them. */

@@ -318,14 +318,13 @@ static void free_reading(void *arg)
 static int keep_marks(valise *v, void *arg, valise_error *err)
 {
     reading *r = arg;
-    const vls_run_more internal = {.internal = true};
     valise_call call = VALISE_CALL_INIT;
 
     call.actor = r->actor;
     if (vls_store_read_only(v->store)) /* nobody packs either */
         return 0;
     return vls_keep_marks(v, r->scope, &(vls_who){.backpack = r->backpack, .node = r->node}, &call,
-                          &internal, err);
+                          err);
 }
 
 /* The scope is the reading's from here on. */

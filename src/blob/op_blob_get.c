@@ -119,11 +119,8 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     getting g = {j, in, result};
     valise *v = valise_job_workspace(j);
-    valise_call call = VALISE_CALL_INIT;
-    int rc;
+    int rc = vls_job_view(j, look, &g, err);
 
-    call.actor = valise_job_actor(j);
-    rc = vls_with_view(v, &call, look, &g, err);
     if (rc < 0)
         return rc;
     if (!v->blobs)

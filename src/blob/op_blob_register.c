@@ -108,18 +108,13 @@ static int put(registering *r, valise_error *err)
 
 static int record(vls_blob_held *out, registering *r, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     const vls_blob_record_args args = {.blob = r->told.sha256,
                                        .size = r->told.size,
                                        .media_type = r->told.media_type,
                                        .filename = r->told.filename,
                                        .hold = r->args->hold};
-    valise_call call;
-    int rc = valise_job_call(&call, r->job, err);
 
-    return rc < 0 ? rc
-                  : vls_run(valise_job_workspace(r->job), &vls_op_blob_blob_record, &args, out,
-                            NULL, &call, &internal, err);
+    return vls_job_run(r->job, &vls_op_blob_blob_record, &args, out, NULL, err);
 }
 
 /* Both, and again where the file went in between. */

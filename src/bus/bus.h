@@ -199,6 +199,14 @@ typedef struct vls_run_more {
 int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
             const valise_call *call, const vls_run_more *more, valise_error *err);
 
+/* The same as the engine's own (vls_run_more.internal): on behalf of the call's actor. */
+int vls_run_own(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
+                const valise_call *call, valise_error *err);
+
+/* The engine's own again and again, until there is no more: a command without arguments, whose
+ * result begins with `bool more`. Each round does something or is the last one. */
+int vls_run_rounds(valise *v, const valise_op *op, const valise_call *call, valise_error *err);
+
 /* One of several commands that are run together. */
 typedef struct vls_run_item {
     const valise_op *op;

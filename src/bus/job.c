@@ -51,6 +51,23 @@ int valise_job_emit(valise_job *job, const void *row, valise_error *err)
     return vls_sink_emit(job->sink, row, err);
 }
 
+int vls_job_run(valise_job *job, const valise_op *op, const void *args, void *result,
+                vls_memory *memory, valise_error *err)
+{
+    valise_call call;
+    int rc = valise_job_call(&call, job, err);
+
+    return rc < 0 ? rc : vls_run_own(job->v, op, args, result, memory, &call, err);
+}
+
+int vls_job_view(valise_job *job, vls_view_fn *fn, void *arg, valise_error *err)
+{
+    valise_call call = VALISE_CALL_INIT;
+
+    call.actor = job->actor;
+    return vls_with_view(job->v, &call, fn, arg, err);
+}
+
 /* May the actor run it? Asked once, at the start. */
 static int check_access(const vls_operation *o, const void *args, valise_error *err)
 {

@@ -27,4 +27,12 @@ static inline vls_progress *vls_job_progress(valise_job *job)
     return &job->progress;
 }
 
+/* The engine's own (vls_run_own) as a part of the job: with its actor, and in a processor with the
+ * cause and an id as valise_job_call has them. */
+int vls_job_run(valise_job *job, const valise_op *op, const void *args, void *result,
+                vls_memory *memory, valise_error *err);
+
+/* The newest state, as the actor of the job sees it. */
+int vls_job_view(valise_job *job, vls_view_fn *fn, void *arg, valise_error *err);
+
 #endif

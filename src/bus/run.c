@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "bus/runner.h"
 
+static const vls_run_more own = {.internal = true};
+
 int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
             const valise_call *call, const vls_run_more *more, valise_error *err)
 {
@@ -25,6 +27,28 @@ int vls_run(valise *v, const valise_op *op, const void *args, void *result, vls_
         *more->reply = o.reply;
     else
         valise_reply_release(&o.reply);
+    return rc;
+}
+
+int vls_run_own(valise *v, const valise_op *op, const void *args, void *result, vls_memory *memory,
+                const valise_call *call, valise_error *err)
+{
+    return vls_run(v, op, args, result, memory, call, &own, err);
+}
+
+int vls_run_rounds(valise *v, const valise_op *op, const valise_call *call, valise_error *err)
+{
+    union {
+        bool more; /* where every such result begins */
+        unsigned char room[256];
+    } result;
+    int rc;
+
+    assert(!op->in && op->out && op->out_size <= sizeof(result));
+    do {
+        memset(&result, 0, sizeof(result));
+        rc = vls_run_own(v, op, NULL, &result, NULL, call, err);
+    } while (rc == 0 && result.more);
     return rc;
 }
 
@@ -61,8 +85,7 @@ static void vls_auto_many(many *m)
 int vls_command_own(vls_command *command, valise *v, const vls_run_item *item,
                     const valise_call *call, vls_told *told, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
-    const vls_operation o = {.v = v, .op = item->op, .call = *call, .more = &internal};
+    const vls_operation o = {.v = v, .op = item->op, .call = *call, .more = &own};
     int rc = vls_operation_check(&o, err);
 
     assert(item->op->kind == VALISE_COMMAND && (item->args || !item->op->in));

@@ -85,30 +85,13 @@ void vls_view_then(valise_view *view, const valise_op *op)
     }
 }
 
-/* Each round does something or is the last one. */
-static void run_rounds(valise *v, const valise_op *op, const valise_call *call)
-{
-    static const vls_run_more internal = {.internal = true};
-    union {
-        bool more; /* where every such result begins */
-        unsigned char room[256];
-    } result;
-    int rc;
-
-    assert(!op->in && op->out && op->out_size <= sizeof(result));
-    do {
-        memset(&result, 0, sizeof(result));
-        rc = vls_run(v, op, NULL, &result, NULL, call, &internal, NULL);
-    } while (rc == 0 && result.more);
-}
-
 void vls_told_follow(vls_told *told, valise *v, valise_str actor)
 {
     valise_call call = VALISE_CALL_INIT;
 
     call.actor = actor;
     for (size_t i = 0; i < VLS_THEN_MAX && told->then[i]; i++)
-        run_rounds(v, told->then[i], &call);
+        (void)vls_run_rounds(v, told->then[i], &call, NULL);
 }
 
 void vls_view_tell(valise_view *view, const valise_event *event)

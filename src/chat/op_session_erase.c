@@ -174,7 +174,6 @@ static int run(void *arg, valise_job *job, valise_error *err)
 {
     looking *l = arg;
     erase_result *out = l->out;
-    static const vls_run_more internal = {.internal = true};
     valise *v = valise_job_workspace(job);
     vls_uuid_string id = vls_uuid_text(&l->session.id);
     const vls_session_args args = {valise_str_of(id.s)};
@@ -189,7 +188,7 @@ static int run(void *arg, valise_job *job, valise_error *err)
         rc = valise_job_call(&call, job, err);
     call.expect = valise_str_of(head); /* who said more meanwhile moved it */
     if (rc == 0)
-        rc = vls_run(v, &vls_op_chat_session_delete, &args, NULL, NULL, &call, &internal, err);
+        rc = vls_run_own(v, &vls_op_chat_session_delete, &args, NULL, NULL, &call, err);
     out->id = l->session.id;
     out->erased += l->turns;
     return rc;

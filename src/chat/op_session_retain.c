@@ -107,7 +107,6 @@ static int see(void *arg, valise_view *view, valise_error *err)
 /* 1: it went; 0: somebody was faster. */
 static int remove_one(valise_job *j, const candidate *of, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     valise *v = valise_job_workspace(j);
     vls_uuid_string id = vls_uuid_text(&of->id);
     const vls_session_args args = {valise_str_of(id.s)};
@@ -121,7 +120,7 @@ static int remove_one(valise_job *j, const candidate *of, valise_error *err)
     rc = valise_job_call(&call, j, err);
     call.expect = valise_str_of(s.head); /* who says something there moves it */
     if (rc == 0)
-        rc = vls_run(v, &vls_op_chat_session_delete, &args, NULL, NULL, &call, &internal, &failure);
+        rc = vls_run_own(v, &vls_op_chat_session_delete, &args, NULL, NULL, &call, &failure);
     if (rc < 0 && rc != VALISE_E_CONFLICT && rc != VALISE_E_NOT_FOUND && err)
         *err = failure;
     if (rc == VALISE_E_CONFLICT || rc == VALISE_E_NOT_FOUND)

@@ -121,9 +121,6 @@ static int run(void *arg, valise_job *job, valise_error *err)
 {
     looking *l = arg;
     delete_result *out = l->out;
-    static const vls_run_more internal = {.internal = true};
-    valise *v = valise_job_workspace(job);
-    valise_call call = VALISE_CALL_INIT;
     vls_swept swept = {.removed = 0};
     int rc;
 
@@ -131,9 +128,7 @@ static int run(void *arg, valise_job *job, valise_error *err)
     out->erased += (int64_t)l->scrub.places.len;
     rc = vls_scrub_run(&out->residue, &l->scrub, job, l->args->reason, err);
     if (rc == 0)
-        rc = valise_job_call(&call, job, err);
-    if (rc == 0)
-        rc = vls_run(v, &vls_op_chat_turn_remove, &l->remove, &swept, NULL, &call, &internal, err);
+        rc = vls_job_run(job, &vls_op_chat_turn_remove, &l->remove, &swept, NULL, err);
     out->turn_id = l->remove.turn;
     out->version = l->remove.version;
     out->removed = swept.removed;

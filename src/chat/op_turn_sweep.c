@@ -22,13 +22,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
 int vls_sweep_all(valise *v, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
-    vls_swept swept = {.more = true};
-    int rc = 0;
-
-    while (rc == 0 && swept.more)
-        rc = vls_run(v, &vls_op_chat_turn_sweep, NULL, &swept, NULL, NULL, &internal, err);
-    return rc;
+    return vls_run_rounds(v, &vls_op_chat_turn_sweep, NULL, err);
 }
 
 const valise_op vls_op_chat_turn_sweep = {

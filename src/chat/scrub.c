@@ -2,6 +2,7 @@
 #include "chat/scrub.h"
 
 #include "base/hex.h"
+#include "bus/job.h"
 #include "store/view.h"
 
 #define TRIES 8 /* others may say more while it is erased */
@@ -77,12 +78,10 @@ int vls_scrub_run(valise_str *residue, vls_scrub *scrub, valise_job *job, valise
 int vls_scrub_until_done(valise_job *job, vls_view_fn *look, vls_scrub_fn *run, void *arg,
                          valise_error *err)
 {
-    valise_call call = VALISE_CALL_INIT;
     int rc = VALISE_E_CONFLICT;
 
-    call.actor = valise_job_actor(job);
     for (int i = 0; rc == VALISE_E_CONFLICT && i < TRIES; i++) {
-        rc = vls_with_view(valise_job_workspace(job), &call, look, arg, err);
+        rc = vls_job_view(job, look, arg, err);
         if (rc < 0)
             return rc;
         rc = run(arg, job, err);

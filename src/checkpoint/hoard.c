@@ -92,17 +92,12 @@ int vls_hoard_known(vls_survey *survey, const vls_hoard *hoard, valise_error *er
 
 int vls_hoard_flush(vls_hoard *h, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     const vls_checkpoint_store_args args = {{h->batch.ptr, h->batch.len}};
-    valise_call call;
     int rc;
 
     if (h->batch.len == 0)
         return 0;
-    rc = valise_job_call(&call, h->job, err);
-    if (rc == 0)
-        rc = vls_run(h->v, &vls_op_checkpoint_checkpoint_store, &args, NULL, NULL, &call, &internal,
-                     err);
+    rc = vls_job_run(h->job, &vls_op_checkpoint_checkpoint_store, &args, NULL, NULL, err);
     vls_arena_reset(&h->arena);
     h->batch.ptr = NULL;
     h->batch.len = h->batch.cap = 0;

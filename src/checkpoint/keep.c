@@ -43,7 +43,6 @@ void vls_keeping_add(vls_keeping *keeping, const vls_manifest_entry *e)
 int vls_keep_manifest(vls_checkpoint_made *out, vls_memory *memory, valise_job *job,
                       const vls_keeping *k, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     const vls_checkpoint_make_args args = {.name = k->name,
                                            .prefix = k->prefix,
                                            .manifest = {.bytes = vls_buf_str(&k->manifest)},
@@ -56,12 +55,8 @@ int vls_keep_manifest(vls_checkpoint_made *out, vls_memory *memory, valise_job *
                                            .links = k->links,
                                            .bytes = k->bytes,
                                            .lacking = k->lacking};
-    valise_call call;
     int rc = vls_buf_check(&k->manifest, err);
 
-    if (rc == 0)
-        rc = valise_job_call(&call, job, err);
     return rc < 0 ? rc
-                  : vls_run(job->v, &vls_op_checkpoint_checkpoint_make, &args, out, memory, &call,
-                            &internal, err);
+                  : vls_job_run(job, &vls_op_checkpoint_checkpoint_make, &args, out, memory, err);
 }

@@ -127,15 +127,6 @@ static int survey(void *arg, valise_view *view, valise_error *err)
     return rc < 0 ? rc : list_spare(r, view, err);
 }
 
-static int run(removing *r, const valise_op *op, const void *args, valise_error *err)
-{
-    static const vls_run_more internal = {.internal = true};
-    valise_call call;
-    int rc = valise_job_call(&call, r->job, err);
-
-    return rc < 0 ? rc : vls_run(r->job->v, op, args, NULL, NULL, &call, &internal, err);
-}
-
 static int forget(removing *r, valise_error *err)
 {
     int rc;
@@ -153,7 +144,7 @@ static int forget(removing *r, valise_error *err)
             r->state, {r->spare.ptr + at, VLS_MIN(r->spare.len - at, (size_t)PIECE)}};
         rc = valise_job_step(r->job, 1, err);
         if (rc == 0)
-            rc = run(r, &vls_op_checkpoint_checkpoint_forget, &args, err);
+            rc = vls_job_run(r->job, &vls_op_checkpoint_checkpoint_forget, &args, NULL, NULL, err);
     }
     return rc;
 }
@@ -168,7 +159,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc < 0)
         return rc;
     drop = (vls_checkpoint_drop_args){r.row.tree, r.row.name};
-    rc = run(&r, &vls_op_checkpoint_checkpoint_drop, &drop, err);
+    rc = vls_job_run(r.job, &vls_op_checkpoint_checkpoint_drop, &drop, NULL, NULL, err);
     if (rc < 0)
         return rc;
     valise_job_stage(j, "forget", "pieces", 0);

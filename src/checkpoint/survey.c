@@ -71,7 +71,6 @@ static int look(vls_survey *s, const char *root, valise_job *job, valise_error *
 
 static int scan(valise_job *job, valise_str dir, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true}; /* who may this may that */
     VLS_AUTO(memory) vls_memory memory = {0};
     const vls_tree_scan_args args = {.dir = dir};
     vls_tree_scan_result found;
@@ -84,8 +83,7 @@ static int scan(valise_job *job, valise_str dir, valise_error *err)
         return rc;
     rc = VALISE_E_CONFLICT; /* others scan as well */
     for (unsigned i = 0; rc == VALISE_E_CONFLICT && i < VLS_CHECKPOINT_TRIES; i++)
-        rc = vls_run(job->v, &vls_op_context_tree_scan, &args, &found, &memory, &call, &internal,
-                     err);
+        rc = vls_run_own(job->v, &vls_op_context_tree_scan, &args, &found, &memory, &call, err);
     return rc;
 }
 

@@ -6,16 +6,6 @@
 #define PIECE_SLOTS 500u   /* of one slot:drop */
 #define PIECE_ENTRIES 5000 /* and of their entries, unless it is one slot */
 
-static int run(const vls_prune_run *r, const valise_op *op, const void *args, void *result,
-               vls_memory *memory, valise_error *err)
-{
-    static const vls_run_more internal = {.internal = true};
-    valise_call call;
-    int rc = valise_job_call(&call, r->job, err);
-
-    return rc < 0 ? rc : vls_run(r->job->v, op, args, result, memory, &call, &internal, err);
-}
-
 /* ---- versions ---- */
 
 typedef struct planning {
@@ -91,7 +81,7 @@ static int sweep(planning *p, valise_error *err)
 
     while (rc == 0 && !result.done && (r->max == 0 || p->out->nodes + p->out->versions < r->max)) {
         VLS_AUTO(memory) vls_memory memory = {0};
-        rc = run(r, &vls_op_context_tree_sweep, &args, &result, &memory, err);
+        rc = vls_job_run(r->job, &vls_op_context_tree_sweep, &args, &result, &memory, err);
         if (rc == 0)
             rc = vls_arena_dup(&args.dir, &r->job->arena, result.dir, err);
         if (rc == 0)
@@ -123,7 +113,7 @@ int vls_prune_tree(vls_pruned_tree *out, const vls_prune_run *r, const vls_prune
     valise_job_stage(r->job, "prune versions", "rows", 0);
     if (p.edge > p.tree.edge) {
         const vls_tree_expire_args args = {p.edge};
-        rc = run(r, &vls_op_context_tree_expire, &args, &moved, NULL, err);
+        rc = vls_job_run(r->job, &vls_op_context_tree_expire, &args, &moved, NULL, err);
         if (rc < 0)
             return rc;
         /* A pin may have come; or somebody went further. */
@@ -204,7 +194,7 @@ static int drop_piece(size_t *at, const vls_prune_run *r, vls_pruned_slots *out,
         entries += one->entries;
         ++*at;
     }
-    rc = run(r, &vls_op_context_slot_drop, &args, &result, NULL, err);
+    rc = vls_job_run(r->job, &vls_op_context_slot_drop, &args, &result, NULL, err);
     if (rc < 0)
         return rc;
     out->gone.slots += result.slots;

@@ -69,20 +69,13 @@ void vls_run_answer_fill(vls_run_answer *out, const vls_run_report *report, bool
 
 int vls_run_scan(valise_job *job, valise_str path, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
-    valise *v = valise_job_workspace(job);
     vls_tree_scan_args args = {.path = path};
     VLS_AUTO(memory) vls_memory memory = {0};
     vls_tree_scan_result result;
-    valise_call call;
-    int rc;
 
-    if (!v->place.root)
+    if (!job->v->place.root)
         return 0;
-    rc = valise_job_call(&call, job, err);
-    return rc < 0 ? rc
-                  : vls_run(v, &vls_op_context_tree_scan, &args, &result, &memory, &call, &internal,
-                            err);
+    return vls_job_run(job, &vls_op_context_tree_scan, &args, &result, &memory, err);
 }
 
 typedef struct finding {
@@ -125,11 +118,8 @@ int vls_run_path(valise_str *out, valise_job *job, valise_str given, const char 
                  .given = given.ptr ? given : VLS_STR("."),
                  .capability = capability,
                  .type = type};
-    valise_call call;
-    int rc = valise_job_call(&call, job, err);
+    int rc = vls_job_view(job, find, &f, err);
 
-    if (rc == 0)
-        rc = vls_with_view(valise_job_workspace(job), &call, find, &f, err);
     if (rc == 0)
         *out = f.path;
     return rc;

@@ -339,7 +339,6 @@ static int create_workspace(vls_engine *e, const valise_options *o, valise_error
 {
     const valise_op *op = vls_registry_op(e->registry, VLS_STR("workspace:create"));
     valise_call call = VALISE_CALL_INIT;
-    vls_run_more more = {.internal = true};
     vls_workspace_create_args args = {.open = (o->flags & VALISE_OPEN_ANYBODY) != 0};
     bool empty = false;
     int rc = vls_store_read_only(e->store) ? 0 : is_empty(&empty, &args.id, e->store, err);
@@ -348,7 +347,7 @@ static int create_workspace(vls_engine *e, const valise_options *o, valise_error
         return rc;
     assert(op && op->in_size == sizeof(args));
     call.actor = VLS_STR(VLS_ACTOR_LOCAL);
-    rc = vls_run(e->bus, op, &args, NULL, NULL, &call, &more, err);
+    rc = vls_run_own(e->bus, op, &args, NULL, NULL, &call, err);
     e->created = rc == 0;
     return rc == VALISE_E_EXISTS ? 0 : rc; /* another process was quicker */
 }

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "blob/receive.h"
 #include "bus/bus.h"
+#include "bus/job.h"
 #include "chat/find.h"
 #include "chat/rows.h"
 
@@ -174,13 +175,11 @@ static void count(looking *k, vls_loaded *out)
 
 static int look(looking *k, vls_loaded *out, valise_error *err)
 {
-    valise_call call;
-    int rc = valise_job_call(&call, k->l->job, err);
+    int rc;
 
     k->there = k->split = false;
     k->head = (vls_turn_ref){.version = 0};
-    if (rc == 0)
-        rc = vls_with_view(valise_job_workspace(k->l->job), &call, look_at_all, k, err);
+    rc = vls_job_view(k->l->job, look_at_all, k, err);
     if (rc == 0 && k->split)
         rc = vls_foreign_arrange(k->f, k->l->r, err);
     if (rc < 0)

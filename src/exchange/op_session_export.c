@@ -210,11 +210,8 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     valise *v = valise_job_workspace(j);
     running r = {.job = j, .args = in};
-    valise_call call;
     int rc = check(in, err);
 
-    if (rc == 0)
-        rc = valise_job_call(&call, j, err);
     if (rc == 0)
         rc = open_output(&r, err);
     if (rc < 0)
@@ -227,7 +224,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     r.e.out = &r.out;
     r.e.self = &r;
     valise_job_stage(j, "export", "sessions", 0);
-    rc = close_output(&r, vls_with_view(v, &call, write_view, &r, err), err);
+    rc = close_output(&r, vls_job_view(j, write_view, &r, err), err);
     if (rc == 0)
         rc = tell(result, &r, err);
     vls_arena_release(&r.arena);

@@ -120,13 +120,12 @@ static int look(void *arg, valise_view *view, valise_error *err)
 
 static int forget(valise *v, const valise_uuid *run, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     const vls_flow_forget_args args = {.run = *run};
     vls_flow_forgot result = {.done = false};
     int rc = 0;
 
     while (rc == 0 && !result.done)
-        rc = vls_run(v, &vls_op_flow_flow_forget, &args, &result, NULL, NULL, &internal, err);
+        rc = vls_run_own(v, &vls_op_flow_flow_forget, &args, &result, NULL, NULL, err);
     return rc;
 }
 

@@ -260,11 +260,10 @@ int vls_flow_record_failure(vls_run_item *out, const valise_node_run *at, const 
 
 static int run_internal(const vls_flow_run *run, const valise_op *op, void *args, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     valise_call call = VALISE_CALL_INIT;
 
     call.actor = run->actor;
-    return vls_run(run->v, op, args, NULL, NULL, &call, &internal, err);
+    return vls_run_own(run->v, op, args, NULL, NULL, &call, err);
 }
 
 static int start(const vls_flow_run *run, const vls_flow_begin *begin, valise_error *err)

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "bus/bus.h"
+#include "bus/job.h"
 #include "kernel/erase.h"
 #include "kernel/residue.h"
 #include "store/own.h"
@@ -360,16 +361,12 @@ static int erase_rest(bool more, valise_job *job, const vls_erase_args *args, va
 {
     const vls_erase_args rest = {
         .places = {args->places.items, 0}, .content = args->content, .reason = args->reason};
-    const vls_run_more internal = {.internal = true};
-    valise_call call = VALISE_CALL_INIT;
     int rc = 0;
 
-    call.actor = valise_job_actor(job);
     while (rc == 0 && more) {
         VLS_AUTO(memory) vls_memory memory = {0};
         vls_erase_result result = {.more = false};
-        rc = vls_run(valise_job_workspace(job), &vls_op_kernel_erasure_record, &rest, &result,
-                     &memory, &call, &internal, err);
+        rc = vls_job_run(job, &vls_op_kernel_erasure_record, &rest, &result, &memory, err);
         more = result.more;
     }
     return rc;
@@ -379,17 +376,17 @@ int vls_erase_places(vls_erase_answer *out, valise_job *job, const vls_erase_arg
                      valise_error *err)
 {
     valise *v = valise_job_workspace(job);
-    valise_call call = VALISE_CALL_INIT;
+    valise_call call;
     scrub s = {.places = args->places, .sources = args->sources, .only = vls_erase_only(args)};
     vls_run_more more = {.also = also, .arg = &s, .internal = true};
     VLS_AUTO(memory) vls_memory memory = {0};
     vls_erase_result recorded = {.more = false};
     bool blob = has_blob(v, s.only);
     int64_t residue = 0;
-    int rc;
+    int rc = valise_job_call(&call, job, err);
 
-    call.actor = valise_job_actor(job);
-    rc = vls_run(v, &vls_op_kernel_erasure_record, args, &recorded, &memory, &call, &more, err);
+    if (rc == 0)
+        rc = vls_run(v, &vls_op_kernel_erasure_record, args, &recorded, &memory, &call, &more, err);
     if (rc == 0)
         rc = copy_texts(&out->places, job, args->places.items, args->places.count, err);
     if (rc == 0)

@@ -80,13 +80,11 @@ static int write_bundle(void *arg, valise_view *view, valise_error *err)
 static int attempt(exporting *e, const char *path, valise_error *err)
 {
     valise *v = valise_job_workspace(e->job);
-    valise_call call = VALISE_CALL_INIT;
     int rc = vls_file_out_open(e->output, v->env, path, e->args->force, err);
 
     if (rc < 0)
         return rc;
-    call.actor = valise_job_actor(e->job);
-    rc = vls_with_view(v, &call, write_bundle, e, err);
+    rc = vls_job_view(e->job, write_bundle, e, err);
     if (rc == 0)
         rc = vls_file_out_commit(e->output, err);
     vls_file_out_abort(e->output);

@@ -49,14 +49,6 @@ typedef struct importing {
     import_result *result;
 } importing;
 
-static valise_call call_of(const importing *i)
-{
-    valise_call call = VALISE_CALL_INIT;
-
-    call.actor = valise_job_actor(i->job);
-    return call;
-}
-
 /* Blobs are not state. Those that nobody comes to name are for gc. */
 static int put_blobs(const importing *i, valise_error *err)
 {
@@ -263,10 +255,12 @@ static int run_command(importing *i, valise_error *err)
                                   .objects = {i->pack.objects.ptr, i->pack.objects.len}};
     valise_reply reply = VALISE_REPLY_INIT;
     vls_run_more more = {.internal = true, .reply = &reply};
-    valise_call call = call_of(i);
+    valise_call call;
     vls_bundle_merge_result merged = {0};
     int rc = stage_pack(&args, i, err);
 
+    if (rc == 0)
+        rc = valise_job_call(&call, i->job, err);
     if (rc == 0)
         rc = vls_run(i->v, &vls_op_kernel_bundle_import, &args, &merged, NULL, &call, &more, err);
     if (rc == 0)
@@ -280,12 +274,11 @@ static int run_command(importing *i, valise_error *err)
 
 static int merge(importing *i, valise_error *err)
 {
-    valise_call call = call_of(i);
     looking l = {.i = i};
     int rc = vls_bundle_pack_read(&i->pack, i->v->store, vls_kernel_local, &i->how, err);
 
     if (rc == 0)
-        rc = vls_with_view(i->v, &call, look, &l, err);
+        rc = vls_job_view(i->job, look, &l, err);
     if (rc < 0 || (l.known && !l.changes))
         return rc;
     rc = put_blobs(i, err);
@@ -310,7 +303,6 @@ static int read_header(importing *i, valise_error *err)
 
 static int import(importing *i, valise_error *err)
 {
-    valise_call call = call_of(i);
     bool fresh = false;
     int rc =
         vls_bundle_verify(&i->how.id, &i->counts, i->v->env, i->how.source, i->how.progress, err);
@@ -318,7 +310,7 @@ static int import(importing *i, valise_error *err)
     if (rc == 0)
         rc = read_header(i, err);
     if (rc == 0)
-        rc = vls_with_view(i->v, &call, is_fresh, &fresh, err);
+        rc = vls_job_view(i->job, is_fresh, &fresh, err);
     if (rc == 0 && fresh && i->header.whole) {
         rc = restore(i, err);
         if (rc != VALISE_E_EXISTS)

@@ -178,11 +178,10 @@ static int retain(vls_expired *out, bool *more, valise *v, const vls_retention *
                   valise_error *err)
 {
     const valise_op *op = vls_retention_job(v, limits->kind);
-    const vls_run_more internal = {.internal = true};
     const vls_retain_args args = {limits->keep_latest, limits->keep_one_in, limits->bytes,
                                   limits->age, max};
     vls_retained done = {0};
-    int rc = op ? vls_run(v, op, &args, &done, NULL, NULL, &internal, err) : 0;
+    int rc = op ? vls_run_own(v, op, &args, &done, NULL, NULL, err) : 0;
 
     out->rows += done.removed;
     *more |= done.more;

@@ -36,17 +36,13 @@ static int find(void *arg, valise_view *view, valise_error *err)
 int vls_memory_erase(vls_erase_answer *out, valise_job *job, const vls_memory_erasing *what,
                      valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     finding f = {.what = what, .arena = &job->arena};
     VLS_AUTO(memory) vls_memory memory = {0};
     vls_erase_args args = {.reason = what->reason};
-    valise_call call = VALISE_CALL_INIT;
     int rc = vls_with_view(job->v, NULL, find, &f, err);
 
     if (rc == 0 && f.there) {
-        rc = valise_job_call(&call, job, err);
-        if (rc == 0)
-            rc = vls_run(job->v, what->remove, what->args, NULL, &memory, &call, &internal, err);
+        rc = vls_job_run(job, what->remove, what->args, NULL, &memory, err);
         if (rc == VALISE_E_NOT_FOUND) /* somebody else was quicker */
             rc = 0;
     }

@@ -49,11 +49,5 @@ const valise_op vls_op_memory_context_expire = {
 
 int vls_entries_collect(valise *v, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
-    vls_entry_expired expired = {.more = true};
-    int rc = 0;
-
-    while (rc == 0 && expired.more)
-        rc = vls_run(v, &vls_op_memory_context_expire, NULL, &expired, NULL, NULL, &internal, err);
-    return rc;
+    return vls_run_rounds(v, &vls_op_memory_context_expire, NULL, err);
 }

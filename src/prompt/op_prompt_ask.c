@@ -188,14 +188,6 @@ static int try_without_history(void *arg, valise_view *view, valise_error *err)
     return vls_build_try(view, &request, err);
 }
 
-static int with_view(asking *a, vls_view_fn *fn, valise_error *err)
-{
-    valise_call call = VALISE_CALL_INIT;
-
-    call.actor = valise_job_actor(a->job);
-    return vls_with_view(workspace_of(a), &call, fn, a, err);
-}
-
 static int build(asking *a, valise_error *err)
 {
     vls_prompt_build_args args = {.of = a->args->of};
@@ -361,16 +353,12 @@ static int keep_answer(asking *a, int failed, valise_error *err)
  * sample less is no reason to say that it failed. */
 static void calibrate(const asking *a)
 {
-    static const vls_run_more internal = {.internal = true};
     const vls_calibrate_args args = {a->model, a->estimated, a->answer.usage.input};
-    valise_call call = VALISE_CALL_INIT;
 
     if (!a->model.ptr || a->model.len > VLS_SCALE_MODEL_MAX || a->estimated < VLS_SCALE_LEAST ||
         args.reported == VALISE_NONE || args.reported < 1)
         return;
-    if (valise_job_call(&call, a->job, NULL) == 0)
-        (void)vls_run(workspace_of(a), &vls_op_prompt_prompt_calibrate, &args, NULL, NULL, &call,
-                      &internal, NULL);
+    (void)vls_job_run(a->job, &vls_op_prompt_prompt_calibrate, &args, NULL, NULL, NULL);
 }
 
 /* Is there anything in it that somebody would want back? */
@@ -464,17 +452,17 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc == 0)
         rc = find_client(&a, err);
     if (rc == 0)
-        rc = with_view(&a, find_session, err);
+        rc = vls_job_view(j, find_session, &a, err);
     if (rc == 0 && says_something(a.args))
-        rc = with_view(&a, try_without_history, err);
+        rc = vls_job_view(j, try_without_history, &a, err);
     if (rc == 0)
         rc = say(&a, err);
     if (rc == 0)
-        rc = with_view(&a, find_model, err);
+        rc = vls_job_view(j, find_model, &a, err);
     if (rc == 0)
         rc = build(&a, err);
     if (rc == 0)
-        rc = with_view(&a, take_wire, err);
+        rc = vls_job_view(j, take_wire, &a, err);
     if (rc == 0)
         rc = send(&a, err);
     vls_wire_release(&a.wire);

@@ -275,15 +275,9 @@ static int build(void *arg, valise_view *view, valise_error *err)
 
 static int record(building *b, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
-    valise *v = valise_job_workspace(b->job);
     vls_recorded recorded = {.created = false};
-    valise_call call;
-    int rc = valise_job_call(&call, b->job, err);
+    int rc = vls_job_run(b->job, &vls_op_prompt_prompt_record, &b->record, &recorded, NULL, err);
 
-    if (rc == 0)
-        rc = vls_run(v, &vls_op_prompt_prompt_record, &b->record, &recorded, NULL, &call, &internal,
-                     err);
     b->out->id = recorded.id;
     b->out->existed = rc == 0 && !recorded.created;
     return rc;
@@ -307,14 +301,10 @@ static int hand_out(building *b, valise_error *err)
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     building b = {.job = j, .args = in, .out = result};
-    valise *v = valise_job_workspace(j);
     int rc = VALISE_E_CONFLICT;
 
     for (int i = 0; i < TRIES && rc == VALISE_E_CONFLICT; i++) {
-        valise_call call = VALISE_CALL_INIT;
-
-        call.actor = valise_job_actor(j);
-        rc = vls_with_view(v, &call, build, &b, err);
+        rc = vls_job_view(j, build, &b, err);
         if (rc < 0)
             break;
         if (!b.args->no_record)

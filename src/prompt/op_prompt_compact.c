@@ -339,15 +339,13 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     compacting c = {.job = j, .args = in, .out = result};
     valise *v = valise_job_workspace(j);
-    valise_call call = VALISE_CALL_INIT;
     int rc = check_words(c.args, err);
 
     c.asks = c.args->provider.ptr || c.args->replay.ptr;
     if (rc == 0 && c.asks)
         rc = vls_prompt_provider(&c.provider, &j->arena, v, c.args->provider, c.args->replay, err);
-    call.actor = valise_job_actor(j);
     if (rc == 0)
-        rc = vls_with_view(v, &call, look, &c, err);
+        rc = vls_job_view(j, look, &c, err);
     if (rc < 0)
         return rc;
     if (c.out->turns == 0) {

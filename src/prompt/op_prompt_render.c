@@ -122,10 +122,8 @@ static int render(void *arg, valise_view *view, valise_error *err)
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     rendering r = {j, in, result};
-    valise_call call = VALISE_CALL_INIT;
 
-    call.actor = valise_job_actor(j);
-    return vls_with_view(valise_job_workspace(j), &call, render, &r, err);
+    return vls_job_view(j, render, &r, err);
 }
 
 const valise_op vls_op_prompt_prompt_render = {

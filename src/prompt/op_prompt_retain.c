@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "bus/bus.h"
+#include "bus/job.h"
 #include "kernel/kernel.h"
 #include "kernel/retention.h"
 #include "prompt/rows.h"
@@ -89,18 +90,14 @@ static int choose(void *arg, valise_view *view, valise_error *err)
 /* The oldest `count` of the list. */
 static int expire(int64_t *removed, valise_job *j, ids *old, size_t count, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     valise_str texts[AT_ONCE];
     vls_prompt_expire_args args = {.prompts = {texts, count}};
     vls_prompt_expired done = {.count = 0};
-    valise_call call = VALISE_CALL_INIT;
-    int rc = valise_job_call(&call, j, err);
+    int rc;
 
     for (size_t i = 0; i < count; i++)
         texts[i] = vls_str((const char *)old->ptr[--old->len].bytes, sizeof(valise_id));
-    if (rc == 0)
-        rc = vls_run(valise_job_workspace(j), &vls_op_prompt_prompt_expire, &args, &done, NULL,
-                     &call, &internal, err);
+    rc = vls_job_run(j, &vls_op_prompt_prompt_expire, &args, &done, NULL, err);
     *removed += done.count;
     return rc;
 }

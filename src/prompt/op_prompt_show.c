@@ -228,10 +228,8 @@ static int show(void *arg, valise_view *view, valise_error *err)
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     showing s = {j, in, result};
-    valise_call call = VALISE_CALL_INIT;
 
-    call.actor = valise_job_actor(j);
-    return vls_with_view(valise_job_workspace(j), &call, show, &s, err);
+    return vls_job_view(j, show, &s, err);
 }
 
 const valise_op vls_op_prompt_prompt_show = {

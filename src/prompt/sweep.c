@@ -164,7 +164,6 @@ static int lot(valise_list *out, vls_arena *arena, const ids *list, size_t from,
 
 static int sweep(sweeping *s, valise *v, valise_error *err)
 {
-    static const vls_run_more internal = {.internal = true};
     VLS_AUTO(arena) vls_arena arena = {0};
     size_t most = VLS_MAX(VLS_MAX(s->prompts.len, s->holds.len), s->blobs.len);
     int rc = 0;
@@ -179,7 +178,7 @@ static int sweep(sweeping *s, valise *v, valise_error *err)
         if (rc == 0)
             rc = lot(&args.blobs, &arena, &s->blobs, at, err);
         if (rc == 0)
-            rc = vls_run(v, &vls_op_prompt_prompt_sweep, &args, NULL, NULL, NULL, &internal, err);
+            rc = vls_run_own(v, &vls_op_prompt_prompt_sweep, &args, NULL, NULL, NULL, err);
         vls_arena_reset(&arena);
     }
     return rc;
