@@ -2,6 +2,7 @@
 #include "bus/bus.h"
 #include "bus/job.h"
 #include "kernel/kernel.h"
+#include "kernel/packages.h"
 #include "kernel/residue.h"
 #include "kernel/retention.h"
 #include "store/blob_care.h"
@@ -40,17 +41,6 @@ static const valise_field gc_out[] = {
     VALISE_FIELD_END,
 };
 
-/* Areas first: what they let go of may be all that referred to an object or a blob. */
-static int collect(valise *v, valise_error *err)
-{
-    const valise_extension *const *packages = vls_registry_packages(v->registry);
-    int rc = 0;
-
-    for (; rc == 0 && *packages; packages++)
-        rc = (*packages)->collect ? (*packages)->collect(v, err) : 0;
-    return rc;
-}
-
 static int job(valise_job *j, const void *in, void *result, valise_error *err)
 {
     const gc_args *args = in;
@@ -65,7 +55,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     int rc = vls_retention_apply(&expired, &more, v, 0, err);
 
     if (rc == 0)
-        rc = collect(v, err);
+        rc = vls_packages_collect(v, err); /* what they let go of may be all that named something */
     if (rc == 0)
         rc = vls_gc(&gc, v->store, grace, now, vls_job_progress(j), err);
     if (rc == 0 && v->blobs)

@@ -9,6 +9,7 @@
 #include "bus/index.h"
 #include "bus/job.h"
 #include "kernel/kernel.h"
+#include "kernel/packages.h"
 
 #define PROBLEMS_MAX 1000u
 
@@ -159,26 +160,13 @@ static int repair_memory(repair *r, valise_error *err)
 }
 
 /* Files that areas make from rows. */
-static int repair_files(repair *r, valise_error *err)
+static int note_files(void *arg, const valise_projection *p, valise_error *err)
 {
-    valise *v = valise_job_workspace(r->job);
-    const valise_extension *const *packages = vls_registry_packages(v->registry);
-    char place[128], text[320];
-    int rc = 0;
+    vls_projection_problem problem;
 
-    for (; rc == 0 && *packages; packages++) {
-        valise_projection p = {.size = sizeof(p)};
-        if (!(*packages)->verify)
-            continue;
-        rc = (*packages)->verify(&p, v, true, err);
-        if (rc < 0 || (p.differences == 0 && !p.damage[0]))
-            continue;
-        (void)snprintf(place, sizeof(place), "index %s", p.name);
-        (void)snprintf(text, sizeof(text), "%lld entries were not what the rows say",
-                       (long long)p.differences);
-        rc = add_problem(r, place, p.damage[0] ? p.damage : text, true, err);
-    }
-    return rc;
+    return vls_projection_is_wrong(&problem, p)
+               ? add_problem(arg, problem.place, problem.text, true, err)
+               : 0;
 }
 
 static int job(valise_job *j, const void *args, void *result, valise_error *err)
@@ -193,7 +181,7 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
     if (rc == 0)
         rc = repair_memory(&r, err);
     if (rc == 0)
-        rc = repair_files(&r, err);
+        rc = vls_packages_verify(valise_job_workspace(j), true, note_files, &r, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < r.count; i++)

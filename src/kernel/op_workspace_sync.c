@@ -1,6 +1,7 @@
 /* op_workspace_sync.c -- workspace:sync, build the memory indexes anew and compare. */
 #include "bus/follow.h"
 #include "kernel/kernel.h"
+#include "kernel/packages.h"
 
 typedef struct sync_row {
     valise_str name, example;
@@ -47,27 +48,16 @@ static int report(void *arg, const vls_index_report *r, valise_error *err)
 }
 
 /* Files that areas make from rows: the same questions. */
-static int sync_files(syncing *s, valise_error *err)
+static int report_files(void *arg, const valise_projection *p, valise_error *err)
 {
-    valise *v = valise_job_workspace(s->job);
-    const valise_extension *const *packages = vls_registry_packages(v->registry);
-    int rc = 0;
+    const syncing *s = arg;
+    sync_row row = {.name = valise_str_of(p->name),
+                    .example = valise_str_of(p->damage[0] ? p->damage : p->example),
+                    .seq = p->seq,
+                    .entries = p->entries,
+                    .differences = p->differences + (p->damage[0] != '\0')};
 
-    for (; rc == 0 && *packages; packages++) {
-        valise_projection p = {.size = sizeof(p)};
-        if (!(*packages)->verify)
-            continue;
-        rc = (*packages)->verify(&p, v, true, err);
-        if (rc < 0 || p.seq == 0)
-            continue;
-        sync_row row = {.name = valise_str_of(p.name),
-                        .example = valise_str_of(p.damage[0] ? p.damage : p.example),
-                        .seq = p.seq,
-                        .entries = p.entries,
-                        .differences = p.differences + (p.damage[0] != '\0')};
-        rc = valise_job_emit(s->job, &row, err);
-    }
-    return rc;
+    return p->seq == 0 ? 0 : valise_job_emit(s->job, &row, err);
 }
 
 static int sync_job(valise_job *job, const void *args, void *result, valise_error *err)
@@ -84,7 +74,7 @@ static int sync_job(valise_job *job, const void *args, void *result, valise_erro
     valise_job_stage(job, "build indexes", "rows", 0);
     rc = vls_indexes_check(&feed->indexes, &how, err);
     if (rc == 0)
-        rc = sync_files(&s, err);
+        rc = vls_packages_verify(valise_job_workspace(job), true, report_files, &s, err);
     if (rc < 0 || s.failure.code == 0)
         return rc;
     if (err)

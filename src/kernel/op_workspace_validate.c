@@ -3,6 +3,7 @@
 #include "bus/index.h"
 #include "bus/job.h"
 #include "kernel/kernel.h"
+#include "kernel/packages.h"
 #include "store/blob_care.h"
 
 typedef enum weight {
@@ -67,35 +68,24 @@ static int check_blobs(vls_validation *found, valise_job *j, valise_error *err)
     return rc < 0 ? rc : note_past(j, check.past, err);
 }
 
-/* Files that areas make from rows. */
-static int check_files(vls_validation *found, valise_job *j, valise_error *err)
-{
-    valise *v = valise_job_workspace(j);
-    const valise_extension *const *packages = vls_registry_packages(v->registry);
-    char place[128], text[640];
-    int rc = 0;
+typedef struct checking {
+    valise_job *job;
+    vls_validation *found;
+} checking;
 
-    for (; rc == 0 && *packages; packages++) {
-        valise_projection p = {.size = sizeof(p)};
-        problem row = {.kind = PROBLEM, .remedy = VLS_STR("make it anew: valise repair")};
-        if (!(*packages)->verify)
-            continue;
-        rc = (*packages)->verify(&p, v, false, err);
-        if (rc < 0 || (p.differences == 0 && !p.damage[0]))
-            continue;
-        (void)snprintf(place, sizeof(place), "index %s", p.name);
-        if (p.damage[0])
-            (void)snprintf(text, sizeof(text), "it cannot be read: %s", p.damage);
-        else
-            (void)snprintf(text, sizeof(text),
-                           "%lld of what it holds is not what the rows say, such as \"%s\"",
-                           (long long)p.differences, p.example);
-        row.place = valise_str_of(place);
-        row.problem = valise_str_of(text);
-        found->problems++;
-        rc = valise_job_emit(j, &row, err);
-    }
-    return rc;
+/* Files that areas make from rows. */
+static int check_files(void *arg, const valise_projection *p, valise_error *err)
+{
+    const checking *c = arg;
+    vls_projection_problem wrong;
+    problem row = {.kind = PROBLEM, .remedy = VLS_STR("make it anew: valise repair")};
+
+    if (!vls_projection_is_wrong(&wrong, p))
+        return 0;
+    row.place = valise_str_of(wrong.place);
+    row.problem = valise_str_of(wrong.text);
+    c->found->problems++;
+    return valise_job_emit(c->job, &row, err);
 }
 
 /* What was erased or has expired is no problem, but it cannot be checked. */
@@ -133,7 +123,7 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
     if (rc == 0)
         rc = vls_index_verify(v, emit, j, &found.problems, err);
     if (rc == 0)
-        rc = check_files(&found, j, err);
+        rc = vls_packages_verify(v, false, check_files, &(checking){j, &found}, err);
     if (rc == 0)
         rc = note(j, &found, err);
     if (rc < 0 || found.problems == 0)

@@ -1,6 +1,8 @@
 /* residue.c -- see residue.h. */
 #include "kernel/residue.h"
 
+#include "kernel/packages.h"
+
 #define NAME "residue"
 
 int vls_residue_mark(vls_txn *txn, valise_error *err)
@@ -25,16 +27,6 @@ static int unmark(void *arg, vls_txn *txn, valise_error *err)
     return rc < 0 ? rc : 0;
 }
 
-static int have_areas_forget(valise *v, valise_error *err)
-{
-    const valise_extension *const *packages = vls_registry_packages(v->registry);
-    int rc = 0;
-
-    for (; rc == 0 && *packages; packages++)
-        rc = (*packages)->forget ? (*packages)->forget(v, err) : 0;
-    return rc;
-}
-
 int vls_residue_finish(int64_t *left, valise *v, valise_error *err)
 {
     void *self;
@@ -45,7 +37,7 @@ int vls_residue_finish(int64_t *left, valise *v, valise_error *err)
     *left = 0;
     if (rc < 0 || !marked)
         return rc;
-    rc = have_areas_forget(v, err);
+    rc = vls_packages_forget(v, err);
     if (rc == 0 && ops->maintain)
         rc = ops->maintain(left, self, VALISE_MAINTAIN_TRUNCATE, err);
     return rc < 0 || *left > 0 ? rc : vls_with_txn(v, unmark, NULL, err);
