@@ -73,13 +73,6 @@ static int add_forks(plan *p, valise_error *err)
     return rc;
 }
 
-static int compare_seqs(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Is there a point with first <= point < end? */
 static bool has_point(const plan *p, int64_t first, int64_t end)
 {
@@ -296,7 +289,7 @@ static int gather(plan *p, int64_t from, int64_t upto, valise_error *err)
         rc = add_pinned(p, err);
     if (rc < 0)
         return rc;
-    qsort(p->points.ptr, p->points.len, sizeof(int64_t), compare_seqs);
+    qsort(p->points.ptr, p->points.len, sizeof(int64_t), vls_i64_order);
     return vls_rows_each(p->rows, &range, vls_key_set_add, &p->keys, err);
 }
 

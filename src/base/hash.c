@@ -118,3 +118,8 @@ void vls_hash_field_none(vls_hasher *hasher)
 {
     add_size(hasher, NO_FIELD);
 }
+
+int vls_id_order(const void *a, const void *b)
+{
+    return vls_id_compare(a, b);
+}

@@ -74,4 +74,7 @@ static inline int vls_id_compare(const valise_id *a, const valise_id *b)
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
+/* The same for qsort and bsearch in arrays of valise_id. */
+int vls_id_order(const void *a, const void *b);
+
 #endif

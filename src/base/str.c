@@ -26,6 +26,13 @@ int vls_str_order(const void *a, const void *b)
     return vls_str_compare(*(const valise_str *)a, *(const valise_str *)b);
 }
 
+int vls_i64_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 bool vls_str_is(const void *item, const void *key)
 {
     return vls_str_equal(*(const valise_str *)item, *(const valise_str *)key);

@@ -51,6 +51,9 @@ int vls_str_compare(valise_str a, valise_str b);
 /* The same for qsort and bsearch in arrays of valise_str. */
 int vls_str_order(const void *a, const void *b);
 
+/* For qsort and bsearch in arrays of int64_t. */
+int vls_i64_order(const void *a, const void *b);
+
 /* For maps of valise_str: is the item the key? */
 bool vls_str_is(const void *item, const void *key);
 

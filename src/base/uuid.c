@@ -113,3 +113,8 @@ bool vls_uuid_time_ms(int64_t *out, const valise_uuid *uuid)
     *out = time_ms;
     return true;
 }
+
+int vls_uuid_order(const void *a, const void *b)
+{
+    return vls_uuid_compare(a, b);
+}

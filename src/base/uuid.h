@@ -82,4 +82,7 @@ static inline int vls_uuid_compare(const valise_uuid *a, const valise_uuid *b)
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
+/* The same for qsort and bsearch in arrays of valise_uuid. */
+int vls_uuid_order(const void *a, const void *b);
+
 #endif

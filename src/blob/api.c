@@ -104,10 +104,10 @@ int valise_blob_open(valise_blob_reader **out, valise *v, const valise_id *blob,
     /* Rights, and whether there is a record. */
     rc = vls_run(v, &vls_op_blob_blob_show, &(vls_blob_show_args){*blob}, &shown, &memory, call,
                  NULL, err);
+    if (rc == 0)
+        rc = vls_blobs_need(v->blobs, err);
     if (rc < 0)
         return rc;
-    if (!v->blobs)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
     reader = vls_mem_zalloc(v->env, sizeof(*reader));
     if (!reader)
         return vls_fail_memory(err);

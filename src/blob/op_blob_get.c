@@ -121,10 +121,10 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     valise *v = valise_job_workspace(j);
     int rc = vls_job_view(j, look, &g, err);
 
+    if (rc == 0)
+        rc = vls_blobs_need(v->blobs, err);
     if (rc < 0)
         return rc;
-    if (!v->blobs)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
     return g.args->output.ptr ? into_file(&g, err) : into_answer(&g, err);
 }
 

@@ -92,10 +92,10 @@ static int put(registering *r, valise_error *err)
                                   .progress = vls_job_progress(r->job)};
     struct stat st = {0};
     uint64_t total = r->args->data.len;
-    int rc;
+    int rc = vls_blobs_need(v->blobs, err);
 
-    if (!v->blobs)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
+    if (rc < 0)
+        return rc;
     if (r->fd >= 0 && fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
         total = (uint64_t)st.st_size;
     valise_job_stage(r->job, "register", "bytes", total);

@@ -104,11 +104,9 @@ static int put(vls_blob_told *out, receiving *r, valise_str bytes, int fd, valis
                                   .fd = fd};
     int rc = ask(r, err);
 
-    if (rc < 0)
-        return rc;
-    if (!v->blobs)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
-    return vls_blob_put(out, &input, err);
+    if (rc == 0)
+        rc = vls_blobs_need(v->blobs, err);
+    return rc < 0 ? rc : vls_blob_put(out, &input, err);
 }
 
 static int put_file(vls_blob_told *out, receiving *r, valise_str path, valise_error *err)

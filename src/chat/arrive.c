@@ -61,11 +61,6 @@ typedef struct arriving {
     vls_vec(unheld) unheld;
 } arriving;
 
-static bool has_ref(const void *item, const void *key)
-{
-    return vls_turn_ref_equal(item, key);
-}
-
 static int check_links(arriving *a, const vls_turn_row *row, const vls_turn_row *parent,
                        valise_error *err)
 {
@@ -282,7 +277,7 @@ int vls_turns_arrive(valise_view *view, const void *const *rows, size_t count, v
     int rc = 0;
 
     vls_arena_init(&a.arena, view->arena.env, VLS_VIEW_MAX_BYTES);
-    vls_map_init(&a.leaves, view->arena.env, has_ref);
+    vls_map_init(&a.leaves, view->arena.env, vls_turn_ref_is);
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = check_turn(&a, rows[i], err);
     if (rc == 0)
@@ -354,7 +349,7 @@ static int check_new(valise_view *view, const vls_edge_row *edge, valise_error *
 
 /* From merge to merge. A version of before the bundle leads to none that came. */
 typedef struct merge_node {
-    vls_turn_ref ref;
+    vls_turn_ref ref;      /* what the map finds it by */
     vls_turn_ref *parents; /* NULL: not asked yet */
     size_t count, at;
     enum { UNSEEN, OPEN, DONE } state;
@@ -365,11 +360,6 @@ typedef struct circling {
     vls_map nodes; /* of merge_node, by ref */
     vls_vec(merge_node *) open;
 } circling;
-
-static bool is_node(const void *item, const void *key)
-{
-    return vls_turn_ref_equal(&((const merge_node *)item)->ref, key);
-}
 
 static int add_node(circling *c, const vls_turn_ref *ref, valise_error *err)
 {
@@ -458,7 +448,7 @@ int vls_edges_arrive(valise_view *view, const void *const *rows, size_t count, v
         if (rc == 0)
             rc = check_edge(view, rows[i], err);
     }
-    vls_map_init(&c.nodes, view->arena.env, is_node);
+    vls_map_init(&c.nodes, view->arena.env, vls_turn_ref_is);
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = add_merge(&c, rows[i], err);
     for (size_t i = 0; rc == 0 && i < count; i++)
@@ -473,7 +463,7 @@ int vls_edges_restored(valise_view *view, valise_error *err)
     vls_edge_row row;
     int rc = each_row(view, &vls_edges, &row, false, check_edge, view, err);
 
-    vls_map_init(&c.nodes, view->arena.env, is_node);
+    vls_map_init(&c.nodes, view->arena.env, vls_turn_ref_is);
     if (rc == 0)
         rc = each_row(view, &vls_edges, &row, true, add_merge, &c, err);
     if (rc == 0)

@@ -286,18 +286,13 @@ static int read_block(reading *r, vls_json block)
 
 /* ---- all of them ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(valise_id));
-}
-
 static void sort_blobs(vls_blocks *blocks)
 {
     size_t kept = 0;
 
     if (blocks->blobs.len == 0)
         return;
-    qsort(blocks->blobs.ptr, blocks->blobs.len, sizeof(*blocks->blobs.ptr), compare_ids);
+    qsort(blocks->blobs.ptr, blocks->blobs.len, sizeof(*blocks->blobs.ptr), vls_id_order);
     for (size_t i = 1; i < blocks->blobs.len; i++) {
         if (!vls_id_equal(&blocks->blobs.ptr[i], &blocks->blobs.ptr[kept]))
             blocks->blobs.ptr[++kept] = blocks->blobs.ptr[i];

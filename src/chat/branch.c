@@ -27,11 +27,6 @@ typedef struct finding {
     vls_map has; /* vls_turn_ref, in memory of the view */
 } finding;
 
-static bool is_ref(const void *item, const void *key)
-{
-    return vls_turn_ref_equal(item, key);
-}
-
 static int add_turn(finding *f, const vls_turn_row *row, valise_error *err)
 {
     vls_arena *arena = &f->view->arena;
@@ -95,7 +90,7 @@ static int gather(vls_branch *out, valise_view *view, const vls_turn_remove_args
     *out = (vls_branch){.leaf = true};
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no turn %s", vls_turn_ref_write(&ref).s);
-    vls_map_init(&f.has, view->arena.env, is_ref);
+    vls_map_init(&f.has, view->arena.env, vls_turn_ref_is);
     if (rc > 0)
         rc = add_turn(&f, &top, err);
     if (rc == 0)
@@ -237,7 +232,7 @@ int vls_branch_find(vls_branch *out, valise_view *view, const vls_turn_remove_ar
 
 /* A version that goes, or a parent of one. */
 typedef struct node {
-    vls_turn_ref ref;
+    vls_turn_ref ref;        /* what the map finds it by */
     const vls_turn_row *row; /* NULL: it stays */
     struct node **parents;   /* of one that goes */
     size_t parent_count;
@@ -271,11 +266,6 @@ typedef struct removing {
     vls_vec(moving) heads;
     vls_vec(vls_tip_row) tips; /* new ones */
 } removing;
-
-static bool is_node(const void *item, const void *key)
-{
-    return vls_turn_ref_equal(&((const node *)item)->ref, key);
-}
 
 static int add_node(node **out, removing *r, const vls_turn_ref *ref, valise_error *err)
 {
@@ -590,7 +580,7 @@ int vls_branch_remove(vls_swept *out, valise_view *view, const vls_branch *branc
 
     if (branch->turns.len == 1 && !branch->leaf)
         return 0; /* what is below needs it */
-    vls_map_init(&r.nodes, view->arena.env, is_node);
+    vls_map_init(&r.nodes, view->arena.env, vls_turn_ref_is);
     rc = leave_all(&r, err);
     if (rc == 0)
         rc = change_all(&r, err);

@@ -175,11 +175,6 @@ typedef struct asking {
     vls_arena arena;
 } asking;
 
-static bool has_ref(const void *item, const void *key)
-{
-    return vls_turn_ref_equal(item, key);
-}
-
 /* 1 when it was done before. */
 static int mark_done(asking *a, const vls_turn_ref *merge, valise_error *err)
 {
@@ -248,7 +243,7 @@ int vls_turn_is_before(valise_view *view, const vls_turn_row *a, const vls_turn_
 
     if (b->merge.version == 0)
         return vls_turn_is_on(view, a, b, err);
-    vls_map_init(&s.done, s.env, has_ref);
+    vls_map_init(&s.done, s.env, vls_turn_ref_is);
     vls_arena_init(&s.arena, s.env, VLS_VIEW_MAX_BYTES);
     rc = ask(&s, a, b, err);
     vls_vec_release(&s.open, s.env);

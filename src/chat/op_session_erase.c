@@ -52,11 +52,6 @@ typedef struct looking {
     int64_t turns;
 } looking;
 
-static bool is_ref(const void *item, const void *key)
-{
-    return vls_turn_ref_equal(&((const vls_turn_row *)item)->ref, key);
-}
-
 static int wait_for(looking *l, const vls_turn_ref *ref, valise_error *err)
 {
     return vls_vec_push_in(&l->waiting, &l->view->arena, *ref)
@@ -152,7 +147,7 @@ static int look(void *arg, valise_view *view, valise_error *err)
     l->pins = (vls_turn_pins){.read = false};
     l->waiting.ptr = NULL;
     l->waiting.len = l->waiting.cap = 0;
-    vls_map_init(&l->gone, view->arena.env, is_ref);
+    vls_map_init(&l->gone, view->arena.env, vls_turn_ref_is);
     if (rc == 0)
         rc = vls_turn_pins_read(&l->pins, view, err);
     if (rc == 0 && l->session.head.version > 0)

@@ -251,6 +251,11 @@ int vls_turn_ref_compare(const void *a, const void *b)
     return order != 0 ? order : (x->version > y->version) - (x->version < y->version);
 }
 
+bool vls_turn_ref_is(const void *item, const void *key)
+{
+    return vls_turn_ref_equal(item, key);
+}
+
 vls_turn_ref_text vls_turn_ref_write(const vls_turn_ref *ref)
 {
     vls_turn_ref_text text = {""};

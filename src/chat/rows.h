@@ -71,6 +71,9 @@ static inline bool vls_turn_place_equal(const vls_turn_place *a, const vls_turn_
 /* For qsort and bsearch, of vls_turn_ref: by id, then by version. */
 int vls_turn_ref_compare(const void *a, const void *b);
 
+/* For maps of refs, or of structs that begin with one: is the item's the key? */
+bool vls_turn_ref_is(const void *item, const void *key);
+
 typedef struct vls_session_row {
     valise_uuid id;
     valise_str label;        /* NULLABLE CONTENT; need not be unique */

@@ -188,17 +188,6 @@ int vls_tree_content_get(vls_tree_content_row *out, valise_view *view, const val
 }
 
 /* What was erased is there again when somebody keeps it again. */
-static int fill_again(valise_view *view, const vls_tree_content_row *row, valise_error *err)
-{
-    const vls_coll *coll = vls_store_coll(view->txn->store, &vls_tree_contents);
-    valise_cell cells[VALISE_MAX_COLUMNS], *copy = NULL;
-    int rc = vls_row_to_cells(cells, row, content_fields, &view->arena, err);
-
-    if (rc == 0)
-        rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
-    return rc < 0 ? rc : vls_view_put_cells(view, coll, copy, true, err);
-}
-
 int vls_tree_content_put(valise_view *view, const vls_tree_content_row *row, valise_error *err)
 {
     vls_tree_content_row old;
@@ -206,7 +195,7 @@ int vls_tree_content_put(valise_view *view, const vls_tree_content_row *row, val
 
     if (rc < 0 || rc == 1)
         return VLS_MIN(rc, 0);
-    return rc == 2 ? fill_again(view, row, err)
+    return rc == 2 ? vls_view_refill(view, &vls_tree_contents, row, err)
                    : valise_view_put(view, &vls_tree_contents, row, err);
 }
 

@@ -244,18 +244,7 @@ int vls_frame_make(vls_frame_row *out, valise_view *view, const vls_frame_new *f
 }
 
 /* What was erased is there again when somebody says it again, as everywhere. The row is the same
- * but for that, and since when it is there does not change. */
-static int fill_again(valise_view *view, const vls_frame_row *frame, valise_error *err)
-{
-    const vls_coll *coll = vls_store_coll(view->txn->store, &vls_frames);
-    valise_cell cells[VALISE_MAX_COLUMNS], *row = NULL;
-    int rc = vls_row_to_cells(cells, frame, frame_fields, &view->arena, err);
-
-    if (rc == 0)
-        rc = vls_cells_copy(&row, cells, coll->field_count, &view->arena, err);
-    return rc < 0 ? rc : vls_view_put_cells(view, coll, row, true, err);
-}
-
+ * but for that. */
 int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame_new *from,
                   valise_error *err)
 {
@@ -271,7 +260,7 @@ int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame
         vls_str_equal(old.agent, frame->agent)) {
         if (!vls_id_is_none(&old.content))
             return 0;
-        rc = fill_again(view, frame, err);
+        rc = vls_view_refill(view, &vls_frames, frame, err);
         if (rc == 0)
             rc = vls_tree_head(&tree, view, err);
         if (rc > 0)

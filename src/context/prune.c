@@ -369,16 +369,6 @@ int vls_prune_check(vls_orphan *out, valise_view *view, const vls_tree_row *tree
 
 /* ---- frames ---- */
 
-static int compare_uuids(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(valise_uuid));
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(valise_id));
-}
-
 typedef struct gathering {
     valise_view *view;
     const vls_coll *entries;
@@ -410,7 +400,7 @@ static void sort_ids(gathering *g)
     size_t kept = 0;
 
     if (g->ids.len > 1)
-        qsort(g->ids.ptr, g->ids.len, sizeof(valise_id), compare_ids);
+        qsort(g->ids.ptr, g->ids.len, sizeof(valise_id), vls_id_order);
     for (size_t i = 0; i < g->ids.len; i++) {
         if (kept == 0 || !vls_id_equal(&g->ids.ptr[kept - 1], &g->ids.ptr[i]))
             g->ids.ptr[kept++] = g->ids.ptr[i];
@@ -426,7 +416,7 @@ static bool counts(void *arg, const vls_coll *coll, const valise_cell *row)
     if (coll != g->entries || row[0].as.bytes.len != sizeof(valise_uuid))
         return true;
     return !bsearch(row[0].as.bytes.ptr, g->slots, g->slot_count, sizeof(valise_uuid),
-                    compare_uuids);
+                    vls_uuid_order);
 }
 
 /* Only those that are there, nothing has, and no pin holds. */
@@ -487,7 +477,7 @@ int vls_prune_frames(const valise_id **ids, size_t *count, valise_view *view,
     if (rc < 0)
         return rc;
     if (orphan_count > 1)
-        qsort(g.slots, orphan_count, sizeof(valise_uuid), compare_uuids);
+        qsort(g.slots, orphan_count, sizeof(valise_uuid), vls_uuid_order);
     sort_ids(&g);
     rc = leave_held(&g, err);
     if (rc == 0) {

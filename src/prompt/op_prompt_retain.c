@@ -26,11 +26,6 @@ typedef struct choosing {
     ids old;    /* the oldest last */
 } choosing;
 
-static int compare_ids(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(valise_id));
-}
-
 static int list_pins(choosing *c, valise_view *view, valise_error *err)
 {
     const valise_str before = VLS_STR("prompt/");
@@ -48,13 +43,14 @@ static int list_pins(choosing *c, valise_view *view, valise_error *err)
     }
     valise_scan_close(scan);
     if (c->pinned.len > 1)
-        qsort(c->pinned.ptr, c->pinned.len, sizeof(valise_id), compare_ids);
+        qsort(c->pinned.ptr, c->pinned.len, sizeof(valise_id), vls_id_order);
     return VLS_MIN(rc, 0);
 }
 
 static bool is_pinned(const choosing *c, const valise_id *id)
 {
-    return c->pinned.len > 0 && bsearch(id, c->pinned.ptr, c->pinned.len, sizeof(*id), compare_ids);
+    return c->pinned.len > 0 &&
+           bsearch(id, c->pinned.ptr, c->pinned.len, sizeof(*id), vls_id_order);
 }
 
 /* What any of the limits says may go, goes. */

@@ -16,10 +16,10 @@ static int open_blob(void *arg, const valise_id *blob, valise_error *err)
 {
     source *s = arg;
     valise_error why = VALISE_ERROR_INIT;
-    int rc;
+    int rc = vls_blobs_need(s->blobs, err);
 
-    if (!s->blobs)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
+    if (rc < 0)
+        return rc;
     rc = vls_blob_reader_open(&s->reader, s->blobs, blob, &why);
     if (rc == VALISE_E_NOT_FOUND) {
         (void)vls_fail(err, rc, "blob %s is gone", vls_id_hex(blob).s);

@@ -15,10 +15,9 @@ typedef struct sending {
 static int open_blob(void *arg, const valise_id *blob, valise_error *err)
 {
     vls_sent_blobs *s = arg;
+    int rc = vls_blobs_need(s->v->blobs, err);
 
-    if (!s->v->blobs)
-        return vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
-    return vls_blob_reader_open(&s->reader, s->v->blobs, blob, err);
+    return rc < 0 ? rc : vls_blob_reader_open(&s->reader, s->v->blobs, blob, err);
 }
 
 static int read_blob(size_t *len, void *arg, void *room, size_t room_bytes, valise_error *err)

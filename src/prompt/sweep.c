@@ -26,17 +26,12 @@ typedef struct sweeping {
     int64_t seen;
 } sweeping;
 
-static int compare_ids(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(valise_id));
-}
-
 static void tidy(ids *list)
 {
     size_t left = 0;
 
     if (list->len > 1)
-        qsort(list->ptr, list->len, sizeof(*list->ptr), compare_ids);
+        qsort(list->ptr, list->len, sizeof(*list->ptr), vls_id_order);
     for (size_t i = 0; i < list->len; i++)
         if (left == 0 || !vls_id_equal(&list->ptr[i], &list->ptr[left - 1]))
             list->ptr[left++] = list->ptr[i];
@@ -56,7 +51,8 @@ static int need(sweeping *s, const valise_id *id, valise_error *err)
 
 static bool is_needed(const sweeping *s, const valise_id *id)
 {
-    return s->needed.len > 0 && bsearch(id, s->needed.ptr, s->needed.len, sizeof(*id), compare_ids);
+    return s->needed.len > 0 &&
+           bsearch(id, s->needed.ptr, s->needed.len, sizeof(*id), vls_id_order);
 }
 
 /* ---- what is needed ---- */

@@ -259,13 +259,6 @@ static int by_seq(const void *a, const void *b)
     return x->seq != y->seq ? (x->seq < y->seq ? -1 : 1) : by_key(x, y);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* What the index has of the row: 1 and its doc, or 0. */
 static int find_doc(int64_t *doc, valise_id *object, vls_search *s, const item *it,
                     valise_error *err)
@@ -342,7 +335,7 @@ static int work_off(batch *b, valise_error *err)
         vls_view_rewind(b->view, mark);
     }
     if (b->drops.len > 0)
-        qsort(b->drops.ptr, b->drops.len, sizeof(*b->drops.ptr), by_number);
+        qsort(b->drops.ptr, b->drops.len, sizeof(*b->drops.ptr), vls_i64_order);
     if (b->adds.len > 0)
         qsort(b->adds.ptr, b->adds.len, sizeof(*b->adds.ptr), by_seq);
     for (size_t i = 0; rc == 0 && i < b->drops.len; i++)

@@ -71,6 +71,11 @@ void vls_blobs_close(vls_blobs *blobs)
     vls_mem_free(blobs->env, blobs, sizeof(*blobs));
 }
 
+int vls_blobs_need(const vls_blobs *blobs, valise_error *err)
+{
+    return blobs ? 0 : vls_fail(err, VALISE_E_UNSUPPORTED, "this workspace has no blob storage");
+}
+
 static int check_writable(const vls_blobs *blobs, valise_error *err)
 {
     return blobs->read_only ? vls_fail(err, VALISE_E_DENIED, "the blobs are open for reading only")

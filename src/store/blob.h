@@ -33,6 +33,9 @@ typedef struct vls_blobs_options {
 int vls_blobs_open(vls_blobs **out, const vls_blobs_options *options, valise_error *err);
 void vls_blobs_close(vls_blobs *blobs); /* NULL is fine; every reader must be closed */
 
+/* VALISE_E_UNSUPPORTED for NULL: a workspace without blob storage. */
+int vls_blobs_need(const vls_blobs *blobs, valise_error *err);
+
 /* ---- in ---- */
 
 /* Where bytes come from: at most `room_bytes` of them into room, *len 0 at the end. A negative code

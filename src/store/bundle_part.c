@@ -234,17 +234,12 @@ static int follow_row(vls_bundle_part *part, const vls_bundle_row *row, valise_e
 
 /* ---- order ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    return vls_id_compare(a, b);
-}
-
 size_t vls_bundle_sort_ids(valise_id *ids, size_t count)
 {
     size_t kept = 0;
 
     if (count > 1)
-        qsort(ids, count, sizeof(*ids), compare_ids);
+        qsort(ids, count, sizeof(*ids), vls_id_order);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || !vls_id_equal(&ids[kept - 1], &ids[i]))
             ids[kept++] = ids[i];
@@ -254,7 +249,7 @@ size_t vls_bundle_sort_ids(valise_id *ids, size_t count)
 
 bool vls_bundle_has_id(const valise_id *ids, size_t count, const valise_id *id)
 {
-    return count > 0 && bsearch(id, ids, count, sizeof(*ids), compare_ids);
+    return count > 0 && bsearch(id, ids, count, sizeof(*ids), vls_id_order);
 }
 
 static int compare_rows(const void *a, const void *b)

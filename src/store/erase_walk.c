@@ -38,22 +38,10 @@ int vls_erase_compare(const vls_erase_place *a, const vls_erase_place *b)
 
 /* ---- ids ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    return vls_id_compare(a, b);
-}
-
-static int compare_seqs(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 int64_t vls_id_list_find(const vls_id_list *list, const valise_id *id)
 {
     const valise_id *found =
-        list->ids.len > 0 ? bsearch(id, list->ids.ptr, list->ids.len, sizeof(*id), compare_ids)
+        list->ids.len > 0 ? bsearch(id, list->ids.ptr, list->ids.len, sizeof(*id), vls_id_order)
                           : NULL;
 
     return found ? found - list->ids.ptr : -1;
@@ -64,7 +52,7 @@ static void sort_without(vls_id_list *list, const vls_id_list *without)
     size_t kept = 0;
 
     if (list->ids.len > 1)
-        qsort(list->ids.ptr, list->ids.len, sizeof(valise_id), compare_ids);
+        qsort(list->ids.ptr, list->ids.len, sizeof(valise_id), vls_id_order);
     for (size_t i = 0; i < list->ids.len; i++) {
         const valise_id *id = &list->ids.ptr[i];
         if ((kept > 0 && vls_id_equal(&list->ids.ptr[kept - 1], id)) ||
@@ -83,7 +71,7 @@ void vls_id_list_sort(vls_id_list *list)
 bool vls_erase_found_has(const vls_erase_found *found, int64_t seq)
 {
     return found->seqs.len > 0 &&
-           bsearch(&seq, found->seqs.ptr, found->seqs.len, sizeof(seq), compare_seqs);
+           bsearch(&seq, found->seqs.ptr, found->seqs.len, sizeof(seq), vls_i64_order);
 }
 
 void vls_erase_found_sort(vls_erase_found *found)
@@ -91,7 +79,7 @@ void vls_erase_found_sort(vls_erase_found *found)
     vls_id_list_sort(&found->named);
     sort_without(&found->carried, &found->named);
     if (found->seqs.len > 1)
-        qsort(found->seqs.ptr, found->seqs.len, sizeof(int64_t), compare_seqs);
+        qsort(found->seqs.ptr, found->seqs.len, sizeof(int64_t), vls_i64_order);
 }
 
 void vls_erase_found_release(vls_erase_found *found, const valise_env *env)

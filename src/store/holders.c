@@ -5,15 +5,10 @@
 
 /* ---- one reference ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(valise_id));
-}
-
 static void hold(const vls_holders *h, const valise_id *id)
 {
     const valise_id *found =
-        h->count > 0 ? bsearch(id, h->ids, h->count, sizeof(*id), compare_ids) : NULL;
+        h->count > 0 ? bsearch(id, h->ids, h->count, sizeof(*id), vls_id_order) : NULL;
 
     if (found)
         h->held[found - h->ids] = true;

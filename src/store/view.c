@@ -416,6 +416,17 @@ int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cel
     return 0;
 }
 
+int vls_view_refill(valise_view *view, const valise_coll *desc, const void *row, valise_error *err)
+{
+    const vls_coll *coll = vls_store_coll(view->txn->store, desc);
+    valise_cell cells[VALISE_MAX_COLUMNS], *copy = NULL;
+    int rc = vls_row_to_cells(cells, row, desc->fields, &view->arena, err);
+
+    if (rc == 0)
+        rc = vls_cells_copy(&copy, cells, coll->field_count, &view->arena, err);
+    return rc < 0 ? rc : vls_view_put_cells(view, coll, copy, true, err);
+}
+
 /* 1 when there was such a row. key: the cells of the key at least. */
 static int delete_key(valise_view *view, const vls_coll *coll, const valise_cell *key,
                       valise_error *err)

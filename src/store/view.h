@@ -142,6 +142,10 @@ int vls_view_see(vls_seen *out, valise_view *view, const vls_coll *coll, const v
 int vls_view_put_cells(valise_view *view, const vls_coll *coll, const valise_cell *row,
                        bool erasing, valise_error *err);
 
+/* Put a row in the place of the same one whose contents were erased: it has them again, and has
+ * been there since when it was. An IMMUTABLE one, too. */
+int vls_view_refill(valise_view *view, const valise_coll *desc, const void *row, valise_error *err);
+
 /* The bytes of an object as valise_view_object gives them, but as a reference that the caller lets
  * go of: a long walk need not keep them all. */
 int vls_view_blob(valise_blob **out, valise_view *view, const valise_id *id, valise_error *err);
