@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/backpack.h"
 #include "cli/progress.h"
@@ -89,7 +90,7 @@ static int warn(cli *c, vls_json answer, valise_error *err)
         vls_text_neutralize(&line, cli_text_of(answer, "ref"), 0);
         vls_buf_add_byte(&line, '\n');
     }
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&line)); /* nobody is told that this failed */
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&line)); /* nobody is told that this failed */
     return vls_buf_check(&line, err);
 }
 
@@ -130,9 +131,8 @@ static int run(valise_reply *reply, asking *a, valise *v, valise_str payload, va
 
 static int show_answer(asking *a, valise_str json, valise_error *err)
 {
-    static const vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
     vls_json answer = vls_json_null();
-    int rc = vls_json_parse(&answer, &a->c->arena, json, &limits, err);
+    int rc = cli_keep_json(&answer, &a->c->arena, json, err);
 
     if (rc == 0 && !a->begun)
         rc = show_text(a, cli_text_of(answer, "text"), err);

@@ -7,17 +7,6 @@
 
 #define SUMMARY_MIN 8u /* columns that are worth showing the beginning of a value */
 
-static void add_text(cli *c, const char *text)
-{
-    vls_buf_add_text(&c->out->text, text);
-}
-
-/* What somebody wrote, on one line: also in a file, which may be shown on a terminal later. */
-static void add_data(cli *c, valise_str text)
-{
-    vls_text_neutralize(&c->out->text, text, VLS_TEXT_KEEP_BACKSLASH);
-}
-
 static void add_number(cli *c, int64_t number)
 {
     vls_buf_add_i64(&c->out->text, number);
@@ -35,16 +24,16 @@ static void add_time(cli *c, valise_str time)
     size_t fraction = vls_str_find_byte(time, '.');
 
     cli_add_data(c->out, vls_str_head(time, fraction), 0);
-    add_text(c, fraction < time.len ? "Z" : "");
+    cli_add_text(c, fraction < time.len ? "Z" : "");
 }
 
 static void add_line(cli *c, const char *label, valise_str text)
 {
     if (text.len == 0)
         return;
-    add_text(c, label);
-    add_data(c, text);
-    add_text(c, "\n");
+    cli_add_text(c, label);
+    cli_add_inline(c, text);
+    cli_add_text(c, "\n");
 }
 
 static int add_value_line(cli *c, const char *label, const vls_json *value, valise_error *err)
@@ -65,13 +54,13 @@ static void add_names(cli *c, const char *label, const vls_json *names)
 {
     if (!names || names->type != VLS_JSON_ARRAY || names->len == 0)
         return;
-    add_text(c, label);
+    cli_add_text(c, label);
     for (uint32_t i = 0; i < names->len; i++) {
-        add_text(c, i > 0 ? ", " : "");
+        cli_add_text(c, i > 0 ? ", " : "");
         if (names->items[i].type == VLS_JSON_STRING)
-            add_data(c, vls_json_str(names->items[i]));
+            cli_add_inline(c, vls_json_str(names->items[i]));
     }
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
 }
 
 /* ---- commits ---- */
@@ -82,15 +71,15 @@ static void add_node(cli *c, vls_json row)
     valise_str id = cli_text_of(row, "nodeId"), name = cli_text_of(row, "nodeName"),
                space = cli_text_of(row, "sourceNamespace");
 
-    add_data(c, id);
+    cli_add_inline(c, id);
     if (name.len > 0 && !vls_str_equal(name, VLS_STR("unknown"))) {
-        add_text(c, " (");
-        add_data(c, name);
-        add_text(c, ")");
+        cli_add_text(c, " (");
+        cli_add_inline(c, name);
+        cli_add_text(c, ")");
     }
     if (space.len > 0) {
-        add_text(c, " in ");
-        add_data(c, space);
+        cli_add_text(c, " in ");
+        cli_add_inline(c, space);
     }
 }
 
@@ -108,25 +97,25 @@ static void add_outcome(cli *c, vls_json row)
 
     if (outcome.len == 0)
         return;
-    add_text(c, " ");
+    cli_add_text(c, " ");
     cli_style_begin(c->out, denied ? CLI_RED : CLI_PLAIN);
-    add_data(c, outcome);
+    cli_add_inline(c, outcome);
     cli_style_end(c->out, denied ? CLI_RED : CLI_PLAIN);
 }
 
 /* "pack fact v2", and the outcome. The key in so many columns at most. */
 static void add_action(cli *c, vls_json row, size_t columns)
 {
-    add_data(c, cli_text_of(row, "action"));
-    add_text(c, " ");
+    cli_add_inline(c, cli_text_of(row, "action"));
+    cli_add_text(c, " ");
     cli_style_begin(c->out, CLI_BOLD);
     if (columns == SIZE_MAX)
-        add_data(c, cli_text_of(row, "key"));
+        cli_add_inline(c, cli_text_of(row, "key"));
     else
         vls_text_fit(&c->out->text, cli_text_of(row, "key"), columns, 0);
     cli_style_end(c->out, CLI_BOLD);
     if (cli_number_of(row, "version") > 0) {
-        add_text(c, " v");
+        cli_add_text(c, " v");
         add_number(c, cli_number_of(row, "version"));
     }
     add_outcome(c, row);
@@ -135,27 +124,27 @@ static void add_action(cli *c, vls_json row, size_t columns)
 static void add_title(cli *c, vls_json row)
 {
     cli_style_begin(c->out, CLI_YELLOW);
-    add_text(c, is_read(row) ? "read" : "commit ");
+    cli_add_text(c, is_read(row) ? "read" : "commit ");
     if (!is_read(row)) {
         add_number(c, cli_number_of(row, "seq"));
-        add_text(c, " ");
+        cli_add_text(c, " ");
         add_id(c, cli_text_of(row, "commitId"));
     }
     cli_style_end(c->out, CLI_YELLOW);
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
     add_action(c, row, SIZE_MAX);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
 }
 
 static int add_commit(cli *c, vls_json row, valise_error *err)
 {
     add_title(c, row);
-    add_text(c, "Node:   ");
+    cli_add_text(c, "Node:   ");
     add_node(c, row);
-    add_text(c, "\n");
-    add_text(c, "Date:   ");
+    cli_add_text(c, "\n");
+    cli_add_text(c, "Date:   ");
     add_time(c, cli_text_of(row, "timestamp"));
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     add_names(c, "Tags:   ", vls_json_get(row, VLS_STR("tags")));
     add_line(c, "Reason: ", cli_text_of(row, "reason"));
     return add_value_line(c, "Error:  ", vls_json_get(row, VLS_STR("error")), err);
@@ -163,11 +152,11 @@ static int add_commit(cli *c, vls_json row, valise_error *err)
 
 static void add_erased(cli *c, const char *before)
 {
-    add_text(c, before);
+    cli_add_text(c, before);
     cli_style_begin(c->out, CLI_DIM);
-    add_text(c, CLI_ERASED);
+    cli_add_text(c, CLI_ERASED);
     cli_style_end(c->out, CLI_DIM);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
 }
 
 int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *err)
@@ -179,11 +168,11 @@ int cli_print_commit(cli *c, const valise_op *op, vls_json row, valise_error *er
     if (cli_is_erased(row)) {
         add_erased(c, "\n    ");
     } else if (summary.len > 0) {
-        add_text(c, "\n    ");
-        add_data(c, summary);
-        add_text(c, cli_is_cut(row) ? CLI_MORE "\n" : "\n");
+        cli_add_text(c, "\n    ");
+        cli_add_inline(c, summary);
+        cli_add_text(c, cli_is_cut(row) ? CLI_MORE "\n" : "\n");
     }
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return rc;
 }
 
@@ -193,22 +182,22 @@ static void add_head(cli *c, vls_json row, valise_str decoration, size_t key_col
     cli_style_begin(c->out, CLI_YELLOW);
     add_number(c, cli_number_of(row, "seq"));
     if (!is_read(row)) {
-        add_text(c, " ");
+        cli_add_text(c, " ");
         add_id(c, cli_text_of(row, "commitId"));
     }
     cli_style_end(c->out, CLI_YELLOW);
     if (decoration.len > 0) {
-        add_text(c, " ");
+        cli_add_text(c, " ");
         cli_style_begin(c->out, CLI_GREEN);
-        add_text(c, "(");
-        add_data(c, decoration);
-        add_text(c, ")");
+        cli_add_text(c, "(");
+        cli_add_inline(c, decoration);
+        cli_add_text(c, ")");
         cli_style_end(c->out, CLI_GREEN);
     }
-    add_text(c, " ");
+    cli_add_text(c, " ");
     add_action(c, row, key_columns);
-    add_text(c, " ");
-    add_data(c, cli_text_of(row, "nodeId"));
+    cli_add_text(c, " ");
+    cli_add_inline(c, cli_text_of(row, "nodeId"));
 }
 
 /* The beginning of the value, in so many columns. */
@@ -225,7 +214,7 @@ static void add_summary(cli *c, vls_json row, size_t columns)
         vls_buf_add_text(&text, CLI_MORE);
     if (text.len == 0 || columns < SUMMARY_MIN)
         return;
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
     cli_style_begin(out, CLI_DIM);
     if (out->terminal)
         vls_text_fit(&out->text, vls_buf_str(&text), columns, 0);
@@ -255,7 +244,7 @@ void cli_add_commit_line(cli *c, vls_json row, valise_str decoration, size_t ind
         add_summary(c, row, SIZE_MAX);
     else if (used + 2 < out->columns)
         add_summary(c, row, out->columns - used - 2);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
 }
 
 int cli_print_commit_line(cli *c, const valise_op *op, vls_json row, valise_error *err)
@@ -292,11 +281,11 @@ static int add_side(const printing *p, char sign, valise_str path, const vls_jso
     rc = vls_json_write(&text, *value, p->err);
     if (rc < 0)
         return rc;
-    add_text(c, p->indent);
+    cli_add_text(c, p->indent);
     cli_style_begin(c->out, style);
     cli_add_data(c->out, vls_buf_str(&text), 0);
     cli_style_end(c->out, style);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return 0;
 }
 
@@ -328,19 +317,19 @@ int cli_print_change(cli *c, const valise_op *op, vls_json row, valise_error *er
 
     (void)op;
     cli_style_begin(c->out, CLI_BOLD);
-    add_data(c, change);
-    add_text(c, " ");
-    add_data(c, cli_text_of(row, "key"));
+    cli_add_inline(c, change);
+    cli_add_text(c, " ");
+    cli_add_inline(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_BOLD);
     if (cli_number_of(row, "seq") > 0) {
-        add_text(c, "  by ");
-        add_data(c, cli_text_of(row, "nodeId"));
-        add_text(c, ", commit ");
+        cli_add_text(c, "  by ");
+        cli_add_inline(c, cli_text_of(row, "nodeId"));
+        cli_add_text(c, ", commit ");
         add_number(c, cli_number_of(row, "seq"));
-        add_text(c, " ");
+        cli_add_text(c, " ");
         add_id(c, cli_text_of(row, "commitId"));
     }
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     if (!before && !vls_str_equal(change, VLS_STR("added")))
         add_erased(c, "  - ");
     if (!after && !vls_str_equal(change, VLS_STR("deleted")))
@@ -365,13 +354,13 @@ static int add_conflict_side(cli *c, vls_json row, const char *side, const char 
     valise_str who = cli_text_of(row, node);
     const char *deed = value ? ", by " : deed_of(cli_text_of(row, action));
 
-    add_text(c, "  ");
-    add_text(c, side);
-    add_text(c, who.len == 0 ? "" : deed);
-    add_data(c, who);
-    add_text(c, "\n");
+    cli_add_text(c, "  ");
+    cli_add_text(c, side);
+    cli_add_text(c, who.len == 0 ? "" : deed);
+    cli_add_inline(c, who);
+    cli_add_text(c, "\n");
     if (base && value && vls_json_equal(*base, *value)) {
-        add_text(c, "    the same value, with another namespace, tags or lists of nodes\n");
+        cli_add_text(c, "    the same value, with another namespace, tags or lists of nodes\n");
         return 0;
     }
     if (!value && who.len > 0 && strcmp(deed, ", by ") == 0)
@@ -385,10 +374,10 @@ int cli_print_conflict(cli *c, const valise_op *op, vls_json row, valise_error *
 
     (void)op;
     cli_style_begin(c->out, CLI_RED);
-    add_text(c, "conflict ");
-    add_data(c, cli_text_of(row, "key"));
+    cli_add_text(c, "conflict ");
+    cli_add_inline(c, cli_text_of(row, "key"));
     cli_style_end(c->out, CLI_RED);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     rc = add_conflict_side(c, row, "ours", "ourNode", "ourAction", err);
     return rc < 0 ? rc : add_conflict_side(c, row, "theirs", "theirNode", "theirAction", err);
 }
@@ -407,7 +396,7 @@ int cli_print_shown(cli *c, const valise_op *op, vls_json answer, valise_error *
     if (cli_is_erased(*commit))
         add_erased(c, "\n    + ");
     else
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     return print_difference(c, vls_json_get(answer, VLS_STR("previous")),
                             vls_json_get(answer, VLS_STR("value")), "    ", err);
 }
@@ -423,18 +412,18 @@ int cli_print_packed(cli *c, const valise_op *op, vls_json answer, valise_error 
     if (c->options.quiet)
         return 0;
     if (applied && !applied->truth) {
-        add_text(c, "denied: nothing was done\n");
+        cli_add_text(c, "denied: nothing was done\n");
         return 0;
     }
-    add_text(c, "commit ");
+    cli_add_text(c, "commit ");
     add_number(c, cli_number_of(answer, "seq"));
-    add_text(c, " ");
+    cli_add_text(c, " ");
     add_id(c, cli_text_of(answer, "commitId"));
     if (cli_number_of(answer, "version") > 0) {
-        add_text(c, "  v");
+        cli_add_text(c, "  v");
         add_number(c, cli_number_of(answer, "version"));
     }
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return 0;
 }
 
@@ -444,14 +433,14 @@ int cli_print_backpack_made(cli *c, const valise_op *op, vls_json answer, valise
     int64_t seq = cli_number_of(answer, "seq"), items = cli_number_of(answer, "items");
     int64_t commits = cli_number_of(answer, "commits");
 
-    add_text(c, "backpack ");
+    cli_add_text(c, "backpack ");
     add_id(c, cli_text_of(answer, "id"));
     if (seq > 0)
         vls_buf_printf(&c->out->text, " at commit %lld", (long long)seq);
     if (strcmp(op->name, "backpack:import") == 0)
         vls_buf_printf(&c->out->text, "  %lld item%s, %lld commit%s", (long long)items,
                        items == 1 ? "" : "s", (long long)commits, commits == 1 ? "" : "s");
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return vls_buf_check(&c->out->text, err);
 }
 
@@ -503,23 +492,13 @@ static int match_id(void *arg, valise_str json, valise_error *err)
 
 static int ask_commit(vls_json *out, cli *c, valise_str name, int64_t seq, valise_error *err)
 {
-    valise_reply reply = VALISE_REPLY_INIT;
     VLS_AUTO(buf) vls_buf payload = {0};
-    valise_str text = {NULL, 0};
-    int rc;
 
     vls_buf_init(&payload, c->env, 4096);
     vls_buf_add_text(&payload, "{\"backpack\":");
     vls_json_write_string(&payload, name);
     vls_buf_printf(&payload, ",\"commit\":\"%lld\"}", (long long)seq);
-    rc = vls_buf_check(&payload, err);
-    if (rc == 0)
-        rc = valise_dispatch_str(&reply, c->workspace, VLS_STR("backpack:show"),
-                                 vls_buf_str(&payload), NULL, err);
-    if (rc == 0)
-        rc = vls_arena_dup(&text, &c->arena, valise_blob_bytes(reply.json), err);
-    valise_reply_release(&reply);
-    return rc < 0 ? rc : vls_json_parse(out, &c->arena, text, NULL, err);
+    return cli_ask(out, c, "backpack:show", &payload, err);
 }
 
 /* A commit as `bp show` has it: 1; 0 when it cannot be had, and the row must do. */
@@ -538,9 +517,9 @@ static int show_commit(cli *c, vls_json answer, valise_error *err)
     if (search.name.len == 0 ||
         ask_commit(&shown, c, search.name, cli_number_of(*row, "seq"), NULL) < 0)
         return 0;
-    add_text(c, "backpack ");
+    cli_add_text(c, "backpack ");
     cli_add_data(c->out, search.name, 0);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     rc = cli_print_shown(c, NULL, shown, err);
     return rc < 0 ? rc : 1;
 }

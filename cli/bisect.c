@@ -12,6 +12,7 @@
 #include <valise/backpack.h>
 
 #include "backpack/bag.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/print.h"
@@ -134,7 +135,7 @@ static void tell(const asking *a, int64_t seq)
     (void)snprintf(line, sizeof(line),
                    "Bisecting: trying commit %lld; %lld left after this (roughly %u step%s)\n",
                    (long long)seq, (long long)left, steps, steps == 1 ? "" : "s");
-    (void)cli_write_all(STDERR_FILENO, valise_str_of(line)); /* nobody needs it */
+    (void)vls_fd_write_all(STDERR_FILENO, valise_str_of(line)); /* nobody needs it */
 }
 
 static int refuse_code(const asking *a, int code, valise_error *err)

@@ -120,6 +120,22 @@ static void show_obstacles(cli *c, valise *v, const valise_op *op, valise_str pa
     valise_reply_release(&reply);
 }
 
+int cli_ask(vls_json *out, cli *c, const char *op, const vls_buf *payload, valise_error *err)
+{
+    valise_reply reply = VALISE_REPLY_INIT;
+    int rc = payload ? vls_buf_check(payload, err) : 0;
+
+    if (rc == 0)
+        rc = cli_open(c, err);
+    if (rc == 0)
+        rc = valise_dispatch_str(&reply, c->workspace, valise_str_of(op),
+                                 payload ? vls_buf_str(payload) : VLS_STR("{}"), NULL, err);
+    if (rc == 0)
+        rc = cli_keep_json(out, &c->arena, valise_blob_bytes(reply.json), err);
+    valise_reply_release(&reply);
+    return rc;
+}
+
 int cli_stream(cli *c, const valise_op *op, valise_str payload, valise_row_fn *fn, void *arg,
                valise_error *err)
 {

@@ -53,6 +53,10 @@ void cli_close(cli *c);
  * c->current is what was there instead. */
 int cli_run(int *status, cli *c, const valise_op *op, valise_str payload, valise_error *err);
 
+/* Ask an operation of the workspace and keep its answer for the whole run. What failed in payload
+ * fails here; NULL: {}. */
+int cli_ask(vls_json *out, cli *c, const char *op, const vls_buf *payload, valise_error *err);
+
 /* A list that goes on with what comes, until Ctrl-C or until nobody reads. (follow.c) */
 int cli_follow(cli *c, valise *v, const valise_op *op, valise_str payload, const valise_call *call,
                valise_error *err);

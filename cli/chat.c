@@ -5,8 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/output.h"
-#include "json/make.h"
+#include "cli/print.h"
 
 #define LINE_MAX_BYTES ((size_t)16 << 20)
 #define READ_STEP ((size_t)64 << 10)
@@ -53,18 +52,14 @@ void chat_add(vls_buf *out, const char *key, valise_str text)
 
 int chat_dispatch(vls_json *out, chat *h, const char *type, valise_str payload, valise_error *err)
 {
-    static const vls_json_limits limits = {.around = VLS_JSON_MAX_AROUND};
     valise_reply reply = VALISE_REPLY_INIT;
     valise_call call = VALISE_CALL_INIT;
-    valise_str text = {NULL, 0};
     int rc;
 
     call.progress = cli_stop_on_interrupt();
     rc = valise_dispatch_str(&reply, h->v, valise_str_of(type), payload, &call, err);
     if (rc == 0)
-        rc = vls_arena_dup(&text, &h->arena, valise_blob_bytes(reply.json), err);
-    if (rc == 0)
-        rc = vls_json_parse(out, &h->arena, text, &limits, err);
+        rc = cli_keep_json(out, &h->arena, valise_blob_bytes(reply.json), err);
     valise_reply_release(&reply);
     return rc;
 }

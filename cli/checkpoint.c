@@ -3,6 +3,7 @@
 
 #include "cli/checkpoint.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/backpack.h"
 #include "cli/paths.h"
@@ -40,7 +41,7 @@ static int warn_of(cli *c, vls_json answer, const char *list, const char *count,
     }
     if (all > listed)
         vls_buf_printf(&text, "valise: %s %lld more\n", what, (long long)all - listed);
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&text));
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&text));
     return 0;
 }
 
@@ -158,7 +159,7 @@ int cli_warn_of_restore(cli *c, vls_json answer, valise_error *err)
         vls_text_neutralize(&text, vls_json_str(found->items[i]), 0);
         vls_buf_add_byte(&text, '\n');
     }
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&text));
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&text));
     return 0;
 }
 

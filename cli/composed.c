@@ -10,16 +10,6 @@
 
 #define LISTED 5u /* of what was left out */
 
-static void add_text(cli *c, const char *text)
-{
-    vls_buf_add_text(&c->out->text, text);
-}
-
-static void add_data(cli *c, valise_str text)
-{
-    vls_text_neutralize(&c->out->text, text, VLS_TEXT_KEEP_BACKSLASH);
-}
-
 /* "lib/date.c  parent  summary 1f2e3d4c  fresh  local  12 tokens" */
 static void add_title(cli *c, vls_json row)
 {
@@ -30,21 +20,21 @@ static void add_title(cli *c, vls_json row)
     cli_style_begin(c->out, CLI_YELLOW);
     cli_add_path(&c->out->text, c, vls_member_of(row, "path"));
     cli_style_end(c->out, CLI_YELLOW);
-    add_text(c, "  ");
-    add_data(c, cli_text_of(row, "relation"));
-    add_text(c, "  ");
-    add_data(c, cli_text_of(row, "type"));
-    add_text(c, " ");
+    cli_add_text(c, "  ");
+    cli_add_inline(c, cli_text_of(row, "relation"));
+    cli_add_text(c, "  ");
+    cli_add_inline(c, cli_text_of(row, "type"));
+    cli_add_text(c, " ");
     cli_add_id(c, row, "frameId");
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
     cli_style_begin(c->out, cli_style_of_state(vls_buf_str(&state)));
-    add_data(c, vls_buf_str(&state));
+    cli_add_inline(c, vls_buf_str(&state));
     cli_style_end(c->out, cli_style_of_state(vls_buf_str(&state)));
-    add_text(c, "  ");
-    add_data(c, cli_text_of(row, "agent"));
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
+    cli_add_inline(c, cli_text_of(row, "agent"));
+    cli_add_text(c, "  ");
     cli_add_count(&c->out->text, cli_number_of(row, "tokens"), "token", "tokens");
-    add_text(c, "\n\n");
+    cli_add_text(c, "\n\n");
 }
 
 static int add_entries(cli *c, vls_json entries, valise_error *err)
@@ -54,7 +44,7 @@ static int add_entries(cli *c, vls_json entries, valise_error *err)
     for (uint32_t i = 0; rc == 0 && i < entries.len; i++) {
         add_title(c, entries.items[i]);
         rc = cli_add_frame_content(c, entries.items[i], err);
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
         if (rc == 0)
             rc = cli_out_row(c->out, err);
     }
@@ -99,7 +89,7 @@ static int add_scores(cli *c, const valise_op *op, vls_json entries, valise_erro
         rc = cli_table_end(&table, err);
     cli_table_release(&table);
     if (entries.len > 0)
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     return rc;
 }
 
@@ -116,15 +106,15 @@ static void add_left(cli *c, vls_json answer, const char *name, const char *coun
         return;
     vls_buf_printf(&c->out->text, "%s: ", what);
     cli_add_count(&c->out->text, cli_number_of(answer, count_name), "frame", "frames");
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     for (uint32_t i = 0; i < VLS_MIN(list.len, LISTED); i++) {
-        add_text(c, "    ");
+        cli_add_text(c, "    ");
         cli_add_path(&c->out->text, c, vls_member_of(list.items[i], "path"));
-        add_text(c, " ");
-        add_data(c, cli_text_of(list.items[i], "type"));
-        add_text(c, " ");
+        cli_add_text(c, " ");
+        cli_add_inline(c, cli_text_of(list.items[i], "type"));
+        cli_add_text(c, " ");
         cli_add_id(c, list.items[i], "frameId");
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
     if (list.len > 0 && count > (long long)VLS_MIN(list.len, LISTED))
         vls_buf_printf(&c->out->text, "    and %lld more\n",
@@ -137,18 +127,18 @@ static void add_counts(cli *c, vls_json answer)
               returned = (long long)cli_number_of(answer, "returned");
 
     if (candidates == 0)
-        add_text(c, "no frames");
+        cli_add_text(c, "no frames");
     else if (candidates == returned)
         cli_add_count(&c->out->text, cli_number_of(answer, "returned"), "frame", "frames");
     else
         vls_buf_printf(&c->out->text, "%lld of %lld frames", returned, candidates);
     if (returned > 0) {
-        add_text(c, ", ");
+        cli_add_text(c, ", ");
         cli_add_count(&c->out->text, cli_number_of(answer, "tokens"), "token", "tokens");
     }
-    add_text(c, ", policy ");
+    cli_add_text(c, ", policy ");
     cli_add_id(c, answer, "policyHash");
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     add_left(c, answer, "cut", "cutCount", "over the limits");
     add_left(c, answer, "missing", "missingCount", "erased");
     add_left(c, answer, "corrupt", "corruptCount", "damaged");

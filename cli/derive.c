@@ -4,6 +4,7 @@
 
 #include "cli/derive.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/backpack.h"
 #include "cli/call.h"
@@ -153,7 +154,7 @@ int cli_warn_of_run(cli *c, vls_json answer, valise_error *err)
         vls_text_neutralize(&lines, cli_text_of(rows->items[i], "why"), VLS_TEXT_KEEP_BACKSLASH);
         vls_buf_add_byte(&lines, '\n');
     }
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&lines)); /* the exit code tells too */
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&lines)); /* the exit code tells too */
     return rc;
 }
 

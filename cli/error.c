@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/words.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "json/error.h"
 
@@ -104,6 +105,6 @@ int cli_report(const cli *c, const valise_error *err)
     else
         add_lines(&text, c, err, message, current);
     /* There is nobody left to tell. */
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&text));
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&text));
     return err->code == CLI_E_USAGE ? CLI_USAGE : valise_error_exit_code(err->code);
 }

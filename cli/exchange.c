@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/backpack.h"
 
@@ -90,7 +91,8 @@ int cli_warn_of_import(cli *c, vls_json answer, valise_error *err)
         cli_add_count(&lines, cli_number_of(answer, "orphans"), "result", "results");
         vls_buf_add_text(&lines, " without a call, kept as x-orphan-tool_result\n");
     }
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&lines)); /* nobody is told that this failed */
+    (void)vls_fd_write_all(STDERR_FILENO,
+                           vls_buf_str(&lines)); /* nobody is told that this failed */
     return 0;
 }
 
@@ -139,6 +141,6 @@ int cli_warn_of_export(cli *c, vls_json answer, valise_error *err)
     }
     if (line.len > 0)
         vls_buf_add_byte(&line, '\n');
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&line)); /* nobody is told that this failed */
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&line)); /* nobody is told that this failed */
     return 0;
 }

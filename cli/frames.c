@@ -6,6 +6,7 @@
 #include "cli/frames.h"
 
 #include "base/base64.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/backpack.h"
 #include "cli/paths.h"
@@ -14,28 +15,17 @@
 #define SHORT_ID 8u
 #define REASON_COLUMNS 60u
 
-static void add_text(cli *c, const char *text)
-{
-    vls_buf_add_text(&c->out->text, text);
-}
-
-/* What somebody wrote, on one line. */
-static void add_data(cli *c, valise_str text)
-{
-    vls_text_neutralize(&c->out->text, text, VLS_TEXT_KEEP_BACKSLASH);
-}
-
 static void add_styled(cli *c, cli_style style, const char *text)
 {
     cli_style_begin(c->out, style);
-    add_text(c, text);
+    cli_add_text(c, text);
     cli_style_end(c->out, style);
 }
 
 /* A line is complete: whatever is long goes through a pager. */
 static int end_line(cli *c, valise_error *err)
 {
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return cli_out_row(c->out, err);
 }
 
@@ -181,22 +171,22 @@ static void add_title(cli *c, vls_json row, bool in_node)
     else
         cli_add_state(&state, c, row);
     cli_style_begin(c->out, CLI_YELLOW);
-    add_data(c, cli_text_of(row, "type"));
-    add_text(c, " ");
+    cli_add_inline(c, cli_text_of(row, "type"));
+    cli_add_text(c, " ");
     cli_add_id(c, row, "frameId");
     cli_style_end(c->out, CLI_YELLOW);
     if (!vls_truth_of(row, "head"))
-        add_text(c, " (not the head)");
-    add_text(c, "  ");
+        cli_add_text(c, " (not the head)");
+    cli_add_text(c, "  ");
     cli_style_begin(c->out, cli_style_of_state(vls_buf_str(&state)));
-    add_data(c, vls_buf_str(&state));
+    cli_add_inline(c, vls_buf_str(&state));
     cli_style_end(c->out, cli_style_of_state(vls_buf_str(&state)));
-    add_text(c, "  ");
-    add_data(c, cli_text_of(row, "agent"));
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
+    cli_add_inline(c, cli_text_of(row, "agent"));
+    cli_add_text(c, "  ");
     add_member(c, meta, "time", VALISE_T_TIME);
     if (has(meta, "movedFrom")) {
-        add_text(c, "  moved from ");
+        cli_add_text(c, "  moved from ");
         add_tree_path(c, meta, "movedFrom");
     }
 }
@@ -213,21 +203,21 @@ int cli_add_frame_content(cli *c, vls_json row, valise_error *err)
     int rc = 0;
 
     if (vls_truth_of(row, "erased") || is_binary(row) || text.len == 0) {
-        add_text(c, INDENT);
+        cli_add_text(c, INDENT);
         cli_style_begin(c->out, CLI_DIM);
         if (is_binary(row)) {
-            add_text(c, "(binary, ");
+            cli_add_text(c, "(binary, ");
             add_size(c, row);
-            add_text(c, ")");
+            cli_add_text(c, ")");
         } else {
-            add_text(c, vls_truth_of(row, "erased") ? CLI_ERASED : "(empty)");
+            cli_add_text(c, vls_truth_of(row, "erased") ? CLI_ERASED : "(empty)");
         }
         cli_style_end(c->out, CLI_DIM);
         return end_line(c, err);
     }
     while (text.len > 0 && rc == 0) {
         (void)vls_str_cut(&line, &text, text, '\n');
-        add_text(c, line.len > 0 ? INDENT : "");
+        cli_add_text(c, line.len > 0 ? INDENT : "");
         cli_add_data(c->out, line, 0);
         rc = end_line(c, err);
     }
@@ -272,26 +262,26 @@ int cli_print_put(cli *c, const valise_op *op, vls_json answer, valise_error *er
 
     (void)op, (void)err;
     add_tree_path(c, answer, "path");
-    add_text(c, " ");
-    add_data(c, cli_text_of(answer, "type"));
-    add_text(c, " ");
+    cli_add_text(c, " ");
+    cli_add_inline(c, cli_text_of(answer, "type"));
+    cli_add_text(c, " ");
     cli_style_begin(c->out, CLI_YELLOW);
     cli_add_id(c, answer, "frameId");
     cli_style_end(c->out, CLI_YELLOW);
     if (!head)
-        add_text(c, existed ? "  is there already, and not the head; nothing written"
-                    : has(answer, "previousHead") ? "  put beside the head, which stays"
-                                                  : "  put into the history; there is no head");
+        cli_add_text(c, existed ? "  is there already, and not the head; nothing written"
+                        : has(answer, "previousHead") ? "  put beside the head, which stays"
+                                                      : "  put into the history; there is no head");
     else if (existed && (was_head || !has(answer, "previousHead")))
-        add_text(c, "  is the head already, nothing written");
+        cli_add_text(c, "  is the head already, nothing written");
     else
-        add_text(c, existed ? "  head again" : "  new head");
+        cli_add_text(c, existed ? "  head again" : "  new head");
     if (head && !was_head && has(answer, "previousHead")) {
-        add_text(c, " (was ");
+        cli_add_text(c, " (was ");
         cli_add_id(c, answer, "previousHead");
-        add_text(c, ")");
+        cli_add_text(c, ")");
     }
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return 0;
 }
 
@@ -338,7 +328,7 @@ static void warn(cli *c, vls_json row)
         vls_text_neutralize(&line, vls_buf_str(&text), VLS_TEXT_KEEP_BACKSLASH);
         vls_buf_add_text(&line, "' shows what there is\n");
     }
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&line));
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&line));
 }
 
 /* The bytes of the content; on a terminal they are made harmless, and end with a line. */
@@ -404,24 +394,24 @@ static void add_node_title(cli *c, vls_json node)
     long long size = (long long)cli_number_of(node, "size");
 
     cli_style_begin(c->out, CLI_YELLOW);
-    add_data(c, is_dir(node) ? VLS_STR("directory") : cli_text_of(node, "kind"));
-    add_text(c, " ");
+    cli_add_inline(c, is_dir(node) ? VLS_STR("directory") : cli_text_of(node, "kind"));
+    cli_add_text(c, " ");
     add_tree_path(c, node, "path");
     cli_style_end(c->out, CLI_YELLOW);
     if (has(node, "target")) {
         VLS_AUTO(buf) vls_buf target = {0};
         vls_buf_init(&target, c->env, (size_t)2 * PATH_MAX);
         cli_add_path_bytes(&target, vls_member_of(node, "target"));
-        add_text(c, " -> ");
+        cli_add_text(c, " -> ");
         cli_add_quoted_name(&c->out->text, vls_buf_str(&target));
     } else if (is_dir(node)) {
-        add_text(c, "  ");
+        cli_add_text(c, "  ");
         cli_add_count(&c->out->text, size, "entry", "entries");
     } else {
-        add_text(c, "  ");
+        cli_add_text(c, "  ");
         add_size(c, node);
     }
-    add_text(c, vls_truth_of(node, "exec") ? "  executable\n" : "\n");
+    cli_add_text(c, vls_truth_of(node, "exec") ? "  executable\n" : "\n");
 }
 
 static void add_tree_is(cli *c, vls_json answer)
@@ -431,17 +421,17 @@ static void add_tree_is(cli *c, vls_json answer)
     if (is_tree(answer, "outdated")) {
         add_label(c, "Tree:   ");
         add_styled(c, CLI_YELLOW, "outdated");
-        add_text(c, ": it has changed since; `valise scan` looks at it\n");
+        cli_add_text(c, ": it has changed since; `valise scan` looks at it\n");
     } else if (is_tree(answer, "earlier")) {
         add_label(c, "Tree:   ");
         add_styled(c, CLI_YELLOW, "an earlier version of it");
         if (!has(meta, "now")) {
-            add_text(c, ": it is gone by now, or nobody said anything about it where it is\n");
+            cli_add_text(c, ": it is gone by now, or nobody said anything about it where it is\n");
             return;
         }
-        add_text(c, ": `valise get-node ");
+        cli_add_text(c, ": `valise get-node ");
         add_tree_path(c, meta, "now");
-        add_text(c, "` shows today's\n");
+        cli_add_text(c, "` shows today's\n");
     }
 }
 
@@ -451,24 +441,24 @@ static void add_node_ids(cli *c, vls_json answer, vls_json node)
 
     add_label(c, "Node:   ");
     cli_add_id(c, node, "nodeId");
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     add_label(c, "Object: ");
     cli_add_id(c, node, "objectId");
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     if (has(node, "parent")) {
         add_label(c, "Parent: ");
         add_tree_path(c, node, "parent");
-        add_text(c, "  ");
+        cli_add_text(c, "  ");
         cli_add_id(c, node, "parentId");
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
     add_label(c, "Roots:  ");
-    add_text(c, "tree ");
+    cli_add_text(c, "tree ");
     cli_add_id(c, answer, "treeRoot");
     vls_buf_printf(&c->out->text, " (version %lld), context ",
                    (long long)cli_number_of(meta, "version"));
     cli_add_id(c, answer, "contextRoot");
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     add_tree_is(c, answer);
 }
 
@@ -482,9 +472,9 @@ static int add_children(cli *c, vls_json node, valise_error *err)
         return 0;
     rc = end_line(c, err);
     if (rc == 0 && (!children || children->len == 0)) {
-        add_text(c, INDENT "(too many to be listed here: valise tree ls ");
+        cli_add_text(c, INDENT "(too many to be listed here: valise tree ls ");
         add_tree_path(c, node, "path");
-        add_text(c, ")");
+        cli_add_text(c, ")");
         return end_line(c, err);
     }
     for (uint32_t i = 0; rc == 0 && i < children->len; i++) {
@@ -492,13 +482,13 @@ static int add_children(cli *c, vls_json node, valise_error *err)
         VLS_AUTO(buf) vls_buf name = {0};
         vls_buf_init(&name, c->env, (size_t)2 * PATH_MAX);
         cli_add_path_bytes(&name, vls_member_of(child, "name"));
-        add_text(c, INDENT);
+        cli_add_text(c, INDENT);
         cli_add_id(c, child, "nodeId");
-        add_text(c, "  ");
+        cli_add_text(c, "  ");
         cli_add_quoted_name(&c->out->text, vls_buf_str(&name));
-        add_text(c, is_dir(child)                                                ? "/"
-                    : vls_str_equal(cli_text_of(child, "kind"), VLS_STR("link")) ? "@"
-                                                                                 : "");
+        cli_add_text(c, is_dir(child)                                                ? "/"
+                        : vls_str_equal(cli_text_of(child, "kind"), VLS_STR("link")) ? "@"
+                                                                                     : "");
         rc = end_line(c, err);
     }
     return rc;
@@ -512,7 +502,7 @@ static void add_counts(cli *c, vls_json answer)
               returned = (long long)cli_number_of(answer, "returned");
 
     if (total == 0)
-        add_text(c, "no frames");
+        cli_add_text(c, "no frames");
     else if (returned == total)
         cli_add_count(&c->out->text, total, "frame", "frames");
     else if (matched == total)
@@ -520,7 +510,7 @@ static void add_counts(cli *c, vls_json answer)
     else
         vls_buf_printf(&c->out->text, "%lld of %lld frames that match, %lld in all", returned,
                        matched, total);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
 }
 
 int cli_print_node(cli *c, const valise_op *op, vls_json answer, valise_error *err)
@@ -553,23 +543,23 @@ static void add_basis(cli *c, vls_json answer)
     for (uint32_t i = 0; list && i < list->len; i++) {
         vls_json part = list->items[i];
         add_label(c, i == 0 ? "Of:     " : "        ");
-        add_data(c, cli_text_of(part, "kind"));
-        add_text(c, " ");
+        cli_add_inline(c, cli_text_of(part, "kind"));
+        cli_add_text(c, " ");
         cli_add_id(c, part, "id");
         if (has(part, "name")) {
             VLS_AUTO(buf) vls_buf name = {0};
             vls_buf_init(&name, c->env, (size_t)2 * PATH_MAX);
             cli_add_path_bytes(&name, vls_member_of(part, "name"));
-            add_text(c, ", ");
-            add_data(c, cli_text_of(part, "type"));
-            add_text(c, " of ");
+            cli_add_text(c, ", ");
+            cli_add_inline(c, cli_text_of(part, "type"));
+            cli_add_text(c, " of ");
             cli_add_quoted_name(&c->out->text, vls_buf_str(&name));
         }
         if (has(part, "frameId")) {
-            add_text(c, ", frame ");
+            cli_add_text(c, ", frame ");
             cli_add_id(c, part, "frameId");
         }
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
 }
 
@@ -585,11 +575,11 @@ static void add_slots(cli *c, vls_json answer)
         add_tree_path(c, list->items[i], "path");
         vls_buf_clear(&state);
         cli_add_state(&state, c, list->items[i]);
-        add_text(c, vls_truth_of(list->items[i], "head") ? "  " : " (not the head)  ");
+        cli_add_text(c, vls_truth_of(list->items[i], "head") ? "  " : " (not the head)  ");
         cli_style_begin(c->out, cli_style_of_state(vls_buf_str(&state)));
-        add_data(c, vls_buf_str(&state));
+        cli_add_inline(c, vls_buf_str(&state));
         cli_style_end(c->out, cli_style_of_state(vls_buf_str(&state)));
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
     if (list && cli_number_of(answer, "slotCount") > list->len)
         vls_buf_printf(&c->out->text, "        and in %lld more\n",
@@ -606,22 +596,22 @@ int cli_print_frame(cli *c, const valise_op *op, vls_json answer, valise_error *
         return rc;
     cli_out_page(c->out, c);
     cli_style_begin(c->out, CLI_YELLOW);
-    add_text(c, "frame ");
+    cli_add_text(c, "frame ");
     cli_add_id(c, answer, "frameId");
     cli_style_end(c->out, CLI_YELLOW);
-    add_text(c, "  ");
-    add_data(c, cli_text_of(answer, "type"));
-    add_text(c, ", ");
-    add_data(c, cli_text_of(answer, "kind"));
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
+    cli_add_inline(c, cli_text_of(answer, "type"));
+    cli_add_text(c, ", ");
+    cli_add_inline(c, cli_text_of(answer, "kind"));
+    cli_add_text(c, "  ");
     add_size(c, answer);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     add_label(c, "Agent:  ");
-    add_data(c, cli_text_of(answer, "agent"));
-    add_text(c, "\n");
+    cli_add_inline(c, cli_text_of(answer, "agent"));
+    cli_add_text(c, "\n");
     add_label(c, "Basis:  ");
     cli_add_id(c, answer, "basis");
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     add_basis(c, answer);
     add_slots(c, answer);
     rc = end_line(c, err);
@@ -635,38 +625,39 @@ int cli_print_proof(cli *c, const valise_op *op, vls_json answer, valise_error *
     bool member = vls_truth_of(answer, "member");
 
     (void)op, (void)err;
-    add_text(c, "frame ");
+    cli_add_text(c, "frame ");
     cli_add_id(c, answer, "frameId");
-    add_text(c, member ? " is in the slot, whose root is " : " is not in the slot, whose root is ");
+    cli_add_text(c, member ? " is in the slot, whose root is "
+                           : " is not in the slot, whose root is ");
     cli_add_id(c, answer, "root");
-    add_text(c, "\nthe context root is ");
+    cli_add_text(c, "\nthe context root is ");
     cli_add_id(c, answer, "contextRoot");
-    add_text(c, "\n\n" INDENT "valise frame verify ");
-    add_data(c, cli_text_of(answer, "root"));
-    add_text(c, " ");
-    add_data(c, cli_text_of(answer, "frameId"));
-    add_text(c, " ");
-    add_data(c, cli_text_of(answer, "proof"));
-    add_text(c, "\n" INDENT "valise frame verify ");
-    add_data(c, cli_text_of(answer, "contextRoot"));
-    add_text(c, " ");
-    add_data(c, cli_text_of(answer, "slotKey"));
-    add_text(c, " ");
-    add_data(c, cli_text_of(answer, "contextProof"));
-    add_text(c, "\n");
+    cli_add_text(c, "\n\n" INDENT "valise frame verify ");
+    cli_add_inline(c, cli_text_of(answer, "root"));
+    cli_add_text(c, " ");
+    cli_add_inline(c, cli_text_of(answer, "frameId"));
+    cli_add_text(c, " ");
+    cli_add_inline(c, cli_text_of(answer, "proof"));
+    cli_add_text(c, "\n" INDENT "valise frame verify ");
+    cli_add_inline(c, cli_text_of(answer, "contextRoot"));
+    cli_add_text(c, " ");
+    cli_add_inline(c, cli_text_of(answer, "slotKey"));
+    cli_add_text(c, " ");
+    cli_add_inline(c, cli_text_of(answer, "contextProof"));
+    cli_add_text(c, "\n");
     return 0;
 }
 
 int cli_print_verified(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     (void)op, (void)err;
-    add_text(c, vls_truth_of(answer, "member") ? "the proof holds: it is in the set"
-                                               : "the proof holds: it is not in the set");
+    cli_add_text(c, vls_truth_of(answer, "member") ? "the proof holds: it is in the set"
+                                                   : "the proof holds: it is not in the set");
     if (has(answer, "value")) {
-        add_text(c, ", with ");
+        cli_add_text(c, ", with ");
         cli_add_id(c, answer, "value");
     }
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return 0;
 }
 

@@ -129,16 +129,10 @@ static void add_next(cli_page *page, const cli *c, bool fresh, bool scanned, boo
 /* As `valise status` has it, in a few lines. */
 static int add_state(cli_page *page, cli *c, valise_error *err)
 {
-    valise_reply reply = VALISE_REPLY_INIT;
     vls_json status = vls_json_null();
     const vls_json *frames, *seq;
-    int rc = cli_open(c, err);
+    int rc = cli_ask(&status, c, "workspace:status", NULL, err);
 
-    if (rc == 0)
-        rc = valise_dispatch_str(&reply, c->workspace, VLS_STR("workspace:status"), VLS_STR("{}"),
-                                 NULL, err);
-    if (rc == 0)
-        rc = vls_json_parse(&status, &c->arena, valise_blob_bytes(reply.json), NULL, err);
     if (rc == 0) {
         frames = cli_status_line(status, "frames");
         seq = vls_json_get(status, VLS_STR("seq"));
@@ -151,7 +145,6 @@ static int add_state(cli_page *page, cli *c, valise_error *err)
         add_next(page, c, seq && seq->integer <= 1, cli_status_line(status, "tree files") != NULL,
                  frames && frames->integer > 0);
     }
-    valise_reply_release(&reply);
     return rc;
 }
 

@@ -31,7 +31,7 @@ static int take_branch(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
-    int rc = cli_keep_row(&row, &g->arena, json, err);
+    int rc = cli_keep_json(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;
@@ -110,7 +110,7 @@ static int take_commit(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     commit one = {.branch = g->branches.len, .follows = NONE, .merged = NONE};
-    int rc = cli_keep_row(&one.row, &g->arena, json, err);
+    int rc = cli_keep_json(&one.row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;
@@ -267,7 +267,7 @@ static int take_merge(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
-    int rc = cli_keep_row(&row, &g->arena, json, err);
+    int rc = cli_keep_json(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;

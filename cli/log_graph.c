@@ -37,7 +37,7 @@ static int take_entry(void *arg, valise_str json, valise_error *err)
 {
     graph *g = arg;
     vls_json row;
-    int rc = cli_keep_row(&row, &g->arena, json, err);
+    int rc = cli_keep_json(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;
@@ -69,7 +69,7 @@ static int take_pin(void *arg, valise_str json, valise_error *err)
     graph *g = arg;
     vls_json row;
     size_t at;
-    int rc = cli_keep_row(&row, &g->arena, json, err);
+    int rc = cli_keep_json(&row, &g->arena, json, err);
 
     if (rc < 0)
         return rc;

@@ -9,24 +9,13 @@
 
 #include "cli/output.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 
 #define WRITE_BYTES ((size_t)32 << 10) /* so much is collected before it is written */
 #define WRITE_EVERY_NS INT64_C(100000000)
 #define OUT_MAX_BYTES ((size_t)1 << 30)
 #define PAGER_WORDS 16
-
-int cli_write_all(int fd, valise_str s)
-{
-    while (s.len > 0) {
-        ssize_t done = write(fd, s.ptr, s.len);
-        if (done < 0 && errno != EINTR)
-            return -1;
-        if (done > 0)
-            s = vls_str_from(s, (size_t)done);
-    }
-    return 0;
-}
 
 /* COLUMNS and LINES win over what the terminal says, as in other programs. */
 static size_t size_from(const char *variable, unsigned short told, size_t otherwise)
@@ -96,7 +85,7 @@ static void run_pager(char **words, const int pipe_fd[2])
     for (;;) {
         char bytes[4096];
         ssize_t got = read(STDIN_FILENO, bytes, sizeof(bytes));
-        if (got <= 0 || cli_write_all(STDOUT_FILENO, vls_str(bytes, (size_t)got)) < 0)
+        if (got <= 0 || vls_fd_write_all(STDOUT_FILENO, vls_str(bytes, (size_t)got)) < 0)
             _exit(0);
     }
 }
@@ -143,7 +132,7 @@ static void end_pager(cli_out *out)
 static void write_out(cli_out *out)
 {
     if (!out->closed && out->fail.code == 0 &&
-        cli_write_all(out->fd, vls_buf_str(&out->text)) < 0) {
+        vls_fd_write_all(out->fd, vls_buf_str(&out->text)) < 0) {
         if (errno == EPIPE)
             out->closed = true;
         else
@@ -245,6 +234,16 @@ void cli_add_data(cli_out *out, valise_str text, uint32_t flags)
         vls_text_neutralize(&out->text, text, flags | VLS_TEXT_KEEP_BACKSLASH | VLS_TEXT_KEEP_TAB);
     else
         vls_buf_add(&out->text, text);
+}
+
+void cli_add_text(cli *c, const char *text)
+{
+    vls_buf_add_text(&c->out->text, text);
+}
+
+void cli_add_inline(cli *c, valise_str text)
+{
+    vls_text_neutralize(&c->out->text, text, VLS_TEXT_KEEP_BACKSLASH);
 }
 
 void cli_style_begin(cli_out *out, cli_style style)

@@ -76,11 +76,13 @@ static inline bool cli_out_is_closed(const cli_out *out)
  * with VLS_TEXT_KEEP_NEWLINE. */
 void cli_add_data(cli_out *out, valise_str text, uint32_t flags);
 
+/* What the command says itself, and what somebody wrote, on one line: made harmless also in a file,
+ * which may be shown on a terminal later. */
+void cli_add_text(cli *c, const char *text);
+void cli_add_inline(cli *c, valise_str text);
+
 /* Colour what is added between these two, where colours are wanted. */
 void cli_style_begin(cli_out *out, cli_style style);
 void cli_style_end(cli_out *out, cli_style style);
-
-/* Write all of it, or as much as goes: 0, or -1 with errno. */
-int cli_write_all(int fd, valise_str s);
 
 #endif

@@ -174,27 +174,17 @@ static bool is_digits(valise_str s)
 /* What node:get says of a node, or false. */
 static bool ask_node(vls_json *out, cli *c, valise_str node)
 {
-    valise_reply reply = VALISE_REPLY_INIT;
     VLS_AUTO(buf) vls_buf payload = {0};
-    valise_str text = {NULL, 0};
+    vls_json answer = vls_json_null();
     const vls_json *found;
-    int rc;
 
     vls_buf_init(&payload, c->env, (size_t)8 * PATH_MAX);
     vls_buf_add_text(&payload, "{\"node\":");
     vls_json_write_string(&payload, node);
     vls_buf_add_text(&payload, ",\"view\":\"max=1\"}");
-    rc = vls_buf_check(&payload, NULL);
-    if (rc == 0)
-        rc = valise_dispatch_str(&reply, c->workspace, VLS_STR("node:get"), vls_buf_str(&payload),
-                                 NULL, NULL);
-    if (rc == 0)
-        rc = vls_arena_dup(&text, &c->arena, valise_blob_bytes(reply.json), NULL);
-    valise_reply_release(&reply);
-    if (rc == 0)
-        rc = vls_json_parse(out, &c->arena, text, &(vls_json_limits){.around = VLS_JSON_MAX_AROUND},
-                            NULL);
-    found = rc == 0 ? vls_json_get(*out, VLS_STR("node")) : NULL;
+    if (cli_ask(&answer, c, "node:get", &payload, NULL) < 0)
+        return false;
+    found = vls_json_get(answer, VLS_STR("node"));
     if (found)
         *out = *found;
     return found != NULL;

@@ -88,8 +88,8 @@ void cli_rows_free(cli_rows *rows);                    /* NULL is fine */
 valise_str cli_text_of(vls_json row, const char *name);
 int64_t cli_number_of(vls_json row, const char *name);
 
-/* Parse a row, which lasts as long as the arena then. */
-int cli_keep_row(vls_json *out, vls_arena *arena, valise_str json, valise_error *err);
+/* Parse a row or an answer, which lasts as long as the arena then. */
+int cli_keep_json(vls_json *out, vls_arena *arena, valise_str json, valise_error *err);
 
 void cli_add_count(vls_buf *out, int64_t count, const char *one, const char *many); /* 3 files */
 void cli_add_some(vls_buf *out, int64_t count, const char *one, const char *many);  /* ", 3 files";

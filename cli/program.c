@@ -14,6 +14,7 @@
 
 #include "cli/program.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/output.h"
 
@@ -106,7 +107,7 @@ static int run(char *const *argv, const cli_variable *variables, valise_str inpu
     (void)close(p->input[0]);
     (void)close(p->failure[1]);
     p->input[0] = p->failure[1] = -1;
-    (void)cli_write_all(p->input[1], input); /* who does not want to read need not */
+    (void)vls_fd_write_all(p->input[1], input); /* who does not want to read need not */
     (void)close(p->input[1]);
     p->input[1] = -1;
     failed = read_failure(p, argv[0], err);

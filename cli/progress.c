@@ -4,6 +4,7 @@
 
 #include "cli/progress.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/output.h"
@@ -145,7 +146,7 @@ void cli_progress_init(cli_progress *progress, const cli *c)
 void cli_progress_clear(cli_progress *progress)
 {
     if (progress->drawn)
-        (void)cli_write_all(STDERR_FILENO, VLS_STR("\r\033[K"));
+        (void)vls_fd_write_all(STDERR_FILENO, VLS_STR("\r\033[K"));
     progress->drawn = false;
 }
 
@@ -162,7 +163,7 @@ int cli_progress_tell(void *arg, const valise_progress_state *state)
     vls_buf_add_byte(&line, '\r');
     cli_progress_line(&line, state, progress->columns);
     vls_buf_add_text(&line, "\033[K");
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&line)); /* work goes on without it */
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&line)); /* work goes on without it */
     progress->drawn = true;
     return 0;
 }

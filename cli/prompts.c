@@ -17,11 +17,6 @@
 #define NARROW 100u     /* a terminal with fewer columns */
 #define STRETCH_MIN 12u /* columns of a text that say something */
 
-static void add_text(cli *c, const char *text)
-{
-    vls_buf_add_text(&c->out->text, text);
-}
-
 /* ---- parts ---- */
 
 /* "turn 9728ea63@1", "entry team/style@3", "[denied]" */
@@ -93,12 +88,12 @@ static void print_sections(cli *c, vls_json answer)
                        VALISE_STR_ARG(cli_text_of(all.items[i], "section")), (long long)tokens,
                        (long long)parts, parts == 1 ? "part" : "parts");
         if (tokens > 0) {
-            add_text(c, parts == 1 ? "   " : "  ");
+            cli_add_text(c, parts == 1 ? "   " : "  ");
             cli_style_begin(c->out, CLI_GREEN);
             add_bar(c, tokens, most);
             cli_style_end(c->out, CLI_GREEN);
         }
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
 }
 
@@ -108,14 +103,14 @@ static int print_left(cli *c, vls_json answer, valise_error *err)
     int rc = 0;
 
     if (all.len > 0)
-        add_text(c, "left out:\n");
+        cli_add_text(c, "left out:\n");
     for (uint32_t i = 0; i < all.len && i < LISTED && rc == 0; i++) {
-        add_text(c, "  ");
+        cli_add_text(c, "  ");
         rc = print_source(c, all.items[i], SOURCE, err);
         vls_buf_printf(&c->out->text, " %6lld tokens  ",
                        (long long)cli_number_of(all.items[i], "tokens"));
         cli_add_data(c->out, cli_text_of(all.items[i], "reason"), 0);
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
     if (all.len > LISTED)
         vls_buf_printf(&c->out->text, "  and %u more\n", all.len - LISTED);
@@ -127,7 +122,7 @@ static void print_repairs(cli *c, vls_json answer)
     vls_json all = vls_member_of(answer, "repairs");
 
     if (all.len > 0)
-        add_text(c, "repaired for the provider:\n");
+        cli_add_text(c, "repaired for the provider:\n");
     for (uint32_t i = 0; i < all.len; i++) {
         vls_json message = vls_member_of(all.items[i], "message");
         valise_str name = cli_text_of(all.items[i], "name");
@@ -136,12 +131,12 @@ static void print_repairs(cli *c, vls_json answer)
                        VALISE_STR_ARG(cli_text_of(all.items[i], "rule")));
         cli_add_data(c->out, cli_text_of(all.items[i], "what"), 0);
         if (name.len > 0) {
-            add_text(c, ": ");
+            cli_add_text(c, ": ");
             cli_add_data(c->out, name, 0);
         }
         if (message.type == VLS_JSON_INT)
             vls_buf_printf(&c->out->text, " (message %lld)", (long long)message.integer);
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
 }
 
@@ -154,11 +149,11 @@ static void print_tokens(cli *c, vls_json answer)
     vls_buf_printf(&c->out->text, "%lld", (long long)cli_number_of(answer, "tokens"));
     if (limit.type == VLS_JSON_INT)
         vls_buf_printf(&c->out->text, " of %lld", (long long)limit.integer);
-    add_text(c, " tokens");
+    cli_add_text(c, " tokens");
     if (cli_number_of(answer, "trimmed") > 0) {
-        add_text(c, ", ");
+        cli_add_text(c, ", ");
         cli_add_count(&c->out->text, cli_number_of(answer, "trimmed"), "turn", "turns");
-        add_text(c, " trimmed");
+        cli_add_text(c, " trimmed");
     }
 }
 
@@ -167,28 +162,28 @@ static void print_title(cli *c, vls_json answer)
     valise_str model = cli_text_of(answer, "model"), head = cli_text_of(answer, "head");
 
     if (vls_member_of(answer, "id").type == VLS_JSON_STRING) {
-        add_text(c, "prompt ");
+        cli_add_text(c, "prompt ");
         cli_style_begin(c->out, CLI_YELLOW);
         cli_add_id(c, answer, "id");
         cli_style_end(c->out, CLI_YELLOW);
         if (vls_truth_of(answer, "existed"))
-            add_text(c, " (there already)");
+            cli_add_text(c, " (there already)");
     } else {
-        add_text(c, "prompt, not recorded");
+        cli_add_text(c, "prompt, not recorded");
     }
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
     cli_add_data(c->out, cli_text_of(answer, "provider"), 0);
     if (model.len > 0) {
-        add_text(c, " ");
+        cli_add_text(c, " ");
         cli_add_data(c->out, model, 0);
     }
     if (head.len > 0) {
-        add_text(c, "  up to ");
+        cli_add_text(c, "  up to ");
         cli_add_data(c->out, cli_short_ref(head), 0);
     }
-    add_text(c, "  ");
+    cli_add_text(c, "  ");
     print_tokens(c, answer);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
 }
 
 /* "made 2026-01-02T03:04:05Z by local; as it was sent" */
@@ -198,14 +193,14 @@ static void print_same(cli *c, vls_json answer)
 
     if (vls_member_of(answer, "time").type == VLS_JSON_NULL)
         return;
-    add_text(c, "made ");
+    cli_add_text(c, "made ");
     cli_show(&c->out->text, &field, vls_member_of(answer, "time"));
-    add_text(c, " by ");
+    cli_add_text(c, " by ");
     cli_add_data(c->out, cli_text_of(answer, "actor"), 0);
-    add_text(c,
-             vls_member_of(answer, "neutralSame").truth && vls_member_of(answer, "wireSame").truth
-                 ? "; it can be shown as it was\n"
-                 : "; it cannot be shown as it was any more\n");
+    cli_add_text(c, vls_member_of(answer, "neutralSame").truth &&
+                            vls_member_of(answer, "wireSame").truth
+                        ? "; it can be shown as it was\n"
+                        : "; it cannot be shown as it was any more\n");
 }
 
 static int print_value(cli *c, vls_json value, valise_error *err)
@@ -220,7 +215,7 @@ static int print_value(cli *c, vls_json value, valise_error *err)
     cli_add_data(c->out, value.type == VLS_JSON_STRING ? vls_json_str(value) : vls_buf_str(&text),
                  0);
     if (c->out->terminal)
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     return 0;
 }
 
@@ -266,7 +261,7 @@ int cli_warn_of_prompt(cli *c, vls_json answer, valise_error *err)
     if (erased <= 0 && denied <= 0)
         vls_buf_add_text(&line, " this version writes other bytes");
     vls_buf_add_byte(&line, '\n');
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&line)); /* nobody is told that this failed */
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&line)); /* nobody is told that this failed */
     return 0;
 }
 
@@ -334,7 +329,7 @@ int cli_pour_prompt_show(cli *c, valise *v, valise_str payload, const valise_cal
     if (rc == 0 && !(shown.neutral_same && shown.wire_same)) {
         static const char text[] = "valise: this is not what was sent: valise prompt show tells\n";
 
-        (void)cli_write_all(STDERR_FILENO, valise_str_of(text)); /* as above */
+        (void)vls_fd_write_all(STDERR_FILENO, valise_str_of(text)); /* as above */
     }
     return rc < 0 ? rc : 1;
 }
@@ -404,7 +399,7 @@ static void add_end(cli *c, valise_str text, valise_str reason, size_t columns)
     if (room)
         vls_buf_add(&c->out->text, reason);
     cli_style_end(c->out, CLI_DIM);
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
 }
 
 /* "  24 entry team/style@1      local   24+53  Memory team/style: ...  (why)". A terminal that is
@@ -425,17 +420,17 @@ int cli_print_prompt_blame(cli *c, const valise_op *op, vls_json row, valise_err
     if (part >= 0)
         vls_buf_printf(&c->out->text, "%4lld ", (long long)part);
     else
-        add_text(c, "   - ");
+        cli_add_text(c, "   - ");
     cli_style_end(c->out, CLI_DIM);
     cli_style_begin(c->out, CLI_YELLOW);
     rc = print_source(c, row, source, err);
     cli_style_end(c->out, CLI_YELLOW);
-    add_text(c, " ");
+    cli_add_text(c, " ");
     vls_text_fit(&c->out->text, cli_text_of(row, "author"), 10, VLS_TEXT_PAD);
     if (!narrow)
         vls_buf_printf(&c->out->text, " %7lld+%-6lld", (long long)cli_number_of(row, "offset"),
                        (long long)cli_number_of(row, "length"));
-    add_text(c, " ");
+    cli_add_text(c, " ");
     add_stretch(&text, c, cli_text_of(row, "text"));
     if (vls_member_of(row, "cut").truth)
         vls_buf_add_text(&text, CLI_MORE);
@@ -475,10 +470,10 @@ int cli_print_prompt_diff(cli *c, const valise_op *op, vls_json row, valise_erro
                    (long long)cli_number_of(row, "more"));
     cli_style_end(c->out, changes[at].style);
     if (cli_text_of(row, "reason").len > 0) {
-        add_text(c, "  ");
+        cli_add_text(c, "  ");
         cli_add_data(c->out, cli_text_of(row, "reason"), 0);
     }
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     return rc;
 }
 
@@ -504,14 +499,14 @@ int cli_print_prompt_miss(cli *c, const valise_op *op, vls_json answer, valise_e
     vls_buf_printf(&c->out->text, "  new  %lld tokens\n",
                    (long long)cli_number_of(answer, "added"));
     if (before.type != VLS_JSON_NULL) {
-        add_text(c, "  was  ");
+        cli_add_text(c, "  was  ");
         rc = print_source(c, before, 0, err);
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
     if (rc == 0 && after.type != VLS_JSON_NULL) {
-        add_text(c, "  is   ");
+        cli_add_text(c, "  is   ");
         rc = print_source(c, after, 0, err);
-        add_text(c, "\n");
+        cli_add_text(c, "\n");
     }
     return rc;
 }
@@ -528,16 +523,16 @@ int cli_print_prompt_budget(cli *c, const valise_op *op, vls_json answer, valise
     if (cli_number_of(answer, "reserve") > 0)
         vls_buf_printf(&c->out->text, "; %lld for the answer",
                        (long long)cli_number_of(answer, "reserve"));
-    add_text(c, "\n");
+    cli_add_text(c, "\n");
     if (vls_member_of(answer, "saved").type == VLS_JSON_INT)
         vls_buf_printf(&c->out->text, "policies save %lld of %lld tokens\n",
                        (long long)cli_number_of(answer, "saved"),
                        (long long)cli_number_of(answer, "without"));
     print_sections(c, answer);
     if (all.len > 0)
-        add_text(c, "largest:\n");
+        cli_add_text(c, "largest:\n");
     for (uint32_t i = 0; i < all.len && rc == 0; i++) {
-        add_text(c, "  ");
+        cli_add_text(c, "  ");
         rc = print_source(c, all.items[i], SOURCE, err);
         vls_buf_printf(&c->out->text, " %-8.*s %6lld tokens\n",
                        VALISE_STR_ARG(cli_text_of(all.items[i], "section")),
@@ -558,14 +553,14 @@ int cli_print_lint(cli *c, const valise_op *op, vls_json row, valise_error *err)
     vls_buf_printf(&c->out->text, "%-6.*s ", VALISE_STR_ARG(cli_text_of(row, "rule")));
     if (place.len > 0) {
         cli_add_data(c->out, place, 0);
-        add_text(c, ": ");
+        cli_add_text(c, ": ");
     }
     cli_add_data(c->out, cli_text_of(row, "what"), 0);
     if (more.len > 0) {
-        add_text(c, ": ");
+        cli_add_text(c, ": ");
         cli_add_data(c->out, more, 0);
     }
-    add_text(c, vls_member_of(row, "mended").truth ? " (a build repairs it)\n" : "\n");
+    cli_add_text(c, vls_member_of(row, "mended").truth ? " (a build repairs it)\n" : "\n");
     return 0;
 }
 

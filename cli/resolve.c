@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "blob/ops.h"
+#include "json/make.h"
 
 #define SHOW "workspace:show"
 #define SHORTEST 4u
@@ -60,15 +61,11 @@ static const char *collection_of(const valise_field *field)
 
 static int ask(vls_json *out, cli *c, const char *collection, vls_json value, valise_error *err)
 {
-    valise_reply reply = VALISE_REPLY_INIT;
     VLS_AUTO(buf) vls_buf payload = {0};
     VLS_AUTO(buf) vls_buf target = {0};
     vls_json answer = vls_json_null();
-    valise_str text;
-    int rc = cli_open(c, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     vls_buf_init(&payload, c->env, 4096);
     vls_buf_init(&target, c->env, 4096);
     if (collection)
@@ -79,20 +76,10 @@ static int ask(vls_json *out, cli *c, const char *collection, vls_json value, va
     vls_buf_add_byte(&payload, '}');
     rc = vls_buf_check(&target, err);
     if (rc == 0)
-        rc = vls_buf_check(&payload, err);
-    if (rc == 0)
-        rc = valise_dispatch_str(&reply, c->workspace, VLS_STR(SHOW), vls_buf_str(&payload), NULL,
-                                 err);
-    if (rc == 0)
-        rc = vls_arena_dup(&text, &c->arena, valise_blob_bytes(reply.json), err);
-    valise_reply_release(&reply);
-    if (rc == 0)
-        rc = vls_json_parse(&answer, &c->arena, text,
-                            &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
+        rc = cli_ask(&answer, c, SHOW, &payload, err);
     if (rc < 0)
         return rc;
-    const vls_json *id = vls_json_get(answer, VLS_STR("id"));
-    *out = id ? *id : vls_json_null();
+    *out = vls_member_of(answer, "id");
     return 0;
 }
 

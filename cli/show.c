@@ -27,12 +27,14 @@ int64_t cli_number_of(vls_json row, const char *name)
     return member && member->type == VLS_JSON_INT ? member->integer : 0;
 }
 
-int cli_keep_row(vls_json *out, vls_arena *arena, valise_str json, valise_error *err)
+int cli_keep_json(vls_json *out, vls_arena *arena, valise_str json, valise_error *err)
 {
     valise_str copy;
     int rc = vls_arena_dup(&copy, arena, json, err);
 
-    return rc < 0 ? rc : vls_json_parse(out, arena, copy, NULL, err);
+    return rc < 0 ? rc
+                  : vls_json_parse(out, arena, copy,
+                                   &(vls_json_limits){.around = VLS_JSON_MAX_AROUND}, err);
 }
 
 void cli_add_count(vls_buf *out, int64_t count, const char *one, const char *many)

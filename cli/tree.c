@@ -3,6 +3,7 @@
 
 #include "cli/tree.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/backpack.h"
 #include "cli/paths.h"
@@ -97,7 +98,7 @@ int cli_warn_of_scan(cli *c, vls_json answer, valise_error *err)
         return rc;
     vls_buf_init(&errors, c->env, (size_t)16 << 20);
     add_problems(&errors, c, answer, "errors", "errorCount", "valise: cannot read");
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&errors)); /* the exit code tells too */
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&errors)); /* the exit code tells too */
     return 0;
 }
 
@@ -112,7 +113,7 @@ int cli_warn_of_put(cli *c, vls_json answer, valise_error *err)
         return rc;
     vls_buf_init(&lines, c->env, (size_t)16 << 20);
     add_problems(&lines, c, answer, "ambiguous", "ambiguousCount", "valise: not followed:");
-    (void)cli_write_all(STDERR_FILENO, vls_buf_str(&lines)); /* what was put is put */
+    (void)vls_fd_write_all(STDERR_FILENO, vls_buf_str(&lines)); /* what was put is put */
     return 0;
 }
 
