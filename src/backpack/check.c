@@ -54,7 +54,7 @@ int vls_bag_validate(vls_buf *errors, const vls_ledger *ledger, vls_scope *scope
     vls_buf_init(&text, env, UINT32_MAX);
     rc = vls_json_parse(&v, &arena, schema_text, NULL, err);
     if (rc == 0)
-        rc = vls_schema_compile(&schema, env, v, NULL, NULL, err);
+        rc = vls_schema_compile(&schema, env, v, NULL, err);
     if (rc == 0)
         rc = write_instance(&text, ledger, scope, key, now, err);
     if (rc == 0)

@@ -41,7 +41,7 @@ static int read_contract(vls_flow_contract *out, vls_config_reading *r, const vl
     if (rc <= 0)
         return rc;
     out->has_defaults = has_defaults(member->value);
-    if (vls_schema_compile(&out->schema, r->flow->env, member->value, NULL, &discreet, &why) < 0)
+    if (vls_schema_compile(&out->schema, r->flow->env, member->value, &discreet, &why) < 0)
         return vls_flow_findings_take(r->findings, path, &why, err);
     return 1;
 }

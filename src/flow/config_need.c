@@ -110,7 +110,7 @@ static int read_parameters(vls_config_reading *r, vls_json value, valise_str pat
     if (value.type != VLS_JSON_OBJECT)
         return vls_flow_findings_add(r->findings, false, path, NULL, err,
                                      "it must be a JSON Schema, not %s", vls_json_type_name(value));
-    if (vls_schema_compile(&schema, r->flow->env, value, NULL, NULL, &why) < 0)
+    if (vls_schema_compile(&schema, r->flow->env, value, NULL, &why) < 0)
         return vls_flow_findings_take(r->findings, path, &why, err);
     r->dependency->parameters = value;
     return 0;

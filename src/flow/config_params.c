@@ -177,7 +177,7 @@ static int schema_of(const vls_schema **out, const vls_flow_node *node, valise_e
     vls_arena_init(&arena, outermost->env, VLS_SCHEMA_MAX_BYTES);
     rc = vls_json_parse(&json, &arena, valise_str_of(node->type->params_schema), NULL, err);
     if (rc == 0)
-        rc = vls_schema_compile(&made->schema, outermost->env, json, NULL, NULL, err);
+        rc = vls_schema_compile(&made->schema, outermost->env, json, NULL, err);
     if (rc < 0)
         return rc;
     made->type = node->type;

@@ -89,7 +89,7 @@ static int check_schema(const valise_node_type *type, valise_error *err)
                         "node type %s: its params have a table, or a schema, not both", type->name);
     vls_arena_init(&arena, valise_env_default(), VLS_SCHEMA_MAX_BYTES);
     rc = vls_json_parse(&json, &arena, valise_str_of(type->params_schema), NULL, err);
-    return rc < 0 ? rc : vls_schema_compile(&schema, arena.env, json, NULL, NULL, err);
+    return rc < 0 ? rc : vls_schema_compile(&schema, arena.env, json, NULL, err);
 }
 
 int vls_node_type_check(const valise_node_type *type, valise_error *err)

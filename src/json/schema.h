@@ -3,7 +3,7 @@
  * A schema is compiled once and then checks any number of instances:
  *
  *     vls_schema *schema = NULL;
- *     rc = vls_schema_compile(&schema, env, value, set, NULL, err);
+ *     rc = vls_schema_compile(&schema, env, value, NULL, err);
  *     rc = vls_schema_check(schema, instance, NULL, err);
  *         -> VALISE_E_INVALID, "/turns/2/role: must be one of "user", "model", is 7 (enum)"
  *     vls_schema_free(schema);
@@ -12,8 +12,8 @@
  * content and format only annotate: the form of their keywords is checked, but they change no
  * verdict. Unknown keywords are ignored, as the draft demands. Patterns are ECMA-262.
  *
- * A reference leads to a place in the same document, to a document of the set, or to one of the
- * draft's metaschemas, which are built in. Nothing is ever fetched.
+ * A reference leads to a place in the same document or to one of the draft's metaschemas, which are
+ * built in. Nothing is ever fetched.
  *
  * Both schemas and instances may be hostile. One check does at most max_steps of work (a step is
  * about one subschema applied to one value; patterns and long texts cost more), and goes no deeper
@@ -31,21 +31,6 @@
 #define VLS_SCHEMA_MAX_DEPTH 1024u
 #define VLS_SCHEMA_MAX_BYTES ((size_t)64 << 20)
 
-/* ---- documents that references may lead to ---- */
-
-/* Documents by URI, each copied in. Threads: single; shared as long as nobody adds. */
-typedef struct vls_schema_set vls_schema_set;
-
-/* max_bytes limits what all documents take together; 0: VLS_SCHEMA_MAX_BYTES. */
-int vls_schema_set_new(vls_schema_set **out, const valise_env *env, size_t max_bytes,
-                       valise_error *err);
-void vls_schema_set_free(vls_schema_set *set); /* NULL is fine */
-
-/* Make a document known under uri (without fragment) and under the "$id" it has at its top. uri
- * may be empty when there is one. The document is not looked at before a schema refers to it.
- * VALISE_E_EXISTS when one of the names is taken, VALISE_E_INVALID when there is no name at all. */
-int vls_schema_set_add(vls_schema_set *set, valise_str uri, vls_json document, valise_error *err);
-
 /* ---- compiling ---- */
 
 typedef struct vls_schema_limits {
@@ -60,16 +45,15 @@ typedef struct vls_schema_limits {
 /* Threads: immutable. One compiled schema checks from any number of threads at once. */
 typedef struct vls_schema vls_schema;
 
-/* Compile value, which is a boolean or an object. The result keeps nothing of value or set. set
- * and limits may be NULL.
+/* Compile value, which is a boolean or an object. The result keeps nothing of it. limits may be
+ * NULL.
  *
  * VALISE_E_INVALID: not a schema; the message starts with the place as a JSON Pointer, and names
- * a reference that leads nowhere. VALISE_E_UNSUPPORTED: another dialect ("$schema"), a vocabulary
- * that is required and unknown, a pattern PCRE2 cannot do. VALISE_E_LIMIT or VALISE_E_TOO_LARGE:
+ * a reference that leads nowhere. VALISE_E_UNSUPPORTED: another dialect ("$schema"), a pattern
+ * PCRE2 cannot do. VALISE_E_LIMIT or VALISE_E_TOO_LARGE:
  * too deep, too many or too large patterns, over max_bytes. VALISE_E_NO_MEMORY. */
 int vls_schema_compile(vls_schema **out, const valise_env *env, vls_json value,
-                       const vls_schema_set *set, const vls_schema_limits *limits,
-                       valise_error *err);
+                       const vls_schema_limits *limits, valise_error *err);
 void vls_schema_free(vls_schema *schema); /* NULL is fine */
 
 /* ---- checking ---- */
@@ -104,11 +88,6 @@ int vls_schema_check(const vls_schema *schema, vls_json instance, vls_schema_rep
 static inline void vls_auto_schema(vls_schema **schema)
 {
     vls_schema_free(*schema);
-}
-
-static inline void vls_auto_schema_set(vls_schema_set **set)
-{
-    vls_schema_set_free(*set);
 }
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Three rounds: copy the value, so that the result depends on nobody; walk it, making a node of
  * everything that stands where a schema may stand; then find what the references lead to, which
- * may bring in more documents and walk those. Any failure frees all of it. */
+ * may bring in metaschemas and walk those. Any failure frees all of it. */
 #include <stdarg.h>
 
 #include "json/schema_impl.h"
@@ -75,7 +75,7 @@ const vls_schema_node *vls_schema_find_node(const vls_schema_compiler *c, const 
     return vls_map_get(&c->nodes, hash_address(c, value), value);
 }
 
-/* Names first: keywords inside may refer to them, and "$schema" says which keywords there are. */
+/* Names first: keywords inside may refer to them. */
 static int fill_node(vls_schema_compiler *c, vls_schema_node *node, valise_str document_uri)
 {
     vls_json value = *node->value;
@@ -146,10 +146,9 @@ static void compiler_release(vls_schema_compiler *c)
     vls_buf_release(&c->text);
 }
 
-static int compile_into(vls_schema *schema, vls_json value, const vls_schema_set *set,
-                        valise_error *err)
+static int compile_into(vls_schema *schema, vls_json value, valise_error *err)
 {
-    vls_schema_compiler c = {.schema = schema, .set = set, .err = err};
+    vls_schema_compiler c = {.schema = schema, .err = err};
     vls_schema_step nowhere = {.index = -1};
     const vls_schema_node *root;
     vls_json *copy;
@@ -185,8 +184,7 @@ static vls_schema_limits fill_limits(const vls_schema_limits *given)
 }
 
 int vls_schema_compile(vls_schema **out, const valise_env *env, vls_json value,
-                       const vls_schema_set *set, const vls_schema_limits *limits,
-                       valise_error *err)
+                       const vls_schema_limits *limits, valise_error *err)
 {
     VLS_AUTO(schema) vls_schema *schema = vls_mem_zalloc(env, sizeof(*schema));
     int rc;
@@ -199,7 +197,7 @@ int vls_schema_compile(vls_schema **out, const valise_env *env, vls_json value,
     schema->seed = vls_str_hash(vls_str(&schema, sizeof(schema)), 1);
     vls_arena_init(&schema->arena, env, schema->limits.max_bytes);
     vls_pattern_pool_init(&schema->patterns, env);
-    rc = compile_into(schema, value, set, err);
+    rc = compile_into(schema, value, err);
     if (rc == 0)
         *out = VLS_TAKE(schema);
     return rc;

@@ -89,7 +89,6 @@ typedef struct vls_schema_resource {
     valise_str uri;          /* absolute if anything on the way was; "" when nothing has a name */
     valise_str document_uri; /* of the document it is in */
     const vls_schema_node *root;
-    uint32_t vocabularies;      /* bits of vls_schema_vocabulary */
     vls_schema_anchor *dynamic; /* its dynamic anchors */
 } vls_schema_resource;
 
@@ -202,17 +201,6 @@ struct vls_schema {
 
 /* ---- compiling (schema_compile.c, schema_keyword.c, schema_resource.c, schema_ref.c) ---- */
 
-typedef enum vls_schema_vocabulary {
-    VLS_VOCABULARY_CORE = 1,
-    VLS_VOCABULARY_APPLICATOR = 2,
-    VLS_VOCABULARY_UNEVALUATED = 4,
-    VLS_VOCABULARY_VALIDATION = 8,
-    VLS_VOCABULARY_METADATA = 16,
-    VLS_VOCABULARY_FORMAT = 32,
-    VLS_VOCABULARY_CONTENT = 64,
-    VLS_VOCABULARY_ALL = 127,
-} vls_schema_vocabulary;
-
 /* Where the compiler is: a keyword of a node, and its value. */
 typedef struct vls_schema_site {
     vls_schema_node *node;
@@ -228,10 +216,9 @@ typedef struct vls_schema_pending {
 
 typedef struct vls_schema_compiler {
     vls_schema *schema;
-    const vls_schema_set *set; /* may be NULL */
-    vls_map resources;         /* names (schema_resource.c) by URI */
-    vls_map anchors;           /* vls_schema_anchor by resource and name */
-    vls_map nodes;             /* vls_schema_node by the address of its value */
+    vls_map resources; /* names (schema_resource.c) by URI */
+    vls_map anchors;   /* vls_schema_anchor by resource and name */
+    vls_map nodes;     /* vls_schema_node by the address of its value */
     vls_vec(vls_schema_pending) pending;
     vls_buf uri;  /* of the reference being resolved */
     vls_buf text; /* of the message being made */
@@ -248,8 +235,7 @@ int vls_schema_add_node(const vls_schema_node **out, vls_schema_compiler *c,
 /* The node that was made for a value before, or NULL. */
 const vls_schema_node *vls_schema_find_node(const vls_schema_compiler *c, const vls_json *value);
 
-/* Compile one member of a schema object; unknown keywords and those of vocabularies that are off
- * are nothing. */
+/* Compile one member of a schema object; unknown keywords are nothing. */
 int vls_schema_add_keyword(vls_schema_compiler *c, vls_schema_node *node, const vls_member *member);
 
 /* Give a document's or node's resource its name and the node its anchors. */
@@ -262,7 +248,7 @@ const vls_schema_resource *vls_schema_find_resource(const vls_schema_compiler *c
 const vls_schema_anchor *vls_schema_find_anchor(const vls_schema_compiler *c,
                                                 const vls_schema_resource *home, valise_str text);
 
-/* Find what all references lead to, loading documents as they are met. */
+/* Find what all references lead to, loading metaschemas as they are met. */
 int vls_schema_resolve_pending(vls_schema_compiler *c);
 
 void vls_schema_maps_init(vls_schema_compiler *c, const valise_env *env);
@@ -274,10 +260,7 @@ int vls_schema_refuse(vls_schema_compiler *c, const vls_schema_site *site, int c
 /* The same with what the keyword's value is behind it: "must be a boolean, is 7". */
 int vls_schema_refuse_value(vls_schema_compiler *c, const vls_schema_site *site, const char *must);
 
-/* ---- documents (schema_set.c, schema_meta.c) ---- */
-
-/* The document with that URI, or NULL; set may be NULL. */
-const vls_json *vls_schema_set_find(const vls_schema_set *set, valise_str uri);
+/* ---- metaschemas (schema_meta.c) ---- */
 
 /* The metaschema of the draft with that URI; *found says whether there is one. */
 int vls_schema_meta_load(bool *found, vls_json *out, vls_arena *arena, valise_str uri,

@@ -1,15 +1,14 @@
 /* schema_keyword.c -- the keywords: their forms and where in a node they go.
  *
- * The table says all there is to say about a keyword: the vocabulary it belongs to, the function
- * that checks its form and compiles it, and the group and field that gets the result. Keywords
- * that only annotate have a form and no field. */
+ * The table says all there is to say about a keyword: the function that checks its form and
+ * compiles it, and the group and field that gets the result. Keywords that only annotate have a
+ * form and no field. */
 #include "json/schema_impl.h"
 
 typedef int compile_fn(vls_schema_compiler *c, const vls_schema_site *site, void *field);
 
 typedef struct keyword {
     const char *name;
-    uint32_t vocabulary;
     compile_fn *compile;
     size_t group;      /* where in the node the pointer to the group is; NO_GROUP: none */
     size_t group_size; /* of the group itself */
@@ -326,80 +325,80 @@ static int compile_ref(vls_schema_compiler *c, const vls_schema_site *site, void
 
 /* ---- the table ---- */
 
-#define IN_NODE(name, vocabulary, member, compile)                                                 \
+#define IN_NODE(name, member, compile)                                                             \
     {                                                                                              \
-        name, VLS_VOCABULARY_##vocabulary, compile, NO_GROUP, 0, offsetof(vls_schema_node, member) \
+        name, compile, NO_GROUP, 0, offsetof(vls_schema_node, member)                              \
     }
-#define IN_GROUP(name, vocabulary, group, member, compile)                                         \
+#define IN_GROUP(name, group, member, compile)                                                     \
     {                                                                                              \
-        name, VLS_VOCABULARY_##vocabulary, compile, offsetof(vls_schema_node, group),              \
-            sizeof(vls_schema_##group), offsetof(vls_schema_##group, member)                       \
+        name, compile, offsetof(vls_schema_node, group), sizeof(vls_schema_##group),               \
+            offsetof(vls_schema_##group, member)                                                   \
     }
-#define FORM_ONLY(name, vocabulary, compile)                                                       \
+#define FORM_ONLY(name, compile)                                                                   \
     {                                                                                              \
-        name, VLS_VOCABULARY_##vocabulary, compile, NO_GROUP, 0, 0                                 \
+        name, compile, NO_GROUP, 0, 0                                                              \
     }
 
 /* Sorted by name, as bytes. "definitions" is what "$defs" was called and is still used a lot. */
 static const keyword keywords[] = {
-    FORM_ONLY("$anchor", CORE, compile_string),
-    FORM_ONLY("$comment", CORE, compile_string),
-    FORM_ONLY("$defs", CORE, compile_definitions),
-    FORM_ONLY("$dynamicAnchor", CORE, compile_string),
-    IN_GROUP("$dynamicRef", CORE, apply, dynamic_ref, compile_ref),
-    FORM_ONLY("$id", CORE, compile_string),
-    IN_GROUP("$ref", CORE, apply, ref, compile_ref),
-    FORM_ONLY("$schema", CORE, compile_string),
-    FORM_ONLY("$vocabulary", CORE, compile_vocabulary),
-    IN_GROUP("additionalProperties", APPLICATOR, object, additional, compile_schema),
-    IN_GROUP("allOf", APPLICATOR, apply, all_of, compile_list),
-    IN_GROUP("anyOf", APPLICATOR, apply, any_of, compile_list),
-    IN_NODE("const", VALIDATION, constant, compile_const),
-    IN_GROUP("contains", APPLICATOR, array, contains, compile_schema),
-    FORM_ONLY("contentEncoding", CONTENT, compile_string),
-    FORM_ONLY("contentMediaType", CONTENT, compile_string),
-    FORM_ONLY("contentSchema", CONTENT, compile_aside),
-    FORM_ONLY("default", METADATA, compile_nothing),
-    FORM_ONLY("definitions", CORE, compile_definitions),
-    IN_GROUP("dependentRequired", VALIDATION, object, dependent_required, compile_names_by_name),
-    IN_GROUP("dependentSchemas", APPLICATOR, object, dependent_schemas, compile_table),
-    FORM_ONLY("deprecated", METADATA, compile_mark),
-    FORM_ONLY("description", METADATA, compile_string),
-    IN_GROUP("else", APPLICATOR, apply, else_, compile_schema),
-    IN_NODE("enum", VALIDATION, choices, compile_enum),
-    FORM_ONLY("examples", METADATA, compile_array),
-    IN_GROUP("exclusiveMaximum", VALIDATION, number, exclusive_maximum, compile_number),
-    IN_GROUP("exclusiveMinimum", VALIDATION, number, exclusive_minimum, compile_number),
-    FORM_ONLY("format", FORMAT, compile_string),
-    IN_GROUP("if", APPLICATOR, apply, if_, compile_schema),
-    IN_GROUP("items", APPLICATOR, array, items, compile_schema),
-    IN_GROUP("maxContains", VALIDATION, array, max_contains, compile_count),
-    IN_GROUP("maxItems", VALIDATION, array, max_items, compile_count),
-    IN_GROUP("maxLength", VALIDATION, text, max_length, compile_count),
-    IN_GROUP("maxProperties", VALIDATION, object, max_properties, compile_count),
-    IN_GROUP("maximum", VALIDATION, number, maximum, compile_number),
-    IN_GROUP("minContains", VALIDATION, array, min_contains, compile_count),
-    IN_GROUP("minItems", VALIDATION, array, min_items, compile_count),
-    IN_GROUP("minLength", VALIDATION, text, min_length, compile_count),
-    IN_GROUP("minProperties", VALIDATION, object, min_properties, compile_count),
-    IN_GROUP("minimum", VALIDATION, number, minimum, compile_number),
-    IN_GROUP("multipleOf", VALIDATION, number, multiple_of, compile_divisor),
-    IN_GROUP("not", APPLICATOR, apply, not_, compile_schema),
-    IN_GROUP("oneOf", APPLICATOR, apply, one_of, compile_list),
-    IN_GROUP("pattern", VALIDATION, text, pattern, compile_pattern),
-    IN_GROUP("patternProperties", APPLICATOR, object, pattern_properties, compile_patterns),
-    IN_GROUP("prefixItems", APPLICATOR, array, prefix_items, compile_list),
-    IN_GROUP("properties", APPLICATOR, object, properties, compile_table),
-    IN_GROUP("propertyNames", APPLICATOR, object, property_names, compile_schema),
-    FORM_ONLY("readOnly", METADATA, compile_mark),
-    IN_GROUP("required", VALIDATION, object, required, compile_names),
-    IN_GROUP("then", APPLICATOR, apply, then_, compile_schema),
-    FORM_ONLY("title", METADATA, compile_string),
-    IN_NODE("type", VALIDATION, types, compile_type),
-    IN_GROUP("unevaluatedItems", UNEVALUATED, array, unevaluated, compile_schema),
-    IN_GROUP("unevaluatedProperties", UNEVALUATED, object, unevaluated, compile_schema),
-    IN_GROUP("uniqueItems", VALIDATION, array, unique_items, compile_flag),
-    FORM_ONLY("writeOnly", METADATA, compile_mark),
+    FORM_ONLY("$anchor", compile_string),
+    FORM_ONLY("$comment", compile_string),
+    FORM_ONLY("$defs", compile_definitions),
+    FORM_ONLY("$dynamicAnchor", compile_string),
+    IN_GROUP("$dynamicRef", apply, dynamic_ref, compile_ref),
+    FORM_ONLY("$id", compile_string),
+    IN_GROUP("$ref", apply, ref, compile_ref),
+    FORM_ONLY("$schema", compile_string),
+    FORM_ONLY("$vocabulary", compile_vocabulary),
+    IN_GROUP("additionalProperties", object, additional, compile_schema),
+    IN_GROUP("allOf", apply, all_of, compile_list),
+    IN_GROUP("anyOf", apply, any_of, compile_list),
+    IN_NODE("const", constant, compile_const),
+    IN_GROUP("contains", array, contains, compile_schema),
+    FORM_ONLY("contentEncoding", compile_string),
+    FORM_ONLY("contentMediaType", compile_string),
+    FORM_ONLY("contentSchema", compile_aside),
+    FORM_ONLY("default", compile_nothing),
+    FORM_ONLY("definitions", compile_definitions),
+    IN_GROUP("dependentRequired", object, dependent_required, compile_names_by_name),
+    IN_GROUP("dependentSchemas", object, dependent_schemas, compile_table),
+    FORM_ONLY("deprecated", compile_mark),
+    FORM_ONLY("description", compile_string),
+    IN_GROUP("else", apply, else_, compile_schema),
+    IN_NODE("enum", choices, compile_enum),
+    FORM_ONLY("examples", compile_array),
+    IN_GROUP("exclusiveMaximum", number, exclusive_maximum, compile_number),
+    IN_GROUP("exclusiveMinimum", number, exclusive_minimum, compile_number),
+    FORM_ONLY("format", compile_string),
+    IN_GROUP("if", apply, if_, compile_schema),
+    IN_GROUP("items", array, items, compile_schema),
+    IN_GROUP("maxContains", array, max_contains, compile_count),
+    IN_GROUP("maxItems", array, max_items, compile_count),
+    IN_GROUP("maxLength", text, max_length, compile_count),
+    IN_GROUP("maxProperties", object, max_properties, compile_count),
+    IN_GROUP("maximum", number, maximum, compile_number),
+    IN_GROUP("minContains", array, min_contains, compile_count),
+    IN_GROUP("minItems", array, min_items, compile_count),
+    IN_GROUP("minLength", text, min_length, compile_count),
+    IN_GROUP("minProperties", object, min_properties, compile_count),
+    IN_GROUP("minimum", number, minimum, compile_number),
+    IN_GROUP("multipleOf", number, multiple_of, compile_divisor),
+    IN_GROUP("not", apply, not_, compile_schema),
+    IN_GROUP("oneOf", apply, one_of, compile_list),
+    IN_GROUP("pattern", text, pattern, compile_pattern),
+    IN_GROUP("patternProperties", object, pattern_properties, compile_patterns),
+    IN_GROUP("prefixItems", array, prefix_items, compile_list),
+    IN_GROUP("properties", object, properties, compile_table),
+    IN_GROUP("propertyNames", object, property_names, compile_schema),
+    FORM_ONLY("readOnly", compile_mark),
+    IN_GROUP("required", object, required, compile_names),
+    IN_GROUP("then", apply, then_, compile_schema),
+    FORM_ONLY("title", compile_string),
+    IN_NODE("type", types, compile_type),
+    IN_GROUP("unevaluatedItems", array, unevaluated, compile_schema),
+    IN_GROUP("unevaluatedProperties", object, unevaluated, compile_schema),
+    IN_GROUP("uniqueItems", array, unique_items, compile_flag),
+    FORM_ONLY("writeOnly", compile_mark),
 };
 
 static const keyword *find_keyword(valise_str name)
@@ -440,7 +439,7 @@ int vls_schema_add_keyword(vls_schema_compiler *c, vls_schema_node *node, const 
     const keyword *k = find_keyword(vls_json_str(member->key));
     char *base = (char *)node;
 
-    if (!k || !(node->home->vocabularies & k->vocabulary))
+    if (!k)
         return 0;
     if (k->group != NO_GROUP)
         base = reach_group(c, node, k);

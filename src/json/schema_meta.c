@@ -1,7 +1,7 @@
 /* schema_meta.c -- the metaschemas of draft 2020-12.
  *
  * A schema may refer to them, most of all to check schemas, and nothing is ever fetched; so they
- * are here. Titles, comments and defaults are left out: they change no verdict.
+ * are here. Titles, comments, defaults and vocabularies are left out: they change no verdict.
  *
  * The texts are JSON with ' for ", which none of them contains otherwise; vls_schema_meta_load
  * puts the real quotes in. */
@@ -10,7 +10,7 @@
 #define BASE "https://json-schema.org/draft/2020-12/"
 
 typedef struct metaschema {
-    const char *path; /* behind BASE; the vocabulary is the part behind "meta/" */
+    const char *path; /* behind BASE */
     const char *members;
 } metaschema;
 
@@ -125,28 +125,6 @@ static const metaschema *find_metaschema(valise_str uri)
     return NULL;
 }
 
-static void add_vocabulary(vls_buf *out, const char *name)
-{
-    vls_buf_printf(out, "'" BASE "vocab/%s':true", name);
-}
-
-/* All but "schema" are about one vocabulary; "schema" takes all, but only one kind of format. */
-static void add_vocabularies(vls_buf *out, const metaschema *meta)
-{
-    const size_t prefix = sizeof("meta/") - 1;
-
-    if (meta != &metaschemas[0]) {
-        add_vocabulary(out, meta->path + prefix);
-        return;
-    }
-    for (size_t i = 1; i < VLS_COUNT(metaschemas); i++) {
-        if (strcmp(metaschemas[i].path, "meta/format-assertion") == 0)
-            continue;
-        vls_buf_add_text(out, i > 1 ? "," : "");
-        add_vocabulary(out, metaschemas[i].path + prefix);
-    }
-}
-
 int vls_schema_meta_load(bool *found, vls_json *out, vls_arena *arena, valise_str uri,
                          valise_error *err)
 {
@@ -161,10 +139,8 @@ int vls_schema_meta_load(bool *found, vls_json *out, vls_arena *arena, valise_st
         return 0;
     vls_buf_printf(&text,
                    "{'$schema':'" BASE "schema','$id':'" BASE "%s','$dynamicAnchor':'meta',"
-                   "'type':['object','boolean'],'$vocabulary':{",
-                   meta->path);
-    add_vocabularies(&text, meta);
-    vls_buf_printf(&text, "},%s}", meta->members);
+                   "'type':['object','boolean'],%s}",
+                   meta->path, meta->members);
     rc = vls_buf_check(&text, err);
     if (rc < 0)
         return rc;

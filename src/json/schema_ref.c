@@ -6,10 +6,10 @@
  *     other.json#turn            anchor
  *     other.json                 the resource itself
  *
- * The URI names a resource that was met already, or a document of the set, or a metaschema.
+ * The URI names a resource that was met already, or a metaschema.
  * References wait in c->pending until the document they are in has been walked, because they may
- * lead forward. Following one may load a document or compile a place nobody took for a schema so
- * far, which may add to the list; it ends because documents are finitely many. */
+ * lead forward. Following one may load a metaschema or compile a place nobody took for a schema so
+ * far, which may add to the list; it ends because metaschemas are finitely many. */
 #include "json/schema_impl.h"
 
 #include "json/pointer.h"
@@ -20,44 +20,30 @@ static int leads_nowhere(vls_schema_compiler *c, const vls_schema_site *site, co
                              VALISE_STR_ARG(vls_json_str(*site->value)), why);
 }
 
-/* Bring a document in, from the set or as a metaschema. *out becomes NULL when there is none. */
-static int load_value(const vls_json **out, vls_schema_compiler *c, valise_str uri)
+/* Load the metaschema whose URI is in c->uri. */
+static int load_resource(const vls_schema_resource **out, vls_schema_compiler *c,
+                         const vls_schema_site *site)
 {
     vls_arena *arena = &c->schema->arena;
-    const vls_json *known = vls_schema_set_find(c->set, uri);
     vls_json *value = vls_arena_alloc(arena, sizeof(*value));
-    bool found = true;
+    const vls_schema_node *top;
+    valise_str uri;
+    bool found;
     int rc;
 
     if (!value)
         return vls_arena_fail(arena, c->err);
-    if (known)
-        rc = vls_json_copy(value, arena, *known, c->err);
-    else
-        rc = vls_schema_meta_load(&found, value, arena, uri, c->err);
-    *out = rc == 0 && found ? value : NULL;
-    return rc;
-}
-
-/* Load the document whose URI is in c->uri. */
-static int load_resource(const vls_schema_resource **out, vls_schema_compiler *c,
-                         const vls_schema_site *site)
-{
-    const vls_schema_node *top;
-    const vls_json *value = NULL;
-    valise_str uri;
-    int rc;
-
-    rc = load_value(&value, c, vls_buf_str(&c->uri));
+    rc = vls_schema_meta_load(&found, value, arena, vls_buf_str(&c->uri), c->err);
     if (rc < 0)
         return rc;
-    if (!value) {
-        rc = leads_nowhere(c, site, "there is no such document in the set");
-        vls_hint(c->err, "add \"%.*s\" to the set; schemas are never fetched",
+    if (!found) {
+        rc = leads_nowhere(c, site, "there is no such document here");
+        vls_hint(c->err,
+                 "put it under \"$defs\" with \"%.*s\" as its \"$id\"; schemas are never fetched",
                  VALISE_STR_ARG(vls_buf_str(&c->uri)));
         return rc;
     }
-    rc = vls_arena_dup(&uri, &c->schema->arena, vls_buf_str(&c->uri), c->err);
+    rc = vls_arena_dup(&uri, arena, vls_buf_str(&c->uri), c->err);
     if (rc == 0)
         rc = vls_schema_add_node(&top, c, NULL, (vls_schema_step){.index = -1}, value, uri);
     if (rc == 0)

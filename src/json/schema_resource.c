@@ -84,39 +84,7 @@ static int name_resource(vls_schema_compiler *c, vls_schema_node *node, valise_s
                              VALISE_STR_ARG(uri));
 }
 
-/* Which vocabularies "$schema" asks for. */
-static int read_vocabularies(uint32_t *out, vls_schema_compiler *c, const vls_schema_site *site,
-                             vls_json vocabulary)
-{
-    static const char *const names[] = {"core",       "applicator", "unevaluated",
-                                        "validation", "meta-data",  "format-annotation",
-                                        "content"};
-    const valise_str prefix = VLS_STR("https://json-schema.org/draft/2020-12/vocab/");
-    uint32_t bits = VLS_VOCABULARY_CORE;
-
-    for (uint32_t i = 0; vocabulary.type == VLS_JSON_OBJECT && i < vocabulary.len; i++) {
-        valise_str uri = vls_json_str(vocabulary.members[i].key);
-        vls_json needed = vocabulary.members[i].value;
-        size_t at = 0;
-        if (vls_str_starts(uri, prefix)) {
-            while (at < VLS_COUNT(names) &&
-                   !vls_str_equal(vls_str_from(uri, prefix.len), valise_str_of(names[at])))
-                at++;
-        } else {
-            at = VLS_COUNT(names);
-        }
-        if (at < VLS_COUNT(names))
-            bits |= (uint32_t)1 << at;
-        else if (needed.type == VLS_JSON_BOOL && needed.truth)
-            return vls_schema_refuse(c, site, VALISE_E_UNSUPPORTED,
-                                     "requires the unknown vocabulary \"%.*s\"",
-                                     VALISE_STR_ARG(uri));
-    }
-    *out = bits;
-    return 0;
-}
-
-static int set_dialect(vls_schema_compiler *c, vls_schema_node *node)
+static int check_dialect(vls_schema_compiler *c, vls_schema_node *node)
 {
     const vls_json *value = vls_json_get(*node->value, VLS_STR("$schema"));
     vls_schema_site site = {node, VLS_STR("$schema"), value};
@@ -128,21 +96,12 @@ static int set_dialect(vls_schema_compiler *c, vls_schema_node *node)
     valise_str uri = vls_json_str(*value);
     if (vls_str_ends(uri, VLS_STR("#")))
         uri.len--;
-    node->home->vocabularies = VLS_VOCABULARY_ALL;
     if (vls_str_equal(uri, VLS_STR("https://json-schema.org/draft/2020-12/schema")))
         return 0;
-
-    const vls_json *meta = vls_schema_set_find(c->set, uri);
-    if (!meta) {
-        int rc = vls_schema_refuse(c, &site, VALISE_E_UNSUPPORTED,
-                                   "\"%.*s\" is neither draft 2020-12 nor in the set",
-                                   VALISE_STR_ARG(uri));
-        vls_hint(c->err, "use https://json-schema.org/draft/2020-12/schema, or add the "
-                         "metaschema to the set");
-        return rc;
-    }
-    const vls_json *vocabulary = vls_json_get(*meta, VLS_STR("$vocabulary"));
-    return vocabulary ? read_vocabularies(&node->home->vocabularies, c, &site, *vocabulary) : 0;
+    int rc = vls_schema_refuse(c, &site, VALISE_E_UNSUPPORTED, "\"%.*s\" is not draft 2020-12",
+                               VALISE_STR_ARG(uri));
+    vls_hint(c->err, "use https://json-schema.org/draft/2020-12/schema");
+    return rc;
 }
 
 /* The URI of a resource: its "$id" seen from base. */
@@ -182,7 +141,6 @@ int vls_schema_enter_resource(vls_schema_compiler *c, vls_schema_node *node,
     *home = (vls_schema_resource){
         .document_uri = outer ? outer->document_uri : base,
         .root = node,
-        .vocabularies = outer ? outer->vocabularies : VLS_VOCABULARY_ALL,
     };
     node->home = home;
     rc = read_id(&home->uri, c, node, base);
@@ -196,7 +154,7 @@ int vls_schema_enter_resource(vls_schema_compiler *c, vls_schema_node *node,
             return rc;
     }
     rc = name_resource(c, node, home->uri);
-    return rc < 0 ? rc : set_dialect(c, node);
+    return rc < 0 ? rc : check_dialect(c, node);
 }
 
 static bool is_anchor_name(valise_str s)

@@ -112,7 +112,7 @@ static int validate_query(valise_view *view, const void *args, void *result, val
     if (rc == 0)
         rc = vls_json_argument(&text, view, &a->schema, err);
     if (rc == 0)
-        rc = vls_schema_compile(&schema, vls_json_arena(view)->env, text, NULL, NULL, err);
+        rc = vls_schema_compile(&schema, vls_json_arena(view)->env, text, NULL, err);
     return rc < 0 ? rc : check_value(result, view, schema, value, err);
 }
 

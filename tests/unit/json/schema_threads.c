@@ -44,7 +44,7 @@ TEST(schema_threads, one_schema_checks_from_many)
     CHECK_OK(vls_json_parse(&value, &arena, valise_str_of(text), NULL, &t->err));
     CHECK_OK(vls_json_parse(&good, &arena, VLS_STR("[\"ab\",\"ba\",\"abba\"]"), NULL, &t->err));
     CHECK_OK(vls_json_parse(&bad, &arena, VLS_STR("[\"ab\",\"ac\"]"), NULL, &t->err));
-    CHECK_OK(vls_schema_compile(&schema, t->env, value, NULL, NULL, &t->err));
+    CHECK_OK(vls_schema_compile(&schema, t->env, value, NULL, &t->err));
     for (int i = 0; i < THREADS; i++) {
         workers[i] = (worker){schema, good, bad, 0};
         CHECK_INT(0, pthread_create(&threads[i], NULL, work, &workers[i]));

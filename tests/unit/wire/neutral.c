@@ -185,7 +185,7 @@ static void schema_bed_open(schema_bed *bed, test *t)
     *bed = (schema_bed){.schema = NULL};
     vls_arena_init(&bed->arena, t->env, (size_t)1 << 26);
     CHECK_OK(vls_json_parse(&value, &bed->arena, text, NULL, &t->err));
-    CHECK_OK(vls_schema_compile(&bed->schema, t->env, value, NULL, NULL, &t->err));
+    CHECK_OK(vls_schema_compile(&bed->schema, t->env, value, NULL, &t->err));
 }
 
 static void schema_bed_close(schema_bed *bed)
