@@ -50,7 +50,7 @@ static valise_str payload_of(char out[PAYLOAD_MAX], uint64_t n)
     memset(content, 'x', 300);
     len = snprintf(content, sizeof(content), "frame %llu", (unsigned long long)n);
     content[len] = ' ';
-    vls_base64_encode(&text, vls_str(content, 300), 0);
+    vls_base64_encode(&text, vls_str(content, 300));
     len =
         snprintf(out, PAYLOAD_MAX, "{\"content\":\"%.*s\",\"noScan\":true,\"node\":\"file-%03u\"}",
                  (int)text.len, text.ptr, (unsigned)(n * 617 % FILES));

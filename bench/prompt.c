@@ -97,7 +97,7 @@ static void add_picture(char id[VALISE_ID_TEXT], talked *k)
     (void)valise_id_text(id, &blob);
     vls_buf_init(&text, valise_env_default(), SIZE_MAX / 2);
     vls_buf_add_text(&text, "{\"hold\":\"bench\",\"mediaType\":\"image/png\",\"data\":\"");
-    vls_base64_encode(&text, vls_str(bytes, sizeof(bytes)), 0);
+    vls_base64_encode(&text, vls_str(bytes, sizeof(bytes)));
     vls_buf_add_text(&text, "\"}");
     run_one(k->v, "blob:register", vls_buf_cstr(&text));
     vls_buf_release(&text);

@@ -83,7 +83,7 @@ static bool add_patch(cli *c, vls_json row)
     if (text.len == 0 && data.len == 0)
         return false;
     vls_buf_init(&bytes, c->env, PATCH_MAX);
-    if (text.len == 0 && vls_base64_decode(&bytes, data, 0, NULL) == 0)
+    if (text.len == 0 && vls_base64_decode(&bytes, data, NULL) == 0)
         text = vls_buf_str(&bytes);
     if (c->out->terminal || c->out->color)
         add_lines(c->out, text);

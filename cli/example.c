@@ -48,7 +48,7 @@ static bool make_word(vls_buf *out, const valise_field *field, vls_json value)
     case VALISE_T_LIST:
         return vls_json_write(out, value, NULL) == 0;
     case VALISE_T_DATA:
-        return text && vls_base64_decode(out, vls_json_str(value), 0, NULL) == 0 &&
+        return text && vls_base64_decode(out, vls_json_str(value), NULL) == 0 &&
                vls_str_find_byte(vls_buf_str(out), '\0') == out->len;
     case VALISE_T_TEXT:
         if (text && value.len > 0 && value.text[0] == '@')

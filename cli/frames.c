@@ -341,7 +341,7 @@ static int add_bare(cli *c, vls_json row, valise_error *err)
 
     vls_buf_init(&bytes, c->env, (size_t)1 << 30);
     vls_buf_add(&bytes, text);
-    rc = is_binary(row) ? vls_base64_decode(&bytes, cli_text_of(row, "data"), 0, err) : 0;
+    rc = is_binary(row) ? vls_base64_decode(&bytes, cli_text_of(row, "data"), err) : 0;
     if (rc == 0)
         rc = vls_buf_check(&bytes, err);
     if (rc < 0)

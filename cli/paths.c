@@ -327,7 +327,7 @@ void cli_add_path_bytes(vls_buf *out, vls_json value)
     if (value.type == VLS_JSON_STRING)
         vls_buf_add(out, vls_json_str(value));
     else if (bytes && bytes->type == VLS_JSON_STRING &&
-             vls_base64_decode(out, vls_json_str(*bytes), 0, NULL) < 0)
+             vls_base64_decode(out, vls_json_str(*bytes), NULL) < 0)
         vls_buf_add(out, vls_json_str(*bytes)); /* nobody wrote that: show what there is */
 }
 

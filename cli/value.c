@@ -125,7 +125,7 @@ static int data_value(vls_json *out, cli *c, valise_str bytes, valise_error *err
                         "the content has %zu bytes; at most %zu can be given", bytes.len,
                         (size_t)DATA_MAX);
     vls_buf_init(&text, c->env, 2 * VLS_JSON_MAX_BYTES);
-    vls_base64_encode(&text, bytes, 0);
+    vls_base64_encode(&text, bytes);
     rc = vls_buf_check(&text, err);
     if (rc == 0)
         rc = vls_arena_dup(&kept, &c->arena, vls_buf_str(&text), err);

@@ -251,7 +251,7 @@ static int encode_text(vls_json *args, question *q, size_t at, valise_error *err
     if (members[at].value.type != VLS_JSON_STRING)
         return vls_fail(err, VALISE_E_INVALID, "'text' must be a string");
     vls_buf_init_in(&text, &q->arena, 2 * VLS_AGENT_LINE_MAX);
-    vls_base64_encode(&text, vls_json_str(members[at].value), 0);
+    vls_base64_encode(&text, vls_json_str(members[at].value));
     rc = vls_buf_keep(&encoded, &text, err);
     if (rc < 0)
         return rc;

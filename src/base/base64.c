@@ -14,16 +14,11 @@
 #include "base/hex.h"
 #include "base/str.h"
 
-static const char alphabets[2][64] = {
-    {'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P',
-     'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z', 'a', 'b', 'c', 'd', 'e', 'f',
-     'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v',
-     'w', 'x', 'y', 'z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '+', '/'},
-    {'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P',
-     'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z', 'a', 'b', 'c', 'd', 'e', 'f',
-     'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v',
-     'w', 'x', 'y', 'z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '-', '_'},
-};
+static const char alphabet[64] = {'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M',
+                                  'N', 'O', 'P', 'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z',
+                                  'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm',
+                                  'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z',
+                                  '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '+', '/'};
 
 /* The value of a character with this bit, or 0 where it is not of the alphabet: four lookups
  * are good when their AND still has it. */
@@ -31,32 +26,19 @@ static const char alphabets[2][64] = {
 #define V(value) ((value) | GOOD)
 
 /* clang-format off */
-#define LETTERS_AND_DIGITS                                                                         \
-    ['A'] = V(0), V(1), V(2), V(3), V(4), V(5), V(6), V(7), V(8), V(9), V(10), V(11), V(12),       \
-    V(13), V(14), V(15), V(16), V(17), V(18), V(19), V(20), V(21), V(22), V(23), V(24), V(25),     \
-    ['a'] = V(26), V(27), V(28), V(29), V(30), V(31), V(32), V(33), V(34), V(35), V(36), V(37),    \
-    V(38), V(39), V(40), V(41), V(42), V(43), V(44), V(45), V(46), V(47), V(48), V(49), V(50),     \
-    V(51),                                                                                         \
-    ['0'] = V(52), V(53), V(54), V(55), V(56), V(57), V(58), V(59), V(60), V(61)
-/* clang-format on */
-
-static const uint8_t values[2][256] = {
-    {LETTERS_AND_DIGITS, ['+'] = V(62), ['/'] = V(63)},
-    {LETTERS_AND_DIGITS, ['-'] = V(62), ['_'] = V(63)},
+static const uint8_t values[256] = {
+    ['A'] = V(0), V(1), V(2), V(3), V(4), V(5), V(6), V(7), V(8), V(9), V(10), V(11), V(12),
+    V(13), V(14), V(15), V(16), V(17), V(18), V(19), V(20), V(21), V(22), V(23), V(24), V(25),
+    ['a'] = V(26), V(27), V(28), V(29), V(30), V(31), V(32), V(33), V(34), V(35), V(36), V(37),
+    V(38), V(39), V(40), V(41), V(42), V(43), V(44), V(45), V(46), V(47), V(48), V(49), V(50),
+    V(51),
+    ['0'] = V(52), V(53), V(54), V(55), V(56), V(57), V(58), V(59), V(60), V(61),
+    ['+'] = V(62), ['/'] = V(63),
 };
+/* clang-format on */
 
 /* How many groups are done between two looks at the room in the output. */
 #define CHUNK_GROUPS ((size_t)4096)
-
-static const char *alphabet_of(uint32_t flags)
-{
-    return alphabets[(flags & VLS_BASE64_URL) != 0];
-}
-
-static const uint8_t *values_of(uint32_t flags)
-{
-    return values[(flags & VLS_BASE64_URL) != 0];
-}
 
 size_t vls_base64_encoded_len(size_t len)
 {
@@ -67,12 +49,7 @@ size_t vls_base64_encoded_len(size_t len)
 
 /* ---- bytes to text ---- */
 
-void vls_base64_encoder_init(vls_base64_encoder *e, uint32_t flags)
-{
-    *e = (vls_base64_encoder){.flags = flags};
-}
-
-static void encode_group(char *out, const char *alphabet, const uint8_t *in)
+static void encode_group(char *out, const uint8_t *in)
 {
     uint32_t bits = (uint32_t)in[0] << 16 | (uint32_t)in[1] << 8 | in[2];
 
@@ -82,7 +59,7 @@ static void encode_group(char *out, const char *alphabet, const uint8_t *in)
     out[3] = alphabet[bits & 63];
 }
 
-static void encode_groups(vls_buf *out, const char *alphabet, const uint8_t *in, size_t groups)
+static void encode_groups(vls_buf *out, const uint8_t *in, size_t groups)
 {
     while (groups > 0) {
         size_t now = VLS_MIN(groups, CHUNK_GROUPS);
@@ -90,7 +67,7 @@ static void encode_groups(vls_buf *out, const char *alphabet, const uint8_t *in,
         if (!at)
             return;
         for (size_t i = 0; i < now; i++)
-            encode_group(at + 4 * i, alphabet, in + 3 * i);
+            encode_group(at + 4 * i, in + 3 * i);
         vls_buf_advance(out, 4 * now);
         in += 3 * now;
         groups -= now;
@@ -104,13 +81,13 @@ void vls_base64_encode_update(vls_buf *out, vls_base64_encoder *e, valise_str by
         bytes = vls_str_from(bytes, 1);
     }
     if (e->carried == 3) {
-        encode_groups(out, alphabet_of(e->flags), e->carry, 1);
+        encode_groups(out, e->carry, 1);
         e->carried = 0;
     }
     if (e->carried > 0 || bytes.len == 0)
         return;
 
-    encode_groups(out, alphabet_of(e->flags), (const uint8_t *)bytes.ptr, bytes.len / 3);
+    encode_groups(out, (const uint8_t *)bytes.ptr, bytes.len / 3);
     e->carried = (uint8_t)(bytes.len % 3);
     memcpy(e->carry, bytes.ptr + bytes.len - e->carried, e->carried);
 }
@@ -123,32 +100,34 @@ void vls_base64_encode_finish(vls_buf *out, vls_base64_encoder *e)
     if (e->carried > 0) {
         size_t used = e->carried + (size_t)1;
         memcpy(last, e->carry, e->carried);
-        encode_group(text, alphabet_of(e->flags), last);
+        encode_group(text, last);
         memset(text + used, '=', sizeof(text) - used);
-        vls_buf_add(out, vls_str(text, e->flags & VLS_BASE64_NO_PADDING ? used : sizeof(text)));
+        vls_buf_add(out, vls_str(text, sizeof(text)));
     }
-    vls_base64_encoder_init(e, e->flags);
+    *e = (vls_base64_encoder){0};
 }
 
-void vls_base64_encode(vls_buf *out, valise_str bytes, uint32_t flags)
+void vls_base64_encode(vls_buf *out, valise_str bytes)
 {
-    vls_base64_encoder e;
+    vls_base64_encoder e = {0};
 
-    vls_base64_encoder_init(&e, flags);
     vls_base64_encode_update(out, &e, bytes);
     vls_base64_encode_finish(out, &e);
 }
 
 /* ---- text to bytes ---- */
 
-void vls_base64_decoder_init(vls_base64_decoder *d, uint32_t flags)
-{
-    *d = (vls_base64_decoder){.flags = flags};
-}
+typedef struct decoder {
+    uint32_t bits;   /* of the characters that do not fill a group of four yet */
+    uint8_t count;   /* how many characters of the group were seen: 0 to 3 */
+    uint8_t padding; /* how many of them were '=' */
+    bool ended;      /* a group with padding is complete: nothing may follow */
+    size_t offset;   /* characters seen */
+} decoder;
 
 /* As many whole groups of plain characters as text begins with, appended to out. Returns how
  * many characters they have; fewer than there are when the buffer fails. */
-static size_t decode_groups(vls_buf *out, const uint8_t *value, valise_str text)
+static size_t decode_groups(vls_buf *out, valise_str text)
 {
     const uint8_t *in = (const uint8_t *)text.ptr;
     size_t groups = text.len / 4, done = 0;
@@ -162,7 +141,7 @@ static size_t decode_groups(vls_buf *out, const uint8_t *value, valise_str text)
         if (!at)
             break;
         for (; i < now; i++, in += 4, at += 3) {
-            uint32_t a = value[in[0]], b = value[in[1]], c = value[in[2]], d = value[in[3]];
+            uint32_t a = values[in[0]], b = values[in[1]], c = values[in[2]], d = values[in[3]];
             if (VLS_UNLIKELY(!(a & b & c & d & GOOD)))
                 break;
             uint32_t bits = (a & 63) << 18 | (b & 63) << 12 | (c & 63) << 6 | (d & 63);
@@ -199,7 +178,7 @@ static int close_group(vls_buf *out, uint32_t bits, unsigned count, size_t offse
 }
 
 /* A '=' at d->offset: it may only stand in the third and fourth place of the last group. */
-static int decode_padding(vls_buf *out, vls_base64_decoder *d, valise_error *err)
+static int decode_padding(vls_buf *out, decoder *d, valise_error *err)
 {
     int rc = 0;
 
@@ -219,9 +198,9 @@ static int decode_padding(vls_buf *out, vls_base64_decoder *d, valise_error *err
     return 0;
 }
 
-static int decode_one(vls_buf *out, vls_base64_decoder *d, char c, valise_error *err)
+static int decode_one(vls_buf *out, decoder *d, char c, valise_error *err)
 {
-    uint32_t value = values_of(d->flags)[(unsigned char)c];
+    uint32_t value = values[(unsigned char)c];
     int rc = 0;
 
     if (d->ended)
@@ -249,68 +228,63 @@ static int decode_one(vls_buf *out, vls_base64_decoder *d, char c, valise_error 
     return rc;
 }
 
-int vls_base64_decode_update(vls_buf *out, vls_base64_decoder *d, valise_str text,
-                             valise_error *err)
+static int decode_all(vls_buf *out, decoder *d, valise_str text, valise_error *err)
 {
-    vls_base64_decoder next = *d; /* taken over when all went well */
-    size_t start = out->len;
     int rc = vls_buf_check(out, err);
 
     while (rc == 0 && text.len > 0) {
-        if (next.count == 0 && !next.ended) {
-            size_t plain = decode_groups(out, values_of(next.flags), text);
-            next.offset += plain;
+        if (d->count == 0 && !d->ended) {
+            size_t plain = decode_groups(out, text);
+            d->offset += plain;
             text = vls_str_from(text, plain);
         }
         /* What follows is a short group, or a group with something unusual in it. */
         for (int i = 0; i < 4 && rc == 0 && text.len > 0; i++) {
-            rc = decode_one(out, &next, text.ptr[0], err);
+            rc = decode_one(out, d, text.ptr[0], err);
             text = vls_str_from(text, 1);
         }
         if (rc == 0)
             rc = vls_buf_check(out, err);
     }
-    if (rc < 0) {
-        out->len = start;
-        return rc;
-    }
-    *d = next;
-    return 0;
+    return rc;
 }
 
-int vls_base64_decode_finish(vls_buf *out, vls_base64_decoder *d, valise_error *err)
+/* The end of the text: a short group is left if it has no padding. */
+static int decode_end(vls_buf *out, const decoder *d, bool unpadded, valise_error *err)
 {
-    size_t start = out->len;
-    int rc = vls_buf_check(out, err);
+    int rc;
 
-    if (rc == 0 && d->count == 1)
-        rc = vls_fail_at(err, VALISE_E_INVALID, d->offset,
-                         "base64: the text ends within a byte, at offset %zu", d->offset);
-    else if (rc == 0 && d->count > 0 && (d->padding > 0 || !(d->flags & VLS_BASE64_NO_PADDING)))
-        rc = vls_fail_at(err, VALISE_E_INVALID, d->offset,
-                         "base64: padding is missing at the end (offset %zu)", d->offset);
-    else if (rc == 0 && d->count > 0)
-        rc = close_group(out, d->bits, d->count, d->offset, err);
-    if (rc == 0)
-        rc = vls_buf_check(out, err);
-    if (rc < 0) {
-        out->len = start;
-        return rc;
-    }
-    vls_base64_decoder_init(d, d->flags);
-    return 0;
+    if (d->count == 0)
+        return 0;
+    if (d->count == 1)
+        return vls_fail_at(err, VALISE_E_INVALID, d->offset,
+                           "base64: the text ends within a byte, at offset %zu", d->offset);
+    if (d->padding > 0 || !unpadded)
+        return vls_fail_at(err, VALISE_E_INVALID, d->offset,
+                           "base64: padding is missing at the end (offset %zu)", d->offset);
+    rc = close_group(out, d->bits, d->count, d->offset, err);
+    return rc < 0 ? rc : vls_buf_check(out, err);
 }
 
-int vls_base64_decode(vls_buf *out, valise_str text, uint32_t flags, valise_error *err)
+static int decode(vls_buf *out, valise_str text, bool unpadded, valise_error *err)
 {
-    vls_base64_decoder d;
     size_t start = out->len;
+    decoder d = {0};
+    int rc = decode_all(out, &d, text, err);
 
-    vls_base64_decoder_init(&d, flags);
-    int rc = vls_base64_decode_update(out, &d, text, err);
     if (rc == 0)
-        rc = vls_base64_decode_finish(out, &d, err);
+        rc = decode_end(out, &d, unpadded, err);
     if (rc < 0)
         out->len = start;
     return rc;
+}
+
+int vls_base64_decode(vls_buf *out, valise_str text, valise_error *err)
+{
+    return decode(out, text, false, err);
+}
+
+int vls_base64_decode_unpadded(vls_buf *out, valise_str text, valise_error *err)
+{
+    return decode(out, text, true, err);
 }

@@ -180,7 +180,7 @@ static int put_data(vls_blob_told *out, receiving *r, valise_str data, valise_er
     int rc;
 
     vls_buf_init(&bytes, env, VLS_JSON_MAX_BYTES);
-    rc = vls_base64_decode(&bytes, data, 0, err);
+    rc = vls_base64_decode(&bytes, data, err);
     if (rc == 0 && vls_buf_str(&bytes).len == 0)
         rc = vls_fail(err, VALISE_E_INVALID, "it is empty");
     if (rc < 0) {

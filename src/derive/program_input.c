@@ -8,7 +8,7 @@
 static void add_bytes(vls_buf *out, valise_str bytes)
 {
     vls_buf_add_byte(out, '"');
-    vls_base64_encode(out, bytes, 0);
+    vls_base64_encode(out, bytes);
     vls_buf_add_byte(out, '"');
 }
 

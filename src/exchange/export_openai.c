@@ -64,7 +64,7 @@ static int make_url(valise_str *out, writing *w, vls_json block, valise_error *e
     vls_buf_add_text(&url, "data:");
     vls_buf_add(&url, type.len > 0 ? type : VLS_STR("application/octet-stream"));
     vls_buf_add_text(&url, ";base64,");
-    vls_base64_encode(&url, vls_blob_bytes(blob), 0);
+    vls_base64_encode(&url, vls_blob_bytes(blob));
     (void)valise_blob_unref(blob);
     rc = vls_buf_keep(out, &url, err);
     return rc < 0 ? rc : 1;

@@ -207,7 +207,7 @@ int vls_foreign_decode(vls_foreign_blob *out, vls_translation *r, valise_str bas
     int rc;
 
     vls_buf_init_in(&bytes, r->arena, UINT32_MAX);
-    rc = vls_base64_decode(&bytes, base64, VLS_BASE64_NO_PADDING, &ignored);
+    rc = vls_base64_decode_unpadded(&bytes, base64, &ignored);
     if (rc == VALISE_E_INVALID || (rc == 0 && bytes.len == 0))
         return 0;
     if (rc < 0) {

@@ -170,7 +170,7 @@ static int decode_base64(const decoder *d, valise_str *out, const valise_field *
     if (v.type != VLS_JSON_STRING)
         return fail_type(d, field, v);
     vls_buf_init(&bytes, d->arena->env, v.len);
-    rc = vls_base64_decode(&bytes, vls_json_str(v), 0, d->err);
+    rc = vls_base64_decode(&bytes, vls_json_str(v), d->err);
     if (rc < 0)
         return fail_text(d, rc);
     rc = check_size(d, field, bytes.len);

@@ -87,7 +87,7 @@ static int write_enum(const writer *w, int64_t which, const valise_field *field)
 static int write_base64(const writer *w, valise_str bytes)
 {
     vls_buf_add_byte(w->out, '"');
-    vls_base64_encode(w->out, bytes, 0);
+    vls_base64_encode(w->out, bytes);
     vls_buf_add_byte(w->out, '"');
     return 0;
 }

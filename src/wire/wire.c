@@ -246,7 +246,7 @@ static int begin_blob(vls_wire_walk *walk, valise_error *err)
         return rc;
     walk->open = true;
     walk->got = 0;
-    vls_base64_encoder_init(&walk->encoder, 0);
+    walk->encoder = (vls_base64_encoder){0};
     return 0;
 }
 

@@ -285,7 +285,7 @@ static void note(worker *w)
 
     path_of(w, path);
     vls_buf_init(&data, valise_env_default(), 4096);
-    vls_base64_encode(&data, valise_str_of(text_of(w, text, sizeof(text), 1 + below(w, 40))), 0);
+    vls_base64_encode(&data, valise_str_of(text_of(w, text, sizeof(text), 1 + below(w, 40))));
     CHECK(vls_buf_check(&data, &err) == 0);
     (void)run(w, "frame:put", "{\"node\":\"%s\",\"type\":\"summary\",\"content\":\"%.*s\"}", path,
               VALISE_STR_ARG(vls_buf_str(&data)));

@@ -342,7 +342,7 @@ static const char *encoded(yard *y, const char *bytes, size_t len)
     test *t = y->t;
 
     vls_buf_init(&text, t->env, SIZE_MAX / 2);
-    vls_base64_encode(&text, vls_str(bytes, len), 0);
+    vls_base64_encode(&text, vls_str(bytes, len));
     return test_format("%.*s", VALISE_STR_ARG(vls_buf_str(&text)));
 }
 

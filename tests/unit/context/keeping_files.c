@@ -53,7 +53,7 @@ static const char *put(int *rc, valise *v, int i, int edit, valise_error *err)
     const char *text = test_format("about %d, edit %d", i, edit);
 
     vls_buf_init(&data, valise_env_default(), 4096);
-    vls_base64_encode(&data, valise_str_of(text), 0);
+    vls_base64_encode(&data, valise_str_of(text));
     return run(rc, v, "frame:put",
                test_format("{\"node\":\"src/%d.c\",\"content\":\"%.*s\"}", i,
                            VALISE_STR_ARG(vls_buf_str(&data))),

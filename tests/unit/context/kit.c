@@ -153,7 +153,7 @@ static const char *payload_of(yard *y, const char *node, const char *type, const
     test *t = y->t;
 
     vls_buf_init(&data, t->env, SIZE_MAX / 2);
-    vls_base64_encode(&data, valise_str_of(content), 0);
+    vls_base64_encode(&data, valise_str_of(content));
     return test_format("{\"node\":\"%s\",\"type\":\"%s\",\"content\":\"%.*s\",\"noScan\":true%s}",
                        node, type, VALISE_STR_ARG(vls_buf_str(&data)), extra);
 }

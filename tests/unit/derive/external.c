@@ -192,8 +192,7 @@ TEST(external, what_was_put_with_a_recipe_never_runs)
     vls_buf_init(&recipe, t->env, 1 << 16);
     vls_base64_encode(&recipe,
                       valise_str_of("program\n{\"policy\":\"toy\",\"program\":\"1f3a5b7c1f3a5b7c1f3"
-                                    "a5b7c1f3a5b7c1f3a5b7c1f3a5b7c1f3a5b7c1f3a5b7c\"}"),
-                      0);
+                                    "a5b7c1f3a5b7c1f3a5b7c1f3a5b7c1f3a5b7c1f3a5b7c\"}"));
     (void)yard_put(y, NULL, "src", "notes", "mine",
                    test_format(",\"recipe\":\"%s\"", vls_buf_cstr(&recipe)));
     yard_grow(y, "src/x.c=2 src/y.c=2", "");

@@ -55,7 +55,7 @@ static const char *put_payload(test *t, int i, const char *words)
     VLS_AUTO(buf) vls_buf data = {0};
 
     vls_buf_init(&data, t->env, SIZE_MAX / 2);
-    vls_base64_encode(&data, valise_str_of(words), 0);
+    vls_base64_encode(&data, valise_str_of(words));
     return test_format("{\"node\":\"%s\",\"content\":\"%.*s\",\"noScan\":true}", path_of(i),
                        VALISE_STR_ARG(vls_buf_str(&data)));
 }
