@@ -62,7 +62,7 @@ static void chunk_all(void *arg, size_t times)
     while (times--) {
         size_t at = 0;
         while (at < s->len)
-            at += vls_chunk_next(&vls_chunk_default, bytes + at, s->len - at);
+            at += vls_chunk_next(bytes + at, s->len - at);
         bench_use(&at);
     }
 }

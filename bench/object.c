@@ -133,8 +133,7 @@ static void raw_version(void *arg, size_t times)
         vls_buf_clear(&s->recipe);
         vls_recipe_begin(&writer, &s->recipe, 1);
         for (size_t at = 0; at < SIZE;) {
-            size_t len =
-                vls_chunk_next(&vls_chunk_default, (const uint8_t *)s->raw_bytes + at, SIZE - at);
+            size_t len = vls_chunk_next((const uint8_t *)s->raw_bytes + at, SIZE - at);
             vls_recipe_add(&writer, raw_chunk(s, (valise_str){s->raw_bytes + at, len}));
             at += len;
         }

@@ -13,16 +13,6 @@ void vls_bytes_add_u16(vls_buf *out, uint16_t value)
     }
 }
 
-void vls_bytes_add_u32(vls_buf *out, uint32_t value)
-{
-    char *at = vls_buf_reserve(out, sizeof(value));
-
-    if (at) {
-        vls_bytes_store_u32(at, value);
-        vls_buf_advance(out, sizeof(value));
-    }
-}
-
 void vls_bytes_add_u64(vls_buf *out, uint64_t value)
 {
     char *at = vls_buf_reserve(out, sizeof(value));
@@ -79,13 +69,6 @@ uint16_t vls_reader_u16(vls_reader *in)
     const uint8_t *at = take(in, sizeof(uint16_t));
 
     return at ? vls_bytes_load_u16(at) : 0;
-}
-
-uint32_t vls_reader_u32(vls_reader *in)
-{
-    const uint8_t *at = take(in, sizeof(uint32_t));
-
-    return at ? vls_bytes_load_u32(at) : 0;
 }
 
 uint64_t vls_reader_u64(vls_reader *in)

@@ -82,7 +82,6 @@ static inline int64_t vls_bytes_unzigzag(uint64_t value)
 /* ---- writing: the buffer remembers a failure ---- */
 
 void vls_bytes_add_u16(vls_buf *out, uint16_t value);
-void vls_bytes_add_u32(vls_buf *out, uint32_t value);
 void vls_bytes_add_u64(vls_buf *out, uint64_t value);
 void vls_bytes_add_varint(vls_buf *out, uint64_t value);
 void vls_bytes_add_string(vls_buf *out, valise_str bytes); /* with its length in front */
@@ -121,7 +120,6 @@ static inline void vls_reader_fail(vls_reader *in)
 
 uint8_t vls_reader_u8(vls_reader *in);
 uint16_t vls_reader_u16(vls_reader *in);
-uint32_t vls_reader_u32(vls_reader *in);
 uint64_t vls_reader_u64(vls_reader *in);
 uint64_t vls_reader_varint(vls_reader *in);
 

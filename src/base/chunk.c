@@ -2,7 +2,10 @@
 #include "base/chunk.h"
 
 #define WINDOW 64u /* bytes that h still knows of: each shift drops the oldest */
-#define MAX_MAX (1u << 30)
+#define AVG_BITS 10u
+
+_Static_assert(VLS_CHUNK_MIN >= WINDOW, "a whole window is known where a chunk may end");
+_Static_assert(VLS_CHUNK_AVG == 1u << AVG_BITS, "that many bits are zero");
 
 /* gear[i] is the first 8 bytes, big endian, of the SHA-256 of "valise.gear.0" to
  * "valise.gear.255". A test makes it again. */
@@ -73,31 +76,6 @@ static const uint64_t gear[256] = {
     0xc1130c3159bceeac, 0x7341dd1e4decad34, 0x9e7ea904e1357a9c, 0xb5176f17a198a292,
 };
 
-const vls_chunk_params vls_chunk_default = {256, 1024, 4096};
-
-static bool is_power_of_two(uint32_t n)
-{
-    return n != 0 && (n & (n - 1)) == 0;
-}
-
-int vls_chunk_params_check(const vls_chunk_params *params, valise_error *err)
-{
-    if (params->min < WINDOW)
-        return vls_fail(err, VALISE_E_INVALID, "chunks of %u bytes are too small: %u at least",
-                        params->min, WINDOW);
-    if (params->max > MAX_MAX)
-        return vls_fail(err, VALISE_E_INVALID, "chunks of %u bytes are too large: %u at most",
-                        params->max, MAX_MAX);
-    if (!is_power_of_two(params->avg))
-        return vls_fail(err, VALISE_E_INVALID,
-                        "the average chunk of %u bytes is not a power of two", params->avg);
-    if (params->min > params->avg / 2 || params->avg > params->max / 2)
-        return vls_fail(err, VALISE_E_INVALID,
-                        "chunk sizes %u, %u, %u: each must be at least twice the one before",
-                        params->min, params->avg, params->max);
-    return 0;
-}
-
 /* Roll from `at` to `end` and return the length of the chunk that ends there; 0 when none does.
  * `at` is the byte that comes next; *hash goes in and out. */
 static inline size_t roll(uint64_t *hash, const uint8_t *bytes, size_t at, size_t end,
@@ -115,29 +93,24 @@ static inline size_t roll(uint64_t *hash, const uint8_t *bytes, size_t at, size_
 }
 
 /* The highest `bits` bits. */
-static uint64_t high_bits(unsigned bits)
-{
-    return ~UINT64_C(0) << (64 - bits);
-}
+#define HIGH_BITS(bits) (~UINT64_C(0) << (64 - (bits)))
 
-size_t vls_chunk_next(const vls_chunk_params *params, const uint8_t *bytes, size_t len)
+size_t vls_chunk_next(const uint8_t *bytes, size_t len)
 {
-    unsigned avg_bits = (unsigned)__builtin_ctz(params->avg);
-    size_t end = VLS_MIN(len, params->max);
-    size_t middle = VLS_MIN(end, params->avg - params->avg / 5);
+    size_t end = VLS_MIN(len, VLS_CHUNK_MAX);
+    size_t middle = VLS_MIN(end, VLS_CHUNK_AVG - VLS_CHUNK_AVG / 5);
     uint64_t hash = 0;
     size_t cut;
 
-    assert(params->min >= WINDOW && is_power_of_two(params->avg) && params->avg < params->max);
-    if (len <= params->min)
+    if (len <= VLS_CHUNK_MIN)
         return len;
 
     /* The first place for a cut is behind byte min - 1; the hash must know a whole window there,
      * or the cut would depend on where the chunk began. */
-    for (size_t at = params->min - WINDOW; at < params->min - 1; at++)
+    for (size_t at = VLS_CHUNK_MIN - WINDOW; at < VLS_CHUNK_MIN - 1; at++)
         hash = (hash << 1) + gear[bytes[at]];
-    cut = roll(&hash, bytes, params->min - 1, middle, high_bits(avg_bits + 2));
+    cut = roll(&hash, bytes, VLS_CHUNK_MIN - 1, middle, HIGH_BITS(AVG_BITS + 2));
     if (cut == 0)
-        cut = roll(&hash, bytes, middle, end, high_bits(avg_bits - 2));
+        cut = roll(&hash, bytes, middle, end, HIGH_BITS(AVG_BITS - 2));
     return cut ? cut : end;
 }

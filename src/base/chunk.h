@@ -14,8 +14,8 @@
  *     0            min                      4/5 avg                              max
  *     |-- skipped --|-- log2(avg)+2 bits ----|-- log2(avg)-2 bits ----------------|
  *
- * With another table or other parameters the cuts are elsewhere: old and new chunks then share
- * nothing, but stored objects still read the same.
+ * With another table or other sizes the cuts are elsewhere: old and new chunks then share nothing,
+ * but stored objects still read the same.
  *
  * Threads: pure functions of immutable data. */
 #ifndef VLS_CHUNK_H
@@ -23,20 +23,13 @@
 
 #include "base/base.h"
 
-typedef struct vls_chunk_params {
-    uint32_t min; /* 64 at least, at most half of avg */
-    uint32_t avg; /* a power of two; on random data the average is within 10 % of it */
-    uint32_t max; /* at least twice avg, 1 GiB at most */
-} vls_chunk_params;
+#define VLS_CHUNK_MIN 256u
+#define VLS_CHUNK_AVG 1024u /* on random data the average is within 10 % of it */
+#define VLS_CHUNK_MAX 4096u
 
-/* 256, 1,024 and 4,096 bytes: what the store uses. */
-extern const vls_chunk_params vls_chunk_default;
-
-/* VALISE_E_INVALID when the numbers break the rules above. */
-int vls_chunk_params_check(const vls_chunk_params *params, valise_error *err);
-
-/* The length of the first chunk of bytes, where len is either at least params->max or all that
- * is left. 0 only when len is 0. A piece shorter than min is a chunk only at the very end. */
-size_t vls_chunk_next(const vls_chunk_params *params, const uint8_t *bytes, size_t len);
+/* The length of the first chunk of bytes, where len is either at least VLS_CHUNK_MAX or all that
+ * is left. 0 only when len is 0. A piece shorter than VLS_CHUNK_MIN is a chunk only at the very
+ * end. */
+size_t vls_chunk_next(const uint8_t *bytes, size_t len);
 
 #endif

@@ -495,34 +495,6 @@ void vls_line_diff_release(vls_line_diff *diff)
 
 /* ---- hunks ---- */
 
-int vls_line_diff_hunks(const vls_line_diff *diff, uint32_t around, vls_line_hunk_fn *fn, void *arg,
-                        valise_error *err)
-{
-    const vls_line_change *all = diff->changes.ptr;
-    size_t count = diff->changes.len, end;
-    int rc = 0;
-
-    for (size_t first = 0; first < count && rc == 0; first = end) {
-        uint32_t before = VLS_MIN(around, all[first].old_at), last, behind;
-        vls_line_hunk hunk = {.first = first};
-        for (end = first + 1; end < count; end++) {
-            uint32_t gap = all[end].old_at - all[end - 1].old_at - all[end - 1].old_count;
-            if (gap > 2 * (uint64_t)around)
-                break;
-        }
-        last = all[end - 1].old_at + all[end - 1].old_count;
-        behind = VLS_MIN(around, diff->old.count - last);
-        hunk.count = end - first;
-        hunk.range.old_at = all[first].old_at - before;
-        hunk.range.new_at = all[first].new_at - before;
-        hunk.range.old_count = last + behind - hunk.range.old_at;
-        hunk.range.new_count =
-            all[end - 1].new_at + all[end - 1].new_count + behind - hunk.range.new_at;
-        rc = fn(arg, diff, &hunk, err);
-    }
-    return rc;
-}
-
 static void add_lines(vls_buf *out, char sign, const vls_lines *lines, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
@@ -542,33 +514,42 @@ static void add_range(vls_buf *out, uint32_t at, uint32_t count)
         vls_buf_printf(out, ",%u", count);
 }
 
-static int write_hunk(void *arg, const vls_line_diff *diff, const vls_line_hunk *hunk,
-                      valise_error *err)
+/* Changes first .. end - 1 as one, with up to `around` lines before and behind them. */
+static void write_hunk(vls_buf *out, const vls_line_diff *diff, size_t first, size_t end,
+                       uint32_t around)
 {
-    vls_buf *out = arg;
-    const vls_line_change *range = &hunk->range;
-    uint32_t at = range->old_at;
+    const vls_line_change *top = &diff->changes.ptr[first], *last = &diff->changes.ptr[end - 1];
+    uint32_t before = VLS_MIN(around, top->old_at), at = top->old_at - before;
+    uint32_t old_end = last->old_at + last->old_count, new_end = last->new_at + last->new_count;
+    uint32_t behind = VLS_MIN(around, diff->old.count - old_end);
 
-    (void)err;
     vls_buf_add_text(out, "@@ -");
-    add_range(out, range->old_at, range->old_count);
+    add_range(out, at, old_end + behind - at);
     vls_buf_add_text(out, " +");
-    add_range(out, range->new_at, range->new_count);
+    add_range(out, top->new_at - before, new_end + behind - (top->new_at - before));
     vls_buf_add_text(out, " @@\n");
-    for (size_t i = hunk->first; i < hunk->first + hunk->count; i++) {
-        const vls_line_change *c = &diff->changes.ptr[i];
+    for (const vls_line_change *c = top; c <= last; c++) {
         add_lines(out, ' ', &diff->old, at, c->old_at);
         add_lines(out, '-', &diff->old, c->old_at, c->old_at + c->old_count);
         add_lines(out, '+', &diff->new, c->new_at, c->new_at + c->new_count);
         at = c->old_at + c->old_count;
     }
-    add_lines(out, ' ', &diff->old, at, range->old_at + range->old_count);
-    return out->failed;
+    add_lines(out, ' ', &diff->old, at, old_end + behind);
 }
 
 void vls_unified_write(vls_buf *out, const vls_line_diff *diff, uint32_t around)
 {
-    (void)vls_line_diff_hunks(diff, around, write_hunk, out, NULL);
+    const vls_line_change *all = diff->changes.ptr;
+    size_t count = diff->changes.len, end;
+
+    for (size_t first = 0; first < count && !out->failed; first = end) {
+        for (end = first + 1; end < count; end++) {
+            uint32_t gap = all[end].old_at - all[end - 1].old_at - all[end - 1].old_count;
+            if (gap > 2 * (uint64_t)around)
+                break;
+        }
+        write_hunk(out, diff, first, end, around);
+    }
 }
 
 bool vls_text_is_binary(valise_str bytes)

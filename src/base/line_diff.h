@@ -4,7 +4,6 @@
  * last line without it differs from the same line with it.
  *
  *     vls_line_diff_make    the changes: ranges of lines of the old text, and what stands there now
- *     vls_line_diff_hunks   the same with some lines around them, those that are near as one
  *     vls_unified_write     as diff -u has it, without the two lines on top
  *
  * The changes are as few as possible (Myers' algorithm, in linear space), as long as the effort
@@ -61,21 +60,8 @@ static inline valise_str vls_line(const vls_lines *lines, size_t i)
                         lines->starts[i + 1] - lines->starts[i]};
 }
 
-/* Changes first .. first + count - 1, with up to `around` lines before and behind them: the range
- * counts those. */
-typedef struct vls_line_hunk {
-    vls_line_change range;
-    size_t first, count;
-} vls_line_hunk;
-
-typedef int vls_line_hunk_fn(void *arg, const vls_line_diff *diff, const vls_line_hunk *hunk,
-                             valise_error *err);
-
-/* Non-zero from fn ends it, and is returned. */
-int vls_line_diff_hunks(const vls_line_diff *diff, uint32_t around, vls_line_hunk_fn *fn, void *arg,
-                        valise_error *err);
-
-/* Append all hunks in the format of `diff -u`. The buffer remembers a failure. */
+/* Append the changes in the format of `diff -u`, with up to `around` lines before and behind them;
+ * those that are near become one. The buffer remembers a failure. */
 void vls_unified_write(vls_buf *out, const vls_line_diff *diff, uint32_t around);
 
 /* Is it no text: a NUL among the first bytes? As git has it. */

@@ -80,25 +80,6 @@ void vls_order_add_blob(vls_buf *out, valise_str bytes)
     add_bytes(out, VLS_ORDER_BLOB, bytes);
 }
 
-void vls_order_add(vls_buf *out, const vls_order_part *part)
-{
-    switch (part->kind) {
-    case VLS_ORDER_NULL:
-        vls_order_add_null(out);
-        break;
-    case VLS_ORDER_INT:
-        vls_order_add_int(out, part->integer);
-        break;
-    case VLS_ORDER_REAL:
-        vls_order_add_real(out, part->real);
-        break;
-    case VLS_ORDER_TEXT:
-    case VLS_ORDER_BLOB:
-        add_bytes(out, part->kind, part->bytes);
-        break;
-    }
-}
-
 /* ---- reading ---- */
 
 static double read_real(vls_reader *in)

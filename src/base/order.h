@@ -45,7 +45,6 @@ void vls_order_add_int(vls_buf *out, int64_t value);
 void vls_order_add_real(vls_buf *out, double value); /* no NaN */
 void vls_order_add_text(vls_buf *out, valise_str text);
 void vls_order_add_blob(vls_buf *out, valise_str bytes);
-void vls_order_add(vls_buf *out, const vls_order_part *part);
 
 /* Read the next part. Its bytes are borrowed from what is read, or from the arena where they
  * contain a 00. VALISE_E_CORRUPT when there is no whole part or not one that is written so;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #define DAY_SECONDS 86400
+#define DAY_NS (DAY_SECONDS * VLS_NS_PER_SECOND)
 #define CYCLE_DAYS 146097                      /* 400 years, after which the calendar repeats */
 #define CYCLE_TO_1970 719468                   /* days from 0000-03-01 to 1970-01-01 */
 #define TEXT_MAX_SECONDS INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
@@ -83,38 +84,6 @@ static int32_t days_in_month(int32_t year, int32_t month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* ---- nanoseconds ---- */
-
-vls_time vls_time_of_ns(int64_t ns)
-{
-    int64_t seconds = ns / VLS_NS_PER_SECOND;
-    int64_t nanos = ns % VLS_NS_PER_SECOND;
-
-    if (nanos < 0) {
-        seconds--;
-        nanos += VLS_NS_PER_SECOND;
-    }
-    return (vls_time){seconds, (uint32_t)nanos};
-}
-
-bool vls_time_to_ns(int64_t *out, vls_time time)
-{
-    int64_t seconds = time.seconds;
-    int64_t nanos = time.nanos;
-    int64_t ns;
-
-    /* The earliest moments fit only when the second is not first rounded down. */
-    if (seconds < 0 && nanos > 0) {
-        seconds++;
-        nanos -= VLS_NS_PER_SECOND;
-    }
-    if (__builtin_mul_overflow(seconds, VLS_NS_PER_SECOND, &ns) ||
-        __builtin_add_overflow(ns, nanos, &ns))
-        return false;
-    *out = ns;
-    return true;
-}
-
 /* ---- to text ---- */
 
 /* count digits of number, with zeros in front; returns where the next byte goes. */
@@ -127,51 +96,34 @@ static char *put_digits(char *at, int64_t number, int count)
     return at + count;
 }
 
-/* Writes at most 30 bytes and returns the end. The time is within the years of text. */
-static char *put_time(char *at, vls_time time)
+vls_time_text vls_time_text_of(int64_t ns)
 {
-    int64_t since = time.seconds - TEXT_MIN_SECONDS;
-    int64_t in_day = since % DAY_SECONDS;
-    date d = date_of_day(since / DAY_SECONDS + TEXT_MIN_SECONDS / DAY_SECONDS);
+    int64_t day = ns / DAY_NS, in_day = ns % DAY_NS, seconds, nanos;
+    vls_time_text text = {{0}};
+    char *at = text.s;
+    date d;
 
+    if (in_day < 0) {
+        day--;
+        in_day += DAY_NS;
+    }
+    d = date_of_day(day);
+    seconds = in_day / VLS_NS_PER_SECOND;
+    nanos = in_day % VLS_NS_PER_SECOND;
     at = put_digits(at, d.year, 4);
     *at++ = '-';
     at = put_digits(at, d.month, 2);
     *at++ = '-';
     at = put_digits(at, d.day, 2);
     *at++ = 'T';
-    at = put_digits(at, in_day / 3600, 2);
+    at = put_digits(at, seconds / 3600, 2);
     *at++ = ':';
-    at = put_digits(at, in_day / 60 % 60, 2);
+    at = put_digits(at, seconds / 60 % 60, 2);
     *at++ = ':';
-    at = put_digits(at, in_day % 60, 2);
+    at = put_digits(at, seconds % 60, 2);
     *at++ = '.';
-    if (time.nanos % 1000000 == 0)
-        at = put_digits(at, time.nanos / 1000000, 3);
-    else
-        at = put_digits(at, time.nanos, 9);
-    *at++ = 'Z';
-    return at;
-}
-
-int vls_time_write(vls_buf *out, vls_time time, valise_error *err)
-{
-    char text[32];
-
-    assert(time.nanos < VLS_NS_PER_SECOND);
-    if (time.seconds < TEXT_MIN_SECONDS || time.seconds > TEXT_MAX_SECONDS)
-        return vls_fail(err, VALISE_E_LIMIT,
-                        "%lld seconds from 1970 is outside the years 1 to 9999",
-                        (long long)time.seconds);
-    vls_buf_add(out, vls_str(text, (size_t)(put_time(text, time) - text)));
-    return vls_buf_check(out, err);
-}
-
-vls_time_text vls_time_text_of(int64_t ns)
-{
-    vls_time_text text = {{0}};
-
-    *put_time(text.s, vls_time_of_ns(ns)) = '\0';
+    at = nanos % 1000000 == 0 ? put_digits(at, nanos / 1000000, 3) : put_digits(at, nanos, 9);
+    *at = 'Z';
     return text;
 }
 
@@ -275,7 +227,23 @@ static int read_offset(int32_t *east, size_t at, valise_str text, valise_error *
     return 0;
 }
 
-int vls_time_parse(vls_time *out, valise_str text, valise_error *err)
+static bool to_ns(int64_t *out, int64_t seconds, int64_t nanos)
+{
+    int64_t ns;
+
+    /* The earliest moments fit only when the second is not first rounded down. */
+    if (seconds < 0 && nanos > 0) {
+        seconds++;
+        nanos -= VLS_NS_PER_SECOND;
+    }
+    if (__builtin_mul_overflow(seconds, VLS_NS_PER_SECOND, &ns) ||
+        __builtin_add_overflow(ns, nanos, &ns))
+        return false;
+    *out = ns;
+    return true;
+}
+
+int vls_time_parse_ns(int64_t *out, valise_str text, valise_error *err)
 {
     int32_t v[PARTS] = {0};
     int32_t east;
@@ -298,18 +266,7 @@ int vls_time_parse(vls_time *out, valise_str text, valise_error *err)
         days * DAY_SECONDS + INT64_C(3600) * v[HOUR] + INT64_C(60) * v[MINUTE] + v[SECOND] - east;
     if (seconds < TEXT_MIN_SECONDS || seconds > TEXT_MAX_SECONDS)
         return refuse(err, text, 0, "in UTC the year is not from 0001 to 9999");
-    *out = (vls_time){seconds, nanos};
-    return 0;
-}
-
-int vls_time_parse_ns(int64_t *out, valise_str text, valise_error *err)
-{
-    vls_time time;
-    int rc = vls_time_parse(&time, text, err);
-
-    if (rc < 0)
-        return rc;
-    if (!vls_time_to_ns(out, time))
+    if (!to_ns(out, seconds, nanos))
         return vls_fail_at(err, VALISE_E_LIMIT, 0, "time %s is outside 1677-09-21 to 2262-04-11",
                            vls_text_short(text).s);
     return 0;

@@ -1,9 +1,8 @@
 /* time.h -- the clock of a handle, times as text (RFC 3339), and durations.
  *
- * A moment is nanoseconds since 1970-01-01 UTC in an int64_t, which reaches from 1677 to 2262.
- * Text reaches from year 0001 to 9999, so what reads or writes text takes a vls_time. Days are
- * those of the proleptic Gregorian calendar, 86,400 seconds each; leap seconds do not exist.
- * Nothing here depends on the locale or on a time zone.
+ * A moment is nanoseconds since 1970-01-01 UTC in an int64_t, which reaches from 1677 to 2262. Days
+ * are those of the Gregorian calendar, 86,400 seconds each; leap seconds do not exist. Nothing here
+ * depends on the locale or on a time zone.
  *
  * Threads: vls_clock is shared; everything else is plain values. */
 #ifndef VLS_TIME_H
@@ -33,22 +32,8 @@ int64_t vls_deadline_ns(const valise_env *env, int64_t timeout_ns);
 
 /* ---- moments ---- */
 
-typedef struct vls_time {
-    int64_t seconds; /* since 1970, rounded down */
-    uint32_t nanos;  /* 0 to 999,999,999, also before 1970 */
-} vls_time;
-
-vls_time vls_time_of_ns(int64_t ns);
-
-/* False when the moment does not fit; *out is then untouched. */
-bool vls_time_to_ns(int64_t *out, vls_time time);
-
-/* Append "2024-02-29T12:30:00.000Z": always UTC, with milliseconds, or with nanoseconds where
- * milliseconds would lose something. VALISE_E_LIMIT outside the years 0001 to 9999, and what
- * vls_buf_check says. */
-int vls_time_write(vls_buf *out, vls_time time, valise_error *err);
-
-/* The same for a moment in nanoseconds, which cannot fail: vls_time_text_of(ns).s */
+/* "2024-02-29T12:30:00.000Z": always UTC, with milliseconds, or with nanoseconds where milliseconds
+ * would lose something. vls_time_text_of(ns).s */
 typedef struct vls_time_text {
     char s[32];
 } vls_time_text;
@@ -58,10 +43,7 @@ vls_time_text vls_time_text_of(int64_t ns);
 /* Read an RFC 3339 date-time, the whole of text: a fraction of up to 9 digits and an offset are
  * accepted, T and Z also in lower case. VALISE_E_INVALID names the part that is wrong and its
  * byte offset: days that do not exist, hour 24, leap seconds, and moments that are outside the
- * years 0001 to 9999 in UTC. */
-int vls_time_parse(vls_time *out, valise_str text, valise_error *err);
-
-/* The same into nanoseconds; VALISE_E_LIMIT before 1677-09-21 and after 2262-04-11. */
+ * years 0001 to 9999 in UTC. VALISE_E_LIMIT before 1677-09-21 and after 2262-04-11. */
 int vls_time_parse_ns(int64_t *out, valise_str text, valise_error *err);
 
 /* ---- durations (duration.c) ---- */

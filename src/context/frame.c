@@ -133,7 +133,8 @@ int vls_basis_recipe(valise_id *out, valise_str basis, valise_error *err)
     return rc < 0 ? rc : found;
 }
 
-int vls_recipe_kind(valise_str recipe, valise_error *err)
+/* What kind of frame the recipe makes. */
+static int kind_of_recipe(valise_str recipe, valise_error *err)
 {
     if (vls_str_starts(recipe, VLS_STR(VLS_RECIPE_DERIVED)))
         return VLS_FRAME_DERIVED;
@@ -174,7 +175,7 @@ static int kind_of_basis(int64_t *kind, valise_id *recipe, valise_view *view, va
     }
     rc = valise_view_object(&bytes, view, recipe, err);
     if (rc == 0)
-        rc = vls_recipe_kind(bytes, err);
+        rc = kind_of_recipe(bytes, err);
     if (rc < 0)
         return rc;
     *kind = rc;

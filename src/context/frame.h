@@ -88,9 +88,6 @@ int vls_basis_next(vls_dependency *out, vls_reader *in, valise_error *err);
 /* Of a basis that was written here: its recipe. 1, or 0. VALISE_E_CORRUPT for what is no basis. */
 int vls_basis_recipe(valise_id *out, valise_str basis, valise_error *err);
 
-/* What kind of frame the recipe makes: VLS_FRAME_DERIVED, VLS_FRAME_EXTERNAL. VALISE_E_INVALID. */
-int vls_recipe_kind(valise_str recipe, valise_error *err);
-
 /* ---- ids ---- */
 
 /* content: the plain SHA-256 of it. */

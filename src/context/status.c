@@ -44,19 +44,12 @@ static int add_id(valise_status *status, const char *name, const valise_id *id, 
     return valise_status_add(status, name, valise_str_of(text), err);
 }
 
-static int add_time(valise_status *status, const char *name, const valise_env *env, int64_t time,
-                    valise_error *err)
+static int add_time(valise_status *status, const char *name, int64_t time, valise_error *err)
 {
-    VLS_AUTO(buf) vls_buf text = {0};
-    int rc;
+    char text[40];
 
-    vls_buf_init(&text, env, 64);
-    vls_buf_add_byte(&text, '"');
-    rc = vls_time_write(&text, vls_time_of_ns(time), err);
-    vls_buf_add_byte(&text, '"');
-    if (rc == 0)
-        rc = vls_buf_check(&text, err);
-    return rc < 0 ? rc : valise_status_add(status, name, vls_buf_str(&text), err);
+    (void)snprintf(text, sizeof(text), "\"%s\"", vls_time_text_of(time).s);
+    return valise_status_add(status, name, valise_str_of(text), err);
 }
 
 /* ---- what is stored ---- */
@@ -64,16 +57,15 @@ static int add_time(valise_status *status, const char *name, const valise_env *e
 static int tell_tree(valise_status *status, valise_view *view, const vls_tree_row *tree,
                      valise_error *err)
 {
-    const valise_env *env = view->arena.env;
     int64_t scanned;
     int rc = add_id(status, "tree root", &tree->root, err);
 
     if (rc == 0)
         rc = add_number(status, "tree version", tree->version, err);
     if (rc == 0)
-        rc = add_time(status, "tree changed", env, tree->time, err);
+        rc = add_time(status, "tree changed", tree->time, err);
     if (rc == 0 && vls_outside_is_now(view) && vls_outside_when(&scanned, vls_view_bus(view)))
-        rc = add_time(status, "tree scanned", env, scanned, err);
+        rc = add_time(status, "tree scanned", scanned, err);
     if (rc == 0)
         rc = add_number(status, "tree files", tree->counts.files, err);
     if (rc == 0)

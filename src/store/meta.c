@@ -102,26 +102,6 @@ int vls_meta_put_int(vls_txn *txn, const char *name, int64_t value, valise_error
 
 /* ---- texts ---- */
 
-int vls_meta_get_str(valise_str *out, vls_txn *txn, const char *name, vls_arena *arena,
-                     valise_error *err)
-{
-    valise_str text;
-    vls_json v = {0};
-    int rc = get_text(&text, txn, valise_str_of(name), err);
-
-    if (rc != 1)
-        return rc;
-    rc = vls_arena_dup(&text, arena, text, err);
-    if (rc == 0)
-        rc = vls_json_parse(&v, arena, text, NULL, err);
-    if (rc == VALISE_E_NO_MEMORY || rc == VALISE_E_TOO_LARGE)
-        return rc;
-    if (rc < 0 || v.type != VLS_JSON_STRING)
-        return fail_value(valise_str_of(name), "string", err);
-    *out = vls_json_str(v);
-    return 1;
-}
-
 int vls_meta_put_str(vls_txn *txn, const char *name, valise_str value, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf text = {0};

@@ -149,7 +149,7 @@ static int put_chunks(vls_buf *recipe, vls_txn *txn, valise_str bytes, uint8_t d
     for (size_t at = 0; at < bytes.len;) {
         valise_str chunk = vls_str_from(bytes, at);
         int64_t number;
-        chunk.len = vls_chunk_next(&vls_chunk_default, (const uint8_t *)chunk.ptr, chunk.len);
+        chunk.len = vls_chunk_next((const uint8_t *)chunk.ptr, chunk.len);
         int rc = vls_chunks_put(&number, txn, chunk, err);
         if (rc < 0)
             return rc;

@@ -192,9 +192,6 @@ int vls_own_del(vls_txn *txn, uint32_t table, const void *row, valise_error *err
 /* 1 and the number, or 0. VALISE_E_CORRUPT when it is no integer. */
 int vls_meta_get_int(int64_t *out, vls_txn *txn, const char *name, valise_error *err);
 int vls_meta_put_int(vls_txn *txn, const char *name, int64_t value, valise_error *err);
-/* Texts live in arena. */
-int vls_meta_get_str(valise_str *out, vls_txn *txn, const char *name, vls_arena *arena,
-                     valise_error *err);
 int vls_meta_put_str(vls_txn *txn, const char *name, valise_str value, valise_error *err);
 int vls_meta_delete(vls_txn *txn, const char *name, valise_error *err);
 

@@ -66,16 +66,6 @@ static vls_tool_entry *find(const vls_toolbox *box, valise_str name)
     return vls_map_get(&box->names, hash_of(box, name), &name);
 }
 
-size_t vls_toolbox_count(const vls_toolbox *box)
-{
-    return box->entries.len;
-}
-
-const vls_tool *vls_toolbox_at(const vls_toolbox *box, size_t i)
-{
-    return i < box->entries.len ? &box->entries.ptr[i]->tool : NULL;
-}
-
 const vls_tool *vls_toolbox_find(const vls_toolbox *box, valise_str name)
 {
     const vls_tool_entry *entry = find(box, name);

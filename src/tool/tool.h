@@ -94,9 +94,6 @@ typedef struct vls_tool {
     vls_json parameters; /* JSON Schema, an object */
 } vls_tool;
 
-/* In the order in which they were added. */
-size_t vls_toolbox_count(const vls_toolbox *box);
-const vls_tool *vls_toolbox_at(const vls_toolbox *box, size_t i);
 const vls_tool *vls_toolbox_find(const vls_toolbox *box, valise_str name); /* NULL: none */
 /* VALISE_E_NOT_FOUND; the hint, if any, is a name that is like it. */
 int vls_toolbox_fail_unknown(const vls_toolbox *box, valise_str name, valise_error *err);

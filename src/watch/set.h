@@ -49,9 +49,4 @@ void vls_watch_set_forget(vls_watch_set *set, int number);
 /* The directory moved: it and those below it have no path, until a walk enters them. */
 void vls_watch_set_drop(vls_watch_set *set, valise_str path);
 
-static inline size_t vls_watch_set_count(const vls_watch_set *set)
-{
-    return set->by_number.len;
-}
-
 #endif

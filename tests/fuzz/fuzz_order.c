@@ -1,7 +1,6 @@
 /* fuzz_order.c -- ordered keys: whatever is accepted is what writing its parts makes again. */
-#include "base/order.h"
-
 #include "fuzz/fuzz.h"
+#include "kit/order.h"
 
 #define LIMIT ((size_t)1 << 20)
 
@@ -17,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (vls_reader_left(&in) > 0) {
         if (vls_order_next(&part, &in, &arena, NULL) < 0)
             break;
-        vls_order_add(&again, &part);
+        add_part(&again, &part);
     }
     FUZZ_CHECK(in.failed || again.failed ||
                vls_str_equal(vls_str(data, size), vls_buf_str(&again)));

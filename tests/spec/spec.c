@@ -205,7 +205,7 @@ static bool matches_kind(valise_str kind, vls_json actual)
 {
     valise_id id;
     valise_uuid uuid;
-    vls_time time;
+    int64_t time;
 
     if (vls_str_equal(kind, VLS_STR("$any")))
         return true;
@@ -216,7 +216,7 @@ static bool matches_kind(valise_str kind, vls_json actual)
     if (vls_str_equal(kind, VLS_STR("$id")))
         return vls_id_parse(&id, vls_json_str(actual), NULL) == 0;
     CHECK_MSG(vls_str_equal(kind, VLS_STR("$time")), "%.*s is no kind", VALISE_STR_ARG(kind));
-    return vls_time_parse(&time, vls_json_str(actual), NULL) == 0;
+    return vls_time_parse_ns(&time, vls_json_str(actual), NULL) == 0;
 }
 
 static bool matches_object(vls_json expected, vls_json actual)

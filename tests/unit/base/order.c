@@ -1,5 +1,5 @@
 /* order.c -- keys: the order of the bytes is the order of the parts, and they come back. */
-#include "base/order.h"
+#include "kit/order.h"
 
 #include <math.h>
 
@@ -97,7 +97,7 @@ static key random_key(test_rng *rng)
 static void encode(vls_buf *out, const key *k)
 {
     for (size_t i = 0; i < k->count; i++)
-        vls_order_add(out, &k->part[i]);
+        add_part(out, &k->part[i]);
 }
 
 static int sign(int number)
@@ -265,7 +265,7 @@ TEST(order, what_is_read_is_written_the_same)
         vls_buf_clear(&buf);
         vls_arena_reset(&arena);
         while (vls_reader_left(&in) > 0 && vls_order_next(&part, &in, &arena, NULL) == 0)
-            vls_order_add(&buf, &part);
+            add_part(&buf, &part);
         if (!in.failed) {
             CHECK_STR(vls_str(bytes, len), vls_buf_str(&buf));
             accepted++;

@@ -7,24 +7,17 @@
 #include "base/time.h"
 #include "fake_env.h"
 
-#define FIRST_SECOND INT64_C(-62135596800) /* 0001-01-01T00:00:00Z */
-#define LAST_SECOND INT64_C(253402300799)  /* 9999-12-31T23:59:59Z */
+#define NS VLS_NS_PER_SECOND
+/* The first and the last whole second that fit. */
+#define FIRST_SECOND (INT64_MIN / NS)
+#define LAST_SECOND (INT64_MAX / NS)
 
-static const char *write_time(test *t, vls_time time)
+static int64_t parse(test *t, const char *text)
 {
-    VLS_AUTO(buf) vls_buf buf;
+    int64_t ns = -1;
 
-    vls_buf_init(&buf, t->env, 64);
-    CHECK_OK(vls_time_write(&buf, time, &t->err));
-    return test_format("%.*s", VALISE_STR_ARG(vls_buf_str(&buf)));
-}
-
-static vls_time parse(test *t, const char *text)
-{
-    vls_time time = {-1, 1};
-
-    CHECK_OK(vls_time_parse(&time, valise_str_of(text), &t->err));
-    return time;
+    CHECK_OK(vls_time_parse_ns(&ns, valise_str_of(text), &t->err));
+    return ns;
 }
 
 /* ---- the clock ---- */
@@ -61,36 +54,13 @@ TEST(clock, a_deadline_is_never_before_its_beginning)
 
 TEST(time, writes_milliseconds_or_nanoseconds)
 {
-    CHECK_TEXT("1970-01-01T00:00:00.000Z", write_time(t, (vls_time){0, 0}));
-    CHECK_TEXT("1970-01-01T00:00:00.250Z", write_time(t, (vls_time){0, 250000000}));
-    CHECK_TEXT("1970-01-01T00:00:00.000000001Z", write_time(t, (vls_time){0, 1}));
-    CHECK_TEXT("1969-12-31T23:59:59.999999999Z", write_time(t, (vls_time){-1, 999999999}));
-    CHECK_TEXT("2000-02-29T23:59:59.000Z", write_time(t, (vls_time){951868799, 0}));
-    CHECK_TEXT("0001-01-01T00:00:00.000Z", write_time(t, (vls_time){FIRST_SECOND, 0}));
-    CHECK_TEXT("9999-12-31T23:59:59.999999999Z", write_time(t, (vls_time){LAST_SECOND, 999999999}));
-}
-
-TEST(time, writes_any_moment_in_nanoseconds)
-{
     CHECK_TEXT("1970-01-01T00:00:00.000Z", vls_time_text_of(0).s);
+    CHECK_TEXT("1970-01-01T00:00:00.250Z", vls_time_text_of(250000000).s);
+    CHECK_TEXT("1970-01-01T00:00:00.000000001Z", vls_time_text_of(1).s);
     CHECK_TEXT("1969-12-31T23:59:59.999999999Z", vls_time_text_of(-1).s);
+    CHECK_TEXT("2000-02-29T23:59:59.000Z", vls_time_text_of(951868799 * NS).s);
     CHECK_TEXT("1677-09-21T00:12:43.145224192Z", vls_time_text_of(INT64_MIN).s);
     CHECK_TEXT("2262-04-11T23:47:16.854775807Z", vls_time_text_of(INT64_MAX).s);
-}
-
-TEST(time, refuses_to_write_years_that_have_not_four_digits)
-{
-    VLS_AUTO(buf) vls_buf buf;
-
-    vls_buf_init(&buf, t->env, 64);
-    CHECK_RC(VALISE_E_LIMIT, vls_time_write(&buf, (vls_time){FIRST_SECOND - 1, 0}, &t->err));
-    CHECK_RC(VALISE_E_LIMIT, vls_time_write(&buf, (vls_time){LAST_SECOND + 1, 0}, &t->err));
-    CHECK_RC(VALISE_E_LIMIT, vls_time_write(&buf, (vls_time){INT64_MIN, 0}, &t->err));
-    CHECK_RC(VALISE_E_LIMIT, vls_time_write(&buf, (vls_time){INT64_MAX, 0}, &t->err));
-    CHECK_INT(0, buf.len);
-    vls_buf_release(&buf);
-    vls_buf_init(&buf, t->env, 23);
-    CHECK_RC(VALISE_E_TOO_LARGE, vls_time_write(&buf, (vls_time){0, 0}, &t->err));
 }
 
 static void compare_with_libc(test *t, int64_t seconds)
@@ -102,8 +72,8 @@ static void compare_with_libc(test *t, int64_t seconds)
     CHECK(gmtime_r(&when, &tm) != NULL);
     (void)snprintf(expected, sizeof(expected), "%04d-%02d-%02dT%02d:%02d:%02d.000Z",
                    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
-    CHECK_TEXT(expected, write_time(t, (vls_time){seconds, 0}));
-    CHECK_INT(timegm(&tm), parse(t, expected).seconds);
+    CHECK_TEXT(expected, vls_time_text_of(seconds * NS).s);
+    CHECK_INT(timegm(&tm) * NS, parse(t, expected));
 }
 
 TEST(time, agrees_with_the_c_library_on_random_instants)
@@ -118,14 +88,13 @@ TEST(time, agrees_with_the_c_library_on_random_instants)
 /* The last second of February and the first of March, and the turn of each year. */
 TEST(time, agrees_with_the_c_library_on_every_year)
 {
-    for (int year = 1; year <= 9999; year++) {
+    for (int year = 1678; year <= 2262; year++) {
         struct tm march = {.tm_year = year - 1900, .tm_mon = 2, .tm_mday = 1};
         struct tm january = {.tm_year = year - 1900, .tm_mon = 0, .tm_mday = 1};
         compare_with_libc(t, timegm(&march) - 1);
         compare_with_libc(t, timegm(&march));
         compare_with_libc(t, timegm(&january));
-        if (year > 1)
-            compare_with_libc(t, timegm(&january) - 1);
+        compare_with_libc(t, timegm(&january) - 1);
     }
 }
 
@@ -133,10 +102,7 @@ TEST(time, agrees_with_the_c_library_on_every_year)
 
 static void check_time(test *t, const char *text, int64_t seconds, uint32_t nanos)
 {
-    vls_time time = parse(t, text);
-
-    CHECK_INT(seconds, time.seconds);
-    CHECK_INT(nanos, time.nanos);
+    CHECK_INT(seconds * NS + nanos, parse(t, text));
 }
 
 TEST(time, reads_fractions_and_offsets)
@@ -154,9 +120,6 @@ TEST(time, reads_fractions_and_offsets)
     check_time(t, "1985-04-12T23:20:50.52Z", 482196050, 520000000); /* the RFC's examples */
     check_time(t, "1996-12-19T16:39:57-08:00", 851042397, 0);
     check_time(t, "1937-01-01T12:00:27.87+00:20", -1041337173, 870000000);
-    check_time(t, "0001-01-01T00:00:00Z", FIRST_SECOND, 0);
-    check_time(t, "0001-01-01T01:00:00+01:00", FIRST_SECOND, 0);
-    check_time(t, "9999-12-31T23:59:59.999999999Z", LAST_SECOND, 999999999);
 }
 
 TEST(time, refuses_everything_else_and_says_where)
@@ -208,18 +171,18 @@ TEST(time, refuses_everything_else_and_says_where)
     };
 
     for (size_t i = 0; i < VLS_COUNT(cases); i++) {
-        vls_time time = {7, 7};
-        int rc = vls_time_parse(&time, valise_str_of(cases[i].text), &t->err);
+        int64_t ns = 7;
+        int rc = vls_time_parse_ns(&ns, valise_str_of(cases[i].text), &t->err);
         CHECK_MSG(rc == VALISE_E_INVALID, "%s gave %d", cases[i].text, rc);
         CHECK_MSG(t->err.offset == cases[i].offset && strstr(t->err.message, cases[i].reason),
                   "at %lld: %s", (long long)t->err.offset, t->err.message);
         CHECK(t->err.hint[0] != '\0');
-        CHECK(time.seconds == 7 && time.nanos == 7);
+        CHECK_INT(7, ns);
     }
-    vls_time time;
+    int64_t ns;
     CHECK_RC(VALISE_E_INVALID,
-             vls_time_parse(&time, vls_str("2024-01-01T00:00:00\0", 20), &t->err));
-    CHECK_RC(VALISE_E_INVALID, vls_time_parse(&time, vls_str(NULL, 0), &t->err));
+             vls_time_parse_ns(&ns, vls_str("2024-01-01T00:00:00\0", 20), &t->err));
+    CHECK_RC(VALISE_E_INVALID, vls_time_parse_ns(&ns, vls_str(NULL, 0), &t->err));
 }
 
 /* No prefix of a time is a time, and no byte behind the slice is looked at (ASan). */
@@ -227,15 +190,15 @@ TEST(time, needs_the_whole_text)
 {
     static const char text[] = "2024-02-29T12:30:00.123456789+01:00";
     size_t len = sizeof(text) - 1;
-    vls_time time;
+    int64_t ns;
 
     for (size_t cut = 0; cut < len; cut++) {
         char *copy = vls_mem_alloc(t->env, cut + 1);
         memcpy(copy + 1, text, cut); /* so that it ends where the block ends */
-        CHECK_RC(VALISE_E_INVALID, vls_time_parse(&time, vls_str(copy + 1, cut), &t->err));
+        CHECK_RC(VALISE_E_INVALID, vls_time_parse_ns(&ns, vls_str(copy + 1, cut), &t->err));
         vls_mem_free(t->env, copy, cut + 1);
     }
-    CHECK_OK(vls_time_parse(&time, vls_str(text, len), &t->err));
+    CHECK_OK(vls_time_parse_ns(&ns, vls_str(text, len), &t->err));
 }
 
 TEST(time, what_is_written_reads_back_the_same)
@@ -254,7 +217,6 @@ TEST(time, what_is_written_reads_back_the_same)
 TEST(time, nanoseconds_reach_from_1677_to_2262)
 {
     int64_t ns = 7;
-    vls_time time;
 
     CHECK_OK(vls_time_parse_ns(&ns, VLS_STR("1677-09-21T00:12:43.145224192Z"), &t->err));
     CHECK_INT(INT64_MIN, ns);
@@ -265,15 +227,12 @@ TEST(time, nanoseconds_reach_from_1677_to_2262)
              vls_time_parse_ns(&ns, VLS_STR("1677-09-21T00:12:43.145224191Z"), &t->err));
     CHECK_RC(VALISE_E_LIMIT,
              vls_time_parse_ns(&ns, VLS_STR("2262-04-11T23:47:16.854775808Z"), &t->err));
-    CHECK_RC(VALISE_E_LIMIT, vls_time_parse_ns(&ns, VLS_STR("9999-01-01T00:00:00Z"), &t->err));
+    CHECK_RC(VALISE_E_LIMIT, vls_time_parse_ns(&ns, VLS_STR("0001-01-01T00:00:00Z"), &t->err));
+    CHECK_RC(VALISE_E_LIMIT, vls_time_parse_ns(&ns, VLS_STR("0001-01-01T01:00:00+01:00"), &t->err));
+    CHECK_RC(VALISE_E_LIMIT,
+             vls_time_parse_ns(&ns, VLS_STR("9999-12-31T23:59:59.999999999Z"), &t->err));
     CHECK_RC(VALISE_E_INVALID, vls_time_parse_ns(&ns, VLS_STR("today"), &t->err));
     CHECK_INT(7, ns);
-
-    time = vls_time_of_ns(-1);
-    CHECK_INT(-1, time.seconds);
-    CHECK_INT(999999999, time.nanos);
-    CHECK(vls_time_to_ns(&ns, time));
-    CHECK_INT(-1, ns);
 }
 
 /* ---- durations ---- */

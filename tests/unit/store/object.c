@@ -214,7 +214,7 @@ static valise_str shuffled(valise_str bytes, uint64_t seed)
 
     while (at < bytes.len) {
         starts[count++] = at;
-        at += vls_chunk_next(&vls_chunk_default, (const uint8_t *)bytes.ptr + at, bytes.len - at);
+        at += vls_chunk_next((const uint8_t *)bytes.ptr + at, bytes.len - at);
     }
     starts[count] = bytes.len;
     size_t *order = test_alloc(count * sizeof(*order));

@@ -75,12 +75,12 @@ TEST(box, keeps_tools_in_order_and_by_name)
         memset(about, '!', strlen(about));
         memset(parameters, '!', strlen(parameters));
     }
-    CHECK_INT(40, vls_toolbox_count(box));
-    CHECK_STR(VLS_STR("tool-07"), vls_toolbox_at(box, 7)->name);
-    CHECK_STR(VLS_STR("about 07"), vls_toolbox_at(box, 7)->description);
-    CHECK_STR(VLS_STR("xx"), vls_text_of(vls_toolbox_at(box, 7)->parameters, "title"));
-    CHECK(vls_toolbox_at(box, 40) == NULL);
-    CHECK(vls_toolbox_find(box, VLS_STR("tool-39")) == vls_toolbox_at(box, 39));
+    CHECK_INT(40, kit_count(box));
+    CHECK_STR(VLS_STR("tool-07"), kit_at(box, 7)->name);
+    CHECK_STR(VLS_STR("about 07"), kit_at(box, 7)->description);
+    CHECK_STR(VLS_STR("xx"), vls_text_of(kit_at(box, 7)->parameters, "title"));
+    CHECK(kit_at(box, 40) == NULL);
+    CHECK(vls_toolbox_find(box, VLS_STR("tool-39")) == kit_at(box, 39));
     CHECK(vls_toolbox_find(box, VLS_STR("tool-40")) == NULL);
     vls_toolbox_free(NULL);
 }
@@ -120,7 +120,7 @@ TEST(box, refuses_what_is_no_tool)
     tool.parameters = "{}";
     tool.description = "\xff";
     CHECK_RC(VALISE_E_INVALID, vls_toolbox_add_host(box, &tool, &t->err));
-    CHECK_INT(1, vls_toolbox_count(box));
+    CHECK_INT(1, kit_count(box));
     CHECK_TEXT("1", kit_call(t, box, "toy", "{\"a\":1}").json);
 }
 
@@ -138,7 +138,7 @@ TEST(box, is_full_at_some_time)
         rc = vls_toolbox_add_host(box, &tool, &t->err);
     }
     CHECK_RC(VALISE_E_LIMIT, rc);
-    CHECK_INT(VLS_TOOLS_MAX, vls_toolbox_count(box));
+    CHECK_INT(VLS_TOOLS_MAX, kit_count(box));
 }
 
 /* ---- arguments ---- */
@@ -256,8 +256,8 @@ TEST(box, the_last_answer_of_a_host_counts)
     valise_tool tool = {.size = sizeof(tool), .name = "twice", .call = answer_twice};
 
     CHECK_OK(vls_toolbox_add_host(box, &tool, &t->err));
-    CHECK_STR(VLS_STR(""), vls_toolbox_at(box, 0)->description);
-    CHECK_INT(VLS_JSON_OBJECT, vls_toolbox_at(box, 0)->parameters.type);
+    CHECK_STR(VLS_STR(""), kit_at(box, 0)->description);
+    CHECK_INT(VLS_JSON_OBJECT, kit_at(box, 0)->parameters.type);
     CHECK_TEXT("{\"last\":[true]}", kit_call(t, box, "twice", "{\"any\":1}").json);
 }
 
@@ -289,7 +289,7 @@ static int call_once(fault *f, void *arg)
     if (rc == 0)
         rc = vls_toolbox_add_host(box, &tool, &f->err);
     if (rc < 0 && box)
-        CHECK(vls_toolbox_count(box) == 0);
+        CHECK(kit_count(box) == 0);
     if (rc == 0)
         rc = vls_json_parse(&asked.arguments, &arena, VLS_STR("{\"a\":1}"), NULL, &f->err);
     if (rc == 0)

@@ -13,7 +13,7 @@ static void refused(test *t, const char *mode, int code, const char *message)
         server.command.timeout_ns = 300000000;
     CHECK_RC(code, vls_toolbox_add_server(box, &server, &t->err));
     CHECK_MSG(strstr(t->err.message, message), "%s", t->err.message);
-    CHECK_INT(0, vls_toolbox_count(box));
+    CHECK_INT(0, kit_count(box));
     test_context_end();
 }
 
@@ -74,7 +74,7 @@ TEST(hostile, what_cannot_be_used_is_left_out)
         server.left_out = note_left;
         server.arg = &l;
         CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
-        CHECK_INT(cases[i].stay, vls_toolbox_count(box));
+        CHECK_INT(cases[i].stay, kit_count(box));
         CHECK_INT(cases[i].gone, l.count); /* of thousands the first ones are told */
         CHECK_MSG(strstr(l.first, cases[i].says), "%s", l.first);
         if (cases[i].stay > 0)
@@ -95,7 +95,7 @@ TEST(hostile, what_cannot_be_used_and_is_wanted_is_a_failure)
     server.only = &only;
     server.only_count = 1;
     CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
-    CHECK_INT(1, vls_toolbox_count(box));
+    CHECK_INT(1, kit_count(box));
     server = kit_server("twice");
     server.only = both;
     server.only_count = 2;
@@ -108,7 +108,7 @@ TEST(hostile, what_cannot_be_used_and_is_wanted_is_a_failure)
     server.only_count = 1;
     box = kit_box(t);
     CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
-    CHECK_INT(1, vls_toolbox_count(box));
+    CHECK_INT(1, kit_count(box));
     server = kit_server("bad-schema");
     server.only = &only;
     server.only_count = 1;
@@ -117,7 +117,7 @@ TEST(hostile, what_cannot_be_used_and_is_wanted_is_a_failure)
     CHECK_RC(VALISE_E_INVALID, vls_toolbox_add_server(box, &server, &t->err));
     CHECK_MSG(strstr(t->err.message, "toy: the schema of tool 'bad'"), "%s", t->err.message);
     CHECK(strstr(t->err.hint, "without this one"));
-    CHECK_INT(0, vls_toolbox_count(box));
+    CHECK_INT(0, kit_count(box));
 }
 
 TEST(hostile, programs_that_are_none)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "json/make.h"
+#include "tool/inside.h"
 
 static void free_box(void *box)
 {
@@ -17,6 +18,16 @@ vls_toolbox *kit_box(test *t)
     CHECK_OK(vls_toolbox_new(&box, t->env, &t->err));
     test_defer(free_box, box);
     return box;
+}
+
+size_t kit_count(const vls_toolbox *box)
+{
+    return box->entries.len;
+}
+
+const vls_tool *kit_at(const vls_toolbox *box, size_t i)
+{
+    return i < box->entries.len ? &box->entries.ptr[i]->tool : NULL;
 }
 
 /* ---- commands ---- */

@@ -9,6 +9,10 @@
 /* A box; it is freed with the test. */
 vls_toolbox *kit_box(test *t);
 
+/* What is in it, in the order in which it was added; NULL: no more. */
+size_t kit_count(const vls_toolbox *box);
+const vls_tool *kit_at(const vls_toolbox *box, size_t i);
+
 /* Words of a command that runs a shell with this text. */
 vls_tool_command kit_shell(const char *text);
 /* ... of the server in that mode; its log is kit_log(). */

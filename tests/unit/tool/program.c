@@ -186,7 +186,7 @@ TEST(program, commands_that_are_none)
     word = (valise_str){"SECRET=a\0b", 10};
     CHECK_RC(VALISE_E_INVALID, ADD());
     CHECK_MSG(!strstr(t->err.message, "SECRET"), "%s", t->err.message);
-    CHECK_INT(0, vls_toolbox_count(box));
+    CHECK_INT(0, kit_count(box));
     command = kit_shell("echo fine");
     CHECK_OK(ADD());
     CHECK_TEXT("\"fine\\n\"", kit_call(t, box, "toy", "{}").json);

@@ -44,10 +44,10 @@ TEST(server, its_tools_are_tools)
     vls_toolbox *box = good(t);
     const vls_tool *echo = vls_toolbox_find(box, VLS_STR("echo"));
 
-    CHECK(echo == vls_toolbox_at(box, 0));
+    CHECK(echo == kit_at(box, 0));
     CHECK_STR(VLS_STR("Says it again."), echo->description);
     CHECK_INT(VLS_JSON_OBJECT, vls_member_of(echo->parameters, "properties").type);
-    CHECK_INT(24, vls_toolbox_count(box));
+    CHECK_INT(24, kit_count(box));
     CHECK_TEXT("\"hello\"", kit_call(t, box, "echo", "{\"text\":\"hello\"}").json);
     CHECK(logged("{\"id\":1,\"jsonrpc\":\"2.0\",\"method\":\"initialize\",\"params\":{"
                  "\"capabilities\":{},\"clientInfo\":{\"name\":\"valise\",\"version\":\""));
@@ -102,9 +102,9 @@ TEST(server, pages_prefixes_and_names)
 
     server.prefix = VLS_STR("p_");
     CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
-    CHECK_INT(2, vls_toolbox_count(box));
-    CHECK_STR(VLS_STR("p_first"), vls_toolbox_at(box, 0)->name);
-    CHECK_STR(VLS_STR("p_third"), vls_toolbox_at(box, 1)->name);
+    CHECK_INT(2, kit_count(box));
+    CHECK_STR(VLS_STR("p_first"), kit_at(box, 0)->name);
+    CHECK_STR(VLS_STR("p_third"), kit_at(box, 1)->name);
     CHECK_RC(VALISE_E_EXISTS, vls_toolbox_add_server(box, &server, &t->err));
     CHECK_MSG(strstr(t->err.message, "toy: ") && strstr(t->err.hint, "prefix"), "%s (%s)",
               t->err.message, t->err.hint);
@@ -118,10 +118,10 @@ TEST(server, pages_prefixes_and_names)
     CHECK_TEXT("toy has no tool 'fourth'", t->err.message);
     server = kit_server("names");
     CHECK_OK(vls_toolbox_add_server(box, &server, &t->err));
-    CHECK_STR(VLS_STR("files_read_it"), vls_toolbox_at(box, 4)->name);
+    CHECK_STR(VLS_STR("files_read_it"), kit_at(box, 4)->name);
     (void)kit_call_while(t, box, "files_read_it", "{}", (int[]){1});
     CHECK(logged("\"name\":\"files/read it\"}}\n"));
-    CHECK_INT(5, vls_toolbox_count(box));
+    CHECK_INT(5, kit_count(box));
 }
 
 TEST(server, older_versions_are_spoken_too)
@@ -240,7 +240,7 @@ TEST(server, starting_can_be_given_up)
     server.arg = &left;
     CHECK_RC(VALISE_E_CANCELLED, vls_toolbox_add_server(box, &server, &t->err));
     CHECK(process_now_ms() - begin_ms < kit_at_once_ms() + 200);
-    CHECK_INT(0, vls_toolbox_count(box));
+    CHECK_INT(0, kit_count(box));
 }
 
 /* ---- the end ---- */
@@ -289,7 +289,7 @@ static int call_once(fault *f, void *arg)
     if (rc == 0)
         rc = vls_toolbox_add_server(box, &server, &f->err);
     if (rc < 0 && box)
-        CHECK(vls_toolbox_count(box) == 0);
+        CHECK(kit_count(box) == 0);
     if (rc == 0)
         rc = vls_json_object(&asked.arguments, NULL, 0, &f->err);
     if (rc == 0) {

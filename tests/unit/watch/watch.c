@@ -30,7 +30,7 @@ TEST(watch, begins_with_a_scan_of_everything)
     CHECK_TEXT("added a\nadded d\nadded d/b\nadded d/e\nadded d/e/c\nadded d/e/f\nadded l\n",
                b->told);
     CHECK_INT(1, b->versions);
-    CHECK_INT(3, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(3, b->watch->set.by_number.len);
     bed_check(b);
 }
 
@@ -81,7 +81,7 @@ TEST(watch, renames_are_moves)
     bed_rename(b, "tmp", "a");
     bed_wait(b);
     CHECK_TEXT("changed a\n", b->told);
-    CHECK_INT(3, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(3, b->watch->set.by_number.len);
 }
 
 TEST(watch, what_is_said_moves_along)
@@ -115,7 +115,7 @@ TEST(watch, directories_that_come_with_contents)
     bed_remove(b, "n1");
     bed_wait(b);
     CHECK_TEXT("removed n1\n", b->told);
-    CHECK_INT(3, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(3, b->watch->set.by_number.len);
     bed_dir(b, "empty");
     bed_wait(b);
     CHECK_TEXT("added empty\n", b->told);
@@ -129,7 +129,7 @@ TEST(watch, directories_that_move_in_and_out)
     CHECK(rename(bed_path(b, "d/e"), outside) == 0);
     bed_wait(b);
     CHECK_TEXT("removed d/e\n", b->told);
-    CHECK_INT(2, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(2, b->watch->set.by_number.len);
     test_write_file(test_format("%s/c", outside), VLS_STR("nobody hears that"));
     bed_wait(b);
     CHECK_TEXT("", b->told);
@@ -180,7 +180,7 @@ TEST(watch, links_are_not_followed)
     bed_link(b, "loop", ".");
     bed_wait(b);
     CHECK_TEXT("added loop\nadded out\n", b->told);
-    CHECK_INT(3, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(3, b->watch->set.by_number.len);
     test_write_file(test_format("%s/x", outside), VLS_STR("1"));
     bed_remove(b, "l");
     bed_link(b, "l", "d");
@@ -219,13 +219,13 @@ TEST(watch, rule_files)
     bed_file(b, ".gitignore", "d/\n");
     bed_wait(b);
     CHECK_TEXT("added .gitignore\nremoved d\n", b->told);
-    CHECK_INT(1, vls_watch_set_count(&b->watch->set)); /* what is ignored is not watched */
+    CHECK_INT(1, b->watch->set.by_number.len); /* what is ignored is not watched */
     bed_file(b, "d/e/unheard", "1");
     bed_wait(b);
     CHECK_TEXT("", b->told);
     bed_file(b, ".gitignore", "f\n");
     bed_wait(b);
-    CHECK_INT(3, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(3, b->watch->set.by_number.len);
     bed_file(b, "d/e/unheard", "heard");
     bed_file(b, "d/e/f", "ignored");
     bed_wait(b);
@@ -236,7 +236,7 @@ TEST(watch, rule_files)
     bed_remove(b, "d/.valiseignore");
     bed_remove(b, ".gitignore");
     bed_wait(b);
-    CHECK_INT(3, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(3, b->watch->set.by_number.len);
 }
 
 TEST(watch, rules_of_the_settings)
@@ -246,7 +246,7 @@ TEST(watch, rules_of_the_settings)
     bed_file(b, ".valise/config", "[tree]\n\tignore = e\n");
     bed_wait(b);
     CHECK_TEXT("removed d/e\n", b->told);
-    CHECK_INT(2, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(2, b->watch->set.by_number.len);
     bed_file(b, ".valise/config.new", "[tree]\n\tignore = l\n"); /* the same size */
     bed_rename(b, ".valise/config.new", ".valise/config");
     bed_wait(b);
@@ -285,13 +285,13 @@ TEST(watch, directories_with_nothing_that_counts)
 TEST(watch, what_is_never_watched)
 {
     bed *b = some_files(t);
-    size_t watches = vls_watch_set_count(&b->watch->set);
+    size_t watches = b->watch->set.by_number.len;
 
     bed_file(b, ".git/objects/x", "1");
     bed_file(b, ".valise/anything", "1");
     bed_wait(b);
     CHECK_TEXT("", b->told);
-    CHECK_INT(watches, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(watches, b->watch->set.by_number.len);
 }
 
 /* ---- too much ---- */
@@ -315,13 +315,13 @@ TEST(watch, ten_thousand_files_at_once)
     CHECK_INT(0, rc);
     bed_check(b);
     CHECK_TEXT("overflow ", b->noted); /* said once */
-    CHECK_INT(101, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(101, b->watch->set.by_number.len);
     bed_unwatch(b);
     bed_watch(b, &limits);
     for (int i = 0; i < 10000; i += 100)
         bed_remove(b, test_format("d%d", i / 100));
     bed_wait(b);
-    CHECK_INT(1, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(1, b->watch->set.by_number.len);
 }
 
 TEST(watch, directories_that_moved_while_the_queue_was_full)
@@ -339,7 +339,7 @@ TEST(watch, directories_that_moved_while_the_queue_was_full)
     bed_rename(b, "d", "d2");
     bed_file(b, "new/dir/x", "1");
     bed_wait(b);
-    CHECK_INT(5, vls_watch_set_count(&b->watch->set)); /* root, d2, d2/e, new, new/dir */
+    CHECK_INT(5, b->watch->set.by_number.len); /* root, d2, d2/e, new, new/dir */
     b->watch->limits.events = 0;
     test_write_file(test_format("%s/x", outside), VLS_STR("2"));
     bed_file(b, "d2/e/f", "heard");
@@ -367,7 +367,7 @@ TEST(watch, when_there_are_no_watches_left)
     CHECK_TEXT("short ", b->noted); /* said once */
     b->watch->set.limit = 0;
     bed_hear(b, &b->noted, "enough");
-    CHECK_INT(5, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(5, b->watch->set.by_number.len);
     bed_wait(b);
 }
 
@@ -598,7 +598,7 @@ TEST(watch, now_and_then_everything_is_looked_at)
     b->watch->options.full_ns = 1;
     bed_hear(b, &b->told, "changed");
     CHECK_TEXT("changed d/b\n", b->told);
-    CHECK_INT(3, vls_watch_set_count(&b->watch->set));
+    CHECK_INT(3, b->watch->set.by_number.len);
 }
 
 /* ---- others ---- */
