@@ -3,7 +3,7 @@
 
 #include "base/hex.h"
 #include "bus/access.h"
-#include "bus/replay.h"
+#include "kit/log_replay.h"
 
 static int ask_nobody(void *self, valise_view *view, valise_str actor, const valise_op *op,
                       const void *args, valise_error *err)
@@ -38,7 +38,7 @@ const char *replayed(test *t, valise *v)
                                  .ops = valise_store_memory(),
                                  .flags = VALISE_STORE_CREATE,
                                  .colls = vls_registry_colls(v->registry)};
-    vls_replay replay = {.from = v->store,
+    log_replay replay = {.from = v->store,
                          .registry = v->registry,
                          .access = {.check = ask_nobody, .allows = allow_all}};
     VLS_AUTO(txn) vls_txn txn = {0};
@@ -46,7 +46,7 @@ const char *replayed(test *t, valise *v)
     valise_id hash = {{0}};
 
     CHECK_OK(vls_store_open(&replay.to, &options, &t->err));
-    CHECK_OK(vls_replay_run(NULL, &replay, &t->err));
+    CHECK_OK(log_replay_run(NULL, &replay, &t->err));
     CHECK_OK(vls_txn_begin(&txn, replay.to, VALISE_TXN_READ, &t->err));
     vls_view_init(&view, &txn, t->env);
     CHECK_OK(hash_state(&hash, &view, &t->err));

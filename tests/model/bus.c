@@ -3,8 +3,8 @@
 
 #include <sys/stat.h>
 
-#include "bus/replay.h"
 #include "kit/bus.h"
+#include "kit/log_replay.h"
 
 #define NAMES 4
 #define MAX_SEQ 256
@@ -158,9 +158,9 @@ static void op_replay(void *state, model_args *a)
     mkdir(dir, 0700);
     open_kit(&copy, w->t, backend, dir);
     test *t = w->t;
-    CHECK_OK(vls_replay_run(
+    CHECK_OK(log_replay_run(
         NULL,
-        &(vls_replay){
+        &(log_replay){
             .from = w->k.store, .to = copy.store, .registry = w->k.registry, .access = kit_access},
         &t->err));
     CHECK_TEXT(kit_state(&w->k), kit_state(&copy));

@@ -1,8 +1,8 @@
 /* prepare.c -- commands that look outside before they are queued, and many at once. [K7] [K12] */
 #include "kit/bus.h"
 
-#include "bus/replay.h"
 #include "harness/fault.h"
+#include "kit/log_replay.h"
 
 TEST_PARAMS(prepare, "memory", "sqlite")
 
@@ -247,9 +247,9 @@ TEST(prepare, a_replay_does_not_look)
     kit_run(k, "outside:use", "{}");
     world.looks = 0;
     world.value = 77;
-    CHECK_OK(vls_replay_run(
+    CHECK_OK(log_replay_run(
         NULL,
-        &(vls_replay){
+        &(log_replay){
             .from = k->store, .to = other->store, .registry = k->registry, .access = kit_access},
         &t->err));
     CHECK_INT(0, world.looks);

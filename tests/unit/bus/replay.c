@@ -1,14 +1,14 @@
 /* replay.c -- the same log gives the same state, on every backend. [K32] */
-#include "bus/replay.h"
 #include "kit/bus.h"
+#include "kit/log_replay.h"
 
 TEST_PARAMS(replay, "memory", "sqlite")
 
 static int replay(int64_t *count, kit *from, kit *to)
 {
-    return vls_replay_run(
+    return log_replay_run(
         count,
-        &(vls_replay){
+        &(log_replay){
             .from = from->store, .to = to->store, .registry = from->registry, .access = kit_access},
         &from->t->err);
 }
@@ -164,9 +164,9 @@ TEST(replay, refuses_operations_it_does_not_know)
 
     fill(k);
     CHECK_OK(vls_registry_new(&none, t->env, &t->err));
-    int rc = vls_replay_run(
+    int rc = log_replay_run(
         NULL,
-        &(vls_replay){.from = k->store, .to = copy->store, .registry = none, .access = kit_access},
+        &(log_replay){.from = k->store, .to = copy->store, .registry = none, .access = kit_access},
         &t->err);
     vls_registry_free(none);
     CHECK_INT(VALISE_E_UNSUPPORTED, rc);
@@ -393,8 +393,8 @@ TEST(replay, can_be_stopped)
     kit *copy = empty(t, "memory");
 
     fill(k);
-    CHECK_RC(VALISE_E_CANCELLED, vls_replay_run(NULL,
-                                                &(vls_replay){.from = k->store,
+    CHECK_RC(VALISE_E_CANCELLED, log_replay_run(NULL,
+                                                &(log_replay){.from = k->store,
                                                               .to = copy->store,
                                                               .registry = k->registry,
                                                               .access = kit_access,

@@ -1,7 +1,7 @@
 /* same.c -- commands that find everything as they would have it leave no entry. [K5] [K8] [C8] */
 #include "kit/bus.h"
 
-#include "bus/replay.h"
+#include "kit/log_replay.h"
 
 TEST_PARAMS(same, "memory", "sqlite")
 
@@ -178,9 +178,9 @@ TEST(same, a_replay_makes_every_entry)
     call.id = kit_uuid(1);
     (void)kit_run_as(k, "same:set", first, &call);
     other = kit_open(t, &(kit_options){.backend = "memory", .more = &same});
-    CHECK_OK(vls_replay_run(
+    CHECK_OK(log_replay_run(
         &count,
-        &(vls_replay){
+        &(log_replay){
             .from = k->store, .to = other->store, .registry = k->registry, .access = kit_access},
         &t->err));
     CHECK_INT(2, count);

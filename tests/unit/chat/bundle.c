@@ -5,9 +5,9 @@
 #include "base/str.h"
 #include "blob/hold.h"
 #include "bus/bus.h"
-#include "bus/replay.h"
 #include "chat/rows.h"
 #include "kernel/erase.h"
+#include "kit/log_replay.h"
 
 TEST_PARAMS(chat_bundle, "memory", "sqlite")
 
@@ -455,7 +455,7 @@ TEST(chat_bundle, an_import_can_be_replayed) /* [K32] */
                                  .ops = valise_store_memory(),
                                  .flags = VALISE_STORE_CREATE,
                                  .colls = vls_registry_colls(b->registry)};
-    vls_replay replay = {.from = b->store, .registry = b->registry, .access = b->access};
+    log_replay replay = {.from = b->store, .registry = b->registry, .access = b->access};
     const char *s = session_new(t, a, 1);
     vls_txn txn = {0};
     VLS_AUTO(view) valise_view view = {0};
@@ -471,7 +471,7 @@ TEST(chat_bundle, an_import_can_be_replayed) /* [K32] */
     place_import(t, b, "s2");
     session_say(t, b, s, "c");
     CHECK_OK(vls_store_open(&replay.to, &options, &t->err));
-    CHECK_OK(vls_replay_run(&count, &replay, &t->err));
+    CHECK_OK(log_replay_run(&count, &replay, &t->err));
     CHECK_OK(vls_txn_begin(&txn, replay.to, VALISE_TXN_READ, &t->err));
     vls_view_init(&view, &txn, t->env);
     CHECK_OK(vls_state_hash(&state, &view, &t->err));

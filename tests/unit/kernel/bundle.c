@@ -11,11 +11,11 @@
 #include "base/hex.h"
 #include "base/str.h"
 #include "bus/bus.h"
-#include "bus/replay.h"
 #include "harness/fault.h"
 #include "harness/test.h"
 #include "kernel/bundle.h"
 #include "kit/counter.h"
+#include "kit/log_replay.h"
 #include "store/validate.h"
 
 TEST_PARAMS(import, "memory", "sqlite")
@@ -384,7 +384,7 @@ TEST(import, can_be_replayed) /* [K32] [K36] */
                                  .ops = valise_store_memory(),
                                  .flags = VALISE_STORE_CREATE,
                                  .colls = vls_registry_colls(b->registry)};
-    vls_replay replay = {.from = b->store, .registry = b->registry};
+    log_replay replay = {.from = b->store, .registry = b->registry};
     vls_txn txn = {0};
     VLS_AUTO(view) valise_view view = {0};
     valise_id state;
@@ -397,7 +397,7 @@ TEST(import, can_be_replayed) /* [K32] [K36] */
     run(t, b, "counter:add", "{\"name\":\"a\"}");
     CHECK_OK(vls_store_open(&replay.to, &options, &t->err));
     replay.access = b->access;
-    CHECK_OK(vls_replay_run(&count, &replay, &t->err));
+    CHECK_OK(log_replay_run(&count, &replay, &t->err));
     CHECK_INT(facts_of(t, b).tip.seq, count);
     CHECK_OK(vls_txn_begin(&txn, replay.to, VALISE_TXN_READ, &t->err));
     vls_view_init(&view, &txn, t->env);

@@ -4,8 +4,8 @@
 
 #include "base/hash.h"
 #include "bus/bus.h"
-#include "bus/replay.h"
 #include "harness/test.h"
+#include "kit/log_replay.h"
 #include "kit/score.h"
 #include "store/view.h"
 
@@ -128,7 +128,7 @@ TEST(meet, is_the_same_in_a_replay) /* [K32] */
                                  .ops = valise_store_memory(),
                                  .flags = VALISE_STORE_CREATE,
                                  .colls = vls_registry_colls(b->registry)};
-    vls_replay replay = {.from = b->store, .registry = b->registry, .access = b->access};
+    log_replay replay = {.from = b->store, .registry = b->registry, .access = b->access};
     vls_txn txn = {0};
     VLS_AUTO(view) valise_view view = {0};
     valise_id state, again;
@@ -140,7 +140,7 @@ TEST(meet, is_the_same_in_a_replay) /* [K32] */
     export_all(t, a);
     CHECK_OK(try_import(t, b));
     CHECK_OK(vls_store_open(&replay.to, &options, &t->err));
-    CHECK_OK(vls_replay_run(&count, &replay, &t->err));
+    CHECK_OK(log_replay_run(&count, &replay, &t->err));
     CHECK_OK(vls_txn_begin(&txn, replay.to, VALISE_TXN_READ, &t->err));
     vls_view_init(&view, &txn, t->env);
     CHECK_OK(vls_state_hash(&again, &view, &t->err));

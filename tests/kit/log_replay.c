@@ -1,5 +1,5 @@
-/* replay.c -- the log, once more. replay.h says what it means. */
-#include "bus/replay.h"
+/* log_replay.c -- see log_replay.h. */
+#include "kit/log_replay.h"
 
 #include "base/progress.h"
 #include "base/str.h"
@@ -9,7 +9,7 @@
 #define PER_TXN 256u /* entries of one transaction */
 
 typedef struct replaying {
-    const vls_replay *how;
+    const log_replay *how;
     valise *bus; /* a handle on the target that nobody else has */
     vls_txn source, target;
     vls_log_scan scan;
@@ -269,7 +269,7 @@ static int replay(replaying *r, valise_error *err)
     return rc < 0 ? rc : vls_progress_end(&r->progress, err);
 }
 
-int vls_replay_run(int64_t *count, const vls_replay *how, valise_error *err)
+int log_replay_run(int64_t *count, const log_replay *how, valise_error *err)
 {
     const valise_env *env = vls_store_env(how->to);
     vls_bus_options options = {
