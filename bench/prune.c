@@ -76,7 +76,7 @@ static void commit(wood *w, const vls_buf *list, const valise_id *root)
                                   {&vls_op_context_tree_commit, &args, NULL}};
 
     must(vls_buf_check(list, &err), &err);
-    must(vls_run_many(w->v, items, VLS_COUNT(items), NULL, NULL, &err), &err);
+    must(vls_run_many(w->v, items, VLS_COUNT(items), NULL, &err), &err);
     w->version++;
 }
 

@@ -136,7 +136,7 @@ static void record(wood *w)
     commit.counts = (vls_tree_counts){.files = (int64_t)w->files, .dirs = (int64_t)dirs};
     commit.added = (int64_t)(w->files + dirs);
     items[count] = (vls_run_item){&vls_op_context_tree_commit, &commit, NULL};
-    must(vls_run_many(w->v, items, count + 1, NULL, NULL, &err), &err);
+    must(vls_run_many(w->v, items, count + 1, NULL, &err), &err);
     for (size_t i = 0; i < count; i++)
         vls_buf_release(&lists[i]);
     free(lists);

@@ -146,7 +146,7 @@ static int end_memory(valise_backpack *view, const vls_run_item *more, size_t co
     int rc = 0;
 
     if (count > 0)
-        rc = vls_run_many(view->v, more, count, &call, NULL, err);
+        rc = vls_run_many(view->v, more, count, &call, err);
     if (rc < 0)
         return rc;
     return vls_handle_is_short(view) ? end_short(view, err) : end_long(view, err);

@@ -230,7 +230,7 @@ void vls_ephemeral_leave(valise *v, vls_ephemeral *e)
         vls_ephemeral_unref(e);
 }
 
-int vls_ephemeral_drop(valise *v, valise_str name, valise_error *err)
+bool vls_ephemeral_drop(valise *v, valise_str name)
 {
     table *t = vls_bus_kept(v, &table_key);
     vls_ephemeral *e = NULL;
@@ -242,11 +242,8 @@ int vls_ephemeral_drop(valise *v, valise_str name, valise_error *err)
             take_out(t, e);
         (void)pthread_mutex_unlock(&t->lock);
     }
-    if (!e)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "there is no ephemeral backpack '%.*s'",
-                        VALISE_STR_ARG(name));
     vls_ephemeral_unref(e);
-    return 0;
+    return e != NULL;
 }
 
 /* ---- all of them ---- */

@@ -91,8 +91,8 @@ vls_ephemeral *vls_ephemeral_find_id(valise *v, const valise_uuid *id);
 vls_ephemeral *vls_ephemeral_enter(valise *v, valise_str name);
 void vls_ephemeral_leave(valise *v, vls_ephemeral *e);
 
-/* Take it out of the table, whoever has it open. VALISE_E_NOT_FOUND. */
-int vls_ephemeral_drop(valise *v, valise_str name, valise_error *err);
+/* Take it out of the table, whoever has it open; false: there is none. */
+bool vls_ephemeral_drop(valise *v, valise_str name);
 
 vls_ephemeral *vls_ephemeral_ref(vls_ephemeral *e);
 void vls_ephemeral_unref(vls_ephemeral *e); /* NULL is fine */
@@ -108,8 +108,9 @@ int vls_ephemeral_take_rules(vls_ephemeral *e, valise_view *view, valise_error *
 /* Marks that only the scope has (what its node read in a state of the past) go into the ring. */
 int vls_ephemeral_keep_marks(vls_ephemeral *e, vls_scope *scope, valise_error *err);
 
-/* Hand what was dropped to the archive, as this actor (tell.c). Not within an operation. */
-int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err);
+/* Hand what was dropped to the archive, as this actor (tell.c); what it does not take, it is handed
+ * again. Not within an operation. */
+void vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor);
 
 /* Asked once after each command: is it time for that? While the archive fails it is not each time
  * that something is dropped, and may be though nothing was. */

@@ -165,7 +165,7 @@ static int create_ephemeral(vls_create_result *result, valise_view *view,
     if (rc == 0 && args->items.bytes.ptr)
         rc = pack_items(&result->seq, view, &ledger, args->items.bytes, err);
     if (rc < 0)
-        (void)vls_ephemeral_drop(v, args->name, NULL);
+        (void)vls_ephemeral_drop(v, args->name);
     return rc;
 }
 

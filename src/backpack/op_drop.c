@@ -80,10 +80,10 @@ int vls_forget_rest(int64_t *removed, valise *v, valise_error *err)
 static int drop(drop_result *result, valise *v, valise_str name, valise_error *err)
 {
     finding f = {.name = name};
-    int rc = vls_ephemeral_drop(v, name, NULL);
+    int rc;
 
-    result->ephemeral = rc == 0;
-    if (rc == 0)
+    result->ephemeral = vls_ephemeral_drop(v, name);
+    if (result->ephemeral)
         return 0;
     rc = vls_with_view(v, NULL, find, &f, err);
     if (rc == 0)

@@ -176,7 +176,7 @@ int vls_backpack_supersede(valise_uuid *id, valise *v, valise_str name, int64_t 
     assert(count <= MORE_MAX);
     for (size_t i = 0; i < count; i++)
         items[1 + i] = more[i];
-    rc = vls_run_many(v, items, 1 + count, call, NULL, err);
+    rc = vls_run_many(v, items, 1 + count, call, err);
     if (rc == 0 && id)
         *id = result.id;
     return rc;

@@ -150,9 +150,9 @@ static int archive(vls_ephemeral *e, bool wait, valise *v, valise_str actor, val
     return rc;
 }
 
-int vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err)
+void vls_ephemeral_archive(vls_ephemeral *e, valise *v, valise_str actor)
 {
-    return archive(e, false, v, actor, err);
+    (void)archive(e, false, v, actor, NULL);
 }
 
 int vls_ephemeral_flush(vls_ephemeral *e, valise *v, valise_str actor, valise_error *err)
@@ -188,7 +188,7 @@ void vls_handle_tell(valise_backpack *bag, const vls_done *done)
         publish(bag, &event);
     }
     if (vls_ephemeral_must_archive(bag->memory, pruned.commits > 0))
-        (void)vls_ephemeral_archive(bag->memory, bag->v, bag->actor, NULL);
+        vls_ephemeral_archive(bag->memory, bag->v, bag->actor);
 }
 
 void vls_handle_tell_access(valise_backpack *bag, valise_str key, int64_t action, int64_t outcome,

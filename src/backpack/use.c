@@ -255,7 +255,7 @@ static int archive_dropped(valise *v, void *arg, valise_error *err)
     dropping *d = arg;
 
     (void)err;
-    (void)vls_ephemeral_archive(d->memory, v, vls_str(d->actor, d->actor_len), NULL);
+    vls_ephemeral_archive(d->memory, v, vls_str(d->actor, d->actor_len));
     return 0;
 }
 

@@ -216,10 +216,9 @@ typedef struct vls_run_item {
 
 /* Run commands in one transaction, all or none, as the engine's own (vls_run_more.internal) with
  * the actor and cause of the call; their `prepare` is not asked. What they leave behind for
- * followers is kept until the end; rows of QUIET collections without events are not. reply (may be
- * NULL) is of the last one. */
+ * followers is kept until the end; rows of QUIET collections without events are not. */
 int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valise_call *call,
-                 valise_reply *reply, valise_error *err);
+                 valise_error *err);
 
 /* A batch as valise_dispatch_batch takes it (each command its actor's, and checked as such), and
  * behind it commands of the engine itself, as vls_run_many takes them, in one transaction. Errors

@@ -126,7 +126,7 @@ static int submit(many *m, const vls_run_item *items, valise_str actor, valise_e
 }
 
 int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valise_call *call,
-                 valise_reply *reply, valise_error *err)
+                 valise_error *err)
 {
     VLS_AUTO(many) many m = {.v = v, .count = count};
     valise_call read;
@@ -140,9 +140,5 @@ int vls_run_many(valise *v, const vls_run_item *items, size_t count, const valis
         rc = vls_command_own(&m.commands[i], v, &items[i], &read, &m.told, err);
         m.bytes += rc == 0 ? vls_command_bytes(&m.commands[i]) : 0;
     }
-    if (rc == 0)
-        rc = submit(&m, items, read.actor, err);
-    if (rc == 0 && reply)
-        *reply = vls_command_reply(&m.commands[count - 1]);
-    return rc;
+    return rc < 0 ? rc : submit(&m, items, read.actor, err);
 }

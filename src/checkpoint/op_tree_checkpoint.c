@@ -195,7 +195,7 @@ static int attempt(making *m, result_type *out, valise_error *err)
         return rc;
     vls_hoard_close(&m->hoard);
     vls_reach_close(&m->reach);
-    rc = vls_reach_open(&m->reach, m->job->v->env, m->root, false, err);
+    rc = vls_reach_open(&m->reach, m->job->v->env, m->root, err);
     if (rc == 0)
         rc = vls_hoard_open(&m->hoard, m->job, &m->reach, err);
     if (rc == 0)

@@ -144,7 +144,7 @@ static int look(restoring *r, bool last, valise_error *err)
         rc = r->survey.items.ptr[i].strange;
     if (rc != 0)
         return rc;
-    rc = vls_reach_open(&r->reach, r->job->v->env, r->root, false, err);
+    rc = vls_reach_open(&r->reach, r->job->v->env, r->root, err);
     if (rc == 0)
         rc = vls_hoard_open(&r->hoard, r->job, &r->reach, err);
     if (rc == 0)

@@ -11,14 +11,13 @@
 #define OPEN_MAX 64u /* directories that stay open */
 #define OPENED_MAX ((size_t)256 << 20)
 
-int vls_reach_open(vls_reach *out, const valise_env *env, const char *root, bool write,
-                   valise_error *err)
+int vls_reach_open(vls_reach *out, const valise_env *env, const char *root, valise_error *err)
 {
     int fd = vls_fd_open_at(AT_FDCWD, root, O_RDONLY | O_DIRECTORY, 0);
 
     if (fd < 0)
         return vls_fail_errno(err, "open", valise_str_of(root));
-    *out = (vls_reach){.env = env, .root = fd, .write = write};
+    *out = (vls_reach){.env = env, .root = fd};
     vls_arena_init(&out->arena, env, OPENED_MAX);
     vls_buf_init(&out->path, env, VLS_PATH_MAX);
     return 0;

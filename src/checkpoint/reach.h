@@ -37,9 +37,8 @@ typedef struct vls_reach {
     vls_vec(vls_reach_opened) opened;
 } vls_reach;
 
-/* root: folder of the tree. */
-int vls_reach_open(vls_reach *out, const valise_env *env, const char *root, bool write,
-                   valise_error *err);
+/* root: folder of the tree. To read; who is going to write sets `write`. */
+int vls_reach_open(vls_reach *out, const valise_env *env, const char *root, valise_error *err);
 /* Directories that were opened up get their modes again. A zeroed one is fine. */
 void vls_reach_close(vls_reach *reach);
 

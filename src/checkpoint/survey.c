@@ -52,7 +52,7 @@ static int look(vls_survey *s, const char *root, valise_job *job, valise_error *
 {
     VLS_AUTO(reach) vls_reach reach = {.root = -1};
     struct stat st;
-    int rc = vls_reach_open(&reach, job->v->env, root, false, err);
+    int rc = vls_reach_open(&reach, job->v->env, root, err);
 
     for (size_t i = 0; rc == 0 && i < s->items.len; i++) {
         vls_spot *seen = &s->items.ptr[i];

@@ -131,7 +131,7 @@ static int record(scanning *s, valise_error *err)
         rc = vls_scan_batch_fill(&batch, &s->scan, s->outside.tree.version, &s->done, err);
     if (rc == 0)
         rc = valise_job_call(&call, s->job, err);
-    return rc < 0 ? rc : vls_run_many(v, batch.items.ptr, batch.items.len, &call, NULL, err);
+    return rc < 0 ? rc : vls_run_many(v, batch.items.ptr, batch.items.len, &call, err);
 }
 
 /* Compare and record. 1: somebody else was faster. */

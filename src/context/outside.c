@@ -444,7 +444,7 @@ static int record_now(valise_prepare *prepare, const vls_scan *scan, int64_t bas
     vls_arena_init(&arena, v->env, VLS_VIEW_MAX_BYTES);
     call.actor = valise_prepare_actor(prepare);
     rc = vls_scan_batch_fill(&batch, scan, base, NULL, err);
-    return rc < 0 ? rc : vls_run_many(v, batch.items.ptr, batch.items.len, &call, NULL, err);
+    return rc < 0 ? rc : vls_run_many(v, batch.items.ptr, batch.items.len, &call, err);
 }
 
 enum { IN_FRONT, BY_ITSELF, FOR_ALL };

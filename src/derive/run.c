@@ -220,7 +220,7 @@ static int submit(vls_run_state *r, const batch *b, valise_error *err)
 
     if (rc < 0 || b->items.len == 0)
         return rc;
-    return vls_run_many(r->v, b->items.ptr, b->items.len, &call, NULL, err);
+    return vls_run_many(r->v, b->items.ptr, b->items.len, &call, err);
 }
 
 static int store(vls_run_state *r, valise_error *err)

@@ -15,7 +15,7 @@ static const char too_large[] = "it is too large";
 int vls_source_open(vls_source *out, valise_view *view, const char *root, valise_error *err)
 {
     out->view = view;
-    return root ? vls_reach_open(&out->reach, view->arena.env, root, false, err) : 0;
+    return root ? vls_reach_open(&out->reach, view->arena.env, root, err) : 0;
 }
 
 void vls_source_close(vls_source *s)

@@ -412,7 +412,7 @@ static int run(const looking *k, vls_loaded *out, valise_error *err)
     if (rc < 0)
         return rc;
     aim(&b, k);
-    rc = vls_run_many(valise_job_workspace(l->job), b.items.ptr, b.items.len, &call, NULL, err);
+    rc = vls_run_many(valise_job_workspace(l->job), b.items.ptr, b.items.len, &call, err);
     out->session = rc == 0 && !k->there;
     out->turns = rc == 0 ? (int64_t)k->fresh : 0;
     return rc;

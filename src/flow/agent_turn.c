@@ -76,7 +76,7 @@ static int start_prep(void *node, valise_node_run *at, valise_error *err)
     t->messages = vls_json_array(NULL, 0);
     if (vls_is_blank(prompt))
         return vls_fail(err, VALISE_E_INVALID, "the prompt is nothing but white space");
-    return vls_message_of(&t->more, at->arena, "user", prompt, err);
+    return vls_message_of(&t->more, at->arena, prompt, err);
 }
 
 const valise_node_type vls_flow_agent_start = {

@@ -350,8 +350,7 @@ int vls_asked_details(vls_json *out, vls_arena *arena, const vls_asked *asked, v
 
 /* ---- messages ---- */
 
-int vls_message_of(vls_json *out, vls_arena *arena, const char *role, valise_str text,
-                   valise_error *err)
+int vls_message_of(vls_json *out, vls_arena *arena, valise_str text, valise_error *err)
 {
     vls_json *block = vls_arena_alloc(arena, sizeof(*block));
     int rc;
@@ -359,10 +358,9 @@ int vls_message_of(vls_json *out, vls_arena *arena, const char *role, valise_str
     if (!block)
         return vls_arena_fail(arena, err);
     rc = vls_text_block(block, arena, text, err);
-    return rc < 0
-               ? rc
-               : VLS_PAIRS(out, arena, err, {"role", vls_json_string(valise_str_of(role)), false},
-                           {"blocks", vls_json_array(block, 1), false});
+    return rc < 0 ? rc
+                  : VLS_PAIRS(out, arena, err, {"role", vls_json_string(VLS_STR("user")), false},
+                              {"blocks", vls_json_array(block, 1), false});
 }
 
 int vls_messages_add(vls_json *messages, vls_arena *arena, vls_json message, valise_error *err)

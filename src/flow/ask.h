@@ -73,9 +73,8 @@ int vls_asked_details(vls_json *out, vls_arena *arena, const vls_asked *asked, v
 
 /* ---- messages ---- */
 
-/* One of one text. */
-int vls_message_of(vls_json *out, vls_arena *arena, const char *role, valise_str text,
-                   valise_error *err);
+/* The user's, of one text. */
+int vls_message_of(vls_json *out, vls_arena *arena, valise_str text, valise_error *err);
 /* The array with one more at its end. */
 int vls_messages_add(vls_json *messages, vls_arena *arena, vls_json message, valise_error *err);
 

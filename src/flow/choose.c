@@ -193,7 +193,7 @@ int vls_flow_choose(valise_str *action, valise_node_run *at, const vls_ask_from 
         rc = VLS_PAIRS(&ask.tool_choice, arena, err,
                        {"name", vls_json_string(VLS_STR(TOOL)), false});
     if (rc == 0)
-        rc = vls_message_of(&message, arena, "user", prompt, err);
+        rc = vls_message_of(&message, arena, prompt, err);
     if (rc == 0)
         rc = vls_messages_add(&ask.messages, arena, message, err);
     if (rc == 0)

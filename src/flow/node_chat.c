@@ -104,7 +104,7 @@ static int prep_messages(vls_chat *chat, valise_node_run *at, const vls_chat_par
     if (rc == 0 && params->items.count > 0)
         rc = vls_gather_items(&items, at, vls_node_written(at, "items"), err);
     if (rc == 0)
-        rc = vls_message_of(&chat->said, at->arena, "user", chat->prompt, err);
+        rc = vls_message_of(&chat->said, at->arena, chat->prompt, err);
     full = chat->said;
     if (rc == 0)
         rc = join_items(&full, at->arena, items, err);

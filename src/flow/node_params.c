@@ -99,7 +99,7 @@ static int exec(void *node, valise_node_run *at, valise_error *err)
     if (rc == 0)
         rc = VLS_PAIRS(&ask.tool_choice, at->arena, err, {"name", name, false});
     if (rc == 0)
-        rc = vls_message_of(&message, at->arena, "user", g->prompt, err);
+        rc = vls_message_of(&message, at->arena, g->prompt, err);
     if (rc == 0)
         rc = vls_messages_add(&ask.messages, at->arena, message, err);
     if (rc == 0)

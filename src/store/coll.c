@@ -201,7 +201,7 @@ static int build(vls_coll *out, const valise_coll *desc, bool own, size_t first_
     return rc;
 }
 
-int vls_coll_build_grown(vls_coll *out, const valise_coll *desc, bool own, size_t first_count,
+int vls_coll_build_grown(vls_coll *out, const valise_coll *desc, size_t first_count,
                          vls_arena *arena, valise_error *err)
 {
     int rc = check_desc(desc, err);
@@ -209,7 +209,7 @@ int vls_coll_build_grown(vls_coll *out, const valise_coll *desc, bool own, size_
     if (rc < 0)
         return rc;
     assert(first_count <= vls_fields_count(desc->fields));
-    return build(out, desc, own, first_count, arena, err);
+    return build(out, desc, false, first_count, arena, err);
 }
 
 int vls_coll_build(vls_coll *out, const valise_coll *desc, bool own, vls_arena *arena,

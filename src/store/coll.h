@@ -44,8 +44,8 @@ typedef struct vls_coll {
 int vls_coll_build(vls_coll *out, const valise_coll *desc, bool own, vls_arena *arena,
                    valise_error *err);
 
-/* The same for a table that had first_count fields when it was made. */
-int vls_coll_build_grown(vls_coll *out, const valise_coll *desc, bool own, size_t first_count,
+/* The same for a table, not the store's own, that had first_count fields when it was made. */
+int vls_coll_build_grown(vls_coll *out, const valise_coll *desc, size_t first_count,
                          vls_arena *arena, valise_error *err);
 
 /* ---- what stands in the store about a collection ---- */

@@ -221,7 +221,7 @@ int vls_coll_restore(vls_coll *out, valise_str name, valise_str text, vls_arena 
     if (rc == 0)
         rc = restore_desc(&desc, name, &from, arena, err);
     if (rc == 0)
-        rc = vls_coll_build_grown(out, desc, false, (size_t)from.first, arena, err);
+        rc = vls_coll_build_grown(out, desc, (size_t)from.first, arena, err);
     if (rc == VALISE_E_INVALID || rc == VALISE_E_LIMIT)
         return fail_description(name, err);
     if (rc == 0)
@@ -341,7 +341,7 @@ int vls_coll_build_over(vls_coll *out, uint16_t *have, bool *grown, const valise
     if (rc == 0 && old.flags != now.flags)
         rc = fail_changed(desc, "the list of", VLS_STR("flags"), err);
     if (rc == 0)
-        rc = vls_coll_build_grown(&coll, desc, false, (size_t)old.first, arena, err);
+        rc = vls_coll_build_grown(&coll, desc, (size_t)old.first, arena, err);
     if (rc < 0)
         return rc;
     *out = coll;

@@ -30,13 +30,12 @@ int valise_check_problem(valise_check *check, valise_error *err, const char *rem
     return report(check, problem, remedy, err);
 }
 
-int vls_check_failed(valise_check *check, int rc, const valise_error *failure, const char *remedy,
-                     valise_error *err)
+int vls_check_failed(valise_check *check, int rc, const valise_error *failure, valise_error *err)
 {
     if (rc >= 0)
         return 0;
     if (rc == VALISE_E_CORRUPT || rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND)
-        return report(check, failure->message, remedy, err);
+        return report(check, failure->message, VLS_REMEDY_RESTORE, err);
     if (err)
         *err = *failure;
     return rc;
@@ -79,7 +78,7 @@ int vls_check_scan(vls_txn_scan *scan, valise_check *check, const vls_coll *coll
     if (rc == 0)
         return 1;
     (void)snprintf(check->place, sizeof(check->place), "%s", coll->desc->name);
-    return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    return vls_check_failed(check, rc, &failure, err);
 }
 
 int vls_check_next(valise_cell *cells, valise_check *check, vls_txn_scan *scan, valise_error *err)
@@ -92,7 +91,7 @@ int vls_check_next(valise_cell *cells, valise_check *check, vls_txn_scan *scan, 
             return rc;
         memcpy(before, check->place, sizeof(before));
         (void)snprintf(check->place, sizeof(check->place), "%s", scan->coll->desc->name);
-        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        rc = vls_check_failed(check, rc, &failure, err);
         memcpy(check->place, before, sizeof(before));
         if (rc < 0)
             return rc;
@@ -115,7 +114,7 @@ int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then,
         (void)snprintf(check->place, sizeof(check->place), "%s", vls_coll_place(coll, cells).s);
         rc = vls_txn_check_row(check->txn, coll, cells, &failure);
         if (rc < 0)
-            rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+            rc = vls_check_failed(check, rc, &failure, err);
         else if (then)
             rc = then(check, coll, cells, err);
         if (rc == 0)
@@ -154,7 +153,7 @@ static int check_changes(valise_check *check, const vls_entry *entry, valise_err
                 return rc;
         }
     }
-    return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    return vls_check_failed(check, rc, &failure, err);
 }
 
 /* Where the walk along the log is. */
@@ -188,7 +187,7 @@ static int check_entry(valise_check *check, log_walk *walk, const vls_entry *ent
     if (rc < 0)
         return rc;
     rc = vls_log_verify(&unverifiable, entry, walk->first ? NULL : &walk->hash, &failure);
-    rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    rc = vls_check_failed(check, rc, &failure, err);
     if (unverifiable) {
         check->result.unverifiable++;
         check->result.partial = true;
@@ -208,13 +207,13 @@ static int check_log_row(valise_check *check, log_walk *walk, const vls_coll *lo
 
     (void)snprintf(check->place, sizeof(check->place), "log %lld", (long long)cells[0].as.integer);
     rc = vls_txn_check_row(check->txn, log, cells, &failure);
-    rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    rc = vls_check_failed(check, rc, &failure, err);
     if (rc < 0)
         return rc;
     rc = vls_row_from_cells(&entry, log->desc->fields, sizeof(entry), cells, log->field_count,
                             arena, &failure);
     if (rc < 0)
-        return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        return vls_check_failed(check, rc, &failure, err);
     return check_entry(check, walk, &entry, err);
 }
 
@@ -294,7 +293,7 @@ static int begin(vls_txn *txn, valise_check *check, valise_error *err)
             *err = failure;
         return rc;
     }
-    rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    rc = vls_check_failed(check, rc, &failure, err);
     if (rc == 0)
         rc = vls_txn_begin_bare(txn, check->store, VALISE_TXN_READ, err);
     if (rc == 0)

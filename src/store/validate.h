@@ -58,8 +58,7 @@ int vls_validate(vls_validation *out, vls_store *store, vls_progress *progress, 
 
 /* Make a failure of what was looked at a finding: 0 when it was one (CORRUPT, INVALID, NOT_FOUND),
  * else the code it was. */
-int vls_check_failed(valise_check *check, int rc, const valise_error *failure, const char *remedy,
-                     valise_error *err);
+int vls_check_failed(valise_check *check, int rc, const valise_error *failure, valise_error *err);
 
 /* Begin a scan that hands out rows whose sum is wrong, too. 1; or 0 when the table cannot be read,
  * which is reported. */

@@ -18,7 +18,7 @@ static int check_bytes(valise_check *check, const vls_object_row *row, valise_er
         return 0;
     }
     rc = vls_object_get(&blob, check->txn, &row->hash, &failure);
-    rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    rc = vls_check_failed(check, rc, &failure, err);
     if (rc == 0 && blob && vls_blob_bytes(blob).len != (size_t)row->size)
         rc =
             valise_check_problem(check, err, VLS_REMEDY_RESTORE, "it has %zu bytes instead of %lld",
@@ -38,7 +38,7 @@ static int check_object(valise_check *check, const vls_coll *coll, const valise_
 
     check->result.objects++;
     if (rc < 0)
-        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        rc = vls_check_failed(check, rc, &failure, err);
     else
         rc = check_bytes(check, &row, err);
     vls_view_rewind(check->view, mark);

@@ -23,7 +23,7 @@ static int check_object(valise_check *check, const valise_field *field, const va
     if (rc > 0)
         return 0;
     if (rc < 0)
-        return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        return vls_check_failed(check, rc, &failure, err);
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE, "%s: there is no object %s",
                                 field->name, vls_id_hex(id).s);
 }
@@ -105,11 +105,11 @@ static int check_fields(valise_check *check, const vls_coll *coll, const valise_
     if (rc == 0)
         rc = vls_fields_validate_accepted(row, desc->fields, &check->view->arena, &failure);
     if (rc < 0)
-        return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        return vls_check_failed(check, rc, &failure, err);
     rc = vls_fields_each_ref(row, desc->fields, check_reference, &walk);
     if (rc == 0 && desc->check) {
         rc = desc->check(check, check->view, row, &failure);
-        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        rc = vls_check_failed(check, rc, &failure, err);
     }
     return rc;
 }
@@ -130,7 +130,7 @@ static int check_row(valise_check *check, const vls_coll *coll, const valise_cel
     rc = vls_txn_check_row(check->txn, coll, cells, &failure);
     if (rc < 0) {
         (void)vls_witness_ask(check->witness, coll->number, vls_buf_str(key)); /* it is there */
-        return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        return vls_check_failed(check, rc, &failure, err);
     }
     rc = check_witness(check, coll, vls_buf_str(key), cells[vls_coll_seq_column(coll)].as.integer,
                        err);
@@ -186,7 +186,7 @@ static int check_gone(valise_check *check, const vls_coll *coll, const valise_ce
                                 &check->view->arena, &failure);
 
     if (rc < 0)
-        rc = vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+        rc = vls_check_failed(check, rc, &failure, err);
     else
         rc = check_gone_key(check, &gone, err);
     vls_view_rewind(check->view, mark);

@@ -150,7 +150,7 @@ static int record(looking *l, valise_error *err)
     call.cause = l->w->call.cause;
     vls_arena_init(&arena, l->w->env, BATCH_MAX);
     rc = vls_scan_batch_fill(&batch, &l->scan, l->outside.tree.version, &l->done, err);
-    return rc < 0 ? rc : vls_run_many(l->w->v, batch.items.ptr, batch.items.len, &call, NULL, err);
+    return rc < 0 ? rc : vls_run_many(l->w->v, batch.items.ptr, batch.items.len, &call, err);
 }
 
 /* 1: somebody else was faster. */

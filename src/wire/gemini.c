@@ -76,10 +76,10 @@ static int sign_calls(vls_plan *plan, valise_error *err)
 
 static int settle(vls_plan *plan, valise_error *err)
 {
-    int rc = vls_plan_settle_blocks(plan, is_unsigned, VLS_R_UNSIGNED, NULL, err);
+    int rc = vls_plan_settle_blocks(plan, is_unsigned, VLS_R_UNSIGNED, err);
 
     if (rc == 0)
-        rc = vls_plan_settle_blocks(plan, is_empty, VLS_R_BLANK, NULL, err);
+        rc = vls_plan_settle_blocks(plan, is_empty, VLS_R_BLANK, err);
     if (rc == 0)
         rc = vls_plan_settle_files(plan, is_ours, err);
     if (rc == 0)

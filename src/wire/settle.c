@@ -121,7 +121,7 @@ int vls_plan_settle_errors(vls_plan *plan, valise_error *err)
 }
 
 static int settle_message(vls_plan *plan, vls_plan_message *message, vls_unwanted_fn *unwanted,
-                          const char *rule, const char *what, valise_error *err)
+                          const char *rule, valise_error *err)
 {
     size_t kept = 0;
     int rc = 0;
@@ -132,7 +132,7 @@ static int settle_message(vls_plan *plan, vls_plan_message *message, vls_unwante
             message->blocks.ptr[kept++] = block;
             continue;
         }
-        rc = vls_plan_mend(plan, rule, what, block.at, block.block, VLS_STR(""), err);
+        rc = vls_plan_mend(plan, rule, NULL, block.at, block.block, VLS_STR(""), err);
     }
     message->blocks.len = kept;
     return rc;
@@ -144,14 +144,14 @@ bool vls_is_unsigned(const vls_plan_block *block)
 }
 
 int vls_plan_settle_blocks(vls_plan *plan, vls_unwanted_fn *unwanted, const char *rule,
-                           const char *what, valise_error *err)
+                           valise_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; i < plan->messages.len && rc == 0; i++) {
         vls_plan_message *message = &plan->messages.ptr[i];
         vls_plan_block first = message->blocks.ptr[0];
-        rc = settle_message(plan, message, unwanted, rule, what, err);
+        rc = settle_message(plan, message, unwanted, rule, err);
         if (rc < 0 || message->blocks.len > 0)
             continue;
         /* Messages stay, or neighbours of one role would meet. */

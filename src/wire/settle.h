@@ -28,7 +28,7 @@ int vls_plan_settle_errors(vls_plan *plan, valise_error *err);
 /* Leave blocks out that are not wanted. A message that has no others says "OK.". */
 typedef bool vls_unwanted_fn(const vls_plan_block *block);
 int vls_plan_settle_blocks(vls_plan *plan, vls_unwanted_fn *unwanted, const char *rule,
-                           const char *what, valise_error *err);
+                           valise_error *err);
 bool vls_is_unsigned(const vls_plan_block *block); /* thinking that nobody can check */
 /* Ids of files that say nothing to this provider: the bytes go, or where it does not take these a
  * line of text. [R8] */

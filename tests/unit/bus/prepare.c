@@ -324,19 +324,18 @@ TEST(prepare, many_are_run_together_or_not_at_all)
                              {&note_op, &notes[2], NULL},
                              {&counter_add, &add, &result}};
     valise_call call = VALISE_CALL_INIT;
-    valise_reply reply = VALISE_REPLY_INIT;
 
     call.actor = VLS_STR("ann");
-    CHECK_OK(vls_run_many(k->v, items, 4, &call, &reply, &t->err));
-    CHECK_INT(4, reply.seq);
+    CHECK_OK(vls_run_many(k->v, items, 4, &call, &t->err));
+    CHECK_INT(4, kit_seq(k));
     CHECK_INT(3, result.value);
     CHECK_INT(3, kit_value(k, "a", ""));
-    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(k->v, items, 4, &call, NULL, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(k->v, items, 4, &call, &t->err));
     add.by = 1000000000;
     notes[0].base = 3;
-    CHECK_RC(VALISE_E_LIMIT, vls_run_many(k->v, items, 4, &call, NULL, &t->err));
+    CHECK_RC(VALISE_E_LIMIT, vls_run_many(k->v, items, 4, &call, &t->err));
     add.name = VLS_STR("\xff");
-    CHECK_RC(VALISE_E_INVALID, vls_run_many(k->v, items, 4, &call, NULL, &t->err));
+    CHECK_RC(VALISE_E_INVALID, vls_run_many(k->v, items, 4, &call, &t->err));
     CHECK_INT(4, kit_seq(k));
     kit_validate(k);
 }
@@ -347,7 +346,7 @@ TEST(prepare, many_need_a_store_to_write)
     note_args note = {0, 1, {.size = VALISE_NONE}};
     vls_run_item item = {&note_op, &note, NULL};
 
-    CHECK_RC(VALISE_E_NOT_FOUND, vls_run_many(k->v, &item, 1, NULL, NULL, &t->err));
+    CHECK_RC(VALISE_E_NOT_FOUND, vls_run_many(k->v, &item, 1, NULL, &t->err));
 }
 
 /* ---- no memory ---- */
@@ -364,7 +363,7 @@ static int once(fault *f, void *arg)
     CHECK(kit_try_open(&k, &(kit_options){.env = f->env, .backend = "memory", .more = &outside},
                        &f->err) == 0);
     fault_on(f);
-    rc = arg ? vls_run_many(k.v, items, 2, NULL, NULL, &f->err)
+    rc = arg ? vls_run_many(k.v, items, 2, NULL, &f->err)
              : valise_dispatch(NULL, k.v, "outside:use", "{}", NULL, &f->err);
     fault_off(f);
     kit_close(&k);

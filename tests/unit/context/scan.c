@@ -294,8 +294,7 @@ TEST(context_scan, a_slow_one_does_not_take_the_tree_back)
     run(t, other, "tree:scan", "{}");
     vls_arena_init(&arena, t->env, SIZE_MAX);
     CHECK_OK(vls_scan_batch_fill(&batch, &scan, slow.tree.version, NULL, &t->err));
-    CHECK_RC(VALISE_E_CONFLICT,
-             vls_run_many(v, batch.items.ptr, batch.items.len, NULL, NULL, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(v, batch.items.ptr, batch.items.len, NULL, &t->err));
     CHECK(strstr(t->err.message, "version 2, no longer at 1"));
     /* Nor does the cache that it leaves. */
     CHECK_OK(vls_tree_scan_keep(&scan, slow.tree.version + 1, &t->err));
@@ -330,10 +329,10 @@ TEST(context_scan, what_was_compared_with_another_version_is_refused)
     vls_run_item items[2] = {{&vls_op_context_tree_record, &record, NULL},
                              {&vls_op_context_tree_commit, &commit, NULL}};
 
-    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(v, items, 1, NULL, NULL, &t->err));
-    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(v, items + 1, 1, NULL, NULL, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(v, items, 1, NULL, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(v, items + 1, 1, NULL, &t->err));
     record.base = commit.base = 0;
-    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(v, items, 2, NULL, NULL, &t->err));
+    CHECK_RC(VALISE_E_CONFLICT, vls_run_many(v, items, 2, NULL, &t->err));
     CHECK(strstr(t->err.message, "root did not change"));
 }
 

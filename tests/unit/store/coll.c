@@ -81,7 +81,7 @@ TEST(coll, columns_and_indexes_of_the_table)
     CHECK_INT(-2, vls_coll_index(&coll, "titel"));
 
     /* Fields that came later stand behind. */
-    CHECK_OK(vls_coll_build_grown(&coll, &notes_2, false, 4, &arena, &t->err));
+    CHECK_OK(vls_coll_build_grown(&coll, &notes_2, 4, &arena, &t->err));
     CHECK_INT(8, coll.table.column_count);
     CHECK_TEXT("from_seq", coll.table.columns[4].name);
     CHECK_TEXT("more", coll.table.columns[6].name);
@@ -207,7 +207,7 @@ TEST(coll, descriptions_give_the_table_back)
     for (size_t first = 4; first <= 6; first += 2) {
         vls_buf_clear(&text);
         vls_buf_clear(&again);
-        CHECK_OK(vls_coll_build_grown(&made, &notes_2, false, first, &arena, &t->err));
+        CHECK_OK(vls_coll_build_grown(&made, &notes_2, first, &arena, &t->err));
         CHECK_OK(vls_coll_describe(&text, &made, &arena, &t->err));
         CHECK_OK(vls_coll_restore(&back, VLS_STR("ext.note"), vls_buf_str(&text), &arena, &t->err));
         CHECK(back.foreign && !back.own);
