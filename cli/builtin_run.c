@@ -136,8 +136,7 @@ static void add_text(vls_json_builder *b, valise_str key, const char *text)
 {
     if (!text)
         return;
-    vls_json_add_key(b, key);
-    vls_json_add(b, vls_json_string(valise_str_of(text)));
+    vls_json_add_text(b, key, valise_str_of(text));
 }
 
 static void add_flags(vls_json_builder *b, uint32_t flags)
@@ -169,10 +168,8 @@ static int add_schema(vls_json_builder *b, valise_str key, const valise_field *f
     vls_json schema;
     int rc = vls_fields_schema(&schema, fields ? fields : none, arena, err);
 
-    if (rc == 0) {
-        vls_json_add_key(b, key);
-        vls_json_add(b, schema);
-    }
+    if (rc == 0)
+        vls_json_add_member(b, key, schema);
     return rc;
 }
 
@@ -183,10 +180,8 @@ static int add_example(vls_json_builder *b, const valise_op *op, vls_arena *aren
     int rc =
         op->example ? vls_json_parse(&example, arena, valise_str_of(op->example), NULL, err) : 0;
 
-    if (rc == 0 && op->example) {
-        vls_json_add_key(b, VLS_STR("example"));
-        vls_json_add(b, example);
-    }
+    if (rc == 0 && op->example)
+        vls_json_add_member(b, VLS_STR("example"), example);
     return rc;
 }
 

@@ -22,12 +22,6 @@ static int print_object(int *status, cli *c, const cli_builtin *builtin, vls_jso
     return rc < 0 ? rc : cli_print_answer(status, c, &builtin->op, vls_buf_str(&text), err);
 }
 
-static void add_text(vls_json_builder *b, valise_str key, valise_str text)
-{
-    vls_json_add_key(b, key);
-    vls_json_add(b, vls_json_string(text));
-}
-
 /* As operations do that have nothing to answer. */
 static int answer_nothing(cli *c)
 {
@@ -87,9 +81,9 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     c->done = true;
     vls_json_builder_init(&b, &c->arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
-    vls_json_add_key(&b, VLS_STR("existed"));
-    vls_json_add(&b, vls_json_bool(!vls_engine_of(c->workspace)->created));
-    add_text(&b, VLS_STR("path"), valise_str_of(vls_engine_of(c->workspace)->root));
+    vls_json_add_member(&b, VLS_STR("existed"),
+                        vls_json_bool(!vls_engine_of(c->workspace)->created));
+    vls_json_add_text(&b, VLS_STR("path"), valise_str_of(vls_engine_of(c->workspace)->root));
     vls_json_close(&b);
     rc = vls_json_builder_finish(&value, &b, err);
     return rc < 0 || c->options.quiet ? rc : print_object(status, c, &cli_builtin_init, value, err);
@@ -197,7 +191,7 @@ static int add_origin(vls_json_builder *b, cli *c, const vls_config_entry *entry
     if (rc == 0)
         rc = vls_arena_dup(&kept, &c->arena, vls_buf_str(&text), err);
     if (rc == 0)
-        add_text(b, VLS_STR("origin"), kept);
+        vls_json_add_text(b, VLS_STR("origin"), kept);
     return rc;
 }
 
@@ -215,7 +209,7 @@ static int add_bytes(vls_json_builder *b, cli *c, valise_str key, valise_str byt
     if (rc == 0)
         rc = vls_arena_dup(&kept, &c->arena, vls_buf_str(&text), err);
     if (rc == 0)
-        add_text(b, key, kept);
+        vls_json_add_text(b, key, kept);
     return rc;
 }
 

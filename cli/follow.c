@@ -53,11 +53,9 @@ static int write_payload(vls_buf *out, const following *f, vls_arena *arena, val
         valise_str key = vls_json_str(f->payload.members[i].key);
         if (vls_str_equal(key, VLS_STR("since")) || vls_str_equal(key, VLS_STR("index")))
             continue;
-        vls_json_add_key(&b, key);
-        vls_json_add(&b, f->payload.members[i].value);
+        vls_json_add_member(&b, key, f->payload.members[i].value);
     }
-    vls_json_add_key(&b, VLS_STR("since"));
-    vls_json_add(&b, vls_json_int(f->next));
+    vls_json_add_member(&b, VLS_STR("since"), vls_json_int(f->next));
     vls_json_close(&b);
     rc = vls_json_builder_finish(&value, &b, err);
     return rc < 0 ? rc : vls_json_write_around(out, value, err);

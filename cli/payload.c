@@ -284,8 +284,7 @@ static int add_secret(maker *m, const valise_field *field, valise_error *err)
     if (rc < 0)
         return rc;
     if (text.ptr) {
-        vls_json_add_key(&m->json, valise_str_of(field->name));
-        vls_json_add(&m->json, vls_json_string(text));
+        vls_json_add_text(&m->json, valise_str_of(field->name), text);
         return 0;
     }
     if (!(field->flags & VALISE_REQUIRED))

@@ -116,12 +116,6 @@ static int add_command(shapes *s, const cli *c, const cli_command *command, vali
 
 /* ---- the document ---- */
 
-static void add_text(vls_json_builder *b, valise_str key, valise_str text)
-{
-    vls_json_add_key(b, key);
-    vls_json_add(b, vls_json_string(text));
-}
-
 /* One shape stands for itself. */
 static int finish(vls_json *out, const shapes *s, valise_str title, valise_error *err)
 {
@@ -129,8 +123,9 @@ static int finish(vls_json *out, const shapes *s, valise_str title, valise_error
 
     vls_json_builder_init(&b, s->arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
-    add_text(&b, VLS_STR("$schema"), VLS_STR("https://json-schema.org/draft/2020-12/schema"));
-    add_text(&b, VLS_STR("title"), title);
+    vls_json_add_text(&b, VLS_STR("$schema"),
+                      VLS_STR("https://json-schema.org/draft/2020-12/schema"));
+    vls_json_add_text(&b, VLS_STR("title"), title);
     if (s->count > 1) {
         vls_json_add_key(&b, VLS_STR("anyOf"));
         vls_json_open(&b, VLS_JSON_ARRAY);
@@ -138,10 +133,9 @@ static int finish(vls_json *out, const shapes *s, valise_str title, valise_error
             vls_json_add(&b, s->items[i]);
         vls_json_close(&b);
     }
-    for (uint32_t i = 0; s->count == 1 && i < s->items[0].len; i++) {
-        vls_json_add_key(&b, vls_json_str(s->items[0].members[i].key));
-        vls_json_add(&b, s->items[0].members[i].value);
-    }
+    for (uint32_t i = 0; s->count == 1 && i < s->items[0].len; i++)
+        vls_json_add_member(&b, vls_json_str(s->items[0].members[i].key),
+                            s->items[0].members[i].value);
     vls_json_close(&b);
     return vls_json_builder_finish(out, &b, err);
 }

@@ -51,7 +51,7 @@ static int add_checkpoints(plan *p, valise_error *err)
 {
     const vls_bag_checkpoint_row probe = {.backpack = p->rows->bag.id};
     const valise_select select = {.row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_checkpoint_row row;
     int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_checkpoints, &select, err);
 
@@ -64,7 +64,7 @@ static int add_forks(plan *p, valise_error *err)
 {
     const vls_bag_row probe = {.origin = p->rows->bag.id};
     const valise_select select = {.index = "origin", .row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row row;
     int rc = valise_view_scan(&scan, p->rows->view, &vls_bags, &select, err);
 
@@ -105,7 +105,7 @@ static bool read_place(int64_t *seq, valise_str place, const valise_uuid *backpa
 /* Commits that are pinned themselves. */
 static int add_pinned(plan *p, valise_error *err)
 {
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_pin pin;
     int64_t seq;
     int rc = valise_view_scan(&scan, p->rows->view, &vls_pins, NULL, err);
@@ -143,7 +143,7 @@ static int take_since(void *arg, const valise_commit *commit, valise_error *err)
 
 static int find_oldest(holding *h, valise_view *view, valise_error *err)
 {
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_pin pin;
     int rc = valise_view_scan(&scan, view, &vls_pins, NULL, err);
 
@@ -190,7 +190,7 @@ static int read_versions(plan *p, valise_str key, valise_error *err)
     const valise_commit probe = {.backpack = p->rows->bag.id, .key = key, .seq = p->edge};
     const valise_select select = {
         .index = "key", .row = &probe, .equal = 2, .from = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     const valise_cell *cells;
     int64_t from_seq;
     int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_commits, &select, err);
@@ -210,7 +210,7 @@ static int read_entries(plan *p, valise_str key, valise_error *err)
 {
     const vls_quarantine_row probe = {.backpack = p->rows->bag.id, .key = key};
     const valise_select select = {.index = "key", .row = &probe, .equal = 2};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_quarantine_row row;
     int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_quarantines, &select, err);
 
@@ -307,7 +307,7 @@ static int is_newest_run(const plan *p, const vls_run_row *run, valise_error *er
 {
     const valise_select select = {
         .index = "node", .row = run, .equal = 2, .flags = VALISE_SCAN_REVERSE | VLS_SCAN_BELOW};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_run_row newest = {0};
     int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_runs, &select, err);
 
@@ -321,7 +321,7 @@ static int read_runs(seq_list *out, plan *p, int64_t going, valise_error *err)
 {
     const vls_run_row probe = {.backpack = p->rows->bag.id};
     const valise_select select = {.row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_run_row run;
     int rc = valise_view_scan(&scan, p->rows->view, &vls_bag_runs, &select, err);
 

@@ -34,7 +34,7 @@ int vls_commit_find(valise_view *view, valise_str digits, valise_find_fn *fn, vo
 {
     finding f = {.view = view, .fn = fn, .arg = arg};
     const valise_select all = {.index = NULL};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row bag;
     int rc;
 

@@ -53,7 +53,7 @@ static int forget_all(int64_t *removed, valise *v, const valise_uuid *backpack, 
 /* One whose rows are not all gone yet: 1. */
 static int find_rest(void *arg, valise_view *view, valise_error *err)
 {
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row row;
     int rc = valise_view_scan(&scan, view, &vls_bags, NULL, err);
 

@@ -83,7 +83,7 @@ static int find(void *arg, valise_view *view, valise_error *err)
 {
     finding *f = arg;
     VLS_AUTO(rows) vls_rows rows = {0};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     valise_commit commit = {.key = f->args->key};
     const valise_select select = {.index = "key", .row = &commit, .equal = 2};
     int rc = vls_rows_open(&rows, view, f->args->backpack, err);

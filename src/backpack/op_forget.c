@@ -25,7 +25,7 @@ static int check_forks(valise_view *view, const vls_bag_row *bag, valise_error *
 {
     const vls_bag_row probe = {.origin = bag->id};
     const valise_select select = {.index = "origin", .row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row fork = {.name = {NULL, 0}};
     int rc = valise_view_scan(&scan, view, &vls_bags, &select, err);
 
@@ -52,7 +52,7 @@ static int read_keys(key_list *out, size_t most, valise_view *view, const valise
 {
     const vls_coll *coll = vls_store_coll(view->txn->store, desc);
     const valise_select select = {.row = backpack, .equal = 1}; /* the first member of all */
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     const valise_cell *cells;
     int rc = valise_view_scan(&scan, view, desc, &select, err);
 

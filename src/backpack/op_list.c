@@ -111,7 +111,7 @@ static int emit_until(memories *m, valise_view *view, valise_str name, valise_er
 static int emit_all(memories *m, valise_view *view, valise_error *err)
 {
     const valise_select by_name = {.index = "name"};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row bag;
     int rc = valise_view_scan(&scan, view, &vls_bags, &by_name, err);
 

@@ -26,7 +26,7 @@ typedef struct bag_list {
 static int list_bags(void *arg, valise_view *view, valise_error *err)
 {
     bag_list *list = arg;
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row row;
     int rc = valise_view_scan(&scan, view, &vls_bags, NULL, err);
 

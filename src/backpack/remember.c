@@ -37,7 +37,7 @@ static int each_stored_fork(trimming *t, const valise_uuid *of, other_fn *fn, va
 {
     const vls_bag_row probe = {.origin = *of};
     const valise_select select = {.index = "origin", .row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row row;
     int rc = valise_view_scan(&scan, t->uses->ours.view, &vls_bags, &select, err);
 
@@ -50,7 +50,7 @@ static int each_stored_merge(trimming *t, const valise_uuid *of, other_fn *fn, v
 {
     const vls_merge_row probe = {.theirs = *of};
     const valise_select select = {.index = "theirs", .row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_merge_row row;
     int rc = valise_view_scan(&scan, t->uses->ours.view, &vls_bag_merges, &select, err);
 

@@ -22,7 +22,7 @@ static bool may_name(valise_view *view, const char *name)
 
 static int fail_unknown(valise_view *view, valise_str name, valise_error *err)
 {
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     const valise_select by_name = {.index = "name"};
     char best[VLS_NEAR_MAX + 1] = "";
     vls_near near;
@@ -53,7 +53,7 @@ int vls_rows_find(vls_bag_row *out, valise_view *view, valise_str name, valise_e
 {
     const vls_bag_row probe = {.name = name};
     const valise_select by_name = {.index = "name", .row = &probe, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row row = {0};
     int rc = valise_view_scan(&scan, view, &vls_bags, &by_name, err);
 
@@ -390,7 +390,7 @@ static int mix_rows(uint64_t *hash, const vls_rows *rows, const valise_coll *des
 {
     const vls_coll *coll = vls_store_coll(rows->view->txn->store, desc);
     const valise_select select = {.row = backpack, .equal = 1}; /* their first member */
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     valise_cell last[VALISE_MAX_COLUMNS];
     const valise_cell *cells;
     int64_t from_seq;
@@ -490,7 +490,7 @@ static int is_held(const vls_rows *rows, const vls_rows_segment *segment,
 {
     const vls_quarantine_row probe = {.backpack = segment->backpack, .key = commit->key};
     const valise_select select = {.index = "key", .row = &probe, .equal = 2};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_quarantine_row entry;
     valise_commit at_edge;
     int rc =
@@ -672,7 +672,7 @@ static int next_run(int64_t *nth, const vls_rows *rows, valise_str node_id, vali
     const vls_run_row probe = {.backpack = rows->bag.id, .node_id = node_id};
     const valise_select select = {
         .index = "node", .row = &probe, .equal = 2, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_run_row newest = {0};
     int rc = valise_view_scan(&scan, rows->view, &vls_bag_runs, &select, err);
 
@@ -731,7 +731,7 @@ static int each_row_of(const vls_rows *rows, const valise_coll *coll, const vali
                        valise_error *err)
 {
     const valise_select select = {.row = backpack, .equal = 1}; /* the first member of all */
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_any_row row;
     int rc = valise_view_scan(&scan, rows->view, coll, &select, err);
 

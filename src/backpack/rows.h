@@ -162,11 +162,6 @@ static inline void vls_auto_key_set(vls_key_set *set)
     vls_key_set_release(set);
 }
 
-static inline void vls_auto_view_scan(valise_scan **scan)
-{
-    valise_scan_close(*scan);
-}
-
 /* What rows.c puts into the table of functions. */
 bool vls_rows_includes(void *self, const valise_uuid *backpack, int64_t seq);
 int vls_rows_version(int64_t *out, void *self, valise_str key, valise_error *err);

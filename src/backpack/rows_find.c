@@ -26,7 +26,7 @@ int vls_rows_decode(valise_commit *out, const vls_rows *rows, const valise_cell 
 int vls_rows_first(valise_commit *out, const vls_rows *rows, const valise_select *select,
                    vls_arena *arena, valise_error *err)
 {
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     const valise_cell *cells = NULL;
     int64_t from_seq = 0;
     int rc = valise_view_scan(&scan, rows->view, &vls_bag_commits, select, err);
@@ -186,7 +186,7 @@ int vls_rows_each(const vls_rows *rows, const vls_rows_range *range, valise_comm
                                  .seq = range->reverse ? range->last : range->first};
     const valise_select select = {
         .row = &probe, .equal = 1, .from = 1, .flags = range->reverse ? VALISE_SCAN_REVERSE : 0};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     each_call c = {.rows = rows, .fn = fn, .arg = arg};
     const valise_cell *cells;
     int64_t from_seq;
@@ -230,7 +230,7 @@ static int versions_of(each_call *c, const vls_rows_segment *segment, valise_str
     const valise_commit probe = {.backpack = segment->backpack, .key = key, .seq = segment->upto};
     const valise_select select = {
         .index = "key", .row = &probe, .equal = 2, .from = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     const valise_cell *cells;
     int64_t from_seq;
     int rc = valise_view_scan(&scan, c->rows->view, &vls_bag_commits, &select, err);
@@ -324,7 +324,7 @@ int vls_rows_ran(void *self, valise_str node_id, valise_error *err)
     const vls_rows *rows = self;
     const vls_run_row probe = {.backpack = rows->bag.id, .node_id = node_id};
     const valise_select select = {.index = "node", .row = &probe, .equal = 2};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_run_row row;
     int rc = valise_view_scan(&scan, rows->view, &vls_bag_runs, &select, err);
 

@@ -63,7 +63,7 @@ int vls_rows_each_read(void *self,
     const vls_bag_read_row probe = {.backpack = rows->bag.id};
     const valise_select select = {
         .index = "backpack", .row = &probe, .equal = 1, .flags = VALISE_SCAN_REVERSE};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_read_row entry;
     int rc = v ? vls_read_log_rows(v, &vls_bag_reads, tell, &t, err) : 0;
 

@@ -293,7 +293,7 @@ static int next_space(vls_buf *name, const naming *n, const vls_rows_segment *se
                                   .equal = 1,
                                   .from = 1,
                                   .flags = after ? VALISE_SCAN_AFTER : 0};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     valise_commit commit;
     int rc = valise_view_scan(&scan, n->rows->view, &vls_bag_commits, &select, err);
 

@@ -21,12 +21,6 @@ static const char *const flag_names[] = {"required", "nullable", "positional", "
 
 static void add_fields(vls_json_builder *b, const valise_field *fields, unsigned depth);
 
-static void add_text(vls_json_builder *b, valise_str key, const char *text)
-{
-    vls_json_add_key(b, key);
-    vls_json_add(b, vls_json_string(valise_str_of(text)));
-}
-
 static void add_flags(vls_json_builder *b, const valise_field *field)
 {
     if (field->flags == 0)
@@ -44,22 +38,19 @@ static void add_limit(vls_json_builder *b, valise_str key, int64_t limit)
 {
     if (limit == 0)
         return;
-    vls_json_add_key(b, key);
-    vls_json_add(b, vls_json_int(limit));
+    vls_json_add_member(b, key, vls_json_int(limit));
 }
 
 static void add_union(vls_json_builder *b, const valise_union *type, unsigned depth)
 {
-    add_text(b, VLS_STR("tag"), type->tag);
-    if (type->open) {
-        vls_json_add_key(b, VLS_STR("open"));
-        vls_json_add(b, vls_json_bool(true));
-    }
+    vls_json_add_text(b, VLS_STR("tag"), valise_str_of(type->tag));
+    if (type->open)
+        vls_json_add_member(b, VLS_STR("open"), vls_json_bool(true));
     vls_json_add_key(b, VLS_STR("cases"));
     vls_json_open(b, VLS_JSON_ARRAY);
     for (const valise_case *c = type->cases; c->name; c++) {
         vls_json_open(b, VLS_JSON_OBJECT);
-        add_text(b, VLS_STR("name"), c->name);
+        vls_json_add_text(b, VLS_STR("name"), valise_str_of(c->name));
         add_fields(b, c->type->fields, depth);
         vls_json_close(b);
     }
@@ -71,11 +62,11 @@ static void add_field(vls_json_builder *b, const valise_field *field, unsigned d
     assert(depth > 0);
     vls_json_open(b, VLS_JSON_OBJECT);
     if (field->name)
-        add_text(b, VLS_STR("name"), field->name);
-    add_text(b, VLS_STR("type"), vls_field_kinds[field->type].name);
+        vls_json_add_text(b, VLS_STR("name"), valise_str_of(field->name));
+    vls_json_add_text(b, VLS_STR("type"), valise_str_of(vls_field_kinds[field->type].name));
     add_flags(b, field);
     if (field->ref)
-        add_text(b, VLS_STR("ref"), field->ref);
+        vls_json_add_text(b, VLS_STR("ref"), valise_str_of(field->ref));
     add_limit(b, VLS_STR("min"), field->min);
     add_limit(b, VLS_STR("max"), field->max);
     if (field->type == VALISE_T_ENUM) {

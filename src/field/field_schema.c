@@ -31,22 +31,15 @@ static void add_table(vls_json_builder *b, const valise_field *fields, const cha
 
 /* ---- keywords ---- */
 
-static void add_text(vls_json_builder *b, valise_str key, const char *text)
-{
-    vls_json_add_key(b, key);
-    vls_json_add(b, vls_json_string(valise_str_of(text)));
-}
-
 static void add_int(vls_json_builder *b, valise_str key, int64_t value)
 {
-    vls_json_add_key(b, key);
-    vls_json_add(b, vls_json_int(value));
+    vls_json_add_member(b, key, vls_json_int(value));
 }
 
 static void add_type(vls_json_builder *b, const valise_field *field, const char *type)
 {
     if (!vls_field_has(field, VALISE_NULLABLE)) {
-        add_text(b, VLS_STR("type"), type);
+        vls_json_add_text(b, VLS_STR("type"), valise_str_of(type));
         return;
     }
     vls_json_add_key(b, VLS_STR("type"));
@@ -89,8 +82,8 @@ static void add_base64(vls_json_builder *b, const valise_field *field)
     size_t max = vls_base64_encoded_len((size_t)field->max);
 
     add_type(b, field, "string");
-    add_text(b, VLS_STR("contentEncoding"), "base64");
-    add_text(b, VLS_STR("pattern"), BASE64_PATTERN);
+    vls_json_add_text(b, VLS_STR("contentEncoding"), VLS_STR("base64"));
+    vls_json_add_text(b, VLS_STR("pattern"), VLS_STR(BASE64_PATTERN));
     if (!has_limits(field))
         return;
     if (field->min > 0 && max <= INT64_MAX)
@@ -103,9 +96,9 @@ static void add_pattern(vls_json_builder *b, const valise_field *field, const ch
                         const char *format)
 {
     add_type(b, field, "string");
-    add_text(b, VLS_STR("pattern"), pattern);
+    vls_json_add_text(b, VLS_STR("pattern"), valise_str_of(pattern));
     if (format)
-        add_text(b, VLS_STR("format"), format);
+        vls_json_add_text(b, VLS_STR("format"), valise_str_of(format));
 }
 
 /* A string, or the bytes of what is no UTF-8. */
@@ -120,7 +113,7 @@ static void add_path(vls_json_builder *b, const valise_field *field)
     add_string(b, &as);
     vls_json_close(b);
     vls_json_open(b, VLS_JSON_OBJECT);
-    add_text(b, VLS_STR("type"), "object");
+    vls_json_add_text(b, VLS_STR("type"), VLS_STR("object"));
     vls_json_add_key(b, VLS_STR("properties"));
     vls_json_open(b, VLS_JSON_OBJECT);
     vls_json_add_key(b, VLS_STR("base64"));
@@ -133,8 +126,7 @@ static void add_path(vls_json_builder *b, const valise_field *field)
     vls_json_open(b, VLS_JSON_ARRAY);
     vls_json_add(b, vls_json_string(VLS_STR("base64")));
     vls_json_close(b);
-    vls_json_add_key(b, VLS_STR("additionalProperties"));
-    vls_json_add(b, vls_json_bool(false));
+    vls_json_add_member(b, VLS_STR("additionalProperties"), vls_json_bool(false));
     vls_json_close(b);
     vls_json_close(b);
 }
@@ -168,7 +160,7 @@ static void add_list(vls_json_builder *b, const valise_field *field, unsigned de
 static void add_open_case(vls_json_builder *b, const valise_union *type)
 {
     vls_json_open(b, VLS_JSON_OBJECT);
-    add_text(b, VLS_STR("type"), "object");
+    vls_json_add_text(b, VLS_STR("type"), VLS_STR("object"));
     vls_json_add_key(b, VLS_STR("required"));
     vls_json_open(b, VLS_JSON_ARRAY);
     vls_json_add(b, vls_json_string(valise_str_of(type->tag)));
@@ -177,7 +169,7 @@ static void add_open_case(vls_json_builder *b, const valise_union *type)
     vls_json_open(b, VLS_JSON_OBJECT);
     vls_json_add_key(b, valise_str_of(type->tag));
     vls_json_open(b, VLS_JSON_OBJECT);
-    add_text(b, VLS_STR("type"), "string");
+    vls_json_add_text(b, VLS_STR("type"), VLS_STR("string"));
     vls_json_add_key(b, VLS_STR("not"));
     vls_json_open(b, VLS_JSON_OBJECT);
     vls_json_add_key(b, VLS_STR("enum"));
@@ -196,7 +188,7 @@ static void add_union(vls_json_builder *b, const valise_field *field, unsigned d
     vls_json_open(b, VLS_JSON_ARRAY);
     for (const valise_case *c = type->cases; c->name; c++) {
         vls_json_open(b, VLS_JSON_OBJECT);
-        add_text(b, VLS_STR("type"), "object");
+        vls_json_add_text(b, VLS_STR("type"), VLS_STR("object"));
         add_table(b, c->type->fields, type->tag, c->name, depth);
         vls_json_close(b);
     }
@@ -204,7 +196,7 @@ static void add_union(vls_json_builder *b, const valise_field *field, unsigned d
         add_open_case(b, type);
     if (vls_field_has(field, VALISE_NULLABLE)) {
         vls_json_open(b, VLS_JSON_OBJECT);
-        add_text(b, VLS_STR("type"), "null");
+        vls_json_add_text(b, VLS_STR("type"), VLS_STR("null"));
         vls_json_close(b);
     }
     vls_json_close(b);
@@ -273,11 +265,9 @@ static void add_schema(vls_json_builder *b, const valise_field *field, unsigned 
 {
     vls_json_open(b, VLS_JSON_OBJECT);
     if (field->help)
-        add_text(b, VLS_STR("description"), field->help);
-    if (vls_field_has(field, VALISE_SECRET)) {
-        vls_json_add_key(b, VLS_STR("writeOnly"));
-        vls_json_add(b, vls_json_bool(true));
-    }
+        vls_json_add_text(b, VLS_STR("description"), valise_str_of(field->help));
+    if (vls_field_has(field, VALISE_SECRET))
+        vls_json_add_member(b, VLS_STR("writeOnly"), vls_json_bool(true));
     add_keywords(b, field, depth);
     vls_json_close(b);
 }
@@ -301,15 +291,14 @@ static void add_required(vls_json_builder *b, const valise_field *fields, const 
 static void add_table(vls_json_builder *b, const valise_field *fields, const char *tag,
                       const char *tag_value, unsigned depth)
 {
-    vls_json_add_key(b, VLS_STR("additionalProperties"));
-    vls_json_add(b, vls_json_bool(false));
+    vls_json_add_member(b, VLS_STR("additionalProperties"), vls_json_bool(false));
     add_required(b, fields, tag);
     vls_json_add_key(b, VLS_STR("properties"));
     vls_json_open(b, VLS_JSON_OBJECT);
     if (tag) {
         vls_json_add_key(b, valise_str_of(tag));
         vls_json_open(b, VLS_JSON_OBJECT);
-        add_text(b, VLS_STR("const"), tag_value);
+        vls_json_add_text(b, VLS_STR("const"), valise_str_of(tag_value));
         vls_json_close(b);
     }
     for (const valise_field *f = fields; f->type != VALISE_T_END; f++) {
@@ -326,7 +315,7 @@ int vls_fields_schema(vls_json *out, const valise_field *fields, vls_arena *aren
 
     vls_json_builder_init(&b, arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
-    add_text(&b, VLS_STR("type"), "object");
+    vls_json_add_text(&b, VLS_STR("type"), VLS_STR("object"));
     add_table(&b, fields, NULL, NULL, VLS_FIELDS_MAX_DEPTH + 1);
     vls_json_close(&b);
     return vls_json_builder_finish(out, &b, err);

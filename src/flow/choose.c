@@ -16,8 +16,7 @@ static int write_schema(vls_json *out, vls_arena *arena, vls_json choices, valis
 
     vls_json_builder_init(&b, arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
-    vls_json_add_key(&b, VLS_STR("additionalProperties"));
-    vls_json_add(&b, vls_json_bool(false));
+    vls_json_add_member(&b, VLS_STR("additionalProperties"), vls_json_bool(false));
     vls_json_add_key(&b, VLS_STR("properties"));
     vls_json_open(&b, VLS_JSON_OBJECT);
     vls_json_add_key(&b, VLS_STR("choice"));
@@ -27,16 +26,14 @@ static int write_schema(vls_json *out, vls_arena *arena, vls_json choices, valis
     for (uint32_t i = 0; i < choices.len; i++)
         vls_json_add(&b, choices.members[i].key);
     vls_json_close(&b);
-    vls_json_add_key(&b, VLS_STR("type"));
-    vls_json_add(&b, vls_json_string(VLS_STR("string")));
+    vls_json_add_text(&b, VLS_STR("type"), VLS_STR("string"));
     vls_json_close(&b);
     vls_json_close(&b);
     vls_json_add_key(&b, VLS_STR("required"));
     vls_json_open(&b, VLS_JSON_ARRAY);
     vls_json_add(&b, vls_json_string(VLS_STR("choice")));
     vls_json_close(&b);
-    vls_json_add_key(&b, VLS_STR("type"));
-    vls_json_add(&b, vls_json_string(VLS_STR("object")));
+    vls_json_add_text(&b, VLS_STR("type"), VLS_STR("object"));
     vls_json_close(&b);
     return vls_json_builder_finish(out, &b, err);
 }

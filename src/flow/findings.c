@@ -111,14 +111,10 @@ int vls_flow_findings_fail(const vls_flow_findings *findings, valise_error *err)
 static void write_one(vls_json_builder *b, const vls_flow_finding *f)
 {
     vls_json_open(b, VLS_JSON_OBJECT);
-    vls_json_add_key(b, VLS_STR("path"));
-    vls_json_add(b, vls_json_string(f->path));
-    vls_json_add_key(b, VLS_STR("message"));
-    vls_json_add(b, vls_json_string(f->message));
-    if (f->hint.len > 0) {
-        vls_json_add_key(b, VLS_STR("hint"));
-        vls_json_add(b, vls_json_string(f->hint));
-    }
+    vls_json_add_text(b, VLS_STR("path"), f->path);
+    vls_json_add_text(b, VLS_STR("message"), f->message);
+    if (f->hint.len > 0)
+        vls_json_add_text(b, VLS_STR("hint"), f->hint);
     vls_json_close(b);
 }
 
@@ -142,10 +138,8 @@ int vls_flow_findings_json(vls_json *out, vls_arena *arena, const vls_flow_findi
     vls_json_open(&b, VLS_JSON_OBJECT);
     write_list(&b, "errors", findings, false);
     write_list(&b, "warnings", findings, true);
-    if (findings->more) {
-        vls_json_add_key(&b, VLS_STR("more"));
-        vls_json_add(&b, vls_json_bool(true));
-    }
+    if (findings->more)
+        vls_json_add_member(&b, VLS_STR("more"), vls_json_bool(true));
     vls_json_close(&b);
     return vls_json_builder_finish(out, &b, err);
 }

@@ -162,6 +162,17 @@ void vls_json_add_key(vls_json_builder *b, valise_str key)
     vls_json_add(b, vls_json_string(key));
 }
 
+void vls_json_add_member(vls_json_builder *b, valise_str key, vls_json v)
+{
+    vls_json_add_key(b, key);
+    vls_json_add(b, v);
+}
+
+void vls_json_add_text(vls_json_builder *b, valise_str key, valise_str text)
+{
+    vls_json_add_member(b, key, vls_json_string(text));
+}
+
 int vls_json_builder_finish(vls_json *out, vls_json_builder *b, valise_error *err)
 {
     int rc = b->error.code;

@@ -187,8 +187,7 @@ void vls_json_write_string(vls_buf *out, valise_str s);
  *     vls_json_builder b;
  *     vls_json_builder_init(&b, arena);
  *     vls_json_open(&b, VLS_JSON_OBJECT);
- *     vls_json_add_key(&b, VLS_STR("op"));
- *     vls_json_add(&b, vls_json_string(VLS_STR("add")));
+ *     vls_json_add_text(&b, VLS_STR("op"), VLS_STR("add"));
  *     vls_json_close(&b);
  *     rc = vls_json_builder_finish(&out, &b, err);
  *
@@ -209,6 +208,8 @@ void vls_json_open(vls_json_builder *b, vls_json_type type);
 void vls_json_close(vls_json_builder *b);
 void vls_json_add(vls_json_builder *b, vls_json v);
 void vls_json_add_key(vls_json_builder *b, valise_str key);
+void vls_json_add_member(vls_json_builder *b, valise_str key, vls_json v);
+void vls_json_add_text(vls_json_builder *b, valise_str key, valise_str text);
 int vls_json_builder_finish(vls_json *out, vls_json_builder *b, valise_error *err);
 
 static inline void vls_auto_json_builder(vls_json_builder *b)

@@ -37,14 +37,10 @@ static int describe(vls_json *out, const valise_coll *desc, size_t first_count, 
     assert(fields && fields->type == VLS_JSON_ARRAY);
     vls_json_builder_init(&b, arena);
     vls_json_open(&b, VLS_JSON_OBJECT);
-    vls_json_add_key(&b, VLS_STR("fields"));
-    vls_json_add(&b, *fields);
-    vls_json_add_key(&b, VLS_STR("first"));
-    vls_json_add(&b, vls_json_int((int64_t)first_count));
-    vls_json_add_key(&b, VLS_STR("flags"));
-    vls_json_add(&b, vls_json_int(desc->flags));
-    vls_json_add_key(&b, VLS_STR("help"));
-    vls_json_add(&b, vls_json_string(valise_str_of(desc->help)));
+    vls_json_add_member(&b, VLS_STR("fields"), *fields);
+    vls_json_add_member(&b, VLS_STR("first"), vls_json_int((int64_t)first_count));
+    vls_json_add_member(&b, VLS_STR("flags"), vls_json_int(desc->flags));
+    vls_json_add_text(&b, VLS_STR("help"), valise_str_of(desc->help));
     vls_json_add_key(&b, VLS_STR("indexes"));
     add_indexes(&b, desc);
     vls_json_close(&b);

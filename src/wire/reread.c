@@ -41,8 +41,7 @@ void vls_read_put(vls_reread *r, const char *key, vls_json value)
 {
     if (value.type == VLS_JSON_NULL)
         return;
-    vls_json_add_key(&r->to, valise_str_of(key));
-    vls_json_add(&r->to, value);
+    vls_json_add_member(&r->to, valise_str_of(key), value);
 }
 
 void vls_read_text(vls_reread *r, const char *key, valise_str text)
@@ -53,10 +52,8 @@ void vls_read_text(vls_reread *r, const char *key, valise_str text)
 
 static void read_members(vls_reread *r, vls_json object)
 {
-    for (uint32_t i = 0; object.type == VLS_JSON_OBJECT && i < object.len; i++) {
-        vls_json_add_key(&r->to, vls_json_str(object.members[i].key));
-        vls_json_add(&r->to, object.members[i].value);
-    }
+    for (uint32_t i = 0; object.type == VLS_JSON_OBJECT && i < object.len; i++)
+        vls_json_add_member(&r->to, vls_json_str(object.members[i].key), object.members[i].value);
 }
 
 void vls_read_place(vls_reread *r, const char *format, ...)

@@ -177,8 +177,7 @@ static int write_member(void *arg, const vls_index_entry *entry, valise_error *e
     vls_json value;
     int rc = vls_json_parse(&value, b->arena, entry->json, NULL, err);
 
-    vls_json_add_key(b, entry->key);
-    vls_json_add(b, value);
+    vls_json_add_member(b, entry->key, value);
     return rc;
 }
 
