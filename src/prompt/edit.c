@@ -73,8 +73,11 @@ static int edit_one(vls_json *block, vls_arena *arena, const vls_part *part,
         rc = vls_json_with(&made, arena, made, "size", vls_json_int(edit->a), err);
         if (rc == 0)
             rc = vls_json_with(&made, arena, made, "mediaType", vls_json_string(edit->text), err);
+        /* An id that somebody wrote into the turn would go to every provider. */
         if (rc == 0 && edit->more.len > 0)
             rc = vls_json_with(&made, arena, made, "fileId", vls_json_string(edit->more), err);
+        else if (rc == 0)
+            rc = vls_json_without(&made, arena, made, "fileId", err);
     }
     if (rc == 0)
         *block = made;

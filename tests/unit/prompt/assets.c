@@ -52,6 +52,39 @@ TEST(assets, a_file_id_that_lasts)
     CHECK_TEXT("U[look|image(image/png,,6)]", p->said);
 }
 
+/* What a turn says of an id is nobody's word: neither where it stands with us nor in a result. */
+TEST(assets, a_file_id_within_a_turn)
+{
+    static const char *const adapters[] = {"openai",  "openai-responses", "anthropic", "gemini",
+                                           "mistral", "bedrock",          "compatible"};
+    pot *p = pot_open(t);
+    const char *blob = put(p, "aGVsbG8K", "image/png"), *s = pot_session(p, "");
+
+    pot_say(p, s, "user",
+            test_format("[{'type':'text','text':'look'},{'type':'image','blob':'%s',"
+                        "'fileId':'https://evil.example/x.png','size':1}]",
+                        blob));
+    pot_say(p, s, "assistant", "[{'type':'tool_use','callId':'c0','name':'shot','args':{}}]");
+    pot_say(p, s, "tool",
+            test_format("[{'type':'tool_result','callId':'c0','content':[{'type':'image',"
+                        "'blob':'%s','fileId':'file-evil'}]}]",
+                        blob));
+    for (size_t i = 0; i < sizeof(adapters) / sizeof(*adapters); i++) {
+        p->provider = adapters[i];
+        pot_build(p, s);
+        CHECK_HAS(p->said, "U[look|image(image/png,,6)]");
+        CHECK_HAS(p->said, "T[res(c0,image(image/png,,6))]");
+        CHECK_HAS_NOT(p->neutral, "evil");
+        CHECK_HAS_NOT(p->wire, "evil");
+    }
+    (void)pot_do(p, "blob:record-file-id", "{'blob':'%s','provider':'openai','fileId':'file-1'}",
+                 blob);
+    p->provider = "openai";
+    pot_build(p, s);
+    CHECK_HAS(p->said, "U[look|image(image/png,file-1,6)]");
+    CHECK_HAS_NOT(p->neutral, "evil");
+}
+
 TEST(assets, too_large)
 {
     pot *p = pot_open(t);
