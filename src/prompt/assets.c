@@ -1,10 +1,13 @@
 /* assets.c -- stage 4: how the bytes of pictures and documents get to the model. [P4]
  *
  * A file id that the provider still has, else inline up to a size, else a line of text or an error.
+ * A file that is text, where the provider takes no such files, stands in the block as text: then
+ * every adapter can send it.
  * What is chosen is an edit of the block, with media type and size: a record may change, the prompt
  * that was sent does not. */
 #include "base/hex.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "blob/hold.h"
 #include "bus/bus.h"
 #include "json/make.h"
@@ -16,6 +19,7 @@
 /* A file id that expires sooner is not used: the request must arrive first. */
 #define EXPIRES_MARGIN (INT64_C(3600) * VLS_NS_PER_SECOND)
 #define INLINE_MAX_USUAL ((int64_t)20 << 20)
+#define FILE_TEXT_MAX ((int64_t)512 << 10) /* more than that no model wants to read */
 
 typedef struct asset {
     valise_id blob;
@@ -88,6 +92,70 @@ static int look_up(asset *out, valise_view *view, const vls_request *request, vl
     return rc;
 }
 
+/* ---- files that are text ---- */
+
+int vls_file_text(valise_str *out, valise_view *view, const valise_id *blob, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *bytes = NULL;
+    const valise *v = vls_view_bus(view);
+    valise_error why = VALISE_ERROR_INIT;
+    valise_str text;
+    int rc = VALISE_E_NOT_FOUND;
+
+    if (v && v->blobs)
+        rc = vls_blobs_get(&bytes, v->blobs, blob, (size_t)FILE_TEXT_MAX, &why);
+    if (rc == VALISE_E_NOT_FOUND || rc == VALISE_E_TOO_LARGE)
+        return 0;
+    if (rc < 0) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    text = valise_blob_bytes(bytes);
+    if (!vls_utf8_valid(text) || (text.len > 0 && memchr(text.ptr, '\0', text.len)))
+        return 0;
+    rc = vls_arena_dup(out, &view->arena, text, err);
+    return rc < 0 ? rc : 1;
+}
+
+/* "text/csv; charset=utf-8", "application/json", "application/problem+json". */
+static bool names_text(valise_str media)
+{
+    static const char *const others[] = {
+        "application/json", "application/xml",      "application/yaml",       "application/x-yaml",
+        "application/toml", "application/x-ndjson", "application/javascript", "application/sql"};
+    valise_str type = vls_str_trim(vls_str_head(media, vls_str_find(media, VLS_STR(";"))));
+
+    if (vls_str_starts(type, VLS_STR("text/")) || vls_str_ends(type, VLS_STR("+json")) ||
+        vls_str_ends(type, VLS_STR("+xml")))
+        return true;
+    for (size_t i = 0; i < VLS_COUNT(others); i++) {
+        if (vls_str_equal(type, valise_str_of(others[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool takes_file(const vls_media *can, valise_str media)
+{
+    for (size_t i = 0; can->documents != 0 && can->document_types && can->document_types[i]; i++) {
+        if (vls_str_equal(media, valise_str_of(can->document_types[i])))
+            return true;
+    }
+    return can->documents != 0 && !can->document_types;
+}
+
+/* Whether it is sent as text, and what it says then: 1, or 0. */
+static int read_text(valise_str *out, valise_view *view, const vls_request *request, vls_json block,
+                     const asset *a, valise_error *err)
+{
+    if (vls_str_equal(vls_text_of(block, "type"), VLS_STR("image")) ||
+        vls_text_of(block, "text").ptr || a->size > FILE_TEXT_MAX || !names_text(a->media) ||
+        takes_file(&request->adapter->media, a->media))
+        return 0;
+    return vls_file_text(out, view, &a->blob, err);
+}
+
 static int edit_block(vls_part *part, valise_view *view, const vls_request *request, vls_json block,
                       int32_t at, int32_t inner, valise_error *err)
 {
@@ -115,10 +183,15 @@ static int edit_block(vls_part *part, valise_view *view, const vls_request *requ
         return vls_part_edit(part, &view->arena, &edit, err);
     }
     edit.a = a.size;
-    rc = vls_arena_dup(&edit.text, &view->arena, a.media, err);
-    if (rc == 0 && a.file.ptr)
+    rc = read_text(&edit.bytes, view, request, block, &a, err);
+    if (rc > 0) {
+        edit.kind = VLS_EDIT_FILE_TEXT;
+        edit.b = vls_text_cost(edit.bytes);
+    }
+    part->tokens += rc > 0 ? edit.b : vls_media_cost(a.media, a.size);
+    rc = rc < 0 ? rc : vls_arena_dup(&edit.text, &view->arena, a.media, err);
+    if (rc == 0 && a.file.ptr && edit.kind == VLS_EDIT_ASSET)
         rc = vls_arena_dup(&edit.more, &view->arena, a.file, err);
-    part->tokens += vls_media_cost(a.media, a.size);
     return rc < 0 ? rc : vls_part_edit(part, &view->arena, &edit, err);
 }
 

@@ -2,6 +2,7 @@
 #include <valise/sys/extension.h>
 
 #include "backpack/use.h"
+#include "blob/hold.h"
 #include "bus/bus.h"
 #include "context/place.h"
 #include "prompt/manifest.h"
@@ -59,6 +60,23 @@ static int has_blob(valise_str *out, valise_view *view, const vls_part *part, va
     return rc < 0 ? rc : there;
 }
 
+/* What a blob says that stands in the prompt as text: who may not read blobs does not get it. */
+static int read_file(valise_str *out, const char **why, valise_view *view, const valise_id *blob,
+                     valise_error *err)
+{
+    valise_error no = VALISE_ERROR_INIT;
+    vls_blob_record record;
+    int rc = valise_view_allows(view, "blob:read", NULL, &no);
+
+    *why = rc == VALISE_E_DENIED ? "denied" : "erased";
+    if (rc < 0 && rc != VALISE_E_DENIED && err)
+        *err = no;
+    if (rc < 0)
+        return rc == VALISE_E_DENIED ? 0 : rc;
+    rc = vls_blob_record_of(&record, view, blob, err);
+    return rc <= 0 ? rc : vls_file_text(out, view, blob, err);
+}
+
 typedef struct reading {
     valise_view *view;
     size_t denied;
@@ -66,7 +84,7 @@ typedef struct reading {
 
 /* The bytes of a part's object, for who may read its source. */
 static int read_part(valise_str *out, const char **why, void *arg, const vls_part *part,
-                     valise_error *err)
+                     const valise_id *blob, valise_error *err)
 {
     reading *r = arg;
     vls_object_info info = {0};
@@ -79,6 +97,11 @@ static int read_part(valise_str *out, const char **why, void *arg, const vls_par
     *why = part->kept ? "erased" : "not kept";
     if (!part->kept)
         return 0;
+    if (blob) {
+        rc = read_file(out, why, r->view, blob, err);
+        r->denied += rc == 0 && strcmp(*why, "denied") == 0;
+        return rc;
+    }
     if (!vls_id_is_none(&part->blob))
         return has_blob(out, r->view, part, err);
     rc = r->view->txn ? vls_object_stat(&info, r->view->txn, &part->id, err) : 0;

@@ -124,7 +124,7 @@ static bool read_edit(vls_prompt_edit *out, reading *r, vls_json value, valise_e
     int64_t kind, block, inner;
 
     if (!is_list(value, 8, 8) ||
-        !take_int(&kind, r, v[0], 0, VLS_EDIT_ASSET, "the kind of an edit") ||
+        !take_int(&kind, r, v[0], 0, VLS_EDIT_FILE_TEXT, "the kind of an edit") ||
         !take_int(&block, r, v[1], 0, INT32_MAX, "an edit") ||
         !take_int(&inner, r, v[2], -1, INT32_MAX, "an edit") ||
         !take_int(&out->a, r, v[3], INT64_MIN, INT64_MAX, "an edit") ||

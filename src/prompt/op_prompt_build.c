@@ -258,7 +258,7 @@ static int build(void *arg, valise_view *view, valise_error *err)
     request.no_text = !b->args->neutral;
     if (rc == 0)
         rc = vls_build(&made, view, &request, err);
-    if (rc == 0 && made.wire.holes.len > 0) /* it has the bytes of blobs */
+    if (rc == 0 && made.wire.holes.len + made.rendered.files > 0) /* it has the bytes of blobs */
         rc = valise_view_allows(view, "blob:read", NULL, err);
     if (rc == 0)
         rc = tell(b, &made, err);

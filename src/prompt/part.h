@@ -56,6 +56,8 @@ typedef enum vls_edit_kind {
     VLS_EDIT_TEXT,  /* text stands for it: an image that is not there */
     VLS_EDIT_ASSET, /* media: text is the media type, more the provider's file id ("": inline), a
                        the size */
+    VLS_EDIT_FILE_TEXT, /* a document whose blob is text, and stands in the block: text is the media
+                           type, a the size, b what it costs */
 } vls_edit_kind;
 extern const char *const vls_edit_kinds[]; /* "drop", ..., NULL */
 
@@ -64,6 +66,7 @@ typedef struct vls_prompt_edit {
     int32_t block, inner; /* inner -1: the block itself; else one in the content of a result */
     int64_t a, b;
     valise_str text, more;
+    valise_str bytes;   /* FILE_TEXT: what the blob says, where somebody has it; ptr NULL */
     const char *reason; /* constant, one of vls_reasons */
 } vls_prompt_edit;
 
@@ -101,10 +104,11 @@ typedef struct vls_span {
     const char *reason; /* of an edit; NULL */
 } vls_span;
 
-/* The bytes of an object, valid until the next call but one. 1; 0: it was erased or deleted (*why:
- * "erased", "denied", "not kept"). */
+/* The bytes of its object, valid until the next call but one; blob not NULL: of this blob that the
+ * part has, if they are text. 1; 0: it was erased or deleted (*why: "erased", "denied", "not
+ * kept"). */
 typedef int vls_bytes_fn(valise_str *out, const char **why, void *arg, const vls_part *part,
-                         valise_error *err);
+                         const valise_id *blob, valise_error *err);
 
 typedef struct vls_rendered {
     vls_buf text;            /* the neutral prompt, canonical JSON; empty where it was not kept */
@@ -112,7 +116,8 @@ typedef struct vls_rendered {
     valise_id hash;          /* its SHA-256 */
     vls_vec(vls_span) spans; /* without gaps */
     vls_json all;            /* the same as a value, in the arena */
-    size_t missing;          /* parts whose text is not there any more */
+    size_t missing;          /* parts and files whose text is not there any more */
+    size_t files;            /* blobs whose text stands in it */
     size_t context, history; /* messages of these sections */
 } vls_rendered;
 

@@ -156,7 +156,7 @@ static int64_t result_tokens(vls_json block)
     return sum;
 }
 
-/* Pictures in a result that is cleared are not sent either. */
+/* Pictures and files in a result that is cleared are not sent either. */
 static int64_t media_tokens(const vls_part *part, int32_t block)
 {
     int64_t sum = 0;
@@ -164,8 +164,12 @@ static int64_t media_tokens(const vls_part *part, int32_t block)
     for (size_t i = 0; i < part->edits.len; i++) {
         const vls_prompt_edit *edit = &part->edits.ptr[i];
 
-        if (edit->kind == VLS_EDIT_ASSET && edit->block == block && edit->inner >= 0)
+        if (edit->block != block || edit->inner < 0)
+            continue;
+        if (edit->kind == VLS_EDIT_ASSET)
             sum += vls_media_cost(edit->text, edit->a);
+        else if (edit->kind == VLS_EDIT_FILE_TEXT)
+            sum += edit->b;
     }
     return sum;
 }

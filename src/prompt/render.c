@@ -17,7 +17,7 @@ const char *const vls_sections[] = {"tools",   "params", "system", "context",
                                     "history", "tail",   NULL};
 const char *const vls_part_kinds[] = {"turn", "role",  "preference", "entry", "frame",
                                       "item", "given", "builder",    NULL};
-const char *const vls_edit_kinds[] = {"drop", "clear", "cut", "text", "asset", NULL};
+const char *const vls_edit_kinds[] = {"drop", "clear", "cut", "text", "asset", "file text", NULL};
 
 #define LOT_BYTES ((size_t)64 << 10)
 
@@ -104,6 +104,15 @@ static int keep(values *list, rendering *r, vls_json value, valise_error *err)
 
 /* ---- what a part says ---- */
 
+/* The word that stands for what is not there. */
+static valise_str word_for(rendering *r, const char *why)
+{
+    r->out->missing++;
+    if (why && strcmp(why, "denied") == 0)
+        return VLS_STR("[denied]");
+    return why && strcmp(why, "not kept") == 0 ? VLS_STR("[not kept]") : VLS_STR("[erased]");
+}
+
 /* Its bytes: 1; or the word that stands for them: 0. */
 static int bytes_of(valise_str *out, rendering *r, const vls_part *part, valise_error *err)
 {
@@ -114,16 +123,27 @@ static int bytes_of(valise_str *out, rendering *r, const vls_part *part, valise_
         *out = part->text.ptr ? part->text : VLS_STR("");
         return 1;
     }
-    rc = r->bytes(out, &why, r->arg, part, err);
-    if (rc != 0)
+    rc = r->bytes(out, &why, r->arg, part, NULL, err);
+    if (rc == 0)
+        *out = word_for(r, why);
+    return rc;
+}
+
+/* What a file says: vls_file_text_fn. */
+static int file_text(valise_str *out, void *arg, const vls_part *part, const vls_edit *edit,
+                     const valise_id *blob, valise_error *err)
+{
+    rendering *r = arg;
+    valise_str text = edit->bytes;
+    const char *why = NULL;
+    int rc = text.ptr ? 1 : r->bytes(&text, &why, r->arg, part, blob, err);
+
+    if (rc == 0)
+        *out = word_for(r, why);
+    if (rc <= 0)
         return rc;
-    r->out->missing++;
-    *out = VLS_STR("[erased]");
-    if (why && strcmp(why, "denied") == 0)
-        *out = VLS_STR("[denied]");
-    else if (why && strcmp(why, "not kept") == 0)
-        *out = VLS_STR("[not kept]");
-    return 0;
+    r->out->files++;
+    return vls_arena_dup(out, r->arena, text, err);
 }
 
 /* The value that its object holds: 1; or a text block of the word that stands for it: 0. */
@@ -173,6 +193,7 @@ static int put_block(rendering *r, vls_json block, int32_t part, const char *rea
 static int put_edited(rendering *r, const vls_part *part, vls_json value, int32_t number,
                       valise_error *err)
 {
+    const vls_editing editing = {r->arena, part, file_text, r};
     size_t from = 0;
     int rc = 0;
 
@@ -180,8 +201,7 @@ static int put_edited(rendering *r, const vls_part *part, vls_json value, int32_
         const char *reason = NULL;
         vls_json block = vls_json_null();
 
-        rc =
-            vls_edit_block(&block, &reason, r->arena, part, value.items[i], (int32_t)i, &from, err);
+        rc = vls_edit_block(&block, &reason, &editing, value.items[i], (int32_t)i, &from, err);
         if (rc > 0)
             rc = put_block(r, block, number, reason, err);
     }
@@ -219,6 +239,7 @@ static int begin_message(rendering *r, valise_error *err)
 static int edits_leave(bool *out, rendering *r, const vls_part *part, vls_json value,
                        valise_error *err)
 {
+    const vls_editing editing = {r->arena, part, NULL, NULL};
     size_t from = 0;
     int rc = 0;
 
@@ -227,8 +248,7 @@ static int edits_leave(bool *out, rendering *r, const vls_part *part, vls_json v
         const char *reason;
         vls_json block;
 
-        rc =
-            vls_edit_block(&block, &reason, r->arena, part, value.items[i], (int32_t)i, &from, err);
+        rc = vls_edit_block(&block, &reason, &editing, value.items[i], (int32_t)i, &from, err);
     }
     *out = rc > 0;
     return VLS_MIN(rc, 0);
@@ -308,23 +328,25 @@ static int put_file(rendering *r, const vls_part *part, int32_t number, valise_e
 {
     const vls_prompt_edit *asset = part->edits.len > 0 ? &part->edits.ptr[0] : NULL;
     vls_id_text id = vls_id_hex(&part->blob);
-    valise_str digits = {NULL, 0};
+    valise_str digits = {NULL, 0}, text = {NULL, 0};
     vls_json block = vls_json_null();
-    bool image;
+    bool image, is_text = asset && asset->kind == VLS_EDIT_FILE_TEXT;
     int rc;
 
     if (!asset)
         return 0;
-    if (asset->kind != VLS_EDIT_ASSET)
+    if (asset->kind != VLS_EDIT_ASSET && !is_text)
         return put_line(r, asset, number, err);
-    image = vls_str_starts(asset->text, VLS_STR("image/"));
+    image = !is_text && vls_str_starts(asset->text, VLS_STR("image/"));
     rc = vls_arena_dup(&digits, r->arena, valise_str_of(id.s), err);
+    if (rc == 0 && is_text)
+        rc = file_text(&text, r, part, asset, &part->blob, err);
     if (rc == 0)
         rc = VLS_PAIRS(
             &block, r->arena, err, {"blob", vls_json_string(digits), false},
             {"fileId", vls_json_string(asset->more), asset->more.len == 0},
             {"mediaType", vls_json_string(asset->text), false},
-            {"size", vls_json_int(asset->a), false},
+            {"size", vls_json_int(asset->a), false}, {"text", vls_json_string(text), !is_text},
             {"type", vls_json_string(valise_str_of(image ? "image" : "document")), false});
     return rc < 0 ? rc : put_block(r, block, number, NULL, err);
 }

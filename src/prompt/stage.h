@@ -29,6 +29,10 @@ int vls_part_assets(vls_part *part, valise_view *view, const vls_request *reques
 int vls_entry_asset(vls_part *part, valise_view *view, const vls_request *request,
                     valise_error *err);
 
+/* What a blob says, if it is text: UTF-8 without a NUL, in memory of the view. 1; 0: it is not, or
+ * nobody has it. */
+int vls_file_text(valise_str *out, valise_view *view, const valise_id *blob, valise_error *err);
+
 /* The type of the frame that a part is of, out of its words: who may read it depends on that. */
 valise_str vls_frame_part_type(const vls_part *part);
 

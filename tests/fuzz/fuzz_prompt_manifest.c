@@ -6,11 +6,12 @@
 
 /* Nobody has the objects any more. */
 static int nothing(valise_str *out, const char **why, void *arg, const vls_part *part,
-                   valise_error *err)
+                   const valise_id *blob, valise_error *err)
 {
     (void)out;
     (void)arg;
     (void)part;
+    (void)blob;
     (void)err;
     *why = "erased";
     return 0;

@@ -57,6 +57,8 @@ static void show_block(vls_buf *out, vls_json block)
                        VALISE_STR_ARG(vls_text_of(block, "mediaType")),
                        VALISE_STR_ARG(vls_text_of(block, "fileId")),
                        (long long)vls_member_of(block, "size").integer);
+        if (text.ptr)
+            vls_buf_printf(out, "={%.*s}", VALISE_STR_ARG(text));
     }
 }
 

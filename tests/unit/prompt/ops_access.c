@@ -193,6 +193,34 @@ TEST(ops_access, nothing_of_what_he_may_not_read)
     den_check(o->d);
 }
 
+/* The text of a file is as its bytes are. */
+TEST(ops_access, files_of_text)
+{
+    ops *o = ops_open(t);
+    const char *s = den_member(ops_run(o, NULL, "session:create", "{}"), "id"), *id;
+    const char *blob = den_member(
+        ops_run(o, NULL, "blob:register", "{'data':'c2VjcmV0IHNsaXA=','mediaType':'text/plain'}"),
+        "sha256");
+    const char *build, *shown;
+
+    (void)ops_run(o, NULL, "turn:add",
+                  "{'sessionId':'%s','turn':{'role':'user','blocks':[{'type':'document','blob':"
+                  "'%s'}]}}",
+                  s, blob);
+    build = test_format("'session':'%s','provider':'openai','model':'m'", s);
+    ops_admit(o, "blind", caps_without("", "'prompt:read','prompt:write','session:write'"));
+    ops_admit(o, "sees", caps_without("", "'prompt:read','prompt:write','blob:read'"));
+    ops_refused(o, "blind", VALISE_E_DENIED, "blob:read", "prompt:build", "{%s}", build);
+    id = den_member(ops_run(o, "sees", "prompt:build", "{%s}", build), "id");
+    shown = ops_run(o, "sees", "prompt:show", "{'prompt':'%s','neutral':true}", id);
+    CHECK(strstr(shown, "secret slip") && strstr(shown, "\"neutralSame\":true"));
+    shown = ops_run(o, "blind", "prompt:show", "{'prompt':'%s','neutral':true,'wire':true}", id);
+    CHECK(!strstr(shown, "secret slip") && strstr(shown, "[denied]"));
+    CHECK(strstr(shown, "\"denied\":1"));
+    CHECK(!strstr(ops_run(o, "blind", "prompt:blame", "{'prompt':'%s','all':true}", id), "secret"));
+    den_check(o->d);
+}
+
 /* Narrowed to a part of the tree, of notes. */
 TEST(ops_access, paths_and_types_are_kept)
 {
