@@ -286,6 +286,8 @@ static void set_headers(exchange *x)
     add_slot(x, "Expect:"); /* no waiting for "100 Continue" */
     for (size_t i = 0; i < VLS_COUNT(http->heads) && http->heads[i]; i++)
         add_slot(x, http->heads[i]);
+    if (x->trying->sending->wire->head)
+        add_slot(x, x->trying->sending->wire->head);
     if (key.len > 0 && http->key_head) {
         (void)snprintf(x->key_header, sizeof(x->key_header), "%s%.*s", http->key_head,
                        VALISE_STR_ARG(key));

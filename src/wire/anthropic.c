@@ -16,6 +16,8 @@
 
 #include "wire/rules.h"
 
+/* Without it ids of files are not known; servers that only speak this form may refuse it. */
+#define FILES "anthropic-beta: files-api-2025-04-14"
 #define MAX_TOKENS 4096 /* where params say nothing; with a budget for thinking, that besides */
 
 /* ---- settle ---- */
@@ -109,6 +111,7 @@ static void write_source(vls_wire *wire, const vls_plan_block *block)
         vls_wire_open_type(wire, "url");
         vls_wire_pair(wire, "url", block->file);
     } else if (block->file.len > 0) {
+        wire->head = FILES;
         vls_wire_open_type(wire, "file");
         vls_wire_pair(wire, "file_id", block->file);
     } else {

@@ -24,7 +24,8 @@ typedef struct vls_wire {
     vls_buf text;
     vls_vec(vls_wire_hole) holes; /* in their order */
     vls_buf scratch;
-    int failed; /* of what is not the text: a value too deep, a blob too large */
+    const char *head; /* a header that this request needs besides, a constant; NULL: none */
+    int failed;       /* of what is not the text: a value too deep, a blob too large */
     const valise_env *env;
 } vls_wire;
 

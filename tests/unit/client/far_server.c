@@ -135,7 +135,7 @@ static bool read_body(peer *p, request *r)
 
 static bool read_request(peer *p, request *r)
 {
-    char line[16384], length[32] = "", method[16] = "", encoding[50] = "";
+    char line[16384], length[32] = "", method[16] = "", encoding[50] = "", more[50] = "";
 
     memset(r, 0, sizeof(*r));
     if (!read_line(p, line, sizeof(line)) || sscanf(line, "%15s %511s", method, r->path) != 2)
@@ -147,6 +147,7 @@ static bool read_request(peer *p, request *r)
         take(r->encoding, sizeof(r->encoding), line, "accept-encoding: ");
         take(length, sizeof(length), line, "content-length: ");
         take(encoding, sizeof(encoding), line, "cookie: ");
+        take(more, sizeof(more), line, "x-toy-more: ");
     }
     r->length = atoll(length);
     if (!read_body(p, r))
@@ -157,7 +158,7 @@ static bool read_request(peer *p, request *r)
             strcmp(r->key, key) == 0 ? "ok"
             : r->key[0]              ? "bad"
                                      : "none",
-            r->accept, r->expect[0] || r->encoding[0] || encoding[0] ? " ODD" : "", "");
+            r->accept, r->expect[0] || r->encoding[0] || encoding[0] ? " ODD" : "", more);
     fflush(log_file);
     pthread_mutex_unlock(&log_lock);
     return true;

@@ -427,6 +427,24 @@ TEST(http, without_a_key)
     CHECK_INT(1, lines_of(far_log(f)));
 }
 
+/* What a request needs besides is sent with it, and with no other. */
+TEST(http, a_header_of_one_request)
+{
+    far *f = far_start(NULL);
+    vls_provider provider = kit_provider(f, "whole");
+    VLS_AUTO(wire) vls_wire wire;
+    how with = {.wire = &wire};
+
+    vls_wire_init(&wire, t->env);
+    vls_buf_add_text(&wire.text, "{}");
+    CHECK_INT(0, kit_send(t, kit_client(t, &provider), &with)->rc);
+    CHECK(!strstr(far_log(f), "files-1"));
+    wire.head = "x-toy-more: files-1";
+    CHECK_INT(0, kit_send(t, kit_client(t, &provider), &with)->rc);
+    CHECK(strstr(far_log(f), "accept=application/jsonfiles-1\n"));
+    CHECK_INT(2, lines_of(far_log(f)));
+}
+
 /* ---- the body ---- */
 
 typedef struct pictures {

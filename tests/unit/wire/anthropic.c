@@ -144,6 +144,11 @@ TEST(anthropic, addresses_and_ids_of_others)
                "{\"type\":\"url\",\"url\":\"https://a.b/c.png\"}");
     CHECK_PART(body_of(t, A, MODEL, FILE("s3://a/b", PNG), true, &repairs), "\"data\":\"eHh4\"");
     CHECK_TEXT("", repairs);
+    /* Only an id of a file needs the header that makes these known. */
+    CHECK(!write_request(t, A, MODEL, FILE("https://a.b/c.png", PNG), 0).head);
+    CHECK(!write_request(t, A, MODEL, FILE("s3://a/b", PNG), 0).head);
+    CHECK_TEXT("anthropic-beta: files-api-2025-04-14",
+               write_request(t, A, MODEL, FILE("file_1", PNG), 0).head);
     /* Bytes of which nobody says what they are. */
     CHECK_PART(body_of(t, A, MODEL, FILE("s3://a/b", ""), true, &repairs),
                "[image: cannot be shown here]");

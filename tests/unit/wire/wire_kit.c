@@ -151,7 +151,7 @@ request write_neutral(test *t, const vls_adapter *adapter, const char *model,
     CHECK_OK(vls_lint_plan(&found, &arena, adapter, &plan, NULL, &t->err));
     CHECK_TEXT("", findings_text(&found));
     CHECK_OK(adapter->write(&wire, &plan, &way, &t->err));
-    out = (request){text_of_wire(t, &wire), repairs_of(&plan)};
+    out = (request){text_of_wire(t, &wire), repairs_of(&plan), wire.head};
     CHECK_TEXT("", find_in(t, adapter, out.body));
     return out;
 }

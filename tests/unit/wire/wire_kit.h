@@ -18,6 +18,7 @@ vls_arena *arena_of(test *t);
 /* The body of a request, and the repairs that it took: "R1.1@0.1 R12.3(stop)". */
 typedef struct request {
     const char *body, *repairs;
+    const char *head; /* that it needs besides; NULL */
 } request;
 
 enum { STREAMED = 1, UNMARKED = 2 };
