@@ -130,7 +130,7 @@ static int bytes_of(valise_str *out, rendering *r, const vls_part *part, valise_
 }
 
 /* What a file says: vls_file_text_fn. */
-static int file_text(valise_str *out, void *arg, const vls_part *part, const vls_edit *edit,
+static int file_text(valise_str *out, void *arg, const vls_part *part, const vls_prompt_edit *edit,
                      const valise_id *blob, valise_error *err)
 {
     rendering *r = arg;

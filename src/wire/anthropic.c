@@ -10,11 +10,13 @@
  * become text of the user: only some models take them in their place. File ids that are URLs go as
  * such.
  *
- * The newest models take neither a temperature nor an unfinished message of the assistant: older
- * ones are listed. Opaque thinking that came through Bedrock is not sent (bedrock.c). */
+ * Where the model thinks it has rules of its own (thinking.h). The newest models take neither a
+ * temperature nor an unfinished message of the assistant: older ones are listed. Opaque thinking
+ * that came through Bedrock is not sent (bedrock.c). */
 #include "wire/anthropic.h"
 
 #include "wire/rules.h"
+#include "wire/thinking.h"
 
 /* Without it ids of files are not known; servers that only speak this form may refuse it. */
 #define FILES "anthropic-beta: files-api-2025-04-14"
@@ -26,47 +28,6 @@ static bool is_foreign(const vls_plan_block *block)
 {
     return block->kind == VLS_SAID_THINKING && block->redacted &&
            vls_text_of(block->meta, "platform").len > 0;
-}
-
-/* Thinking with a budget: the older way, which has rules of its own. */
-static bool has_budget(const vls_plan *plan)
-{
-    vls_json thinking = vls_member_of(vls_member_of(plan->params, "extras"), "thinking");
-
-    return vls_str_equal(vls_text_of(thinking, "type"), VLS_STR("enabled"));
-}
-
-/* The last message of the assistant, if results follow it, must begin with what it thought. */
-static bool loop_without_thinking(const vls_plan *plan)
-{
-    for (size_t i = plan->messages.len; i > 1; i--) {
-        const vls_plan_message *message = &plan->messages.ptr[i - 2];
-        if (message->role == VLS_SAYS_ASSISTANT)
-            return plan->messages.ptr[i - 1].blocks.ptr[0].kind == VLS_SAID_RESULT &&
-                   message->blocks.ptr[0].kind != VLS_SAID_THINKING;
-    }
-    return false;
-}
-
-static int settle_thinking(vls_plan *plan, valise_error *err)
-{
-    vls_json extras = vls_member_of(plan->params, "extras");
-    int rc = 0;
-
-    if (!has_budget(plan))
-        return 0;
-    if (loop_without_thinking(plan)) {
-        rc = vls_json_without(&extras, plan->arena, extras, "thinking", err);
-        return rc < 0 ? rc
-                      : vls_plan_set_param(plan, "extras", extras,
-                                           "thinking was turned off: the calls that wait for an "
-                                           "answer were made without",
-                                           err);
-    }
-    if (vls_member_of(plan->params, "temperature").type != VLS_JSON_NULL)
-        rc = vls_plan_drop_param(plan, "temperature", "a temperature beside thinking was left out",
-                                 err);
-    return rc;
 }
 
 /* An address in another place (S3) says nothing here. */
@@ -90,7 +51,7 @@ static int settle(vls_plan *plan, valise_error *err)
         rc = vls_plan_settle_results(plan, VLS_STR(""), VLS_STR(VLS_EMPTY_RESULT), err);
     if (rc == 0)
         rc = vls_plan_settle_choice(plan, err);
-    return rc < 0 ? rc : settle_thinking(plan, err);
+    return rc < 0 ? rc : vls_settle_thinking(plan, err);
 }
 
 /* ---- write ---- */
@@ -203,14 +164,6 @@ static int write_block(vls_wire *wire, const vls_plan *plan, const vls_plan_bloc
     return rc;
 }
 
-static int64_t budget_of(const vls_plan *plan)
-{
-    vls_json thinking = vls_member_of(vls_member_of(plan->params, "extras"), "thinking");
-    int64_t budget = has_budget(plan) ? vls_count_of(thinking, "budget_tokens") : VALISE_NONE;
-
-    return budget == VALISE_NONE || budget > INT32_MAX ? 0 : budget;
-}
-
 static void write_choice(vls_wire *wire, const vls_plan *plan, vls_json choice)
 {
     vls_wire_key(wire, "tool_choice");
@@ -235,7 +188,8 @@ static int write_params(vls_wire *wire, const vls_plan *plan, const vls_wire_wri
 
     vls_wire_pair(wire, "model", plan->model);
     vls_wire_key(wire, "max_tokens");
-    vls_wire_int(wire, most.type == VLS_JSON_INT ? most.integer : MAX_TOKENS + budget_of(plan));
+    vls_wire_int(wire, most.type == VLS_JSON_INT ? most.integer
+                                                 : MAX_TOKENS + vls_thinking_budget(plan->params));
     vls_part_param(wire, plan, "temperature", "temperature");
     vls_part_param(wire, plan, "stop", "stop_sequences");
     if (choice.type != VLS_JSON_NULL)
@@ -348,7 +302,7 @@ const vls_adapter vls_adapter_anthropic = {
     .demands = VLS_DEMANDS_USER_FIRST | VLS_DEMANDS_USER_LAST | VLS_DEMANDS_BRIDGE |
                VLS_DEMANDS_RESULTS_IN_USER | VLS_DEMANDS_NO_EMPTY | VLS_DEMANDS_SYSTEM_AT_TOP |
                VLS_DEMANDS_OBJECT_ARGS | VLS_DEMANDS_SIGNED | VLS_DEMANDS_TOOLS |
-               VLS_DEMANDS_NO_TEMPERATURE | VLS_DEMANDS_PLAIN_SCHEMA,
+               VLS_DEMANDS_NO_TEMPERATURE | VLS_DEMANDS_PLAIN_SCHEMA | VLS_DEMANDS_CLAUDE,
     .models = models,
     /* 5 MiB of an image as base64, 32 MB of a request. */
     .media = {.images = VLS_MEDIA_USER | VLS_MEDIA_RESULT,

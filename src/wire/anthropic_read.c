@@ -203,6 +203,7 @@ static void read_params(reading *r, vls_json request)
     } else {
         vls_read_put(&r->to, "toolChoice", vls_member_of(choice, "type"));
     }
+    vls_read_thinking(&r->to, vls_member_of(request, "thinking"));
     vls_read_close(&r->to);
 }
 

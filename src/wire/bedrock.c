@@ -23,44 +23,9 @@
 
 #include "base/glob.h"
 #include "wire/rules.h"
+#include "wire/thinking.h"
 
 #define NAME_MAX 200u
-
-/* ---- settle ---- */
-
-static bool is_foreign(const vls_plan_block *block)
-{
-    return block->kind == VLS_SAID_THINKING && block->redacted &&
-           !vls_str_equal(vls_text_of(block->meta, "platform"), VLS_STR(VLS_BEDROCK));
-}
-
-static bool is_ours(const vls_plan *plan, const vls_plan_block *block)
-{
-    (void)plan;
-    return vls_str_starts(block->file, VLS_STR("s3://"));
-}
-
-static int settle(vls_plan *plan, valise_error *err)
-{
-    int rc = vls_plan_settle_blocks(plan, is_foreign, VLS_R_UNSIGNED, err);
-
-    if (rc == 0)
-        rc = vls_plan_settle_blocks(plan, vls_is_unsigned, VLS_R_UNSIGNED, err);
-    if (rc == 0)
-        rc = vls_plan_settle_files(plan, is_ours, err);
-    if (rc == 0)
-        rc = vls_plan_settle_args(plan, err);
-    if (rc == 0)
-        rc = vls_plan_settle_results(plan, VLS_STR(VLS_EMPTY_RESULT), VLS_STR(VLS_EMPTY_RESULT),
-                                     err);
-    if (rc == 0)
-        rc = vls_plan_settle_choice(plan, err);
-    if (rc == 0 && vls_str_equal(vls_text_of(plan->params, "toolChoice"), VLS_STR("none")))
-        rc = vls_plan_drop_param(plan, "toolChoice",
-                                 "this provider cannot be told to call no tool: that was left out",
-                                 err);
-    return rc;
-}
 
 /* ---- what models take ---- */
 
@@ -100,6 +65,42 @@ static bool knows_errors(valise_str model)
     static const char *const those[] = {"*anthropic.*", "*amazon.nova*", "arn:*", NULL};
 
     return model.len == 0 || is_among(model, those);
+}
+
+/* ---- settle ---- */
+
+static bool is_foreign(const vls_plan_block *block)
+{
+    return block->kind == VLS_SAID_THINKING && block->redacted &&
+           !vls_str_equal(vls_text_of(block->meta, "platform"), VLS_STR(VLS_BEDROCK));
+}
+
+static bool is_ours(const vls_plan *plan, const vls_plan_block *block)
+{
+    (void)plan;
+    return vls_str_starts(block->file, VLS_STR("s3://"));
+}
+
+static int settle(vls_plan *plan, valise_error *err)
+{
+    int rc = vls_plan_settle_blocks(plan, is_foreign, VLS_R_UNSIGNED, NULL, err);
+
+    if (rc == 0)
+        rc = vls_plan_settle_blocks(plan, vls_is_unsigned, VLS_R_UNSIGNED, NULL, err);
+    if (rc == 0)
+        rc = vls_plan_settle_files(plan, is_ours, err);
+    if (rc == 0)
+        rc = vls_plan_settle_args(plan, err);
+    if (rc == 0)
+        rc = vls_plan_settle_results(plan, VLS_STR(VLS_EMPTY_RESULT), VLS_STR(VLS_EMPTY_RESULT),
+                                     err);
+    if (rc == 0)
+        rc = vls_plan_settle_choice(plan, err);
+    if (rc == 0 && vls_str_equal(vls_text_of(plan->params, "toolChoice"), VLS_STR("none")))
+        rc = vls_plan_drop_param(plan, "toolChoice",
+                                 "this provider cannot be told to call no tool: that was left out",
+                                 err);
+    return rc < 0 || !(plan->demands & VLS_DEMANDS_CLAUDE) ? rc : vls_settle_thinking(plan, err);
 }
 
 /* ---- write ---- */
@@ -521,14 +522,14 @@ static const char *const document_types[] = {
     NULL};
 
 static const vls_model_rule models[] = {
-    {"*anthropic.claude-v*", 0, 0},
-    {"*anthropic.claude-instant*", 0, 0},
-    {"*anthropic.claude-3*", 0, 0},
-    {"*anthropic.claude-*-4-5*", 0, 0},
-    {"*anthropic.claude-*-4-6*", 0, 0},
-    {"*anthropic.claude-*-4-1*", 0, 0},
-    {"*anthropic.claude-*-4-2*", 0, 0},
-    {"*anthropic.claude-*", VLS_DEMANDS_NO_TEMPERATURE, 0},
+    {"*anthropic.claude-v*", VLS_DEMANDS_CLAUDE, 0},
+    {"*anthropic.claude-instant*", VLS_DEMANDS_CLAUDE, 0},
+    {"*anthropic.claude-3*", VLS_DEMANDS_CLAUDE, 0},
+    {"*anthropic.claude-*-4-5*", VLS_DEMANDS_CLAUDE, 0},
+    {"*anthropic.claude-*-4-6*", VLS_DEMANDS_CLAUDE, 0},
+    {"*anthropic.claude-*-4-1*", VLS_DEMANDS_CLAUDE, 0},
+    {"*anthropic.claude-*-4-2*", VLS_DEMANDS_CLAUDE, 0},
+    {"*anthropic.claude-*", VLS_DEMANDS_CLAUDE | VLS_DEMANDS_NO_TEMPERATURE, 0},
     {NULL, 0, 0},
 };
 

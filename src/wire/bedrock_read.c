@@ -175,6 +175,20 @@ static void read_tools(reading *r, vls_json tools)
     vls_read_close(&r->to);
 }
 
+/* {"any":{}} or {"tool":{"name"}}; all else leaves it to the model. */
+static void read_choice(reading *r, vls_json choice)
+{
+    vls_json tool = vls_member_of(choice, "tool");
+
+    if (tool.type == VLS_JSON_OBJECT) {
+        vls_read_open(&r->to, "toolChoice", VLS_JSON_OBJECT);
+        vls_read_put(&r->to, "name", vls_member_of(tool, "name"));
+        vls_read_close(&r->to);
+    } else if (vls_member_of(choice, "any").type == VLS_JSON_OBJECT) {
+        vls_read_text(&r->to, "toolChoice", VLS_STR("any"));
+    }
+}
+
 static void read_params(reading *r, vls_json request)
 {
     vls_json config = vls_member_of(request, "inferenceConfig");
@@ -184,6 +198,9 @@ static void read_params(reading *r, vls_json request)
     vls_read_put(&r->to, "temperature", vls_member_of(config, "temperature"));
     vls_read_put(&r->to, "stop", vls_member_of(config, "stopSequences"));
     vls_read_limit(&r->to, vls_member_of(config, "maxTokens"));
+    read_choice(r, vls_member_of(vls_member_of(request, "toolConfig"), "toolChoice"));
+    vls_read_thinking(
+        &r->to, vls_member_of(vls_member_of(request, "additionalModelRequestFields"), "thinking"));
     vls_read_close(&r->to);
 }
 

@@ -10,6 +10,7 @@
 #include "wire/settle.h"
 #include "wire/plan_impl.h"
 #include "wire/schema.h"
+#include "wire/thinking.h"
 
 typedef struct linting {
     vls_findings *out;
@@ -318,6 +319,36 @@ static int rule_thinking(linting *l)
     return rc;
 }
 
+static int refuse_param(linting *l, bool wrong, const char *name)
+{
+    return wrong ? find_at(l, VLS_R_PARAM, (spot){NULL, -1, -1}, valise_str_of(name)) : 0;
+}
+
+/* Where Claude thinks. */
+static int rule_claude(linting *l)
+{
+    vls_json params = l->plan->params;
+    int rc = 0;
+
+    if (!demands(l, CLAUDE))
+        return 0;
+    for (size_t i = 0; i < l->plan->messages.len && rc == 0; i++) {
+        for (size_t j = 0; j < l->plan->messages.ptr[i].blocks.len && rc == 0; j++) {
+            if (vls_thinking_is_misplaced(l->plan, i, j))
+                rc = find(l, VLS_R_THINKING_PLACE, &l->plan->messages.ptr[i].blocks.ptr[j],
+                          VLS_STR(""));
+        }
+    }
+    if (rc < 0 || !vls_thinking_has_budget(params))
+        return rc;
+    rc = refuse_param(l, vls_thinking_is_hot(params) && !demands(l, NO_TEMPERATURE), "temperature");
+    if (rc == 0)
+        rc = refuse_param(l, vls_thinking_is_forced(params), "toolChoice");
+    if (rc == 0)
+        rc = refuse_param(l, vls_thinking_is_missing(l->plan), "thinking");
+    return rc < 0 ? rc : refuse_param(l, vls_thinking_is_cut(params), "maxTokens");
+}
+
 /* ---- R8: media ---- */
 
 typedef struct media_count {
@@ -494,8 +525,8 @@ static int rule_forms(linting *l)
 /* ---- all of them ---- */
 
 typedef int rule_fn(linting *l);
-static rule_fn *const all_rules[] = {rule_pairs, rule_order, rule_blank, rule_thinking,
-                                     rule_media, rule_names, rule_forms};
+static rule_fn *const all_rules[] = {rule_pairs,  rule_order, rule_blank, rule_thinking,
+                                     rule_claude, rule_media, rule_names, rule_forms};
 
 int vls_lint_plan(vls_findings *out, vls_arena *arena, const vls_adapter *adapter,
                   const vls_plan *plan, const vls_neutral *prompt, valise_error *err)

@@ -160,6 +160,15 @@ void vls_read_limit(vls_reread *r, vls_json number)
         vls_read_put(r, "maxTokens", number);
 }
 
+void vls_read_thinking(vls_reread *r, vls_json thinking)
+{
+    if (thinking.type != VLS_JSON_OBJECT)
+        return;
+    vls_read_open(r, "extras", VLS_JSON_OBJECT);
+    vls_read_put(r, "thinking", thinking);
+    vls_read_close(r);
+}
+
 /* ---- what is none ---- */
 
 int vls_read_expect(vls_json value, vls_json_type type, const char *name, valise_error *err)

@@ -52,6 +52,8 @@ void vls_read_args_text(vls_reread *r, const char *vendor, valise_str text);
 void vls_read_tool(vls_reread *r, vls_json name, vls_json description, vls_json schema);
 /* A member of params that is a number the neutral prompt can have. */
 void vls_read_limit(vls_reread *r, vls_json number);
+/* `extras` of params: how Claude is to think. */
+void vls_read_thinking(vls_reread *r, vls_json thinking);
 
 /* ---- what is none ---- */
 

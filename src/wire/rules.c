@@ -45,6 +45,8 @@ const vls_wire_rule vls_rules[] = {
                  "reasoning, or the ids of its items, were left out: they are not together"},
     {VLS_R_CALL_SIGN, "the first call of a message has no signature of this provider",
                       "a call that this provider did not sign got the placeholder that it accepts"},
+    {VLS_R_THINKING_PLACE, "thinking is at the end of a message, or in one that goes on without it",
+                           "thinking at the end of a message was left out"},
     {VLS_R_PREFILL, "the last message is the assistant's",
                     "a user message was added after the assistant's"},
     {VLS_R_PREFIX, "the last message, and no other, must be marked as the beginning of the answer",

@@ -103,6 +103,124 @@ TEST(anthropic, thinking_is_turned_off_in_a_loop_that_began_without)
 #undef LOOP
 }
 
+#define THOUGHT "{'type':'thinking','text':'Hm.','signature':'s'}"
+#define HIDDEN "{'type':'thinking','text':'b3Bh','redacted':true}"
+#define BUDGET ",'params':{'extras':{'thinking':{'type':'enabled','budget_tokens':2000}}}"
+
+/* An answer that was cut while the model thought. [P13] */
+TEST(anthropic, no_message_ends_in_thinking)
+{
+    static const char *const ends[] = {THOUGHT, HIDDEN, THOUGHT "," HIDDEN};
+    static const char *const params[] = {"", BUDGET};
+    const char *repairs = NULL;
+
+    for (size_t i = 0; i < VLS_COUNT(ends) * VLS_COUNT(params); i++) {
+        const char *cut = test_format("{'role':'assistant','blocks':[%s]}", ends[i / 2]);
+        const char *body = body_of(
+            t, A, OLD, test_format(PROMPT(SAYS("user", TEXT("Q")) ",%s", "%s"), cut, params[i % 2]),
+            true, &repairs);
+
+        /* As if it had not been said. */
+        CHECK_PART(body, quoted("'messages':[{'role':'user','content':[{'type':'text','text':'Q'}]"
+                                "}]"));
+        CHECK_PART(repairs, "R4.8@1.0");
+        body = body_of(
+            t, A, MODEL,
+            test_format(PROMPT(SAYS("user", TEXT("Q")) ",%s," SAYS("user", TEXT("R")), "%s"), cut,
+                        params[i % 2]),
+            true, &repairs);
+        CHECK_PART(body, quoted("{'role':'assistant','content':[{'type':'text','text':'OK.'}]}"));
+        CHECK_PART(repairs, "R4.8@1.0");
+    }
+    CHECK_PART(body_of(t, A, MODEL,
+                       PROMPT(SAYS("user", TEXT("Q")) "," SAYS(
+                                  "assistant",
+                                  THOUGHT "," TEXT("A") "," HIDDEN) "," SAYS("user", TEXT("R")),
+                              ""),
+                       true, &repairs),
+               quoted("'signature':'s'},{'type':'text','text':'A'}]}"));
+    CHECK_TEXT("R4.8@1.2", repairs);
+}
+
+/* What the model goes on with, on models that do so. */
+TEST(anthropic, thinking_and_a_message_that_goes_on)
+{
+#define LAST(blocks, params)                                                                       \
+    body_of(t, A, OLD, PROMPT(SAYS("user", TEXT("Q")) "," SAYS("assistant", blocks), params),      \
+            true, &repairs)
+    const char *repairs = NULL;
+
+    CHECK_PART(LAST(THOUGHT "," TEXT("A"), ""),
+               quoted("{'role':'assistant','content':[{'type':'text','text':'A'}]}"));
+    CHECK_TEXT("R4.8@1.0", repairs);
+    CHECK_PART(LAST(THOUGHT "," TEXT("A"), BUDGET), quoted("'signature':'s'},{'type':'text'"));
+    CHECK_TEXT("", repairs);
+    CHECK(!strstr(LAST(TEXT("A"), BUDGET), "budget_tokens"));
+    CHECK_TEXT("R12.3(extras)", repairs);
+    CHECK(!strstr(
+        body_of(t, A, OLD,
+                PROMPT(SAYS("user", TEXT("Go.")) "," SAYS(
+                           "assistant", THOUGHT
+                           "," CALL("c1", "ls",
+                                    "{}")) "," SAYS("tool", RESULT("c1", "a")) "," SAYS("assistant",
+                                                                                        TEXT("So")),
+                       BUDGET),
+                true, &repairs),
+        "budget_tokens"));
+    CHECK_TEXT("R11.1(ls) R12.3(extras)", repairs);
+#undef LAST
+}
+
+TEST(anthropic, what_does_not_go_with_thinking)
+{
+#define ASK(more)                                                                                  \
+    body_of(t, A, OLD,                                                                             \
+            PROMPT(SAYS("user", TEXT("Q")),                                                        \
+                   ",'tools':[{'name':'ls','inputSchema':{}}],'params':{" more                     \
+                   "'extras':{'thinking':{'type':'enabled','budget_tokens':2000}}}"),              \
+            true, &repairs)
+    const char *repairs = NULL;
+
+    CHECK(!strstr(ASK("'toolChoice':'any',"), "budget_tokens"));
+    CHECK_TEXT("R12.3(extras)", repairs);
+    CHECK(!strstr(ASK("'temperature':0.5,'toolChoice':{'name':'ls'},"), "budget_tokens"));
+    CHECK_TEXT("R12.3(extras)", repairs); /* the temperature may stay */
+    CHECK_PART(ASK("'toolChoice':'auto','temperature':1,"), "\"temperature\":1,");
+    CHECK_TEXT("", repairs);
+    CHECK_PART(ASK("'maxTokens':1000,"), "\"max_tokens\":3000,");
+    CHECK_TEXT("R12.3(maxTokens)", repairs);
+    CHECK_PART(ASK("'maxTokens':2000,"), "\"max_tokens\":4000,");
+    CHECK_PART(ASK("'maxTokens':2001,"), "\"max_tokens\":2001,");
+    CHECK_TEXT("", repairs);
+#undef ASK
+}
+
+/* The same, of requests from anywhere. */
+TEST(anthropic, lint_of_thinking)
+{
+#define LINT(more, rest)                                                                           \
+    lint_of(t, A, "{'model':'" OLD "'," more "'messages':[{'role':'user','content':'Q'}" rest "]}")
+#define ON "'thinking':{'type':'enabled','budget_tokens':2000},"
+#define SIGNED "{'type':'thinking','thinking':'x','signature':'s'}"
+#define A_SAYS(blocks) ",{'role':'assistant','content':[" blocks "]}"
+#define R_SAYS ",{'role':'user','content':'R'}"
+    CHECK_TEXT("R4.8 messages[1].content[0]", LINT(ON "'max_tokens':3000,", A_SAYS(SIGNED) R_SAYS));
+    CHECK_TEXT("R4.8 messages[1].content[0]",
+               LINT("'max_tokens':3000,", A_SAYS(SIGNED ",{'type':'text','text':'A'}")));
+    CHECK_TEXT("", LINT(ON "'max_tokens':3000,", A_SAYS(SIGNED ",{'type':'text','text':'A'}")));
+    CHECK_TEXT("", LINT("'max_tokens':3000,", A_SAYS(SIGNED ",{'type':'text','text':'A'}") R_SAYS));
+    CHECK_TEXT("R12.3 ", LINT(ON "'max_tokens':3000,", A_SAYS("{'type':'text','text':'A'}")));
+    CHECK_TEXT("R12.3 ", LINT(ON "'max_tokens':2000,", ""));
+    CHECK_TEXT("R12.3 ", LINT(ON "'max_tokens':3000,'temperature':0.5,", ""));
+    CHECK_TEXT("", LINT(ON "'max_tokens':3000,'temperature':1,", ""));
+    CHECK_TEXT("R12.3 ", LINT(ON "'max_tokens':3000,'tool_choice':{'type':'any'},", ""));
+#undef LINT
+#undef ON
+#undef SIGNED
+#undef A_SAYS
+#undef R_SAYS
+}
+
 TEST(anthropic, marks_are_left_out_on_demand)
 {
     const char *prompt = PROMPT(SAYS("user", TEXT("Hi")), "");

@@ -88,6 +88,47 @@ TEST(bedrock, no_tool_cannot_be_chosen)
     CHECK_TEXT("R12.3(toolChoice)", repairs);
 }
 
+/* The rules of Claude are those of Claude here as well, and of nobody else. [P13] */
+TEST(bedrock, thinking_of_claude)
+{
+#define OLD "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
+#define THINKS(more) "{" more "'extras':{'thinking':{'type':'enabled','budget_tokens':2000}}}"
+#define THOUGHT "{'type':'thinking','text':'Hm.','signature':'s'}"
+    const char *loop =
+        PROMPT(SAYS("user", TEXT("Q")) "," SAYS("assistant", CALL("c1", "ls", "{}")) "," SAYS(
+                   "tool", RESULT("c1", "a")),
+               ",'params':" THINKS(""));
+    const char *cut = PROMPT(
+        SAYS("user", TEXT("Q")) "," SAYS("assistant", THOUGHT) "," SAYS("user", TEXT("R")), "");
+    const char *repairs = NULL;
+
+    CHECK(!strstr(params_of(t, OLD, THINKS("'temperature':0.5,"), &repairs), "temperature"));
+    CHECK_TEXT("R12.3(temperature)", repairs);
+    CHECK(!strstr(params_of(t, OLD, THINKS("'toolChoice':'any',"), &repairs), "budget_tokens"));
+    CHECK_TEXT("R12.3(extras)", repairs);
+    CHECK_PART(params_of(t, OLD, THINKS("'maxTokens':1000,"), &repairs), "\"maxTokens\":3000");
+    CHECK_TEXT("R12.3(maxTokens)", repairs);
+    CHECK(!strstr(body_of(t, B, OLD, loop, true, &repairs), "budget_tokens"));
+    CHECK_TEXT("R11.1(ls) R12.3(extras)", repairs);
+    CHECK(!strstr(body_of(t, B, OLD, cut, true, &repairs), "reasoningContent"));
+    CHECK_TEXT("R4.8@1.0", repairs);
+    CHECK_PART(params_of(t, OTHER, THINKS("'temperature':0.5,'maxTokens':1000,"), &repairs),
+               "\"temperature\":0.5");
+    CHECK_TEXT("", repairs);
+    CHECK_TEXT("R4.8 messages[1].content[0]; R12.3 ; R12.3 ; R12.3 ",
+               lint_of(t, B,
+                       "{'modelId':'" OLD "','inferenceConfig':{'maxTokens':9,'temperature':0.5},"
+                       "'additionalModelRequestFields':{'thinking':{'type':'enabled',"
+                       "'budget_tokens':2000}},'toolConfig':{'tools':[{'toolSpec':{'name':'ls',"
+                       "'inputSchema':{'json':{'type':'object'}}}}],'toolChoice':{'any':{}}},"
+                       "'messages':[{'role':'user','content':[{'text':'Q'}]},{'role':'assistant',"
+                       "'content':[{'reasoningContent':{'reasoningText':{'text':'x','signature':"
+                       "'s'}}}]},{'role':'user','content':[{'text':'R'}]}]}"));
+#undef OLD
+#undef THINKS
+#undef THOUGHT
+}
+
 /* ---- files ---- */
 
 #define DOCUMENT(name)                                                                             \
