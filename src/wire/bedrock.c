@@ -100,6 +100,8 @@ static int settle(vls_plan *plan, valise_error *err)
         rc = vls_plan_drop_param(plan, "toolChoice",
                                  "this provider cannot be told to call no tool: that was left out",
                                  err);
+    if (rc == 0 && !knows_errors(plan->model))
+        rc = vls_plan_settle_errors(plan, err);
     return rc < 0 || !(plan->demands & VLS_DEMANDS_CLAUDE) ? rc : vls_settle_thinking(plan, err);
 }
 

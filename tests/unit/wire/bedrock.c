@@ -129,6 +129,22 @@ TEST(bedrock, thinking_of_claude)
 #undef THOUGHT
 }
 
+/* Models that know no status of results are told in words, and so is who builds. [R12.4] */
+TEST(bedrock, errors_in_words)
+{
+    const char *prompt =
+        PROMPT(SAYS("user", TEXT("Q")) "," SAYS("assistant", CALL("c1", "ls", "{}")) "," SAYS(
+                   "tool", "{'type':'tool_result','callId':'c1','content':'bad','isError':true}"),
+               "");
+    const char *repairs = NULL;
+
+    CHECK_PART(body_of(t, B, OTHER, prompt, true, &repairs),
+               quoted("[{'text':'Error:'},{'text':'bad'}]"));
+    CHECK_TEXT("R11.1(ls) R12.4@2.0(c1)", repairs);
+    CHECK_PART(body_of(t, B, MODEL, prompt, true, &repairs), "\"status\":\"error\"");
+    CHECK_TEXT("R11.1(ls)", repairs);
+}
+
 /* ---- files ---- */
 
 #define DOCUMENT(name)                                                                             \
