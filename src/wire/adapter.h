@@ -34,6 +34,7 @@ enum {
     VLS_DEMANDS_SIGNED_CALLS = 1 << 17, /* R4: the first call of a message has a signature */
     VLS_DEMANDS_PLAIN_SCHEMA = 1 << 18, /* R11: no oneOf and the like at the top of a schema */
     VLS_DEMANDS_NO_STOP = 1 << 19,      /* no texts that end an answer */
+    VLS_DEMANDS_ECHO = 1 << 21,         /* R4: thinking goes back beside calls (thinking.h) */
     VLS_DEMANDS_CLAUDE = 1 << 20, /* R4, R12: what Claude demands where it thinks (thinking.h) */
 };
 

@@ -3,12 +3,22 @@
  *
  * What stands behind them is a chat template of some model: roles that alternate, one system text
  * first, strings for contents, arguments that can be parsed. Whatever all of these take is sent,
- * and no more. They show what the model thinks beside its answer; none wants it back. The window of
- * a local model is the server's to set (Ollama: num_ctx). */
+ * and no more. They show what the model thinks beside its answer. Few models want it back, and some
+ * servers refuse it, so it goes to those models only. The window of a local model is the server's
+ * to set (Ollama: num_ctx). */
 #include "wire/completions.h"
 
 static const char *const image_types[] = {"image/png", "image/jpeg", "image/gif", "image/webp",
                                           NULL};
+
+/* Behind gateways names have something before them, "deepseek/deepseek-v4-pro". */
+static const vls_model_rule models[] = {
+    {"*deepseek*", VLS_DEMANDS_ECHO, VLS_DEMANDS_NO_THINKING},
+    {"*kimi*", VLS_DEMANDS_ECHO, VLS_DEMANDS_NO_THINKING},
+    {"*Kimi*", VLS_DEMANDS_ECHO, VLS_DEMANDS_NO_THINKING},
+    {"*DeepSeek*", VLS_DEMANDS_ECHO, VLS_DEMANDS_NO_THINKING},
+    {NULL, 0, 0},
+};
 
 static const vls_completions dialect = {
     .any = "required",
@@ -27,6 +37,7 @@ const vls_adapter vls_adapter_compatible = {
                VLS_DEMANDS_BRIDGE | VLS_DEMANDS_NO_EMPTY | VLS_DEMANDS_SYSTEM_AT_TOP |
                VLS_DEMANDS_PLAIN_CONTENT | VLS_DEMANDS_NO_THINKING | VLS_DEMANDS_OLD_NAMES |
                VLS_DEMANDS_OBJECT_ARGS,
+    .models = models,
     .media = {.images = VLS_MEDIA_USER, .image_types = image_types},
     .max_stops = 4,
     .http = {.path = "/chat/completions",

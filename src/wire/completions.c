@@ -5,6 +5,7 @@
 #include "wire/completions.h"
 
 #include "wire/plan_impl.h"
+#include "wire/thinking.h"
 
 /* ---- settle ---- */
 
@@ -27,6 +28,8 @@ int vls_completions_settle(vls_plan *plan, valise_error *err)
         rc = vls_plan_settle_errors(plan, err);
     if (rc == 0 && plan->demands & VLS_DEMANDS_OBJECT_ARGS)
         rc = vls_plan_settle_args(plan, err);
+    if (rc == 0 && plan->demands & VLS_DEMANDS_ECHO)
+        rc = vls_settle_echo(plan, err);
     return rc < 0 ? rc : vls_plan_settle_files(plan, is_usable, err);
 }
 
@@ -120,15 +123,15 @@ static void write_part(const writing *w, const vls_plan_block *block)
 
 /* ---- contents ---- */
 
-/* Texts as one string; what is no text is not among them. */
-static void write_joined(vls_wire *wire, valise_str before, const vls_plan_block *blocks,
-                         size_t count)
+/* Texts, or what was thought, as one string; what is of another kind is not among them. */
+static void write_joined(vls_wire *wire, valise_str before, vls_said_kind kind,
+                         const vls_plan_block *blocks, size_t count)
 {
     bool first = true;
 
     vls_wire_str(wire, before);
     for (size_t i = 0; i < count; i++) {
-        if (blocks[i].kind != VLS_SAID_TEXT)
+        if (blocks[i].kind != kind)
             continue;
         if (!first)
             vls_wire_more(wire, VLS_STR(VLS_PLAN_JOIN));
@@ -137,11 +140,18 @@ static void write_joined(vls_wire *wire, valise_str before, const vls_plan_block
     }
 }
 
-static bool has_parts(const vls_plan_block *blocks, size_t count, bool texts)
+/* Calls have a member of their own; so has thinking, where it goes back beside the content. */
+static bool is_part(const writing *w, const vls_plan_block *block)
+{
+    return block->kind != VLS_SAID_CALL &&
+           !(block->kind == VLS_SAID_THINKING && demands(w, VLS_DEMANDS_ECHO));
+}
+
+static bool has_parts(const writing *w, const vls_plan_block *blocks, size_t count, bool texts)
 {
     for (size_t i = 0; i < count; i++) {
         bool text = blocks[i].kind == VLS_SAID_TEXT;
-        if (blocks[i].kind != VLS_SAID_CALL && text == texts)
+        if (is_part(w, &blocks[i]) && text == texts)
             return true;
     }
     return false;
@@ -152,17 +162,19 @@ static void write_content(const writing *w, const vls_plan_block *blocks, size_t
     vls_wire *wire = w->wire;
 
     vls_wire_key(wire, "content");
-    if (!has_parts(blocks, count, true) && !has_parts(blocks, count, false)) {
+    if (!has_parts(w, blocks, count, true) && !has_parts(w, blocks, count, false)) {
         vls_wire_json(wire, vls_json_null());
         return;
     }
-    if (demands(w, VLS_DEMANDS_PLAIN_CONTENT) && !has_parts(blocks, count, false)) {
-        write_joined(wire, VLS_STR(""), blocks, count);
+    if (demands(w, VLS_DEMANDS_PLAIN_CONTENT) && !has_parts(w, blocks, count, false)) {
+        write_joined(wire, VLS_STR(""), VLS_SAID_TEXT, blocks, count);
         return;
     }
     vls_wire_open(wire, '[');
-    for (size_t i = 0; i < count; i++)
-        write_part(w, &blocks[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (is_part(w, &blocks[i]))
+            write_part(w, &blocks[i]);
+    }
     vls_wire_close(wire, ']');
 }
 
@@ -178,7 +190,7 @@ static void write_result_content(const writing *w, const vls_plan_block *result)
     vls_wire_key(wire, "content");
     if (w->dialect->plain_results || demands(w, VLS_DEMANDS_PLAIN_CONTENT) ||
         (count == 1 && vls_is_blank(blocks[0].text))) {
-        write_joined(wire, before, blocks, count);
+        write_joined(wire, before, VLS_SAID_TEXT, blocks, count);
         return;
     }
     vls_wire_open(wire, '[');
@@ -236,6 +248,19 @@ static void write_result(const writing *w, const vls_plan_block *result)
     vls_wire_close(w->wire, '}');
 }
 
+/* What the model thought, where that goes back. */
+static void write_thought(const writing *w, const vls_plan_message *message)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < message->blocks.len; i++)
+        any = any || message->blocks.ptr[i].kind == VLS_SAID_THINKING;
+    if (!any || !demands(w, VLS_DEMANDS_ECHO))
+        return;
+    vls_wire_key(w->wire, "reasoning_content");
+    write_joined(w->wire, VLS_STR(""), VLS_SAID_THINKING, message->blocks.ptr, message->blocks.len);
+}
+
 static const char *role_name(const writing *w, uint8_t role)
 {
     if (role == VLS_SAYS_SYSTEM)
@@ -256,6 +281,7 @@ static void write_message(const writing *w, const vls_plan_message *message, boo
     vls_wire_key(w->wire, "role");
     vls_wire_text(w->wire, role_name(w, message->role));
     write_content(w, message->blocks.ptr, message->blocks.len);
+    write_thought(w, message);
     if (assistant)
         write_calls(w->wire, message);
     if (assistant && last && w->dialect->prefix) {

@@ -9,6 +9,7 @@ typedef struct reading {
     valise_error *err;
     const vls_completions *dialect;
     const char *vendor;
+    bool echoes;    /* the model gets back what it thought */
     char place[64]; /* of the message */
 } reading;
 
@@ -219,6 +220,17 @@ static int role_of(vls_json message)
     return -1;
 }
 
+static void read_thought(reading *r, valise_str text)
+{
+    if (text.len == 0)
+        return;
+    vls_read_open(&r->to, NULL, VLS_JSON_OBJECT);
+    vls_read_place(&r->to, "%s.reasoning_content", r->place);
+    vls_read_text(&r->to, "type", VLS_STR("thinking"));
+    vls_read_text(&r->to, "text", text);
+    vls_read_close(&r->to);
+}
+
 static int read_message(reading *r, vls_json message, uint32_t at)
 {
     int role = role_of(message), rc = 0;
@@ -232,7 +244,9 @@ static int read_message(reading *r, vls_json message, uint32_t at)
     vls_read_open(&r->to, "blocks", VLS_JSON_ARRAY);
     if (role == VLS_SAYS_TOOL)
         rc = read_result(r, message);
-    else
+    else if (r->echoes)
+        read_thought(r, vls_text_of(message, "reasoning_content"));
+    if (role != VLS_SAYS_TOOL)
         rc = read_content(r, vls_member_of(message, "content"));
     if (rc == 0 && role != VLS_SAYS_TOOL)
         rc = read_calls(r, vls_member_of(message, "tool_calls"));
@@ -317,6 +331,8 @@ static void read_params(reading *r, vls_json request)
     } else {
         vls_read_put(&r->to, "stop", stop);
     }
+    if (r->echoes)
+        vls_read_thinking(&r->to, vls_member_of(request, "thinking"));
     vls_read_close(&r->to);
 }
 
@@ -328,6 +344,7 @@ int vls_completions_read(vls_json *out, vls_arena *arena, const vls_adapter *ada
 
     if (request.type != VLS_JSON_OBJECT)
         return vls_read_item(request, "request", err);
+    r.echoes = vls_adapter_demands(adapter, vls_text_of(request, "model")) & VLS_DEMANDS_ECHO;
     vls_reread_init(&r.to, arena, err);
     read_params(&r, request);
     read_tools(&r, vls_member_of(request, "tools"));

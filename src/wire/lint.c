@@ -324,6 +324,22 @@ static int refuse_param(linting *l, bool wrong, const char *name)
     return wrong ? find_at(l, VLS_R_PARAM, (spot){NULL, -1, -1}, valise_str_of(name)) : 0;
 }
 
+/* Models that get back what they thought. */
+static int rule_echo(linting *l)
+{
+    int rc = 0;
+
+    for (size_t i = 0; demands(l, ECHO) && i < l->plan->messages.len && rc == 0; i++) {
+        const vls_plan_message *message = &l->plan->messages.ptr[i];
+
+        if (vls_thinking_is_lacking(l->plan, message))
+            rc = find_message(l, VLS_R_NO_THINKING, message);
+        else if (message->role == VLS_SAYS_ASSISTANT && vls_thinking_is_all(message))
+            rc = find_message(l, VLS_R_THINKING_PLACE, message);
+    }
+    return rc;
+}
+
 /* Where Claude thinks. */
 static int rule_claude(linting *l)
 {
@@ -525,8 +541,8 @@ static int rule_forms(linting *l)
 /* ---- all of them ---- */
 
 typedef int rule_fn(linting *l);
-static rule_fn *const all_rules[] = {rule_pairs,  rule_order, rule_blank, rule_thinking,
-                                     rule_claude, rule_media, rule_names, rule_forms};
+static rule_fn *const all_rules[] = {rule_pairs, rule_order, rule_blank, rule_thinking, rule_claude,
+                                     rule_echo,  rule_media, rule_names, rule_forms};
 
 int vls_lint_plan(vls_findings *out, vls_arena *arena, const vls_adapter *adapter,
                   const vls_plan *plan, const vls_neutral *prompt, valise_error *err)

@@ -124,11 +124,12 @@ bool vls_is_blank(valise_str text);
 /* The fixed words around what providers have no form for. */
 #define VLS_PLAN_SUMMARY "Summary of the conversation up to here:\n\n"
 #define VLS_PLAN_INTERRUPTED "The call was interrupted: there is no result."
-#define VLS_PLAN_NOTE "System note: "                /* a system message where there can be none */
-#define VLS_PLAN_BEGIN "(The conversation goes on.)" /* the first message of a user */
-#define VLS_PLAN_BRIDGE "OK."                        /* the assistant's, between tool and user */
-#define VLS_PLAN_CONTINUE "Please continue."         /* the last message of a user */
-#define VLS_PLAN_BESIDE "See the document."          /* R8: a text beside it */
+#define VLS_PLAN_NOTE "System note: "                 /* a system message where there can be none */
+#define VLS_PLAN_BEGIN "(The conversation goes on.)"  /* the first message of a user */
+#define VLS_PLAN_BRIDGE "OK."                         /* the assistant's, between tool and user */
+#define VLS_PLAN_CONTINUE "Please continue."          /* the last message of a user */
+#define VLS_PLAN_BESIDE "See the document."           /* R8: a text beside it */
+#define VLS_PLAN_UNTHOUGHT "(This was not recorded.)" /* R4.9: what was thought before a call */
 #define VLS_PLAN_NO_TOOL "This tool is not available any more." /* R11 */
 #define VLS_PLAN_JOIN "\n\n" /* between texts that must be one string */
 #define VLS_PLAN_NAMES_MAX 4096u

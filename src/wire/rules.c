@@ -47,6 +47,8 @@ const vls_wire_rule vls_rules[] = {
                       "a call that this provider did not sign got the placeholder that it accepts"},
     {VLS_R_THINKING_PLACE, "thinking is at the end of a message, or in one that goes on without it",
                            "thinking at the end of a message was left out"},
+    {VLS_R_NO_THINKING, "there is no thinking beside a call, which this model demands",
+                        "words were put where the thinking before a call is lacking"},
     {VLS_R_PREFILL, "the last message is the assistant's",
                     "a user message was added after the assistant's"},
     {VLS_R_PREFIX, "the last message, and no other, must be marked as the beginning of the answer",

@@ -30,6 +30,7 @@
 #define VLS_R_LINK "R4.6"
 #define VLS_R_CALL_SIGN "R4.7"
 #define VLS_R_THINKING_PLACE "R4.8"
+#define VLS_R_NO_THINKING "R4.9"
 #define VLS_R_PREFILL "R5.1"
 #define VLS_R_PREFIX "R5.2"
 #define VLS_R_MEDIA_TYPE "R8.1"

@@ -1,4 +1,4 @@
-/* thinking.c -- what Claude demands where it thinks: rules, and their repairs (thinking.h). */
+/* thinking.c -- what models demand where they think: rules, and their repairs (thinking.h). */
 #include "wire/thinking.h"
 
 #include "wire/rules.h"
@@ -96,6 +96,17 @@ static int leave_out(vls_plan *plan, vls_plan_message *message, size_t at, const
     return vls_plan_mend(plan, VLS_R_THINKING_PLACE, what, block.at, block.block, VLS_STR(""), err);
 }
 
+/* What is left of a message that said nothing else. */
+static vls_plan_block all_right(const vls_plan_block *first)
+{
+    return (vls_plan_block){.kind = VLS_SAID_TEXT,
+                            .made = true,
+                            .tail = first->tail,
+                            .at = first->at,
+                            .block = first->block,
+                            .text = VLS_STR(VLS_PLAN_BRIDGE)};
+}
+
 /* What ends in thinking was cut there. A message that said nothing else says that it is all right;
  * if it is the last one, the model begins anew. */
 static int cut_ends(vls_plan *plan, valise_error *err)
@@ -116,13 +127,7 @@ static int cut_ends(vls_plan *plan, valise_error *err)
         if (i > 0 && i + 1 == plan->messages.len)
             plan->messages.len--;
         else
-            message->blocks.ptr[message->blocks.len++] =
-                (vls_plan_block){.kind = VLS_SAID_TEXT,
-                                 .made = true,
-                                 .tail = first.tail,
-                                 .at = first.at,
-                                 .block = first.block,
-                                 .text = VLS_STR(VLS_PLAN_BRIDGE)};
+            message->blocks.ptr[message->blocks.len++] = all_right(&first);
     }
     return rc;
 }
@@ -172,6 +177,64 @@ int vls_settle_thinking(vls_plan *plan, valise_error *err)
                            "thinking in the message that the model goes on with was left out: it "
                            "is not to think",
                            err);
+    }
+    return rc;
+}
+
+/* ---- Chat Completions ---- */
+
+bool vls_thinking_is_lacking(const vls_plan *plan, const vls_plan_message *message)
+{
+    bool calls = false;
+
+    if (!(plan->demands & VLS_DEMANDS_ECHO) || message->role != VLS_SAYS_ASSISTANT ||
+        is_type(plan->params, "disabled"))
+        return false;
+    for (size_t i = 0; i < message->blocks.len; i++) {
+        if (message->blocks.ptr[i].kind == VLS_SAID_THINKING)
+            return false;
+        calls = calls || message->blocks.ptr[i].kind == VLS_SAID_CALL;
+    }
+    return calls;
+}
+
+bool vls_thinking_is_all(const vls_plan_message *message)
+{
+    for (size_t i = 0; i < message->blocks.len; i++) {
+        if (message->blocks.ptr[i].kind != VLS_SAID_THINKING)
+            return false;
+    }
+    return true;
+}
+
+static int put_unknown(vls_plan *plan, vls_plan_message *message, valise_error *err)
+{
+    vls_plan_block block = {.kind = VLS_SAID_THINKING,
+                            .made = true,
+                            .at = message->blocks.ptr[0].at,
+                            .block = -1,
+                            .text = VLS_STR(VLS_PLAN_UNTHOUGHT)};
+
+    if (!vls_vec_push_in(&message->blocks, plan->arena, block))
+        return vls_arena_fail(plan->arena, err);
+    return vls_plan_mend(plan, VLS_R_NO_THINKING, NULL, block.at, -1, VLS_STR(""), err);
+}
+
+int vls_settle_echo(vls_plan *plan, valise_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < plan->messages.len && rc == 0; i++) {
+        vls_plan_message *message = &plan->messages.ptr[i];
+        vls_plan_block first = message->blocks.ptr[0];
+
+        if (vls_thinking_is_lacking(plan, message)) {
+            rc = put_unknown(plan, message, err);
+        } else if (message->role == VLS_SAYS_ASSISTANT && vls_thinking_is_all(message)) {
+            while (message->blocks.len > 0 && rc == 0)
+                rc = leave_out(plan, message, message->blocks.len - 1, NULL, err);
+            message->blocks.ptr[message->blocks.len++] = all_right(&first);
+        }
     }
     return rc;
 }

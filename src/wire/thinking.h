@@ -1,4 +1,6 @@
-/* thinking.h -- what Claude demands where it thinks, at Anthropic and at Bedrock alike. [P13]
+/* thinking.h -- what models demand where they think, and adapters share. [P13]
+ *
+ * Claude, at Anthropic and at Bedrock (VLS_DEMANDS_CLAUDE):
  *
  *     params.extras.thinking   {"type":"enabled","budget_tokens":n}   the older way: rules of its
  * own
@@ -30,5 +32,16 @@ bool vls_thinking_is_misplaced(const vls_plan *plan, size_t message, size_t bloc
 
 /* Repairs of all that. [R4.8] [R12.3] */
 int vls_settle_thinking(vls_plan *plan, valise_error *err);
+
+/* ---- Chat Completions (VLS_DEMANDS_ECHO) ---- */
+
+/* DeepSeek, Kimi: what the model thought goes back beside the message that it led to, and must be
+ * there where that has calls, unless the model is told not to think. */
+bool vls_thinking_is_lacking(const vls_plan *plan, const vls_plan_message *message);
+/* A message that has nothing else says nothing. */
+bool vls_thinking_is_all(const vls_plan_message *message);
+
+/* Repairs of that. [R4.8] [R4.9] */
+int vls_settle_echo(vls_plan *plan, valise_error *err);
 
 #endif

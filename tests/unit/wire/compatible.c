@@ -37,6 +37,61 @@ TEST(compatible, thinking_beside_the_answer)
                          "'prompt_tokens_details':{'cached_tokens':2}}}\n\ndata: [DONE]\n\n"));
 }
 
+/* DeepSeek and Kimi refuse calls without what they thought before them. */
+TEST(compatible, thinking_that_goes_back)
+{
+#define LOOP(thought)                                                                              \
+    "[{'role':'user','blocks':[{'type':'text','text':'Q'}]},{'role':'assistant','blocks':"         \
+    "[" thought                                                                                    \
+    "{'type':'tool_use','callId':'c1','name':'ls','args':{}}]},{'role':'tool','blocks':["          \
+    "{'type':'tool_result','callId':'c1','content':'a'}]},{'role':'assistant','blocks':[" thought  \
+    "{'type':'text','text':'So.'}]},{'role':'user','blocks':[{'type':'text','text':'R'}]}]"
+#define HM "{'type':'thinking','text':'Hm.'},"
+#define CALLS "'tool_calls':[{'id':'c1','type':'function','function':{'name':'ls'"
+    const char *thought = LOOP(HM), *plain = LOOP("");
+    request r = write_request(t, ADAPTER, "deepseek/deepseek-v4-pro", thought, 0);
+
+    CHECK_HAS(r.body,
+              quoted("{'role':'assistant','content':null,'reasoning_content':'Hm.'," CALLS));
+    CHECK_HAS(r.body, quoted("{'role':'assistant','content':'So.','reasoning_content':'Hm.'}"));
+    CHECK_TEXT("", r.repairs);
+    r = write_request(t, ADAPTER, "moonshotai/kimi-k2.5", LOOP(HM HM), 0);
+    CHECK_HAS(r.body, quoted("'reasoning_content':'Hm.\\n\\nHm.'," CALLS));
+    /* Of a call that another model made nobody knows it. */
+    r = write_request(t, ADAPTER, "deepseek-reasoner", plain, 0);
+    CHECK_HAS(r.body,
+              quoted("'content':null,'reasoning_content':'(This was not recorded.)'," CALLS));
+    CHECK_HAS(r.body, quoted("{'role':'assistant','content':'So.'}"));
+    CHECK_TEXT("R4.9@1", r.repairs);
+    r = write_request(t, ADAPTER, "deepseek-v4-pro",
+                      test_format("{'version':1,'messages':%s,'params':{'extras':{'thinking':{"
+                                  "'type':'disabled'}}}}",
+                                  plain),
+                      0);
+    CHECK(!strstr(r.body, "reasoning_content"));
+    CHECK_TEXT("", r.repairs);
+    /* An answer that was cut while the model thought. */
+    r = write_request(t, ADAPTER, "deepseek-v4-pro",
+                      "[{'role':'user','blocks':[{'type':'text','text':'Q'}]},{'role':'assistant',"
+                      "'blocks':[{'type':'thinking','text':'Hm'}]},{'role':'user','blocks':[{"
+                      "'type':'text','text':'R'}]}]",
+                      0);
+    CHECK_HAS(r.body, quoted("{'role':'assistant','content':'OK.'}"));
+    CHECK_TEXT("R4.8@1.0", r.repairs);
+    /* All others get none. */
+    r = write_request(t, ADAPTER, "qwen3", thought, 0);
+    CHECK(!strstr(r.body, "reasoning_content"));
+    CHECK_TEXT("R4.2@1.0 R4.2@3.0", r.repairs);
+    CHECK_TEXT("R4.9 messages[1]",
+               lint_of(t, ADAPTER,
+                       "{'model':'deepseek-v4-pro','messages':[{'role':'user','content':'Q'},{"
+                       "'role':'assistant','content':null," CALLS ",'arguments':'{}'}}]},{'role':"
+                       "'tool','tool_call_id':'c1','content':'a'}]}"));
+#undef LOOP
+#undef HM
+#undef CALLS
+}
+
 /* Who adds counts up must not overflow. */
 TEST(compatible, counts_that_nobody_can_believe)
 {

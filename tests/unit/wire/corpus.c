@@ -56,7 +56,7 @@ const char *const *models_of(const vls_adapter *adapter)
         {&vls_adapter_openai, {"gpt-5", "gpt-4o", "gpt-5-chat-latest"}},
         {&vls_adapter_responses, {"gpt-5", "gpt-4.1"}},
         {&vls_adapter_mistral, {"magistral-medium-latest", "mistral-large-latest"}},
-        {&vls_adapter_compatible, {"qwen3", ""}},
+        {&vls_adapter_compatible, {"qwen3", "", "deepseek-v4-pro"}},
         {&vls_adapter_anthropic,
          {"claude-opus-5", "claude-sonnet-4-5", "claude-opus-4-6", "other-1"}},
         {&vls_adapter_gemini, {"gemini-3-pro", "gemini-2.5-flash"}},
