@@ -20,6 +20,18 @@ static int add_thinking(saying *s, vls_json block, valise_error *err)
     return rc < 0 ? rc : vls_blocks_add(&s->blocks, out, err);
 }
 
+/* Opaque: as an answer of Anthropic's has it, so that it goes back there. */
+static int add_redacted(saying *s, vls_json block, valise_error *err)
+{
+    vls_json out = vls_json_null();
+    int rc =
+        VLS_PAIRS(&out, s->r->arena, err, {"type", vls_json_string(VLS_STR("thinking")), false},
+                  {"text", vls_json_string(vls_text_of(block, "data")), false},
+                  {"redacted", vls_json_bool(true), false});
+
+    return rc < 0 ? rc : vls_blocks_add(&s->blocks, out, err);
+}
+
 static int add_call(saying *s, vls_json block, valise_error *err)
 {
     valise_str id = {NULL, 0};
@@ -107,6 +119,8 @@ static int add_block(saying *s, vls_json block, bool within, valise_error *err)
         return add_within(s, type, block, err);
     if (vls_type_is(type, "thinking") && vls_text_of(block, "thinking").ptr)
         return add_thinking(s, block, err);
+    if (vls_type_is(type, "redacted_thinking") && vls_text_of(block, "data").ptr)
+        return add_redacted(s, block, err);
     if (vls_type_is(type, "tool_use"))
         return add_call(s, block, err);
     if (vls_type_is(type, "image") || vls_type_is(type, "document"))

@@ -175,6 +175,34 @@ TEST(formats, claude_code)
     desk_check(d);
 }
 
+/* The opaque thinking of a session goes back to the model that it came from. */
+TEST(formats, claude_code_with_opaque_thinking)
+{
+    desk *d = desk_open(t);
+    const char *answer = desk_import(
+        d,
+        "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s-1\","
+        "\"timestamp\":\"2026-01-02T03:04:05Z\",\"message\":{\"role\":\"user\",\"content\":"
+        "\"Hi\"}}\n{\"type\":\"assistant\",\"uuid\":\"a1\",\"parentUuid\":\"u1\",\"sessionId\":"
+        "\"s-1\",\"timestamp\":\"2026-01-02T03:04:06Z\",\"message\":{\"id\":\"m1\",\"role\":"
+        "\"assistant\",\"model\":\"claude\",\"content\":[{\"type\":\"redacted_thinking\",\"data\":"
+        "\"b3Bh\"},{\"type\":\"text\",\"text\":\"Yes.\"}]}}\n"
+        "{\"type\":\"user\",\"uuid\":\"u2\",\"parentUuid\":\"a1\",\"sessionId\":\"s-1\","
+        "\"timestamp\":\"2026-01-02T03:04:07Z\",\"message\":{\"role\":\"user\",\"content\":"
+        "\"And?\"}}\n",
+        "");
+    const char *built;
+
+    CHECK(!has(answer, "redacted_thinking")); /* it is not unknown */
+    built = desk_run(d, "prompt:build",
+                     test_format("\"session\":\"%s\",\"provider\":\"anthropic\",\"model\":"
+                                 "\"claude-opus-5\",\"wire\":true",
+                                 desk_member(answer, "sessionId")));
+    CHECK_HAS(built, "{\\\"type\\\":\\\"redacted_thinking\\\",\\\"data\\\":\\\"b3Bh\\\"}");
+    CHECK_HAS(built, "\"repairs\":[]");
+    desk_check(d);
+}
+
 /* What goes out comes in as the same sessions. */
 TEST(formats, openai_there_and_back)
 {
