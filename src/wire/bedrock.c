@@ -83,10 +83,10 @@ static bool is_ours(const vls_plan *plan, const vls_plan_block *block)
 
 static int settle(vls_plan *plan, valise_error *err)
 {
-    int rc = vls_plan_settle_blocks(plan, is_foreign, VLS_R_UNSIGNED, NULL, err);
+    int rc = vls_plan_settle_blocks(plan, is_foreign, VLS_R_UNSIGNED, err);
 
     if (rc == 0)
-        rc = vls_plan_settle_blocks(plan, vls_is_unsigned, VLS_R_UNSIGNED, NULL, err);
+        rc = vls_plan_settle_blocks(plan, vls_is_unsigned, VLS_R_UNSIGNED, err);
     if (rc == 0)
         rc = vls_plan_settle_files(plan, is_ours, err);
     if (rc == 0)
