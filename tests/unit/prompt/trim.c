@@ -271,7 +271,7 @@ TEST(window, what_counts_is_what_is_sent)
             test_format("[{'type':'odd','text':'%s'},{'type':'text','text':'a'}]", much));
     p->ask.window = 300;
     pot_build(p, s);
-    CHECK_HAS_NOT(p->said, much);
+    CHECK_HAS_NOT(p->wire, much);
     pot_say(p, s, "assistant",
             test_format("[{'type':'tool_use','callId':'c','name':'f','args':{},'rawArgs':'%s'}]",
                         much));
