@@ -67,8 +67,10 @@ static void read_file(reading *r, vls_json file, const char *data)
 
     if (mime.type == VLS_JSON_STRING)
         type = vls_json_str(mime);
+    /* What has no type may be a picture, and is not found fault with as something else. */
     vls_read_text(&r->to, "type",
-                  vls_str_starts(type, VLS_STR("image/")) ? VLS_STR("image") : VLS_STR("document"));
+                  type.len == 0 || vls_str_starts(type, VLS_STR("image/")) ? VLS_STR("image")
+                                                                           : VLS_STR("document"));
     vls_read_media(&r->to, type, data ? vls_text_of(file, data) : (valise_str){NULL, 0},
                    uri.type == VLS_JSON_STRING ? vls_json_str(uri) : (valise_str){NULL, 0});
 }
