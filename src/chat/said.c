@@ -482,8 +482,10 @@ int vls_said_force(valise_str *out, const vls_said *said, valise_view *view, val
         *out = said->blocks.to;
         return 0;
     }
+    /* Where paths met already, what one brings may end with another transition than the path. */
     for (size_t i = 1; i < said->parent_count; i++)
-        same &= vls_str_equal(parents[i].in_force, parents[0].in_force);
+        same &= vls_str_equal(parents[i].in_force, parents[0].in_force) &&
+                parents[i].merge.version == 0;
     for (size_t i = said->parent_count; !same && i-- > 1;) {
         rc = force_of(out, said, i, view, err);
         if (rc != 0)

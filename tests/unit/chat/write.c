@@ -202,6 +202,42 @@ TEST(chat, the_role_follows_the_path) /* [W2] */
     talk_check(k, true);
 }
 
+static const char *switch_to(talk *k, const char *s, const char *role)
+{
+    (void)talk_run(k, "session:role:switch", "{\"sessionId\":\"%s\",\"newRole\":\"%s\"}", s, role);
+    return session_member(k, s, "head");
+}
+
+static const char *join(talk *k, const char *s, const char *first, const char *second)
+{
+    (void)talk_run(k, "turn:merge",
+                   "{\"sessionId\":\"%s\",\"parents\":[\"%s\",\"%s\"]," TURN("user", "both") "}", s,
+                   first, second);
+    return session_member(k, s, "head");
+}
+
+/* The path of a merge is that of its first parent, and then what is new on the second: both have
+ * the lawyer in force, and still the last transition on it is the judge's. */
+TEST(chat, the_role_of_a_merge_is_the_last_on_its_path) /* [W2] [P1] */
+{
+    talk *k = talk_open(t);
+    const char *s = talk_session(k, NULL), *first, *lawyer, *judge, *both;
+
+    (void)talk_run(k, "role:add", "{\"name\":\"judge\"}");
+    (void)talk_run(k, "role:add", "{\"name\":\"lawyer\"}");
+    first = talk_say(k, s, "user", "hello");
+    lawyer = switch_to(k, s, "lawyer");
+    (void)talk_run(k, "turn:checkout", "{\"sessionId\":\"%s\",\"turnId\":\"%s\"}", s, first);
+    judge = switch_to(k, s, "judge");
+    both = join(k, s, judge, lawyer);
+    CHECK_TEXT("lawyer", session_member(k, s, "role"));
+    (void)talk_run(k, "turn:checkout", "{\"sessionId\":\"%s\",\"turnId\":\"%s\"}", s, lawyer);
+    lawyer = talk_say(k, s, "user", "go on");
+    (void)join(k, s, lawyer, both);
+    CHECK_TEXT("judge", session_member(k, s, "role"));
+    talk_check(k, true);
+}
+
 TEST(chat, session_update_leaves_what_is_not_given) /* [W2] */
 {
     talk *k = talk_open(t);
