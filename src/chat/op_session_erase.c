@@ -209,7 +209,7 @@ const valise_op vls_op_chat_session_erase = {
             "another session has, or a pin holds, stay as they are.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
-    .needs = "session:delete",
+    .needs = "admin",
     .in = erase_in,
     .in_size = sizeof(erase_args),
     .out = erase_out,
