@@ -98,12 +98,12 @@ void vls_manifest_add(vls_buf *out, const vls_manifest_entry *entry)
     case VLS_MANIFEST_GONE:
         break;
     case VLS_MANIFEST_FILE:
-        vls_bytes_add_varint(out, entry->mode & VLS_MODE_BITS);
+        vls_bytes_add_varint(out, vls_mode_of(entry->mode, false));
         vls_bytes_add_varint(out, (uint64_t)entry->size);
         vls_buf_add(out, vls_str(entry->content.bytes, sizeof(entry->content.bytes)));
         break;
     case VLS_MANIFEST_DIR:
-        vls_bytes_add_varint(out, entry->mode & VLS_MODE_BITS);
+        vls_bytes_add_varint(out, vls_mode_of(entry->mode, true));
         break;
     case VLS_MANIFEST_LINK:
         vls_bytes_add_string(out, entry->target);
@@ -179,7 +179,7 @@ static int check_entry(vls_manifest_reader *r, const vls_manifest_entry *e, vali
         return fail(err, "it lists something that is missing", e->path);
     if (e->path.len == 0 && e->kind != VLS_MANIFEST_DIR)
         return fail(err, "its root is not a directory", e->path);
-    if (e->mode > VLS_MODE_BITS || e->size < 0)
+    if (e->mode != vls_mode_of(e->mode, e->kind == VLS_MANIFEST_DIR) || e->size < 0)
         return fail(err, "a mode or size is impossible", e->path);
     if (e->kind == VLS_MANIFEST_LINK && (e->target.len == 0 || e->target.len > VLS_PATH_MAX + 96 ||
                                          memchr(e->target.ptr, '\0', e->target.len)))
@@ -192,7 +192,7 @@ static uint32_t read_mode(vls_reader *in)
 {
     uint64_t mode = vls_reader_varint(in);
 
-    return mode > VLS_MODE_BITS ? UINT32_MAX : (uint32_t)mode;
+    return mode > VLS_MODE_DIR_BITS ? UINT32_MAX : (uint32_t)mode;
 }
 
 int vls_manifest_next(vls_manifest_entry *out, vls_manifest_reader *r, valise_error *err)

@@ -25,7 +25,10 @@
 #include "tree/node.h"
 
 #define VLS_MANIFEST_MAX ((size_t)512 << 20)
+/* Of files no more than who may do what. Of directories also who may remove what is in them, and
+ * whose it is: without the sticky bit others could. */
 #define VLS_MODE_BITS 0777u
+#define VLS_MODE_DIR_BITS 03777u
 
 /* Stored: numbers stay as they are. */
 typedef enum vls_manifest_kind {
@@ -46,13 +49,19 @@ typedef enum vls_lack {
     VLS_LACK_DAMAGED,    /* the copy that is kept of it is damaged */
 } vls_lack;
 
+/* What is kept of a mode. */
+static inline uint32_t vls_mode_of(uint32_t mode, bool dir)
+{
+    return mode & (dir ? VLS_MODE_DIR_BITS : VLS_MODE_BITS);
+}
+
 extern const char *const vls_manifest_kinds[]; /* "gone", "file", ...; NULL-ended */
 const char *vls_lack_text(int lack);           /* one short sentence */
 
 typedef struct vls_manifest_entry {
     vls_manifest_kind kind;
     valise_str path;
-    uint32_t mode;     /* file, dir */
+    uint32_t mode;     /* file, dir: vls_mode_of */
     int64_t size;      /* file */
     valise_id content; /* file */
     valise_str target; /* link */

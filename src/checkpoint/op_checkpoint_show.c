@@ -39,7 +39,7 @@ static int fill(show_row *out, char mode[8], valise_view *view, const vls_manife
 
     *out = (show_row){.path = e->path, .kind = e->kind, .size = VALISE_NONE, .target = e->target};
     if (e->kind == VLS_MANIFEST_FILE || e->kind == VLS_MANIFEST_DIR) {
-        (void)snprintf(mode, 8, "%03o", e->mode & VLS_MODE_BITS);
+        (void)snprintf(mode, 8, "%03o", e->mode);
         out->mode = valise_str_of(mode);
     }
     if (e->kind == VLS_MANIFEST_FILE) {

@@ -124,7 +124,7 @@ void vls_reach_set_mode(vls_reach *r, valise_str path, mode_t mode)
 {
     for (size_t i = 0; i < r->opened.len; i++)
         if (vls_str_equal(r->opened.ptr[i].path, path))
-            r->opened.ptr[i].mode = (r->opened.ptr[i].mode & 07000) | mode;
+            r->opened.ptr[i].mode = mode;
 }
 
 /* ---- going there ---- */

@@ -63,7 +63,7 @@ static int look(vls_survey *s, const char *root, valise_job *job, valise_error *
             rc == 0 || !is_kind(&st, seen->node.kind) ||
             (seen->node.kind == VLS_NODE_FILE &&
              (st.st_size != seen->node.size || ((st.st_mode & S_IXUSR) != 0) != seen->node.exec));
-        seen->mode = rc > 0 ? st.st_mode & VLS_MODE_BITS : 0;
+        seen->mode = rc > 0 ? vls_mode_of(st.st_mode, seen->node.kind == VLS_NODE_DIR) : 0;
         rc = valise_job_step(job, 1, err);
     }
     return rc;

@@ -47,7 +47,7 @@ static int save_late(vls_writer *w, const char *name, valise_str path, valise_er
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return vls_fail_errno(err, "open", path);
-    e.mode = st.st_mode & VLS_MODE_BITS;
+    e.mode = vls_mode_of(st.st_mode, false);
     rc = vls_hoard_fd(&e.content, &e.size, w->hoard, fd, path, err);
     if (rc == 0)
         rc = vls_hoard_flush(w->hoard, err);
@@ -258,24 +258,20 @@ static int make_dir(vls_writer *w, const vls_step *s, valise_error *err)
     return 0;
 }
 
-/* Of a directory, the bits that say which group is given to what is made in it, and who may remove
- * it, are in no checkpoint: they stay. */
 static int change_mode(vls_writer *w, const vls_manifest_entry *e, int *rc, valise_error *err)
 {
     char name[VLS_NODE_NAME_MAX + 1];
     bool root = e->path.len == 0;
-    mode_t mode = e->mode;
     struct stat st;
     int dir;
 
     *rc = vls_reach_stat(&st, w->reach, e->path, err);
-    if (*rc > 0 && S_ISDIR(st.st_mode))
-        mode |= st.st_mode & 07000;
     if (*rc > 0 && !root)
         *rc = vls_reach_parent(&dir, name, w->reach, e->path, err);
     if (*rc <= 0 || S_ISLNK(st.st_mode))
         return 0; /* gone, or a link by now */
-    return root ? fchmod(w->reach->root, mode) : fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW);
+    return root ? fchmod(w->reach->root, e->mode)
+                : fchmodat(dir, name, e->mode, AT_SYMLINK_NOFOLLOW);
 }
 
 static int set_mode(vls_writer *w, const vls_step *s, valise_error *err)

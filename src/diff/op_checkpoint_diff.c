@@ -193,8 +193,8 @@ static int add_item(diffing *d, valise_str path, const vls_node *node, valise_er
 
     if (rc <= 0)
         return rc; /* gone since */
-    e = vls_spot_entry(
-        &(vls_spot){.path = path, .node = *node, .mode = st.st_mode & VLS_MODE_BITS});
+    e = vls_spot_entry(&(vls_spot){
+        .path = path, .node = *node, .mode = vls_mode_of(st.st_mode, node->kind == VLS_NODE_DIR)});
     return vls_vec_push_in(&d->is.items, &d->arena, e) ? 0 : vls_arena_fail(&d->arena, err);
 }
 
@@ -252,7 +252,7 @@ static diff_side side_of(char mode[8], const vls_manifest_entry *e)
     diff_side out = {.kind = e->kind, .size = VALISE_NONE, .target = e->target};
 
     if (e->kind == VLS_MANIFEST_FILE || e->kind == VLS_MANIFEST_DIR) {
-        (void)snprintf(mode, 8, "%03o", e->mode & VLS_MODE_BITS);
+        (void)snprintf(mode, 8, "%03o", e->mode);
         out.mode = valise_str_of(mode);
     }
     if (e->kind == VLS_MANIFEST_FILE) {

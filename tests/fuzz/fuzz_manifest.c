@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == 0)
         vls_manifest_begin(&out, reader.partial);
     while (rc == 0 && (rc = vls_manifest_next(&e, &reader, &err)) > 0) {
-        FUZZ_CHECK(vls_path_check(e.path, NULL) == 0 && e.mode <= VLS_MODE_BITS && e.size >= 0);
+        FUZZ_CHECK(vls_path_check(e.path, NULL) == 0 && e.mode <= VLS_MODE_DIR_BITS && e.size >= 0);
         FUZZ_CHECK(e.kind == VLS_MANIFEST_LACKING || !vls_manifest_is_reserved(e.path));
         vls_manifest_add(&out, &e);
         rc = 0;

@@ -275,27 +275,32 @@ static unsigned mode_of(shed *s, const char *path)
     return st.st_mode & 07777;
 }
 
-/* The group that files of a directory get is not in a checkpoint, and not a restore's to change. */
-TEST(attack, directories_keep_what_a_checkpoint_does_not_know)
+/* Also the bits that say whose new files are, and who may remove them. [C31] */
+TEST(attack, directories_get_all_their_bits_again)
 {
     shed *s = shed_open(t);
 
     shed_dir(s, "shared", 02775);
     shed_dir(s, "closed", 01755);
+    shed_dir(s, "shared/sub", 0755);
     shed_write(s, "closed/a", "one", 0644);
+    shed_write(s, "run", "one", 0755);
+    CHECK_INT(0, chmod(shed_path(s, "run"), 06755));
     (void)shed_run(s, "tree:checkpoint", "\"name\":\"one\"");
-    CHECK_INT(0, chmod(shed_path(s, "shared"), 02700));
+    CHECK_INT(0, chmod(shed_path(s, "shared"), 0777));
     shed_write(s, "closed/a", "edit", 0644);
-    CHECK_INT(0, chmod(shed_path(s, "closed"), 01555));
+    CHECK_INT(0, chmod(shed_path(s, "closed"), 0555));
     (void)restore(s, "");
     CHECK_INT(02775, mode_of(s, "shared"));
     CHECK_INT(01755, mode_of(s, "closed"));
-    shed_dir(s, "shared/sub", 0755);
-    (void)shed_run(s, "tree:checkpoint", "\"name\":\"two\"");
+    CHECK_INT(0755, mode_of(s, "shared/sub"));
     shed_remove(s, "shared/sub");
-    (void)shed_run(s, "tree:restore", "\"checkpoint\":\"two\"");
-    CHECK_INT(0755, mode_of(s, "shared/sub") & 0777);
-    CHECK_INT(02000, mode_of(s, "shared/sub") & 07000); /* as all that is made there */
+    shed_remove(s, "shared");
+    shed_remove(s, "run");
+    (void)restore(s, "");
+    CHECK_INT(02775, mode_of(s, "shared"));
+    CHECK_INT(0755, mode_of(s, "shared/sub"));
+    CHECK_INT(0755, mode_of(s, "run")); /* as whom a program runs is not restored */
 }
 
 /* ---- disks ---- */
