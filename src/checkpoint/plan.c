@@ -29,6 +29,7 @@ void vls_restore_plan_release(vls_restore_plan *plan)
 {
     if (!plan->env)
         return;
+    vls_kept_rules_release(&plan->rules);
     vls_arena_release(&plan->arena);
     *plan = (vls_restore_plan){.env = NULL};
 }
@@ -154,8 +155,23 @@ static int only_wanted(comparing *c, const vls_manifest_entry *e, valise_error *
                           err);
 }
 
+/* Is it for the checkpoint to say that this goes? Where its rules ignore it, that it is not in it
+ * says nothing. */
+static int is_to_go(const comparing *c, const vls_spot *have, valise_error *err)
+{
+    int rc;
+
+    if (!c->options->remove || c->plan->partial || is_under(have->path, c->safe) ||
+        is_under(have->path, c->way))
+        return 0;
+    rc = vls_kept_rules_ignore(&c->plan->rules, have->path, have->node.kind == VLS_NODE_DIR, err);
+    return rc < 0 ? rc : rc == 0;
+}
+
 static int only_there(comparing *c, vls_spot *have, valise_error *err)
 {
+    int rc;
+
     if (have->path.len == 0)
         return 0;
     if (have->lack == VLS_LACK_NAME) {
@@ -166,11 +182,11 @@ static int only_there(comparing *c, vls_spot *have, valise_error *err)
         return add_step(c, VLS_RESTORE_DELETE, NULL, have, err);
     if (!is_chosen(c->options, have->path))
         return 0;
-    if (c->options->remove && !c->plan->partial && !is_under(have->path, c->safe) &&
-        !is_under(have->path, c->way))
+    rc = is_to_go(c, have, err);
+    if (rc > 0)
         return add_step(c, VLS_RESTORE_DELETE, NULL, have, err);
-    c->plan->kept++;
-    return 0;
+    c->plan->kept += rc == 0;
+    return rc;
 }
 
 static vls_manifest_kind kind_of(const vls_spot *have)
@@ -373,10 +389,11 @@ static int check_paths(const vls_restore_plan *p, const vls_restore_plan_options
     return 0;
 }
 
-/* Contents that were erased since. */
+/* Contents that were erased since; and the rules, where something may go. */
 static int ask_contents(void *arg, valise_view *view, valise_error *err)
 {
-    vls_restore_plan *p = arg;
+    const comparing *c = arg;
+    vls_restore_plan *p = c->plan;
     vls_tree_content_row row;
 
     for (size_t i = 0; i < p->entries.len; i++) {
@@ -392,7 +409,9 @@ static int ask_contents(void *arg, valise_view *view, valise_error *err)
                             vls_text_short(e->path).s);
         e->lack = rc == 1 ? VLS_LACK_NONE : VLS_LACK_ERASED;
     }
-    return 0;
+    return c->options->remove ? vls_kept_rules_read(&p->rules, view, p->entries.ptr, p->entries.len,
+                                                    &p->arena, err)
+                              : 0;
 }
 
 static int compare(comparing *c, valise_error *err)
@@ -442,7 +461,7 @@ int vls_restore_plan_make(vls_restore_plan *out, valise_job *job,
     if (rc == 0)
         rc = check_paths(out, options, err);
     if (rc == 0)
-        rc = vls_with_view(job->v, NULL, ask_contents, out, err);
+        rc = vls_with_view(job->v, NULL, ask_contents, &c, err);
     return rc < 0 ? rc : compare(&c, err);
 }
 

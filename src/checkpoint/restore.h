@@ -20,6 +20,7 @@
 #define VLS_RESTORE_H
 
 #include "checkpoint/keep.h"
+#include "checkpoint/rules.h"
 
 /* ---- the plan ---- */
 
@@ -41,6 +42,7 @@ typedef struct vls_restore_plan {
     vls_arena arena;
     bool partial;
     vls_vec(vls_manifest_entry) entries;
+    vls_kept_rules rules;    /* where something may be removed */
     vls_vec(vls_step) steps; /* in the order of paths */
     vls_vec(vls_checkpoint_problem) in_the_way, lacking, unsaved;
     int64_t unchanged;

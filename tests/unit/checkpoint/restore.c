@@ -188,6 +188,30 @@ TEST(restore, what_is_overwritten_can_be_had_back)
     shed_check(s);
 }
 
+/* What it ignored itself it never had, whatever the rules are now. [C31] */
+TEST(restore, files_that_the_checkpoint_ignores_stay)
+{
+    shed *s = fill(t);
+    const char *answer;
+
+    shed_write(s, ".gitignore", "/.env\nbuilt/\n*.log\n", 0644);
+    shed_write(s, "src/.gitignore", "!keep.log\n", 0644);
+    shed_write(s, ".env", "key", 0600);
+    shed_write(s, "built/deep/x", "x", 0644);
+    checkpoint(s);
+    shed_remove(s, ".gitignore");
+    shed_write(s, "src/other.log", "x", 0644);
+    shed_write(s, "src/keep.log", "x", 0644);
+    shed_write(s, "new", "x", 0644);
+    answer = restore(s, ",\"delete\":true");
+    CHECK_TEXT("2", shed_member(answer, "deleted")); /* new, src/keep.log */
+    CHECK(strstr(shed_text(s->dir), ".env"));
+    CHECK(strstr(shed_text(s->dir), "built/deep/x"));
+    CHECK(strstr(shed_text(s->dir), "src/other.log"));
+    CHECK(!strstr(shed_text(s->dir), "keep.log"));
+    shed_check(s);
+}
+
 TEST(restore, only_what_is_named)
 {
     shed *s = fill(t);
