@@ -273,6 +273,12 @@ static inline bool vls_commit_is_live(const valise_commit *commit)
     return commit->action != VALISE_ACTION_DELETE && commit->action != VALISE_ACTION_QUARANTINE;
 }
 
+/* Did its node give the value? A release brings back what another node may have packed. */
+static inline bool vls_commit_gives_value(const valise_commit *commit)
+{
+    return vls_commit_is_live(commit) && commit->action != VALISE_ACTION_RELEASE;
+}
+
 /* Taints of a commit of `from`, for one of `to`: they still name the same commits. In arena; the
  * tags are borrowed. */
 int vls_taints_move(valise_list *taints, const valise_uuid *from, const valise_uuid *to,

@@ -338,14 +338,18 @@ static int bring_item(vls_write *w, const change *c, const valise_commit *item, 
 {
     const vls_ledger *ledger = w->ledger;
     vls_quarantine_row before, entry = {.backpack = w->head.id, .seq = c->entry};
+    valise_commit tagged = *item;
     int rc = 0;
 
+    /* The commit will be one of the node that released it: not its marks, then. */
+    if (!vls_commit_gives_value(item))
+        tagged.taints = (valise_list){NULL, 0};
     w->commit.namespace_name = item->namespace_name;
     w->commit.read = item->read;
     w->commit.write = item->write;
     w->commit.value = item->value;
     w->commit.entry = item->seq;
-    rc = vls_write_taint(w, item, (valise_list){NULL, 0}, err);
+    rc = vls_write_taint(w, &tagged, (valise_list){NULL, 0}, err);
     if (rc == 0)
         rc = vls_arena_dup(&w->commit.summary, w->call->arena,
                            vls_commit_summary(vls_blob_bytes(c->value), w->commit.tags), err);

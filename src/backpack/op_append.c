@@ -33,8 +33,10 @@ static int adapt(valise_commit *commit, const valise_commit *last, int64_t versi
 
     if (commit->action == VALISE_ACTION_DELETE && !live)
         return 0;
-    if (commit->action == VALISE_ACTION_RELEASE && live)
+    if (commit->action == VALISE_ACTION_RELEASE && live) {
         commit->action = VALISE_ACTION_PACK;
+        commit->taints = (valise_list){NULL, 0}; /* of what another node may have packed */
+    }
     commit->entry = 0; /* the quarantine stays where it is */
     least = version + vls_commit_is_live(commit);
     commit->version = VLS_MAX(commit->version, least);

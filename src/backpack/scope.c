@@ -367,8 +367,10 @@ bool vls_scope_may_read(vls_scope *scope, valise_str key, const valise_commit *v
     if ((version && !is_named(scope, version->read)) ||
         (present && !is_named(scope, present->read)))
         return false;
-    /* What a node packed after it read a tag carries the tag; the node itself may read it. [B22] */
-    if (version && vls_str_equal(version->node_id, scope->node_id))
+    /* What a node packed after it read a tag carries the tag; the node itself may read it. [B22]
+     * What it released carries the marks of who had packed it. */
+    if (version && vls_commit_gives_value(version) &&
+        vls_str_equal(version->node_id, scope->node_id))
         own = version->taints;
     pthread_mutex_lock(&scope->lock);
     may = vls_node_access_may_read(&scope->access, key, version ? version->namespace_name : none) &&

@@ -178,6 +178,34 @@ TEST(merge, hidden_changes_are_conflicts_too)
     CHECK_TEXT("a: 1 - 3; new: - - 3; ", l.text); /* and it does not see it here either */
 }
 
+/* What a node released there is no output of that node here. [B19] [B22] */
+TEST(merge, what_was_released_stays_hidden_from_who_did)
+{
+    static const naive_options tainting = {.id = {{1}}, .name = {"b", 1}, .taint = true};
+    bag *theirs = bag_open(t, &tainting), *ours;
+    vls_scope *n = bag_node(t, theirs, "n", "", NULL), *m = bag_node(t, theirs, "m", "", NULL);
+    vls_ledger base = at(t, theirs, "now");
+    int64_t conflicts;
+    log l;
+
+    ours = bag_fork(t, theirs, &base);
+    CHECK_OK(put_with(theirs, theirs->owner, "mail", "1",
+                      (vls_pack_args){PACK_ARGS, .tags = NAMES("pii")}));
+    CHECK_TEXT("1", get(theirs, n, "mail"));
+    CHECK_OK(put(theirs, n, "mine", "2"));
+    CHECK_OK(put(theirs, n, "out", "3"));
+    CHECK_OK(jail(theirs, m, "out", "x"));
+    CHECK_OK(unjail(theirs, m, "out", 0));
+    CHECK_OK(merge(ours, &base, theirs, (eyes){ours->owner, theirs->owner, theirs->owner}, &l,
+                   &conflicts));
+    CHECK_OK(
+        vls_bag_tag_rule(&ours->ledger, VLS_STR("pii"), NAMES("x"), UNSAID, &ours->arena, &t->err));
+    n = bag_node(t, ours, "n", "", NULL);
+    m = bag_node(t, ours, "m", "", NULL);
+    CHECK_TEXT("2", get(ours, n, "mine"));
+    CHECK_TEXT("(denied)", get(ours, m, "out"));
+}
+
 TEST(merge, lenient_leaves_out_what_is_denied)
 {
     naive_options options = {.id = {{7}}, .name = VLS_STR("l"), .lenient = true};

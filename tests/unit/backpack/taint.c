@@ -283,6 +283,23 @@ TEST(taint, a_node_may_read_its_own_output)
     CHECK_TEXT("(denied)", get(b, m, "own"));
 }
 
+/* Who may put an item away and bring it back has not made its value. [B19] [B22] */
+TEST(taint, a_release_is_no_output_of_its_node)
+{
+    bag *b = start(t, NULL);
+    vls_scope *n = bag_node(t, b, "n", "", NULL), *m = bag_node(t, b, "m", "", NULL);
+
+    CHECK_TEXT("\"a@b\"", get(b, n, "mail"));
+    CHECK_OK(put(b, n, "out", "1"));
+    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("n"), UNSAID, &b->arena, &t->err));
+    CHECK_TEXT("(denied)", get(b, m, "out"));
+    CHECK_OK(jail(b, m, "out", "x"));
+    CHECK_OK(unjail(b, m, "out", 0));
+    CHECK_TEXT("pii@1 #pii ", taints(b));
+    CHECK_TEXT("(denied)", get(b, m, "out"));
+    CHECK_TEXT("1", get(b, n, "out"));
+}
+
 /* Tags that stay with an item keep where they came from. */
 TEST(taint, stays_with_the_item)
 {
