@@ -14,7 +14,7 @@
 /* ---- packing ---- */
 
 static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
-                      const valise_pack_options *o, valise_error *err)
+                      const valise_pack_options *o, valise_list taints, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *blob = NULL;
     VLS_AUTO(arena) vls_arena arena = {0};
@@ -26,6 +26,7 @@ static int pack_short(valise_packed *out, valise_backpack *bag, valise_str key, 
                           .read = o->read,
                           .write = o->write,
                           .declassify = o->declassify,
+                          .taints = taints,
                           .expect = o->expect};
     vls_change_call call = {.now = vls_clock_now_ns(&bag->v->clock), .arena = &arena};
     vls_ledger ledger = vls_ring_ledger(bag->ring);
@@ -142,6 +143,7 @@ static int pack_later(valise_packed *out, valise_backpack *bag, vls_op_pack_args
                                  .read = args->read,
                                  .write = args->write,
                                  .declassify = args->declassify,
+                                 .taints = args->taints,
                                  .expect = VALISE_NONE};
     const vls_change_call when = {.may_declassify = true, .arena = &arena};
     int may = 0, rc = vls_handle_check(&bag, 1, err);
@@ -177,7 +179,7 @@ static int run_one(valise_packed *out, valise_backpack *bag, const valise_op *op
 }
 
 static int pack_long(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
-                     const valise_pack_options *o, valise_error *err)
+                     const valise_pack_options *o, valise_list taints, valise_error *err)
 {
     VLS_AUTO(blob) valise_blob *blob = NULL;
     vls_op_pack_args args = {.who = {.node_id = o->node_id,
@@ -187,7 +189,8 @@ static int pack_long(valise_packed *out, valise_backpack *bag, valise_str key, v
                              .tags = o->tags,
                              .read = o->read,
                              .write = o->write,
-                             .declassify = o->declassify};
+                             .declassify = o->declassify,
+                             .taints = taints};
     valise_call call = VALISE_CALL_INIT;
     char digits[VLS_U64_DIGITS];
     int rc = vls_json_canonical(&blob, bag->env, json, err);
@@ -204,8 +207,8 @@ static int pack_long(valise_packed *out, valise_backpack *bag, valise_str key, v
     return run_one(out, bag, &vls_op_backpack_pack, &args, key, VALISE_ACTION_PACK, &call, err);
 }
 
-int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
-                    const valise_pack_options *options, valise_error *err)
+int vls_handle_pack(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
+                    const valise_pack_options *options, valise_list taints, valise_error *err)
 {
     valise_pack_options o = VALISE_PACK_OPTIONS_INIT;
     int rc;
@@ -218,8 +221,14 @@ int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, va
     if (o.expect != VALISE_NONE && o.expect < 0)
         return vls_fail(err, VALISE_E_INVALID, "a version must not be negative");
     if (!bag->snapshot && vls_handle_is_short(bag))
-        return pack_short(out, bag, key, json, &o, err);
-    return pack_long(out, bag, key, json, &o, err);
+        return pack_short(out, bag, key, json, &o, taints, err);
+    return pack_long(out, bag, key, json, &o, taints, err);
+}
+
+int valise_pack_str(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
+                    const valise_pack_options *options, valise_error *err)
+{
+    return vls_handle_pack(out, bag, key, json, options, (valise_list){NULL, 0}, err);
 }
 
 int valise_pack(valise_packed *out, valise_backpack *bag, const char *key, const char *json,
@@ -421,10 +430,11 @@ int valise_clear(int64_t *count, valise_backpack *bag, valise_str tag, valise_st
     return rc;
 }
 
-int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
-                      const valise_quarantine_options *options, valise_error *err)
+int vls_handle_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
+                          const valise_quarantine_options *options, valise_list taints,
+                          valise_error *err)
 {
-    vls_op_quarantine_args args = {.key = {NULL, 0}};
+    vls_op_quarantine_args args = {.key = {NULL, 0}, .taints = taints};
     valise_quarantine_options o = {.size = sizeof(o)};
     VLS_AUTO(blob) valise_blob *error = NULL;
     int rc;
@@ -444,6 +454,12 @@ int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
     args.error = error ? vls_blob_bytes(error) : (valise_str){NULL, 0};
     return run_one(out, bag, &vls_op_backpack_quarantine, &args, args.key, VALISE_ACTION_QUARANTINE,
                    NULL, err);
+}
+
+int valise_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
+                      const valise_quarantine_options *options, valise_error *err)
+{
+    return vls_handle_quarantine(out, bag, key, options, (valise_list){NULL, 0}, err);
 }
 
 int valise_release(valise_packed *out, valise_backpack *bag, const char *key, int64_t entry,

@@ -254,6 +254,65 @@ int valise_backpack_node(valise_backpack **out, valise_backpack *bag, const vali
     return rc;
 }
 
+/* ---- what a node has read ---- */
+
+typedef struct marking {
+    valise_list taints;
+    vls_arena *arena;
+} marking;
+
+static int take_marks(void *arg, const vls_glance *at, valise_error *err)
+{
+    static const valise_uuid said = {{0}};
+    const vls_scoped *seen = at->seen;
+    marking *m = arg;
+    vls_ledger_head head;
+    valise_list none;
+    int rc = vls_scope_enter(&head, seen->scope, seen->ledger, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_scope_taints(&m->taints, &none, seen->scope, seen->ledger, &head, false,
+                          (valise_list){NULL, 0}, m->arena, err);
+    if (rc == 0)
+        rc = vls_taints_copy(&m->taints, m->arena, err);
+    if (rc == 0)
+        rc = vls_taints_move(&m->taints, &head.id, &said, m->arena, err);
+    vls_scope_leave(seen->ledger);
+    return rc;
+}
+
+int vls_handle_marks(valise_list *out, valise_backpack *view, vls_arena *arena, valise_error *err)
+{
+    marking m = {.arena = arena};
+    int rc = vls_handle_read(view, take_marks, &m, err);
+
+    if (rc == 0)
+        *out = m.taints;
+    return rc;
+}
+
+static int put_marks(void *arg, const vls_glance *at, valise_error *err)
+{
+    const vls_scoped *seen = at->seen;
+    const marking *m = arg;
+    vls_ledger_head head;
+    int rc = vls_scope_enter(&head, seen->scope, seen->ledger, err);
+
+    if (rc < 0)
+        return rc;
+    rc = vls_scope_mark(seen->scope, seen->ledger, &head, m->taints, err);
+    vls_scope_leave(seen->ledger);
+    return rc;
+}
+
+int vls_handle_mark(valise_backpack *view, valise_list taints, valise_error *err)
+{
+    marking m = {.taints = taints};
+
+    return taints.count > 0 ? vls_handle_read(view, put_marks, &m, err) : 0;
+}
+
 /* ---- who watches ---- */
 
 void vls_handle_watch(valise_backpack *view, vls_handle_seen_fn *fn, void *arg)

@@ -77,7 +77,7 @@ static const valise_field taint_fields[] = {
     VALISE_FIELD_END,
 };
 static const valise_struct taint_struct = {sizeof(valise_taint), taint_fields};
-static const valise_field taint_item = {
+const valise_field vls_taint_item = {
     .name = "taint", .type = VALISE_T_STRUCT, .more = &taint_struct};
 
 /* What a commit is made of, in the order of columns; the first two are the key. needed: the flags
@@ -110,7 +110,7 @@ static const valise_field taint_item = {
         NAMES(valise_commit, read, "read", VALISE_NULLABLE, "Only these nodes may read it."),      \
         NAMES(valise_commit, write, "write", VALISE_NULLABLE, "Only these nodes may write it."),   \
         VALISE_FIELD_WITH(valise_commit, taints, LIST, 0, "Tags that came from what was read.",    \
-                          .more = &taint_item, .max = VLS_BAG_TAGS_MAX),                           \
+                          .more = &vls_taint_item, .max = VLS_BAG_TAGS_MAX),                       \
         NAMES(valise_commit, declassified, "declassified", 0, "Sticky tags that were left out."),  \
         VALISE_FIELD(valise_commit, reason, STR, VALISE_NULLABLE | VALISE_CONTENT,                 \
                      "Why it was quarantined."),                                                   \

@@ -156,8 +156,8 @@ extern const valise_coll vls_bags, vls_bag_commits, vls_bag_quarantines, vls_bag
 extern const valise_field vls_checkpoint_fields[], vls_run_fields[], vls_permission_fields[],
     vls_rule_fields[], vls_merge_fields[];
 
-/* What they share: a string in a list, and the names of VALISE_ACTION_... */
-extern const valise_field vls_name_item;
+/* What they share: a string in a list, a taint in one, and the names of VALISE_ACTION_... */
+extern const valise_field vls_name_item, vls_taint_item;
 extern const char *const vls_bag_actions[];
 
 /* The tags that spread, of a backpack that does not say otherwise: pii and secret. */
@@ -284,7 +284,8 @@ static inline bool vls_commit_gives_value(const valise_commit *commit)
 int vls_taints_move(valise_list *taints, const valise_uuid *from, const valise_uuid *to,
                     vls_arena *arena, valise_error *err);
 
-/* A deep copy in arena. */
+/* Deep copies in arena. */
+int vls_taints_copy(valise_list *list, vls_arena *arena, valise_error *err);
 int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *arena,
                     valise_error *err);
 

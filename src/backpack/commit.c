@@ -129,7 +129,7 @@ static int copy_text(valise_str *text, vls_arena *arena, valise_error *err)
     return text->ptr ? vls_arena_dup(text, arena, *text, err) : 0;
 }
 
-static int copy_taints(valise_list *list, vls_arena *arena, valise_error *err)
+int vls_taints_copy(valise_list *list, vls_arena *arena, valise_error *err)
 {
     const valise_taint *const *from = list->items;
     const valise_taint **to;
@@ -193,7 +193,7 @@ int vls_commit_copy(valise_commit *out, const valise_commit *commit, vls_arena *
     for (size_t i = 0; i < VLS_COUNT(names) && rc == 0; i++)
         rc = vls_bag_copy_names(names[i], arena, err);
     if (rc == 0)
-        rc = copy_taints(&copy.taints, arena, err);
+        rc = vls_taints_copy(&copy.taints, arena, err);
     if (rc == 0)
         *out = copy;
     return rc;

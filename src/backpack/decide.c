@@ -138,6 +138,16 @@ int vls_write_keep_item(vls_write *w, const valise_commit *item, valise_error *e
 
 /* ---- taint ---- */
 
+int vls_taints_check(valise_list taints, const vls_scope *scope, valise_error *err)
+{
+    const valise_taint *const *taint = taints.items;
+    int rc = taints.count > 0 ? vls_scope_owner_only(scope, "say what it has read", err) : 0;
+
+    for (size_t i = 0; i < taints.count && rc == 0; i++)
+        rc = vls_bag_check_tag(taint[i]->tag, err);
+    return rc;
+}
+
 static int add_tags(valise_list *tags, valise_list taints, vls_arena *arena, valise_error *err)
 {
     const valise_taint *const *taint = taints.items;
@@ -158,29 +168,57 @@ static int add_tags(valise_list *tags, valise_list taints, vls_arena *arena, val
     return rc;
 }
 
+static bool has_taint(const valise_taint *const *taints, size_t count, valise_str tag)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (vls_str_equal(taints[i]->tag, tag))
+            return true;
+    }
+    return false;
+}
+
+/* Those of `from`, a backpack, join the others, unless their tag has a taint already or is one of
+ * `without`. */
+static int join_taints(vls_write *w, valise_list *taints, valise_list more, const valise_uuid *from,
+                       valise_list without, valise_error *err)
+{
+    const valise_taint *const *given;
+    const valise_taint **all =
+        vls_arena_array(w->call->arena, taints->count + more.count + 1, sizeof(*all));
+    size_t count = taints->count;
+    int rc = vls_taints_move(&more, from, &w->head.id, w->call->arena, err);
+
+    if (rc < 0)
+        return rc;
+    if (!all)
+        return vls_arena_fail(w->call->arena, err);
+    if (count > 0)
+        memcpy(all, taints->items, count * sizeof(*all));
+    given = more.items;
+    for (size_t i = 0; i < more.count; i++) {
+        if (!vls_bag_has_name(without, given[i]->tag) && !has_taint(all, count, given[i]->tag))
+            all[count++] = given[i];
+    }
+    *taints = (valise_list){all, count};
+    return 0;
+}
+
 /* Tags that stay with the item also keep the commit they came from; those that are declassified go.
  */
 static int inherit(vls_write *w, const valise_commit *item, valise_list declassify,
                    valise_list *taints, valise_list *left_out, valise_error *err)
 {
-    valise_list kept = item->taints;
-    const valise_taint *const *old;
     const valise_str *tag = item->tags.items;
-    const valise_taint **all =
-        vls_arena_array(w->call->arena, taints->count + item->taints.count + 1, sizeof(*all));
     valise_str *tags = vls_arena_array(w->call->arena, item->tags.count + 1, sizeof(*tags));
     valise_str *gone =
         vls_arena_array(w->call->arena, item->tags.count + left_out->count + 1, sizeof(*gone));
-    size_t count = taints->count, tag_count = 0, gone_count = left_out->count;
-    int rc = vls_taints_move(&kept, &item->backpack, &w->head.id, w->call->arena, err);
+    size_t tag_count = 0, gone_count = left_out->count;
+    int rc = join_taints(w, taints, item->taints, &item->backpack, declassify, err);
 
     if (rc < 0)
         return rc;
-    if (!all || !tags || !gone)
+    if (!tags || !gone)
         return vls_arena_fail(w->call->arena, err);
-    old = kept.items;
-    if (count > 0)
-        memcpy(all, taints->items, count * sizeof(*all));
     if (gone_count > 0)
         memcpy(gone, left_out->items, gone_count * sizeof(*gone));
     for (size_t i = 0; i < item->tags.count; i++) {
@@ -189,25 +227,20 @@ static int inherit(vls_write *w, const valise_commit *item, valise_list declassi
         else
             tags[tag_count++] = tag[i];
     }
-    for (size_t i = 0; i < kept.count; i++) {
-        bool again = vls_bag_has_name(declassify, old[i]->tag);
-        for (size_t k = 0; k < taints->count && !again; k++)
-            again = vls_str_equal(all[k]->tag, old[i]->tag);
-        if (!again)
-            all[count++] = old[i];
-    }
-    *taints = (valise_list){all, count};
     w->commit.tags = (valise_list){tags, tag_count};
     return vls_bag_sort_names(left_out, (valise_list){gone, gone_count}, w->call->arena, err);
 }
 
-int vls_write_taint(vls_write *w, const valise_commit *inherited, valise_list declassify,
-                    valise_error *err)
+int vls_write_taint(vls_write *w, const valise_commit *inherited, valise_list given,
+                    valise_list declassify, valise_error *err)
 {
+    static const valise_uuid said = {{0}}; /* each of them says whose it is */
     valise_list taints, left_out;
     int rc = vls_scope_taints(&taints, &left_out, w->scope, w->ledger, &w->head, w->new_run,
                               declassify, w->call->arena, err);
 
+    if (rc == 0 && given.count > 0)
+        rc = join_taints(w, &taints, given, &said, (valise_list){NULL, 0}, err);
     if (rc == 0 && inherited)
         rc = inherit(w, inherited, declassify, &taints, &left_out, err);
     if (rc == 0 && taints.count > 0)

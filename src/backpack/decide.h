@@ -33,7 +33,9 @@ typedef struct vls_pack_args {
     valise_blob *blob;                             /* the same bytes; NULL: they are copied */
     valise_str node_id, node_name, namespace_name; /* the owner's scope; ptr NULL: not given */
     valise_list tags, read, write, declassify;     /* items NULL: not given */
-    int64_t expect; /* version; 0: there must be none; VALISE_NONE: any */
+    valise_list taints; /* the owner's scope: besides those of the item it carries these, as in a
+                         * commit; whose backpack is said, also where it is this one */
+    int64_t expect;     /* version; 0: there must be none; VALISE_NONE: any */
 } vls_pack_args;
 
 int vls_bag_pack(vls_done *out, const vls_ledger *ledger, vls_scope *scope,
@@ -54,6 +56,7 @@ typedef struct vls_quarantine_args {
     valise_str key, reason, error; /* error ptr NULL: none; canonical */
     bool forget;
     valise_str node_id, node_name;
+    valise_list taints; /* of those who gave reason and error; as in vls_pack_args */
 } vls_quarantine_args;
 int vls_bag_quarantine(vls_done *out, const vls_ledger *ledger, vls_scope *scope,
                        const vls_quarantine_args *args, const vls_change_call *call,

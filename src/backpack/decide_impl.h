@@ -51,10 +51,14 @@ int vls_write_expect(const vls_write *w, int64_t expect, valise_error *err);
  * that who could not see the item does not see that it goes. */
 int vls_write_keep_item(vls_write *w, const valise_commit *item, valise_error *err);
 
+/* Taints that are given: by the owner, of tags that are tags. */
+int vls_taints_check(valise_list taints, const vls_scope *scope, valise_error *err);
+
 /* Sticky tags that the node has read, added to commit.tags; taints and declassified. inherited: the
- * item (of the arena) whose tags the commit gets; NULL: it has its own. */
-int vls_write_taint(vls_write *w, const valise_commit *inherited, valise_list declassify,
-                    valise_error *err);
+ * item (of the arena) whose tags the commit gets; NULL: it has its own. given: more taints, as in
+ * vls_pack_args. */
+int vls_write_taint(vls_write *w, const valise_commit *inherited, valise_list given,
+                    valise_list declassify, valise_error *err);
 
 /* Make the commit: nothing has changed when it fails. It stays readable in w->commit. */
 int vls_write_append(vls_write *w, valise_blob *value, valise_error *err);

@@ -124,6 +124,20 @@ int vls_handle_merge_passing(valise_backpack *ours, valise_backpack *base, valis
 /* The first items of a backpack, {"key":value}, packed as by the system; "": none. */
 int vls_handle_pack_first(valise_backpack *bag, valise_str items, valise_error *err);
 
+/* valise_pack_str and valise_quarantine by the owner, for a node: what is written carries these
+ * taints too (vls_pack_args). */
+int vls_handle_pack(valise_packed *out, valise_backpack *bag, valise_str key, valise_str json,
+                    const valise_pack_options *options, valise_list taints, valise_error *err);
+int vls_handle_quarantine(valise_packed *out, valise_backpack *bag, const char *key,
+                          const valise_quarantine_options *options, valise_list taints,
+                          valise_error *err);
+
+/* What a view's node would pack now carries these, in arena: a list of const valise_taint * whose
+ * backpack is said. In a run that was started. */
+int vls_handle_marks(valise_list *out, valise_backpack *view, vls_arena *arena, valise_error *err);
+/* A view's node has read what carries these elsewhere. */
+int vls_handle_mark(valise_backpack *view, valise_list taints, valise_error *err);
+
 /* VALISE_E_INVALID for a snapshot. */
 int vls_handle_check_writable(valise_backpack *bag, valise_error *err);
 

@@ -71,7 +71,8 @@ static int show(valise_blob **value, const vls_ledger *ledger, vls_scope *scope,
 
     if (rc <= 0)
         return rc;
-    if (!vls_id_equal(&commit->value, &no_value) && (value || tells(commit)))
+    if ((!vls_id_equal(&commit->value, &no_value) && (value || tells(commit))) ||
+        commit->reason.len > 0 || commit->error.len > 0)
         rc = vls_scope_taint(scope, ledger, head, commit, err);
     if (rc >= 0 && value)
         rc = vls_look_value(value, ledger, commit, err);

@@ -349,7 +349,7 @@ static int bring_item(vls_write *w, const change *c, const valise_commit *item, 
     w->commit.write = item->write;
     w->commit.value = item->value;
     w->commit.entry = item->seq;
-    rc = vls_write_taint(w, &tagged, (valise_list){NULL, 0}, err);
+    rc = vls_write_taint(w, &tagged, (valise_list){NULL, 0}, (valise_list){NULL, 0}, err);
     if (rc == 0)
         rc = vls_arena_dup(&w->commit.summary, w->call->arena,
                            vls_commit_summary(vls_blob_bytes(c->value), w->commit.tags), err);
@@ -372,14 +372,19 @@ static int bring_item(vls_write *w, const change *c, const valise_commit *item, 
 /* With the item that theirs put there: where ours has another one, that one comes first. */
 static int quarantine(merge *m, vls_write *w, const change *c, valise_error *err)
 {
-    const vls_quarantine_args args = {.key = c->key,
-                                      .reason = c->end.reason,
-                                      .error = c->end.error,
-                                      .forget = c->has_before && vls_id_is_none(&c->end.value)};
+    static const valise_uuid said = {{0}};
+    vls_quarantine_args args = {.key = c->key,
+                                .reason = c->end.reason,
+                                .error = c->end.error,
+                                .taints = c->end.taints,
+                                .forget = c->has_before && vls_id_is_none(&c->end.value)};
     int rc = 0;
 
     if (args.forget && !w->live)
         return 0;
+    rc = vls_taints_move(&args.taints, &c->end.backpack, &said, w->call->arena, err);
+    if (rc < 0)
+        return rc;
     if (c->value && !(w->live && vls_id_equal(&w->newest.value, &c->end.value))) {
         w->commit.action = VALISE_ACTION_MERGE;
         w->commit.version += 1;

@@ -21,6 +21,7 @@ static const valise_field pack_in[] = {
     NAMES(read, "Only these nodes may read it; an empty list allows all."),
     NAMES(write, "Only these nodes may write it; an empty list allows all."),
     NAMES(declassify, "Sticky tags to leave out."),
+    VLS_TAINTS_FIELD(vls_op_pack_args),
     VALISE_FIELD_END,
 };
 
@@ -37,6 +38,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
                           .read = args->read,
                           .write = args->write,
                           .declassify = args->declassify,
+                          .taints = args->taints,
                           .expect = VALISE_NONE};
     vls_done done = {.denied = false};
     int rc = vls_use_begin_new(&use, view, &args->who, err);

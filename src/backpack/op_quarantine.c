@@ -12,6 +12,7 @@ static const valise_field quarantine_in[] = {
     VALISE_FIELD(vls_op_quarantine_args, forget, BOOL, 0,
                  "Keep no entry: it cannot be released later."),
     VLS_LABEL_FIELDS(vls_op_quarantine_args),
+    VLS_TAINTS_FIELD(vls_op_quarantine_args),
     VALISE_FIELD_END,
 };
 
@@ -24,7 +25,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
                              .error = args->error,
                              .forget = args->forget,
                              .node_id = args->who.node_id,
-                             .node_name = args->who.node_name};
+                             .node_name = args->who.node_name,
+                             .taints = args->taints};
     vls_done done = {.denied = false};
     int rc = vls_use_begin(&use, view, &args->who, err);
 

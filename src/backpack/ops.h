@@ -30,7 +30,7 @@ typedef struct vls_op_pack_args {
     vls_who who; /* as in vls_key_args */
     valise_str key;
     valise_content value;
-    valise_list tags, read, write, declassify;
+    valise_list tags, read, write, declassify, taints;
 } vls_op_pack_args;
 
 typedef struct vls_clear_args {
@@ -46,6 +46,7 @@ typedef struct vls_op_quarantine_args {
     vls_who who;
     valise_str key, reason, error;
     bool forget;
+    valise_list taints;
 } vls_op_quarantine_args;
 
 typedef struct vls_release_args {

@@ -51,7 +51,8 @@ static int prepare_lists(prepared *p, const vls_pack_args *args, vls_arena *aren
 
 static bool gives_lists(const vls_pack_args *args)
 {
-    return args->tags.items || args->read.items || args->write.items || args->declassify.items;
+    return args->taints.count > 0 || args->tags.items || args->read.items || args->write.items ||
+           args->declassify.items;
 }
 
 static int prepare(prepared *p, vls_scope *scope, const vls_pack_args *args,
@@ -61,6 +62,8 @@ static int prepare(prepared *p, vls_scope *scope, const vls_pack_args *args,
 
     if (rc == 0 && gives_lists(args)) /* most packs give none */
         rc = prepare_lists(p, args, call->arena, err);
+    if (rc == 0)
+        rc = vls_taints_check(args->taints, scope, err);
     if (rc < 0)
         return rc;
     p->namespace_name =
@@ -87,7 +90,7 @@ static bool has_lists(const valise_commit *c)
 }
 
 /* Lists that are not given stay as the item has them; given empty ones clear them. [B19] */
-static int fill_lists(vls_write *w, const prepared *p, valise_error *err)
+static int fill_lists(vls_write *w, const prepared *p, valise_list taints, valise_error *err)
 {
     valise_commit item = {0};
     int rc = 0;
@@ -104,8 +107,8 @@ static int fill_lists(vls_write *w, const prepared *p, valise_error *err)
         w->commit.read = (valise_list){NULL, 0};
     if (p->write.items && p->write.count == 0)
         w->commit.write = (valise_list){NULL, 0};
-    return vls_write_taint(w, item.tags.count > 0 && !p->tags.items ? &item : NULL, p->declassify,
-                           err);
+    return vls_write_taint(w, item.tags.count > 0 && !p->tags.items ? &item : NULL, taints,
+                           p->declassify, err);
 }
 
 int vls_bag_pack_check(vls_scope *scope, const vls_pack_args *args, const vls_change_call *call,
@@ -135,7 +138,7 @@ static int pack(vls_done *out, vls_write *w, const prepared *p, const vls_pack_a
         return rc;
     rc = vls_write_expect(w, args->expect, err);
     if (rc == 0)
-        rc = fill_lists(w, p, err);
+        rc = fill_lists(w, p, args->taints, err);
     if (rc < 0)
         return rc;
     w->commit.namespace_name = p->namespace_name;

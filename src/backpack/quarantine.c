@@ -59,6 +59,8 @@ int vls_write_quarantine(vls_write *w, const vls_quarantine_args *args, valise_e
     }
     w->commit.reason = args->reason;
     w->commit.error = args->error.len > 0 ? args->error : (valise_str){NULL, 0};
+    if (rc == 0) /* what the reason says may come from what was read */
+        rc = vls_write_taint(w, NULL, args->taints, (valise_list){NULL, 0}, err);
     if (rc == 0)
         rc = take_value(&value, w, args, err);
     if (rc == 0 && !args->forget)
@@ -82,6 +84,8 @@ int vls_bag_quarantine(vls_done *out, const vls_ledger *ledger, vls_scope *scope
     vls_write w;
     int rc = check_args(args, err);
 
+    if (rc == 0)
+        rc = vls_taints_check(args->taints, scope, err);
     if (rc == 0)
         rc = vls_write_begin(&w, ledger, scope, args->node_id, args->node_name, call, err);
     if (rc < 0)

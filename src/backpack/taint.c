@@ -153,6 +153,20 @@ int vls_scope_taint(vls_scope *scope, const vls_ledger *ledger, const vls_ledger
     return rc;
 }
 
+int vls_scope_mark(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
+                   valise_list taints, valise_error *err)
+{
+    const valise_taint *const *taint = taints.items;
+    int rc = 0;
+
+    for (size_t i = 0; i < taints.count && rc == 0; i++) {
+        const valise_commit item = {
+            .backpack = taint[i]->backpack, .seq = taint[i]->seq, .tags = {&taint[i]->tag, 1}};
+        rc = vls_scope_taint(scope, ledger, head, &item, err);
+    }
+    return rc;
+}
+
 /* ---- what is packed ---- */
 
 /* The mark of one tag that counts: 1, or 0. */

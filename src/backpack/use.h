@@ -141,6 +141,12 @@ extern const valise_field vls_owner_in[];
             "The run of the node that this belongs to: the number that `bp run` printed.",         \
             .max = INT64_MAX)
 
+/* What the owner writes for a node that has read more than the owner knows: flows do. */
+#define VLS_TAINTS_FIELD(args_type)                                                                \
+    VALISE_FIELD_WITH(args_type, taints, LIST, VALISE_NULLABLE | VALISE_HIDDEN,                    \
+                      "Sticky tags that the author has read, and where.", .more = &vls_taint_item, \
+                      .max = VLS_BAG_TAGS_MAX)
+
 #define VLS_VERSION_HELP "the version of the item, or null when there must be none"
 
 #define VLS_POINT_FIELD(args_type, member)                                                         \

@@ -31,22 +31,34 @@ typedef struct undoing {
     valise_node_run *at;
     valise_backpack *before;
     valise_str reason, error;
+    valise_list marks; /* of the node, whose error it is */
 } undoing;
 
 int vls_flow_pack_again(void *bag, const valise_item *item, valise_error *err)
 {
+    static const valise_uuid said = {{0}};
     const valise_commit *commit = item->commit;
     valise_pack_options options = VALISE_PACK_OPTIONS_INIT;
+    VLS_AUTO(arena) vls_arena arena = {0};
+    valise_list taints = {NULL, 0};
+    int rc;
 
     if (!item->value) /* it was erased: there is nothing to come back to */
         return 0;
+    vls_arena_init(&arena, ((const valise_backpack *)bag)->env, (size_t)1 << 20);
+    if (vls_commit_gives_value(commit)) /* else they would make it the output of who released it */
+        taints = commit->taints;
+    rc = vls_taints_move(&taints, &commit->backpack, &said, &arena, err);
+    if (rc < 0)
+        return rc;
     options.node_id = commit->node_id;
     options.node_name = commit->node_name;
     options.namespace_name = commit->namespace_name;
     options.tags = commit->tags;
     options.read = commit->read;
     options.write = commit->write;
-    return valise_pack_str(NULL, bag, commit->key, vls_blob_bytes(item->value), &options, err);
+    return vls_handle_pack(NULL, bag, commit->key, vls_blob_bytes(item->value), &options, taints,
+                           err);
 }
 
 static int quarantine(const undoing *u, valise_str key, valise_error *err)
@@ -57,7 +69,7 @@ static int quarantine(const undoing *u, valise_str key, valise_error *err)
                                                .node_id = u->at->path,
                                                .node_name = valise_str_of(u->at->node->type->name)};
 
-    return valise_quarantine(NULL, u->at->run->bag, key.ptr, &options, err);
+    return vls_handle_quarantine(NULL, u->at->run->bag, key.ptr, &options, u->marks, err);
 }
 
 static int undo_key(undoing *u, valise_str key, valise_error *err)
@@ -128,6 +140,8 @@ int vls_flow_quarantine(valise_node_run *at, int64_t seq, size_t from, const val
     bool wrote = false;
     int rc = describe(&u, why, err);
 
+    if (rc == 0)
+        rc = vls_handle_marks(&u.marks, at->view, at->arena, err);
     for (size_t i = from; i < count && rc == 0; i++) {
         if (!is_write(&at->seen.ptr[i]) || was_before(at, from, i))
             continue;

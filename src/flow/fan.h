@@ -47,9 +47,10 @@ typedef struct vls_fan_element {
     vls_json result;
     vls_vec(vls_fan_change) changes; /* in the arena; without those that do not come back */
     vls_vec(vls_fan_change) reduced;
-    bool left;                        /* it failed, and is null */
-    int failed;                       /* the code of why, */
-    valise_error *why;                /* which is in the arena; NULL: there was no room for it */
+    vls_vec(valise_taint) marks; /* of what the map's node took from it; whose backpack is said */
+    bool left;                   /* it failed, and is null */
+    int failed;                  /* the code of why, */
+    valise_error *why;           /* which is in the arena; NULL: there was no room for it */
     char node[VLS_FLOW_PATH_MAX + 1]; /* who it was; "": not known */
 } vls_fan_element;
 
@@ -59,6 +60,7 @@ struct vls_fan {
     vls_json reduce;
     valise_str as, index, collect;
     valise_backpack *base;  /* a snapshot */
+    valise_list marks;      /* what the node had read by then: elements carry it */
     vls_flow_run group;     /* the elements' parent: to stop them, and nobody else */
     valise_node_run inside; /* `at`, as a node of the group */
     int64_t failed_ns;      /* ticks, when it was seen that one failed; VALISE_NONE */

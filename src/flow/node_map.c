@@ -323,10 +323,41 @@ static int make_results(vls_json *out, const vls_fan *fan, valise_error *err)
     return 0;
 }
 
+static bool has_mark(const valise_taint *const *marks, size_t count, valise_str tag)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (vls_str_equal(marks[i]->tag, tag))
+            return true;
+    }
+    return false;
+}
+
+/* What the node took from its elements it has read: of each tag the first one that had it. */
+static int mark(const vls_fan *fan, valise_error *err)
+{
+    vls_vec(const valise_taint *) marks = VLS_VEC_INIT;
+
+    for (size_t i = 0; i < fan->count; i++) {
+        const vls_fan_element *element = &fan->elements[i];
+
+        for (size_t k = 0; k < element->marks.len && !element->left; k++) {
+            const valise_taint *taint = &element->marks.ptr[k];
+
+            if (!has_mark(marks.ptr, marks.len, taint->tag) &&
+                !vls_vec_push_in(&marks, fan->at->arena, taint))
+                return vls_arena_fail(fan->at->arena, err);
+        }
+    }
+    return vls_handle_mark(fan->at->view, (valise_list){marks.ptr, marks.len}, err);
+}
+
 static int bring_back(vls_fan *fan, valise_error *err)
 {
     vls_json reduced = vls_json_null();
     int rc = vls_fan_check(fan, err);
+
+    if (rc == 0)
+        rc = mark(fan, err);
 
     if (rc == 0)
         rc = vls_fan_reduce(&reduced, fan, err);
@@ -384,6 +415,8 @@ static int exec(void *node, valise_node_run *at, valise_error *err)
     reset(fan);
     begin_group(fan);
     rc = valise_snapshot_at(&fan->base, at->run->bag, VLS_STR("now"), err);
+    if (rc == 0)
+        rc = vls_handle_marks(&fan->marks, at->view, at->arena, err);
     if (rc == 0)
         rc = run_all(fan, err);
     if (rc == 0)

@@ -347,6 +347,26 @@ static void blame(const valise_node_run *at, valise_error *err)
     memcpy(err->hint, said.hint, sizeof(err->hint));
 }
 
+/* The node around hears of the error, and with it of what this one has read. */
+static int mark_above(valise_node_run *at, valise_error *err)
+{
+    valise_list marks = {NULL, 0};
+    int rc = at->level->above ? vls_handle_marks(&marks, at->view, at->arena, err) : 0;
+
+    return rc < 0 || marks.count == 0 ? rc : vls_handle_mark(at->level->above->view, marks, err);
+}
+
+/* Where it cannot be marked, it does not hear of the error but of that. */
+static int mark_failure(valise_node_run *at, int rc, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int marked = vls_flow_is_final(rc) ? 0 : mark_above(at, &why);
+
+    if (marked < 0 && err)
+        *err = why;
+    return marked < 0 ? marked : rc;
+}
+
 static void tell_failure(valise_node_run *at, valise_error *err)
 {
     if (!at->told)
@@ -362,7 +382,7 @@ static int settle(vls_flow_step *step, valise_node_run *at, int rc, valise_error
     vls_secrets_hide(&at->secrets, err);
     tell_failure(at, err);
     if (!edge)
-        return rc;
+        return mark_failure(at, rc, err);
     at->run->blamed = at->run->noted = at->told = false;
     *step = (vls_flow_step){.next = edge->target, .failed = true, .failure = *err};
     memcpy(step->action, "error", sizeof("error"));

@@ -300,6 +300,32 @@ TEST(taint, a_release_is_no_output_of_its_node)
     CHECK_TEXT("1", get(b, n, "out"));
 }
 
+/* So does what the node said when it put something away. */
+TEST(taint, a_reason_carries_the_tag)
+{
+    bag *b = start(t, NULL);
+    vls_scope *n = bag_node(t, b, "n", "", NULL), *m = bag_node(t, b, "m", "", NULL);
+
+    CHECK_TEXT("\"a@b\"", get(b, n, "mail"));
+    CHECK_OK(jail(b, n, "open", "a@b said no"));
+    CHECK_TEXT("pii@1 #pii ", taints(b));
+    CHECK_STR(VLS_STR("[redacted]"), b->done.commit.summary);
+    /* Who reads it has read that. */
+    CHECK_TEXT("4 quarantine open v1 by n; 3 pack key v1 by unknown; 2 pack open v1 by unknown; "
+               "1 pack mail v1 by unknown",
+               history(b, &b->ledger, m, (valise_history)VALISE_HISTORY_INIT));
+    CHECK_OK(put(b, m, "out", "1"));
+    CHECK_TEXT("pii@4 #pii ", taints(b));
+    /* The item itself comes back as it was. */
+    CHECK_OK(unjail(b, b->owner, "open", 0));
+    CHECK_TEXT("", taints(b));
+    /* Who may not read the tag does not learn it. */
+    CHECK_OK(vls_bag_tag_rule(&b->ledger, VLS_STR("pii"), NAMES("n"), UNSAID, &b->arena, &t->err));
+    m = bag_node(t, b, "k", "", NULL);
+    CHECK_TEXT("6 release open v2 by unknown; 3 pack key v1 by unknown; 2 pack open v1 by unknown",
+               history(b, &b->ledger, m, (valise_history)VALISE_HISTORY_INIT));
+}
+
 /* Tags that stay with an item keep where they came from. */
 TEST(taint, stays_with_the_item)
 {

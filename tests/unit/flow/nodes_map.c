@@ -2,6 +2,7 @@
  * [F9] [F18] */
 #include <time.h>
 
+#include "base/uuid.h"
 #include "nodes_kit.h"
 
 TEST_PARAMS(map, "ephemeral", "sqlite")
@@ -165,6 +166,87 @@ TEST(map, reducers)
         CHECK_TEXT(quoted(cases[i].after), got(bag, "k"));
     }
     CHECK_OK(pack(bag, "list", "['a',1]", d->err) == 0 ? 0 : 0);
+}
+
+/* "TAG@SEQ " for each tag of an item that came from what was read, "@SEQ?" from another backpack;
+ * and how many tags there are. */
+static const char *taints_of(valise_backpack *bag, const char *key)
+{
+    const valise_commit commit = item_of(bag, key);
+    const valise_taint *const *taint = commit.taints.items;
+    const char *text = "";
+
+    for (size_t i = 0; i < commit.taints.count; i++)
+        text =
+            test_format("%s%.*s@%lld%s ", text, VALISE_STR_ARG(taint[i]->tag),
+                        (long long)taint[i]->seq, vls_uuid_is_none(&taint[i]->backpack) ? "" : "?");
+    return test_format("%s%zu", text, commit.tags.count);
+}
+
+static valise_backpack *tainting(desk *d, const char *name)
+{
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_TAINT);
+    valise_backpack *bag = bag_with(d, name, &o);
+    valise_pack_options tagged = VALISE_PACK_OPTIONS_INIT;
+
+    tagged.tags = NAMES("pii");
+    CHECK_INT(0, valise_pack(NULL, bag, "card", quoted("['4111']"), &tagged, d->err));
+    CHECK_INT(0, pack(bag, "list", "[1,2]", d->err));
+    return bag;
+}
+
+/* What an element is about carries the marks of what it was taken from. [B22] */
+TEST(map, an_element_carries_the_tags_of_its_list)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = tainting(d, "b");
+    valise_list only = NAMES("m", "m/0/s"), nobody = NAMES("m");
+    valise_flow *flow =
+        nodes_of(d,
+                 "{'id':'m','type':'MapNode','params':{'over':'card','flow':{'nodes':[" SET(
+                     "s", "{'copy':'{{item}}'}") "]}}}",
+                 "");
+
+    CHECK_OK(valise_tag_rule(bag, "pii", &only, NULL, d->err));
+    CHECK_TEXT("default at m", ran(d, flow, bag));
+    CHECK_TEXT("(denied)", got(node_of(d, bag, "other", "", NULL), "copy"));
+    CHECK_INT(1, item_of(bag, "copy").tags.count);
+    CHECK_TEXT("pii@1 1", taints_of(bag, "results"));
+    CHECK_OK(valise_tag_rule(bag, "pii", &nobody, NULL, d->err));
+    CHECK(strstr(ran(d, flow, bag), "node 'm/0/s' may not read 'item'"));
+}
+
+/* So do its results, and what is reduced. [B22] */
+TEST(map, what_comes_back_carries_the_tags_of_what_was_read)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = tainting(d, "b");
+
+    CHECK_TEXT("default at m",
+               ran(d, map(d, "", SET("s", "{'result':'{{item}}{{card}}'}"), ""), bag));
+    CHECK_TEXT("pii@1 1", taints_of(bag, "results"));
+    bag = tainting(d, "c");
+    CHECK_TEXT("default at m",
+               ran(d, map(d, ",'reduce':{'k':'append'}", SET("s", "{'k':'{{card}}'}"), ""), bag));
+    CHECK_TEXT("pii@1 1", taints_of(bag, "k"));
+    bag = tainting(d, "e"); /* nothing of it was read */
+    CHECK_TEXT("default at m",
+               ran(d, map(d, ",'reduce':{'k':'append'}", SET("s", "{'k':'{{item}}'}"), ""), bag));
+    CHECK_TEXT("0", taints_of(bag, "k"));
+}
+
+/* The node of the map reduces only what it may read. [B19] */
+TEST(map, does_not_reduce_what_it_may_not_read)
+{
+    desk *d = desk_open(t);
+    valise_backpack *bag = tainting(d, "b");
+    valise_list inside = NAMES("m/0/s", "m/1/s");
+    valise_flow *flow = map(d, ",'reduce':{'k':'append'}", SET("s", "{'k':'{{card}}'}"), "");
+
+    CHECK_OK(valise_tag_rule(bag, "pii", &inside, NULL, d->err));
+    CHECK(strstr(ran(d, flow, bag), "DENIED"));
+    CHECK(strstr(ran(d, flow, bag), "node 'm' may not read 'k'"));
+    CHECK_TEXT("card list", keys(bag));
 }
 
 TEST(map, a_reducer_that_cannot)

@@ -373,6 +373,76 @@ TEST(flow_retry, the_fallback_sees_the_state_before_too)
     CHECK_TEXT("n=1", items(bag));
 }
 
+/* What comes back is the output of who packed it, who may read it whatever its tags. [B22] */
+TEST(flow_retry, what_comes_back_keeps_where_its_tags_came_from)
+{
+    desk *d = script_desk(t);
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_TAINT);
+    valise_backpack *bag = bag_with(d, "x", &o), *auth = node_of(d, bag, "auth", "", NULL);
+    valise_pack_options tagged = VALISE_PACK_OPTIONS_INIT;
+    valise_list nobody = NAMES("nobody");
+
+    tagged.tags = NAMES("pii");
+    CHECK_OK(valise_pack(NULL, bag, "card", "1", &tagged, d->err));
+    CHECK_TEXT("1", got(auth, "card"));
+    CHECK_OK(pack(auth, "mine", "2", d->err));
+    CHECK_OK(valise_tag_rule(bag, "pii", &nobody, NULL, d->err));
+    CHECK_TEXT("2", seen(auth, "mine"));
+    CHECK_TEXT("IO: node 'a': gone",
+               ran(d,
+                   nodes_of(d,
+                            node_("a", "{'exec':[['pack','mine',3],['fail',0,'IO','gone']]}",
+                                  ",'quarantine':true"),
+                            ""),
+                   bag));
+    CHECK_TEXT("2", got(bag, "mine"));
+    CHECK_TEXT("2", seen(auth, "mine"));
+    CHECK_INT(1, item_of(bag, "mine").taints.count);
+    CHECK_TEXT("(denied)", got(node_of(d, bag, "b", "", NULL), "mine"));
+}
+
+static int note_commit(void *arg, const valise_commit *commit, valise_error *err)
+{
+    (void)err;
+    *(const char **)arg = test_format("%s%.*s:%zu ", *(const char **)arg,
+                                      VALISE_STR_ARG(commit->key), commit->taints.count);
+    return 0;
+}
+
+/* What went wrong may say what was read, and so may the node around that tries again. [B22] */
+TEST(flow_retry, an_error_carries_the_tags_of_what_was_read)
+{
+    desk *d = script_desk(t);
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_TAINT);
+    valise_backpack *bag = bag_with(d, "x", &o);
+    valise_pack_options tagged = VALISE_PACK_OPTIONS_INIT;
+    valise_history filter = VALISE_HISTORY_INIT;
+    valise_list nobody = NAMES("nobody");
+    const char *text = "";
+
+    tagged.tags = NAMES("pii");
+    filter.actions = 1u << VALISE_ACTION_QUARANTINE;
+    CHECK_OK(valise_pack(NULL, bag, "card", "1", &tagged, d->err));
+    CHECK(strstr(ran(d,
+                     nodes_of(d,
+                              test_format("{'id':'sub','type':'SubflowNode','quarantine':true,"
+                                          "'params':{'flow':{'nodes':[%s]}}}",
+                                          node_("a",
+                                                "{'exec':[['read','card'],"
+                                                "['fail',0,'IO','card 1 refused']]}",
+                                                ",'quarantine':true")),
+                              ""),
+                     bag),
+                 "card 1 refused"));
+    CHECK_OK(valise_history_each(bag, &filter, note_commit, &text, d->err));
+    CHECK_TEXT("sub#1:1 sub/a#1:1 ", text);
+    CHECK_OK(valise_tag_rule(bag, "pii", &nobody, NULL, d->err));
+    text = "";
+    CHECK_OK(
+        valise_history_each(node_of(d, bag, "b", "", NULL), &filter, note_commit, &text, d->err));
+    CHECK_TEXT("", text);
+}
+
 TEST(flow_retry, an_attempt_that_wrote_nothing_leaves_an_entry) /* [F2] */
 {
     desk *d = script_desk(t);
