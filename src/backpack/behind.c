@@ -151,6 +151,7 @@ static bool is_decision(int rc)
     case VALISE_E_EXISTS:
     case VALISE_E_LIMIT:
     case VALISE_E_TOO_LARGE:
+    case VALISE_E_UNSUPPORTED:
         return true;
     default:
         return false;

@@ -372,8 +372,6 @@ static int begin(vls_use *out, bool *absent, valise_view *view, const vls_who *w
         return 0;
     if (rc == 0)
         rc = take_scope(out, view, who, err);
-    if (rc == 0 && must_watch(out, who))
-        rc = watch(out, who, err);
     if (rc < 0)
         vls_use_end(out);
     return rc;
@@ -381,7 +379,13 @@ static int begin(vls_use *out, bool *absent, valise_view *view, const vls_who *w
 
 int vls_use_begin(vls_use *out, valise_view *view, const vls_who *who, valise_error *err)
 {
-    return begin(out, NULL, view, who, err);
+    int rc = begin(out, NULL, view, who, err);
+
+    if (rc == 0 && must_watch(out, who))
+        rc = watch(out, who, err);
+    if (rc < 0)
+        vls_use_end(out);
+    return rc;
 }
 
 int vls_use_begin_other(vls_use *out, valise_view *view, const vls_who *who, const char *member,

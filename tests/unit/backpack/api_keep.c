@@ -119,6 +119,27 @@ static void pack_for(desk *d, valise_backpack *bag, const char *key, const char 
     CHECK_INT(0, valise_backpack_flush(bag, d->err));
 }
 
+/* What a node expects is asked for without anything being read. [B22] [B29] [K8] */
+TEST(api_keep, a_node_that_can_be_tainted_expects_a_version)
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_TAINT);
+    valise_pack_options expects = VALISE_PACK_OPTIONS_INIT;
+
+    for (int way = 0; way < 2; way++) {
+        valise_backpack *bag, *node;
+        o.flags |= way ? VALISE_BACKPACK_WRITE_BEHIND : 0;
+        bag = bag_with(d, way ? "behind" : "run-1", &o);
+        node = node_of(d, bag, "n", "", NULL);
+        expects.expect = 0;
+        CHECK_OK(valise_pack(NULL, node, "a", "1", &expects, &t->err));
+        expects.expect = 1;
+        CHECK_OK(valise_pack(NULL, node, "a", "2", &expects, &t->err));
+        CHECK_OK(valise_backpack_flush(bag, &t->err));
+        CHECK_TEXT("a=2", items(bag));
+    }
+}
+
 /* What is refused is refused by the flush, which keeps nothing: that one is gone, the others are
  * kept by the next. */
 TEST(api_keep, one_that_is_refused_does_not_hold_up_the_others) /* [B29] */
@@ -190,6 +211,29 @@ static int refuse_for_now(void *self, valise_pass *pass, valise_error *err)
     err->code = *code;
     (void)snprintf(err->message, sizeof(err->message), "not now");
     return *code;
+}
+
+/* A guard may refuse with any code: what will be refused again does not hold up the others. */
+TEST(api_keep, what_is_not_supported_is_refused) /* [B29] */
+{
+    int code = 0;
+    const valise_middleware m = {
+        .size = sizeof(m), .name = "m", .self = &code, .before = refuse_for_now};
+    const valise_middleware *const list[] = {&m, NULL};
+    valise_options how = VALISE_OPTIONS_INIT;
+    valise_backpack *bag;
+    desk *d;
+
+    how.middleware = list;
+    d = desk_open_with(t, &how);
+    bag = behind(d, "run-1");
+    CHECK_OK(pack(bag, "a", "1", &t->err));
+    code = VALISE_E_UNSUPPORTED;
+    CHECK_RC(VALISE_E_UNSUPPORTED, valise_backpack_flush(bag, &t->err));
+    code = 0;
+    CHECK_OK(pack(bag, "b", "1", &t->err));
+    CHECK_OK(valise_backpack_flush(bag, &t->err));
+    CHECK_TEXT("b=1", items(bag));
 }
 
 /* What has nothing to do with the command is worth another try. */
