@@ -221,22 +221,61 @@ static int call(valise_node_run *at, int phase, valise_node_fn *fn, valise_error
     return rc < 0 ? rc : vls_node_look(at, err);
 }
 
-/* The last try, with time of its own. */
-static int fall_back(valise_node_run *at, valise_error *err)
-{
-    const valise_error why = *err;
-
-    vls_error_clear(err);
-    at->told = false;
-    begin_phase(at, VLS_PHASE_EXEC);
-    return hear(at->node->type->exec_fallback(at->node->self, at, &why, err), err);
-}
-
-/* Where an attempt begins. */
+/* Where an attempt begins, or what else may fail. */
 typedef struct starting {
     int64_t seq, tick;
     size_t seen;
 } starting;
+
+static int start_here(starting *out, const valise_node_run *at, valise_error *err)
+{
+    *out = (starting){.seen = at->seen.len, .tick = vls_flow_record_tick(at->run)};
+    return at->node->quarantine ? vls_flow_seq(&out->seq, at->run, err) : 0;
+}
+
+/* What was written since goes out of the state, for this error. */
+static int take_back(valise_node_run *at, const starting *from, const valise_error *why,
+                     valise_error *err)
+{
+    if (!at->node->quarantine)
+        return 0;
+    return at->unseen ? vls_fail_memory(err)
+                      : vls_flow_quarantine(at, from->seq, from->seen, why, err);
+}
+
+/* Something that is not tried again came to this. */
+static int end_here(valise_node_run *at, const starting *from, int rc, valise_error *err)
+{
+    valise_error why;
+    int cleaned;
+
+    if (rc >= 0 || rc == VALISE_E_NO_MEMORY)
+        return rc;
+    vls_secrets_hide(&at->secrets, err);
+    why = *err;
+    cleaned = take_back(at, from, &why, err);
+    if (cleaned < 0)
+        return cleaned;
+    *err = why;
+    return rc;
+}
+
+/* The last try, with time of its own. */
+static int fall_back(valise_node_run *at, valise_error *err)
+{
+    const valise_error why = *err;
+    starting from;
+    int rc;
+
+    vls_error_clear(err);
+    at->told = false;
+    rc = start_here(&from, at, err);
+    if (rc < 0)
+        return rc;
+    begin_phase(at, VLS_PHASE_EXEC);
+    rc = hear(at->node->type->exec_fallback(at->node->self, at, &why, err), err);
+    return end_here(at, &from, rc, err);
+}
 
 /* An attempt failed: tell, and clean up. */
 static int after_failure(valise_node_run *at, const starting *from, bool last, valise_error *err)
@@ -252,10 +291,8 @@ static int after_failure(valise_node_run *at, const starting *from, bool last, v
     why = *err;
     if (!last)
         rc = vls_flow_record_void(at, from->tick, err);
-    if (rc == 0 && at->unseen && at->node->quarantine)
-        rc = vls_fail_memory(err);
-    if (rc == 0 && at->node->quarantine)
-        rc = vls_flow_quarantine(at, from->seq, from->seen, &why, err);
+    if (rc == 0)
+        rc = take_back(at, from, &why, err);
     if (rc == 0)
         *err = why;
     else
@@ -266,8 +303,8 @@ static int after_failure(valise_node_run *at, const starting *from, bool last, v
 /* One more attempt. 1: there may be another one. */
 static int attempt(valise_node_run *at, bool last, valise_error *err)
 {
-    starting from = {.seen = at->seen.len, .tick = vls_flow_record_tick(at->run)};
-    int rc = at->node->quarantine ? vls_flow_seq(&from.seq, at->run, err) : 0, cleaned;
+    starting from;
+    int rc = start_here(&from, at, err), cleaned;
 
     if (rc < 0)
         return rc;
@@ -305,25 +342,36 @@ static int exec(valise_node_run *at, valise_error *err)
 
 /* ---- phases ---- */
 
+/* What the node chose and packed at the end, and where that leads. */
+static int leave_node(vls_flow_step *step, valise_node_run *at, valise_error *err)
+{
+    int rc = call(at, VLS_PHASE_POST, at->node->type->post, err);
+
+    if (rc == 0)
+        rc = vls_flow_check_outputs(at, err);
+    at->phase = rc == 0 ? VLS_PHASE_ROUTE : at->phase;
+    return rc < 0 ? rc : vls_flow_route(step, at, err);
+}
+
 static int run_phases(vls_flow_step *step, valise_node_run *at, valise_error *err)
 {
-    const valise_node_type *type = at->node->type;
+    starting from;
     int rc = resolve(at, err);
 
     if (rc == 0)
         rc = vls_flow_check_inputs(at, err);
     if (rc == 0)
-        rc = call(at, VLS_PHASE_PREP, type->prep, err);
+        rc = call(at, VLS_PHASE_PREP, at->node->type->prep, err);
     if (rc == 0)
         vls_flow_tell_prep(at, at->run->watches ? ticks(at) - at->start_ns : 0);
     if (rc == 0)
         rc = exec(at, err);
     if (rc == 0)
-        rc = call(at, VLS_PHASE_POST, type->post, err);
-    if (rc == 0)
-        rc = vls_flow_check_outputs(at, err);
-    at->phase = rc == 0 ? VLS_PHASE_ROUTE : at->phase;
-    return rc < 0 ? rc : vls_flow_route(step, at, err);
+        rc = start_here(&from, at, err);
+    if (rc < 0)
+        return rc;
+    rc = leave_node(step, at, err);
+    return end_here(at, &from, rc, err);
 }
 
 /* ---- failures ---- */

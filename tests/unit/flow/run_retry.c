@@ -341,6 +341,39 @@ TEST(flow_retry, a_failed_attempt_leaves_no_trace_in_the_state) /* [F2], S12, [B
              valise_unpack(&(valise_blob *){NULL}, node_of(d, bag, "c", "", NULL), "old", &t->err));
 }
 
+/* What comes behind the attempts fails the node as well: what it packed then goes, too. [F2] [F17]
+ */
+TEST(flow_retry, what_fails_at_the_end_leaves_no_trace_either)
+{
+    static const char *const cases[][2] = {
+        {"{'exec':[['pack','done',1]],'post':[['pack','old',2],['fail',0,'IO','no']]}", ""},
+        {"{'exec':[['pack','done',1]],'post':[['pack','old',2]]}",
+         ",'outputs':{'old':{'type':'string'}}"},
+        {"{'exec':[['fail',0,'IO','no']],'fallback':[['pack','old',2],['fail',0,'IO','no']],"
+         "'post':[['pack','done',1]]}",
+         ""},
+    };
+    desk *d = script_desk(t);
+
+    for (size_t i = 0; i < VLS_COUNT(cases); i++) {
+        valise_backpack *bag = bag_of(d, test_format("x%zu", i));
+        const char *more = test_format(",'quarantine':true%s", cases[i][1]);
+        const char *node = node_("a", cases[i][0], more);
+
+        if (i == 2)
+            node = test_format("{'id':'a','type':'kit.Rescue','params':%s%s}", cases[i][0], more);
+        test_context("case %zu", i);
+        CHECK_OK(pack_tagged(bag, "old", "1", &t->err));
+        CHECK_TEXT("default at b", ran(d,
+                                       nodes_of(d, test_format("%s,%s", node, NODE("b", "{}")),
+                                                edge_("a", "b", "'error'")),
+                                       bag));
+        CHECK_TEXT(i == 2 ? "old=1" : "done=1 old=1", items(bag));
+        HAS(jailed(bag), "old=2(attempt 1 of 'a' failed)");
+        CHECK_STR(VLS_STR("old"), item_of(bag, "old").node_id);
+    }
+}
+
 TEST(flow_retry, the_attempt_that_succeeds_sees_the_state_before_the_first) /* [F2] */
 {
     desk *d = script_desk(t);
