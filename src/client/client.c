@@ -153,7 +153,7 @@ int vls_client_send(vls_answer *out, vls_arena *arena, vls_client *client,
         .arena = arena,
         .deadline_ns = vls_deadline_ns(client->env, client->provider.timeout_ns),
     };
-    int rc;
+    int rc, cleaned;
 
     *out = (vls_answer){.blocks = vls_json_null()};
     if (!asked.model.ptr)
@@ -163,6 +163,8 @@ int vls_client_send(vls_answer *out, vls_arena *arena, vls_client *client,
     rc = read_key(&key, client, err);
     if (rc == 0)
         rc = vls_retry_send(&trying, err);
-    *out = trying.answer;
-    return rc;
+    cleaned = vls_echo_clean(&trying.answer, arena, &key, rc < 0 ? NULL : err);
+    if (cleaned == 0)
+        *out = trying.answer;
+    return rc < 0 ? rc : cleaned;
 }

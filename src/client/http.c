@@ -34,6 +34,7 @@ typedef struct exchange {
     vls_wire_walk *walk;
 
     vls_stream *stream;
+    vls_echo echo;
     vls_buf body;
     body_kind kind;
     int64_t received; /* bytes of the body */
@@ -173,8 +174,13 @@ static int begin_body(exchange *x, valise_str bytes)
     x->kind = kind_of(x, bytes);
     if (x->kind != BODY_STREAM)
         return 0;
+    vls_echo_init(&x->echo, x->trying->key);
+    x->echo.env = client->env;
+    x->echo.on_piece = sending->on_piece;
+    x->echo.arg = sending->arg;
     return vls_stream_new(&x->stream, client->env, client->provider.adapter,
-                          sending->stream ? sending->on_piece : NULL, sending->arg, &x->err);
+                          sending->stream && sending->on_piece ? vls_echo_piece : NULL, &x->echo,
+                          &x->err);
 }
 
 /* The beginning of it is enough. */
@@ -655,6 +661,8 @@ static int keep_stream(exchange *x, int rc, valise_error *err)
 
     if (!x->stream)
         return rc;
+    if (rc == 0)
+        rc = vls_echo_flush(&x->echo, err);
     /* An error that came as an event, before anything else did, may pass. */
     if (rc == VALISE_E_REMOTE && !vls_stream_has_begun(x->stream))
         x->trying->again = vls_stream_is_passing(x->stream);

@@ -67,6 +67,28 @@ int vls_retry_send(vls_trying *trying, valise_error *err);
  * chance. */
 int64_t vls_retry_wait_ns(const valise_env *env, int64_t attempt, int64_t asked_ns);
 
+/* ---- echo.c ---- */
+
+/* What stands between the pieces of a stream and who is told of them. */
+typedef struct vls_echo {
+    valise_str key;     /* "": there is none that is looked for */
+    size_t least;       /* so much of it must not be told */
+    uint64_t grams[64]; /* four bytes in a row that it has, a bit for each */
+    const valise_env *env;
+    vls_piece_fn *on_piece;
+    void *arg;
+    vls_piece last; /* whose block this was held back of; its name is the stream's: */
+    size_t held;    /* bytes, the first of the key */
+} vls_echo;
+
+/* Borrows the key. The caller sets env, on_piece and arg. */
+void vls_echo_init(vls_echo *echo, const vls_key *key);
+int vls_echo_piece(void *echo, const vls_piece *piece, valise_error *err); /* a vls_piece_fn */
+int vls_echo_flush(vls_echo *echo, valise_error *err);                     /* no more will come */
+
+/* All texts of an answer without the key. */
+int vls_echo_clean(vls_answer *answer, vls_arena *arena, const vls_key *key, valise_error *err);
+
 /* ---- http.c, url.c ---- */
 
 int vls_http_try(vls_trying *trying, valise_error *err);

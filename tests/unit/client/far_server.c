@@ -372,6 +372,49 @@ static void do_echo_event(peer *p, const request *r, int count)
     put(p, "0\r\n\r\n", 5);
 }
 
+/* In all that an answer has. */
+static void do_echo_answer(peer *p, const request *r, int count)
+{
+    char body[12000];
+
+    (void)count;
+    snprintf(body, sizeof(body),
+             "{\"events\":[{\"do\":\"head\",\"id\":\"%s\",\"model\":\"m %s\"},"
+             "{\"do\":\"think\",\"at\":0,\"text\":\"it is %s?\"},"
+             "{\"do\":\"text\",\"at\":1,\"text\":\"%s%s\"},"
+             "{\"do\":\"call\",\"at\":2,\"id\":\"c\",\"name\":\"tell\"},"
+             "{\"do\":\"args\",\"at\":2,\"text\":\"{\\\"%s\\\":[\\\"%s\\\"]}\"},"
+             "{\"do\":\"stop\",\"why\":\"calls\",\"text\":\"%s\"}]}",
+             r->key, r->key, r->key, r->key, r->key, r->key, r->key, r->key);
+    whole(p, 200, "", body);
+}
+
+static void say_text(peer *p, int at, const char *text, size_t len)
+{
+    char event[200];
+
+    snprintf(event, sizeof(event), "data: {\"do\":\"text\",\"at\":%d,\"text\":\"%.*s\"}\n\n", at,
+             (int)len, text);
+    chunk(p, event, strlen(event));
+}
+
+/* A few bytes at a time; what only looks like it stays. */
+static void do_echo_stream(peer *p, const request *r, int count)
+{
+    size_t len = strlen(r->key);
+
+    (void)count;
+    begin_stream(p);
+    say_text(p, 0, "it is sk-", 9);
+    say_text(p, 0, "ilful: ", 7);
+    for (size_t at = 0; at < len; at += 5)
+        say_text(p, 0, r->key + at, len - at < 5 ? len - at : 5);
+    say_text(p, 0, ", or sk-toy", 11);
+    say_text(p, 1, "!", 1);
+    chunk(p, EVENT(STOP), strlen(EVENT(STOP)));
+    put(p, "0\r\n\r\n", 5);
+}
+
 static void do_silence(peer *p, const request *r, int count)
 {
     (void)r;
@@ -557,6 +600,8 @@ static struct script {
     {"denied", do_denied, 0},
     {"echo", do_echo, 0},
     {"echo-event", do_echo_event, 0},
+    {"echo-answer", do_echo_answer, 0},
+    {"echo-stream", do_echo_stream, 0},
     {"silence", do_silence, 0},
     {"silence-inside", do_silence_inside, 0},
     {"lingering", do_lingering, 0},

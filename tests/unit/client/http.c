@@ -406,6 +406,41 @@ TEST(http, a_key_that_is_echoed_is_cut_out)
     CHECK(!strstr(far_log(f), "PLANTED"));
 }
 
+/* An answer and its pieces become messages, events and files. [F10] */
+TEST(http, a_key_that_is_answered_is_cut_out)
+{
+    far *f = far_start(NULL);
+    sent *s = kit_ask(t, f, "echo-answer", false);
+
+    CHECK_OK(s->rc);
+    CHECK_TEXT("[{\"text\":\"it is [key]?\",\"type\":\"thinking\"},"
+               "{\"text\":\"[key][key]\",\"type\":\"text\"},"
+               "{\"args\":{\"[key]\":[\"[key]\"]},\"callId\":\"c\",\"name\":\"tell\",\"type\":"
+               "\"tool_use\"}]",
+               s->blocks);
+    CHECK_STR(VLS_STR("[key]"), s->answer.id);
+    CHECK_STR(VLS_STR("m [key]"), s->answer.model);
+    CHECK_STR(VLS_STR("[key]"), s->answer.stop_text);
+    s = kit_ask(t, f, "echo-stream", true);
+    CHECK_OK(s->rc);
+    CHECK_STR(VLS_STR("it is sk-ilful: [key], or sk-toy!"), vls_buf_str(&s->pieces));
+    CHECK_TEXT("[{\"text\":\"it is sk-ilful: [key], or sk-toy\",\"type\":\"text\"},"
+               "{\"text\":\"!\",\"type\":\"text\"}]",
+               s->blocks);
+}
+
+/* A server of this machine takes any word for a key: it stays a word. */
+TEST(http, a_word_is_no_secret)
+{
+    far *f = far_start(NULL);
+    sent *s;
+
+    CHECK(setenv("TOY_API_KEY", "hello", 1) == 0);
+    s = kit_ask(t, f, "whole", false);
+    CHECK_OK(s->rc);
+    CHECK_TEXT("[{\"text\":\"hello\",\"type\":\"text\"}]", s->blocks);
+}
+
 TEST(http, without_a_key)
 {
     far *f = far_start(NULL);

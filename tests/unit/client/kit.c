@@ -146,6 +146,7 @@ static void check_hidden(const sent *s)
     CHECK(!strstr(s->err.message, "PLANTED") && !strstr(s->err.message, "sk-toy-01234"));
     CHECK(!strstr(s->err.hint, "PLANTED") && !strstr(s->err.path, "PLANTED"));
     CHECK(!s->blocks || !strstr(s->blocks, "PLANTED"));
+    CHECK(s->pieces.len == 0 || !memmem(s->pieces.ptr, s->pieces.len, "PLANTED", 7));
 }
 
 sent *kit_send(test *t, vls_client *client, const how *given)
