@@ -11,7 +11,7 @@ static const valise_field rule_in[] = {
                          "Name of the backpack; \"\" for the whole workspace.",
                          .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),
     VALISE_FIELD_AS_WITH(vls_rule_args, who.node, "node", STR, VALISE_HIDDEN,
-                         "Allow no node, only the owner.", .max = VLS_BAG_NODE_MAX),
+                         "Allow no node, only the owner.", .min = 1, .max = VLS_BAG_NODE_MAX),
     VALISE_FIELD_AS(vls_rule_args, who.id, "backpackId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,
                     "The name must still be that of this backpack."),
     VALISE_FIELD_WITH(vls_rule_args, tag, STR, VALISE_REQUIRED | VALISE_POSITIONAL, "The tag.",

@@ -111,8 +111,8 @@ static inline void vls_auto_use(vls_use *use)
                          VALISE_REQUIRED | VALISE_POSITIONAL, "Name of the backpack.", .min = 1,   \
                          .max = VLS_BAG_NAME_MAX, .ref = VLS_REF_BACKPACK),                        \
         VALISE_FIELD_AS_WITH(args_type, who.node, "node", STR, node_flags,                         \
-                             "Act as this node, under its permissions.", .max = VLS_BAG_NODE_MAX,  \
-                             .ref = VLS_REF_NODE),                                                 \
+                             "Act as this node, under its permissions.", .min = 1,                 \
+                             .max = VLS_BAG_NODE_MAX, .ref = VLS_REF_NODE),                        \
         VALISE_FIELD_AS(args_type, who.id, "backpackId", UUID, VALISE_NULLABLE | VALISE_HIDDEN,    \
                         "The name must still be that of this backpack.")
 
