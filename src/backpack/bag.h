@@ -307,8 +307,8 @@ void vls_commit_out(valise_commit *commit);
 void vls_prune_event(valise_event *out, char room[VLS_PRUNE_MAX], const valise_uuid *backpack,
                      valise_str name, int64_t edge);
 
-/* The event of a commit (BACKPACK_PACK, ...), in arena: keys, sizes, ids and summaries, no values.
- */
+/* The event of a commit (BACKPACK_PACK, ...), in arena: keys, sizes, ids and summaries, no values;
+ * of what its node did not give neither an id nor a summary. */
 int vls_commit_event(valise_event *out, const valise_commit *commit, valise_str name,
                      vls_arena *arena, valise_error *err);
 

@@ -220,6 +220,7 @@ void vls_prune_event(valise_event *out, char room[VLS_PRUNE_MAX], const valise_u
 int vls_commit_event(valise_event *out, const valise_commit *commit, valise_str name,
                      vls_arena *arena, valise_error *err)
 {
+    static const valise_id no_value;
     static const char *const types[] = {
         "BACKPACK_PACK", "BACKPACK_DELETE", "BACKPACK_QUARANTINE", "BACKPACK_RELEASE",
         "BACKPACK_PACK", "BACKPACK_PACK",   "BACKPACK_UNPACK"};
@@ -228,6 +229,13 @@ int vls_commit_event(valise_event *out, const valise_commit *commit, valise_str 
     int rc;
 
     vls_commit_out(&shown);
+    /* Who may hear only of what a node does hears nothing of what others packed: it may be hidden
+     * from that node. [B21] */
+    shown.previous_value = no_value;
+    if (!vls_commit_gives_value(commit)) {
+        shown.value = no_value;
+        shown.summary = (valise_str){NULL, 0};
+    }
     /* What went wrong may quote the value. [B32] */
     shown.error = (valise_str){NULL, 0};
     if (shown.reason.ptr && commit->action == VALISE_ACTION_QUARANTINE && is_redacted(shown.tags))

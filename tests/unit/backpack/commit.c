@@ -103,6 +103,29 @@ TEST(commit, events_have_no_values)
     }
 }
 
+/* Who may hear of one node alone may not be allowed to read what others packed. [B21] [B32] */
+TEST(commit, events_tell_of_no_values_that_others_gave)
+{
+    bag *b = bag_open(t, NULL);
+    valise_event event = {0};
+
+    for (int i = 0; i < 4; i++) {
+        bool gives = i == 0;
+        if (i == 0)
+            CHECK_OK(put(b, b->owner, "k", "\"HIDDEN\""));
+        else if (i == 1)
+            CHECK_OK(jail(b, b->owner, "k", "x"));
+        else if (i == 2)
+            CHECK_OK(unjail(b, b->owner, "k", 0));
+        else
+            CHECK_INT(1, drop(b, b->owner, "k"));
+        CHECK_OK(vls_commit_event(&event, &b->done.commit, VLS_STR("run-1"), &b->arena, &t->err));
+        CHECK(gives == (vls_str_find(event.payload, VLS_STR("HIDDEN")) < event.payload.len));
+        CHECK(gives == (vls_str_find(event.payload, VLS_STR("\"valueId\"")) < event.payload.len));
+        CHECK(vls_str_find(event.payload, VLS_STR("\"previousValueId\"")) == event.payload.len);
+    }
+}
+
 TEST(commit, lists_of_names)
 {
     VLS_AUTO(arena) vls_arena arena = {0};
