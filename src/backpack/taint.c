@@ -80,18 +80,21 @@ static bool renew(const vls_scope *scope, valise_taint *source, int64_t *since, 
     return true;
 }
 
-static int mark_in_scope(vls_scope *scope, valise_str tag, const vls_ledger_head *head,
-                         const valise_commit *item, valise_error *err)
+/* row: what the ledger has of it, which the read has made new already; its backpack is none where
+ * it is not known. */
+static int mark_in_scope(vls_scope *scope, valise_str tag, const vls_taint_row *row,
+                         const vls_ledger_head *head, const valise_commit *item, valise_error *err)
 {
     vls_scope_mark *mark = find_mark(scope, tag);
-    vls_scope_mark fresh = {.since = 0};
+    vls_scope_mark fresh = {.source = row->source, .since = row->since};
     int rc = 0;
 
     if (mark) {
         (void)renew(scope, &mark->source, &mark->since, true, head, item);
         return 0;
     }
-    (void)renew(scope, &fresh.source, &fresh.since, false, head, item);
+    if (vls_uuid_is_none(&row->backpack))
+        (void)renew(scope, &fresh.source, &fresh.since, false, head, item);
     rc = vls_arena_dup(&fresh.source.tag, &scope->texts, tag, err);
     if (rc == 0 && !vls_vec_push(&scope->marks, scope->env, fresh))
         rc = vls_fail_memory(err);
@@ -107,20 +110,21 @@ static int get_row(vls_taint_row *row, const vls_scope *scope, const vls_ledger 
     return ledger->ops->row_get(row, ledger->self, &vls_bag_taints, err);
 }
 
-/* VALISE_E_UNSUPPORTED: the ledger cannot be changed. */
-static int mark_in_ledger(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
-                          valise_str tag, const valise_commit *item, valise_error *err)
+/* VALISE_E_UNSUPPORTED: the ledger cannot be changed. *row: what was to be put. */
+static int mark_in_ledger(vls_taint_row *row, vls_scope *scope, const vls_ledger *ledger,
+                          const vls_ledger_head *head, valise_str tag, const valise_commit *item,
+                          valise_error *err)
 {
     valise_error cannot = VALISE_ERROR_INIT;
-    vls_taint_row row;
     int rc;
 
+    *row = (vls_taint_row){.since = 0};
     if (ledger->frozen)
         return VALISE_E_UNSUPPORTED;
-    rc = get_row(&row, scope, ledger, head, tag, err);
-    if (rc < 0 || !renew(scope, &row.source, &row.since, rc == 1, head, item))
+    rc = get_row(row, scope, ledger, head, tag, err);
+    if (rc < 0 || !renew(scope, &row->source, &row->since, rc == 1, head, item))
         return rc < 0 ? rc : 0;
-    rc = ledger->ops->row_put(ledger->self, &vls_bag_taints, &row, &cannot);
+    rc = ledger->ops->row_put(ledger->self, &vls_bag_taints, row, &cannot);
     if (rc < 0 && rc != VALISE_E_UNSUPPORTED && err)
         *err = cannot;
     return rc;
@@ -137,6 +141,7 @@ int vls_scope_taint(vls_scope *scope, const vls_ledger *ledger, const vls_ledger
 {
     valise_list sticky = sticky_of(head);
     const valise_str *tag = item->tags.items;
+    vls_taint_row row;
     int rc = 0;
 
     if (!is_watched(scope, head, item))
@@ -145,9 +150,9 @@ int vls_scope_taint(vls_scope *scope, const vls_ledger *ledger, const vls_ledger
     for (size_t i = 0; i < item->tags.count && rc == 0; i++) {
         if (!list_has(sticky, tag[i]))
             continue;
-        rc = mark_in_ledger(scope, ledger, head, tag[i], item, err);
+        rc = mark_in_ledger(&row, scope, ledger, head, tag[i], item, err);
         if (rc == VALISE_E_UNSUPPORTED)
-            rc = mark_in_scope(scope, tag[i], head, item, err);
+            rc = mark_in_scope(scope, tag[i], &row, head, item, err);
     }
     pthread_mutex_unlock(&scope->lock);
     return rc;

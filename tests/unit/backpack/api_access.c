@@ -409,6 +409,31 @@ TEST(api_access, taint_goes_with_the_node) /* [B22] */
     CHECK(has_tag(bag, "mine", "pii"));
 }
 
+/* A query cannot put a mark where the others are; it is the same mark all the same. [B22] */
+TEST(api_access, the_first_that_was_read_in_a_run_is_the_source)
+{
+    desk *d = desk_open(t);
+    valise_backpack_options o = desk_options(d, VALISE_BACKPACK_TAINT);
+    valise_backpack *bag = bag_with(d, "x", &o);
+    const valise_taint *const *taint;
+    valise_commit c;
+
+    (void)run_op(d, "backpack:pack",
+                 "{\"backpack\":\"x\",\"key\":\"a\",\"value\":1,\"tags\":[\"secret\"]}");
+    (void)run_op(d, "backpack:peek", "{\"backpack\":\"x\",\"key\":\"a\",\"node\":\"n\"}");
+    (void)run_op(d, "backpack:pack",
+                 "{\"backpack\":\"x\",\"key\":\"b\",\"value\":1,\"tags\":[\"secret\"]}");
+    (void)run_op(d, "backpack:pack",
+                 "{\"backpack\":\"x\",\"key\":\"c\",\"value\":1,\"node\":\"n\"}");
+    (void)run_op(d, "backpack:peek", "{\"backpack\":\"x\",\"key\":\"b\",\"node\":\"n\"}");
+    (void)run_op(d, "backpack:pack",
+                 "{\"backpack\":\"x\",\"key\":\"d\",\"value\":1,\"node\":\"n\"}");
+    c = item_of(bag, "d");
+    taint = c.taints.items;
+    CHECK_INT(1, c.taints.count);
+    CHECK_INT(1, taint[0]->seq);
+}
+
 TEST(api_access, declassifying_needs_a_capability) /* [B22] */
 {
     desk *d = desk_open(t);
