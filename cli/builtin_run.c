@@ -72,6 +72,8 @@ static int run_run(int *status, cli *c, const cli_words *words, const void *args
             return vls_fail(err, CLI_E_USAGE, "'%s' takes no %s", op->name, o->name);
     }
     rc = cli_write_payload(&payload, c, vls_json_get(*all, VLS_STR("payload")), err);
+    if (rc == 0 && op->kind == VALISE_JOB)
+        cli_catch_termination();
     return rc < 0 ? rc : cli_run(status, c, op, payload, err);
 }
 

@@ -79,10 +79,11 @@ void cli_catch_signals(void);
 /* What was interrupted is over; from now on the next one is noted. */
 void cli_forget_interrupt(void);
 
-/* For commands that go on until they are told to end: SIGTERM interrupts what is going on, and is
- * the end that was meant. */
+/* For commands that take long, or go on until they are told to end: SIGTERM and SIGHUP interrupt
+ * what is going on, and everything that it started, as Ctrl-C does. The number of the one that
+ * came; 0: none did. */
 void cli_catch_termination(void);
-bool cli_is_terminated(void);
+int cli_is_terminated(void);
 
 /* Whoever is started with standard input, output or error closed would get a file of the
  * workspace in its place, and what is printed would be written there. After this they are open, and

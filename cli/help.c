@@ -462,7 +462,7 @@ static const struct {
     {"6", "Invalid input."},
     {"7", "Stored data is damaged."},
     {"8", "Differences were found, and --exit-code or --fail-on was given."},
-    {"130", "Interrupted with Ctrl-C."},
+    {"130", "Interrupted with Ctrl-C; 143 or 129 if a job was ended by SIGTERM or SIGHUP."},
 };
 
 static const struct {

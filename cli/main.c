@@ -1,7 +1,8 @@
 /* main.c -- the command `valise`: words in, an operation or a command of its own, an exit code out.
  *
  * Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 denied, 5 conflict, 6 invalid input,
- * 7 corrupt, 8 different (when asked to fail on that), 130 interrupted. */
+ * 7 corrupt, 8 different (when asked to fail on that), 130 interrupted, or 128 and the number of
+ * the signal that ended a job. */
 #include <unistd.h>
 
 #include "cli/call.h"
@@ -26,6 +27,8 @@ static int run_operation(int *status, cli *c, const cli_words *words, vls_json p
     rc = vls_json_write_around(&text, payload, err);
     if (rc < 0)
         return rc;
+    if (words->command->op->kind == VALISE_JOB)
+        cli_catch_termination();
     c->payload = &payload;
     rc = cli_run(status, c, words->command->op, vls_buf_str(&text), err);
     c->payload = NULL;
@@ -152,6 +155,8 @@ int main(int argc, char **argv)
     }
     if (rc < 0)
         status = cli_report(&c, &err);
+    if (rc == VALISE_E_CANCELLED && cli_is_terminated())
+        status = 128 + cli_is_terminated();
     cli_out_release(&out);
     cli_close(&c);
     vls_arena_release(&c.arena);

@@ -1,4 +1,4 @@
-/* signal.c -- Ctrl-C, SIGTERM where that is a way to end, and streams that are closed.
+/* signal.c -- Ctrl-C, SIGTERM and SIGHUP where something is to be ended, and closed streams.
  *
  * The first one asks: progress callbacks and rows see it, and the operation stops where
  * everything is consistent. The second one is not caught and ends the process. A reader that went
@@ -11,7 +11,8 @@
 
 #include "cli/cli.h"
 
-static volatile sig_atomic_t interrupted, terminated;
+static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t terminated; /* by this signal; 0: not yet */
 
 static void note_interrupt(int number)
 {
@@ -21,22 +22,25 @@ static void note_interrupt(int number)
 
 static void note_termination(int number)
 {
-    (void)number;
-    interrupted = terminated = 1;
+    terminated = number;
+    interrupted = 1;
 }
 
-bool cli_is_terminated(void)
+int cli_is_terminated(void)
 {
-    return terminated != 0;
+    return terminated;
 }
 
 void cli_catch_termination(void)
 {
+    static const int numbers[] = {SIGTERM, SIGHUP};
     struct sigaction catch = {.sa_handler = note_termination, .sa_flags = (int)SA_RESETHAND};
     struct sigaction before;
 
-    if (sigaction(SIGTERM, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        (void)sigaction(SIGTERM, &catch, NULL);
+    for (size_t i = 0; i < VLS_COUNT(numbers); i++) {
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            (void)sigaction(numbers[i], &catch, NULL);
+    }
 }
 
 bool cli_is_interrupted(void)

@@ -178,6 +178,36 @@ interrupted() {
     expect_exit 5 "$VALISE" flow resume c ten.json
     stderr_has 'is not the flow'
 }
+terminated() {
+    "$VALISE" -q init
+    echo '{"nodes":['"$(shell long 'echo $$ >log; exec sleep 60')"']}' >long.json
+    for signal in TERM:143 HUP:129; do
+        : >log
+        env --default-signal="${signal%:*}" "$VALISE" flow run long.json --backpack "l-${signal%:*}" 2>err &
+        until_has log 1
+        kill "-${signal%:*}" $!
+        code=0
+        wait $! || code=$?
+        [ "$code" -eq "${signal#*:}" ]
+        if kill -0 "$(cat log)" 2>gone; then fail 'the program goes on'; fi
+        run "$VALISE" flow runs
+        stdout_matches " l-${signal%:*} +cancelled "
+        run "$VALISE" log
+        stdout_has 'flow:end'
+    done
+    # However it is called.
+    : >log
+    run "$VALISE" trust long.json
+    env --default-signal=TERM "$VALISE" run flow:run "{\"file\":\"$PWD/long.json\",\"backpack\":\"l\"}" 2>err &
+    until_has log 1
+    kill -TERM $!
+    code=0
+    wait $! || code=$?
+    [ "$code" -eq 143 ]
+    if kill -0 "$(cat log)" 2>gone; then fail 'the program goes on'; fi
+}
+t 'SIGTERM and SIGHUP cancel a run as Ctrl-C does [F14]' terminated
+
 t 'Ctrl-C: programs end at once, and the way on is told [F13] [F14] [L5]' interrupted
 
 repeated() {
