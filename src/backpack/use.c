@@ -594,7 +594,7 @@ const valise_field vls_item_out_fields[] = {
     VALISE_FIELD_AS(vls_item_out, namespace_name, "sourceNamespace", STR, VALISE_NULLABLE,
                     "Its namespace."),
     VALISE_FIELD_AS(vls_item_out, time, "timestamp", TIME, 0, "When it was packed."),
-    NAMES(tags, "Its tags."),
+    VALISE_FIELD_WITH(vls_item_out, tags, LIST, 0, "Its tags.", .more = &vls_name_item),
     NAMES(read, "Only these nodes may read it."),
     NAMES(write, "Only these nodes may write it."),
     VALISE_FIELD(vls_item_out, seq, INT, 0, "The commit that packed it."),

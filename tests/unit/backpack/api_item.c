@@ -5,6 +5,23 @@ TEST_PARAMS(api_item, ALL_KINDS)
 
 /* ---- the unit tests that the technical specification names ---- */
 
+/* Both kinds answer with the same members. [B4] [B24] */
+TEST(api_item, lists_have_tags_though_there_are_none)
+{
+    static const char *const lists[][2] = {
+        {"backpack:ls", "{\"backpack\":\"run-1\"}"},
+        {"backpack:ls", "{\"backpack\":\"run-1\",\"quarantined\":true}"},
+        {"backpack:snapshot", "{\"backpack\":\"run-1\",\"point\":\"now\"}"}};
+    desk *d = desk_open(t);
+    valise_backpack *bag = bag_of(d, "run-1");
+
+    CHECK_OK(pack(bag, "k", "1", &t->err));
+    CHECK_OK(pack(bag, "j", "1", &t->err));
+    CHECK_OK(jail(bag, "j", "x", &t->err));
+    for (size_t i = 0; i < VLS_COUNT(lists); i++)
+        CHECK(strstr(run_op(d, lists[i][0], lists[i][1]), "\"tags\":[]"));
+}
+
 TEST(api_item, should_store_and_retrieve_data) /* [B1] [B3] */
 {
     desk *d = desk_open(t);
