@@ -57,6 +57,19 @@ static const valise_field map_fields[] = {
     VALISE_FIELD_END,
 };
 
+/* ---- its keys ---- */
+
+/* As they are where they are not said. */
+static const struct {
+    const char *param, *usual;
+} own_keys[] = {{"as", "item"}, {"index", "index"}, {"collect", "result"}, {"into", "results"}};
+enum { AS, INDEX, COLLECT, INTO };
+
+static valise_str or_usual(valise_str said, int which)
+{
+    return said.ptr ? said : valise_str_of(own_keys[which].usual);
+}
+
 /* ---- when it is loaded ---- */
 
 static int check_reduce(const vls_checking *c)
@@ -81,15 +94,52 @@ static int check_reduce(const vls_checking *c)
     return rc;
 }
 
+static valise_str key_of(const vls_checking *c, int which)
+{
+    const vls_json *said = vls_json_get(c->node->params, valise_str_of(own_keys[which].param));
+
+    return said && said->type == VLS_JSON_STRING ? vls_json_str(*said)
+                                                 : valise_str_of(own_keys[which].usual);
+}
+
+static int fail_same(const vls_checking *c, int one, const char *other, valise_str key)
+{
+    return vls_check_fail(c, own_keys[one].param, "give one of them another key",
+                          "it is '%s', and so is %s", vls_text_short(key).s, other);
+}
+
+/* One would be written over the other: what an element gets, and what it gives; what was reduced,
+ * and what the results are packed under. */
+static int check_apart(const vls_checking *c)
+{
+    static const int pairs[][2] = {{INDEX, AS}, {COLLECT, AS}, {COLLECT, INDEX}};
+    static const int reduced[] = {AS, INDEX, INTO};
+    const vls_json *reduce = vls_json_get(c->node->params, VLS_STR("reduce"));
+    int rc = 0;
+
+    for (size_t i = 0; i < VLS_COUNT(pairs) && rc == 0; i++) {
+        valise_str key = key_of(c, pairs[i][0]);
+        if (vls_str_equal(key, key_of(c, pairs[i][1])))
+            rc = fail_same(c, pairs[i][0], own_keys[pairs[i][1]].param, key);
+    }
+    for (size_t i = 0; i < VLS_COUNT(reduced) && rc == 0; i++) {
+        valise_str key = key_of(c, reduced[i]);
+        if (reduce && reduce->type == VLS_JSON_OBJECT && vls_json_get(*reduce, key))
+            rc = fail_same(c, reduced[i], "a key of reduce", key);
+    }
+    return rc;
+}
+
 int vls_map_check(const vls_flow_node *node, valise_str path, vls_flow_findings *findings,
                   valise_error *err)
 {
     const vls_checking c = {node, path, findings, err};
-    static const char *const keys[] = {"as", "index", "collect", "into"};
     int rc = check_reduce(&c);
 
-    for (size_t i = 0; i < VLS_COUNT(keys) && rc == 0; i++)
-        rc = vls_check_key(&c, keys[i]);
+    for (size_t i = 0; i < VLS_COUNT(own_keys) && rc == 0; i++)
+        rc = vls_check_key(&c, own_keys[i].param);
+    if (rc == 0)
+        rc = check_apart(&c);
     return rc < 0 ? rc : vls_check_pick(&c, "over");
 }
 
@@ -170,9 +220,9 @@ static int prep(void *node, valise_node_run *at, valise_error *err)
     fan->at = at;
     fan->params = params;
     fan->reduce = vls_node_written(at, "reduce");
-    fan->as = params->as.ptr ? params->as : VLS_STR("item");
-    fan->index = params->index.ptr ? params->index : VLS_STR("index");
-    fan->collect = params->collect.ptr ? params->collect : VLS_STR("result");
+    fan->as = or_usual(params->as, AS);
+    fan->index = or_usual(params->index, INDEX);
+    fan->collect = or_usual(params->collect, COLLECT);
     return make_elements(fan, over, err);
 }
 
@@ -434,9 +484,7 @@ static int post(void *node, valise_node_run *at, valise_error *err)
     for (uint32_t i = 0; i < fan->reduced.len && rc == 0; i++)
         rc = vls_node_pack(at, vls_json_str(fan->reduced.members[i].key),
                            fan->reduced.members[i].value, err);
-    return rc < 0 ? rc
-                  : vls_node_pack(at, params->into.ptr ? params->into : VLS_STR("results"),
-                                  fan->results, err);
+    return rc < 0 ? rc : vls_node_pack(at, or_usual(params->into, INTO), fan->results, err);
 }
 
 const valise_node_type vls_node_map = {

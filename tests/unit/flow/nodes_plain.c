@@ -31,6 +31,10 @@ TEST(plain, set_packs_nothing_when_a_template_fails)
     valise_flow *flow = nodes_of(
         d, "{'id':'set','type':'SetNode','params':{'values':{'a':1,'b':'{{nobody}}'}}}", "");
 
+#define MAP_WITH(more)                                                                             \
+    "{'id':'n','type':'MapNode','params':{'over':'a','flow':{'nodes':[{'id':'x','type':'SetNode'," \
+    "'params':{'values':{}}}]}," more "}}"
+
     CHECK_TEXT("NOT_FOUND: node 'set': there is no item 'nobody'", ran(d, flow, bag));
     CHECK_TEXT("params.values.b", d->err->path);
     CHECK_TEXT("", items(bag));
@@ -80,6 +84,15 @@ TEST(plain, params_are_looked_at_when_they_are_loaded)
         {"{'id':'n','type':'MapNode','params':{'over':'a','reduce':{'k':'guess'},'flow':{'nodes':["
          "{'id':'x','type':'SetNode','params':{'values':{}}}]}}}",
          "no such reducer"},
+        {MAP_WITH("'reduce':{'results':'last'}"),
+         "params.into: it is 'results', and so is a key of"},
+        {MAP_WITH("'into':'k','reduce':{'k':'last'}"),
+         "params.into: it is 'k', and so is a key of"},
+        {MAP_WITH("'reduce':{'item':'last'}"),
+         "params.as: it is 'item', and so is a key of reduce"},
+        {MAP_WITH("'as':'index'"), "params.index: it is 'index', and so is as"},
+        {MAP_WITH("'as':'k','collect':'k'"), "params.collect: it is 'k', and so is as"},
+        {MAP_WITH("'collect':'index'"), "params.collect: it is 'index', and so is index"},
         {"{'id':'n','type':'MapNode','params':{'over':'a','flow':{'nodes':[{'id':'x','type':"
          "'SetNode','params':{'values':1}}]}}}",
          "nodes[0].params.flow.nodes[0].params.values"},
