@@ -301,7 +301,7 @@ static int put_marks(void *arg, const vls_glance *at, valise_error *err)
 
     if (rc < 0)
         return rc;
-    rc = vls_scope_mark(seen->scope, seen->ledger, &head, m->taints, err);
+    rc = vls_scope_add_marks(seen->scope, seen->ledger, &head, m->taints, err);
     vls_scope_leave(seen->ledger);
     return rc;
 }

@@ -109,8 +109,8 @@ int vls_scope_taints(valise_list *out, valise_list *left_out, vls_scope *scope,
 
 /* The node has read what carries these elsewhere: a list of const valise_taint * whose backpack is
  * said. */
-int vls_scope_mark(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
-                   valise_list taints, valise_error *err);
+int vls_scope_add_marks(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
+                        valise_list taints, valise_error *err);
 
 /* The node has written: marks of earlier runs go, the others have been used. Fails only where the
  * commit is undone then (vls_ledger_ops.undone). */

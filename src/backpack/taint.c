@@ -158,8 +158,8 @@ int vls_scope_taint(vls_scope *scope, const vls_ledger *ledger, const vls_ledger
     return rc;
 }
 
-int vls_scope_mark(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
-                   valise_list taints, valise_error *err)
+int vls_scope_add_marks(vls_scope *scope, const vls_ledger *ledger, const vls_ledger_head *head,
+                        valise_list taints, valise_error *err)
 {
     const valise_taint *const *taint = taints.items;
     int rc = 0;
