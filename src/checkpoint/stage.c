@@ -9,7 +9,9 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "checkpoint/restore.h"
 
 #define OUTER ".valise"
@@ -259,13 +261,28 @@ static int copy_blob(copying *c, const valise_id *id, valise_error *err)
     return rc;
 }
 
-/* What is handed out was hashed on the way, as an object or as a blob; of an object that is another
- * hash than the file's, which `validate` compares. */
+/* An object was hashed on the way, but that is another hash than the file's: a row may say of any
+ * object that it is this content. */
+static int copy_object(copying *c, valise_view *view, const valise_id *id, valise_error *err)
+{
+    valise_str bytes;
+    valise_id hash;
+    int rc = valise_view_object(&bytes, view, id, err);
+
+    if (rc < 0)
+        return rc;
+    vls_hash_bytes(&hash, bytes);
+    if (!vls_id_equal(&hash, &c->want->content))
+        return vls_fail(err, VALISE_E_CORRUPT, "what is stored for '%s' is not its content",
+                        vls_text_short(c->want->path).s);
+    return write_piece(c, bytes, err);
+}
+
+/* A blob is verified by who reads it to the end. */
 static int copy(void *arg, valise_view *view, valise_error *err)
 {
     copying *c = arg;
     vls_tree_content_row row;
-    valise_str bytes;
     int rc = vls_tree_content_get(&row, view, &c->want->content, err);
 
     if (rc < 0)
@@ -273,10 +290,8 @@ static int copy(void *arg, valise_view *view, valise_error *err)
     if (rc != 1)
         return vls_fail(err, VALISE_E_NOT_FOUND, "the content of '%.*s' is gone",
                         VALISE_STR_ARG(c->want->path));
-    if (vls_id_equal(&row.blob, &row.hash))
-        return copy_blob(c, &row.blob, err);
-    rc = valise_view_object(&bytes, view, &row.object, err);
-    return rc < 0 ? rc : write_piece(c, bytes, err);
+    return vls_id_equal(&row.blob, &row.hash) ? copy_blob(c, &row.blob, err)
+                                              : copy_object(c, view, &row.object, err);
 }
 
 static int fill(vls_writer *w, const vls_manifest_entry *want, int fd, valise_error *err)

@@ -217,6 +217,22 @@ TEST(attack, sizes_that_are_made_up)
     CHECK(access(shed_path(s, "x"), F_OK) != 0);
 }
 
+/* Other bytes of the same size: nothing is put in the place of anything. */
+TEST(attack, a_content_that_is_another_one) /* [K22 K36] */
+{
+    static const listed one = {"x", 1};
+    shed *s = fill(t);
+
+    store(s, HASH_OF_A, VLS_STR("b"), 1);
+    CHECK_OK(make(s, &one, 1));
+    CHECK_RC(VALISE_E_CORRUPT, shed_try(s, "tree:restore", "\"checkpoint\":\"made-up\""));
+    CHECK_TEXT("what is stored for 'x' is not its content", t->err.message);
+    CHECK(access(shed_path(s, "x"), F_OK) != 0);
+    shed_write(s, "x", "as it was", 0644);
+    CHECK_RC(VALISE_E_CORRUPT, shed_try(s, "tree:restore", "\"checkpoint\":\"made-up\""));
+    CHECK_TEXT("as it was", text_of(s, "x"));
+}
+
 /* ---- who may not ---- */
 
 static void own_by_root(const char *path, bool root)
