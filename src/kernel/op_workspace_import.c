@@ -246,6 +246,12 @@ static int stage_pack(vls_bundle_merge_args *args, importing *i, valise_error *e
     return rc;
 }
 
+static int prove(void *arg, vls_txn *txn, valise_view *view, valise_error *err)
+{
+    (void)arg, (void)txn;
+    return vls_bundle_prove(view, err);
+}
+
 static int run_command(importing *i, valise_error *err)
 {
     vls_bundle_merge_args args = {.id = i->how.id,
@@ -254,7 +260,7 @@ static int run_command(importing *i, valise_error *err)
                                   .tip_hash = i->header.tip_hash,
                                   .objects = {i->pack.objects.ptr, i->pack.objects.len}};
     valise_reply reply = VALISE_REPLY_INIT;
-    vls_run_more more = {.internal = true, .reply = &reply};
+    vls_run_more more = {.also = prove, .internal = true, .reply = &reply};
     valise_call call;
     vls_bundle_merge_result merged = {0};
     int rc = stage_pack(&args, i, err);
@@ -350,7 +356,8 @@ const valise_op vls_op_kernel_workspace_import = {
     .alias = "import",
     .brief = "Read a bundle that `valise export` wrote.",
     .help = "The whole bundle is verified before anything is written; one that was cut off or "
-            "altered is refused. An empty workspace gets everything as it was: ids, seqs, the log "
+            "altered is refused, and so is one with rows in which `validate` would find a problem. "
+            "An empty workspace gets everything as it was: ids, seqs, the log "
             "and its chain. To any other one the rows are added by one command, without what "
             "belongs to a workspace itself (actors, settings, pins, retention): rows that are "
             "equal here are left alone, sessions that continued in both places keep all turns, and "

@@ -194,6 +194,13 @@ int vls_bundle_look(int64_t *added, vls_bundle_pack *pack, valise_view *view,
  * (valise_coll.arrive). */
 int vls_bundle_merge(int64_t *added, valise_view *view, valise_str rows, valise_error *err);
 
+/* Within the transaction of a command that has merged, after its changes were applied: would
+ * `validate` find something in the rows that it put? VALISE_E_INVALID names the first such row, and
+ * the transaction must go back. (bundle_prove.c) */
+int vls_bundle_prove(const valise_view *view, valise_error *err);
+/* The same of all rows that a restore put; it asks by itself. */
+int vls_bundle_prove_all(vls_txn *txn, vls_progress *progress, valise_error *err);
+
 /* Put some of the objects that a pack names, in the order of the bundle; *more: there may be
  * others.
  */

@@ -3,7 +3,7 @@
  * Everything happens in one transaction of the caller. Before it is committed, all objects that
  * rows name are there, the state hash is the one that the header has, every byte that was written
  * came from a bundle that hashed to the same id a second time, and areas have looked at their rows
- * (valise_coll.restored): that a bundle is not damaged does not say who made it. */
+ * (valise_coll.restored, and check): that a bundle is not damaged does not say who made it. */
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -301,7 +301,9 @@ static int finish(restoring *r, const vls_bundle_header *h, valise_error *err)
     txn->tip = (vls_tip){
         .seq = h->tip_seq, .time = r->tip_time, .hash = h->tip_hash, .base_seq = h->base_seq};
     rc = check_state(txn, h, err);
-    return rc < 0 ? rc : check_areas(txn, err);
+    if (rc == 0)
+        rc = check_areas(txn, err);
+    return rc < 0 ? rc : vls_bundle_prove_all(txn, r->how->progress, err);
 }
 
 static int restore(restoring *r, vls_bundle_reader *reader, valise_error *err)

@@ -62,9 +62,10 @@ static int each_row(const valise_view *view, valise_str rows, item_fn *fn, void 
     return rc;
 }
 
-/* The row as one that a command might put: as the table says, limits and all. */
+/* The row as one that a command might put: as the table says, limits and all; or, in a replay, as
+ * the table said when it was put. */
 static int decode_row(valise_cell **out, vls_arena *arena, const vls_coll *coll, valise_str bytes,
-                      valise_error *err)
+                      bool accepted, valise_error *err)
 {
     const valise_coll *desc = coll->desc;
     valise_cell cells[VALISE_MAX_COLUMNS] = {{0}}, again[VALISE_MAX_COLUMNS];
@@ -75,7 +76,8 @@ static int decode_row(valise_cell **out, vls_arena *arena, const vls_coll *coll,
     if (rc == 0)
         rc = vls_row_of_cells(&row, coll, cells, arena, err);
     if (rc == 0)
-        rc = vls_fields_validate(row, desc->fields, arena, err);
+        rc = accepted ? vls_fields_validate_accepted(row, desc->fields, arena, err)
+                      : vls_fields_validate(row, desc->fields, arena, err);
     if (rc == 0)
         rc = vls_row_to_cells(again, row, desc->fields, arena, err);
     return rc < 0 ? rc : vls_cells_copy(out, again, coll->field_count, arena, err);
@@ -208,7 +210,7 @@ static int look_at_row(void *arg, const vls_coll *coll, valise_str bytes, size_t
 {
     look *l = arg;
     valise_cell *given = NULL;
-    int rc = decode_row(&given, &l->arena, coll, bytes, err);
+    int rc = decode_row(&given, &l->arena, coll, bytes, false, err);
 
     if (rc == 0)
         rc = check_row(l, coll, given, before, err);
@@ -265,7 +267,7 @@ static int put_row(void *arg, const vls_coll *coll, valise_str bytes, size_t bef
     newcomer new = {.coll = coll};
     valise_cell *row = NULL;
     vls_seen seen = {0};
-    int rc = decode_row(&row, &view->arena, coll, bytes, err);
+    int rc = decode_row(&row, &view->arena, coll, bytes, view->replaying, err);
 
     (void)before;
     if (rc == 0)

@@ -75,6 +75,10 @@ typedef int vls_check_row_fn(valise_check *check, const vls_coll *coll, const va
                              valise_error *err);
 int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then, valise_error *err);
 
+/* What a row says: its fields, what they refer to, and what its collection has to say. */
+int vls_check_fields(valise_check *check, const vls_coll *coll, const valise_cell *cells,
+                     valise_error *err);
+
 int vls_check_objects(valise_check *check, valise_error *err);
 int vls_check_rows(valise_check *check, valise_error *err);
 

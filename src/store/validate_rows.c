@@ -93,8 +93,8 @@ static int check_witness(valise_check *check, const vls_coll *coll, valise_str k
         (long long)listed, (long long)seq);
 }
 
-static int check_fields(valise_check *check, const vls_coll *coll, const valise_cell *cells,
-                        valise_error *err)
+int vls_check_fields(valise_check *check, const vls_coll *coll, const valise_cell *cells,
+                     valise_error *err)
 {
     const valise_coll *desc = coll->desc;
     valise_error failure = VALISE_ERROR_INIT;
@@ -134,7 +134,7 @@ static int check_row(valise_check *check, const vls_coll *coll, const valise_cel
     }
     rc = check_witness(check, coll, vls_buf_str(key), cells[vls_coll_seq_column(coll)].as.integer,
                        err);
-    return rc < 0 ? rc : check_fields(check, coll, cells, err);
+    return rc < 0 ? rc : vls_check_fields(check, coll, cells, err);
 }
 
 /* ---- a collection ---- */

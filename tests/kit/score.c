@@ -49,6 +49,16 @@ static int arrive(valise_view *view, const void *const *rows, size_t count, vali
     return 0;
 }
 
+#define NOBODY_HAS (-999)
+
+static int check(valise_check *c, valise_view *view, const void *row, valise_error *err)
+{
+    (void)view;
+    return ((const score *)row)->points == NOBODY_HAS
+               ? valise_check_problem(c, err, "ask again", "nobody has %d points", NOBODY_HAS)
+               : 0;
+}
+
 static int erased(valise_view *view, const void *row, valise_error *err)
 {
     const score *before = row;
@@ -76,6 +86,7 @@ static const valise_coll scores = {.size = sizeof(valise_coll),
                                    .help = "Points of somebody.",
                                    .fields = score_fields,
                                    .row_size = sizeof(score),
+                                   .check = check,
                                    .erased = erased,
                                    .meet = meet,
                                    .arrive = arrive};

@@ -2,7 +2,8 @@
  *
  * score:put {name, points, word, rival}; score:list. Where two meet, the greater points hold, and
  * `met` tells what was seen of the rival then. A rival that is neither here nor in the bundle
- * refuses it. Erasing a score takes its row of score.mark, which every score has. */
+ * refuses it. `validate` has something against -999 points. Erasing a score takes its row of
+ * score.mark, which every score has. */
 #ifndef TEST_SCORE_H
 #define TEST_SCORE_H
 

@@ -70,8 +70,9 @@ typedef struct valise_coll {
 
     /* ---- optional ---- */
 
-    /* Called by `validate`: check what the fields of the row cannot say themselves, and report
-     * problems with valise_check_problem. */
+    /* Called by `validate`, and for each row that a bundle brought, which is refused whole if there
+     * is a problem: check what the fields of the row cannot say themselves, and report problems
+     * with valise_check_problem. */
     int (*check)(valise_check *check, valise_view *view, const void *row, valise_error *err);
 
     /* Make the event of a change; before is NULL for an insert, after for a delete. 1: type is

@@ -116,6 +116,31 @@ TEST(meet, what_arrives_is_looked_at_together)
     CHECK_OK(try_import(t, b));
 }
 
+/* What `validate` would find is not taken: neither into another workspace nor into an empty one,
+ * nor where it meets what is here. [K22] */
+TEST(meet, what_could_not_be_validated_does_not_come)
+{
+    static const char wrong[] =
+        "score.score bob of the bundle is not valid: nobody has -999 points";
+    valise *a = open_it(t), *b = open_it(t), *empty = open_it(t);
+
+    put(t, a, "ann", 1, NULL);
+    put(t, a, "bob", -999, NULL);
+    put(t, b, "own", 1, NULL);
+    export_all(t, a);
+    CHECK_RC(VALISE_E_INVALID, try_import(t, b));
+    CHECK_TEXT(wrong, t->err.message);
+    CHECK(strstr(t->err.hint, "nothing was imported"));
+    CHECK(!strstr(points(t, b), "ann"));
+    CHECK_RC(VALISE_E_INVALID, try_import(t, empty));
+    CHECK_TEXT(wrong, t->err.message);
+    CHECK_TEXT("{\"items\":[]}", points(t, empty));
+    put(t, a, "bob", 2, NULL);
+    export_all(t, a);
+    CHECK_OK(try_import(t, b));
+    CHECK_OK(try_import(t, empty));
+}
+
 static int state_of(void *arg, valise_view *view, valise_error *err)
 {
     return vls_state_hash(arg, view, err);
