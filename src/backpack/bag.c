@@ -1,6 +1,7 @@
 /* bag.c -- the tables of a backpack's collections. */
 #include "backpack/bag.h"
 
+#include "backpack/row_check.h"
 #include "store/view.h"
 
 #define NAMED(max_bytes) .min = 1, .max = (max_bytes)
@@ -60,8 +61,10 @@ const valise_coll vls_bags = {.size = sizeof(valise_coll),
                               .fields = bag_fields,
                               .row_size = sizeof(vls_bag_row),
                               .indexes = bag_indexes,
+                              .check = vls_bag_check_row,
                               .event = bag_event,
-                              .needs = "backpack:read"};
+                              .needs = "backpack:read",
+                              .arrive = vls_bags_arrive};
 
 /* ---- backpack_commit ---- */
 
@@ -173,6 +176,7 @@ const valise_coll vls_bag_commits = {.size = sizeof(valise_coll),
                                      .row_size = sizeof(valise_commit),
                                      .flags = VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET,
                                      .indexes = commit_indexes,
+                                     .check = vls_commit_check_row,
                                      .event = commit_event,
                                      .find = vls_commit_find,
                                      .needs = "backpack:read"};
@@ -207,6 +211,7 @@ const valise_coll vls_bag_quarantines = {.size = sizeof(valise_coll),
                                          .fields = quarantine_fields,
                                          .row_size = sizeof(vls_quarantine_row),
                                          .indexes = quarantine_indexes,
+                                         .check = vls_quarantine_check_row,
                                          .needs = "backpack:read"};
 
 const valise_field vls_checkpoint_fields[] = {
@@ -224,6 +229,7 @@ const valise_coll vls_bag_checkpoints = {.size = sizeof(valise_coll),
                                          .help = "A named state of a backpack that is held.",
                                          .fields = vls_checkpoint_fields,
                                          .row_size = sizeof(vls_bag_checkpoint_row),
+                                         .check = vls_point_check_row,
                                          .needs = "backpack:read"};
 
 const valise_field vls_run_fields[] = {
@@ -245,6 +251,7 @@ const valise_coll vls_bag_runs = {.size = sizeof(valise_coll),
                                   .fields = vls_run_fields,
                                   .row_size = sizeof(vls_run_row),
                                   .indexes = run_indexes,
+                                  .check = vls_run_check_row,
                                   .needs = "backpack:read"};
 
 const valise_field vls_permission_fields[] = {
@@ -325,6 +332,7 @@ const valise_coll vls_bag_merges = {.size = sizeof(valise_coll),
                                     .fields = vls_merge_fields,
                                     .row_size = sizeof(vls_merge_row),
                                     .indexes = merge_indexes,
+                                    .check = vls_merge_check_row,
                                     .needs = "backpack:read"};
 
 static const valise_field read_fields[] = {

@@ -45,6 +45,9 @@
  * ever, and every reader of JSON has them exactly, up to 2^53. */
 #define VLS_BAG_NUMBER_MAX (INT64_C(1) << 52)
 
+/* No row has a greater number: what counts on stops there. */
+#define VLS_BAG_ROW_NUMBER_MAX (INT64_C(1) << 53)
+
 /* What completes arguments on a command line (valise_field.ref). */
 #define VLS_REF_BACKPACK "backpack:list.name"
 #define VLS_REF_KEY "backpack:ls.key"
@@ -266,6 +269,10 @@ int vls_commit_find(valise_view *view, valise_str digits, valise_find_fn *fn, vo
 /* At most VLS_BAG_SUMMARY_MAX bytes of value, cut between characters; "[redacted]" for an item
  * tagged secret or pii. Borrowed from value, or a constant. */
 valise_str vls_commit_summary(valise_str value, valise_list tags);
+
+/* Key, nodes, namespace, tags and lists as commands write them. VALISE_E_INVALID, VALISE_E_LIMIT.
+ * (import_check.c) */
+int vls_commit_check_texts(const valise_commit *commit, valise_error *err);
 
 /* Is there an item after this commit? */
 static inline bool vls_commit_is_live(const valise_commit *commit)

@@ -1,6 +1,7 @@
 /* decide.c -- making commits: what all changes share, and remove. */
 #include "backpack/decide_impl.h"
 
+#include "base/text.h"
 #include "base/uuid.h"
 
 /* ---- who, and in which run ---- */
@@ -87,6 +88,9 @@ int vls_write_find(vls_write *w, valise_str key, int64_t action, valise_error *e
     }
     if (w->live)
         w->commit.previous_value = w->newest.value;
+    if (w->commit.version < 0 || w->commit.version >= VLS_BAG_ROW_NUMBER_MAX)
+        return vls_fail(err, VALISE_E_CORRUPT, "'%s' is damaged: version %lld is impossible",
+                        vls_text_short(key).s, (long long)w->commit.version);
     if (vls_commit_is_live(&w->commit))
         w->commit.version++;
     return 0;

@@ -93,7 +93,7 @@ static int check_names(const char *member, valise_list names, size_t max,
     return rc;
 }
 
-static int check_texts(const valise_commit *m, valise_error *err)
+int vls_commit_check_texts(const valise_commit *m, valise_error *err)
 {
     int rc = vls_bag_check_key(m->key, err);
 
@@ -206,7 +206,7 @@ static int check_commit(check *c, const valise_commit *m, valise_error *err)
 {
     key_state *s = NULL;
     bool old = m->seq <= c->doc->edge;
-    int rc = check_texts(m, err);
+    int rc = vls_commit_check_texts(m, err);
 
     if (rc == 0 && m->action == VALISE_ACTION_UNPACK)
         rc = REFUSE(err, "reads are no commits");

@@ -65,16 +65,40 @@ int vls_rows_find(vls_bag_row *out, valise_view *view, valise_str name, valise_e
     return valise_view_get(out, view, &vls_bags, err); /* its strings live as long as the view */
 }
 
+/* ---- numbers ---- */
+
+/* No command makes such a row, but a bundle could once bring one: nothing is counted on from there.
+ */
+static int check_number(const vls_bag_row *bag, const char *what, int64_t number, valise_error *err)
+{
+    if (number >= 0 && number <= VLS_BAG_ROW_NUMBER_MAX)
+        return 0;
+    (void)vls_fail(err, VALISE_E_CORRUPT, "backpack '%s' is damaged: %s %lld is impossible",
+                   vls_text_short(bag->name).s, what, (long long)number);
+    vls_hint(err, "'valise validate' looks for further damage");
+    return VALISE_E_CORRUPT;
+}
+
+static int check_bag(const vls_bag_row *bag, valise_error *err)
+{
+    int rc = check_number(bag, "edge", bag->edge, err);
+
+    return rc < 0 ? rc : check_number(bag, "origin seq", bag->origin_seq, err);
+}
+
 /* ---- lineage ---- */
 
 static int count_origins(size_t *out, valise_view *view, const vls_bag_row *bag, valise_error *err)
 {
     vls_bag_row at = *bag;
     size_t count = 1;
+    int rc = check_bag(bag, err);
 
+    if (rc < 0)
+        return rc;
     while (!vls_uuid_is_none(&at.origin)) {
         vls_bag_row origin = {.id = at.origin};
-        int rc = valise_view_get(&origin, view, &vls_bags, err);
+        rc = valise_view_get(&origin, view, &vls_bags, err);
         if (rc < 0)
             return rc;
         if (rc == 0)
@@ -85,6 +109,9 @@ static int count_origins(size_t *out, valise_view *view, const vls_bag_row *bag,
             return vls_fail(err, VALISE_E_LIMIT,
                             "backpack '%s' is at the end of a chain of more than %d forks",
                             vls_text_short(bag->name).s, VLS_BAG_DEPTH_MAX);
+        rc = check_bag(&origin, err);
+        if (rc < 0)
+            return rc;
         at = origin;
     }
     *out = count;
@@ -285,6 +312,7 @@ static int read_last(vls_rows *rows, valise_error *err)
         last.time = integer_of(&cells[VLS_COMMIT_TIME]);
         last.run = last.seq > rows->bag.edge ? integer_of(&cells[VLS_COMMIT_RUN]) : 0;
         note_node(&last, text_of(&cells[VLS_COMMIT_NODE_ID]));
+        rc = check_number(&rows->bag, "commit", last.seq, err);
     }
     for (size_t i = 1; rc >= 0 && last.origin_time == 0 && i < rows->segment_count; i++) {
         const vls_rows_segment *s = &rows->segments[i];
@@ -363,6 +391,10 @@ static int read_last_run(vls_rows *rows, valise_error *err)
     if (rc < 0)
         return rc;
     rows->last_run = rc > 0 ? integer_of(&cells[RUN_NUMBER]) : 0;
+    if (check_number(&rows->bag, "run", rows->last_run, err) < 0) {
+        rows->last_run = -1;
+        return VALISE_E_CORRUPT;
+    }
     /* Mostly it is the run of the newest commit too. */
     if (rc > 0 && rows->last.known && rows->last_run == rows->last.run && rows->upto == INT64_MAX)
         rows->open_run = open_run_of(rows->last_run, integer_of(&cells[RUN_END]));
@@ -679,8 +711,10 @@ static int next_run(int64_t *nth, const vls_rows *rows, valise_str node_id, vali
     if (rc == 0)
         rc = valise_scan_next(&newest, scan, err);
     if (rc >= 0)
+        rc = check_number(&rows->bag, "run", newest.nth, err);
+    if (rc == 0)
         *nth = newest.nth + 1;
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 static int put_run(vls_rows *rows, const vls_run_row *like, valise_error *err)

@@ -67,4 +67,59 @@ t 'another content under the id of a frame [K36]' '
     refused "its id does not match its contents"
 '
 
+# A backpack of two commits: good.b
+packed() {
+    place here
+    in_ here "$VALISE" -q bp pack b k 1
+    in_ here "$VALISE" -q bp pack b k 2
+    in_ here "$VALISE" bp list --json >list
+    in_ here "$VALISE" -q export ../good.b "backpack/$("$VALISE" json get @list /id | tr -d \")"
+}
+
+t 'two backpacks of one name: neither takes the place of the other [K36]' '
+    packed
+    place there
+    in_ there "$VALISE" -q bp pack b k "\"ours\""
+    expect_exit 5 in_ there "$VALISE" import ../good.b
+    stderr_has "is in the bundle, and another here" "nothing was imported"
+    run in_ there "$VALISE" bp unpack b k
+    stdout_has ours
+    in_ there "$VALISE" -q bp drop b
+    run in_ there "$VALISE" import ../good.b
+    run in_ there "$VALISE" bp unpack b k
+    stdout_has 2
+'
+
+t 'numbers and names that no backpack has [K36 Q26]' '
+    packed
+    big=9223372036854775807
+    forge backpack_commit "row[\"seq\"] += $big - 2"
+    refused "seq: $((big - 1)) is impossible"
+    forge backpack_commit "row[\"version\"] = $big"
+    refused "version: $big is impossible"
+    forge backpack "row[\"edge\"] = $big"
+    refused "edge: $big is impossible"
+    forge backpack "row[\"edge\"] = -5"
+    refused "edge: -5 is impossible"
+    forge backpack "row[\"origin\"] = row[\"id\"]; row[\"originSeq\"] = 1"
+    refused "at the end of a chain"
+    forge backpack "row[\"name\"] = \"\\x1b[2Jb\""
+    refused "control character"
+    forge backpack_commit "row[\"key\"] = \"k\\n\""
+    refused "control character"
+    forge backpack_commit "row[\"valueSize\"] = -1"
+    refused "valueSize: -1 is impossible"
+    forge backpack_commit "row[\"valueSize\"] = 7"
+    refused "its value has 1 bytes, not 7"
+    forge backpack_commit "row[\"valueSummary\"] = \"another\""
+    refused "its summary is not that of its value"
+    forge backpack_commit "row = None if row[\"seq\"] == 1 else row"
+    refused "the commit before it is missing"
+    forge backpack_run "row[\"number\"] = $big"
+    refused "number: $big is impossible"
+    forge backpack_commit "pass"
+    place there
+    run in_ there "$VALISE" import ../bad.b # nothing was changed in it
+'
+
 done_testing

@@ -480,3 +480,38 @@ TEST(rows, a_walk_ends_when_its_callback_says_so)
     look_away(&b, &rows);
     bed_close(&b);
 }
+
+/* Such rows could once come with a bundle: nothing is counted on from there. */
+TEST(rows, numbers_that_no_command_gives)
+{
+    const valise_commit last = {.seq = INT64_MAX, .key = VLS_STR("k"), .node_id = VLS_STR("n")};
+    vls_rows rows = {0};
+    vls_ledger_head head;
+    vls_bag_row bag;
+    valise_commit commit;
+    bed b;
+
+    bed_open(&b, t, t->param);
+    bag = bed_make(&b, "run");
+    commit = last;
+    commit.backpack = bag.id;
+    bed_begin(&b, true);
+    CHECK_OK(valise_view_put(&b.view, &vls_bag_commits, &commit, &t->err));
+    bed_end(&b);
+    bed_look(&b, -1);
+    CHECK_OK(vls_rows_open_id(&rows, &b.view, &bag.id, &t->err));
+    CHECK_RC(VALISE_E_CORRUPT, vls_rows_ledger(&rows).ops->head(&head, &rows, &t->err));
+    CHECK(strstr(t->err.message, "'run' is damaged"));
+    look_away(&b, &rows);
+    for (int64_t edge = -1; edge != 0; edge = edge < 0 ? INT64_MAX : 0) {
+        bag.edge = edge;
+        bed_begin(&b, true);
+        CHECK_OK(valise_view_put(&b.view, &vls_bags, &bag, &t->err));
+        bed_end(&b);
+        bed_look(&b, -1);
+        t->err = (valise_error)VALISE_ERROR_INIT;
+        CHECK_RC(VALISE_E_CORRUPT, vls_rows_open_id(&rows, &b.view, &bag.id, &t->err));
+        bed_end(&b);
+    }
+    bed_close(&b);
+}

@@ -47,6 +47,7 @@ static void append(model *m, pair *p, const vls_ledger *ledger, int64_t action)
     valise_commit commit = {.time = m->b.view.stamp.time,
                             .key = valise_str_of(key_names[pick(m, KEYS)]),
                             .node_id = VLS_STR("n"),
+                            .node_name = VLS_STR("n"),
                             .version = 1,
                             .action = action};
     bool live = vls_commit_is_live(&commit);
