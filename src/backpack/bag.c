@@ -179,7 +179,8 @@ const valise_coll vls_bag_commits = {.size = sizeof(valise_coll),
                                      .check = vls_commit_check_row,
                                      .event = commit_event,
                                      .find = vls_commit_find,
-                                     .needs = "backpack:read"};
+                                     .needs = "backpack:read",
+                                     .expired = vls_commit_expired};
 
 /* ---- the others ---- */
 

@@ -230,6 +230,15 @@ int vls_commit_check_row(valise_check *check, valise_view *view, const void *row
     return rc < 0 ? rc : check_history(check, view, c, err);
 }
 
+int vls_commit_expired(valise_view *view, const void *key_row, valise_error *err)
+{
+    const valise_commit *c = key_row;
+    vls_bag_row bag = {.id = c->backpack};
+    int rc = valise_view_get(&bag, view, &vls_bags, err);
+
+    return rc < 0 ? rc : rc == 0 || bag.dropped || c->seq <= bag.edge;
+}
+
 /* ---- what names commits ---- */
 
 static int check_there(valise_check *check, valise_view *view, const valise_uuid *backpack,

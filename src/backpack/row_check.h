@@ -18,6 +18,9 @@ int vls_point_check_row(valise_check *check, valise_view *view, const void *row,
 int vls_run_check_row(valise_check *check, valise_view *view, const void *row, valise_error *err);
 int vls_merge_check_row(valise_check *check, valise_view *view, const void *row, valise_error *err);
 
+/* valise_coll.expired: up to the edge of its backpack a commit may be gone. */
+int vls_commit_expired(valise_view *view, const void *key_row, valise_error *err);
+
 /* VALISE_E_CONFLICT: a name would stand for two. */
 int vls_bags_arrive(valise_view *view, const void *const *rows, size_t count, valise_error *err);
 

@@ -329,6 +329,9 @@ static int check_coll_calls(const valise_coll *coll, valise_error *err)
         return BAD_COLL("%s: rows that are EXEMPT are in no bundle: they neither lead, meet nor "
                         "arrive, and none are restored",
                         coll->name);
+    if (coll->size >= offsetof(valise_coll, expired) + sizeof(coll->expired) && coll->expired &&
+        !((coll->flags & VALISE_COLL_QUIET) && coll->event))
+        return BAD_COLL("%s: `expired` is for rows that are QUIET and have events", coll->name);
     for (const valise_field *f = coll->fields; f->type != VALISE_T_END; f++)
         contents = contents || (f->flags & VALISE_CONTENT);
     if (coll->erased && !contents)

@@ -4,6 +4,7 @@
 #include "bus/job.h"
 #include "kernel/kernel.h"
 #include "kernel/packages.h"
+#include "kernel/payload.h"
 #include "store/blob_care.h"
 
 typedef enum weight {
@@ -118,6 +119,8 @@ static int job(valise_job *j, const void *args, void *result, valise_error *err)
 
     (void)args;
     (void)result;
+    if (rc == 0)
+        rc = vls_payloads_check(&found.problems, v, emit, j, err);
     if (rc == 0)
         rc = check_blobs(&found, j, err);
     if (rc == 0)

@@ -125,14 +125,56 @@ int vls_check_table(valise_check *check, uint32_t table, vls_check_row_fn *then,
 
 /* ---- the log ---- */
 
-/* The log says nothing of what became of a QUIET row: it may have expired. */
+/* The log says nothing of what became of a QUIET row: it may have expired. Whether it may have, its
+ * collection can know. */
+static int check_quiet(valise_check *check, const vls_coll *coll, const vls_image *image,
+                       valise_error *err)
+{
+    const valise_coll *desc = coll->desc;
+    vls_arena *arena = &check->view->arena;
+    valise_cell key[VALISE_MAX_COLUMNS], found[VALISE_MAX_COLUMNS];
+    void *row;
+    int rc = vls_key_read(key, coll->key_count, image->key, arena, err);
+
+    if (rc == 0)
+        rc = vls_txn_get(found, check->txn, coll, key, err);
+    if (rc != 0)
+        return rc == VALISE_E_CORRUPT ? 0 : VLS_MIN(rc, 0); /* damage is told with the rows */
+    row = vls_arena_zalloc(arena, desc->row_size);
+    if (!row)
+        return vls_arena_fail(arena, err);
+    rc = vls_row_from_cells(row, desc->fields, desc->row_size, key, coll->key_count, arena, err);
+    if (rc == 0)
+        rc = desc->expired(check->view, row, err);
+    if (rc != 0)
+        return VLS_MIN(rc, 0);
+    return valise_check_problem(check, err, VLS_REMEDY_RESTORE, "%s, which it made, is missing",
+                                vls_coll_place(coll, key).s);
+}
+
+static bool knows_expired(const vls_coll *coll)
+{
+    const valise_coll *desc = coll->desc;
+
+    return !coll->foreign && desc->size >= offsetof(valise_coll, expired) + sizeof(desc->expired) &&
+           desc->expired;
+}
+
 static int add_witness(valise_check *check, const vls_image *image, int64_t seq, valise_error *err)
 {
     const vls_coll *coll = vls_store_coll_at(check->store, image->coll);
+    valise_error failure = VALISE_ERROR_INIT;
+    vls_view_mark mark;
+    int rc;
 
-    if (coll && vls_coll_is_quiet(coll))
+    if (!coll || !vls_coll_is_quiet(coll))
+        return vls_witness_add(check->witness, image->coll, image->key, seq, err);
+    if (!knows_expired(coll))
         return 0;
-    return vls_witness_add(check->witness, image->coll, image->key, seq, err);
+    mark = vls_view_here(check->view);
+    rc = check_quiet(check, coll, image, &failure);
+    vls_view_rewind(check->view, mark);
+    return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
 }
 
 static int check_changes(valise_check *check, const vls_entry *entry, valise_error *err)

@@ -2,6 +2,7 @@
  * whether the log agrees that it is there. */
 #include "base/hex.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "store/impl.h"
 #include "store/own.h"
 #include "store/validate.h"
@@ -217,6 +218,11 @@ int vls_check_rows(valise_check *check, valise_error *err)
     bool bare;
     int rc = 0;
 
+    if (!check->store->bare && vls_uuid_is_none(&check->txn->meta.workspace)) {
+        (void)snprintf(check->place, sizeof(check->place), "meta workspace");
+        rc =
+            valise_check_problem(check, err, VLS_REMEDY_RESTORE, "the id of the workspace is gone");
+    }
     vls_progress_begin(check->progress, "check rows", "rows", 0);
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(own); i++)
         rc = vls_check_table(check, own[i], NULL, err);

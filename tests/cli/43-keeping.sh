@@ -247,4 +247,49 @@ t 'damage in meta: validate goes on [K22]' '
     stdout_has "\"kind\":\"problem\""
 '
 
+# damage SQL: change the store behind its back.
+damage() {
+    python3 - "$1" <<'PY'
+import sqlite3, sys
+c = sqlite3.connect(".valise/valise.db")
+assert c.execute(sys.argv[1]).rowcount > 0
+c.commit()
+PY
+}
+
+# broken SQL TEXT...: in a copy of the workspace; `validate` says TEXT.
+broken() {
+    local sql=$1
+    shift
+    rm -rf ../copy
+    cp -r . ../copy
+    cd ../copy
+    damage "$sql"
+    expect_exit 7 "$VALISE" validate
+    stdout_has "$@"
+    cd - >/dev/null
+}
+
+t 'rows, objects and names that are gone are missed [K22 Q19]' '
+    mkdir here
+    cd here
+    "$VALISE" -q init
+    for i in 1 2 3; do "$VALISE" -q bp pack b k $i; done
+    "$VALISE" -q bp pack b other 1
+    echo one >f
+    "$VALISE" -q scan
+    run "$VALISE" validate
+    broken "delete from backpack_commit" "log 3" "1, which it made, is missing"
+    broken "delete from backpack_commit where seq = 4" "4, which it made, is missing"
+    broken "delete from backpack_commit where seq = 2" "2, which it made, is missing" \
+        "the commit before it is missing" "commit 2, which it follows, is missing"
+    broken "delete from meta where name = \"workspace\"" "the id of the workspace is gone"
+    broken "delete from object where kind = \"data\"" "there is no object" "which its payload names"
+    "$VALISE" -q retention set backpack --keep-latest 1
+    "$VALISE" -q gc
+    run "$VALISE" validate
+    "$VALISE" -q bp drop b
+    run "$VALISE" validate
+'
+
 done_testing

@@ -72,8 +72,8 @@ packed() {
     place here
     in_ here "$VALISE" -q bp pack b k 1
     in_ here "$VALISE" -q bp pack b k 2
-    in_ here "$VALISE" bp list --json >list
-    in_ here "$VALISE" -q export ../good.b "backpack/$("$VALISE" json get @list /id | tr -d \")"
+    in_ here "$VALISE" bp list --json >bags
+    in_ here "$VALISE" -q export ../good.b "backpack/$("$VALISE" json get @bags /id | tr -d \")"
 }
 
 t 'two backpacks of one name: neither takes the place of the other [K36]' '

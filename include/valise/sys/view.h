@@ -111,6 +111,11 @@ typedef struct valise_coll {
      * other and all others. There may be more than memory can hold; nothing may be changed. A
      * failure refuses the whole bundle. */
     int (*restored)(valise_view *view, valise_error *err);
+
+    /* For QUIET rows with events. Called by `validate` where the log says that a row was put, and
+     * it is not there; only its key is set. 1: it may be gone, as retention removes such rows; 0:
+     * it was lost. NULL: nobody can tell. */
+    int (*expired)(valise_view *view, const void *key_row, valise_error *err);
 } valise_coll;
 
 /* ---- reading ---- */
