@@ -24,6 +24,7 @@ static const valise_field bag_fields[] = {
     VALISE_FIELD(vls_bag_row, lenient, BOOL, 0, "Denied access fails silently."),
     VALISE_FIELD(vls_bag_row, taint, BOOL, 0, "Sticky tags spread to what is packed after a read."),
     NAMES(vls_bag_row, sticky, "sticky", VALISE_NULLABLE, "The tags that spread."),
+    /* No reference, as the stored description has none: vls_bag_leads and the check follow it. */
     VALISE_FIELD(vls_bag_row, origin, UUID, VALISE_NULLABLE, "The backpack it was forked from."),
     VALISE_FIELD_AS(vls_bag_row, origin_seq, "originSeq", INT, 0, "The commit it starts with."),
     VALISE_FIELD(vls_bag_row, edge, INT, 0, "Commits up to here may have been dropped."),
@@ -64,6 +65,7 @@ const valise_coll vls_bags = {.size = sizeof(valise_coll),
                               .check = vls_bag_check_row,
                               .event = bag_event,
                               .needs = "backpack:read",
+                              .leads = vls_bag_leads,
                               .arrive = vls_bags_arrive};
 
 /* ---- backpack_commit ---- */

@@ -82,8 +82,8 @@ int vls_bags_arrive(valise_view *view, const void *const *rows, size_t count, va
     return rc;
 }
 
-/* Forks of forks come to an end, soon enough, and begin with a state that their origin has. One
- * that is missing is told with the reference. */
+/* Forks of forks come to an end, soon enough, and begin with a state that their origin has. What an
+ * origin lacks itself is told there. */
 static int check_lineage(valise_check *check, valise_view *view, const vls_bag_row *bag,
                          valise_error *err)
 {
@@ -92,6 +92,8 @@ static int check_lineage(valise_check *check, valise_view *view, const vls_bag_r
     valise_uuid at = bag->origin;
     int rc = last_of(&last, &origin, view, &at, err);
 
+    if (rc == 0)
+        return PROBLEM(check, err, "the backpack that it was forked from is missing");
     if (rc > 0 && bag->origin_seq > last)
         return PROBLEM(check, err, "its origin has no commit %lld", (long long)bag->origin_seq);
     for (int i = 1; rc > 0; i++) {
@@ -126,6 +128,15 @@ int vls_bag_check_row(valise_check *check, valise_view *view, const void *row, v
     if (rc < 0 || vls_uuid_is_none(&bag->origin))
         return rc;
     return check_lineage(check, view, bag, err);
+}
+
+int vls_bag_leads(valise_view *view, const void *row, valise_lead_fn *fn, void *arg,
+                  valise_error *err)
+{
+    const vls_bag_row origin = {.id = ((const vls_bag_row *)row)->origin};
+
+    (void)view;
+    return vls_uuid_is_none(&origin.id) ? 0 : fn(arg, &vls_bags, &origin, err);
 }
 
 /* ---- commits ---- */

@@ -18,6 +18,10 @@ int vls_point_check_row(valise_check *check, valise_view *view, const void *row,
 int vls_run_check_row(valise_check *check, valise_view *view, const void *row, valise_error *err);
 int vls_merge_check_row(valise_check *check, valise_view *view, const void *row, valise_error *err);
 
+/* valise_coll.leads: a fork is nothing without what it was forked from. */
+int vls_bag_leads(valise_view *view, const void *row, valise_lead_fn *fn, void *arg,
+                  valise_error *err);
+
 /* valise_coll.expired: up to the edge of its backpack a commit may be gone. */
 int vls_commit_expired(valise_view *view, const void *key_row, valise_error *err);
 

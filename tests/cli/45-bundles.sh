@@ -122,4 +122,23 @@ t 'numbers and names that no backpack has [K36 Q26]' '
     run in_ there "$VALISE" import ../bad.b # nothing was changed in it
 '
 
+t 'a fork takes along what it was forked from [K36]' '
+    packed
+    in_ here "$VALISE" -q bp fork b f
+    in_ here "$VALISE" -q bp fork f ff
+    in_ here "$VALISE" -q bp pack ff own 3
+    in_ here "$VALISE" bp list --json >bags
+    id=$(grep "\"name\":\"ff\"" bags | "$VALISE" json get - /id | tr -d \")
+    in_ here "$VALISE" -q export --force ../good.b "backpack/$id"
+    place there
+    run in_ there "$VALISE" import ../good.b
+    run in_ there "$VALISE" bp unpack ff k
+    stdout_has 2
+    run in_ there "$VALISE" bp unpack ff own
+    run in_ there "$VALISE" validate
+    rm -r there
+    forge backpack "row = None if row[\"name\"] == \"f\" else row"
+    refused "the backpack that it was forked from is missing"
+'
+
 done_testing
