@@ -63,6 +63,25 @@ static int lead_tip(void *arg, const vls_tip_row *tip, valise_error *err)
     return lead->fn(lead->arg, &vls_tips, tip, err);
 }
 
+/* What is preferred in this session and nowhere else. */
+static int lead_preferences(valise_view *view, const valise_uuid *session, valise_lead_fn *fn,
+                            void *arg, valise_error *err)
+{
+    vls_uuid_string id = vls_uuid_text(session);
+    valise_scan *scan = NULL;
+    vls_preference_row row;
+    int rc = valise_view_scan(&scan, view, &vls_preferences, NULL, err);
+
+    while (rc >= 0 && (rc = valise_scan_next(&row, scan, err)) > 0) {
+        bool its = row.scope == VLS_SCOPE_SESSION && vls_str_equal(row.of, valise_str_of(id.s));
+        rc = its ? fn(arg, &vls_preferences, &row, err) : 0;
+        if (rc != 0)
+            break;
+    }
+    valise_scan_close(scan);
+    return rc;
+}
+
 /* Its role is a reference. */
 int vls_session_leads(valise_view *view, const void *row, valise_lead_fn *fn, void *arg,
                       valise_error *err)
@@ -73,6 +92,8 @@ int vls_session_leads(valise_view *view, const void *row, valise_lead_fn *fn, vo
 
     if (rc == 0)
         rc = vls_tip_each(view, &session->id, lead_tip, &lead, err);
+    if (rc == 0)
+        rc = lead_preferences(view, &session->id, fn, arg, err);
     return rc != 0 ? rc : lead_role(session->first_role, fn, arg, err);
 }
 

@@ -2,7 +2,8 @@
  * [K36]
  *
  *     leads    what one session needs: its head and tips, the versions before them, the edges
- *              between these, what they hold, the roles they name; nothing of other sessions
+ *              between these, what they hold, the roles they name, the preferences that are its
+ *              own; nothing of other sessions
  *     arrive   is what a bundle brings a graph, beside what is here?
  *     restored the same of all that there is
  *     meet     the same session went on in two places: all that was said is kept

@@ -2,6 +2,7 @@
 #include "memory/meet.h"
 
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "blob/hold.h"
@@ -33,6 +34,22 @@ int vls_role_version_meet(valise_view *view, const void *here, const void *there
     vls_hint(
         err,
         "nothing was imported; on one side, add the role under another name, and switch to that");
+    return VALISE_E_CONFLICT;
+}
+
+int vls_preference_meet(valise_view *view, const void *here, const void *there, valise_error *err)
+{
+    const vls_preference_row *ours = here, *theirs = there;
+
+    if (ours->scope == VLS_SCOPE_SESSION && theirs->scope == VLS_SCOPE_SESSION &&
+        vls_str_equal(ours->of, theirs->of))
+        return theirs->version > ours->version
+                   ? valise_view_put(view, &vls_preferences, theirs, err)
+                   : 0;
+    (void)vls_fail(err, VALISE_E_CONFLICT,
+                   "preference %s is both here and in the bundle, and they differ",
+                   vls_uuid_text(&ours->id).s);
+    vls_hint(err, "nothing was imported; import into an empty workspace to compare them");
     return VALISE_E_CONFLICT;
 }
 

@@ -92,7 +92,8 @@ const valise_coll vls_preferences = {.size = sizeof(valise_coll),
                                      .fields = preference_fields,
                                      .row_size = sizeof(vls_preference_row),
                                      .event = vls_preference_event,
-                                     .needs = "preference:read"};
+                                     .needs = "preference:read",
+                                     .meet = vls_preference_meet};
 
 /* ---- context entries ---- */
 

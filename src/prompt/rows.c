@@ -53,7 +53,8 @@ const valise_coll vls_prompts = {.size = sizeof(valise_coll),
                                  .row_size = sizeof(vls_prompt_row),
                                  .indexes = prompt_indexes,
                                  .check = check_prompt,
-                                 .needs = "prompt:read"};
+                                 .needs = "prompt:read",
+                                 .leads = vls_prompt_leads};
 
 static const valise_field hold_fields[] = {
     VALISE_FIELD_WITH(vls_prompt_hold_row, object, ID, VALISE_REQUIRED | VALISE_KEY,

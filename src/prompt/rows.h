@@ -44,4 +44,8 @@ typedef struct vls_prompt_hold_row {
  *     prompt_hold   index source (source) */
 extern const valise_coll vls_prompts, vls_prompt_holds;
 
+/* valise_coll.leads: what is kept for it. (lead.c) */
+int vls_prompt_leads(valise_view *view, const void *row, valise_lead_fn *fn, void *arg,
+                     valise_error *err);
+
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # 45-bundles.sh -- bundles that somebody made: well-formed, with a right hash, and wrong.
 # [K36 K22 Q26]
+# And what a part takes along.
 # shellcheck disable=SC2016  # commands are text
 . "$(dirname "$0")/lib.sh"
 BUNDLE=$(cd "$(dirname "$0")" && pwd)/bundle.py
@@ -139,6 +140,51 @@ t 'a fork takes along what it was forked from [K36]' '
     rm -r there
     forge backpack "row = None if row[\"name\"] == \"f\" else row"
     refused "the backpack that it was forked from is missing"
+'
+
+id_of() {
+    "$VALISE" json get "${1:--}" /id | tr -d \"
+}
+
+t 'a session takes along what is preferred in it, and nothing else [W13 W20 K36]' '
+    place here
+    session=$(in_ here "$VALISE" session create --json | id_of)
+    other=$(in_ here "$VALISE" session create --json | id_of)
+    in_ here "$VALISE" -q preference add --scope session --of "$other" "of another"
+    in_ here "$VALISE" -q preference add "of all"
+    preference=$(in_ here "$VALISE" preference add --scope session --of "$session" "be short" \
+        --json | id_of)
+    in_ here "$VALISE" -q export ../s.b "session/$session"
+    place there
+    run in_ there "$VALISE" import ../s.b
+    run in_ there "$VALISE" preference list
+    stdout_has "be short"
+    stdout_lacks "of a"
+    in_ here "$VALISE" -q preference update "$preference" --content "be brief"
+    in_ here "$VALISE" -q export --force ../s.b "session/$session"
+    run in_ there "$VALISE" import ../s.b
+    run in_ there "$VALISE" preference list
+    stdout_has "be brief"
+    run in_ there "$VALISE" validate
+'
+
+t 'a prompt takes along what it was made with, also what has changed since [P8 K36]' '
+    place here
+    session=$(in_ here "$VALISE" session create --json | id_of)
+    in_ here "$VALISE" -q turn add "$session" user hello
+    preference=$(in_ here "$VALISE" preference add "of all" --json | id_of)
+    in_ here "$VALISE" -q prompt build "$session" --provider anthropic --model m >sent
+    prompt=$(in_ here "$VALISE" prompt list --json | id_of)
+    in_ here "$VALISE" -q preference update "$preference" --content "of nobody"
+    in_ here "$VALISE" -q export ../p.b "prompt/$prompt"
+    place there
+    run in_ there "$VALISE" import ../p.b
+    run in_ there "$VALISE" prompt show "$prompt"
+    stdout_has "it can be shown as it was"
+    run in_ there "$VALISE" prompt show "$prompt" --neutral
+    stdout_has "of all"
+    stdout_lacks "of nobody"
+    run in_ there "$VALISE" validate
 '
 
 done_testing
