@@ -241,7 +241,8 @@ static int find(int64_t *out, vls_txn *txn, int64_t h8, valise_str bytes, valise
         rc = vls_txn_scan_next(row, &scan, err);
         if (rc != 1)
             return rc;
-        if (row[2].type == VALISE_CELL_BLOB && vls_str_equal(row[2].as.bytes, bytes)) {
+        if (row[2].type == VALISE_CELL_BLOB && vls_str_equal(row[2].as.bytes, bytes) &&
+            vls_txn_check_row(txn, scan.coll, row, NULL) == 0) {
             *out = row[0].as.integer;
             return 1;
         }

@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "store/chunks.h"
+#include "store/impl.h"
 #include "store/objects.h"
 #include "store/own.h"
 #include "store/recipe.h"
@@ -132,6 +133,33 @@ static int find_id(found *out, vls_txn *txn, const valise_id *id, valise_error *
     return rc;
 }
 
+/* The same for who has the bytes at hand, and need not keep what is damaged: 0 and *number is a row
+ * whose sum is wrong. */
+static int find_sound(found *out, int64_t *number, vls_txn *txn, const valise_id *id,
+                      valise_error *err)
+{
+    valise_cell equal = vls_int_cell(vls_own_first8(id->bytes));
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = vls_txn_scan_open(&out->scan, txn, vls_objects_of(txn),
+                               (valise_range){.index = 0, .equal = &equal, .equal_count = 1}, err);
+
+    *number = 0;
+    out->scan.unchecked = true;
+    while (rc >= 0 && (rc = vls_txn_scan_next(out->row, &out->scan, err)) == 1) {
+        rc = vls_txn_check_row(txn, vls_objects_of(txn), out->row, &why);
+        if (rc == VALISE_E_CORRUPT) {
+            *number = out->row[VLS_OBJECT_NUMBER].as.integer;
+            return 0;
+        }
+        if (rc < 0)
+            return vls_fail_memory(err);
+        rc = vls_object_of_row(&out->info, txn, out->row, err);
+        if (rc == 0 && vls_id_equal(&out->info.id, id))
+            return 1;
+    }
+    return rc;
+}
+
 static int fail_missing(const valise_id *id, valise_error *err)
 {
     return vls_fail(err, VALISE_E_NOT_FOUND, "there is no object %s", vls_id_hex(id).s);
@@ -209,44 +237,6 @@ static int renew(found *f, vls_txn *txn, int64_t time, int64_t older_than, valis
         return 0;
     f->row[VLS_OBJECT_TIME].as.integer = time;
     return vls_txn_put(txn, vls_objects_of(txn), f->row, 0, err);
-}
-
-int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_str bytes,
-                   int64_t time, bool *existed, valise_error *err)
-{
-    VLS_AUTO(found) found f = {0};
-    int rc;
-
-    if (bytes.len > VLS_OBJECT_MAX)
-        return vls_fail(err, VALISE_E_TOO_LARGE, "an object of %zu bytes: at most %zu are allowed",
-                        bytes.len, VLS_OBJECT_MAX);
-    rc = find_id(&f, txn, id, err);
-    if (rc < 0)
-        return rc;
-    if (rc == 1 && !f.info.erased) {
-        rc = renew(&f, txn, time, time - VLS_OBJECT_RENEW_NS, err);
-        if (rc == 0)
-            *existed = true;
-        return rc;
-    }
-    vls_txn_scan_close(&f.scan);
-    /* Filled again: under a new number, so that a gc that is under way sees new chunks in it. */
-    if (rc == 1)
-        rc = vls_object_delete(txn, f.info.number, err);
-    if (rc == 0)
-        rc = insert(txn, id, kind, bytes, time, err);
-    if (rc == 0)
-        *existed = false;
-    return rc;
-}
-
-int vls_object_add(valise_id *id, vls_txn *txn, const char *kind, valise_str bytes, int64_t time,
-                   valise_error *err)
-{
-    bool existed;
-    int rc = vls_object_id(id, kind, bytes, err);
-
-    return rc < 0 ? rc : vls_object_put(txn, id, kind, bytes, time, &existed, err);
 }
 
 int vls_object_touch(vls_txn *txn, const valise_id *id, int64_t now, int64_t older_than,
@@ -408,6 +398,126 @@ int vls_object_get(valise_blob **out, vls_txn *txn, const valise_id *id, valise_
     vls_blob_seal(blob);
     *out = VLS_TAKE(blob);
     return 0;
+}
+
+/* ---- putting again ---- */
+
+#define DAMAGED_MAX 8u /* rows of one id that go; there is never more than one */
+
+/* What is left to compare of the bytes; 1: the chunk is their beginning, which goes; or 0. */
+static int same_chunk(valise_str *left, const valise_cell *row, int64_t number)
+{
+    valise_str body = row[VLS_CHUNK_BODY].as.bytes;
+
+    if (row[VLS_CHUNK_NUMBER].as.integer != number ||
+        row[VLS_CHUNK_BODY].type != VALISE_CELL_BLOB || !vls_str_starts(*left, body))
+        return 0;
+    *left = vls_str_from(*left, body.len);
+    return 1;
+}
+
+static int same_run(valise_str *left, vls_txn *txn, int64_t first, int64_t count, valise_error *err)
+{
+    VLS_AUTO(txn_scan) vls_txn_scan scan = {0};
+    valise_cell from = vls_int_cell(first), row[VALISE_MAX_COLUMNS];
+    int rc = vls_txn_scan_open(&scan, txn, chunks_of(txn),
+                               (valise_range){.index = -1, .from = &from, .from_count = 1}, err);
+
+    for (int64_t number = first; rc >= 0 && number < first + count; number++) {
+        rc = vls_txn_scan_next(row, &scan, err);
+        if (rc == 1)
+            rc = same_chunk(left, row, number);
+        if (rc <= 0)
+            return rc;
+    }
+    return rc < 0 ? rc : 1;
+}
+
+/* Are the chunks what they were? 1, 0. The bytes are at hand: nothing need be hashed again. */
+static int has_contents(vls_txn *txn, const valise_cell *row, valise_str bytes, valise_error *err)
+{
+    VLS_AUTO(buf) vls_buf room = {0};
+    vls_recipe outer, recipe;
+    int64_t first, count;
+    int rc;
+
+    vls_buf_init(&room, vls_store_env(txn->store), VLS_OBJECT_MAX);
+    rc = vls_recipe_open(&outer, row[VLS_OBJECT_RECIPE].as.bytes, err);
+    if (rc == 0)
+        rc = vls_object_inner_recipe(&recipe, &room, txn, &outer, err);
+    while (rc == 0 && (rc = vls_recipe_next(&first, &count, &recipe, err)) == 1) {
+        rc = same_run(&bytes, txn, first, count, err);
+        if (rc <= 0)
+            return rc;
+        rc = 0;
+    }
+    return rc < 0 ? rc : bytes.len == 0;
+}
+
+/* 1: it is there, whole. 0: it is not, or not any more, and *number (0: none) is the row that takes
+ * its place. Who puts again what is damaged has what would heal it. */
+static int find_whole(found *f, int64_t *number, vls_txn *txn, const valise_id *id,
+                      valise_str bytes, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = find_sound(f, number, txn, id, err);
+
+    if (rc <= 0)
+        return rc;
+    *number = f->info.number;
+    if (f->info.erased)
+        return 0;
+    rc = f->info.chunked ? has_contents(txn, f->row, bytes, &why) : 1;
+    if (rc > 0)
+        return 1;
+    if (rc < 0 && rc != VALISE_E_CORRUPT) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    vls_chunks_forget(txn->store->chunks); /* it may remember damaged ones */
+    return 0;
+}
+
+int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_str bytes,
+                   int64_t time, bool *existed, valise_error *err)
+{
+    VLS_AUTO(found) found f = {0};
+    int64_t number = 0;
+    int rc;
+
+    if (bytes.len > VLS_OBJECT_MAX)
+        return vls_fail(err, VALISE_E_TOO_LARGE, "an object of %zu bytes: at most %zu are allowed",
+                        bytes.len, VLS_OBJECT_MAX);
+    /* Filled again: under a new number, so that a gc that is under way sees new chunks in it. */
+    rc = find_whole(&f, &number, txn, id, bytes, err);
+    for (unsigned i = 0; rc == 0 && number > 0 && i < DAMAGED_MAX; i++) {
+        vls_txn_scan_close(&f.scan);
+        rc = vls_object_delete(txn, number, err);
+        if (rc == 0)
+            rc = find_whole(&f, &number, txn, id, bytes, err);
+    }
+    if (rc == 1) {
+        rc = renew(&f, txn, time, time - VLS_OBJECT_RENEW_NS, err);
+        if (rc == 0)
+            *existed = true;
+        return rc;
+    }
+    vls_txn_scan_close(&f.scan);
+    if (rc == 0)
+        rc = insert(txn, id, kind, bytes, time, err);
+    if (rc == 0)
+        *existed = false;
+    return rc;
+}
+
+int vls_object_add(valise_id *id, vls_txn *txn, const char *kind, valise_str bytes, int64_t time,
+                   valise_error *err)
+{
+    bool existed;
+    int rc = vls_object_id(id, kind, bytes, err);
+
+    return rc < 0 ? rc : vls_object_put(txn, id, kind, bytes, time, &existed, err);
 }
 
 int vls_object_stat(vls_object_info *out, vls_txn *txn, const valise_id *id, valise_error *err)

@@ -36,7 +36,8 @@ int vls_object_id(valise_id *out, const char *kind, valise_str bytes, valise_err
 #define VLS_OBJECT_RENEW_NS (INT64_C(1800) * 1000000000)
 
 /* Store it under the id, which must be its own (callers just computed it; who reads it checks).
- * *existed: it was there; its time is renewed as by touch. An erased one is filled again. */
+ * *existed: it was there; its time is renewed as by touch. An erased one is filled again, and so is
+ * one that turns out to be damaged. */
 int vls_object_put(vls_txn *txn, const valise_id *id, const char *kind, valise_str bytes,
                    int64_t time, bool *existed, valise_error *err);
 

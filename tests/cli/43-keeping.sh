@@ -292,4 +292,21 @@ t 'rows, objects and names that are gone are missed [K22 Q19]' '
     run "$VALISE" validate
 '
 
+t 'what is packed again over a damaged copy is there [K22 K29]' '
+    "$VALISE" -q init
+    python3 -c "print(\"\\\"\" + \"\".join(str(i) for i in range(9000)) + \"\\\"\")" >large
+    "$VALISE" -q bp pack b large @large
+    "$VALISE" -q bp pack b small "\"not large\""
+    damage "update chunk set body = zeroblob(length(body)) where number = 1"
+    damage "update object set body = zeroblob(length(body)) where body is not null"
+    expect_exit 7 "$VALISE" bp unpack b large
+    expect_exit 7 "$VALISE" bp unpack b small
+    "$VALISE" -q bp pack b large @large
+    "$VALISE" -q bp pack b small "\"not large\""
+    run "$VALISE" bp unpack b large
+    cmp "$OUT" large
+    run "$VALISE" bp unpack b small
+    stdout_has "not large"
+'
+
 done_testing

@@ -706,6 +706,40 @@ TEST(object, every_flipped_bit_is_found)
     }
 }
 
+/* Who has the bytes heals what is damaged: it is not acknowledged and lost. [K22 K29] */
+TEST(object, put_again_it_is_whole)
+{
+    static const uint32_t tables[] = {VLS_TABLE_OBJECT, VLS_TABLE_CHUNK};
+    static const size_t sizes[] = {300, 20000, 3000000};
+
+    for (size_t s = 0; s < VLS_COUNT(sizes); s++) {
+        valise_str bytes = random_bytes(sizes[s], s);
+        for (size_t k = 0; k <= (s > 0); k++) {
+            vls_store *store = kit_open(t, NULL);
+            const vls_coll *coll = vls_store_coll_at(store, tables[k]);
+            uint16_t columns = coll->table.column_count;
+            kit_close(store);
+            kit_remove();
+            for (uint16_t column = 1; column < columns; column++) {
+                valise_id id;
+                if (k == 0 && column == (s ? VLS_OBJECT_BODY : VLS_OBJECT_RECIPE))
+                    continue; /* NULL */
+                store = kit_open(t, NULL);
+                id = put(t, store, bytes);
+                kit_damage(t, store, tables[k], 1, column, 3);
+                (void)put(t, store, bytes);
+                test_context("table %zu column %u of %zu bytes", k, (unsigned)column, sizes[s]);
+                check_is(t, store, &id, bytes);
+                (void)put(t, store, bytes);
+                check_is(t, store, &id, bytes);
+                kit_close(store);
+                kit_remove();
+            }
+        }
+    }
+    test_context_end();
+}
+
 /* Rows whose sum is right, but which somebody has written who means no good. */
 TEST(object, forged_rows_are_refused)
 {
