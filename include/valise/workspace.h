@@ -187,8 +187,9 @@ VALISE_API int valise_workspace_export(valise *v, const char *file,
                                        const valise_call *call, valise_error *err);
 
 /* Import a bundle, as a whole or not at all. An empty workspace becomes the one that the bundle was
- * made from. VALISE_E_CORRUPT: the bundle was cut short or altered; VALISE_E_CONFLICT: it has
- * something else under a name that is taken. Operation workspace:import. */
+ * made from. VALISE_E_CORRUPT: the bundle was cut short or altered; VALISE_E_INVALID: `validate`
+ * would find problems in its rows; VALISE_E_CONFLICT: it has something else under a name that is
+ * taken. Operation workspace:import. */
 VALISE_API int valise_workspace_import(valise *v, const char *file, const valise_call *call,
                                        valise_error *err);
 

@@ -14,12 +14,16 @@
 
 typedef struct import_args {
     valise_str file;
+    bool force;
 } import_args;
 
 static const valise_field import_in[] = {
     VALISE_FIELD_WITH(import_args, file, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "The bundle: a file, or - for standard input.", .ref = "input", .min = 1,
                       .max = 4000),
+    VALISE_FIELD(import_args, force, BOOL, 0,
+                 "Into an empty workspace, restore also a bundle in whose rows `validate` would "
+                 "find problems, as when it was made of a damaged one."),
     VALISE_FIELD_END,
 };
 
@@ -343,6 +347,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
                                 .store = v->store,
                                 .source = &input.source,
                                 .now = vls_clock_now_ns(&v->clock),
+                                .force = args->force,
                                 .progress = vls_job_progress(j)};
     rc = import(&i, err);
     vls_bundle_pack_release(&i.pack);

@@ -131,6 +131,7 @@ typedef struct vls_bundle_import {
     const vls_bundle_source *source;
     valise_id id; /* as it was verified: it must be the same once more */
     int64_t now;
+    bool force; /* restore rows in which `validate` would find problems, too */
     vls_progress *progress;
     vls_store *store; /* blobs that were erased there are not put; NULL: all are */
 } vls_bundle_import;

@@ -303,7 +303,7 @@ static int finish(restoring *r, const vls_bundle_header *h, valise_error *err)
     rc = check_state(txn, h, err);
     if (rc == 0)
         rc = check_areas(txn, err);
-    return rc < 0 ? rc : vls_bundle_prove_all(txn, r->how->progress, err);
+    return rc < 0 || r->how->force ? rc : vls_bundle_prove_all(txn, r->how->progress, err);
 }
 
 static int restore(restoring *r, vls_bundle_reader *reader, valise_error *err)

@@ -101,5 +101,8 @@ int vls_bundle_prove_all(vls_txn *txn, vls_progress *progress, valise_error *err
             rc = prove_coll(&p, coll, err);
     }
     vls_view_release(&p.view);
+    if (rc == VALISE_E_INVALID && p.first.code)
+        vls_hint(err, "nothing was imported; if it is a backup of a damaged workspace and the only "
+                      "one, --force restores it");
     return rc < 0 ? rc : vls_progress_end(progress, err);
 }

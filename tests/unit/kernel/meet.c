@@ -122,7 +122,7 @@ TEST(meet, what_could_not_be_validated_does_not_come)
 {
     static const char wrong[] =
         "score.score bob of the bundle is not valid: nobody has -999 points";
-    valise *a = open_it(t), *b = open_it(t), *empty = open_it(t);
+    valise *a = open_it(t), *b = open_it(t), *empty = open_it(t), *forced = open_it(t);
 
     put(t, a, "ann", 1, NULL);
     put(t, a, "bob", -999, NULL);
@@ -134,7 +134,12 @@ TEST(meet, what_could_not_be_validated_does_not_come)
     CHECK(!strstr(points(t, b), "ann"));
     CHECK_RC(VALISE_E_INVALID, try_import(t, empty));
     CHECK_TEXT(wrong, t->err.message);
+    CHECK(strstr(t->err.hint, "--force"));
     CHECK_TEXT("{\"items\":[]}", points(t, empty));
+    run(t, forced, "workspace:import", with_file(",\"force\":true"));
+    CHECK(strstr(points(t, forced), "-999"));
+    CHECK_RC(VALISE_E_INVALID, valise_dispatch(NULL, b, "workspace:import",
+                                               with_file(",\"force\":true"), NULL, &t->err));
     put(t, a, "bob", 2, NULL);
     export_all(t, a);
     CHECK_OK(try_import(t, b));
