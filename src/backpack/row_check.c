@@ -53,7 +53,7 @@ static int last_of(int64_t *last, vls_bag_row *bag, valise_view *view, const val
 static int has_namesake(valise_view *view, const vls_bag_row *bag, valise_error *err)
 {
     const valise_select by_name = {.index = "name", .row = bag, .equal = 1};
-    VLS_AUTO(view_scan) valise_scan *scan = NULL;
+    VLS_AUTO(scan) valise_scan *scan = NULL;
     vls_bag_row other;
     int rc = valise_view_scan(&scan, view, &vls_bags, &by_name, err);
 
@@ -307,7 +307,7 @@ static int check_state(valise_check *check, valise_view *view, const valise_uuid
 
 int vls_point_check_row(valise_check *check, valise_view *view, const void *row, valise_error *err)
 {
-    const vls_checkpoint_row *point = row;
+    const vls_bag_checkpoint_row *point = row;
 
     return check_state(check, view, &point->backpack, "seq", point->seq, err);
 }

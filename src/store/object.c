@@ -437,7 +437,7 @@ static int same_run(valise_str *left, vls_txn *txn, int64_t first, int64_t count
 static int has_contents(vls_txn *txn, const valise_cell *row, valise_str bytes, valise_error *err)
 {
     VLS_AUTO(buf) vls_buf room = {0};
-    vls_recipe outer, recipe;
+    vls_recipe_reader outer, recipe;
     int64_t first, count;
     int rc;
 

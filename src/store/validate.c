@@ -174,7 +174,7 @@ static int add_witness(valise_check *check, const vls_image *image, int64_t seq,
     mark = vls_view_here(check->view);
     rc = check_quiet(check, coll, image, &failure);
     vls_view_rewind(check->view, mark);
-    return vls_check_failed(check, rc, &failure, VLS_REMEDY_RESTORE, err);
+    return vls_check_failed(check, rc, &failure, err);
 }
 
 static int check_changes(valise_check *check, const vls_entry *entry, valise_error *err)
