@@ -52,8 +52,7 @@ static int prove_row(proving *p, const vls_coll *coll, const valise_cell *cells,
     if (rc == 0)
         rc = vls_check_fields(&p->check, coll, copy, err);
     vls_view_rewind(view, mark);
-    while (view->blobs.len > 0)
-        (void)valise_blob_unref(view->blobs.ptr[--view->blobs.len]);
+    vls_view_forget_objects(view);
     return rc < 0 ? rc : vls_progress_step(p->check.progress, 1, err);
 }
 

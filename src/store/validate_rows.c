@@ -158,6 +158,7 @@ static int check_coll(valise_check *check, const vls_coll *coll, valise_error *e
         if (rc == 0)
             rc = check_row(check, coll, copy, &key, err);
         vls_view_rewind(check->view, mark);
+        vls_view_forget_objects(check->view);
         if (rc == 0)
             rc = vls_progress_step(check->progress, 1, err);
     }

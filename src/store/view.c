@@ -54,6 +54,12 @@ void vls_view_rewind(valise_view *view, vls_view_mark mark)
     vls_arena_rewind(&view->arena, mark.arena);
 }
 
+void vls_view_forget_objects(valise_view *view)
+{
+    while (view->blobs.len > 0)
+        (void)valise_blob_unref(view->blobs.ptr[--view->blobs.len]);
+}
+
 int vls_view_go_to(valise_view *view, int64_t at, valise_error *err)
 {
     const vls_tip *tip = &view->txn->tip;

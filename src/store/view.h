@@ -128,6 +128,10 @@ typedef struct vls_view_mark {
 vls_view_mark vls_view_here(const valise_view *view);
 void vls_view_rewind(valise_view *view, vls_view_mark mark);
 
+/* Forget all objects that were handed out: who looks at one row after the other would keep those of
+ * all. */
+void vls_view_forget_objects(valise_view *view);
+
 /* See the state after entry `at` instead. VALISE_E_LIMIT before the retained log: it names the
  * oldest seq; VALISE_E_NOT_FOUND after the newest. */
 int vls_view_go_to(valise_view *view, int64_t at, valise_error *err);
