@@ -14,6 +14,7 @@
 #define VLS_COMMAND_H
 
 #include "bus/bus.h"
+#include "bus/patience.h"
 
 #define VLS_COMMAND_MAX_BYTES VLS_VIEW_MAX_BYTES
 
@@ -111,14 +112,15 @@ bool vls_prepare_is_first(valise_prepare *prepare); /* of several, and once */
  * there is nothing. Lives as long as the command: vls_prepare_arena. */
 void vls_prepare_leave(valise_prepare *prepare, const void *seen);
 
-#define VLS_PREPARE_TRIES 3u /* before what does not fit is a conflict */
 /* Where bytes came along: whoever lets go of the same ones may take the file away each time, as
  * long as its clock is coarse. Nothing is asked of the caller, so there can be more. */
 #define VLS_RECEIVE_TRIES 32u
-static inline unsigned vls_command_tries(const valise_op *op)
-{
-    return op->receive ? VLS_RECEIVE_TRIES : VLS_PREPARE_TRIES;
-}
+
+/* It failed: is it because what was prepared no longer fits, and is there time for another try? And
+ * if not, what the caller gets to know. */
+bool vls_command_again(vls_patience *patience, const vls_command *command);
+int vls_command_late(const vls_patience *patience, const vls_command *command, int rc,
+                     valise_error *err);
 
 /* It ran, and its transaction was rolled back: as if it had not. No middleware has seen it. */
 void vls_command_forget(vls_command *command);

@@ -226,17 +226,9 @@ static valise_reply *reply_at(valise_reply *out, size_t i)
     return out ? (valise_reply *)(void *)((char *)out + i * out->size) : NULL;
 }
 
-/* Whose turn it was says how often: as if it had been sent alone. */
-static bool may_retry(const batch *b, size_t failed, unsigned tried)
-{
-    const vls_command *command = failed < b->count ? &b->commands[failed] : NULL;
-
-    return command && command->outdated && tried < vls_command_tries(command->op);
-}
-
-/* 1: what was prepared did not fit any more, and can be tried again. tried: how often it was, with
- * this time. */
-static int submit(valise_reply *out, batch *b, unsigned tried, valise_error *err)
+/* 1: what was prepared did not fit any more, and can be tried again. Whose turn it was says how
+ * often: as if it had been sent alone. */
+static int submit(valise_reply *out, batch *b, vls_patience *patience, valise_error *err)
 {
     size_t count = b->count + b->more_count;
     vls_bus_request request = {.item = {.commands = count, .bytes = b->bytes},
@@ -248,9 +240,11 @@ static int submit(valise_reply *out, batch *b, unsigned tried, valise_error *err
     if (rc == 0 && !request.dry_run)
         vls_told_follow(&b->told, b->v, b->call.actor);
     (void)vls_told_publish(&b->told, b->v, NULL); /* commands leave nothing for after */
-    if (rc < 0 && may_retry(b, request.failed, tried))
+    if (rc < 0 && request.failed < b->count &&
+        vls_command_again(patience, &b->commands[request.failed]))
         return 1;
     if (rc < 0 && request.failed < b->count) {
+        rc = vls_command_late(patience, &b->commands[request.failed], rc, err);
         if (rc == VALISE_E_DENIED)
             vls_read_log_refuse(b->v, b->commands[request.failed].actor,
                                 b->commands[request.failed].op);
@@ -281,7 +275,7 @@ static int check_batch(const valise_reply *out, const batch *b, valise_error *er
 }
 
 static int try_batch(valise_reply *out, const batch *like, const valise_command *commands,
-                     unsigned tried, valise_error *err)
+                     vls_patience *patience, valise_error *err)
 {
     VLS_AUTO(batch)
     batch b = {.v = like->v,
@@ -291,16 +285,18 @@ static int try_batch(valise_reply *out, const batch *like, const valise_command 
                .call = like->call};
     int rc = prepare_all(&b, commands, out != NULL, err);
 
-    return rc < 0 ? rc : submit(out, &b, tried, err);
+    return rc < 0 ? rc : submit(out, &b, patience, err);
 }
 
 static int try_all(valise_reply *out, const batch *like, const valise_command *commands,
                    valise_error *err)
 {
+    vls_patience patience;
     int rc = 1;
 
-    for (unsigned i = 1; rc > 0; i++)
-        rc = try_batch(out, like, commands, i, err);
+    vls_patience_init(&patience, like->v);
+    while (rc > 0)
+        rc = try_batch(out, like, commands, &patience, err);
     return rc;
 }
 

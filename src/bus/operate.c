@@ -190,7 +190,7 @@ static int submit(vls_operation *o, vls_command *command, valise_error *err)
 }
 
 /* 1: what was prepared did not fit any more, and can be tried again. */
-static int try_command(vls_operation *o, bool last, valise_error *err)
+static int try_command(vls_operation *o, vls_patience *patience, valise_error *err)
 {
     VLS_AUTO(command) vls_command command = {0};
     int rc = vls_command_init(&command, o->v, o->op, &o->call, o->more->internal, err);
@@ -207,9 +207,10 @@ static int try_command(vls_operation *o, bool last, valise_error *err)
     if (rc < 0)
         return rc;
     rc = submit(o, &command, err);
-    if (rc < 0 && command.outdated && !last)
+    if (rc < 0 && vls_command_again(patience, &command))
         return 1;
     if (rc < 0) {
+        rc = vls_command_late(patience, &command, rc, err);
         vls_command_current(&o->reply.current, &command);
         return rc;
     }
@@ -221,11 +222,12 @@ static int try_command(vls_operation *o, bool last, valise_error *err)
 
 static int run_command(vls_operation *o, valise_error *err)
 {
-    const unsigned most = vls_command_tries(o->op);
+    vls_patience patience;
     int rc = 1;
 
-    for (unsigned i = 1; rc > 0; i++)
-        rc = try_command(o, i == most, err);
+    vls_patience_init(&patience, o->v);
+    while (rc > 0)
+        rc = try_command(o, &patience, err);
     return rc;
 }
 

@@ -154,6 +154,23 @@ int vls_command_receive(vls_command *command, valise_error *err)
     return command->op->receive ? command->op->receive(&prepare, command->args, err) : 0;
 }
 
+bool vls_command_again(vls_patience *patience, const vls_command *command)
+{
+    if (!command->outdated)
+        return false;
+    if (command->op->receive)
+        return ++patience->tries < VLS_RECEIVE_TRIES;
+    return vls_patience_again(patience, command->view.stamp.seq);
+}
+
+int vls_command_late(const vls_patience *patience, const vls_command *command, int rc,
+                     valise_error *err)
+{
+    if (!command->outdated || command->op->receive)
+        return rc;
+    return vls_patience_fail(patience, rc, "the tree", err);
+}
+
 int vls_command_prepare(vls_command *command, valise_error *err)
 {
     valise_prepare prepare = {command};

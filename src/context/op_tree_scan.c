@@ -4,11 +4,11 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "bus/job.h"
+#include "bus/patience.h"
 #include "context/outside.h"
 #include "context/scan_batch.h"
 #include "context/scan_problems.h"
 
-#define TRIES 3u /* when somebody else records a version meanwhile */
 #define BATCH_MAX ((size_t)1 << 30)
 
 typedef vls_tree_scan_args scan_args;
@@ -134,7 +134,7 @@ static int record(scanning *s, valise_error *err)
     return rc < 0 ? rc : vls_run_many(v, batch.items.ptr, batch.items.len, &call, err);
 }
 
-/* Compare and record. 1: somebody else was faster. */
+/* Compare and record. VALISE_E_CONFLICT: somebody else was faster. */
 static int attempt(scanning *s, const scan_args *args, bool again, valise_error *err)
 {
     int64_t base = s->outside.tree.version;
@@ -148,28 +148,25 @@ static int attempt(scanning *s, const scan_args *args, bool again, valise_error 
     /* What was read need not be read again: an entry of the cache is true whatever the version. */
     if (rc == 0 || rc == VALISE_E_CONFLICT)
         (void)vls_tree_scan_keep(&s->scan, base + (s->scan.changes.len > 0), NULL);
-    return rc == VALISE_E_CONFLICT ? 1 : rc;
+    return rc;
 }
 
 static int run(scanning *s, const scan_args *args, valise_error *err)
 {
-    valise_error why = VALISE_ERROR_INIT;
-    int rc = 1;
+    vls_patience patience;
+    int rc;
 
-    for (unsigned i = 0; rc > 0 && i < TRIES; i++) {
+    vls_patience_init(&patience, s->outside.v);
+    rc = attempt(s, args, false, err);
+    while (rc == VALISE_E_CONFLICT) {
+        if (!vls_patience_again(&patience, s->outside.tree.version))
+            return vls_patience_fail(&patience, rc, "the tree", err);
         vls_tree_scan_release(&s->scan);
-        rc = i > 0 ? vls_outside_refresh(&s->outside, &why) : 0;
+        rc = vls_outside_refresh(&s->outside, err);
         if (rc == 0)
-            rc = attempt(s, args, i > 0, &why);
+            rc = attempt(s, args, true, err);
     }
-    if (rc < 0 && err)
-        *err = why;
-    if (rc <= 0)
-        return rc;
-    (void)vls_fail(err, VALISE_E_CONFLICT,
-                   "the tree was scanned by somebody else at the same time");
-    vls_hint(err, "scan again when nobody else does");
-    return VALISE_E_CONFLICT;
+    return rc;
 }
 
 /* ---- what is told ---- */

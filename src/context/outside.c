@@ -508,6 +508,7 @@ static int look(valise_prepare *prepare, vls_outside *o, int how, bool hopeful, 
 static int look_at(valise_prepare *prepare, vls_outside *o, valise_str path, bool hopeful,
                    valise_error *err)
 {
+    vls_patience patience;
     int how, rc = choose_how(&how, prepare, err);
 
     if (rc < 0 || (how == FOR_ALL && !vls_prepare_is_first(prepare)))
@@ -515,8 +516,11 @@ static int look_at(valise_prepare *prepare, vls_outside *o, valise_str path, boo
     if (how != FOR_ALL)
         o->options.sub = path;
     hopeful = hopeful && !vls_prepare_is_dry_run(prepare);
+    vls_patience_init(&patience, o->v);
     rc = look(prepare, o, how, hopeful, err);
-    for (unsigned i = 1; rc == VALISE_E_CONFLICT && i < VLS_PREPARE_TRIES; i++) {
+    while (rc == VALISE_E_CONFLICT) {
+        if (!vls_patience_again(&patience, o->tree.version))
+            return vls_patience_fail(&patience, rc, "the tree", err);
         rc = vls_outside_refresh(o, err);
         if (rc == 0)
             rc = look(prepare, o, how, hopeful, err);

@@ -18,6 +18,7 @@ struct vls_store {
     valise_store_ops ops; /* missing ones are NULL */
     void *backend;
     unsigned flags;
+    int64_t busy_timeout_ns;
     int64_t format;      /* what this program writes */
     int64_t schema;      /* when it was opened */
     bool bare;           /* without collections, and whatever `meta` says */

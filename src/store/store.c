@@ -255,6 +255,7 @@ static int new_store(vls_store **out, const vls_store_options *options, valise_e
     store->env = options->env;
     store->ops = ops;
     store->flags = options->flags;
+    store->busy_timeout_ns = options->busy_timeout_ns;
     store->format = options->format ? options->format : VLS_FORMAT;
     pthread_mutex_init(&store->lock, NULL);
     pthread_mutex_init(&store->settle, NULL);
@@ -336,6 +337,11 @@ const valise_store_ops *vls_store_ops(const vls_store *store, void **self)
     if (self)
         *self = store->backend;
     return &store->ops;
+}
+
+int64_t vls_store_timeout_ns(const vls_store *store)
+{
+    return store->busy_timeout_ns;
 }
 
 bool vls_store_read_only(const vls_store *store)

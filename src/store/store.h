@@ -74,6 +74,7 @@ void vls_store_close(vls_store *store); /* NULL is fine; every transaction must 
 const valise_env *vls_store_env(const vls_store *store);
 const valise_store_ops *vls_store_ops(const vls_store *store, void **self);
 bool vls_store_read_only(const vls_store *store);
+int64_t vls_store_timeout_ns(const vls_store *store); /* how long a writer is waited for */
 
 /* Collections: by descriptor (asserted to be known), by name and by number (NULL when there is
  * none), and all of them in order of number, the store's own first. */

@@ -5,12 +5,13 @@
 
 #include "base/text.h"
 #include "bus/bus.h"
+#include "bus/patience.h"
 #include "context/outside.h"
 #include "context/scan_batch.h"
 #include "watch/tell.h"
 #include "watch/watch.h"
 
-#define TRIES 3u        /* when somebody else records a version meanwhile */
+#define LOOKS 3u        /* for the other side of a move */
 #define OTHER_SIDE_MS 2 /* until the other side of a move is heard */
 #define BATCH_MAX ((size_t)1 << 30)
 
@@ -122,7 +123,7 @@ static int look(looking *l, valise_error *err)
     valise_watch *w = l->w;
     int rc = look_once(l, err);
 
-    for (unsigned i = 1; rc == 0 && i < TRIES; i++) {
+    for (unsigned i = 1; rc == 0 && i < LOOKS; i++) {
         bool more = !l->full && w->set.shortage != 0;
         if (l->scan.added + l->scan.removed == 0 || (!more && !l->outside.told))
             break;
@@ -153,7 +154,7 @@ static int record(looking *l, valise_error *err)
     return rc < 0 ? rc : vls_run_many(l->w->v, batch.items.ptr, batch.items.len, &call, err);
 }
 
-/* 1: somebody else was faster. */
+/* VALISE_E_CONFLICT: somebody else was faster. */
 static int attempt(looking *l, valise_error *err)
 {
     int rc = look(l, err);
@@ -163,25 +164,24 @@ static int attempt(looking *l, valise_error *err)
     l->done = (vls_tree_commit_result){l->outside.tree.version, l->outside.tree.root};
     if (l->scan.changes.len > 0)
         rc = record(l, err);
-    return rc == VALISE_E_CONFLICT ? 1 : rc;
+    return rc;
 }
 
 static int attempts(looking *l, valise_error *err)
 {
-    valise_error why = VALISE_ERROR_INIT;
-    int rc = 1;
+    vls_patience patience;
+    int rc;
 
-    for (unsigned i = 0; rc > 0 && i < TRIES; i++) {
+    vls_patience_init(&patience, l->w->v);
+    rc = attempt(l, err);
+    while (rc == VALISE_E_CONFLICT) {
+        if (!vls_patience_again(&patience, l->outside.tree.version))
+            return vls_patience_fail(&patience, rc, "the tree", err);
         vls_tree_scan_release(&l->scan);
-        rc = i > 0 ? vls_outside_refresh(&l->outside, &why) : 0;
+        rc = vls_outside_refresh(&l->outside, err);
         if (rc == 0)
-            rc = attempt(l, &why);
+            rc = attempt(l, err);
     }
-    if (rc > 0)
-        rc = vls_fail(&why, VALISE_E_CONFLICT,
-                      "the tree was scanned by somebody else at the same time");
-    if (rc < 0 && err)
-        *err = why;
     return rc;
 }
 

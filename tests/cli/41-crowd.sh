@@ -65,6 +65,49 @@ crowd() {
     run "$VALISE" validate
 }
 
+# Eight who each write into a file of their own and say something about it, and eight who scan: what
+# one of them sees of the files is out of date all the time, through no fault of its own.
+note() {
+    local i
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        echo "$i" >>"file-$1" || return
+        echo "note $i" | "$VALISE" -q put-frame "file-$1" - || return
+    done
+}
+
+look() {
+    local i
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        "$VALISE" -q scan || return
+    done
+}
+
+notes() {
+    local worker pids=()
+    mkdir ../notes && cd ../notes
+    "$VALISE" -q init
+    for ((worker = 0; worker < WORKERS; worker++)); do
+        echo 0 >"file-$worker"
+    done
+    "$VALISE" -q scan
+    for ((worker = 0; worker < WORKERS; worker++)); do
+        note "$worker" >"../said-note-$worker" 2>&1 &
+        pids+=($!)
+        look >"../said-look-$worker" 2>&1 &
+        pids+=($!)
+    done
+    for worker in "${pids[@]}"; do
+        wait "$worker" || fail "$(cat ../said-note-* ../said-look-*)"
+    done
+    cat ../said-note-* ../said-look-* | cmp - /dev/null
+    for ((worker = 0; worker < WORKERS; worker++)); do
+        [ "$("$VALISE" list-frames "file-$worker" --json | grep -c frameId)" = 12 ]
+        [ "$("$VALISE" get-head "file-$worker" --type notes)" = 'note 12' ]
+    done
+    run "$VALISE" validate
+}
+
 t 'eight processes, five hundred commands each, one order and nothing lost' crowd
+t 'eight processes, each with a file of its own, and eight who scan: all succeed' notes
 
 done_testing

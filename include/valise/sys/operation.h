@@ -83,8 +83,9 @@ typedef struct valise_op {
      * what it saw with valise_prepare_add, as commands that run before it in the same transaction,
      * after access was checked. The log contains them, so a replay never looks outside. If one of
      * them fails with VALISE_E_CONFLICT (what was seen is out of date), everything is prepared
-     * again, at most three times. Not called for commands that are apart, or that a middleware
-     * added. */
+     * again, for as long as the store waits for other writers, and then VALISE_E_BUSY; but at most
+     * three times if nobody else has written in between. Not called for commands that are apart, or
+     * that a middleware added. */
     int (*prepare)(valise_prepare *prepare, const void *args, valise_error *err);
 
     /* Commands, optional. Called on the caller's thread when the arguments have been checked,

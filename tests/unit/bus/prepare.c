@@ -1,6 +1,7 @@
 /* prepare.c -- commands that look outside before they are queued, and many at once. [K7] [K12] */
 #include "kit/bus.h"
 
+#include "bus/patience.h"
 #include "harness/fault.h"
 #include "kit/log_replay.h"
 
@@ -79,6 +80,7 @@ static struct {
     int64_t value, base;
     int looks, wrong; /* how many looks see something that does not fit */
     int fails;
+    kit *others; /* who write something at each look that does not fit; NULL: nobody */
     valise_str actor;
 } world;
 
@@ -94,8 +96,11 @@ static int use_prepare(valise_prepare *prepare, const void *args, valise_error *
     world.looks++;
     if (world.fails < 0)
         return vls_fail(err, world.fails, "cannot look");
-    if (world.wrong-- > 0)
+    if (world.wrong-- > 0) {
         note.base = 99;
+        if (world.others)
+            (void)kit_run(world.others, "counter:add", "{\"name\":\"a\"}");
+    }
     rc = valise_prepare_alloc((void **)&text, prepare, 4, err);
     if (rc < 0)
         return rc;
@@ -226,6 +231,32 @@ TEST(prepare, what_does_not_fit_is_looked_at_again)
     kit_fails(k, VALISE_E_CONFLICT, "outside:use", "{}", NULL);
     CHECK_INT(3, world.looks);
     CHECK_INT(3, kit_seq(k));
+}
+
+TEST(prepare, who_is_late_looks_again_for_as_long_as_writers_are_waited_for)
+{
+    kit *k = open_kit(t);
+    vls_patience patience;
+
+    world.others = k;
+    world.wrong = 40;
+    CHECK_TEXT("{\"value\":6}", kit_run(k, "outside:use", "{}"));
+    CHECK_INT(41, world.looks);
+    CHECK_INT(43, kit_seq(k));
+    CHECK_INT(40, kit_value(k, "a", ""));
+
+    vls_patience_init(&patience, k->v);
+    CHECK(patience.end_ticks > 0);
+    patience.end_ticks = 0;
+    CHECK(vls_patience_again(&patience, 1)); /* the first time costs nothing */
+    CHECK(!vls_patience_again(&patience, 2));
+    CHECK_RC(VALISE_E_BUSY, vls_patience_fail(&patience, VALISE_E_CONFLICT, "the tree", &t->err));
+    CHECK(t->err.hint[0] != '\0');
+    /* Where nobody else does anything, waiting does not help, and what is wrong is said. */
+    vls_patience_init(&patience, k->v);
+    CHECK(vls_patience_again(&patience, 7) && vls_patience_again(&patience, 7));
+    CHECK(!vls_patience_again(&patience, 7));
+    CHECK_RC(VALISE_E_CONFLICT, vls_patience_fail(&patience, VALISE_E_CONFLICT, "it", &t->err));
 }
 
 TEST(prepare, a_trial_leaves_nothing)
