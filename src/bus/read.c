@@ -7,7 +7,23 @@
 
 /* ---- at ---- */
 
-/* A command by the end of its id, as it was printed. 0: the text is something else. */
+/* The state that brought a row which is put once: a commit of a backpack, a version of the tree. */
+static int at_of_row(int64_t *seq, vls_reading *r, const vls_target *target, valise_error *err)
+{
+    vls_seen seen = {0};
+    int rc;
+
+    if (!target->by_name || !(target->coll->desc->flags & VALISE_COLL_IMMUTABLE))
+        return 0;
+    rc = vls_view_see(&seen, &r->view, target->coll, target->key, err);
+    if (rc < 0 || !seen.row)
+        return rc;
+    *seq = seen.from_seq;
+    return 1;
+}
+
+/* A command by the end of its id, as it was printed, or what has a name of its own. 0: the text is
+ * something else. */
 static int at_of_digits(int64_t *seq, vls_reading *r, valise_str at, valise_error *err)
 {
     vls_target target;
@@ -15,22 +31,28 @@ static int at_of_digits(int64_t *seq, vls_reading *r, valise_str at, valise_erro
 
     if (rc < 0)
         return rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND ? 0 : rc;
+    if (target.kind == VLS_TARGET_ROW)
+        return at_of_row(seq, r, &target, err);
     if (target.kind != VLS_TARGET_ENTRY)
         return 0;
     *seq = target.seq;
     return 1;
 }
 
-static int at_of_command(int64_t *seq, vls_reading *r, const valise_uuid *id, valise_error *err)
+/* A command, or a commit: both have UUIDs. */
+static int at_of_uuid(int64_t *seq, vls_reading *r, const valise_uuid *id, valise_str at,
+                      valise_error *err)
 {
     vls_entry entry;
     int rc = vls_log_find(&entry, &r->txn, id, &r->view.arena, err);
 
-    if (rc == 0)
-        return vls_fail(err, VALISE_E_NOT_FOUND, "at: the log has no command with that id");
     if (rc > 0)
         *seq = entry.seq;
-    return rc < 0 ? rc : 0;
+    if (rc == 0)
+        rc = at_of_digits(seq, r, at, err);
+    if (rc == 0)
+        return vls_fail(err, VALISE_E_NOT_FOUND, "at: nothing in the log has that id");
+    return VLS_MIN(rc, 0);
 }
 
 static int at_of_time(int64_t *seq, vls_reading *r, int64_t time, valise_error *err)
@@ -55,7 +77,7 @@ int vls_reading_seq(int64_t *seq, vls_reading *r, valise_str at, valise_error *e
     if (vls_place_seq(seq, &r->view, at))
         return 0;
     if (vls_uuid_parse(&id, at, NULL) == 0)
-        return at_of_command(seq, r, &id, err);
+        return at_of_uuid(seq, r, &id, at, err);
     rc = vls_time_parse_ns(&time, at, NULL);
     if (rc == 0)
         return at_of_time(seq, r, time, err);
@@ -64,9 +86,9 @@ int vls_reading_seq(int64_t *seq, vls_reading *r, valise_str at, valise_error *e
         return rc < 0 ? rc : 0;
     if (vls_str_to_i64(seq, at) && *seq >= 0)
         return 0; /* there is no such seq yet, which is what the view says */
-    (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is not a seq, time or command id",
+    (void)vls_fail(err, VALISE_E_INVALID, "at: \"%.*s\" is not a seq, a time or the id of a commit",
                    (int)VLS_MIN(at.len, 60), at.ptr);
-    vls_hint(err, "give one such as 42, 2026-01-02T03:04:05Z, or the id of a command");
+    vls_hint(err, "give one such as 42, 2026-01-02T03:04:05Z, or the id of a commit or command");
     return VALISE_E_INVALID;
 }
 

@@ -49,8 +49,8 @@ int vls_reading_begin(vls_reading *out, valise *v, const valise_call *call, bool
                       valise_error *err);
 void vls_reading_end(vls_reading *reading); /* a zeroed one is fine */
 
-/* The seq that a text stands for: a seq, a time, a command's id or the end of one; as `at` of a
- * call has it. VALISE_E_INVALID when it is none of these. */
+/* The seq that a text stands for: a seq, a time, the id of a command or commit, or the end of one,
+ * a root of the tree; as `at` of a call has it. VALISE_E_INVALID when it is none of these. */
 int vls_reading_seq(int64_t *seq, vls_reading *reading, valise_str at, valise_error *err);
 
 /* What the view of a query is part of. */

@@ -455,3 +455,26 @@ int vls_turn_find(vls_turn_row *out, valise_view *view, const vls_session_row *s
     }
     return rc == 0 ? no_turn(text, err) : vls_settle(rc);
 }
+
+/* An id without a version has the name of the row that counts its versions, and is meant. */
+int vls_turn_named(valise_view *view, valise_str text, bool widely, valise_named_fn *fn, void *arg,
+                   valise_error *err)
+{
+    bool has_version = vls_str_find_byte(text, '@') < text.len;
+    valise_error why = VALISE_ERROR_INIT;
+    vls_turn_row row = {0};
+    int rc;
+
+    if (widely || vls_str_starts(text, VLS_STR("HEAD")))
+        return 0;
+    rc = vls_turn_find(&row, view, NULL, text, VALISE_NONE, &why);
+    if (rc == VALISE_E_NOT_FOUND || rc == VALISE_E_INVALID)
+        return 0;
+    if (rc < 0) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    return fn(arg, &row,
+              has_version ? vls_turn_ref_write(&row.ref).s : vls_uuid_text(&row.ref.id).s, err);
+}

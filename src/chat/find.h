@@ -25,6 +25,10 @@ int vls_turn_find(vls_turn_row *out, valise_view *view, const vls_session_row *s
 /* Is it written like a turn, and like no session? HEAD~2, 3feabb51@2. */
 bool vls_turn_is_meant(valise_str text);
 
+/* valise_coll.named of turns: as above, without a session. */
+int vls_turn_named(valise_view *view, valise_str text, bool widely, valise_named_fn *fn, void *arg,
+                   valise_error *err);
+
 /* The version with this ref: 1, or 0. */
 int vls_turn_get(vls_turn_row *out, valise_view *view, const vls_turn_ref *ref, valise_error *err);
 

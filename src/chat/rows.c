@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "bus/bus.h"
 #include "chat/bundle.h"
+#include "chat/find.h"
 #include "chat/table.h"
 
 const char *const vls_turn_roles[] = {"user", "assistant", "system", "tool", NULL};
@@ -141,7 +142,8 @@ const valise_coll valise_turns = {.size = sizeof(valise_coll),
                                   .erased = vls_turn_erased,
                                   .meet = vls_turn_meet,
                                   .arrive = vls_turns_arrive,
-                                  .restored = vls_turns_restored};
+                                  .restored = vls_turns_restored,
+                                  .named = vls_turn_named};
 
 static bool is_said_by(const void *row, int64_t role)
 {

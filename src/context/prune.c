@@ -16,19 +16,33 @@
 typedef struct pins {
     int64_t *seqs; /* of the states that are held, in no order */
     size_t count;
-    int64_t newest; /* INT64_MIN: none */
+    int64_t newest;    /* INT64_MIN: none */
+    int64_t *versions; /* of trees that are held themselves, by their place; of any tree */
+    size_t version_count;
 } pins;
+
+/* A pin has the place of a row: tree_version/TREE/NUMBER. */
+static bool read_version(int64_t *out, const vls_pin *pin)
+{
+    valise_str coll, tree, number, rest;
+
+    return pin->kind == VLS_PIN_ROW && vls_str_cut(&coll, &rest, pin->place, '/') &&
+           vls_str_equal(coll, valise_str_of(vls_tree_versions.name)) &&
+           vls_str_cut(&tree, &number, rest, '/') && vls_str_to_i64(out, number);
+}
 
 static int read_pins(pins *out, valise_view *view, valise_error *err)
 {
     VLS_AUTO(scan) valise_scan *scan = NULL;
-    vls_vec(int64_t) list = VLS_VEC_INIT;
-    int64_t newest = INT64_MIN;
+    vls_vec(int64_t) list = VLS_VEC_INIT, versions = VLS_VEC_INIT;
+    int64_t newest = INT64_MIN, version;
     vls_pin pin;
     int rc = valise_view_scan(&scan, view, &vls_pins, NULL, err);
 
     while (rc == 0 && (rc = valise_scan_next(&pin, scan, err)) > 0) {
         rc = 0;
+        if (read_version(&version, &pin) && !vls_vec_push_in(&versions, &view->arena, version))
+            return vls_arena_fail(&view->arena, err);
         if (!vls_pin_holds_log(&pin))
             continue;
         newest = VLS_MAX(newest, pin.seq);
@@ -36,8 +50,17 @@ static int read_pins(pins *out, valise_view *view, valise_error *err)
             rc = vls_arena_fail(&view->arena, err);
     }
     if (rc == 0)
-        *out = (pins){list.ptr, list.len, newest};
+        *out = (pins){list.ptr, list.len, newest, versions.ptr, versions.len};
     return rc;
+}
+
+static bool holds_version(const pins *p, int64_t version)
+{
+    for (size_t i = 0; i < p->version_count; i++) {
+        if (p->versions[i] == version)
+            return true;
+    }
+    return false;
 }
 
 /* Does a pin hold a state from `first` on and before `end`? */
@@ -92,7 +115,8 @@ static int move_on(void *arg, const vls_tree_version_row *row, int64_t from_seq,
     (void)err;
     if (row->version > m->last)
         return 1;
-    if (m->edge_seq != VALISE_NONE && holds_between(&m->pins, m->edge_seq, from_seq))
+    if (m->edge_seq != VALISE_NONE &&
+        (holds_between(&m->pins, m->edge_seq, from_seq) || holds_version(&m->pins, m->edge)))
         m->stopped = true;
     if (m->stopped) {
         m->stuck = row->version;

@@ -1,6 +1,7 @@
 /* slot.c -- slots: the tables, and what is read from them. */
 #include "context/slot.h"
 
+#include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "base/uuid.h"
@@ -8,6 +9,7 @@
 #include "context/slot_impl.h"
 #include "store/view.h"
 #include "tree/node.h"
+#include "tree/rows.h"
 
 static const char *const entry_kinds[] = {"put",  "attach", "invalidate", "reaffirm",
                                           "move", "close",  NULL};
@@ -32,13 +34,30 @@ static const valise_field context_fields[] = {
     VALISE_FIELD_END,
 };
 
+/* By the context root of the workspace's own tree. */
+static int named_context(valise_view *view, valise_str text, bool widely, valise_named_fn *fn,
+                         void *arg, valise_error *err)
+{
+    vls_context_row context;
+    vls_tree_row tree;
+    int rc = widely || !vls_tree_is_digits(text) ? 0 : vls_tree_head(&tree, view, err);
+
+    if (rc <= 0)
+        return rc;
+    rc = vls_context_get(&context, view, &tree.id, err);
+    if (rc < 0 || context.slots == 0 || !vls_tree_has_digits(&context.root, text))
+        return rc;
+    return fn(arg, &context, vls_id_hex(&context.root).s, err);
+}
+
 const valise_coll vls_contexts = {.size = sizeof(valise_coll),
                                   .name = "context_root",
                                   .help = "What is known about a tree, in numbers.",
                                   .fields = context_fields,
                                   .row_size = sizeof(vls_context_row),
                                   .check = vls_slot_check_context,
-                                  .needs = "context:read"};
+                                  .needs = "context:read",
+                                  .named = named_context};
 
 static const valise_field slot_fields[] = {
     VALISE_FIELD_WITH(vls_slot_row, tree, UUID, VALISE_REQUIRED | VALISE_KEY, "The tree.",

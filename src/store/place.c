@@ -371,7 +371,7 @@ typedef struct finding {
     const vls_coll *coll;
 } finding;
 
-static int take_found(void *arg, const void *row, const valise_uuid *id, valise_error *err)
+static int take_named(void *arg, const void *row, const char *name, valise_error *err)
 {
     const finding *f = arg;
     const valise_coll *desc = f->coll->desc;
@@ -386,8 +386,16 @@ static int take_found(void *arg, const void *row, const valise_uuid *id, valise_
         return rc;
     f->out->kind = VLS_TARGET_ROW;
     f->out->coll = f->coll;
-    add_candidate(f->found, desc->name, vls_uuid_text(id).s);
+    f->out->by_name = true;
+    if (f->found->count == 1 && strcmp(f->found->id, name) == 0)
+        *f->found = (candidates){.count = 0}; /* a row that only keeps account of this one */
+    add_candidate(f->found, desc->name, name);
     return 0;
+}
+
+static int take_found(void *arg, const void *row, const valise_uuid *id, valise_error *err)
+{
+    return take_named(arg, row, vls_uuid_text(id).s, err);
 }
 
 static int find_derived(vls_target *out, candidates *found, valise_view *view, const vls_coll *coll,
@@ -398,6 +406,25 @@ static int find_derived(vls_target *out, candidates *found, valise_view *view, c
     bool has = !coll->foreign && desc->size >= offsetof(valise_coll, find) + sizeof(desc->find);
 
     return has && desc->find ? desc->find(view, valise_str_of(digits), take_found, &f, err) : 0;
+}
+
+/* Rows by the names that their collections give them. */
+static int find_named(vls_target *out, candidates *found, valise_view *view, valise_str text,
+                      bool widely, valise_error *err)
+{
+    const vls_store *store = view->txn->store;
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < vls_store_coll_count(store); i++) {
+        const vls_coll *coll = vls_store_coll_at(store, i);
+        const valise_coll *desc = coll->desc;
+        finding f = {out, found, view, coll};
+        bool has =
+            !coll->foreign && desc->size >= offsetof(valise_coll, named) + sizeof(desc->named);
+        if (has && desc->named)
+            rc = desc->named(view, text, widely, take_named, &f, err);
+    }
+    return rc;
 }
 
 static int find_digits(vls_target *out, candidates *found, valise_view *view, const char *digits,
@@ -443,35 +470,52 @@ bool vls_place_seq(int64_t *out, const valise_view *view, valise_str text)
     return true;
 }
 
-int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_error *err)
+static int fail_nothing(valise_str text, bool is_digits, valise_error *err)
 {
-    candidates found = {.count = 0};
-    char digits[65];
-    int64_t seq;
-    int rc;
-
-    if (vls_str_find_byte(text, '/') < text.len) {
-        out->kind = VLS_TARGET_ROW;
-        return vls_place_parse(&out->coll, out->key, view, text, err);
-    }
-    if (vls_place_seq(&seq, view, text))
-        return find_entry(out, view, seq, err);
-    if (!digits_of(digits, text)) {
-        (void)vls_fail(err, VALISE_E_INVALID, "'%.*s' is neither a seq, a place nor an id",
-                       VALISE_STR_ARG(text));
-        vls_hint(err, "give a seq, a place such as session/KEY, or %u or more digits of an id",
-                 VLS_PLACE_MIN_DIGITS);
-        return VALISE_E_INVALID;
-    }
-    rc = find_digits(out, &found, view, digits, err);
-    if (rc < 0)
-        return rc;
-    if (found.count == 0) {
+    if (is_digits) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "nothing has the id '%s'", vls_text_short(text).s);
         vls_hint(
             err,
             "check that it is an id of this workspace; 'valise log' lists the ids of commands");
         return VALISE_E_NOT_FOUND;
     }
+    (void)vls_fail(err, VALISE_E_INVALID, "'%.*s' is neither a seq, a place nor an id",
+                   VALISE_STR_ARG(text));
+    vls_hint(err, "give a seq, a place such as session/KEY, or %u or more digits of an id",
+             VLS_PLACE_MIN_DIGITS);
+    return VALISE_E_INVALID;
+}
+
+static int find_anything(vls_target *out, valise_view *view, valise_str text, valise_error *err)
+{
+    candidates found = {.count = 0};
+    char digits[65];
+    bool is_digits = digits_of(digits, text);
+    valise_str name = is_digits ? valise_str_of(digits) : text;
+    bool is_version = vls_str_find_byte(text, '@') < text.len;
+    int rc = is_digits ? find_digits(out, &found, view, digits, err) : 0;
+
+    if (rc == 0)
+        rc = find_named(out, &found, view, name, false, err);
+    if (rc == 0 && found.count == 0)
+        rc = find_named(out, &found, view, name, true, err);
+    if (rc < 0)
+        return rc;
+    if (found.count == 0)
+        return fail_nothing(text, is_digits || is_version, err);
     return found.count > 1 ? fail_ambiguous(&found, text, err) : 0;
+}
+
+int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_error *err)
+{
+    int64_t seq;
+
+    out->by_name = false;
+    if (vls_str_find_byte(text, '/') < text.len) {
+        out->kind = VLS_TARGET_ROW;
+        return vls_place_parse(&out->coll, out->key, view, text, err);
+    }
+    if (vls_place_seq(&seq, view, text))
+        return find_entry(out, view, seq, err);
+    return find_anything(out, view, text, err);
 }

@@ -39,12 +39,13 @@ typedef struct vls_target {
     int64_t seq;
     vls_object_info object;
     const vls_coll *coll;
+    bool by_name; /* a row, found by something else than its key */
     valise_cell key[VALISE_MAX_COLUMNS];
 } vls_target;
 
 /* Whatever a text may mean: a seq in decimal, a place, or the digits of an object, of a command,
- * of an entry's hash, or of a row whose key is one id or that has one (valise_coll.find). Errors as
- * above. */
+ * of an entry's hash, or of a row whose key is one id or that has one (valise_coll.find), or
+ * whatever rows are named by (valise_coll.named). Errors as above. */
 int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_error *err);
 
 #endif

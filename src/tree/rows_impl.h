@@ -28,6 +28,12 @@ int vls_tree_seek(vls_tree_node_row *out, const vls_tree_at *at, valise_str pare
  * the strings of both. */
 void vls_tree_found_of(vls_tree_found *out, const vls_tree_node_row *row, valise_str path);
 
+/* valise_coll.named of versions and nodes (rows_named.c). */
+int vls_tree_named_version(valise_view *view, valise_str text, bool widely, valise_named_fn *fn,
+                           void *arg, valise_error *err);
+int vls_tree_named_node(valise_view *view, valise_str text, bool widely, valise_named_fn *fn,
+                        void *arg, valise_error *err);
+
 /* ---- the names in a directory (rows_walk.c) ---- */
 
 /* From name to name: for each its newest row up to the version, where that is not gone. */

@@ -121,7 +121,8 @@ const valise_coll vls_tree_versions = {.size = sizeof(valise_coll),
                                        .indexes = version_indexes,
                                        .check = vls_tree_check_version,
                                        .event = version_event,
-                                       .needs = "tree:read"};
+                                       .needs = "tree:read",
+                                       .named = vls_tree_named_version};
 
 /* ---- tree_node ---- */
 
@@ -154,4 +155,5 @@ const valise_coll vls_tree_nodes = {.size = sizeof(valise_coll),
                                     .flags = VALISE_COLL_IMMUTABLE | VALISE_COLL_QUIET,
                                     .indexes = node_indexes,
                                     .check = vls_tree_check_node,
-                                    .needs = "tree:read"};
+                                    .needs = "tree:read",
+                                    .named = vls_tree_named_node};

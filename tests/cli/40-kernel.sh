@@ -269,6 +269,49 @@ t 'what has no contents is not erased, and nothing says that it was [K20]' '
     stdout_is_empty
 '
 
+t 'every id that is printed can be shown, pinned and gone back to [K2 K35 L7]' '
+    mkdir ids && cd ids && "$VALISE" -q init
+    mkdir d && echo a >d/f && "$VALISE" -q scan
+    echo note | "$VALISE" -q put-frame d/f -
+    "$VALISE" -q bp pack run-1 k 1
+    "$VALISE" -q bp pack run-1 k 2
+    "$VALISE" -q session create s
+    "$VALISE" -q turn add s user hello
+    echo b >>d/f && "$VALISE" -q scan
+    get() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
+    node=$("$VALISE" get-node d/f --json | get nodeId)
+    object=$("$VALISE" get-node d/f --json | get objectId)
+    root=$("$VALISE" tree list --json | grep "\"version\":1" | get root)
+    turn=$("$VALISE" turn log s --json | get ref)
+    for id in "$node" "${node:0:8}" "$object" "${object:0:8}"; do
+        run "$VALISE" show "$id"
+        stdout_has "tree_node/"
+        stdout_has "/d/f/2"
+    done
+    run "$VALISE" show "${root:0:8}"
+    stdout_has "tree_version/"
+    run "$VALISE" show "$("$VALISE" get-node d/f --json | get contextRoot)"
+    stdout_has context_root/
+    for id in "$turn" "${turn: -10}" "${turn%@*}"; do
+        run "$VALISE" show "$id"
+        stdout_has "turn/${turn%@*}/1"
+    done
+    for id in "$node" "$root" "$turn"; do
+        run "$VALISE" pin add "pin-${id:0:8}" "$id"
+    done
+    run "$VALISE" pin list
+    stdout_has "tree_version/"
+    # What is pinned stays: versions go from the oldest one on.
+    run "$VALISE" prune --versions 1
+    run "$VALISE" tree ls --at "$root"
+    commit=$("$VALISE" bp history run-1 --json | tail -n 1 | get commitId)
+    run "$VALISE" bp unpack run-1 k --at "$commit"
+    stdout_is 1
+    run "$VALISE" bp list --at "${commit: -8}"
+    stdout_has run-1
+    expect_exit 3 "$VALISE" show "${turn: -10:8}@9"
+'
+
 t 'blobs are checked, collected and erased [K20 K21 K22 Q19]' '
     "$VALISE" -q init
     put() {

@@ -54,6 +54,10 @@ typedef struct valise_coll_index {
 
 typedef int valise_find_fn(void *arg, const void *row, const valise_uuid *id, valise_error *err);
 
+/* Receives a row that a text names: the members of its key are enough, and their strings must live
+ * as long as the view. */
+typedef int valise_named_fn(void *arg, const void *row, const char *name, valise_error *err);
+
 /* Receives a row that another row needs: its collection, and a row with only the key set. */
 struct valise_coll;
 typedef int valise_lead_fn(void *arg, const struct valise_coll *coll, const void *key_row,
@@ -116,6 +120,14 @@ typedef struct valise_coll {
      * it is not there; only its key is set. 1: it may be gone, as retention removes such rows; 0:
      * it was lost. NULL: nobody can tell. */
     int (*expired)(valise_view *view, const void *key_row, valise_error *err);
+
+    /* For rows that people are shown under another name than their key, such as the root of a tree
+     * or ID@VERSION: call fn with each row that this text names, with that name in full. The text
+     * is what somebody wrote; hex digits come in lower case and without dashes, and may be the
+     * beginning of an id. widely: nothing has that name that is found by an index, so rows may be
+     * looked through. Used by `show`, `pin add` and `at`. */
+    int (*named)(valise_view *view, valise_str text, bool widely, valise_named_fn *fn, void *arg,
+                 valise_error *err);
 } valise_coll;
 
 /* ---- reading ---- */
