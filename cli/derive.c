@@ -206,6 +206,8 @@ int cli_print_invalidated(cli *c, const valise_op *op, vls_json answer, valise_e
     (void)op, (void)err;
     cli_add_count(out, marked, "head invalidated", "heads invalidated");
     cli_add_some(out, already, "was before", "were before");
+    if (vls_str_equal(cli_text_of(answer, "tree"), VLS_STR("earlier")))
+        vls_buf_add_text(out, "  (given by an earlier version of the file)");
     vls_buf_add_byte(out, '\n');
     return 0;
 }

@@ -144,7 +144,7 @@ VALISE_API int valise_regenerate(valise_derived **out, valise *v, const char *no
 
 typedef struct valise_invalidate_options {
     size_t size;
-    unsigned flags;    /* VALISE_DERIVE_RECURSIVE */
+    unsigned flags;    /* VALISE_DERIVE_RECURSIVE, VALISE_DERIVE_NO_SCAN */
     valise_str type;   /* only the slot of this type; "": all slots of the node */
     valise_str reason; /* "": not given */
 } valise_invalidate_options;

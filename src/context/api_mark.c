@@ -11,7 +11,8 @@ int valise_invalidate(valise_invalidated *out, valise *v, const char *node,
                       valise_error *err)
 {
     valise_invalidate_options o = VALISE_INVALIDATE_OPTIONS_INIT;
-    vls_slot_invalidate_args args = {.no_scan = true}; /* nothing of it is about the file */
+    VLS_AUTO(memory) vls_memory memory = {0};
+    vls_slot_invalidate_args args = {.no_scan = false};
     vls_slot_invalidate_result r;
     valise_invalidated ours;
     int rc;
@@ -19,7 +20,7 @@ int valise_invalidate(valise_invalidated *out, valise *v, const char *node,
     VLS_ARG(v && node, err);
     rc = vls_sized_take(&o, sizeof(o), options, offsetof(valise_invalidate_options, type),
                         "valise_invalidate_options", err);
-    if (rc == 0 && (o.flags & ~(unsigned)VALISE_DERIVE_RECURSIVE))
+    if (rc == 0 && (o.flags & ~(unsigned)(VALISE_DERIVE_RECURSIVE | VALISE_DERIVE_NO_SCAN)))
         rc = vls_fail(err, VALISE_E_INVALID, "valise_invalidate_options has unknown flags 0x%x",
                       o.flags);
     if (rc == 0 && out)
@@ -30,7 +31,8 @@ int valise_invalidate(valise_invalidated *out, valise *v, const char *node,
     args.type = vls_str_or_none(o.type);
     args.reason = vls_str_or_none(o.reason);
     args.recursive = o.flags & VALISE_DERIVE_RECURSIVE;
-    rc = vls_run(v, &vls_op_context_slot_invalidate, &args, &r, NULL, call, NULL, err);
+    args.no_scan = o.flags & VALISE_DERIVE_NO_SCAN;
+    rc = vls_run(v, &vls_op_context_slot_invalidate, &args, &r, &memory, call, NULL, err);
     if (rc < 0)
         return rc;
     ours = (valise_invalidated){

@@ -32,6 +32,8 @@ static const valise_field invalidate_out[] = {
     VALISE_FIELD(invalidate_result, already, INT, VALISE_REQUIRED, "Those that were before."),
     VALISE_FIELD_AS(invalidate_result, context_root, "contextRoot", ID, VALISE_REQUIRED,
                     "Root of all heads."),
+    VALISE_FIELD(invalidate_result, tree, STR, VALISE_NULLABLE,
+                 "earlier: the node that was given is not in the newest version any more."),
     VALISE_FIELD_END,
 };
 
@@ -136,6 +138,8 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         rc = vls_context_get(&context, view, &g.place.tree.id, err);
     if (rc >= 0)
         result->context_root = context.root;
+    if (g.place.outdated) /* what is said lies at the path, and so does the mark */
+        result->tree = VLS_STR("earlier");
     return VLS_MIN(rc, 0);
 }
 
@@ -192,13 +196,25 @@ static int cut_all(void *arg, valise_view *view, valise_error *err)
     return rc < 0 ? rc : vls_slot_each_below(view, &place.tree.id, place.path, cut, c, err);
 }
 
+/* What is said of a file that is gone, or left out of the tree by now, can still be marked. */
+static int look(valise_prepare *p, const invalidate_args *args, valise_error *err)
+{
+    int rc = vls_place_prepare(p, args->node, args->no_scan, err);
+
+    if (rc != VALISE_E_NOT_FOUND)
+        return rc;
+    vls_error_clear(err);
+    return 0;
+}
+
 static int prepare(valise_prepare *p, const void *in, valise_error *err)
 {
     const invalidate_args *args = in;
     cutting c = {.args = args, .arena = vls_prepare_arena(p)};
-    int rc =
-        args->recursive ? vls_with_view(valise_prepare_workspace(p), NULL, cut_all, &c, err) : 0;
+    int rc = look(p, args, err);
 
+    if (rc == 0 && args->recursive)
+        rc = vls_with_view(valise_prepare_workspace(p), NULL, cut_all, &c, err);
     for (size_t i = 0; rc == 0 && i + 1 < c.pieces.len; i++) { /* the last one is left to it */
         const vls_slot_mark_args mark = {.path = c.path,
                                          .from_path = c.pieces.ptr[i].path,

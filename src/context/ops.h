@@ -155,6 +155,7 @@ typedef struct vls_slot_invalidate_args {
 typedef struct vls_slot_invalidate_result {
     int64_t marked, already;
     valise_id context_root;
+    valise_str tree; /* see VLS_TREE_IS_FIELD */
 } vls_slot_invalidate_result;
 
 typedef struct vls_slot_reaffirm_args {

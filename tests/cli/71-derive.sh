@@ -85,6 +85,35 @@ selected() {
 }
 t 'what goes in and what comes out [C15]' selected
 
+# invalidate looks at the file first, as every write does, unless it is told not to. [C10]
+marked() {
+    mkdir ../marked && cd ../marked
+    "$VALISE" init -q
+    echo 1 >f && "$VALISE" -q scan
+    echo note | "$VALISE" -q put-frame f -
+    node=$("$VALISE" get-node f --json | sed 's/.*"nodeId":"\([^"]*\)".*/\1/')
+    echo 2 >f
+    run "$VALISE" invalidate f --no-scan --reason old
+    run "$VALISE" tree list --json
+    [ "$(wc -l <"$OUT")" = 1 ]
+    run "$VALISE" invalidate f
+    stdout_is '0 heads invalidated, 1 was before'
+    run "$VALISE" tree list --json
+    [ "$(wc -l <"$OUT")" = 2 ]
+    echo 3 >f
+    run "$VALISE" invalidate "$node" --json
+    json_is tree earlier
+    run "$VALISE" invalidate "${node:0:12}"
+    stdout_has 'given by an earlier version of the file'
+    run "$VALISE" tree list --json
+    [ "$(wc -l <"$OUT")" = 3 ]
+    rm f
+    run "$VALISE" invalidate f
+    expect_exit 3 "$VALISE" get-node f
+    run "$VALISE" validate
+}
+t 'invalidate looks at the file, and says so of an earlier node [C10]' marked
+
 # "invalidate ... --reason": who reads that something is not to be relied on reads why. [C24]
 reasons() {
     local long

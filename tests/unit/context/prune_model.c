@@ -73,7 +73,8 @@ static void say(world *w)
 
     CHECK(rc == 0 || rc == VALISE_E_NOT_FOUND);
     if (rc == 0 && pick(w, 6) == 0)
-        (void)yard_run(w->y, "slot:invalidate", test_format("{\"node\":\"%s\"}", path));
+        (void)yard_run(w->y, "slot:invalidate",
+                       test_format("{\"noScan\":true,\"node\":\"%s\"}", path));
 }
 
 /* ---- what reading everything tells ---- */

@@ -230,6 +230,7 @@ TEST(derive_api, marks_come_and_go)
     notes(y);
     (void)yard_put(y, "w", "src/x.c", "todo", "do x", "");
     before = head(y, "src/x.c");
+    o.flags = VALISE_DERIVE_NO_SCAN;
     o.type = VLS_STR("todo");
     o.reason = VLS_STR("done");
     CHECK_OK(valise_invalidate(&marked, y->v, "src/x.c", &o, NULL, &t->err));
@@ -238,11 +239,11 @@ TEST(derive_api, marks_come_and_go)
     CHECK_TEXT("invalidated", yard_state(y, "src/x.c", "todo"));
     CHECK_TEXT("fresh", yard_state(y, "src/x.c", "notes"));
     o = (valise_invalidate_options)VALISE_INVALIDATE_OPTIONS_INIT;
-    o.flags = VALISE_DERIVE_RECURSIVE;
+    o.flags = VALISE_DERIVE_RECURSIVE | VALISE_DERIVE_NO_SCAN;
     CHECK_OK(valise_invalidate(&marked, y->v, "src", &o, NULL, &t->err));
     CHECK_INT(2, marked.marked);
     CHECK_INT(1, marked.already);
-    CHECK_OK(valise_invalidate(NULL, y->v, "src/x.c", NULL, NULL, &t->err));
+    CHECK_OK(valise_invalidate(NULL, y->v, "src/x.c", &o, NULL, &t->err));
 
     CHECK_OK(valise_reaffirm(&back, y->v, "src/x.c", NULL, VALISE_DERIVE_NO_SCAN, NULL, &t->err));
     CHECK(back.changed && vls_id_equal(&back.frame, &back.previous_head)); /* only the mark goes */
@@ -286,7 +287,7 @@ TEST(derive_api, what_marks_refuse)
 
     CHECK_RC(VALISE_E_NOT_FOUND, valise_invalidate(&marked, y->v, "a.c", NULL, NULL, &t->err));
     CHECK_RC(VALISE_E_DENIED, valise_invalidate(&marked, y->v, "src/x.c", NULL, &reader, &t->err));
-    o.flags = VALISE_DERIVE_NO_SCAN;
+    o.flags = VALISE_DERIVE_REPLACE;
     CHECK_RC(VALISE_E_INVALID, valise_invalidate(&marked, y->v, "src/x.c", &o, NULL, &t->err));
     o.size = 1;
     CHECK_RC(VALISE_E_INVALID, valise_invalidate(&marked, y->v, "src/x.c", &o, NULL, &t->err));
@@ -308,13 +309,15 @@ TEST(derive_api, reports)
 {
     yard *y = yard_open(t);
     valise_report_options o = VALISE_REPORT_OPTIONS_INIT;
+    valise_invalidate_options mark = VALISE_INVALIDATE_OPTIONS_INIT;
     valise_report *report = NULL, *small = NULL, *untouched = (valise_report *)y;
     const char *json;
 
     notes(y);
     (void)yard_put(y, NULL, "src/y.c", "todo", "x", "");
     (void)synthesize(y, "src", VALISE_DERIVE_RECURSIVE);
-    CHECK_OK(valise_invalidate(NULL, y->v, "src/sub/z.c", NULL, NULL, &t->err));
+    mark.flags = VALISE_DERIVE_NO_SCAN;
+    CHECK_OK(valise_invalidate(NULL, y->v, "src/sub/z.c", &mark, NULL, &t->err));
     yard_grow(y, "a.c=1 src/x.c=22 src/sub/z.c=3", "");
     o.fail_on = VALISE_REPORT_ORPHANED | VALISE_REPORT_NEEDS_AUTHOR;
     o.format = VALISE_REPORT_MARKDOWN;

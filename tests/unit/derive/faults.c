@@ -34,7 +34,7 @@ static void begin(yard *y)
     (void)yard_run(y, "context:synthesize", ALL);
     (void)yard_put(y, NULL, "a/b", "notes", "by hand", "");
     (void)yard_put(y, NULL, "c/z", "notes", "about z", "");
-    (void)yard_run(y, "slot:invalidate", "{\"node\":\"a/x\"}");
+    (void)yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"a/x\"}");
     yard_grow(y, "a/x=1 a/b/y=2 a/new=5 c/z=3 d=4", "");
 }
 

@@ -159,7 +159,8 @@ static yard *build(const world *w)
         yard_grow(y, words_of(w->content), "");
     for (int i = 0; i < FILES; i++) {
         if (w->content[i] && w->note[i] && w->note_marked[i])
-            (void)yard_run(y, "slot:invalidate", test_format("{\"node\":\"%s\"}", files[i]));
+            (void)yard_run(y, "slot:invalidate",
+                           test_format("{\"noScan\":true,\"node\":\"%s\"}", files[i]));
     }
     for (int i = 0; i < SLOTS; i++) {
         if (w->words[i] && has_dir(w, dir_of(i)))
@@ -376,7 +377,8 @@ static void mark_note(world *w)
     if (!w->content[i] || !w->note[i])
         return;
     w->note_marked[i] = true;
-    (void)yard_run(w->y, "slot:invalidate", test_format("{\"node\":\"%s\"}", files[i]));
+    (void)yard_run(w->y, "slot:invalidate",
+                   test_format("{\"noScan\":true,\"node\":\"%s\"}", files[i]));
 }
 
 static void mark(world *w)
@@ -386,8 +388,9 @@ static void mark(world *w)
     if (!w->how[i] || !has_dir(w, dir_of(i)))
         return;
     w->marked[i] = true;
-    (void)yard_run(w->y, "slot:invalidate",
-                   test_format("{\"node\":\"%s\",\"type\":\"%s\"}", dir_of(i), type_of(i)));
+    (void)yard_run(
+        w->y, "slot:invalidate",
+        test_format("{\"noScan\":true,\"node\":\"%s\",\"type\":\"%s\"}", dir_of(i), type_of(i)));
 }
 
 /* Some of it only: what is beyond stays as it was, and is not forgotten. */

@@ -97,7 +97,7 @@ TEST(runs, missing_and_stale_children_are_listed)
     CHECK_INT(VALISE_E_CONFLICT, try_synthesize(y, NULL, "d", ",\"strict\":true"));
     CHECK(strstr(t->err.message, "'d/sub'"));
     CHECK_INT(0, try_synthesize(y, NULL, "d", ",\"strict\":true,\"recursive\":true"));
-    (void)yard_run(y, "slot:invalidate", "{\"node\":\"d/a.c\"}");
+    (void)yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"d/a.c\"}");
     CHECK_INT(VALISE_E_CONFLICT, try_synthesize(y, NULL, "d", ",\"strict\":true"));
 }
 
@@ -298,20 +298,22 @@ TEST(runs, any_number_of_heads_can_be_invalidated)
     for (int i = 0; i < files * types; i++)
         (void)yard_put(y, NULL, test_format("%s/%d", dir, i % files), test_format("t%d", i / files),
                        "it", "");
-    (void)yard_run(y, "slot:invalidate", test_format("{\"node\":\"%s/7\",\"type\":\"t3\"}", dir));
+    (void)yard_run(y, "slot:invalidate",
+                   test_format("{\"noScan\":true,\"node\":\"%s/7\",\"type\":\"t3\"}", dir));
     before = yard_run(y, "workspace:hash", NULL);
     seq = seq_of(y);
     CHECK_INT(VALISE_E_DENIED,
-              yard_try(y, "r", "slot:invalidate", "{\"node\":\"d\",\"recursive\":true}", NULL));
+              yard_try(y, "r", "slot:invalidate",
+                       "{\"noScan\":true,\"node\":\"d\",\"recursive\":true}", NULL));
     CHECK_TEXT(before, yard_run(y, "workspace:hash", NULL));
-    answer =
-        yard_run(y, "slot:invalidate", "{\"node\":\"d\",\"recursive\":true,\"reason\":\"all\"}");
+    answer = yard_run(y, "slot:invalidate",
+                      "{\"noScan\":true,\"node\":\"d\",\"recursive\":true,\"reason\":\"all\"}");
     CHECK_TEXT("300", yard_member(y, answer, "marked"));
     CHECK_TEXT("1", yard_member(y, answer, "already"));
     CHECK_TEXT("fresh", yard_state(y, "d0/x", "t1"));
     CHECK_TEXT("slot:mark", yard_member(y, yard_run(y, "log:list", "{}"), "items.3.type"));
     seq = seq_of(y);
-    answer = yard_run(y, "slot:invalidate", "{\"node\":\"d\",\"recursive\":true}");
+    answer = yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"d\",\"recursive\":true}");
     CHECK_TEXT("0", yard_member(y, answer, "marked"));
     CHECK_TEXT("301", yard_member(y, answer, "already"));
     CHECK_TEXT(seq, seq_of(y)); /* a repeat writes nothing */
@@ -475,7 +477,7 @@ TEST(runs, what_is_marked_is_computed)
     (void)yard_put(y, NULL, "a/x", "notes", "about x", "");
     (void)synthesize(y, ".", ",\"recursive\":true,\"policy\":\"toy.join\"");
     (void)counted_calls();
-    (void)yard_run(y, "slot:invalidate", "{\"node\":\"a\"}");
+    (void)yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"a\"}");
     answer = regenerate(y, ".", ",\"recursive\":true");
     CHECK_TEXT("1", yard_member(y, answer, "made"));
     CHECK_INT(1, counted_calls());
@@ -491,7 +493,7 @@ TEST(runs, a_mark_is_news_to_who_takes_what_is_fresh)
     (void)yard_put(y, NULL, "a/x", "notes", "about x", "");
     (void)yard_put(y, NULL, "a/y", "notes", "about y", "");
     (void)synthesize(y, "a", ",\"fresh\":true,\"policy\":\"toy.join\"");
-    (void)yard_run(y, "slot:invalidate", "{\"node\":\"a/x\"}");
+    (void)yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"a/x\"}");
     CHECK_TEXT("stale child-missing:x", yard_state(y, "a", "notes"));
     CHECK_TEXT("1", yard_member(y, regenerate(y, "a", ""), "made"));
     CHECK_TEXT("y: about y\n", text_of(y, "a"));

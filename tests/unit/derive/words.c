@@ -442,11 +442,12 @@ TEST(regeneration, what_was_invalidated_is_made_again)
     grown(y);
     frame = head(y, "src");
     clean = yard_member(y, regenerate(y, ".", ",\"recursive\":true"), "contextRoot");
-    answer = yard_run(y, "slot:invalidate", "{\"node\":\"src\",\"reason\":\"wrong\"}");
+    answer =
+        yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"src\",\"reason\":\"wrong\"}");
     CHECK_TEXT("1", yard_member(y, answer, "marked"));
     CHECK_TEXT("invalidated", yard_state(y, "src", "notes"));
     seq = seq_of(y);
-    (void)yard_run(y, "slot:invalidate", "{\"node\":\"src\",\"reason\":\"again\"}");
+    (void)yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"src\",\"reason\":\"again\"}");
     CHECK_TEXT(seq, seq_of(y)); /* a repeat writes nothing */
     answer = regenerate(y, ".", ",\"recursive\":true");
     CHECK_TEXT("1", yard_member(y, answer, "made"));
@@ -455,7 +456,8 @@ TEST(regeneration, what_was_invalidated_is_made_again)
     CHECK_TEXT(clean, yard_member(y, answer, "contextRoot"));
     CHECK(strcmp(seq, seq_of(y)) != 0); /* an entry says that it was looked at */
     /* Of all that lies under a directory; reaffirm takes a mark away, too. */
-    answer = yard_run(y, "slot:invalidate", "{\"node\":\"src\",\"recursive\":true}");
+    answer =
+        yard_run(y, "slot:invalidate", "{\"noScan\":true,\"node\":\"src\",\"recursive\":true}");
     CHECK_TEXT("5", yard_member(y, answer, "marked"));
     (void)yard_run(y, "slot:reaffirm", "{\"node\":\"src/x.c\",\"noScan\":true}");
     CHECK_TEXT("fresh", yard_state(y, "src/x.c", "notes"));
