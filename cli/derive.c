@@ -125,6 +125,9 @@ int cli_print_run(cli *c, const valise_op *op, vls_json answer, valise_error *er
     vls_buf_add_text(out, "  context ");
     add_id(c, answer, "contextRoot");
     vls_buf_add_byte(out, '\n');
+    if (vls_str_equal(cli_text_of(answer, "tree"), VLS_STR("outdated")))
+        vls_buf_add_text(out, "tree: outdated; the run itself would look at the files first, and "
+                              "may make more ('valise scan')\n");
     return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "bus/job.h"
 #include "context/ops_tree.h"
+#include "context/outside.h"
 #include "context/place.h"
 
 static const valise_field row_fields[] = {
@@ -44,6 +45,8 @@ const valise_field vls_run_answer_fields[] = {
                     "Of a synthesis: the frame of the directory."),
     VALISE_FIELD_AS(vls_run_answer, context_root, "contextRoot", ID, VALISE_REQUIRED,
                     "Root of all heads."),
+    VALISE_FIELD(vls_run_answer, tree, STR, VALISE_NULLABLE,
+                 "outdated: of a dry run, which is about the last scan: the files have changed."),
     VALISE_FIELD_END,
 };
 
@@ -76,6 +79,36 @@ int vls_run_scan(valise_job *job, valise_str path, valise_error *err)
     if (!job->v->place.root)
         return 0;
     return vls_job_run(job, &vls_op_context_tree_scan, &args, &result, &memory, err);
+}
+
+static int step(void *self, uint64_t entries, uint64_t bytes, valise_error *err)
+{
+    (void)bytes;
+    return valise_job_step(self, entries, err);
+}
+
+int vls_run_look(valise_str *tree, valise_job *job, valise_str path, valise_error *err)
+{
+    VLS_AUTO(tree_scan) vls_scan scan = {0};
+    VLS_AUTO(outside) vls_outside o = {0};
+    valise *v = valise_job_workspace(job);
+    vls_scan_options options;
+    int rc;
+
+    if (!v->place.root)
+        return 0;
+    rc = vls_outside_open(&o, v, VLS_STR(""), err);
+    if (rc < 0)
+        return rc;
+    options = o.options;
+    options.sub = path;
+    options.step = step;
+    options.self = job;
+    valise_job_stage(job, "scan", "entries", 0);
+    rc = vls_outside_scan(&scan, &o, &options, err);
+    if (rc == 0 && scan.changes.len > 0)
+        *tree = VLS_STR("outdated");
+    return rc;
 }
 
 typedef struct finding {

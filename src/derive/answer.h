@@ -13,6 +13,7 @@ typedef struct vls_run_answer {
     bool dry_run;
     valise_id frame_id; /* zero: regenerate, or there is none */
     valise_id context_root;
+    valise_str tree; /* see VLS_TREE_IS_FIELD */
 } vls_run_answer;
 
 extern const valise_field vls_run_answer_fields[];
@@ -22,6 +23,10 @@ void vls_run_answer_fill(vls_run_answer *out, const vls_run_report *report, bool
 /* Look at the files under a path first, as the engine's own; a workspace without a folder has none.
  */
 int vls_run_scan(valise_job *job, valise_str path, valise_error *err);
+
+/* The same for a dry run, which records nothing: the tree is "outdated" when the files under the
+ * path are not as it has them, and a run would begin with them. Else ptr NULL. */
+int vls_run_look(valise_str *tree, valise_job *job, valise_str path, valise_error *err);
 
 /* The path that is meant, in the job's memory; "" is the root. Who may not do this there (type "":
  * with frames of some type) hears nothing of what lies there. */

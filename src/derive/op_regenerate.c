@@ -33,16 +33,19 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
                                .dry_run = args->dry_run,
                                .programs = args->run,
                                .only_new = args->only_new};
+    valise_str tree = {NULL, 0};
     vls_run_report report;
     int rc = vls_run_path(&options.path, j, args->node, "context:regenerate", VLS_STR(""), err);
 
-    if (rc == 0 && !args->dry_run && !args->no_scan)
-        rc = vls_run_scan(j, options.path, err);
+    if (rc == 0 && !args->no_scan)
+        rc = args->dry_run ? vls_run_look(&tree, j, options.path, err)
+                           : vls_run_scan(j, options.path, err);
     if (rc == 0)
         rc = vls_derive_run(&report, &options, err);
     if (rc < 0)
         return rc;
     vls_run_answer_fill(result, &report, args->dry_run);
+    ((vls_run_answer *)result)->tree = tree;
     return 0;
 }
 

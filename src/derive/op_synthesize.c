@@ -194,6 +194,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     const valise *v = valise_job_workspace(j);
     VLS_AUTO(sealed) vls_sealed program = {.fd = -1};
     char room[PATH_MAX];
+    valise_str tree = {NULL, 0};
     vls_run_report report;
     int rc = check_words(args, err);
 
@@ -207,8 +208,9 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
         rc = choose_type(&options.type, args, err);
     if (rc == 0)
         rc = vls_run_path(&options.path, j, args->node, "context:synthesize", options.type, err);
-    if (rc == 0 && !args->dry_run && !args->no_scan)
-        rc = vls_run_scan(j, options.path, err);
+    if (rc == 0 && !args->no_scan)
+        rc = args->dry_run ? vls_run_look(&tree, j, options.path, err)
+                           : vls_run_scan(j, options.path, err);
     if (rc == 0)
         rc = run(&report, &options, err);
     if (rc == VALISE_E_IO && args->program.ptr && err && !err->hint[0])
@@ -216,6 +218,7 @@ static int job(valise_job *j, const void *in, void *result, valise_error *err)
     if (rc < 0)
         return rc;
     vls_run_answer_fill(result, &report, args->dry_run);
+    ((vls_run_answer *)result)->tree = tree;
     return 0;
 }
 

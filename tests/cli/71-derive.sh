@@ -85,6 +85,33 @@ selected() {
 }
 t 'what goes in and what comes out [C15]' selected
 
+# A dry run records nothing, so it is about the last scan: it says when the files have changed. [C22]
+tried() {
+    mkdir ../tried && cd ../tried
+    "$VALISE" init -q
+    mkdir d && echo 1 >d/f && "$VALISE" -q scan
+    echo note | "$VALISE" -q put-frame d/f -
+    run "$VALISE" synthesize d --dry-run
+    stdout_lacks outdated
+    "$VALISE" -q synthesize d
+    echo 2 >d/f
+    run "$VALISE" regenerate --recursive --dry-run
+    stdout_has 'tree: outdated'
+    run "$VALISE" regenerate --recursive --dry-run --json
+    json_is tree outdated
+    run "$VALISE" synthesize d --dry-run
+    stdout_has 'tree: outdated'
+    run "$VALISE" regenerate --recursive --dry-run --no-scan
+    stdout_lacks outdated
+    run "$VALISE" tree list --json
+    [ "$(wc -l <"$OUT")" = 1 ]
+    run "$VALISE" regenerate --recursive
+    stdout_has 'needs its author'
+    run "$VALISE" regenerate --recursive --dry-run
+    stdout_lacks outdated
+}
+t 'a dry run says when the files have changed since the scan it is about [C22]' tried
+
 # invalidate looks at the file first, as every write does, unless it is told not to. [C10]
 marked() {
     mkdir ../marked && cd ../marked
