@@ -244,6 +244,20 @@ int vls_frame_make(vls_frame_row *out, valise_view *view, const vls_frame_new *f
     return rc;
 }
 
+/* What is said to be there already is read, and so checked: the bytes that came now are not stored
+ * in place of others, and whoever hands them over may not keep them. Where there are none, these
+ * are stored. [C8] */
+static int check_stored(valise_view *view, const vls_frame_row *frame, valise_error *err)
+{
+    VLS_AUTO(blob) valise_blob *blob = NULL;
+    int rc = vls_object_get(&blob, view->txn, &frame->content, err);
+
+    if (rc != VALISE_E_NOT_FOUND)
+        return rc;
+    vls_error_clear(err);
+    return 0;
+}
+
 /* What was erased is there again when somebody says it again, as everywhere. The row is the same
  * but for that. */
 int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame_new *from,
@@ -260,7 +274,7 @@ int vls_frame_put(valise_view *view, const vls_frame_row *frame, const vls_frame
         vls_id_equal(&old.basis, &frame->basis) && vls_str_equal(old.type, frame->type) &&
         vls_str_equal(old.agent, frame->agent)) {
         if (!vls_id_is_none(&old.content))
-            return 0;
+            return check_stored(view, frame, err);
         rc = vls_view_refill(view, &vls_frames, frame, err);
         if (rc == 0)
             rc = vls_tree_head(&tree, view, err);

@@ -92,6 +92,28 @@ agents() {
 }
 t 'agents write as themselves' agents
 
+# What is there already is answered only when it is what was said. [C8]
+differs() {
+    mkdir ../differs && cd ../differs
+    "$VALISE" -q init && echo a >f
+    echo na | "$VALISE" -q put-frame f -
+    run "$VALISE" put-frame f - <<<na
+    stdout_has 'is the head already'
+    python3 -c '
+import sqlite3
+c = sqlite3.connect(".valise/valise.db")
+size = c.execute("update object set body = ? where body = ?", (b"nb\n", b"na\n")).rowcount
+assert size == 1, size
+c.commit()'
+    run "$VALISE" log list --json
+    cp "$OUT" before
+    expect_exit 7 "$VALISE" put-frame f - <<<na
+    stderr_has 'valise validate'
+    run "$VALISE" log list --json
+    cmp before "$OUT"
+}
+t 'a frame of which the stored bytes differ is not said to be there [C8]' differs
+
 proof() {
     local root key proof
     start
