@@ -69,7 +69,7 @@ int cli_print_repair(cli *c, const valise_op *op, vls_json value, valise_error *
         vls_buf_add_byte(out, '\n');
     }
     if (cli_number_of(value, "found") == 0)
-        vls_buf_add_text(out, "nothing is damaged");
+        vls_buf_add_text(out, "what can be derived is in order; 'valise validate' checks the rest");
     if (mended > 0)
         cli_add_count(out, mended, "problem mended", "problems mended");
     if (left > 0 && mended > 0)

@@ -201,7 +201,8 @@ const valise_op vls_op_kernel_workspace_repair = {
             "checks again. Also rebuilds the indexes in memory, and the search index if it "
             "differs. Objects, rows and the log are not touched: 'valise validate' finds damage "
             "there, and only a bundle or a backup can bring back what was lost. On the command "
-            "line this fails if damage remains.",
+            "line the exit code is 7 if something that repair checks is still damaged, and 0 "
+            "otherwise, whatever `valise validate` finds elsewhere.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_IDEMPOTENT,
     .needs = "admin",
