@@ -130,6 +130,9 @@ typedef struct vls_index_sync {
 } vls_index_sync;
 int vls_indexes_check(vls_indexes *indexes, const vls_index_sync *how, valise_error *err);
 
+/* How many rows that will look at; 0: nobody knows. */
+int vls_indexes_rows(uint64_t *rows, vls_indexes *indexes, valise_error *err);
+
 /* For `validate`: what is wrong with the indexes of a handle becomes findings, and their number is
  * added to *problems. Changes nothing. */
 int vls_index_verify(valise *v, vls_finding_fn *fn, void *arg, int64_t *problems,

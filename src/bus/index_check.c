@@ -163,6 +163,24 @@ int vls_indexes_check(vls_indexes *indexes, const vls_index_sync *how, valise_er
     return rc;
 }
 
+int vls_indexes_rows(uint64_t *rows, vls_indexes *indexes, valise_error *err)
+{
+    VLS_AUTO(txn) vls_txn txn = {0};
+    uint64_t total = 0;
+    int rc = 0;
+
+    if (indexes->count > 0)
+        rc = vls_txn_begin(&txn, indexes->items[0].store, VALISE_TXN_READ, err);
+    for (size_t i = 0; rc == 0 && i < indexes->count; i++) {
+        const vls_index *index = &indexes->items[i];
+        for (size_t j = 0; rc == 0 && j < index->source_count; j++)
+            rc = vls_txn_count(&total, &txn, index->colls[j], err);
+    }
+    if (rc == 0)
+        *rows = total;
+    return rc;
+}
+
 /* ---- as part of `validate` ---- */
 
 typedef struct verify {

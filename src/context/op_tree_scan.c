@@ -76,8 +76,14 @@ static const valise_field scan_out[] = {
 
 /* ---- the job ---- */
 
+#define READING_BYTES ((uint64_t)16 << 20)
+
 typedef struct scanning {
     valise_job *job;
+    _Atomic uint64_t to_read;        /* bytes of files that are read, or will be */
+    uint64_t entries, read, waiting; /* so far; bytes since the last entry */
+    uint64_t total;                  /* entries, as far as it is known */
+    bool reading;                    /* that is what is told */
     vls_outside outside;
     vls_scan scan;
     vls_tree_commit_result done;
@@ -89,10 +95,27 @@ static void vls_auto_scanning(scanning *s)
     vls_outside_release(&s->outside);
 }
 
+/* Entries are what is told, as a rule; while large files are read, and no entry comes, their bytes.
+ * A stage that begins again has what was done before at once. */
 static int step(void *self, uint64_t entries, uint64_t bytes, valise_error *err)
 {
-    (void)bytes;
-    return valise_job_step(self, entries, err);
+    scanning *s = self;
+    uint64_t more = s->reading ? bytes : entries;
+
+    s->entries += entries;
+    s->read += bytes;
+    s->waiting = entries > 0 ? 0 : s->waiting + bytes;
+    if (s->reading && entries > 0) {
+        s->reading = false;
+        valise_job_stage(s->job, "scan", "entries", s->total);
+        more = s->entries;
+    } else if (!s->reading && s->waiting >= READING_BYTES) {
+        s->reading = true;
+        valise_job_stage(s->job, "read files", "bytes",
+                         atomic_load_explicit(&s->to_read, memory_order_relaxed));
+        more = s->read;
+    }
+    return valise_job_step(s->job, more, err);
 }
 
 static int look(scanning *s, const scan_args *args, bool again, valise_error *err)
@@ -101,12 +124,16 @@ static int look(scanning *s, const scan_args *args, bool again, valise_error *er
     vls_scan_options options = s->outside.options;
 
     options.step = step;
-    options.self = s->job;
+    options.self = s;
+    options.to_read = &s->to_read;
     options.force = args->force && !again;
-    valise_job_stage(s->job, "scan", "entries",
-                     s->outside.options.sub.len > 0
-                         ? 0
-                         : (uint64_t)(c->files + c->dirs + c->links + c->unreadable));
+    s->entries = s->read = s->waiting = 0;
+    s->reading = false;
+    s->total = s->outside.options.sub.len > 0
+                   ? 0
+                   : (uint64_t)(c->files + c->dirs + c->links + c->unreadable);
+    atomic_store_explicit(&s->to_read, 0, memory_order_relaxed);
+    valise_job_stage(s->job, "scan", "entries", s->total);
     return vls_outside_scan(&s->scan, &s->outside, &options, err);
 }
 

@@ -156,10 +156,13 @@ static int work(void *arg, valise_view *view, valise_error *err)
     int64_t until = r->env->ticks_ns(r->env->self) + PENDING_NS;
     size_t most = r->options->dry_run ? DRY_PENDING_MAX : PENDING_MAX;
     const vls_task *task;
+    bool first = !r->planned;
     int rc;
 
     r->view = view;
-    rc = r->planned ? 0 : plan(r, err);
+    rc = first ? plan(r, err) : 0;
+    if (rc == 0 && first) /* those that depend on what is made may come to it */
+        valise_job_stage(r->options->job, "derive", "slots", r->queue.heap.len);
     if (rc == 0)
         rc = vls_run_after_program(r, err);
     while (rc == 0 && (task = vls_queue_take(&r->queue))) {

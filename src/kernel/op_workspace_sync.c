@@ -65,13 +65,17 @@ static int sync_job(valise_job *job, const void *args, void *result, valise_erro
     syncing s = {.job = job};
     const vls_index_sync how = {.swap = true, .tick = tick, .report = report, .arg = &s};
     vls_feed *feed;
+    uint64_t rows = 0;
     int rc = vls_feed_need(&feed, valise_job_workspace(job), err);
 
     (void)args;
     (void)result;
     if (rc < 0)
         return rc;
-    valise_job_stage(job, "build indexes", "rows", 0);
+    rc = vls_indexes_rows(&rows, &feed->indexes, err);
+    if (rc < 0)
+        return rc;
+    valise_job_stage(job, "build indexes", "rows", rows);
     rc = vls_indexes_check(&feed->indexes, &how, err);
     if (rc == 0)
         rc = vls_packages_verify(valise_job_workspace(job), true, report_files, &s, err);

@@ -72,21 +72,28 @@ static int find_dead_object(void *arg, const vls_object_info *info, valise_error
 /* The mark holds for good: what is not marked now stays so, or is renewed. */
 static int mark_objects(gc *g, valise_error *err)
 {
+    uint64_t rows = 0, objects = 0;
     int rc = vls_txn_check_complete(&g->txn, err);
 
     if (rc < 0)
         return rc;
     g->tip = g->txn.tip;
-    vls_progress_begin(g->progress, "mark rows", "rows", 0);
+    rc = vls_refs_count(&rows, &g->txn, VLS_REFS_OBJECTS, err);
+    if (rc == 0)
+        rc = vls_txn_count(&objects, &g->txn, vls_store_coll_at(g->store, VLS_TABLE_OBJECT), err);
+    if (rc < 0)
+        return rc;
+    vls_progress_begin(g->progress, "mark rows", "rows", rows);
     rc = vls_refs_rows(&g->txn, VLS_REFS_OBJECTS, g->progress, mark_ref, g, err);
     if (rc == 0)
         rc = vls_progress_end(g->progress, err);
-    vls_progress_begin(g->progress, "mark log", "entries", 0);
+    vls_progress_begin(g->progress, "mark log", "entries",
+                       (uint64_t)(g->tip.seq - g->tip.base_seq));
     if (rc == 0)
         rc = vls_refs_log(&g->txn, VLS_REFS_OBJECTS, g->progress, mark_ref, g, err);
     if (rc == 0)
         rc = vls_progress_end(g->progress, err);
-    vls_progress_begin(g->progress, "look for objects", "objects", 0);
+    vls_progress_begin(g->progress, "look for objects", "objects", objects);
     if (rc == 0)
         rc = vls_object_each(&g->txn, 0, find_dead_object, g, err);
     return rc < 0 ? rc : vls_progress_end(g->progress, err);
@@ -254,14 +261,19 @@ static int find_dead_chunks(gc *g, valise_error *err)
 
 static int mark_chunks(gc *g, valise_error *err)
 {
+    uint64_t objects = 0, chunks = 0;
     int rc = vls_txn_begin(&g->txn, g->store, VALISE_TXN_READ, err);
 
-    vls_progress_begin(g->progress, "mark chunks", "objects", 0);
+    if (rc == 0)
+        rc = vls_txn_count(&objects, &g->txn, vls_store_coll_at(g->store, VLS_TABLE_OBJECT), err);
+    if (rc == 0)
+        rc = vls_txn_count(&chunks, &g->txn, vls_store_coll_at(g->store, VLS_TABLE_CHUNK), err);
+    vls_progress_begin(g->progress, "mark chunks", "objects", objects);
     if (rc == 0)
         rc = mark_new_recipes(g, err);
     if (rc == 0)
         rc = vls_progress_end(g->progress, err);
-    vls_progress_begin(g->progress, "look for chunks", "chunks", 0);
+    vls_progress_begin(g->progress, "look for chunks", "chunks", chunks);
     if (rc == 0)
         rc = find_dead_chunks(g, err);
     vls_txn_rollback(&g->txn);

@@ -141,6 +141,19 @@ int vls_refs_rows(vls_txn *txn, unsigned what, vls_progress *progress, vls_ref_f
     return rc;
 }
 
+int vls_refs_count(uint64_t *rows, vls_txn *txn, unsigned what, valise_error *err)
+{
+    int rc = 0;
+
+    *rows = 0;
+    for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(txn->store); i++) {
+        const vls_coll *coll = vls_store_coll_at(txn->store, i);
+        if (has_refs(coll, what))
+            rc = vls_txn_count(rows, txn, coll, err);
+    }
+    return rc;
+}
+
 /* ---- the log ---- */
 
 static int walk_images(vls_txn *txn, vls_arena *arena, const vls_entry *entry, unsigned what,

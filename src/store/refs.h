@@ -55,6 +55,9 @@ int vls_refs_of_row(vls_arena *arena, const vls_ref_site *site, const valise_cel
 int vls_refs_row(vls_arena *arena, const vls_ref_site *site, const valise_cell *row, vls_ref_fn *fn,
                  void *arg, valise_error *err);
 
+/* How many rows vls_refs_rows walks, as far as that is known quickly. */
+int vls_refs_count(uint64_t *rows, vls_txn *txn, unsigned what, valise_error *err);
+
 /* progress may be NULL. */
 int vls_refs_rows(vls_txn *txn, unsigned what, vls_progress *progress, vls_ref_fn *fn, void *arg,
                   valise_error *err);

@@ -388,6 +388,20 @@ static int sqlite_del(void *txn, uint32_t table, const valise_cell *key, valise_
     return vls_sqlite_del(txn, table, key, err);
 }
 
+static int sqlite_count(int64_t *rows, void *txn, uint32_t table, valise_error *err)
+{
+    vls_sqlite_conn *conn = txn;
+    const vls_table_def *def;
+    char sql[256];
+    int rc = vls_sqlite_check(&def, conn, table, false, err);
+
+    if (rc < 0)
+        return rc;
+    (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM \"%s\"", def->table->name);
+    rc = vls_sqlite_number(rows, conn->db, sql);
+    return rc == SQLITE_OK ? 0 : vls_sqlite_stmt_fail(conn, table, -1, rc, err);
+}
+
 const valise_store_ops *valise_store_sqlite(void)
 {
     static const valise_store_ops ops = {
@@ -412,6 +426,7 @@ const valise_store_ops *valise_store_sqlite(void)
         .maintain = vls_sqlite_maintain,
         .check = vls_sqlite_check_file,
         .check_tables = vls_sqlite_check_tables,
+        .count = sqlite_count,
     };
     return &ops;
 }

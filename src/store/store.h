@@ -169,6 +169,10 @@ typedef struct vls_txn_scan {
 } vls_txn_scan;
 
 /* range.table is filled in from coll. */
+/* Add the number of rows of a collection to *total, for who tells how far work is: nothing where
+ * that cannot be known quickly. */
+int vls_txn_count(uint64_t *total, vls_txn *txn, const vls_coll *coll, valise_error *err);
+
 int vls_txn_scan_open(vls_txn_scan *out, vls_txn *txn, const vls_coll *coll, valise_range range,
                       valise_error *err);
 int vls_txn_scan_next(valise_cell *row, vls_txn_scan *scan, valise_error *err);

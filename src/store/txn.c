@@ -351,6 +351,23 @@ int vls_txn_get(valise_cell *row, vls_txn *txn, const vls_coll *coll, const vali
     return found;
 }
 
+int vls_txn_count(uint64_t *total, vls_txn *txn, const vls_coll *coll, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int64_t rows = 0;
+    int rc = 0;
+
+    if (!coll->missing && txn->store->ops.count)
+        rc = txn->store->ops.count(&rows, txn->backend, coll->number, &why);
+    if (rc == 0)
+        *total += (uint64_t)VLS_MAX(rows, 0);
+    if (rc == VALISE_E_CORRUPT) /* for who reads the rows to say */
+        rc = 0;
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
 int vls_txn_last(valise_cell *row, vls_txn *txn, const vls_coll *coll, int32_t index,
                  const valise_cell *equal, uint16_t count, vls_arena *arena, valise_error *err)
 {

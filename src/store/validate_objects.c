@@ -57,15 +57,22 @@ static int check_chunk(valise_check *check, const vls_coll *coll, const valise_c
 
 int vls_check_objects(valise_check *check, valise_error *err)
 {
-    int rc;
+    uint64_t chunks = 0, objects = 0;
+    int rc =
+        vls_txn_count(&chunks, check->txn, vls_store_coll_at(check->store, VLS_TABLE_CHUNK), err);
 
-    vls_progress_begin(check->progress, "check chunks", "chunks", 0);
+    if (rc == 0)
+        rc = vls_txn_count(&objects, check->txn, vls_store_coll_at(check->store, VLS_TABLE_OBJECT),
+                           err);
+    if (rc < 0)
+        return rc;
+    vls_progress_begin(check->progress, "check chunks", "chunks", chunks);
     rc = vls_check_table(check, VLS_TABLE_CHUNK, check_chunk, err);
     if (rc == 0)
         rc = vls_progress_end(check->progress, err);
     if (rc < 0)
         return rc;
-    vls_progress_begin(check->progress, "check objects", "objects", 0);
+    vls_progress_begin(check->progress, "check objects", "objects", objects);
     rc = vls_check_table(check, VLS_TABLE_OBJECT, check_object, err);
     return rc < 0 ? rc : vls_progress_end(check->progress, err);
 }

@@ -216,6 +216,7 @@ int vls_check_rows(valise_check *check, valise_error *err)
 {
     static const uint32_t own[] = {VLS_TABLE_META, VLS_TABLE_COLLECTION, VLS_TABLE_READ_LOG,
                                    VLS_TABLE_CURSOR};
+    uint64_t rows = 0;
     bool bare;
     int rc = 0;
 
@@ -224,7 +225,11 @@ int vls_check_rows(valise_check *check, valise_error *err)
         rc =
             valise_check_problem(check, err, VLS_REMEDY_RESTORE, "the id of the workspace is gone");
     }
-    vls_progress_begin(check->progress, "check rows", "rows", 0);
+    for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(check->store); i++)
+        rc = vls_txn_count(&rows, check->txn, vls_store_coll_at(check->store, i), err);
+    if (rc < 0)
+        return rc;
+    vls_progress_begin(check->progress, "check rows", "rows", rows);
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(own); i++)
         rc = vls_check_table(check, own[i], NULL, err);
     for (uint32_t i = VLS_TABLE_OWN_COUNT; rc == 0 && i < vls_store_coll_count(check->store); i++)

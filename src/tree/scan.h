@@ -33,6 +33,8 @@
 #ifndef VLS_TREE_SCAN_H
 #define VLS_TREE_SCAN_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/vec.h"
 #include "tree/changes.h"
@@ -75,6 +77,8 @@ typedef struct vls_scan_options {
     /* A directory is open, and its names will be read. Called by any of the threads; or NULL. */
     void (*enter)(void *self, valise_str path, int fd);
     void *self; /* of step and enter */
+    _Atomic uint64_t
+        *to_read; /* grows by the size of each file that is going to be read; or NULL */
 } vls_scan_options;
 
 typedef struct vls_scan_move {

@@ -189,6 +189,9 @@ static int look_at_file(vls_walk_worker *w, vls_walk_inside *d, int fd, vls_walk
         entry->e = *old;
         return DONE;
     }
+    if (!large && w->queue->walk->options->to_read)
+        atomic_fetch_add_explicit(w->queue->walk->options->to_read, (uint64_t)st->st_size,
+                                  memory_order_relaxed);
     if (large || w->queue->workers_len < 2 || st->st_size < VLS_WALK_LARGE)
         return read_file(w, d, fd, entry, st, err);
     job.to = job.from + 1;

@@ -32,6 +32,24 @@ t 'on a terminal: how far it is, on one line that is wiped away; Ctrl-C ends it 
     run "$VALISE" -C to validate
 '
 
+t 'what can be counted first has a bar: validate, gc, sync, regenerate, the bytes of a large file [L6]' '
+    "$VALISE" -q init
+    mkdir d && echo a >d/f && "$VALISE" -q scan
+    echo note | "$VALISE" -q put-frame d/f -
+    "$VALISE" -q synthesize d
+    echo other | "$VALISE" -q put-frame d/f -
+    run "$TERMINAL" "$VALISE" validate
+    stdout_matches "check rows  \[=+\] 100 %  ([1-9][0-9]*) of [1-9][0-9]* rows" \
+        "check objects  \[=+\] 100 %  [1-9][0-9]* of" "check log  \[=+\] 100 %"
+    run "$TERMINAL" "$VALISE" gc
+    stdout_matches "mark rows  \[=+\] 100 %" "mark log  \[=+\] 100 %" "look for objects  \[=+\] 100 %"
+    run "$TERMINAL" "$VALISE" regenerate d
+    stdout_matches "derive  \[=+\] 100 %  1 of 1 slots"
+    truncate -s 1G d/large
+    run "$TERMINAL" "$VALISE" scan
+    stdout_matches "read files  \[=*> *\]  *[0-9]+ %  [0-9.]+ MiB of 1.0 GiB"
+'
+
 t 'nothing of it when standard error is no terminal, or with --quiet [L6]' '
     prepare
     env --default-signal=INT "$VALISE" -C to import ../pipe >out 2>err &

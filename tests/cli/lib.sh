@@ -200,9 +200,12 @@ stderr_has() {
     done
 }
 
-stdout_lacks() {
+stdout_lacks() { # each of these texts
+    local text
     lib_checked
-    ! grep -qF -e "$1" "$OUT" || lib_fail_with_output "stdout has: $1"
+    for text; do
+        ! grep -qF -e "$text" "$OUT" || lib_fail_with_output "stdout has: $text"
+    done
 }
 
 stderr_lacks() {
@@ -210,9 +213,12 @@ stderr_lacks() {
     ! grep -qF -e "$1" "$ERR" || lib_fail_with_output "stderr has: $1"
 }
 
-stdout_matches() { # an extended regular expression
+stdout_matches() { # each of these extended regular expressions
+    local pattern
     lib_checked
-    grep -qE -e "$1" "$OUT" || lib_fail_with_output "stdout does not match: $1"
+    for pattern; do
+        grep -qE -e "$pattern" "$OUT" || lib_fail_with_output "stdout does not match: $pattern"
+    done
 }
 
 stderr_matches() {

@@ -205,6 +205,8 @@ typedef struct valise_store_ops {
     int (*check)(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
     /* The same, only for what the store knows about its tables: quick enough for every open. */
     int (*check_tables)(void *self, valise_problem_fn *fn, void *arg, valise_error *err);
+    /* Count the rows of a table, much faster than they can be read: it tells how far work is. */
+    int (*count)(int64_t *rows, void *txn, uint32_t table, valise_error *err);
 } valise_store_ops;
 
 /* The backends of the library. They are static and never released. */
