@@ -1,12 +1,15 @@
 /* complete.c -- candidates for the word that is being typed. */
 #include "cli/complete.h"
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "bus/bus.h"
 #include "cli/call.h"
 #include "cli/paths.h"
 #include "engine/config.h"
 #include "json/make.h"
+#include "store/place.h"
 #include "wire/adapter.h"
 
 #define ID_ROWS_MAX 5000u /* looked at */
@@ -248,6 +251,46 @@ static void add_rows(const completer *k, const valise_op *list, const valise_fie
     vls_arena_release(&search.kept);
 }
 
+/* ---- hashes ---- */
+
+typedef struct hash_search {
+    const completer *k;
+    const valise_coll *coll; /* NULL: objects */
+    valise_str digits;
+    size_t found;
+} hash_search;
+
+static int take_hash(void *arg, const valise_id *id, const char *kind, valise_error *err)
+{
+    hash_search *search = arg;
+
+    (void)err;
+    search->found += add_candidate(search->k, valise_str_of(vls_id_hex(id).s), kind);
+    return search->found >= IDS_MAX;
+}
+
+static int search_hashes(void *arg, valise_view *view, valise_error *err)
+{
+    hash_search *search = arg;
+    const vls_coll *coll = search->coll ? vls_store_coll(view->txn->store, search->coll) : NULL;
+    const valise *v = vls_view_bus(view);
+    int rc = v->access.allows(v->access.self, view, v->actor,
+                              coll ? search->coll->needs : "object:read", NULL, err);
+
+    return rc < 0 ? rc : vls_target_begin(view, coll, search->digits, take_hash, search, err);
+}
+
+/* Hashes are found by their first digits: those of objects, or of rows that have one as their key.
+ * Who may not read these is told of none. */
+static void add_hashes(const completer *k, const valise_coll *coll)
+{
+    hash_search search = {
+        .k = k, .coll = coll, .digits = vls_str_from(k->prefix, strlen(k->before))};
+
+    if (cli_open(k->c, NULL) == 0 && (!coll || coll->needs))
+        (void)vls_with_view(k->c->workspace, NULL, search_hashes, &search, NULL);
+}
+
 static void add_ids(const completer *k, const char *collection)
 {
     const valise_coll *coll = find_collection(k->c, collection);
@@ -255,6 +298,8 @@ static void add_ids(const completer *k, const char *collection)
 
     if (list)
         add_rows(k, list, key_of(coll, list), VLS_STR("{}"));
+    else if (coll || strcmp(collection, "object") == 0)
+        add_hashes(k, coll);
 }
 
 /* A word as the operation takes it: paths count from the root there. */
@@ -329,15 +374,14 @@ static bool is_path(const char *name)
     return false;
 }
 
-/* Files are found by the shell; digits may begin an id, which one answer says. */
-static void add_node(const completer *k)
+/* Digits may begin the id of a node, which one answer says. */
+static void add_node_id(const completer *k)
 {
     valise_str typed = vls_str_from(k->prefix, strlen(k->before));
     VLS_AUTO(buf) vls_buf path = {0};
     const vls_json *id, *place;
     vls_json node;
 
-    vls_buf_add_text(k->out, "\tfiles\n");
     if (cli_open(k->c, NULL) < 0 || !cli_find_node(&node, k->c, typed))
         return;
     id = vls_json_get(node, VLS_STR("nodeId"));
@@ -347,6 +391,42 @@ static void add_node(const completer *k)
         cli_add_path(&path, k->c, *place);
     if (id && id->type == VLS_JSON_STRING)
         add_candidate(k, vls_json_str(*id), vls_buf_cstr(&path) ? vls_buf_cstr(&path) : "");
+}
+
+/* The rest of COLLECTION/KEY. */
+static void add_keys(const completer *k, valise_str collection)
+{
+    completer below = *k;
+    char name[64], before[128];
+
+    (void)snprintf(name, sizeof(name), "%.*s", (int)VLS_MIN(collection.len, sizeof(name) - 1),
+                   collection.ptr);
+    (void)snprintf(before, sizeof(before), "%s%s/", k->before, name);
+    below.before = before;
+    add_ids(&below, name);
+}
+
+/* Whatever `show` takes: the first digits of a hash, or a place. */
+static void add_targets(const completer *k)
+{
+    const valise_coll *const *colls = vls_registry_colls(k->c->registry);
+    valise_str name, rest;
+    char place[128];
+
+    if (vls_str_cut(&name, &rest, vls_str_from(k->prefix, strlen(k->before)), '/')) {
+        add_keys(k, name);
+        return;
+    }
+    for (size_t i = 0; colls[i]; i++) {
+        bool is_hash =
+            colls[i]->fields[0].type == VALISE_T_ID && !(colls[i]->flags & VALISE_COLL_WITNESS);
+        (void)snprintf(place, sizeof(place), "%s/", colls[i]->name);
+        add_candidate(k, valise_str_of(place), colls[i]->help);
+        if (is_hash && k->prefix.len > strlen(k->before))
+            add_hashes(k, colls[i]);
+    }
+    add_hashes(k, NULL);
+    add_node_id(k);
 }
 
 /* The usual providers have the names of their adapters. */
@@ -381,8 +461,13 @@ static void add_settings(const completer *k)
 
 static void add_ref(const completer *k, const char *ref)
 {
-    if (strcmp(ref, CLI_TREE_NODE) == 0) {
-        add_node(k);
+    if (strcmp(ref, CLI_TREE_NODE) == 0) { /* files are found by the shell */
+        vls_buf_add_text(k->out, "\tfiles\n");
+        add_node_id(k);
+        return;
+    }
+    if (strcmp(ref, VLS_PLACE_REF) == 0) {
+        add_targets(k);
         return;
     }
     if (strcmp(ref, "cli.operation") == 0)

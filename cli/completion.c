@@ -50,6 +50,7 @@ static const char bash_script[] =
     "            ;;\n"
     "        *)\n"
     "            word=${answer%%$'\\t'*}\n"
+    "            [[ $word != */ ]] || compopt -o nospace\n"
     "            printf -v word %q \"${word#\"$prefix\"}\"\n"
     "            COMPREPLY+=(\"$word\")\n"
     "            ;;\n"

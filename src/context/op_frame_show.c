@@ -24,7 +24,7 @@ typedef struct dependency {
 
 static const valise_field show_in[] = {
     VALISE_FIELD_WITH(show_args, frame, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
-                      "Id of the frame, or its first digits.", .max = 64),
+                      "Id of the frame, or its first digits.", .max = 64, .ref = "frame"),
     VLS_NO_SCAN_FIELD(show_args),
     VALISE_FIELD_END,
 };

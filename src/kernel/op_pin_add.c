@@ -13,7 +13,7 @@ static const valise_field pin_in[] = {
     VALISE_FIELD_WITH(
         pin_args, target, STR, VALISE_POSITIONAL,
         "What to pin: a seq, an object, or a row such as session/ID (default: the newest seq).",
-        .max = VLS_PLACE_MAX_BYTES),
+        .max = VLS_PLACE_MAX_BYTES, .ref = VLS_PLACE_REF),
     VALISE_FIELD_END,
 };
 

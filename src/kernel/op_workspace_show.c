@@ -13,7 +13,7 @@ typedef struct show_args {
 static const valise_field show_in[] = {
     VALISE_FIELD_WITH(show_args, target, STR, VALISE_REQUIRED | VALISE_POSITIONAL,
                       "A seq, a place such as pin/NAME, or 4 or more digits of an id.", .min = 1,
-                      .max = VLS_PLACE_MAX_BYTES),
+                      .max = VLS_PLACE_MAX_BYTES, .ref = VLS_PLACE_REF),
     VALISE_FIELD_END,
 };
 

@@ -26,6 +26,7 @@
 /* The place (place.h) of any row fits: three bytes for each one of its key, the name of its
  * collection, and slashes and numbers of 64 parts. Only the key of an erasure is a place itself. */
 #define VLS_PLACE_MAX_BYTES 16384u
+#define VLS_PLACE_REF "any.place" /* ref of a field that takes what vls_target_find takes */
 
 typedef struct vls_coll {
     const valise_coll *desc; /* made from the stored description when `foreign` */

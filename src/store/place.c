@@ -90,9 +90,9 @@ static int fail_ambiguous(const candidates *c, valise_str text, valise_error *er
 
 /* ---- digits ---- */
 
-/* 4 or more hex digits; UUIDs may have their dashes. Written without dashes, lower case, to out
- * (64 and a NUL); false when it is something else. */
-static bool digits_of(char out[65], valise_str text)
+/* Hex digits; UUIDs may have their dashes. Written without dashes, lower case, to out (64 and a
+ * NUL); false when it is something else. */
+static bool is_hex(char out[65], valise_str text)
 {
     size_t count = 0;
 
@@ -107,7 +107,13 @@ static bool digits_of(char out[65], valise_str text)
         out[count++] = c;
     }
     out[count] = '\0';
-    return count >= VLS_PLACE_MIN_DIGITS;
+    return true;
+}
+
+/* The same of 4 or more. */
+static bool digits_of(char out[65], valise_str text)
+{
+    return is_hex(out, text) && strlen(out) >= VLS_PLACE_MIN_DIGITS;
 }
 
 static size_t id_size(const valise_field *field)
@@ -518,4 +524,66 @@ int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_
     if (vls_place_seq(&seq, view, text))
         return find_entry(out, view, seq, err);
     return find_anything(out, view, text, err);
+}
+
+/* ---- what begins so ---- */
+
+#define OBJECTS_MOST 200u
+
+static int begin_objects(valise_view *view, valise_str digits, vls_begin_fn *fn, void *arg,
+                         valise_error *err)
+{
+    vls_object_info *infos = vls_arena_array(&view->arena, OBJECTS_MOST, sizeof(*infos));
+    size_t count = 0;
+    int rc;
+
+    if (!infos)
+        return vls_arena_fail(&view->arena, err);
+    rc = vls_object_find(infos, &count, OBJECTS_MOST, view->txn, digits, err);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = fn(arg, &infos[i].id, infos[i].kind, err);
+    return rc;
+}
+
+/* The smallest id that begins so. */
+static void floor_of(uint8_t *out, const char *digits)
+{
+    memset(out, 0, sizeof(valise_id));
+    for (size_t i = 0; digits[i]; i++) {
+        unsigned value = (unsigned)(digits[i] <= '9' ? digits[i] - '0' : digits[i] - 'a' + 10);
+        out[i / 2] |= (uint8_t)(i % 2 == 0 ? value << 4 : value);
+    }
+}
+
+int vls_target_begin(valise_view *view, const vls_coll *coll, valise_str digits, vls_begin_fn *fn,
+                     void *arg, valise_error *err)
+{
+    uint8_t low[sizeof(valise_id)];
+    valise_cell from = {.type = VALISE_CELL_BLOB, .as.bytes = vls_str(low, sizeof(low))};
+    valise_range range = {.index = -1, .from = &from, .from_count = 1};
+    valise_scan *scan = NULL;
+    const valise_cell *row;
+    char text[65];
+    valise_id id;
+    int rc;
+
+    if (!is_hex(text, digits))
+        return 0;
+    if (!coll)
+        return digits.len > 0 ? begin_objects(view, valise_str_of(text), fn, arg, err) : 0;
+    if (coll->own || coll->key_count != 1 || coll->desc->fields[0].type != VALISE_T_ID)
+        return 0;
+    floor_of(low, text);
+    rc = vls_view_scan(&scan, view, coll, &range, err);
+    while (rc == 0 && (rc = vls_scan_next_cells(&row, NULL, scan, err)) > 0) {
+        valise_str key = row[0].as.bytes;
+        if (key.len != sizeof(id) || !has_digits(key, text, false)) {
+            rc = 0;
+            break;
+        }
+        memcpy(&id, key.ptr, sizeof(id));
+        rc = fn(arg, &id, coll->desc->name, err);
+    }
+    valise_scan_close(scan);
+    return rc;
 }

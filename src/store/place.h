@@ -48,4 +48,11 @@ typedef struct vls_target {
  * whatever rows are named by (valise_coll.named). Errors as above. */
 int vls_target_find(vls_target *out, valise_view *view, valise_str text, valise_error *err);
 
+/* Ids that begin with these digits, in their order, for who types one: of objects (coll NULL), or
+ * of the rows of a collection whose key is one id (others have none). Any number of digits, and of
+ * ids; non-zero from fn ends it, and is returned. kind: of the object, or the collection. */
+typedef int vls_begin_fn(void *arg, const valise_id *id, const char *kind, valise_error *err);
+int vls_target_begin(valise_view *view, const vls_coll *coll, valise_str digits, vls_begin_fn *fn,
+                     void *arg, valise_error *err);
+
 #endif

@@ -74,6 +74,36 @@ t 'sessions by label and by id, turns with what they say' '
     stdout_matches "^[-0-9a-f]{36}@1[[:space:]]Where is my parcel\\?$"
 '
 
+t 'hashes by their first digits, and places [K2 L8]' '
+    "$VALISE" -q init
+    mkdir d && echo a >d/f && "$VALISE" -q scan
+    echo note | "$VALISE" -q put-frame d/f -
+    "$VALISE" -q pin add first
+    frame=$("$VALISE" list-frames d/f --json | sed "s/.*\"frameId\":\"\([^\"]*\)\".*/\1/")
+    node=$("$VALISE" get-node d/f --json | sed "s/.*\"nodeId\":\"\([^\"]*\)\".*/\1/")
+    object=$(python3 -c "import sqlite3; print(sqlite3.connect(\".valise/valise.db\").execute(
+        \"select hex(hash) from object where body = ?\", (b\"note\\n\",)).fetchone()[0].lower())")
+    [ "$(offers frame show "${frame:0:3}")" = "$frame" ]
+    [ "$(offers frame show "")" = "$frame" ]
+    for words in show "pin add x"; do
+        # shellcheck disable=SC2086
+        for id in "$frame" "$object" "$node"; do
+            offers $words "${id:0:8}" | grep -qx "$id" || fail "no $id for $words"
+        done
+        # shellcheck disable=SC2086
+        [ "$(offers $words pin/)" = pin/first ]
+        # shellcheck disable=SC2086
+        [ "$(offers $words "frame/${frame:0:2}")" = "frame/$frame" ]
+        # shellcheck disable=SC2086
+        [ "$(offers $words sess | head -n 1)" = session/ ]
+    done
+    [ "$(offers get-node "${node:0:6}" | tail -n 1)" = "$node" ]
+    [ -z "$(offers show zz)" ]
+    "$VALISE" -q agent add blind --role none
+    VALISE_ACTOR=blind run "$VALISE" __complete -- frame show ""
+    stdout_is_empty
+'
+
 t 'words that were given as options are not waited for again' '
     "$VALISE" -q init
     "$VALISE" -q pin add first
