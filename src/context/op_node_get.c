@@ -19,9 +19,11 @@ static const valise_field get_in[] = {
     VALISE_FIELD_WITH(get_args, view, STR, VALISE_NULLABLE,
                       "Which frames, how many and in which order; or the name of a view.",
                       .max = VLS_LENS_TEXT_MAX),
-    VALISE_FIELD_WITH(get_args, at, STR, VALISE_NULLABLE,
-                      "The node as of this tree root (default: the newest).", .max = 64,
-                      .ref = "tree:list.treeRoot"),
+    VALISE_FIELD_WITH(
+        get_args, at, STR, VALISE_NULLABLE,
+        "The node as of this tree root or version (v12); or all as of a seq, a time or "
+        "a commit (default: the newest).",
+        .max = 64, .ref = "tree:list.treeRoot"),
     VLS_NO_SCAN_FIELD(get_args),
     VALISE_FIELD_END,
 };
@@ -185,10 +187,13 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
     vls_shown_list list = {0};
     vls_place place, followed;
     vls_lens lens;
-    int rc = vls_shown_lens(&lens, view, args->view, err);
+    valise_str at = args->at;
+    int rc = vls_place_when(&at, view, err);
 
     if (rc == 0)
-        rc = vls_place_find(&place, view, args->node, args->at, err);
+        rc = vls_shown_lens(&lens, view, args->view, err);
+    if (rc == 0)
+        rc = vls_place_find(&place, view, args->node, at, err);
     if (rc == 0)
         rc = vls_place_allows(&place, view, "context:read", VLS_STR(""), err);
     if (rc == 0)

@@ -1,6 +1,7 @@
 /* op_tree_ls.c -- tree:ls, what lies in a directory of the tree. [C4] */
 #include "base/text.h"
 #include "context/ops_tree.h"
+#include "context/place.h"
 #include "store/view.h"
 
 typedef struct ls_args {
@@ -11,9 +12,11 @@ static const valise_field ls_in[] = {
     VALISE_FIELD_WITH(ls_args, path, PATH, VALISE_NULLABLE | VALISE_POSITIONAL,
                       "Directory or file, from the root of the tree (default: the root).",
                       .max = VLS_PATH_MAX, .ref = "tree.here"),
-    VALISE_FIELD_WITH(ls_args, at, STR, VALISE_NULLABLE,
-                      "As of this root (or its first digits) or this version (v12).", .max = 64,
-                      .ref = "tree:list.treeRoot"),
+    VALISE_FIELD_WITH(
+        ls_args, at, STR, VALISE_NULLABLE,
+        "As of this root (or its first digits), this version (v12), a seq, a time or a "
+        "commit.",
+        .max = 64, .ref = "tree:list.treeRoot"),
     VALISE_FIELD_END,
 };
 
@@ -86,9 +89,14 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     vls_tree_row tree;
     vls_tree_found found = {0};
     int64_t version = 0;
-    int rc = vls_tree_head(&tree, view, err);
+    valise_str at = args->at;
+    int rc = vls_place_when(&at, view, err);
 
     (void)result;
+    if (rc == 0)
+        rc = vls_tree_head(&tree, view, err);
+    else
+        return rc;
     if (rc == 0) {
         (void)vls_fail(err, VALISE_E_NOT_FOUND, "the tree was never scanned");
         vls_hint(err, "run 'valise scan'");
@@ -98,7 +106,7 @@ static int query(valise_view *view, const void *in, void *result, valise_error *
     if (rc > 0)
         rc = vls_path_resolve(&path, VLS_STR(""), args->path, err);
     if (rc == 0)
-        rc = find_version(&version, view, &tree, args->at, err);
+        rc = find_version(&version, view, &tree, at, err);
     if (rc == 0)
         rc = vls_tree_get(&found, view, &tree, version, vls_buf_str(&path), err);
     if (rc == 0) {

@@ -4,6 +4,7 @@
 #include "base/hex.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "bus/read.h"
 #include "context/outside.h"
 #include "store/view.h"
 
@@ -66,6 +67,40 @@ static int find_path(vls_place *place, valise_view *view, valise_str given, vali
     if (rc == 0)
         rc = vls_tree_get(&place->node, view, &place->tree, place->version, place->path, err);
     place->there = rc > 0;
+    return rc;
+}
+
+/* A version that was pruned is one as well: who looks for it is told. */
+static int is_version(valise_view *view, valise_str at, valise_error *err)
+{
+    vls_tree_version_row version;
+    vls_tree_row tree;
+    int64_t number;
+    int rc;
+
+    if (at.len > 1 && at.ptr[0] == 'v' && vls_str_to_i64(&number, vls_str_from(at, 1)))
+        return 1;
+    rc = vls_tree_is_digits(at) ? vls_tree_head(&tree, view, err) : 0;
+    return rc > 0 ? vls_tree_version_of(&version, view, &tree, at, err) : rc;
+}
+
+int vls_place_when(valise_str *at, valise_view *view, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int64_t seq = 0;
+    int rc = at->len > 0 ? is_version(view, *at, err) : 1;
+
+    if (rc != 0)
+        return VLS_MIN(rc, 0);
+    rc = vls_reading_seq(&seq, vls_reading_of(view), *at, &why);
+    if (rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND)
+        return 0; /* for who looks for a root to say */
+    if (rc < 0 && err)
+        *err = why;
+    if (rc == 0)
+        rc = vls_view_go_to(view, seq, err);
+    if (rc == 0)
+        *at = VLS_STR("");
     return rc;
 }
 

@@ -216,7 +216,7 @@ int vls_tree_version_of(vls_tree_version_row *out, valise_view *view, const vls_
     } else {
         (void)vls_fail(err, VALISE_E_INVALID, "'%s' is not the root of a tree",
                        vls_text_short(given).s);
-        vls_hint(err, "give at least 4 digits of its id, or a version such as v12");
+        vls_hint(err, "give at least 4 digits of its id, a version such as v12, a seq or a time");
         return VALISE_E_INVALID;
     }
     if (rc < 0)

@@ -99,7 +99,7 @@ t 'hashes by their first digits, and places [K2 L8]' '
     done
     [ "$(offers get-node "${node:0:6}" | tail -n 1)" = "$node" ]
     [ -z "$(offers show zz)" ]
-    "$VALISE" -q agent add blind --role none
+    "$VALISE" -q agent add blind --capability backpack:read
     VALISE_ACTOR=blind run "$VALISE" __complete -- frame show ""
     stdout_is_empty
 '

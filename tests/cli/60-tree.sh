@@ -274,6 +274,40 @@ read_only() {
 }
 t 'a workspace that cannot be written cannot be scanned, but read' read_only
 
+# --at behind these two takes what it takes everywhere, and roots and versions besides. [C13 K35]
+past() {
+    "$VALISE" -q init
+    mkdir d && echo 1 >d/f && "$VALISE" -q scan
+    echo one | "$VALISE" -q put-frame d/f -
+    seq=$("$VALISE" log list --json --limit 1 | sed 's/.*"seq":\([0-9]*\).*/\1/')
+    root=$("$VALISE" tree list --json | sed 's/.*"root":"\([^"]*\)".*/\1/')
+    time=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
+    echo 22 >>d/f && "$VALISE" -q scan
+    echo two | "$VALISE" -q put-frame d/f -
+    run "$VALISE" --at "$seq" get-node d/f
+    cp "$OUT" then
+    grep -q one then
+    for at in "$seq" "$time"; do
+        run "$VALISE" get-node d/f --at "$at"
+        cmp then "$OUT"
+        run "$VALISE" tree ls d --at "$at"
+        stdout_has '2 B'
+    done
+    for at in v1 "$root" "${root:0:8}"; do
+        run "$VALISE" get-node d/f --at "$at"
+        stdout_has '2 B'
+        run "$VALISE" tree ls d --at "$at"
+        stdout_has '2 B'
+    done
+    run "$VALISE" tree ls d --at v2
+    stdout_has '5 B'
+    expect_exit 3 "$VALISE" tree ls --at 99
+    stderr_has 'no seq 99 yet'
+    expect_exit 6 "$VALISE" get-node d/f --at nonsense
+    stderr_has 'a seq or a time'
+}
+t 'the past of a node and of a folder: roots, versions, seqs and times' past
+
 t 'without a scan there is no tree' '
     "$VALISE" -q init
     expect_exit 3 "$VALISE" tree ls
