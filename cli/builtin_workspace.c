@@ -73,7 +73,7 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     options.flags = VALISE_OPEN_CREATE | (a->open ? (unsigned)VALISE_OPEN_ANYBODY : 0);
     rc = cli_settle(c, err);
     if (rc == 0) {
-        cli_tell_engine(&options, c);
+        cli_tell_engine(&options);
         rc = valise_open(&c->workspace, dir, &options, err);
     }
     if (rc < 0)

@@ -22,7 +22,7 @@ int cli_settle(cli *c, valise_error *err);
 
 /* Who acts, and what the environment says of the engine; after cli_settle. */
 valise_str cli_actor(const cli *c);
-void cli_tell_engine(valise_options *options, const cli *c);
+void cli_tell_engine(valise_options *options);
 
 /* ---- the workspace (workspace.c) ---- */
 

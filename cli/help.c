@@ -496,6 +496,7 @@ static void add_reference_tables(cli_page *page)
 static void add_setting(cli_page *page, const vls_setting *s)
 {
     const bool workspace = s->layers & 1u << VLS_LAYER_WORKSPACE;
+    const vls_setting_text variable = vls_setting_variable(s);
     VLS_AUTO(buf) vls_buf text = {0};
 
     vls_buf_init(&text, page->out->env, HELP_LINE_MAX);
@@ -511,10 +512,11 @@ static void add_setting(cli_page *page, const vls_setting *s)
     }
     if (s->initial)
         vls_buf_printf(&text, " Default: %s.", s->initial);
-    if (s->variable)
-        vls_buf_printf(&text, " Environment: %s.", s->variable);
+    if (variable.s[0])
+        vls_buf_printf(&text, " Environment: %s.", variable.s);
     if (!workspace)
-        vls_buf_add_text(&text, " Only in the user's file or the environment.");
+        vls_buf_add_text(&text, variable.s[0] ? " Only in the user's file or the environment."
+                                              : " Only in the user's file.");
     if (vls_buf_cstr(&text))
         page->format->entry(page, s->name, vls_buf_cstr(&text));
 }

@@ -3,7 +3,7 @@
  *     colours      core.color < NO_COLOR < VALISE_COLOR < --color
  *     pager        PAGER < core.pager < VALISE_PAGER < --no-pager, as in git
  *     actor        core.actor < VALISE_ACTOR < --actor
- *     the engine   what both files say < VALISE_DURABILITY, VALISE_TIMEOUT
+ *     the engine   what both files say < VALISE_DURABILITY, VALISE_PROGRAM_TIMEOUT, ...
  *
  * The workspace's file is not asked here: it may be a stranger's, and who acts, what runs and what
  * a terminal is sent is for the user to say. The engine reads of it what concerns the workspace.
@@ -101,18 +101,8 @@ valise_str cli_actor(const cli *c)
     return vls_config_text(c->settings, "core.actor");
 }
 
-void cli_tell_engine(valise_options *options, const cli *c)
+/* It reads the files itself, and the workspace's is the weaker one. */
+void cli_tell_engine(valise_options *options)
 {
-    const vls_config_entry *durability = find(c, "core.durability");
-    const vls_config_entry *timeout = find(c, "core.timeout");
-
-    /* It reads the files itself, and the workspace's is the weaker one. */
-    if (durability && durability->layer == VLS_LAYER_ENVIRONMENT)
-        options->durability = vls_str_equal(durability->value, VLS_STR("full"))
-                                  ? VALISE_DURABILITY_FULL
-                                  : VALISE_DURABILITY_NORMAL;
-    if (timeout && timeout->layer == VLS_LAYER_ENVIRONMENT) {
-        int64_t ns = vls_config_duration_ns(c->settings, "core.timeout");
-        options->timeout_ns = VLS_MAX(ns, 1);
-    }
+    options->environment = (const char *const *)environ;
 }

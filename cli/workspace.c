@@ -149,7 +149,7 @@ int cli_open(cli *c, valise_error *err)
         return rc;
     options.env = c->env;
     options.actor = cli_actor(c);
-    cli_tell_engine(&options, c);
+    cli_tell_engine(&options);
     return valise_open(&c->workspace, path, &options, err);
 }
 

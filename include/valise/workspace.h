@@ -55,11 +55,14 @@ typedef struct valise_options {
     const struct valise_extension *const *extensions;  /* NULL-ended, or NULL */
     const struct valise_middleware *const *middleware; /* in this order; NULL-ended, or NULL */
     const char *user_config; /* file; NULL: $XDG_CONFIG_HOME/valise/config */
+    /* Settings from variables such as VALISE_PROGRAM_TIMEOUT, as "NAME=value", NULL-ended; NULL:
+     * none. environ, for a program that means its user's. Outlives the handle. */
+    const char *const *environment;
 } valise_options;
 
 #define VALISE_OPTIONS_INIT                                                                        \
     {                                                                                              \
-        sizeof(valise_options), 0, 0, {NULL, 0}, 0, NULL, NULL, NULL, NULL, NULL, NULL             \
+        sizeof(valise_options), 0, 0, {NULL, 0}, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL       \
     }
 
 /* Open the workspace in the folder `path`, which contains .valise/; or, for ":memory:", a new one

@@ -268,33 +268,120 @@ static int load_file(vls_config *config, vls_layer layer, const char *path, vali
     return vls_ini_read(config->env, l.file, vls_buf_str(&text), add_from_file, &l, err);
 }
 
-static const vls_setting *setting_of_variable(valise_str variable)
+/* ---- the environment ---- */
+
+/* "view.*.spec" as VALISE_VIEW_, what stands for the star, and _SPEC. */
+static void add_upper(vls_setting_text *out, const char *text, size_t len)
+{
+    size_t used = strlen(out->s);
+
+    for (size_t i = 0; i < len && used + 1 < sizeof(out->s); i++) {
+        char c = text[i];
+        out->s[used++] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c == '*' ? '*' : '_');
+    }
+    out->s[used] = '\0';
+}
+
+static vls_setting_text usual_variable(const vls_setting *setting)
+{
+    vls_setting_text text = {"VALISE_"};
+
+    if (!(setting->layers & 1u << VLS_LAYER_ENVIRONMENT))
+        return (vls_setting_text){""};
+    add_upper(&text, setting->name, strlen(setting->name));
+    return text;
+}
+
+vls_setting_text vls_setting_variable(const vls_setting *setting)
+{
+    vls_setting_text usual = usual_variable(setting), text = usual;
+    char *star = strchr(text.s, '*');
+
+    if (setting->variable)
+        (void)snprintf(text.s, sizeof(text.s), "%s", setting->variable);
+    else if (star)
+        (void)snprintf(star, sizeof(text.s) - (size_t)(star - text.s), "NAME%s",
+                       strchr(usual.s, '*') + 1);
+    return text;
+}
+
+/* The name that a variable sets, in lower case: a subsection of letters and digits alone, since
+ * nobody can tell what else an underscore stands for. */
+static bool name_of(vls_setting_text *out, const vls_setting *setting, valise_str variable)
+{
+    vls_setting_text usual = usual_variable(setting);
+    const char *star = strchr(usual.s, '*');
+    valise_str before = valise_str_of(usual.s), behind, sub;
+
+    (void)snprintf(out->s, sizeof(out->s), "%s", setting->name);
+    if (!star)
+        return usual.s[0] && vls_str_equal(before, variable);
+    before.len = (size_t)(star - usual.s);
+    behind = valise_str_of(star + 1);
+    if (!vls_str_starts(variable, before) || variable.len <= before.len + behind.len ||
+        !vls_str_equal(vls_str_from(variable, variable.len - behind.len), behind))
+        return false;
+    sub = vls_str(variable.ptr + before.len, variable.len - before.len - behind.len);
+    if (sub.len + strlen(setting->name) >= sizeof(out->s))
+        return false;
+    star = strchr(setting->name, '*');
+    memcpy(out->s + (star - setting->name), sub.ptr, sub.len);
+    (void)snprintf(out->s + (star - setting->name) + sub.len,
+                   sizeof(out->s) - (size_t)(star - setting->name) - sub.len, "%s", star + 1);
+    for (size_t i = 0; i < sub.len; i++) {
+        char *c = &out->s[(size_t)(star - setting->name) + i];
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c - 'A' + 'a');
+        else if (*c < '0' || *c > '9')
+            return false;
+    }
+    return true;
+}
+
+/* Which setting a variable sets, under which name. brief: by its shorter variable. */
+static const vls_setting *setting_of_variable(vls_setting_text *name, valise_str variable,
+                                              bool brief)
 {
     for (const vls_setting *s = vls_settings; s->name; s++) {
-        if (s->variable && vls_str_equal(valise_str_of(s->variable), variable))
+        if (!brief && name_of(name, s, variable))
             return s;
+        if (brief && s->variable && vls_str_equal(valise_str_of(s->variable), variable)) {
+            (void)snprintf(name->s, sizeof(name->s), "%s", s->name);
+            return s;
+        }
     }
     return NULL;
 }
 
-static int load_environment(vls_config *config, const char *const *environment, valise_error *err)
+static int load_variables(vls_config *config, const char *const *environment, bool brief,
+                          valise_error *err)
 {
     int rc = 0;
 
     for (; rc == 0 && environment && *environment; environment++) {
         loading l = {.config = config, .layer = VLS_LAYER_ENVIRONMENT};
-        valise_str name, value;
-        const vls_setting *setting;
-        if (!vls_str_cut(&name, &value, valise_str_of(*environment), '='))
-            continue;
-        setting = setting_of_variable(name);
-        if (!setting || value.len == 0)
+        valise_str variable, value;
+        vls_setting_text name;
+        if (!vls_str_cut(&variable, &value, valise_str_of(*environment), '=') || value.len == 0 ||
+            !vls_str_starts(variable, VLS_STR("VALISE_")) ||
+            !setting_of_variable(&name, variable, brief))
             continue; /* VALISE_DIR and the like are the command line's; empty is as if unset */
-        l.file = valise_str_of(setting->variable);
-        rc = add_entry(&l, valise_str_of(setting->name), value, 0, err);
+        rc = vls_arena_dup(&l.file, &config->arena, variable, err);
+        if (rc == 0)
+            rc = add_entry(&l, valise_str_of(name.s), value, 0, err);
     }
     return rc;
 }
+
+/* The shorter variable is the stronger one. */
+static int load_environment(vls_config *config, const char *const *environment, valise_error *err)
+{
+    int rc = load_variables(config, environment, false, err);
+
+    return rc < 0 ? rc : load_variables(config, environment, true, err);
+}
+
+/* ---- files, flags, all of it ---- */
 
 static int load_flags(vls_config *config, const char *const *flags, valise_error *err)
 {

@@ -3,7 +3,7 @@
  *     layer         where                                  may set
  *     workspace     .valise/config                         what concerns this workspace
  *     user          $XDG_CONFIG_HOME/valise/config         everything; code and trust only here
- *     environment   VALISE_... (as the host passes it)     what has a variable
+ *     environment   VALISE_... (as the host passes it)     everything but code, trust, providers
  *     flag          of the command line                    everything but code and trust
  *
  * Later layers take precedence. What a layer may not set is read and reported, but has no effect: a
@@ -50,7 +50,7 @@ typedef struct vls_setting {
     const char *help;     /* one sentence */
     const char *choices;  /* separated by blanks */
     const char *initial;  /* what holds when nobody sets it; NULL: nothing */
-    const char *variable; /* of the environment; NULL: none */
+    const char *variable; /* of the environment, shorter than the usual one; NULL: none */
     vls_setting_type type;
     unsigned layers; /* bits 1 << VLS_LAYER_... that may set it */
 } vls_setting;
@@ -98,6 +98,13 @@ int64_t vls_config_duration_ns(const vls_config *config, const char *name);
  * NULL: nothing). */
 void vls_setting_split(valise_str *section, valise_str *subsection, valise_str *key,
                        valise_str name);
+
+/* The variable of the environment that sets it: VALISE_SECTION_KEY, or a shorter one; "": there is
+ * none. NAME stands for a subsection: VALISE_VIEW_NAME_SPEC. */
+typedef struct vls_setting_text {
+    char s[64];
+} vls_setting_text;
+vls_setting_text vls_setting_variable(const vls_setting *setting);
 
 /* The setting a name belongs to, or NULL. */
 const vls_setting *vls_setting_find(valise_str name);

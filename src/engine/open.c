@@ -69,7 +69,7 @@ static int find_user_file(const char **out, vls_engine *e, const valise_options 
 
 static int load_config(vls_engine *e, const valise_options *o, valise_error *err)
 {
-    vls_config_sources sources = {0};
+    vls_config_sources sources = {.environment = o->environment};
     int rc = find_user_file(&sources.user_file, e, o, err);
 
     if (rc == 0 && e->folder)

@@ -140,4 +140,31 @@ t 'a value that a setting does not take is refused before anything is done [L5 L
     stderr_has "auto always never" purple
 '
 
+t 'every setting of files has a variable, but none for code, trust and providers [L9]' '
+    "$VALISE" -q init
+    export VALISE_PROGRAM_TIMEOUT=5s VALISE_VIEW_BRIEF_SPEC=max=1 VALISE_CHECKPOINT_MAX_FILE=10
+    run "$VALISE" config list --show-origin
+    stdout_matches "^program.timeout +5s +environment VALISE_PROGRAM_TIMEOUT$" \
+        "^view.brief.spec +max=1 +environment VALISE_VIEW_BRIEF_SPEC$"
+    # It holds, over what the files say.
+    "$VALISE" config set checkpoint.max-file 1000
+    echo "more than ten bytes" >f
+    run "$VALISE" config get checkpoint.max-file
+    stdout_is 10
+    VALISE_CONTEXT_FRAME_MAX=3 expect_exit 1 "$VALISE" put-frame f - <<<"too much"
+    stderr_has "at most 3 are allowed"
+    VALISE_PROGRAM_TIMEOUT=soon expect_exit 6 "$VALISE" status
+    stderr_has "VALISE_PROGRAM_TIMEOUT"
+    # The shorter one is stronger.
+    VALISE_CORE_ACTOR=b VALISE_ACTOR=a run "$VALISE" config get core.actor
+    stdout_is a
+    VALISE_CORE_ACTOR=b run "$VALISE" config get core.actor
+    stdout_is b
+    VALISE_TREE_IGNORE="*" VALISE_EXTENSION_X_PATH=/x VALISE_TRUST_X_OWNER=1 VALISE_PROVIDER_X_URL=http://x \
+        VALISE_CREDENTIAL_X_ENV=HOME run "$VALISE" config list --show-origin
+    for name in tree extension trust provider credential; do
+        stdout_lacks "$name."
+    done
+'
+
 done_testing
