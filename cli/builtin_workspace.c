@@ -232,12 +232,15 @@ static int make_row(vls_json *out, cli *c, valise_str name, valise_str value,
     return vls_json_builder_finish(out, &b, err);
 }
 
-static int refuse_unset(valise_str name, bool known, valise_error *err)
+static int refuse_unset(valise_str name, const vls_setting *known, valise_error *err)
 {
+    bool is_user = known && known->layers & 1u << VLS_LAYER_USER;
+
     (void)vls_fail(err, VALISE_E_NOT_FOUND, known ? "'%s' is not set" : "there is no setting '%s'",
                    vls_text_short(name).s);
     if (known)
-        vls_hint(err, "valise config set --user %s VALUE", vls_text_short(name).s);
+        vls_hint(err, "valise config set%s %s VALUE", is_user ? " --user" : "",
+                 vls_text_short(name).s);
     else
         vls_hint(err, "'valise config list --all' lists them");
     return VALISE_E_NOT_FOUND;
@@ -262,7 +265,7 @@ static int run_config_get(int *status, cli *c, const cli_words *words, const voi
     if (entry && !value.ptr)
         value = VLS_STR("true"); /* a key alone */
     if (!value.ptr)
-        rc = refuse_unset(a->name, known, err);
+        rc = refuse_unset(a->name, known ? vls_setting_find(a->name) : NULL, err);
     if (rc == 0)
         rc = make_row(&row, c, a->name, value, entry, true, err);
     if (rc == 0 && c->options.json)

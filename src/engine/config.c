@@ -265,7 +265,10 @@ static int load_file(vls_config *config, vls_layer layer, const char *path, vali
         rc = vls_arena_dup(&l.file, &config->arena, valise_str_of(path), err);
     if (rc < 0)
         return rc;
-    return vls_ini_read(config->env, l.file, vls_buf_str(&text), add_from_file, &l, err);
+    rc = vls_ini_read(config->env, l.file, vls_buf_str(&text), add_from_file, &l, err);
+    if (rc == VALISE_E_INVALID && err && !err->hint[0])
+        vls_hint(err, "correct that line of the file, or remove it");
+    return rc;
 }
 
 /* ---- the environment ---- */

@@ -140,6 +140,19 @@ t 'a value that a setting does not take is refused before anything is done [L5 L
     stderr_has "auto always never" purple
 '
 
+t 'hints about settings can be followed [L5]' '
+    "$VALISE" -q init
+    expect_exit 3 "$VALISE" config get tree.ignore
+    stderr_has "hint: valise config set tree.ignore VALUE"
+    run "$VALISE" config set tree.ignore "*.o"
+    expect_exit 3 "$VALISE" config get core.pager
+    stderr_has "hint: valise config set --user core.pager VALUE"
+    run "$VALISE" config set --user core.pager cat
+    echo "[broken" >>.valise/config
+    expect_exit 6 "$VALISE" status
+    stderr_has "config:" "hint: correct that line of the file"
+'
+
 t 'every setting of files has a variable, but none for code, trust and providers [L9]' '
     "$VALISE" -q init
     export VALISE_PROGRAM_TIMEOUT=5s VALISE_VIEW_BRIEF_SPEC=max=1 VALISE_CHECKPOINT_MAX_FILE=10

@@ -271,7 +271,7 @@ sleep 100
 EOF
     run "$VALISE" config set program.timeout 300ms
     expect_exit 1 "$VALISE" synthesize src/b --program ../bin/slow
-    stderr_has 'slow did not end within 300 ms'
+    stderr_has 'slow did not end within 300 ms' 'valise config set program.timeout 1s'
     [ ! -d "/proc/$(cat "$LOG")" ]
     run "$VALISE" list-frames src/b
     stdout_lacks notes
