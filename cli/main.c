@@ -10,6 +10,8 @@
 #include "cli/paths.h"
 #include "cli/print.h"
 
+#define VERBS_MAX 160u /* of a message */
+
 /* The payload of an operation as the text that is dispatched. */
 static int run_operation(int *status, cli *c, const cli_words *words, vls_json payload,
                          valise_error *err)
@@ -85,16 +87,31 @@ static int split(cli_words *out, cli *c, size_t count, const char *const *argv, 
     return more == 1 ? cli_words_split(out, c, count, argv, err) : rc;
 }
 
-/* Half a command: who stops there wants to know how it goes on. It is wrong usage all the same. */
-static int list_group(int *status, cli *c, const cli_words *words, valise_error *err)
+/* Half a command is wrong usage; who stops there wants to know how it goes on. */
+static int refuse_group(const cli *c, const cli_words *words, valise_error *err)
 {
-    if (c->options.json) {
-        vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a subcommand", words->group);
-        vls_hint(err, "run 'valise %s --help' for the list of commands", words->group);
-        return CLI_E_USAGE;
+    const char *group = cli_catalog_group(c->catalog, words->group);
+    char verbs[VERBS_MAX] = "";
+    size_t len = 0, group_len;
+
+    group = group ? group : words->group;
+    group_len = strlen(group);
+
+    for (size_t i = 0; i < c->catalog->count; i++) {
+        const cli_command *command = &c->catalog->commands[i];
+        const char *verb = command->op->name + group_len + 1;
+        if (!cli_command_is_of(command, group, group_len))
+            continue;
+        if (len + strlen(verb) + 8 > sizeof(verbs)) {
+            (void)snprintf(verbs + len, sizeof(verbs) - len, ", ...");
+            break;
+        }
+        len +=
+            (size_t)snprintf(verbs + len, sizeof(verbs) - len, "%s%s", len > 0 ? ", " : "", verb);
     }
-    *status = CLI_USAGE;
-    return cli_print_help(c, words, err);
+    vls_report(err, CLI_E_USAGE, -1, "'valise %s' needs a subcommand: %s", words->group, verbs);
+    vls_hint(err, "run 'valise %s --help' for what they do", words->group);
+    return CLI_E_USAGE;
 }
 
 static int run_words(int *status, cli *c, const cli_words *words, valise_error *err)
@@ -108,7 +125,7 @@ static int run_words(int *status, cli *c, const cli_words *words, valise_error *
         return 0;
     }
     if (!words->command && words->group && !c->options.help)
-        return list_group(status, c, words, err);
+        return refuse_group(c, words, err);
     if (c->options.help || !words->command)
         return cli_print_help(c, words, err);
     rc = cli_words_payload(&payload, c, words, err);

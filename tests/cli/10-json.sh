@@ -192,7 +192,8 @@ t 'version' '
 
 t 'a group of commands explains itself, and so does each command [L4]' '
     expect_exit 2 "$VALISE" json
-    stdout_has "json canonical VALUE"
+    stdout_is_empty
+    stderr_has "json'"'"' needs a subcommand: canonical, diff" "valise json --help"
     expect_exit 0 "$VALISE" json --help
     stdout_has "json canonical VALUE"
     cp "$OUT" group
