@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "cli/help.h"
 
@@ -134,43 +135,18 @@ static int data_value(vls_json *out, cli *c, valise_str bytes, valise_error *err
     return rc;
 }
 
-/* Does the text begin with this pattern? 0 stands for any digit, T for a blank too. */
-static bool has_form(const char *text, const char *form)
-{
-    for (; *form; form++, text++) {
-        bool same = *form == '0'   ? *text >= '0' && *text <= '9'
-                    : *form == 'T' ? *text == 'T' || *text == 't' || *text == ' '
-                                   : *text == *form;
-        if (!same)
-            return false;
-    }
-    return true;
-}
-
-/* A date, or a time without a zone, is told in UTC as times are printed: "2026-11-19" is its
- * beginning, "2026-11-19 10:00" has no seconds. All else stays as it is. */
 int cli_whole_time(const char **out, cli *c, const char *word, valise_error *err)
 {
-    static const char full[] = "0000-00-00T00:00:00";
-    static const size_t ends[] = {10, 16, 19};
-    const size_t len = strlen(word);
-    char text[sizeof(full) + 1];
+    vls_time_text text;
     valise_str kept;
     int rc;
 
     *out = word;
-    for (size_t i = 0; i < VLS_COUNT(ends); i++) {
-        char form[sizeof(full)];
-        (void)snprintf(form, sizeof(form), "%.*s", (int)ends[i], full);
-        if (len != ends[i] || !has_form(word, form))
-            continue;
-        (void)snprintf(text, sizeof(text), "%s%sZ", word, full + len);
-        text[10] = 'T';
-        rc = vls_arena_dup(&kept, &c->arena, valise_str_of(text), err);
-        *out = rc == 0 ? kept.ptr : word;
-        return rc;
-    }
-    return 0;
+    if (!vls_time_complete(&text, valise_str_of(word)))
+        return 0;
+    rc = vls_arena_dup(&kept, &c->arena, valise_str_of(text.s), err);
+    *out = rc == 0 ? kept.ptr : word;
+    return rc;
 }
 
 int cli_path_value(vls_json *out, cli *c, valise_str path, valise_error *err)

@@ -271,3 +271,42 @@ int vls_time_parse_ns(int64_t *out, valise_str text, valise_error *err)
                            vls_text_short(text).s);
     return 0;
 }
+
+/* Does the text have this pattern? 0 stands for any digit, T for a blank too. */
+static bool has_form(valise_str text, const char *form, size_t len)
+{
+    if (text.len != len)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        char c = text.ptr[i];
+        bool same = form[i] == '0'   ? c >= '0' && c <= '9'
+                    : form[i] == 'T' ? c == 'T' || c == 't' || c == ' '
+                                     : c == form[i];
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
+bool vls_time_complete(vls_time_text *out, valise_str text)
+{
+    static const char full[] = "0000-00-00T00:00:00";
+    static const size_t ends[] = {10, 16, 19};
+
+    for (size_t i = 0; i < VLS_COUNT(ends); i++) {
+        if (!has_form(text, full, ends[i]))
+            continue;
+        (void)snprintf(out->s, sizeof(out->s), "%.*s%sZ", VALISE_STR_ARG(text), full + text.len);
+        out->s[10] = 'T';
+        return true;
+    }
+    return false;
+}
+
+int vls_time_parse_said(int64_t *out, valise_str text, valise_error *err)
+{
+    vls_time_text whole;
+
+    return vls_time_parse_ns(out, vls_time_complete(&whole, text) ? valise_str_of(whole.s) : text,
+                             err);
+}

@@ -46,6 +46,12 @@ vls_time_text vls_time_text_of(int64_t ns);
  * years 0001 to 9999 in UTC. VALISE_E_LIMIT before 1677-09-21 and after 2262-04-11. */
 int vls_time_parse_ns(int64_t *out, valise_str text, valise_error *err);
 
+/* The same of what people write: a date, or a time without a zone, is told in UTC as times are
+ * printed. "2026-11-19" is its beginning, "2026-11-19 10:00" has no seconds. complete: such a text
+ * as a whole one; false: it is none, and nothing to be completed. */
+int vls_time_parse_said(int64_t *out, valise_str text, valise_error *err);
+bool vls_time_complete(vls_time_text *out, valise_str text);
+
 /* ---- durations (duration.c) ---- */
 
 /* Read a whole number and a unit without a space, "90s": ns, us, ms, s, m, h, d, w.

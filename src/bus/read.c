@@ -78,7 +78,7 @@ int vls_reading_seq(int64_t *seq, vls_reading *r, valise_str at, valise_error *e
         return 0;
     if (vls_uuid_parse(&id, at, NULL) == 0)
         return at_of_uuid(seq, r, &id, at, err);
-    rc = vls_time_parse_ns(&time, at, NULL);
+    rc = vls_time_parse_said(&time, at, NULL);
     if (rc == 0)
         return at_of_time(seq, r, time, err);
     rc = vls_str_find_byte(at, '/') < at.len ? 0 : at_of_digits(seq, r, at, err);

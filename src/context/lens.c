@@ -123,7 +123,7 @@ static int seq_end(int64_t *out, valise_str text)
 
 static int time_end(int64_t *out, valise_str text)
 {
-    return vls_time_parse_ns(out, text, NULL);
+    return vls_time_parse_said(out, text, NULL);
 }
 
 static int read_range(vls_lens_reading *r, int64_t *from, int64_t *to, unsigned what, end_fn *end)

@@ -111,6 +111,8 @@ TEST(lens, filters)
         {"seq=8..", false},
         {"seq=..6", false},
         {"time=..1970-01-01T00:00:00Z", false},
+        {"time=..1970-01-01", false},
+        {"time=1970-01-01..", true},
         {"time=1970-01-01T00:00:00Z..", true},
     };
     vls_lens lens;
