@@ -1,4 +1,5 @@
 /* builtin_workspace.c -- what there is to do around a workspace: make one, settings, trust. */
+#include <limits.h>
 #include <unistd.h>
 
 #include "cli/call.h"
@@ -6,6 +7,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "engine/engine.h"
+#include "engine/file.h"
 #include "engine/trust.h"
 
 #define PATH_BYTES 4095
@@ -57,6 +59,23 @@ static const valise_field init_out[] = {
     VALISE_FIELD_END,
 };
 
+/* The folders above it, as git init makes them. */
+static int make_parents(const char *dir, valise_error *err)
+{
+    char path[PATH_MAX];
+    int rc = 0;
+
+    if (strlen(dir) >= sizeof(path))
+        return 0; /* for who opens it to say */
+    for (size_t i = 0; rc == 0 && dir[i]; i++) {
+        path[i] = dir[i];
+        path[i + 1] = '\0';
+        if (dir[i + 1] == '/' && dir[i] != '/' && access(path, F_OK) < 0)
+            rc = vls_folder_make(path, 0777, err);
+    }
+    return rc;
+}
+
 static int run_init(int *status, cli *c, const cli_words *words, const void *args,
                     valise_error *err)
 {
@@ -74,6 +93,9 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
     rc = cli_settle(c, err);
     if (rc == 0) {
         cli_tell_engine(&options);
+        rc = make_parents(dir, err);
+    }
+    if (rc == 0) {
         rc = valise_open(&c->workspace, dir, &options, err);
     }
     if (rc < 0)
@@ -90,18 +112,17 @@ static int run_init(int *status, cli *c, const cli_words *words, const void *arg
 }
 
 const cli_builtin cli_builtin_init = {
-    .op =
-        {.size = sizeof(valise_op),
-         .name = "init",
-         .brief = "Create a workspace in a folder.",
-         .help =
-             "Creates .valise/ in it, which only its owner can read and which git ignores. If the\n"
-             "folder has one already, nothing changes.",
-         .in = init_in,
-         .in_size = sizeof(init_args),
-         .out = init_out,
-         .out_size = sizeof(init_result),
-         .example = "{\"dir\":\"project\"}"},
+    .op = {.size = sizeof(valise_op),
+           .name = "init",
+           .brief = "Create a workspace in a folder.",
+           .help = "Creates the folder if there is none, and .valise/ in it, which only its owner "
+                   "can read and which git ignores. If the\n"
+                   "folder has one already, nothing changes.",
+           .in = init_in,
+           .in_size = sizeof(init_args),
+           .out = init_out,
+           .out_size = sizeof(init_result),
+           .example = "{\"dir\":\"project\"}"},
     .run = run_init,
 };
 

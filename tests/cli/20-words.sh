@@ -48,7 +48,11 @@ t 'init makes the folder it is told' '
     stdout_is_empty
     run "$VALISE" --workspace third init
     exists third/.valise
-    expect_exit 3 "$VALISE" init no/such/parent
+    run "$VALISE" init new/dir//deep/
+    exists new/dir/deep/.valise
+    touch file
+    expect_exit 3 "$VALISE" init file/dir/deep
+    [ ! -e file/dir ]
 '
 
 t 'init says whether it made one, also where a folder was left without one' '
