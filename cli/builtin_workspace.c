@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "engine/engine.h"
-#include "engine/file.h"
+#include "base/file.h"
 #include "engine/trust.h"
 
 #define PATH_BYTES 4095
