@@ -530,5 +530,5 @@ int cli_print_anything(cli *c, const valise_op *op, vls_json answer, valise_erro
 
     if (vls_str_equal(cli_text_of(answer, "kind"), VLS_STR("backpack_commit")))
         rc = show_commit(c, answer, err);
-    return rc != 0 ? VLS_MIN(rc, 0) : cli_show_object(c, op->out, answer, 0, err);
+    return rc != 0 ? vls_settle(rc) : cli_show_object(c, op->out, answer, 0, err);
 }

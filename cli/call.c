@@ -156,7 +156,7 @@ static int run_one(int *status, valise_reply *reply, cli *c, valise *v, const va
     int rc = printer && printer->pour ? printer->pour(c, v, payload, call, err) : 0;
 
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = valise_dispatch_str(reply, v, valise_str_of(op->name), payload, call, err);
     if (rc < 0)
         return rc;

@@ -340,7 +340,7 @@ static int talk(chat *h, valise_error *err)
     }
     if (rc == 0 && h->terminal && !h->c->options.json)
         vls_buf_add_text(&h->c->out->text, "\n");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- the session ---- */

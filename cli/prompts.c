@@ -288,7 +288,7 @@ static int decode(void *args, cli *c, const valise_op *op, valise_str payload, v
 
     if (rc < 0 || c->options.json || c->out->terminal || !vls_member_of(value, "wire").truth ||
         vls_member_of(value, "output").type != VLS_JSON_NULL)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_fields_decode(args, op->in, op->in_size, value, VLS_FIELD_INPUT, &c->arena, err);
     if (rc == 0)
         rc = cli_out_flush(c->out, err);

@@ -253,7 +253,7 @@ static int run_hook(watching *w, const valise_tree_scanned *scanned, valise_erro
     rc = cli_run_hook(w->argv, variables, vls_buf_str(&w->lines), err);
     if (rc > 0 && !w->c->options.quiet)
         (void)dprintf(STDERR_FILENO, "valise: '%s' ended with exit code %d\n", w->argv[0], rc);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* What is made again is told at once. */

@@ -106,7 +106,7 @@ static int ask(valise_str *answer, talk *t, valise_str question, valise_error *e
         if (rc > 0 && sent < question.len)
             return vls_fail(err, VALISE_E_IO, "%s sent an answer before it was asked", t->name.s);
         if (rc != 0)
-            return VLS_MIN(rc, 0);
+            return vls_settle(rc);
         if (t->with.output < 0)
             return fail_ended(t, err);
         if (left_ms <= 0)

@@ -180,7 +180,7 @@ int vls_expire_bound(int64_t *upto, const vls_rows *rows, valise_error *err)
         return rc;
     rc = vls_rows_each(rows, &behind, walk_held, &h, err);
     *upto = VLS_MIN(*upto, h.upto);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- one key ---- */
@@ -330,9 +330,9 @@ static int read_runs(seq_list *out, plan *p, int64_t going, valise_error *err)
         rc = vls_run_is_past(&run, p->edge, going) ? is_newest_run(p, &run, err) : 1;
         if (rc == 0 && !vls_vec_push(out, p->env, run.number))
             rc = vls_fail_memory(err);
-        rc = VLS_MIN(rc, 0);
+        rc = vls_settle(rc);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int plan_runs(plan *p, valise_error *err)

@@ -79,7 +79,7 @@ static int append_entered(const vls_ledger *ledger, valise_commit *commit, valis
     else if (rc == 0)
         rc = ledger->ops->version(&version, ledger->self, commit->key, err);
     if (rc < 0 || !adapt(commit, known > 0 ? &last : NULL, version))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     commit->seq = 0;
     commit->time = VLS_MAX(commit->time, head.last_time);
     commit->previous = known > 0 && vls_uuid_equal(&last.backpack, &head.id) ? last.seq : 0;

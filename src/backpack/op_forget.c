@@ -94,7 +94,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
 
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no such backpack");
-    rc = rc < 0 || bag.dropped ? VLS_MIN(rc, 0) : check_forks(view, &bag, err);
+    rc = rc < 0 || bag.dropped ? vls_settle(rc) : check_forks(view, &bag, err);
     for (size_t i = 0; rc == 0 && i < VLS_COUNT(colls); i++)
         rc = remove_rows(&result->removed, view, colls[i], &bag.id, err);
     if (rc < 0)

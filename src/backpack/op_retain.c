@@ -94,7 +94,7 @@ static int find_target(void *arg, valise_view *view, valise_error *err)
     if (rc >= 0 && limits->bytes != VALISE_NONE)
         rc = vls_rows_each_commit(&rows, t->upto + 1, INT64_MAX, true, walk_bytes, t, err);
     t->upto = VLS_MIN(VLS_MAX(t->upto, t->reached), VLS_MAX(head.last - 1, head.edge));
-    return rc < 0 || t->upto == t->edge ? VLS_MIN(rc, 0) : vls_expire_bound(&t->upto, &rows, err);
+    return rc < 0 || t->upto == t->edge ? vls_settle(rc) : vls_expire_bound(&t->upto, &rows, err);
 }
 
 /* ---- steps ---- */

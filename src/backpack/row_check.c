@@ -37,7 +37,7 @@ static int last_of(int64_t *last, vls_bag_row *bag, valise_view *view, const val
     *bag = (vls_bag_row){.id = *id};
     rc = valise_view_get(bag, view, &vls_bags, err);
     if (rc <= 0 || bag->dropped)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_rows_last(cells, view, id, err);
     if (rc < 0)
         return rc;
@@ -106,7 +106,7 @@ static int check_lineage(valise_check *check, valise_view *view, const vls_bag_r
         origin = (vls_bag_row){.id = at};
         rc = valise_view_get(&origin, view, &vls_bags, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_bag_check_row(valise_check *check, valise_view *view, const void *row, valise_error *err)
@@ -205,7 +205,7 @@ static int check_previous(valise_check *check, valise_view *view, const vls_bag_
     if (rc > 0 && c->version < p.version + vls_commit_is_live(c))
         return PROBLEM(check, err, "its version does not follow that of commit %lld",
                        (long long)c->previous);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int check_history(valise_check *check, valise_view *view, const valise_commit *c,
@@ -217,7 +217,7 @@ static int check_history(valise_check *check, valise_view *view, const valise_co
     int rc = valise_view_get(&bag, view, &vls_bags, err);
 
     if (rc <= 0 || bag.dropped || c->seq <= bag.edge)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     if (c->seq > bag.edge + 1) {
         rc = valise_view_version(&seq, view, &vls_bag_commits, &before, err);
         if (rc == 0 && seq == 0)
@@ -301,7 +301,7 @@ static int check_state(valise_check *check, valise_view *view, const valise_uuid
     if (rc == 0)
         rc = last_of(&last, &bag, view, backpack, err);
     if (rc <= 0 || seq <= last || seq > VLS_BAG_ROW_NUMBER_MAX)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return PROBLEM(check, err, "%s: there is no commit %lld", what, (long long)seq);
 }
 

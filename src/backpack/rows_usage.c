@@ -67,7 +67,7 @@ static int count_commit(int64_t *bytes, counting *c, const valise_commit *commit
         if (rc > 0)
             *bytes += commit->value_size;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int count_state(void *arg, const valise_commit *commit, valise_error *err)

@@ -87,7 +87,7 @@ int vls_blob_take(valise_view *view, const vls_blob_hold *hold, const vls_blob_a
     if (rc == 0)
         rc = valise_view_get(&there, view, &vls_blob_holds, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0); /* it is held already */
+        return vls_settle(rc); /* it is held already */
     rc = valise_view_put(view, &vls_blob_holds, hold, err);
     return rc < 0 ? rc : 1;
 }
@@ -110,7 +110,7 @@ static int count_holds(int64_t *out, valise_view *view, const valise_id *blob, i
     valise_scan_close(scan);
     if (rc >= 0)
         *out = count;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_blob_count(int64_t *out, valise_view *view, const valise_id *blob, valise_error *err)
@@ -146,7 +146,7 @@ static int release_prompts(valise_view *view, const valise_select *select, valis
         if (row.kind == VLS_HOLD_PROMPT)
             rc = vls_blob_release(view, &row, err);
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Does anybody but prompts hold it? 1, or 0. */
@@ -169,7 +169,7 @@ int vls_blob_forget(valise_view *view, const valise_id *blob, valise_error *err)
     const valise_select of_blob = {.row = &key, .equal = 1};
     int rc = has_others(view, &of_blob, err);
 
-    return rc != 0 ? VLS_MIN(rc, 0) : release_prompts(view, &of_blob, err);
+    return rc != 0 ? vls_settle(rc) : release_prompts(view, &of_blob, err);
 }
 
 int vls_blob_forget_entry(valise_view *view, valise_str key, valise_error *err)

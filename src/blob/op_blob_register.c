@@ -80,7 +80,7 @@ static int open_source(registering *r, valise_error *err)
         vls_utf8_valid(name))
         r->name = name;
     r->start = r->fd >= 0 ? lseek(r->fd, 0, SEEK_CUR) : 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int put(registering *r, valise_error *err)

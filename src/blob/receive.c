@@ -370,7 +370,7 @@ static int receive_all(valise_str *blocks, receiving *r, const valise_list *file
     if (rc >= 0 && files->count > 0)
         rc = add_files(&array, r, files, err);
     if (rc < 0 || (!changed && files->count == 0))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     vls_buf_init_in(&text, r->arena, VLS_JSON_MAX_BYTES);
     rc = vls_json_write(&text, array, err);
     return rc < 0 ? rc : vls_buf_keep(blocks, &text, err);

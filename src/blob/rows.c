@@ -51,7 +51,7 @@ static int check_hold(valise_check *check, valise_view *view, const void *row, v
 
     if (rc == 0) { /* the holders of one that was erased may still be going */
         rc = vls_blob_is_erased(view, &hold->blob, err);
-        return rc != 0 ? VLS_MIN(rc, 0)
+        return rc != 0 ? vls_settle(rc)
                        : valise_check_problem(check, err, "register the same file again",
                                               "there is no record of the blob it holds");
     }
@@ -59,7 +59,7 @@ static int check_hold(valise_check *check, valise_view *view, const void *row, v
         return rc;
     rc = vls_blob_holder_is_there(view, hold, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE,
                                 "what holds the blob is gone, or was erased");
 }

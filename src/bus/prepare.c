@@ -121,7 +121,7 @@ int vls_prepare_allowed(valise_prepare *prepare, const void *args, valise_error 
     rc = vls_reading_begin(&reading, command->bus, &call, true, err);
     if (rc == 0)
         rc = access->check(access->self, &reading.view, reading.actor, command->op, args, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_prepare_received(valise_prepare *prepare, const valise_id *blob, valise_error *err)

@@ -74,7 +74,7 @@ static int remove_one(const purge *p, const purged *one, valise_error *err)
         return 0;
     if (rc >= 0)
         rc = vls_blobs_remove(p->v->blobs, &one->id, err);
-    return rc == VALISE_E_NOT_FOUND ? 0 : VLS_MIN(rc, 0);
+    return rc == VALISE_E_NOT_FOUND ? 0 : vls_settle(rc);
 }
 
 static int remove_free(const purge *p, valise_view *view, const purged *some, size_t count,

@@ -52,7 +52,7 @@ static int at_of_uuid(int64_t *seq, vls_reading *r, const valise_uuid *id, valis
         rc = at_of_digits(seq, r, at, err);
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "at: nothing in the log has that id");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int at_of_time(int64_t *seq, vls_reading *r, int64_t time, valise_error *err)

@@ -57,7 +57,7 @@ static int last_version(int64_t *out, valise_view *view, const valise_uuid *id, 
         rc = valise_view_get(&node, view, &vls_nodes, err);
     if (rc > 0)
         *out = VLS_MAX(*out, node.last);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int name_version(vls_turn_ref *out, valise_view *view, const vls_turn_new *turn,
@@ -133,7 +133,7 @@ static int hold_blobs(valise_view *view, const vls_turn_row *row, const vls_bloc
         const vls_blob_about about = vls_blob_told_of(told ? told : &none, &hold.blob);
         rc = vls_blob_take(view, &hold, &about, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- all of it ---- */

@@ -92,7 +92,7 @@ static int check_numbers(const arriving *a, const vls_turn_row *row, const vls_t
         if (rc > 0 && edge.position != (int64_t)i)
             return refuse(&row->ref, "is a merge whose parents are not numbered one by one", err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int check_edges(arriving *a, const vls_turn_row *row, const vls_turn_row *parent,
@@ -108,7 +108,7 @@ static int check_edges(arriving *a, const vls_turn_row *row, const vls_turn_row 
     if (rc == 0 || (rc > 0 && edge.position != 0))
         return refuse(&row->ref, "has a parent in another lane, but no edge", err);
     if (rc < 0 || !row->merges)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_turn_parents(&parents, &count, a->view, row, err);
     if (rc == 0 && (count < 2 || count > VLS_TURN_PARENTS_MAX))
         return refuse(&row->ref, "is a merge with no further parents, or too many", err);
@@ -178,7 +178,7 @@ static int take_unheld(arriving *a, valise_error *err)
             rc =
                 vls_blob_take(a->view, &(vls_blob_hold){u->blob, VLS_HOLD_TURN, holder}, NULL, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int check_said(arriving *a, const vls_turn_row *row, const vls_turn_row *parent,
@@ -245,7 +245,7 @@ static int strike_needed(arriving *a, const valise_coll *coll, void *row, const 
     while (rc >= 0 && scan && (rc = valise_scan_next(row, scan, err)) > 0)
         (void)vls_map_remove(&a->leaves, vls_turn_ref_hash(a->view, ref), ref);
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* A bundle of turns without a session: they wait for somebody, or for gc. */
@@ -402,7 +402,7 @@ static int go_on(circling *c, merge_node *node, valise_error *err)
     }
     rc = vls_turn_get(&parent, c->view, &node->parents[node->at++], err);
     if (rc <= 0 || parent.merge.version == 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     next = vls_map_get(&c->nodes, vls_turn_ref_hash(c->view, &parent.merge), &parent.merge);
     if (!next || next->state == DONE)
         return 0;
@@ -499,7 +499,7 @@ static int check_session(void *arg, const void *session, valise_error *err)
         rc = valise_view_get(&tip, view, &vls_tips, err);
     if (rc > 0 && row->head.version > 0)
         return refuse_session(&row->id, "has its head as a tip as well", err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_sessions_arrive(valise_view *view, const void *const *rows, size_t count, valise_error *err)

@@ -97,7 +97,7 @@ static int gather(vls_branch *out, valise_view *view, const vls_turn_remove_args
         rc = args->recursive ? gather_below(&f, err)
                              : vls_turn_each_child(view, &top, see_child, &f, err);
     vls_map_release(&f.has);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- whose heads and tips ---- */
@@ -445,7 +445,7 @@ static int find_lost(keeping *k, valise_error *err)
         if (rc == 0)
             rc = was_met(&k->has, &row, err);
         if (rc != 0) {
-            rc = VLS_MIN(rc, 0);
+            rc = vls_settle(rc);
             continue;
         }
         if (!vls_vec_push_in(&k->lost, &view->arena, row))
@@ -466,7 +466,7 @@ static int add_tips(keeping *k, const valise_uuid *session, valise_error *err)
         const vls_tip_row tip = {*session, turn->ref, turn->place, valise_view_stamp(view)->time};
         rc = was_met(&k->later, turn, err);
         if (rc != 0) {
-            rc = VLS_MIN(rc, 0);
+            rc = vls_settle(rc);
             continue;
         }
         if (!vls_vec_push_in(&k->r->tips, &view->arena, tip))
@@ -561,7 +561,7 @@ static int change_all(const removing *r, valise_error *err)
         const vls_tip_row tip = {.session = p->session, .turn = p->at->ref};
         rc = p->head ? 0 : valise_view_delete(r->view, &vls_tips, &tip, err);
     }
-    rc = VLS_MIN(rc, 0);
+    rc = vls_settle(rc);
     for (size_t i = 0; rc == 0 && i < r->heads.len; i++) {
         moving *m = &r->heads.ptr[i];
         rc = vls_session_place(&m->session, r->view, m->nowhere ? NULL : &m->to, err);

@@ -180,7 +180,7 @@ static int settle(valise_view *view, const vls_turn_ref *ref, valise_error *err)
     const vls_loose_row loose = {*ref};
     int rc = valise_view_delete(view, &vls_loose, &loose, err);
 
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Tips of theirs have come by themselves: those that are before the head, or before others, are
@@ -233,7 +233,7 @@ static int tidy(valise_view *view, const vls_session_row *session, const vls_tur
         if (rc == 0)
             rc = valise_view_delete(view, &vls_tips, &tip, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int meet_heads(vls_session_row *ours, valise_view *view, const vls_turn_row *theirs,
@@ -328,7 +328,7 @@ int vls_turn_erased(valise_view *view, const void *row, valise_error *err)
     int rc = valise_view_get(&now, view, &vls_turns, err);
 
     if (rc < 0 || (rc > 0 && !vls_id_equal(&now.blocks, &no_id)))
-        return VLS_MIN(rc, 0); /* what it says is still there */
+        return vls_settle(rc); /* what it says is still there */
     if (vls_id_equal(&before->blocks, &no_id))
         return 0; /* it was gone before, and let go of its blobs then */
     rc = vls_turn_blocks(&blocks, &blob, view, &view->arena, before, err);
@@ -338,5 +338,5 @@ int vls_turn_erased(valise_view *view, const void *row, valise_error *err)
         if (rc >= 0)
             rc = vls_blob_forget(view, &hold.blob, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }

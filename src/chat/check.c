@@ -32,7 +32,7 @@ static int check_edge(valise_check *check, valise_view *view, const vls_turn_row
     if (rc > 0 && edge.position != (int64_t)position)
         return PROBLEM(check, err, "the edge from its parent %s has position %lld, not %zu",
                        vls_turn_ref_write(&parent->ref).s, (long long)edge.position, position);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int check_parent(valise_check *check, valise_view *view, const vls_turn_row *row,
@@ -48,7 +48,7 @@ static int check_parent(valise_check *check, valise_view *view, const vls_turn_r
     if (position > 0 || !vls_uuid_equal(&parent.place.lane, &row->place.lane))
         rc = check_edge(check, view, row, &parent, position, err);
     if (rc < 0 || position > 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_turn_relink(&linked, view, &parent, err);
     if (rc == 0 && !vls_turn_has_links(row, &linked))
         rc = PROBLEM(check, err, "its depth and jumps are not those behind %s",
@@ -99,7 +99,7 @@ static int check_unheld(valise_check *check, valise_view *view, const valise_id 
     if (rc <= 0)
         return rc;
     rc = vls_blob_is_erased(view, blob, err);
-    return rc != 0 ? VLS_MIN(rc, 0)
+    return rc != 0 ? vls_settle(rc)
                    : PROBLEM(check, err, "it does not hold its blob %s", vls_id_hex(blob).s);
 }
 
@@ -120,7 +120,7 @@ static int check_holds(valise_check *check, valise_view *view, const vls_turn_ro
         if (rc == 0)
             rc = check_unheld(check, view, &hold.blob, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int check_needed(valise_check *check, valise_view *view, const vls_turn_row *row,
@@ -130,9 +130,9 @@ static int check_needed(valise_check *check, valise_view *view, const vls_turn_r
     int rc = vls_turn_is_needed(view, row, err);
 
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = valise_view_get(&loose, view, &vls_loose, err);
-    return rc != 0 ? VLS_MIN(rc, 0)
+    return rc != 0 ? vls_settle(rc)
                    : PROBLEM(check, err, "nobody refers to it, and it is not among turn_loose");
 }
 
@@ -227,7 +227,7 @@ int vls_tip_check(valise_check *check, valise_view *view, const void *arg, valis
         return PROBLEM(check, err, "its turn is not there");
     if (rc > 0 && !vls_turn_place_equal(&tip->place, &turn.place))
         return PROBLEM(check, err, "its turn lies elsewhere than it says");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_loose_check(valise_check *check, valise_view *view, const void *arg, valise_error *err)
@@ -238,5 +238,5 @@ int vls_loose_check(valise_check *check, valise_view *view, const void *arg, val
 
     if (rc == 0)
         return PROBLEM(check, err, "the turn that waits to be removed is not there");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }

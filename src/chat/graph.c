@@ -122,7 +122,7 @@ int vls_turn_link(vls_turn_row *row, valise_view *view, const vls_turn_row *pare
     }
     if (rc >= 0)
         *row = out;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- up ---- */

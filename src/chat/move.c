@@ -84,7 +84,7 @@ int vls_session_keep(valise_view *view, const vls_session_row *session, const vl
                              .time = valise_view_stamp(view)->time};
     int rc = has(view, session, turn, err);
 
-    return rc != 0 ? VLS_MIN(rc, 0) : valise_view_put(view, &vls_tips, &tip, err);
+    return rc != 0 ? vls_settle(rc) : valise_view_put(view, &vls_tips, &tip, err);
 }
 
 static int drop_tip(valise_view *view, const vls_session_row *session, const vls_turn_ref *ref,
@@ -93,7 +93,7 @@ static int drop_tip(valise_view *view, const vls_session_row *session, const vls
     const vls_tip_row tip = {.session = session->id, .turn = *ref};
     int rc = valise_view_delete(view, &vls_tips, &tip, err);
 
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The tips that the new head is, or goes on from. */
@@ -178,5 +178,5 @@ int vls_session_tidy(valise_view *view, const vls_session_row *session, const vl
 
     for (size_t i = 0; rc >= 0 && i < t.above.len; i++)
         rc = drop_tip(view, session, &t.above.ptr[i], err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }

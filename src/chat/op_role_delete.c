@@ -98,7 +98,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
     if (rc == 0)
         rc = valise_view_delete(view, &vls_roles, &role, err);
     *(vls_role_made *)result = (vls_role_made){role.name, role.version};
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_chat_role_delete = {

@@ -125,7 +125,7 @@ static int look_at(looking *l, const vls_turn_ref *ref, valise_error *err)
     rc = vls_turn_get(&turn, l->view, ref, err);
     if (rc > 0) {
         rc = is_kept(l, &turn, err);
-        return rc != 0 ? VLS_MIN(rc, 0) : take(l, &turn, err);
+        return rc != 0 ? vls_settle(rc) : take(l, &turn, err);
     }
     return rc;
 }

@@ -101,7 +101,7 @@ static int see(void *arg, valise_view *view, valise_error *err)
         rc = has_prompts(view, &row.id, err);
         s->same = rc == 0;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* 1: it went; 0: somebody was faster. */
@@ -149,7 +149,7 @@ static int job(valise_job *j, const void *in, void *out, valise_error *err)
         done->removed += rc > 0;
     }
     vls_vec_release(&c.all, v->env);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_chat_session_retain = {

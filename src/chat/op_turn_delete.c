@@ -102,7 +102,7 @@ static int see_head(void *arg, valise_view *view, valise_error *err)
 
     if (rc > 0)
         t->head = row.head;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int tell_head(delete_result *out, valise_job *job, const valise_uuid *session,

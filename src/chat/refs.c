@@ -179,7 +179,7 @@ static int release_blobs(valise_view *view, const vls_turn_row *turn, valise_err
         const vls_blob_hold hold = {blocks.blobs.ptr[i], VLS_HOLD_TURN, valise_str_of(text.s)};
         rc = vls_blob_release(view, &hold, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int delete_edges(valise_view *view, const vls_turn_row *turn, const vls_turn_ref *parents,
@@ -191,7 +191,7 @@ static int delete_edges(valise_view *view, const vls_turn_row *turn, const vls_t
         const vls_edge_row edge = {.parent = parents[i], .child = turn->ref};
         rc = valise_view_delete(view, &vls_edges, &edge, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Where no row says so any more: this number was used. */
@@ -208,10 +208,10 @@ static int note_number(valise_view *view, const vls_turn_ref *ref, valise_error 
         rc = valise_scan_next(&row, scan, err);
     valise_scan_close(scan);
     if (rc < 0 || (rc > 0 && row.ref.version > ref->version))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = valise_view_get(&node, view, &vls_nodes, err);
     if (rc < 0 || (rc > 0 && node.last >= ref->version))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     node.last = ref->version;
     return valise_view_put(view, &vls_nodes, &node, err);
 }
@@ -237,7 +237,7 @@ static int delete_loose(valise_view *view, const vls_turn_ref *ref, valise_error
     const vls_loose_row loose = {*ref};
     int rc = valise_view_delete(view, &vls_loose, &loose, err);
 
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int put_loose(valise_view *view, const vls_turn_ref *ref, valise_error *err)
@@ -378,7 +378,7 @@ static int list_loose(letting *l, int64_t max, valise_error *err)
         max--;
     }
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_turn_sweep(valise_view *view, int64_t *left, valise_error *err)

@@ -45,7 +45,7 @@ int vls_role_check(valise_view *view, valise_str name, valise_error *err)
     int rc = valise_view_get(&role, view, &vls_roles, err);
 
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no role '%s'", vls_text_short(name).s);
     vls_hint(err, "'valise role list' lists them; 'valise role add' adds one");
     return VALISE_E_NOT_FOUND;
@@ -430,7 +430,7 @@ static int is_transition(valise_str *to, valise_view *view, const vls_turn_row *
         return 0;
     rc = turn->parent.version == 0 ? 0 : vls_turn_get(&parent, view, &turn->parent, err);
     if (rc < 0 || vls_str_equal(parent.in_force, turn->in_force))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_arena_dup(to, &view->arena, turn->in_force, err);
     return rc < 0 ? rc : 1;
 }
@@ -489,7 +489,7 @@ int vls_said_force(valise_str *out, const vls_said *said, valise_view *view, val
     for (size_t i = said->parent_count; !same && i-- > 1;) {
         rc = force_of(out, said, i, view, err);
         if (rc != 0)
-            return VLS_MIN(rc, 0);
+            return vls_settle(rc);
     }
     if (said->parent_count > 0)
         *out = parents[0].in_force;

@@ -258,7 +258,7 @@ static int prove(void *arg, valise_view *view, valise_error *err)
     int rc = vls_tree_content_get(&row, view, &p->seen->node.content, err);
 
     if (rc != 1)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return vls_id_is_none(&row.blob) ? prove_object(p, view, &row.object, err)
                                      : prove_blob(p, &row.blob, err);
 }

@@ -91,7 +91,7 @@ static int is_kept(void *arg, valise_view *view, valise_error *err)
     int rc = a->link ? 1 : vls_tree_content_get(&content, view, &a->hash, err);
 
     if (rc != 1)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = valise_view_scan(&scan, view, &vls_checkpoints, NULL, err);
     while (rc == 0 && (rc = valise_scan_next(&row, scan, err)) > 0)
         rc = has_it(a, view, &row);

@@ -19,7 +19,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     if (rc == 0)
         return vls_fail(err, VALISE_E_NOT_FOUND, "there is no checkpoint '%.*s'",
                         VALISE_STR_ARG(args->name));
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_checkpoint_checkpoint_drop = {

@@ -41,7 +41,7 @@ static int check(valise_view *view, valise_str bytes, valise_error *err)
         if (rc == 0)
             return vls_fail(err, VALISE_E_CONFLICT,
                             "some content is no longer stored: somebody removed checkpoints");
-        rc = VLS_MIN(rc, 0);
+        rc = vls_settle(rc);
     }
     return rc;
 }

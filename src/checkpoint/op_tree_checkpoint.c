@@ -177,7 +177,7 @@ static int is_same(valise_str *name, making *m, valise_error *err)
     if (rc == 0)
         rc = vls_with_view(m->job->v, NULL, find_newest, &c, err);
     if (rc < 0 || !c.any || !vls_id_equal(&c.newest.manifest, &c.manifest))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     *name = c.newest.name;
     return 1;
 }
@@ -208,7 +208,7 @@ static int attempt(making *m, result_type *out, valise_error *err)
         rc = is_same(&out->name, m, err);
         out->existed = rc > 0;
         if (rc != 0)
-            return VLS_MIN(rc, 0);
+            return vls_settle(rc);
     }
     rc = vls_keep_manifest(&made, &memory, m->job, &m->keeping, err);
     if (rc == VALISE_E_CONFLICT && !m->last)

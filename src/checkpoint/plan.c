@@ -494,7 +494,7 @@ static int save_one(const vls_step *s, vls_hoard *hoard, bool force, valise_erro
         return 0;
     if (have->known) { /* what takes its bytes away does not believe a row */
         rc = s->change == VLS_RESTORE_MODE ? 1 : vls_hoard_has(hoard, have, err);
-        return rc != 0 ? VLS_MIN(rc, 0) : give_up(have, VLS_LACK_DAMAGED, force, err);
+        return rc != 0 ? vls_settle(rc) : give_up(have, VLS_LACK_DAMAGED, force, err);
     }
     rc = vls_hoard_file(hoard, have, err);
     if (rc == 2)

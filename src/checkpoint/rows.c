@@ -194,7 +194,7 @@ int vls_tree_content_put(valise_view *view, const vls_tree_content_row *row, val
     int rc = vls_tree_content_get(&old, view, &row->hash, err);
 
     if (rc < 0 || rc == 1)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return rc == 2 ? vls_view_refill(view, &vls_tree_contents, row, err)
                    : valise_view_put(view, &vls_tree_contents, row, err);
 }

@@ -119,7 +119,7 @@ static int read_head(void *arg, valise_view *view, valise_error *err)
 {
     int rc = vls_tree_head(arg, view, err);
 
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_survey_head(vls_tree_row *out, valise_job *job, valise_str dir, valise_error *err)

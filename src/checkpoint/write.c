@@ -236,7 +236,7 @@ static int put_file(vls_writer *w, const vls_step *s, valise_error *err)
             rc = in_the_way(w, path, ELSEWHERE, err);
     }
     w->restored += rc > 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int make_dir(vls_writer *w, const vls_step *s, valise_error *err)

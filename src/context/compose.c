@@ -67,7 +67,7 @@ static int get_frame(vls_frame_row *out, valise_view *view, const vls_slot_row *
     int rc = vls_frame_get(out, view, &slot->head, err);
 
     return rc == 0 ? vls_slot_fail_missing(view, slot, "a frame of a slot is missing", err)
-                   : VLS_MIN(rc, 0);
+                   : vls_settle(rc);
 }
 
 static bool needs_agent(const vls_compose_policy *policy)

@@ -57,7 +57,7 @@ int vls_doubt_slot(valise_view *view, const valise_uuid *tree, valise_str path, 
     int rc = valise_view_get(&row, view, &vls_slot_doubts, err);
 
     if (rc < 0 || (rc > 0 && !row.known))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     row = (vls_slot_doubt_row){
         .tree = *tree, .path = path, .type = type, .since = rc > 0 ? row.since : VALISE_NONE};
     return valise_view_put(view, &vls_slot_doubts, &row, err);
@@ -186,7 +186,7 @@ int vls_doubt_lose(valise_view *view, const valise_uuid *tree, valise_error *err
     const vls_doubt_base_row row = {.tree = *tree};
     int rc = valise_view_delete(view, &vls_doubt_bases, &row, err);
 
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_doubt_is_kept(valise_view *view, const valise_uuid *tree, valise_error *err)

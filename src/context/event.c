@@ -120,7 +120,7 @@ int vls_slot_event(valise_event *out, valise_view *view, const void *before, con
         told.previous = old->head;
     rc = vls_slot_entry(&told.entry, view, &told.slot.id, told.slot.entries, err);
     if (rc <= 0 || told.entry.seq != valise_view_stamp(view)->seq)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return vls_event_tell(out, view, type_of(&told), &told, slot_fields, err);
 }
 

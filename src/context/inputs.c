@@ -49,7 +49,7 @@ static int is_stale(bool *out, selecting *s, const vls_slot_row *slot, const vls
     while ((rc = vls_basis_next(&dep, &in, err)) > 0 && dep.kind != VLS_DEP_NODE)
         ;
     *out = rc > 0 && !vls_id_equal(&dep.id, &s->child->node.object);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int add_input(selecting *s, const vls_slot_row *slot, const vls_frame_row *frame,
@@ -115,7 +115,7 @@ static int add_dir(selecting *s, valise_error *err)
         return add_input(s, &slot, made, err);
     rc = vls_slot_get(&slot, s->view, &s->dir->tree->id, path, s->type, err);
     if (rc <= 0 || !slot.dir || !vls_slot_has_head(&slot))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return add_head(s, &slot, err);
 }
 

@@ -338,7 +338,7 @@ static int gather(vls_merkle_page *leaf, way *w, size_t depth, valise_error *err
         if (rc == 0 && row.prefix.len > depth)
             rc = vls_settle(valise_view_delete(w->view, &vls_merkles, &row, err));
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The inner page of this depth has one pair too few from now on: it becomes a leaf. */

@@ -88,7 +88,7 @@ static int read_limits(bool *any, vls_prune_limits *out, valise_view *view, vali
 
     *any = rc > 0;
     *out = (vls_prune_limits){row.keep_latest, row.age};
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int read_configured(void *arg, valise_view *view, valise_error *err)

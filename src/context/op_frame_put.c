@@ -156,7 +156,7 @@ static int find_basis(vls_tree_found *out, bool *attach, const vls_place *place,
         return VALISE_E_INVALID;
     }
     *attach = rc == 2;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- the frame ---- */

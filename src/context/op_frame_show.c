@@ -86,7 +86,7 @@ static int find_said(valise_id *out, valise_view *view, const vls_slot_row *slot
         if (rc > 0 && !vls_id_is_none(&entry.frame))
             rc = vls_frame_get(&frame, view, &entry.frame, err);
         else
-            rc = VLS_MIN(rc, 0);
+            rc = vls_settle(rc);
         if (rc < 0)
             return rc;
         if (rc > 0 && vls_id_equal(&frame.content, &dep->id) &&

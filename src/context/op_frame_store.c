@@ -37,7 +37,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         rc = vls_frame_make(&frame, view, &from, err);
     if (rc == 0)
         rc = vls_frame_put(view, &frame, &from, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_context_frame_store = {

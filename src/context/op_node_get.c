@@ -116,7 +116,7 @@ static int fill_parent(record *out, valise_view *view, const vls_place *place, v
     rc = vls_tree_get(&parent, view, &place->tree, place->version, out->parent, err);
     if (rc > 0)
         out->parent_id = parent.id;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int fill_record(const record **out, valise_view *view, const vls_place *place,
@@ -158,7 +158,7 @@ static int find_now(valise_str *out, valise_view *view, const vls_place *place, 
 
     if (rc > 0)
         *out = now.path;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int fill_meta(get_result *out, valise_view *view, const vls_place *place, valise_error *err)

@@ -133,7 +133,7 @@ static int check_unchanged(valise_view *view, const vls_tree_row *tree,
 
     if (rc < 0 || args->version == VALISE_NONE ||
         (tree->version == args->version && vls_id_equal(&context.root, &args->root)))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return vls_fail(err, VALISE_E_CONFLICT,
                     "the frames were changed by somebody else in the meantime");
 }

@@ -81,7 +81,7 @@ static int first_seq(int64_t *out, valise_view *view, valise_error *err)
         *out -= rc > 0;
         vls_view_rewind(view, mark);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Was it marked by a command in front of this one? */
@@ -107,7 +107,7 @@ static int mark_all(invalidate_result *out, gathering *g, valise_error *err)
         out->marked += rc > 0;
         out->already += rc == 0;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
@@ -140,7 +140,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         result->context_root = context.root;
     if (g.place.outdated) /* what is said lies at the path, and so does the mark */
         result->tree = VLS_STR("earlier");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- in pieces ---- */

@@ -70,7 +70,7 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
     rc = gather(&list, view, &tree.id, args, err);
     for (size_t i = 0; rc >= 0 && i < list.len; i++)
         rc = vls_slot_invalidate(view, &list.ptr[i], args->reason, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_context_slot_mark = {

@@ -46,7 +46,7 @@ static int find_head(vls_slot_row *slot, vls_frame_row *head, valise_view *view,
         return vls_fail(err, VALISE_E_CORRUPT, "the head of a slot is missing");
     if (rc > 0 && vls_id_is_none(&head->content))
         return vls_fail(err, VALISE_E_NOT_FOUND, "the frame's content was erased");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The same words, by the same author, about the node as it is. */
@@ -103,7 +103,7 @@ static int reaffirm(vls_slot_done *done, valise_view *view, const vls_place *pla
         rc = vls_slot_reaffirm(view, slot, err);
         done->wrote = rc > 0;
         done->slot = *slot;
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     }
     if (vls_id_is_none(&head->recipe))
         return make_anew(done, view, place, slot, head, err);

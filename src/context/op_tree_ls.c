@@ -79,7 +79,7 @@ static int find_version(int64_t *out, valise_view *view, const vls_tree_row *tre
     }
     if (rc > 0)
         *out = version.version;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)

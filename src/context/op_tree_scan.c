@@ -284,7 +284,7 @@ static int list_changes(void *self, valise_view *view, valise_error *err)
             if (what >= 0)
                 l->rows[l->count++] = (change_out){change.path, what};
         }
-        rc = VLS_MIN(rc, 0);
+        rc = vls_settle(rc);
     }
     return rc;
 }

@@ -91,7 +91,7 @@ static int sweep(sweep_result *out, valise_view *view, const valise_uuid *tree,
         rc = vls_tree_each_version(view, tree, 0, drop_version, &d, err);
     if (rc >= 0)
         *out = (sweep_result){swept.gone, d.count, swept.done && rc != 1, swept.dir, swept.behind};
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)

@@ -459,7 +459,7 @@ static int choose_how(int *out, valise_prepare *prepare, valise_error *err)
     if (!vls_prepare_is_dry_run(prepare))
         rc = vls_with_view(valise_prepare_workspace(prepare), NULL, may_record, prepare, err);
     *out = rc > 0 ? BY_ITSELF : FOR_ALL;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* What may have moved and was left where it was: the caller is told, who may know of the tree. */

@@ -39,7 +39,7 @@ static int choose_version(vls_place *place, valise_view *view, valise_str at, va
     }
     if (rc > 0)
         place->version = version.version;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* 1, or 0: no such id. */
@@ -91,7 +91,7 @@ int vls_place_when(valise_str *at, valise_view *view, valise_error *err)
     int rc = at->len > 0 ? is_version(view, *at, err) : 1;
 
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_reading_seq(&seq, vls_reading_of(view), *at, &why);
     if (rc == VALISE_E_INVALID || rc == VALISE_E_NOT_FOUND)
         return 0; /* for who looks for a root to say */
@@ -149,7 +149,7 @@ int vls_place_of(vls_place *out, valise_view *view, const vls_tree_row *tree, va
     place.there = rc > 0;
     if (rc >= 0)
         *out = place;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- the files outside ---- */
@@ -310,7 +310,7 @@ int vls_place_root(valise_id *out, valise_view *view, const vls_place *place, va
     rc = vls_tree_version_of(&version, view, &place->tree, valise_str_of(text), err);
     if (rc > 0)
         *out = version.root;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_path_allows(valise_view *view, const char *capability, valise_str path, valise_str type,
@@ -329,7 +329,7 @@ int vls_path_allows(valise_view *view, const char *capability, valise_str path, 
         attrs[3] = word;
     }
     rc = valise_view_allows(view, capability, attrs, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_place_allows(const vls_place *place, valise_view *view, const char *capability,

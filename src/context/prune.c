@@ -136,7 +136,7 @@ static int move_edge(moving *m, valise_view *view, const vls_tree_row *tree, val
     m->edge_seq = VALISE_NONE;
     if (rc == 0)
         rc = vls_tree_each_version(view, &tree->id, tree->edge, move_on, m, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_prune_edge(int64_t *edge, int64_t *held, valise_view *view, const vls_tree_row *tree,
@@ -219,10 +219,10 @@ static int find_since(int64_t *out, finding *f, const vls_slot_row *slot, valise
     if (rc == 0)
         rc = valise_view_get(&doubt, f->view, &vls_slot_doubts, err);
     else
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     if (rc > 0 && doubt.since != VALISE_NONE)
         *out = doubt.since;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int look_at(void *arg, const vls_slot_row *slot, valise_error *err)
@@ -480,7 +480,7 @@ static int leave_held(gathering *g, valise_error *err)
             g->ids.ptr[kept++] = frame.id;
     }
     g->ids.len = kept;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_prune_frames(const valise_id **ids, size_t *count, valise_view *view,

@@ -50,7 +50,7 @@ static int count_rows(planning *p, valise_view *view, valise_error *err)
     p->out->nodes = swept.gone;
     if (rc == 0)
         rc = vls_tree_each_version(view, &p->tree.id, 0, count_version, p, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int plan_tree(void *arg, valise_view *view, valise_error *err)

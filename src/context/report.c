@@ -204,7 +204,7 @@ static int state_of(int64_t *out, vls_frame_row *frame, reporting *r, const vls_
     }
     rc = vls_undoubted_ask(&r->known, slot, err);
     *out = VLS_STATE_FRESH;
-    return rc != 0 ? VLS_MIN(rc, 0) : compute(out, r, slot, frame, err);
+    return rc != 0 ? vls_settle(rc) : compute(out, r, slot, frame, err);
 }
 
 static int look(reporting *r, const vls_slot_row *slot, valise_error *err)

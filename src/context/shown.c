@@ -193,7 +193,7 @@ static int find_entry(vls_slot_entry_row *out, valise_view *view, const vls_slot
 
     if (rc == 0)
         rc = vls_slot_fail_missing(view, slot, "an entry of a slot is missing", err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_shown_fill(vls_shown *out, valise_view *view, const vls_place *place,
@@ -473,7 +473,7 @@ int vls_shown_follow(vls_place *place, valise_view *view, valise_str type, valis
     rc = vls_place_now(&now, view, place, "context:read", type, err);
     if (rc > 0)
         place->path = now.path;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_shown_list_of(vls_shown_list *out, vls_place *place, valise_view *view,

@@ -172,7 +172,7 @@ int vls_context_get(vls_context_row *out, valise_view *view, const valise_uuid *
         rc = vls_merkle_root(&row.root, NULL, view, tree, err);
     if (rc >= 0)
         *out = row;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_slot_get(vls_slot_row *out, valise_view *view, const valise_uuid *tree, valise_str path,
@@ -341,7 +341,7 @@ int vls_slot_left(valise_view *view, const vls_slot_row *slot, valise_str path, 
     for (int64_t i = slot->moved_from.ptr ? slot->entries : 0; i > 0; i--) {
         int rc = vls_slot_entry(&entry, view, &slot->id, i, err);
         if (rc < 0 || (rc > 0 && entry.seq <= after))
-            return VLS_MIN(rc, 0);
+            return vls_settle(rc);
         if (rc > 0 && entry.kind == VLS_ENTRY_MOVE && entry.seq <= until &&
             vls_str_equal(entry.from, path))
             return 1;

@@ -23,7 +23,7 @@ static int map_head(valise_view *view, const vls_slot_row *slot, bool there, val
     vls_slot_value(&value, &slot->head, slot->marked);
     rc = there ? vls_merkle_put(view, &slot->tree, &key, &value, err)
                : vls_merkle_delete(view, &slot->tree, &key, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static void count(vls_context_row *context, const vls_slot_row *slot, int sign)
@@ -82,7 +82,7 @@ static int keep(valise_view *view, const vls_slot_row *before, const vls_slot_ro
         return rc;
     rc = after ? valise_view_put(view, &vls_slots, after, err)
                : valise_view_delete(view, &vls_slots, before, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The next entry of the slot, whose number it becomes. */

@@ -172,7 +172,7 @@ static int check_type(valise_check *check, valise_view *view, const vls_slot_row
     int rc = vls_slot_has_head(row) ? vls_frame_get(&frame, view, &row->head, err) : 0;
 
     if (rc <= 0 || vls_str_equal(frame.type, row->type))
-        return VLS_MIN(rc, 0); /* that a frame is missing is told with the reference */
+        return vls_settle(rc); /* that a frame is missing is told with the reference */
     return PROBLEM(check, err, "its head is of the type '%s'", vls_text_short(frame.type).s);
 }
 
@@ -199,7 +199,7 @@ static int check_doubt(valise_check *check, valise_view *view, const vls_slot_ro
     int rc = vls_tree_head(&tree, view, err);
 
     if (rc <= 0 || !vls_slot_has_head(row) || !vls_uuid_equal(&tree.id, &row->tree))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_doubt_is_kept(view, &tree.id, err);
     if (rc <= 0)
         return rc;
@@ -214,7 +214,7 @@ static int check_doubt(valise_check *check, valise_view *view, const vls_slot_ro
     if (!is_news(&state))
         return 0;
     rc = valise_view_get(&doubt, view, &vls_slot_doubts, err);
-    return rc != 0 ? VLS_MIN(rc, 0)
+    return rc != 0 ? vls_settle(rc)
                    : valise_check_problem(check, err, "import it into a new workspace",
                                           "it no longer holds, and no run would notice");
 }
@@ -263,7 +263,7 @@ int vls_slot_check_entry(valise_check *check, valise_view *view, const void *arg
         if (rc == 0)
             return PROBLEM(check, err, "the frame it put is not among those of the slot");
     }
-    return rc == VALISE_E_CORRUPT ? 0 : VLS_MIN(rc, 0);
+    return rc == VALISE_E_CORRUPT ? 0 : vls_settle(rc);
 }
 
 /* ---- slot_closed ---- */

@@ -87,7 +87,7 @@ static int next_said(vls_dependency *out, vls_reader *in, valise_error *err)
         ;
     if (rc == 0)
         *out = (vls_dependency){.kind = 0};
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int order_of(const vls_dependency *a, const vls_dependency *b)

@@ -240,7 +240,7 @@ static int find_state(int64_t *out, vls_undoubted *known, valise_view *view,
 
     *out = VLS_STATE_FRESH;
     if (rc < 0 || (rc > 0 && is_as_it_was(l, slot->path)))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = find_node(&node, view, tree, l, slot->path, err);
     at.node = rc > 0 ? &node : NULL;
     if (rc >= 0)

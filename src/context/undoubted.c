@@ -28,7 +28,7 @@ static int next(vls_undoubted *known, valise_error *err)
     int rc = valise_scan_next(&known->at, known->scan, err);
 
     known->more = rc > 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_undoubted_begin(vls_undoubted *out, valise_view *view, const vls_tree_row *tree,

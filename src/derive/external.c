@@ -49,7 +49,7 @@ static int last_entry(int64_t *out, vls_run_state *r, const vls_slot_row *slot,
         rc = valise_scan_next(&row, scan, err);
     if (rc > 0)
         *out = row.kind == VLS_ENTRY_INVALIDATE ? VALISE_NONE : row.number;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Of the same basis a program may have made several: the one that was the head last. */

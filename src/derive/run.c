@@ -76,7 +76,7 @@ int vls_run_looked(vls_run_state *r, const vls_task *task, bool known, valise_er
     int rc = valise_view_get(&doubt, r->view, &vls_slot_doubts, err);
 
     if (rc < 0 || (rc > 0 ? known && doubt.known : !known))
-        return VLS_MIN(rc, 0); /* that is what is written down */
+        return vls_settle(rc); /* that is what is written down */
     look = vls_arena_zalloc(&r->arena, sizeof(*look));
     if (!look)
         return vls_arena_fail(&r->arena, err);
@@ -378,7 +378,7 @@ static int read_root(void *arg, valise_view *view, valise_error *err)
         rc = vls_context_get(&context, view, &tree.id, err);
     if (rc >= 0)
         *root = context.root;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int gather_rows(vls_run_state *r, valise_error *err)

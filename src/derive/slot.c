@@ -47,11 +47,11 @@ static int look(looking *l, vls_run_state *r, valise_error *err)
     rc = vls_slot_get(&l->slot, r->view, &r->tree.id, task->path, task->type, err);
     l->has_slot = rc > 0;
     if (rc <= 0 || !vls_slot_has_head(&l->slot))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = vls_frame_get(&l->head, r->view, &l->slot.head, err);
     if (rc == 0)
         return vls_fail(err, VALISE_E_CORRUPT, "the head of a slot is missing");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_run_recipe(vls_recipe *out, valise_str *bytes, vls_run_state *r, const valise_id *id,
@@ -187,7 +187,7 @@ static int tell_stale(const looking *l, vls_run_state *r, valise_error *err)
             rc = vls_run_tell(r, &task, VLS_RUN_STALE, NULL, NULL, NULL, err);
         vls_view_rewind(r->view, mark);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* What somebody may not read is only counted. [C16] */
@@ -205,7 +205,7 @@ static int tell_missing(const looking *l, vls_run_state *r, valise_error *err)
             rc = vls_run_tell(r, &task, VLS_RUN_MISSING, NULL, NULL, NULL, err);
     }
     *count = before + l->inputs.missing;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- made ---- */
@@ -240,7 +240,7 @@ static int find_made(vls_frame_row *out, vls_run_state *r, const looking *l, val
              ? vls_run_remembered(&frame, r, &frame, l->has_slot ? &l->slot : NULL, err)
              : vls_frame_of_basis(&frame, r->view, &l->basis_id, l->task->type, l->agent, err);
     if (rc <= 0 || vls_id_is_none(&frame.content))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     frame.type = l->task->type;
     rc = vls_arena_dup(&frame.agent, &r->arena, frame.agent, err);
     if (rc < 0)

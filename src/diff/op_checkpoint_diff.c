@@ -123,7 +123,7 @@ static int advance(feed *f, valise_error *err)
     }
     f->have = rc > 0;
     f->end = rc == 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int open_manifest(feed *f, valise_view *view, valise_str name, valise_error *err)
@@ -319,7 +319,7 @@ static int write_patch(diffing *d, diff_row *row, const vls_manifest_entry *was,
     why = old.why ? old.why : new.why ? new.why : why;
     if (rc == 0 && why)
         row->unshown = valise_str_of(why);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int tell(diffing *d, const vls_manifest_entry *was, const vls_manifest_entry *is,

@@ -226,7 +226,7 @@ static int find_moves(diffing *d, valise_error *err)
         if (rc > 0 &&
             (!vls_vec_push_in(&d->moves, arena, m) || !vls_vec_push_in(&d->went, arena, m)))
             rc = vls_arena_fail(arena, err);
-        rc = VLS_MIN(rc, 0);
+        rc = vls_settle(rc);
     }
     if (d->moves.len > 1)
         qsort(d->moves.ptr, d->moves.len, sizeof(vls_scan_move), by_to);
@@ -325,7 +325,7 @@ static int write_patch(diffing *d, diff_row *row, const vls_difference *diff, va
     why = old.why ? old.why : new.why ? new.why : why;
     if (rc == 0 && why)
         row->unshown = valise_str_of(why);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int write_move(diffing *d, diff_row *row, const vls_node *node, valise_error *err)
@@ -339,7 +339,7 @@ static int write_move(diffing *d, diff_row *row, const vls_node *node, valise_er
     rc = vls_patch_write(&d->patch, &why, &was, &is, d->view->arena.env, err);
     if (rc > 0)
         row->patch = vls_buf_str(&d->patch);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- nodes ---- */
@@ -478,7 +478,7 @@ static int fill_voice(voice *v, diffing *d, const vls_slot_row *slot, bool orpha
     v->there = rc > 0;
     if (rc > 0)
         v->head.agent = v->frame.agent;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* "frame 1a2b3c4d src/a.c [notes]"; of none "/dev/null". */
@@ -529,7 +529,7 @@ static int write_voices(diffing *d, diff_row *row, voice *was, voice *is,
         row->patch = vls_buf_str(&d->patch);
     else if (rc == 0 && why)
         row->unshown = valise_str_of(why);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int emit_slot(diffing *d, const vls_slot_difference *diff, valise_error *err)
@@ -621,7 +621,7 @@ static int get_root(valise_id *out, const diffing *d, int64_t version, valise_er
 
     if (rc > 0)
         *out = root.id;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int tell_summary(diffing *d, valise_error *err)
@@ -667,7 +667,7 @@ static int query(valise_view *view, const void *in, void *out, valise_error *err
         rc = tell_slots(&d, err);
     if (rc == 0 && args->stat)
         rc = tell_summary(&d, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_diff_tree_diff = {

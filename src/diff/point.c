@@ -148,7 +148,7 @@ int vls_diff_point_before(vls_diff_point *out, valise_view *view, const vls_tree
     if (rc == 0 && l.found)
         rc = of_found(out, view, &l, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     if (row.version > 0)
         rc = vls_tree_sees(tree, row.version, err);
     if (rc == 0 && row.version > 0)
@@ -157,7 +157,7 @@ int vls_diff_point_before(vls_diff_point *out, valise_view *view, const vls_tree
         rc = of_version(out, view, &row, err);
     else if (rc == 0)
         *out = (vls_diff_point){.version = 0};
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- roots of the context ---- */
@@ -203,7 +203,7 @@ static int of_context(vls_diff_point *out, valise_view *view, const vls_tree_row
         return 0;
     rc = vls_view_each_version(&t.row, view, &vls_contexts, trace, &t, err);
     if (rc < 0 || t.seq == 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return t.ambiguous ? refuse_ambiguous(given, err) : of_seq(out, view, t.seq, err);
 }
 
@@ -250,7 +250,7 @@ int vls_diff_point_find(vls_diff_point *out, valise_view *view, const vls_tree_r
     }
     rc = find(out, view, tree, given, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there was no state '%s'", vls_text_short(given).s);
     vls_hint(err, "give a root of the tree or of the context or its first digits, v and a number, "
                   "a checkpoint, a seq or a time; paths follow --");

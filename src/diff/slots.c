@@ -247,7 +247,7 @@ static int is_orphaned(bool *out, const comparing *c, const side *s, const vls_s
     int rc = slot ? vls_state_is_orphan(c->view, c->tree, s->version, slot, err) : 0;
 
     *out = rc > 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* -1: nothing did. */

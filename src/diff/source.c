@@ -76,7 +76,7 @@ static int get_from_disk(vls_content *out, vls_source *s, const valise_id *hash,
     out->why = rc > 0 ? NULL : changed;
     if (rc > 0)
         out->bytes = out->buf.len > 0 ? vls_buf_str(&out->buf) : VLS_STR("");
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_source_get(vls_content *out, vls_source *s, const valise_id *hash, int64_t size,

@@ -57,7 +57,7 @@ static int look_at_forks(void *arg, valise_view *view, valise_error *err)
             rc = vls_fail_memory(err);
     }
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Of a map within a map there are forks of forks, which go first. */
@@ -96,7 +96,7 @@ static int is_gone(const collecting *c, valise_view *view, const vls_flow_run_ro
     int rc = valise_view_get(&bag, view, &vls_bags, err), locked = 0;
 
     if (rc < 0 || (rc > 0 && !bag.dropped))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     if (run->status == VLS_FLOW_RUNNING)
         locked = vls_flow_is_locked(c->v, &run->id, err);
     return locked < 0 ? locked : !locked;
@@ -115,7 +115,7 @@ static int look(void *arg, valise_view *view, valise_error *err)
             rc = vls_fail_memory(err);
     }
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int forget(valise *v, const valise_uuid *run, valise_error *err)

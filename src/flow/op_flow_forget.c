@@ -37,7 +37,7 @@ static int list_steps(int64_t numbers[STEP], size_t *count, valise_view *view,
     while (rc >= 0 && *count < STEP && (rc = valise_scan_next(&row, scan, err)) > 0)
         numbers[(*count)++] = row.number;
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int remove_steps(size_t *count, valise_view *view, const valise_uuid *run, valise_error *err)
@@ -50,7 +50,7 @@ static int remove_steps(size_t *count, valise_view *view, const valise_uuid *run
 
         rc = valise_view_delete(view, &vls_flow_steps, &row, err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int decide(valise_view *view, const void *in, void *out, valise_error *err)
@@ -66,13 +66,13 @@ static int decide(valise_view *view, const void *in, void *out, valise_error *er
         rc = has_bag(view, &run, err);
     result->done = !there || rc > 0;
     if (rc < 0 || result->done)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = remove_steps(&count, view, &run.id, err);
     if (rc < 0 || count == STEP)
         return rc;
     result->done = true;
     rc = valise_view_delete(view, &vls_flow_runs, &run, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_flow_flow_forget = {

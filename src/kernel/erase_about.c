@@ -60,5 +60,5 @@ int vls_erase_about(bool *more, valise_view *view, const valise_id *blob, size_t
     vls_vec_release(&f.rows, view->arena.env);
     if (rc >= 0)
         *more = any;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }

@@ -197,7 +197,7 @@ static int look(void *arg, valise_view *view, valise_error *err)
     if (rc == 0)
         rc = is_own(&l->known, l->i, view, err);
     if (rc < 0 || !l->known || l->added == 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return try_rows(l, view, err);
 }
 

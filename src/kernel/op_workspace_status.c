@@ -172,7 +172,7 @@ static int read_some(int64_t *count, bool *more, valise_view *view, const valise
             break;
         *count += there;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_status_count(valise_status *s, const char *name, const valise_coll *coll,
@@ -204,7 +204,7 @@ static int ask_areas(status *out, valise_view *view, bool check, valise_error *e
     }
     if (rc == 0 && s.lines.len > 0)
         out->areas = (valise_list){s.lines.ptr, s.lines.len};
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int query(valise_view *view, const void *in, void *result, valise_error *err)

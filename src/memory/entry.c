@@ -77,7 +77,7 @@ int vls_entry_let_go(valise_view *view, const vls_context_entry_row *row, valise
     vls_blob_hold hold = hold_of(row);
     int rc = vls_id_is_none(&row->blob) ? 0 : vls_blob_release(view, &hold, err);
 
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_entry_remove(valise_view *view, const vls_context_entry_row *row, valise_error *err)
@@ -86,7 +86,7 @@ int vls_entry_remove(valise_view *view, const vls_context_entry_row *row, valise
 
     if (rc == 0)
         rc = valise_view_delete(view, &vls_context_entries, row, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_entry_put(valise_view *view, const vls_context_entry_row *before,

@@ -31,7 +31,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
         out->count++;
     }
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_memory_context_expire = {

@@ -43,7 +43,7 @@ int vls_preference_get(vls_preference_row *row, valise_view *view, valise_error 
     int rc = valise_view_get(row, view, &vls_preferences, err);
 
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no preference %s", vls_uuid_text(&row->id).s);
     vls_hint(err, "'valise preference list' lists them");
     return VALISE_E_NOT_FOUND;
@@ -68,7 +68,7 @@ static int check_there(valise_view *view, const valise_uuid *id, valise_error *e
     memcpy((char *)row + coll->desc->fields[0].offset, id, sizeof(*id));
     rc = valise_view_get(row, view, coll->desc, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     (void)vls_fail(err, VALISE_E_NOT_FOUND, "there is no session %s", vls_uuid_text(id).s);
     vls_hint(err, "'valise session list' lists them");
     return VALISE_E_NOT_FOUND;

@@ -43,7 +43,7 @@ int vls_role_get(vls_role_row *role, valise_view *view, valise_error *err)
 {
     int rc = valise_view_get(role, view, &vls_roles, err);
 
-    return rc == 0 ? fail_no_role(role->name, err) : VLS_MIN(rc, 0);
+    return rc == 0 ? fail_no_role(role->name, err) : vls_settle(rc);
 }
 
 int vls_role_version_get(vls_role_version_row *out, valise_view *view, valise_str name,
@@ -60,7 +60,7 @@ int vls_role_version_get(vls_role_version_row *out, valise_view *view, valise_st
     }
     if (rc > 0)
         *out = row;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The number of the last version there is of that name, or 0. */
@@ -76,7 +76,7 @@ static int last_version(int64_t *out, valise_view *view, valise_str name, valise
     if (rc >= 0)
         *out = rc > 0 ? row.version : 0;
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_role_put(vls_role_made *out, valise_view *view, vls_role_version_row *version,

@@ -149,7 +149,7 @@ static int find_session(vls_request *out, valise_view *view, const vls_prompt_ar
     rc = vls_turn_get(&head, view, &out->session.head, err);
     if (rc > 0 && head.in_force.ptr)
         out->session.first_role = head.in_force;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* What was given counts, then the role. */

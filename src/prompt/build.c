@@ -106,7 +106,7 @@ static int read_part(valise_str *out, const char **why, void *arg, const vls_par
         return has_blob(out, r->view, part, err);
     rc = r->view->txn ? vls_object_stat(&info, r->view->txn, &part->id, err) : 0;
     if (rc <= 0 || info.erased)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = valise_view_object(out, r->view, &part->id, err);
     return rc < 0 ? rc : 1;
 }

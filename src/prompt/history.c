@@ -112,7 +112,7 @@ static int take_over(walking *w, const range *by, const vls_turn_row *turn, vali
         rc = open_ranges(w, turn, value, whose, err);
     if (rc > 0)
         w->summaries.ptr[whose].open += (size_t)rc;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The range that covers the turn: 1; 0: none does. */
@@ -161,7 +161,7 @@ static int pass_ranges(bool *covered, walking *w, const vls_turn_row *turn, vali
             w->ranges.ptr[kept++] = r;
     }
     w->ranges.len = kept;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Is it on the path that is walked, at or above this turn? */

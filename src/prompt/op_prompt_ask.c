@@ -292,7 +292,7 @@ static int find_head(void *arg, valise_view *view, valise_error *err)
     int rc = valise_view_get(&session, view, &vls_sessions, err);
 
     if (rc <= 0 || session.head.version == 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     text = vls_turn_ref_write(&session.head);
     return vls_arena_dup(&w->head, &w->a->job->arena, valise_str_of(text.s), err);
 }

@@ -172,7 +172,7 @@ static int take_equal(vls_manifest *m, building *b, valise_view *view, valise_er
         }
     }
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- the answer ---- */

@@ -33,7 +33,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
         rc = valise_view_delete(view, &vls_prompts, &row, err);
         out->count += rc > 0;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 const valise_op vls_op_prompt_prompt_expire = {

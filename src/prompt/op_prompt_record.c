@@ -70,7 +70,7 @@ static int hold_object(valise_view *view, const valise_id *id, valise_str source
         if (rc == 0 || (rc > 0 && info.erased))
             return moved_on(err);
     }
-    return rc < 0 || held ? VLS_MIN(rc, 0) : valise_view_put(view, &vls_prompt_holds, &hold, err);
+    return rc < 0 || held ? vls_settle(rc) : valise_view_put(view, &vls_prompt_holds, &hold, err);
 }
 
 static int hold_blob(valise_view *view, const valise_id *id, valise_str key, valise_error *err)
@@ -83,7 +83,7 @@ static int hold_blob(valise_view *view, const valise_id *id, valise_str key, val
         return moved_on(err);
     if (rc < 0 && err)
         *err = why;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 typedef int hold_fn(valise_view *view, const valise_id *id, valise_str whose, valise_error *err);
@@ -112,7 +112,7 @@ static int decide(valise_view *view, const void *in, void *result, valise_error 
 
     out->id = a->manifest.id;
     if (rc < 0 || (rc > 0 && !vls_id_is_none(&row.manifest)))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     out->created = rc == 0;
     row = (vls_prompt_row){.id = a->manifest.id,
                            .session = a->session,

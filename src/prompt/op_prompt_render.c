@@ -67,7 +67,7 @@ static int check_blobs(valise_view *view, const vls_wire *wire, valise_error *er
         vls_view_mark here = vls_view_here(view);
 
         rc = vls_blob_record_of(&record, view, &wire->holes.ptr[i].blob, err);
-        rc = rc == 0 ? vls_blob_fail_unknown(view, &wire->holes.ptr[i].blob, err) : VLS_MIN(rc, 0);
+        rc = rc == 0 ? vls_blob_fail_unknown(view, &wire->holes.ptr[i].blob, err) : vls_settle(rc);
         vls_view_rewind(view, here);
     }
     return rc;

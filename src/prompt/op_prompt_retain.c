@@ -44,7 +44,7 @@ static int list_pins(choosing *c, valise_view *view, valise_error *err)
     valise_scan_close(scan);
     if (c->pinned.len > 1)
         qsort(c->pinned.ptr, c->pinned.len, sizeof(valise_id), vls_id_order);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static bool is_pinned(const choosing *c, const valise_id *id)
@@ -80,7 +80,7 @@ static int choose(void *arg, valise_view *view, valise_error *err)
         newer++;
     }
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The oldest `count` of the list. */

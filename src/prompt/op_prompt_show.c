@@ -150,7 +150,7 @@ static int count_hidden(int64_t *out, const showing *s, valise_view *view, valis
         attrs[1] = bag.ptr;
         *out += rc == 0 && valise_view_allows(view, "backpack:read", attrs, &why) < 0;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The manifest has names of everything: it is for who may read all of that. */

@@ -30,7 +30,7 @@ static int drop_prompt(valise_view *view, const valise_id *id, valise_error *err
     rc = valise_view_get(&session, view, &vls_sessions, err);
     if (rc == 0)
         rc = valise_view_delete(view, &vls_prompts, &row, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Whosoever it was. */
@@ -45,7 +45,7 @@ static int drop_hold(valise_view *view, const valise_id *id, valise_error *err)
     while (rc >= 0 && (rc = valise_scan_next(&hold, scan, err)) > 0)
         rc = valise_view_delete(view, &vls_prompt_holds, &hold, err);
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int drop_blob(valise_view *view, const valise_id *id, valise_error *err)
@@ -60,7 +60,7 @@ static int drop_blob(valise_view *view, const valise_id *id, valise_error *err)
         if (hold.kind == VLS_HOLD_PROMPT)
             rc = vls_blob_release(view, &hold, err);
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The seq of the last prompt that was recorded; 0: there is none. */
@@ -75,7 +75,7 @@ static int newest(int64_t *out, valise_view *view, valise_error *err)
         rc = valise_scan_next(&row, scan, err);
     valise_scan_close(scan);
     *out = rc > 0 ? row.recorded : 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 typedef int drop_fn(valise_view *view, const valise_id *id, valise_error *err);

@@ -207,7 +207,7 @@ static int put_edited(rendering *r, const vls_part *part, vls_json value, int32_
     }
     if (rc == 0 && r->blocks.len > 0)
         rc = put(r, "]", err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* A message is kept as a value as well. */
@@ -251,7 +251,7 @@ static int edits_leave(bool *out, rendering *r, const vls_part *part, vls_json v
         rc = vls_edit_block(&block, &reason, &editing, value.items[i], (int32_t)i, &from, err);
     }
     *out = rc > 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int put_turn(rendering *r, const vls_part *part, int32_t number, valise_error *err)
@@ -265,7 +265,7 @@ static int put_turn(rendering *r, const vls_part *part, int32_t number, valise_e
     if (rc >= 0 && whole && part->edits.len > 0)
         rc = edits_leave(&leaves, r, part, value, err);
     if (rc < 0 || !leaves)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = begin_message(r, err);
     if (rc == 0 && !whole) {
         rc = put_block(r, value, number, "not there", err);
@@ -365,7 +365,7 @@ static int put_group(rendering *r, size_t *at, valise_error *err)
         rc = put_told(r, part, (int32_t)*at, err);
         if (rc > 0 && !vls_id_is_none(&part->blob))
             rc = put_file(r, part, (int32_t)*at, err);
-        rc = VLS_MIN(rc, 0);
+        rc = vls_settle(rc);
     }
     if (rc == 0)
         rc = put(r, "],\"role\":\"user\"}", err);

@@ -75,5 +75,5 @@ int vls_scale_of(int64_t *out, valise_view *view, valise_str model, valise_error
         rc = valise_view_get(&row, view, &vls_token_scales, err);
     if (rc >= 0)
         *out = rc > 0 ? clamp(row.scale, VLS_SCALE_MIN, VLS_SCALE_MAX) : VLS_SCALE_ONE;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }

@@ -148,7 +148,7 @@ int vls_shown_left(valise_list *out, vls_arena *arena, valise_view *view, const 
             rc = vls_arena_dup(&all[i].reason, arena,
                                all[i].name.ptr ? left[i].reason : VLS_STR("may not be read"), err);
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_shown_sections(valise_list *out, vls_arena *arena, const vls_budget *budget,

@@ -107,7 +107,7 @@ static int list_holds(sweeping *s, valise_view *view, valise_error *err)
         if (!is_needed(s, &hold.object) && !vls_vec_push(&s->holds, s->env, hold.object))
             rc = vls_fail_memory(err);
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int list_blobs(sweeping *s, valise_view *view, valise_error *err)
@@ -121,7 +121,7 @@ static int list_blobs(sweeping *s, valise_view *view, valise_error *err)
             !vls_vec_push(&s->blobs, s->env, hold.blob))
             rc = vls_fail_memory(err);
     valise_scan_close(scan);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int look(void *arg, valise_view *view, valise_error *err)
@@ -136,7 +136,7 @@ static int look(void *arg, valise_view *view, valise_error *err)
         rc = look_at(s, view, &row, err);
     valise_scan_close(scan);
     if (rc < 0 || s->unsure)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     tidy(&s->needed);
     rc = list_holds(s, view, err);
     return rc < 0 ? rc : list_blobs(s, view, err);

@@ -173,7 +173,7 @@ static int compare_row(verifying *c, valise_view *view, int kind, const valise_c
     (void)sqlite3_reset(by_key);
     if (rc >= 0 && !same)
         note(c, vls_search_kinds[kind]);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int compare_kind(verifying *c, valise_view *view, int kind, valise_error *err)
@@ -288,7 +288,7 @@ static int build(void *arg, vls_search *s, valise_error *err)
     (void)arg;
     for (int i = 0; rc > 0 && i < TRIES; i++)
         rc = vls_with_view(s->v, NULL, follow_view, &c, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_search_verify(valise_projection *out, valise *v, bool mend, valise_error *err)

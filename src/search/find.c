@@ -462,7 +462,7 @@ static int add_end(finding *f, const vls_turn_ref *ref, valise_error *err)
 
     if (rc > 0 && !vls_vec_push_in(&f->ends, f->arena, turn))
         return vls_arena_fail(f->arena, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* Turns of one session alone: what its head and its tips have before them. */

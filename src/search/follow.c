@@ -45,7 +45,7 @@ static int get_state(vls_search_state *out, vls_search *s, vls_arena *arena, val
     }
     if (stmt)
         (void)sqlite3_reset(stmt);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int put_state(vls_search *s, const vls_search_state *state, valise_error *err)
@@ -299,7 +299,7 @@ static int judge(batch *b, item *it, valise_error *err)
 
     if (rc < 0 || (had > 0 && rc > 0 && doc >> VLS_SEARCH_SEQ_SHIFT == row.seq &&
                    vls_id_equal(&object, &row.object)))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     it->seq = rc > 0 ? row.seq : 0;
     if (rc > 0 && !vls_vec_push_in(&b->adds, &b->arena, it))
         return vls_arena_fail(&b->arena, err);
@@ -460,7 +460,7 @@ static int gather_changes(batch *b, vls_search_state *state, valise_error *err)
         vls_arena_reset(&arena);
     }
     state->erased = VLS_MAX(state->erased, b->view->txn->meta.erased_seq);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* ---- all of it ---- */
@@ -498,7 +498,7 @@ static int settle(vls_search_state *state, batch *b, vls_search_state *ahead, va
     }
     rc = fits(state, b->view, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = restart(b->s, b->view, err);
     return rc < 0 ? rc : get_state(state, b->s, &b->arena, err);
 }
@@ -549,7 +549,7 @@ int vls_search_follow(vls_search *s, valise_view *view, vls_search_state *ahead,
     int rc = vls_search_is_current(s, view, err);
 
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     while (rc == 0 && more)
         rc = step(&more, s, view, ahead, err);
     return rc;

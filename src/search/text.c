@@ -82,7 +82,7 @@ static int of_slot(vls_search_row *out, valise_view *view, const vls_slot_row *s
     if (!vls_id_is_none(&slot->head))
         rc = valise_view_get(&frame, view, &vls_frames, err);
     if (rc <= 0 || vls_id_is_none(&frame.content))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = valise_view_get(&entry, view, &vls_slot_entries, err);
     out->time = rc > 0 ? entry.time : VALISE_NONE;
     out->object = frame.content;

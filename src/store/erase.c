@@ -214,7 +214,7 @@ static int add_witnessed(void *arg, const vls_ref_site *site, const valise_id *i
         is_witness(site) ? vls_used_told(&source, site->coll, site->key, &walk->arena, err) : 0;
 
     if (rc <= 0 || vls_id_list_find(&walk->sources, &source) < 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return vls_vec_push(&walk->found->named.ids, walk->env, *id) ? 0 : vls_fail_memory(err);
 }
 
@@ -443,7 +443,7 @@ static int put_empty(vls_erase_place *out, valise_view *view, const valise_cell 
             return vls_fail(err, VALISE_E_NOT_FOUND, "there is no %s, and there never was",
                             vls_coll_place(coll, key).s);
         out->before_seq = rc > 0 ? gone.seq : 0;
-        return rc < 0 || out->only ? VLS_MIN(rc, 0) : let_go(out, key, coll->key_count, view, err);
+        return rc < 0 || out->only ? vls_settle(rc) : let_go(out, key, coll->key_count, view, err);
     }
     rc = vls_cells_copy(&row, seen.row, coll->field_count, &view->arena, err);
     if (rc < 0)

@@ -67,7 +67,7 @@ static int seek(bool *out, const vls_holders *h, valise_view *view, const vls_co
             break;
         rc = 0;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 static int seek_all(const vls_holders *h, valise_view *view, const vls_coll *coll, int32_t index,

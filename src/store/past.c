@@ -304,5 +304,5 @@ int vls_view_each_changed(void *row, valise_view *view, const valise_coll *desc,
         if (rc != 0)
             return rc;
     }
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }

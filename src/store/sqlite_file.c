@@ -348,7 +348,7 @@ static int open_to_read(vls_sqlite *store, valise_error *err)
     assert(conn);
     rc = identify(conn, err);
     vls_sqlite_reader_give(conn);
-    return rc == 0 ? fail_none(store, "is empty", err) : VLS_MIN(rc, 0);
+    return rc == 0 ? fail_none(store, "is empty", err) : vls_settle(rc);
 }
 
 int vls_sqlite_file_open(vls_sqlite *store, const valise_store_open *how, valise_error *err)

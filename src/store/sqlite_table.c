@@ -213,7 +213,7 @@ int vls_sqlite_put(vls_sqlite_conn *conn, uint32_t table, const valise_cell *row
     if (rc == 0)
         rc = put_as_before(conn, table, def->table, row, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = ready(&stmt, conn, table, VLS_SQLITE_PUT, &no_shape, row, def->table->column_count, err);
     return rc < 0 ? rc : change(conn, stmt, err);
 }

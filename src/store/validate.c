@@ -139,7 +139,7 @@ static int check_quiet(valise_check *check, const vls_coll *coll, const vls_imag
     if (rc == 0)
         rc = vls_txn_get(found, check->txn, coll, key, err);
     if (rc != 0)
-        return rc == VALISE_E_CORRUPT ? 0 : VLS_MIN(rc, 0); /* damage is told with the rows */
+        return rc == VALISE_E_CORRUPT ? 0 : vls_settle(rc); /* damage is told with the rows */
     row = vls_arena_zalloc(arena, desc->row_size);
     if (!row)
         return vls_arena_fail(arena, err);
@@ -147,7 +147,7 @@ static int check_quiet(valise_check *check, const vls_coll *coll, const vls_imag
     if (rc == 0)
         rc = desc->expired(check->view, row, err);
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     return valise_check_problem(check, err, VLS_REMEDY_RESTORE, "%s, which it made, is missing",
                                 vls_coll_place(coll, key).s);
 }

@@ -471,7 +471,7 @@ int vls_view_delete_cells(valise_view *view, const vls_coll *coll, const valise_
 
     if (rc == 0)
         rc = delete_key(view, coll, cells, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int valise_view_add(valise_id *out, valise_view *view, const char *kind, valise_str bytes,

@@ -78,7 +78,7 @@ int vls_tree_head(vls_tree_row *out, valise_view *view, valise_error *err)
     }
     if (rc >= 0)
         *out = (vls_tree_row){.version = 0};
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_tree_own(vls_tree_row *out, valise_view *view, valise_error *err)
@@ -88,7 +88,7 @@ int vls_tree_own(vls_tree_row *out, valise_view *view, valise_error *err)
     int rc = find_own(out, view, err);
 
     if (rc != 0)
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     rc = valise_view_uuid(&tree.id, view, err);
     if (rc == 0) {
         tree.time = valise_view_stamp(view)->time;

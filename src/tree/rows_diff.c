@@ -67,7 +67,7 @@ static int advance(comparing *c, side *s, valise_error *err)
     s->have = rc > 0;
     s->end = rc == 0;
     c->diff->rows += rc > 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 /* The name that comes next, and whose it is. */
@@ -192,7 +192,7 @@ int vls_tree_diff_each(vls_tree_diff *diff, vls_difference_fn *fn, void *arg, va
     d.is = rc > 0 ? &is.node : NULL;
     if (rc < 0 || (!d.was && !d.is) ||
         (d.was && d.is && vls_id_equal(&was.node.object, &is.node.object)))
-        return VLS_MIN(rc, 0);
+        return vls_settle(rc);
     vls_buf_init(&c.dir, diff->view->arena.env, VLS_PATH_MAX);
     vls_buf_init(&c.path, diff->view->arena.env, VLS_PATH_MAX);
     rc = fn(arg, &d, err);

@@ -212,7 +212,7 @@ static int seq_of(int64_t *out, valise_view *view, const vls_tree_row *tree, int
     int rc = valise_view_get(&row, view, &vls_tree_versions, err);
 
     *out = rc > 0 ? row.seq : 0;
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_tree_went(int64_t *after, int64_t *until, valise_view *view, const vls_tree_row *tree,

@@ -68,5 +68,5 @@ int vls_tree_named_node(valise_view *view, valise_str text, bool widely, valise_
     if (widely)
         return vls_tree_walk(view, &tree, tree.version, VLS_STR(""), match_object, &l, err);
     rc = vls_tree_find(&found, view, &tree, tree.version, text, err);
-    return rc > 0 && found.path.len > 0 ? give_node(&tree, &found, fn, arg, err) : VLS_MIN(rc, 0);
+    return rc > 0 && found.path.len > 0 ? give_node(&tree, &found, fn, arg, err) : vls_settle(rc);
 }

@@ -138,7 +138,7 @@ int valise_watch_step(valise_watch *w, int64_t timeout_ns, valise_error *err)
         next = next_at(w);
         rc = wait_until(w, VLS_MIN(next, end), err);
         if (rc != 0)
-            return VLS_MIN(rc, 0);
+            return vls_settle(rc);
     }
 }
 
@@ -210,7 +210,7 @@ static int begin(valise_watch *w, const valise_call *call, valise_error *err)
         w->settings = vls_watch_set_beside(&w->set, w->v->place.folder);
     w->full = true;
     rc = vls_watch_round(w, err);
-    return VLS_MIN(rc, 0);
+    return vls_settle(rc);
 }
 
 int vls_watch_open(valise_watch **out, valise *v, const valise_watch_options *options,
