@@ -216,7 +216,7 @@ static int clean_object(vls_json *v, const vls_echo *echo, vls_arena *arena, val
 /* Mostly there is nothing to be done, and nothing is copied. */
 static int clean_json(vls_json *v, const vls_echo *echo, vls_arena *arena, valise_error *err)
 {
-    valise_str text = {NULL, 0};
+    valise_str text;
     int rc;
 
     if (!has_key(echo, *v))

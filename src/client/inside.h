@@ -83,8 +83,8 @@ typedef struct vls_echo {
 
 /* Borrows the key. The caller sets env, on_piece and arg. */
 void vls_echo_init(vls_echo *echo, const vls_key *key);
-int vls_echo_piece(void *echo, const vls_piece *piece, valise_error *err); /* a vls_piece_fn */
-int vls_echo_flush(vls_echo *echo, valise_error *err);                     /* no more will come */
+int vls_echo_piece(void *arg, const vls_piece *piece, valise_error *err); /* a vls_piece_fn */
+int vls_echo_flush(vls_echo *echo, valise_error *err);                    /* no more will come */
 
 /* All texts of an answer without the key. */
 int vls_echo_clean(vls_answer *answer, vls_arena *arena, const vls_key *key, valise_error *err);

@@ -126,7 +126,7 @@ static int take_item(void *arg, const valise_item *item, valise_error *err)
 {
     const taking *t = arg;
     vls_arena *arena = &t->element->arena;
-    valise_str text;
+    valise_str text = {NULL, 0};
     int rc = note_tags(t->element, item->commit, err);
 
     if (rc == 0)
