@@ -29,8 +29,9 @@ typedef struct vls_place {
 int vls_place_find(vls_place *out, valise_view *view, valise_str given, valise_str at,
                    valise_error *err);
 
-/* Queries, before that: what somebody wrote behind --at. A root or version of the tree stays what it
- * is; a seq, a time or whatever else `at` of a call may be is where the view goes, and *at is "". */
+/* Queries, before that: what somebody wrote behind --at. A root or version of the tree stays what
+ * it is; a seq, a time or whatever else `at` of a call may be is where the view goes, and *at is
+ * "". */
 int vls_place_when(valise_str *at, valise_view *view, valise_error *err);
 
 /* A hint for who looks for what is not there; it may have been only in versions that were pruned.

@@ -53,7 +53,8 @@ static valise_str file_name(vls_json block)
     return name.ptr ? name : VLS_STR("without a name");
 }
 
-static int edit_asset(vls_json *made, vls_arena *arena, const vls_prompt_edit *edit, valise_error *err)
+static int edit_asset(vls_json *made, vls_arena *arena, const vls_prompt_edit *edit,
+                      valise_error *err)
 {
     int rc = vls_json_with(made, arena, *made, "size", vls_json_int(edit->a), err);
 
@@ -83,7 +84,8 @@ static int edit_file_text(vls_json *made, const vls_editing *e, const vls_prompt
 }
 
 /* Of a block within a result, or of a block itself that is text or media. */
-static int edit_one(vls_json *block, const vls_editing *e, const vls_prompt_edit *edit, valise_error *err)
+static int edit_one(vls_json *block, const vls_editing *e, const vls_prompt_edit *edit,
+                    valise_error *err)
 {
     valise_str text = vls_text_of(*block, "text"), type = vls_text_of(*block, "type");
     vls_json made = *block;

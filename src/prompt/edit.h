@@ -7,8 +7,8 @@
 #include "prompt/part.h"
 
 /* What a blob says that is text, or the word that stands for it. */
-typedef int vls_file_text_fn(valise_str *out, void *arg, const vls_part *part, const vls_prompt_edit *edit,
-                             const valise_id *blob, valise_error *err);
+typedef int vls_file_text_fn(valise_str *out, void *arg, const vls_part *part,
+                             const vls_prompt_edit *edit, const valise_id *blob, valise_error *err);
 
 typedef struct vls_editing {
     vls_arena *arena;
