@@ -272,7 +272,7 @@ valise_str vls_commit_summary(valise_str value, valise_list tags);
 
 /* Key, nodes, namespace, tags and lists as commands write them. VALISE_E_INVALID, VALISE_E_LIMIT.
  * (import_check.c) */
-int vls_commit_check_texts(const valise_commit *commit, valise_error *err);
+int vls_commit_check_texts(const valise_commit *m, valise_error *err);
 
 /* Is there an item after this commit? */
 static inline bool vls_commit_is_live(const valise_commit *commit)

@@ -180,7 +180,7 @@ static int run(vls_buf *out, vls_run_state *r, const vls_waiting *w, valise_erro
         rc = vls_program_run(out, &program, vls_buf_str(&w->input), err);
     if (rc == VALISE_E_LIMIT && err && !err->hint[0])
         vls_hint(err, "to give it more time: valise config set program.timeout %llds",
-                 (long long)(2 * program.timeout_ms / 1000 + 1));
+                 2 * (long long)program.timeout_ms / 1000 + 1);
     if (rc < 0 || !r->options->verify)
         return rc;
     vls_buf_init(&again, r->env, VLS_PROGRAM_OUTPUT_MAX);

@@ -410,7 +410,7 @@ static int same_chunk(valise_str *left, const valise_cell *row, int64_t number)
     valise_str body = row[VLS_CHUNK_BODY].as.bytes;
 
     if (row[VLS_CHUNK_NUMBER].as.integer != number ||
-        row[VLS_CHUNK_BODY].type != VALISE_CELL_BLOB || !vls_str_starts(*left, body))
+        row[VLS_CHUNK_BODY].type != VALISE_CELL_BLOB || !left->ptr || !vls_str_starts(*left, body))
         return 0;
     *left = vls_str_from(*left, body.len);
     return 1;

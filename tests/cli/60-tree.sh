@@ -280,16 +280,16 @@ past() {
     mkdir d && echo 1 >d/f && "$VALISE" -q scan
     echo one | "$VALISE" -q put-frame d/f -
     seq=$("$VALISE" log list --json --limit 1 | sed 's/.*"seq":\([0-9]*\).*/\1/')
-    root=$("$VALISE" tree list --json | sed 's/.*"root":"\([^"]*\)".*/\1/')
+    root=$("$VALISE" tree list --json | sed 's/.*"treeRoot":"\([^"]*\)".*/\1/')
     time=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
     echo 22 >>d/f && "$VALISE" -q scan
     echo two | "$VALISE" -q put-frame d/f -
     run "$VALISE" --at "$seq" get-node d/f
-    cp "$OUT" then
-    grep -q one then
+    cp "$OUT" before
+    grep -q one before
     for at in "$seq" "$time"; do
         run "$VALISE" get-node d/f --at "$at"
-        cmp then "$OUT"
+        cmp before "$OUT"
         run "$VALISE" tree ls d --at "$at"
         stdout_has '2 B'
     done
