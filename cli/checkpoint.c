@@ -82,6 +82,13 @@ int cli_warn_of_checkpoint(cli *c, vls_json answer, valise_error *err)
     return warn_of(c, answer, "lacking", "lackingCount", "it lacks", err);
 }
 
+/* What is too large was left out on purpose. */
+int cli_status_of_checkpoint(const cli *c, vls_json answer)
+{
+    (void)c;
+    return cli_number_of(answer, "failedCount") > 0 ? 1 : CLI_DONE;
+}
+
 /* ---- tree:restore ---- */
 
 static bool is_dry(vls_json answer)
@@ -113,6 +120,28 @@ static int add_changes(cli *c, vls_json answer, valise_error *err)
     return 0;
 }
 
+/* "  (but for a, b and 3 more)": what could not be saved, and cannot come back. */
+static void add_unsaved(cli *c, vls_json answer)
+{
+    const vls_json *rows = vls_json_get(answer, VLS_STR("unsaved"));
+    int64_t all = cli_number_of(answer, "unsavedCount");
+    uint32_t listed = rows ? VLS_MIN(rows->len, LINES) : 0;
+
+    if (all <= 0)
+        return;
+    vls_buf_add_text(&c->out->text, "  (but for ");
+    for (uint32_t i = 0; i < listed; i++) {
+        const vls_json *path = vls_json_get(rows->items[i], VLS_STR("path"));
+        if (i > 0)
+            vls_buf_add_text(&c->out->text, ", ");
+        if (path)
+            cli_add_path(&c->out->text, c, *path);
+    }
+    if (all > listed)
+        vls_buf_printf(&c->out->text, " and %lld more", (long long)all - listed);
+    vls_buf_add_text(&c->out->text, ", which could not be saved)");
+}
+
 int cli_print_restore(cli *c, const valise_op *op, vls_json answer, valise_error *err)
 {
     vls_buf *out = &c->out->text;
@@ -133,7 +162,9 @@ int cli_print_restore(cli *c, const valise_op *op, vls_json answer, valise_error
     if (saved.len > 0) {
         vls_buf_add_text(out, "to undo: valise restore ");
         cli_add_data(c->out, saved, 0);
-        vls_buf_add_text(out, " --delete\n");
+        vls_buf_add_text(out, " --delete");
+        add_unsaved(c, answer);
+        vls_buf_add_byte(out, '\n');
     }
     for (uint32_t i = 0; late && i < late->len; i++) {
         vls_buf_add_text(out, "and before that: valise restore ");

@@ -41,6 +41,8 @@ static const valise_field checkpoint_out[] = {
     VALISE_FIELD_AS(result_type, lacking_count, "lackingCount", INT, 0, "What it lacks."),
     VALISE_FIELD_WITH(result_type, lacking, LIST, 0, "The first of that.",
                       .more = &vls_checkpoint_problem_item),
+    VALISE_FIELD_AS(result_type, failed_count, "failedCount", INT, 0,
+                    "Of these, what is not only too large."),
     VALISE_FIELD_END,
 };
 
@@ -216,6 +218,22 @@ static int attempt(making *m, result_type *out, valise_error *err)
     return rc < 0 ? rc : vls_arena_dup(&out->name, &m->job->arena, made.name, err);
 }
 
+/* What is lacking for another reason than its size; a directory with all in it is one. */
+static int64_t count_failed(const vls_survey *survey)
+{
+    valise_str within = {NULL, 0};
+    int64_t count = 0;
+
+    for (size_t i = 0; i < survey->items.len; i++) {
+        const vls_spot *seen = &survey->items.ptr[i];
+        if (seen->lack == VLS_LACK_NONE || (within.ptr && vls_path_is_under(seen->path, within)))
+            continue;
+        within = seen->path;
+        count += seen->lack != VLS_LACK_SIZE;
+    }
+    return count;
+}
+
 static int tell_lacking(result_type *out, making *m, valise_error *err)
 {
     size_t most = (size_t)VLS_MIN(m->keeping.lacking, (int64_t)VLS_CHECKPOINT_LISTED), count = 0;
@@ -226,6 +244,7 @@ static int tell_lacking(result_type *out, making *m, valise_error *err)
     out->lacking_count = m->keeping.lacking;
     if (most == 0)
         return 0;
+    out->failed_count = count_failed(&m->survey);
     rc = valise_job_alloc((void **)&rows, m->job, most * sizeof(*rows), err);
     if (rc == 0)
         rc = valise_job_alloc((void **)&items, m->job, most * sizeof(*items), err);

@@ -58,6 +58,10 @@ static const valise_field restore_out[] = {
                     "What the checkpoint lacks, and so was left as it is."),
     VALISE_FIELD_WITH(result_type, lacking, LIST, 0, "The first of that.",
                       .more = &vls_checkpoint_problem_item),
+    VALISE_FIELD_AS(result_type, unsaved_count, "unsavedCount", INT, 0,
+                    "What was overwritten or removed (--force) and could not be saved before."),
+    VALISE_FIELD_WITH(result_type, unsaved, LIST, 0, "The first of that.",
+                      .more = &vls_checkpoint_problem_item),
     VALISE_FIELD_WITH(result_type, late, LIST, 0,
                       "More of these: of what was edited meanwhile, or could be read only then.",
                       .more = &text_item),
@@ -69,6 +73,8 @@ static const valise_field restore_out[] = {
 };
 
 /* ---- the job ---- */
+
+typedef vls_vec(vls_checkpoint_problem) problem_list;
 
 typedef struct restoring {
     valise_job *job;
@@ -82,7 +88,7 @@ typedef struct restoring {
     vls_reach reach;
     vls_hoard hoard;
     vls_vec(vls_restore_change) changes;
-    vls_vec(vls_checkpoint_problem) in_the_way, lacking;
+    problem_list in_the_way, lacking, unsaved;
     vls_vec(valise_str) late, found;
     bool again;
 } restoring;
@@ -193,7 +199,7 @@ static int settle(restoring *r, valise_error *err)
 
 /* ---- what is told ---- */
 
-static int add_problems(restoring *r, bool lacking, const vls_checkpoint_problem *from,
+static int add_problems(problem_list *to, restoring *r, const vls_checkpoint_problem *from,
                         size_t count, valise_error *err)
 {
     vls_arena *arena = &r->job->arena;
@@ -203,8 +209,7 @@ static int add_problems(restoring *r, bool lacking, const vls_checkpoint_problem
         int rc = vls_arena_dup(&problem.path, arena, problem.path, err);
         if (rc < 0)
             return rc;
-        if (lacking ? !vls_vec_push_in(&r->lacking, arena, problem)
-                    : !vls_vec_push_in(&r->in_the_way, arena, problem))
+        if (!vls_vec_push_in(to, arena, problem))
             return vls_arena_fail(arena, err);
     }
     return 0;
@@ -257,10 +262,12 @@ static void count_planned(restoring *r)
 
 static int gather(restoring *r, valise_error *err)
 {
-    int rc = add_problems(r, false, r->plan.in_the_way.ptr, r->plan.in_the_way.len, err);
+    int rc = add_problems(&r->in_the_way, r, r->plan.in_the_way.ptr, r->plan.in_the_way.len, err);
 
     if (rc == 0)
-        rc = add_problems(r, true, r->plan.lacking.ptr, r->plan.lacking.len, err);
+        rc = add_problems(&r->lacking, r, r->plan.lacking.ptr, r->plan.lacking.len, err);
+    if (rc == 0)
+        rc = add_problems(&r->unsaved, r, r->plan.unsaved.ptr, r->plan.unsaved.len, err);
     if (rc == 0)
         rc = add_changes(r, err);
     if (!r->again)
@@ -304,6 +311,10 @@ static int tell(restoring *r, valise_error *err)
     if (rc == 0)
         rc = listed(&out->lacking, r->job, r->lacking.ptr, VLS_MIN(r->lacking.len, most),
                     sizeof(*r->lacking.ptr), err);
+    out->unsaved_count = (int64_t)r->unsaved.len;
+    if (rc == 0)
+        rc = listed(&out->unsaved, r->job, r->unsaved.ptr, VLS_MIN(r->unsaved.len, most),
+                    sizeof(*r->unsaved.ptr), err);
     return rc;
 }
 

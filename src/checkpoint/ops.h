@@ -70,7 +70,8 @@ typedef struct vls_tree_checkpoint_result {
     int64_t files, dirs, links, bytes;
     int64_t stored, stored_bytes; /* contents that were not there before */
     int64_t lacking_count;
-    valise_list lacking; /* of const vls_checkpoint_problem * */
+    valise_list lacking;  /* of const vls_checkpoint_problem * */
+    int64_t failed_count; /* of what is lacking, and is not only too large */
 } vls_tree_checkpoint_result;
 
 /* ---- checkpoint:list, :show, :remove ---- */
@@ -121,9 +122,11 @@ typedef struct vls_restore_result {
     valise_list changes; /* of const vls_restore_change *: the first of them */
     int64_t in_the_way_count, lacking_count, kept;
     valise_list in_the_way, lacking; /* of const vls_checkpoint_problem * */
-    valise_list late;                /* of valise_str: more checkpoints of what was there */
-    valise_list found;               /* of valise_str: files that a killed restore left */
-    int64_t version;                 /* of the tree after it */
+    valise_list unsaved;             /* the same: what no checkpoint can bring back */
+    int64_t unsaved_count;
+    valise_list late;  /* of valise_str: more checkpoints of what was there */
+    valise_list found; /* of valise_str: files that a killed restore left */
+    int64_t version;   /* of the tree after it */
     valise_id tree_root;
 } vls_restore_result;
 

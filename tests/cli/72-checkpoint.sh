@@ -142,7 +142,24 @@ t 'files over checkpoint.max-file are told, and left alone' '
     expect_exit 5 "$VALISE" restore one
     stderr_has "would be overwritten and cannot be saved" "--force"
     run "$VALISE" restore one --force
+    stdout_matches "^to undo: valise restore .* --delete  \(but for README, which could not be saved\)$"
     file_is README 3
+'
+
+t 'what could not be saved for another reason than its size is a failure [C31]' '
+    some
+    mkdir .Git && echo x >.Git/x
+    expect_exit 1 "$VALISE" checkpoint one
+    stderr_has "valise: it lacks .Git"
+    expect_exit 1 "$VALISE" checkpoint two --json
+    json_is failedCount 1
+    rm -r .Git
+    if [ "$(id -u)" -ne 0 ]; then
+        mkdir closed && echo x >closed/x && chmod 000 closed
+        expect_exit 1 "$VALISE" checkpoint three
+        chmod 755 closed && rm -r closed
+    fi
+    run "$VALISE" checkpoint four
 '
 
 t 'a parent that is a link leads nowhere' '
