@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "bus/bus.h"
 #include "cli/call.h"
 
 #include "base/text.h"
@@ -446,12 +447,39 @@ static int check_owner(cli *c, valise_error *err)
     return rc;
 }
 
+static int ask_admin(void *arg, valise_view *view, valise_error *err)
+{
+    const valise *v = vls_view_bus(view);
+
+    (void)arg;
+    return v->access.allows(v->access.self, view, v->actor, "admin", NULL, err);
+}
+
+/* What holds for everybody in a workspace is for its owners to say, as with every command. Settings
+ * that keep it from being opened can be mended all the same. [K23] */
+static int check_admin(cli *c, valise_error *err)
+{
+    valise_error why = VALISE_ERROR_INIT;
+    int rc = cli_open(c, &why);
+
+    if (rc == VALISE_E_INVALID)
+        return 0;
+    if (rc < 0) {
+        *err = why;
+        return rc;
+    }
+    rc = vls_with_view(c->workspace, NULL, ask_admin, NULL, err);
+    return VLS_MIN(rc, 0);
+}
+
 static int write_config(cli *c, bool user, valise_str name, const valise_str *value,
                         valise_error *err)
 {
     const char *file = NULL;
     int rc = user ? user_file(&file, c, err) : check_owner(c, err);
 
+    if (rc == 0 && !user)
+        rc = check_admin(c, err);
     if (rc == 0 && !user)
         rc = workspace_file(&file, c, err);
     if (rc == 0)
@@ -473,6 +501,7 @@ const cli_builtin cli_builtin_config_set = {
     .op = {.size = sizeof(valise_op),
            .name = "config:set",
            .brief = "Set a value in the workspace's or the user's file.",
+           .help = "The workspace's file is for actors with the capability admin.",
            .in = config_set_in,
            .in_size = sizeof(config_set_args),
            .example = "{\"name\":\"core.durability\",\"value\":\"normal\"}"},
@@ -505,6 +534,7 @@ const cli_builtin cli_builtin_config_unset = {
     .op = {.size = sizeof(valise_op),
            .name = "config:unset",
            .brief = "Remove a value from the workspace's or the user's file.",
+           .help = "The workspace's file is for actors with the capability admin.",
            .in = config_unset_in,
            .in_size = sizeof(config_unset_args),
            .example = "{\"name\":\"core.durability\"}"},

@@ -153,6 +153,26 @@ t 'hints about settings can be followed [L5]' '
     stderr_has "config:" "hint: correct that line of the file"
 '
 
+t 'the settings of a workspace are for its owners to set [K23 Q24]' '
+    "$VALISE" -q init
+    "$VALISE" -q agent add r --role reader
+    "$VALISE" -q agent add w --role writer
+    for who in r w nobody; do
+        expect_exit 4 "$VALISE" --actor "$who" config set tree.ignore "*"
+        stderr_has "$who"
+        expect_exit 4 "$VALISE" --actor "$who" config unset core.durability
+    done
+    expect_exit 3 "$VALISE" config get tree.ignore
+    "$VALISE" -q agent add boss --role owner
+    run "$VALISE" --actor boss config set tree.ignore "*.o"
+    run "$VALISE" --actor r config set --user core.color never
+    # What keeps it from being opened can be mended.
+    sed -i "s/ignore/durability/; s/\\[tree/[core/" .valise/config
+    expect_exit 6 "$VALISE" status
+    run "$VALISE" config unset core.durability
+    run "$VALISE" status
+'
+
 t 'every setting of files has a variable, but none for code, trust and providers [L9]' '
     "$VALISE" -q init
     export VALISE_PROGRAM_TIMEOUT=5s VALISE_VIEW_BRIEF_SPEC=max=1 VALISE_CHECKPOINT_MAX_FILE=10
