@@ -54,6 +54,10 @@ static inline vls_engine *vls_engine_of(const valise *v)
  * VALISE_E_NOT_FOUND with the line that makes one. */
 int vls_folder_open(vls_engine *engine, const char *path, valise_error *err);
 
+/* Take from others what they may do with it, where it is ours: a copy may have lost its modes.
+ * Where that cannot be done (it cannot be written), it stays as it is. */
+void vls_folder_tighten(vls_engine *engine);
+
 /* Make .valise (0700) in `path`, with .gitignore and config (0600), as far as they are missing.
  * `path` itself is made too, but nothing above it. */
 int vls_folder_create(const valise_env *env, const char *path, valise_error *err);

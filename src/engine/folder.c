@@ -104,10 +104,13 @@ static int make_file(const char *folder, const char *name, const char *text, vls
     return vls_file_replace(path, valise_str_of(text), 0600, err);
 }
 
-/* What others made before us may be read by others. Of a workspace nothing is. */
+/* What others made before us, or a copy that was made without its modes, may be read by others. Of
+ * a workspace nothing is. The store's file comes before it is opened: what SQLite puts beside it
+ * gets its mode. */
 static int make_all_private(const char *folder, vls_arena *arena, valise_error *err)
 {
-    static const char *const names[] = {"valise.db", "valise.db-wal", "valise.db-shm"};
+    static const char *const names[] = {"valise.db", "valise.db-wal", "valise.db-shm",
+                                        VLS_CONFIG_FILE, "blobs"};
     struct stat st;
     int rc = lstat(folder, &st) == 0 ? make_private(folder, &st, 0700, err)
                                      : vls_fail_errno(err, "cannot look at", valise_str_of(folder));
@@ -116,9 +119,19 @@ static int make_all_private(const char *folder, vls_arena *arena, valise_error *
         const char *path;
         rc = vls_path_join(&path, arena, folder, names[i], err);
         if (rc == 0 && lstat(path, &st) == 0)
-            rc = make_private(path, &st, 0600, err);
+            rc = make_private(path, &st, S_ISDIR(st.st_mode) ? 0700 : 0600, err);
     }
     return rc;
+}
+
+void vls_folder_tighten(vls_engine *engine)
+{
+    VLS_AUTO(arena) vls_arena arena = {0};
+
+    if (engine->owner != (int64_t)geteuid())
+        return;
+    vls_arena_init(&arena, engine->env, PATHS_MAX);
+    (void)make_all_private(engine->folder, &arena, NULL);
 }
 
 int vls_folder_create(const valise_env *env, const char *path, valise_error *err)

@@ -387,6 +387,8 @@ static int open_engine(vls_engine *e, const char *path, const valise_options *o,
         rc = vls_folder_create(e->env, path, err);
     if (rc == 0 && on_disk)
         rc = vls_folder_open(e, path, err);
+    if (rc == 0 && on_disk && !(o->flags & VALISE_OPEN_READ_ONLY))
+        vls_folder_tighten(e);
     if (rc == 0)
         rc = load_config(e, o, err);
     if (rc < 0)

@@ -173,6 +173,22 @@ t 'the settings of a workspace are for its owners to set [K23 Q24]' '
     run "$VALISE" status
 '
 
+t 'a copy that lost its modes is private again once it is opened [K36 Q25]' '
+    "$VALISE" -q init
+    "$VALISE" -q pin add one
+    umask 022
+    chmod 755 .valise .valise/blobs
+    chmod 644 .valise/valise.db* .valise/config
+    run "$VALISE" pin add two
+    for name in . valise.db config blobs; do
+        case $(stat -c %a ".valise/$name") in
+        700 | 600) ;;
+        *) fail "$name is $(stat -c %a ".valise/$name")" ;;
+        esac
+    done
+    [ -z "$(find .valise -name "valise.db-*" -perm /077)" ]
+'
+
 t 'every setting of files has a variable, but none for code, trust and providers [L9]' '
     "$VALISE" -q init
     export VALISE_PROGRAM_TIMEOUT=5s VALISE_VIEW_BRIEF_SPEC=max=1 VALISE_CHECKPOINT_MAX_FILE=10
