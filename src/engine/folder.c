@@ -85,7 +85,7 @@ static int make_private(const char *path, const struct stat *st, mode_t mode, va
     if ((st->st_mode & 077) == 0 || !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
         return 0;
     fd = vls_fd_open_at(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (fd < 0 || fchmod(fd, mode) < 0)
+    if (fd < 0 || fchmod(fd, st->st_mode & mode) < 0)
         return vls_fail_errno(err, "cannot make private", valise_str_of(path));
     return 0;
 }

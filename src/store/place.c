@@ -558,7 +558,7 @@ static void floor_of(uint8_t *out, const char *digits)
 int vls_target_begin(valise_view *view, const vls_coll *coll, valise_str digits, vls_begin_fn *fn,
                      void *arg, valise_error *err)
 {
-    uint8_t low[sizeof(valise_id)];
+    uint8_t low[sizeof(valise_id)] = {0};
     valise_cell from = {.type = VALISE_CELL_BLOB, .as.bytes = vls_str(low, sizeof(low))};
     valise_range range = {.index = -1, .from = &from, .from_count = 1};
     valise_scan *scan = NULL;

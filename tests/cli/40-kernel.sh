@@ -289,7 +289,7 @@ t 'every id that is printed can be shown, pinned and gone back to [K2 K35 L7]' '
     get() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
     node=$("$VALISE" get-node d/f --json | get nodeId)
     object=$("$VALISE" get-node d/f --json | get objectId)
-    root=$("$VALISE" tree list --json | grep "\"version\":1" | get root)
+    root=$("$VALISE" tree list --json | grep "\"version\":1" | get treeRoot)
     turn=$("$VALISE" turn log s --json | get ref)
     for id in "$node" "${node:0:8}" "$object" "${object:0:8}"; do
         run "$VALISE" show "$id"

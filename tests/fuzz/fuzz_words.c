@@ -80,9 +80,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     VLS_AUTO(buf) vls_buf text = {0};
     const char *words[WORDS_MAX];
     cli_words split;
-    cli c = {.env = env};
+    cli_out out;
+    cli c = {.env = env, .out = &out};
 
     vls_arena_init(&c.arena, env, (size_t)256 << 20);
+    cli_out_init(&out, &c);
     vls_buf_init(&text, env, (size_t)16 << 20);
     vls_buf_add(&text, vls_str(data, size));
     vls_buf_add_byte(&text, '\0');
@@ -97,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         c.options = (cli_options){.workspace = "/nonexistent"};
         check_completion(&c, count, words);
     }
+    cli_out_release(&out);
     cli_close(&c);
     vls_arena_release(&c.arena);
     return 0;
