@@ -77,7 +77,8 @@ int vls_folder_open(vls_engine *engine, const char *path, valise_error *err)
 
 /* ---- making ---- */
 
-/* Take from others what they may do with a file or folder. Links are left alone. */
+/* Take from others what they may do with a file or folder; its owner may do what he could. Links
+ * are left alone. */
 static int make_private(const char *path, const struct stat *st, mode_t mode, valise_error *err)
 {
     VLS_AUTO(fd) int fd = -1;

@@ -104,6 +104,7 @@ t 'files that are not there, folders, long names: named, and invalid input or no
     done
     expect_exit 6 "$VALISE" export folder && told
     expect_exit 3 "$VALISE" export nope/x && told
+    touch file && expect_exit 3 "$VALISE" init file/x/y && told
     expect_exit 6 "$VALISE" json pretty @ && told
     if [ "$(id -u)" != 0 ]; then
         echo 1 >closed && chmod 0 closed
