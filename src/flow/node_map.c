@@ -362,12 +362,12 @@ static int make_results(vls_json *out, const vls_fan *fan, valise_error *err)
         return vls_arena_fail(arena, err);
     for (size_t i = 0; i < fan->count && rc == 0; i++) {
         rc = vls_json_copy(&items[i], arena, fan->elements[i].result, err);
-        if (rc == 0 && object)
+        if (rc == 0 && members)
             members[i] = (vls_member){fan->keys.members[i].key, items[i]};
     }
     if (rc < 0)
         return rc;
-    if (object)
+    if (members)
         return vls_json_object(out, members, fan->count, err);
     *out = vls_json_array(items, fan->count);
     return 0;
