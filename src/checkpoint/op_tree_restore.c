@@ -394,10 +394,9 @@ const valise_op vls_op_checkpoint_tree_restore = {
         "called before-restore-N: to undo a restore, restore that one with --delete. What cannot "
         "be saved is not overwritten, unless --force is given.\n\nFiles that the checkpoint does "
         "not have stay; --delete removes those that no rule ignores, of today or of the "
-        "checkpoint. "
-        "Ignored files, .git and "
-        ".valise are never touched; what of them is in the way is listed. If a restore was stopped "
-        "or killed, run it again. Hard links become separate files where they are written.",
+        "checkpoint. Ignored files, .git and .valise are never touched; what of them is in the way "
+        "is listed. If a restore was stopped or killed, run it again. Hard links become separate "
+        "files where they are written.",
     .kind = VALISE_JOB,
     .flags = VALISE_OP_DESTRUCTIVE,
     .needs = "tree:restore",
